@@ -29,8 +29,7 @@ void measure(const std::string& name, Kernel kernel, unsigned threads) {
   static long long* cycles = nullptr;
   static unsigned char* memory = nullptr;
   if (!cycles)
-    cudaMallocManaged(&cycles, sizeof(long long)), cudaMalloc(&memory, 1 << 16),
-        cudaMemset(memory, 0, 1 << 16);
+    cudaMallocManaged(&cycles, sizeof(long long)), cudaMalloc(&memory, 1 << 16), cudaMemset(memory, 0, 1 << 16);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
   long long minimum = -1;
   for (int run = 0; run < 5; ++run) {

@@ -14,8 +14,7 @@ namespace {
 /// Memory for an input or output of the program.
 class Array {
  public:
-  explicit Array(const zellige_tensor_info& t)
-      : info_(t), data_(std::aligned_alloc(64, (t.bytes + 63) / 64 * 64)) {
+  explicit Array(const zellige_tensor_info& t) : info_(t), data_(std::aligned_alloc(64, (t.bytes + 63) / 64 * 64)) {
     for (std::int64_t i = 0; i < t.bytes; ++i)
       static_cast<unsigned char*>(data_)[i] = i % 2 ? 0x34 : 0x00;  // f16: 0.25
   }
@@ -37,8 +36,7 @@ class Array {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  zellige::Program program(zellige::Graph::from_file(argc > 1 ? argv[1] : "attention.json"),
-                           {ZELLIGE_ON_EMULATOR});
+  zellige::Program program(zellige::Graph::from_file(argc > 1 ? argv[1] : "attention.json"), {ZELLIGE_ON_EMULATOR});
   std::atomic<int> served = 0;
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t)
@@ -56,8 +54,8 @@ int main(int argc, char** argv) try {
       for (int request = 0; request < 2; ++request) program.call(inputs, outputs), ++served;
     });
   for (std::thread& t : threads) t.join();
-  std::printf("%d requests served by %zu threads; expected on %s: %.1f us each\n", served.load(),
-              threads.size(), program.text(ZELLIGE_TARGET).c_str(), program.price());
+  std::printf("%d requests served by %zu threads; expected on %s: %.1f us each\n", served.load(), threads.size(),
+              program.text(ZELLIGE_TARGET).c_str(), program.price());
   return 0;
 } catch (const zellige::ProgramError& e) {
   std::fprintf(stderr, "serve: %s\n", e.what());

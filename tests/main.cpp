@@ -17,8 +17,8 @@ namespace {
 void take_sample(const char* path) {
   std::ifstream rows(ZELLIGE_SAMPLED);
   if (!rows) throw std::invalid_argument("it cannot be read");
-  testing::GTEST_FLAG(filter) = zellige::test::sample_filter(std::filesystem::path(path).filename(),
-                                                             zellige::test::sampled_suites(rows));
+  testing::GTEST_FLAG(filter) =
+      zellige::test::sample_filter(std::filesystem::path(path).filename(), zellige::test::sampled_suites(rows));
 }
 
 }  // namespace
@@ -37,8 +37,7 @@ int main(int count, char** arguments) {
   std::filesystem::permissions(own.path, std::filesystem::perms(0755));  // a test may go on as another user
   for (const char* variable : {"TMPDIR", "TEST_TMPDIR"}) setenv(variable, own.path.c_str(), 1);
   const int failed = RUN_ALL_TESTS();
-  if (testing::UnitTest::GetInstance()->test_to_run_count() > 0 || testing::GTEST_FLAG(list_tests))
-    return failed;
+  if (testing::UnitTest::GetInstance()->test_to_run_count() > 0 || testing::GTEST_FLAG(list_tests)) return failed;
   std::fputs("no test: the filter matches none\n", stderr);
   return 1;
 }

@@ -10,13 +10,11 @@ using Block = Shape<_128, _64>;
 using Smem = decltype(tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Block{}));
 using Box = Layout<Shape<_64, _128>, Stride<E<1>, E<0>>>;
 using Aux = AuxTmaParams<Stride<E<1>, E<0>>, Box, Swizzle<3, 4, 3>>;
-using Load =
-    TiledCopy<Copy_Atom<Copy_Traits<SM90_TMA_LOAD, Int<128 * 64 * 16>, Aux>, half_t>,
-              Layout<Shape<_1, Shape<Shape<_64, _128>, _1>>, Stride<_0, Stride<Stride<_128, _1>, _0>>>,
-              Block>;
+using Load = TiledCopy<Copy_Atom<Copy_Traits<SM90_TMA_LOAD, Int<128 * 64 * 16>, Aux>, half_t>,
+                       Layout<Shape<_1, Shape<Shape<_64, _128>, _1>>, Stride<_0, Stride<Stride<_128, _1>, _0>>>, Block>;
 
-extern "C" __global__ void tile_product(const __grid_constant__ Load load_a,
-                                        const __grid_constant__ Load load_b, float* C, int M, int N, int K) {
+extern "C" __global__ void tile_product(const __grid_constant__ Load load_a, const __grid_constant__ Load load_b,
+                                        float* C, int M, int N, int K) {
   extern __shared__ __align__(1024) unsigned char raw[];
   Tensor sA = make_tensor(make_smem_ptr(reinterpret_cast<half_t*>(raw)), Smem{});
   Tensor sB = make_tensor(make_smem_ptr(reinterpret_cast<half_t*>(raw + 16384)), Smem{});
@@ -35,8 +33,7 @@ extern "C" __global__ void tile_product(const __grid_constant__ Load load_a,
   Tensor from_b = all_b.partition_S(gB);
   Tensor to_a = all_a.partition_D(sA);
   Tensor to_b = all_b.partition_D(sB);
-  auto const mma =
-      make_tiled_mma(GMMA::Mma<128, Number::f32, Number::f16, Number::f16>{}, Layout<Shape<_2, _1, _1>>{});
+  auto const mma = make_tiled_mma(GMMA::Mma<128, Number::f32, Number::f16, Number::f16>{}, Layout<Shape<_2, _1, _1>>{});
   auto const mine = mma.get_slice(thread);
   Tensor rA = mine.make_fragment_A(mine.partition_A(sA));
   Tensor rB = mine.make_fragment_B(mine.partition_B(sB));

@@ -10,20 +10,18 @@ using namespace zellige::kernels;
 namespace {
 
 template <class A>
-int attention(const void* q, const void* k, const void* v, void* o, AttentionShape s, int blocks,
-              void* stream) {
+int attention(const void* q, const void* k, const void* v, void* o, AttentionShape s, int blocks, void* stream) {
   const AttentionTensors<A> t(s);
-  return launch(attention_sm90<A>, blocks, A::threads, A::shared_bytes, 1, true, stream,
-                make_tma_descriptor(t.q, q), make_tma_descriptor(t.k, k), make_tma_descriptor(t.v, v),
-                make_tma_descriptor(t.o, o), s);
+  return launch(attention_sm90<A>, blocks, A::threads, A::shared_bytes, 1, true, stream, make_tma_descriptor(t.q, q),
+                make_tma_descriptor(t.k, k), make_tma_descriptor(t.v, v), make_tma_descriptor(t.o, o), s);
 }
 
 }  // namespace
 
 /// bfloat16. heads and kv_heads include the batches.
 extern "C" int zellige_attention(int head_dim, int keys_per_tile, int causal, const void* q, const void* k,
-                                 const void* v, void* o, int queries, int keys, int heads, int kv_heads,
-                                 float scale, int blocks, void* stream) {
+                                 const void* v, void* o, int queries, int keys, int heads, int kv_heads, float scale,
+                                 int blocks, void* stream) {
   const AttentionShape s{queries, keys, heads, kv_heads, scale};
   return guarded([&]() -> int {
 #define ZELLIGE_CASE(D, N, C)                             \

@@ -12,9 +12,8 @@ namespace {
 template <class Tile>
 int gemm(const void* a, const void* b, void* d, GemmShape s, int blocks, void* stream) {
   const GemmTensors<Tile> t(s);
-  return launch(gemm_sm90<Tile, Identity>, blocks, Tile::threads, Tile::shared_bytes, Tile::ClusterM, true,
-                stream, make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d),
-                s, Identity{});
+  return launch(gemm_sm90<Tile, Identity>, blocks, Tile::threads, Tile::shared_bytes, Tile::ClusterM, true, stream,
+                make_tma_descriptor(t.a, a), make_tma_descriptor(t.b, b), make_tma_descriptor(t.d, d), s, Identity{});
 }
 
 template <class E, class O>
@@ -39,8 +38,8 @@ int choose(int config, const void* a, const void* b, void* d, GemmShape s, int b
 
 }  // namespace
 
-extern "C" int zellige_gemm(int config, int type, const void* a, const void* b, void* d, int m, int n, int k,
-                            int group, int blocks, void* stream) {
+extern "C" int zellige_gemm(int config, int type, const void* a, const void* b, void* d, int m, int n, int k, int group,
+                            int blocks, void* stream) {
   const GemmShape s{m, n, k, group};
   return guarded([&]() -> int {
     switch (type) {

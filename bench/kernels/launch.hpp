@@ -13,8 +13,8 @@ inline bool overlapping = true;
 /// early: PDL, the kernel may start before the previous one on the stream has ended; it waits
 /// itself.
 template <class... P, class... A>
-int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, bool early,
-           void* stream, A... arguments) {
+int launch(void (*kernel)(P...), dim3 blocks, int threads, int shared_bytes, int cluster, bool early, void* stream,
+           A... arguments) {
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error != cudaSuccess) return error;
   cudaLaunchConfig_t config = {};
@@ -53,6 +53,4 @@ int guarded(F launch) {
 
 }  // namespace zellige::bench
 
-extern "C" __attribute__((used)) inline void zellige_overlap(int on) {
-  zellige::bench::overlapping = on != 0;
-}
+extern "C" __attribute__((used)) inline void zellige_overlap(int on) { zellige::bench::overlapping = on != 0; }

@@ -12,20 +12,17 @@ namespace {
 template <class L>
 int linear(const void* w, const void* v, const void* x, void* y, LinearShape s, int blocks, void* stream) {
   const LinearTensors<L> t(s);
-  return launch(linear_sm90<L>, blocks, L::threads, L::shared_bytes, 1, true, stream,
-                make_tma_descriptor(t.w, w), make_tma_descriptor(t.v, v), make_tma_descriptor(t.x, x),
-                static_cast<half_t*>(y), s);
+  return launch(linear_sm90<L>, blocks, L::threads, L::shared_bytes, 1, true, stream, make_tma_descriptor(t.w, w),
+                make_tma_descriptor(t.v, v), make_tma_descriptor(t.x, x), static_cast<half_t*>(y), s);
 }
 
 template <int Rows, int Chunks>
-int choose(int work, const void* w, const void* v, const void* x, void* y, LinearShape s, int blocks,
-           void* stream) {
+int choose(int work, const void* w, const void* v, const void* x, void* y, LinearShape s, int blocks, void* stream) {
   switch (work) {
     case 0:
       return linear<FewRows<half_t, Weights::nk, Work::product, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
     case 1:
-      return linear<FewRows<half_t, Weights::kn, Work::rms_norm, Rows, Chunks>>(w, v, x, y, s, blocks,
-                                                                                stream);
+      return linear<FewRows<half_t, Weights::kn, Work::rms_norm, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
     case 2:
       return linear<FewRows<half_t, Weights::kn, Work::gated, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
     default:
@@ -37,15 +34,14 @@ template <class L>
 int linear_rows(const void* w, const void* x, void* y, LinearShape s, int blocks, void* stream) {
   const RowsTensors<L> t(s);
   return launch(linear_rows_sm90<L, Identity>, blocks, L::threads, L::shared_bytes, 1, true, stream,
-                make_tma_descriptor(t.w, w), make_tma_descriptor(t.x, x), make_tma_descriptor(t.y, y), s,
-                Identity{});
+                make_tma_descriptor(t.w, w), make_tma_descriptor(t.x, x), make_tma_descriptor(t.y, y), s, Identity{});
 }
 
 }  // namespace
 
 /// 17 to 128 rows; type 0: f16, 1: bf16.
-extern "C" int zellige_linear_rows(int type, const void* w, const void* x, void* y, int rows, int n, int k,
-                                   int blocks, void* stream) {
+extern "C" int zellige_linear_rows(int type, const void* w, const void* x, void* y, int rows, int n, int k, int blocks,
+                                   void* stream) {
   const LinearShape s{rows, n, k};
   return guarded([&]() -> int {
     if (rows < 1 || rows > 128 || type < 0 || type > 1) return cudaErrorInvalidValue;
@@ -58,8 +54,8 @@ extern "C" int zellige_linear_rows(int type, const void* w, const void* x, void*
 }
 
 /// chunks: 2 or 4, the stage's depth in 64 of K.
-extern "C" int zellige_linear(int work, int chunks, const void* w, const void* v, const void* x, void* y,
-                              int rows, int n, int k, int blocks, void* stream) {
+extern "C" int zellige_linear(int work, int chunks, const void* w, const void* v, const void* x, void* y, int rows,
+                              int n, int k, int blocks, void* stream) {
   const LinearShape s{rows, n, k};
   return guarded([&] {
     if (chunks == 4)

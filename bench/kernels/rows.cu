@@ -30,12 +30,12 @@ int with_row_blocking(bool vectors, int columns, F f) {
 }
 
 template <Norm Kind>
-int norm_of(const half_t* x, const half_t* gamma, const half_t* beta, half_t* y, int rows, int columns,
-            float epsilon, void* s) {
+int norm_of(const half_t* x, const half_t* gamma, const half_t* beta, half_t* y, int rows, int columns, float epsilon,
+            void* s) {
   const bool vectors = columns % 8 == 0 && aligned(x) && aligned(y) && aligned(gamma) && aligned(beta);
   return with_row_blocking(vectors, columns, [=]<int V, int Threads, int Chunks, bool Long> {
-    return launch(norm<Kind, half_t, V, Threads, Chunks, Long, 4>, rows, Threads, Threads, 1, true, s, x,
-                  gamma, beta, y, rows, columns, columns, columns, epsilon);
+    return launch(norm<Kind, half_t, V, Threads, Chunks, Long, 4>, rows, Threads, Threads, 1, true, s, x, gamma, beta,
+                  y, rows, columns, columns, columns, epsilon);
   });
 }
 
@@ -46,14 +46,13 @@ int ragged(const T* a, long lda, const T* b, long ldb, T* c, long ldc, int m, in
                 Plan::bytes, 1, true, s, a, lda, b, ldb, c, ldc, m, n, k, Identity{});
 }
 template <class T, bool AlongK>
-int gemm(const void* a_, long lda, const void* b_, long ldb, void* c_, long ldc, int m, int n, int k,
-         void* s) {
+int gemm(const void* a_, long lda, const void* b_, long ldb, void* c_, long ldc, int m, int n, int k, void* s) {
   const T *a = static_cast<const T*>(a_), *b = static_cast<const T*>(b_);
   T* c = static_cast<T*>(c_);
   if (lda % 8 == 0 && ldb % 8 == 0 && aligned(a) && aligned(b) && up(m, 128) * up(n, 128) >= 32) {
     using Tile = GemmSm80<T, 128, 128, 64, 3, 2, 4, AlongK>;
-    return launch(gemm_sm80<Tile, Identity>, dim3(up(n, Tile::n), up(m, Tile::m)), Tile::threads, Tile::bytes,
-                  1, true, s, a, lda, b, ldb, c, ldc, m, n, k, Identity{});
+    return launch(gemm_sm80<Tile, Identity>, dim3(up(n, Tile::n), up(m, Tile::m)), Tile::threads, Tile::bytes, 1, true,
+                  s, a, lda, b, ldb, c, ldc, m, n, k, Identity{});
   }
   if (up(m, 32) * up(n, 32) > 264) return ragged<T, 64, 64, 3, AlongK>(a, lda, b, ldb, c, ldc, m, n, k, s);
   return ragged<T, 32, 32, 4, AlongK>(a, lda, b, ldb, c, ldc, m, n, k, s);
@@ -95,11 +94,11 @@ int decode_of(const Decode& d, void* s) {
 extern "C" int zellige_softmax(const void* x, void* y, int rows, int columns, void* s) {
   const auto* from = static_cast<const half_t*>(x);
   auto* to = static_cast<half_t*>(y);
-  return with_row_blocking(
-      columns % 8 == 0 && aligned(x) && aligned(y), columns, [=]<int V, int Threads, int Chunks, bool Long> {
-        return launch(softmax<half_t, V, Threads, Chunks, Long, 4>, rows, Threads, Threads / 2, 1, true, s,
-                      from, to, rows, columns, columns, columns);
-      });
+  return with_row_blocking(columns % 8 == 0 && aligned(x) && aligned(y), columns,
+                           [=]<int V, int Threads, int Chunks, bool Long> {
+                             return launch(softmax<half_t, V, Threads, Chunks, Long, 4>, rows, Threads, Threads / 2, 1,
+                                           true, s, from, to, rows, columns, columns, columns);
+                           });
 }
 
 /// kind 0: RMSNorm, 1: LayerNorm, f16. gamma and, for LayerNorm, beta are both null or both set.
@@ -108,8 +107,7 @@ extern "C" int zellige_norm(int kind, const void* x, const void* gamma, const vo
   const auto *from = static_cast<const half_t*>(x), *g = static_cast<const half_t*>(gamma),
              *b = static_cast<const half_t*>(beta);
   auto* to = static_cast<half_t*>(y);
-  if (kind == 0)
-    return (g ? norm_of<Norm::rms> : norm_of<Norm::plain_rms>)(from, g, g, to, rows, columns, epsilon, s);
+  if (kind == 0) return (g ? norm_of<Norm::rms> : norm_of<Norm::plain_rms>)(from, g, g, to, rows, columns, epsilon, s);
   if (kind != 1 || !g != !b) return cudaErrorInvalidValue;
   return (g ? norm_of<Norm::layer> : norm_of<Norm::plain_layer>)(from, g, b, to, rows, columns, epsilon, s);
 }
@@ -119,16 +117,16 @@ extern "C" int zellige_transpose(const void* x, void* y, int rows, int columns, 
   const auto* from = static_cast<const half_t*>(x);
   auto* to = static_cast<half_t*>(y);
   if (rows % 8 == 0 && columns % 8 == 0 && aligned(x) && aligned(y))
-    return launch(transpose<half_t, 128, 4, 256, true>, dim3(up(columns, 256), up(rows, 128)), 256, 65536, 1,
-                  true, s, from, to, rows, columns, columns, rows);
-  return launch(transpose<half_t, 64, 1, 128, false>, dim3(up(columns, 64), up(rows, 64)), 128, 8192, 1, true,
-                s, from, to, rows, columns, columns, rows);
+    return launch(transpose<half_t, 128, 4, 256, true>, dim3(up(columns, 256), up(rows, 128)), 256, 65536, 1, true, s,
+                  from, to, rows, columns, columns, rows);
+  return launch(transpose<half_t, 64, 1, 128, false>, dim3(up(columns, 64), up(rows, 64)), 128, 8192, 1, true, s, from,
+                to, rows, columns, columns, rows);
 }
 
 /// C (m x n) = A (m x k) B, type 0: f16, 1: bf16. B is k x n or, with b_along_k, n x k in memory; pitches in
 /// elements.
-extern "C" int zellige_gemm_any(int type, int b_along_k, const void* a, long lda, const void* b, long ldb,
-                                void* c, long ldc, int m, int n, int k, void* s) {
+extern "C" int zellige_gemm_any(int type, int b_along_k, const void* a, long lda, const void* b, long ldb, void* c,
+                                long ldc, int m, int n, int k, void* s) {
   switch (type * 2 + b_along_k) {
     case 0:
       return gemm<half_t, false>(a, lda, b, ldb, c, ldc, m, n, k, s);
@@ -146,9 +144,8 @@ extern "C" int zellige_gemm_any(int type, int b_along_k, const void* a, long lda
 /// o = softmax(scale q K^T) V for one token per sequence, bf16: q and o (batch, heads, head_dim), k and v
 /// (batch, kv_heads, keys, head_dim), head_dim 64 or 128. scratch: 512 * (head_dim + 2) floats. counters: 64,
 /// which must be 0 and are 0 afterwards.
-extern "C" int zellige_decode(const void* q, const void* k, const void* v, void* o, void* scratch,
-                              void* counters, int batch, int heads, int kv_heads, int keys, int head_dim,
-                              float scale, void* s) {
+extern "C" int zellige_decode(const void* q, const void* k, const void* v, void* o, void* scratch, void* counters,
+                              int batch, int heads, int kv_heads, int keys, int head_dim, float scale, void* s) {
   if (kv_heads <= 0 || heads % kv_heads != 0 || keys <= 0) return cudaErrorInvalidValue;
   const auto head = static_cast<int64_t>(keys) * head_dim;
   const Decode d{static_cast<const bfloat16_t*>(q),

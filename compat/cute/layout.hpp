@@ -24,8 +24,7 @@ CUTE_HOST_DEVICE constexpr auto layout_of_each(T const& t, F const& f, seq<I...>
   return make_layout(f(get<I>(t))...);
 }
 template <class T, class U, class F, int... I, int... J, int... K>
-CUTE_HOST_DEVICE constexpr auto layout_of_each(T const& t, U const& u, F const& f, seq<I...>, seq<J...>,
-                                               seq<K...>) {
+CUTE_HOST_DEVICE constexpr auto layout_of_each(T const& t, U const& u, F const& f, seq<I...>, seq<J...>, seq<K...>) {
   constexpr int n = sizeof...(I);
   return make_layout(f(get<I>(t), get<I>(u))..., get<n + J>(t)..., get<n + K>(u)...);
 }

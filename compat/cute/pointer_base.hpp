@@ -40,24 +40,12 @@ struct iter_adaptor {
   CUTE_HOST_DEVICE constexpr Derived operator+(I const& i) const {
     return {ptr_ + i};
   }
-  CUTE_HOST_DEVICE friend constexpr bool operator==(Derived const& a, Derived const& b) {
-    return a.ptr_ == b.ptr_;
-  }
-  CUTE_HOST_DEVICE friend constexpr bool operator!=(Derived const& a, Derived const& b) {
-    return a.ptr_ != b.ptr_;
-  }
-  CUTE_HOST_DEVICE friend constexpr bool operator<(Derived const& a, Derived const& b) {
-    return a.ptr_ < b.ptr_;
-  }
-  CUTE_HOST_DEVICE friend constexpr bool operator<=(Derived const& a, Derived const& b) {
-    return a.ptr_ <= b.ptr_;
-  }
-  CUTE_HOST_DEVICE friend constexpr bool operator>(Derived const& a, Derived const& b) {
-    return a.ptr_ > b.ptr_;
-  }
-  CUTE_HOST_DEVICE friend constexpr bool operator>=(Derived const& a, Derived const& b) {
-    return a.ptr_ >= b.ptr_;
-  }
+  CUTE_HOST_DEVICE friend constexpr bool operator==(Derived const& a, Derived const& b) { return a.ptr_ == b.ptr_; }
+  CUTE_HOST_DEVICE friend constexpr bool operator!=(Derived const& a, Derived const& b) { return a.ptr_ != b.ptr_; }
+  CUTE_HOST_DEVICE friend constexpr bool operator<(Derived const& a, Derived const& b) { return a.ptr_ < b.ptr_; }
+  CUTE_HOST_DEVICE friend constexpr bool operator<=(Derived const& a, Derived const& b) { return a.ptr_ <= b.ptr_; }
+  CUTE_HOST_DEVICE friend constexpr bool operator>(Derived const& a, Derived const& b) { return a.ptr_ > b.ptr_; }
+  CUTE_HOST_DEVICE friend constexpr bool operator>=(Derived const& a, Derived const& b) { return a.ptr_ >= b.ptr_; }
 };
 template <class It, class Derived>
 CUTE_HOST_DEVICE constexpr auto raw_pointer_cast(iter_adaptor<It, Derived> const& x) {

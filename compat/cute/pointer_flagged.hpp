@@ -16,10 +16,9 @@ using smem_sparse_ptr_flag = smem_sparse_ptr_flag_bits<S, 1>;
 
 /// Returns the tensor of a sparse pointer under such a layout; the swizzle is attached to the pointer.
 template <class It, class Sw, int S, int B, class L>
-CUTE_HOST_DEVICE constexpr auto make_tensor(
-    It const& it, ComposedLayout<Sw, smem_sparse_ptr_flag_bits<S, B>, L> const& layout) {
-  static_assert(is_sparse_ptr<It>::value,
-                "a layout for sparse elements needs a sparse pointer: make_sparse_ptr");
+CUTE_HOST_DEVICE constexpr auto make_tensor(It const& it,
+                                            ComposedLayout<Sw, smem_sparse_ptr_flag_bits<S, B>, L> const& layout) {
+  static_assert(is_sparse_ptr<It>::value, "a layout for sparse elements needs a sparse pointer: make_sparse_ptr");
   return make_tensor(make_swizzle_ptr(it, layout.layout_a()), layout.layout_b());
 }
 

@@ -48,13 +48,12 @@ struct ClusterLauncher {
   static Status check_cluster_dims(dim3 grid, dim3 cluster) {
     unsigned const size = cluster.x * cluster.y * cluster.z;
     if (size == 0 || size > unsigned(MaxClusterSize)) {
-      std::fprintf(stderr, "ClusterLauncher: a cluster of %u x %u x %u blocks; it has 1 to %d\n", cluster.x,
-                   cluster.y, cluster.z, MaxClusterSize);
+      std::fprintf(stderr, "ClusterLauncher: a cluster of %u x %u x %u blocks; it has 1 to %d\n", cluster.x, cluster.y,
+                   cluster.z, MaxClusterSize);
       return Status::kInvalid;
     }
     if (grid.x % cluster.x || grid.y % cluster.y || grid.z % cluster.z) {
-      std::fprintf(stderr,
-                   "ClusterLauncher: a grid of (%u, %u, %u) blocks is not made of clusters of (%u, %u, %u)\n",
+      std::fprintf(stderr, "ClusterLauncher: a grid of (%u, %u, %u) blocks is not made of clusters of (%u, %u, %u)\n",
                    grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z);
       return Status::kInvalid;
     }
@@ -69,8 +68,7 @@ struct ClusterLauncher {
 
   /// Returns the configuration of a launch, with programmatic dependent launch if launch_with_pdl.
   static LaunchConfig make_cluster_launch_config(dim3 grid, dim3 cluster, dim3 block, size_t shared_bytes = 0,
-                                                 cudaStream_t stream = nullptr,
-                                                 bool launch_with_pdl = false) {
+                                                 cudaStream_t stream = nullptr, bool launch_with_pdl = false) {
     LaunchConfig c;
     c.launch_attribute[0].id = cudaLaunchAttributeClusterDimension;
     c.launch_attribute[0].val.clusterDim.x = cluster.x;
@@ -99,8 +97,7 @@ struct ClusterLauncher {
  private:
   static Status status_of(cudaError_t e, char const* call) {
     if (e == cudaSuccess) return Status::kSuccess;
-    std::fprintf(stderr, "ClusterLauncher: %s gave %s: %s\n", call, cudaGetErrorName(e),
-                 cudaGetErrorString(e));
+    std::fprintf(stderr, "ClusterLauncher: %s gave %s: %s\n", call, cudaGetErrorName(e), cudaGetErrorString(e));
     return Status::kInvalid;
   }
 };
@@ -116,8 +113,7 @@ struct ClusterLaunchParams {
 /// Launches a kernel with clusters. The arguments must have exactly the types of the kernel's parameters.
 template <class... Args>
 Status launch_kernel_on_cluster(ClusterLaunchParams const& params, void const* kernel, Args&&... args) {
-  void* pointers[sizeof...(Args) + 1] = {const_cast<void*>(static_cast<void const*>(std::addressof(args)))...,
-                                         nullptr};
+  void* pointers[sizeof...(Args) + 1] = {const_cast<void*>(static_cast<void const*>(std::addressof(args)))..., nullptr};
   return ClusterLauncher::launch(params.grid_dims, params.cluster_dims, params.block_dims,
                                  size_t(params.smem_size_in_bytes), params.cuda_stream, kernel, pointers);
 }

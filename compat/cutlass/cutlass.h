@@ -71,9 +71,7 @@ static constexpr int NumThreadsPerQuadPair = 8;
 /// be warp-uniform; all threads of the warp must call them.
 CUTLASS_DEVICE int canonical_lane_idx() { return int(threadIdx.x % NumThreadsPerWarp); }
 CUTLASS_DEVICE int canonical_warp_idx() { return int(threadIdx.x / NumThreadsPerWarp); }
-CUTLASS_DEVICE int canonical_warp_idx_sync() {
-  return zellige::shfl_idx(int(threadIdx.x / NumThreadsPerWarp), 0);
-}
+CUTLASS_DEVICE int canonical_warp_idx_sync() { return zellige::shfl_idx(int(threadIdx.x / NumThreadsPerWarp), 0); }
 CUTLASS_DEVICE int canonical_warp_group_idx() {
   return zellige::shfl_idx(int(threadIdx.x / NumThreadsPerWarpGroup), 0);
 }

@@ -20,10 +20,8 @@ constexpr int min_blocks() {
 }  // namespace detail
 
 template <class Operator>
-CUTLASS_GLOBAL __launch_bounds__(
-    Operator::MaxThreadsPerBlock,
-    detail::min_blocks<Operator>()) void device_kernel(CUTLASS_GRID_CONSTANT
-                                                       typename Operator::Params const params) {
+CUTLASS_GLOBAL __launch_bounds__(Operator::MaxThreadsPerBlock, detail::min_blocks<Operator>()) void device_kernel(
+    CUTLASS_GRID_CONSTANT typename Operator::Params const params) {
   extern __shared__ __align__(1024) char device_kernel_memory[];  // aligned for TMA with the widest swizzle
   Operator{}(params, device_kernel_memory);
 }

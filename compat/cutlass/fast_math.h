@@ -94,12 +94,8 @@ struct FastDivmod {
     remainder = n - q * divisor;
     return q;
   }
-  CUTLASS_HOST_DEVICE void fast_divmod(int& quotient, int& remainder, int n) const {
-    quotient = divmod(remainder, n);
-  }
-  CUTLASS_HOST_DEVICE void operator()(int& quotient, int& remainder, int n) const {
-    quotient = divmod(remainder, n);
-  }
+  CUTLASS_HOST_DEVICE void fast_divmod(int& quotient, int& remainder, int n) const { quotient = divmod(remainder, n); }
+  CUTLASS_HOST_DEVICE void operator()(int& quotient, int& remainder, int n) const { quotient = divmod(remainder, n); }
   CUTLASS_HOST_DEVICE operator int() const { return divisor; }
 };
 

@@ -30,11 +30,10 @@ struct NumericConverter {
   using source_type = S;
   static constexpr FloatRoundStyle round_style = Round;
   static constexpr bool to_integer = zellige::dynamic_integer<T> && !zellige::dynamic_integer<S>;
-  static_assert(
-      Round == FloatRoundStyle::round_to_nearest || Round == FloatRoundStyle::round_indeterminate ||
-          (to_integer && Round == FloatRoundStyle::round_toward_zero),
-      "NumericConverter<T, S, Round>: without CUTLASS floats are rounded to nearest, integers so or towards "
-      "zero");
+  static_assert(Round == FloatRoundStyle::round_to_nearest || Round == FloatRoundStyle::round_indeterminate ||
+                    (to_integer && Round == FloatRoundStyle::round_toward_zero),
+                "NumericConverter<T, S, Round>: without CUTLASS floats are rounded to nearest, integers so or towards "
+                "zero");
 
   CUTLASS_HOST_DEVICE static T convert(S const& s) {
     if constexpr (to_integer) {

@@ -48,9 +48,7 @@ struct Walk {
 
     int const thread = (blockIdx.x + gridDim.x * blockIdx.y) * blockDim.x + threadIdx.x;
     for (int i = 0; i < size(tArA); ++i) seen[thread * size(tArA) + i] = tArA(i);
-    auto const steps = [](auto const& part, auto const& whole) {
-      return int(part.data().get() - whole.data().get());
-    };
+    auto const steps = [](auto const& part, auto const& whole) { return int(part.data().get() - whole.data().get()); };
     int const base[] = {0, steps(gAgA, gA), 0, steps(wAsA, sAsA), steps(tAsA, wAsA), 0};
     for (int l = 0; l < levels; ++l) offset[levels * thread + l] = base[l];
   }
@@ -68,9 +66,9 @@ Result run(emulate::dim3 grid, unsigned warps, int elements, int per_thread, uns
       offset("offset", 4u * threads * W::levels);
   for (int i = 0; i < elements; ++i) reinterpret_cast<float*>(a.data())[i] = float(i);
   a.mark_initialised();
-  emulate::Report const report = emulate::run(
-      [](emulate::Launch& launch) { emulate::call(launch, W::kernel); },
-      {grid, {32 * warps}, shared_bytes, {&a, &seen, &offset}, {false, true, true}, __FILE__, 1});
+  emulate::Report const report =
+      emulate::run([](emulate::Launch& launch) { emulate::call(launch, W::kernel); },
+                   {grid, {32 * warps}, shared_bytes, {&a, &seen, &offset}, {false, true, true}, __FILE__, 1});
   for (emulate::Finding const& f : report.findings) std::printf("%s\n", f.message.c_str());
   auto const* s = reinterpret_cast<float const*>(seen.data());
   auto const* o = reinterpret_cast<int const*>(offset.data());
@@ -94,8 +92,7 @@ int main() {
                                "tAsA  the lane's part of wAsA", "tArA  the same, registers"};
   std::string const layouts[] = {to_text(gA),   to_text(gAgA), to_text(sAsA),
                                  to_text(wAsA), to_text(tAsA), to_text(tArA)};
-  std::printf(
-      "block 1, by warp and lane:                       base offset\n%48s w0 l0  w0 l1  w1 l0  w1 l1\n", "");
+  std::printf("block 1, by warp and lane:                       base offset\n%48s w0 l0  w0 l1  w1 l0  w1 l1\n", "");
   int const threads[] = {64, 65, 96, 97};
   for (int l = 0; l < Small::levels; ++l) {
     std::printf("%-31s %-15s", names[l], layouts[l].c_str());

@@ -53,8 +53,7 @@ int main() {
   int n = 10;
   auto const ragged = zipped_divide(make_layout(n), _4{});
   say("\nten in tiles of four", ragged);
-  std::printf("%-36s %s\n\n", "does it divide?",
-              evenly_divides(make_shape(n), make_shape(_4{})) ? "yes" : "no");
+  std::printf("%-36s %s\n\n", "does it divide?", evenly_divides(make_shape(n), make_shape(_4{})) ? "yes" : "no");
 
   // Products: a block, and copies of it. `blocked` keeps each block contiguous, `raked` interleaves the
   // blocks' elements.

@@ -13,8 +13,7 @@ using namespace zellige;
 template <class TV, class S>
 void draw(TV const& tv, S const& tile) {
   view::PictureOptions const options{.colouring = view::Colouring::thread, .shape = describe(tile)};
-  std::printf("%s\n%s", to_text(tv).c_str(),
-              text(view::layout_picture(describe(tv), "", options).grids.at(0)).c_str());
+  std::printf("%s\n%s", to_text(tv).c_str(), text(view::layout_picture(describe(tv), "", options).grids.at(0)).c_str());
 }
 
 int main() {
@@ -63,6 +62,5 @@ int main() {
 
   // The accumulator of mma.m16n8k16, for which NVIDIA's manual needs a page of formulas.
   std::printf("\nthe accumulator of mma.m16n8k16 over 16 x 8:\n");
-  draw(Layout<Shape<Shape<_4, _8>, Shape<_2, _2>>, Stride<Stride<_32, _1>, Stride<_16, _8>>>{},
-       Shape<_16, _8>{});
+  draw(Layout<Shape<Shape<_4, _8>, Shape<_2, _2>>, Stride<Stride<_32, _1>, Stride<_16, _8>>>{}, Shape<_16, _8>{});
 }

@@ -16,15 +16,14 @@ template <class L>
 void access(char const* name, L const& layout, int bits, bool draw = false) {
   view::SharedLayout const memory(describe(layout), bits);
   view::Conflicts const c = view::conflicts(view::parse_access(name, memory), memory);
-  std::printf("%-36s %-20s wavefronts %2lld, %lld would do\n", to_text(layout).c_str(), name, c.wavefronts,
-              c.ideal);
+  std::printf("%-36s %-20s wavefronts %2lld, %lld would do\n", to_text(layout).c_str(), name, c.wavefronts, c.ideal);
   if (draw) std::printf("%s", text(view::bank_picture(c.addresses, "").grids.at(0)).c_str());
 }
 
 int main() {
   // Bits: Sw<3,3,3> takes bits 6..8 and flips bits 3..5 with them.
-  std::printf("Sw<3,3,3>: 64 -> %d, 65 -> %d, 72 -> %d, 512 -> %d\n", Swizzle<3, 3, 3>{}(64),
-              Swizzle<3, 3, 3>{}(65), Swizzle<3, 3, 3>{}(72), Swizzle<3, 3, 3>{}(512));
+  std::printf("Sw<3,3,3>: 64 -> %d, 65 -> %d, 72 -> %d, 512 -> %d\n", Swizzle<3, 3, 3>{}(64), Swizzle<3, 3, 3>{}(65),
+              Swizzle<3, 3, 3>{}(72), Swizzle<3, 3, 3>{}(512));
   std::printf("twice is the identity: %d\n\n", Swizzle<3, 3, 3>{}(Swizzle<3, 3, 3>{}(200)));
 
   // ldmatrix reads eight rows of 16 bytes at a time. In an 8 x 64 tile of halves a row has 128 bytes, which
@@ -53,9 +52,8 @@ int main() {
   // The library also finds swizzles: the cheapest conflict-free layout for all accesses at once.
   view::SharedLayout const memory(describe(words), 32);
   view::Remedies const found = view::remedies(
-      {view::parse_access("ld.shared.b32 32:1", memory), view::parse_access("ld.shared.b32 32:32", memory)},
-      memory);
+      {view::parse_access("ld.shared.b32 32:1", memory), view::parse_access("ld.shared.b32 32:32", memory)}, memory);
   for (view::Remedy const& r : found.all)
-    std::printf("%-10s %-40s %lld bytes more, %lld wavefronts of %lld\n", r.kind.c_str(),
-                to_text(r.layout).c_str(), r.extra_bytes, r.wavefronts, r.ideal);
+    std::printf("%-10s %-40s %lld bytes more, %lld wavefronts of %lld\n", r.kind.c_str(), to_text(r.layout).c_str(),
+                r.extra_bytes, r.wavefronts, r.ideal);
 }

@@ -46,12 +46,8 @@ void run_on_the_emulator() {
   emulate::Buffer a("A", 4 * 10 * 8), out("out", 4 * 12 * 8);
   for (int i = 0; i < 80; ++i) reinterpret_cast<int*>(a.data())[i] = i;
   a.mark_initialised();
-  TmaTensor const tensor{.name = "A",
-                         .element = TmaElement::s32,
-                         .rank = 2,
-                         .extent = {8, 10},
-                         .stride = {0, 32},
-                         .box = {4, 4}};
+  TmaTensor const tensor{
+      .name = "A", .element = TmaElement::s32, .rank = 2, .extent = {8, 10}, .stride = {0, 32}, .box = {4, 4}};
   emulate::LaunchConfig launch;
   launch.grid = {2, 3};
   launch.block = {16};
@@ -59,8 +55,7 @@ void run_on_the_emulator() {
   launch.parameters.emplace_back(make_tma_descriptor_emulated(tensor, a.bytes()), a, false);
   launch.parameters.emplace_back(out, true);
   launch.workers = 1;
-  emulate::Report const report =
-      emulate::run([](emulate::Launch& l) { emulate::call(l, load_tiles); }, launch);
+  emulate::Report const report = emulate::run([](emulate::Launch& l) { emulate::call(l, load_tiles); }, launch);
   for (emulate::Finding const& f : report.findings) std::printf("%s\n", f.message.c_str());
   print_tensor(make_tensor(reinterpret_cast<int const*>(out.data()), Shape<_12, _8>{}, LayoutRight{}), false);
 }
@@ -73,8 +68,7 @@ int main() {
 
   // Basis elements: E<i> is one in mode i of a coordinate, E<i, j> in mode j of mode i, and they print as 1@i
   // and 1@j@i. Sums and multiples of them are coordinates.
-  std::printf("%s and %s, %s\n", to_text(E<1>{}).c_str(), to_text(E<0, 1>{}).c_str(),
-              to_text(5 * E<0, 1>{}).c_str());
+  std::printf("%s and %s, %s\n", to_text(E<1>{}).c_str(), to_text(E<0, 1>{}).c_str(), to_text(5 * E<0, 1>{}).c_str());
   std::printf("3 * E<0> + 4 * E<1> = %s\n\n", to_text(3 * E<0>{} + 4 * E<1>{}).c_str());
 
   // They are the free module: every other module is an image of it. Substituting strides for the basis
@@ -84,8 +78,7 @@ int main() {
   auto const coordinates = make_identity_layout(make_shape(3, 4));
   auto const corner = zipped_divide(coordinates, Shape<_2, _2>{});  // the algebra works on these
   Pixel const q = at(corner(make_coord(0, 1), make_coord(1, 1)));
-  std::printf("%s, its tile (1, 1) at (0, 1): %d right, %d down\n\n", to_text(corner).c_str(), q.right,
-              q.down);
+  std::printf("%s, its tile (1, 1) at (0, 1): %d right, %d down\n\n", to_text(corner).c_str(), q.right, q.down);
 
   // The identity tensor: every element is its own coordinate, and nothing is stored. Partitioned like the
   // data, it gives the coordinates of a part's elements in the whole. Here 10 x 7 in tiles of 4 x 4: the last

@@ -36,8 +36,7 @@ int main() {
   for (int rank = 1; rank <= 4; ++rank) {
     shape.push_back(rank + 1);
     Value const l = layout_value(shape);
-    std::printf("rank %d: %s, row-major %s\n", rank, to_text(l).c_str(),
-                to_text(layout_value_right(shape)).c_str());
+    std::printf("rank %d: %s, row-major %s\n", rank, to_text(l).c_str(), to_text(layout_value_right(shape)).c_str());
   }
 
   // Refusals. Composition: if a mode of the right operand continues beyond a mode of the left, its stride
@@ -59,8 +58,7 @@ int main() {
   std::printf("\nthe same from the compile-time API with run-time numbers:\n");
   int four = 4, eight = 8, three = 3;
   refused([&] {
-    composition(make_layout(make_shape(four, _6{}, eight), make_stride(_2{}, _3{}, _5{})),
-                make_layout(_6{}, three));
+    composition(make_layout(make_shape(four, _6{}, eight), make_stride(_2{}, _3{}, _5{})), make_layout(_6{}, three));
   });
   float data[10 * 7] = {}, tile[4 * 4];
   Tensor whole = make_tensor(&data[0], make_shape(10, 7), LayoutRight{});

@@ -76,8 +76,8 @@ typedef struct zellige_tensor_info {
   const int64_t* strides; /* in elements; NULL: not yet assigned */
   int64_t bytes;          /* from the first element to the last */
   int32_t alignment;      /* required of the address, in bytes */
-  int32_t memory;   /* output: the index of the input that it aliases, which must be passed again; -1: none */
-  int32_t constant; /* input: no earlier work on the stream writes it */
+  int32_t memory;         /* output: the index of the input that it aliases, which must be passed again; -1: none */
+  int32_t constant;       /* input: no earlier work on the stream writes it */
 } zellige_tensor_info;
 
 /* ---- Graphs ---- */
@@ -85,17 +85,14 @@ typedef struct zellige_tensor_info {
 typedef struct zellige_graph zellige_graph;
 
 /* Parses one graph in Zellige's JSON form, or the first of a list. `name` is used if the JSON has none. */
-ZELLIGE_EXPORT zellige_status zellige_graph_from_json(const char* text, const char* name,
-                                                      zellige_graph** graph);
+ZELLIGE_EXPORT zellige_status zellige_graph_from_json(const char* text, const char* name, zellige_graph** graph);
 ZELLIGE_EXPORT void zellige_graph_free(zellige_graph* graph);
 ZELLIGE_EXPORT zellige_status zellige_graph_json(const zellige_graph* graph, char** text);
 /* The next two return -1 if `graph` is not a graph. */
 ZELLIGE_EXPORT int zellige_graph_inputs(const zellige_graph* graph);
 ZELLIGE_EXPORT int zellige_graph_outputs(const zellige_graph* graph);
-ZELLIGE_EXPORT zellige_status zellige_graph_input(const zellige_graph* graph, int index,
-                                                  zellige_tensor_info* info);
-ZELLIGE_EXPORT zellige_status zellige_graph_output(const zellige_graph* graph, int index,
-                                                   zellige_tensor_info* info);
+ZELLIGE_EXPORT zellige_status zellige_graph_input(const zellige_graph* graph, int index, zellige_tensor_info* info);
+ZELLIGE_EXPORT zellige_status zellige_graph_output(const zellige_graph* graph, int index, zellige_tensor_info* info);
 
 /* ---- Programs ---- */
 
@@ -143,8 +140,7 @@ ZELLIGE_EXPORT zellige_status zellige_manifest_seal(const char* manifest, const 
                                                     size_t bytes, char** sealed);
 /* Compiles CUDA source code, which may include Zellige's headers, to a cubin with NVRTC; cached by content.
  * Free `cubin` with zellige_text_free. Since version 2. */
-ZELLIGE_EXPORT zellige_status zellige_cubin(const char* source, const char* target, char** cubin,
-                                            size_t* bytes);
+ZELLIGE_EXPORT zellige_status zellige_cubin(const char* source, const char* target, char** cubin, size_t* bytes);
 ZELLIGE_EXPORT void zellige_program_free(zellige_program* program);
 
 typedef enum zellige_text {
@@ -162,8 +158,7 @@ typedef enum zellige_text {
    * Zellige that does not affect the program. "" if there was none. Since version 4. */
   ZELLIGE_REJECTED = 8
 } zellige_text;
-ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which,
-                                                   char** text);
+ZELLIGE_EXPORT zellige_status zellige_program_text(const zellige_program* program, zellige_text which, char** text);
 /* The next four return -1 or NaN if `program` is not a program. Estimated time in microseconds: */
 ZELLIGE_EXPORT double zellige_program_price(const zellige_program* program);
 ZELLIGE_EXPORT int64_t zellige_program_workspace(const zellige_program* program); /* bytes */
@@ -178,16 +173,15 @@ ZELLIGE_EXPORT zellige_status zellige_program_output(const zellige_program* prog
  * `stream`, without copying or allocating tensors. Tensors on the host: on the emulator; returns when the run
  * has ended. */
 ZELLIGE_EXPORT zellige_status zellige_program_call(zellige_program* program, const zellige_tensor* inputs,
-                                                   int input_count, const zellige_tensor* outputs,
-                                                   int output_count, void* stream);
+                                                   int input_count, const zellige_tensor* outputs, int output_count,
+                                                   void* stream);
 
 /* The same for Python objects, through their framework's table of C functions (DLPack's DLPackExchangeAPI,
  * version 1), whose current stream is used if `stream` is NULL. The caller holds the interpreter's lock; if
  * an object cannot be read, the Python exception is set. */
 ZELLIGE_EXPORT zellige_status zellige_program_call_objects(zellige_program* program, const void* exchange,
-                                                           void* const* inputs, int input_count,
-                                                           void* const* outputs, int output_count,
-                                                           void* stream);
+                                                           void* const* inputs, int input_count, void* const* outputs,
+                                                           int output_count, void* stream);
 
 /* The same for addresses that kernels of the current context can access, one per input and output. Checks
  * their alignment and, with cuPointerGetAttributes, that their allocations hold the whole tensors.

@@ -149,8 +149,8 @@ class Program {
       throw ProgramError(manifest + ": expected a manifest, NAME.manifest.json, with NAME.cubin next to it");
     const std::string cubin = detail::whole(manifest.substr(0, manifest.size() - ending.size()) + ".cubin");
     zellige_program* made = nullptr;
-    detail::check(zellige_program_load(detail::whole(manifest).c_str(), manifest.c_str(), cubin.data(),
-                                       cubin.size(), &made));
+    detail::check(
+        zellige_program_load(detail::whole(manifest).c_str(), manifest.c_str(), cubin.data(), cubin.size(), &made));
     return Program(made);
   }
 
@@ -184,8 +184,8 @@ class Program {
   /// expected one.
   void call(const std::vector<zellige_tensor>& inputs, const std::vector<zellige_tensor>& outputs,
             void* stream = nullptr) {
-    detail::check(zellige_program_call(handle_.get(), inputs.data(), static_cast<int>(inputs.size()),
-                                       outputs.data(), static_cast<int>(outputs.size()), stream));
+    detail::check(zellige_program_call(handle_.get(), inputs.data(), static_cast<int>(inputs.size()), outputs.data(),
+                                       static_cast<int>(outputs.size()), stream));
   }
   /// Launches the program asynchronously on device addresses of the current context, in the order of inputs()
   /// and outputs(). `workspace` points to workspace() bytes, aligned to 256; if null, the program's own
@@ -195,9 +195,8 @@ class Program {
     const int takes = detail::counted(zellige_program_inputs(handle_.get())),
               gives = detail::counted(zellige_program_outputs(handle_.get()));
     if (inputs.size() != static_cast<std::size_t>(takes) || outputs.size() != static_cast<std::size_t>(gives))
-      throw ProgramError("launch: expected " + std::to_string(takes) + " inputs and " +
-                         std::to_string(gives) + " outputs, found " + std::to_string(inputs.size()) +
-                         " and " + std::to_string(outputs.size()));
+      throw ProgramError("launch: expected " + std::to_string(takes) + " inputs and " + std::to_string(gives) +
+                         " outputs, found " + std::to_string(inputs.size()) + " and " + std::to_string(outputs.size()));
     detail::check(zellige_program_launch(handle_.get(), inputs.data(), outputs.data(), workspace, stream));
   }
   /// Compiles the GPU code immediately, instead of at the first launch. Several threads may compile different

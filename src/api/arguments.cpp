@@ -46,8 +46,8 @@ std::string place_name(const zellige_tensor& a) {
 
 /// Throws Error unless an array of `rank` extents or strides is aligned and, if `untrusted` is not null,
 /// readable. `what` names the array in the message.
-void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const char* what,
-                   const std::int64_t* numbers, std::size_t rank, ReadablePages* untrusted) {
+void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const char* what, const std::int64_t* numbers,
+                   std::size_t rank, ReadablePages* untrusted) {
   const void* const at = numbers;
   if (reinterpret_cast<std::uintptr_t>(numbers) % alignof(std::int64_t))
     mistake(m, t, "expected {} at an address that is a multiple of 8, found {}", what, at);
@@ -59,12 +59,10 @@ void check_numbers(const emit::Manifest& m, const emit::TensorPlace& t, const ch
 /// Throws Error unless the caller's tensor `a` has the dtype, shape, strides and alignment of `t`, its
 /// description in the manifest. If `untrusted` is not null, also throws Error if the tensor's arrays of
 /// extents and strides cannot be read.
-void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a,
-               ReadablePages* untrusted) {
+void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellige_tensor& a, ReadablePages* untrusted) {
   if (!is(a, t.dtype)) mistake(m, t, "expected {}, found {}", graph::name(t.dtype), dtype_name(a));
   constexpr int max_shown_rank = 64;  // limit for messages
-  if (a.rank < 0 || a.rank > max_shown_rank)
-    mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
+  if (a.rank < 0 || a.rank > max_shown_rank) mistake(m, t, "expected rank {}, found {}", t.shape.size(), a.rank);
   const auto rank = static_cast<std::size_t>(a.rank);
   if (rank > 0 && !a.shape) mistake(m, t, "expected the address of a shape, found NULL");
   check_numbers(m, t, "a shape", a.shape, rank, untrusted);
@@ -80,14 +78,13 @@ void check_one(const emit::Manifest& m, const emit::TensorPlace& t, const zellig
     if (shape[d] == 1 || stride == t.strides[d]) continue;  // an extent of 1 may have any stride
     const graph::Shape found(shape.begin(), shape.end());
     mistake(m, t, "expected strides {}, found {}", graph::to_string(t.strides),
-            graph::to_string(a.strides ? graph::Strides(a.strides, a.strides + a.rank)
-                                       : graph::row_major(found)));
+            graph::to_string(a.strides ? graph::Strides(a.strides, a.strides + a.rank) : graph::row_major(found)));
   }
   if (!a.data) mistake(m, t, "expected an address, found NULL");
   const auto last = UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(a.data);
   if (a.byte_offset > last || static_cast<std::uint64_t>(t.bytes) > last - a.byte_offset)
-    mistake(m, t, "expected {} bytes from {} and byte_offset {} on, found that no address is so large",
-            t.bytes, a.data, a.byte_offset);
+    mistake(m, t, "expected {} bytes from {} and byte_offset {} on, found that no address is so large", t.bytes, a.data,
+            a.byte_offset);
   check_address(m, t, address(a));
 }
 
@@ -101,13 +98,12 @@ struct Passed {
 };
 
 /// Returns the caller's tensors, inputs before outputs, each with its description in the manifest.
-std::vector<Passed> passed(const emit::Manifest& m, const Signature& s,
-                           std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs) {
+std::vector<Passed> passed(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+                           std::span<const zellige_tensor> outputs) {
   std::vector<Passed> all;
   all.reserve(inputs.size() + outputs.size());
   const auto add = [&](const std::vector<int>& indices, std::span<const zellige_tensor> tensors) {
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      all.push_back({&m.tensors[indices[i]], indices[i], &tensors[i]});
+    for (std::size_t i = 0; i < tensors.size(); ++i) all.push_back({&m.tensors[indices[i]], indices[i], &tensors[i]});
   };
   add(s.inputs, inputs), add(s.outputs, outputs);
   return all;
@@ -156,16 +152,14 @@ void* address(const zellige_tensor& a) {
 std::string_view role(const emit::TensorPlace& t) { return t.role == emit::Role::input ? "input" : "output"; }
 
 void other_memory(const emit::Manifest& m, const emit::TensorPlace& output, const emit::TensorPlace& input) {
-  mistake(m, output, "expected the memory of input {}, which it changes in place, found other memory",
-          input.name);
+  mistake(m, output, "expected the memory of input {}, which it changes in place, found other memory", input.name);
 }
 
 void check_address(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
   if (!at) mistake(m, t, "expected an address, found NULL");
   const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % alignment;
   if (misalignment)
-    mistake(m, t, "expected memory that begins at a multiple of {} bytes, found {} above one", alignment,
-            misalignment);
+    mistake(m, t, "expected memory that begins at a multiple of {} bytes, found {} above one", alignment, misalignment);
 }
 
 void check_counts(const emit::Manifest& m, const Signature& s, int inputs, int outputs) {
@@ -188,8 +182,7 @@ Where check_arguments(const emit::Manifest& m, const Signature& s, std::span<con
   const zellige_tensor& first = *all[0].tensor;
   const bool on_gpu = first.device_type == cuda;
   if (!on_gpu && !on_host(first))
-    mistake(m, *all[0].place, "expected it on the host or on a CUDA device, found it on {}",
-            place_name(first));
+    mistake(m, *all[0].place, "expected it on the host or on a CUDA device, found it on {}", place_name(first));
   return {on_gpu, on_gpu ? first.device_id : 0};
 }
 
@@ -202,15 +195,15 @@ void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<co
   double total = 0;
   for (const Passed& p : all) total += static_cast<double>(p.place->bytes);
   if (total > machine)
-    fail("program {}: its tensors have {:.3g} GB, more than the {:.3g} GB of memory that this machine has",
-         m.name, total / 1e9, machine / 1e9);
+    fail("program {}: its tensors have {:.3g} GB, more than the {:.3g} GB of memory that this machine has", m.name,
+         total / 1e9, machine / 1e9);
   for (const Passed& p : all) {
     const auto bytes = static_cast<std::size_t>(p.place->bytes);
     const bool written = p.place->role == emit::Role::output;
     const void* const at = address(*p.tensor);
     if (const auto bad = written ? unwritable(at, bytes) : unreadable(at, bytes))
-      mistake(m, *p.place, "expected {} bytes from {} on that can be {}, found memory at {:#x} that cannot",
-              bytes, at, written ? "written" : "read", *bad);
+      mistake(m, *p.place, "expected {} bytes from {} on that can be {}, found memory at {:#x} that cannot", bytes, at,
+              written ? "written" : "read", *bad);
   }
 }
 

@@ -62,15 +62,14 @@ void* address(const zellige_tensor&);
 void check_address(const emit::Manifest&, const emit::TensorPlace&, const void*);
 
 /// Throws the Error for an output that is not in the memory of the input that it updates in place.
-[[noreturn]] void other_memory(const emit::Manifest&, const emit::TensorPlace& output,
-                               const emit::TensorPlace& input);
+[[noreturn]] void other_memory(const emit::Manifest&, const emit::TensorPlace& output, const emit::TensorPlace& input);
 
 /// Returns the tensor's role in words: "input" or "output".
 std::string_view role(const emit::TensorPlace&);
 /// Throws Error with the program and the tensor before the message: "program scaled, input X: ...".
 template <class... Args>
-[[noreturn]] void mistake(const emit::Manifest& m, const emit::TensorPlace& t,
-                          fmt::format_string<Args...> format, Args&&... args) {
+[[noreturn]] void mistake(const emit::Manifest& m, const emit::TensorPlace& t, fmt::format_string<Args...> format,
+                          Args&&... args) {
   fail("program {}, {} {}: {}", m.name, role(t), t.name, fmt::format(format, std::forward<Args>(args)...));
 }
 

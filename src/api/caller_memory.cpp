@@ -73,8 +73,7 @@ std::string text_at(const char* text, std::string_view parameter) {
   for (const char* at = text;;) {
     const auto address = reinterpret_cast<std::uintptr_t>(at);
     if (!can_read(address))
-      fail("{}: expected a string that ends in zero, found memory at {:#x} that cannot be read", parameter,
-           address);
+      fail("{}: expected a string that ends in zero, found memory at {:#x} that cannot be read", parameter, address);
     const std::size_t left = page - address % page, length = strnlen(at, left);
     whole.append(at, length);
     if (length < left) return whole;
@@ -97,8 +96,7 @@ void check_readable(ReadablePages& known, const void* at, std::size_t count, std
 }
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter) {
   if (const auto bad = unwritable(at, bytes))
-    fail("{}: expected {} bytes that can be written, found memory at {:#x} that cannot", parameter, bytes,
-         *bad);
+    fail("{}: expected {} bytes that can be written, found memory at {:#x} that cannot", parameter, bytes, *bad);
 }
 
 }  // namespace detail

@@ -47,8 +47,7 @@ namespace detail {
 void check_address(const void* at, std::size_t alignment, std::string_view parameter);
 /// Throws Error unless `count` elements of `size` bytes from `at` on can be read. `parameter` names the array
 /// in the message.
-void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size,
-                    std::string_view parameter);
+void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size, std::string_view parameter);
 /// Throws Error unless `bytes` bytes from `at` on can be written. `parameter` names the memory in the message.
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
 }  // namespace detail
@@ -56,8 +55,7 @@ void check_writable(const void* at, std::size_t bytes, std::string_view paramete
 /// Returns the caller's array of `count` elements as a span. Throws Error if the array is misaligned or not
 /// readable. If `count` is 0, any address is accepted. `parameter` names the array in the message.
 template <class T>
-std::span<const T> array_at(ReadablePages& known, const T* first, std::size_t count,
-                            std::string_view parameter) {
+std::span<const T> array_at(ReadablePages& known, const T* first, std::size_t count, std::string_view parameter) {
   if (count == 0) return {};
   detail::check_address(first, alignof(T), parameter);
   detail::check_readable(known, first, count, sizeof(T), parameter);

@@ -39,8 +39,7 @@ std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes)
   const auto at = reinterpret_cast<std::uint64_t>(address), end = at + static_cast<std::uint64_t>(bytes);
   // Adjacent allocations count as one.
   for (std::uint64_t next = at; next < end;) {
-    const auto known =
-        std::ranges::find_if(ranges_, [&](const Range& r) { return r.begin <= next && next < r.end; });
+    const auto known = std::ranges::find_if(ranges_, [&](const Range& r) { return r.begin <= next && next < r.end; });
     if (known != ranges_.end()) {
       next = known->end;
       continue;
@@ -49,8 +48,7 @@ std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes)
     if (a.type == 0 && next == at)
       return fmt::format("{}, where CUDA knows none: it is the host's, or was freed", address);
     if (a.type == 0) return fmt::format("{} up to the end of the allocation", next - at);
-    if (a.address == 0)
-      return fmt::format("{} on cuda:{}, which the current context cannot access", address, a.device);
+    if (a.address == 0) return fmt::format("{} on cuda:{}, which the current context cannot access", address, a.device);
     const Range range{a.begin, a.begin + a.bytes};
     // The driver does not report the extent of this memory.
     if (next < range.begin || range.end <= next) break;
@@ -68,11 +66,10 @@ void DeviceMemory::check(const emit::Manifest& m, const emit::TensorPlace& t, co
 void DeviceMemory::check_workspace(const emit::Manifest& m, const void* at) {
   constexpr std::uintptr_t multiple = 256;
   if (const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % multiple)
-    fail("program {}, workspace: expected memory that begins at a multiple of {} bytes, found {} above one",
-         m.name, multiple, misalignment);
+    fail("program {}, workspace: expected memory that begins at a multiple of {} bytes, found {} above one", m.name,
+         multiple, misalignment);
   if (const std::string found = found_instead(at, m.buffer_size); !found.empty())
-    fail("program {}, workspace: expected {} bytes of the GPU's memory, found {}", m.name, m.buffer_size,
-         found);
+    fail("program {}, workspace: expected {} bytes of the GPU's memory, found {}", m.name, m.buffer_size, found);
 }
 
 }  // namespace zellige::api

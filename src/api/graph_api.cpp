@@ -15,8 +15,7 @@ namespace {
 
 /// Returns a description of one input or output of a graph for the caller. Throws Error if the index is out
 /// of range. `list`: the graph's inputs or outputs; `what`: "input" or "output", for the message.
-zellige_tensor_info info(const graph::KernelGraph& g, const std::vector<int>& list, int index,
-                         const char* what) {
+zellige_tensor_info info(const graph::KernelGraph& g, const std::vector<int>& list, int index, const char* what) {
   if (index < 0 || index >= static_cast<int>(list.size()))
     fail("graph {}: has {} {}s, counted from 0, found {}", g.name, list.size(), what, index);
   const graph::KernelTensor& t = g.tensors[list[index]];

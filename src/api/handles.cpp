@@ -22,12 +22,10 @@ struct Bits {
 
   static Bits of(const void* handle) {
     const auto bits = reinterpret_cast<std::uintptr_t>(handle);
-    return {bits & last_index, bits >> index_bits & last_generation,
-            (bits & ~mark) >> (index_bits + generation_bits)};
+    return {bits & last_index, bits >> index_bits & last_generation, (bits & ~mark) >> (index_bits + generation_bits)};
   }
   void* handle() const {
-    return reinterpret_cast<void*>(mark | kind << (index_bits + generation_bits) | generation << index_bits |
-                                   index);
+    return reinterpret_cast<void*>(mark | kind << (index_bits + generation_bits) | generation << index_bits | index);
   }
 };
 static_assert(sizeof(void*) == 8, "handles have 64 bits");
@@ -45,8 +43,8 @@ class Table {
   void* add(HandleKind kind, std::shared_ptr<void> object) {
     const std::lock_guard lock(mutex_);
     if (free_.empty() && slots_.size() > Bits::last_index)
-      fail("{}: {} handles are live; expected that some are freed before more are made",
-           names[static_cast<int>(kind)], slots_.size());
+      fail("{}: {} handles are live; expected that some are freed before more are made", names[static_cast<int>(kind)],
+           slots_.size());
     if (free_.empty()) {
       slots_.emplace_back();
       free_.push_back(slots_.size() - 1);
@@ -70,8 +68,7 @@ class Table {
     Slot& mine = slot(kind, handle, parameter);
     std::shared_ptr<void> object = std::move(mine.object);
     mine.object = nullptr;
-    if (mine.generation++ < Bits::last_generation)
-      free_.push_back(static_cast<std::size_t>(&mine - slots_.data()));
+    if (mine.generation++ < Bits::last_generation) free_.push_back(static_cast<std::size_t>(&mine - slots_.data()));
     return object;
   }
 
@@ -82,9 +79,8 @@ class Table {
     const char* const expected = names[static_cast<int>(kind)];
     if (!handle) fail("{}: expected a {}, found NULL", parameter, expected);
     const Bits bits = Bits::of(handle);
-    const bool made_here = (reinterpret_cast<std::uintptr_t>(handle) & Bits::mark) &&
-                           bits.kind < std::size(names) && bits.index < slots_.size() &&
-                           bits.generation <= slots_[bits.index].generation;
+    const bool made_here = (reinterpret_cast<std::uintptr_t>(handle) & Bits::mark) && bits.kind < std::size(names) &&
+                           bits.index < slots_.size() && bits.generation <= slots_[bits.index].generation;
     if (!made_here) fail("{}: expected a {}, found {}, which is no handle", parameter, expected, handle);
     if (bits.kind != static_cast<std::uint64_t>(kind))
       fail("{}: expected a {}, found a {}", parameter, expected, names[bits.kind]);

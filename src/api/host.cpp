@@ -58,9 +58,8 @@ void check_rows(const emit::Manifest& m, const graph::KernelGraph& g, const std:
 /// Copies a tensor's elements to the caller's memory at `to`. Does not write the gaps between elements that
 /// strides leave.
 void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
-  run::each_element(t, [&](std::size_t at, std::size_t n) {
-    std::memcpy(static_cast<std::byte*>(to) + at, bytes.data() + at, n);
-  });
+  run::each_element(
+      t, [&](std::size_t at, std::size_t n) { std::memcpy(static_cast<std::byte*>(to) + at, bytes.data() + at, n); });
 }
 
 }  // namespace

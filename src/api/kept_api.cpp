@@ -21,6 +21,5 @@ zellige_status zellige_kept(const char* key, char** text) {
   });
 }
 zellige_status zellige_keep(const char* key, const char* text) {
-  return guarded(
-      [&] { run::keep(run::Cache::standard(), kind, text_at(key, "key"), text_at(text, "text")); });
+  return guarded([&] { run::keep(run::Cache::standard(), kind, text_at(key, "key"), text_at(text, "text")); });
 }

@@ -27,8 +27,7 @@ std::vector<std::string> unpacked(std::string_view all) {
     std::size_t size = 0;
     const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), size);
     all.remove_prefix(static_cast<std::size_t>(end - all.data()));
-    if (error != std::errc{} || all.size() <= size || all[0] != ':')
-      fail("expected texts, found {}", all.size());
+    if (error != std::errc{} || all.size() <= size || all[0] != ':') fail("expected texts, found {}", all.size());
     texts.emplace_back(all.substr(1, size));
     all.remove_prefix(1 + size);
   }
@@ -42,8 +41,7 @@ std::string key_of(const graph::KernelGraph& graph, const Options& o) {
 
 }  // namespace
 
-std::optional<Compiled> kept_program(const graph::KernelGraph& graph, const Options& o,
-                                     const run::Cache& cache) {
+std::optional<Compiled> kept_program(const graph::KernelGraph& graph, const Options& o, const run::Cache& cache) {
   const std::optional<std::string> text = run::kept(cache, kind, key_of(graph, o));
   if (!text) return std::nullopt;
   try {
@@ -64,8 +62,7 @@ std::optional<Compiled> kept_program(const graph::KernelGraph& graph, const Opti
   }
 }
 
-void keep_program(const graph::KernelGraph& graph, const Options& o, const run::Cache& cache,
-                  const Compiled& c) {
+void keep_program(const graph::KernelGraph& graph, const Options& o, const run::Cache& cache, const Compiled& c) {
   run::keep(cache, kind, key_of(graph, o),
             packed({c.program.source, emit::to_json(c.program.manifest), fmt::format("{}", c.program.cost.us),
                     packed(c.limits), packed(c.program.plan.rejected)}));

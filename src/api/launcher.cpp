@@ -24,8 +24,7 @@ class RelaxedCapture {
 std::uint64_t capture_of(void* stream) {
   int capturing = 0;
   std::uint64_t id = 0;
-  run::check(run::driver().capture_info(stream, &capturing, &id, nullptr, nullptr, nullptr),
-             "the stream's state");
+  run::check(run::driver().capture_info(stream, &capturing, &id, nullptr, nullptr, nullptr), "the stream's state");
   return capturing ? id : 0;
 }
 
@@ -63,8 +62,7 @@ Launcher::~Launcher() {
     const KeptContext kept;
     const RelaxedCapture relaxed;
     for (const auto& [key, address] : workspaces_)
-      if (const auto& [context, stream, capture] = key; !capture && d.context_set(context) == 0)
-        d.free(address);
+      if (const auto& [context, stream, capture] = key; !capture && d.context_set(context) == 0) d.free(address);
     for (auto& [context, program] : loaded_)
       if (program && (program->captured || d.context_set(context) != 0))
         static_cast<void>(program.release());  // remains loaded until the process exits
@@ -114,8 +112,7 @@ void Launcher::launch(void* const* inputs, void* const* outputs, void* given, vo
   if (given) memory.check_workspace(manifest_, given);
   const std::uint64_t capture = capture_of(stream);
   const Loaded& mine = loaded(context, capture);
-  const std::uint64_t space =
-      given ? reinterpret_cast<std::uint64_t>(given) : workspace(context, stream, capture);
+  const std::uint64_t space = given ? reinterpret_cast<std::uint64_t>(given) : workspace(context, stream, capture);
   const run::BoundProgram bound(mine.program, [&](std::size_t i) {
     const emit::TensorPlace& t = manifest_.tensors[i];
     return t.role == emit::Role::intermediate ? space + static_cast<std::uint64_t>(t.offset)

@@ -11,12 +11,9 @@ using namespace zellige;
 using namespace zellige::api;
 
 zellige_status zellige_layout(const char* expression, char** result) {
-  return give_text(result, "result",
-                   [&] { return view::evaluate_expression(text_at(expression, "expression")).text; });
+  return give_text(result, "result", [&] { return view::evaluate_expression(text_at(expression, "expression")).text; });
 }
-zellige_status zellige_layout_operations(char** list) {
-  return give_text(list, "list", view::list_of_operations);
-}
+zellige_status zellige_layout_operations(char** list) { return give_text(list, "list", view::list_of_operations); }
 zellige_status zellige_layout_svg(const char* expression, int element_bits, char** svg) {
   return give_text(svg, "svg", [&] {
     view::PictureOptions options;

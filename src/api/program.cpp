@@ -75,10 +75,9 @@ Launcher& Program::launcher() {
   const std::lock_guard lock(compiling_);
   if (!launcher_) {
     const emit::Manifest& m = emitted_.manifest;
-    run::Cubin cubin =
-        loaded_.bytes.empty()
-            ? run::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
-            : loaded_;
+    run::Cubin cubin = loaded_.bytes.empty()
+                           ? run::compile_cubin(emitted_.source, run::architecture_for(m.target, current_gpu()), cache_)
+                           : loaded_;
     notes_ = cubin.note;
     launcher_ = std::make_unique<Launcher>(m, std::move(cubin));
   }
@@ -108,8 +107,8 @@ void Program::launch(void* const* inputs, void* const* outputs, void* workspace,
   launcher().launch(inputs, outputs, workspace, stream);
 }
 
-void Program::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs,
-                   void* stream, ReadablePages* untrusted) {
+void Program::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
+                   ReadablePages* untrusted) {
   const emit::Manifest& m = emitted_.manifest;
   const Where where = check_arguments(m, signature_, inputs, outputs, untrusted);
   if (where.on_gpu && (options_.on == On::emulator || options_.on == On::reference))
@@ -117,8 +116,7 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
          options_.on == On::emulator ? "emulator" : "reference", where.device);
   if (!where.on_gpu && options_.on == On::gpu)
     fail("program {}: was made for the GPU, expected tensors on it, found them on the host", m.name);
-  if (!where.on_gpu && stream)
-    fail("program {}: its tensors lie on the host, where there is no stream", m.name);
+  if (!where.on_gpu && stream) fail("program {}: its tensors lie on the host, where there is no stream", m.name);
 
   if (where.on_gpu) {
     std::vector<void*> in, out;

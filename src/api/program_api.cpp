@@ -26,12 +26,8 @@ using namespace zellige::api;
 
 namespace {
 
-std::shared_ptr<Program> program_of(const zellige_program* handle) {
-  return object_of<Program>(handle, "program");
-}
-zellige_program* handle_of(std::shared_ptr<Program> program) {
-  return add_handle<zellige_program>(std::move(program));
-}
+std::shared_ptr<Program> program_of(const zellige_program* handle) { return object_of<Program>(handle, "program"); }
+zellige_program* handle_of(std::shared_ptr<Program> program) { return add_handle<zellige_program>(std::move(program)); }
 
 /// Returns the caller's options. Members that the caller's version of the structure lacks have their
 /// defaults. Throws Error if the structure cannot be read.
@@ -57,14 +53,12 @@ Options options(const zellige_options& o, std::size_t inputs) {
   if (o.workers < 0 || o.workers > max_workers)
     fail("workers: expected 0, which is one a core, or up to {} threads, found {}", max_workers, o.workers);
   if (o.constant_count < 0 || static_cast<std::size_t>(o.constant_count) > inputs)
-    fail("constant_count: expected 0 to {}, the number of the graph's inputs, found {}", inputs,
-         o.constant_count);
+    fail("constant_count: expected 0 to {}, the number of the graph's inputs, found {}", inputs, o.constant_count);
   Options made{.on = static_cast<On>(o.on), .compile = {.fuse = o.as_given == 0, .tune = o.tune}};
   if (o.target) made.target = text_at(o.target, "target");
   if (o.tiling) made.tiling = text_at(o.tiling, "tiling");
   for (const char* name : array_at(o.constants, static_cast<std::size_t>(o.constant_count), "constants"))
-    made.compile.constants.push_back(
-        text_at(name, fmt::format("constants[{}]", made.compile.constants.size())));
+    made.compile.constants.push_back(text_at(name, fmt::format("constants[{}]", made.compile.constants.size())));
   made.workers = o.workers;
   made.keep = o.keep != 0;
   if (o.watch)
@@ -151,8 +145,7 @@ std::vector<zellige_tensor> viewed(const Exchange& x, std::span<void* const> obj
 
 }  // namespace
 
-zellige_status zellige_program_new(const zellige_graph* g, const zellige_options* given,
-                                   zellige_program** made) {
+zellige_status zellige_program_new(const zellige_graph* g, const zellige_options* given, zellige_program** made) {
   return guarded([&] {
     zellige_program*& to = place_for(made, "program");
     const auto graph = object_of<const graph::KernelGraph>(g, "graph");
@@ -186,8 +179,8 @@ zellige_status zellige_cubin(const char* source, const char* target, char** cubi
   return guarded([&] {
     char*& to = place_for(cubin, "cubin");
     std::size_t& size = place_for(bytes, "bytes");
-    const run::Cubin made = run::compile_cubin(
-        text_at(source, "source"), target::find(text_at(target, "target")).name, run::Cache::standard());
+    const run::Cubin made = run::compile_cubin(text_at(source, "source"), target::find(text_at(target, "target")).name,
+                                               run::Cache::standard());
     to = text_copy(made.bytes), size = made.bytes.size();
   });
 }
@@ -227,8 +220,7 @@ zellige_status zellige_program_call(zellige_program* p, const zellige_tensor* in
   });
 }
 zellige_status zellige_program_call_objects(zellige_program* p, const void* exchange, void* const* inputs,
-                                            int input_count, void* const* outputs, int output_count,
-                                            void* stream) {
+                                            int input_count, void* const* outputs, int output_count, void* stream) {
   return guarded([&] {
     const auto program = program_of(p);
     check_counts(program->emitted().manifest, program->signature(), input_count, output_count);
@@ -238,11 +230,9 @@ zellige_status zellige_program_call_objects(zellige_program* p, const void* exch
     if (!x.view || !x.current_stream) fail("DLPack: expected functions in the exchange table, found NULL");
     const std::vector<zellige_tensor>
         in = viewed(x, array_at(known, inputs, static_cast<std::size_t>(input_count), "inputs"), "inputs"),
-        out =
-            viewed(x, array_at(known, outputs, static_cast<std::size_t>(output_count), "outputs"), "outputs");
+        out = viewed(x, array_at(known, outputs, static_cast<std::size_t>(output_count), "outputs"), "outputs");
     constexpr int cuda = 2;
-    if (!stream && !in.empty() && in[0].device_type == cuda &&
-        x.current_stream(cuda, in[0].device_id, &stream) != 0)
+    if (!stream && !in.empty() && in[0].device_type == cuda && x.current_stream(cuda, in[0].device_id, &stream) != 0)
       fail("the current stream is not known");
     program->call(in, out, stream, nullptr);
   });
@@ -250,8 +240,8 @@ zellige_status zellige_program_call_objects(zellige_program* p, const void* exch
 zellige_status zellige_program_compile(zellige_program* p) {
   return guarded([&] { program_of(p)->compile(); });
 }
-zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, void* const* outputs,
-                                      void* workspace, void* stream) {
+zellige_status zellige_program_launch(zellige_program* p, void* const* inputs, void* const* outputs, void* workspace,
+                                      void* stream) {
   return guarded([&] {
     const auto program = program_of(p);
     ReadablePages known;

@@ -47,8 +47,7 @@ class Union {
   /// Makes corresponding dimensions of values `v` and `w` one axis. As in broadcasting, dimensions correspond
   /// if they are equally far from the last dimension. The last `but` dimensions are skipped.
   void aligned(int v, int w, int but = 0) {
-    for (int back = but + 1; back <= std::min(rank(v), rank(w)); ++back)
-      same(v, rank(v) - back, w, rank(w) - back);
+    for (int back = but + 1; back <= std::min(rank(v), rank(w)); ++back) same(v, rank(v) - back, w, rank(w) - back);
   }
 
   /// Returns the axes: one per set of dimensions, none for dimensions of extent 1. Throws Error if two

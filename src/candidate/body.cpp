@@ -46,8 +46,7 @@ class Emission : TileWriter {
       if (!exact_maxima()) bounded(v);
       body_.maxima[v] = partial_of(running_of(deferred_[v]));
     }
-    for (std::size_t p = 0; p < body_.partials.size(); ++p)
-      store_partial(static_cast<int>(p), partial_tiles_[p]);
+    for (std::size_t p = 0; p < body_.partials.size(); ++p) store_partial(static_cast<int>(p), partial_tiles_[p]);
     return std::move(body_);
   }
 
@@ -72,8 +71,7 @@ class Emission : TileWriter {
   /// that depend on its result.
   void step_before_split(const Step& s) {
     if (!exact_maxima()) return step(s);
-    if (std::ranges::none_of(s.inputs, [&](int v) { return postponed_.contains(v); }) &&
-        !refused([&] { step(s); }))
+    if (std::ranges::none_of(s.inputs, [&](int v) { return postponed_.contains(v); }) && !refused([&] { step(s); }))
       return;
     postponed_.insert(s.output);
     body_.reduces_again = body_.reduces_again || is_along(s);
@@ -94,8 +92,8 @@ class Emission : TileWriter {
     Shape kept = shape(r.like);
     kept[r.dim] = 1;
     const int last = exact_maxima() ? r.exact : one_tile() ? r.maximum : emit(OpKind::accum_max, {r.maximum});
-    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()},
-                               cast(last, DType::f32));
+    const int at =
+        add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()}, cast(last, DType::f32));
     partial_runnings_[at] = running;
     return at;
   }
@@ -126,8 +124,7 @@ class Emission : TileWriter {
     for (const Step& s : h.monotone) {
       if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == -FLT_MAX && !one_tile())
         continue;  // the initial value of a running maximum
-      x = emit_once(s.kind,
-                    s.inputs.size() == 1 ? std::vector{x} : std::vector{x, deferred_[s.inputs[1]].tile},
+      x = emit_once(s.kind, s.inputs.size() == 1 ? std::vector{x} : std::vector{x, deferred_[s.inputs[1]].tile},
                     s.attributes);
     }
     return x;
@@ -181,8 +178,7 @@ class Emission : TileWriter {
     h.varies = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
     const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
     const bool product = s.kind == OpKind::matmul;
-    const bool along = dim >= 0 &&
-                       dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
+    const bool along = dim >= 0 && dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
                        (product || is_reduction(s.kind));
     if (along && &graph::monoid_of(s.kind) != &graph::monoids::sum) refuse(s);
     h.tile = placed(s, std::move(in));
@@ -222,8 +218,7 @@ class Emission : TileWriter {
   /// operands of `s` are known before the loop, and the result of `s` has the shape of the maximum.
   bool grows(const Step& s, int maximum) const {
     return std::ranges::all_of(s.inputs, [&](int v) {
-      return v == maximum ||
-             (deferred_[v].itself() && !deferred_[v].after && shape(s.output) == shape(maximum));
+      return v == maximum || (deferred_[v].itself() && !deferred_[v].after && shape(s.output) == shape(maximum));
     });
   }
 
@@ -232,8 +227,7 @@ class Emission : TileWriter {
   int placed(const Step& s, std::vector<int> in) {
     if (s.kind == OpKind::matmul)
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
-    if (s.kind == OpKind::cast && s.attributes.dtype == DType::f32 && dtype(in[0]) == DType::f32)
-      return in[0];
+    if (s.kind == OpKind::cast && s.attributes.dtype == DType::f32 && dtype(in[0]) == DType::f32) return in[0];
     const int t = emit(s.kind, std::move(in), s.attributes);
     if (s.kind == OpKind::mask) {
       body_.block.ops.back().map = map_of(s.inputs[0]);
@@ -296,8 +290,7 @@ class Emission : TileWriter {
         shape(s.output) != shape(s.inputs[0]))
       refuse(s);
     const int total = cast(sum->second.second, DType::f32);
-    const int mean =
-        emit_once(OpKind::mul_scalar, {total}, {.scalar = 1 / static_cast<double>(elements_of_part())});
+    const int mean = emit_once(OpKind::mul_scalar, {total}, {.scalar = 1 / static_cast<double>(elements_of_part())});
     x.kind = Kind::centred, x.centre = s.inputs[1], x.about = sum->first;
     x.tile = emit(OpKind::sub, {x.tile, mean});
     return x;
@@ -334,8 +327,7 @@ class Emission : TileWriter {
       return x;
     }
     const bool differences = x.kind == Kind::centred || (x.kind == Kind::squared && !along);
-    if (differences || x.kind == Kind::offset ||
-        !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim)))
+    if (differences || x.kind == Kind::offset || !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim)))
       refuse(s);
     if (!along) {
       x.tile = emit(s.kind, {x.tile}, s.attributes);
@@ -351,8 +343,7 @@ class Emission : TileWriter {
   /// constant along K.
   Deferred product(const Step& s) {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
-    if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) ||
-        !passes(y, 1))
+    if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) || !passes(y, 1))
       refuse(s);
     const int product = placed(s, {x.tile, y.tile});
     Step times;
@@ -373,8 +364,7 @@ class Emission : TileWriter {
     if (one_tile()) {
       if (sum != OpKind::accum) t = emit(OpKind::reduction, {t}, {.dim = s.attributes.dim});
     } else if (x.kind == Kind::scaled)
-      t = emit(sum == OpKind::accum ? OpKind::accum_rescale : OpKind::accum_red_sum_rescale,
-               {x.tile, rescale_of(x)});
+      t = emit(sum == OpKind::accum ? OpKind::accum_rescale : OpKind::accum_red_sum_rescale, {x.tile, rescale_of(x)});
     else
       t = emit(sum, {x.tile});
     factors_[s.output] = x.factors;
@@ -383,8 +373,7 @@ class Emission : TileWriter {
     if (tiles_.split >= 0) {
       Partial p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
       if (x.kind == Kind::scaled) p.below = partial_of(x.running);
-      if (x.kind == Kind::squared)
-        p.about = body_.sums.at(x.about), p.count = elements_of_part(), p.centre = x.centre;
+      if (x.kind == Kind::squared) p.about = body_.sums.at(x.about), p.count = elements_of_part(), p.centre = x.centre;
       body_.sums[s.output] = add_partial(std::move(p), cast(t, DType::f32));
       return {.after = true};
     }

@@ -40,8 +40,7 @@ class Coalescing {
     for (const Value& v : s_.values) rank_ = std::max(rank_, v.shape.size());
     whole_.resize(rank_, 1);
     for (const Value& v : s_.values)
-      for (std::size_t back = 0; back < rank_; ++back)
-        whole_[back] = std::max(whole_[back], from_last(v.shape, back));
+      for (std::size_t back = 0; back < rank_; ++back) whole_[back] = std::max(whole_[back], from_last(v.shape, back));
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       const bool moved = s_.values[v].loaded || std::ranges::count(s_.outputs, static_cast<int>(v)) > 0;
       memory_.push_back(moved ? planned_strides(g, s_.values[v].tensor, target) : Strides{});
@@ -101,8 +100,7 @@ Steps coalesced(const KernelGraph& g, Steps s, const target::Target& target) {
              return op.kind == OpKind::concat && op.outputs[0] == v.tensor;
            });
   };
-  if (!s.slices.empty() || !std::ranges::all_of(s.steps, elementwise) ||
-      std::ranges::any_of(s.values, by_parts) ||
+  if (!s.slices.empty() || !std::ranges::all_of(s.steps, elementwise) || std::ranges::any_of(s.values, by_parts) ||
       std::ranges::any_of(s.outputs, [&](int v) { return is_placed(g, s.values[v].tensor); }))
     return s;
   return Coalescing(g, std::move(s), target).run();

@@ -51,8 +51,7 @@ bool join(Deferred& x, const Deferred& y, double sign) {
 }  // namespace
 
 bool is_linear(const Step& s) {
-  return s.kind == OpKind::mask ? s.attributes.value == 0
-                                : graph::is_linear(s.kind, s.attributes, s.inputs.size());
+  return s.kind == OpKind::mask ? s.attributes.value == 0 : graph::is_linear(s.kind, s.attributes, s.inputs.size());
 }
 
 bool is_monotone(const Step& s) {

@@ -21,8 +21,7 @@ Excerpts::Excerpts(const KernelGraph& g)
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i), laid_out_[t] = lay_out(g, t);
     for (int t : g.ops[i].inputs)
-      if (readers_[t].empty() || readers_[t].back() != static_cast<int>(i))
-        readers_[t].push_back(static_cast<int>(i));
+      if (readers_[t].empty() || readers_[t].back() != static_cast<int>(i)) readers_[t].push_back(static_cast<int>(i));
   }
   for (int t : g.outputs) is_output_[t] = true;
 }
@@ -105,8 +104,7 @@ Excerpts::Ops Excerpts::in_one_order(const Ops& ops, const Taken& taken) const {
       const int at = open.back();
       open.pop_back();
       for (int t : g_.ops[at].inputs)
-        if (const int by = producer_[t];
-            taken.all.count(by) > 0 && done.count(by) == 0 && next.insert(by).second)
+        if (const int by = producer_[t]; taken.all.count(by) > 0 && done.count(by) == 0 && next.insert(by).second)
           open.push_back(by);
     }
     order.insert(order.end(), next.begin(), next.end());
@@ -181,8 +179,7 @@ std::string key(const Excerpt& e) {
 Kernel whole(const Kernel& made, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
              const KernelGraph& g) {
   std::map<std::string, std::string> names;
-  for (std::size_t t = 0; t < of.tensors.size(); ++t)
-    names[of.graph.tensors[t].name] = like.graph.tensors[t].name;
+  for (std::size_t t = 0; t < of.tensors.size(); ++t) names[of.graph.tensors[t].name] = like.graph.tensors[t].name;
   const auto tensor = [&](int t) {
     const auto local = static_cast<std::size_t>(t);
     if (local < like.tensors.size()) return like.tensors[local];

@@ -47,7 +47,7 @@ class Excerpts {
   struct Taken {
     std::set<int> all, before;  // all operators; those of them that are views of operands
     std::set<int> copied;       // tensors with other readers, which copies represent
-    std::set<int> placed;  // tensors that a concat or slice_scatter reads, which a concat of one represents
+    std::set<int> placed;       // tensors that a concat or slice_scatter reads, which a concat of one represents
   };
   Taken taken(const Ops&) const;
   std::vector<Ops> branches(const Ops&, const Taken&) const;
@@ -63,8 +63,7 @@ class Excerpts {
   std::vector<int> producer_;              // by tensor: the operator that produces it; -1: an input
   std::vector<std::vector<int>> readers_;  // by tensor: the operators that read it, ascending
   std::vector<bool> is_output_;
-  std::vector<Strides>
-      laid_out_;  // by tensor that an operator makes: the strides that its views need, or none
+  std::vector<Strides> laid_out_;  // by tensor that an operator makes: the strides that its views need, or none
   mutable std::mutex mutex_;
   mutable std::map<Ops, std::string> known_;  // by branch: the key of its excerpt
 };
@@ -75,7 +74,6 @@ std::string key(const Excerpt&);
 /// Returns the given kernel, translated to the operators `ops` of the whole graph (the last argument). The
 /// kernel computes the group whose excerpt (the group as a separate graph) is `of`. `like` is the excerpt of
 /// `ops`. Both excerpts must have the same key(): the groups are equal up to names.
-Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
-             const KernelGraph&);
+Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops, const KernelGraph&);
 
 }  // namespace zellige::fuse

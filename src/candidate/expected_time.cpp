@@ -75,13 +75,13 @@ plan::Rejections CostCache::take_rejected() {
   return std::exchange(rejected_, {});
 }
 
-std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target,
-                                 CostCache& known, Refusal& refusal) {
+std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target, CostCache& known,
+                                 Refusal& refusal) {
   return planned(alone(g, k), target, known, refusal);
 }
 
-std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target,
-                                 CostCache& known, Refusal& refusal) {
+std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target, CostCache& known,
+                                 Refusal& refusal) {
   const KernelOp& op = g.ops[index];
   KernelGraph a;
   a.name = g.name;
@@ -116,8 +116,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
       if (made.count(t) == 0) moved.insert(t);
     for (int t : op.outputs)
       if (leaves(g, ops, t)) moved.insert(t);
-    if (op.kind == OpKind::mask)
-      kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
+    if (op.kind == OpKind::mask) kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
     if (op.kind != OpKind::matmul) continue;
     const DType dtype = g.tensors[op.inputs[0]].dtype;
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
@@ -134,8 +133,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
   double bytes = 0;
   for (int t : moved)
     bytes += static_cast<double>(graph::bytes_of(graph::size(g.tensors[t].shape), g.tensors[t].dtype));
-  return std::max(bytes / target.costs.dram * 1e-3,
-                  kept * cycles / target.multiprocessors / target.costs.clock * 1e-3);
+  return std::max(bytes / target.costs.dram * 1e-3, kept * cycles / target.multiprocessors / target.costs.clock * 1e-3);
 }
 
 }  // namespace zellige::fuse

@@ -66,12 +66,10 @@ bool tried(CostCache& known, Refusal& refusal, Work work) {
 
 /// Plans a kernel, and returns its expected time in microseconds, assuming that it is launched right after
 /// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
-std::optional<double> planned_us(const KernelGraph&, const Kernel&, const target::Target&, CostCache& known,
-                                 Refusal&);
+std::optional<double> planned_us(const KernelGraph&, const Kernel&, const target::Target&, CostCache& known, Refusal&);
 /// Plans operator `op` of the graph unfused, and returns its expected time in microseconds, assuming that it
 /// is launched right after another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
-std::optional<double> planned_us(const KernelGraph&, int op, const target::Target&, CostCache& known,
-                                 Refusal&);
+std::optional<double> planned_us(const KernelGraph&, int op, const target::Target&, CostCache& known, Refusal&);
 
 /// Returns the roofline bound of a group in microseconds: the larger of the time to move its bytes at the
 /// memory bandwidth, and the time of its matmuls at the tensor cores' peak.

@@ -18,8 +18,7 @@ std::vector<GridAxes> grid_axes(const Steps& s, const Axes& a) {
   const std::vector<int>& first = a.of[s.outputs[0]];
   for (std::size_t d = 0; d < first.size(); ++d) {
     if (!free(first[d]) || taken.count(first[d]) > 0) continue;
-    GridAxes c{
-        {first[d]}, a.axes[first[d]].extent, a.axes[first[d]].extent, static_cast<int>(first.size() - 1 - d)};
+    GridAxes c{{first[d]}, a.axes[first[d]].extent, a.axes[first[d]].extent, static_cast<int>(first.size() - 1 - d)};
     bool all = true;
     for (int v : s.outputs) {
       if (std::ranges::any_of(c.axes, [&](int axis) { return a.has(v, axis); })) continue;

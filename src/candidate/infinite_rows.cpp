@@ -32,8 +32,7 @@ class Rows {
   void check() {
     for (const Step& s : steps_.steps) {
       if (subtracts_running_maximum(s))
-        lost_[s.output] = {
-            Image::lowest, {deferred_[s.inputs[1]].of, deferred_[s.inputs[1]].dim}, s.inputs[1]};
+        lost_[s.output] = {Image::lowest, {deferred_[s.inputs[1]].of, deferred_[s.inputs[1]].dim}, s.inputs[1]};
       else if (std::ranges::any_of(s.inputs, [&](int v) { return bool(lost_[v]); }))
         lost_[s.output] = result(s);
     }
@@ -63,10 +62,8 @@ class Rows {
     const bool two = s.inputs.size() == 2;
     const Lost x = lost_[s.inputs[0]], y = two ? lost_[s.inputs[1]] : Lost();
     const bool same = x && y && x.of == y.of;
-    const bool linear =
-        graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear != graph::Linear::no;
-    if (again_ && two && linear && same && x.early != y.early)
-      return {};  // NaN, computed again, with what a sum lost
+    const bool linear = graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear != graph::Linear::no;
+    if (again_ && two && linear && same && x.early != y.early) return {};  // NaN, computed again, with what a sum lost
     if (s.kind == OpKind::matmul || is_reduction(s.kind)) return summed(s, x, y);
     // NaN here, too: 0 / 0, and a difference of infinities.
     if (same && x.is == y.is && s.kind == (x.is == Image::zero ? OpKind::div : OpKind::sub)) return {};
@@ -74,8 +71,7 @@ class Rows {
     std::vector<Image> of{x.is};
     if (two) of.push_back(y.is);
     const bool masked = s.kind == OpKind::mask && x.is == graph::image(s.attributes.value) && !y;
-    if (!masked)
-      lost.is = graph::is_elementwise(s.kind) ? graph::image(s.kind, s.attributes, of) : Image::anything;
+    if (!masked) lost.is = graph::is_elementwise(s.kind) ? graph::image(s.kind, s.attributes, of) : Image::anything;
     if ((x && y && !same) || (lost.is != Image::lowest && lost.is != Image::zero)) refused(s);
     lost.early = x && y ? x.early && y.early : lost.early;
     return lost;
@@ -87,9 +83,9 @@ class Rows {
     const bool right = s.kind == OpKind::matmul && !x;
     Lost& lost = right ? y : x;
     const int v = s.inputs[0];
-    const std::size_t back = s.kind == OpKind::matmul ? right
-                                                      : steps_.values[v].shape.size() - 1 -
-                                                            static_cast<std::size_t>(s.attributes.dim);
+    const std::size_t back = s.kind == OpKind::matmul
+                                 ? right
+                                 : steps_.values[v].shape.size() - 1 - static_cast<std::size_t>(s.attributes.dim);
     if (&graph::monoid_of(s.kind) != &graph::monoids::sum || (x && y) || lost.is != Image::zero ||
         !one_per_row(lost, back))
       refused(s);

@@ -31,9 +31,8 @@ namespace {
 /// Returns whether the block graph has a matmul for which dtype_is(d) is true, where d is the dtype of the
 /// matmul's first operand.
 bool multiplies(const BlockGraph& b, auto dtype_is) {
-  return std::ranges::any_of(b.ops, [&](const BlockOp& op) {
-    return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype);
-  });
+  return std::ranges::any_of(
+      b.ops, [&](const BlockOp& op) { return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype); });
 }
 
 /// Returns a fraction f such that a plan of the block graph is expected to take at least f times the estimated time.
@@ -98,8 +97,7 @@ class Making {
     const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
     for (std::size_t i = 0; i < k.parts.size(); ++i) {
       k.parts[i].block = a.ops[before + i].block;
-      k.us += plan::estimate(a, static_cast<int>(before + i), target_).us - target_.costs.launch +
-              target_.costs.next;
+      k.us += plan::estimate(a, static_cast<int>(before + i), target_).us - target_.costs.launch + target_.costs.next;
     }
     k.us += target_.costs.launch;
     const BlockGraph& b = *k.parts[0].block;
@@ -202,8 +200,7 @@ class Making {
       std::string name = tensor >= 0 ? g.tensors[tensor].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
       name += parts_suffix;
       if (p.dim >= 0) name += "_max";
-      while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; }))
-        name += '_';
+      while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; })) name += '_';
       tensors.push_back(static_cast<int>(g.tensors.size()));
       k.between.push_back({DType::f32, shape, {}, name});
       g.tensors.push_back(k.between.back());
@@ -216,8 +213,8 @@ class Making {
 
   /// Identifies what a split loop stores, as key of after_: axes with partial tiles; the integers and the
   /// coefficients of its partial results; by value, the indices of the partial results of maxima and sums.
-  using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>,
-                            std::map<int, int>, std::map<int, int>>;
+  using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>, std::map<int, int>,
+                            std::map<int, int>>;
 
   /// Returns the launch that combines the partial results `tensors` of a split loop, with the tiling of the
   /// least estimated time, or nullopt if no tiling is possible. The launch depends on what the split loop
@@ -249,8 +246,8 @@ class Making {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
     for (const Partial& p : first.partials) {
       auto& [axes, numbers, coefficients, maxima, sums] = key;
-      numbers.insert(numbers.end(), {p.value, p.dim, p.below, p.about, p.count, p.centre,
-                                     std::ssize(p.factors), std::ssize(p.shape)});
+      numbers.insert(numbers.end(),
+                     {p.value, p.dim, p.below, p.about, p.count, p.centre, std::ssize(p.factors), std::ssize(p.shape)});
       for (const Factor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
       numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
       coefficients.push_back(p.coefficient);
@@ -270,8 +267,8 @@ class Making {
 
 }  // namespace
 
-std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops,
-                               const target::Target& target, std::string& why) {
+std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target,
+                               std::string& why) {
   std::vector<Kernel> found;
   why.clear();
   for (const Readers readers : {Readers::together, Readers::separate}) {

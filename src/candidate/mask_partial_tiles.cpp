@@ -13,8 +13,7 @@ using graph::Image;
 /// Inserts the masks for one axis.
 class Masking {
  public:
-  Masking(Steps s, const Axes& axes, int axis)
-      : s_(std::move(s)), axes_(axes), axis_(axis), now_(s_.values.size()) {
+  Masking(Steps s, const Axes& axes, int axis) : s_(std::move(s)), axes_(axes), axis_(axis), now_(s_.values.size()) {
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       now_[v] = static_cast<int>(v);
       out_of_bounds_.push_back(!has(static_cast<int>(v)) ? Image::same
@@ -74,8 +73,7 @@ class Masking {
       out_of_bounds_[v] = wanted;
       return v;
     }
-    if (rank < 2)
-      fail("{} has no second dimension that a mask could name", graph::to_string(s_.values[v].shape));
+    if (rank < 2) fail("{} has no second dimension that a mask could name", graph::to_string(s_.values[v].shape));
     Value out = s_.values[v];
     out.tensor = -1, out.loaded = false;
     const int to = static_cast<int>(s_.values.size());

@@ -6,9 +6,7 @@ namespace zellige::fuse {
 
 NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums) {
-  const auto producer = [&](int v) -> const Step& {
-    return *std::ranges::find(steps.steps, v, &Step::output);
-  };
+  const auto producer = [&](int v) -> const Step& { return *std::ranges::find(steps.steps, v, &Step::output); };
   const auto is_maximum = [&](int v) { return deferred[v].kind == Deferred::Kind::maximum; };
   NeededOfPart result;
   std::vector<int> wanted(steps.outputs), needed;

@@ -29,8 +29,6 @@ inline std::int64_t bit_floor(std::int64_t n) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n)));
 }
 /// Returns `n` rounded up to a multiple of 16, an instruction's rows.
-inline std::int64_t rounded(std::int64_t n) {
-  return plan::ceil_div(n, rows_of_instruction) * rows_of_instruction;
-}
+inline std::int64_t rounded(std::int64_t n) { return plan::ceil_div(n, rows_of_instruction) * rows_of_instruction; }
 
 }  // namespace zellige::fuse

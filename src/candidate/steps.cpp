@@ -78,8 +78,7 @@ class Expansion {
     std::vector<int> values = in;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const bool last = i + 1 == steps.size();
-      Step step{
-          steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
+      Step step{steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
       for (int k : steps[i].inputs) step.inputs.push_back(values[k]);
       values.push_back(step.output);
       result_.steps.push_back(std::move(step));
@@ -115,12 +114,10 @@ class Expansion {
         fail("{} {} lacks a dimension of the concatenation {}", y.name, graph::to_string(y.shape),
              graph::to_string(shape));
       if (!is_concat) continue;
-      if (leaves(g_, ops, op.outputs[0]) || !y.strides.empty())
-        fail("{} is read outside of the kernel, too", y.name);
+      if (leaves(g_, ops, op.outputs[0]) || !y.strides.empty()) fail("{} is read outside of the kernel, too", y.name);
       for (int t : op.inputs)
         if (std::ranges::any_of(ops, [&](int by) { return g_.ops[by].outputs[0] == t; }))
-          fail("{} is an operand of {}, which the kernel reads operand by operand", g_.tensors[t].name,
-               y.name);
+          fail("{} is an operand of {}, which the kernel reads operand by operand", g_.tensors[t].name, y.name);
       if (y.shape != shape || op.attributes.dim != first->attributes.dim || !same_parts(op, *first))
         fail("{} and {} are concatenated at different places", y.name, g_.tensors[first->outputs[0]].name);
     }
@@ -181,9 +178,7 @@ bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
 
 }  // namespace
 
-std::int64_t from_last(const Shape& s, std::size_t back) {
-  return back < s.size() ? s[s.size() - 1 - back] : 1;
-}
+std::int64_t from_last(const Shape& s, std::size_t back) { return back < s.size() ? s[s.size() - 1 - back] : 1; }
 
 bool same_numbers(const Steps& s, int a, int b) {
   const auto origin = [&](int v) {

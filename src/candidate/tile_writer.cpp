@@ -6,8 +6,7 @@
 
 namespace zellige::fuse {
 
-TileWriter::TileWriter(const KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles,
-                       bool split)
+TileWriter::TileWriter(const KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles, bool split)
     : BlockWriter(body_.block),
       g_(g),
       steps_(steps),
@@ -70,8 +69,7 @@ void TileWriter::store(int v, int t) {
   BlockOp op{.kind = OpKind::output};
   op.inputs = {rounded(t, v)}, op.map = map_of(v);
   for (int g = 0; g < 3; ++g)
-    if (op.map[g] < 0 && tiles_.grid[g].blocks > 1)
-      fail("{} lacks the dimension that blocks share", called(v));
+    if (op.map[g] < 0 && tiles_.grid[g].blocks > 1) fail("{} lacks the dimension that blocks share", called(v));
   if (covered(v, shape(v)) != shape(v)) op.attributes.sizes = shape(v);
   for (const Slice& s : slices(v)) {
     op.kernel_tensor = static_cast<int>(body_.stores.size());

@@ -26,12 +26,7 @@ class Tilings {
  public:
   /// `split_axis`: an axis that blocks split though a step reduces over it; -1: none.
   Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, int split_axis = -1)
-      : steps_(s),
-        axes_(a),
-        loop_axis_(loop_axis),
-        split_axis_(split_axis),
-        target_(target),
-        cuts_(grid_axes(s, a)) {
+      : steps_(s), axes_(a), loop_axis_(loop_axis), split_axis_(split_axis), target_(target), cuts_(grid_axes(s, a)) {
     for (const Step& step : s.steps) {
       products_ = products_ || is_product(step);
       fma_ = fma_ || (is_product(step) && s.values[step.inputs[0]].dtype == DType::f32);
@@ -99,8 +94,7 @@ class Tilings {
     for (const Step& s : steps_.steps)
       if (is_product(s)) {
         const std::vector<int>& of = axes_.of[s.output];
-        for (int axis : c.axes)
-          rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
+        for (int axis : c.axes) rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
         std::int64_t batches = 1;
         for (std::size_t d = 0; d + 2 < of.size(); ++d)
           if (of[d] >= 0 && axes_.axes[of[d]].whole) batches *= whole(of[d]);
@@ -142,8 +136,8 @@ class Tilings {
   }
   /// Returns whether the axis is the columns of some matmul's result, as keys are the columns of scores.
   bool is_column(int axis) const {
-    return std::ranges::any_of(
-        steps_.steps, [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
+    return std::ranges::any_of(steps_.steps,
+                               [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
   /// Returns, for each value, how many elements a block would have per iteration if all axes that the grid may split had
@@ -152,8 +146,7 @@ class Tilings {
     const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
     std::vector<std::int64_t> sizes(steps_.values.size(), along);
     const auto is_split = [&](int axis) {
-      return std::ranges::any_of(cuts_,
-                                 [&](const GridAxes& c) { return std::ranges::count(c.axes, axis) > 0; });
+      return std::ranges::any_of(cuts_, [&](const GridAxes& c) { return std::ranges::count(c.axes, axis) > 0; });
     };
     for (std::size_t v = 0; v < sizes.size(); ++v)
       for (int axis : axes_.of[v])
@@ -183,8 +176,7 @@ class Tilings {
   int threads_of(std::int64_t elements) const {
     if (elements > 2048) return 256;
     if (!elementwise() || cuts_.empty()) return 128;
-    return elements <= 64 * std::gcd(width(), std::ranges::min(cuts_, {}, &GridAxes::back).largest) ? 64
-                                                                                                    : 128;
+    return elements <= 64 * std::gcd(width(), std::ranges::min(cuts_, {}, &GridAxes::back).largest) ? 64 : 128;
   }
   /// Returns how many elements a thread accesses at once at most: 16 bytes of the narrowest loaded tensor.
   std::int64_t width() const {
@@ -195,8 +187,7 @@ class Tilings {
   }
   /// Returns how often some thread of a block accesses a tensor, summed over all blocks, if tiles have `tile` elements
   /// along an axis of extent `extent`, times `size` elements along faster axes. `elements`: elements of a block.
-  std::int64_t accesses(std::int64_t extent, std::int64_t tile, std::int64_t size,
-                        std::int64_t elements) const {
+  std::int64_t accesses(std::int64_t extent, std::int64_t tile, std::int64_t size, std::int64_t elements) const {
     const std::int64_t at_once = threads_of(elements) * (size == 1 ? std::gcd(width(), tile) : width());
     return (extent + tile - 1) / tile * ((tile * size + at_once - 1) / at_once);
   }
@@ -211,8 +202,7 @@ class Tilings {
   /// Returns the tile along the axes `c` for a group without matmuls, if the last tile may be partial. A tile has at most
   /// `limit` elements, times `size` along faster axes. Equal tiles are preferred, unless they have few elements, as those
   /// of a prime extent, or, in an elementwise group, leave many threads idle.
-  std::int64_t tile_along(const GridAxes& c, std::int64_t limit, std::int64_t size,
-                          std::int64_t elements) const {
+  std::int64_t tile_along(const GridAxes& c, std::int64_t limit, std::int64_t size, std::int64_t elements) const {
     const std::int64_t equal = c.largest / equal_parts(c, limit);
     if (c.axes.size() > 1) return equal;
     const bool is_small = 2 * equal < std::min(limit, c.largest);
@@ -242,8 +232,7 @@ class Tilings {
             left = std::clamp<std::int64_t>(elements / sizes[v], 1, left);
             size = std::max(size, sizes[v]);
           }
-        const std::int64_t tile =
-            may_pass ? tile_along(c, left, size, elements) : c.largest / equal_parts(c, left);
+        const std::int64_t tile = may_pass ? tile_along(c, left, size, elements) : c.largest / equal_parts(c, left);
         const std::int64_t blocks = (c.largest + tile - 1) / tile;
         if (blocks * tile != c.largest) padded[c.axes[0]] = blocks * tile;
         for (std::size_t v = 0; v < sizes.size(); ++v)
@@ -280,8 +269,7 @@ class Tilings {
     const int axis = rows->second.axes[0];
     for (const Tiles& t : result_)
       for (const Cut& c : t.grid)
-        if (c.axes == std::vector{axis} && !t.extents.contains(axis) &&
-            whole(axis) / c.blocks % (t.threads / 32) == 0)
+        if (c.axes == std::vector{axis} && !t.extents.contains(axis) && whole(axis) / c.blocks % (t.threads / 32) == 0)
           return;
     const std::int64_t few = std::bit_floor(static_cast<std::uint64_t>(8 * threads / row)),
                        tile = std::min(whole(axis), std::max(warps, few));
@@ -293,8 +281,7 @@ class Tilings {
   /// Adds the tiling with this grid, K tile `k` and `threads` threads, if it is new and its tiles fit into shared
   /// memory. An entry of `grid` is a number of blocks, and the axes that are split over that number of blocks. Of more
   /// than three entries, the three with the most blocks are kept. `padded` are the extents of axes with a partial tile.
-  void finish(std::vector<std::pair<std::int64_t, GridAxes>> grid, std::int64_t k, int threads,
-              Extents padded) {
+  void finish(std::vector<std::pair<std::int64_t, GridAxes>> grid, std::int64_t k, int threads, Extents padded) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
     std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
     if (grid.size() > 3) grid.resize(3);  // the rest is not split
@@ -307,8 +294,7 @@ class Tilings {
     if (t.extents.count(loop_axis_) > 0)
       t.loop = (whole(loop_axis_) + k - 1) / k;
     else if (loop_axis_ >= 0)
-      t.loop = products_ ? parts(whole(loop_axis_), whole(loop_axis_), k)
-                         : parts_of_row(whole(loop_axis_), k, width());
+      t.loop = products_ ? parts(whole(loop_axis_), whole(loop_axis_), k) : parts_of_row(whole(loop_axis_), k, width());
     if (split_axis_ >= 0) {
       for (int g = 0; g < 3; ++g)
         if (t.grid[g].axes == std::vector{split_axis_}) t.split = g;
@@ -388,9 +374,8 @@ std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Targe
   std::vector<Tiles> result;
   if (std::ranges::any_of(s.steps, is_product)) return result;
   const std::vector<Tiles> whole = tilings(s, a, -1, target);
-  if (std::ranges::any_of(whole, [&](const Tiles& t) {
-        return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks);
-      }))
+  if (std::ranges::any_of(whole,
+                          [&](const Tiles& t) { return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks); }))
     return result;
   for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;

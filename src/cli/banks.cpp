@@ -41,12 +41,12 @@ std::string plural(long long n, const char* one) { return fmt::format("{} {}{}",
 /// Returns a line about the bank conflicts of one access. If the access is made several times, with different
 /// offsets in the layout, the line describes the worst one, and a second line gives the totals.
 std::string cost(const view::SharedAccess& a, const view::Conflicts& c) {
-  std::string s = fmt::format("{}: {}, {} would do; by phase {}; conflict degree {}", a.name,
-                              plural(c.worst.total, "wavefront"), c.worst.ideal,
-                              fmt::join(c.worst.per_phase, " "), c.degree);
+  std::string s =
+      fmt::format("{}: {}, {} would do; by phase {}; conflict degree {}", a.name, plural(c.worst.total, "wavefront"),
+                  c.worst.ideal, fmt::join(c.worst.per_phase, " "), c.degree);
   if (c.instances > 1)
-    s += fmt::format("\n  the worst of {} accesses, which take {} of them where {} would do", c.instances,
-                     c.wavefronts, c.ideal);
+    s += fmt::format("\n  the worst of {} accesses, which take {} of them where {} would do", c.instances, c.wavefronts,
+                     c.ideal);
   return s;
 }
 
@@ -56,8 +56,8 @@ std::string described(const view::Remedy& r) {
   if (!r.hardware.empty()) s += fmt::format(" (the {})", r.hardware);
   s += fmt::format(", {}", r.extra_bytes ? plural(r.extra_bytes, "byte") + " more" : "no more memory");
   s += r.degree <= 1 ? fmt::format(", no conflicts: {}", plural(r.wavefronts, "wavefront"))
-                     : fmt::format(", {} where {} would do, conflict degree {}",
-                                   plural(r.wavefronts, "wavefront"), r.ideal, r.degree);
+                     : fmt::format(", {} where {} would do, conflict degree {}", plural(r.wavefronts, "wavefront"),
+                                   r.ideal, r.degree);
   return s;
 }
 
@@ -71,9 +71,8 @@ std::vector<view::Picture> pictures(const Report& r) {
 }
 
 std::string text(const Report& r, bool quiet) {
-  std::string out =
-      fmt::format("{}: {} of {} bits, {}\n", r.layout.text(), plural(r.layout.elements(), "element"),
-                  r.layout.bits(), plural(r.layout.bytes(), "byte"));
+  std::string out = fmt::format("{}: {} of {} bits, {}\n", r.layout.text(), plural(r.layout.elements(), "element"),
+                                r.layout.bits(), plural(r.layout.bytes(), "byte"));
   const auto drawn = pictures(r);
   for (std::size_t i = 0; i < r.accesses.size(); ++i) {
     out += "\n" + cost(r.accesses[i], r.conflicts[i]) + "\n";
@@ -94,18 +93,15 @@ nlohmann::ordered_json json(const Report& r) {
   out["accesses"] = object::array();
   for (std::size_t i = 0; i < r.accesses.size(); ++i) {
     const view::Conflicts& c = r.conflicts[i];
-    out["accesses"].push_back({{"access", r.accesses[i].name},
-                               {"lane_bytes", r.accesses[i].bytes},
-                               {"wavefronts", c.worst.total},
-                               {"ideal", c.worst.ideal},
-                               {"degree", c.worst.degree},
-                               {"phases", c.worst.per_phase},
-                               {"addresses", c.addresses.address},
-                               {"all",
-                                {{"accesses", c.instances},
-                                 {"wavefronts", c.wavefronts},
-                                 {"ideal", c.ideal},
-                                 {"degree", c.degree}}}});
+    out["accesses"].push_back(
+        {{"access", r.accesses[i].name},
+         {"lane_bytes", r.accesses[i].bytes},
+         {"wavefronts", c.worst.total},
+         {"ideal", c.worst.ideal},
+         {"degree", c.worst.degree},
+         {"phases", c.worst.per_phase},
+         {"addresses", c.addresses.address},
+         {"all", {{"accesses", c.instances}, {"wavefronts", c.wavefronts}, {"ideal", c.ideal}, {"degree", c.degree}}}});
   }
   out["remedies"] = object::array();
   if (!r.free())
@@ -122,10 +118,7 @@ nlohmann::ordered_json json(const Report& r) {
 }
 
 int banks(const Arguments& a) {
-  Report r{view::SharedLayout(view::evaluate_expression(a.expression).value, view::element_bits(a.type)),
-           {},
-           {},
-           {}};
+  Report r{view::SharedLayout(view::evaluate_expression(a.expression).value, view::element_bits(a.type)), {}, {}, {}};
   for (const std::string& access : a.accesses) {
     r.accesses.push_back(view::parse_access(access, r.layout));
     r.conflicts.push_back(view::conflicts(r.accesses.back(), r.layout));
@@ -154,14 +147,12 @@ Entry add_banks(CLI::App& app) {
   add_example(command, "zellige banks \"(64,64):(64,1)\" --type f16 --access ldmatrix.x4");
   command->add_option("EXPR", a->expression, "Layout of the tensor in shared memory, as for zellige layout")
       ->required();
-  command->add_option("--type", a->type, "Type of its elements: f16, f32, e4m3, ... or bits")
-      ->capture_default_str();
+  command->add_option("--type", a->type, "Type of its elements: f16, f32, e4m3, ... or bits")->capture_default_str();
   command
-      ->add_option(
-          "--access", a->accesses,
-          "What a warp does: ldmatrix.x4, stmatrix.x2.trans, st.shared.v4, ld.shared.b32, ... wherever it "
-          "fits; followed by a layout (\"ld.shared.b32 32:32\"), lane l takes the element of that index; or "
-          "any thread-value layout. Repeatable: the remedy serves all accesses")
+      ->add_option("--access", a->accesses,
+                   "What a warp does: ldmatrix.x4, stmatrix.x2.trans, st.shared.v4, ld.shared.b32, ... wherever it "
+                   "fits; followed by a layout (\"ld.shared.b32 32:32\"), lane l takes the element of that index; or "
+                   "any thread-value layout. Repeatable: the remedy serves all accesses")
       ->required()
       ->allow_extra_args(false);
   command->add_option("--svg", a->svg, "Draw lanes and banks into this file")->type_name(output_file);

@@ -54,8 +54,7 @@ int show(const Arguments& a) {
   }
   if (a.clear) {
     const run::Cache::Entry cleared = cache.clear();
-    say(stdout, "{}: {} entries deleted, {}\n", graph::shown(cache.root().string()), all.count,
-        size(cleared.bytes));
+    say(stdout, "{}: {} entries deleted, {}\n", graph::shown(cache.root().string()), all.count, size(cleared.bytes));
     return success;
   }
   say(stdout, "{}: {} entries, {}\n", graph::shown(cache.root().string()), all.count, size(all.bytes));

@@ -14,8 +14,7 @@ constexpr std::size_t max_bytes = std::size_t{8} << 20;
 std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s"); }
 
 [[noreturn]] void out_of_range(const std::string& file, int index, int count) {
-  fail("{}: --index {} is out of range; the file holds {}, counted from 0", graph::shown(file), index,
-       graphs(count));
+  fail("{}: --index {} is out of range; the file holds {}, counted from 0", graph::shown(file), index, graphs(count));
 }
 
 /// Skips `index` graphs. Throws Error if the file has fewer graphs.
@@ -41,8 +40,7 @@ graph::Loaded choose(graph::Candidates& from, const std::string& file, int index
   if (!one) out_of_range(file, index, at);
   if (index < 0) {
     if (const std::string count = how_many(from); count != "1 graph")
-      say(stderr, "{}: the first of its {}; --all {} all of them, --index N another\n", graph::shown(file),
-          count, all);
+      say(stderr, "{}: the first of its {}; --all {} all of them, --index N another\n", graph::shown(file), count, all);
   }
   return std::move(*one);
 }

@@ -34,11 +34,8 @@ std::string verdict(const port::Use& u) {
 nlohmann::ordered_json json(const std::vector<port::Use>& uses) {
   auto all = nlohmann::ordered_json::array();
   for (const port::Use& u : uses) {
-    const char* is = u.is == port::Whose::ours      ? "ours"
-                     : u.is == port::Whose::cutlass ? "cutlass"
-                                                    : "missing";
-    all.push_back(
-        {{"what", u.what}, {"line", u.line}, {"is", is}, {"where", u.where}, {"nearest", u.nearest}});
+    const char* is = u.is == port::Whose::ours ? "ours" : u.is == port::Whose::cutlass ? "cutlass" : "missing";
+    all.push_back({{"what", u.what}, {"line", u.line}, {"is", is}, {"where", u.where}, {"nearest", u.nearest}});
   }
   return all;
 }

@@ -46,8 +46,7 @@ Entry add_emit(CLI::App& app) {
                                          "Verify the program of a file that transpile --emit ir wrote, "
                                          "edited or not, and write its CUDA source");
   add_example(command, "zellige emit out/attention.ir -o out");
-  command->add_option("FILE", a->file, "A program as text, NAME.ir, which names its target; - is stdin")
-      ->required();
+  command->add_option("FILE", a->file, "A program as text, NAME.ir, which names its target; - is stdin")->required();
   command->add_option("-o,--output", a->folder, "Folder to write NAME.cu and NAME.manifest.json into")
       ->type_name(output_folder)
       ->capture_default_str();

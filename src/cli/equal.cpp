@@ -76,8 +76,8 @@ int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outp
     }
   }
   if (!a.json)
-    fmt::print("\n{} graphs: {} equal, {} different, {} undecided, {} not compared\n", others.count(), same,
-               different, open, refusals);
+    fmt::print("\n{} graphs: {} equal, {} different, {} undecided, {} not compared\n", others.count(), same, different,
+               open, refusals);
   outputs.commit();
   return different ? wrong : open ? undecided : refusals ? refused : success;
 }
@@ -100,8 +100,7 @@ int equal(const Arguments& a) {
 
 Entry add_equal(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("equal", "Decide whether two graphs compute the same, rounding ignored");
+  CLI::App* command = app.add_subcommand("equal", "Decide whether two graphs compute the same, rounding ignored");
   command->footer("\nExit status: 0 equal; 1 different; 2 the graphs cannot be compared; 3 undecided.");
   add_example(command, "zellige equal before.json after.json --counterexample different.json");
   command->add_option("A", a->a, "A graph file: Zellige's JSON or Mirage's")->required();
@@ -112,13 +111,10 @@ Entry add_equal(CLI::App& app) {
   auto* index = command->add_option("--index", a->index_b, "Number of the graph in B (default: the first)");
   index->check(integer(0, max_index));
   command->add_flag("--all", a->all, "Every graph of B, one after another")->excludes(index);
-  command
-      ->add_option("--seed", a->seed,
-                   "Seed of the primes and inputs (default: a random one, which is printed)")
+  command->add_option("--seed", a->seed, "Seed of the primes and inputs (default: a random one, which is printed)")
       ->check(integer(0, std::numeric_limits<std::uint64_t>::max()));
   command
-      ->add_option("--trials", a->trials,
-                   "Least number of finite fields that must agree (default: enough for 2^-40)")
+      ->add_option("--trials", a->trials, "Least number of finite fields that must agree (default: enough for 2^-40)")
       ->check(integer(1, 100));
   command->add_flag("--small", a->small, "Skip the check at the given sizes");
   command

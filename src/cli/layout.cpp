@@ -94,13 +94,11 @@ Entry add_layout(CLI::App& app) {
   command->add_option("EXPR", a->expression,
                       "A layout expression: \"logical_divide((8,8):(8,1), (2,2))\", "
                       "\"Sw<3,3,3> o (_8,_64):(_64,_1)\", \"(8,8):(8,1)(_,3)\", ...");
-  command->add_flag(
-      "--table", a->table,
-      "Print it as a grid: the first mode down, the second across, one grid per coordinate of the other "
-      "modes");
+  command->add_flag("--table", a->table,
+                    "Print it as a grid: the first mode down, the second across, one grid per coordinate of the other "
+                    "modes");
   command->add_option("--svg", a->svg, "Draw it into this file")->type_name(output_file);
-  command
-      ->add_option("--html", a->html, "Draw it into this page, which describes the element under the mouse")
+  command->add_option("--html", a->html, "Draw it into this page, which describes the element under the mouse")
       ->type_name(output_file);
   command
       ->add_option("--color,--colour", a->colour,
@@ -110,8 +108,7 @@ Entry add_layout(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--type", a->type, "Type of the elements, for their banks: f16, f32, e4m3, ... or bits")
       ->capture_default_str();
-  command->add_option("--shape", a->shape,
-                      "With --color thread: the shape (M,N) that the layout's indices count");
+  command->add_option("--shape", a->shape, "With --color thread: the shape (M,N) that the layout's indices count");
   command->add_option(
       "--jsonl", a->records,
       "Answer the records {\"id\",\"op\",\"args\"} of a file or of - (stdin), one per line, with "

@@ -29,8 +29,8 @@ struct Arguments {
 void print(const std::string& name, std::size_t before, const fuse::Optimized& o) {
   double estimated = 0, floor = 0;
   for (const fuse::FusedKernel& k : o.kernels) estimated += k.estimated_us, floor += k.floor_us;
-  say(stdout, "{}: {} operators in {} kernel{}, {:.1f} us expected, at least {:.1f}\n", name, before,
-      o.kernels.size(), o.kernels.size() == 1 ? "" : "s", estimated, floor);
+  say(stdout, "{}: {} operators in {} kernel{}, {:.1f} us expected, at least {:.1f}\n", name, before, o.kernels.size(),
+      o.kernels.size() == 1 ? "" : "s", estimated, floor);
   for (const std::string& note : o.notes) say(stdout, "  {}\n", note);
 }
 
@@ -64,8 +64,7 @@ Entry add_optimize(CLI::App& app) {
       "first if that is cheaper");
   add_example(command, "zellige optimize examples/layers/gpt_mlp.json -o gpt_mlp.fused.json");
   add_graph(command, a->file, a->index);
-  command->add_option("-o,--output", a->output, "Write the fused graph to this file, as JSON")
-      ->type_name(output_file);
+  command->add_option("-o,--output", a->output, "Write the fused graph to this file, as JSON")->type_name(output_file);
   add_target(command, a->target);
   add_constants(command, a->constants);
   command->add_flag("--force", a->force, force_help);

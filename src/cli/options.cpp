@@ -29,8 +29,7 @@ std::vector<std::string> options(const CLI::App& app) {
 /// Returns the names of all subcommands.
 std::vector<std::string> commands(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(c->get_name());
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(c->get_name());
   return names;
 }
 
@@ -105,19 +104,16 @@ std::string mistake(const CLI::App& app, const CLI::ParseError& e) {
     for (const std::string& word : app.remaining(true)) {
       if (!word.starts_with('-') || word == "-") {
         if (&command == &app)
-          return fmt::format("{} is no command{}; zellige --help lists them", word,
-                             did_you_mean(word, commands(app)));
+          return fmt::format("{} is no command{}; zellige --help lists them", word, did_you_mean(word, commands(app)));
         return fmt::format("unexpected argument {} ({} shows the usage)", word, help);
       }
       const std::string name = word.substr(0, word.find('='));
-      return fmt::format("{} is no option{} ({} lists them)", name, did_you_mean(name, options(command)),
-                         help);
+      return fmt::format("{} is no option{} ({} lists them)", name, did_you_mean(name, options(command)), help);
     }
   }
   if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ArgumentMismatch)) {
     const std::string what = e.what();
-    return fmt::format("{}: expected a value, found none ({} shows the usage)",
-                       what.substr(0, what.find(':')), help);
+    return fmt::format("{}: expected a value, found none ({} shows the usage)", what.substr(0, what.find(':')), help);
   }
   return fmt::format("{} ({} shows the usage)", e.what(), help);
 }

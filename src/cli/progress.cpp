@@ -8,8 +8,7 @@
 
 namespace zellige::cli {
 
-Progress::Progress()
-    : terminal_(::isatty(2)), start_(Clock::now()), next_(start_ + std::chrono::seconds(2)) {}
+Progress::Progress() : terminal_(::isatty(2)), start_(Clock::now()), next_(start_ + std::chrono::seconds(2)) {}
 
 void Progress::show(int done, int started, const std::string& text) {
   const auto now = Clock::now();

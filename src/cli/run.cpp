@@ -72,10 +72,7 @@ run::Options options(const Arguments& a) {
   o.on = on_gpu ? run::Engine::gpu : a.on == "reference" ? run::Engine::reference : run::Engine::emulator;
   if (a.on == "auto" && !on_gpu) say(stderr, "on the emulator: {}\n", gpu.why_not);
   if (!a.ir.empty()) o.program = std::make_shared<emit::Program>(ir::compile(run::read_whole(a.ir), a.ir));
-  o.target = o.program           ? o.program->manifest.target
-             : !a.target.empty() ? a.target
-             : on_gpu            ? gpu.target
-                                 : "sm_80";
+  o.target = o.program ? o.program->manifest.target : !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
   const target::Target& target = target::find(o.target);  // throws if unknown
   o.target = target.name;
   o.compile.plan = run::parse_tiling_option(a.tiling, target);
@@ -121,10 +118,8 @@ run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd&
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
   r.status = std::ranges::count(of_kernels, end.signal) ? run::Status::wrong : run::Status::failed;
-  r.reason =
-      fmt::format("{}: the process that ran it {}{}", job.loaded.name, end.signal ? "was " : "", end.crash);
-  if (end.signal == SIGKILL)
-    r.reason += ", by somebody or for want of memory; nothing is known of its result";
+  r.reason = fmt::format("{}: the process that ran it {}{}", job.loaded.name, end.signal ? "was " : "", end.crash);
+  if (end.signal == SIGKILL) r.reason += ", by somebody or for want of memory; nothing is known of its result";
   return r;
 }
 
@@ -141,9 +136,8 @@ class DumpFolders {
     const auto [at, first] = owners_.emplace(run::folded(name), fmt::format("{}[{}]", job.file, job.index));
     job.dump = (std::filesystem::path(root_) / name).string();
     if (!first)
-      job.loaded.error =
-          fmt::format("graph {}: --dump would write it to {}, where {} is written; run them separately",
-                      job.loaded.name, job.dump, at->second);
+      job.loaded.error = fmt::format("graph {}: --dump would write it to {}, where {} is written; run them separately",
+                                     job.loaded.name, job.dump, at->second);
   }
 
  private:
@@ -218,8 +212,8 @@ int run(const Arguments& a) {
       text = oldest->second.loaded.name + (phase.empty() ? "" : ": " + phase);
     }
     if (done > 0)
-      text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", wrong_count,
-                          failed_count, refused_count);
+      text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", wrong_count, failed_count,
+                          refused_count);
     progress.show(done, started, text);
   };
   run::run_jobs(next, width, ended, idle);
@@ -232,30 +226,24 @@ int run(const Arguments& a) {
 
 Entry add_run(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("run", "Compile and run graphs, and compare them with their reference");
+  CLI::App* command = app.add_subcommand("run", "Compile and run graphs, and compare them with their reference");
   add_example(command, "zellige run examples/attention.json --on emulator");
   command->add_option("FILE", a->files, "Graph files: Zellige's JSON or Mirage's; - is stdin")->required();
-  auto* index =
-      command->add_option("--index", a->index, "Number of the graph in each file (default: the first)");
+  auto* index = command->add_option("--index", a->index, "Number of the graph in each file (default: the first)");
   index->check(integer(0, max_index));
   CLI::Option* all = command->add_flag("--all", a->all, "Every graph of each file")->excludes(index);
-  command
-      ->add_option("--on", a->on,
-                   "auto (a GPU if there is one, else the emulator), gpu, emulator or reference")
+  command->add_option("--on", a->on, "auto (a GPU if there is one, else the emulator), gpu, emulator or reference")
       ->check(one_of({"auto", "gpu", "emulator", "reference"}));
   CLI::Option* target = command->add_option(
       "--target", a->target, "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
   add_as_given(command, a->as_given);
   add_tiling(command, a->tiling);
   CLI::Option* tune = command->add_option(
-      "--tune", a->tune,
-      "Measure the N best tilings on the GPU and take the fastest; the cache remembers it");
+      "--tune", a->tune, "Measure the N best tilings on the GPU and take the fastest; the cache remembers it");
   tune->check(integer(1, 1000));
   command
-      ->add_option(
-          "--ir", a->ir,
-          "Run the program of this file, which transpile --emit ir wrote, in place of a plan of the graph")
+      ->add_option("--ir", a->ir,
+                   "Run the program of this file, which transpile --emit ir wrote, in place of a plan of the graph")
       ->type_name("FILE.ir")
       ->excludes(all)
       ->excludes(target)
@@ -269,26 +257,20 @@ Entry add_run(CLI::App& app) {
                    "sampled if "
                    "the reference takes 4e10 operations or more, some ten seconds on two cores; else full")
       ->check(one_of({"full", "sampled", "none"}));
-  command
-      ->add_option("--input", a->inputs,
-                   "Values of an input, as NAME=FILE.npy; the others are random. Repeatable")
+  command->add_option("--input", a->inputs, "Values of an input, as NAME=FILE.npy; the others are random. Repeatable")
       ->expected(1)
       ->take_all();
   add_constants(command, a->constants);
-  command->add_option("--json", a->json, "Write one line of JSON per graph to this file")
-      ->type_name(output_file);
-  command
-      ->add_option("--dump", a->dump,
-                   "Write inputs, stored tensors, outputs (.npy) and kernels to this folder")
+  command->add_option("--json", a->json, "Write one line of JSON per graph to this file")->type_name(output_file);
+  command->add_option("--dump", a->dump, "Write inputs, stored tensors, outputs (.npy) and kernels to this folder")
       ->type_name(output_folder);
   command->add_option("--jobs", a->jobs, "Graphs that run in parallel (default: one per core)")
       ->check(integer(1, 4096));
   command->add_flag("--force", a->force, force_help);
   command
-      ->add_flag(
-          "--time{rotated}", a->time,
-          "Time the program on the GPU, with a cold L2: inputs rotate, CUDA graphs, median of 15 rounds; "
-          "--time=hot: with a warm L2, one set of buffers, median of 200")
+      ->add_flag("--time{rotated}", a->time,
+                 "Time the program on the GPU, with a cold L2: inputs rotate, CUDA graphs, median of 15 rounds; "
+                 "--time=hot: with a warm L2, one set of buffers, median of 200")
       ->check(one_of({"rotated", "hot"}));
   command->add_flag("--no-cache", a->no_cache, "Compile again, and do not use the kernel cache");
   return {command, [a] { return run(*a); }};

@@ -61,8 +61,7 @@ double wide_share(const Row& row) {
 // Returns how many percent more wavefronts ldmatrix took than it would have taken without bank conflicts; NaN
 // if no ldmatrix ran.
 double conflicts(const Row& row) {
-  const auto took = row.counters.find("ldmatrix_wavefronts"),
-             ideal = row.counters.find("ldmatrix_wavefronts_ideal");
+  const auto took = row.counters.find("ldmatrix_wavefronts"), ideal = row.counters.find("ldmatrix_wavefronts_ideal");
   if (took == row.counters.end() || ideal == row.counters.end()) return NAN;
   return share(static_cast<double>(took->second) - static_cast<double>(ideal->second),
                static_cast<double>(ideal->second));
@@ -75,9 +74,9 @@ std::string text(const Row& row) {
   auto seconds = [](double v) { return std::isnan(v) ? std::string("-") : fmt::format("{:.2f}", v); };
   const std::uint64_t mma = row.counters.contains("mma") ? row.counters.at("mma") : 0;
   return fmt::format(
-      "{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n",
-      row.name, row.graphs, row.correct, row.borderline, row.wrong, row.refused, row.failed, row.error,
-      row.worst, seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
+      "{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9.1e} {:>6.2f} {:>8} {:>8} {:>8.1f} {:>9} {:>8} {:>9}\n", row.name,
+      row.graphs, row.correct, row.borderline, row.wrong, row.refused, row.failed, row.error, row.worst,
+      seconds(run::median(row.compile_s)), seconds(run::percentile(row.compile_s, 1)), row.run_s,
       mma ? fmt::format("{:.2f}M", static_cast<double>(mma) / 1e6) : "-", percent(wide_share(row)),
       percent(conflicts(row)));
 }
@@ -103,10 +102,10 @@ void Tally::add(const run::RunResult& r) {
 
 std::string Tally::text() const {
   const std::vector<Row>& rows = rows_->rows;
-  std::string table = fmt::format(
-      "{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n", "file",
-      "graphs", "correct", "border", "wrong", "refused", "failed", "error", "/bound", "compile", "max, s",
-      "run, s", "mma", "16-byte", "conflicts");
+  std::string table =
+      fmt::format("{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n",
+                  "file", "graphs", "correct", "border", "wrong", "refused", "failed", "error", "/bound", "compile",
+                  "max, s", "run, s", "mma", "16-byte", "conflicts");
   for (const Row& row : rows) table += cli::text(row);
   if (rows.size() > 1) table += cli::text(rows_->all);
   return table;

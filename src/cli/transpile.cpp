@@ -90,8 +90,7 @@ int transpile(const Arguments& a) {
 Entry add_transpile(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "transpile",
-      "Write a graph's CUDA source NAME.cu (or the files that --emit names) and NAME.manifest.json");
+      "transpile", "Write a graph's CUDA source NAME.cu (or the files that --emit names) and NAME.manifest.json");
   add_example(command, "zellige transpile examples/lora.json --target sm_90a --explain -o out");
   add_graph(command, a->file, a->index);
   command->add_option("-o,--output", a->folder, "Folder to write into")
@@ -102,17 +101,15 @@ Entry add_transpile(CLI::App& app) {
   add_as_given(command, a->as_given);
   add_constants(command, a->constants);
   command
-      ->add_option(
-          "--emit", a->emit,
-          "Files to write next to the manifest: cu, the CUDA source; h, a C header that declares the program "
-          "as one function, which cu then defines; cubin; so, a shared object with that function and the "
-          "cubin; ir, the kernels as text, which zellige emit compiles")
+      ->add_option("--emit", a->emit,
+                   "Files to write next to the manifest: cu, the CUDA source; h, a C header that declares the program "
+                   "as one function, which cu then defines; cubin; so, a shared object with that function and the "
+                   "cubin; ir, the kernels as text, which zellige emit compiles")
       ->delimiter(',')
       ->type_name("LIST")
       ->check(one_of({"cu", "h", "cubin", "so", "ir"}))
       ->capture_default_str();
-  command->add_flag("--standalone", a->one_file,
-                    "Include Zellige's headers in NAME.cu, so that it compiles alone");
+  command->add_flag("--standalone", a->one_file, "Include Zellige's headers in NAME.cu, so that it compiles alone");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--explain", a->explain, "Print the plan and the expected time of each kernel");
   return {command, [a] { return transpile(*a); }};

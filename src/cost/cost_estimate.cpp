@@ -23,11 +23,7 @@ using emulate::Counter;
 class Pricing {
  public:
   Pricing(const Kernel& plan, const Program& program, const target::Target& target, bool first_kernel)
-      : plan_(plan),
-        sections_(plan.program),
-        needed_(plan.program.needed()),
-        program_(program),
-        target_(target) {
+      : plan_(plan), sections_(plan.program), needed_(plan.program.needed()), program_(program), target_(target) {
     k.first_kernel = first_kernel;
     k.name = plan.program.name;
   }
@@ -86,8 +82,7 @@ class Pricing {
     for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d) {
       int at = -1;  // the dimension whose stride continues the run
       for (int e = 0; e < static_cast<int>(n.shape.size()); ++e)
-        if (e < static_cast<int>(t.strides.size()) && n.shape[e] > 1 && t.strides[e] == next && run == next)
-          at = e;
+        if (e < static_cast<int>(t.strides.size()) && n.shape[e] > 1 && t.strides[e] == next && run == next) at = e;
       if (at < 0) break;
       run *= n.shape[at];
       next = t.strides[at] * program_.shape(n.tensor)[at];
@@ -140,16 +135,14 @@ class Pricing {
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       k.l2_bytes += bytes * passes;
       if (passes > 1)
-        k.dram_bytes += bytes * (passes - 1) *
-                        evicted_of_rows(tile_bytes(n) * k.blocks_each * target_.multiprocessors, target_);
+        k.dram_bytes +=
+            bytes * (passes - 1) * evicted_of_rows(tile_bytes(n) * k.blocks_each * target_.multiprocessors, target_);
       const int memory = program_.memory_of(n.tensor);
       const double whole = static_cast<double>(
           graph::bytes_of(graph::size(program_.tensors[memory].shape), program_.tensors[memory].dtype));
-      const double sector_share =
-          sectors(n) / (static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype)));
+      const double sector_share = sectors(n) / (static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype)));
       if (seen.insert(memory).second)
-        k.dram_bytes +=
-            std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
+        k.dram_bytes += std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
       if (reads > 0 || n.kind == NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, plan_.vector_of(static_cast<int>(i)))));
@@ -204,20 +197,17 @@ class Pricing {
     const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
     for (const Work& w : all)
       if (const MatmulChoice& m = w.matmul; m.pipe() == target::Pipe::tensor)
-        k.tensor_cycles += tiles * steps_of(plan_.program.nodes[w.node], m) *
-                           (warps_of(*m.row) == 1
-                                ? 0.25
-                                : of_its_cycles(*m.row, m.row->a.space == Instruction::Space::smem, target_));
+        k.tensor_cycles +=
+            tiles * steps_of(plan_.program.nodes[w.node], m) *
+            (warps_of(*m.row) == 1 ? 0.25 : of_its_cycles(*m.row, m.row->a.space == Instruction::Space::smem, target_));
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (const Node& n : plan_.program.nodes) {
-      const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32,
-                   before = k.slots;
+      const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32, before = k.slots;
       if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
       if (n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round)
-        k.slots +=
-            elements * (n.in.empty() ? 0
-                                     : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
-                                           static_cast<double>(graph::size(n.shape)));
+        k.slots += elements * (n.in.empty() ? 0
+                                            : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
+                                                  static_cast<double>(graph::size(n.shape)));
       chained += (k.slots - before) * target_.costs.elementwise_step / target_.costs.step;
     }
     if (k.stalls) k.tiles = tiles;
@@ -277,8 +267,7 @@ class Pricing {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / k.launched,
                  uneven = std::ceil(tiles) / tiles;
-    for (double* each :
-         {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
+    for (double* each : {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
       *each *= uneven;
   }
 
@@ -331,8 +320,7 @@ std::string print(const CostEstimate& p) {
         "{:.1f}, tensor cores {:.1f}, "
         "issue {:.1f}, latencies {:.1f}; {} block{} of {} at a time on the busiest multiprocessor\n",
         k.name, k.us, k.launch, k.first, k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency,
-        std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each), k.blocks_each == 1 ? "" : "s",
-        k.blocks_of_busiest);
+        std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each), k.blocks_each == 1 ? "" : "s", k.blocks_of_busiest);
   return out;
 }
 

@@ -36,8 +36,7 @@ class Estimate {
     for (const BlockOp& op : block_.ops) add(op);
     read_in_place();
     k_.warps = std::max(1.0, warps_);
-    k_.chain = (k_.slots - elementwise_slots_ * (1 - target_.costs.elementwise_step / target_.costs.step)) /
-               k_.warps;
+    k_.chain = (k_.slots - elementwise_slots_ * (1 - target_.costs.elementwise_step / target_.costs.step)) / k_.warps;
     const auto blocks = static_cast<double>(block_.grid.count());
     k_.l2_bytes *= blocks;
     resident();
@@ -55,8 +54,7 @@ class Estimate {
   double times(const BlockOp& op) const {
     const int t = op.outputs.empty() ? op.inputs[0] : op.outputs[0];
     const bool once = block_.tensors[t].after_loop && !graph::is_elementwise(op.kind);
-    const bool of_loop =
-        op.kind == OpKind::input ? op.loop_dim >= 0 : !block_.tensors[op.inputs[0]].after_loop;
+    const bool of_loop = op.kind == OpKind::input ? op.loop_dim >= 0 : !block_.tensors[op.inputs[0]].after_loop;
     return of_loop && !(once && op.kind == OpKind::output) ? static_cast<double>(block_.loop) : 1;
   }
 
@@ -68,8 +66,7 @@ class Estimate {
     const double half = static_cast<double>(target_.shared_per_block) / 2;
     if (block_.loop > 1 || std::ranges::count(block_.ops, OpKind::matmul, &BlockOp::kind) > 0) return;
     const auto bytes_of = [&](const BlockOp& input) {
-      return extent(shape(input.outputs[0])) *
-             graph::bits(graph_.tensors[op_.inputs[input.kernel_tensor]].dtype) / 8.0;
+      return extent(shape(input.outputs[0])) * graph::bits(graph_.tensors[op_.inputs[input.kernel_tensor]].dtype) / 8.0;
     };
     double all = 0, shared = 0;
     for (const BlockOp& op : block_.ops)
@@ -133,8 +130,7 @@ class Estimate {
     const Shape& y = shape(op.outputs[0]);
     if (op.kind == OpKind::matmul) return product(op, x, y);
     if (op.kind == OpKind::permute) return;  // a view of the same memory
-    if (graph::is_elementwise(op.kind))
-      return add_elementwise(extent(y) / 32 * slots_of(op.kind) * times(op));
+    if (graph::is_elementwise(op.kind)) return add_elementwise(extent(y) / 32 * slots_of(op.kind) * times(op));
     add_elementwise(target_.costs.reduction_slots * extent(x) / 32 * times(op));
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
@@ -167,8 +163,8 @@ class Estimate {
                kt = static_cast<double>(ceil_div(k, row->k)), each = static_cast<double>(batch) * times(op);
     if (const Instruction* group = warpgroup_row(op, m, n, k, batch)) {
       const std::int64_t steps = m / group->m * ceil_div(k, group->k);
-      k_.tensor_cycles += times(op) * static_cast<double>(steps) * group->cycles *
-                          of_its_cycles(*group, !made(op.inputs[0]), target_);
+      k_.tensor_cycles +=
+          times(op) * static_cast<double>(steps) * group->cycles * of_its_cycles(*group, !made(op.inputs[0]), target_);
       k_.warp_specialized = true, k_.chained = of_chain();
       return;
     }
@@ -199,9 +195,8 @@ class Estimate {
   /// n) products. Returns nullptr if the planner is expected to use mma.sync.
   const Instruction* warpgroup_row(const BlockOp& op, std::int64_t m, std::int64_t n, std::int64_t k,
                                    std::int64_t batch) const {
-    const bool summed = std::ranges::any_of(block_.ops, [&](const BlockOp& o) {
-      return o.kind == OpKind::accum && o.inputs[0] == op.outputs[0];
-    });
+    const bool summed = std::ranges::any_of(
+        block_.ops, [&](const BlockOp& o) { return o.kind == OpKind::accum && o.inputs[0] == op.outputs[0]; });
     const auto loaded = [&](int tensor) {
       for (const BlockOp& o : block_.ops)
         if (o.kind == OpKind::permute && o.outputs[0] == tensor) tensor = o.inputs[0];
@@ -241,15 +236,13 @@ class Estimate {
     const auto in_flight = static_cast<double>(target_.costs.bytes_in_flight);
     k_.in_flight = 1;
     if (block_.loop > 1 && !k_.warp_specialized) {
-      k_.in_flight =
-          copy_stages({block_.grid.count(), block_.loop, static_cast<int>(block_.block.count()),
-                       static_cast<std::int64_t>(trip_bytes_), static_cast<std::int64_t>(once_bytes_)},
-                      target_);
+      k_.in_flight = copy_stages({block_.grid.count(), block_.loop, static_cast<int>(block_.block.count()),
+                                  static_cast<std::int64_t>(trip_bytes_), static_cast<std::int64_t>(once_bytes_)},
+                                 target_);
     } else if (block_.loop > 1) {
       const auto limit = static_cast<double>(target_.shared_per_block);
       while (k_.in_flight < std::min<double>(target_.costs.max_stages, k_.trip_count) &&
-             shared(k_.in_flight + 1) <= limit &&
-             (k_.in_flight < 3 || (k_.in_flight - 1) * trip_bytes_ < in_flight))
+             shared(k_.in_flight + 1) <= limit && (k_.in_flight < 3 || (k_.in_flight - 1) * trip_bytes_ < in_flight))
         ++k_.in_flight;
     }
     const double bytes = shared(k_.in_flight);

@@ -37,8 +37,7 @@ double evicted_of_rows(double bytes, const target::Target& target) {
 
 double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
   constexpr double element = 2;
-  const double read =
-      ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / target.costs.shared_cycle;
+  const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / target.costs.shared_cycle;
   return std::max(1.0, read / row.cycles) / target.costs.sustained;
 }
 
@@ -52,12 +51,10 @@ KernelCost time_of(const KernelWork& work, const target::Target& target, double 
   k.launch = k.first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
   k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
-  k.l2 = std::max(
-      k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
-      busy * k.l2_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+  k.l2 = std::max(k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
+                  busy * k.l2_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;
-  k.tensor =
-      busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
+  k.tensor = busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
   k.issue = busy * k.slots / 4 * cycle;
   const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
   k.latency = k.waves *
@@ -74,8 +71,8 @@ KernelCost time_of(const KernelWork& work, const target::Target& target, double 
       k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
   const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest;
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
-  const double chain_cycles = k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle
-                                        : k.waves * k.tiles * costs.tile * cycle;
+  const double chain_cycles =
+      k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle : k.waves * k.tiles * costs.tile * cycle;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
   k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + chain_cycles;
   return k;

@@ -12,9 +12,9 @@ namespace zellige::plan {
 /// What one kernel launch does: the quantities that its expected time follows from.
 struct KernelWork {
   std::string name;
-  double launched = 1;       // blocks of the launch
-  bool first_kernel = true;  // the launch is its program's first
-  int blocks_each = 1;  // blocks resident per multiprocessor, limited by shared memory, threads and registers
+  double launched = 1;            // blocks of the launch
+  bool first_kernel = true;       // the launch is its program's first
+  int blocks_each = 1;            // blocks resident per multiprocessor, limited by shared memory, threads and registers
   bool warp_specialized = false;  // producer warps load for consumer warps
   bool stalls = false;            // warp-specialised matmuls without a chain: stall if the ring is short
   bool chained = false;           // two matmuls on wgmma, the second of which reads the first's result

@@ -56,16 +56,15 @@ std::string c_signature(const Manifest& m) {
     const bool read = t->role == Role::input && !becomes(m, *t);
     list += fmt::format("{}void* {}, ", read ? "const " : "", names.pointer(t->name));
   }
-  return fmt::format("const char* {}({}void* workspace, struct CUstream_st* stream)", Names::function(m.name),
-                     list);
+  return fmt::format("const char* {}({}void* workspace, struct CUstream_st* stream)", Names::function(m.name), list);
 }
 
 std::string c_header(const Manifest& m) {
   Text out;
   Names names;
   const std::string guard = fmt::format("ZELLIGE_{}_H", m.name);
-  out.line("// {}: {} kernel{} for {}, made by Zellige.", m.name, m.kernels.size(),
-           m.kernels.size() == 1 ? "" : "s", m.target);
+  out.line("// {}: {} kernel{} for {}, made by Zellige.", m.name, m.kernels.size(), m.kernels.size() == 1 ? "" : "s",
+           m.target);
   out.line("#ifndef {}", guard);
   out.line("#define {}", guard);
   out.line("struct CUstream_st;  // what cudaStream_t and CUstream point to");
@@ -87,8 +86,8 @@ std::string c_header(const Manifest& m) {
              t->constant ? "; no earlier work on the stream writes it" : "",
              made ? fmt::format("; it becomes output {}", printable(made->name)) : "");
   }
-  out.line("// workspace: {}", m.buffer_size ? fmt::format("{} bytes, aligned to {}; whatever they hold",
-                                                           m.buffer_size, workspace_alignment)
+  out.line("// workspace: {}", m.buffer_size ? fmt::format("{} bytes, aligned to {}; whatever they hold", m.buffer_size,
+                                                           workspace_alignment)
                                              : "not looked at");
   out.line("//");
   const bool early = std::ranges::any_of(m.kernels, &KernelLaunch::programmatic);
@@ -132,9 +131,8 @@ std::string c_checks(const Manifest& m) {
   out.open("{} {{", c_signature(m));
   out.line("const char* wrong = 0;");
   for (const TensorPlace* t : parameters(m))
-    out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});",
-             t->role == Role::input ? "input" : "output", in_literal(t->name), names.pointer(t->name),
-             tensor_alignment);
+    out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});", t->role == Role::input ? "input" : "output",
+             in_literal(t->name), names.pointer(t->name), tensor_alignment);
   if (m.buffer_size)
     out.line("if (!wrong) wrong = call_misplaced(\"workspace of {} bytes\", workspace, {});", m.buffer_size,
              workspace_alignment);
@@ -154,8 +152,7 @@ std::string cuda_definition(const Manifest& m) {
   out.line("");
   out.raw(c_checks(m));
   out.line("  const cudaError_t error = {}(inputs, outputs, workspace, stream);", Names::entry(m.name));
-  out.line("  return error == cudaSuccess ? nullptr : call_said(\"{}: %s\", cudaGetErrorString(error));",
-           m.name);
+  out.line("  return error == cudaSuccess ? nullptr : call_said(\"{}: %s\", cudaGetErrorString(error));", m.name);
   out.line("}}");
   out.line("#endif");
   return out.str();

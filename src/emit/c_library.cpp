@@ -169,9 +169,9 @@ void tables(const Manifest& m, Text& out) {
   out.open("static const Kernel kernels[] = {{");
   for (std::size_t k = 0; k < m.kernels.size(); ++k) {
     const KernelLaunch& l = m.kernels[k];
-    out.line("{{\"{}\", {{{}, {}, {}}}, {{{}, {}, {}}}, {}, {}, {}, {}, tensors_{}, {}}},", l.name, l.grid.x,
-             l.grid.y, l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes, l.cluster,
-             l.programmatic ? 1 : 0, l.tensors.size(), k, l.maps.empty() ? "0" : fmt::format("maps_{}", k));
+    out.line("{{\"{}\", {{{}, {}, {}}}, {{{}, {}, {}}}, {}, {}, {}, {}, tensors_{}, {}}},", l.name, l.grid.x, l.grid.y,
+             l.grid.z, l.block.x, l.block.y, l.block.z, l.shared_bytes, l.cluster, l.programmatic ? 1 : 0,
+             l.tensors.size(), k, l.maps.empty() ? "0" : fmt::format("maps_{}", k));
   }
   out.close("};");
 }

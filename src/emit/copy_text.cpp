@@ -50,8 +50,7 @@ Condition KernelText::inside(const Node& n, const std::vector<Index>& at) const 
 
 /// Returns where the element at coordinate `at` of a tile is in its tensor: its coordinate there. Node `n` is the
 /// load or store that accesses the tile, in this iteration of the loop.
-std::vector<Index> KernelText::position(const Node& n, const Index& iteration,
-                                        const std::vector<Index>& at) const {
+std::vector<Index> KernelText::position(const Node& n, const Index& iteration, const std::vector<Index>& at) const {
   std::vector<Index> global_at;
   const int number = plan::number_of(n);
   for (std::size_t d = 0; d < at.size(); ++d) {
@@ -91,13 +90,11 @@ int batch_of(std::int64_t trip_count) {
 /// Returns an upper bound of the offsets, in elements, that any block loads for load `n` in this iteration.
 std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const {
   const graph::KernelTensor& tensor = program_.tensors[n.tensor];
-  const bool shifted =
-      plan_.loop_bounds && plan_.loop_bounds->from;  // iterations begin at the mask's lower bound
+  const bool shifted = plan_.loop_bounds && plan_.loop_bounds->from;  // iterations begin at the mask's lower bound
   std::int64_t last = 0;
   for (int d = 0; d < n.view.rank(); ++d) {
     std::int64_t limit = tensor.shape[d];
-    if (n.view.iterates(d) && n.view.axis(d) < 0 && iteration.is_constant() && !shifted &&
-        plan::number_of(n) < 0)
+    if (n.view.iterates(d) && n.view.axis(d) < 0 && iteration.is_constant() && !shifted && plan::number_of(n) < 0)
       limit = std::min(limit, n.view.along(d, block_).start(0, iteration.constant() + 1));
     last += (limit - 1) * tensor.strides[d];
   }
@@ -119,8 +116,7 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
 /// tile or tensor fewer elements than a chunk are read; the rest is filled with zeros. `padded`: the shape of the
 /// tile with its padding; `c`: the thread-value layout of the copy.
 KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
-                                          const std::vector<Index>& at,
-                                          const std::vector<Index>& from) const {
+                                          const std::vector<Index>& at, const std::vector<Index>& from) const {
   const int inner = c.inner(), V = c.vector();
   Condition inside;
   for (int d = 0; d < c.rank(); ++d) {
@@ -179,27 +175,22 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
   } else if (batched) {
     out_.open("{{");
   }
-  const std::string under_way =
-      copy.anywhere ? fmt::format("LoadAnywhere<{}, {}>", type_name(n.dtype), V) : type;
+  const std::string under_way = copy.anywhere ? fmt::format("LoadAnywhere<{}, {}>", type_name(n.dtype), V) : type;
   if (batched) out_.line("{} x[{}]{};", under_way, batch, copy.anywhere ? "" : "{}");
   const std::string end = copy.anywhere ? end_of(n, iteration) : "";
   for (const bool loads : {true, false}) {
     if (!loads && !batched) break;
-    const Share share = this->share(c, 0,
-                                    {.type = "int",
-                                     .counter = "i",
-                                     .item = "c",
-                                     .unroll = many && !batched ? " 4" : "",
-                                     .within = batch});
+    const Share share = this->share(
+        c, 0, {.type = "int", .counter = "i", .item = "c", .unroll = many && !batched ? " 4" : "", .within = batch});
     const std::vector<Index> at = coordinate("int", share.item, c, 0);
     const std::vector<Index> from = position(n, iteration, at);
     const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
-    const std::string target =
-        fmt::format("{}({})",
-                    stage == Index(0) ? tile(work.buffer)
-                                      : fmt::format("{}.shift({})", tile(work.buffer),
-                                                    stage * graph::elements_in(b.stage_step, b.dtype)),
-                    fmt::join(at, ", "));
+    const std::string target = fmt::format(
+        "{}({})",
+        stage == Index(0)
+            ? tile(work.buffer)
+            : fmt::format("{}.shift({})", tile(work.buffer), stage * graph::elements_in(b.stage_step, b.dtype)),
+        fmt::join(at, ", "));
     const auto [valid, whole] = existing(n, b.padded, c, at, from);
     const int size = graph::whole_bytes(n.dtype);
     const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, step);
@@ -222,8 +213,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
     } else {
       out_.line("const int valid = {};", valid);
       if (copy.async()) {
-        out_.line("{}<{}>({}, {}, {}{});", cp_async, copy.bytes, target, source, Index::named("valid") * size,
-                  hint);
+        out_.line("{}<{}>({}, {}, {}{});", cp_async, copy.bytes, target, source, Index::named("valid") * size, hint);
       } else {
         out_.line("{} x{{}};", type);
         out_.line("if (valid > 0) x = {};", loaded);

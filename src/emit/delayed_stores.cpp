@@ -46,13 +46,12 @@ bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
     if (kind == WorkKind::to_shared) written.insert(item.buffer);
   }
   if (checked && !(guarded && read.contains(-1))) return false;
-  return stores && !read.empty() &&
-         std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
+  return stores && !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
 bool reads_global(const std::vector<Item>& items) {
-  return std::ranges::any_of(
-      items, [](const Item& item) { return item.kind == Item::Kind::read_global && !item.invariant; });
+  return std::ranges::any_of(items,
+                             [](const Item& item) { return item.kind == Item::Kind::read_global && !item.invariant; });
 }
 
 int delayed_iterations(const plan::Context& c) {
@@ -62,8 +61,7 @@ int delayed_iterations(const plan::Context& c) {
 
 std::vector<Item> checked_by_load(const plan::Kernel& plan, std::vector<Item> items) {
   const bool checked = std::ranges::any_of(items, [](const Item& i) { return i.kind == Item::Kind::guard; });
-  if (!checked || !std::ranges::all_of(items, [&](const Item& i) { return safe_out_of_bounds(plan, i); }))
-    return items;
+  if (!checked || !std::ranges::all_of(items, [&](const Item& i) { return safe_out_of_bounds(plan, i); })) return items;
   for (Item& item : items) {
     // The loop leaves out what is invariant.
     if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) item.invariant = true;

@@ -62,8 +62,7 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
     m.tensors.push_back(std::move(place));
   }
   for (std::size_t t = 0; t < p.tensors.size(); ++t)
-    if (index[t] >= 0 && p.tensors[t].memory >= 0)
-      m.tensors[index[t]].memory = index[p.memory_of(static_cast<int>(t))];
+    if (index[t] >= 0 && p.tensors[t].memory >= 0) m.tensors[index[t]].memory = index[p.memory_of(static_cast<int>(t))];
   for (const plan::Launch& l : plan::launches(plan.kernels)) {
     const plan::Kernel& k = plan.kernels[l.first];
     KernelLaunch launch = launch_of(std::span(&k, l.count()));
@@ -72,8 +71,7 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
     for (const Parameter& parameter : list) {
       if (parameter.node >= 0)
         launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);
-      launch.tensors.push_back(index[p.memory_of(parameter.tensor)]),
-          launch.writes.push_back(parameter.writes);
+      launch.tensors.push_back(index[p.memory_of(parameter.tensor)]), launch.writes.push_back(parameter.writes);
     }
     m.kernels.push_back(std::move(launch));
   }
@@ -119,20 +117,17 @@ void write(Program& program, const std::string& graph, const retile::Tiling& til
 }
 
 /// Plans and emits the graph; returns source, manifest and plan. transpile() turns its std::bad_alloc into an Error.
-Program written(const graph::KernelGraph& graph, const target::Target& target,
-                const plan::PlanOptions& options) {
+Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
   plan::Tiled tiled = plan::tile(graph, target, options);
   const retile::Tiling tiling = plan::tiling_of(tiled);
-  Program program{
-      .plan = std::move(tiled.plan), .cost = std::move(tiled.cost), .graph = std::move(tiled.graph)};
+  Program program{.plan = std::move(tiled.plan), .cost = std::move(tiled.cost), .graph = std::move(tiled.graph)};
   write(program, graph.name, tiling, options.decomposed);
   return program;
 }
 
 }  // namespace
 
-Program transpile(const graph::KernelGraph& graph, const target::Target& target,
-                  const plan::PlanOptions& options) {
+Program transpile(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
   try {
     return written(graph, target, options);
   } catch (const std::bad_alloc&) {

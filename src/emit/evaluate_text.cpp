@@ -32,9 +32,7 @@ std::string KernelText::fragment_type(const Context& c) const {
 
 /// Returns the name of the accessor of class Fragment for adjacent elements of a thread: "pair" for mma.sync
 /// and wgmma accumulators, "run" for FMA accumulators.
-std::string KernelText::runs(const Context& c) {
-  return target::pipe(c.row) == target::Pipe::fma ? "run" : "pair";
-}
+std::string KernelText::runs(const Context& c) { return target::pipe(c.row) == target::Pipe::fma ? "run" : "pair"; }
 
 /// Returns the expression for a thread's number, from 0 to lanes - 1, among `lanes` lanes of its warp: those that
 /// share one row of the accumulators or, in a replicated layout `c`, those that have the same elements.
@@ -64,8 +62,7 @@ void KernelText::mma(const Work& work) {
   const Context& c = plan_.layout_of(work);
   const plan::MatmulChoice& m = work.matmul;
   if (m.pipe() == target::Pipe::tensor && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
-    fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, work.node,
-         m.row->name);
+    fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, work.node, m.row->name);
   const int rank = static_cast<int>(n.shape.size());
   if (!n.carried) {
     out_.line("{} acc{};", fragment_type(c), work.node);
@@ -88,44 +85,40 @@ void KernelText::mma(const Work& work) {
     const values::Value first = rank == 2 ? unit() : rank == 3 ? batch[0] : batch;
     const std::int64_t step = b.stride(rank - 1);
     const values::Value last = part ? mode(fixed(m.k), {fixed(step)}) : values::Value(b.tile()[rank - 1]);
-    const std::string at =
-        part ? fmt::format("{}.shift({})", tile(plan_.tensor_of(node)), iteration_ * (m.k * step))
-             : tile_at_stage(plan_.tensor_of(node));
-    return fmt::format("view<{}>({})",
-                       layout_text(algebra::with_innermost(
-                           b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))),
-                       at);
+    const std::string at = part ? fmt::format("{}.shift({})", tile(plan_.tensor_of(node)), iteration_ * (m.k * step))
+                                : tile_at_stage(plan_.tensor_of(node));
+    return fmt::format(
+        "view<{}>({})",
+        layout_text(algebra::with_innermost(b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))), at);
   };
   const auto along_k = [&](int side) {
     const SmemTensor& b = plan_.tensors[plan_.tensor_of(n.in[side])];
     return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
   };
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
-            n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name),
-            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
+            n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
+            printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
             m.pipe() == target::Pipe::fma ? "multiply-adds" : "mma.sync", m.warps.b, m.warps.m, m.warps.n,
             m.warps.k > 1 ? fmt::format(", K over {}", m.warps.k) : "");
   const std::string columns =
-      c.repeats() == 1 ? operand(1)
-                       : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.repeats());
+      c.repeats() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.repeats());
   const bool some = open_threads(c);
   if (m.pipe() == target::Pipe::fma)
     out_.line("multiply_outer<{}, {}, {}{}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1),
               n.tf32 ? ", true" : "", work.node, operand(0), columns);
   else if (m.a_from >= 0)
-    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), work.node, n.in[0],
-              columns);
+    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), work.node, n.in[0], columns);
   else
-    out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1),
-              work.node, operand(0), columns);
+    out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1), work.node,
+              operand(0), columns);
   if (some) out_.close();
 }
 
 /// Emits the declaration of A fragments. They are zero-initialised if some threads do not write all
 /// elements, because those elements are multiplied as well.
 void KernelText::operand_declaration(const Work& t) {
-  out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype),
-            fragment_type(plan_.layout_of(t)), t.node, plan::guards(plan_, t).empty() ? "" : "{}");
+  out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype), fragment_type(plan_.layout_of(t)), t.node,
+            plan::guards(plan_, t).empty() ? "" : "{}");
 }
 
 /// Emits one loop nest for the works of steps that have the same thread-value layout, and before it
@@ -133,8 +126,7 @@ void KernelText::operand_declaration(const Work& t) {
 void KernelText::nest(plan::Steps steps) {
   const Context& c = plan_.layout_of(steps.front().work);
   for (const plan::Step& step : steps)
-    if (step.work.kind == WorkKind::to_operand && !started_.contains(step.work.node))
-      operand_declaration(step.work);
+    if (step.work.kind == WorkKind::to_operand && !started_.contains(step.work.node)) operand_declaration(step.work);
   for (const plan::Step& step : steps)
     if (step.work.kind == WorkKind::to_registers) {
       if (c.row)
@@ -145,8 +137,8 @@ void KernelText::nest(plan::Steps steps) {
     }
   for (const plan::Step& step : steps)
     if (step.work.kind == WorkKind::to_lines)
-      out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[step.work.node].dtype),
-                step.work.node, fragment_type(c));
+      out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[step.work.node].dtype), step.work.node,
+                fragment_type(c));
   const Condition within = in_slices(steps.front().work);
   if (!within.empty()) out_.open("if ({}) {{", text(within));
   if (c.row || c.of)
@@ -177,10 +169,8 @@ void KernelText::blocked_nest(plan::Steps steps) {
   const char* counter = index_type(c.items(0) / c.vector() + threads());
   constexpr int few = 8, most = 32;  // iterations that are unrolled; whose stores may wait for all loads
   const bool whole = registers || c.steps(0) <= few;
-  const std::optional<Share> lines =
-      c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
-  const std::vector<Index> line =
-      lines ? coordinate(counter, lines->item, c, 1) : std::vector<Index>(c.domain.size());
+  const std::optional<Share> lines = c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
+  const std::vector<Index> line = lines ? coordinate(counter, lines->item, c, 1) : std::vector<Index>(c.domain.size());
   const Index of_line = lines ? lines->step : Index(0);
   prepare(items, {&c, line, 0, of_line});
   std::optional<Share> s;
@@ -282,13 +272,12 @@ void KernelText::fragment_nest(plan::Steps steps) {
 /// would prevent that, too, so that bounds are checked by each load and by each store, if that is possible.
 /// `each` opens a loop over the iterations and returns the position in the nest; `close` closes the loop.
 /// `counter` is the name of the loop variable.
-void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter,
-                               int many, const std::function<NestAt()>& each,
-                               const std::function<void()>& close) {
+void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter, int many,
+                               const std::function<NestAt()>& each, const std::function<void()>& close) {
   for (const Item& item : items)
     if (is_delayed(item))
-      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(),
-                buffer_name(item), many);
+      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), buffer_name(item),
+                many);
   keeps_ = counter;
   evaluate(checked_by_load(plan_, items), each());
   keeps_ = nullptr;
@@ -349,7 +338,7 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Context& c = *nest.context;
   const Value& x = values_[item.in[0]];
   if (n.kind == NodeKind::matmul) {
-    const char* product = n.tf32 ? "{0} += zellige::to_tf32({1}) * zellige::to_tf32({2});"
+    const char* product = n.tf32                       ? "{0} += zellige::to_tf32({1}) * zellige::to_tf32({2});"
                           : graph::is_integer(n.dtype) ? "{0} = zellige::wrap_add({0}, {1} * {2});"
                                                        : "{0} += {1} * {2};";
     out_.line("{}", fmt::format(fmt::runtime(product), nest.sum, x.text, values_[item.in[1]].text));
@@ -368,8 +357,7 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   if (join.kind == OpKind::add && !integer)
     out_.line("{}{} += {};", head, sum, x.text);
   else
-    out_.line("{}{} = {};", head, sum,
-              fmt::format(fmt::runtime(integer ? join.integers : join.text), sum, x.text));
+    out_.line("{}{} = {};", head, sum, fmt::format(fmt::runtime(integer ? join.integers : join.text), sum, x.text));
 }
 
 /// Emits stores of the elements of a vector, the variable `value`, with `piece` elements per store instruction. `to`
@@ -380,9 +368,7 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
                               const std::vector<Index>& at, const std::optional<Index>& limit) {
   const int inner = nest.context->inner(), vector = nest.context->vector();
   if (piece == 1 && vector % 2 == 0 && !limit) {
-    const auto place = [&](int v) {
-      return fmt::format("{}{})", to, fmt::join(neighbour(at, inner, v), ", "));
-    };
+    const auto place = [&](int v) { return fmt::format("{}{})", to, fmt::join(neighbour(at, inner, v), ", ")); };
     for (int v = 0; v < vector; v += 2)
       out_.line("write_apart({}, {}, {}{});", place(v), place(v + 1), value, v ? fmt::format(", {}", v) : "");
     return;
@@ -405,8 +391,7 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
     Condition inside;
     for (const auto& [d, extent] : item.zeros)
       inside.push_back({d == inner ? nest.at[d] + one_of(vector) : nest.at[d], extent});
-    v = {fmt::format("({} ? {} : {})", text(inside), v.text, v.type == "int" ? "0" : "0.0f"), vector > 1, "",
-         v.type};
+    v = {fmt::format("({} ? {} : {})", text(inside), v.text, v.type == "int" ? "0" : "0.0f"), vector > 1, "", v.type};
   }
   const std::string r = store_value(v, vector);
   std::optional<Index> limit;
@@ -472,9 +457,9 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const std::string rescale = n.op == OpKind::accum_rescale ? values_[item.in.back()].text : "";
   const std::string sum = n.op == OpKind::accum_max       ? fmt::format("zellige::max({}, {})", old, x.text)
                           : n.op == OpKind::accum_rescale ? fmt::format("{} * {} + {}", old, rescale, x.text)
-                          : graph::is_integer(n.dtype) ? fmt::format("zellige::wrap_add({}, {})", old, x.text)
-                          : stored                     ? fmt::format("{} + {}", old, x.text)
-                                                       : "";
+                          : graph::is_integer(n.dtype)    ? fmt::format("zellige::wrap_add({}, {})", old, x.text)
+                          : stored                        ? fmt::format("{} + {}", old, x.text)
+                                                          : "";
   if (stored)
     return write_pieces(store_value({sum, vector > 1, "", register_type(n.dtype)}, vector), nest, item.width,
                         tile(item.buffer) + "(", nest.at, {});

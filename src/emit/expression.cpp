@@ -30,8 +30,8 @@ void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   std::vector<bool> divides(items.size(), false), read(items.size(), false);
   for (const Item& item : items)
     for (std::size_t k = 0; !item.invariant && k < item.in.size(); ++k) {
-      const bool divisor = k == 1 && item.in.size() == 2 && item.kind == Kind::apply &&
-                           block_.nodes[item.node].op == OpKind::div;
+      const bool divisor =
+          k == 1 && item.in.size() == 2 && item.kind == Kind::apply && block_.nodes[item.node].op == OpKind::div;
       (divisor ? divides : read)[item.in[k]] = true;
     }
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -70,11 +70,11 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       break;
     case Kind::in_lines:
       of_rows_[i] = true;
-      values_[i] = {fmt::format("acc{}[{}][0]", item.node,
-                                nest.context->row
-                                    ? fmt::format("{}::line({})", fragment_type(*nest.context), nest.chunk)
-                                    : fmt::format("{}", nest.line)),
-                    false, "", register_type(block_.nodes[item.node].dtype)};
+      values_[i] = {
+          fmt::format("acc{}[{}][0]", item.node,
+                      nest.context->row ? fmt::format("{}::line({})", fragment_type(*nest.context), nest.chunk)
+                                        : fmt::format("{}", nest.line)),
+          false, "", register_type(block_.nodes[item.node].dtype)};
       break;
     case Kind::apply:
       values_[i] = apply(item, nest);
@@ -87,12 +87,10 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
     }
     case Kind::part:
       if (item.part.last) return out_.open("{}{{", item.part.first ? "" : "} else ");
-      return out_.open("{}if ({} < {}) {{", item.part.first ? "" : "} else ", nest.index(item.part.at),
-                       item.part.end);
+      return out_.open("{}if ({} < {}) {{", item.part.first ? "" : "} else ", nest.index(item.part.at), item.part.end);
     case Kind::take:
       out_.line("{}{}[{}] = {};", counted("v", item.vector).head, values_[item.in[0]].name,
-                item.part.alone >= 0 ? Index(item.part.alone) : one_of(item.vector),
-                values_[item.in[1]].text);
+                item.part.alone >= 0 ? Index(item.part.alone) : one_of(item.vector), values_[item.in[1]].text);
       return out_.close(item.part.last ? "}" : "");
     case Kind::guard:
       return out_.open("if ({}) {{", text(condition(item, nest)));
@@ -193,8 +191,7 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
 
 std::span<const KernelText::Rule> KernelText::rules() {
   static constexpr Rule table[] = {
-      {"exp of scaled less",
-       "exp(x c - y) or exp(x - y), in f32 in the layout of accumulators, with one y per row",
+      {"exp of scaled less", "exp(x c - y) or exp(x - y), in f32 in the layout of accumulators, with one y per row",
        &KernelText::exp_of_scaled_less},
   };
   return table;
@@ -226,19 +223,17 @@ std::string KernelText::rotated(const Item& item, const std::vector<std::string>
     return fmt::format("({} * {} + (({}) % 2 == 0 ? -{} : {}) * {})", in[0], in[2],
                        nest.index(item.pieces.front()[n.dim]), in[1], in[1], in[3]);
   const int tables = block_.nodes[n.in[1]].shape[n.dim] == n.shape[n.dim] ? item.vector : item.vector / 2;
-  const std::string x = store_value(values_[item.in[0]], item.vector),
-                    cos = store_value(values_[item.in[1]], tables),
+  const std::string x = store_value(values_[item.in[0]], item.vector), cos = store_value(values_[item.in[1]], tables),
                     sin = store_value(values_[item.in[2]], tables);
   const char* table = tables == item.vector ? "v" : "v / 2";
-  return fmt::format("({}[v] * {}[{}] + (v % 2 == 0 ? -{}[v ^ 1] : {}[v ^ 1]) * {}[{}])", x, cos, table, x, x,
-                     sin, table);
+  return fmt::format("({}[v] * {}[{}] + (v % 2 == 0 ? -{}[v ^ 1] : {}[v ^ 1]) * {}[{}])", x, cos, table, x, x, sin,
+                     table);
 }
 
 /// Returns the expression of a masked value: the operand in[0] if the mask keeps the element, else the mask's
 /// constant. The mask tests the element's coordinates in the complete tensor. If there is an operand in[1],
 /// it is a length, and elements at or beyond it are masked.
-std::string KernelText::masked(const Item& item, const std::vector<std::string>& in,
-                               const NestAt& nest) const {
+std::string KernelText::masked(const Item& item, const std::vector<std::string>& in, const NestAt& nest) const {
   const Node& n = block_.nodes[item.node];
   std::vector<Index> here = nest.index(item.pieces.front());
   if (item.vector > 1) here = neighbour(here, nest.context->inner(), one_of(item.vector));
@@ -264,8 +259,7 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
     return {name, false, "", type};
   }
   const std::string text = fmt::format("{}", fmt::join(parts, ", "));
-  out_.line("const Vec<{}, {}> {} = {};", type, vector, name,
-            parts.size() == 1 ? text : fmt::format("join({})", text));
+  out_.line("const Vec<{}, {}> {} = {};", type, vector, name, parts.size() == 1 ? text : fmt::format("join({})", text));
   return value_named(name, vector, type);
 }
 
@@ -280,10 +274,9 @@ Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   std::vector<std::string> parts;
   for (const std::vector<plan::TileCoordinate>& piece : item.pieces) {
     const std::vector<Index> at = nest.index(piece);
-    parts.push_back(b.partials > 1
-                        ? fmt::format("read_{}<{}, {}>({}{}, {})", of.functions ? of.name : "joined",
-                                      item.width, b.partials, tile, join, fmt::join(at, ", "))
-                        : fmt::format("read<{}>({}({}))", item.width, tile, fmt::join(at, ", ")));
+    parts.push_back(b.partials > 1 ? fmt::format("read_{}<{}, {}>({}{}, {})", of.functions ? of.name : "joined",
+                                                 item.width, b.partials, tile, join, fmt::join(at, ", "))
+                                   : fmt::format("read<{}>({}({}))", item.width, tile, fmt::join(at, ", ")));
   }
   return joined(parts, item.vector, register_type(b.dtype));
 }
@@ -319,8 +312,8 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
     const bool clamped = item.zeros_out_of_bounds && clamp(at, n, nest);
     parts.push_back(fmt::format("read<{}>({}({}))", width, global(n.tensor), fmt::join(at, ", ")));
     if (!item.zeros_out_of_bounds || clamped) continue;
-    parts.back() = fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside(n, at)), parts.back(),
-                               register_type(n.dtype), width);
+    parts.back() =
+        fmt::format("({} ? {} : Vec<{}, {}>{{}})", text(inside(n, at)), parts.back(), register_type(n.dtype), width);
   }
   return joined(parts, item.vector, register_type(n.dtype));
 }
@@ -329,12 +322,12 @@ Value KernelText::read_global(const Item& item, const NestAt& nest) {
 /// `other` is true, returns those at the same row and column of another matrix of the batch: of the matrix with
 /// index 2 i + 1 in place of 2 i, and vice versa.
 std::string KernelText::accumulator(int node, const NestAt& nest, int vector, bool other) const {
-  const std::string chunk = other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk)
-                                  : fmt::format("{}", nest.chunk);
-  return fmt::format("acc{}{}[{}]", node,
-                     nest.context->row ? fmt::format(".{}({})", runs(*nest.context), chunk)
-                                       : fmt::format("[{}]", nest.chunk),
-                     one_of(vector));
+  const std::string chunk =
+      other ? fmt::format("{}::other({})", fragment_type(*nest.context), nest.chunk) : fmt::format("{}", nest.chunk);
+  return fmt::format(
+      "acc{}{}[{}]", node,
+      nest.context->row ? fmt::format(".{}({})", runs(*nest.context), chunk) : fmt::format("[{}]", nest.chunk),
+      one_of(vector));
 }
 
 }  // namespace zellige::emit

@@ -17,8 +17,7 @@ std::string formula(const plan::Node& n, const std::vector<std::string>& in, pla
   if (graph::takes_scalar(n.op, in.size())) all.push_back(literal(n.scalar));
   const auto expected = static_cast<std::size_t>(row.operands);
   if (all.size() != expected)
-    fail("{} takes {} operand{}, the plan gives it {}", row.name, expected, expected > 1 ? "s" : "",
-         in.size());
+    fail("{} takes {} operand{}, the plan gives it {}", row.name, expected, expected > 1 ? "s" : "", in.size());
   all.resize(graph::max_operands);
   const std::string y =
       fmt::format(fmt::runtime(text), all[0], all[1], all[2], fmt::arg("scalar", literal(n.scalar)),

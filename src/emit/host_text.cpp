@@ -43,9 +43,8 @@ void ask(const Manifest& m, Text& out) {
   out.line("cudaError_t error = cudaSuccess;");
   for (const KernelLaunch& k : m.kernels)
     if (asks(k) && is_first(m, k))
-      out.line(
-          "if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});",
-          k.name, k.shared_bytes);
+      out.line("if (!error) error = cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", k.name,
+               k.shared_bytes);
   out.line("if (error != cudaSuccess) return error;");
   out.line("if (device < 64) prepared[device].store(true, std::memory_order_release);");
   out.close();

@@ -25,8 +25,7 @@ std::string Index::str() const {
     text += text.empty() ? (minus ? "-" : "") : minus ? " - " : " + ";
     text += t.str(minus);
   }
-  if (constant_ != 0 && !constant_first)
-    text += fmt::format(" {} {}", constant_ < 0 ? '-' : '+', std::abs(constant_));
+  if (constant_ != 0 && !constant_first) text += fmt::format(" {} {}", constant_ < 0 ? '-' : '+', std::abs(constant_));
   return text;
 }
 

@@ -70,8 +70,8 @@ std::string KernelText::parameter_list() const {
 void KernelText::signature() {
   grid_comment();
   const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads, together,
-            block_.name, parameter_list());
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads, together, block_.name,
+            parameter_list());
 }
 
 /// Returns the expression of the thread's number in the block.
@@ -121,8 +121,8 @@ void KernelText::declarations() {
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}", type_name(b.dtype));
-    out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b),
-              in_literal(b.name), b.offset, graph::elements_in(b.bytes(), b.dtype));
+    out_.line("const auto {} = shared_{}, {}>(\"{}\", {}, {});", tiles_[i], kind, buffer_layout(b), in_literal(b.name),
+              b.offset, graph::elements_in(b.bytes(), b.dtype));
   }
 }
 
@@ -132,8 +132,8 @@ void KernelText::declare_first_iteration() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
   const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0) + *t.from;
-  out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before",
-            first, first, t.each);
+  out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before", first,
+            first, t.each);
 }
 
 }  // namespace zellige::emit

@@ -76,8 +76,7 @@ class KernelText {
   /// A row of the rewrites of expressions, which are applied to the value of each elementwise operator.
   struct Rule {
     std::string_view name, condition;  // shown in the documentation
-    void (KernelText::*apply)(const plan::Item&, const std::vector<std::string>& in, const NestAt&,
-                              Value&) const;
+    void (KernelText::*apply)(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value&) const;
   };
   static std::span<const Rule> rules();
 
@@ -252,7 +251,7 @@ class KernelText {
   Index iteration_ = 0;                // counter of the open loop
   std::int64_t from_ = 0;              // first value of the counter
   bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
-  const char* keeps_ = nullptr;  // if set: a nest's results go to register arrays, indexed by this variable
+  const char* keeps_ = nullptr;        // if set: a nest's results go to register arrays, indexed by this variable
 };
 
 }  // namespace zellige::emit

@@ -25,8 +25,8 @@ std::string LaunchText::add(const plan::Launch& l) {
   std::string list;
   for (const Parameter& p : parameters(std::span(&first, l.count())))
     list += (list.empty() ? "" : ", ") + pointer_text(p, plan_.program, names_);
-  text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks,
-            shared, l.count());
+  text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks, shared,
+            l.count());
   text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", first.threads, name, list);
   text.line("const int b = blockIdx.x;");
   choose(programs, text);
@@ -51,8 +51,7 @@ void LaunchText::call(const Program& p, Text& text) const {
   std::string list;
   for (const Parameter& parameter : parameters(*p.plan))
     list += names_.pointer(plan_.program.tensors[parameter.tensor].name) + ", ";
-  text.line("return {}({}{}, {});", p.function, list, (Index::named("b") - p.begin).str(),
-            p.plan->program.part_begin);
+  text.line("return {}({}{}, {});", p.function, list, (Index::named("b") - p.begin).str(), p.plan->program.part_begin);
 }
 
 /// Emits the if-statements by which each block of a launch finds, from its block index, the one of `programs` that

@@ -31,8 +31,7 @@ std::vector<Digit> digits(View threads, int axis) {
 
 Share KernelText::share(const Context& c, int axis, const Loop& how) {
   const std::int64_t unit = axis == 0 ? c.vector() : 1, scale = how.scaled ? unit : 1;
-  const std::int64_t total = c.items(axis) / unit, trip_count = c.steps(axis),
-                     to = how.to < 0 ? trip_count : how.to;
+  const std::int64_t total = c.items(axis) / unit, trip_count = c.steps(axis), to = how.to < 0 ? trip_count : how.to;
   const bool part = how.within > 0 && how.within < trip_count;
   Counted loop = counted(how.counter, how.within > 0 ? how.within : to, how.type, how.from);
   const Index step = loop.at;

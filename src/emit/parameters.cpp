@@ -38,8 +38,7 @@ std::vector<Parameter> parameters(std::span<const plan::Kernel> programs) {
 
 std::string pointer_text(const Parameter& p, const plan::Program& program, Names& names) {
   const graph::KernelTensor& tensor = program.tensors[p.tensor];
-  return fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(tensor.dtype),
-                     names.pointer(tensor.name));
+  return fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(tensor.dtype), names.pointer(tensor.name));
 }
 
 }  // namespace zellige::emit

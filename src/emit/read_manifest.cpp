@@ -27,13 +27,11 @@ class Field {
   std::vector<Field> list() const {
     if (!value_->is_array()) wrong("a list");
     std::vector<Field> all;
-    for (std::size_t i = 0; i < value_->size(); ++i)
-      all.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
+    for (std::size_t i = 0; i < value_->size(); ++i) all.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
     return all;
   }
   std::int64_t integer(std::int64_t min, std::int64_t greatest = limit) const {
-    if (!value_->is_number_integer() || value_->get<std::int64_t>() < min ||
-        value_->get<std::int64_t>() > greatest)
+    if (!value_->is_number_integer() || value_->get<std::int64_t>() < min || value_->get<std::int64_t>() > greatest)
       wrong(greatest == limit ? fmt::format("an integer of at least {}", min)
                               : fmt::format("an integer from {} to {}", min, greatest));
     return value_->get<std::int64_t>();
@@ -90,13 +88,12 @@ graph::DType dtype(const Field& f) {
 TensorPlace tensor(const Field& f) {
   TensorPlace t;
   t.name = f["name"].text();
-  t.role = f["role"].one_of<Role>(
-      {{"input", Role::input}, {"output", Role::output}, {"intermediate", Role::intermediate}});
+  t.role =
+      f["role"].one_of<Role>({{"input", Role::input}, {"output", Role::output}, {"intermediate", Role::intermediate}});
   t.dtype = dtype(f["dtype"]);
   t.shape = f["shape"].integers(1);
   t.strides = f["strides"].integers(0);
-  if (t.strides.size() != t.shape.size())
-    f["strides"].wrong(fmt::format("{} numbers, as shape has", t.shape.size()));
+  if (t.strides.size() != t.shape.size()) f["strides"].wrong(fmt::format("{} numbers, as shape has", t.shape.size()));
   t.bytes = f["bytes"].integer(0);
   if (t.role == Role::intermediate)
     t.offset = f["offset"].integer(0);
@@ -121,8 +118,7 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
   if (map.stride.size() != map.extent.size()) f["stride"].wrong("the same number of entries as extent");
   if (map.box.size() != map.extent.size()) f["box"].wrong("the same number of entries as extent");
   map.swizzle_bytes = static_cast<int>(f["swizzle"].integer(0, 128));
-  if (map.swizzle_bytes != 0 && map.swizzle_bytes != 64 && map.swizzle_bytes != 128)
-    f["swizzle"].wrong("0, 64 or 128");
+  if (map.swizzle_bytes != 0 && map.swizzle_bytes != 64 && map.swizzle_bytes != 128) f["swizzle"].wrong("0, 64 or 128");
   return map;
 }
 
@@ -134,8 +130,7 @@ std::string bytes(const Field& f) {
     if (at < 0) f.wrong("hexadecimal digits");
     return at;
   };
-  if (digits.empty() || digits.size() % 2 || digits.size() > 8192)
-    f.wrong("1 to 4096 bytes, two digits each");
+  if (digits.empty() || digits.size() % 2 || digits.size() > 8192) f.wrong("1 to 4096 bytes, two digits each");
   std::string all;
   for (std::size_t i = 0; i < digits.size(); i += 2)
     all += static_cast<char>(16 * value(digits[i]) + value(digits[i + 1]));
@@ -181,8 +176,7 @@ KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors, con
     }
     k.tensors.push_back(named(tensors, argument["tensor"]));
     k.writes.push_back(argument["writes"].truth());
-    if (argument.has("tensor_map"))
-      k.maps[at] = tensor_map(argument["tensor_map"], tensors[k.tensors.back()]);
+    if (argument.has("tensor_map")) k.maps[at] = tensor_map(argument["tensor_map"], tensors[k.tensors.back()]);
   }
   const std::vector<std::int64_t> sizes = parameter_bytes(k);
   for (std::size_t i = 0; i < sizes.size(); ++i)

@@ -85,9 +85,8 @@ void KernelText::finish(const Work& work) {
     } else {
       // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
       const Share o = share(c, 1, {.type = "int", .counter = "i", .item = "o", .guarded = false});
-      out_.line(
-          "acc{}[{}][0] = {};", work.node, o.step,
-          joined(fmt::format("{}", c.lanes()), fmt::format("sum{}[{}]", work.node, o.step), o.item.str()));
+      out_.line("acc{}[{}][0] = {};", work.node, o.step,
+                joined(fmt::format("{}", c.lanes()), fmt::format("sum{}[{}]", work.node, o.step), o.item.str()));
       close(o);
     }
     if (some) out_.close();
@@ -145,8 +144,7 @@ void KernelText::staged_store(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
   const std::int64_t total = c.items(0) / c.vector();
-  out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total,
-            graph::bytes_of(c.vector(), n.dtype));
+  out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total, graph::bytes_of(c.vector(), n.dtype));
   const Share s = share(c, 0, {"int", "i", "c", total > 16 * threads() ? " 4" : ""});
   const std::vector<Index> from = coordinate("int", s.item, c, 0);
   const std::vector<Index> to = position(n, iteration_, from);

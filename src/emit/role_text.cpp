@@ -15,10 +15,9 @@ namespace {
 struct GroupCalls {
   const char *commit, *wait;
 };
-constexpr GroupCalls group_calls[plan::group_kinds] = {
-    {"cp_async_commit", "cp_async_wait"},  // by plan::Groups
-    {"wgmma_commit", "wgmma_wait"},
-    {"tma_store_commit", "tma_store_wait_read"}};
+constexpr GroupCalls group_calls[plan::group_kinds] = {{"cp_async_commit", "cp_async_wait"},  // by plan::Groups
+                                                       {"wgmma_commit", "wgmma_wait"},
+                                                       {"tma_store_commit", "tma_store_wait_read"}};
 
 bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
 
@@ -36,12 +35,11 @@ std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hin
 /// fills, in the order in which it fills them, without duplicates.
 std::vector<int> carried(const plan::Kernel& s, int channel) {
   std::vector<int> tensors;
-  plan::walk(s.agents[s.channels[channel].producer].steps,
-             [&](const plan::Step& step, const plan::Position&) {
-               if (plan::as<plan::Copy>(step) && plan::channel_of(step) == channel)
-                 for (const plan::Access& a : step.writes)
-                   if (std::ranges::find(tensors, a.tensor) == tensors.end()) tensors.push_back(a.tensor);
-             });
+  plan::walk(s.agents[s.channels[channel].producer].steps, [&](const plan::Step& step, const plan::Position&) {
+    if (plan::as<plan::Copy>(step) && plan::channel_of(step) == channel)
+      for (const plan::Access& a : step.writes)
+        if (std::ranges::find(tensors, a.tensor) == tensors.end()) tensors.push_back(a.tensor);
+  });
   return tensors;
 }
 
@@ -65,8 +63,8 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
 }
 
 bool KernelText::exchange(int buffer) const {
-  return std::ranges::any_of(
-      plan_.channels, [&](const plan::Channel& c) { return plan::is_exchange(c) && c.tensor == buffer; });
+  return std::ranges::any_of(plan_.channels,
+                             [&](const plan::Channel& c) { return plan::is_exchange(c) && c.tensor == buffer; });
 }
 
 /// Returns the name of the TMA descriptor of a load or store. A tensor has one descriptor per load and
@@ -88,8 +86,7 @@ void KernelText::rings() {
     const plan::Channel& channel = s.channels[c];
     if (plan::is_exchange(channel)) {
       const SmemTensor& b = plan_.tensors[channel.tensor];
-      const Work& sends =
-          *plan::find_work(plan_, [](const Work& w) { return w.kind == plan::WorkKind::to_cluster; });
+      const Work& sends = *plan::find_work(plan_, [](const Work& w) { return w.kind == plan::WorkKind::to_cluster; });
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.layout_of(sends)), b.offset, channel.offset, in_literal(b.name));
     }
@@ -124,8 +121,8 @@ void KernelText::roles() {
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
     const plan::Agent& agent = s.agents[a];
     agent_ = static_cast<int>(a);
-    const std::string role = fmt::format(
-        "{}<{}, {}>([&] {{", issuers(s, agent) == 1 ? "producer" : "consumer", agent.warps, agent.registers);
+    const std::string role = fmt::format("{}<{}, {}>([&] {{", issuers(s, agent) == 1 ? "producer" : "consumer",
+                                         agent.warps, agent.registers);
     out_.open("{}{}", a == 0 ? "roles(" : "", role);
     cursors();
     run(agent.steps);
@@ -152,7 +149,7 @@ void KernelText::tiles(const plan::Loop& begin) {
   const plan::TileSchedule walk = plan::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
   const int cluster = plan_.ranks,
-            ranks = cluster / plan_.parts_of_loop();  // blocks of a cluster with different tiles
+            ranks = cluster / plan_.parts_of_loop();                        // blocks of a cluster with different tiles
   const std::string of = cluster > 1 ? fmt::format(" / {}", cluster) : "";  // tiles are counted per cluster
   const bool several = begin.trip_count > 1;
   if (walk.longer >= 0) {
@@ -163,18 +160,17 @@ void KernelText::tiles(const plan::Loop& begin) {
     out_.line("const int tile = LongAndShort{{{}, {}}}(pair, turn);", below, grid[walk.longer]);
   } else if (several) {
     out_.line("#pragma unroll 1");
-    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks,
-              of);
+    out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
   } else {
     out_.line("const int tile = blockIdx.x{};", of);
   }
   if (walk.rows > 0) {
-    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks,
-              walk.columns, std::max<std::int64_t>(1, walk.group / ranks));
+    out_.line("const TileOrder::Place place = TileOrder{{{}, {}, {}}}(tile);", walk.rows / ranks, walk.columns,
+              std::max<std::int64_t>(1, walk.group / ranks));
     const std::string row = ranks > 1 ? fmt::format("place.row * {} + rank", ranks) : "place.row";
     if (walk.row_axis == walk.column_axis) {
-      out_.line("const int b{} = {} * {} + place.column;", "xyz"[walk.row_axis],
-                ranks > 1 ? "(" + row + ")" : row, walk.columns);
+      out_.line("const int b{} = {} * {} + place.column;", "xyz"[walk.row_axis], ranks > 1 ? "(" + row + ")" : row,
+                walk.columns);
     } else {
       out_.line("const int b{} = {};", "xyz"[walk.row_axis], row);
       out_.line("const int b{} = place.column;", "xyz"[walk.column_axis]);
@@ -202,8 +198,7 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
       [&](const plan::WaitGroup& wait) { out_.line("{}<{}>();", group_calls[groups()].wait, wait.pending); },
       [&](const plan::Barrier& barrier) {
         if (barrier.waits && barrier.id == 0) return out_.line("__syncthreads();");
-        out_.line("named_barrier_{}({}, {});", barrier.waits ? "sync" : "arrive", barrier.id,
-                  barrier.threads);
+        out_.line("named_barrier_{}({}, {});", barrier.waits ? "sync" : "arrive", barrier.id, barrier.threads);
       },
       [&](const plan::Acquire& of) {
         if (exchanges(of.channel)) return out_.line("exchange.wait();");
@@ -223,8 +218,7 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
         out_.line("{}.init({});", exchanges(of.channel) ? "exchange" : ring(of.channel), of.arrivals);
       },
       [&](const plan::Drain& of) {
-        out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers",
-                  ring(of.channel));
+        out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers", ring(of.channel));
       },
       [&](const plan::FenceInit&) { out_.line("fence_mbarrier_init();"); },
       [&](const plan::FenceProxy&) { out_.line("fence_proxy_async_shared();"); },
@@ -257,8 +251,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   const Index span = by_spans ? rank * boxes + j.at : j.at;  // number of the current box in the tile
   // With split-K a rank's part of K is a range of complete loop iterations.
   Index iteration = iteration_;
-  if (plan_.split_k && n.view.iterates())
-    iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
+  if (plan_.split_k && n.view.iterates()) iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
   std::string at;
   for (int d : plan::inner_first(n.shape, b.inner)) {
     Index start = global_start(n, d, iteration);
@@ -266,8 +259,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
     if (d == work.part && !by_spans) start = start + rank * (n.shape[d] / plan_.ranks);
     at += fmt::format(", {}", start);
   }
-  out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes,
-            boxes == 1 ? "" : "es",
+  out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes, boxes == 1 ? "" : "es",
             copy.multicast      ? fmt::format(" of each of {} ranks, to all", plan_.ranks)
             : load || !by_spans ? ""
                                 : fmt::format(" of each of {} ranks", plan_.ranks));
@@ -277,8 +269,8 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
     const bool once = plan::passes_once(plan_, step);
     out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(work.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
-              copy.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "",
-              once ? ", CacheHint::evict_first" : "", at);
+              copy.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "", once ? ", CacheHint::evict_first" : "",
+              at);
     return;
   }
   std::vector<Index> from(n.shape.size());
@@ -314,19 +306,17 @@ void KernelText::issue(const Work& work, bool peeled) {
     std::string tile = ring_tile(buffer);
     // The first row of this warpgroup: rows of K are contiguous, or one span contains all of K.
     if (side == 0 && m.m > row.m)
-      tile +=
-          fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
+      tile += fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };
   out_.line("// {} {} {} x {}: {}x{}x{} on wgmma m{}n{}k{}{}",
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
-            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(),
-            m.k, row.m, row.n, row.k, peeled ? ", the first" : "");
+            printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k, row.m,
+            row.n, row.k, peeled ? ", the first" : "");
   if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.layout_of(work)), work.node);
-  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype),
-            plan::ceil_div(m.k, row.k), work.node,
-            row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
+  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), plan::ceil_div(m.k, row.k),
+            work.node, row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
             n.carried && !peeled ? "" : ", false");
 }
 

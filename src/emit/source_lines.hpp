@@ -14,16 +14,15 @@ struct Counted {
   Index at;
 };
 /// Returns the head of a loop in which `counter`, of type `type`, runs from `from` to trip_count - 1.
-Counted counted(const char* counter, std::int64_t trip_count, const char* type = "int",
-                std::int64_t from = 0);
+Counted counted(const char* counter, std::int64_t trip_count, const char* type = "int", std::int64_t from = 0);
 
 /// Generated source. `open` and `close` print a line and change the indentation of the lines that follow.
 class Text {
  public:
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
-    text_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') +
-             fmt::format(format, std::forward<Args>(args)...) + "\n";
+    text_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') + fmt::format(format, std::forward<Args>(args)...) +
+             "\n";
   }
   template <class... Args>
   void open(fmt::format_string<Args...> format, Args&&... args) {

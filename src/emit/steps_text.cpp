@@ -36,8 +36,8 @@ void KernelText::start(const Work& t) {
       const Share s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);
       for (int v = 0; v < c->vector(); ++v)
-        out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.buffer),
-                  fmt::join(neighbour(at, c->inner(), v), ", "), register_type(n.dtype), start);
+        out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.buffer), fmt::join(neighbour(at, c->inner(), v), ", "),
+                  register_type(n.dtype), start);
       close(s);
     } else if (c->row) {
       out_.line("{} acc{};", fragment_type(*c), t.node);
@@ -89,11 +89,8 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
     plan::match(
         step, [&](const plan::Start&) { start(step.work); },
         [&](const plan::Mma& mma) { issue(step.work, mma.peeled); },
-        [&](const plan::Copy& of) {
-          step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag);
-        },
-        [&](const plan::Compute& of) { together(of.guard_lag); },
-        [&](const plan::Sync& sync) { handover(step, sync); },
+        [&](const plan::Copy& of) { step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag); },
+        [&](const plan::Compute& of) { together(of.guard_lag); }, [&](const plan::Sync& sync) { handover(step, sync); },
         [&](const plan::Loop& of) {
           if (of.kind == plan::Loop::slices)
             slices(of);
@@ -158,8 +155,7 @@ void KernelText::bounded(const plan::Loop& begin) {
     out_.line("const int whole = {};  // and all of these", whole);
   }
   out_.line("#pragma unroll 1");
-  out_.open("for (int it = {}; it < {}; ++it) {{",
-            trailing ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
+  out_.open("for (int it = {}; it < {}; ++it) {{", trailing ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
             begin.whole ? "whole" : "trips");
 }
 
@@ -196,8 +192,7 @@ void KernelText::copy(plan::Steps steps, int distance) {
 void KernelText::work(plan::Steps steps) {
   for (const plan::Steps& together : plan::nests(plan_, steps)) {
     for (const plan::Step& step : together)
-      if (step.work.kind == WorkKind::reduce && !started_.contains(step.work.node))
-        sum_declaration(step.work);
+      if (step.work.kind == WorkKind::reduce && !started_.contains(step.work.node)) sum_declaration(step.work);
     const Work& t = together.front().work;
     if (plan::in_nest(plan_, t))
       nest(together);

@@ -42,8 +42,8 @@ void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std:
   counters[Counter(unsigned(c) + 1)] += std::min(passes, ideal_wavefronts(active, 32, int(width)));
 }
 
-void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses,
-                  const std::uint8_t* bytes, Counters& counters) {
+void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
+                  Counters& counters) {
   std::uint64_t sector[32];
   std::uint32_t touched[32];  // mask of the bytes touched in each sector
   unsigned sectors = 0, hint = 0;
@@ -58,8 +58,7 @@ void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addre
     touched[hint] |= mask;
   }
   unsigned distinct = 0;
-  for (unsigned i = 0; i < sectors; ++i)
-    distinct += touched[i] == ~0u ? 32 : unsigned(std::popcount(touched[i]));
+  for (unsigned i = 0; i < sectors; ++i) distinct += touched[i] == ~0u ? 32 : unsigned(std::popcount(touched[i]));
   const Counter c = cost(stream);
   counters[c] += sectors;
   counters[Counter(unsigned(c) + 1)] += (distinct + 31) / 32;

@@ -27,8 +27,8 @@ class AccessLog {
   /// offset in shared memory, or global address. `width`: bytes per lane of the instruction; `bytes`: bytes
   /// that this lane accesses, at most `width`. `lanes_expected`: mask of the lanes that execute the
   /// instruction. When all of them have, its wavefronts or sectors are added to `counters`.
-  void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address,
-           unsigned bytes, std::uint32_t lanes_expected, Counters& counters) {
+  void add(std::uintptr_t site, Stream stream, unsigned width, unsigned lane, std::uint64_t address, unsigned bytes,
+           std::uint32_t lanes_expected, Counters& counters) {
     Place& place = find(site, stream, width);
     const std::uint32_t n = place.done[lane]++;
     const unsigned position = unsigned(n - place.retired);
@@ -66,8 +66,7 @@ class AccessLog {
 
   /// Returns the entry of the hash table for a code address, kind of access and width; inserts it if it is new.
   Place& find(std::uintptr_t site, Stream stream, unsigned width) {
-    std::size_t slot =
-        (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);
+    std::size_t slot = (site * 0x9E3779B97F4A7C15ull >> 32 ^ unsigned(stream) * 37 ^ width) & (table_.size() - 1);
     for (;; slot = (slot + 1) & (table_.size() - 1)) {
       Place& place = table_[slot];
       if (place.site == site && place.stream == stream && place.width == width) return place;
@@ -87,11 +86,10 @@ class AccessLog {
 
 /// Adds the wavefronts (actual and ideal) of a warp's access to shared memory to the counters. `width`: bytes
 /// per lane. `lanes`: mask of the active lanes. `offsets`: byte offset per lane.
-void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
-                  Counters&);
+void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets, Counters&);
 /// Adds the 32-byte sectors (actual and ideal) of a warp's access to global memory to the counters. `lanes`:
 /// mask of the active lanes. `addresses`, `bytes`: address and size per lane.
-void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses,
-                  const std::uint8_t* bytes, Counters&);
+void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
+                  Counters&);
 
 }  // namespace zellige::emulate

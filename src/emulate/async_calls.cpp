@@ -29,15 +29,14 @@ unsigned smem_address(Thread& t, Place p) {
   Block& b = *f.home;
   if (p.region->space != Space::shared || p.region->shadow != &b) {
     b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {}: a descriptor of {}, which is not in the block's own shared memory",
-                         b.who(f.index), p.region->name));
+             fmt::format("at \1, {}: a descriptor of {}, which is not in the block's own shared memory", b.who(f.index),
+                         p.region->name));
     return 0;
   }
   if (std::size_t(p.p - b.memory) % 16)
     b.report(f, Kind::misaligned, p.region->name, site,
-             fmt::format(
-                 "in shared tensor {}: {} makes a descriptor of byte {} at \1; it must be a multiple of 16",
-                 p.region->name, b.who(f.index), p.p - p.region->begin));
+             fmt::format("in shared tensor {}: {} makes a descriptor of byte {} at \1; it must be a multiple of 16",
+                         p.region->name, b.who(f.index), p.p - p.region->begin));
   return unsigned(p.p - b.memory);
 }
 
@@ -48,20 +47,17 @@ Place mapa(Thread& t, Place p, unsigned rank) {
   if (p.region->space != Space::shared || rank >= b.cluster.size()) {
     b.report(f, Kind::instruction, p.region->name, site,
              fmt::format("at \1, {}: mapa of {} to block {} of a cluster of {}", b.who(f.index),
-                         p.region->space == Space::shared ? p.region->name : "global memory", rank,
-                         b.cluster.size()));
+                         p.region->space == Space::shared ? p.region->name : "global memory", rank, b.cluster.size()));
     b.abandon(f);
   }
   Block& from = *static_cast<Block*>(p.region->shadow);
   Block& there = b.cluster.block(rank);
-  const Region* region = there.shared(f, p.region->name, unsigned(p.region->begin - from.memory),
-                                      unsigned(p.region->bytes), site);
+  const Region* region =
+      there.shared(f, p.region->name, unsigned(p.region->begin - from.memory), unsigned(p.region->bytes), site);
   return {region->begin + (p.p - p.region->begin), region};
 }
 
-void cluster_arrive(Thread& t, bool release) {
-  fiber(t).home->cluster.arrive(fiber(t), release, ZELLIGE_SITE());
-}
+void cluster_arrive(Thread& t, bool release) { fiber(t).home->cluster.arrive(fiber(t), release, ZELLIGE_SITE()); }
 void cluster_wait(Thread& t) { fiber(t).home->cluster.wait(fiber(t), ZELLIGE_SITE()); }
 
 void mbarrier_init(Thread& t, Place p, unsigned count) {
@@ -101,8 +97,7 @@ void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned
 }
 void mbarrier_complete_tx(Thread& t, Place p, unsigned bytes) {
   Fiber& f = fiber(t);
-  if (MBarrier* b = f.home->mbarrier(f, p, "completes bytes of", ZELLIGE_SITE()))
-    f.home->mbarrier_complete(*b, bytes);
+  if (MBarrier* b = f.home->mbarrier(f, p, "completes bytes of", ZELLIGE_SITE())) f.home->mbarrier_complete(*b, bytes);
 }
 bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
   const Site site = ZELLIGE_SITE();
@@ -123,8 +118,7 @@ void cp_async_mbarrier_arrive(Thread& t, Place p) {
   Block* there;
   f.group_ends.push_back(std::uint32_t(f.copies.size()));
   f.home->land_copies(f, 0);
-  if (MBarrier* b = barrier_at(f, p, own_block, "arrives at", site, there))
-    there->mbarrier_arrive(f, *b, 1, 0, site);
+  if (MBarrier* b = barrier_at(f, p, own_block, "arrives at", site, there)) there->mbarrier_arrive(f, *b, 1, 0, site);
 }
 
 void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
@@ -168,11 +162,10 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   Fiber& f = fiber(t);
   const Region& r = *p.region;
   if (alignment > 1 && (bytes % alignment || std::uintptr_t(p.p) % alignment || r.space != Space::global))
-    f.home->report(
-        f, Kind::misaligned, r.name, site,
-        fmt::format("in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
-                    "in global memory",
-                    r.name, f.home->who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment));
+    f.home->report(f, Kind::misaligned, r.name, site,
+                   fmt::format("in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
+                               "in global memory",
+                               r.name, f.home->who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment));
 }
 
 void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
@@ -195,16 +188,13 @@ void setmaxnreg(Thread& t, unsigned registers, bool more) {
 }
 
 void griddep_wait(Thread& t) { fiber(t).home->griddep_wait(fiber(t)); }
-void griddep_launch_dependents(Thread& t) {
-  ++fiber(t).home->cluster.counters[Counter::griddep_launch_dependents];
-}
+void griddep_launch_dependents(Thread& t) { ++fiber(t).home->cluster.counters[Counter::griddep_launch_dependents]; }
 void check_descriptor(Thread& t, const char* field, unsigned bytes) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
-  f.home->report(
-      f, Kind::instruction, nullptr, site,
-      fmt::format("at \1, {}: {} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below {}",
-                  f.home->who(f.index), field, bytes, 1u << 18));
+  f.home->report(f, Kind::instruction, nullptr, site,
+                 fmt::format("at \1, {}: {} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below {}",
+                             f.home->who(f.index), field, bytes, 1u << 18));
 }
 
 }  // namespace

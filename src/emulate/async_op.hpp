@@ -15,15 +15,7 @@ class Block;
 /// An asynchronous operation on shared memory: a TMA or bulk copy, a store_async, or a wgmma. It is kept from
 /// its issue to the end of its cluster.
 struct AsyncOp {
-  enum class Kind : std::uint8_t {
-    tma_load,
-    bulk_load,
-    cluster_copy,
-    store_async,
-    tma_store,
-    bulk_store,
-    wgmma
-  };
+  enum class Kind : std::uint8_t { tma_load, bulk_load, cluster_copy, store_async, tma_store, bulk_store, wgmma };
   // `epoch` of an operation whose completion is not scheduled
   static constexpr std::uint32_t never = 0xFFFFFFFF;
 

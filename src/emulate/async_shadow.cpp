@@ -34,8 +34,7 @@ Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<Async
 // empty slot, or the slot of a reader that needs no check by threads that know `op` to be complete. That is a reader
 // that completes on the same agent (an mbarrier or a sequence of groups) no later than `op`, or whose completion the
 // actor (the thread that issued `op`) has observed. If there is no such slot, `op` overwrites the first one.
-Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
-                           const std::vector<AsyncOp>& ops) {
+Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
   const Clash clash = read(at, a, ops);
   std::uint32_t* place = nullptr;
@@ -48,8 +47,7 @@ Clash AsyncShadow::read_by(std::uint32_t op, std::size_t at, const Actor& a,
   return clash;
 }
 
-Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a,
-                            const std::vector<AsyncOp>& ops) {
+Clash AsyncShadow::write_by(std::uint32_t op, std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) {
   Cell& cell = cells_[at / 16];
   // store_async operations of several threads may write the same 16 bytes if they complete on the same mbarrier.
   const bool independent = cell.writer && ops[op].kind == AsyncOp::Kind::store_async &&

@@ -110,8 +110,7 @@ void Block::begin(std::uint64_t linear_index) {
 Fiber* Block::next_at_random() {
   const auto any = [&](std::uint32_t bits) {
     random_ ^= random_ << 13, random_ ^= random_ >> 7, random_ ^= random_ << 17;
-    for (unsigned skip = unsigned((random_ >> 32) % unsigned(std::popcount(bits))); skip; --skip)
-      bits &= bits - 1;
+    for (unsigned skip = unsigned((random_ >> 32) % unsigned(std::popcount(bits))); skip; --skip) bits &= bits - 1;
     return unsigned(std::countr_zero(bits));
   };
   Warp& w = warp_[any(ready_warps_)];

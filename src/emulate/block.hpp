@@ -55,8 +55,7 @@ class Block {
   void sync_warp(Fiber&, unsigned mask, Site);
   void bar_sync(Fiber&, unsigned id, unsigned threads, Site);
   void bar_arrive(Fiber&, unsigned id, unsigned threads, Site);
-  void issue_copy(Fiber&, std::size_t at, const Region&, const void* data, unsigned bytes, unsigned valid,
-                  Site);
+  void issue_copy(Fiber&, std::size_t at, const Region&, const void* data, unsigned bytes, unsigned valid, Site);
   void land_copies(Fiber&, unsigned pending_groups);
 
   // The following functions implement those of AsyncEngine (zellige/emulate/async.hpp).
@@ -67,8 +66,7 @@ class Block {
   /// Returns the mbarrier at byte offset `at` of this block. If there is no valid one, reports a finding (an error in
   /// the kernel) and returns null. The thread may be of another block. For the message: `verb`, what the thread does
   /// ("waits at"), and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the mbarrier.
-  MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
-                     bool by_copy = false);
+  MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor, bool by_copy = false);
   void mbarrier_init(Fiber&, Place, unsigned count, Site);
   void mbarrier_arrive(Fiber&, MBarrier&, unsigned count, unsigned bytes, Site);
   /// Counts `bytes` bytes as arrived at an mbarrier. If no arrivals or bytes of its phase are missing, ends
@@ -83,8 +81,7 @@ class Block {
   /// kernel) if ordinary code has written them while an earlier wgmma owned them, or has written them without
   /// a later wgmma_fence. Accumulators: the record of the registers, null if no wgmma has used them;
   /// `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged.
-  void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running,
-                          Site);
+  void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running, Site);
   /// Checks and records the four registers of the A operand that a thread passes to a wgmma of the commit
   /// group with number `group`. Reports a finding (an error in the kernel) if they have been written since an
   /// earlier wgmma that may still read them, or without a later wgmma_fence.
@@ -120,8 +117,7 @@ class Block {
   /// records an access by another block, which leave() checks when this block exits. `by_copy`: an asynchronous copy
   /// makes the access; it is not recorded here, because leave() checks all copies. For the message: `verb` ("arrives
   /// at"), `kind` ("mbarrier") and `what`, the name of what is accessed.
-  bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site,
-             bool by_copy = false);
+  bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site, bool by_copy = false);
 
   /// Returns the Actor for an access by thread `f` of this block at code address `site`: the thread with its clock.
   Actor actor(const Fiber& f, std::uintptr_t site) const {

@@ -60,8 +60,7 @@ const Region* Block::arranged(const Region& from, const Arrangement& a, const Pa
         shadow.disagrees[i] |= std::uint64_t(1) << o, shadow.disagrees[o] |= std::uint64_t(1) << i;
   }
   for (const auto& r : regions_)
-    if (r->name == from.name && r->begin == from.begin && r->bytes == from.bytes && r->arrangement == i)
-      return r.get();
+    if (r->name == from.name && r->begin == from.begin && r->bytes == from.bytes && r->arrangement == i) return r.get();
   auto region = std::make_unique<Region>(from);
   region->arrangement = std::uint16_t(i);
   if (of) region->part_bytes = of->bytes, region->stages = of->stages;
@@ -69,8 +68,8 @@ const Region* Block::arranged(const Region& from, const Arrangement& a, const Pa
   return regions_.back().get();
 }
 
-void Block::issue_copy(Fiber& f, std::size_t at, const Region& region, const void* data, unsigned bytes,
-                       unsigned valid, Site site) {
+void Block::issue_copy(Fiber& f, std::size_t at, const Region& region, const void* data, unsigned bytes, unsigned valid,
+                       Site site) {
   CopyInFlight& copy = f.copies.emplace_back();
   copy.at = std::uint32_t(at);
   copy.bytes = std::uint8_t(bytes);

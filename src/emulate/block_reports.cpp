@@ -8,9 +8,7 @@
 
 namespace zellige::emulate {
 
-std::string Block::spell(unsigned thread) const {
-  return fmt::format("thread {} (warp {})", thread, thread / 32);
-}
+std::string Block::spell(unsigned thread) const { return fmt::format("thread {} (warp {})", thread, thread / 32); }
 
 std::string Block::spell_block(std::uint64_t linear_index) const {
   const dim3& grid = launch_->config->grid;
@@ -72,9 +70,8 @@ void Block::check_barriers() {
       findings.add({kind, tensor ? tensor : "", std::move(text), {{site.address}}, linear});
   };
   const auto on_their_way = [&](std::uint32_t barrier) {
-    return std::ranges::any_of(cluster.ops, [&](const AsyncOp& op) {
-      return op.block == this && op.barrier == barrier && !op.landed;
-    });
+    return std::ranges::any_of(
+        cluster.ops, [&](const AsyncOp& op) { return op.block == this && op.barrier == barrier && !op.landed; });
   };
   for (const auto& [at, b] : mbarriers) {
     if (!b.valid || b.pending == b.count) continue;
@@ -84,8 +81,8 @@ void Block::check_barriers() {
                       spell_block(linear), b.name, b.phase, b.count - b.pending, b.count));
     else if (!on_their_way(at))
       add(Finding::Kind::instruction, b.tensor, b.last,
-          fmt::format("in {}: mbarrier {} is left in phase {}: {}; the last arrival is at \1",
-                      spell_block(linear), b.name, b.phase, lacking_bytes(b)));
+          fmt::format("in {}: mbarrier {} is left in phase {}: {}; the last arrival is at \1", spell_block(linear),
+                      b.name, b.phase, lacking_bytes(b)));
   }
   for (unsigned id = 0; id < 16; ++id)
     if (const Barrier& b = barrier_[id]; b.arrived)
@@ -102,9 +99,8 @@ void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned
                      : use == Use::multiplies ? "multiplies at \1 by"
                                               : "accumulates at \1 on";
   RawFinding raw{kind, "", "", {walk(f, site)}, linear};
-  raw.text =
-      fmt::format("of registers{}: {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
-                  who(f.index), deed, value, use == Use::multiplies && !declared ? " of an operand" : "");
+  raw.text = fmt::format("of registers{}: {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
+                         who(f.index), deed, value, use == Use::multiplies && !declared ? " of an operand" : "");
   raw.registers = true;
   if (declared) {
     raw.text += "; they are declared at \2";
@@ -119,8 +115,8 @@ namespace {
 // Returns the name of the function in <zellige/atom/> that issues the operation.
 const char* name_of(AsyncOp::Kind kind) {
   // In the order of the enumeration, which ends with `wgmma`.
-  static constexpr const char* names[] = {
-      "tma_load", "bulk_load", "bulk_copy_cluster", "store_async", "tma_store", "bulk_store", "wgmma"};
+  static constexpr const char* names[] = {"tma_load",   "bulk_load", "bulk_copy_cluster", "store_async", "tma_store",
+                                          "bulk_store", "wgmma"};
   static_assert(std::size(names) == std::size_t(AsyncOp::Kind::wgmma) + 1);
   return names[std::size_t(kind)];
 }
@@ -129,8 +125,8 @@ const char* name_of(AsyncOp::Kind kind) {
 
 // Returns the layout of a shared memory tile in words: "Swizzle<3,4,3> of bytes at strides 2, 128".
 static std::string spell(const Arrangement& a) {
-  std::string text = a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift)
-                            : "bytes at strides";
+  std::string text =
+      a.bits ? fmt::format("Swizzle<{},{},{}> of bytes at strides", a.bits, a.base, a.shift) : "bytes at strides";
   for (int i = 0; i < a.count; ++i) text += fmt::format("{}{}", i ? ", " : " ", a.strides[i]);
   return text;
 }
@@ -156,8 +152,7 @@ std::string Block::against(const Clash& c, unsigned thread) const {
       const AsyncOp& op = cluster.ops[c.op];
       const auto barrier = op.block->mbarriers.find(op.barrier);
       const std::string name = barrier == op.block->mbarriers.end() ? "" : barrier->second.name;
-      if (!op.landed)
-        return fmt::format("; the {} that {} issued at \2 is still in flight", name_of(op.kind), who);
+      if (!op.landed) return fmt::format("; the {} that {} issued at \2 is still in flight", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 wrote them and no wait at mbarrier {} lies between",
                          name_of(op.kind), who, name);
     }
@@ -166,8 +161,7 @@ std::string Block::against(const Clash& c, unsigned thread) const {
       if (op.kind == AsyncOp::Kind::cluster_copy)
         return fmt::format("; the {} that {} issued at \2 may still read them", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 may still read them, no {} and barrier lie between",
-                         name_of(op.kind), who,
-                         op.kind == AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
+                         name_of(op.kind), who, op.kind == AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
     }
     default:
       break;
@@ -180,21 +174,19 @@ std::string Block::against(const Clash& c, unsigned thread) const {
 void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to,
                   const char* verb, Site site, const Clash& c) {
   using What = Clash::What;
-  const Finding::Kind kind =
-      c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
-          ? Finding::Kind::uninitialised_read
-      : c.what == What::other_layout ? Finding::Kind::layout
-      : c.what == What::unfenced     ? Finding::Kind::fence
-                                     : Finding::Kind::race;
+  const Finding::Kind kind = c.what == What::unwritten || c.what == What::other_tensor || c.what == What::padding
+                                 ? Finding::Kind::uninitialised_read
+                             : c.what == What::other_layout ? Finding::Kind::layout
+                             : c.what == What::unfenced     ? Finding::Kind::fence
+                                                            : Finding::Kind::race;
   if (!findings.fresh(kind, r.name, site.address)) return;
   RawFinding raw{kind, r.name, "", {walk(f, site)}, linear};
   if (c.site) raw.sites.push_back({widen(c.site, site.address)});
   const Block& there = r.space == Space::shared ? *static_cast<const Block*>(r.shadow) : *this;
-  raw.text = fmt::format("{} {} tensor {}{}: {} {} bytes {}..{} at \1{}",
-                         kind == Finding::Kind::uninitialised_read ? "of" : "on",
-                         r.space == Space::shared ? "shared" : "global", r.name,
-                         &there == this ? "" : " of " + spell_block(there.linear), who(thread), verb, from,
-                         to, there.against(c, first_thread + thread));
+  raw.text = fmt::format(
+      "{} {} tensor {}{}: {} {} bytes {}..{} at \1{}", kind == Finding::Kind::uninitialised_read ? "of" : "on",
+      r.space == Space::shared ? "shared" : "global", r.name, &there == this ? "" : " of " + spell_block(there.linear),
+      who(thread), verb, from, to, there.against(c, first_thread + thread));
   if (c.what == What::other_layout)
     raw.text += fmt::format(" instead of {}", emulate::spell(*there.arrangements_[r.arrangement]));
   findings.add(std::move(raw));
@@ -223,10 +215,9 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
     raw.sites = {{other}, walk(f, site)};
   const bool together = cluster_warps && c.block != unnamed_block && cluster_warps->first_warp(c.block) >= 0;
   raw.text = fmt::format(
-      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}",
-      r.name, spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs,
-      from, from + bytes, spell(first ? c.thread : f.index), first ? they : spell_block(linear),
-      first ? theirs : mine,
+      "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}", r.name,
+      spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs, from, from + bytes,
+      spell(first ? c.thread : f.index), first ? they : spell_block(linear), first ? theirs : mine,
       together ? "no cluster barrier lies between" : "nothing orders two blocks of a launch");
   findings.add(std::move(raw));
 }
@@ -234,14 +225,13 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
 // Checks and records an access to this block's shared memory by thread `f`, if that is of another block. The
 // access is valid only if this block cannot exit before it: by then, one of this block's threads must have
 // synchronized with the access. leave() checks that when this block exits.
-bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site,
-                  bool by_copy) {
+bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site, bool by_copy) {
   Block& own = *f.home;
   if (this == &own) return true;
   if (!live_) {
     own.report(f, Finding::Kind::departed, nullptr, site,
-               fmt::format("{}: {} {} its {} {} at \1, and all its threads have returned",
-                           spell_block(linear), own.who(f.index), verb, kind, what));
+               fmt::format("{}: {} {} its {} {} at \1, and all its threads have returned", spell_block(linear),
+                           own.who(f.index), verb, kind, what));
     return false;
   }
   if (by_copy) return true;
@@ -297,8 +287,8 @@ static std::string lacking(const MBarrier& b, unsigned parity, const char* line)
   std::string missing;
   if (b.pending) missing = fmt::format("{} of {} arrivals are missing", b.pending, b.count);
   if (b.bytes) missing += (missing.empty() ? "" : " and ") + lacking_bytes(b);
-  return fmt::format("waits at mbarrier {} for parity {} (it is in phase {}: {}) at {}", b.name, parity,
-                     b.phase, missing, line);
+  return fmt::format("waits at mbarrier {} for parity {} (it is in phase {}: {}) at {}", b.name, parity, b.phase,
+                     missing, line);
 }
 
 // Such as "waits in mma at \3"; \3 is a placeholder for the source line of the third call that `raw` lists.
@@ -313,10 +303,9 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
     case Fiber::State::in_syncwarp:
       return fmt::format("waits in __syncwarp at {}", line);
     case Fiber::State::at_barrier:
-      if (f.barrier == 0 && b.expected == threads_)
-        return fmt::format("waits at the block's barrier at {}", line);
-      return fmt::format("waits at barrier {} ({} of {} threads have come) at {}", f.barrier, b.arrived,
-                         b.expected, line);
+      if (f.barrier == 0 && b.expected == threads_) return fmt::format("waits at the block's barrier at {}", line);
+      return fmt::format("waits at barrier {} ({} of {} threads have come) at {}", f.barrier, b.arrived, b.expected,
+                         line);
     case Fiber::State::at_mbarrier:
     case Fiber::State::polling:
       return lacking(*f.mbarrier, f.parity, line);
@@ -324,8 +313,8 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
       return fmt::format("waits in wgmma ({} of the 128 threads of its warpgroup have come) at {}",
                          group_[f.index / 128].arrived, line);
     case Fiber::State::at_cluster:
-      return fmt::format("waits in cluster_wait ({} of {} threads of the cluster have arrived) at {}",
-                         cluster.arrived, cluster.live, line);
+      return fmt::format("waits in cluster_wait ({} of {} threads of the cluster have arrived) at {}", cluster.arrived,
+                         cluster.live, line);
     case Fiber::State::for_registers:
       return fmt::format("waits in register_alloc for {} registers a thread, {} are free in the block, at {}",
                          f.barrier, pool_, line);
@@ -343,9 +332,9 @@ bool Block::report_convergence() {
     if (!findings.fresh(Finding::Kind::divergence, nullptr, here.site.address)) return true;
     RawFinding raw{Finding::Kind::divergence, "", "", {walk(here, here.site)}, linear};
     const std::string other = waiting_for(there, raw);
-    raw.text = fmt::format(
-        "in warp {} of {}: {} of 32 threads, thread {} first, wait in {} at \1 for thread {}, which {}", w,
-        spell_block(linear), std::popcount(warp.met), here.index, warp.what, there.index, other);
+    raw.text =
+        fmt::format("in warp {} of {}: {} of 32 threads, thread {} first, wait in {} at \1 for thread {}, which {}", w,
+                    spell_block(linear), std::popcount(warp.met), here.index, warp.what, there.index, other);
     findings.add(std::move(raw));
     return true;
   }

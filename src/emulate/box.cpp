@@ -33,8 +33,7 @@ Box lines_of(const TmaMap& map, unsigned count) {
 // Returns the box of a tiled TMA map at the coordinates `at`.
 Box tiled(const TmaMap& map, const int* at) {
   unsigned count[5] = {map.box[0], 1, 1, 1, 1};
-  for (unsigned d = 1; d < map.rank; ++d)
-    count[d] = (map.box[d] + map.element_stride[d] - 1) / map.element_stride[d];
+  for (unsigned d = 1; d < map.rank; ++d) count[d] = (map.box[d] + map.element_stride[d] - 1) / map.element_stride[d];
   Box box = lines_of(map, count[0]);
   unsigned i[5] = {};
   for (;;) {
@@ -115,15 +114,13 @@ std::vector<unsigned char> loaded(const TmaMap& map, const Box& box, const unsig
 std::string coordinate_error(const TmaMap& map, const int* at, bool stores) {
   const auto s = [](std::int64_t x) { return std::to_string(x); };
   if (const std::int64_t byte = std::int64_t(at[0]) * element_bytes(map.element); byte % 16)
-    return "coordinate 0 is " + s(at[0]) + ", byte " + s(byte) +
-           " of its line; it must be a multiple of 16 bytes";
+    return "coordinate 0 is " + s(at[0]) + ", byte " + s(byte) + " of its line; it must be a multiple of 16 bytes";
   for (int d = 0; stores && d < map.rank; ++d)
     if (at[d] < 0) return "coordinate " + s(d) + " is " + s(at[d]) + "; a store's must not be negative";
   for (int d = 0; stores && map.im2col && d < map.rank - 2; ++d)
     if (map.lower[d] < 0 || map.upper[d] > 0)
       return "the box of pixels begins " + s(map.lower[d]) + " from the first and ends " + s(map.upper[d]) +
-             " from the last of dimension " + s(d + 1) +
-             "; a store's must lie inside: at least 0 and at most 0";
+             " from the last of dimension " + s(d + 1) + "; a store's must lie inside: at least 0 and at most 0";
   return {};
 }
 

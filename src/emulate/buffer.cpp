@@ -23,23 +23,20 @@ Buffer::Buffer(std::string name, std::size_t bytes, unsigned char* within)
 void Buffer::poison() {
   std::memset(data_, 0xFF, bytes_);
   flags_.reset(static_cast<std::uint8_t*>(std::calloc(bytes_ + 16, 1)));
-  if (!flags_)
-    fail("tensor {}: {} bytes of device memory are more than this machine can give", name_, bytes_);
+  if (!flags_) fail("tensor {}: {} bytes of device memory are more than this machine can give", name_, bytes_);
 }
 
 void Buffer::mark_initialised() { flags_.reset(); }
 
 void Buffer::mark_initialised(std::size_t offset, std::size_t bytes) {
   if (offset > bytes_ || bytes > bytes_ - offset)
-    fail("tensor {}: bytes {}..{} cannot be marked, the tensor has {}", name_, offset, offset + bytes,
-         bytes_);
+    fail("tensor {}: bytes {}..{} cannot be marked, the tensor has {}", name_, offset, offset + bytes, bytes_);
   if (flags_) std::memset(flags_.get() + offset, 1, bytes);
 }
 
 void Buffer::forget(std::size_t offset, std::size_t bytes) {
   if (offset > bytes_ || bytes > bytes_ - offset)
-    fail("tensor {}: bytes {}..{} cannot be forgotten, the tensor has {}", name_, offset, offset + bytes,
-         bytes_);
+    fail("tensor {}: bytes {}..{} cannot be forgotten, the tensor has {}", name_, offset, offset + bytes, bytes_);
   if (!flags_) fail("tensor {}: it was initialised for good and cannot be forgotten", name_);
   for (std::size_t i = offset; i < offset + bytes; ++i)
     if (std::exchange(flags_[i], std::uint8_t(0))) data_[i] = 0xFF;

@@ -32,8 +32,8 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
 }
 
 // Reports an access that is out of bounds, misaligned, or a write to a read-only tensor.
-[[gnu::noinline, gnu::cold]] void refuse(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes,
-                                         Site site, unsigned alignment) {
+[[gnu::noinline, gnu::cold]] void refuse(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
+                                         unsigned alignment) {
   Block& b = *f.home;
   const Region& r = *p.region;
   const char* verb = writes ? "writes" : "reads";
@@ -47,29 +47,26 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
              fmt::format("{}: {} at \1; the launch only reads it", r.name, deed(b, thread, p, bytes, verb)));
   } else {
     b.report(f, Kind::misaligned, r.name, site,
-             fmt::format(
-                 "in {} tensor {}: {} at \1; an access of {} bytes needs an address that is a multiple of it",
-                 spell(r.space), r.name, deed(b, thread, p, bytes, verb), alignment));
+             fmt::format("in {} tensor {}: {} at \1; an access of {} bytes needs an address that is a multiple of it",
+                         spell(r.space), r.name, deed(b, thread, p, bytes, verb), alignment));
   }
 }
 
 // Returns true if an access is within its tensor, aligned, and not a write to a read-only tensor; otherwise
 // reports a finding (an error in the kernel) and returns false.
-inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site,
-                  unsigned alignment) {
+inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool writes, Site site, unsigned alignment) {
   const Region& r = *p.region;
   const std::size_t from = std::size_t(p.p - r.begin);
   const bool inside = from <= r.bytes && bytes <= r.bytes - from;
-  const bool aligned =
-      (reinterpret_cast<std::uintptr_t>(p.p) & (alignment - 1)) == 0 && std::has_single_bit(alignment);
+  const bool aligned = (reinterpret_cast<std::uintptr_t>(p.p) & (alignment - 1)) == 0 && std::has_single_bit(alignment);
   if (inside && aligned && (r.writable || !writes)) [[likely]]
     return true;
   refuse(f, thread, p, bytes, writes, site, alignment);
   return false;
 }
 
-[[gnu::noinline, gnu::cold]] void clash(Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb,
-                                        Site site, const Clash& c) {
+[[gnu::noinline, gnu::cold]] void clash(Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb, Site site,
+                                        const Clash& c) {
   const auto from = p.p - p.region->begin;
   f.home->clash(f, thread, *p.region, from, from + bytes, verb, site, c);
 }
@@ -169,15 +166,11 @@ bool access_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
 const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   return access_for<false>(f, lane, p, bytes) ? p.p : poison;
 }
-const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
-  return read_for(fiber(t), lane, p, bytes);
-}
+const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) { return read_for(fiber(t), lane, p, bytes); }
 void* write_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   return access_for<true>(f, lane, p, bytes) ? p.p : sink;
 }
-void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
-  return write_for(fiber(t), lane, p, bytes);
-}
+void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) { return write_for(fiber(t), lane, p, bytes); }
 
 // Checks the rows of 1, 2 or 4 8x8 matrices by the function `access` (read_for or write_for), each as an
 // access of 16 bytes by its lane. Sets safe[i] to the address to use for row i, and adds the wavefronts to
@@ -200,13 +193,11 @@ void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
 }
 
 void read_rows(Thread& t, const Place* rows, unsigned matrices, const void** safe) {
-  matrix_rows(t, rows, matrices, safe, read_for, Counter::ldmatrix_wavefronts,
-              Counter::ldmatrix_wavefronts_ideal);
+  matrix_rows(t, rows, matrices, safe, read_for, Counter::ldmatrix_wavefronts, Counter::ldmatrix_wavefronts_ideal);
 }
 
 void write_rows(Thread& t, const Place* rows, unsigned matrices, void** safe) {
-  matrix_rows(t, rows, matrices, safe, write_for, Counter::stmatrix_wavefronts,
-              Counter::stmatrix_wavefronts_ideal);
+  matrix_rows(t, rows, matrices, safe, write_for, Counter::stmatrix_wavefronts, Counter::stmatrix_wavefronts_ideal);
 }
 
 void poisoned(Thread& t) {
@@ -251,8 +242,8 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   if (valid && admit(f, f.index, src, valid, false, site, bytes)) {
     check_global<false>(f, src, valid, site);
     from = src.p;
-    f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane,
-                        reinterpret_cast<std::uint64_t>(src.p), valid, awaited(f), b.counters);
+    f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane, reinterpret_cast<std::uint64_t>(src.p),
+                        valid, awaited(f), b.counters);
   }
   b.counters[Counter::cp_async_source_bytes] += valid;
   ++b.counters[by_width(Counter::cp_async_1, bytes)];
@@ -282,9 +273,7 @@ const Region* shared(Thread& t, const char* name, unsigned offset, unsigned byte
   return fiber(t).home->shared(fiber(t), name, offset, bytes, ZELLIGE_SITE());
 }
 
-const Region* region_of(Thread& t, const void* p) {
-  return fiber(t).home->region_of(fiber(t), p, ZELLIGE_SITE());
-}
+const Region* region_of(Thread& t, const void* p) { return fiber(t).home->region_of(fiber(t), p, ZELLIGE_SITE()); }
 
 unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   const Site site = ZELLIGE_SITE();
@@ -299,8 +288,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   }
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
-  if (state.flags && !all_written(state.flags + at, 4))
-    clash(f, f.index, p, 4, "counts", site, {What::unwritten});
+  if (state.flags && !all_written(state.flags + at, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
   if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + 4, true, site);
   Warp& w = *f.its_warp;
   b.release(w);

@@ -78,9 +78,7 @@ struct Actor {
 
   /// Returns the latest time of warp `w` that this thread (the actor) has observed. For the thread's own
   /// warp, that is the time at which the warp's lanes last synchronized.
-  std::uint32_t observed(unsigned w) const {
-    return w == warp ? std::min(clock->time[w], synced) : clock->time[w];
-  }
+  std::uint32_t observed(unsigned w) const { return w == warp ? std::min(clock->time[w], synced) : clock->time[w]; }
   /// Returns true if this thread (the actor) knows that an ordinary write, by the thread `writer` at time
   /// `write_epoch`, has passed a fence to the asynchronous proxy. Precondition: the actor has observed the write. The
   /// fence may be the writer's own fence after the write, or a fence of another thread that the actor has observed.

@@ -43,8 +43,7 @@ std::string Cluster::spell(unsigned thread) const {
 bool Cluster::run(std::uint64_t linear) {
   const dim3 &grid = launch_->config->grid, &c = launch_->config->cluster;
   const std::uint64_t across = grid.x / c.x, down = grid.y / c.y;
-  const std::uint64_t x = linear % across * c.x, y = linear / across % down * c.y,
-                      z = linear / across / down * c.z;
+  const std::uint64_t x = linear % across * c.x, y = linear / across % down * c.y, z = linear / across / down * c.z;
   agents_ = warps_;
   previous = agents_++;
   waits_for_previous = launch_->config->programmatic;
@@ -132,11 +131,9 @@ bool Cluster::wake_pollers() {
 void Cluster::arrive(Fiber& f, bool release, Site site) {
   Block& b = *f.home;
   if (f.arrived_at_cluster) {
-    b.report(
-        f, Finding::Kind::barrier_divergence, nullptr, site,
-        fmt::format(
-            "{} arrives at the cluster's barrier at \1 for the second time without a cluster_wait between",
-            b.who(f.index)));
+    b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
+             fmt::format("{} arrives at the cluster's barrier at \1 for the second time without a cluster_wait between",
+                         b.who(f.index)));
     b.abandon(f);
   }
   f.arrived_at_cluster = true;

@@ -17,9 +17,9 @@ namespace zellige::emulate {
 
 /// An asynchronous copy into one block's shared memory that has not completed yet.
 struct Landing {
-  std::uint32_t op = 0;      // index of its AsyncOp, which has its block and mbarrier
-  std::uint32_t chunk = 16;  // bytes per chunk
-  std::uint32_t bytes = 0;   // bytes that complete on the mbarrier
+  std::uint32_t op = 0;                                    // index of its AsyncOp, which has its block and mbarrier
+  std::uint32_t chunk = 16;                                // bytes per chunk
+  std::uint32_t bytes = 0;                                 // bytes that complete on the mbarrier
   std::shared_ptr<const std::vector<unsigned char>> data;  // the chunks, one after the other
   // byte offset of each chunk in the block's shared memory
   std::shared_ptr<const std::vector<std::uint32_t>> to;
@@ -59,7 +59,7 @@ class Cluster final : public ClusterWarps {
   void queue(Landing landing) { landings_.push_back(std::move(landing)); }
   void left(const Fiber&);  // removes a returned thread's arrival at the cluster's barrier
   void joined(Block&);      // completes the cluster's barrier if, of the remaining threads, all have arrived
-  Fiber* fiber_at(std::uintptr_t stack);  // returns the fiber with this address on its stack; null: none
+  Fiber* fiber_at(std::uintptr_t stack);             // returns the fiber with this address on its stack; null: none
   void report_all(Finding::Kind, std::string head);  // adds a finding with the position of every thread
 
   /// Arrives at the cluster's barrier (PTX barrier.cluster.arrive), with or without release semantics.

@@ -74,8 +74,7 @@ struct Parameter {
     std::memcpy(bytes.data(), &map, sizeof(T));
   }
   template <class T>
-  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) Parameter(const T& value)
-      : bytes(sizeof(T)) {
+  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) Parameter(const T& value) : bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &value, sizeof(T));
   }
 };

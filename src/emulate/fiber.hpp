@@ -44,15 +44,15 @@ struct Fiber : Thread {
   Warp* its_warp = nullptr;
   std::uint32_t lane = 0;
   State state = State::ready;
-  Site site{};                // the call in which it waits
-  std::uint32_t barrier = 0;  // at_barrier: the barrier's id; for_registers: the number of registers wanted
+  Site site{};                         // the call in which it waits
+  std::uint32_t barrier = 0;           // at_barrier: the barrier's id; for_registers: the number of registers wanted
   const MBarrier* mbarrier = nullptr;  // at_mbarrier, polling
   std::uint32_t parity = 0;
   // between cluster_arrive and cluster_wait; has executed fence_mbarrier_init
   bool arrived_at_cluster = false, init_fenced = false;
-  std::uint32_t cluster_phase = 0;        // phase of the cluster's barrier at its arrival
-  std::vector<CopyInFlight> copies;       // its cp.async copies, in order of issue
-  std::vector<std::uint32_t> group_ends;  // per committed group, the number of copies up to its end
+  std::uint32_t cluster_phase = 0;                     // phase of the cluster's barrier at its arrival
+  std::vector<CopyInFlight> copies;                    // its cp.async copies, in order of issue
+  std::vector<std::uint32_t> group_ends;               // per committed group, the number of copies up to its end
   std::uint32_t landed_copies = 0, landed_groups = 0;  // number of copies and groups that are complete
   // How often it has executed the instructions that all lanes of a warp must execute together
   // (.sync.aligned): wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg.

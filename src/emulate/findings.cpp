@@ -50,8 +50,7 @@ std::vector<Finding> resolve(std::vector<RawFinding> raw, const std::string& sou
     if (f.only_between_lines && lines.size() > 1 && lines[0] == lines[1]) continue;
     if (f.named_by >= 0) named.insert(lines[0]);
     if (f.registers && f.named_by < 0 && named.count(lines[0])) continue;
-    const std::string tensor =
-        f.named_by < 0 ? f.tensor : declared_name(table, f.sites[f.named_by], source_file);
+    const std::string tensor = f.named_by < 0 ? f.tensor : declared_name(table, f.sites[f.named_by], source_file);
     if (!known.insert({f.kind, tensor, lines.empty() ? "" : lines[0]}).second) continue;
     std::string message = std::string(name(f.kind)) + " ";
     for (char c : f.text)

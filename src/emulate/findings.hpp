@@ -16,8 +16,7 @@ namespace zellige::emulate {
 struct RawFinding {
   Finding::Kind kind{};
   std::string tensor;
-  std::string
-      text;  // the message; the characters \1, \2, ... are placeholders for the lines of sites[0], [1], ...
+  std::string text;  // the message; the characters \1, \2, ... are placeholders for the lines of sites[0], [1], ...
   // return addresses of each place: the call, followed by its callers as far as known
   std::vector<std::vector<std::uintptr_t>> sites;
   std::uint64_t block = 0;          // linear index of the block, by which findings are sorted
@@ -36,8 +35,7 @@ class Findings {
   bool fresh(Finding::Kind kind, const void* tensor, std::uintptr_t site, std::uintptr_t other = 0) {
     if (raw_.size() >= 1000) return false;
     std::uint64_t key = (site * 0x9E3779B97F4A7C15ull) ^ (other * 0xC2B2AE3D27D4EB4Full) ^
-                        (reinterpret_cast<std::uintptr_t>(tensor) * 0x165667B19E3779F9ull) ^
-                        std::uint64_t(kind);
+                        (reinterpret_cast<std::uintptr_t>(tensor) * 0x165667B19E3779F9ull) ^ std::uint64_t(kind);
     return seen_.insert(key).second;
   }
   void add(RawFinding f) { raw_.push_back(std::move(f)); }

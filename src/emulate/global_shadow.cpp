@@ -28,12 +28,11 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
   if (earlier & several_blocks) return false;
   int first_warp = a.first_warp;
-  if (block_of(earlier) != block)
-    first_warp = a.cluster_warps ? a.cluster_warps->first_warp(block_of(earlier)) : -1;
+  if (block_of(earlier) != block) first_warp = a.cluster_warps ? a.cluster_warps->first_warp(block_of(earlier)) : -1;
   const std::uint32_t epoch = epoch_of(earlier);
   if (first_warp < 0)
-    return a.acquired && arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch,
-                                        earlier & several_threads);
+    return a.acquired &&
+           arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch, earlier & several_threads);
   const unsigned warp = unsigned(first_warp) + thread_of(earlier) / 32u;
   if (earlier & several_threads) return epoch < a.observed(warp);
   return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
@@ -55,8 +54,8 @@ std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t bl
 
 // Allocates the cells by mmap, so that pages without an access cost nothing. Throws Error if there is no memory.
 GlobalShadow::GlobalShadow(std::size_t bytes) : count_(bytes / 2 + 1) {
-  void* map = mmap(nullptr, count_ * sizeof(Cell), PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* map =
+      mmap(nullptr, count_ * sizeof(Cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) fail("emulator: no room for the shadow of a tensor of {} bytes", bytes);
   cells_ = static_cast<Cell*>(map);
 }

@@ -10,14 +10,13 @@ void Block::griddep_wait(Fiber& f) {
   hear(f, cluster.previous, 1);
 }
 
-void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes,
-                  Site site) {
+void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site site) {
   if (!writes && (r.constant || !launch_->config->programmatic)) return;
   const void* key = reinterpret_cast<const unsigned char*>(&r) + (writes ? 1 : 0);
   if (!findings.fresh(Finding::Kind::dependency, key, 0)) return;
   RawFinding raw{Finding::Kind::dependency, r.name, "", {walk(f, site)}, linear};
-  raw.text = fmt::format("for global tensor {}: {} {} bytes {}..{} at \1, and the kernel before may not {}",
-                         r.name, who(f.index), writes ? "writes" : "reads", from, to,
+  raw.text = fmt::format("for global tensor {}: {} {} bytes {}..{} at \1, and the kernel before may not {}", r.name,
+                         who(f.index), writes ? "writes" : "reads", from, to,
                          writes ? "be done with them" : "have written them yet");
   cluster.early.push_back(std::move(raw));
 }

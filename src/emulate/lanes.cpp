@@ -76,8 +76,7 @@ void Block::fence(Fiber& f) {
 
 void Block::release(Warp& w) {
   const std::uint32_t now = w.clock.time[w.index] = cluster.tick();
-  for (std::uint32_t left = w.diverged; left; left &= left - 1)
-    w.own[std::countr_zero(left)].time[w.index] = now;
+  for (std::uint32_t left = w.diverged; left; left &= left - 1) w.own[std::countr_zero(left)].time[w.index] = now;
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 

@@ -60,9 +60,7 @@ std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& retur
   for (std::uintptr_t address : return_addresses) {
     Dl_info info{};
     link_map* map = nullptr;
-    if (!dladdr1(reinterpret_cast<void*>(address - 1), &info, reinterpret_cast<void**>(&map),
-                 RTLD_DL_LINKMAP) ||
-        !map)
+    if (!dladdr1(reinterpret_cast<void*>(address - 1), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
       continue;
     const bool program = !map->l_name || !*map->l_name;
     std::string path = program ? "/proc/" + std::to_string(getpid()) + "/exe" : map->l_name;
@@ -135,8 +133,7 @@ static const Line* best_line(const LineTable& table, const std::vector<std::uint
   return innermost;
 }
 
-std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& callers,
-                  const std::string& source_file) {
+std::string spell(const LineTable& table, const std::vector<std::uintptr_t>& callers, const std::string& source_file) {
   const Line* line = best_line(table, callers, source_file);
   return line ? base_name(line->file) + ":" + std::to_string(line->line) : "an unknown line";
 }

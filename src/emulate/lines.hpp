@@ -22,13 +22,11 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses);
 /// Returns the source position that an error message names for a call, such as "lora.cu:57". That is the
 /// innermost line of the call and its callers in `source_file` (if it is "": outside include/zellige). If
 /// there is none, it is the innermost line of all; if no line is known, "an unknown line".
-std::string spell(const LineTable&, const std::vector<std::uintptr_t>& callers,
-                  const std::string& source_file);
+std::string spell(const LineTable&, const std::vector<std::uintptr_t>& callers, const std::string& source_file);
 
 /// Returns the name that is declared on the line of a call: "acc4" for `Fragment<1, 16, 64> acc4;`. Returns
 /// "" if the source file cannot be read or the line declares nothing.
-std::string declared_name(const LineTable&, const std::vector<std::uintptr_t>& callers,
-                          const std::string& source_file);
+std::string declared_name(const LineTable&, const std::vector<std::uintptr_t>& callers, const std::string& source_file);
 /// Returns the name that a source line declares, or "".
 std::string declared_name(std::string_view line);
 

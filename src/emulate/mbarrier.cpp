@@ -17,15 +17,15 @@ void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
       p.region->bytes > 8 ? fmt::format("{}[{}]", p.region->name, from / 8) : std::string(p.region->name);
   if (count == 0 || count >= (1u << 20)) {
     report(f, Kind::instruction, p.region->name, site,
-           fmt::format("at \1, {}: mbarrier {} is initialised for {} arrivals; there must be 1 to {}",
-                       who(f.index), name, count, (1u << 20) - 1));
+           fmt::format("at \1, {}: mbarrier {} is initialised for {} arrivals; there must be 1 to {}", who(f.index),
+                       name, count, (1u << 20) - 1));
     count = 1;
   }
   MBarrier& b = home.mbarriers[at];
   if (b.valid && !b.waiting.empty())
     report(f, Kind::instruction, p.region->name, site,
-           fmt::format("at \1, {}: mbarrier {} is initialised again while {} threads wait at it",
-                       who(f.index), name, b.waiting.size()));
+           fmt::format("at \1, {}: mbarrier {} is initialised again while {} threads wait at it", who(f.index), name,
+                       b.waiting.size()));
   if (b.name.empty()) b.agent = cluster.new_agent();
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
@@ -44,8 +44,7 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   const Region& r = *p.region;
   if (r.space != Space::shared) {
     report(f, Kind::instruction, r.name, site,
-           fmt::format("at \1, {} {} an mbarrier in global memory; it must be in shared memory", who(f.index),
-                       verb));
+           fmt::format("at \1, {} {} an mbarrier in global memory; it must be in shared memory", who(f.index), verb));
     return nullptr;
   }
   const std::size_t from = std::size_t(p.p - r.begin);
@@ -53,33 +52,30 @@ MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
     const std::ptrdiff_t signed_from = p.p - r.begin;
     report(f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
            fmt::format("{} shared tensor {}: {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
-                       from % 8 ? "in" : "on", r.name, who(f.index), verb, signed_from, signed_from + 8,
-                       r.bytes));
+                       from % 8 ? "in" : "on", r.name, who(f.index), verb, signed_from, signed_from + 8, r.bytes));
     return nullptr;
   }
   Block& home = *static_cast<Block*>(r.shadow);
   return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
 }
 
-MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
-                          bool by_copy) {
+MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor, bool by_copy) {
   Block& own = *f.home;
   const auto found = mbarriers.find(at);
   if (found == mbarriers.end() || !found->second.valid) {
     own.report(f, Kind::uninitialised_read, tensor, site,
-               fmt::format("of mbarrier {}: {} {} it{} at \1, and nobody has initialised it", tensor,
-                           own.who(f.index), verb, this == &own ? "" : " in " + spell_block(linear)));
+               fmt::format("of mbarrier {}: {} {} it{} at \1, and nobody has initialised it", tensor, own.who(f.index),
+                           verb, this == &own ? "" : " in " + spell_block(linear)));
     return nullptr;
   }
   MBarrier& b = found->second;
   if (!reach(f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
   const Actor a = own.actor(f, site.address);
   if (!a.after(b.made_at_time, b.made_by)) {
-    own.report(
-        f, Kind::race, b.tensor, site,
-        fmt::format("on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between",
-                    b.name, own.who(f.index), verb, cluster.spell(b.made_by)),
-        widen(b.made_site, site.address));
+    own.report(f, Kind::race, b.tensor, site,
+               fmt::format("on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between",
+                           b.name, own.who(f.index), verb, cluster.spell(b.made_by)),
+               widen(b.made_site, site.address));
   } else if (!shadow.written_by(at, b.made_by, b.made_at_time)) {
     own.report(f, Kind::race, b.tensor, site,
                fmt::format("on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was "

@@ -41,8 +41,7 @@ class PartsRead {
   /// Records that a thread writes byte `from` of the tile `r` at time `epoch` of its warp. The write starts a
   /// new fill of the part (ring stage or partial result) that contains the byte. But it belongs to the part's
   /// last fill if that has not been read, or if no barrier has followed the read.
-  void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch,
-              std::uintptr_t site) {
+  void filled(const Region& r, std::size_t from, std::uint16_t thread, std::uint32_t epoch, std::uintptr_t site) {
     Tile& t = tile(r);
     Part& p = t.parts[part(t, r, from)];
     if (p.fill && p.read && epoch <= p.read_epoch && t.latest[thread] >= p.fill) t.loose = true;

@@ -15,8 +15,7 @@ namespace {
 // Prints that the emulator has no instruction `name`, and aborts. This happens only if the kernel was
 // compiled with headers of another version.
 [[noreturn]] void no_row(std::string_view name) {
-  fmt::print(stderr, "emulator: there is no instruction {}; the kernel was compiled with other headers\n",
-             name);
+  fmt::print(stderr, "emulator: there is no instruction {}; the kernel was compiled with other headers\n", name);
   std::abort();
 }
 
@@ -32,8 +31,7 @@ const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool 
   static const auto known = [] {
     std::unordered_map<std::string, const Instruction*> all;
     for (const Instruction& row : instructions())
-      if (row.issuers == 128)
-        all[fmt::format("{} {}", row.ptx, row.a.space == Instruction::Space::smem)] = &row;
+      if (row.issuers == 128) all[fmt::format("{} {}", row.ptx, row.a.space == Instruction::Space::smem)] = &row;
     return all;
   }();
   const std::string ptx =

@@ -49,11 +49,9 @@ void check(const LaunchConfig& config) {
   if (blocks == 0 || blocks >= (1u << 28))
     fail("emulator: a grid of {}x{}x{} blocks; there must be 1 to {}", g.x, g.y, g.z, (1u << 28) - 1);
   if (config.shared_bytes > (1u << 20))
-    fail("emulator: {} bytes of shared memory for a block; no GPU has more than {}", config.shared_bytes,
-         1u << 20);
+    fail("emulator: {} bytes of shared memory for a block; no GPU has more than {}", config.shared_bytes, 1u << 20);
   if (config.writes.size() != config.arguments.size())
-    fail("emulator: {} arguments, but {} entries say which are written", config.arguments.size(),
-         config.writes.size());
+    fail("emulator: {} arguments, but {} entries say which are written", config.arguments.size(), config.writes.size());
   const dim3& c = config.cluster;
   if (config.shared_memory && c.x * c.y * c.z != 1)
     fail(
@@ -64,11 +62,11 @@ void check(const LaunchConfig& config) {
   if (cluster == 0 || cluster > 16)
     fail("emulator: a cluster of {}x{}x{} blocks; there must be 1 to 16", c.x, c.y, c.z);
   if (g.x % c.x || g.y % c.y || g.z % c.z)
-    fail("emulator: a grid of {}x{}x{} blocks is not a whole number of clusters of {}x{}x{}", g.x, g.y, g.z,
-         c.x, c.y, c.z);
+    fail("emulator: a grid of {}x{}x{} blocks is not a whole number of clusters of {}x{}x{}", g.x, g.y, g.z, c.x, c.y,
+         c.z);
   if (cluster * ((threads + 31) / 32) > max_warps)
-    fail("emulator: a cluster of {} blocks of {} threads has {} warps; the emulator follows up to {}",
-         cluster, threads, cluster * ((threads + 31) / 32), max_warps);
+    fail("emulator: a cluster of {} blocks of {} threads has {} warps; the emulator follows up to {}", cluster, threads,
+         cluster * ((threads + 31) / 32), max_warps);
 }
 
 // The arguments of a launch: the regions of its tensors, and shadow memory for the buffers that it writes.
@@ -99,8 +97,8 @@ struct Memory {
           state->padded = p.buffer->padded();
         }
         if (p.writes && !state->races) state->races = &shadows.emplace_back(p.buffer->bytes());
-        regions.push_back({p.buffer->name().c_str(), p.buffer->data(), p.buffer->bytes(), Space::global,
-                           p.writes, 0, state, p.constant});
+        regions.push_back({p.buffer->name().c_str(), p.buffer->data(), p.buffer->bytes(), Space::global, p.writes, 0,
+                           state, p.constant});
         argument.region = &regions.back();
       }
       if (p.bytes.empty()) continue;
@@ -164,10 +162,8 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
 
   const dim3& c = config.cluster;
   // The number of clusters of the launch, which are distributed to the worker threads.
-  const std::uint64_t blocks =
-      std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);
-  unsigned workers =
-      config.workers > 0 ? unsigned(config.workers) : std::max(1u, std::thread::hardware_concurrency());
+  const std::uint64_t blocks = std::uint64_t(config.grid.x) * config.grid.y * config.grid.z / (c.x * c.y * c.z);
+  unsigned workers = config.workers > 0 ? unsigned(config.workers) : std::max(1u, std::thread::hardware_concurrency());
   workers = unsigned(std::min<std::uint64_t>(workers, blocks));
 
   std::atomic<std::uint64_t> next{0};
@@ -180,8 +176,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
       std::unique_ptr<Cluster> block = pool().take();
       block->prepare(grid);
       bool complete = true;
-      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;)
-        complete &= block->run(b);
+      for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) complete &= block->run(b);
       std::lock_guard lock(mutex);
       report.counters += block->counters;
       report.complete &= complete;

@@ -162,8 +162,7 @@ Clash SharedShadow::write_cell(Cell& cell, const Actor& a, As as, bool in_flight
 }
 
 Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) {
-  if (bytes == 1)
-    return each(at, bytes, [&](Cell& cell) { return Clash{cell.region ? What::none : What::unwritten}; });
+  if (bytes == 1) return each(at, bytes, [&](Cell& cell) { return Clash{cell.region ? What::none : What::unwritten}; });
   return each(at, bytes, [&](Cell& cell) { return read_cell(cell, a, as); });
 }
 

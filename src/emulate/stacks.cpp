@@ -28,8 +28,7 @@ void Stacks::reserve(unsigned threads) {
   if (threads <= slots_) return;
   release();
   map_bytes_ = (threads + 1) * stack_bytes;
-  map_ =
-      mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  map_ = mmap(nullptr, map_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map_ == MAP_FAILED) {
     map_ = nullptr;
     fail("emulator: no room for the stacks of {} threads", threads);

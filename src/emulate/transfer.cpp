@@ -23,28 +23,26 @@ const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 // Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
 // of `alignment`; otherwise reports a finding (an error in the kernel) and returns false. `verb`: what the
 // thread does with the bytes, for the message.
-bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb,
-           Site site) {
+bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb, Site site) {
   const Region& r = *p.region;
   const Block& b = *f.home;
   if (r.space != space) {
     refuse(f, Kind::instruction, r, site,
-           fmt::format("it {} {}, which is in {} memory; it must be in {} memory", verb, r.name,
-                       spell(r.space), spell(space)));
+           fmt::format("it {} {}, which is in {} memory; it must be in {} memory", verb, r.name, spell(r.space),
+                       spell(space)));
     return false;
   }
   const std::ptrdiff_t from = p.p - r.begin;
   const auto where = [&] {
-    return fmt::format("{} tensor {}: {} {} bytes {}..{} at \1", spell(space), r.name, b.who(f.index), verb,
-                       from, from + std::ptrdiff_t(bytes));
+    return fmt::format("{} tensor {}: {} {} bytes {}..{} at \1", spell(space), r.name, b.who(f.index), verb, from,
+                       from + std::ptrdiff_t(bytes));
   };
   if (from < 0 || std::size_t(from) > r.bytes || bytes > r.bytes - std::size_t(from)) {
     refuse(f, Kind::out_of_bounds, r, site, "on " + where() + fmt::format("; the tensor has {}", r.bytes));
     return false;
   }
-  const std::uintptr_t address = space == Space::shared
-                                     ? std::uintptr_t(p.p - static_cast<Block*>(r.shadow)->memory)
-                                     : std::uintptr_t(p.p);
+  const std::uintptr_t address =
+      space == Space::shared ? std::uintptr_t(p.p - static_cast<Block*>(r.shadow)->memory) : std::uintptr_t(p.p);
   if (address % alignment) {
     refuse(f, Kind::misaligned, r, site,
            "in " + where() + fmt::format("; the address must be a multiple of {} bytes", alignment));
@@ -57,8 +55,7 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
 // (an error in the kernel) and returns false. `what`: name of the instruction, for the message.
 bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, Site site) {
   if (bytes % 16 == 0 && bytes > 0) return true;
-  refuse(f, Kind::instruction, r, site,
-         fmt::format("{} of {} bytes; there must be a multiple of 16", what, bytes));
+  refuse(f, Kind::instruction, r, site, fmt::format("{} of {} bytes; there must be a multiple of 16", what, bytes));
   return false;
 }
 
@@ -114,21 +111,20 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     if (!b->fenced) {
       own.report(
           f, Kind::fence, b->tensor, site,
-          fmt::format(
-              "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no fence_mbarrier_init followed",
-              b->name, own.who(f.index), load.use, cluster.spell(b->made_by)),
+          fmt::format("on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no fence_mbarrier_init followed",
+                      b->name, own.who(f.index), load.use, cluster.spell(b->made_by)),
           widen(b->made_site, site.address));
     }
     const Region* region = to.region;
     if (&there != &own) {
       if (!there.reach(f, load.verb, "shared tensor", to.region->name, site, true)) continue;
-      region = there.shared(f, to.region->name, unsigned(to.region->begin - own.memory),
-                            unsigned(to.region->bytes), site);
+      region =
+          there.shared(f, to.region->name, unsigned(to.region->begin - own.memory), unsigned(to.region->bytes), site);
     }
     there.async.start(there.shared_bytes);
     const Actor a = own.actor(f, site.address);
-    const std::uint32_t op = cluster.add({load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id,
-                                          a.site, 0, AsyncOp::never, &there, bar});
+    const std::uint32_t op = cluster.add(
+        {load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id, a.site, 0, AsyncOp::never, &there, bar});
     for (const std::uint32_t p : *places)
       if (const Clash c = first_of(there.shadow.proxy_write(p, load.chunk, a, region->id),
                                    there.async.write_by(op, p, a, cluster.ops))) {
@@ -175,8 +171,8 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
   b.async.start(b.shared_bytes);
   const Actor a = b.actor(f, site.address);
   store.group = mine.stores_committed + 1;
-  store.op = cluster.add({kind, std::uint8_t(swizzle), true, a.thread, from.region->id, a.site,
-                          mine.store_agent, store.group, &b, 0});
+  store.op = cluster.add(
+      {kind, std::uint8_t(swizzle), true, a.thread, from.region->id, a.site, mine.store_agent, store.group, &b, 0});
   store.site = {site.address, 0};
   store.data.resize(bytes);
   const std::uint32_t at = std::uint32_t(from.p - b.memory);
@@ -222,8 +218,8 @@ bool check_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, 
   return error.empty();
 }
 
-void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at,
-              const std::uint16_t* offsets, unsigned mask, Site site) {
+void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
+              unsigned mask, Site site) {
   if (!check_mode(f, map, offsets != nullptr, offsets ? "tma_load_im2col" : "tma_load", site)) return;
   if (!check_coordinates(f, map, at, false, "tma_load", site)) return;
   const Box box = box_of(map, at, offsets);
@@ -232,8 +228,8 @@ void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* a
   auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, box, map.region->begin));
   const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
   issue(f,
-        {OpKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle,
-         std::move(data), &box},
+        {OpKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle, std::move(data),
+         &box},
         to, barrier, ranks, site);
 }
 
@@ -244,14 +240,11 @@ void bulk_load(Fiber& f, Place to, Place from, unsigned bytes, Place barrier, un
   read_global(f, *from.region, std::size_t(from.p - from.region->begin), bytes, site);
   auto data = std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
-  issue(
-      f,
-      {OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)},
-      to, barrier, ranks, site);
+  issue(f, {OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)}, to,
+        barrier, ranks, site);
 }
 
-void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned bytes, Place barrier,
-                     Site site) {
+void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned bytes, Place barrier, Site site) {
   if (!whole_chunks(f, *to.region, bytes, "bulk_copy_cluster", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_copy_cluster into", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "reads", site)) return;
@@ -260,8 +253,8 @@ void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned byt
   b.async.start(b.shared_bytes);
   const std::size_t before = b.cluster.ops.size();
   issue(f,
-        {OpKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16,
-         0, std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
+        {OpKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16, 0,
+         std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
         to, barrier, 1u << rank, site);
   if (b.cluster.ops.size() == before) return;
   const Actor a = b.actor(f, site.address);
@@ -279,17 +272,13 @@ void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place b
   if (!has_block(f, rank, *to.region, site)) return;
   auto data = std::make_shared<std::vector<unsigned char>>(4);
   std::memcpy(data->data(), &value, 4);
-  issue(
-      f,
-      {OpKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)},
-      to, barrier, 1u << rank, site);
+  issue(f, {OpKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)}, to,
+        barrier, 1u << rank, site);
 }
 
-void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, bool im2col,
-               Site site) {
+void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, bool im2col, Site site) {
   if (!check_mode(f, map, im2col, im2col ? "tma_store_im2col" : "tma_store", site)) return;
-  if (!check_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site))
-    return;
+  if (!check_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site)) return;
   const Box box = box_of(map, at, nullptr);
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
   if (!admit(f, from, box.tile_bytes(), Space::shared, 128, verb, site)) return;
@@ -299,8 +288,7 @@ void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction
   issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, &box, std::move(store), site);
 }
 
-void bulk_store(Fiber& f, Place to, Place from, unsigned bytes, Reduction reduction, Element element,
-                Site site) {
+void bulk_store(Fiber& f, Place to, Place from, unsigned bytes, Reduction reduction, Element element, Site site) {
   if (!whole_chunks(f, *to.region, bytes, "bulk_store", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "stores by bulk_store", site)) return;
   if (!admit(f, to, bytes, Space::global, 16, "writes", site)) return;

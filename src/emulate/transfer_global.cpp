@@ -89,8 +89,7 @@ void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, 
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(r.shadow);
   if (state.flags) std::memset(state.flags + at, 1, bytes);
-  if (!b.known(f).time[b.cluster.previous])
-    b.early(f, r, std::ptrdiff_t(at), std::ptrdiff_t(at + bytes), true, site);
+  if (!b.known(f).time[b.cluster.previous]) b.early(f, r, std::ptrdiff_t(at), std::ptrdiff_t(at + bytes), true, site);
   if (!state.races) return;
   const Place p{r.begin + at, &r};
   if (Clash c = state.races->write(at, unsigned(bytes), b.actor(f, site.address), std::uint32_t(b.linear)))

@@ -9,8 +9,8 @@
 
 namespace zellige::emulate {
 
-[[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, Compute compute,
-                                               void* with, const char* what, Site site) {
+[[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, Compute compute, void* with,
+                                               const char* what, Site site) {
   Warp& w = *f.its_warp;
   if (w.lanes != ~0u) {
     report(f, Finding::Kind::divergence, nullptr, site,
@@ -25,8 +25,8 @@ namespace zellige::emulate {
   } else if (what != w.what && std::strcmp(what, w.what) != 0) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("in warp {} of {}: thread {} reaches {} at \1 while thread {} waits in {} at \2",
-                       w.local, spell_block(linear), f.index, what, first, w.what),
+           fmt::format("in warp {} of {}: thread {} reaches {} at \1 while thread {} waits in {} at \2", w.local,
+                       spell_block(linear), f.index, what, first, w.what),
            w.converging.address);
     abandon(f);
   } else if (site.address != w.converging.address) {
@@ -64,8 +64,8 @@ void Block::complete_sync_warp(Warp& w) {
   mask &= w.lanes;
   if (!(mask >> f.lane & 1)) {
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("{} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out",
-                       who(f.index), mask));
+           fmt::format("{} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out", who(f.index),
+                       mask));
     return;
   }
   if (!w.synced_lanes) w.sync_mask = mask;
@@ -97,8 +97,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     b.first_thread = f.index;
   } else if (b.expected != expected) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}",
-                       spell_block(linear), spell(f.index), id, expected, spell(b.first_thread), b.expected),
+           fmt::format("in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}", spell_block(linear),
+                       spell(f.index), id, expected, spell(b.first_thread), b.expected),
            b.first.address);
     abandon(f);
   } else if (id == 0 && !threads && site.address != b.first.address) {
@@ -108,10 +108,9 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
            b.first.address, true);
   }
   if (b.come[w] >> f.lane & 1)
-    report(
-        f, Finding::Kind::barrier_divergence, nullptr, site,
-        fmt::format("in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
-                    spell_block(linear), spell(f.index), id, expected));
+    report(f, Finding::Kind::barrier_divergence, nullptr, site,
+           fmt::format("in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
+                       spell_block(linear), spell(f.index), id, expected));
   if (!b.come[w] && expected != threads_) {
     // The actor is the arriving thread with its vector clock. If it does not know that the previous round has
     // ended, its arrival might be one too many in that round, which is reported.
@@ -121,8 +120,7 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
       report(f, Finding::Kind::barrier_divergence, nullptr, site,
              fmt::format("in {}: {} reaches barrier {} at \1, to which more threads come than the {} that it "
                          "is for: {} in round {}, since this warp has not observed that it has ended",
-                         spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays,
-                         b.rounds - 1));
+                         spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays, b.rounds - 1));
       break;
     }
   }

@@ -40,9 +40,7 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
 // Returns true if some of the `count` registers of an A operand hold poison, the NaN in accumulators that a wgmma still
 // owns. The kernel has then computed the operand from such accumulators before it waited for that wgmma.
 bool any_poison(const std::uint32_t* words, unsigned count) {
-  const auto half = [](std::uint32_t h) {
-    return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat;
-  };
+  const auto half = [](std::uint32_t h) { return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat; };
   for (unsigned i = 0; i < count; ++i)
     if ((words[i] & 0x7fffffff) == poison_word || (half(words[i]) && half(words[i] >> 16))) return true;
   return false;
@@ -76,10 +74,9 @@ struct OperandReader {
     if (tensor && !b.region(tensor, at)) {
       const Region& r = *b.first_region(tensor);
       const std::ptrdiff_t from = b.memory + at - r.begin;
-      b.report(
-          f, Kind::out_of_bounds, r.name, site,
-          fmt::format("on shared tensor {}: {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}",
-                      r.name, b.who(f.index), from, from + 16, r.bytes));
+      b.report(f, Kind::out_of_bounds, r.name, site,
+               fmt::format("on shared tensor {}: {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}", r.name,
+                           b.who(f.index), from, from + 16, r.bytes));
       return nothing;
     }
     Clash c = b.shadow.proxy_read(at, 16, a);
@@ -99,14 +96,11 @@ struct OperandReader {
     if (b.async.writer(at) && writer.kind == AsyncOp::Kind::tma_load && writer.swizzle != swizzle &&
         b.shadow.written_by(at, writer.thread, 0) && !swizzle_told) {
       swizzle_told = true;
-      const auto name = [](unsigned s) {
-        return s ? fmt::format("{} bytes", 16u << s) : std::string("none");
-      };
+      const auto name = [](unsigned s) { return s ? fmt::format("{} bytes", 16u << s) : std::string("none"); };
       b.report(f, Kind::instruction, b.region_names[writer.region], site,
                fmt::format("at \1, {}: wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
                            "wrote tensor {} with {}",
-                           b.who(f.index), which, name(swizzle), b.region_names[writer.region],
-                           name(writer.swizzle)),
+                           b.who(f.index), which, name(swizzle), b.region_names[writer.region], name(writer.swizzle)),
                widen(writer.site, site.address));
     }
     return b.memory + at;
@@ -122,16 +116,14 @@ struct OperandReader {
     if (!mn_major) {
       for (unsigned r = 0; r < rows; ++r)
         for (unsigned c = 0; c < k * size; c += 16)
-          std::memcpy(&out[r * k * size + c],
-                      chunk(gmma_address(descriptor, false, size, r, c / size), swizzle), 16);
+          std::memcpy(&out[r * k * size + c], chunk(gmma_address(descriptor, false, size, r, c / size), swizzle), 16);
       return;
     }
     const unsigned wide = 16 / size;
     for (unsigned r = 0; r < rows; r += wide)
       for (unsigned c = 0; c < k; ++c) {
         const unsigned char* from = chunk(gmma_address(descriptor, true, size, r, c), swizzle);
-        for (unsigned i = 0; i < wide; ++i)
-          std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
+        for (unsigned i = 0; i < wide; ++i) std::memcpy(&out[((r + i) * k + c) * size], from + i * size, size);
       }
   }
 };
@@ -143,8 +135,8 @@ bool Block::join_wgmma(Fiber& f, const WgmmaCall& call, Site site) {
     m.site = site;
   } else if (m.site.address != site.address) {
     report(f, Kind::divergence, nullptr, site,
-           fmt::format("in warpgroup {} of {}: {} reaches wgmma at \1, others the one at \2", g,
-                       spell_block(linear), spell(f.index)),
+           fmt::format("in warpgroup {} of {}: {} reaches wgmma at \1, others the one at \2", g, spell_block(linear),
+                       spell(f.index)),
            m.site.address, true);
   }
   m.call[f.index % 128] = &call;
@@ -164,9 +156,8 @@ void Block::check_agreement(Fiber& f, unsigned g, Site site) {
                        : other.b != first.b ? "descriptor of operand B"
                                             : "choice to accumulate";
     report(f, Kind::divergence, nullptr, site,
-           fmt::format(
-               "in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the {}",
-               g, spell_block(linear), g * 128, g * 128 + i, what));
+           fmt::format("in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the {}", g,
+                       spell_block(linear), g * 128, g * 128 + i, what));
     break;
   }
 }
@@ -175,8 +166,7 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const unsigned g = f.index / 128;
   if (g * 128 + 128 > threads_) {
     report(f, Kind::divergence, nullptr, site,
-           fmt::format("at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)", who(f.index),
-                       threads_));
+           fmt::format("at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)", who(f.index), threads_));
     abandon(f);
   }
   InFlight& mine = in_flight(f);
@@ -214,10 +204,9 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   group_actor.thread = group_actor.warp = 0xFFFF;
   std::vector<unsigned char> ta, tb;
   if (!first.ra)
-    OperandReader{*this, leader, op, site, "A", group_actor}.read(
-        first.a, first.a_mn, static_cast<unsigned>(row.m), k, element_bytes, ta);
-  OperandReader{*this, leader, op, site, "B", group_actor}.read(first.b, first.b_mn, first.n, k,
-                                                                element_bytes, tb);
+    OperandReader{*this, leader, op, site, "A", group_actor}.read(first.a, first.a_mn, static_cast<unsigned>(row.m), k,
+                                                                  element_bytes, ta);
+  OperandReader{*this, leader, op, site, "B", group_actor}.read(first.b, first.b_mn, first.n, k, element_bytes, tb);
 
   std::uint32_t ra[128][4];
   const void *a_of[128] = {ta.data()}, *const b_of[] = {tb.data()}, *c[128];
@@ -261,8 +250,8 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
 // 1. An earlier wgmma owns the registers, and ordinary code has written them since.
 // 2. No wgmma has used the registers, and there has been no wgmma_fence since the last wait.
 // 3. Ordinary code has written them since the last wgmma_fence, or since the last wait if no fence followed.
-void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes,
-                               bool running, Site site) {
+void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes, bool running,
+                               Site site) {
   InFlight& its = *f.in_flight;
   const auto of = [&] { return "of " + who(f.index); };
   if (acc && acc->running && !running) {
@@ -376,8 +365,7 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     mine.wgmma_fenced = false;
     if (!poisoned(a.d, a.bytes)) {
       report(f, Kind::accumulator, nullptr, site,
-             fmt::format("of {}: they have been written between the wgmma at \2 and its wait at \1",
-                         who(f.index)),
+             fmt::format("of {}: they have been written between the wgmma at \2 and its wait at \1", who(f.index)),
              a.site);
       continue;
     }
@@ -386,9 +374,8 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
 }
 
 void Block::arrive_at_registers() {
-  const unsigned launch = launch_->config->registers
-                              ? launch_->config->registers
-                              : std::min(255u, 65536 / std::max(32u, warps_ * 32) / 8 * 8);
+  const unsigned launch = launch_->config->registers ? launch_->config->registers
+                                                     : std::min(255u, 65536 / std::max(32u, warps_ * 32) / 8 * 8);
   std::fill(std::begin(registers_), std::end(registers_), launch);
   pool_ = 0;
 }
@@ -402,9 +389,9 @@ void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   const unsigned w = f.its_warp->local;
   if (threads_ % 128 || f.lane != unsigned(std::countr_zero(f.its_warp->lanes & ~f.its_warp->returned))) {
     if (threads_ % 128)
-      report(f, Kind::instruction, nullptr, site,
-             fmt::format("at \1, {}: setmaxnreg is for warpgroups, and the block has {} threads",
-                         who(f.index), threads_));
+      report(
+          f, Kind::instruction, nullptr, site,
+          fmt::format("at \1, {}: setmaxnreg is for warpgroups, and the block has {} threads", who(f.index), threads_));
     return;
   }
   const unsigned have = registers_[w];

@@ -75,8 +75,7 @@ class Assembly {
     for (const KernelOp& op : out_.ops)
       if (op.block)
         for (int t : op.outputs)
-          if (Strides strides = lay_out(given, t); !strides.empty())
-            out_.tensors[t].strides = std::move(strides);
+          if (Strides strides = lay_out(given, t); !strides.empty()) out_.tensors[t].strides = std::move(strides);
     return std::move(out_);
   }
 

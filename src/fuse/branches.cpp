@@ -175,9 +175,9 @@ class Covering {
   const std::vector<Branch>& branches_;
   // By place: the branch that contains it, and the branch that joins there; -1: none.
   std::vector<int> in_, at_;
-  std::vector<int> number_;                    // by place of the stem: its number in reduced_'s pieces
-  int stem_ = 0;                               // number of places of the stem
-  std::vector<std::vector<std::size_t>> own_;  // by branch: pieces with all places in it
+  std::vector<int> number_;                                 // by place of the stem: its number in reduced_'s pieces
+  int stem_ = 0;                                            // number of places of the stem
+  std::vector<std::vector<std::size_t>> own_;               // by branch: pieces with all places in it
   std::map<std::pair<int, std::vector<int>>, Rest> rests_;  // by branch and its uncovered places
   std::vector<Laid> laid_;
   std::vector<Piece> reduced_;     // candidates for the stem's cover, without duplicates
@@ -202,8 +202,7 @@ std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours
   std::vector<Branch> kept;
   std::set<int> taken;
   for (Branch& b : found) {
-    if (taken.contains(b.at) || std::ranges::any_of(b.places, [&](int x) { return taken.contains(x); }))
-      continue;
+    if (taken.contains(b.at) || std::ranges::any_of(b.places, [&](int x) { return taken.contains(x); })) continue;
     taken.insert(b.places.begin(), b.places.end());
     kept.push_back(std::move(b));
   }
@@ -252,8 +251,7 @@ std::optional<std::vector<int>> Patterns::of(const std::vector<int>& ops) const 
 
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
                      const std::vector<Branch>& branches) {
-  return branches.empty() ? cheapest_cover(places, pieces, widest)
-                          : Covering(places, pieces, widest, branches).run();
+  return branches.empty() ? cheapest_cover(places, pieces, widest) : Covering(places, pieces, widest, branches).run();
 }
 
 }  // namespace zellige::fuse

@@ -60,7 +60,6 @@ class Patterns {
 /// search states are visited, because each branch (places that only the place Branch::at connects to the rest) is
 /// covered separately. A branch is not covered separately if a piece has places inside and outside of it but lacks
 /// Branch::at. `widest` is the maximum number of search states (partial covers) with the same first uncovered place.
-Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest,
-                     const std::vector<Branch>&);
+Cover cheapest_cover(std::size_t places, const std::vector<Piece>&, std::size_t widest, const std::vector<Branch>&);
 
 }  // namespace zellige::fuse

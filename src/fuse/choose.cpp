@@ -28,8 +28,7 @@ constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of s
 /// Searches for the cheapest groups of one graph.
 class Choosing : Candidates {
  public:
-  Choosing(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
-           Reasons reasons)
+  Choosing(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch, Reasons reasons)
       : Candidates(g),
         target_(target),
         neighbours_(g),
@@ -174,8 +173,7 @@ class Choosing : Candidates {
         }
       look_at(std::move(larger));
     }
-    for (std::size_t c = 0; c < candidates_.size(); ++c)
-      by_ops_[candidates_[c].ops] = c;  // the last wins: a kernel
+    for (std::size_t c = 0; c < candidates_.size(); ++c) by_ops_[candidates_[c].ops] = c;  // the last wins: a kernel
     if (cut_short_)
       choice_.limits.push_back(
           fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
@@ -204,8 +202,7 @@ class Choosing : Candidates {
       Found both{a.list, a.ops};
       for (int x : twins_.first(b.list, a.ops)) both.ops.push_back(x), both.set.add(x);
       std::ranges::sort(both.ops);
-      if (both.ops.size() > max_joined || !seen_.insert(both.set).second || !is_convex(both.set, order_))
-        continue;
+      if (both.ops.size() > max_joined || !seen_.insert(both.set).second || !is_convex(both.set, order_)) continue;
       alone.push_back(a.us() + b.us());
       unions.push_back(std::move(both));
     }
@@ -214,8 +211,7 @@ class Choosing : Candidates {
     find_kinds(unions);
     const std::size_t before_them = candidates_.size();
     for (std::size_t u = 0; u < unions.size(); ++u)
-      if (Found& f = unions[u];
-          !f.kind->kernels.empty() && f.kind->us < alone[u] + target_.costs.search.each) {
+      if (Found& f = unions[u]; !f.kind->kernels.empty() && f.kind->us < alone[u] + target_.costs.search.each) {
         by_ops_[f.set] = candidates_.size();
         candidates_.push_back({f.set, before(f.set), f.ops, f.kind});
       }
@@ -246,8 +242,7 @@ class Choosing : Candidates {
       Cover found = cover();
       if (found.cost == never) raise(alone_);
       if (!found.exact && !beam_)
-        choice_.limits.push_back(
-            fmt::format("groups were selected by a beam of {} states, not exactly", widest));
+        choice_.limits.push_back(fmt::format("groups were selected by a beam of {} states, not exactly", widest));
       beam_ = beam_ || !found.exact;
       with_ = std::move(found.with);
       if (in_order(found.pieces)) return found.pieces;
@@ -344,8 +339,7 @@ class Choosing : Candidates {
     for (std::size_t i = 0; i < others.size() && open.size() < limit; ++i) add(others[i]);
     std::atomic<std::size_t> planned = 0;
     graph::parallel_for(std::ssize(open), graph::hardware_threads(), [&](std::int64_t i, int worker) {
-      if (worker == 0)
-        goes_on("kernels planned", choice_.work.plans + planned, choice_.work.plans + open.size());
+      if (worker == 0) goes_on("kernels planned", choice_.work.plans + planned, choice_.work.plans + open.size());
       if (!ended_) kinds_.plan(*open[i]), ++planned;
     });
     choice_.work.plans += planned;
@@ -373,8 +367,7 @@ class Choosing : Candidates {
     both.add(b.ops);
     const auto found = by_ops_.find(both);
     if (found != by_ops_.end() && candidates_[found->second].us() != never)
-      return fmt::format("{:.1f} us together, {:.1f} us in two", candidates_[found->second].us(),
-                         a.us() + b.us());
+      return fmt::format("{:.1f} us together, {:.1f} us in two", candidates_[found->second].us(), a.us() + b.us());
     if (!is_convex(both, order_)) return "others come between";
     return kinds_.reason(both.list(), found != by_ops_.end());
   }

@@ -44,7 +44,6 @@ enum class Reasons : bool { omitted, told };
 /// that receives the progress and may end the search; then only groups that are planned are used. With
 /// Reasons::told, notes say why groups were not fused. Throws Error if an operator cannot be planned, and
 /// Rejected if the verifier rejects an operator's plan and no fused kernel contains the operator.
-Choice choose(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
-              Reasons = Reasons::told);
+Choice choose(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {}, Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

@@ -216,8 +216,7 @@ class Covering {
     if (levels_.back().size() == 0) return cover;
     const Reached& end = levels_.back()[0];
     cover.cost = end.cost;
-    for (const Reached* r = &end; r->from >= 0; r = &levels_[r->from][r->state])
-      cover.pieces.push_back(r->by);
+    for (const Reached* r = &end; r->from >= 0; r = &levels_[r->from][r->state]) cover.pieces.push_back(r->by);
     std::ranges::reverse(cover.pieces);
     return cover;
   }
@@ -250,9 +249,7 @@ class Covering {
   /// (operator), by their covered places. Returns true if there are at most `widest` states. Otherwise keeps
   /// the `widest` states with the least excess (cost above the lower bound) and returns false.
   static bool narrow(Level& level, std::size_t widest) {
-    const auto before = [&](std::size_t a, std::size_t b) {
-      return is_before(level.covered(a), level.covered(b));
-    };
+    const auto before = [&](std::size_t a, std::size_t b) { return is_before(level.covered(a), level.covered(b)); };
     std::vector<std::size_t> states(level.size());
     std::iota(states.begin(), states.end(), std::size_t{0});
     const bool dropped = states.size() > widest;

@@ -68,8 +68,7 @@ Cost cost(const KernelGraph& g, const target::Target& target) {
 /// cost model knows little of what happens between kernels. A decomposed variant that is a single kernel only
 /// needs to be not clearly slower: on an H200 such kernels were faster (docs/explanation/retiling.md).
 bool less(const Cost& decomposed, const Cost& kept, const target::Target& target) {
-  const double more =
-      decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;
+  const double more = decomposed.kernels > kept.kernels ? static_cast<double>(decomposed.kernels - kept.kernels) : 0;
   const double tie = target.costs.search.tie, minimum = decomposed.kernels == 1 ? 1 + tie : 1 - tie;
   return decomposed.us + more * target.costs.launch < minimum * kept.us;
 }
@@ -93,8 +92,7 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
 Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom, CostCache& known,
                    const Watch& watch, Reasons reasons) {
   const bool none = retile::tiling_of(g).empty();
-  if (custom == Custom::kept || (custom == Custom::cheaper && none))
-    return optimize(g, target, known, watch, reasons);
+  if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target, known, watch, reasons);
   Way decomposed = decomposed_way(g, target, known, watch, reasons);
   if (custom == Custom::decomposed) {
     if (!decomposed.taken && decomposed.not_taken.rejected) raise(decomposed.not_taken);

@@ -91,8 +91,8 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
   return optimize(g, target, known);
 }
 
-Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known,
-                   const Watch& watch, Reasons reasons) {
+Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known, const Watch& watch,
+                   Reasons reasons) {
   KernelGraph g = given;
   for (const Stage stage : {Stage::given, Stage::normal, Stage::copied, Stage::heads})
     if (std::optional<KernelGraph> made = rewritten(g, stage)) g = std::move(*made);
@@ -128,8 +128,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
                                    : k.parts > 1 ? " in two kernels"
                                                  : "",
                                    k.floor_us);
-    for (const std::string& op : k.operators)
-      text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);
+    for (const std::string& op : k.operators) text += fmt::format("{} {}", &op == k.operators.data() ? "" : ",", op);
     o.notes.push_back(std::move(text));
   }
   o.limits = choice.limits;

@@ -65,8 +65,7 @@ std::vector<int> branch_by_branch(const KernelGraph& g) {
   std::vector<int> depth(g.ops.size());
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     for (int t : g.ops[i].inputs)
-      if (producer[t] >= 0)
-        operands[i].push_back(producer[t]), depth[i] = std::max(depth[i], depth[producer[t]] + 1);
+      if (producer[t] >= 0) operands[i].push_back(producer[t]), depth[i] = std::max(depth[i], depth[producer[t]] + 1);
     std::ranges::stable_sort(operands[i], std::greater{}, [&](int by) { return depth[by]; });
   }
   std::vector<int> order;
@@ -131,8 +130,7 @@ Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
     const bool many = of.size() > few_readers;
     if (many) of_many_.insert(of_many_.end(), of.begin(), of.end());
     for (std::size_t i = 0; i < of.size(); ++i)
-      for (std::size_t j = i + 1; j < (many ? std::min(i + 2, of.size()) : of.size()); ++j)
-        connect(of[i], of[j]);
+      for (std::size_t j = i + 1; j < (many ? std::min(i + 2, of.size()) : of.size()); ++j) connect(of[i], of[j]);
   }
   std::ranges::for_each(of_each_, sort_each_once);
   sort_each_once(of_many_);

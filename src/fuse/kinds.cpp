@@ -53,8 +53,7 @@ void Kinds::plan(Kind& kind) const {
   kind.us = never;
   for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
     if (kind.kernels[k].lower_bound_us > kind.us) continue;
-    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal);
-        us && *us < kind.us)
+    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal); us && *us < kind.us)
       kind.us = *us, kind.best = k;
   }
   if (kind.us == never) kind.why = refusal.why;
@@ -71,8 +70,7 @@ std::string Kinds::reason(const std::vector<int>& ops, bool plan_it) const {
   if (kind.kernels.empty()) return kind.why;
   const double estimated = kind.kernels[0].us;
   if (plan_it) plan(kind);
-  return kind.planned && kind.us == never ? kind.why
-                                          : fmt::format("{:.1f} us together, by estimate", estimated);
+  return kind.planned && kind.us == never ? kind.why : fmt::format("{:.1f} us together, by estimate", estimated);
 }
 
 }  // namespace zellige::fuse

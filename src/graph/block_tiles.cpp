@@ -25,8 +25,7 @@ void check_loop_dim(const Where& where, const BlockOp& op, const Shape& whole) {
             op.loop_dim);
 }
 
-Shape input_tile(const Where& where, const BlockOp& op, const Shape& given, const Dim3& grid,
-                 std::int64_t loop) {
+Shape input_tile(const Where& where, const BlockOp& op, const Shape& given, const Dim3& grid, std::int64_t loop) {
   const Shape whole = op.attributes.sizes.empty() ? given : op.attributes.sizes;
   if (!std::ranges::equal(given, whole, [](std::int64_t x, std::int64_t y) { return x <= y; }))
     fail_at(where, "expected a shape that {} lies in, found {}", to_string(given), to_string(whole));
@@ -36,22 +35,20 @@ Shape input_tile(const Where& where, const BlockOp& op, const Shape& given, cons
     const int dim = op.map[axis];
     if (dim == -1) continue;
     if (tile[dim] % grid[axis] != 0)
-      fail_at(where, "expected grid axis {} to divide dimension {} of {}, found {} blocks for {}",
-              "xyz"[axis], dim, to_string(whole), grid[axis], whole[dim]);
+      fail_at(where, "expected grid axis {} to divide dimension {} of {}, found {} blocks for {}", "xyz"[axis], dim,
+              to_string(whole), grid[axis], whole[dim]);
     tile[dim] /= grid[axis];
   }
   check_loop_dim(where, op, whole);
   if (op.loop_dim == -1) return tile;
   if (tile[op.loop_dim] % loop != 0)
-    fail_at(where,
-            "expected the loop to divide dimension {} of a block's part {} of {}, found {} iterations for {}",
+    fail_at(where, "expected the loop to divide dimension {} of a block's part {} of {}, found {} iterations for {}",
             op.loop_dim, to_string(tile), to_string(whole), loop, tile[op.loop_dim]);
   tile[op.loop_dim] /= loop;
   return tile;
 }
 
-Shape tile_origin(const BlockOp& op, const Shape& tile, const Dim3& block, std::int64_t iteration,
-                  std::int64_t loop) {
+Shape tile_origin(const BlockOp& op, const Shape& tile, const Dim3& block, std::int64_t iteration, std::int64_t loop) {
   Shape origin(tile.size(), 0);
   for (int axis = 0; axis < 3; ++axis)
     if (op.map[axis] >= 0) origin[op.map[axis]] = block[axis];
@@ -75,8 +72,8 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
       continue;
     }
     if (dim < 0 || dim >= static_cast<int>(tile.size()))
-      fail_at(where, "expected grid axis {} to concatenate along a dimension of the tile {}, found {}",
-              "xyz"[axis], to_string(tile), dim);
+      fail_at(where, "expected grid axis {} to concatenate along a dimension of the tile {}, found {}", "xyz"[axis],
+              to_string(tile), dim);
     if (taken[dim] >= 0)
       fail_at(where,
               "expected each dimension of the tile {} to be concatenated by one grid axis at most, found {} "
@@ -84,8 +81,8 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
               to_string(tile), "xyz"[taken[dim]], "xyz"[axis], dim);
     taken[dim] = axis;
     if (whole[dim] > max_extent / grid[axis])
-      fail_at(where, "expected dimension {} of the output to be at most {}, found {} blocks of {}", dim,
-              max_extent, grid[axis], whole[dim]);
+      fail_at(where, "expected dimension {} of the output to be at most {}, found {} blocks of {}", dim, max_extent,
+              grid[axis], whole[dim]);
     whole[dim] *= grid[axis];
   }
   const Attributes& a = op.attributes;

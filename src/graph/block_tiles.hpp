@@ -20,8 +20,7 @@ Shape input_tile(const Where&, const BlockOp&, const Shape& whole, const Dim3& g
 
 /// Returns the coordinates, in the whole tensor, of the first element of the tile that belongs to one block
 /// and iteration. `tile`: shape of the tile; `loop`: number of iterations.
-Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration,
-                  std::int64_t loop);
+Shape tile_origin(const BlockOp&, const Shape& tile, const Dim3& block, std::int64_t iteration, std::int64_t loop);
 
 /// Returns the shape of the kernel-level tensor that an output operator stores: the concatenation of the
 /// tiles of all blocks, or the part of it that the operator's attributes select (a slice, or a smaller shape

@@ -13,8 +13,8 @@ namespace {
 /// Appends an operator to `ops`, and a tensor for each of its results to `tensors`. Infers the shapes and, from the
 /// first operand, the dtype. Returns the indices of the results.
 template <class Op, class T>
-std::vector<int> add(const Where& where, OpKind kind, const Attributes& attributes,
-                     const std::vector<int>& operands, std::vector<Op>& ops, std::vector<T>& tensors) {
+std::vector<int> add(const Where& where, OpKind kind, const Attributes& attributes, const std::vector<int>& operands,
+                     std::vector<Op>& ops, std::vector<T>& tensors) {
   std::vector<Shape> shapes;
   for (int t : operands) shapes.push_back(tensors[t].shape);
   const DType dtype = result_dtype(kind, attributes, tensors[operands.at(0)].dtype);
@@ -37,8 +37,7 @@ Builder::Builder(std::string name) { graph_.name = std::move(name); }
 Tensor Builder::input(std::string name, Shape shape, DType dtype, Strides strides) {
   check_shape({graph_.name}, "input " + name, shape);
   graph_.inputs.push_back(static_cast<int>(graph_.tensors.size()));
-  graph_.tensors.push_back(
-      {dtype, shape, strides.empty() ? row_major(shape) : std::move(strides), std::move(name)});
+  graph_.tensors.push_back({dtype, shape, strides.empty() ? row_major(shape) : std::move(strides), std::move(name)});
   return {this, graph_.inputs.back()};
 }
 
@@ -49,8 +48,7 @@ Tensor Builder::constant(std::string name, Shape shape, DType dtype, Strides str
 }
 
 Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
-  if (tensor.scope != this)
-    fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
+  if (tensor.scope != this) fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
   KernelTensor& t = graph_.tensors[tensor.index];
   if (!name.empty()) t.name = std::move(name);
   if (!strides.empty()) t.strides = std::move(strides);
@@ -65,8 +63,7 @@ Tensor Builder::in_place(Tensor y, Tensor x) {
   return y;
 }
 
-std::vector<int> Builder::append(OpKind kind, const Attributes& attributes,
-                                 const std::vector<int>& operands) {
+std::vector<int> Builder::append(OpKind kind, const Attributes& attributes, const std::vector<int>& operands) {
   const Where where = Where{graph_.name}.at(static_cast<int>(graph_.ops.size()), name(kind));
   return add(where, kind, attributes, operands, graph_.ops, graph_.tensors);
 }
@@ -107,8 +104,7 @@ Where BlockBuilder::here(std::string_view kind) const {
 
 Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
   const Where where = here("input");
-  if (whole.scope != &kernel_)
-    fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
+  if (whole.scope != &kernel_) fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
   const auto at = std::ranges::find(inputs_, whole.index);
   const BlockOp op{.kind = OpKind::input,
                    .outputs = {static_cast<int>(block_.tensors.size())},
@@ -126,8 +122,7 @@ Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
 void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strides, Slice slice) {
   const Where where = here("output");
   if (tile.scope != this) fail_at(where, "expected a tile of this block graph, found one of another");
-  if (split.loop != -1)
-    fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
+  if (split.loop != -1) fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
   BlockOp op{.kind = OpKind::output,
              .inputs = {tile.index},
              .attributes = {.dim = slice.dim, .start = slice.start, .end = slice.end},
@@ -154,8 +149,7 @@ Tile BlockBuilder::placed_mask(const std::vector<Tile>& operands, const Attribut
   return y;
 }
 
-std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes,
-                                      const std::vector<int>& operands) {
+std::vector<int> BlockBuilder::append(OpKind kind, const Attributes& attributes, const std::vector<int>& operands) {
   return add(here(graph::name(kind)), kind, attributes, operands, block_.ops, block_.tensors);
 }
 

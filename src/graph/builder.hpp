@@ -58,8 +58,7 @@ class BlockBuilder : public Scope {
   /// Masks a tile by element index: elements outside the bounds `Kept` (such as a causal mask) become
   /// `value`. `Split`, as given to load(), locates the tile in the whole tensor. `dims` are the two
   /// dimensions whose indices the bounds compare (default: the last two).
-  Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value,
-            std::vector<std::int64_t> dims = {});
+  Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value, std::vector<std::int64_t> dims = {});
   /// Masks a tile by element index, like the other mask(), and by lengths: an element also becomes `value` if
   /// its index along the mask's second dimension is not below its length. `lengths`, an int32 tile that
   /// broadcasts to the masked tile, has the length for each element.

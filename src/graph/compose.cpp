@@ -30,9 +30,8 @@ class Steps {
   /// `second`. Returns the index of the step's result. `shape`: the shape of x.
   int half(int x, const Shape& shape, bool second) {
     const std::int64_t n = shape.back() / 2;
-    return add(
-        OpKind::slice, {x},
-        {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
+    return add(OpKind::slice, {x},
+               {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
   /// Appends steps that compute the mean of x over the reduced dimensions, and returns the index of the mean.
@@ -78,9 +77,7 @@ bool reduces(OpKind kind) {
          kind == OpKind::logsumexp;
 }
 
-bool is_primitive_fold(OpKind kind, const Attributes& a) {
-  return folds(kind) && a.sizes.empty() && a.keepdim;
-}
+bool is_primitive_fold(OpKind kind, const Attributes& a) { return folds(kind) && a.sizes.empty() && a.keepdim; }
 
 std::vector<int> composed_dims(OpKind kind, const Attributes& a, const Shape& x) {
   std::vector<int> dims;
@@ -158,8 +155,7 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       const int first = s.half(x, shape, false), second = s.half(x, shape, true);
       int cos[] = {1, 1}, sin[] = {2, 2};
       if (operands[1].back() == shape.back())  // a cosine and a sine for each element, not for each pair
-        for (const bool h : {false, true})
-          cos[h] = s.half(1, operands[1], h), sin[h] = s.half(2, operands[2], h);
+        for (const bool h : {false, true}) cos[h] = s.half(1, operands[1], h), sin[h] = s.half(2, operands[2], h);
       const int left =
           s.binary(OpKind::sub, s.binary(OpKind::mul, first, cos[0]), s.binary(OpKind::mul, second, sin[0]));
       const int right =

@@ -12,8 +12,8 @@ std::uint32_t half_bits(double x) {
   if (magnitude < 0x1p-14) return sign | static_cast<std::uint32_t>(magnitude * 0x1p24);
   int exponent;
   const double fraction = std::frexp(magnitude, &exponent);  // in [1/2, 1)
-  return sign | (static_cast<std::uint32_t>(exponent + 14) << 10 |
-                 (static_cast<std::uint32_t>(fraction * 0x1p11) & 0x3ff));
+  return sign |
+         (static_cast<std::uint32_t>(exponent + 14) << 10 | (static_cast<std::uint32_t>(fraction * 0x1p11) & 0x3ff));
 }
 
 /// Returns the value of f16 bits.
@@ -22,8 +22,7 @@ double from_half(std::uint32_t bits) {
   const double fraction = bits & 0x3ff;
   double magnitude = exponent == 0 ? fraction * 0x1p-24 : std::ldexp(fraction + 0x400, exponent - 25);
   if (exponent == 31)
-    magnitude =
-        fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -36,8 +35,7 @@ std::uint32_t e4m3_bits(double x) {
   if (magnitude < 0x1p-6) return sign | static_cast<std::uint32_t>(magnitude * 0x1p9);
   int exponent;
   const double fraction = std::frexp(magnitude, &exponent);  // in [1/2, 1)
-  return sign |
-         (static_cast<std::uint32_t>(exponent + 6) << 3 | (static_cast<std::uint32_t>(fraction * 0x1p4) & 7));
+  return sign | (static_cast<std::uint32_t>(exponent + 6) << 3 | (static_cast<std::uint32_t>(fraction * 0x1p4) & 7));
 }
 
 /// Returns the value of e4m3 bits.

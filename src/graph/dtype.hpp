@@ -21,7 +21,7 @@ struct Format {
   double min_normal;
   double greatest;                                            // largest finite number
   double overflow = std::numeric_limits<double>::infinity();  // result of rounding a larger number
-  int integer_bits = 0;  // width of an integer; 0: a binary floating-point format
+  int integer_bits = 0;                                       // width of an integer; 0: a binary floating-point format
 };
 
 /// Returns the parameters of a dtype's number format.
@@ -64,8 +64,7 @@ inline double to_integer(int bits, double x) {
 inline double round_to_float(const Format& f, double x) {
   const int drop = 52 - f.mantissa;
   const std::uint64_t half = (std::uint64_t{1} << (drop - 1)) - 1, bits = std::bit_cast<std::uint64_t>(x);
-  const double normal =
-      std::bit_cast<double>((bits + half + ((bits >> drop) & 1)) & ~((std::uint64_t{1} << drop) - 1));
+  const double normal = std::bit_cast<double>((bits + half + ((bits >> drop) & 1)) & ~((std::uint64_t{1} << drop) - 1));
   // Below the smallest normal number the spacing is constant. Adding and subtracting a number whose last bit
   // has that weight rounds to the spacing.
   const double pin = f.min_normal * 0x1.8p52 / static_cast<double>(std::uint64_t{1} << f.mantissa);

@@ -39,9 +39,8 @@ bool takes_scalar(OpKind kind, std::size_t tensors) {
 
 double apply(OpKind kind, const Attributes& attributes, const double* operands, DType dtype) {
   double y = 0;
-  with_arithmetic(dtype, [&](auto m) {
-    with_elementwise(kind, [&](const auto& f, auto) { y = f(m, attributes, operands); });
-  });
+  with_arithmetic(
+      dtype, [&](auto m) { with_elementwise(kind, [&](const auto& f, auto) { y = f(m, attributes, operands); }); });
   return y;
 }
 

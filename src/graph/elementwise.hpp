@@ -141,7 +141,7 @@ struct Elementwise {
 template <int N, class F>
 struct ElementwiseRow : Elementwise {
   static constexpr std::integral_constant<int, N> count{};  // number of operands
-  F meaning;  // called as meaning(arithmetic, attributes, operands)
+  F meaning;                                                // called as meaning(arithmetic, attributes, operands)
 };
 
 namespace rows {
@@ -187,9 +187,7 @@ inline double by_exponent(double x, double z, double units, double r, double tin
   return (units + (x < 0 ? 3 * z : 0)) * r + (1 + std::fabs(x)) * tiny;
 }
 /// Returns |2 z| where gelu_tanh(x) = x (1 + tanh z) / 2.
-inline double gelu_tanh_argument(double x) {
-  return 1.5957691216057308 * std::fabs(x + 0.044715 * x * x * x);
-}
+inline double gelu_tanh_argument(double x) { return 1.5957691216057308 * std::fabs(x + 0.044715 * x * x * x); }
 
 // The rows are in the order of OpKind.
 // clang-format off
@@ -360,9 +358,9 @@ double apply(OpKind, const Attributes&, const double* operands, DType = DType::f
 /// f is specialized. Throws Error if the operator is not elementwise.
 template <class Use>
 void with_elementwise(OpKind kind, const Use& use) {
-  const bool found = std::apply(
-      [&](const auto&... row) { return ((row.kind == kind && (use(row.meaning, row.count), true)) || ...); },
-      elementwise_rows);
+  const bool found =
+      std::apply([&](const auto&... row) { return ((row.kind == kind && (use(row.meaning, row.count), true)) || ...); },
+                 elementwise_rows);
   if (!found) fail("{} is not an elementwise operator", name(kind));
 }
 

@@ -34,8 +34,7 @@ using Tile = Handle<struct BlockLevel>;
 /// Appends an operator whose operands are all tensors or all tiles of one builder, and returns its results.
 /// Throws Error if operands belong to different builders or levels, or if there are no operands.
 template <class Level>
-std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands,
-                                  const Attributes& a = {}) {
+std::vector<Handle<Level>> append(OpKind kind, const std::vector<Handle<Level>>& operands, const Attributes& a = {}) {
   std::vector<int> indices;
   for (const Handle<Level>& h : operands) {
     if (!h.scope || h.scope != operands[0].scope)

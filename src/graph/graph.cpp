@@ -24,8 +24,7 @@ int elements_in(std::int64_t bytes, DType dtype) { return static_cast<int>(8 * b
 
 int whole_bytes(DType dtype) {
   if (bits(dtype) % 8 != 0)
-    throw Fault(
-        fmt::format("{} has elements of {} bits, which are no whole bytes", name(dtype), bits(dtype)));
+    throw Fault(fmt::format("{} has elements of {} bits, which are no whole bytes", name(dtype), bits(dtype)));
   return bits(dtype) / 8;
 }
 

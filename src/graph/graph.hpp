@@ -215,7 +215,7 @@ struct KernelOp {
 struct KernelGraph {
   std::string name;
   std::vector<KernelTensor> tensors;
-  std::vector<KernelOp> ops;  // without input and output operators, which `inputs` and `outputs` replace
+  std::vector<KernelOp> ops;         // without input and output operators, which `inputs` and `outputs` replace
   std::vector<int> inputs, outputs;  // indices into tensors, in the caller's order
 };
 

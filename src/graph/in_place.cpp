@@ -40,8 +40,7 @@ class Ordering {
     if (std::ranges::count(g_.inputs, t.memory) == 0)
       fail_at(top, "expected {} to take the memory of an input, found {}", t.name, name(t.memory));
     const Where where = producer < 0 ? top : top.at(producer, graph::name(g_.ops[producer].kind));
-    if (producer < 0 ||
-        (g_.ops[producer].kind != OpKind::scatter && g_.ops[producer].kind != OpKind::slice_scatter))
+    if (producer < 0 || (g_.ops[producer].kind != OpKind::scatter && g_.ops[producer].kind != OpKind::slice_scatter))
       fail_at(where, "expected scatter or slice_scatter to make {}, which takes the memory of {}", t.name,
               name(t.memory));
     const KernelOp& op = g_.ops[producer];
@@ -50,21 +49,21 @@ class Ordering {
       fail_at(where, "expected {} to take the memory of an input that is not constant, found {}", t.name,
               name(t.memory));
     if (old != t.memory && g_.tensors[old].memory != t.memory)
-      fail_at(where, "expected {}, which takes the memory of {}, to replace a part of it, found a part of {}",
-              t.name, name(t.memory), name(old));
+      fail_at(where, "expected {}, which takes the memory of {}, to replace a part of it, found a part of {}", t.name,
+              name(t.memory), name(old));
     if (!t.strides.empty() && t.strides != g_.tensors[t.memory].strides)
       fail_at(where, "expected {} to have the strides of {}, whose memory it takes, {}, found {}", t.name,
               name(t.memory), to_string(g_.tensors[t.memory].strides), to_string(t.strides));
     if (old != t.memory && std::ranges::count(g_.outputs, old))
-      fail_at(where, "expected {} to be the only output in the memory of {}, found {} too", t.name,
-              name(t.memory), name(old));
+      fail_at(where, "expected {} to be the only output in the memory of {}, found {} too", t.name, name(t.memory),
+              name(old));
     std::set<int> seen{old};  // the old value and its views
     for (int i = 0; i < size(); ++i)
       if (is_view(g_.ops[i].kind) && seen.count(g_.ops[i].inputs[0])) seen.insert(g_.ops[i].outputs[0]);
     for (std::size_t k = 1; k < op.inputs.size(); ++k)
       if (seen.count(op.inputs[k]))
-        fail_at(where, "expected {} to be made of memory that it does not take, found {}, which shows {}",
-                t.name, name(op.inputs[k]), name(old));
+        fail_at(where, "expected {} to be made of memory that it does not take, found {}, which shows {}", t.name,
+                name(op.inputs[k]), name(old));
     for (int i = 0; i < size(); ++i)
       if (i != producer && std::ranges::any_of(g_.ops[i].inputs, [&](int in) { return seen.count(in) > 0; }))
         before_[producer].insert(i);

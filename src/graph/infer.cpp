@@ -23,8 +23,7 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
       fail_at(where, "expected every dimension of {} to be 1 to {}, found {} in {}", what, max_extent, extent,
               to_string(shape));
     if (elements > max_elements / extent)
-      fail_at(where, "expected {} to have at most {} elements, found {}", what, max_elements,
-              to_string(shape));
+      fail_at(where, "expected {} to have at most {} elements, found {}", what, max_elements, to_string(shape));
     elements *= extent;
   }
 }
@@ -40,8 +39,8 @@ Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
     const std::int64_t x = d + a.size() < rank ? 1 : a[d + a.size() - rank],
                        y = d + b.size() < rank ? 1 : b[d + b.size() - rank];
     if (x != y && x != 1 && y != 1)
-      fail_at(where, "expected dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
-              to_string(a), to_string(b), d, x, y);
+      fail_at(where, "expected dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})", to_string(a),
+              to_string(b), d, x, y);
     c[d] = std::max(x, y);
   }
   return c;
@@ -51,11 +50,10 @@ Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
 Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
   const std::int64_t k = a.back(), rows = b[b.size() == 1 ? 0 : b.size() - 2];
   if (k != rows)
-    fail_at(
-        where,
-        "expected the last dimension of the left operand to equal the last but one of the right, found {} "
-        "and {} in {} times {}",
-        k, rows, to_string(a), to_string(b));
+    fail_at(where,
+            "expected the last dimension of the left operand to equal the last but one of the right, found {} "
+            "and {} in {} times {}",
+            k, rows, to_string(a), to_string(b));
   // All dimensions before the last two are batch dimensions, which broadcast.
   const Matrices m = matrices(a, b);
   const std::size_t rank = m.product.size() - 2;
@@ -63,8 +61,7 @@ Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
     const std::int64_t x = d + m.a.size() - 2 < rank ? 1 : m.a[d + m.a.size() - 2 - rank],
                        y = d + m.b.size() - 2 < rank ? 1 : m.b[d + m.b.size() - 2 - rank];
     if (x != y && x != 1 && y != 1)
-      fail_at(where,
-              "expected batch dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
+      fail_at(where, "expected batch dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
               to_string(a), to_string(b), d, x, y);
   }
   return without_vectors(m.product, a, b);
@@ -81,15 +78,13 @@ bool broadcasts_to(const Shape& x, const Shape& to) {
 /// Returns the shape of a product plus a bias, which is `product`. Throws Error unless the bias broadcasts to it.
 Shape biased(const Where& where, const Shape& product, const Shape& bias) {
   if (!broadcasts_to(bias, product))
-    fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
-            to_string(bias));
+    fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product), to_string(bias));
   return product;
 }
 
 void check_dim(const Where& where, int dim, const Shape& shape) {
   if (dim < 0 || dim >= static_cast<int>(shape.size()))
-    fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1,
-            to_string(shape), dim);
+    fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1, to_string(shape), dim);
 }
 
 /// Returns `shape` after a reduction of dimension `dim` to `to` elements. Throws Error unless `to` divides
@@ -123,8 +118,7 @@ Shape reduced_shape(const Where& where, OpKind kind, const Attributes& a, const 
 void check_norm(const Where& where, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& x = operands[0];
   const std::size_t count = std::max<std::size_t>(a.sizes.size(), 1);
-  if (count > x.size() ||
-      (!a.sizes.empty() && Shape(x.end() - static_cast<std::ptrdiff_t>(count), x.end()) != a.sizes))
+  if (count > x.size() || (!a.sizes.empty() && Shape(x.end() - static_cast<std::ptrdiff_t>(count), x.end()) != a.sizes))
     fail_at(where, "expected a normalized_shape of the last dimensions of {}, found {}", to_string(x),
             to_string(a.sizes));
   const Shape line(x.end() - static_cast<std::ptrdiff_t>(count), x.end());
@@ -150,8 +144,7 @@ void check_rotary(const Where& where, const Shape& x, const Shape& cos, const Sh
               table == &cos ? "cos" : "sin", to_string(x), x.back() / 2, x.back(), to_string(*table));
   }
   if (cos.back() != sin.back())
-    fail_at(where, "expected cos and sin of one last dimension, found {} and {}", to_string(cos),
-            to_string(sin));
+    fail_at(where, "expected cos and sin of one last dimension, found {} and {}", to_string(cos), to_string(sin));
 }
 
 /// Throws Error unless a mask has two distinct dimensions i and j and at least one bound. Its lengths, if
@@ -164,8 +157,7 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<Shape
   const bool two =
       dims.size() == 2 && dims[0] != dims[1] && std::ranges::min(dims) >= 0 && std::ranges::max(dims) < rank;
   if (!dims.empty() && !two)
-    fail_at(where, "expected dims to be two dimensions of {}, of i and of j, found {}", to_string(x),
-            to_string(dims));
+    fail_at(where, "expected dims to be two dimensions of {}, of i and of j, found {}", to_string(x), to_string(dims));
   const Kept& k = a.kept;
   if (!k.tril && !k.triu && !k.length && operands.size() < 2)
     fail_at(where, "expected tril, triu, length or an operand of lengths, found none of them");
@@ -191,8 +183,8 @@ Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
   bool each = sorted.size() == x.size();
   for (std::size_t d = 0; each && d < sorted.size(); ++d) each = sorted[d] == static_cast<std::int64_t>(d);
   if (!each)
-    fail_at(where, "expected dims to name each of the {} dimensions of {} once, found {}", x.size(),
-            to_string(x), to_string(a.sizes));
+    fail_at(where, "expected dims to name each of the {} dimensions of {} once, found {}", x.size(), to_string(x),
+            to_string(a.sizes));
   Shape y;
   for (std::int64_t d : a.sizes) y.push_back(x[d]);
   return y;
@@ -207,8 +199,8 @@ Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operan
     Shape other = operands[i];
     if (other.size() == c.size()) other[dim] = c[dim];
     if (other != c)
-      fail_at(where, "expected operands that differ in dimension {} only, found {} and {}", dim,
-              to_string(operands[0]), to_string(operands[i]));
+      fail_at(where, "expected operands that differ in dimension {} only, found {} and {}", dim, to_string(operands[0]),
+              to_string(operands[i]));
   }
   for (std::size_t i = 1; i < operands.size(); ++i) {
     if (c[dim] > max_extent - operands[i][dim])
@@ -231,8 +223,8 @@ std::vector<Shape> split_shapes(const Where& where, const Attributes& attributes
     parts.back()[attributes.dim] = part;
   }
   if (parts.empty() || parts.size() != attributes.sizes.size() || left != 0)
-    fail_at(where, "expected sizes of at least 1 that sum to {} (dimension {} of {}), found {}", extent,
-            attributes.dim, to_string(shape), to_string(attributes.sizes));
+    fail_at(where, "expected sizes of at least 1 that sum to {} (dimension {} of {}), found {}", extent, attributes.dim,
+            to_string(shape), to_string(attributes.sizes));
   return parts;
 }
 
@@ -284,20 +276,19 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
     case OpKind::reshape:
       check_shape(where, "the result", attributes.sizes);
       if (size(attributes.sizes) != size(x))
-        fail_at(where, "expected a shape with the number of elements of {}, {}, found {}, {}", to_string(x),
-                size(x), to_string(attributes.sizes), size(attributes.sizes));
+        fail_at(where, "expected a shape with the number of elements of {}, {}, found {}, {}", to_string(x), size(x),
+                to_string(attributes.sizes), size(attributes.sizes));
       return {attributes.sizes};
     case OpKind::expand:
       if (broadcast_shape(where, x, attributes.sizes) != attributes.sizes)
-        fail_at(where, "expected a shape that {} broadcasts to, found {}", to_string(x),
-                to_string(attributes.sizes));
+        fail_at(where, "expected a shape that {} broadcasts to, found {}", to_string(x), to_string(attributes.sizes));
       return {attributes.sizes};
     case OpKind::slice: {
       check_dim(where, attributes.dim, x);
       const std::int64_t extent = x[attributes.dim];
       if (attributes.start < 0 || attributes.start >= attributes.end || attributes.end > extent)
-        fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent,
-                attributes.dim, to_string(x), attributes.start, attributes.end);
+        fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent, attributes.dim,
+                to_string(x), attributes.start, attributes.end);
       Shape y = x;
       y[attributes.dim] = attributes.end - attributes.start;
       return {y};
@@ -320,8 +311,8 @@ namespace {
 
 /// Returns whether the operator is a sum or matmul, which is computed in int32 if its operands are integers.
 bool adds_integers(OpKind kind) {
-  return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum ||
-         kind == OpKind::accum || kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;
+  return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum || kind == OpKind::accum ||
+         kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;
 }
 
 }  // namespace

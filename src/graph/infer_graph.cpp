@@ -33,8 +33,7 @@ struct Walk {
   void make(const Where& where, int tensor) {
     if (tensor < 0 || tensor >= static_cast<int>(made.size()))
       fail_at(where, "expected results among the graph's {} tensors, found index {}", made.size(), tensor);
-    if (made[tensor])
-      fail_at(where, "expected one producer for each tensor, found a second one of tensor {}", tensor);
+    if (made[tensor]) fail_at(where, "expected one producer for each tensor, found a second one of tensor {}", tensor);
     made[tensor] = true;
   }
 };
@@ -61,11 +60,9 @@ void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::si
     fail_at(where, "expected a finite eps of at least 0, found {}", a.eps);
   if (takes_scalar(kind, operands)) {
     // Arithmetic needs a finite scalar; comparisons and selections accept infinities.
-    const bool arithmetic =
-        kind == OpKind::add || kind == OpKind::sub || kind == OpKind::div || kind == OpKind::pow;
+    const bool arithmetic = kind == OpKind::add || kind == OpKind::sub || kind == OpKind::div || kind == OpKind::pow;
     if (arithmetic ? !std::isfinite(a.scalar) : std::isnan(a.scalar))
-      fail_at(where, "expected a {}, found {}", arithmetic ? "finite scalar" : "scalar that is a number",
-              a.scalar);
+      fail_at(where, "expected a {}, found {}", arithmetic ? "finite scalar" : "scalar that is a number", a.scalar);
   }
   if (kind == OpKind::mul_scalar && !std::isfinite(a.scalar))
     fail_at(where, "expected a finite scalar, found {}", a.scalar);
@@ -79,8 +76,7 @@ void check_extents(const Where& where, std::string_view what, const Dim3& d, std
                    std::string_view unit) {
   for (int axis = 0; axis < 3; ++axis)
     if (d[axis] < 1 || d[axis] > limit)
-      fail_at(where, "expected a {} of 1 to {} {} along {}, found {}", what, limit, unit, "xyz"[axis],
-              d[axis]);
+      fail_at(where, "expected a {} of 1 to {} {} along {}, found {}", what, limit, unit, "xyz"[axis], d[axis]);
 }
 
 /// Throws Error unless the grid, the block and the loop are within CUDA's limits.
@@ -100,13 +96,11 @@ void check_launch(const Where& where, const BlockGraph& b) {
 /// Returns the common dtype of an operator's operands. Throws Error if they differ. Operands with a fixed dtype are not
 /// compared: row indices and a mask's lengths must be int32, a matmul's bias must have the result's dtype.
 template <class Tensor>
-DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands,
-                   const std::vector<Tensor>& tensors) {
+DType common_dtype(const Where& where, OpKind kind, std::vector<int> operands, const std::vector<Tensor>& tensors) {
   if (const int at = number_operand(kind); at >= 0 && at < static_cast<int>(operands.size())) {
     const DType found = tensors[operands[at]].dtype;
     if (found != DType::int32)
-      fail_at(where, "expected {} in int32, found {}", names_rows(kind) ? "row indices" : "lengths",
-              name(found));
+      fail_at(where, "expected {} in int32, found {}", names_rows(kind) ? "row indices" : "lengths", name(found));
     operands.erase(operands.begin() + at);
   }
   const DType first = tensors[operands[0]].dtype;
@@ -151,8 +145,7 @@ void name_the_nameless(const Where& where, std::vector<Tensor>& tensors, char le
 /// Returns the shapes and the dtype of an operator's results, given the shapes of its operands. Throws Error if its
 /// scalars, the dtypes of its operands or the number of its results do not suit it.
 template <class Op, class T>
-std::pair<std::vector<Shape>, DType> results_of(const Where& where, const Op& op,
-                                                const std::vector<Shape>& shapes,
+std::pair<std::vector<Shape>, DType> results_of(const Where& where, const Op& op, const std::vector<Shape>& shapes,
                                                 const std::vector<T>& tensors) {
   check_scalars(where, op.kind, op.attributes, op.inputs.size());
   const DType operands = common_dtype(where, op.kind, op.inputs, tensors);
@@ -167,12 +160,7 @@ std::pair<std::vector<Shape>, DType> results_of(const Where& where, const Op& op
 class BlockInference {
  public:
   BlockInference(const Where& where, KernelGraph& g, const KernelOp& op, BlockGraph& b)
-      : where_(where),
-        g_(g),
-        op_(op),
-        b_(b),
-        varies_(b.tensors.size(), false),
-        stored_(op.outputs.size(), false) {
+      : where_(where), g_(g), op_(op), b_(b), varies_(b.tensors.size(), false), stored_(op.outputs.size(), false) {
     walk_.made.assign(b.tensors.size(), false);
   }
 
@@ -194,11 +182,9 @@ class BlockInference {
         compute(where, op);
     }
     for (std::size_t i = 0; i < stored_.size(); ++i)
-      if (!stored_[i])
-        fail_at(where_, "expected an output operator for each result, found none for result {}", i);
+      if (!stored_[i]) fail_at(where_, "expected an output operator for each result, found none for result {}", i);
     for (std::size_t t = 0; t < walk_.made.size(); ++t)
-      if (!walk_.made[t])
-        fail_at(where_, "expected a producer for each block tensor, found none for tensor {}", t);
+      if (!walk_.made[t]) fail_at(where_, "expected a producer for each block tensor, found none for tensor {}", t);
   }
 
  private:
@@ -223,8 +209,7 @@ class BlockInference {
     stored_[op.kernel_tensor] = true;
     refuse_varying(where, op.inputs[0], "be stored");
     const BlockTensor& tile = b_.tensors[op.inputs[0]];
-    settle(where, g_.tensors[op_.outputs[op.kernel_tensor]], output_whole(where, op, tile.shape, b_.grid),
-           tile.dtype);
+    settle(where, g_.tensors[op_.outputs[op.kernel_tensor]], output_whole(where, op, tile.shape, b_.grid), tile.dtype);
   }
 
   void compute(const Where& where, const BlockOp& op) {
@@ -236,8 +221,7 @@ class BlockInference {
       vary = vary || varies_[t];
     }
     if (is_accumulator(op.kind) && after)
-      fail_at(where,
-              "expected to accumulate what the loop computes, found an operand that lives after the loop");
+      fail_at(where, "expected to accumulate what the loop computes, found an operand that lives after the loop");
     if (after)
       for (int t : op.inputs) refuse_varying(where, t, "be combined with a value computed after the loop");
     if (op.kind == OpKind::mask) vary = check_place(where, op, shapes[0], after) || vary;
@@ -257,8 +241,7 @@ class BlockInference {
     for (int axis = 0; axis < 3; ++axis) check_axis(where, op, axis, tile);
     check_loop_dim(where, op, tile);
     const bool vary = op.loop_dim >= 0 && b_.loop > 1;
-    if (vary && after)
-      fail_at(where, "expected a loop_dim of -1 for what lives after the loop, found {}", op.loop_dim);
+    if (vary && after) fail_at(where, "expected a loop_dim of -1 for what lives after the loop, found {}", op.loop_dim);
     return vary;
   }
 
@@ -269,8 +252,7 @@ class BlockInference {
       fail_at(where,
               "block tensor {} differs in each of the {} loop iterations and cannot {}; accumulate it first "
               "(accum, accum_max, ...)",
-              b_.tensors[tensor].name.empty() ? std::to_string(tensor) : b_.tensors[tensor].name, b_.loop,
-              what);
+              b_.tensors[tensor].name.empty() ? std::to_string(tensor) : b_.tensors[tensor].name, b_.loop, what);
   }
 
   const Where& where_;
@@ -303,8 +285,7 @@ KernelGraph infer(KernelGraph g) {
   Walk walk{std::vector<bool>(g.tensors.size(), false)};
   for (int t : g.inputs) {
     walk.make(top, t);
-    check_shape(top, g.tensors[t].name.empty() ? "an input" : "input " + g.tensors[t].name,
-                g.tensors[t].shape);
+    check_shape(top, g.tensors[t].name.empty() ? "an input" : "input " + g.tensors[t].name, g.tensors[t].shape);
   }
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     KernelOp& op = g.ops[i];

@@ -34,8 +34,7 @@ class TwoModes {
     if (c % g_ != 0) return {};
     // The solutions x are x0 plus multiples of step_. The bounds of y limit x to a range.
     std::int64_t x0 = static_cast<std::int64_t>(Wide{c / g_ % step_} * inverse_ % step_);
-    const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)),
-                       high = std::min(X_, floor_div(c + b_ * Y_, a_));
+    const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)), high = std::min(X_, floor_div(c + b_ * Y_, a_));
     x0 += ceil_div(low - x0, step_) * step_;
     if (x0 > high) return {};
     return std::pair{x0, (c - a_ * x0) / b_};
@@ -61,8 +60,7 @@ class Walk {
         d_(modes_.size(), 0),
         last_(modes_[modes_.size() - 2].stride, modes_[modes_.size() - 2].extent - 1, modes_.back().stride,
               modes_.back().extent - 1) {
-    for (std::size_t k = modes_.size(); k-- > 0;)
-      reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
+    for (std::size_t k = modes_.size(); k-- > 0;) reach_[k] = reach_[k + 1] + (modes_[k].extent - 1) * modes_[k].stride;
   }
 
   /// Searches for index differences along dimensions k, k + 1, ... whose change of the address is -sum.

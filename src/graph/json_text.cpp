@@ -9,8 +9,7 @@ namespace {
 /// Returns an exception's message without its "[json.exception...]" prefix: one line, at most 200 printable characters.
 std::string reason(const char* what) {
   std::string_view text = what;
-  if (const auto close = text.find("] "); text.starts_with('[') && close != text.npos)
-    text.remove_prefix(close + 2);
+  if (const auto close = text.find("] "); text.starts_with('[') && close != text.npos) text.remove_prefix(close + 2);
   std::string line;
   for (unsigned char c : text.substr(0, 200)) line += c < ' ' || c > 126 ? '?' : static_cast<char>(c);
   return line;
@@ -86,7 +85,7 @@ class Reader : public nlohmann::json_sax<Json> {
 
   std::string_view source_;
   const TextPlace& place_;
-  std::vector<Json*> open_;  // lists and objects that contain the next value; they do not move while open
+  std::vector<Json*> open_;        // lists and objects that contain the next value; they do not move while open
   std::vector<std::string> keys_;  // the latest key of each open object
 };
 
@@ -95,8 +94,7 @@ class Reader : public nlohmann::json_sax<Json> {
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& place) {
   Reader reader(source, place);
   if (Json::sax_parse(text.begin(), text.end(), &reader)) return std::move(reader.root);
-  if (place.line == 1 && place.column == 1)
-    fail("{}: expected JSON, found a {}", source, reason(reader.error.c_str()));
+  if (place.line == 1 && place.column == 1) fail("{}: expected JSON, found a {}", source, reason(reader.error.c_str()));
   // The text is not JSON. Parses it again after line breaks and blanks that put it at its original position,
   // so that the message has the right line and column.
   std::string placed(place.line - 1, '\n');
@@ -131,11 +129,10 @@ const Json& member(const Where& where, const Json& object, const char* key) {
   return *found;
 }
 
-std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t min,
-                     std::int64_t max) {
+std::int64_t integer(const Where& where, std::string_view what, const Json& j, std::int64_t min, std::int64_t max) {
   // Numbers beyond int64 are stored as unsigned, so the range is checked before the conversion.
-  const bool fits = j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX)
-                                           : j.is_number_integer();
+  const bool fits =
+      j.is_number_unsigned() ? j.get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX) : j.is_number_integer();
   if (!fits || j.get<std::int64_t>() < min || j.get<std::int64_t>() > max)
     fail_at(where, "expected {} to be an integer from {} to {}, found {}", what, min, max, describe(j));
   return j.get<std::int64_t>();

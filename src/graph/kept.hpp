@@ -79,8 +79,8 @@ void apply_mask(const Attributes& a, const Shape& shape, const Number* x, const 
 /// Writes `fill` to each element of y whose index along the mask's second dimension is not below the element's length.
 /// `lengths` has the shape `of`, which broadcasts to `shape`, the shape of y, and so has one length per element of y.
 template <class Number, class Length>
-void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths,
-                   const Number& fill, Number* y) {
+void apply_lengths(const Attributes& a, const Shape& shape, const Shape& of, const Length* lengths, const Number& fill,
+                   Number* y) {
   const std::size_t j = mask_dims(a, shape.size()).second, skip = shape.size() - of.size();
   const std::int64_t count = size(shape);
   for (std::int64_t e = 0; e < count; ++e) {

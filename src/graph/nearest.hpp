@@ -57,14 +57,12 @@ inline std::string did_you_mean(std::string_view name, const std::vector<std::st
 /// Returns the names as a list in words, such as "f16, bf16 or f32". Precondition: there are at least two names.
 inline std::string listed(const std::vector<std::string>& names) {
   const auto last = names.size() - 1;
-  return fmt::format("{} or {}", fmt::join(names.begin(), names.begin() + static_cast<long>(last), ", "),
-                     names[last]);
+  return fmt::format("{} or {}", fmt::join(names.begin(), names.begin() + static_cast<long>(last), ", "), names[last]);
 }
 
 /// Returns the end of a message about the unknown name `name`: "; known operators are matmul, exp, ...; did you
 /// mean exp?". `what` is the word for the known names: "operators".
-inline std::string known_names(std::string_view what, const std::vector<std::string>& known,
-                               std::string_view name) {
+inline std::string known_names(std::string_view what, const std::vector<std::string>& known, std::string_view name) {
   return fmt::format("; known {} are {}{}", what, fmt::join(known, ", "), did_you_mean(name, known));
 }
 

@@ -67,8 +67,7 @@ constexpr auto table = [] {
   for (const OpInfo& row : in_front) all[at++] = row;
   std::apply(
       [&](const auto&... row) {
-        ((all[at++] = {row.kind, row.name, OpFamily::elementwise, row.operands, 1, true, true, row.mirage}),
-         ...);
+        ((all[at++] = {row.kind, row.name, OpFamily::elementwise, row.operands, 1, true, true, row.mirage}), ...);
       },
       elementwise_rows);
   for (const Reduction& row : reduction_rows)
@@ -103,11 +102,7 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
       {OpKind::expand, {{"shape"}}},
       {OpKind::slice, {{"dim"}, {"start"}, {"end"}}},
       {OpKind::mask,
-       {{"dims", optional},
-        {"tril", optional},
-        {"triu", optional},
-        {"length", optional},
-        {"value", optional}}},
+       {{"dims", optional}, {"tril", optional}, {"triu", optional}, {"length", optional}, {"value", optional}}},
       {OpKind::clamp, {{"lo"}, {"hi"}}},
       {OpKind::reduction, {{"dim"}, {"to", optional}}},
       {OpKind::accum_redtox_sum, {{"to"}}},

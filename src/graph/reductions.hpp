@@ -14,7 +14,7 @@ namespace zellige::graph {
 /// An associative and commutative operation with an identity.
 struct Monoid {
   std::string_view name, plural;
-  OpKind join;  // the elementwise operator that joins two elements: its row has the meaning and the source
+  OpKind join;      // the elementwise operator that joins two elements: its row has the meaning and the source
   double identity;  // join(identity, x) is x
   // Whether kernels have functions NAME_lanes and read_NAME (block/reduce.hpp, tile.hpp). Else they call join_lanes and
   // read_joined with the source of `join`.

@@ -23,8 +23,7 @@ Shape joined(const Shape& numbers, const Shape& table) {
 /// Limits the random integers of the graph inputs in `from` to [0, bound), by updating the inputs' constraints in
 /// `drawn`. An input with a smaller limit keeps that limit. `distinct`: the integers must be distinct. `rows`: the
 /// integers are row indices, so that the limit applies to integers from the caller as well.
-void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from,
-                std::vector<Numbers>& drawn) {
+void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int>& from, std::vector<Numbers>& drawn) {
   const auto bounded = [&](std::int64_t n) { return n ? std::min(n, bound) : bound; };
   for (int input : from) {
     Numbers& n = drawn[input];
@@ -37,15 +36,13 @@ void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int
 /// Limits the random integers of the graph inputs in `from`, which are a mask's lengths, to the range from 0
 /// to the extent of the mask's second dimension. `whole`: shape of the masked tensor; `drawn`: the inputs'
 /// constraints, which are updated.
-void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from,
-                  std::vector<Numbers>& drawn) {
+void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from, std::vector<Numbers>& drawn) {
   draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
 }
 
 /// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths. `from`: per
 /// tensor, the graph inputs whose elements the tensor holds; `drawn`: the inputs' constraints, which are updated.
-void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from,
-                   std::vector<Numbers>& drawn) {
+void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& from, std::vector<Numbers>& drawn) {
   const BlockGraph& b = *custom.block;
   for (const BlockOp& op : b.ops) {
     if ((op.kind != OpKind::mask && op.kind != OpKind::gather) || op.inputs.size() < 2) continue;
@@ -73,17 +70,15 @@ int number_operand(OpKind kind) {
   return !names_rows(kind) ? -1 : kind == OpKind::slice_scatter ? 2 : 1;
 }
 
-std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes& a,
-                               const std::vector<Shape>& in) {
+std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes& a, const std::vector<Shape>& in) {
   const Shape& x = in[0];
   if (kind == OpKind::gather) return {joined(in[1], x)};
   if (kind == OpKind::scatter) {
     const Shape updates = joined(in[1], x);
     if (in[2] != updates)
-      fail_at(where, "expected updates of shape {}, a row of {} for each of {} numbers, found {}",
-              to_string(updates), to_string(x), to_string(in[1]), to_string(in[2]));
-    if (size(in[1]) > x[0])
-      fail_at(where, "expected at most {} row indices, each once, found {}", x[0], size(in[1]));
+      fail_at(where, "expected updates of shape {}, a row of {} for each of {} numbers, found {}", to_string(updates),
+              to_string(x), to_string(in[1]), to_string(in[2]));
+    if (size(in[1]) > x[0]) fail_at(where, "expected at most {} row indices, each once, found {}", x[0], size(in[1]));
     return {x};
   }
   if (a.dim < 0 || a.dim >= static_cast<int>(x.size()))
@@ -96,11 +91,10 @@ std::vector<Shape> rows_shapes(const Where& where, OpKind kind, const Attributes
     fail_at(where, "expected a part of {} along dimension {}, found {}", to_string(x), dim, to_string(in[1]));
   if (in.size() > 2 && in[2] != Shape{1})
     fail_at(where, "expected one number, of shape (1), to start at, found {}", to_string(in[2]));
-  if (in.size() > 2 && a.start != 0)
-    fail_at(where, "expected a start or a third operand that says it, found both");
+  if (in.size() > 2 && a.start != 0) fail_at(where, "expected a start or a third operand that says it, found both");
   if (a.start < 0 || a.start + length > x[dim])
-    fail_at(where, "expected a start of 0 to {}, {} of dimension {} of {} being replaced, found {}",
-            x[dim] - length, length, dim, to_string(x), a.start);
+    fail_at(where, "expected a start of 0 to {}, {} of dimension {} of {} being replaced, found {}", x[dim] - length,
+            length, dim, to_string(x), a.start);
   return {x};
 }
 

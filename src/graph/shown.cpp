@@ -33,8 +33,8 @@ Character first(std::string_view text) {
 /// bidirectional control or a line separator.
 bool obeyed(char32_t c) {
   const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
-  const bool bidirectional = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
-                             (c >= 0x2066 && c <= 0x2069);
+  const bool bidirectional =
+      c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
   return control || bidirectional || c == 0x2028 || c == 0x2029 || c == 0xfeff;
 }
 

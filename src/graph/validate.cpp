@@ -16,8 +16,8 @@ constexpr std::int64_t max_stride = std::int64_t{1} << 40;
 /// Throws Error unless the strides give every element an address of its own. An extent of 1 may have any stride.
 void check_strides(const Where& where, const KernelTensor& t) {
   if (t.strides.size() != t.shape.size())
-    fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name,
-            t.shape.size(), to_string(t.shape), t.strides.size());
+    fail_at(where, "expected tensor {} to have {} strides, one a dimension of {}, found {}", t.name, t.shape.size(),
+            to_string(t.shape), t.strides.size());
   std::int64_t reach = 1;
   for (std::size_t d = 0; d < t.shape.size(); ++d) {
     if (t.shape[d] == 1) continue;
@@ -25,8 +25,8 @@ void check_strides(const Where& where, const KernelTensor& t) {
       fail_at(where, "expected the strides of tensor {} to be 0 to {}, found {}", t.name, max_stride,
               to_string(t.strides));
     if (t.strides[d] > 0 && t.shape[d] - 1 > (max_stride - reach) / t.strides[d])
-      fail_at(where, "expected tensor {} to span at most {} elements, found strides {} for {}", t.name,
-              max_stride, to_string(t.strides), to_string(t.shape));
+      fail_at(where, "expected tensor {} to span at most {} elements, found strides {} for {}", t.name, max_stride,
+              to_string(t.strides), to_string(t.shape));
     reach += (t.shape[d] - 1) * t.strides[d];
   }
   if (const auto shared = shared_address(t.shape, t.strides)) {
@@ -35,8 +35,8 @@ void check_strides(const Where& where, const KernelTensor& t) {
     fail_at(where,
             "expected strides that give each element of tensor {} an address of its own, found {} for {}: "
             "elements {} and {} both lie at {}",
-            t.name, to_string(t.strides), to_string(t.shape), to_string(shared->first),
-            to_string(shared->second), address);
+            t.name, to_string(t.strides), to_string(t.shape), to_string(shared->first), to_string(shared->second),
+            address);
   }
 }
 
@@ -56,8 +56,7 @@ void check_tensor(const Where& where, const Tensor& found, const Tensor& inferre
     fail_at(where, "expected tensor {} to have the shape {}, found {}", found.name, to_string(inferred.shape),
             found.shape.empty() ? "none: infer() fills it in" : to_string(found.shape));
   if (found.dtype != inferred.dtype)
-    fail_at(where, "expected tensor {} to be {}, found {}", found.name, name(inferred.dtype),
-            name(found.dtype));
+    fail_at(where, "expected tensor {} to be {}, found {}", found.name, name(inferred.dtype), name(found.dtype));
 }
 
 /// Throws Error unless the tensors of the block graph `found` are valid and equal to those of `inferred`.
@@ -85,10 +84,8 @@ void validate(const KernelGraph& g) {
       check_block(top.at(static_cast<int>(i), "custom"), *g.ops[i].block, *inferred.ops[i].block);
   for (int t : g.inputs)
     if (g.tensors[t].strides.empty())
-      fail_at(
-          top,
-          "expected the strides of input {}, found none: only what the graph computes may leave them open",
-          g.tensors[t].name);
+      fail_at(top, "expected the strides of input {}, found none: only what the graph computes may leave them open",
+              g.tensors[t].name);
   for (const KernelTensor& t : g.tensors)
     if (!t.strides.empty()) check_strides(top, t);
   in_place_order(g);
@@ -97,8 +94,7 @@ void validate(const KernelGraph& g) {
     if (t < 0 || t >= static_cast<int>(g.tensors.size()))
       fail_at(top, "expected outputs among the graph's {} tensors, found index {}", g.tensors.size(), t);
     if (!seen.insert(t).second)
-      fail_at(top, "expected outputs that operators make, each once, found {} twice or as an input",
-              g.tensors[t].name);
+      fail_at(top, "expected outputs that operators make, each once, found {} twice or as an input", g.tensors[t].name);
   }
 }
 

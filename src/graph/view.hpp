@@ -22,12 +22,11 @@ struct Viewed {
 /// Returns the strides and the offset of a view's result in the operand's memory. `starts`: the operand's own offset,
 /// in elements per dimension (empty: 0). Returns nullopt if no strides express the result, because a reshape merges
 /// dimensions that are not contiguous, or because the offset is no multiple of a stride of the result.
-std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&,
-                             const Shape& result, const Shape& starts = {});
+std::optional<Viewed> viewed(OpKind, const Attributes&, const Shape& operand, const Strides&, const Shape& result,
+                             const Shape& starts = {});
 
 /// Returns the strides that the operand of a permute or reshape must have so that the result, a view of the
 /// operand, has the given strides. Returns nullopt if no strides of the operand have this effect.
-std::optional<Strides> operand_strides(const KernelOp&, const Shape& operand, const Shape& result,
-                                       const Strides&);
+std::optional<Strides> operand_strides(const KernelOp&, const Shape& operand, const Shape& result, const Strides&);
 
 }  // namespace zellige::graph

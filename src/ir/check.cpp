@@ -36,8 +36,7 @@ bool some_elements(const graph::Shape& shape) {
 std::string wrong(const plan::CopyChoice& c, graph::DType dtype) {
   const std::int64_t bytes = graph::bytes_of(std::max(1, c.vector), dtype);
   if (bytes != c.bytes)
-    return fmt::format("{} elements of {} are {} bytes, not {}", c.vector, graph::name(dtype), bytes,
-                       c.bytes);
+    return fmt::format("{} elements of {} are {} bytes, not {}", c.vector, graph::name(dtype), bytes, c.bytes);
   if (c.async() && c.row->a.bits != 8 * c.bytes)
     return fmt::format("{} copies {} bytes, not {}", c.row->name, c.row->a.bits / 8, c.bytes);
   return "";
@@ -48,8 +47,7 @@ graph::Shape size_of(const plan::MatmulChoice& m) { return {m.batch, m.m, m.n, m
 graph::Shape size_of(const plan::TileProgram& p, const plan::Node& n) {
   const graph::Shape& b = p.nodes[n.in[1]].shape;
   const std::size_t r = n.shape.size();
-  return {graph::size(n.shape) / (n.shape[r - 2] * n.shape[r - 1]), n.shape[r - 2], n.shape[r - 1],
-          b[b.size() - 2]};
+  return {graph::size(n.shape) / (n.shape[r - 2] * n.shape[r - 1]), n.shape[r - 2], n.shape[r - 1], b[b.size() - 2]};
 }
 
 /// Returns what is wrong with a node; "" if nothing is.
@@ -72,15 +70,13 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
         read != k.read_in_place.end() && (read->second.works < 1 || read->second.vector < 1))
       return "it is read in_place by 1 work or more, in vectors of 1 element or more";
     if (!k.copy_of(i) && k.in_place(i) < 1 && k.program.needed()[i])
-      return fmt::format("no step copies this {}, and its line does not say that it is read in_place",
-                         name(n.kind));
+      return fmt::format("no step copies this {}, and its line does not say that it is read in_place", name(n.kind));
   }
   if (!n.view.empty() && n.view.rank() != rank)
     return fmt::format("its tile has {} dimensions, its view {}", rank, n.view.rank());
   for (int d = 0; d < n.view.rank(); ++d)
     if (plan::accesses(n) && plan::number_of(n) < 0 && n.view.tile(d) != n.shape[d])
-      return fmt::format("its tile has {} elements along dimension {}, its view {}", n.shape[d], d,
-                         n.view.tile(d));
+      return fmt::format("its tile has {} elements along dimension {}, its view {}", n.shape[d], d, n.view.tile(d));
   if (n.dim < 0 || (rank > 0 && n.dim >= rank + 1) || n.key < 0 || (rank > 0 && n.key >= rank))
     return fmt::format("it has {} dimensions, numbered from 0", rank);
   if (n.kind == plan::NodeKind::matmul) {
@@ -108,16 +104,13 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step) {
   if (w.context < 0) return "it says not over which layout";
   const plan::Node& n = k.program.nodes[w.node];
   if (k.layout_of(w).domain.size() < n.shape.size())
-    return fmt::format("t{} has {} dimensions, %{} {}", w.context, k.layout_of(w).rank(), w.node,
-                       n.shape.size());
+    return fmt::format("t{} has {} dimensions, %{} {}", w.context, k.layout_of(w).rank(), w.node, n.shape.size());
   const bool copies = is_global_load(w.kind) || w.kind == plan::WorkKind::to_global;
-  if (copies && step.global == plan::Global::nothing)
-    return "it accesses global memory and says not which: global";
+  if (copies && step.global == plan::Global::nothing) return "it accesses global memory and says not which: global";
   if (is_global_load(w.kind) && n.kind != plan::NodeKind::load) return fmt::format("%{} is no load", w.node);
   if (w.kind == plan::WorkKind::to_global && n.kind != plan::NodeKind::store)
     return fmt::format("%{} is no store", w.node);
-  if (w.kind == plan::WorkKind::mma && n.kind != plan::NodeKind::matmul)
-    return fmt::format("%{} is no matmul", w.node);
+  if (w.kind == plan::WorkKind::mma && n.kind != plan::NodeKind::matmul) return fmt::format("%{} is no matmul", w.node);
   if (copies)
     if (std::string what = wrong(w.copy, n.dtype); !what.empty()) return what;
   if (w.kind == plan::WorkKind::copy_in && w.buffer < 0) return "it says not into which tensor";
@@ -139,8 +132,7 @@ bool plain(values::View layout, int bases) {
     if (node->kind != ValueKind::layout || node->s.v < 0 || node->d.v < 0) return false;
     if (node->kids >= 0) continue;
     const bool along = bases > 0 && node->e > 0 && node->e <= bases;  // a basis element E<i> is i + 1
-    if (node->s.v < 1 || (!along && node->e != 0) || (bases > 0 && node->e == 0 && node->d.v != 0))
-      return false;
+    if (node->s.v < 1 || (!along && node->e != 0) || (bases > 0 && node->e == 0 && node->d.v != 0)) return false;
   }
   return true;
 }
@@ -151,8 +143,8 @@ std::string wrong(const plan::Context& c) {
   if (!c.share.is_layout() || !c.tile.is_layout() || c.share.rank() != 3 || c.tile.is_leaf())
     return "a share has three modes, threads, values and passes, and a tile one for each axis of its items";
   if (!plain(c.share, c.tile.rank()) || !plain(c.tile, c.rank()))
-    return fmt::format("strides of the share are along {} axes, those of the tile along {} dimensions",
-                       c.tile.rank(), c.rank());
+    return fmt::format("strides of the share are along {} axes, those of the tile along {} dimensions", c.tile.rank(),
+                       c.rank());
   if (size(c.share) > most || size(c.tile) > most) return fmt::format("it has more than {} elements", most);
   return "";
 }
@@ -160,8 +152,7 @@ std::string wrong(const plan::Context& c) {
 /// Returns what is wrong with a tensor in shared memory; "" if nothing is.
 std::string wrong(const plan::SmemTensor& t) {
   const values::View all = t.layout;
-  const bool form =
-      !t.swizzled() || (all[0].is(ValueKind::swizzle) && all[1].is_number() && all[1].root().s.v == 0);
+  const bool form = !t.swizzled() || (all[0].is(ValueKind::swizzle) && all[1].is_number() && all[1].root().s.v == 0);
   const values::View tile = t.swizzled() ? all[2] : all;
   bool flat = form && !tile.is_leaf() && plain(tile, 0);
   for (int d = 0; flat && d < tile.rank(); ++d)
@@ -184,15 +175,13 @@ void check(const File& f, const std::string& file) {
     const graph::KernelTensor& of = f.plan.program.tensors[t];
     if (!some_elements(of.shape)) throw Mistake(file, f.tensors[t], of.name + " has an extent below 1");
     if (of.strides.size() != of.shape.size())
-      throw Mistake(
-          file, f.tensors[t],
-          fmt::format("{} has {} dimensions and {} strides", of.name, of.shape.size(), of.strides.size()));
+      throw Mistake(file, f.tensors[t],
+                    fmt::format("{} has {} dimensions and {} strides", of.name, of.shape.size(), of.strides.size()));
   }
   for (const auto& [t, view] : f.plan.program.views)
     if (const graph::KernelTensor& of = f.plan.program.tensors[t];
         view.shape.size() != of.shape.size() || view.starts.size() != of.shape.size())
-      throw Mistake(file, f.tensors[t],
-                    fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
+      throw Mistake(file, f.tensors[t], fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
@@ -207,14 +196,12 @@ void check(const File& f, const std::string& file) {
                         target.shared_per_block));
     require(k.warp_specialized() || k.threads == k.program.threads(),
             fmt::format("{} threads in a block of {}", k.threads, k.program.threads()));
-    require((k.blocks > 0) == has_tiles(k),
-            "blocks that take several tiles have a loop over tiles, others have none");
+    require((k.blocks > 0) == has_tiles(k), "blocks that take several tiles have a loop over tiles, others have none");
     for (std::size_t n = 0; n < k.program.nodes.size(); ++n)
       refuse(at.nodes[n], fmt::format("%{}", n), wrong(k, static_cast<int>(n), f.plan.program));
     for (std::size_t c = 0; c < k.rmem.size(); ++c)
       refuse(at.layouts[c], fmt::format("t{}", c), wrong(k.rmem[c].layout));
-    for (std::size_t t = 0; t < k.tensors.size(); ++t)
-      refuse(at.tensors[t], k.tensors[t].name, wrong(k.tensors[t]));
+    for (std::size_t t = 0; t < k.tensors.size(); ++t) refuse(at.tensors[t], k.tensors[t].name, wrong(k.tensors[t]));
     for (std::size_t c = 0; c < k.rmem.size(); ++c)
       for (const int n : k.rmem[c].nodes)
         if (k.rmem[c].layout.domain != k.program.nodes[n].shape)
@@ -230,8 +217,7 @@ void check_complete(const File& f, const std::string& file) {
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
-    if (k.registers < 1)
-      throw Mistake(file, at.kernel, fmt::format("{}: a thread needs 1 register or more", k.name()));
+    if (k.registers < 1) throw Mistake(file, at.kernel, fmt::format("{}: a thread needs 1 register or more", k.name()));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
       plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
         if (step.work.node < 0 && !plan::as<plan::Loop>(step) && !std::get_if<plan::Sync>(&step.is))
@@ -248,8 +234,7 @@ Position position(const plan::Kernel& k, const KernelPositions& at, std::string_
     plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
       const Position here = at.agents[a][p.index];
       if (named) steps.push_back({describe(step, p.index), here});
-      if (step.work.node >= 0)
-        others.push_back({fmt::format("'{} %{}'", name(step.work.kind), step.work.node), here});
+      if (step.work.node >= 0) others.push_back({fmt::format("'{} %{}'", name(step.work.kind), step.work.node), here});
     });
   }
   for (std::size_t s = 0; s < k.setup.size(); ++s)
@@ -257,8 +242,7 @@ Position position(const plan::Kernel& k, const KernelPositions& at, std::string_
   for (std::size_t n = 0; n < at.nodes.size(); ++n) {
     const plan::Node& node = k.program.nodes[n];
     others.push_back({fmt::format("%{}", n), at.nodes[n]});
-    if (plan::accesses(node))
-      others.push_back({fmt::format("{} {}", name(node.kind), node.name), at.nodes[n]});
+    if (plan::accesses(node)) others.push_back({fmt::format("{} {}", name(node.kind), node.name), at.nodes[n]});
   }
   for (std::size_t t = 0; t < at.tensors.size(); ++t) others.push_back({k.tensors[t].name, at.tensors[t]});
   for (const std::vector<Named>& all : {steps, others}) {
@@ -266,8 +250,7 @@ Position position(const plan::Kernel& k, const KernelPositions& at, std::string_
     const Named* found = nullptr;
     for (const Named& one : all) {
       const std::size_t where = message.find(one.name, std::min(k.name().size(), message.size()));
-      if (where < first ||
-          (found && where == first && where != message.npos && one.name.size() > found->name.size()))
+      if (where < first || (found && where == first && where != message.npos && one.name.size() > found->name.size()))
         first = where, found = &one;
     }
     if (found) return found->at;

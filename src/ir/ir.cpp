@@ -81,8 +81,7 @@ emit::Program compile(std::string_view text, const std::string& file) {
   check_complete(f, file);
   try {
     return emit(std::move(f));
-  } catch (
-      const std::exception& e) {  // what the proof takes for granted, such as the operands of an operator
+  } catch (const std::exception& e) {  // what the proof takes for granted, such as the operands of an operator
     throw Mistake(file, {}, e.what());
   }
 }

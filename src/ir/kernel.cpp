@@ -58,8 +58,7 @@ void tensor(Io& io, plan::SmemTensor& t, std::size_t nodes) {
   io.word("at"), io.value(t.offset);
   io.text(t.swizzle_reason);
   const auto rank = static_cast<int>(t.shape.size());
-  const values::View tile =
-      t.layout.is(ValueKind::composed) ? values::View(t.layout)[2] : values::View(t.layout);
+  const values::View tile = t.layout.is(ValueKind::composed) ? values::View(t.layout)[2] : values::View(t.layout);
   io.require(t.stages >= 1 && t.partials >= 1 && t.inner >= 0 && t.inner < rank && tile.rank() == rank &&
                  static_cast<int>(t.padded.size()) == rank,
              "its layout has a mode for each dimension, and stages and partials are 1 or more");
@@ -101,14 +100,12 @@ void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
       at.tensors.push_back(io.here());
       io.declare(smem, t++, s.name), tensor(io, s, k.program.nodes.size());
     });
-    const Ids channels = io.ids("channel", names_of(k.channels), 0),
-              agents = io.ids("agent", names_of(k.agents), 0);
+    const Ids channels = io.ids("channel", names_of(k.channels), 0), agents = io.ids("agent", names_of(k.agents), 0);
     std::size_t c = 0, a = 0;
     io.each("channel", k.channels,
             [&](plan::Channel& of) { io.declare(channels, c++, of.name), channel(io, of, smem, agents); });
     const Names names{gmem, smem, channels, agents};
-    const auto of_all = [&](std::string_view word, std::vector<plan::Step>& all,
-                            std::vector<Position>& at_steps) {
+    const auto of_all = [&](std::string_view word, std::vector<plan::Step>& all, std::vector<Position>& at_steps) {
       io.one(word, [&] { io.deeper([&] { steps(io, k, all, at_steps, names); }); });
     };
     of_all("setup", k.setup, at.setup);

@@ -26,8 +26,7 @@ Reader::Reader(std::string_view text, std::string file) : file_(std::move(file))
     const std::size_t blanks = line.find_first_not_of(' ');
     lines_.push_back({std::move(line), number, blanks / 2});
     if (blanks % 2 != 0 || lines_.back().text[blanks] == '\t')
-      throw Mistake(file_, {number, static_cast<int>(blanks) + 1},
-                    "expected an indentation of two blanks a level");
+      throw Mistake(file_, {number, static_cast<int>(blanks) + 1}, "expected an indentation of two blanks a level");
   }
   lines_.push_back({"", lines_.empty() ? 1 : lines_.back().number + 1, 0});
 }
@@ -49,8 +48,7 @@ bool Reader::begins(std::string_view word) {
   if (word.empty()) return true;
   const std::size_t after = at_ + word.size();
   const std::string& text = lines_[line_].text;
-  if (text.compare(at_, word.size(), word) == 0 && (after == text.size() || !is_name(text[after])))
-    return true;
+  if (text.compare(at_, word.size(), word) == 0 && (after == text.size() || !is_name(text[after]))) return true;
   tried_.emplace_back(word);
   return false;
 }
@@ -64,8 +62,8 @@ void Reader::close() {
   if (!open_) return;
   if (!rest().empty()) {
     const std::string found(next());
-    fail(fmt::format("'{}' is no fact of this line, or stands before one that it follows{}",
-                     graph::shown(found), did_you_mean(found, tried_)));
+    fail(fmt::format("'{}' is no fact of this line, or stands before one that it follows{}", graph::shown(found),
+                     did_you_mean(found, tried_)));
   }
   tried_.clear();
   ++line_, at_ = 0, open_ = false;
@@ -76,13 +74,12 @@ void Reader::none() {
   std::string words;
   for (const std::string& t : tried_)
     if (words.find(t) == words.npos) words += (words.empty() ? "" : ", ") + t;
-  if (line_ + 1 == lines_.size())
-    fail(fmt::format("the text ends; expected a line that begins with {}", words));
+  if (line_ + 1 == lines_.size()) fail(fmt::format("the text ends; expected a line that begins with {}", words));
   at_ = 2 * line.depth;
   const std::string found(next());
   if (line.depth != depth_ && line.depth + 1 != depth_)
-    fail(fmt::format("a line that begins with '{}' is indented by {} blanks; expected {}",
-                     graph::shown(found), 2 * line.depth, 2 * depth_));
+    fail(fmt::format("a line that begins with '{}' is indented by {} blanks; expected {}", graph::shown(found),
+                     2 * line.depth, 2 * depth_));
   fail(fmt::format("no line that begins with '{}' is expected here{}{}", graph::shown(found),
                    words.empty() ? "" : "; expected " + words, did_you_mean(found, tried_)));
 }
@@ -112,15 +109,13 @@ bool Reader::next_word(std::string_view text) {
 
 void Reader::expected(const std::string& what) {
   const std::string found(next());
-  fail(fmt::format("expected {}, found {}", what,
-                   found.empty() ? "the end of the line" : graph::shown(found)));
+  fail(fmt::format("expected {}, found {}", what, found.empty() ? "the end of the line" : graph::shown(found)));
 }
 
 void Reader::word(std::string_view text) {
   if (next_word(text)) return;
   const std::string found(next());
-  fail(fmt::format("expected '{}', found {}{}", text,
-                   found.empty() ? "the end of the line" : graph::shown(found),
+  fail(fmt::format("expected '{}', found {}{}", text, found.empty() ? "the end of the line" : graph::shown(found),
                    did_you_mean(found, {std::string(text)})));
 }
 
@@ -138,9 +133,8 @@ std::size_t Reader::one_of(const std::vector<std::string>& words) {
   const std::string found(next());
   const auto at = std::ranges::find(words, found);
   if (at == words.end())
-    fail(fmt::format(
-        "{}: unknown{}", graph::shown(found),
-        words.size() < 20 ? known_names("words here", words, found) : did_you_mean(found, words)));
+    fail(fmt::format("{}: unknown{}", graph::shown(found),
+                     words.size() < 20 ? known_names("words here", words, found) : did_you_mean(found, words)));
   at_ += found.size();
   return static_cast<std::size_t>(at - words.begin());
 }
@@ -169,8 +163,8 @@ void Reader::first_of(const void* of, int key, std::size_t begin) {
   facts.resize(facts.find_last_not_of(' ') + 1);
   const auto [at, fresh] = first_.try_emplace({of, key}, facts, lines_[line_].number);
   if (!fresh && at->second.first != facts)
-    at_ = begin, fail(fmt::format("'{}' differs from '{}' of line {}, which does the same", facts,
-                                  at->second.first, at->second.second));
+    at_ = begin, fail(fmt::format("'{}' differs from '{}' of line {}, which does the same", facts, at->second.first,
+                                  at->second.second));
 }
 
 }  // namespace zellige::ir

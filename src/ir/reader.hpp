@@ -46,9 +46,7 @@ class Reader {
   bool mark(std::string_view text, bool present = false);
   void must(std::string_view text);
   void opening() { must("("); }
-  bool word_follows(bool) {
-    return std::isalpha(static_cast<unsigned char>((rest().empty() ? ' ' : rest()[0])));
-  }
+  bool word_follows(bool) { return std::isalpha(static_cast<unsigned char>((rest().empty() ? ' ' : rest()[0]))); }
   bool flag(std::string_view text, bool& is) { return is = next_word(text); }
   bool when(std::string_view text, bool) { return next_word(text); }
   template <class T>
@@ -150,8 +148,7 @@ class Reader {
   bool open_ = false;
   std::vector<std::string> tried_;  // words that could stand here: to begin a line, or as a fact of it
   const target::Target* target_ = nullptr;
-  std::map<std::pair<const void*, int>, std::pair<std::string, int>>
-      first_;  // facts, and the line that has them
+  std::map<std::pair<const void*, int>, std::pair<std::string, int>> first_;  // facts, and the line that has them
 };
 
 }  // namespace zellige::ir

@@ -75,8 +75,7 @@ void Reader::value(Value& layout) {
     at_ += e.at;
     fail("a layout in CuTe's notation: " + e.reason);
   }
-  if (!layout.is_layout() && !layout.is(ValueKind::composed))
-    expected("a layout in CuTe's notation, SHAPE:STRIDE");
+  if (!layout.is_layout() && !layout.is(ValueKind::composed)) expected("a layout in CuTe's notation, SHAPE:STRIDE");
   at_ += parser.at();
 }
 
@@ -101,8 +100,7 @@ void Reader::value(const Instruction*& row) {
     std::vector<std::string> names;
     for (const Instruction& outer : target::outer_products()) names.emplace_back(outer.name);
     for (const Instruction* known : target::instructions_of(*target_)) names.emplace_back(known->name);
-    fail(fmt::format("{} has no instruction {}{}", target_->name, graph::shown(name),
-                     did_you_mean(name, names)));
+    fail(fmt::format("{} has no instruction {}{}", target_->name, graph::shown(name), did_you_mean(name, names)));
   }
   at_ += n;
 }
@@ -116,8 +114,7 @@ void Reader::set_target(std::string& name) {
 
 void Reader::name(std::string& name) {
   name = next();
-  if (name.empty() || !(std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '_'))
-    expected("a name");
+  if (name.empty() || !(std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '_')) expected("a name");
   at_ += name.size();
 }
 
@@ -143,9 +140,9 @@ void Reader::named(const Ids& ids, int& i) {
   const std::string found(next());
   const auto at = std::ranges::find(ids.list, found);
   if (at == ids.list.end())
-    fail(ids.list.empty() ? fmt::format("{} {}: unknown, there is none", ids.what, graph::shown(found))
-                          : fmt::format("{} {}: unknown{}", ids.what, graph::shown(found),
-                                        known_names("names", ids.list, found)));
+    fail(ids.list.empty()
+             ? fmt::format("{} {}: unknown, there is none", ids.what, graph::shown(found))
+             : fmt::format("{} {}: unknown{}", ids.what, graph::shown(found), known_names("names", ids.list, found)));
   i = static_cast<int>(at - ids.list.begin());
   at_ += found.size();
 }
@@ -156,9 +153,8 @@ void Reader::ref(char sign, int& i, std::size_t count) {
   if (!mark(std::string_view(&sign, 1))) expected(fmt::format("a number such as {}0", sign));
   value(i);
   if (i < 0 || static_cast<std::size_t>(i) >= count)
-    at_ = before,
-    fail(count == 0 ? fmt::format("{}{}: there is none yet", sign, i)
-                    : fmt::format("{0}{1}: expected one of {0}0 to {0}{2}", sign, i, count - 1));
+    at_ = before, fail(count == 0 ? fmt::format("{}{}: there is none yet", sign, i)
+                                  : fmt::format("{0}{1}: expected one of {0}0 to {0}{2}", sign, i, count - 1));
 }
 
 void Reader::offset(int& n) {

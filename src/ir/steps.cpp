@@ -36,8 +36,7 @@ void matmul(Io& io, plan::MatmulChoice& m, std::size_t nodes) {
   std::vector<std::int64_t> size{m.batch, m.m, m.n, m.k};
   io.value(warps);
   io.word("size"), io.value(size);
-  io.require(warps.size() == 4 && size.size() == 4,
-             "warps and size have four numbers each: batch, M, N and K");
+  io.require(warps.size() == 4 && size.size() == 4, "warps and size have four numbers each: batch, M, N and K");
   if constexpr (Io::reads) {
     m.warps = {warps[0], warps[1], warps[2], warps[3]};
     m.batch = size[0], m.m = size[1], m.n = size[2], m.k = size[3];
@@ -86,9 +85,7 @@ void is(Io& io, plan::Step& step, const Ids& channels) {
         through(c.channel), io.fact("ahead", c.guard_lag, 0), io.flag("multicast", c.multicast);
         acquired(c.acquired_channel);
       },
-      [&](plan::Mma& m) {
-        through(m.channel), io.flag("peeled", m.peeled), io.flag("pipelined", m.pipelined);
-      },
+      [&](plan::Mma& m) { through(m.channel), io.flag("peeled", m.peeled), io.flag("pipelined", m.pipelined); },
       [&](plan::Compute& c) {
         through(c.channel), io.fact("ahead", c.guard_lag, 0), io.flag("to_cluster", c.to_cluster);
       },
@@ -98,16 +95,15 @@ void is(Io& io, plan::Step& step, const Ids& channels) {
       [&](plan::OneOf<plan::Acquire, plan::Drain> auto& of) { through(of.channel); },
       [&](plan::Release& r) { through(r.channel), acquired(r.acquired_channel); },
       [&](plan::MbarrierInit& m) { through(m.channel), io.fact("arrivals", m.arrivals, 0); },
-      [](plan::OneOf<plan::Start, plan::FenceInit, plan::FenceProxy, plan::GriddepWait,
-                     plan::GriddepLaunchDependents, plan::WarpBarrier, plan::ClusterBarrier> auto&) {},
+      [](plan::OneOf<plan::Start, plan::FenceInit, plan::FenceProxy, plan::GriddepWait, plan::GriddepLaunchDependents,
+                     plan::WarpBarrier, plan::ClusterBarrier> auto&) {},
       [&](plan::Loop& l) { loop(io, l); });
 }
 
 }  // namespace
 
 template <class Io>
-void steps(Io& io, plan::Kernel& k, std::vector<plan::Step>& all, std::vector<Position>& at,
-           const Names& names) {
+void steps(Io& io, plan::Kernel& k, std::vector<plan::Step>& all, std::vector<Position>& at, const Names& names) {
   io.each("", all, [&](plan::Step& step) {
     at.push_back(io.here());
     io.kind(step), io.text(step.what);

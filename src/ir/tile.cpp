@@ -36,8 +36,7 @@ void views(Io& io, plan::Node& n, const plan::TileProgram& p) {
     const std::optional<Value> other = add(view, d, p);
     if constexpr (Io::reads)
       io.require(!other,
-                 fmt::format("the tiles of this grid and loop lie as {}, or as the like",
-                             other ? to_text(*other) : ""),
+                 fmt::format("the tiles of this grid and loop lie as {}, or as the like", other ? to_text(*other) : ""),
                  map);
   });
   if constexpr (Io::reads) n.view = std::move(view);

@@ -7,8 +7,7 @@ namespace {
 template <class V, std::size_t... I>
 void add(std::vector<plan::Step>& all, std::index_sequence<I...>) {
   const auto one = [&](auto alternative) {
-    if constexpr (!std::is_same_v<decltype(alternative), plan::Sync>)
-      all.push_back({.is = std::move(alternative)});
+    if constexpr (!std::is_same_v<decltype(alternative), plan::Sync>) all.push_back({.is = std::move(alternative)});
   };
   (one(std::variant_alternative_t<I, V>{}), ...);
 }

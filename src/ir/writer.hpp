@@ -141,9 +141,7 @@ class Writer {
   static bool same(const T& a, const T& b) {
     return a == b;
   }
-  static bool same(double a, double b) {
-    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
-  }
+  static bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
   void open(std::string_view word) {
     text_.append(2 * depth_, ' '), begins_ = true, glued_ = false, open_ = true;
     if (!word.empty()) put(word);

@@ -39,8 +39,7 @@ std::string quoted(int c) {
 /// Reads characters from a file or a string and tracks the line and column.
 class Characters {
  public:
-  explicit Characters(int fd, std::string source)
-      : source_(std::move(source)), fd_(fd), buffer_(1 << 18, '\0') {}
+  explicit Characters(int fd, std::string source) : source_(std::move(source)), fd_(fd), buffer_(1 << 18, '\0') {}
   explicit Characters(std::string_view text) : rest_(text) {}
   Characters(const Characters&) = delete;
   ~Characters() { close(); }
@@ -88,8 +87,7 @@ class Characters {
   /// Appends the rest of the input to `into`. Throws Error if the text in `into` exceeds max_bytes.
   void all(std::string& into) {
     while (peek() >= 0) {
-      if (into.size() + rest_.size() > max_bytes)
-        fail("{}: a graph has more than {} bytes", source_, max_bytes);
+      if (into.size() + rest_.size() > max_bytes) fail("{}: a graph has more than {} bytes", source_, max_bytes);
       into += rest_;
       bytes += rest_.size();
       rest_ = {};
@@ -128,8 +126,7 @@ Candidates::Candidates(const std::string& path)
   if (fd < 0) fail("{}: expected a graph file that can be read, found: {}", source_, std::strerror(errno));
   in_ = std::make_unique<Characters>(fd, source_);
   struct stat kind;
-  if (::fstat(fd, &kind) == 0 && S_ISDIR(kind.st_mode))
-    fail("{}: expected a graph file, found a directory", source_);
+  if (::fstat(fd, &kind) == 0 && S_ISDIR(kind.st_mode)) fail("{}: expected a graph file, found a directory", source_);
   begin();
 }
 
@@ -185,8 +182,8 @@ bool Candidates::advance() {
   in_->skip_blanks();
   const int c = in_->peek();
   const auto expected = [&](const std::string& what) {
-    fail("{}: expected JSON, found a parse error at line {}, column {}: expected {}, found {}", source_,
-         in_->line, in_->column, what, quoted(in_->peek()));
+    fail("{}: expected JSON, found a parse error at line {}, column {}: expected {}, found {}", source_, in_->line,
+         in_->column, what, quoted(in_->peek()));
   };
   if (c != ',' && c != ']') expected(fmt::format("',' or ']' after graph {}", count_ - 1));
   in_->drop();

@@ -30,8 +30,7 @@ class Names {
   int use(const Where& where, const std::string& name) const {
     const auto it = index_.find(name);
     if (it == index_.end())
-      fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name,
-              producer(name));
+      fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name, producer(name));
     return it->second;
   }
 
@@ -73,13 +72,11 @@ DType read_dtype(const Where& where, const std::string& what, const Json& j) {
     if (graph::name(d) == name) return d;
     known.emplace_back(graph::name(d));
   }
-  fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), describe(j),
-          did_you_mean(name, known));
+  fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), describe(j), did_you_mean(name, known));
 }
 
 Strides read_strides(const Where& where, const Json& j) {
-  return integers(where, "strides", j, -(std::int64_t{1} << 40),
-                  std::int64_t{1} << 40);  // validate() checks them
+  return integers(where, "strides", j, -(std::int64_t{1} << 40), std::int64_t{1} << 40);  // validate() checks them
 }
 
 int read_dim(const Where& where, const char* what, const Json& j, int min) {
@@ -99,11 +96,11 @@ bool has_scalar(const Where& where, OpKind kind, const Json& j) {
   const bool given = find(where, j, "scalar");
   const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();
   if (takes_scalar(kind, tensors) && !given)
-    fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
-            info(kind).inputs, tensors, tensors);
+    fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}", info(kind).inputs,
+            tensors, tensors);
   if (!takes_scalar(kind, tensors) && given)
-    fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it with {}",
-            info(kind).inputs, tensors);
+    fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it with {}", info(kind).inputs,
+            tensors);
   return given;
 }
 
@@ -120,8 +117,7 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
     if (!key.required && key.name != "scalar" && !find(where, j, name)) continue;
     if (key.name == "scalar" && !key.required && !has_scalar(where, kind, j)) continue;
     const Json& value = member(where, j, name);
-    if (key.name == "scalar")
-      a.scalar = key.required ? number(where, name, value) : read_scalar(where, name, value);
+    if (key.name == "scalar") a.scalar = key.required ? number(where, name, value) : read_scalar(where, name, value);
     if (key.name == "lo") a.lo = number(where, name, value);
     if (key.name == "hi") a.hi = number(where, name, value);
     if (key.name == "eps") a.eps = number(where, name, value);
@@ -131,8 +127,7 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
       a.dim = read_dim(where, name, value, 0);
     if (key.name == "to") a.to = integer(where, name, value, 1, max_extent);
     if (key.name == "dims") a.sizes = integers(where, name, value, 0, max_rank - 1);
-    if (key.name == "shape" || key.name == "normalized_shape")
-      a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "shape" || key.name == "normalized_shape") a.sizes = integers(where, name, value, 1, max_extent);
     if (key.name == "start") a.start = integer(where, name, value, 0, max_extent);
     if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
@@ -151,12 +146,9 @@ Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
 /// Throws Error if the operator's JSON object has a key that operators of its kind do not have. `block`: the
 /// operator is a block operator.
 void only_operator_keys(const Where& where, OpKind kind, const Json& j, bool block) {
-  if (kind == OpKind::input)
-    return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
-  if (kind == OpKind::output)
-    return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end", "shape"});
-  if (kind == OpKind::custom)
-    return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
+  if (kind == OpKind::input) return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
+  if (kind == OpKind::output) return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end", "shape"});
+  if (kind == OpKind::custom) return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
   std::vector<std::string_view> keys{"op", "inputs", "outputs"};
   for (const AttributeKey& key : attribute_keys(kind)) keys.push_back(key.name);
   if (block && kind == OpKind::mask) keys.insert(keys.end(), {"map", "loop_dim"});
@@ -182,8 +174,7 @@ std::array<int, 3> read_map(const Where& where, const Json& j) {
 std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
   const std::string name = identifier(where, "op", member(where, j, "op"));
   const auto kind = find_op(name);
-  if (!kind)
-    fail_at(where, "expected an operator that is known, found {}{}", name, known_operators(name, block));
+  if (!kind) fail_at(where, "expected an operator that is known, found {}{}", name, known_operators(name, block));
   return {name, *kind};
 }
 
@@ -192,10 +183,8 @@ class Reader {
  public:
   Reader(const Json& j, const std::string& fallback) : where_{fallback} {
     if (const Json* name = find(where_, j, "name")) where_.graph = identifier(where_, "name", *name);
-    const std::int64_t version =
-        integer(where_, "zellige_graph", member(where_, j, "zellige_graph"), 1, INT64_MAX);
-    if (version != json_version)
-      fail_at(where_, "expected version {} of the form, found {}", json_version, version);
+    const std::int64_t version = integer(where_, "zellige_graph", member(where_, j, "zellige_graph"), 1, INT64_MAX);
+    if (version != json_version) fail_at(where_, "expected version {} of the form, found {}", json_version, version);
     only_keys(where_, j, {"zellige_graph", "name", "inputs", "operators", "outputs"});
     g_.name = where_.graph;
     const Json& operators = list(where_, "operators", member(where_, j, "operators"));
@@ -220,8 +209,7 @@ class Reader {
     check_shape(where_, "input " + t.name, t.shape);
     const Json* strides = find(where_, j, "strides");
     t.strides = strides ? read_strides(where_, *strides) : row_major(t.shape);
-    if (const Json* constant = find(where_, j, "constant"))
-      t.constant = read_flag(where_, "constant", *constant);
+    if (const Json* constant = find(where_, j, "constant")) t.constant = read_flag(where_, "constant", *constant);
     names_.make(where_, t.name, static_cast<int>(g_.tensors.size()));
     g_.inputs.push_back(static_cast<int>(g_.tensors.size()));
     g_.tensors.push_back(std::move(t));
@@ -274,16 +262,16 @@ class Reader {
     return b;
   }
 
-  void read_block_operator(const Where& where, OpKind kind, const Json& j, const KernelOp& custom,
-                           BlockGraph& b, Names& tiles) {
+  void read_block_operator(const Where& where, OpKind kind, const Json& j, const KernelOp& custom, BlockGraph& b,
+                           Names& tiles) {
     if (!info(kind).block) fail_at(where, "expected an operator of the block level, found {}", name(kind));
     only_operator_keys(where, kind, j, true);
     BlockOp op;
     op.kind = kind;
     op.attributes = read_attributes(where, kind, j);
     if (kind == OpKind::input || kind == OpKind::output)
-      op.kernel_tensor = kind == OpKind::input ? argument(where, "from", custom.inputs, j)
-                                               : argument(where, "to", custom.outputs, j);
+      op.kernel_tensor =
+          kind == OpKind::input ? argument(where, "from", custom.inputs, j) : argument(where, "to", custom.outputs, j);
     if (kind == OpKind::input || kind == OpKind::output || kind == OpKind::mask) {
       if (const Json* map = find(where, j, "map")) op.map = read_map(where, *map);
       if (const Json* dim = find(where, j, "loop_dim")) op.loop_dim = read_dim(where, "loop_dim", *dim, -1);

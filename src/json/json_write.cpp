@@ -84,8 +84,7 @@ Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph&
     j["inputs"] = names(op.inputs, b.tensors);
     j["map"] = map_object(op.map);
     j["to"] = g.tensors[custom.outputs[op.kernel_tensor]].name;
-    if (const Attributes& a = op.attributes; a.dim >= 0)
-      j["dim"] = a.dim, j["start"] = a.start, j["end"] = a.end;
+    if (const Attributes& a = op.attributes; a.dim >= 0) j["dim"] = a.dim, j["start"] = a.start, j["end"] = a.end;
     if (!op.attributes.sizes.empty()) j["shape"] = op.attributes.sizes;
   } else {
     j["inputs"] = names(op.inputs, b.tensors);

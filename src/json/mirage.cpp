@@ -23,13 +23,11 @@ std::uint64_t read_guid(const Where& where, const Json& j) {
 }
 
 Tensor read_tensor(const Where& where, const Json& j) {
-  static const std::map<std::int64_t, DType> dtypes = {
-      {920, DType::bf16}, {921, DType::f16}, {930, DType::f32}};
+  static const std::map<std::int64_t, DType> dtypes = {{920, DType::bf16}, {921, DType::f16}, {930, DType::f32}};
   const std::uint64_t guid = read_guid(where, j);
   const auto dtype = dtypes.find(integer(where, "data_type", member(where, j, "data_type"), 0, 9999));
   if (dtype == dtypes.end())
-    fail_at(where, "expected data_type 920 (bf16), 921 (f16) or 930 (f32), found {}",
-            describe(j["data_type"]));
+    fail_at(where, "expected data_type 920 (bf16), 921 (f16) or 930 (f32), found {}", describe(j["data_type"]));
   Tensor t{guid, dtype->second, {}};
   const std::int64_t rank = integer(where, "num_dims", member(where, j, "num_dims"), 1, max_rank);
   const Json& dim = list(where, "dim", member(where, j, "dim"));
@@ -78,8 +76,7 @@ class Table {
   int use(const Where& where, const Json& j) const {
     const Tensor t = read_tensor(where, j);
     const auto it = index_.find(t.guid);
-    if (it == index_.end())
-      fail_at(where, "expected an operand that an earlier operator makes, found guid {}", t.guid);
+    if (it == index_.end()) fail_at(where, "expected an operand that an earlier operator makes, found guid {}", t.guid);
     const Entry& made = tensors_[it->second];
     if (made.shape != t.shape || made.dtype != t.dtype)
       fail_at(where, "expected guid {} to be the tensor {} {} that was made, found {} {}", t.guid,
@@ -143,19 +140,16 @@ Recognised recognise(const Where& where, std::string_view type, std::string_view
     const OpInfo& row = info(kind);
     if (!row.mirage.empty() && has(row)) known.push_back(fmt::format("{}{}_op", level, row.mirage));
   }
-  fail_at(where, "expected an operator that is known, found {}{}", type,
-          known_names("operators", known, type));
+  fail_at(where, "expected an operator that is known, found {}{}", type, known_names("operators", known, type));
 }
 
 /// Sets the attributes in `a` that follow from the op_type (`r`), from the block graph's reduction_dimx
 /// (`dimx`, the extent that some reductions leave) and from the shapes of the results.
-void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx,
-                     const std::vector<Shape>& results) {
+void read_attributes(const Recognised& r, Attributes& a, std::int64_t dimx, const std::vector<Shape>& results) {
   a.dim = r.dim;
   if (r.to_dimx || r.kind == OpKind::accum_redtox_sum) a.to = dimx;
   if (r.kind == OpKind::split)
-    for (const Shape& part : results)
-      a.sizes.push_back(r.dim < static_cast<int>(part.size()) ? part[r.dim] : 0);
+    for (const Shape& part : results) a.sizes.push_back(r.dim < static_cast<int>(part.size()) ? part[r.dim] : 0);
 }
 
 /// Returns an op_type as messages show it: what describe() returns, without the quotes.
@@ -211,8 +205,7 @@ class Importer {
   Strides read_strides(const Where& where, const char* key, const Json& j, int tensor) {
     Strides strides = integers(where, key, member(where, j, key), 0, std::int64_t{1} << 40);
     const std::size_t rank = g_.tensors[tensor].shape.size();
-    if (strides.size() != rank)
-      fail_at(where, "expected {} to hold {} strides, found {}", key, rank, strides.size());
+    if (strides.size() != rank) fail_at(where, "expected {} to hold {} strides, found {}", key, rank, strides.size());
     return strides;
   }
 
@@ -266,8 +259,8 @@ class Importer {
       const bool input = r.kind == OpKind::input;
       op.map = read_map(where, input ? "input_map" : "output_map", j);
       if (input)
-        op.loop_dim = static_cast<int>(
-            integer(where, "forloop_dim", member(where, j, "forloop_dim"), -1, max_rank - 1));
+        op.loop_dim =
+            static_cast<int>(integer(where, "forloop_dim", member(where, j, "forloop_dim"), -1, max_rank - 1));
       const int tensor = known_.use(where, member(where, j, "dtensor"));
       const std::vector<int>& arguments = input ? kernel_op.inputs : kernel_op.outputs;
       const auto at = std::ranges::find(arguments, tensor);

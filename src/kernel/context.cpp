@@ -54,10 +54,9 @@ std::vector<Mode> merged(values::View layout) {
   std::vector<Mode> all;
   for (const Mode& m : modes(layout)) {
     if (m.extent == 1) continue;
-    const bool continues =
-        !all.empty() &&
-        (m.stride == 0 ? all.back().stride == 0
-                       : m.basis == all.back().basis && m.stride == all.back().extent * all.back().stride);
+    const bool continues = !all.empty() && (m.stride == 0 ? all.back().stride == 0
+                                                          : m.basis == all.back().basis &&
+                                                                m.stride == all.back().extent * all.back().stride);
     if (continues)
       all.back().extent *= m.extent;
     else
@@ -96,12 +95,11 @@ std::int64_t Context::steps(int axis) const {
          (axis == 0 ? vector() : 1);
 }
 int Context::holders() const {
-  return static_cast<int>(
-      product(values::View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
+  return static_cast<int>(product(values::View(share)[0], [](const Mode& m, std::int64_t) { return m.stride == 0; }));
 }
 int Context::lanes() const {
-  return static_cast<int>(product(
-      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
+  return static_cast<int>(
+      product(values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below < 32; }));
 }
 int Context::lane_step() const {
   std::int64_t below = 1;
@@ -112,8 +110,8 @@ int Context::lane_step() const {
   return 1;
 }
 int Context::parts() const {
-  return static_cast<int>(product(
-      values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
+  return static_cast<int>(
+      product(values::View(share)[0], [](const Mode& m, std::int64_t below) { return moves(m, 0) && below >= 32; }));
 }
 
 bool Context::operator==(const Context& other) const {
@@ -125,8 +123,7 @@ bool have_equal_modes(const Context& a, const Context& b) {
   for (int part = 0; part < 3; ++part)
     if (merged(values::View(a.share)[part]) != merged(values::View(b.share)[part])) return false;
   for (int axis = 0; axis < a.axes(); ++axis)
-    if (a.items(axis) != b.items(axis) ||
-        merged(values::View(a.tile)[axis]) != merged(values::View(b.tile)[axis]))
+    if (a.items(axis) != b.items(axis) || merged(values::View(a.tile)[axis]) != merged(values::View(b.tile)[axis]))
       return false;
   return true;
 }
@@ -163,15 +160,13 @@ Context summands(const Summation& s) {
   Context c;
   c.domain = s.domain;
   const std::int64_t sums = graph::size(s.sums), line = std::int64_t{s.lanes} * s.splits * s.vector;
-  c.tile = bundle(ValueKind::layout,
-                  layout({{s.vector, s.to, s.dim}, {s.length / s.vector, s.to * s.vector, s.dim}}),
+  c.tile = bundle(ValueKind::layout, layout({{s.vector, s.to, s.dim}, {s.length / s.vector, s.to * s.vector, s.dim}}),
                   layout(rows(s.sums, sums)));
-  c.share = bundle(
-      ValueKind::layout,
-      layout({{s.lanes, s.vector, 0}, {s.splits, std::int64_t{s.lanes} * s.vector, 0}, {s.groups, 1, 1}}),
-      layout(
-          {{s.vector, 1, 0}, {ceil_div(s.length, line), line, 0}, {ceil_div(sums, s.groups), s.groups, 1}}),
-      layout({{1, 0, 0}}));
+  c.share =
+      bundle(ValueKind::layout,
+             layout({{s.lanes, s.vector, 0}, {s.splits, std::int64_t{s.lanes} * s.vector, 0}, {s.groups, 1, 1}}),
+             layout({{s.vector, 1, 0}, {ceil_div(s.length, line), line, 0}, {ceil_div(sums, s.groups), s.groups, 1}}),
+             layout({{1, 0, 0}}));
   return c;
 }
 
@@ -181,14 +176,13 @@ Summation spread(Summation s, bool together, std::int64_t threads) {
   };
   const std::int64_t sums = graph::size(s.sums);
   if (together && s.dim == static_cast<int>(s.domain.size()) - 1 && s.to == 1)
-    for (s.vector = max_elements_per_step;
-         s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4); s.vector /= 2) {
+    for (s.vector = max_elements_per_step; s.vector > 1 && (s.length % s.vector != 0 || s.length / s.vector < 4);
+         s.vector /= 2) {
     }
   const std::int64_t steps = s.length / s.vector;
   while (s.lanes < 32 && sums * s.lanes < threads && s.lanes * 2 <= steps) s.lanes *= 2;
   if (s.lanes == 32 && sums * 64 <= threads)
-    s.splits =
-        std::min({8, floor_power(threads / (sums * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
+    s.splits = std::min({8, floor_power(threads / (sums * 32)), floor_power(std::max<std::int64_t>(1, steps / 32))});
   s.groups = static_cast<int>(threads / (s.lanes * s.splits));
   return s;
 }
@@ -214,13 +208,12 @@ Shape factor(const Shape& at, int side) {
 std::string print(const Context& c) {
   if (c.row) {
     const WarpLayout w = warps(c);
-    return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), w.b,
-                       w.m, w.n, c.repeats() > 1 ? fmt::format(", {} slices of N", c.repeats()) : "");
+    return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), w.b, w.m, w.n,
+                       c.repeats() > 1 ? fmt::format(", {} slices of N", c.repeats()) : "");
   }
   if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", to_string(c.domain), c.holders());
   if (c.axes() == 1)
-    return fmt::format("blocked layout of {} by {} along dimension {}", to_string(c.domain), c.vector(),
-                       c.inner());
+    return fmt::format("blocked layout of {} by {} along dimension {}", to_string(c.domain), c.vector(), c.inner());
   return fmt::format("{} lanes{} a line of {} in {}, by {}", c.lanes(),
                      c.parts() > 1 ? fmt::format(" in each of {} warps", c.parts()) : "", c.items(0),
                      to_string(c.domain), c.vector());

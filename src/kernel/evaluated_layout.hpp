@@ -77,8 +77,7 @@ using UseAccess = std::function<void(const WarpAccess&)>;
 /// Calls use(access) for each warp-wide memory instruction by which the threads access every element of the layout
 /// once, with vector() elements per lane. Stops after `limit` calls. The first access of every warp comes before the
 /// second one of any warp. `use` must not keep a reference to its argument, which is overwritten.
-void for_each_access(const Context&, const UseAccess& use,
-                     std::size_t limit = std::numeric_limits<std::size_t>::max());
+void for_each_access(const Context&, const UseAccess& use, std::size_t limit = std::numeric_limits<std::size_t>::max());
 /// Calls use(access) for each warp-wide memory instruction that writes results of a reduction. Stops after `limit`
 /// calls. Of the lanes that have summands of the same result, only the first has a coordinate in the access.
 void for_each_sum_access(const Context&, const UseAccess& use,

@@ -96,8 +96,7 @@ class Nest {
     const Shape& bound = written(plan_, *work_);
     Point p = own();
     // Warps without tiles would read beyond the tile: clamps their rows, too.
-    if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0)
-      p.limit[rank - 2] = c_.domain[rank - 2];
+    if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0) p.limit[rank - 2] = c_.domain[rank - 2];
     if (c_.domain[rank - 1] % p.vector != 0 || bound[rank - 1] != c_.domain[rank - 1])
       p.limit[rank - 1] = c_.domain[rank - 1];
     guard(plan::guards(plan_, *work_), {});
@@ -216,10 +215,8 @@ class Nest {
       if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
         for (int d = 0; d < n.view.rank(); ++d)
           if (n.view.predicated(d))
-            all.insert(
-                {n.view.along(d, p_), reach(plan_, n).far(), n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
-      if (n.kind == NodeKind::map || n.kind == NodeKind::store)
-        open.insert(open.end(), n.in.begin(), n.in.end());
+            all.insert({n.view.along(d, p_), reach(plan_, n).far(), n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
+      if (n.kind == NodeKind::map || n.kind == NodeKind::store) open.insert(open.end(), n.in.begin(), n.in.end());
     }
     return {all.begin(), all.end()};
   }
@@ -230,8 +227,7 @@ class Nest {
   /// registers.
   bool held(int node) const {
     const NodeKind kind = p_.nodes[node].kind;
-    return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node &&
-           plan_.rmem_of(node) >= 0;
+    return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node && plan_.rmem_of(node) >= 0;
   }
 
   /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item
@@ -273,8 +269,7 @@ class Nest {
       result = value(n.in[0], q);
     } else if (n.kind == NodeKind::permute) {
       Point q = p;
-      for (std::size_t d = 0; d < n.order.size(); ++d)
-        q.at[n.order[d]] = p.at[d], q.limit[n.order[d]] = p.limit[d];
+      for (std::size_t d = 0; d < n.order.size(); ++d) q.at[n.order[d]] = p.at[d], q.limit[n.order[d]] = p.limit[d];
       q.inner = n.order[p.inner], q.own = At::elsewhere;
       result = value(n.in[0], q);
     } else if (n.kind == NodeKind::concat) {
@@ -348,8 +343,7 @@ class Nest {
     const auto one = [&](const Point& q) {
       std::vector<int> in{rotated(node, 0, q, itself, 1), rotated(node, 0, q, neighbour_in_pair, 1),
                           rotated(node, 1, q, table, 1), rotated(node, 2, q, table, 1)};
-      return add(
-          Item{.kind = Kind::apply, .node = node, .in = std::move(in), .vector = q.vector, .pieces = {q.at}});
+      return add(Item{.kind = Kind::apply, .node = node, .in = std::move(in), .vector = q.vector, .pieces = {q.at}});
     };
     if (n.dim != p.inner || p.vector == 1) return one(p);
     if (p.vector % 2 == 0 && p.shift % p.vector == 0 && p.limit[n.dim] == 0 && extent % p.vector == 0) {

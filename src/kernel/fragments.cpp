@@ -34,8 +34,7 @@ struct Counts {
 /// `batches` matrices of `rows` x `columns` items. Vectors of `vector` items are along the columns. A batch number is
 /// a row-major index over the batch dimensions; a number beyond the last matrix has an out-of-bounds coordinate in
 /// the first dimension.
-Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows,
-              std::int64_t batches) {
+Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows, std::int64_t batches) {
   const int rank = static_cast<int>(domain.size());
   std::vector<plan::Mode> outer;
   for (int d = rank - 3; d >= 0; --d) {
@@ -66,8 +65,8 @@ Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction
   c.row = &mma;
   c.share = bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values),
                    layout({{slices, slices > 1 ? columns : 0, along}}));
-  c.tile = covered(domain, c.vector(), slices > 1 ? domain.back() : count.n * w.n * unit,
-                   count.m * down_once * mma.m, count.b * w.b);
+  c.tile = covered(domain, c.vector(), slices > 1 ? domain.back() : count.n * w.n * unit, count.m * down_once * mma.m,
+                   count.b * w.b);
   return c;
 }
 
@@ -77,15 +76,14 @@ Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout
   std::vector<plan::Mode> lanes, values;
   append(lanes, mma.a.layout.threads, mma.m);
   append(values, mma.a.layout.values, mma.m);
-  values.insert(
-      values.end(),
-      {{steps, std::int64_t{w.k} * mma.k, along}, {count.m, down_once * mma.m, down}, {count.b, w.b, batch}});
+  values.insert(values.end(),
+                {{steps, std::int64_t{w.k} * mma.k, along}, {count.m, down_once * mma.m, down}, {count.b, w.b, batch}});
   const Value warp = layout({{down_once, mma.m, down}, {w.b, 1, batch}, {w.n, 0, 0}, {w.k, mma.k, along}});
   Context c;
   c.domain = a;
   c.row = &mma;
-  c.share = bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values),
-                   layout({{1, 0, 0}}));
+  c.share =
+      bundle(ValueKind::layout, bundle(ValueKind::layout, layout(lanes), warp), layout(values), layout({{1, 0, 0}}));
   c.tile = covered(a, c.vector(), steps * w.k * mma.k, count.m * down_once * mma.m, count.b * w.b);
   return c;
 }
@@ -118,15 +116,14 @@ Context lines(const Context& c) {
   rows.domain = c.domain;
   rows.domain[last] = 1;
   if (!c.row) {
-    rows.share =
-        bundle(ValueKind::layout, without_columns(modes(share[0])), layout(values), layout({{1, 0, 0}}));
+    rows.share = bundle(ValueKind::layout, without_columns(modes(share[0])), layout(values), layout({{1, 0, 0}}));
     rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])));
     return rows;
   }
-  rows.share = bundle(
-      ValueKind::layout,
-      bundle(ValueKind::layout, without_columns(modes(share[0][0])), without_columns(modes(share[0][1]))),
-      layout(values), layout({{1, 0, 0}}));
+  rows.share =
+      bundle(ValueKind::layout,
+             bundle(ValueKind::layout, without_columns(modes(share[0][0])), without_columns(modes(share[0][1]))),
+             layout(values), layout({{1, 0, 0}}));
   rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])),
                      layout(modes(tile[batch])));
   return rows;
@@ -147,9 +144,7 @@ bool whole_lines(const Context& c) {
          c.parts() == 1;
 }
 
-bool lines_of(const Context& rows, const Context& c) {
-  return rows.replicated() && whole_lines(c) && lines(c) == rows;
-}
+bool lines_of(const Context& rows, const Context& c) { return rows.replicated() && whole_lines(c) && lines(c) == rows; }
 
 bool whole_pairs(const Context& c) {
   const int rank = c.rank();
@@ -162,8 +157,7 @@ int other_of_pair(const Context& c, int value) {
 }
 
 WarpLayout warp_coordinate(const WarpLayout& w, int warp) {
-  return {
-      .b = warp / w.m % w.b, .m = warp % w.m, .n = warp / (w.m * w.b) % w.n, .k = warp / (w.m * w.b * w.n)};
+  return {.b = warp / w.m % w.b, .m = warp % w.m, .n = warp / (w.m * w.b) % w.n, .k = warp / (w.m * w.b * w.n)};
 }
 
 }  // namespace zellige::plan

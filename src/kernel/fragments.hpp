@@ -50,8 +50,7 @@ Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, 
 /// Returns the thread-value layout of the A fragments of a matmul whose A operand, of shape `a`, is the rounded
 /// accumulators of another matmul. `producer` says how the block's warps divide that other matmul, and `warps` how
 /// they divide the matmul that reads A, whose K is divided among warps.k warps.
-Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& warps,
-                    const Instruction& mma);
+Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& warps, const Instruction& mma);
 
 /// Returns the arrangement of warps with which a layout of accumulators, or of their row statistics, was built.
 WarpLayout warps(const Context&);

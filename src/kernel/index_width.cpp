@@ -13,8 +13,8 @@ std::int64_t step(const Kernel& plan, const Node& n) {
   for (const Agent& agent : plan.agents)
     walk(agent.steps, [&](const Step& step, const Position&) {
       if (const Instruction* row = step.work.matmul.row)
-        maximum = std::max({maximum, std::int64_t{row->m}, std::int64_t{row->n} * tiles_in_unit(*row),
-                            std::int64_t{row->k}});
+        maximum =
+            std::max({maximum, std::int64_t{row->m}, std::int64_t{row->n} * tiles_in_unit(*row), std::int64_t{row->k}});
     });
   return maximum;
 }

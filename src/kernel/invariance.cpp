@@ -18,8 +18,7 @@ bool Invariance::fixed(const std::vector<TileCoordinate>& at) const {
 
 bool Invariance::operator()(const Item& item, const std::vector<Item>& before) const {
   if (!loop_ || item.vector > 1) return false;
-  if (!std::ranges::all_of(item.pieces, [&](const std::vector<TileCoordinate>& at) { return fixed(at); }))
-    return false;
+  if (!std::ranges::all_of(item.pieces, [&](const std::vector<TileCoordinate>& at) { return fixed(at); })) return false;
   const auto known = [&](int i) { return before[i].invariant; };
   switch (item.kind) {
     case Item::Kind::read_shared:

@@ -22,8 +22,7 @@ std::vector<Guard> guards(const Kernel& plan, const Work& t) {
   if (t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
     const SmemTensor& b = plan.tensors[t.buffer];
     const int last = static_cast<int>(rank) - 1;
-    room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 &&
-           b.stride(last - 1) >= c.items(0);
+    room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 && b.stride(last - 1) >= c.items(0);
   }
   if (!room) need(0, bound[rank - 1]);
   return result;

@@ -5,9 +5,8 @@
 namespace zellige::plan {
 
 std::string_view name(Synchronisation by) {
-  static constexpr std::string_view names[] = {"block_barrier",   "named_barrier", "cp_async_group",
-                                               "mbarrier_bytes",  "commit_group",  "bulk_group",
-                                               "mbarrier_cluster"};
+  static constexpr std::string_view names[] = {"block_barrier", "named_barrier", "cp_async_group",  "mbarrier_bytes",
+                                               "commit_group",  "bulk_group",    "mbarrier_cluster"};
   static_assert(std::size(names) == std::size_t(Synchronisation::mbarrier_cluster) + 1);
   if (by <= Synchronisation::mbarrier_cluster) return names[std::size_t(by)];
   fail("kernel: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
@@ -21,9 +20,8 @@ int Kernel::stages() const {
 
 const Work* Kernel::product_of(int node) const {
   if (program.nodes[node].kind != NodeKind::matmul) return nullptr;
-  return find_work(*this, [&](const Work& w) {
-    return w.node == node && (w.kind == WorkKind::mma || w.kind == WorkKind::reduce);
-  });
+  return find_work(
+      *this, [&](const Work& w) { return w.node == node && (w.kind == WorkKind::mma || w.kind == WorkKind::reduce); });
 }
 
 const CopyChoice* Kernel::copy_of(int node) const {
@@ -70,14 +68,11 @@ int ranks_of(const Kernel& s, int channel) {
 
 int arrivals_of(const Kernel& s, int channel) {
   for (const Step& step : s.setup)
-    if (const MbarrierInit* init = as<MbarrierInit>(step); init && init->channel == channel)
-      return init->arrivals;
+    if (const MbarrierInit* init = as<MbarrierInit>(step); init && init->channel == channel) return init->arrivals;
   return 0;
 }
 
-bool consumes(const Channel& c, int agent) {
-  return std::ranges::find(c.consumers, agent) != c.consumers.end();
-}
+bool consumes(const Channel& c, int agent) { return std::ranges::find(c.consumers, agent) != c.consumers.end(); }
 
 int issuers(const Kernel& k, const Agent& agent) {
   const auto of_all = [&](const Step& s) {
@@ -87,8 +82,8 @@ int issuers(const Kernel& k, const Agent& agent) {
           return copy.channel < 0 || k.channels[copy.channel].by != Synchronisation::mbarrier_bytes;
         },
         [](const OneOf<Acquire, Drain, GriddepWait, GriddepLaunchDependents, Loop> auto&) { return false; },
-        [](const OneOf<Mma, Compute, Start, Commit, WaitGroup, Barrier, Release, MbarrierInit, FenceInit,
-                       FenceProxy, WarpBarrier, ClusterBarrier> auto&) { return true; });
+        [](const OneOf<Mma, Compute, Start, Commit, WaitGroup, Barrier, Release, MbarrierInit, FenceInit, FenceProxy,
+                       WarpBarrier, ClusterBarrier> auto&) { return true; });
   };
   if (!find_step(agent.steps, of_all)) return 1;
   return k.warp_specialized() ? 32 * agent.warps : k.threads;

@@ -40,8 +40,8 @@ void verify_disjoint(const TileProgram& a, const TileProgram& b, const Program& 
       if (program.memory_of(n.tensor) != program.memory_of(m.tensor) || are_disjoint(n, m)) continue;
       const bool both = n.kind == m.kind;
       const auto& [writer, reader] = n.kind == NodeKind::store ? std::tie(a, b) : std::tie(b, a);
-      reject("{} {} elements of {} that {} writes in the same launch, whose blocks run in any order",
-             reader.name, both ? "writes" : "reads", program.tensors[n.tensor].name, writer.name);
+      reject("{} {} elements of {} that {} writes in the same launch, whose blocks run in any order", reader.name,
+             both ? "writes" : "reads", program.tensors[n.tensor].name, writer.name);
     }
 }
 
@@ -80,8 +80,7 @@ void verify_launches(const std::vector<Kernel>& kernels, const Program& program)
     if (l.count() == 1) continue;
     for (std::size_t i = l.first; i < l.last; ++i) {
       verify_one(kernels[i], kernels[l.first]);
-      for (std::size_t j = i + 1; j < l.last; ++j)
-        verify_disjoint(kernels[i].program, kernels[j].program, program);
+      for (std::size_t j = i + 1; j < l.last; ++j) verify_disjoint(kernels[i].program, kernels[j].program, program);
     }
   }
 }

@@ -10,8 +10,7 @@ Steps side_by_side(const Kernel& plan, Steps steps, std::size_t first) {
   const auto fusible = [&](const Step& s) {
     return s.work.node >= 0 && !as<Start>(s) && !as<Mma>(s) &&
            (s.is.index() == one.is.index() || !plan.warp_specialized()) &&
-           is_global_load(s.work.kind) == is_global_load(one.work.kind) &&
-           guard_lag_of(s) == guard_lag_of(one);
+           is_global_load(s.work.kind) == is_global_load(one.work.kind) && guard_lag_of(s) == guard_lag_of(one);
   };
   std::size_t last = first;
   while (last < steps.size() && fusible(steps[last])) ++last;

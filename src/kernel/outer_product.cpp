@@ -49,8 +49,8 @@ int wavefronts(const Instruction& row, int side) {
 
 }  // namespace
 
-std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
-                                   std::int64_t extent, std::int64_t k) {
+std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x, std::int64_t extent,
+                                   std::int64_t k) {
   constexpr int size = 4;  // bytes per element
   const int count = share(row, side, 0).count;
   const bool whole = extent % (side == 0 ? row.m : row.n) == 0;
@@ -72,8 +72,7 @@ std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_
 int outer_wavefronts(const Instruction& row, int side) {
   static const std::vector<std::array<int, 2>> known = [] {
     std::vector<std::array<int, 2>> each;
-    for (const Instruction& r : target::outer_products())
-      each.push_back({wavefronts(r, 0), wavefronts(r, 1)});
+    for (const Instruction& r : target::outer_products()) each.push_back({wavefronts(r, 0), wavefronts(r, 1)});
     return each;
   }();
   return known[&row - target::outer_products().data()][side];  // `row` must be an element of that table

@@ -28,8 +28,8 @@ struct OuterLoad {
 /// the descriptor of the FMA matmul, `x` the first row of A (column of B) of the warp's tile, and `extent` the number
 /// of rows of A (columns of B). If `along_k`, the operand is contiguous along K. A lane whose row or column would be
 /// `extent` or more reads an element within the operand instead.
-std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
-                                   std::int64_t extent, std::int64_t k);
+std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x, std::int64_t extent,
+                                   std::int64_t k);
 
 /// Returns the wavefronts of the loads of operand A (side 0) or B (side 1) per warp and step over K, if the operand is
 /// contiguous along K and has no bank conflicts. `row` must be a descriptor in the table target::outer_products().

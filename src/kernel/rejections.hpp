@@ -43,9 +43,8 @@ inline void drop(const Rejected& plan, Rejections& kept, bool stops = stops_at_r
 /// Returns one line for stderr about the rejected plans of a search that found another plan. `all` must not be empty.
 inline std::string told(const Rejections& all) {
   const std::string more = all.size() > 1 ? fmt::format(" (and {} more)", all.size() - 1) : "";
-  return fmt::format(
-      "{} of Zellige's own plans rejected by the proof and dropped, the result is of another plan: {}{}",
-      all.size(), all.at(0), more);
+  return fmt::format("{} of Zellige's own plans rejected by the proof and dropped, the result is of another plan: {}{}",
+                     all.size(), all.at(0), more);
 }
 /// Returns one line for stderr about the rejection of `plan`, for a compilation that has no other plan.
 inline std::string told(const Rejected& plan) {

@@ -7,8 +7,7 @@
 
 namespace zellige::plan {
 
-std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes,
-                                          int threads) {
+std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes, int threads) {
   constexpr int sector = 32, warp = 32;
   Summation s;
   s.domain = s.sums = domain;
@@ -40,8 +39,7 @@ Context store_blocked_layout(const TileProgram& p, const Node& store, int inner,
     return s.size() == store.shape.size() && s[inner] == 1 && graph::size(s) > 1;
   });
   if (of_lines)
-    if (auto lines =
-            row_blocked_layout(store.shape, inner, vector, graph::whole_bytes(store.dtype), p.threads()))
+    if (auto lines = row_blocked_layout(store.shape, inner, vector, graph::whole_bytes(store.dtype), p.threads()))
       return std::move(*lines);
   return blocked_layout(store.shape, inner, vector, p.threads());
 }

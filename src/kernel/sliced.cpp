@@ -19,8 +19,7 @@ std::vector<Slice> slices(const TileProgram& p, const Node& store) {
   std::vector<Slice> found;
   const View& v = store.view;
   for (int d = 0; d < v.rank(); ++d) {
-    if (!v.predicated(d) || v.axis(d) < 0 || v.iterates(d) || v.origin(d) > 0 || v.origin(d) % v.tile(d) != 0)
-      continue;
+    if (!v.predicated(d) || v.axis(d) < 0 || v.iterates(d) || v.origin(d) > 0 || v.origin(d) % v.tile(d) != 0) continue;
     const Interval along = v.along(d, p);
     const std::int64_t end = ceil_div(v.end(d) - v.origin(d), v.tile(d));
     const Slice slice{d, along, -v.origin(d) / v.tile(d), std::min(along.tiles(), end)};
@@ -35,8 +34,7 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
   if (work.kind == WorkKind::to_global) return slices(p, p.nodes[work.node]);
   std::vector<Slice> parts;
   for (const Work& t : works(plan)) {
-    if (t.kind != WorkKind::to_global || t.buffer != work.buffer ||
-        p.nodes[t.node].in != p.nodes[work.node].in)
+    if (t.kind != WorkKind::to_global || t.buffer != work.buffer || p.nodes[t.node].in != p.nodes[work.node].in)
       continue;
     const std::vector<Slice> of = slices(p, p.nodes[t.node]);
     if (of.size() != 1) return {};
@@ -53,15 +51,14 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
   return parts;
 }
 
-const Work* shared_way_out(const Kernel& plan, const std::vector<Work>& stores, int another,
-                           const Instruction* row, int inner) {
+const Work* shared_way_out(const Kernel& plan, const std::vector<Work>& stores, int another, const Instruction* row,
+                           int inner) {
   const std::vector<Node>& nodes = plan.program.nodes;
   const Node& n = nodes[another];
   for (const bool same : {true, false})
     for (const Work& way : stores) {
       const SmemTensor& b = plan.tensors[way.buffer];
-      const bool equivalent =
-          b.dtype == n.dtype && b.shape == n.shape && b.inner == inner && way.copy.row == row;
+      const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner && way.copy.row == row;
       const bool fits = std::ranges::all_of(stores, [&](const Work& other) {
         return other.buffer != way.buffer || nodes[other.node].in == n.in ||
                never_both(plan.program, nodes[other.node], n);

@@ -36,8 +36,8 @@ std::vector<Slice> slices(const Kernel&, const Work&);
 /// - its tile and the tile of `another` have the same shape, type, contiguous dimension (`inner`) and store
 ///   instruction;
 /// - every store that uses the buffer stores the same value as `another`, or no block executes both stores.
-const Work* shared_way_out(const Kernel&, const std::vector<Work>& stores, int another,
-                           const Instruction* row, int inner);
+const Work* shared_way_out(const Kernel&, const std::vector<Work>& stores, int another, const Instruction* row,
+                           int inner);
 
 /// Returns two numbers of tiles, counted along the dimensions of the slices: the tiles that every slice contains, and
 /// all tiles. Each block computes one tile, so the quotient is the share of the blocks whose tile is in every slice.

@@ -12,8 +12,8 @@ std::string_view name(WorkKind kind) {
 }
 
 Section section_of(const Work& work, const Sections& sections) {
-  const bool updates = work.kind == WorkKind::mma || work.kind == WorkKind::rescale ||
-                       work.kind == WorkKind::reduce || work.kind == WorkKind::accumulate;
+  const bool updates = work.kind == WorkKind::mma || work.kind == WorkKind::rescale || work.kind == WorkKind::reduce ||
+                       work.kind == WorkKind::accumulate;
   return updates ? sections.of(work.node) : sections.complete(work.node);
 }
 
@@ -29,13 +29,12 @@ std::string_view name(const Step& step) {
       [](const FenceInit&) { return "fence_init"sv; }, [](const FenceProxy&) { return "fence_proxy"sv; },
       [](const GriddepWait&) { return "griddep_wait"sv; },
       [](const GriddepLaunchDependents&) { return "griddep_launch_dependents"sv; },
-      [](const WarpBarrier&) { return "warp_barrier"sv; },
-      [](const ClusterBarrier&) { return "cluster_barrier"sv; }, [](const Loop&) { return "loop"sv; });
+      [](const WarpBarrier&) { return "warp_barrier"sv; }, [](const ClusterBarrier&) { return "cluster_barrier"sv; },
+      [](const Loop&) { return "loop"sv; });
 }
 
 std::string describe(const Step& step, int index) {
-  return step.what.empty() ? fmt::format("step {} ({})", index, name(step))
-                           : fmt::format("step '{}'", step.what);
+  return step.what.empty() ? fmt::format("step {} ({})", index, name(step)) : fmt::format("step '{}'", step.what);
 }
 
 int channel_of(const Step& step) {

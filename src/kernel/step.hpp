@@ -76,19 +76,17 @@ struct MatmulChoice {
   std::int64_t products() const { return batch * n / columns(); }
   /// Returns whether the instruction still reads A from registers after it has been issued, as the second wgmma of an
   /// attention does.
-  bool chained() const {
-    return completion() == Completion::commit_group && row->a.space == Instruction::Space::rmem;
-  }
+  bool chained() const { return completion() == Completion::commit_group && row->a.space == Instruction::Space::rmem; }
 };
 
 /// What a step does with the value of one node, without a barrier: all threads in one thread-value layout.
 struct Work {
   WorkKind kind{};
-  int node = -1;         // index into the program's nodes; -1: the step does no work
-  int context = -1;      // index into Kernel::rmem: the thread-value layout
-  int buffer = -1;       // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
-  int part = -1;         // the dimension along which each rank copies its part; -1: all of the tile
-  CopyChoice copy = {};  // copy_in, fetch, to_global
+  int node = -1;             // index into the program's nodes; -1: the step does no work
+  int context = -1;          // index into Kernel::rmem: the thread-value layout
+  int buffer = -1;           // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
+  int part = -1;             // the dimension along which each rank copies its part; -1: all of the tile
+  CopyChoice copy = {};      // copy_in, fetch, to_global
   MatmulChoice matmul = {};  // mma
   auto operator<=>(const Work&) const = default;
 };
@@ -185,8 +183,8 @@ struct WarpBarrier {};     // teardown: __syncwarp
 struct ClusterBarrier {};  // setup, teardown: synchronises all threads of the cluster
 
 /// The steps that synchronise.
-using Sync = std::variant<Commit, WaitGroup, Barrier, Acquire, Release, Drain, MbarrierInit, FenceInit,
-                          FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier>;
+using Sync = std::variant<Commit, WaitGroup, Barrier, Acquire, Release, Drain, MbarrierInit, FenceInit, FenceProxy,
+                          GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier>;
 
 struct Step;
 /// A loop over steps. The loop is a step itself.

@@ -20,23 +20,21 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   // ends with the row, and TMA fills the rest of the box with zeros.
   const bool only = n.view.fixed(inner) && n.view.origin(inner) >= 0;
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
-    return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name,
-                       n.shape[inner] * size, only ? unit : span_bytes);
+    return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
+                       only ? unit : span_bytes);
   if (number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {
     const std::int64_t bytes = tensor.strides[d] * size, origin = n.view.origin(d);
     if (d != inner && tensor.shape[d] > 1 && (bytes <= 0 || bytes % unit != 0))
-      return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d,
-                         bytes, unit);
+      return fmt::format("{}'s stride along dimension {} is {} bytes, no multiple of {}", tensor.name, d, bytes, unit);
     if (d != inner && n.shape[d] > max_box)
       return fmt::format("{}'s tile has {} elements along dimension {}, a box of TMA at most {}", tensor.name,
                          n.shape[d], d, max_box);
     if (origin < 0 && origin % n.shape[d] != 0)
-      return fmt::format("{} is a slice of what blocks leave, which begins at {} of tiles of {}", tensor.name,
-                         -origin, n.shape[d]);
+      return fmt::format("{} is a slice of what blocks leave, which begins at {} of tiles of {}", tensor.name, -origin,
+                         n.shape[d]);
     if (d == inner && origin * size % unit != 0)
-      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name,
-                         origin * size, unit);
+      return fmt::format("{}'s tiles start at {} bytes of a line, no multiple of {}", tensor.name, origin * size, unit);
   }
   return "";
 }
@@ -50,9 +48,8 @@ TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
   const Node& n = plan.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   const bool load = n.kind == NodeKind::load;
-  const Work& copy = *find_work(plan, [&](const Work& w) {
-    return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global);
-  });
+  const Work& copy = *find_work(
+      plan, [&](const Work& w) { return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global); });
   const SmemTensor& b = plan.tensors[copy.buffer];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};

@@ -32,8 +32,7 @@ View lines_of(const Shape& whole, std::int64_t blocks) {
   tile[last] = chunk * ceil_div(chunks, pieces);
   if (last > 0) {
     const std::int64_t lines = std::max<std::int64_t>(1, ceil_div(graph::size(whole), blocks * tile[last]));
-    tile[last - 1] =
-        std::min<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lines)), whole[last - 1]);
+    tile[last - 1] = std::min<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lines)), whole[last - 1]);
   }
   for (std::size_t d = 0; d <= last; ++d) steps.push_back(ceil_div(whole[d], tile[d]));
   return View::over_grid(whole, tile, steps);
@@ -122,8 +121,8 @@ TileProgram copy_lines(const Program& program, LineCopies copies, const std::str
   return p;
 }
 
-int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies& copies,
-                    const std::string& name, const target::Target& target) {
+int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies& copies, const std::string& name,
+                    const target::Target& target) {
   const graph::KernelTensor t = program.tensors[tensor];
   if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
   if (graph::bits(t.dtype) > 16 || std::ranges::count(t.strides, 0) > 0) return tensor;
@@ -145,10 +144,10 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   const int lines = add_tensor(program, t.dtype, padded, dense, t.name + "_lines");
   const int to = new_view(program, lines, shape, strides, Shape(shape.size(), 0), t.name + "_aligned");
   program.aligned[tensor] = to;
-  program.notes.push_back(fmt::format(
-      "{}: {} has strides {}, so that its lines begin at no multiple of {} bytes: it is copied into "
-      "strides {}, and read from there",
-      name, t.name, to_string(t.strides), target.access_bytes, to_string(strides)));
+  program.notes.push_back(
+      fmt::format("{}: {} has strides {}, so that its lines begin at no multiple of {} bytes: it is copied into "
+                  "strides {}, and read from there",
+                  name, t.name, to_string(t.strides), target.access_bytes, to_string(strides)));
   copies.push_back({.from = from, .into = lines});
   return to;
 }
@@ -158,9 +157,8 @@ LineCopies align_operands(Program& program, TileProgram& p, const target::Target
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const Node n = p.nodes[i];
     if (n.kind != NodeKind::load || number_of(n) >= 0) continue;
-    const bool of_product = std::ranges::any_of(p.consumers(static_cast<int>(i)), [&](int reader) {
-      return p.nodes[reader].kind == NodeKind::matmul;
-    });
+    const bool of_product = std::ranges::any_of(p.consumers(static_cast<int>(i)),
+                                                [&](int reader) { return p.nodes[reader].kind == NodeKind::matmul; });
     if (!of_product || !worth_a_copy(program, p, n, target)) continue;
     const std::int64_t read = p.grid.count() * (n.view.iterates() ? p.loop : 1) * graph::size(n.shape);
     const std::int64_t times = ceil_div(read, graph::size(program.shape(n.tensor)));

@@ -44,8 +44,7 @@ class ByParts {
       if (!goes_by_parts(n)) return std::nullopt;
     std::vector<TileProgram> programs;
     std::int64_t begin = 0;
-    for (std::size_t i = 0; i < read_[0].operands.size(); begin += extent(i), ++i)
-      programs.push_back(part(i, begin));
+    for (std::size_t i = 0; i < read_[0].operands.size(); begin += extent(i), ++i) programs.push_back(part(i, begin));
     launch_together(programs);
     return programs;
   }
@@ -87,8 +86,7 @@ class ByParts {
   /// grid axis divides the concatenated dimension, the same axis must divide this one. If none does, no grid axis may
   /// divide this dimension, and both must have the same extent, more than 1.
   bool is_along(const Cut& s) const {
-    return split_->axis >= 0 ? s.axis == split_->axis
-                             : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
+    return split_->axis >= 0 ? s.axis == split_->axis : s.axis < 0 && s.extent == split_->extent && s.extent > 1;
   }
 
   /// Returns whether node `n` can be restricted to one operand of the concatenation. This is so if `n` has the
@@ -117,8 +115,7 @@ class ByParts {
     TileProgram p = kernel_;
     p.nodes.clear();
     if (i > 0) p.name += fmt::format("_{}", i);
-    const std::int64_t extent = this->extent(i), tile = even_tile(extent, split_->tile),
-                       tiles = ceil_div(extent, tile);
+    const std::int64_t extent = this->extent(i), tile = even_tile(extent, split_->tile), tiles = ceil_div(extent, tile);
     if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
     const bool named = begin <= max_int32;  // it fits an int
     if (named) p.part_begin = begin;
@@ -160,13 +157,12 @@ class ByParts {
 bool may_be_read_by_parts(const graph::KernelGraph& g, int op) {
   const graph::KernelOp& concat = g.ops[op];
   const int y = concat.outputs[0];
-  if (concat.kind != OpKind::concat || std::ranges::count(g.outputs, y) > 0 ||
-      !g.tensors[y].strides.empty() || graph::writes_in_place(g))
+  if (concat.kind != OpKind::concat || std::ranges::count(g.outputs, y) > 0 || !g.tensors[y].strides.empty() ||
+      graph::writes_in_place(g))
     return false;
   const auto reads = [&](const graph::KernelOp& op) { return std::ranges::count(op.inputs, y) > 0; };
-  return std::ranges::any_of(g.ops, reads) && std::ranges::all_of(g.ops, [&](const graph::KernelOp& op) {
-           return op.kind == OpKind::custom || !reads(op);
-         });
+  return std::ranges::any_of(g.ops, reads) &&
+         std::ranges::all_of(g.ops, [&](const graph::KernelOp& op) { return op.kind == OpKind::custom || !reads(op); });
 }
 
 bool is_elementwise(const Program& program, const TileProgram& kernel, int tensor) {

@@ -84,8 +84,7 @@ class Lowering {
       if (const auto c = unmade_.find(t); c != unmade_.end()) {
         const graph::KernelOp& concat = graph_.ops[c->second];
         Concatenation& joined = read.emplace_back(Concatenation{t, concat.attributes.dim, concat.inputs, {}});
-        for (int x : concat.inputs)
-          joined.producers.push_back(producers_.contains(x) ? &producers_.at(x) : nullptr);
+        for (int x : concat.inputs) joined.producers.push_back(producers_.contains(x) ? &producers_.at(x) : nullptr);
       }
     if (std::optional<std::vector<TileProgram>> programs = by_parts(program_, kernel, read))
       return add(*std::move(programs));
@@ -109,8 +108,7 @@ class Lowering {
     const bool custom = op.kind == OpKind::custom;
     const int x = op.outputs[0];
     if (op.outputs.size() != 1 || !(custom || graph::is_elementwise(op.kind))) return false;
-    if (std::ranges::count(graph_.outputs, x) > 0 || !graph_.tensors[x].strides.empty() ||
-        program_.views.count(x) > 0)
+    if (std::ranges::count(graph_.outputs, x) > 0 || !graph_.tensors[x].strides.empty() || program_.views.count(x) > 0)
       return false;
     if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || producers_.contains(t); }))
       return false;
@@ -139,9 +137,8 @@ class Lowering {
            graph::name(op.kind));
     const std::string name = next_name();
     if (see_repeated(program_, graph_, op)) return;
-    std::vector<TileProgram> kernels = graph::is_view(op.kind)
-                                           ? lower_view(program_, op, name, target_)
-                                           : lower_kernel(program_, op, name, target_, product);
+    std::vector<TileProgram> kernels = graph::is_view(op.kind) ? lower_view(program_, op, name, target_)
+                                                               : lower_kernel(program_, op, name, target_, product);
     if (op.kind == OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())

@@ -20,8 +20,8 @@ TileProgram lower_block(Program&, const graph::KernelOp&, const std::string& nam
 /// Returns the tile programs of an operator that is not custom; their names are `name`, `name`_1 and so on. May add
 /// tensors and views to the program. `product` is the tile to use for a matmul; if it is empty, the function chooses
 /// one. On return `product` is the tile used, or empty if the operator is no matmul.
-std::vector<TileProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name,
-                                      const target::Target&, std::optional<retile::ProductTile>& product);
+std::vector<TileProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name, const target::Target&,
+                                      std::optional<retile::ProductTile>& product);
 
 /// Appends the nodes of one operator to a tile program, and returns the node of the operator's result. `operands` are nodes. If `shape` is not empty, the result is broadcast
 /// to it. Requires that the operator is elementwise, a reduction (whose result keeps the reduced dimension with
@@ -36,8 +36,7 @@ int lower_operand(TileProgram&, int value, DType);
 /// Lowers a view operator (permute, reshape, slice, expand). Returns no kernels if strides express the view and its
 /// result needs no memory of its own; the result is then one of the program's views. Otherwise returns one or two
 /// kernels that copy.
-std::vector<TileProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name,
-                                    const target::Target&);
+std::vector<TileProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
 /// Returns the tile size along a dimension of this extent. The maximum is `limit` or the extent, whichever is less.
 /// Returns the largest divisor of the extent that is at most the maximum and more than half of it, if there is one.
 /// Otherwise returns the size with which all tiles are equal but the last, which is shorter.

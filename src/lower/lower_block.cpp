@@ -19,8 +19,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Lowers one block graph to a tile program; see lower_block(). `value_[t]` is the node that computes tensor t.
 class BlockLowering {
  public:
-  BlockLowering(Program& whole, const graph::KernelOp& op, const std::string& name,
-                const target::Target& target)
+  BlockLowering(Program& whole, const graph::KernelOp& op, const std::string& name, const target::Target& target)
       : whole_(whole),
         target_(target),
         op_(op),
@@ -103,8 +102,7 @@ class BlockLowering {
     View v;
     std::int64_t before = 1;  // number of blocks per step along the axis
     for (std::size_t d = 0; d < tile.size(); ++d)
-      v.cuts.push_back(
-          {.loop = looped() && loop_dim == static_cast<int>(d), .tile = tile[d], .extent = whole[d]});
+      v.cuts.push_back({.loop = looped() && loop_dim == static_cast<int>(d), .tile = tile[d], .extent = whole[d]});
     for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
       if (axes[axis] < 0 || block_.grid[axis] == 1) continue;
       Cut& s = v.cuts[axes[axis]];
@@ -158,8 +156,7 @@ class BlockLowering {
   /// Returns whether the operator's first operand is permuted, and the operator, which works element by element, can
   /// be computed before this permutation instead of after it.
   bool keeps_order(const graph::BlockOp& op) const {
-    const bool alone =
-        op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
+    const bool alone = op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
     const bool rotates = op.kind == OpKind::rotary_interleaved;
     return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
   }
@@ -190,8 +187,7 @@ class BlockLowering {
   /// only in the positions of extents of 1; returns an empty list if they differ otherwise.
   static std::vector<int> moved(const Shape& from, const Shape& to) {
     std::vector<int> ones, others, dims;
-    for (std::size_t d = 0; d < from.size(); ++d)
-      (from[d] == 1 ? ones : others).push_back(static_cast<int>(d));
+    for (std::size_t d = 0; d < from.size(); ++d) (from[d] == 1 ? ones : others).push_back(static_cast<int>(d));
     std::size_t one = 0, other = 0;
     for (std::int64_t extent : to) {
       const bool small = extent == 1;
@@ -248,9 +244,8 @@ class BlockLowering {
         return split(op, in[0], a.dim);
       case OpKind::accum:
         if (looped()) return accumulate(OpKind::accum, {in[0]});
-        return node(in[0]).dtype == DType::int8
-                   ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], false)
-                   : in[0];
+        return node(in[0]).dtype == DType::int8 ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], false)
+                                                : in[0];
       case OpKind::accum_max:
         return looped() ? accumulate(OpKind::accum_max, {in[0]})
                         : map(OpKind::clamp, {in[0]}, shape, 1, lowest, infinity);
@@ -283,8 +278,7 @@ class BlockLowering {
       }
       case OpKind::rotary_interleaved: {
         const int id = lower_operator(program_, op.kind, a, in, shape);
-        if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty())
-          program_.nodes[id].dim = order.back();
+        if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) program_.nodes[id].dim = order.back();
         return id;
       }
       case OpKind::gather:

@@ -108,12 +108,11 @@ class KernelLowering {
       right = aligned_operand(program_, right, ceil_div(out[rank - 2], wide), copies, name_, target_);
       if (!copies.empty()) kernels.push_back(copy_lines(program_, copies, name_));
     }
-    const bool lines = lines_begin_at(program_, left, target_.access_bytes) &&
-                       lines_begin_at(program_, right, target_.access_bytes);
+    const bool lines =
+        lines_begin_at(program_, left, target_.access_bytes) && lines_begin_at(program_, right, target_.access_bytes);
     const retile::ProductTile t =
-        declared_
-            ? *declared_
-            : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
+        declared_ ? *declared_
+                  : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
     tile = t;
     const Shape given = out;  // the result's shape before A and B are swapped
     if (t.swap_ab) {
@@ -124,8 +123,7 @@ class KernelLowering {
     const Shape a = shape(left), b = shape(right);
     const std::int64_t m = out[rank - 2], k = a[rank - 1], n = out[rank - 1];
     // With A and B swapped the original rows are wgmma's N, which is a multiple of 8: the tile is padded.
-    const std::int64_t tm = std::min<std::int64_t>(t.m, m),
-                       tn = t.swap_ab ? t.n : std::min<std::int64_t>(t.n, n);
+    const std::int64_t tm = std::min<std::int64_t>(t.m, m), tn = t.swap_ab ? t.n : std::min<std::int64_t>(t.n, n);
     const std::int64_t tk = std::min<std::int64_t>(t.k, k);
     Shape tile(rank, 1), steps(rank, 1);
     for (int d = 0; d < rank - 2; ++d) steps[d] = out[d];
@@ -239,8 +237,7 @@ class KernelLowering {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
     int from = tensor;
-    auto v = graph::viewed(OpKind::reshape, {}, shape(from), program_.tensors[from].strides, as,
-                           program_.starts(from));
+    auto v = graph::viewed(OpKind::reshape, {}, shape(from), program_.tensors[from].strides, as, program_.starts(from));
     if (!v) {
       const Shape whole = shape(tensor);
       from = add_tensor(program_, program_.tensors[tensor].dtype, whole, graph::row_major(whole),
@@ -382,15 +379,13 @@ class KernelLowering {
 
 }  // namespace
 
-TileProgram lower_copy(Program& program, int from, int to, const std::string& name,
-                       const target::Target& target) {
+TileProgram lower_copy(Program& program, int from, int to, const std::string& name, const target::Target& target) {
   const KernelOp none;
   return KernelLowering(program, none, name, target).copy(from, to);
 }
 
 std::vector<TileProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
-                                      const target::Target& target,
-                                      std::optional<retile::ProductTile>& product) {
+                                      const target::Target& target, std::optional<retile::ProductTile>& product) {
   KernelLowering lowering(program, op, name, target, product ? &*product : nullptr);
   std::vector<TileProgram> kernels = lowering.run();
   product = lowering.tile;

@@ -9,8 +9,8 @@
 
 namespace zellige::plan {
 
-int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a,
-                   const std::vector<int>& operands, const Shape& shape) {
+int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a, const std::vector<int>& operands,
+                   const Shape& shape) {
   std::vector<Shape> shapes;
   for (int i : operands) shapes.push_back(program.nodes[i].shape);
   if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {

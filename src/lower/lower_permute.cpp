@@ -23,11 +23,8 @@ class Permuting {
       return made_[value] = p_.add(std::move(n));
     }
     if (stored(value))
-      return made_[value] = p_.add({.kind = NodeKind::permute,
-                                    .in = {value},
-                                    .shape = n.shape,
-                                    .dtype = n.dtype,
-                                    .order = dims_});
+      return made_[value] =
+                 p_.add({.kind = NodeKind::permute, .in = {value}, .shape = n.shape, .dtype = n.dtype, .order = dims_});
     if (!n.view.empty()) n.view.cuts = permuted(n.view.cuts);
     if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
     if (n.kind == NodeKind::matmul) {

@@ -10,12 +10,11 @@ namespace {
 
 /// Returns whether the operator is a reshape that is a view only if its operand has no padding between rows. Returns
 /// false if the operand's strides are already chosen.
-bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape,
-                 const target::Target& target) {
+bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape, const target::Target& target) {
   const graph::KernelTensor& t = program.tensors[op.inputs[0]];
   if (op.kind != OpKind::reshape || !t.strides.empty()) return false;
-  const Strides padded = padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
-                                        graph::elements_in(target.access_bytes, t.dtype));
+  const Strides padded =
+      padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1, graph::elements_in(target.access_bytes, t.dtype));
   return !graph::viewed(op.kind, op.attributes, t.shape, padded, shape);
 }
 
@@ -28,8 +27,8 @@ std::vector<TileProgram> lower_view(Program& program, const graph::KernelOp& op,
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
   const std::string label = program.tensors[to].name;
   settle_strides(program, from, needs_dense(program, op, shape, target), target);
-  const auto seen = graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape,
-                                  program.starts(from));
+  const auto seen =
+      graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape, program.starts(from));
   // Whether the result has prescribed strides. It then needs memory of its own, as outputs of the program do.
   const bool declared = !program.tensors[to].strides.empty();
   const bool own = declared || std::ranges::count(program.outputs, to) > 0;
@@ -38,11 +37,11 @@ std::vector<TileProgram> lower_view(Program& program, const graph::KernelOp& op,
     return {};
   }
   if (seen)
-    return {lower_copy(program, new_view(program, from, shape, seen->steps, seen->starts, label + "_view"),
-                       to, name, target)};
-  program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied",
-                                      label, graph::name(op.kind), program.tensors[from].name,
-                                      to_string(operand), to_string(shape)));
+    return {lower_copy(program, new_view(program, from, shape, seen->steps, seen->starts, label + "_view"), to, name,
+                       target)};
+  program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied", label,
+                                      graph::name(op.kind), program.tensors[from].name, to_string(operand),
+                                      to_string(shape)));
   if (op.kind == OpKind::reshape && !declared && own) {  // one copy, into a view of the result
     settle_strides(program, to, true, target);
     const int view =
@@ -54,8 +53,8 @@ std::vector<TileProgram> lower_view(Program& program, const graph::KernelOp& op,
   std::vector<TileProgram> kernels{lower_copy(program, from, dense, name, target)};
   const graph::Viewed v = *graph::viewed(op.kind, op.attributes, operand, graph::row_major(operand), shape);
   if (own)
-    kernels.push_back(lower_copy(program, new_view(program, dense, shape, v.steps, v.starts, label + "_view"),
-                                 to, name + "_1", target));
+    kernels.push_back(lower_copy(program, new_view(program, dense, shape, v.steps, v.starts, label + "_view"), to,
+                                 name + "_1", target));
   else
     make_view(program, to, dense, shape, v.steps, v.starts);
   return kernels;

@@ -39,13 +39,11 @@ constexpr ProductTile of_warpgroups[] = {
 
 /// Candidates on wgmma with A and B swapped, for small M: the columns of the weights are the instruction's
 /// M, and the rows of A its N.
-constexpr ProductTile of_few_rows[] = {
-    {64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
+constexpr ProductTile of_few_rows[] = {{64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
 constexpr std::int64_t few_rows = 9;  // with fewer rows at least half of N = 16 is wasted
 /// Candidates on wgmma with A and B swapped, for a larger M that tiles of 128 rows would leave partly
 /// empty, such as 300. N (0 here) is set to one of odd_rows().
-constexpr ProductTile of_odd_rows[] = {
-    {64, 0, 64, 128, true}, {128, 0, 64, 256, true}, {256, 0, 64, 256, true}};
+constexpr ProductTile of_odd_rows[] = {{64, 0, 64, 128, true}, {128, 0, 64, 256, true}, {256, 0, 64, 256, true}};
 
 /// Collects the candidate tiles of a matmul with their estimated times.
 class Choice {
@@ -68,9 +66,8 @@ class Choice {
     if (fits_warpgroups() && size_.m >= few_rows && size_.n % 64 == 0)
       for (const ProductTile& t : of_few_rows)
         if (size_.m <= t.n && size_.m > t.n / 2 && has_instruction(t))
-          consider(t, t.n == rows_of_a_stream
-                          ? us_of_stream(t, c_.stream_warpgroup, c_.stream_filled_warpgroup)
-                          : us_of_warpgroups(t));
+          consider(t, t.n == rows_of_a_stream ? us_of_stream(t, c_.stream_warpgroup, c_.stream_filled_warpgroup)
+                                              : us_of_warpgroups(t));
     if (fits_warpgroups())
       for (const std::int64_t rows : odd_rows(size_.m))
         for (ProductTile t : of_odd_rows)
@@ -105,8 +102,7 @@ class Choice {
 
   /// Returns the microseconds for reading both operands from DRAM and writing the result.
   double us_of_memory() const {
-    const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n),
-               k = static_cast<double>(size_.k);
+    const auto m = static_cast<double>(size_.m), n = static_cast<double>(size_.n), k = static_cast<double>(size_.k);
     return static_cast<double>(size_.batch) * graph::bits(size_.dtype) / 8.0 * (m * k + k * n + m * n) /
            target_.costs.dram * 1e-3;
   }
@@ -122,8 +118,8 @@ class Choice {
   /// time of its multiplications or of its reads from L2, whichever is longer.
   double us_of_warps(const ProductTile& t) const {
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
-    const double step = std::max(static_cast<double>(t.m * t.n) / c_.warp_products,
-                                 static_cast<double>(t.m + t.n) * 2 / c_.warp_bytes);
+    const double step =
+        std::max(static_cast<double>(t.m * t.n) / c_.warp_products, static_cast<double>(t.m + t.n) * 2 / c_.warp_bytes);
     return limited_by_memory(waves * step * static_cast<double>(size_.k) / clock) +
            std::max(1.0, waves / c_.warp_blocks) * c_.warp_once / clock;
   }
@@ -133,21 +129,19 @@ class Choice {
   /// part of the other two. If a multiprocessor has few warps, the latency of barriers and loads adds to it.
   double us_of_threads(const ProductTile& t) const {
     const double line = target_.costs.shared_cycle, seen = target_.costs.selection.overlooked;
-    const auto m = static_cast<double>(std::min(t.m, size_.m)),
-               n = static_cast<double>(std::min(t.n, size_.n)),
+    const auto m = static_cast<double>(std::min(t.m, size_.m)), n = static_cast<double>(std::min(t.n, size_.n)),
                depth = static_cast<double>(std::min(t.k, size_.k));
     const double warps = static_cast<double>(t.threads) / 32;
     const double clock = target_.costs.clock * 1e3, each = std::ceil(tiles(t) / target_.multiprocessors);
     const double sums = m * n / static_cast<double>(t.threads);  // per thread
-    const double room = std::floor(static_cast<double>(target_.shared_per_multiprocessor) /
-                                   (c_.fma_stages * (m + n) * 4 * depth));
+    const double room =
+        std::floor(static_cast<double>(target_.shared_per_multiprocessor) / (c_.fma_stages * (m + n) * 4 * depth));
     const double together = std::max(1.0, std::min({c_.fma_threads / (32 * warps), each, room}));
-    const double fma =
-        m * n / c_.fma_lanes / target_.costs.sustained_fma / target_.costs.fma_share(warps * together);
+    const double fma = m * n / c_.fma_lanes / target_.costs.sustained_fma / target_.costs.fma_share(warps * together);
     // A thread with s accumulators reads about sqrt(s) elements of each operand per step of K. Two phases
     // of these 16-byte loads are served as one wavefront.
-    const double read = static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line +
-                        (m + n) * 4 / line;
+    const double read =
+        static_cast<double>(t.threads) * 2 * std::sqrt(std::max(1.0, sums)) * 4 / 2 / line + (m + n) * 4 / line;
     const double load_cycles = (m + n) * 4 / target_.costs.l2_cycle;
     const double step = std::max({fma, read, load_cycles}) + seen * (std::min(fma, read) + load_cycles);
     const double k = static_cast<double>(ceil_div(size_.k, t.k) * std::min(t.k, size_.k));
@@ -181,23 +175,21 @@ class Choice {
   double us_of_warpgroups(const ProductTile& t) const {
     const std::int64_t iterations = ceil_div(size_.k, t.k);
     const double all = tiles(t), each = target_.multiprocessors;
-    const int split =
-        t.n % columns_to_split == 0 ? split_of(static_cast<std::int64_t>(all), iterations, target_) : 1;
+    const int split = t.n % columns_to_split == 0 ? split_of(static_cast<std::int64_t>(all), iterations, target_) : 1;
     const double blocks = all * split, whole = std::floor(blocks / each), last = blocks / each - whole;
     const auto m = static_cast<double>(t.m), n = static_cast<double>(t.n);
     const double k = static_cast<double>(size_.k) / split;
     const double read = m / 64 * (64 + n) * 2, filled = (m + n) * 2;  // bytes of shared memory per step of k
     const double stage = filled * static_cast<double>(t.k), out = blocks > each ? 2 * m * n : 0;
     const double stall =
-        static_cast<double>(target_.shared_per_block) - out < target_.costs.few_stages * stage ? c_.stalled
-                                                                                               : 1;
+        static_cast<double>(target_.shared_per_block) - out < target_.costs.few_stages * stage ? c_.stalled : 1;
     // True if clusters of two blocks share the load of an operand. Each block loads half of the operand's
     // rows, which must be a multiple of 8.
     const bool pairs = t.swap_ab && t.n % 16 == 0 && pairs_pay(t.m, t.n, iterations);
     const double load_cycles =
         m * 2 / (t.swap_ab ? c_.streamed_cycle : c_.l2_cycle) + (pairs ? 0.5 : 1) * n * 2 / c_.l2_cycle;
-    const double cycles = stall * std::max({(read + filled) / target_.costs.shared_cycle, load_cycles,
-                                            m * n / c_.products_cycle});
+    const double cycles =
+        stall * std::max({(read + filled) / target_.costs.shared_cycle, load_cycles, m * n / c_.products_cycle});
     const double one = k * cycles / (target_.costs.clock * c_.boost) * 1e-3;
     const double together = k * m * n / (c_.products_cycle * c_.sustained * target_.costs.clock) * 1e-3;
     const double area = m * n / (128 * 128);
@@ -205,8 +197,7 @@ class Choice {
                        (t.n % 64 != 0 && !t.swap_ab ? c_.no_tensor_map * area : 0) +
                        (t.m == 64 && !t.swap_ab ? c_.lone_warpgroup : 0);
     const double us = whole * std::max(one, together) + (last > 0 ? std::max(one, last * together) : 0);
-    return limited_by_memory(us) + c_.starting + std::ceil(blocks / each) * end +
-           (split > 1 ? c_.exchange : 0);
+    return limited_by_memory(us) + c_.starting + std::ceil(blocks / each) * end + (split > 1 ? c_.exchange : 0);
   }
 
   const ProductSize& size_;

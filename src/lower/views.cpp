@@ -19,8 +19,7 @@ void settle_strides(Program& program, int tensor, bool dense, const target::Targ
                     : padded_strides(t.shape, last, graph::elements_in(target.access_bytes, t.dtype));
 }
 
-int add_tensor(Program& program, DType dtype, const Shape& shape, const Strides& strides,
-               const std::string& name) {
+int add_tensor(Program& program, DType dtype, const Shape& shape, const Strides& strides, const std::string& name) {
   std::string unique = name;
   const auto taken = [&] {
     return std::ranges::any_of(program.tensors, [&](const auto& t) { return t.name == unique; });

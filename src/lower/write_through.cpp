@@ -46,8 +46,8 @@ Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
   while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
     const KernelOp& view = g.ops[m.producer];
     const int from = view.inputs[0];
-    const auto seen = graph::operand_strides(view, g.tensors[from].shape, g.tensors[m.first().tensor].shape,
-                                             m.first().strides);
+    const auto seen =
+        graph::operand_strides(view, g.tensors[from].shape, g.tensors[m.first().tensor].shape, m.first().strides);
     if (!seen) break;
     m.views.push_back(m.producer);
     m.way.push_back({from, *seen});
@@ -185,8 +185,7 @@ std::vector<WrittenAs> written_as(const graph::KernelGraph& g) {
     const graph::KernelTensor& got = g.tensors[to];
     const Made m = made(g, to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
     const auto& [tensor, strides] = m.first();
-    if (tensor == to || m.producer < 0 || graph::is_view(g.ops[m.producer].kind) || is_output(g, tensor))
-      continue;
+    if (tensor == to || m.producer < 0 || graph::is_view(g.ops[m.producer].kind) || is_output(g, tensor)) continue;
     const graph::KernelTensor& t = g.tensors[tensor];
     if (t.memory >= 0 || !(t.strides.empty() || t.strides == strides)) continue;
     if (taken.insert(tensor).second) result.push_back({tensor, strides, static_cast<int>(i)});

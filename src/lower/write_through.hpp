@@ -30,7 +30,6 @@ std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 /// slice_scatter overwrites, unless another operator depends on the tensor or on the old contents. `order` is
 /// the execution order of the operators. Returns the operators that need no kernel because of this: these
 /// slice_scatter operators, and reshapes and permutes of the values that they store.
-std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order,
-                            const target::Target&);
+std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order, const target::Target&);
 
 }  // namespace zellige::plan

@@ -81,8 +81,7 @@ Ball wave(const Ball& x, const F& f) {
   if (x.nan || x.infinite != 0) return undefined();
   if (!x.known() || above(x.middle) > 0x1p64L) return unknown();
   // The error of reducing the argument grows with the argument.
-  return ball(Real(f(x.middle)),
-              x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
+  return ball(Real(f(x.middle)), x.radius + std::ldexp(library_ulps * std::max(1.0L, above(x.middle)), -ball_bits));
 }
 
 /// Returns 1 if holds(x, y), which is < or <=, and 0 if it does not hold.
@@ -108,16 +107,14 @@ bool disjoint(const Ball& a, const Ball& b) {
 }
 
 bool sharp(const Ball& x, int bits) {
-  return x.known() &&
-         x.radius <= std::ldexp(1.0L, -bits) * std::max(1.0L, std::min(below(x.middle), 0x1p16000L));
+  return x.known() && x.radius <= std::ldexp(1.0L, -bits) * std::max(1.0L, std::min(below(x.middle), 0x1p16000L));
 }
 
 double distance(const Ball& a, const Ball& b) {
   if (a.nan || b.nan || a.infinite != b.infinite)
     return a.nan == b.nan && a.infinite == b.infinite ? 0 : std::numeric_limits<double>::infinity();
   const Real maximum = std::max(
-      std::max(Real(boost::multiprecision::abs(a.middle)), Real(boost::multiprecision::abs(b.middle))),
-      Real(0x1p-100));
+      std::max(Real(boost::multiprecision::abs(a.middle)), Real(boost::multiprecision::abs(b.middle))), Real(0x1p-100));
   return Real(boost::multiprecision::abs(a.middle - b.middle) / maximum).convert_to<double>();
 }
 
@@ -165,11 +162,9 @@ Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   if (!x.known() || !y.known()) return unknown();
   if (zero(x) || zero(y)) return ball(0, 0);
   const Real z = x.middle * y.middle;
-  const auto spread = [](long double a, long double r) {
-    return r == 0 ? 0 : a * r;
-  };  // not infinity times 0
-  return ball(z, minimum + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) +
-                     x.radius * y.radius + rounding(z));
+  const auto spread = [](long double a, long double r) { return r == 0 ? 0 : a * r; };  // not infinity times 0
+  return ball(z, minimum + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) + x.radius * y.radius +
+                     rounding(z));
 }
 
 Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
@@ -209,8 +204,8 @@ Ball BallArithmetic::log(const Ball& x) const {
   if (zero(x)) return infinity(-1);
   if (!x.known() || !positive(x)) return unknown();
   const Real z = boost::multiprecision::log(x.middle);
-  return ball(z, x.radius / (below(x.middle) - x.radius) + rounding(z, library_ulps) +
-                     std::ldexp(library_ulps, -ball_bits));
+  return ball(
+      z, x.radius / (below(x.middle) - x.radius) + rounding(z, library_ulps) + std::ldexp(library_ulps, -ball_bits));
 }
 
 /// Returns erf(x) from its series 2/sqrt(pi) exp(-x^2) (x + 2 x^3/3 + 4 x^5/15 + ...), whose terms have the sign of x.
@@ -222,8 +217,7 @@ Ball BallArithmetic::erf(const Ball& x) const {
     return ball(x.middle < 0 ? -1 : 1, 0x1p-250L + std::min(2.0L, 2 * x.radius));
   const Real square = x.middle * x.middle;
   Real term = x.middle, sum = term;
-  for (int n = 1;
-       n < 4000 && boost::multiprecision::abs(term) > ldexp(boost::multiprecision::abs(sum), -ball_bits - 8);
+  for (int n = 1; n < 4000 && boost::multiprecision::abs(term) > ldexp(boost::multiprecision::abs(sum), -ball_bits - 8);
        ++n) {
     term *= 2 * square / (2 * n + 1);
     sum += term;
@@ -255,14 +249,12 @@ Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const 
   const Real maximum = ldexp(Real(1), graph::bits(a.dtype) - 1) - 1, middle = trunc(x.middle);
   if (!x.known() || boost::multiprecision::abs(x.middle) > maximum) return unknown();
   if (x.radius == 0) return ball(middle, 0);
-  const Real low = trunc(Real(x.middle - Real(x.radius * up))),
-             high = trunc(Real(x.middle + Real(x.radius * up)));
+  const Real low = trunc(Real(x.middle - Real(x.radius * up))), high = trunc(Real(x.middle + Real(x.radius * up)));
   return low == high ? ball(middle, 0) : unknown();
 }
 
 std::optional<std::int64_t> BallArithmetic::whole(const Ball& x) const {
-  if (!x.known() || x.radius != 0 || x.middle != trunc(x.middle) ||
-      boost::multiprecision::abs(x.middle) > 0x1p31)
+  if (!x.known() || x.radius != 0 || x.middle != trunc(x.middle) || boost::multiprecision::abs(x.middle) > 0x1p31)
     return std::nullopt;
   return x.middle.convert_to<std::int64_t>();
 }
@@ -273,8 +265,7 @@ Ball BallArithmetic::pow(const Ball& x, const Ball& y) const {
     return power(*this, x, y.middle.convert_to<int>());
   if (positive(x)) return exp(mul(y, log(x)));
   const Real spread(y.radius);
-  if (negative(x) && floor(y.middle - spread) == floor(y.middle + spread) &&
-      y.middle - spread > floor(y.middle))
+  if (negative(x) && floor(y.middle - spread) == floor(y.middle + spread) && y.middle - spread > floor(y.middle))
     return undefined();
   return unknown();
 }

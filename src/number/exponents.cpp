@@ -35,11 +35,7 @@ class OnePrime {
  public:
   OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
            const std::vector<Products::Inequality>& inequalities, std::uint64_t seed)
-      : system_(system),
-        x_(std::move(minimum)),
-        given_(given),
-        inequalities_(inequalities),
-        preference_(x_.size()) {
+      : system_(system), x_(std::move(minimum)), given_(given), inequalities_(inequalities), preference_(x_.size()) {
     for (const Products::Product& p : system.products)
       for (int f : p.factors) preference_[f] += 16;  // prefer values in few products
     for (const Products::Inequality& o : inequalities)

@@ -130,8 +130,7 @@ FieldNumber Field::residue(std::uint64_t hash) const {
 }
 
 std::uint64_t Field::key(const FieldNumber& x) {
-  return draw(draw(x.p, x.domain + (x.fragile ? std::uint64_t{1} << 40 : 0)),
-              static_cast<std::uint64_t>(x.kind));
+  return draw(draw(x.p, x.domain + (x.fragile ? std::uint64_t{1} << 40 : 0)), static_cast<std::uint64_t>(x.kind));
 }
 
 double Field::count(Sets::Index decisions) const {
@@ -161,8 +160,7 @@ FieldNumber Field::unknown(Unknown which, const FieldNumber& x, std::uint64_t ke
   ++steps, ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
   FieldNumber z = residue(draw(draw(seed_, 100 * key + static_cast<std::uint64_t>(which) + 1), x.p));
   follow(z, x);
-  if (x.fragile)
-    z.fragile = true, z.domain = sets_.single(draw(Field::key(x), static_cast<std::uint64_t>(which)));
+  if (x.fragile) z.fragile = true, z.domain = sets_.single(draw(Field::key(x), static_cast<std::uint64_t>(which)));
   return z;
 }
 

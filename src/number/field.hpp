@@ -76,16 +76,14 @@ class Field {
   FieldNumber cos(const FieldNumber&);
   FieldNumber tanh(const FieldNumber&);  // 1 - 2 / (e^2x + 1)
   FieldNumber abs(const FieldNumber&);
-  FieldNumber normal(const FieldNumber&);  // the normal cumulative distribution function
+  FieldNumber normal(const FieldNumber&);                               // the normal cumulative distribution function
   FieldNumber converted(const FieldNumber&, const graph::Attributes&);  // a cast
   FieldNumber max(const FieldNumber&, const FieldNumber&);
   FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
   FieldNumber max_of(std::vector<FieldNumber>);
   FieldNumber less(const FieldNumber&, const FieldNumber&);
   FieldNumber less_equal(const FieldNumber&, const FieldNumber&);
-  FieldNumber same(const FieldNumber& x, const FieldNumber& y) {
-    return mul(less_equal(x, y), less_equal(y, x));
-  }
+  FieldNumber same(const FieldNumber& x, const FieldNumber& y) { return mul(less_equal(x, y), less_equal(y, x)); }
   FieldNumber choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y);
   /// Returns the number as an integer, or nullopt if it is not a known integer.
   std::optional<std::int64_t> whole(const FieldNumber&) const;
@@ -136,8 +134,7 @@ class Field {
 
  private:
   static constexpr std::uint64_t absent = FieldNumber::absent, rootless = FieldNumber::rootless;
-  static constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero,
-                                above = FieldNumber::above;
+  static constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
   enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
   /// A number as a sum of exponentials: the number of its terms, modulo p and q, and the sum of the terms' exponents.
   struct Grade {

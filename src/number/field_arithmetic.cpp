@@ -126,9 +126,9 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
   z.p = mul_mod(x.p, y.p, p_);
   const bool hashed = x.hashed || y.hashed || x.q == absent || y.q == absent;
   z.hashed = keeps_sums && hashed && (is_exact(x) || is_exact(y));
-  z.q = hashed && !z.hashed ? absent : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) {
-    return mul_mod(a, b, q_);
-  });
+  z.q = hashed && !z.hashed
+            ? absent
+            : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) { return mul_mod(a, b, q_); });
   if (x.logs || y.logs) {
     const FieldNumber &form = x.logs ? x : y, &factor = x.logs ? y : x;
     const std::optional<std::int64_t> n = factor.logs ? std::nullopt : whole(factor);

@@ -10,8 +10,7 @@ namespace {
 /// Returns whether products of x may be added up before they are reduced modulo p and q. True for a finite
 /// number that is never NaN and that contains no logarithm or sum of exponentials.
 bool is_simple_number(const FieldNumber& x) {
-  return x.kind == FieldNumber::Kind::number && x.domain == Sets::empty && !x.fragile && !x.graded &&
-         x.logs == 0;
+  return x.kind == FieldNumber::Kind::number && x.domain == Sets::empty && !x.fragile && !x.graded && x.logs == 0;
 }
 
 }  // namespace

@@ -244,8 +244,7 @@ FieldNumber Field::normal(const FieldNumber& x) {
 FieldNumber Field::converted(const FieldNumber& x, const graph::Attributes& a) {
   if (!graph::is_integer(a.dtype)) return x;
   if (x.kind == Kind::missing) return x;
-  if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty)
-    return marked(special(Kind::unclear), x);
+  if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty) return marked(special(Kind::unclear), x);
   if (x.boolean || (x.whole && a.dtype == graph::DType::int32)) return x;
   if (x.constant && std::fabs(real(x)) < 100) return marked(integer(static_cast<std::int64_t>(real(x))), x);
   FieldNumber z = unknown(Unknown::cast, x, 2 * static_cast<std::uint64_t>(a.dtype) + a.saturate);

@@ -13,8 +13,7 @@ namespace {
 /// Returns whether two real constants certainly differ. Constants are kept as doubles, so the order of two
 /// constants that are very close is not known.
 bool differ(double x, double y) {
-  return std::fabs(x - y) > 1e-12 * std::max(std::fabs(x), std::fabs(y)) && std::isfinite(x) &&
-         std::isfinite(y);
+  return std::fabs(x - y) > 1e-12 * std::max(std::fabs(x), std::fabs(y)) && std::isfinite(x) && std::isfinite(y);
 }
 
 }  // namespace
@@ -38,9 +37,7 @@ std::optional<bool> Field::certainly_less(const FieldNumber& x, const FieldNumbe
 
 KnownOrder Field::order() {
   return {[this](std::uint64_t m) { return members_.at(m).constant; },
-          [this](std::uint64_t a, std::uint64_t b) {
-            return certainly_less_equal(members_.at(a), members_.at(b));
-          }};
+          [this](std::uint64_t a, std::uint64_t b) { return certainly_less_equal(members_.at(a), members_.at(b)); }};
 }
 
 Lattice Field::lattice(const FieldNumber& x) {
@@ -136,8 +133,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   for (const Lattice::Clause& clause : l.clauses) {
     std::uint8_t may = FieldNumber::anything;
     bool first = true;
-    for (std::uint64_t m : clause)
-      may = first ? members_.at(m).may : min_signs(may, members_.at(m).may), first = false;
+    for (std::uint64_t m : clause) may = first ? members_.at(m).may : min_signs(may, members_.at(m).may), first = false;
     z.may = z.may == 0 ? may : max_signs(z.may, may);
   }
   lattices_.try_emplace(z.p, l);
@@ -161,8 +157,8 @@ FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   if (s == 0) return z;
   FieldNumber t = take(s > 0 ? x : y);
   t.numerator = d.numerator, t.denominator = d.denominator;
-  t.signs = std::max(x.signs + y.sign_denominator, y.signs + x.sign_denominator) +
-            static_cast<float>(count(d.decisions) + 1);
+  t.signs =
+      std::max(x.signs + y.sign_denominator, y.signs + x.sign_denominator) + static_cast<float>(count(d.decisions) + 1);
   t.sign_denominator = d.sign_denominator;
   return t;
 }
@@ -205,17 +201,14 @@ FieldNumber Field::max_of(std::vector<FieldNumber> all) {
   if (sides()) {
     std::vector<FieldNumber> distinct;
     for (const FieldNumber& x : numbers)
-      if (std::ranges::none_of(distinct, [&](const FieldNumber& y) { return x.p == y.p; }))
-        distinct.push_back(x);
-    if (distinct.size() <= 2)
-      return as_all(distinct.size() == 1 ? distinct[0] : greater(distinct[0], distinct[1]));
+      if (std::ranges::none_of(distinct, [&](const FieldNumber& y) { return x.p == y.p; })) distinct.push_back(x);
+    if (distinct.size() <= 2) return as_all(distinct.size() == 1 ? distinct[0] : greater(distinct[0], distinct[1]));
   }
   // Exp is monotonic.
   std::vector<FieldNumber> arguments;
   for (const FieldNumber& x : numbers)
     if (const auto e = exponents_.find(x.p); e != exponents_.end()) arguments.push_back(e->second);
-  if (arguments.size() == numbers.size() && numbers.size() > 1)
-    return as_all(exp(max_of(std::move(arguments))));
+  if (arguments.size() == numbers.size() && numbers.size() > 1) return as_all(exp(max_of(std::move(arguments))));
   std::vector<Lattice> parts;
   for (const FieldNumber& x : numbers) parts.push_back(lattice(x));
   return greatest(join(parts, order()), like);
@@ -264,9 +257,7 @@ FieldNumber Field::less(const FieldNumber& x, const FieldNumber& y) {
   const bool safe = x.domain == Sets::empty && y.domain == Sets::empty && !x.fragile && !y.fragile;
   if (x.kind != Kind::number || y.kind != Kind::number) {
     if (!safe) return marked(marked(special(Kind::unclear), x), y);
-    const auto rank = [](const FieldNumber& v) {
-      return v.kind == Kind::plus ? 1 : v.kind == Kind::minus ? -1 : 0;
-    };
+    const auto rank = [](const FieldNumber& v) { return v.kind == Kind::plus ? 1 : v.kind == Kind::minus ? -1 : 0; };
     return is(rank(x) < rank(y));
   }
   if (safe)

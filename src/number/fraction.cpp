@@ -17,8 +17,7 @@ Fraction fraction(double x) {
       const double whole = std::floor(rest), nh = whole * h + h1, nk = whole * k + k1;
       if (nh > maximum || nk > maximum) break;
       h1 = h, k1 = k, h = nh, k = nk;
-      if (h / k == std::fabs(x))
-        return {sign * static_cast<std::int64_t>(h), static_cast<std::int64_t>(k), 0};
+      if (h / k == std::fabs(x)) return {sign * static_cast<std::int64_t>(h), static_cast<std::int64_t>(k), 0};
       if (rest == whole) break;
       rest = 1 / (rest - whole);
     }

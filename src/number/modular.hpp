@@ -14,9 +14,7 @@ inline std::uint64_t mul_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) 
 inline std::uint64_t add_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
   return a + b >= m ? a + b - m : a + b;
 }
-inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
-  return a >= b ? a - b : a + m - b;
-}
+inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) { return a >= b ? a - b : a + m - b; }
 
 /// Returns a to the power n, modulo m.
 std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m);

@@ -18,8 +18,7 @@ constexpr std::array<std::array<Signs, 8>, 8> sign_table(const F& f) {
     for (int y = 0; y < 8; ++y)
       for (int s = -1; s <= 1; ++s)
         for (int t = -1; t <= 1; ++t)
-          if ((x >> (s + 1) & 1) && (y >> (t + 1) & 1))
-            table[x][y] = static_cast<Signs>(table[x][y] | f(s, t));
+          if ((x >> (s + 1) & 1) && (y >> (t + 1) & 1)) table[x][y] = static_cast<Signs>(table[x][y] | f(s, t));
   return table;
 }
 
@@ -38,9 +37,7 @@ constexpr Signs product_signs(Signs x, Signs y) { return products_of_signs[x][y]
 constexpr Signs max_signs(Signs x, Signs y) { return maxima_of_signs[x][y]; }
 constexpr Signs min_signs(Signs x, Signs y) { return minima_of_signs[x][y]; }
 constexpr Signs square_signs(Signs x) { return static_cast<Signs>((x & 2) | (x & 5 ? 4 : 0)); }
-constexpr Signs negated_signs(Signs x) {
-  return static_cast<Signs>((x & 1 ? 4 : 0) | (x & 2) | (x & 4 ? 1 : 0));
-}
+constexpr Signs negated_signs(Signs x) { return static_cast<Signs>((x & 1 ? 4 : 0) | (x & 2) | (x & 4 ? 1 : 0)); }
 /// Returns whether all signs of x are in `signs`.
 constexpr bool within(Signs x, int signs) { return (x & ~signs) == 0; }
 

@@ -11,8 +11,7 @@ void AgentSteps::depend() {
 }
 
 std::string AgentSteps::describe(const Task& task) const {
-  const std::string& of =
-      task.buffer >= 0 ? plan_.tensors[task.buffer].name : plan_.program.nodes[task.node].name;
+  const std::string& of = task.buffer >= 0 ? plan_.tensors[task.buffer].name : plan_.program.nodes[task.node].name;
   return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
 }
 
@@ -22,9 +21,7 @@ Step& AgentSteps::run(int t, int lag) {
                 ? step(Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
                 : step(Compute{.guard_lag = lag}, describe(task));
   s.work = task;
-  s.global = tasks_[t].constant           ? Global::constants
-             : task.kind == WorkKind::mma ? Global::nothing
-                                          : Global::anything;
+  s.global = tasks_[t].constant ? Global::constants : task.kind == WorkKind::mma ? Global::nothing : Global::anything;
   s.reads = task.reads;
   // same_thread: each element belongs to the same thread in every iteration.
   const bool writes = task.buffer >= 0 && task.kind != WorkKind::to_global;

@@ -40,8 +40,8 @@ class Builder : AgentSteps {
   void start_states() {
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
       const Task& task = tasks_[t];
-      const bool carried = plan_.program.nodes[task.node].carried &&
-                           (task.kind == WorkKind::mma || task.kind == WorkKind::reduce);
+      const bool carried =
+          plan_.program.nodes[task.node].carried && (task.kind == WorkKind::mma || task.kind == WorkKind::reduce);
       if (!carried && task.kind != WorkKind::accumulate) continue;
       Step& s = start(t);
       if (task.kind == WorkKind::accumulate && task.buffer >= 0) s.writes.push_back({task.buffer, 0, true});
@@ -148,15 +148,13 @@ class Builder : AgentSteps {
         sums += static_cast<int>(instructions_of_rows(t.matmul)) * t.matmul.row->c.registers;
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.
-    const bool scarce =
-        (plan_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
+    const bool scarce = (plan_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {
       loads.warps = warps_of(*product.row), loads.registers = spared;
       agent_.registers = max_registers;
     }
     plan_.threads += 32 * loads.warps;
-    channel("ring", tasks_[loop_copies_.front()].buffer, plan_.stages(), producer,
-            Synchronisation::mbarrier_bytes);
+    channel("ring", tasks_[loop_copies_.front()].buffer, plan_.stages(), producer, Synchronisation::mbarrier_bytes);
     channel("accumulators", -1, 1, consumer, Synchronisation::commit_group);
     if (std::ranges::any_of(tasks_, [](const Task& t) { return t.matmul.chained(); })) {
       scores_ = channel("scores", -1, 1, consumer, Synchronisation::commit_group);
@@ -180,8 +178,7 @@ class Builder : AgentSteps {
       else
         alone = alone || copies(t);
     if (!resident.empty())
-      resident_ =
-          channel("resident", tasks_[resident.front()].buffer, 1, producer, Synchronisation::mbarrier_bytes);
+      resident_ = channel("resident", tasks_[resident.front()].buffer, 1, producer, Synchronisation::mbarrier_bytes);
     // True if the producer waits for earlier kernels, because one of its TMA loads is not of a constant input. The
     // consumer then needs no wait of its own, unless it accesses global memory before it acquires a stage from the
     // producer.
@@ -313,8 +310,7 @@ class Builder : AgentSteps {
       if (task.kind == WorkKind::mma)
         (task.matmul.a_from < 0 ? first : last) = t;
       else
-        (task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale ? after : meanwhile)
-            .push_back(t);
+        (task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale ? after : meanwhile).push_back(t);
     }
     const auto multiply = [&](int product, int through) {
       const bool delayed = product == last;
@@ -366,8 +362,7 @@ class Builder : AgentSteps {
       if (slices == 1) {
         if (Copy* copy = as<Copy>(run(tasks[i]))) {
           copy->channel = stores_;
-          if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1]))
-            commit(stores_);  // adjacent TMA stores are one group
+          if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1])) commit(stores_);  // adjacent TMA stores are one group
         }
         continue;
       }

@@ -20,7 +20,7 @@ struct Graph {
   std::vector<std::vector<int>> readers;  // by task: the tasks that depend on it in either way
   std::vector<int> depth, height;         // by task: number of barriers required before and after it
   int barriers = 0;                       // the least number in any order
-  i64 min_peak = 0;  // lower bound: maximum bytes of a task's operands and result together
+  i64 min_peak = 0;                       // lower bound: maximum bytes of a task's operands and result together
 };
 
 /// Returns the dependence graph of the tasks. Throws Error if the dependences have a cycle, if a dependence is not
@@ -30,8 +30,7 @@ Graph analyse(const std::vector<TaskToOrder>& tasks) {
   Graph g{tasks, {}, std::vector<std::vector<int>>(n), std::vector<int>(n), std::vector<int>(n)};
   std::vector<int> missing(n, 0);
   for (int t = 0; t < n; ++t) {
-    if (tasks[t].produces < 0)
-      fail("barriers: task {} produces {} bytes; at least 0 is needed", t, tasks[t].produces);
+    if (tasks[t].produces < 0) fail("barriers: task {} produces {} bytes; at least 0 is needed", t, tasks[t].produces);
     i64 alive = tasks[t].produces;
     for (const auto* from : {&tasks[t].after, &tasks[t].after_same})
       for (int s : *from) {
@@ -54,8 +53,7 @@ Graph analyse(const std::vector<TaskToOrder>& tasks) {
     for (int r : g.readers[next]) --missing[r];
   }
   if (static_cast<int>(g.order.size()) < n)
-    fail("barriers: only {} of {} tasks can be ordered; the others depend on each other in a cycle",
-         g.order.size(), n);
+    fail("barriers: only {} of {} tasks can be ordered; the others depend on each other in a cycle", g.order.size(), n);
   for (int t : g.order) {
     for (int s : tasks[t].after) g.depth[t] = std::max(g.depth[t], g.depth[s] + 1);
     for (int s : tasks[t].after_same) g.depth[t] = std::max(g.depth[t], g.depth[s]);
@@ -230,8 +228,7 @@ class Search {
     }
     void rebuild() {
       slots_.assign(std::max<std::size_t>(64, 4 * slots_.size()), 0);
-      for (std::size_t i = 0; i < sets_.size(); ++i)
-        slots_[slot(sets_[i].first)] = static_cast<std::uint32_t>(i + 1);
+      for (std::size_t i = 0; i < sets_.size(); ++i) slots_[slot(sets_[i].first)] = static_cast<std::uint32_t>(i + 1);
     }
     Sets sets_;
     std::vector<std::uint32_t> slots_;  // a set's index + 1; 0: empty
@@ -350,14 +347,13 @@ std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vecto
     if (tasks[t].kept) last[t] = end - 1;
     for (int s : tasks[t].after) {
       if (phase[s] >= phase[t])
-        fail("barriers: task {} in phase {} reads task {} of phase {}; a barrier must lie between", t,
-             phase[t], s, phase[s]);
+        fail("barriers: task {} in phase {} reads task {} of phase {}; a barrier must lie between", t, phase[t], s,
+             phase[s]);
       last[s] = std::max(last[s], time[t]);
     }
     for (int s : tasks[t].after_same) {
       if (step[s] >= step[t])
-        fail("barriers: task {} at step {} needs task {} of step {}; it must come later", t, step[t], s,
-             step[s]);
+        fail("barriers: task {} at step {} needs task {} of step {}; it must come later", t, step[t], s, step[s]);
       last[s] = std::max(last[s], time[t]);
     }
   }

@@ -62,8 +62,7 @@ class Choice {
           break;
         }
         if (tiles_for_all && blocks == Blocks::persistent && store_starves_ring(ordered)) {
-          reasons.push_back(
-              "products on warpgroups, blocks that stay: what they store leaves no room for a ring");
+          reasons.push_back("products on warpgroups, blocks that stay: what they store leaves no room for a ring");
           continue;
         }
         if (fits(ordered, all, phases,
@@ -92,8 +91,7 @@ class Choice {
   /// tile reuses the ring's memory to store it. Persistent blocks are slower if the ring has fewer than three stages
   /// and there are at most two tiles per multiprocessor.
   bool store_starves_ring(const Kernel& ordered) const {
-    return ways_.size() > 1 && ordered.stages() < 3 &&
-           ordered.program.grid.count() <= 2 * target_.multiprocessors;
+    return ways_.size() > 1 && ordered.stages() < 3 && ordered.program.grid.count() <= 2 * target_.multiprocessors;
   }
 
   /// Tries one block per output tile, with two blocks resident on a multiprocessor. Returns true and sets `plan` if
@@ -105,8 +103,7 @@ class Choice {
     const OrderedTasks phases = pipeline(ordered, tasks, target_, Copies::first, Blocks::a_tile);
     if (phases.inside.size() > 1) return false;
     const std::vector<std::string> before = reasons;
-    if (fits(ordered, tasks, phases,
-             "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
+    if (fits(ordered, tasks, phases, "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
         2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor)
       return true;
     reasons = before;
@@ -151,8 +148,7 @@ class Choice {
         const OrderedTasks phases = pipeline(ordered, tasks, target_, copies);
         if (fits(ordered, tasks, phases, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
-        if (loop_barriers(ordered, tasks, phases).after || ordered.program.loop == 1 || phases.after.empty())
-          continue;
+        if (loop_barriers(ordered, tasks, phases).after || ordered.program.loop == 1 || phases.after.empty()) continue;
         if (fits(ordered, tasks, phases, describe(loads, copies, true), true)) return true;
       }
     }
@@ -172,8 +168,8 @@ class Choice {
       if (!reasons.empty()) reasons.push_back(what + ": selected");
       return true;
     }
-    reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, plan.shared_bytes,
-                                  target_.name, target_.shared_per_block));
+    reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, plan.shared_bytes, target_.name,
+                                  target_.shared_per_block));
     minimum = std::min(minimum, plan.shared_bytes);
     return false;
   }

@@ -20,8 +20,7 @@ namespace zellige::plan {
 /// The ways of assigning the output tiles of wgmma matmuls to blocks, in order of preference. Clusters of two blocks
 /// (pairs) come after persistent blocks, which were faster at every measured size with several tiles per block
 /// (docs/log.md).
-inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persistent, Blocks::pairs,
-                                                Blocks::a_tile};
+inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persistent, Blocks::pairs, Blocks::a_tile};
 
 /// Returns the kernel that computes a tile program, from the thread-value layouts to the addresses in shared memory. Tries several forms of the
 /// kernel (ways of using shared memory and warps, such as wgmma with TMA loads), the fastest first, and keeps the first

@@ -35,8 +35,7 @@ bool verify_agent(const Kernel& s, std::size_t a) {
           "launched early waits or lets the next start",
           s.name(), agent.name, describe(step, at.index));
     if (depends && at.in_loop())
-      reject("{}: {}, {}, is in a loop; once, before it, is enough", s.name(), agent.name,
-             describe(step, at.index));
+      reject("{}: {}, {}, is in a loop; once, before it, is enough", s.name(), agent.name, describe(step, at.index));
     if (lets_start && !waited)
       reject(
           "{}: {} lets the next kernel start in {} before its griddep_wait: that kernel could then not rely "
@@ -57,18 +56,16 @@ bool verify_agent(const Kernel& s, std::size_t a) {
 
 bool reads_constant(const Node& n, const Program& program) {
   // A load with indices also reads the indices.
-  return n.kind == NodeKind::load && number_of(n) < 0 &&
-         program.tensors[program.memory_of(n.tensor)].constant;
+  return n.kind == NodeKind::load && number_of(n) < 0 && program.tensors[program.memory_of(n.tensor)].constant;
 }
 
 void let_next_start(Kernel& plan, const Program& program, const target::Target& target) {
   const auto constant = [&](const Node& n) { return reads_constant(n, program); };
-  if (!plan.programmatic || program.kernels.size() > 1 || std::ranges::none_of(plan.program.nodes, constant))
-    return;
+  if (!plan.programmatic || program.kernels.size() > 1 || std::ranges::none_of(plan.program.nodes, constant)) return;
   const std::int64_t blocks = plan.blocks > 0 ? plan.blocks : plan.program.grid.count();
-  const std::int64_t room = std::min<std::int64_t>(
-      {target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block),
-       target.threads_per_multiprocessor / plan.threads, target.blocks_per_multiprocessor});
+  const std::int64_t room =
+      std::min<std::int64_t>({target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block),
+                              target.threads_per_multiprocessor / plan.threads, target.blocks_per_multiprocessor});
   if (2 * blocks > room * target.multiprocessors) return;
   for (Agent& agent : plan.agents) {
     const auto wait = std::ranges::find_if(agent.steps, [](const Step& s) { return as<GriddepWait>(s); });

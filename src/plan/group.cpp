@@ -25,8 +25,7 @@ constexpr std::int64_t max_state_registers = 64;  // per thread; larger loop sta
 /// Creates the tasks, layouts and buffers of one kernel; see group().
 class Grouping {
  public:
-  Grouping(Kernel& plan, const Selection& selected, const Program& whole, const target::Target& target,
-           Loads loads)
+  Grouping(Kernel& plan, const Selection& selected, const Program& whole, const target::Target& target, Loads loads)
       : plan_(plan),
         selected_(selected),
         program_(plan.program),
@@ -41,8 +40,7 @@ class Grouping {
     if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
       rows_ = add_context(plan_, rows->layout), held_ = rows->held;
     for (int i : held_)
-      if (node(i).kind == NodeKind::load)
-        hold(i, rows_);  // before all else, so that they are in flight together
+      if (node(i).kind == NodeKind::load) hold(i, rows_);  // before all else, so that they are in flight together
     for (int i = 0; i < size(); ++i)
       if (live_[i] && plan_.rmem_of(i) < 0) held_.contains(i) ? hold(i, rows_) : place(i);
     place_loads();
@@ -79,9 +77,7 @@ class Grouping {
   void keep(int i, int context) { plan_.rmem[context].nodes.push_back(i); }
 
   /// Returns register_context() of `x` for node `reader`.
-  int registers(int x, int reader) const {
-    return register_context(plan_, sections_, x, node(x).shape, reader);
-  }
+  int registers(int x, int reader) const { return register_context(plan_, sections_, x, node(x).shape, reader); }
 
   static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
 
@@ -97,8 +93,7 @@ class Grouping {
         return place_accumulate(i);
       case NodeKind::running_max: {
         int c = registers(n.in[0], i);
-        if (c < 0 || !plan_.rmem[c].layout.replicated())
-          c = add_default_blocked(plan_, n.shape, last(n.shape));
+        if (c < 0 || !plan_.rmem[c].layout.replicated()) c = add_default_blocked(plan_, n.shape, last(n.shape));
         keep(i, c);
         evaluate(task(WorkKind::accumulate, i, c), n.in[0]);
         producer_[i] = static_cast<int>(tasks_.size()) - 1;
@@ -131,8 +126,8 @@ class Grouping {
   /// If node `i` is the factor that rescales a matmul's accumulators row by row, adds a task that evaluates it once
   /// per row. Otherwise does nothing.
   void place_factor(int i) {
-    const bool factor = std::ranges::any_of(program_.consumers(i),
-                                            [&](int reader) { return rescaled_by(node(reader)) == i; });
+    const bool factor =
+        std::ranges::any_of(program_.consumers(i), [&](int reader) { return rescaled_by(node(reader)) == i; });
     const int c = factor ? registers(i, i) : -1;
     if (c >= 0 && plan_.rmem[c].layout.replicated()) hold(i, c, WorkKind::to_lines);
   }
@@ -210,8 +205,7 @@ class Grouping {
       s.domain.push_back(selected_.matmuls.at(i).k);
     }
     s.length = s.domain[s.dim] / s.to;
-    const int id =
-        rows_ >= 0 ? rows_ : add_context(plan_, summands(spread(s, operand >= 0, program_.warps() * 32)));
+    const int id = rows_ >= 0 ? rows_ : add_context(plan_, summands(spread(s, operand >= 0, program_.warps() * 32)));
     reduce_into_buffer(i, operand, id);
   }
 
@@ -261,8 +255,7 @@ class Grouping {
     const Node& n = node(i);
     int chained = -1;
     for (int reader : program_.consumers(i))
-      if (tensor_core(reader) && selected_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i)
-        chained = reader;
+      if (tensor_core(reader) && selected_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i) chained = reader;
     int c = registers(n.in[0], i);
     if (chained >= 0) {
       const int t = task(WorkKind::to_operand, i, plan_.rmem_of(selected_.matmuls.at(chained).a_from));
@@ -288,8 +281,7 @@ class Grouping {
     while (copy.vector > 1 && (n.shape[inner] % copy.vector != 0 || n.view.straddles_end(inner, copy.vector)))
       copy.vector /= 2, copy.bytes /= 2;
     copy.row = nullptr;
-    if (const std::optional<CopyChoice> wide =
-            rows_ < 0 ? fetched(plan_, tasks_, whole_, target_, i) : std::nullopt) {
+    if (const std::optional<CopyChoice> wide = rows_ < 0 ? fetched(plan_, tasks_, whole_, target_, i) : std::nullopt) {
       const int load = n.in[0], in = add_blocked(plan_, n.shape, inner, wide->vector);
       keep(load, in);
       producer_[load] = task(WorkKind::fetch, load, in, -1, *wide);
@@ -301,8 +293,7 @@ class Grouping {
     if (c >= 0 && plan_.rmem[c].layout.row && copy.bytes >= 8 &&
         !leaves_at_once(selected_, n, plan_.rmem[c].layout, inner)) {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
-      if (by_tensor_map(i, inner))
-        copy.row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
+      if (by_tensor_map(i, inner)) copy.row = target::find_tensor_store(target_, static_cast<int>(n.shape.size()));
       const Work* other = shared_way_out(plan_, ways_out_, i, copy.row, inner);
       const int b = other ? other->buffer : buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
       if (!other || node(other->node).in != n.in) {
@@ -371,9 +362,8 @@ class Grouping {
       const Node& n = node(load);
       const int gmem_inner = innermost(whole_, n);
       const CopyChoice wide = widest_copy(whole_, n, target_);
-      const bool direct =
-          rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, selected_, tasks_, whole_, target_, load,
-                                                            reads, loads_, too_big));
+      const bool direct = rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, selected_, tasks_, whole_, target_,
+                                                                            load, reads, loads_, too_big));
       if (direct || number_of(n) >= 0) {
         std::set<int> tasks;
         for (const auto& [task, identity] : reads) tasks.insert(task);
@@ -381,16 +371,15 @@ class Grouping {
         continue;
       }
       const Shape padded = is_operand(load) ? operand_padding(selected_, load) : n.shape;
-      CopyChoice copy =
-          n.inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
+      CopyChoice copy = n.inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && selected_.matmuls.at(reader).completion() == Completion::commit_group)
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
-      const int t = task(
-          WorkKind::copy_in, load,
-          add_context(plan_, copy_context(tensor(n), padded, n.inner, copy, program_.threads())), b, copy);
+      const int t =
+          task(WorkKind::copy_in, load,
+               add_context(plan_, copy_context(tensor(n), padded, n.inner, copy, program_.threads())), b, copy);
       writers_[b] = {t};
       for (const auto& [reader, identity] : reads) reads_.push_back({reader, load, false});
     }
@@ -450,8 +439,7 @@ class Grouping {
 
 }  // namespace
 
-Tasks group(Kernel& plan, const Selection& selected, const Program& whole, const target::Target& target,
-            Loads loads) {
+Tasks group(Kernel& plan, const Selection& selected, const Program& whole, const target::Target& target, Loads loads) {
   plan.program = selected.program;
   plan.programmatic = target::has_programmatic_launch(target);
   return Grouping(plan, selected, whole, target, loads).run();

@@ -85,8 +85,7 @@ DevicePlacement place_tensors(const Program& program) {
     if (program.views.count(t)) continue;
     if (used[t].begin == never && !callers[t]) continue;  // no kernel accesses it
     std::int64_t elements = 1;
-    for (std::size_t d = 0; d < tensor.shape.size(); ++d)
-      elements += (tensor.shape[d] - 1) * tensor.strides[d];
+    for (std::size_t d = 0; d < tensor.shape.size(); ++d) elements += (tensor.shape[d] - 1) * tensor.strides[d];
     result.bytes[t] = graph::bytes_of(elements, tensor.dtype);
     if (callers[t]) continue;
     Lifetime life = used[t];

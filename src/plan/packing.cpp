@@ -25,8 +25,7 @@ void check(const std::vector<Lifetime>& objects) {
     if (o.size < 0) fail("packing: object {} has size {}; at least 0 is needed", i, o.size);
     if (o.alignment < 1) fail("packing: object {} has alignment {}; at least 1 is needed", i, o.alignment);
     if (o.begin > o.end)
-      fail("packing: object {} begins at {} but ends at {}; it must not end before it begins", i, o.begin,
-           o.end);
+      fail("packing: object {} begins at {} but ends at {}; it must not end before it begins", i, o.begin, o.end);
   }
 }
 
@@ -49,9 +48,8 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
   };
   std::vector<Edge> edges;
   for (const Lifetime& o : objects) edges.push_back({o.begin, true, &o}), edges.push_back({o.end, false, &o});
-  std::ranges::sort(edges, [](const Edge& a, const Edge& b) {
-    return std::pair(a.time, a.begins) < std::pair(b.time, b.begins);
-  });
+  std::ranges::sort(
+      edges, [](const Edge& a, const Edge& b) { return std::pair(a.time, a.begins) < std::pair(b.time, b.begins); });
   i64 bound = 0, sum = 0;  // the sum of live sizes is largest where some object begins
   std::multiset<i64> slack;
   for (const auto& [time, begins, object] : edges) {
@@ -115,8 +113,7 @@ enum class Fit { first, best };
 
 // Places the objects in the given order, each in a gap between those already placed that overlap it in time: the lowest
 // gap (Fit::first) or the tightest one (Fit::best). Sets `offset` and returns the peak (the highest end of an object).
-i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, Fit fit,
-          std::vector<i64>& offset) {
+i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, Fit fit, std::vector<i64>& offset) {
   i64 peak = 0;
   std::vector<std::pair<i64, i64>> taken;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -272,9 +269,8 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   best.optimal = best.peak == best.lower_bound;
   if (best.optimal || effort <= 0) return best;
 
-  Search search{
-      objects, common_alignment(objects), effort * node,        best, std::vector<std::vector<int>>(n),
-      {},      std::vector<i64>(n),       std::vector<char>(n), {}};
+  Search search{objects, common_alignment(objects), effort * node,        best, std::vector<std::vector<int>>(n),
+                {},      std::vector<i64>(n),       std::vector<char>(n), {}};
   for (const Lifetime& o : objects) search.rounded.push_back(round_up(o.size, search.unit));
   for (int i = 0; i < n; ++i) {
     std::vector<int> live;

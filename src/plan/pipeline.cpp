@@ -91,8 +91,7 @@ int ring_depth(const Kernel& plan, const Tasks& tasks, const target::Target& tar
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
       one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
-  return static_cast<int>(
-      std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
+  return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }
 
 }  // namespace
@@ -114,17 +113,14 @@ int copy_stages(const CopiedLoop& l, const target::Target& target) {
   for (int s = 2; s <= limit; ++s) {
     if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
     best = s;
-    if (s >= 3 && (s - 1) * l.stage_bytes * std::min<std::int64_t>(blocks, 4) >= target.costs.bytes_in_flight)
-      break;
+    if (s >= 3 && (s - 1) * l.stage_bytes * std::min<std::int64_t>(blocks, 4) >= target.costs.bytes_in_flight) break;
   }
   return best;
 }
 
-OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts,
-                      Blocks blocks) {
-  plan.blocks = blocks == Blocks::a_tile
-                    ? 0
-                    : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
+OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts, Blocks blocks) {
+  plan.blocks =
+      blocks == Blocks::a_tile ? 0 : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
   if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
   if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
   OrderedTasks result;
@@ -151,8 +147,8 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
   const bool uses_tma = !copies.empty() && tasks[copies.front()].copy.by_tensor_map();
   const int stages = copies.empty() ? 1
                      : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
-                                    : copy_stages({plan.program.grid.count(), plan.program.loop,
-                                                   plan.program.threads(), stage_bytes, other_bytes},
+                                    : copy_stages({plan.program.grid.count(), plan.program.loop, plan.program.threads(),
+                                                   stage_bytes, other_bytes},
                                                   target);
   for (int t : copies) plan.tensors[tasks[t].buffer].stages = stages;
   return result;

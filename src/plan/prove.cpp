@@ -31,8 +31,7 @@ std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop,
 
 void check_limits(const TileProgram& p, const target::Target& target) {
   if (p.threads() > target.threads_per_block)
-    does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name,
-                 target.threads_per_block);
+    does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name, target.threads_per_block);
   const std::int64_t limit[3] = {target.grid_x, target.grid_y, target.grid_z};
   for (int axis = 0; axis < 3; ++axis)
     if (p.grid[axis] > limit[axis])

@@ -51,19 +51,18 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
     else
       elements = std::max(elements, std::min(c.values(), elements_of_reduction));
   }
-  registers += elements + (operands > 0 ? operands + others_of_outer
-                           : std::ranges::find(plan.program.nodes, NodeKind::matmul, &Node::kind) ==
-                                   plan.program.nodes.end()
-                               ? others_of_rows
-                               : others);
+  registers +=
+      elements + (operands > 0 ? operands + others_of_outer
+                  : std::ranges::find(plan.program.nodes, NodeKind::matmul, &Node::kind) == plan.program.nodes.end()
+                      ? others_of_rows
+                      : others);
   return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
 }
 
 int blocks_together(const Kernel& plan, const target::Target& target, std::int64_t threads) {
   const std::int64_t registers = target.registers_per_multiprocessor / (plan.registers * threads),
                      resident = target.threads_per_multiprocessor / threads,
-                     shared = target.shared_per_multiprocessor /
-                              (plan.shared_bytes + target.shared_reserved_per_block);
+                     shared = target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block);
   return static_cast<int>(
       std::clamp<std::int64_t>(std::min({registers, resident, shared}), 1, target.blocks_per_multiprocessor));
 }

@@ -9,8 +9,7 @@ namespace zellige::plan {
 
 bool SameThread::operator()(int w, int r, int b) {
   const Task &writer = tasks_[w], &reader = tasks_[r];
-  if (reader.kind == WorkKind::mma || reader.kind == WorkKind::finish || writer.kind == WorkKind::finish)
-    return false;
+  if (reader.kind == WorkKind::mma || reader.kind == WorkKind::finish || writer.kind == WorkKind::finish) return false;
   const Context &cw = plan_.layout_of(writer), &cr = plan_.layout_of(reader);
   const Shape& shape = plan_.tensors[b].shape;
   if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.tensors[b].padded)) return false;

@@ -19,16 +19,14 @@ int slices_for(const MatmulChoice& m) {
   if (registers <= max_registers || m.n % unit != 0) return 1;
   const std::int64_t units = m.n / unit;
   for (std::int64_t s = 2; s <= units / m.warps.n; ++s)
-    if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers)
-      return static_cast<int>(s);
+    if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers) return static_cast<int>(s);
   return 1;
 }
 
 /// Returns whether the task (the work of a step) moves accumulators out of registers immediately: to shared
 /// memory, to global memory, or into a reduction.
 bool leaves_at_once(const Task& t) {
-  return t.kind == WorkKind::to_shared || t.kind == WorkKind::reduce ||
-         (t.kind == WorkKind::to_global && t.buffer < 0);
+  return t.kind == WorkKind::to_shared || t.kind == WorkKind::reduce || (t.kind == WorkKind::to_global && t.buffer < 0);
 }
 
 /// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
@@ -51,9 +49,8 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
   // Tasks on which the sliced tasks depend come before them, tasks that depend on them after.
   std::vector<int> first, last;
   for (int t : rest) {
-    const bool after = std::ranges::any_of(tasks[t].after_same, [&](int w) {
-      return std::ranges::count(together, w) + std::ranges::count(last, w) > 0;
-    });
+    const bool after = std::ranges::any_of(
+        tasks[t].after_same, [&](int w) { return std::ranges::count(together, w) + std::ranges::count(last, w) > 0; });
     (after ? last : first).push_back(t);
   }
   for (int t : together)

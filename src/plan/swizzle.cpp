@@ -54,9 +54,8 @@ class Arrangement {
     set_pitch(strides, line);
     Value tile = empty(ValueKind::layout);
     for (int d = 0; d < rank(); ++d)
-      tile.add(d == buffer_.inner && buffer_.shape[d] != line
-                   ? strided({line, boxes}, {1, rows * line})
-                   : strided({buffer_.padded[d]}, {strides[d]})[0]);
+      tile.add(d == buffer_.inner && buffer_.shape[d] != line ? strided({line, boxes}, {1, rows * line})
+                                                              : strided({buffer_.padded[d]}, {strides[d]})[0]);
     buffer_.layout = swizzled(3, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
     buffer_.swizzle_reason = "spans of 128 bytes, as TMA swizzles them";
     buffer_.part_step = boxes * rows * line * size;
@@ -71,8 +70,7 @@ class Arrangement {
   /// Returns whether a matmul reads a part of the buffer that depends on the iteration (Node::window). Such a
   /// buffer gets no swizzle, because the effect of a swizzle's xor would depend on where the part begins.
   bool in_parts() const {
-    return std::ranges::any_of(plan_.program.nodes,
-                               [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
+    return std::ranges::any_of(plan_.program.nodes, [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
   }
 
   /// Returns the row stride of the buffer, in elements: a multiple of `multiple`, unless rows have one
@@ -98,8 +96,7 @@ class Arrangement {
     std::int64_t row = 0;
     for (int d = 0; d < rank(); ++d)
       if (d != buffer_.inner) row = row * buffer_.padded[d] + std::min(at[d], buffer_.padded[d] - 1);
-    return {static_cast<int>(row),
-            static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
+    return {static_cast<int>(row), static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
   }
 
   /// Returns the accesses of all tasks of the kernel to the buffer, a few warp-wide instances of each.
@@ -139,9 +136,7 @@ class Arrangement {
       const UseAccess add = [&](const WarpAccess& access) {
         std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
         lanes.reserve(access.size());
-        const auto lane = [&](const Shape& at) {
-          lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
-        };
+        const auto lane = [&](const Shape& at) { lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0)); };
         for (const Shape& at : access) product && !at.empty() ? lane(factor(at, side)) : lane(at);
       };
       sums ? for_each_sum_access(c, add, max_instances) : for_each_access(c, add, max_instances);
@@ -185,9 +180,7 @@ class Arrangement {
   }
 
   /// Returns whether node x, or an operator that is evaluated inline for it, reads the buffer.
-  bool below(int x) const {
-    return std::ranges::count(leaves(plan_.program, x, {}), buffer_.node, &Leaf::node) > 0;
-  }
+  bool below(int x) const { return std::ranges::count(leaves(plan_.program, x, {}), buffer_.node, &Leaf::node) > 0; }
 
   /// Returns the accesses by which ldmatrix (the instruction `load`) reads a matmul operand from the buffer.
   /// Rows of the 8x8 matrices run along the buffer's contiguous dimension, for A and for B.

@@ -15,9 +15,7 @@ constexpr int bank_row = 128;         // bytes that the 32 banks serve at once
 constexpr i64 max_lanes = 2'000'000;  // lanes evaluated before the search ends with its best result so far
 
 // Returns the offset that CuTe's Swizzle<B,M,S> maps x to; x itself if B is 0.
-i64 xored(i64 x, int B, int M, int S) {
-  return B == 0 ? x : x ^ ((x & (((i64{1} << B) - 1) << (M + S))) >> S);
-}
+i64 xored(i64 x, int B, int M, int S) { return B == 0 ? x : x ^ ((x & (((i64{1} << B) - 1) << (M + S))) >> S); }
 int log2_of(i64 power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
 
 std::string described(const std::vector<AccessPattern>& accesses, int a) {
@@ -27,8 +25,7 @@ std::string described(const std::vector<AccessPattern>& accesses, int a) {
 // Throws Error if the tensor is invalid (for example, rows longer than its row stride) or an access is (for
 // example, one that is misaligned or outside the tensor).
 void check(const Footprint& t, const std::vector<AccessPattern>& accesses) {
-  if (t.rows < 1 || t.columns < 1)
-    fail("swizzle: a tensor of {}x{}; both must be positive", t.rows, t.columns);
+  if (t.rows < 1 || t.columns < 1) fail("swizzle: a tensor of {}x{}; both must be positive", t.rows, t.columns);
   if (t.row_stride < t.columns)
     fail("swizzle: a row stride of {} with {} columns; the stride must not be less", t.row_stride, t.columns);
   if (t.element_bytes < 1 || t.element_bytes > 16 || !std::has_single_bit(unsigned(t.element_bytes)))
@@ -48,15 +45,14 @@ void check(const Footprint& t, const std::vector<AccessPattern>& accesses) {
     if (p.matrix && p.bytes != 16)
       fail("swizzle: {} moves matrices with {} bytes per lane; ldmatrix and stmatrix take rows of 16",
            described(accesses, a), p.bytes);
-    if (!(p.weight > 0))
-      fail("swizzle: {} has weight {}; more than 0 is needed", described(accesses, a), p.weight);
+    if (!(p.weight > 0)) fail("swizzle: {} has weight {}; more than 0 is needed", described(accesses, a), p.weight);
     const i64 width = p.bytes / t.element_bytes;
     for (const auto& lanes : p.instances)
       for (const auto& [row, column] : lanes) {
         if (row < 0) continue;
         if (row >= t.rows || column < 0 || column + width > t.row_stride)
-          fail("swizzle: {} reaches ({}, {}) and {} elements on, outside {} rows of {}",
-               described(accesses, a), row, column, width, t.rows, t.row_stride);
+          fail("swizzle: {} reaches ({}, {}) and {} elements on, outside {} rows of {}", described(accesses, a), row,
+               column, width, t.rows, t.row_stride);
         if ((row * t.row_stride + column) % width)
           fail("swizzle: {} takes {} bytes at ({}, {}), offset {} elements; a multiple of {} is needed",
                described(accesses, a), p.bytes, row, column, row * t.row_stride + column, width);
@@ -108,8 +104,7 @@ class Evaluator {
             row -= first->first, column -= first->second;
           else
             row = off, column = 0;
-        const int pattern =
-            patterns.try_emplace({a, relative}, static_cast<int>(patterns_.size())).first->second;
+        const int pattern = patterns.try_emplace({a, relative}, static_cast<int>(patterns_.size())).first->second;
         if (pattern == static_cast<int>(patterns_.size())) patterns_.push_back(relative);
         instances_.push_back({a, pattern, first->first, first->second, 1});
       }
@@ -250,8 +245,7 @@ bool fits_inside(const Footprint& t, const SwizzleChoice& c) {
 std::string named(const SwizzleChoice& c) {
   const std::string bits = c.B ? fmt::format("Swizzle<{},{},{}>", c.B, c.M, c.S) : "";
   const std::string pad = c.shift ? fmt::format("rows {} elements longer", c.shift) : "";
-  return bits.empty() && pad.empty() ? "no swizzle"
-                                     : bits + (bits.empty() || pad.empty() ? "" : " and ") + pad;
+  return bits.empty() && pad.empty() ? "no swizzle" : bits + (bits.empty() || pad.empty() ? "" : " and ") + pad;
 }
 
 }  // namespace
@@ -281,8 +275,7 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
   auto done = [&] { return best_score.weighted <= evaluator.minimum() || evaluator.spent(); };
   // Candidates with less memory come first. A later candidate must be strictly better, so that ties keep
   // the one with less memory.
-  const i64 shifts =
-      limits.may_shift && tensor.rows > 1 ? std::max<i64>(1, bank_row / tensor.element_bytes / step) : 1;
+  const i64 shifts = limits.may_shift && tensor.rows > 1 ? std::max<i64>(1, bank_row / tensor.element_bytes / step) : 1;
   for (i64 i = 0; i < shifts && !done(); ++i) {
     SwizzleChoice c;
     c.shift = i * step;
@@ -302,12 +295,12 @@ SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPa
     best.reason = fmt::format("{}: all accesses are conflict-free", named(best));
   } else {
     best.worst_access = best_score.worst;
-    best.reason = fmt::format(
-        "{}: {} keeps a conflict of degree {}, {} wavefronts of an ideal {} in all; {}", named(best),
-        described(accesses, best.worst_access), best.degree, best.wavefronts, best.ideal,
-        best_score.weighted <= evaluator.minimum() ? "no arrangement of its chunks has fewer"
-        : evaluator.spent()                        ? "the search was cut short"
-                                                   : "no candidate has fewer");
+    best.reason =
+        fmt::format("{}: {} keeps a conflict of degree {}, {} wavefronts of an ideal {} in all; {}", named(best),
+                    described(accesses, best.worst_access), best.degree, best.wavefronts, best.ideal,
+                    best_score.weighted <= evaluator.minimum() ? "no arrangement of its chunks has fewer"
+                    : evaluator.spent()                        ? "the search was cut short"
+                                                               : "no candidate has fewer");
   }
   return best;
 }

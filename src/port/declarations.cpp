@@ -7,19 +7,18 @@ namespace {
 
 using Words = std::vector<Token>;
 
-const std::set<std::string_view> keywords = {
-    "alignas",       "alignof",  "asm",      "auto",        "bool",
-    "char",          "class",    "const",    "consteval",   "constexpr",
-    "decltype",      "delete",   "double",   "enum",        "explicit",
-    "extern",        "float",    "for",      "friend",      "if",
-    "inline",        "int",      "long",     "namespace",   "noexcept",
-    "operator",      "private",  "public",   "requires",    "return",
-    "short",         "signed",   "sizeof",   "static",      "static_assert",
-    "struct",        "switch",   "template", "typedef",     "typename",
-    "union",         "unsigned", "using",    "void",        "volatile",
-    "while",         "default",  "false",    "true",        "concept",
-    "__attribute__", "__asm__",  "_Pragma",  "static_cast", "reinterpret_cast",
-    "const_cast"};
+const std::set<std::string_view> keywords = {"alignas",       "alignof",  "asm",      "auto",        "bool",
+                                             "char",          "class",    "const",    "consteval",   "constexpr",
+                                             "decltype",      "delete",   "double",   "enum",        "explicit",
+                                             "extern",        "float",    "for",      "friend",      "if",
+                                             "inline",        "int",      "long",     "namespace",   "noexcept",
+                                             "operator",      "private",  "public",   "requires",    "return",
+                                             "short",         "signed",   "sizeof",   "static",      "static_assert",
+                                             "struct",        "switch",   "template", "typedef",     "typename",
+                                             "union",         "unsigned", "using",    "void",        "volatile",
+                                             "while",         "default",  "false",    "true",        "concept",
+                                             "__attribute__", "__asm__",  "_Pragma",  "static_cast", "reinterpret_cast",
+                                             "const_cast"};
 
 /// Returns whether token i exists and has this text.
 bool is(const Words& w, std::size_t i, std::string_view text) { return i < w.size() && w[i].text == text; }

@@ -84,15 +84,12 @@ struct Path {
   int line;
 };
 /// Returns whether token i exists and has this text.
-bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) {
-  return i < t.size() && t[i].text == text;
-}
+bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) { return i < t.size() && t[i].text == text; }
 
 /// Returns the path of names, such as A::b::c, that begins at token i. Sets i to the token after it.
 Path path_at(const std::vector<Token>& t, std::size_t& i) {
   Path p{std::string(t[i].text), t[i].line};
-  for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template";
-       i += 2)
+  for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template"; i += 2)
     p.names += fmt::format("::{}", t[i + 1].text);
   return p;
 }
@@ -122,13 +119,11 @@ std::vector<Path> unqualified(const std::vector<Token>& t) {
   std::set<std::string_view> own;
   for (std::size_t i = 1; i + 1 < t.size(); ++i) {
     const std::string_view before = t[i - 1].text, after = t[i + 1].text;
-    const bool declares =
-        (is_word(before) && before != "return" && before != "using" && before != "typename") ||
-        before == "&" || before == "*" || before == ">" || before == "...";
-    const bool ends = after == "=" || after == ";" || after == "," || after == ")" || after == "[" ||
-                      after == ":" || after == "{" || after == ">";
-    if (is_word(t[i].text) && ((declares && ends) || (before == "using" && after == "=")))
-      own.insert(t[i].text);
+    const bool declares = (is_word(before) && before != "return" && before != "using" && before != "typename") ||
+                          before == "&" || before == "*" || before == ">" || before == "...";
+    const bool ends = after == "=" || after == ";" || after == "," || after == ")" || after == "[" || after == ":" ||
+                      after == "{" || after == ">";
+    if (is_word(t[i].text) && ((declares && ends) || (before == "using" && after == "="))) own.insert(t[i].text);
   }
   std::vector<Path> found;
   for (std::size_t i = 0; i < t.size();) {
@@ -217,8 +212,7 @@ class Writer {
   /// Returns whether the path names a namespace of CuTe.
   bool is_namespace(const std::string& path) const {
     const auto at = ours_.names.names.lower_bound(path + "::");
-    return ours_.names.namespaces.count(path) ||
-           (at != ours_.names.names.end() && at->first.starts_with(path + "::"));
+    return ours_.names.namespaces.count(path) || (at != ours_.names.names.end() && at->first.starts_with(path + "::"));
   }
 
   const Ours& ours_;

@@ -84,16 +84,14 @@ class Reader {
     if (part(text_[at_])) {
       const bool number = std::isdigit(static_cast<unsigned char>(text_[at_]));
       while (at_ + length < text_.size() &&
-             (part(text_[at_ + length]) ||
-              (number && (text_[at_ + length] == '\'' || text_[at_ + length] == '.'))))
+             (part(text_[at_ + length]) || (number && (text_[at_ + length] == '\'' || text_[at_ + length] == '.'))))
         ++length;
     } else if (follows("::") || follows("->")) {
       length = 2;
     }
     const std::string_view word = text_.substr(begin, length);
     step(length);
-    if (at_ < text_.size() && text_[at_] == '"' && (word == "R" || word == "u8R" || word == "LR"))
-      return raw_literal();
+    if (at_ < text_.size() && text_[at_] == '"' && (word == "R" || word == "u8R" || word == "LR")) return raw_literal();
     s_.tokens.push_back({word, line});
   }
 

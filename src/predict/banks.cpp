@@ -27,16 +27,14 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   const int bytes = access.bytes;
   if (bytes < 1 || bytes > 16 || (bytes & (bytes - 1)))
     fail("banks: an access of {} bytes per lane; 1, 2, 4, 8 or 16 are possible", bytes);
-  if (banks < 1 || bank_bytes < 1)
-    fail("banks: {} banks of {} bytes; both must be positive", banks, bank_bytes);
+  if (banks < 1 || bank_bytes < 1) fail("banks: {} banks of {} bytes; both must be positive", banks, bank_bytes);
   const int lanes = static_cast<int>(access.address.size());
   const int per_phase = std::clamp(banks * bank_bytes / bytes, 1, 32);
   Wavefronts w;
   std::vector<std::int64_t> words;
   std::vector<int> load(banks);
   for (int first = 0, phases = 1; first < lanes; first += phases * per_phase) {
-    const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 &&
-                     first + 2 * per_phase <= lanes &&
+    const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 && first + 2 * per_phase <= lanes &&
                      agree_in_pairs(access.address, first, first + 2 * per_phase);
     phases = two ? 2 : 1;
     words.clear();
@@ -48,8 +46,7 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
             "banks: lane {} accesses {} bytes at address {}; a multiple of {}, or -1 for an inactive lane, "
             "is needed",
             lane, bytes, a, bytes);
-      for (std::int64_t word = a / bank_bytes; word <= (a + bytes - 1) / bank_bytes; ++word)
-        words.push_back(word);
+      for (std::int64_t word = a / bank_bytes; word <= (a + bytes - 1) / bank_bytes; ++word) words.push_back(word);
     }
     std::ranges::sort(words);
     words.erase(std::unique(words.begin(), words.end()), words.end());

@@ -127,8 +127,7 @@ class Known {
 /// Returns the part of a cache key (Known::Key) that identifies a thread-value layout. `sums`: a reduction's results
 /// are accessed, not all elements.
 Known::Key key_of(const Context& c, bool sums) {
-  Known::Key key{sums,       c.replicated(), c.lanes(),
-                 c.vector(), c.repeats(),    static_cast<std::int64_t>(c.rank())};
+  Known::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.repeats(), static_cast<std::int64_t>(c.rank())};
   const auto add = [&](values::View layout) {
     const std::vector<Mode> leaves = modes(layout);
     key.push_back(std::ssize(leaves));
@@ -162,8 +161,7 @@ class Count {
     constexpr std::int64_t row = 128;  // bytes across all banks
     const SmemTensor& b = plan_.tensors[a.buffer];
     Known::Key key = key_;
-    key.insert(key.end(),
-               {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step, b.offset % row});
+    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step, b.offset % row});
     for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
     const auto coordinate = [&](const TileCoordinate& c) {
       key.insert(key.end(), {c.from, c.offset, c.last, c.layout.element, c.layout.pair, c.layout.added});
@@ -176,8 +174,7 @@ class Count {
 
   SharedCounts counted(const SharedAccess& a) {
     std::vector<Warp>& warps = a.invariant ? lines_ : warps_;
-    if (warps.empty())
-      warps = warps_of(context_, a.invariant ? Visits::lines : sums_ ? Visits::sums : Visits::items);
+    if (warps.empty()) warps = warps_of(context_, a.invariant ? Visits::lines : sums_ ? Visits::sums : Visits::items);
     const bool replicated = context_.replicated();
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
     const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;

@@ -19,9 +19,8 @@ namespace {
 using emulate::Counter;
 
 // Wavefronts of shared-memory accesses: as executed, and without bank conflicts.
-constexpr Counter shared_wavefronts[] = {
-    Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal, Counter::shared_store_wavefronts,
-    Counter::shared_store_wavefronts_ideal};
+constexpr Counter shared_wavefronts[] = {Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal,
+                                         Counter::shared_store_wavefronts, Counter::shared_store_wavefronts_ideal};
 
 /// Adds `times` times the counts of `from` to `to`.
 void add(Counts& to, const Counts& from, std::uint64_t times) {
@@ -100,8 +99,7 @@ class Prediction {
         counts_.erase(Counter(c));
     if (!shared_exact_ || shared_mixed_)
       for (Counter c : shared_wavefronts) counts_.erase(c);
-    if (lanes_drift_)
-      counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
+    if (lanes_drift_) counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
     counts_[Counter::cp_async_source_bytes] = source_bytes_;
     return std::move(counts_);
   }
@@ -109,8 +107,7 @@ class Prediction {
  private:
   /// Counts the operations that the steps `list` of warp role `agent` execute in iteration `iteration` of a loop of
   /// `trip_count` iterations.
-  void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration,
-             std::int64_t trip_count) {
+  void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration, std::int64_t trip_count) {
     std::size_t counted_until = 0;
     for (std::size_t at = 0; at < list.size(); ++at) {
       const Step& step = list[at];
@@ -122,9 +119,7 @@ class Prediction {
             counts_[Counter::mbarrier_arrive] +=  // one lane of each warp arrives
                 blocks_ * agent.warps * (exchange ? plan_.ranks - 1 : ranks_of(plan_, of.channel));
           },
-          [&](const Drain& of) {
-            counts_[Counter::mbarrier_wait] += blocks_ * plan_.channels[of.channel].stages;
-          },
+          [&](const Drain& of) { counts_[Counter::mbarrier_wait] += blocks_ * plan_.channels[of.channel].stages; },
           [&](const GriddepWait&) { counts_[Counter::griddep_wait] += blocks_ * issuers(plan_, agent); },
           [&](const GriddepLaunchDependents&) {
             counts_[Counter::griddep_launch_dependents] += blocks_ * issuers(plan_, agent);
@@ -148,8 +143,8 @@ class Prediction {
             for (const Steps& nest : nests(plan_, together)) shared(nest, false);
             counted_until = at + together.size();
           },
-          [](const OneOf<Commit, WaitGroup, MbarrierInit, FenceInit, FenceProxy, WarpBarrier,
-                         ClusterBarrier> auto&) {});
+          [](const OneOf<Commit, WaitGroup, MbarrierInit, FenceInit, FenceProxy, WarpBarrier, ClusterBarrier> auto&) {
+          });
     }
   }
 
@@ -187,10 +182,9 @@ class Prediction {
     std::uint64_t barriers = 0;
     for (const Step& step : steps)
       if (const MbarrierInit* init = as<MbarrierInit>(step))
-        for (Counter counter : {Counter::shared_store_8, Counter::shared_store_wavefronts,
-                                Counter::shared_store_wavefronts_ideal})
-          counts_[counter] +=
-              blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.channels[init->channel]) / 8);
+        for (Counter counter :
+             {Counter::shared_store_8, Counter::shared_store_wavefronts, Counter::shared_store_wavefronts_ideal})
+          counts_[counter] += blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.channels[init->channel]) / 8);
       else if (as<Barrier>(step))
         barriers += blocks_;
       else if (as<ClusterBarrier>(step))
@@ -325,12 +319,9 @@ class Prediction {
     const MatmulChoice& m = t.matmul;
     const int rank = static_cast<int>(n.shape.size()), slices = plan_.layout_of(t).repeats();
     const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
-    const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step),
-                       m_tiles = ceil_div(m.m, m_step);
+    const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step), m_tiles = ceil_div(m.m, m_step);
     const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
-    const auto buffer = [&](int side) -> const SmemTensor& {
-      return plan_.tensors[plan_.tensor_of(n.in[side])];
-    };
+    const auto buffer = [&](int side) -> const SmemTensor& { return plan_.tensors[plan_.tensor_of(n.in[side])]; };
     const Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
     if (m.pipe() == target::Pipe::fma) {
@@ -346,13 +337,11 @@ class Prediction {
           counts[Counter::mma] += m_tiles * n_tiles;
           if (m.a_from < 0)
             for (std::int64_t i = 0; i < m_tiles; ++i)
-              load(counts, *m.load,
-                   {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step},
+              load(counts, *m.load, {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step},
                    matrix_of(buffer(0), batch), k, i * m_step, depth, m.warps.n);
           for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
             load(counts, *m.load,
-                 {buffer(1), rank - 2, rank - 1, columns, slice * columns, width,
-                  tiles_in_unit(*m.row) * n_step},
+                 {buffer(1), rank - 2, rank - 1, columns, slice * columns, width, tiles_in_unit(*m.row) * n_step},
                  matrix_of(buffer(1), batch), k, unit * width * n_step, depth, m.warps.m);
         }
     }

@@ -39,8 +39,7 @@ class Collection {
         open_.push_back(!item.within.empty());
         edges_ += open_.back();
         for (const Guard& g : item.guards)
-          where_.push_back(g.axis == 2 ? Branch{{0}, c_.domain[0]}
-                                       : Branch{{c_.rank() - 1 - g.axis}, g.below});
+          where_.push_back(g.axis == 2 ? Branch{{0}, c_.domain[0]} : Branch{{c_.rank() - 1 - g.axis}, g.below});
         return;
       case Kind::guarded:
         where_.resize(outer_.back()), outer_.pop_back();

@@ -18,8 +18,7 @@ constexpr int row_major = 101, no_transpose = 111;  // values of cblas.h
 /// Returns whether the library multiplies integer matrices exactly. Tries shapes that are multiples of common
 /// kernel tiles and shapes that are not.
 bool multiplies_integers(const Blas& b) {
-  constexpr std::int64_t shapes[][3] = {
-      {128, 96, 64}, {131, 97, 259}, {5, 481, 300}, {67, 3, 1031}, {1, 50, 700}};
+  constexpr std::int64_t shapes[][3] = {{128, 96, 64}, {131, 97, 259}, {5, 481, 300}, {67, 3, 1031}, {1, 50, 700}};
   for (const auto& [m, n, k] : shapes) {
     std::vector<double> x(m * k), y(k * n), c(m * n, std::numeric_limits<double>::quiet_NaN());
     std::uint64_t state = 1;
@@ -89,14 +88,13 @@ const LoadedBlas& loaded() {
 
 }  // namespace
 
-void Blas::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-                    const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const {
+void Blas::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+                    std::int64_t ldb, double* c, std::int64_t ldc) const {
   static std::mutex guard;
   std::unique_lock lock(guard, std::defer_lock);
   if (one_at_a_time_) lock.lock();
   const auto at = [](std::int64_t v) { return static_cast<int>(v); };
-  dgemm_(row_major, no_transpose, no_transpose, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c,
-         at(ldc));
+  dgemm_(row_major, no_transpose, no_transpose, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c, at(ldc));
 }
 
 const Blas* blas() { return loaded().usable ? &loaded().blas : nullptr; }

@@ -19,13 +19,13 @@ class Blas {
   /// Computes C = A B in float64, with row-major matrices, on the calling thread. `lda`, `ldb` and `ldc` are
   /// row strides in elements. Thread-safe; if the library is built single-threaded, concurrent calls are
   /// serialized. The summation order is unspecified.
-  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-                const double* b, std::int64_t ldb, double* c, std::int64_t ldc) const;
+  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+                std::int64_t ldb, double* c, std::int64_t ldc) const;
 
  private:
   friend struct LoadedBlas;
-  using Dgemm = void(int, int, int, int, int, int, double, const double*, int, const double*, int, double,
-                     double*, int);
+  using Dgemm = void(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
+                     int);
   Dgemm* dgemm_ = nullptr;
   bool one_at_a_time_ = false;
 };

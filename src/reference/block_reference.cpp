@@ -34,8 +34,8 @@ struct Program {
 /// Returns the data of a custom operator that all its blocks share. `op` is the operator's index in
 /// KernelGraph::ops; `masked_inputs` says, per operand, which non-finite values a mask may have produced.
 Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
-                     const std::vector<Array*>& outputs, const Errors& errors,
-                     const ReferenceOptions& options, const std::vector<Mask>& masked_inputs, int op) {
+                     const std::vector<Array*>& outputs, const Errors& errors, const ReferenceOptions& options,
+                     const std::vector<Mask>& masked_inputs, int op) {
   Program p{block,
             inputs,
             outputs,
@@ -48,8 +48,7 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
   for (const BlockOp& op : block.ops)
     if (op.kind == OpKind::matmul) p.operand[op.inputs[0]] = p.operand[op.inputs[1]] = true;  // no bias
   for (const BlockOp& op : block.ops)
-    if (op.kind == OpKind::input)
-      p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
+    if (op.kind == OpKind::input) p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
   return p;
 }
 
@@ -76,8 +75,7 @@ void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const
 /// Runs blocks of a custom operator's grid, one at a time. Each thread has a worker of its own.
 class Worker {
  public:
-  explicit Worker(const Program& p)
-      : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
+  explicit Worker(const Program& p) : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
     for (const BlockTensor& t : p.block.tensors) tiles_.push_back(make_array(t.shape));
     rounded_.resize(tiles_.size());
     for (std::size_t i = 0; i < p.block.ops.size(); ++i) {
@@ -146,8 +144,7 @@ class Worker {
   void perturb(const BlockOp& op) {
     if (jumps(op.kind)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
-      return noise_.perturb(y.data(), bound_.tiles[op.outputs[0]].values.data(),
-                            static_cast<std::int64_t>(y.size()));
+      return noise_.perturb(y.data(), bound_.tiles[op.outputs[0]].values.data(), static_cast<std::int64_t>(y.size()));
     }
     if (cuts(op.kind, op.attributes)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
@@ -183,8 +180,7 @@ class Worker {
       results_.clear();
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         const int t = op.inputs[i];
-        operands_.push_back(rounds(op, i) ? Operand{p_.block.tensors[t].shape, rounded_[t].data()}
-                                          : operand(t));
+        operands_.push_back(rounds(op, i) ? Operand{p_.block.tensors[t].shape, rounded_[t].data()} : operand(t));
       }
       for (int t : op.outputs) results_.push_back(result(t));
       Attributes attributes = op.attributes;
@@ -212,8 +208,7 @@ class Worker {
     }
     for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
     const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
-    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to,
-              carried ? p_.block.loop : 1);
+    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? p_.block.loop : 1);
   }
 
   /// Stops the run if an argument of `op`, an exp, exceeds ReferenceOptions::exp_limit.
@@ -231,8 +226,8 @@ class Worker {
   void made(int t) {
     if (!p_.operand[t]) {
       if (p_.options.tile_limit == std::numeric_limits<double>::infinity()) return;
-      const Magnitude m = magnitude(tiles_[t].values.data(),
-                                    static_cast<std::int64_t>(tiles_[t].values.size()), p_.masked[t]);
+      const Magnitude m =
+          magnitude(tiles_[t].values.data(), static_cast<std::int64_t>(tiles_[t].values.size()), p_.masked[t]);
       if (m.within(p_.options.tile_limit)) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
@@ -268,8 +263,8 @@ class Worker {
     copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
       if (errors())
-        std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t,
-                    p_.errors.in[op.kernel_tensor]->values.data() + w, n * sizeof(double));
+        std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t, p_.errors.in[op.kernel_tensor]->values.data() + w,
+                    n * sizeof(double));
     });
   }
 
@@ -283,8 +278,8 @@ class Worker {
     copy_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
       if (errors())
-        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w,
-                    bound_.tiles[op.inputs[0]].values.data() + t, n * sizeof(double));
+        std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w, bound_.tiles[op.inputs[0]].values.data() + t,
+                    n * sizeof(double));
     });
   }
 
@@ -347,8 +342,7 @@ class Worker {
     const Reduction& row = *reduction_of(op.kind);
     if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
     if (row.of == &monoids::max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
-    if (!first && row.rescales)
-      rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
+    if (!first && row.rescales) rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
     if (row.along != Along::iterations_last)  // element by element
       for (std::size_t i = 0; i < state.values.size(); ++i)
         to.values[i] += x.error[i] + (exact ? 0 : sum_error(p_.block.loop) * std::fabs(x.at.values[i]));
@@ -366,8 +360,8 @@ class Worker {
     if (op.kind == OpKind::accum_red_sum_rescale) {
       std::fill(e.begin(), e.end(), 0.0);
       const int last = static_cast<int>(state.shape.size()) - 1;
-      fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false,
-                 state.shape[last], {p_.block.tensors[op.outputs[0]].shape, e.data()});
+      fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false, state.shape[last],
+                 {p_.block.tensors[op.outputs[0]].shape, e.data()});
     } else {
       e = side.states[index].values;
     }
@@ -415,8 +409,7 @@ class Worker {
 
 }  // namespace
 
-std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op,
-                                          const std::vector<const Array*>& inputs,
+std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op, const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors& errors,
                                           const ReferenceOptions& options, const std::vector<Mask>& masked,
                                           bool& stopped) {

@@ -22,8 +22,7 @@ struct Errors {
 /// - `stopped`: set to true if a magnitude exceeded a limit of the options, and the outputs are incomplete;
 ///   otherwise set to false.
 std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
-                                          const std::vector<Array*>& outputs, const Errors&,
-                                          const ReferenceOptions&, const std::vector<Mask>& masked,
-                                          bool& stopped);
+                                          const std::vector<Array*>& outputs, const Errors&, const ReferenceOptions&,
+                                          const std::vector<Mask>& masked, bool& stopped);
 
 }  // namespace zellige::graph

@@ -90,8 +90,7 @@ Array allowances(const Array& expected, const Tolerance& t, const Array* rounded
 Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed, const Array* errors,
                    const Array* rounded, const Array* limits) {
   if (found.shape != expected.shape || found.values.size() != expected.values.size())
-    fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape),
-         to_string(found.shape));
+    fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape), to_string(found.shape));
   const std::int64_t count = size(expected.shape);
   const Array bounds = allowances(expected, allowed, rounded);
   Comparison c;
@@ -145,16 +144,13 @@ std::string to_string(const Comparison& c) {
   if (c.explained && c.wrong == 0)
     remarks = ", the norm above what is allowed; rounding alone moves it as far";
   else if (c.explained)
-    remarks =
-        fmt::format(", {} elements above that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
+    remarks = fmt::format(", {} elements above that; rounding alone explains up to {:.3g} there", c.wrong, c.error);
   else if (c.wrong)
     remarks = fmt::format(", {} elements wrong", c.wrong);
-  if (c.wrong && c.of_error > 1)
-    remarks += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
+  if (c.wrong && c.of_error > 1) remarks += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
   if (!c.as_a_whole.empty()) remarks += "; " + c.as_a_whole;
-  return fmt::format(
-      "relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
-      c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, remarks);
+  return fmt::format("relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
+                     c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, remarks);
 }
 
 }  // namespace zellige::graph

@@ -86,8 +86,7 @@ struct Norms {
   std::int64_t count = 0;
 
   Norms& operator+=(const Norms& other) {
-    difference += other.difference, expected += other.expected, omitted += other.omitted,
-        count += other.count;
+    difference += other.difference, expected += other.expected, omitted += other.omitted, count += other.count;
     return *this;
   }
   /// Returns ||found - expected|| / ||expected||.
@@ -122,9 +121,8 @@ struct Comparison {
 /// - `limits`: the largest deviation of each element, whatever the tolerance is.
 Comparison compare(const Array& found, const Array& expected, const Tolerance&, const Array* errors = nullptr,
                    const Array* rounded = nullptr, const Array* limits = nullptr);
-inline Comparison compare(const Array& found, const Array& expected, DType dtype,
-                          const Array* errors = nullptr, const Array* rounded = nullptr,
-                          const Array* limits = nullptr) {
+inline Comparison compare(const Array& found, const Array& expected, DType dtype, const Array* errors = nullptr,
+                          const Array* rounded = nullptr, const Array* limits = nullptr) {
   return compare(found, expected, tolerance(dtype), errors, rounded, limits);
 }
 

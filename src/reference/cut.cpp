@@ -27,8 +27,7 @@ bool anywhere(const BlockOp& op) {
 /// tensor is computed once.
 class Cutter {
  public:
-  Cutter(const KernelGraph& g, const std::vector<bool>& known)
-      : g_(g), known_(known), producer_(g.tensors.size(), -1) {
+  Cutter(const KernelGraph& g, const std::vector<bool>& known) : g_(g), known_(known), producer_(g.tensors.size(), -1) {
     known_.resize(g.tensors.size());
     for (int t : g.inputs) known_[t] = true;
     for (std::size_t i = 0; i < g.ops.size(); ++i)
@@ -135,8 +134,7 @@ class Cutter {
         const std::size_t own = shape.size() - 2, outer = own + i, from = i == 0 ? batches : rank - 1;
         part.origin[outer] = r.origin[from], part.extent[outer] = r.extent[from];
         for (std::size_t d = 0; d < own; ++d)
-          if (shape[d] != 1)
-            part.origin[d] = r.origin[batches - own + d], part.extent[d] = r.extent[batches - own + d];
+          if (shape[d] != 1) part.origin[d] = r.origin[batches - own + d], part.extent[d] = r.extent[batches - own + d];
       }
       smaller.inputs.push_back(need(op.inputs[i], part));
     }
@@ -192,9 +190,7 @@ class Cutter {
       const std::size_t at = d < front ? d : d - front + 1;
       part.origin[at] = r.origin[d], part.extent[at] = r.extent[d];
     }
-    return emit(
-        {op.kind, {need(op.inputs[0], table), need(op.inputs[1], numbers)}, {}, op.attributes, nullptr}, t,
-        r);
+    return emit({op.kind, {need(op.inputs[0], table), need(op.inputs[1], numbers)}, {}, op.attributes, nullptr}, t, r);
   }
 
   /// Adds a concat, restricted to region `r` of its result `t`: it concatenates the parts of operands that
@@ -266,9 +262,8 @@ class Cutter {
     if (!std::ranges::all_of(op.block->ops, anywhere)) return everything(op, t, r);
     const BlockGraph& b = *op.block;
     const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
-    const BlockOp& store = *std::ranges::find_if(b.ops, [&](const BlockOp& inner) {
-      return inner.kind == OpKind::output && inner.kernel_tensor == position;
-    });
+    const BlockOp& store = *std::ranges::find_if(
+        b.ops, [&](const BlockOp& inner) { return inner.kind == OpKind::output && inner.kernel_tensor == position; });
     std::array<std::int64_t, 3> first{0, 0, 0}, count{b.grid.x, b.grid.y, b.grid.z};
     Region given = whole(g_.tensors[t].shape);
     for (int axis = 0; axis < 3; ++axis) {
@@ -335,8 +330,7 @@ class Cutter {
   int slice(int from, int t, Region given, const Region& r) {
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
       if (given.extent[d] == r.extent[d]) continue;
-      const std::int64_t before = r.origin[d] - given.origin[d],
-                         after = given.extent[d] - before - r.extent[d];
+      const std::int64_t before = r.origin[d] - given.origin[d], after = given.extent[d] - before - r.extent[d];
       KernelOp split{OpKind::split, {from}, {}, {}, nullptr};
       split.attributes.dim = static_cast<int>(d);
       const auto piece = [&](std::int64_t extent) {

@@ -24,8 +24,7 @@ std::vector<double> row_norms(const Array& a) {
 
 Deviation deviation(const Array& found, const Array& expected) {
   const auto n = static_cast<std::size_t>(expected.shape.back());
-  Deviation d{std::vector<double>(expected.values.size()), std::vector<double>(expected.values.size() / n), 0,
-              0};
+  Deviation d{std::vector<double>(expected.values.size()), std::vector<double>(expected.values.size() / n), 0, 0};
   double along = 0, square = 0, difference = 0;
   for (std::size_t i = 0; i < d.elements.size(); ++i) {
     const double x = found.values[i], y = expected.values[i], error = distance(x, y);

@@ -19,8 +19,8 @@ namespace zellige::graph {
 struct Deviation {
   std::vector<double> elements;  // |found - expected|
   std::vector<double> rows;      // per row (last dimension): norm of found - expected
-  double scale = 0;  // |<found - expected, expected>| / <expected, expected>, over finite elements
-  double norm = 0;   // ||found - expected|| / ||expected||
+  double scale = 0;              // |<found - expected, expected>| / <expected, expected>, over finite elements
+  double norm = 0;               // ||found - expected|| / ||expected||
 };
 
 /// Returns the distances between two arrays of the same shape.

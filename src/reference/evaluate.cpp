@@ -33,8 +33,7 @@ namespace {
 /// arithmetic `m`. `from`, `step`: the first element and the stride of each operand; `to`: the result. The
 /// loop is vectorized if all operands are contiguous along the row.
 template <int N, class M, class F>
-void map_row(const F& f, M m, const Attributes& a, std::int64_t n,
-             const std::array<const double*, max_operands>& from,
+void map_row(const F& f, M m, const Attributes& a, std::int64_t n, const std::array<const double*, max_operands>& from,
              const std::array<std::int64_t, max_operands>& step, double* to) {
   bool dense = true;
   for (int k = 0; k < N; ++k) dense = dense && step[k] == 1;
@@ -73,8 +72,7 @@ void matmul(const Operand& a, const Operand& b, const Result& c) {
   const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
   const Batches batches(of);
   for (std::int64_t i = 0; i < batches.count(); ++i)
-    gemm(m, n, k, a.values + batches.a[i] * m * k, k, b.values + batches.b[i] * k * n, n,
-         c.values + i * m * n, n);
+    gemm(m, n, k, a.values + batches.a[i] * m * k, k, b.values + batches.b[i] * k * n, n, c.values + i * m * n, n);
 }
 
 /// Returns the shapes of operands or results.
@@ -130,11 +128,9 @@ void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Re
   const Operand& part = in[1];
   const auto dim = static_cast<std::size_t>(a.dim);
   const std::int64_t start =
-      in.size() > 2 ? number_of(OpKind::slice_scatter, in[2], 0, y.shape[dim] - part.shape[dim] + 1)
-                    : a.start;
-  copy_part(y.shape, part.shape, a.dim, start, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
-    std::copy_n(part.values + p, n, y.values + w);
-  });
+      in.size() > 2 ? number_of(OpKind::slice_scatter, in[2], 0, y.shape[dim] - part.shape[dim] + 1) : a.start;
+  copy_part(y.shape, part.shape, a.dim, start,
+            [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(part.values + p, n, y.values + w); });
 }
 
 /// Evaluates gather, scatter or slice_scatter. Throws Error if an index is out of range or a scatter repeats a row.
@@ -152,8 +148,7 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t n = number_of(kind, in[1], i, x.shape[0]);
     if (!seen.insert(n).second)
-      fail("{}: expected each row once, found {} again at {}", name(kind), n,
-           to_string(coordinates(i, in[1].shape)));
+      fail("{}: expected each row once, found {} again at {}", name(kind), n, to_string(coordinates(i, in[1].shape)));
     std::copy_n(in[2].values + i * row, row, y.values + n * row);
   }
 }
@@ -245,8 +240,8 @@ void fold(const Monoid& monoid, const Operand& x, int dim, bool squares, const R
   });
 }
 
-void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in,
-              const std::vector<Result>& out, DType dtype) {
+void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const std::vector<Result>& out,
+              DType dtype) {
   const Operand& x = in[0];
   const Result& y = out[0];
   if (is_elementwise(kind)) {
@@ -294,8 +289,7 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", name(kind));
   }
-  if (is_integer(dtype) && (kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum))
-    wrap(y);
+  if (is_integer(dtype) && (kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum)) wrap(y);
 }
 
 }  // namespace zellige::graph

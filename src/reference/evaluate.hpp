@@ -59,14 +59,12 @@ template <class Copy>
 void copy_parts(const Shape& whole, const std::vector<Shape>& parts, int dim, const Copy& copy) {
   std::int64_t offset = 0;
   for (std::size_t i = 0; i < parts.size(); offset += parts[i++][dim])
-    copy_part(whole, parts[i], dim, offset,
-              [&](std::int64_t w, std::int64_t p, std::int64_t n) { copy(w, i, p, n); });
+    copy_part(whole, parts[i], dim, offset, [&](std::int64_t w, std::int64_t p, std::int64_t n) { copy(w, i, p, n); });
 }
 
 /// Evaluates a view, such as permute, by copying its elements from `x`, of shape `from`, to `y`, of shape `to`.
 template <class T>
-void copy_view(OpKind kind, const Attributes& attributes, const Shape& from, const T* x, const Shape& to,
-               T* y) {
+void copy_view(OpKind kind, const Attributes& attributes, const Shape& from, const T* x, const Shape& to, T* y) {
   const Viewed v = *viewed(kind, attributes, from, row_major(from), to);
   for (std::size_t d = 0; d < to.size(); ++d) x += v.starts[d] * v.steps[d];
   const std::int64_t n = to.back(), step = v.steps.back();

@@ -23,8 +23,8 @@ typedef double Register __attribute__((vector_size(32)));
 /// Adds the product of `rows` rows of A and a packed panel of B (k x nr, nr = 12) to a tile of C (rows x nr).
 /// If `first`, overwrites C with the product.
 template <int rows>
-[[gnu::always_inline]] inline void tile(std::int64_t k, const double* a, std::int64_t lda,
-                                        const double* panel, double* c, std::int64_t ldc, bool first) {
+[[gnu::always_inline]] inline void tile(std::int64_t k, const double* a, std::int64_t lda, const double* panel,
+                                        double* c, std::int64_t ldc, bool first) {
   Register sum[rows][3] = {};
   if (!first)
     for (int i = 0; i < rows; ++i)
@@ -61,11 +61,10 @@ template <int rows>
   }
 }
 
-using Tiles = void(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, double*,
-                   std::int64_t, bool);
+using Tiles = void(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, double*, std::int64_t, bool);
 
-void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda, const double* panel,
-                  double* c, std::int64_t ldc, bool first) {
+void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda, const double* panel, double* c,
+                  std::int64_t ldc, bool first) {
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
 
@@ -75,9 +74,7 @@ void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t 
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
 /// Returns the version of tiles() for the vector instructions of this CPU.
-Tiles* best() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar;
-}
+Tiles* best() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar; }
 #else
 Tiles* best() { return tiles_scalar; }
 #endif
@@ -94,8 +91,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::
     own_gemm(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
-void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-              const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
+void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+              std::int64_t ldb, double* c, std::int64_t ldc) {
   static Tiles* const run = best();
   double panel[kc * nr];
   std::vector<double> edge;  // computes the last columns, if they are fewer than nr
@@ -114,8 +111,7 @@ void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, s
         run(m, depth, a + p, lda, panel, c + j, ldc, p == 0);
     }
     if (width < nr)
-      for (std::int64_t i = 0; i < m; ++i)
-        std::memcpy(c + i * ldc + j, edge.data() + i * nr, width * sizeof(double));
+      for (std::int64_t i = 0; i < m; ++i) std::memcpy(c + i * ldc + j, edge.data() + i * nr, width * sizeof(double));
   }
 }
 

@@ -12,7 +12,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::
           std::int64_t ldb, double* c, std::int64_t ldc);
 
 /// Computes c = a b with the built-in loop, which adds in ascending order of k. The arguments are those of gemm().
-void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda,
-              const double* b, std::int64_t ldb, double* c, std::int64_t ldc);
+void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+              std::int64_t ldb, double* c, std::int64_t ldc);
 
 }  // namespace zellige::graph

@@ -26,14 +26,12 @@ double bell(std::uint64_t bits) {
 }
 
 /// Returns the seed of one input's random numbers.
-std::uint64_t key_of(const InputChoice& c, int input) {
-  return hash(c.seed) + static_cast<std::uint64_t>(input);
-}
+std::uint64_t key_of(const InputChoice& c, int input) { return hash(c.seed) + static_cast<std::uint64_t>(input); }
 
 /// Writes `count` random elements of row `row` of an input to `to`, starting at element `from` of the row.
 /// Scales the elements by 2^exponent, and takes absolute values if `positive`. `key`: the input's seed.
-void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row,
-                std::int64_t from, std::int64_t count, double* to) {
+void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row, std::int64_t from,
+                std::int64_t count, double* to) {
   const Format f = format(dtype);
   const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
   // The row's factor is 2^-2 to 2^2 in steps of 2^(1/16), approximately: a power of two times a fraction, so
@@ -58,8 +56,7 @@ Numbers numbers_of(const InputChoice& c, int input) {
 /// Fills the array of an input with random numbers, on all cores. Scales the numbers by 2^exponent, and takes
 /// absolute values if `positive`. `key`: the input's seed.
 void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
-  const std::int64_t n = a.shape.back(), rows = size(a.shape) / n,
-                     chunk = std::max<std::int64_t>(1, (1 << 16) / n);
+  const std::int64_t n = a.shape.back(), rows = size(a.shape) / n, chunk = std::max<std::int64_t>(1, (1 << 16) / n);
   parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t c, int) {
     for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row)
       random_row(dtype, key, exponent, positive, row, 0, n, a.values.data() + row * n);
@@ -84,14 +81,12 @@ struct Stage {
     // Returns a random index below `of` for row or column i. Rows and columns use hashes with different
     // `way`: with the same hashes, two operands of a matmul would repeat in step.
     const auto pick = [](std::uint64_t way, std::int64_t i, std::int64_t of) {
-      return static_cast<std::int64_t>(hash(way + static_cast<std::uint64_t>(i)) %
-                                       static_cast<std::uint64_t>(of));
+      return static_cast<std::int64_t>(hash(way + static_cast<std::uint64_t>(i)) % static_cast<std::uint64_t>(of));
     };
     Array a = make_array(r.extent);
     each_row(shape, r, [&](std::int64_t from, std::int64_t row) {
       const double* values = one.values.data() + pick(0, from, rows) * n;
-      for (std::int64_t i = 0; i < m; ++i)
-        a.values[row * m + i] = values[pick(mix_step / 2, r.origin.back() + i, n)];
+      for (std::int64_t i = 0; i < m; ++i) a.values[row * m + i] = values[pick(mix_step / 2, r.origin.back() + i, n)];
     });
     return a;
   }
@@ -144,13 +139,8 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
 class Search {
  public:
   /// `share`: the fraction of the magnitude limits that the stages must stay within.
-  Search(const KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed,
-         const GivenInputs& given)
-      : g_(g),
-        stages_(std::move(stages)),
-        share_(share),
-        exponents_(g.inputs.size(), 0),
-        input_(g.tensors.size(), -1) {
+  Search(const KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed, const GivenInputs& given)
+      : g_(g), stages_(std::move(stages)), share_(share), exponents_(g.inputs.size(), 0), input_(g.tensors.size(), -1) {
     choice_.seed = seed, choice_.given = given;
     choice_.given.resize(g.inputs.size());
     choice_.numbers = drawn_numbers(g);
@@ -289,8 +279,7 @@ class Search {
                      s.arrays[p].values.data());
       } else {
         if (s.arrays[p].values.empty()) s.arrays[p] = make_array(from.region.extent);
-        fill(s.arrays[p], g_.tensors[from.tensor].dtype, key_of(choice_, input), exponents_[input],
-             choice_.positive);
+        fill(s.arrays[p], g_.tensors[from.tensor].dtype, key_of(choice_, input), exponents_[input], choice_.positive);
       }
     }
   }
@@ -348,8 +337,8 @@ class Search {
       const Reference& r = s.reference;
       for (const BlockOperand& o : r.operands)
         if (!o.magnitude.within(limit_))
-          return fmt::format("block tensor {} of operator {} {}",
-                             s.graph.ops[o.op].block->tensors[o.tensor].name, o.op, show(o.magnitude));
+          return fmt::format("block tensor {} of operator {} {}", s.graph.ops[o.op].block->tensors[o.tensor].name, o.op,
+                             show(o.magnitude));
       for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
         if (!r.magnitudes[t].within(limit_))
           return fmt::format("tensor {} {}", s.graph.tensors[t].name, show(r.magnitudes[t]));
@@ -374,9 +363,9 @@ void draw_numbers(const Numbers& n, std::uint64_t key, std::int64_t first, std::
   while (std::gcd(step, n.bound) != 1) step += 2;
   for (std::int64_t i = 0; i < count; ++i) {
     const auto at = static_cast<std::uint64_t>(first + i), bound = static_cast<std::uint64_t>(n.bound);
-    to[i] = static_cast<double>(
-        n.distinct ? (stream % bound + at % bound * (static_cast<std::uint64_t>(step) % bound)) % bound
-                   : hash(stream + at) % bound);
+    to[i] = static_cast<double>(n.distinct
+                                    ? (stream % bound + at % bound * (static_cast<std::uint64_t>(step) % bound)) % bound
+                                    : hash(stream + at) % bound);
   }
 }
 

@@ -40,8 +40,8 @@ std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& 
     }
   if (!(d.scale <= allowed.scale))
     return fmt::format(
-        "the whole is larger or smaller by {:.3g} of itself, rounding alone explains no more than {:.3g}",
-        d.scale, allowed.scale);
+        "the whole is larger or smaller by {:.3g} of itself, rounding alone explains no more than {:.3g}", d.scale,
+        allowed.scale);
   return "";
 }
 
@@ -49,12 +49,7 @@ std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& 
 
 Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads,
              const KernelGraph* declared, const Reference* rounded)
-    : graph_(g),
-      inputs_(inputs),
-      reference_(reference),
-      threads_(threads),
-      declared_(declared),
-      rounded_(rounded) {}
+    : graph_(g), inputs_(inputs), reference_(reference), threads_(threads), declared_(declared), rounded_(rounded) {}
 
 void Judge::sample() {
   for (const Array& a : bounds_.errors) {
@@ -65,8 +60,8 @@ void Judge::sample() {
   // Runs the number of samples (runs of the reference with random rounding) in parallel that memory allows. Each run
   // stores its tensors, their errors and the deviations.
   const int threads = threads_ > 0 ? threads_ : hardware_threads();
-  const int workers = static_cast<int>(std::clamp(machine_memory() / 4 / (3 * bytes(graph_)), 1.0,
-                                                  static_cast<double>(std::min(threads, samples))));
+  const int workers = static_cast<int>(
+      std::clamp(machine_memory() / 4 / (3 * bytes(graph_)), 1.0, static_cast<double>(std::min(threads, samples))));
   std::mutex guard;
   parallel_for(samples, workers, [&](std::int64_t i, int) {
     ReferenceOptions options;

@@ -17,8 +17,7 @@ Mask result(const Op& op, const std::vector<Mask>& mask) {
   Mask maximum = Mask::none;
   for (int t : op.inputs) maximum = std::max(maximum, mask[t]);
   const bool adds = is_elementwise(op.kind) && takes_scalar(op.kind, op.inputs.size());
-  const double fill =
-      op.kind == OpKind::mask ? op.attributes.value : scalar_operand(op.attributes, DType::f32);
+  const double fill = op.kind == OpKind::mask ? op.attributes.value : scalar_operand(op.attributes, DType::f32);
   if ((adds || op.kind == OpKind::mask) && fill == -infinity) maximum = Mask::infinity;
   if (op.kind == OpKind::matmul && op.inputs.size() > 2 && mask[op.inputs[2]] == Mask::infinity)
     return maximum;  // the bias is added, so its -inf remain

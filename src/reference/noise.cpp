@@ -9,8 +9,8 @@
 namespace zellige::graph {
 
 Noise::Noise(std::uint64_t sample, int op, std::int64_t block) : state_(sample * mix_step), sample_(sample) {
-  element_ = static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 +
-             static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5;
+  element_ =
+      static_cast<std::uint64_t>(op) * 0xd1342543de82ef95 + static_cast<std::uint64_t>(block) * 0xaf251af3b0f025b5;
   state_ += element_;
 }
 
@@ -76,8 +76,7 @@ void Noise::store(DType dtype, double* x, const double* error, std::int64_t coun
     const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
     // Moves the rounded value y by at most one step (ulp) of the dtype. A larger difference is an error of
     // the value before rounding, which the noise of earlier operators represents.
-    const double step =
-        f.integer_bits ? 1 : std::max(std::fabs(y), f.min_normal) * std::ldexp(1.0, -f.mantissa);
+    const double step = f.integer_bits ? 1 : std::max(std::fabs(y), f.min_normal) * std::ldexp(1.0, -f.mantissa);
     x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
            : side == 2 && high > y ? round_to(f, std::min(high, y + step))
                                    : y;

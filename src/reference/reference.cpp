@@ -25,8 +25,7 @@ constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 /// may have produced. Returns the tensor's magnitude: the largest finite absolute value, and whether all values are
 /// finite, apart from those that `mask` allows. Returns 0 for integers, whose magnitude has no limit.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
-  if (noise)
-    noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
+  if (noise) noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
   std::vector<Magnitude> parts(chunks);
   parallel_for(chunks, threads, [&](std::int64_t c, int) {
@@ -49,8 +48,7 @@ void matmul(const Array& a, const Array& b, Array& c, int threads) {
   constexpr std::int64_t rows = 128, columns = 480;
   const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
   parallel_for(batches.count() * down * across, threads, [&](std::int64_t task, int) {
-    const std::int64_t j = task % across * columns, i = task / across % down * rows,
-                       t = task / (across * down);
+    const std::int64_t j = task % across * columns, i = task / across % down * rows, t = task / (across * down);
     gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (batches.a[t] * m + i) * k, k,
          b.values.data() + batches.b[t] * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
   });
@@ -59,8 +57,7 @@ void matmul(const Array& a, const Array& b, Array& c, int threads) {
 /// Divides an operator along its first dimension into independent parts. That is possible if it is
 /// elementwise or works along other dimensions; else there is one part.
 struct Parts {
-  Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out)
-      : op(op), in(in), out(out) {
+  Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out) : op(op), in(in), out(out) {
     const Shape& x = in[0].shape;
     bool independent = is_elementwise(op.kind);
     if (is_composed(op.kind) || op.kind == OpKind::reduction)
@@ -113,8 +110,8 @@ std::vector<Operand> operands(const std::vector<const Array*>& in) {
 /// Divides an operator along its first dimension into parts that can be computed independently (see Parts),
 /// and calls body(part) for each part, on `threads` threads.
 template <class Body>
-void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out,
-               int threads, const Body& body) {
+void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out, int threads,
+               const Body& body) {
   const std::vector<Operand> from = operands(in);
   std::vector<Shape> shapes;
   for (const Array* a : out) shapes.push_back(a->shape);
@@ -127,21 +124,19 @@ void each_part(const KernelOp& op, const std::vector<const Array*>& in, const st
 }
 
 /// Evaluates a kernel-level operator, in parallel over its independent parts.
-void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
-              const std::vector<Array*>& out, int threads) {
+void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
+              int threads) {
   each_part(op, in, out, threads, [&](const Parts::Part& part) {
     std::vector<Result> results;
-    for (std::size_t o = 0; o < out.size(); ++o)
-      results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
+    for (std::size_t o = 0; o < out.size(); ++o) results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
     evaluate(op.kind, op.attributes, part.in, results, dtype);
   });
 }
 
 /// Computes the errors `to` of an operator's results from the errors `from` of its operands, in parallel over
 /// the operator's independent parts.
-void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
-               const std::vector<Array*>& out, const std::vector<const Array*>& from,
-               const std::vector<Array*>& to, int threads) {
+void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
+               const std::vector<const Array*>& from, const std::vector<Array*>& to, int threads) {
   each_part(op, in, out, threads, [&](const Parts::Part& part) {
     std::vector<Uncertain> uncertain;
     std::vector<Operand> results;
@@ -177,8 +172,8 @@ void check_inputs(const KernelGraph& g, const std::vector<Array>& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const KernelTensor& t = g.tensors[g.inputs[i]];
     if (inputs[i].shape != t.shape || static_cast<std::int64_t>(inputs[i].values.size()) != size(t.shape))
-      fail_at({g.name}, "expected an array of shape {} for input {}, found {} with {} values",
-              to_string(t.shape), t.name, to_string(inputs[i].shape), inputs[i].values.size());
+      fail_at({g.name}, "expected an array of shape {} for input {}, found {} with {} values", to_string(t.shape),
+              t.name, to_string(inputs[i].shape), inputs[i].values.size());
   }
 }
 
@@ -204,8 +199,8 @@ bool representable(DType dtype, const Array& a) {
 
 /// Computes the results of an operator of the kernel level that is not custom, from operands of dtype `dtype`. `round`:
 /// see ReferenceOptions.
-void compute(const KernelOp& op, DType dtype, const std::vector<const Array*>& in,
-             const std::vector<Array*>& out, bool round, int threads) {
+void compute(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
+             bool round, int threads) {
   if (op.kind == OpKind::matmul && op.attributes.tf32 && round) {
     const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32(operand(a))}; };
     matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
@@ -225,8 +220,8 @@ void compute(const KernelOp& op, DType dtype, const std::vector<const Array*>& i
 /// Sets in `r` the error bounds of an operator's results, and, in a run with random rounding, changes the results by
 /// random errors within these bounds. The operator is not custom.
 void add_errors(const KernelGraph& g, const KernelOp& op, const std::vector<const Array*>& in,
-                const std::vector<Array*>& out, const Errors& errors, const ReferenceOptions& options,
-                int threads, Noise& noise, Reference& r) {
+                const std::vector<Array*>& out, const Errors& errors, const ReferenceOptions& options, int threads,
+                Noise& noise, Reference& r) {
   const DType dtype = g.tensors[op.inputs[0]].dtype;
   const bool sample = options.sample != 0, jump = sample && jumps(op.kind);
   if (!options.around) propagate(op, dtype, in, out, errors.in, errors.out, threads);
@@ -249,9 +244,7 @@ void add_errors(const KernelGraph& g, const KernelOp& op, const std::vector<cons
       noise.move(y, own[o].values.data(), count);
     if (omitted && sample) noise.round(declared, y, count);
     if (options.spread) {
-      const auto zero = [](const Array& a) {
-        return std::ranges::all_of(a.values, [](double e) { return e == 0; });
-      };
+      const auto zero = [](const Array& a) { return std::ranges::all_of(a.values, [](double e) { return e == 0; }); };
       r.exact[t] = zero(r.errors[t]) && zero(own[o]);
       r.before[t] = r.errors[t], r.own[t] = std::move(own[o]);
     }
@@ -299,8 +292,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
     }
     given.push_back(mask_in(*at[t]));
     if (is_integer(dtype)) continue;
-    r.magnitudes[t] =
-        magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
+    r.magnitudes[t] = magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
   }
   const std::vector<Mask> mask = masked(g, given);
@@ -342,8 +334,7 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       compute(op, g.tensors[op.inputs[0]].dtype, in, out, options.round, threads);
     }
     Noise noise(options.sample, static_cast<int>(i), -1);
-    if (options.errors && op.kind != OpKind::custom)
-      add_errors(g, op, in, out, errors, options, threads, noise, r);
+    if (options.errors && op.kind != OpKind::custom) add_errors(g, op, in, out, errors, options, threads, noise, r);
     for (int t : op.outputs) {
       if (stopped) break;
       r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,

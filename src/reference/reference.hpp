@@ -73,7 +73,6 @@ void check_memory(const KernelGraph&);
 Reference run(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
 /// Computes a valid graph in float64, as the reference for results of kernels, and returns its outputs in the
 /// graph's order. Has the arguments and errors of run().
-std::vector<Array> run_reference(const KernelGraph&, const std::vector<Array>& inputs,
-                                 const ReferenceOptions& = {});
+std::vector<Array> run_reference(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
 
 }  // namespace zellige::graph

@@ -23,8 +23,7 @@ double known(double e) { return e == e ? e : infinity; }
 
 /// Returns the largest distance from y = f(x) to f at the corners x[k] - e[k], x[k] + e[k] of a box in n dimensions.
 template <class Numbers, class Meaning>
-double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n,
-               double y) {
+double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n, double y) {
   double spread = 0;
   for (int corner = 0; corner < 1 << n; ++corner) {
     double at[max_operands];
@@ -38,8 +37,8 @@ double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* 
 /// which is 0 for integers. `row`: the elementwise operator's entry in the operator table; f: its definition, which
 /// computes with the arithmetic `m`.
 template <int n, class Numbers, class Meaning>
-double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a,
-                         DType dtype, const double* x, const double* e, double y) {
+double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a, DType dtype,
+                         const double* x, const double* e, double y) {
   // If an operand is infinite, y is a limit of f. Every kernel computes a limit of 0, as of exp(-inf), or
   // infinity exactly, and any other limit with a relative error of at most 2u.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
@@ -99,14 +98,11 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
 /// Returns a bound of the float32 error of a sum. `share`: the error relative to the partial sums; `maximum`:
 /// the largest partial sum if the terms are added in order of index; `squares`: the sum of the squared terms.
 /// Other orders have partial sums of about the same size, unless the terms are arranged to cancel late.
-double own_sum_error(double share, double maximum, double squares) {
-  return share * (maximum + std::sqrt(squares));
-}
+double own_sum_error(double share, double maximum, double squares) { return share * (maximum + std::sqrt(squares)); }
 
 /// Computes the error bounds of a matmul C = A B. With eA and eB the bounds of A and B, those of C are |A| eB + eA (|B|
 /// + eB), plus the rounding of the accumulators. `repeats`: number of iterations whose products are added up.
-void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
-            int threads) {
+void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats, int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
   const Batches batches(of);
@@ -115,8 +111,7 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
   // Tensor cores truncate where float32 would round, once per eight or more terms: a bias in one direction.
   const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
   const double share = exact ? 0 : sum_error(terms) + cut_off;
-  const auto all = static_cast<std::size_t>(size(a.at.shape)),
-             others = static_cast<std::size_t>(size(b.at.shape));
+  const auto all = static_cast<std::size_t>(size(a.at.shape)), others = static_cast<std::size_t>(size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
   for (std::size_t i = 0; i < all; ++i)
     magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
@@ -145,8 +140,7 @@ void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, 
         sum[j] += part[j], maximum[j] = std::max(maximum[j], std::fabs(sum[j]));
     }
     product(squares.data() + from_a, other_squares.data() + from_b, k);
-    for (std::size_t j = 0; j < part.size(); ++j)
-      to[j] = exact ? 0 : own_sum_error(share, maximum[j], part[j]) + tiny;
+    for (std::size_t j = 0; j < part.size(); ++j) to[j] = exact ? 0 : own_sum_error(share, maximum[j], part[j]) + tiny;
     const auto add = [&] {
       for (std::size_t j = 0; j < part.size(); ++j) to[j] = known(to[j] + part[j]);
     };
@@ -162,8 +156,7 @@ void bias_error(const Uncertain& bias, const Operand& y, double unit, double* er
   for (std::int64_t row = 0; row < walk.rows(); ++row)
     for (std::int64_t j = 0; j < walk.row_length(); ++j) {
       const std::int64_t i = row * walk.row_length() + j;
-      error[i] =
-          known(error[i] + bias.error[walk.start(row, 0) + j * walk.step(0)] + unit * std::fabs(y.values[i]));
+      error[i] = known(error[i] + bias.error[walk.start(row, 0) + j * walk.step(0)] + unit * std::fabs(y.values[i]));
     }
 }
 
@@ -172,15 +165,13 @@ std::vector<double> tf32_error(const Uncertain& x) {
   std::vector<double> e(x.error, x.error + size(x.at.shape));
   for (std::size_t i = 0; i < e.size(); ++i) {
     const double v = x.at.values[i], y = round_to_tf32(v);
-    if (e[i] != 0)
-      e[i] = std::max(distance(round_to_tf32(v + e[i]), y), distance(y, round_to_tf32(v - e[i])));
+    if (e[i] != 0) e[i] = std::max(distance(round_to_tf32(v + e[i]), y), distance(y, round_to_tf32(v - e[i])));
   }
   return e;
 }
 
 /// Computes the error bounds of a composite operator's result from those of its operands, step by step (compose.hpp).
-void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
-              double* error) {
+void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in, double* error) {
   std::vector<Operand> operands;
   std::vector<const double*> errors;
   for (const Uncertain& x : in) operands.push_back(x.at), errors.push_back(x.error);
@@ -270,25 +261,21 @@ void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, c
 }
 
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error) {
-  const auto n = static_cast<std::size_t>(size(before.shape)),
-             terms = static_cast<std::size_t>(size(x.at.shape));
+  const auto n = static_cast<std::size_t>(size(before.shape)), terms = static_cast<std::size_t>(size(x.at.shape));
   std::vector<double> y(before.values, before.values + n), high(n), low(n), up(terms), down(terms);
   for (std::size_t i = 0; i < n; ++i) high[i] = y[i] + error.values[i], low[i] = y[i] - error.values[i];
-  for (std::size_t i = 0; i < terms; ++i)
-    up[i] = x.at.values[i] + x.error[i], down[i] = x.at.values[i] - x.error[i];
+  for (std::size_t i = 0; i < terms; ++i) up[i] = x.at.values[i] + x.error[i], down[i] = x.at.values[i] - x.error[i];
   fold(monoids::max, x.at, dim, false, {before.shape, y.data()});
   fold(monoids::max, {x.at.shape, up.data()}, dim, false, {before.shape, high.data()});
   fold(monoids::max, {x.at.shape, down.data()}, dim, false, {before.shape, low.data()});
-  for (std::size_t i = 0; i < n; ++i)
-    error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
+  for (std::size_t i = 0; i < n; ++i) error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
 }
 
 void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) {
   const std::vector<double> own(error.values, error.values + size(acc.shape));
   std::vector<double> product(own.size());
   broadcast(acc, r.at, {acc.shape, product.data()}, [](double x, double y) { return x * y; });
-  elementwise_errors(OpKind::mul, {}, DType::f32, {{acc, own.data()}, r}, {acc.shape, product.data()},
-                     error.values);
+  elementwise_errors(OpKind::mul, {}, DType::f32, {{acc, own.data()}, r}, {acc.shape, product.data()}, error.values);
 }
 
 void mean_error(const Operand& x, double count, bool root, double* error) {
@@ -321,17 +308,15 @@ bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).sprea
 bool cuts(OpKind kind, const Attributes& a) { return kind == OpKind::cast && is_integer(a.dtype); }
 
 void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
-               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats,
-               int threads) {
+               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats, int threads) {
   const Uncertain& x = in[0];
   if (is_elementwise(kind)) {
     elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
   } else if (kind == OpKind::matmul) {
     if (attributes.tf32) {
-      const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x),
-                                eb = tf32_error(in[1]);
-      matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0],
-             repeats, threads);
+      const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x), eb = tf32_error(in[1]);
+      matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0], repeats,
+             threads);
     } else {
       matmul(dtype, x, in[1], errors[0], repeats, threads);
     }
@@ -359,8 +344,7 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     std::vector<Operand> from;
     std::vector<Result> to;
     for (std::size_t i = 0; i < in.size(); ++i)  // row indices are exact
-      from.push_back(
-          {in[i].at.shape, static_cast<int>(i) == number_operand(kind) ? in[i].at.values : in[i].error});
+      from.push_back({in[i].at.shape, static_cast<int>(i) == number_operand(kind) ? in[i].at.values : in[i].error});
     for (std::size_t i = 0; i < out.size(); ++i) to.push_back({out[i].shape, errors[i]});
     evaluate(kind, attributes, from, to);
   }

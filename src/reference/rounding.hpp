@@ -27,9 +27,8 @@ struct Uncertain {
 /// Computes the error bounds of an operator's results from those of its operands, for the operators that evaluate()
 /// accepts. `out`: values of the results. `errors`: where the error bounds of each result are written. `repeats`:
 /// number of loop iterations whose results an accumulator adds up. A matmul uses `threads` threads.
-void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in,
-               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
-               int threads = 1);
+void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in, const std::vector<Operand>& out,
+               const std::vector<double*>& errors, std::int64_t repeats = 1, int threads = 1);
 
 /// Adds to `error` the error bounds of sums of x (if `squared`, of its squares) along `dim`, as fold()
 /// computes them. `terms`: number of terms of a complete sum, of which this call may add only some.

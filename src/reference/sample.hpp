@@ -36,7 +36,7 @@ struct Sample {
 };
 
 struct SampleLimits {
-  double work = 1e11;  // of all tensors together, as work() counts it; at least one tile each is checked
+  double work = 1e11;            // of all tensors together, as work() counts it; at least one tile each is checked
   std::int64_t max_tiles = 256;  // per tensor
 };
 

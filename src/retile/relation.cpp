@@ -45,8 +45,7 @@ class Relating {
       where_ = top_.inside(static_cast<int>(i), graph::name(op_->kind));
       const bool boundary = op_->kind == OpKind::input || op_->kind == OpKind::output;
       if (boundary && !op_->attributes.sizes.empty())
-        refuse("its shape {} is cut into tiles that pass the tensor's end",
-               graph::to_string(op_->attributes.sizes));
+        refuse("its shape {} is cut into tiles that pass the tensor's end", graph::to_string(op_->attributes.sizes));
       if (op_->kind == OpKind::output) {
         if (const auto sums = stored()) changed[op_->kernel_tensor] = *sums;
       } else {
@@ -65,8 +64,8 @@ class Relating {
     const std::string what =
         change_.axis >= 0 ? fmt::format("the grid's {} cannot go from {} to {} blocks", "xyz"[change_.axis],
                                         before_.grid[change_.axis], after_.grid[change_.axis])
-        : change_.loop ? fmt::format("the loop cannot go from {} to {} iterations", before_.loop, after_.loop)
-                       : "the accumulators that it reads cannot be split otherwise";
+        : change_.loop    ? fmt::format("the loop cannot go from {} to {} iterations", before_.loop, after_.loop)
+                          : "the accumulators that it reads cannot be split otherwise";
     graph::fail_at(where_, "{}: {}", what, fmt::format(format, std::forward<Args>(args)...));
   }
 
@@ -182,8 +181,7 @@ class Relating {
       any_sums = any_sums || of(i).kind == Kind::sums;
     }
     if (graph::is_accumulator(op_->kind)) return accumulated();
-    if (op_->kind == OpKind::reduction_max && change_.loop)
-      refuse("a running maximum is read after every iteration");
+    if (op_->kind == OpKind::reduction_max && change_.loop) refuse("a running maximum is read after every iteration");
     if (op_->kind == OpKind::mask) return masked();
     if (all_same) return {};
     if (graph::reduces(op_->kind) && !op_->attributes.keepdim)
@@ -197,8 +195,8 @@ class Relating {
     if (op_->kind == OpKind::permute) return permuted();
     // The other operators work along one dimension and leave other dimensions unchanged.
     const bool composed = graph::is_composed(op_->kind);
-    if (!composed && op_->kind != OpKind::reduction_max && op_->kind != OpKind::concat &&
-        op_->kind != OpKind::split && op_->kind != OpKind::slice)
+    if (!composed && op_->kind != OpKind::reduction_max && op_->kind != OpKind::concat && op_->kind != OpKind::split &&
+        op_->kind != OpKind::slice)
       refuse("what it does with a part of a tile is not known here");
     const Shape& shape = before_.tensors[op_->inputs[0]].shape;
     const std::vector<int> dims =
@@ -274,8 +272,7 @@ class Relating {
     const bool left = x.kind == Kind::parts;
     const Relation& parts = left ? x : y;
     const int whole = left ? b : a;
-    if (parts.back >= 2 && !flat(whole, parts.back))
-      refuse("one operand's batches are in parts, the other's whole");
+    if (parts.back >= 2 && !flat(whole, parts.back)) refuse("one operand's batches are in parts, the other's whole");
     if (parts.loop && varies_[whole]) refuse("its operands' parts belong to different iterations");
     return parts;
   }
@@ -287,18 +284,15 @@ class Relating {
     Relation r = of(0);
     if (r.kind == Kind::sums) {
       if (r.back != along) return r;
-      if (r.classes % to != 0)
-        refuse("{} accumulators are kept separately, of elements at distance {}", to, r.classes);
+      if (r.classes % to != 0) refuse("{} accumulators are kept separately, of elements at distance {}", to, r.classes);
       if (r.loop && common(x, along) % to != 0)
-        refuse("{} accumulators are kept separately, and an iteration has {} elements", to,
-               extent(after_, x, along));
+        refuse("{} accumulators are kept separately, and an iteration has {} elements", to, extent(after_, x, along));
       r.back = -1;
       return settled(r);
     }
     if (r.back != along) return r;
     if (common(x, along) % to != 0)
-      refuse("{} accumulators are kept separately, and its tile has {} elements", to,
-             extent(after_, x, along));
+      refuse("{} accumulators are kept separately, and its tile has {} elements", to, extent(after_, x, along));
     return summed(r);
   }
 
@@ -314,11 +308,10 @@ class Relating {
     if (graph::is_elementwise(op_->kind)) {
       const graph::Linear of_law = graph::elementwise(op_->kind).law.linear;
       const bool one = sums == 1 && (of_law == graph::Linear::each || of(0).kind == Kind::sums);
-      const bool all =
-          graph::is_linear(op_->kind, op_->attributes, op_->inputs.size()) &&
-          std::ranges::all_of(op_->inputs, [&](int t) {
-            return relations_[t] == r && extent(before_, t, r.back) == extent(before_, x, r.back);
-          });
+      const bool all = graph::is_linear(op_->kind, op_->attributes, op_->inputs.size()) &&
+                       std::ranges::all_of(op_->inputs, [&](int t) {
+                         return relations_[t] == r && extent(before_, t, r.back) == extent(before_, x, r.back);
+                       });
       fits = of_law == graph::Linear::all ? all : of_law != graph::Linear::no && one;
       fits = fits && (op_->kind != OpKind::cast || op_->attributes.dtype == graph::DType::f32);
     } else if (op_->kind == OpKind::expand) {  // added leading dimensions of 1 are not counted from the last
@@ -367,11 +360,9 @@ class Relating {
     if (r.kind == Kind::parts) {
       if (to > 0 && last) {
         if (common(x, 0) % to != 0)
-          refuse("{} accumulators are kept separately, and its tile has {} elements", to,
-                 extent(after_, x, 0));
+          refuse("{} accumulators are kept separately, and its tile has {} elements", to, extent(after_, x, 0));
         // Only a change of the loop leaves the mean over a row a mean over the same number of elements.
-        if (mean && change_.axis >= 0)
-          refuse("it takes the mean of the dimension of which the tile has a part");
+        if (mean && change_.axis >= 0) refuse("it takes the mean of the dimension of which the tile has a part");
         return settled({.kind = Kind::sums, .blocks = change_.axis >= 0});
       }
       if (!r.loop) return r;
@@ -381,8 +372,7 @@ class Relating {
     if (r.back >= 0 && r.loop) r.classes = std::gcd(r.classes, common(x, r.back));
     r.loop = false;
     if (to > 0 && last) {
-      if (r.classes % to != 0)
-        refuse("{} accumulators are kept separately, of elements at distance {}", to, r.classes);
+      if (r.classes % to != 0) refuse("{} accumulators are kept separately, of elements at distance {}", to, r.classes);
       r.back = -1;
     }
     return settled(r);

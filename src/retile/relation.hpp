@@ -57,7 +57,7 @@ struct Change {
 /// which extent was changed. Returns the outputs of which only totals along a dimension are unchanged, by index
 /// into KernelOp::outputs. All other outputs are the same tensors. Throws Error if an output would change in any
 /// other way. The Where names the operator in messages.
-std::map<int, Summed> relate(const graph::Where&, const graph::BlockGraph& before,
-                             const graph::BlockGraph& after, const Change&);
+std::map<int, Summed> relate(const graph::Where&, const graph::BlockGraph& before, const graph::BlockGraph& after,
+                             const Change&);
 
 }  // namespace zellige::retile

@@ -66,8 +66,7 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
     const int tensor = g.ops[at].outputs[result];
     const std::string& name = g.tensors[tensor].name;
     if (std::ranges::find(g.outputs, tensor) != g.outputs.end())
-      fail_at(where, "expected partial results that a later kernel adds in {}, found an output of the graph",
-              name);
+      fail_at(where, "expected partial results that a later kernel adds in {}, found an output of the graph", name);
     if (g.tensors[tensor].memory >= 0)
       fail_at(where, "expected partial results in {} to have memory of their own, found those of {}", name,
               g.tensors[g.tensors[tensor].memory].name);
@@ -88,8 +87,7 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
   for (const auto& [reader, inputs] : readers) {
     const graph::Where there = top.at(reader, "custom");
     if (!relate(there, *g.ops[reader].block, *h.ops[reader].block, inputs).empty())
-      fail_at(there, "expected it to sum what operator {} leaves in parts, found it to pass the parts on",
-              at);
+      fail_at(there, "expected it to sum what operator {} leaves in parts, found it to pass the parts on", at);
   }
   widen(h, at);
   for (const auto& [reader, inputs] : readers) widen(h, reader);
@@ -114,13 +112,12 @@ KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
     return text.empty() ? std::string("none") : text;
   };
   if (ops(given) != ops(tiling))
-    fail("{}: expected a tiling of its custom operators ({}), found one of {}",
-         to_string(graph::Where{g.name}), ops(given), ops(tiling));
+    fail("{}: expected a tiling of its custom operators ({}), found one of {}", to_string(graph::Where{g.name}),
+         ops(given), ops(tiling));
   std::vector<Step> steps;
   for (std::size_t i = 0; i < given.size(); ++i) {
     for (int a = 0; a < 3; ++a)
-      if (given[i].grid[a] != tiling[i].grid[a])
-        steps.push_back({given[i].op, a, given[i].grid[a], tiling[i].grid[a]});
+      if (given[i].grid[a] != tiling[i].grid[a]) steps.push_back({given[i].op, a, given[i].grid[a], tiling[i].grid[a]});
     if (given[i].loop != tiling[i].loop) steps.push_back({given[i].op, 3, given[i].loop, tiling[i].loop});
   }
   // Extents that decrease come first, so that intermediate sizes divide if the final ones do. A change that

@@ -56,8 +56,7 @@ std::string to_json(const Tiling& tiling) {
       list.push_back({{"operator", t.op}, {"tile", Json{p->m, p->n, p->k}}, {"threads", p->threads}});
       if (p->swap_ab) list.back()["turned"] = true;
     } else {
-      list.push_back(
-          {{"operator", t.op}, {"grid", three(t.grid)}, {"block", three(t.block)}, {"loop", t.loop}});
+      list.push_back({{"operator", t.op}, {"grid", three(t.grid)}, {"block", three(t.block)}, {"loop", t.loop}});
     }
   return list.dump();
 }
@@ -91,8 +90,7 @@ Tiling parse_tiling(std::string_view text, std::string_view source) {
 bool is_decomposed(std::string_view text, std::string_view source) {
   const Json root = Json::parse(text, nullptr, false);
   if (!root.is_object() || !root.contains("apart")) return false;
-  if (!root["apart"].is_boolean())
-    fail("{}: apart: expected true or false, found {}", source, root["apart"].dump());
+  if (!root["apart"].is_boolean()) fail("{}: apart: expected true or false, found {}", source, root["apart"].dump());
   return root["apart"].get<bool>();
 }
 
@@ -104,8 +102,7 @@ std::string print(const Tiling& tiling) {
       text += fmt::format("tile {}x{}x{}, {} threads{}", p->m, p->n, p->k, p->threads,
                           p->swap_ab ? ", A and B swapped" : "");
     else
-      text += fmt::format("grid {}x{}x{}, loop {}, {} threads", t.grid.x, t.grid.y, t.grid.z, t.loop,
-                          t.block.count());
+      text += fmt::format("grid {}x{}x{}, loop {}, {} threads", t.grid.x, t.grid.y, t.grid.z, t.loop, t.block.count());
   }
   return text;
 }

@@ -26,8 +26,7 @@ class Widening {
       } else {
         op.inputs = operands(op);
         for (int t : op.outputs)
-          block_.tensors[t].dtype =
-              graph::result_dtype(op.kind, op.attributes, block_.tensors[op.inputs[0]].dtype);
+          block_.tensors[t].dtype = graph::result_dtype(op.kind, op.attributes, block_.tensors[op.inputs[0]].dtype);
       }
       block_.ops.push_back(op);
     }
@@ -38,12 +37,10 @@ class Widening {
   /// Returns a block operator's operands, each after a cast if the original graph rounded it to a narrower type.
   std::vector<int> operands(const BlockOp& op) {
     std::vector<int> in = op.inputs;
-    if (op.kind == OpKind::output)
-      return {writer_.cast(in[0], graph_.tensors[op_.outputs[op.kernel_tensor]].dtype)};
+    if (op.kind == OpKind::output) return {writer_.cast(in[0], graph_.tensors[op_.outputs[op.kernel_tensor]].dtype)};
     if (op.kind != OpKind::matmul) return writer_.promoted(op.kind, std::move(in));
     const DType bias = graph::result_dtype(op.kind, op.attributes, old_.tensors[in[0]].dtype);
-    for (std::size_t i = 0; i < in.size(); ++i)
-      in[i] = writer_.cast(in[i], i < 2 ? old_.tensors[in[i]].dtype : bias);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = writer_.cast(in[i], i < 2 ? old_.tensors[in[i]].dtype : bias);
     return in;
   }
 

@@ -47,8 +47,7 @@ class Ordering {
       for (std::size_t i = keys_.size(); i-- > 0;) {
         std::vector<Key> above;
         for (std::size_t r : readers_[i])
-          above.push_back(
-              mixed(keys_[r], static_cast<Key>(std::ranges::find(operands_[r], i) - operands_[r].begin())));
+          above.push_back(mixed(keys_[r], static_cast<Key>(std::ranges::find(operands_[r], i) - operands_[r].begin())));
         std::ranges::sort(above);
         keys_[i] = of_all(keys_[i], above);
       }
@@ -102,8 +101,8 @@ class Ordering {
     const BlockOp& op = block_.ops[i];
     const Attributes& a = op.attributes;
     Key k = of_all(static_cast<Key>(op.kind), op.map);
-    for (const std::int64_t n : {std::int64_t{op.loop_dim}, std::int64_t{a.dim}, a.to, a.start, a.end,
-                                 static_cast<std::int64_t>(a.dtype)})
+    for (const std::int64_t n :
+         {std::int64_t{op.loop_dim}, std::int64_t{a.dim}, a.to, a.start, a.end, static_cast<std::int64_t>(a.dtype)})
       k = mixed(k, static_cast<Key>(n));
     for (const double x : {a.scalar, a.lo, a.hi, a.eps}) k = mixed(k, std::bit_cast<Key>(x));
     k = of_all(k, a.sizes);
@@ -144,8 +143,7 @@ KernelGraph in_one_order(KernelGraph g) {
   std::vector<int> tiles, inputs, outputs;
   for (const std::size_t i : Ordering(g).run()) {
     BlockOp& next = made->ops.emplace_back(block.ops[i]);
-    if (next.kernel_tensor >= 0)
-      next.kernel_tensor = met(next.outputs.empty() ? outputs : inputs, next.kernel_tensor);
+    if (next.kernel_tensor >= 0) next.kernel_tensor = met(next.outputs.empty() ? outputs : inputs, next.kernel_tensor);
     for (int& t : next.inputs) t = met(tiles, t);
     for (int& t : next.outputs) t = met(tiles, t);
   }

@@ -132,9 +132,8 @@ class Decomposition {
       else if (passes(block, b))
         tile_[b.outputs[0]] = tile_[b.inputs[0]];
       else
-        compute(block, b, [&](int t) {
-          return uses[t] == 1 || block.tensors[t].dtype == DType::f32 ? stored_in[t] : -1;
-        });
+        compute(block, b,
+                [&](int t) { return uses[t] == 1 || block.tensors[t].dtype == DType::f32 ? stored_in[t] : -1; });
     }
   }
 
@@ -222,8 +221,7 @@ std::optional<KernelGraph> decompose(const KernelGraph& given) {
     for (std::size_t i = 0; i < g.ops.size(); ++i) {
       const int op = static_cast<int>(i);
       if (!g.ops[i].block || taken.contains(op) || !is_decomposable(g, g.ops[i])) continue;
-      if (std::optional<KernelGraph> whole = in_one_block(g, op))
-        g = std::move(*whole), taken.insert(op), more = true;
+      if (std::optional<KernelGraph> whole = in_one_block(g, op)) g = std::move(*whole), taken.insert(op), more = true;
     }
   if (taken.empty()) return std::nullopt;
   return Decomposition(g, taken).run();

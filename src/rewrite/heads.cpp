@@ -71,8 +71,7 @@ std::optional<Seen> seen(const Known& g, int matrix) {
   for (int d = static_cast<int>(as.size()) - 2; d >= 0 && s.dim < 0; --d)
     if (as[d] != 1) s.dim = d;
   const std::vector<const KernelOp*> rotations = rotations_of_heads(g.graph, s.last, s.dim);
-  const bool rotated =
-      !rotations.empty() && std::ranges::all_of(rotations, [&](auto* r) { return by_rows(g, s, *r); });
+  const bool rotated = !rotations.empty() && std::ranges::all_of(rotations, [&](auto* r) { return by_rows(g, s, *r); });
   return rotated ? std::optional(s) : std::nullopt;
 }
 

@@ -20,8 +20,8 @@ Strides lay_out(const KernelGraph& g, int tensor) {
       break;
     }
     chain.push_back(&*view);
-    const auto seen = graph::viewed(view->kind, view->attributes, g.tensors[at].shape, strides,
-                                    g.tensors[view->outputs[0]].shape);
+    const auto seen =
+        graph::viewed(view->kind, view->attributes, g.tensors[at].shape, strides, g.tensors[view->outputs[0]].shape);
     strides = seen ? seen->steps : Strides{};
   }
   const KernelTensor& last = g.tensors[chain.back()->outputs[0]];

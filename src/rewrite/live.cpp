@@ -14,9 +14,8 @@ KernelGraph live(KernelGraph g) {
   for (auto op = g.ops.rbegin(); op != g.ops.rend(); ++op)
     if (std::ranges::any_of(op->outputs, [&](int t) { return read[t]; }))
       for (int t : op->inputs) read[t] = true;
-  std::erase_if(g.ops, [&](const KernelOp& op) {
-    return std::ranges::none_of(op.outputs, [&](int t) { return read[t]; });
-  });
+  std::erase_if(g.ops,
+                [&](const KernelOp& op) { return std::ranges::none_of(op.outputs, [&](int t) { return read[t]; }); });
   for (int t : g.inputs) there[t] = true;
   for (const KernelOp& op : g.ops)
     for (int t : op.outputs) there[t] = true;

@@ -94,8 +94,7 @@ class Pairs {
     if (!first || first->kind != OpKind::reshape) return std::nullopt;
     h.split = first;
     const int seen = first->outputs[0];
-    if (is_output(seen) || shape(seen).size() != 3 || shape(seen)[0] != shape(p.outputs[0])[0])
-      return std::nullopt;
+    if (is_output(seen) || shape(seen).size() != 3 || shape(seen)[0] != shape(p.outputs[0])[0]) return std::nullopt;
     h.rotations = rotations_of_heads(g_, seen, 1);
     if (h.rotations.empty()) return std::nullopt;
     const OpKind convention = h.rotations[0]->kind;
@@ -120,8 +119,7 @@ class Pairs {
   /// Returns how often the heads of a slice are read, other than by rotary embeddings, or are an output.
   std::ptrdiff_t unrotated_readers(const Part& part) const {
     const int t = part.slice->outputs[0];
-    return known_.readers[t] -
-           std::ranges::count(part.of->rotations, t, [](auto* r) { return r->inputs[0]; });
+    return known_.readers[t] - std::ranges::count(part.of->rotations, t, [](auto* r) { return r->inputs[0]; });
   }
 
   /// Writes the matmul with its weights viewed as (heads, 2, K, pairs), and the addition of its bias if it
@@ -151,8 +149,7 @@ class Pairs {
   void store(int heads, const KernelOp* slice, const Shape& order, int to) {
     if (slice && (slice->attributes.start != 0 || slice->attributes.end != out_.shape(heads)[0]))
       heads = out_.add(OpKind::slice, {heads},
-                       {.dim = 0, .start = slice->attributes.start, .end = slice->attributes.end},
-                       name(to) + "_pairs");
+                       {.dim = 0, .start = slice->attributes.start, .end = slice->attributes.end}, name(to) + "_pairs");
     const int side_by_side = out_.add(OpKind::permute, {heads}, {.sizes = order}, name(to) + "_heads");
     out_.add(OpKind::reshape, {side_by_side}, {.sizes = shape(to)}, name(to), to);
   }
@@ -166,8 +163,7 @@ class Pairs {
     Heads& h = *part.of;
     const auto [rotated, is_new] = h.rotated.insert({{op.inputs[1], op.inputs[2]}, -1});
     if (is_new) {
-      if (h.last < 0)
-        h.last = out_.step(*h.product, OpKind::permute, {h.pairs}, {.sizes = {0, 2, 3, 1}}, "_last");
+      if (h.last < 0) h.last = out_.step(*h.product, OpKind::permute, {h.pairs}, {.sizes = {0, 2, 3, 1}}, "_last");
       const int cos = by_pair(h, op.inputs[1]), sin = by_pair(h, op.inputs[2]);
       rotated->second = out_.step(*h.product, OpKind::rotary_interleaved, {h.last, cos, sin}, {}, "_turned");
     }
@@ -184,16 +180,14 @@ class Pairs {
     };
     if (last == pairs) return viewed({rows, pairs, 1}, "_pairs");
     if (!h.halves) return viewed({rows, pairs, 2}, "_pairs");
-    return out_.add(OpKind::permute, {viewed({rows, 2, pairs}, "_halves")}, {.sizes = {0, 2, 1}},
-                    name(t) + "_pairs");
+    return out_.add(OpKind::permute, {viewed({rows, 2, pairs}, "_halves")}, {.sizes = {0, 2, 1}}, name(t) + "_pairs");
   }
 
   const KernelGraph& g_;
   const Known known_;
   Rewrite out_;
-  std::map<const KernelOp*, Heads>
-      found_;               // by the operator that makes the matrix: a matmul, or its sum with a bias
-  std::map<int, Part> of_;  // by tensor of the graph: heads
+  std::map<const KernelOp*, Heads> found_;  // by the operator that makes the matrix: a matmul, or its sum with a bias
+  std::map<int, Part> of_;                  // by tensor of the graph: heads
 };
 
 }  // namespace

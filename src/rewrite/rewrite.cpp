@@ -47,8 +47,7 @@ int Rewrite::add(OpKind kind, std::vector<int> in, const Attributes& a, const st
   return to;
 }
 
-int Rewrite::step(const KernelOp& op, OpKind kind, std::vector<int> in, const Attributes& a,
-                  std::string_view suffix) {
+int Rewrite::step(const KernelOp& op, OpKind kind, std::vector<int> in, const Attributes& a, std::string_view suffix) {
   return add(kind, std::move(in), a, name(op.outputs[0]) + std::string(suffix));
 }
 

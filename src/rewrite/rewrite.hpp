@@ -24,7 +24,7 @@ struct Known {
 
   const KernelGraph& graph;
   std::vector<const KernelOp*> producer;  // by tensor; nullptr: an input
-  std::vector<int> readers;  // by tensor: number of reads; an output of the graph counts as one more
+  std::vector<int> readers;               // by tensor: number of reads; an output of the graph counts as one more
 };
 
 /// A graph under construction.

@@ -67,8 +67,7 @@ class Roundings {
   bool is_declared(const KernelTensor& made) const {
     if (!rounds(made.dtype)) return true;
     const auto known = declared_.find(made.name);
-    return known != declared_.end() && known->second->shape == made.shape &&
-           known->second->dtype == made.dtype;
+    return known != declared_.end() && known->second->shape == made.shape && known->second->dtype == made.dtype;
   }
 
   /// In the fused kernel with operator index `at`, replaces each cast that the original graph does not have
@@ -85,8 +84,7 @@ class Roundings {
       const auto known = declared_.find(name);
       if (known != declared_.end() && known->second->dtype == cast.attributes.dtype) continue;
       // If two tiles are of one tensor, only one of them has its name.
-      if (casts_ && !named_.contains(name))
-        return fmt::format("{} of {}", name, fused_.tensors[op.outputs[0]].name);
+      if (casts_ && !named_.contains(name)) return fmt::format("{} of {}", name, fused_.tensors[op.outputs[0]].name);
       cast.attributes.dtype = DType::f32;
       any = true;
     }
@@ -118,8 +116,7 @@ class Roundings {
 
 }  // namespace
 
-std::optional<std::string> added_rounding(const KernelGraph& given, const KernelGraph& unfused,
-                                          KernelGraph& fused) {
+std::optional<std::string> added_rounding(const KernelGraph& given, const KernelGraph& unfused, KernelGraph& fused) {
   return Roundings(given, unfused, fused).run();
 }
 

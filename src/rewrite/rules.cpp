@@ -29,15 +29,13 @@ constexpr Rule given[] = {
 };
 
 constexpr Rule normal[] = {
-    {"computed twice", "two operators are the same on the same operands, and not both outputs",
-     computed_twice},
+    {"computed twice", "two operators are the same on the same operands, and not both outputs", computed_twice},
     {"identity", "a view, cast of float32 or product with 1 that changes nothing is read", each<identity>},
     {"permuted reduction",
      "a sum, mean, maximum or minimum of a permute of no matmul, perhaps below functions that nobody else "
      "reads, after which the other dimensions are in order",
      each<permuted_reduction>},
-    {"split reduction", "a reduction along all dimensions that a reshape splits one into",
-     each<split_reduction>},
+    {"split reduction", "a reduction along all dimensions that a reshape splits one into", each<split_reduction>},
     {"kept dimensions",
      "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand or "
      "by a reshape that puts them back, or made elsewhere without dropping them",
@@ -48,8 +46,7 @@ constexpr Rule normal[] = {
     {"broadcast", "an operand is expanded to the result's shape, and another one has it", each<broadcast>},
     {"moved ones", "a permute beside a reshape only moves dimensions of 1, and not between the last two",
      each<moved_ones>},
-    {"batch of one", "a matmul's second operand is a reshape that is a batch of one matrix",
-     each<batch_of_one>},
+    {"batch of one", "a matmul's second operand is a reshape that is a batch of one matrix", each<batch_of_one>},
     {"broadcast batches", "a matmul's operand is expanded along batches that the other one has",
      each<broadcast_batches>},
     {"there and back",
@@ -71,22 +68,18 @@ constexpr Rule normal[] = {
     {"difference", "x + (-y)", each<difference>},
     {"sigmoid", "1 / (1 + exp(-x))", each<sigmoid>},
     {"relu", "the maximum of x and 0, or 0 where x < 0 and x elsewhere", each<relu>},
-    {"gelu of tanh",
-     "x (1 + tanh(c (x + k x³))) / 2 with gelu_tanh's c and k, and nobody else reads the tanh",
+    {"gelu of tanh", "x (1 + tanh(c (x + k x³))) / 2 with gelu_tanh's c and k, and nobody else reads the tanh",
      each<gelu_of_tanh>},
     {"silu", "x sigmoid(x), or x / (1 + exp(-x))", each<silu>},
     {"exact quotient", "a quotient by a power of two", each<exact_quotient>},
     {"two factors", "two scalar factors, one a power of two, and nobody else reads the first product",
      each<two_factors>},
-    {"softmax", "exp(x - max) / sum along a dimension that is kept, and nobody else reads the steps",
-     each<softmax>},
-    {"softmax of a logarithm",
-     "exp(x - logsumexp(x)) or exp(log_softmax(x)), and nobody else reads the logarithm",
+    {"softmax", "exp(x - max) / sum along a dimension that is kept, and nobody else reads the steps", each<softmax>},
+    {"softmax of a logarithm", "exp(x - logsumexp(x)) or exp(log_softmax(x)), and nobody else reads the logarithm",
      each<softmax_of_logarithm>},
     {"softmax beside its logarithm", "softmax(x) where log_softmax(x) is made, too, both f32",
      each<softmax_beside_logarithm>},
-    {"rotary of halves",
-     "a cos - b sin and b cos + a sin are concatenated, a and b being the halves of a tensor",
+    {"rotary of halves", "a cos - b sin and b cos + a sin are concatenated, a and b being the halves of a tensor",
      each<rotary_of_halves>},
     {"rotary of rotated", "x cos + (-b, a) sin, where a and b are the halves of x", each<rotary_of_rotated>},
     {"repeated angles", "a rotary embedding's cosines and sines are concatenated, each with itself",
@@ -96,8 +89,7 @@ constexpr Rule normal[] = {
     {"scale after product",
      "an operand of a matmul of bf16 or f32 is scaled, perhaps below views, and nobody else reads that",
      each<scale_after_product>},
-    {"batches apart", "a matmul's operand is expanded along a batch that a reshape merges",
-     each<batches_apart>},
+    {"batches apart", "a matmul's operand is expanded along a batch that a reshape merges", each<batches_apart>},
     {"whole weight", "a tensor is multiplied by rows of a weight, and by all others or by the whole weight",
      each<whole_weight>},
     {"bias in parts", "parts of a vector are added to all parts of a matmul's columns", each<bias_in_parts>},
@@ -121,8 +113,7 @@ constexpr Rule normal[] = {
 };
 
 constexpr Rule copied[] = {
-    {"copied view", "a view is an output, and the kernel of its operand does not write it",
-     each<copied_view>},
+    {"copied view", "a view is an output, and the kernel of its operand does not write it", each<copied_view>},
 };
 
 constexpr Rule heads[] = {
@@ -144,8 +135,7 @@ constexpr Rule priced[] = {
 
 constexpr Rule custom[] = {
     {"custom operators apart",
-     "one block of one iteration is proved to compute the same, and no tensor is rounded that was not",
-     decompose},
+     "one block of one iteration is proved to compute the same, and no tensor is rounded that was not", decompose},
 };
 
 constexpr BlockRule of_blocks[] = {

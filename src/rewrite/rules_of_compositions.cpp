@@ -23,8 +23,7 @@ Half half(const Known& g, int tensor) {
   if (!part) return {};
   const Shape& whole = g.shape(part->inputs[0]);
   const std::int64_t n = whole.back(), start = part->attributes.start, end = part->attributes.end;
-  if (part->attributes.dim != static_cast<int>(whole.size()) - 1 || n % 2 != 0 || end - start != n / 2)
-    return {};
+  if (part->attributes.dim != static_cast<int>(whole.size()) - 1 || n % 2 != 0 || end - start != n / 2) return {};
   return start == 0 ? Half{part->inputs[0], false} : start == n / 2 ? Half{part->inputs[0], true} : Half{};
 }
 
@@ -41,8 +40,7 @@ int expanded_once(const Known& g, int tensor, bool each) {
   one.insert(one.begin() + at, 1);
   two.insert(two.begin() + at, 2);
   whole.back() *= 2;
-  const bool same =
-      g.shape(wide->inputs[0]) == one && g.shape(merged->inputs[0]) == two && g.shape(tensor) == whole;
+  const bool same = g.shape(wide->inputs[0]) == one && g.shape(merged->inputs[0]) == two && g.shape(tensor) == whole;
   return same ? view->inputs[0] : tensor;
 }
 
@@ -136,8 +134,7 @@ bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
       if (!minus || joined->attributes.dim != static_cast<int>(g.shape(op.outputs[0]).size()) - 1) continue;
       const int whole = whole_of(g, joined->inputs[1], minus->inputs[0]);
       const int cos = whole < 0 ? -1 : factor_beside(g, op.inputs[i], whole), sin = rotated->inputs[1 - k];
-      if (cos < 0 || g.shape(cos).back() != g.shape(whole).back() ||
-          g.shape(sin).back() != g.shape(whole).back())
+      if (cos < 0 || g.shape(cos).back() != g.shape(whole).back() || g.shape(sin).back() != g.shape(whole).back())
         continue;
       return becomes_rotary(g, op, whole, cos, sin, out);
     }
@@ -147,9 +144,7 @@ bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
 
 bool repeated_angles(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!is_rotary(op.kind)) return false;
-  const auto once = [&](int t) {
-    return op.kind == OpKind::rotary ? once_of(g, t) : expanded_once(g, t, true);
-  };
+  const auto once = [&](int t) { return op.kind == OpKind::rotary ? once_of(g, t) : expanded_once(g, t, true); };
   const int x = op.inputs[0], cos = once(op.inputs[1]), sin = once(op.inputs[2]);
   return cos != op.inputs[1] && sin != op.inputs[2] && 2 * g.shape(cos).back() == g.shape(x).back() &&
          becomes_rotary(g, op, x, cos, sin, out, op.kind);

@@ -93,8 +93,7 @@ bool sigmoid(const Known& g, const KernelOp& op, Rewrite& out) {
 
 bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.attributes.scalar != 0 || graph::is_integer(g.dtype(op.outputs[0]))) return false;
-  if (op.kind == OpKind::maximum && op.inputs.size() == 1)
-    return out.replace(op, OpKind::relu, {op.inputs[0]});
+  if (op.kind == OpKind::maximum && op.inputs.size() == 1) return out.replace(op, OpKind::relu, {op.inputs[0]});
   if (op.kind != OpKind::where || op.inputs.size() != 2) return false;
   // where(not x < 0, x, 0), which keeps NaN as relu does; where(x > 0, x, 0) does not
   const KernelOp* kept = g.made_by(op.inputs[0], OpKind::eq);
@@ -111,8 +110,7 @@ bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
     const KernelOp* tanh = steep < 0 ? nullptr : g.made_by(steep, OpKind::tanh);
     if (!tanh || g.readers[steep] != 1 || g.readers[t] != 1) continue;
     const int x = cubic_of(g, tanh->inputs[0]);
-    if (x < 0 || product(g, op.outputs[0], {x, t}) != Product{0.5, {std::min(x, t), std::max(x, t)}})
-      continue;
+    if (x < 0 || product(g, op.outputs[0], {x, t}) != Product{0.5, {std::min(x, t), std::max(x, t)}}) continue;
     return out.replace(op, OpKind::gelu_tanh, {x});
   }
   return false;
@@ -161,8 +159,7 @@ bool square(const Known& g, const KernelOp& op, Rewrite& out) {
 }
 
 bool negative(const Known&, const KernelOp& op, Rewrite& out) {
-  return op.kind == OpKind::mul_scalar && op.attributes.scalar == -1 &&
-         out.replace(op, OpKind::neg, {op.inputs[0]});
+  return op.kind == OpKind::mul_scalar && op.attributes.scalar == -1 && out.replace(op, OpKind::neg, {op.inputs[0]});
 }
 
 bool difference(const Known& g, const KernelOp& op, Rewrite& out) {

@@ -65,8 +65,7 @@ bool broadcast_batches(const Known& g, const KernelOp& op, Rewrite& out) {
   for (const std::size_t i : {0, 1}) {
     const KernelOp* wide = g.made_by(op.inputs[i], OpKind::expand);
     if (!wide) continue;
-    const Shape &whole = g.shape(op.inputs[i]), &other = g.shape(op.inputs[1 - i]),
-                &given = g.shape(wide->inputs[0]);
+    const Shape &whole = g.shape(op.inputs[i]), &other = g.shape(op.inputs[1 - i]), &given = g.shape(wide->inputs[0]);
     if (whole.size() < 3 || given.size() != whole.size() || other.size() < whole.size()) continue;
     const std::size_t missing = other.size() - whole.size();
     bool same = std::ranges::equal(std::span(given).last(2), std::span(whole).last(2));
@@ -108,8 +107,7 @@ bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
     std::vector<int> in = op.inputs;
     in[i] = view->inputs[0];
     if (turned) in[i] = out.step(op, OpKind::permute, {in[i]}, {.sizes = exchanged(split.size())}, "_turned");
-    in[1 - i] =
-        out.step(op, OpKind::reshape, {in[1 - i]}, {.sizes = apart(g.shape(op.inputs[1 - i]))}, "_apart");
+    in[1 - i] = out.step(op, OpKind::reshape, {in[1 - i]}, {.sizes = apart(g.shape(op.inputs[1 - i]))}, "_apart");
     const int product = out.step(op, op.kind, in, op.attributes, "_split");
     return out.replace(op, OpKind::reshape, {product}, {.sizes = g.shape(op.outputs[0])});
   }
@@ -126,9 +124,9 @@ bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
   if (std::ranges::none_of(swapped, is_turned) || !std::ranges::all_of(swapped, is_matrix)) return false;
   std::vector<int> in;
   for (const int t : swapped)
-    in.push_back(is_turned(t) ? g.producer[t]->inputs[0]
-                              : out.add(OpKind::permute, {t}, {.sizes = exchanged(g.shape(t).size())},
-                                        g.name(t) + "_turned"));
+    in.push_back(is_turned(t)
+                     ? g.producer[t]->inputs[0]
+                     : out.add(OpKind::permute, {t}, {.sizes = exchanged(g.shape(t).size())}, g.name(t) + "_turned"));
   return out.replace(op, OpKind::matmul, in, product->attributes);
 }
 
@@ -179,8 +177,7 @@ bool slice_after_view(const Known& g, const KernelOp& op, Rewrite& out) {
   Shape split = whole;
   split[d] /= each, split.push_back(each);
   const int view = out.step(op, OpKind::reshape, {part->inputs[0]}, {.sizes = split}, "_whole");
-  return out.replace(op, OpKind::slice, {view},
-                     {.dim = static_cast<int>(d), .start = start / each, .end = end / each});
+  return out.replace(op, OpKind::slice, {view}, {.dim = static_cast<int>(d), .start = start / each, .end = end / each});
 }
 
 }  // namespace zellige::fuse

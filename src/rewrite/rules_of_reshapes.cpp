@@ -49,8 +49,7 @@ bool of_inputs(const Known& g, int tensor) {
   const KernelOp* made = g.producer[tensor];
   if (!made) return true;
   return graph::is_elementwise(made->kind) && g.readers[tensor] == 1 &&
-         std::ranges::all_of(made->inputs,
-                             [&](int t) { return g.shape(t) == g.shape(tensor) && of_inputs(g, t); });
+         std::ranges::all_of(made->inputs, [&](int t) { return g.shape(t) == g.shape(tensor) && of_inputs(g, t); });
 }
 
 /// Appends the operators that make a tensor of inputs, on the view `view` of each, and returns their result,
@@ -73,8 +72,7 @@ bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   for (std::size_t i = 0; i < op.inputs.size(); ++i) {
     const KernelOp* wide = g.made_by(op.inputs[i], OpKind::expand);
     if (!wide || g.shape(wide->inputs[0]).size() != whole.size()) continue;
-    const bool others =
-        std::ranges::any_of(in, [&](const int& t) { return &t != &in[i] && g.shape(t) == whole; });
+    const bool others = std::ranges::any_of(in, [&](const int& t) { return &t != &in[i] && g.shape(t) == whole; });
     if (others) in[i] = wide->inputs[0];
   }
   return out.replace_operands(op, in);
@@ -91,8 +89,7 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
         (view && g.shape(view->inputs[0]) != g.shape(made->inputs[0])))
       return false;
     const KernelOp* inside = g.producer[made->inputs[0]];
-    if (!inside ||
-        (!graph::is_elementwise(inside->kind) && !graph::reduces(inside->kind) && !along_rows(inside->kind)))
+    if (!inside || (!graph::is_elementwise(inside->kind) && !graph::reduces(inside->kind) && !along_rows(inside->kind)))
       return false;
     view = made;
   }

@@ -55,8 +55,7 @@ BiasedPart biased_part(const Known& g, const KernelOp& op) {
 /// Returns whether a tensor is a matmul's result, or a reshape or permute of one.
 bool views_a_matmul(const Known& g, int tensor) {
   const KernelOp* made = g.producer[tensor];
-  while (made && (made->kind == OpKind::reshape || made->kind == OpKind::permute))
-    made = g.producer[made->inputs[0]];
+  while (made && (made->kind == OpKind::reshape || made->kind == OpKind::permute)) made = g.producer[made->inputs[0]];
   return made && made->kind == OpKind::matmul;
 }
 
@@ -69,8 +68,7 @@ bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
     return out.replace(op, OpKind::reshape, turned->inputs, op.attributes);
   }
   const KernelOp* view = op.kind == OpKind::permute ? g.made_by(op.inputs[0], OpKind::reshape) : nullptr;
-  return view && moves_ones(g, op) &&
-         out.replace(op, OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])});
+  return view && moves_ones(g, op) && out.replace(op, OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])});
 }
 
 bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -96,8 +94,7 @@ bool merged_batches(const Known& g, const KernelOp& op, Rewrite& out) {
     if (!view) return false;
     const Shape &from = g.shape(view->inputs[0]), &to = g.shape(t);
     if (from.size() != split.size() || to.size() != merged.size() || !same_matrix(from, to) ||
-        !std::ranges::equal(batches(from), batches(split)) ||
-        !std::ranges::equal(batches(to), batches(merged)))
+        !std::ranges::equal(batches(from), batches(split)) || !std::ranges::equal(batches(to), batches(merged)))
       return false;
     in.push_back(view->inputs[0]);
   }
@@ -109,20 +106,17 @@ bool slice_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
   const KernelOp* part = g.made_by(op.inputs[0], OpKind::slice);
   const KernelOp* view = part ? g.made_by(part->inputs[0], OpKind::reshape) : nullptr;
   if (!view) return false;
-  const Shape &from = g.shape(view->inputs[0]), &split = g.shape(part->inputs[0]),
-              &to = g.shape(op.outputs[0]);
+  const Shape &from = g.shape(view->inputs[0]), &split = g.shape(part->inputs[0]), &to = g.shape(op.outputs[0]);
   const std::size_t last = from.size() - 1;
-  if (split.size() != from.size() + 1 || to.size() != from.size() ||
-      part->attributes.dim != static_cast<int>(last))
+  if (split.size() != from.size() + 1 || to.size() != from.size() || part->attributes.dim != static_cast<int>(last))
     return false;
   const auto leading = [&](const Shape& s) { return std::span(s).first(last); };
   if (!std::ranges::equal(leading(from), leading(split)) || !std::ranges::equal(leading(from), leading(to)))
     return false;
   const std::int64_t each = split.back();
-  return out.replace(op, OpKind::slice, view->inputs,
-                     {.dim = static_cast<int>(last),
-                      .start = part->attributes.start * each,
-                      .end = part->attributes.end * each});
+  return out.replace(
+      op, OpKind::slice, view->inputs,
+      {.dim = static_cast<int>(last), .start = part->attributes.start * each, .end = part->attributes.end * each});
 }
 
 bool part_of_concat(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -138,8 +132,7 @@ bool part_of_concat(const Known& g, const KernelOp& op, Rewrite& out) {
 bool repeated_concat(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::concat || op.inputs.size() < 2) return false;
   const int x = op.inputs[0];
-  if (g.shape(x)[op.attributes.dim] != 1 || std::ranges::count(op.inputs, x) != std::ssize(op.inputs))
-    return false;
+  if (g.shape(x)[op.attributes.dim] != 1 || std::ranges::count(op.inputs, x) != std::ssize(op.inputs)) return false;
   return out.replace(op, OpKind::expand, {x}, {.sizes = g.shape(op.outputs[0])});
 }
 
@@ -176,10 +169,9 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
 bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::reduces(op.kind)) return false;
   // Where dimensions are kept, the result is reshaped, which only what reshapes it anyway does not see.
-  const bool reshaped =
-      g.readers[op.outputs[0]] == 1 && std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
-        return o.kind == OpKind::reshape && o.inputs == op.outputs;
-      });
+  const bool reshaped = g.readers[op.outputs[0]] == 1 && std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
+                          return o.kind == OpKind::reshape && o.inputs == op.outputs;
+                        });
   if (op.attributes.keepdim && !reshaped) return false;
   std::vector<const KernelOp*> functions;  // between the permute and the reduction, the last one first
   int t = op.inputs[0];

@@ -125,8 +125,8 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
         if (to.empty()) to = {1};
         if (to != other) in[k] = out.add(OpKind::reshape, {in[k]}, {.sizes = to}, name + "_other");
       }
-    const bool last = std::ranges::none_of(std::span(steps).first(i),
-                                           [](const Step& s) { return s.op->kind != OpKind::reshape; });
+    const bool last =
+        std::ranges::none_of(std::span(steps).first(i), [](const Step& s) { return s.op->kind != OpKind::reshape; });
     t = out.add(old.kind, in, on_rank(steps[i], shapes[i].size()), name + "_rows", last ? op.outputs[0] : -1);
   }
   return true;
@@ -134,8 +134,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
 
 bool leading_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   Step step = step_through(g, op);
-  if (op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2)
-    step = {&op, 0, 1};
+  if (op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2) step = {&op, 0, 1};
   // Unary functions are moved to the inputs instead.
   if (!step.op || (graph::is_elementwise(op.kind) && op.inputs.size() == 1)) return false;
   if (step.full && !g.made_by(op.inputs[step.operand], OpKind::reshape)) step.operand = 1 - step.operand;
@@ -176,12 +175,9 @@ bool bias_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
 bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mask || op.inputs.size() != 1) return false;
   const KernelOp* first = g.inner(op.inputs[0], OpKind::mask);
-  if (!first || first->attributes.value != op.attributes.value ||
-      first->attributes.sizes != op.attributes.sizes)
+  if (!first || first->attributes.value != op.attributes.value || first->attributes.sizes != op.attributes.sizes)
     return false;
-  const auto both = [](auto a, auto b, auto stricter) {
-    return a && b ? std::optional(stricter(*a, *b)) : a ? a : b;
-  };
+  const auto both = [](auto a, auto b, auto stricter) { return a && b ? std::optional(stricter(*a, *b)) : a ? a : b; };
   const auto least = [](std::int64_t a, std::int64_t b) { return std::min(a, b); };
   const auto greatest = [](std::int64_t a, std::int64_t b) { return std::max(a, b); };
   const graph::Kept &a = op.attributes.kept, &b = first->attributes.kept;

@@ -44,8 +44,7 @@ bool softmax_with_sinks(const Known& g, const KernelOp& op, Rewrite& out) {
   for (int i = 0; i < static_cast<int>(concat->inputs.size()); ++i) {
     if (i == part) continue;
     int other = terms(operand(i), fmt::format("_{}", i));
-    if (g.shape(concat->inputs[i])[along.dim] > 1)
-      other = step(OpKind::sum, {other}, along, fmt::format("_sum_{}", i));
+    if (g.shape(concat->inputs[i])[along.dim] > 1) other = step(OpKind::sum, {other}, along, fmt::format("_sum_{}", i));
     sum = step(OpKind::add, {sum, other}, {}, "_sums");
   }
   if (wide) return out.replace(op, OpKind::div, {e, sum});

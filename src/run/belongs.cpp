@@ -20,8 +20,8 @@ std::string sizes(const std::vector<std::int64_t>& bytes) {
 // Throws Error if the kernel `found` in the cubin differs from its entry `k` in the manifest.
 void check_kernel(const emit::Manifest& m, const emit::KernelLaunch& k, const KernelInterface& found) {
   const auto differs = [&](const std::string& declared, const std::string& has) {
-    fail("program {}, kernel {}: expected {}, as its manifest says, found {} in the cubin", m.name, k.name,
-         declared, has);
+    fail("program {}, kernel {}: expected {}, as its manifest says, found {} in the cubin", m.name, k.name, declared,
+         has);
   };
   if (const auto declared = emit::parameter_bytes(k); declared != found.parameter_bytes)
     differs(sizes(declared), sizes(found.parameter_bytes));
@@ -46,8 +46,8 @@ void require_interfaces(const emit::Manifest& m, std::string_view cubin) {
   }
   const int wanted = target::find(m.target).compute_capability;
   if (const auto found = compute_capability(cubin); found && *found != wanted)
-    fail("program {}: expected machine code for {}, as its manifest says, found it for sm_{}", m.name,
-         m.target, *found);
+    fail("program {}: expected machine code for {}, as its manifest says, found it for sm_{}", m.name, m.target,
+         *found);
   for (const emit::KernelLaunch& k : m.kernels) {
     const auto at = std::ranges::find(kernels, k.name, &KernelInterface::name);
     if (at == kernels.end()) {

@@ -26,8 +26,7 @@ void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const
     fail(
         "program {}, kernel {}: expected parameters of {} bytes, as its manifest says, found {} by the "
         "driver",
-        m.name, k.name, fmt::format("({})", fmt::join(declared, ", ")),
-        fmt::format("({})", fmt::join(*found, ", ")));
+        m.name, k.name, fmt::format("({})", fmt::join(declared, ", ")), fmt::format("({})", fmt::join(*found, ", ")));
   const std::int64_t threads = k.block.x * k.block.y * k.block.z;
   if (f.max_threads > 0 && threads > f.max_threads)
     fail(
@@ -38,8 +37,7 @@ void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const
 
 }  // namespace
 
-LoadedProgram::LoadedProgram(const emit::Manifest& m, const Cubin& cubin)
-    : manifest_(m), module_(sound(m, cubin)) {
+LoadedProgram::LoadedProgram(const emit::Manifest& m, const Cubin& cubin) : manifest_(m), module_(sound(m, cubin)) {
   for (const emit::KernelLaunch& k : m.kernels) {
     functions_.push_back(module_.function(m.name, k.name, k.shared_bytes));
     check_interface(m, k, functions_.back());
@@ -57,8 +55,7 @@ bool LoadedProgram::programmatic() const {
   return std::ranges::any_of(manifest_.kernels, &emit::KernelLaunch::programmatic);
 }
 
-BoundProgram::BoundProgram(const LoadedProgram& program,
-                           const std::function<std::uint64_t(std::size_t)>& address)
+BoundProgram::BoundProgram(const LoadedProgram& program, const std::function<std::uint64_t(std::size_t)>& address)
     : program_(program) {
   const emit::Manifest& m = program.manifest();
   for (const emit::KernelLaunch& k : m.kernels) {
@@ -79,8 +76,8 @@ BoundProgram::BoundProgram(const LoadedProgram& program,
 
 void BoundProgram::launch(void* stream, std::size_t kernel, bool early) const {
   const emit::KernelLaunch& k = program_.manifest().kernels[kernel];
-  run::launch(stream, program_.function(kernel),
-              {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic}, arguments_[kernel]);
+  run::launch(stream, program_.function(kernel), {k.grid, k.block, k.shared_bytes, k.cluster, early && k.programmatic},
+              arguments_[kernel]);
 }
 
 void BoundProgram::launch(void* stream, Overlap overlap) const {
@@ -88,8 +85,6 @@ void BoundProgram::launch(void* stream, Overlap overlap) const {
     launch(stream, k, overlap == Overlap::all || (overlap == Overlap::kernels && k > 0));
 }
 
-void BoundProgram::launch_one(Stream& stream, std::size_t kernel) const {
-  launch(stream.handle(), kernel, false);
-}
+void BoundProgram::launch_one(Stream& stream, std::size_t kernel) const { launch(stream.handle(), kernel, false); }
 
 }  // namespace zellige::run

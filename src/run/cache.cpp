@@ -49,8 +49,7 @@ std::string why_not(const Trailer& found, const Trailer& expected) {
   if (found == expected) return "";
   if (found.magic != expected.magic) return "it does not end as entries do";
   if (found.key != expected.key)
-    return fmt::format("it is the entry of the key {}, expected that of {}", digits(found.key),
-                       digits(expected.key));
+    return fmt::format("it is the entry of the key {}, expected that of {}", digits(found.key), digits(expected.key));
   return fmt::format("its hash is {}, expected {}", digits(expected.content), digits(found.content));
 }
 
@@ -147,9 +146,7 @@ fs::path Cache::adopt(const Key& key, std::string_view suffix, const fs::path& f
 }
 
 std::vector<Cache::Entry> Cache::entries(std::string_view extension) const {
-  const auto is_hex = [](const std::string& s) {
-    return s.find_first_not_of("0123456789abcdef") == std::string::npos;
-  };
+  const auto is_hex = [](const std::string& s) { return s.find_first_not_of("0123456789abcdef") == std::string::npos; };
   std::vector<Entry> found;
   std::error_code error;
   if (!fs::exists(root_, error)) return found;
@@ -165,9 +162,8 @@ std::vector<Cache::Entry> Cache::entries(std::string_view extension) const {
       if (!error) found.push_back({file.path(), bytes});
     }
   }
-  std::ranges::sort(found, [](const Entry& a, const Entry& b) {
-    return std::pair(b.bytes, a.file) < std::pair(a.bytes, b.file);
-  });
+  std::ranges::sort(
+      found, [](const Entry& a, const Entry& b) { return std::pair(b.bytes, a.file) < std::pair(a.bytes, b.file); });
   return found;
 }
 

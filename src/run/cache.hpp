@@ -47,8 +47,7 @@ class Cache {
 
   /// Returns the path of a cache entry's file; nullopt if there is no valid entry. If there is an invalid
   /// one, `note`, if not null, receives what is wrong with it.
-  std::optional<std::filesystem::path> find(const Key&, std::string_view suffix,
-                                            std::string* note = nullptr) const;
+  std::optional<std::filesystem::path> find(const Key&, std::string_view suffix, std::string* note = nullptr) const;
   /// Returns the content of a cache entry, without its trailer (key, length and hash); nullopt if there is no
   /// valid entry. If there is an invalid one, `note`, if not null, receives what is wrong with it.
   std::optional<std::string> read(const Key&, std::string_view suffix, std::string* note = nullptr) const;

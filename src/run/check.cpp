@@ -39,11 +39,9 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
 
 /// Returns the graph `g` without the roundings that the program omits. The rounding of a tensor stays if the
 /// tensor is in `stored` (the tensors that the program stores) with the graph's dtype.
-graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m,
-                        const std::vector<Stored>& stored) {
+graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Stored>& stored) {
   std::vector<bool> as_declared(g.tensors.size(), false);
-  for (const Stored& s : stored)
-    as_declared[s.tensor] = m.tensors[s.place].dtype == g.tensors[s.tensor].dtype;
+  for (const Stored& s : stored) as_declared[s.tensor] = m.tensors[s.place].dtype == g.tensors[s.tensor].dtype;
   return graph::omit_roundings(g, as_declared);
 }
 
@@ -55,16 +53,15 @@ Status status_of(const graph::Comparison& c) {
 /// message `what`, if `status` is worse than the current status. Of several equally bad tensors, the first one is kept.
 void blame(const graph::KernelGraph& g, Status status, const std::string& tensor, const std::string& what,
            RunResult& r) {
-  if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty()))
-    return;
+  if (status == Status::correct || r.status == Status::wrong || (status == r.status && !r.reason.empty())) return;
   r.status = status;
   r.reason = fmt::format("{}: tensor {}: {}", g.name, tensor, what);
 }
 
 /// Reports in `one` and `r` how many elements of a tensor no kernel has written. Such elements hold poison, a NaN with
 /// all bits set. They are counted separately, because the comparison accepts any NaN where a NaN is expected.
-void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes,
-                   TensorResult& one, RunResult& r) {
+void check_written(const graph::KernelGraph& g, const emit::TensorPlace& t, const Bytes& bytes, TensorResult& one,
+                   RunResult& r) {
   const std::int64_t left = unwritten(t, bytes);
   if (left == 0) return;
   one.fault = fmt::format("{} of its {} elements were never written", left, graph::size(t.shape));
@@ -137,16 +134,14 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
   const graph::KernelGraph exact = kept(g, m, stored);
   const bool same_as_exact = graph::same_roundings(exact, g);
   const graph::Reference without = same_as_exact ? graph::Reference{} : graph::run(exact, inputs.arrays);
-  graph::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0,
-                     same_as_exact ? nullptr : &g, same_as_exact ? nullptr : &inputs.reference);
+  graph::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0, same_as_exact ? nullptr : &g,
+                     same_as_exact ? nullptr : &inputs.reference);
   for (const Stored& s : stored) {
     const emit::TensorPlace& t = m.tensors[s.place];
     const Bytes& bytes = storage[s.place];
-    const graph::Comparison c =
-        judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
+    const graph::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
     TensorResult one = result_of(t);
-    one.norm_error = c.norm_error, one.worst = c.worst, one.out_of_tolerance = c.wrong,
-    one.of_error = c.of_error;
+    one.norm_error = c.norm_error, one.worst = c.worst, one.out_of_tolerance = c.wrong, one.of_error = c.of_error;
     one.fault = c.correct ? "" : graph::to_string(c);
     blame(g, status_of(c), t.name, one.fault, r);
     if (c.correct) check_written(g, t, bytes, one, r);
@@ -210,20 +205,17 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     });
     TensorResult one = result_of(t);
     const Tiles::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
-    one.norm_error = tiles.norms.relative(), one.worst = tiles.worst,
-    one.out_of_tolerance = tiles.out_of_tolerance;
+    one.norm_error = tiles.norms.relative(), one.worst = tiles.worst, one.out_of_tolerance = tiles.out_of_tolerance;
     one.of_error = tiles.of_error, one.fault = fault.text;
-    one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile,
-    one.staged = !s.known.empty();
+    one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile, one.staged = !s.known.empty();
     for (const int from : s.from) one.from.push_back(g.tensors[from].name);
     blame(g, fault.status, t.name, fault.text, r);
     check_written(g, t, storage[at], one, r);
     const bool random = std::ranges::any_of(inputs.given, [](const auto& array) { return array == nullptr; });
     if (!tiles.finite && random && one.output && r.status == Status::correct) {
       r.status = Status::refused;
-      r.reason = fmt::format(
-          "{}: tensor {}: nothing finite is expected in {} tiles of {}; there is nothing to compare", g.name,
-          t.name, count, one.of_tiles);
+      r.reason = fmt::format("{}: tensor {}: nothing finite is expected in {} tiles of {}; there is nothing to compare",
+                             g.name, t.name, count, one.of_tiles);
     }
     r.tensors.push_back(std::move(one));
   }

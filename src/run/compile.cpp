@@ -10,8 +10,7 @@ namespace zellige::run {
 namespace {
 
 /// Returns the fastest of `o.tune` tilings of a graph, measured on this machine's GPU or found in the cache.
-Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o,
-            const Cache& cache) {
+Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o, const Cache& cache) {
   const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
   o.say("waiting for the GPU");
   const OpenFile alone = lock_gpu(cache);
@@ -20,8 +19,7 @@ Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const Com
   std::vector<Bytes> storage;
   std::vector<emit::TensorPlace> places;
   const auto measure = [&](const emit::Program& p) {
-    if (places != p.manifest.tensors)
-      storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
+    if (places != p.manifest.tensors) storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
     const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
     return measure_on_gpu(p.manifest, cubin, storage);
   };
@@ -47,8 +45,7 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
                       const std::optional<Cache>& cache) {
   declare_constant(g, o.constants);
   if (!o.fuse && o.plan.decomposed)
-    fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed",
-         g.name);
+    fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
   if (!o.fuse) return {.graph = std::move(g)};
   const bool automatic = o.plan.tiles == plan::Tiles::automatic;
   const fuse::Custom custom = automatic           ? fuse::Custom::cheaper
@@ -84,8 +81,7 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
   return made;
 }
 
-plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target,
-                                 std::string_view source) {
+plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target, std::string_view source) {
   if (!is_word(tiling)) return replayed(tiling, source);
   const bool chosen = tiling == "chosen" || (tiling.empty() && target.costs.measured);
   return {.tiles = chosen ? plan::Tiles::automatic : plan::Tiles::given};
@@ -101,8 +97,7 @@ plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::T
 }
 
 void declare_constant(graph::KernelGraph& g, const std::vector<std::string>& names) {
-  for (const std::string& name : names)
-    g.tensors[g.inputs[input_named(g, name, "--constant names")]].constant = true;
+  for (const std::string& name : names) g.tensors[g.inputs[input_named(g, name, "--constant names")]].constant = true;
 }
 
 }  // namespace zellige::run

@@ -25,11 +25,11 @@ namespace zellige::run {
 struct CompileOptions {
   // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph declares
   std::vector<std::string> constants;
-  bool fuse = false;         // fuse kernel-level operators; else one kernel per operator that needs one
-  plan::PlanOptions plan{};  // of --tiling: parse_tiling_option
-  int tune = 0;              // measure this many tilings on the GPU and use the fastest
-  std::uint64_t seed = 1;    // of the random inputs with which tilings are measured
-  InputFiles inputs;         // inputs that are read from files; other inputs are random
+  bool fuse = false;                     // fuse kernel-level operators; else one kernel per operator that needs one
+  plan::PlanOptions plan{};              // of --tiling: parse_tiling_option
+  int tune = 0;                          // measure this many tilings on the GPU and use the fastest
+  std::uint64_t seed = 1;                // of the random inputs with which tilings are measured
+  InputFiles inputs;                     // inputs that are read from files; other inputs are random
   plan::Rejections* rejected = nullptr;  // receives the rejected plans, also if the compilation fails
   fuse::Watch watch{};                   // called during the search for operators to fuse; may end it
   fuse::Reasons reasons = fuse::Reasons::told;
@@ -47,8 +47,7 @@ struct Compiled {
 /// Returns the compiled program of a validated graph. Expected times of kernels are taken from the cache, and new ones
 /// are added to it. Precondition: there is a cache if tilings are measured. Throws Error if the options, the graph or
 /// the machine do not allow the compilation, and Rejected if the verifier rejects the plan.
-Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions,
-                 const std::optional<Cache>& = std::nullopt);
+Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions, const std::optional<Cache>& = std::nullopt);
 
 /// Returns the fused graph: the first half of compile(), for what needs no plan.
 ///
@@ -64,8 +63,7 @@ fuse::Optimized fused(graph::KernelGraph, const target::Target&, CompileOptions&
 /// Returns the planner options for `tiling`: "given", the graph's own tilings; "chosen", those that the planner chooses;
 /// "", the target's default (chosen if its costs are measured, else given); or the text of a manifest or a list of
 /// tilings to replay, which `source` names in messages. Throws Error if the text contains no tiling.
-plan::PlanOptions tiling_options(std::string_view tiling, const target::Target&,
-                                 std::string_view source = "tiling");
+plan::PlanOptions tiling_options(std::string_view tiling, const target::Target&, std::string_view source = "tiling");
 /// Returns the planner options for the value of the option --tiling: as above, with a file's name in place of its text.
 /// Throws Error if the file cannot be read.
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target&);

@@ -79,8 +79,7 @@ void put(void* stream, const Function& f, const LaunchShape& shape, const std::v
   std::vector<LaunchAttribute> attributes;
   if (shape.cluster > 1) {
     attributes.emplace_back().id = LaunchAttribute::cluster_dimension;
-    attributes.back().value[0] = u(shape.cluster),
-    attributes.back().value[1] = attributes.back().value[2] = 1;
+    attributes.back().value[0] = u(shape.cluster), attributes.back().value[1] = attributes.back().value[2] = 1;
   }
   // A driver without cuLaunchKernelEx cannot start a kernel before the previous one has ended.
   if (shape.early && driver().launch_ex) {
@@ -90,8 +89,7 @@ void put(void* stream, const Function& f, const LaunchShape& shape, const std::v
   const graph::Dim3 &grid = shape.grid, &block = shape.block;
   if (!attributes.empty()) {
     if (!driver().launch_ex)
-      fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks",
-           shape.cluster);
+      fail("GPU: launching clusters of {} blocks takes cuLaunchKernelEx, which this driver lacks", shape.cluster);
     LaunchConfiguration configuration{u(grid.x), u(grid.y), u(grid.z), u(block.x), u(block.y), u(block.z)};
     configuration.shared_bytes = u(shape.shared_bytes), configuration.stream = stream;
     configuration.attributes = attributes.data();
@@ -145,16 +143,15 @@ std::string why_no_gpu() {
 
 std::string architecture_for(std::string_view target, const Device& d) {
   const Architecture wanted = parsed(target);
-  return wanted.exact || wanted.capability >= d.compute_capability
-             ? std::string(target)
-             : fmt::format("sm_{}", d.compute_capability);
+  return wanted.exact || wanted.capability >= d.compute_capability ? std::string(target)
+                                                                   : fmt::format("sm_{}", d.compute_capability);
 }
 
 void require_architecture(std::string_view architecture, const Device& d) {
   const auto [wants, exact] = parsed(architecture);
   // A cubin runs on its own minor version and later ones of the same major version.
-  const bool runs = exact ? wants == d.compute_capability
-                          : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
+  const bool runs =
+      exact ? wants == d.compute_capability : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
   if (!runs)
     fail(
         "target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on "
@@ -165,8 +162,7 @@ void require_architecture(std::string_view architecture, const Device& d) {
 
 DeviceBytes::DeviceBytes(std::int64_t bytes) : bytes_(bytes) {
   device();
-  if (bytes > 0)
-    check(driver().alloc(&address_, bytes), fmt::format("allocating {} bytes on the GPU", bytes));
+  if (bytes > 0) check(driver().alloc(&address_, bytes), fmt::format("allocating {} bytes on the GPU", bytes));
 }
 DeviceBytes::~DeviceBytes() {
   if (address_) driver().free(address_);
@@ -184,9 +180,7 @@ void DeviceBytes::copy(const DeviceBytes& from) {
   if (bytes_ > 0) check(driver().copy(address_, from.address_, bytes_), "copying on the GPU");
 }
 
-Module::Module(const std::string& cubin) {
-  check(driver().module_load(&handle_, cubin.data()), "loading the kernel");
-}
+Module::Module(const std::string& cubin) { check(driver().module_load(&handle_, cubin.data()), "loading the kernel"); }
 Module::~Module() { driver().module_unload(handle_); }
 
 Function Module::function(const std::string& program, const std::string& name,
@@ -221,8 +215,7 @@ Stream::Stream() {
 }
 Stream::~Stream() { driver().stream_destroy(handle_); }
 
-void launch(void* stream, const Function& f, const LaunchShape& shape,
-            const std::vector<Argument>& arguments) {
+void launch(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
   static const bool waits = launches_wait();
   record_launch(f.program, f.name);
   put(stream, f, shape, arguments);
@@ -252,9 +245,7 @@ Event::Event() { check(driver().event_create(&handle_, 0), "creating an event");
 Event::~Event() {
   if (handle_) driver().event_destroy(handle_);
 }
-void Event::record(Stream& stream) {
-  check(driver().event_record(handle_, stream.handle()), "recording an event");
-}
+void Event::record(Stream& stream) { check(driver().event_record(handle_, stream.handle()), "recording an event"); }
 double Event::ms_since(const Event& earlier) const {
   float ms = 0;
   check(driver().event_ms(&ms, earlier.handle_, handle_), "reading an event");

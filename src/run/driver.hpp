@@ -48,9 +48,7 @@ class DeviceBytes {
  public:
   explicit DeviceBytes(std::int64_t bytes);
   ~DeviceBytes();
-  DeviceBytes(DeviceBytes&& other) noexcept : address_(other.address_), bytes_(other.bytes_) {
-    other.address_ = 0;
-  }
+  DeviceBytes(DeviceBytes&& other) noexcept : address_(other.address_), bytes_(other.bytes_) { other.address_ = 0; }
   DeviceBytes& operator=(DeviceBytes&&) = delete;
 
   std::uint64_t address() const { return address_; }
@@ -88,8 +86,7 @@ class Module {
   Module& operator=(const Module&) = delete;
   /// Returns the kernel `name` of the module, and allows it `dynamic_shared_bytes` bytes of dynamic shared
   /// memory per block. `program`: name of the program, for messages.
-  Function function(const std::string& program, const std::string& name,
-                    std::int64_t dynamic_shared_bytes) const;
+  Function function(const std::string& program, const std::string& name, std::int64_t dynamic_shared_bytes) const;
 
  private:
   void* handle_ = nullptr;

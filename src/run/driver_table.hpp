@@ -56,8 +56,7 @@ struct Driver {
   int (*event_destroy)(void*);
   int (*event_record)(void*, void*);
   int (*event_ms)(float*, void*, void*);
-  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
-                void**);
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
   int (*copy)(std::uint64_t, std::uint64_t, std::size_t);
   int (*capture_begin)(void*, int);
   int (*capture_info)(void*, int* capturing, std::uint64_t* id, void*, void*, void*);

@@ -58,9 +58,9 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
       const auto at = static_cast<std::size_t>(g.inputs[i]);
       const graph::KernelTensor& t = g.tensors[at];
-      outputs.put(folder / fmt::format("input_{}.npy", known[at]),
-                  npy(t.dtype, t.shape,
-                      graph::input_part(g, inputs, static_cast<int>(i), graph::whole(t.shape)).values));
+      outputs.put(
+          folder / fmt::format("input_{}.npy", known[at]),
+          npy(t.dtype, t.shape, graph::input_part(g, inputs, static_cast<int>(i), graph::whole(t.shape)).values));
     }
     for (std::size_t i = 0; reference && i < g.tensors.size(); ++i) {
       const graph::KernelTensor& t = g.tensors[i];

@@ -29,8 +29,7 @@ struct Loaded {
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
     if (!at)
-      fault("emulator: the emitted source has no emulate_{}, which the manifest's kernel {} needs", kernel,
-            kernel);
+      fault("emulator: the emitted source has no emulate_{}, which the manifest's kernel {} needs", kernel, kernel);
     return reinterpret_cast<Entry>(at);
   }
   // must exist as long as the library is loaded: the emulator reads source lines from it
@@ -126,16 +125,15 @@ emulate::Parameter parameter(const emit::Manifest& m, const emit::KernelLaunch& 
   const auto map = k.maps.find(static_cast<int>(argument));
   const emit::TensorPlace& tensor = m.tensors[k.tensors[argument]];
   emulate::Parameter parameter =
-      map == k.maps.end() ? emulate::Parameter(buffer, k.writes[argument])
-                          : emulate::Parameter(make_tma_descriptor_emulated(
-                                                   tma_tensor(map->second, tensor.name), buffer.bytes()),
-                                               buffer, k.writes[argument]);
+      map == k.maps.end()
+          ? emulate::Parameter(buffer, k.writes[argument])
+          : emulate::Parameter(make_tma_descriptor_emulated(tma_tensor(map->second, tensor.name), buffer.bytes()),
+                               buffer, k.writes[argument]);
   parameter.constant = tensor.constant;
   return parameter;
 }
 
-EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache,
-                         int workers) {
+EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache, int workers) {
   const emit::Manifest& m = program.manifest;
   check(m);
   EmulatedRun result;

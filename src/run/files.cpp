@@ -90,8 +90,7 @@ void write_whole(const fs::path& file, std::string_view content, unsigned mode) 
   }
 }
 
-FileReader::FileReader(fs::path file)
-    : file_(std::move(file)), open_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
+FileReader::FileReader(fs::path file) : file_(std::move(file)), open_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (open_.fd < 0) fail("{}: cannot be read: {}", graph::shown(file_.string()), std::strerror(errno));
 }
 
@@ -108,8 +107,6 @@ std::optional<std::size_t> FileReader::size() const {
   return static_cast<std::size_t>(s.st_size);
 }
 
-std::string read_whole(const fs::path& file) {
-  return FileReader(file).next(std::numeric_limits<std::size_t>::max());
-}
+std::string read_whole(const fs::path& file) { return FileReader(file).next(std::numeric_limits<std::size_t>::max()); }
 
 }  // namespace zellige::run

@@ -17,9 +17,7 @@ void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const s
   std::vector<bool> seen(numbers.rows, false);
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     const double n = a.values[i];
-    const auto at = [&] {
-      return graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), a.shape));
-    };
+    const auto at = [&] { return graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), a.shape)); };
     if (!(n >= 0 && n < static_cast<double>(numbers.rows)))
       fail("{} holds row indices from 0 to {}, found {} at {}", which, numbers.rows - 1, n, at());
     if (numbers.distinct && seen[n])
@@ -47,9 +45,9 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
     NpyFile found(file);
     const graph::DType written = npy_dtype(t.dtype);
     if (found.dtype() != written || found.shape() != t.shape)
-      fail("{}: input {} of graph {} is {} {}{}, found {} {}", graph::shown(file), name, g.name,
-           graph::name(t.dtype), graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32",
-           graph::name(found.dtype()), graph::to_string(found.shape()));
+      fail("{}: input {} of graph {} is {} {}{}, found {} {}", graph::shown(file), name, g.name, graph::name(t.dtype),
+           graph::to_string(t.shape), written == t.dtype ? "" : ", in a file f32", graph::name(found.dtype()),
+           graph::to_string(found.shape()));
     std::vector<double> values = found.values();
     graph::round_to(t.dtype, values.data(), static_cast<std::int64_t>(values.size()));
     for (double& v : values)
@@ -57,8 +55,7 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
         // one NaN for all: other bits of a NaN mean "never written"
         v = std::numeric_limits<double>::quiet_NaN();
     graph::Array array{t.shape, std::move(values)};
-    check_numbers(numbers[at], array,
-                  fmt::format("{}: input {} of graph {}", graph::shown(file), name, g.name));
+    check_numbers(numbers[at], array, fmt::format("{}: input {} of graph {}", graph::shown(file), name, g.name));
     given[at] = std::make_shared<graph::Array>(std::move(array));
   }
   return given;

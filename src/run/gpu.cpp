@@ -52,8 +52,7 @@ std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
 // Device memory for the manifest's tensors: a workspace for intermediates, and one allocation per other tensor.
 class Memory {
  public:
-  Memory(const emit::Manifest& m, const std::vector<Bytes>& storage)
-      : manifest_(m), workspace_(m.buffer_size) {
+  Memory(const emit::Manifest& m, const std::vector<Bytes>& storage) : manifest_(m), workspace_(m.buffer_size) {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < m.tensors.size(); ++i) {
       const bool own = m.tensors[i].role != emit::Role::intermediate;
@@ -118,8 +117,8 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
 
 /// Runs the program in a CUDA graph in which its kernels may overlap: twice, or once if it updates an input
 /// in place. Returns, as a sentence, how the outputs differ from those in `storage`; "" if they are equal.
-std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory,
-                              const emit::Manifest& m, const std::vector<Bytes>& storage) {
+std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory, const emit::Manifest& m,
+                              const std::vector<Bytes>& storage) {
   memory.poison();
   bool changed = false;  // some input is overwritten: a second evaluation would have other inputs
   for (std::size_t t = 0; t < m.tensors.size(); ++t)
@@ -145,15 +144,15 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
 }
 
 // Returns the measured times of the program, with a cold or a warm L2 as `how` says; `brief`: with fewer rounds.
-Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory,
-            Timing how, bool brief = false) {
+Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory, Timing how,
+            bool brief = false) {
   if (how == Timing::hot) return time_hot(stream, bound);
   std::vector<std::vector<DeviceBytes>> memories;
   std::vector<BoundProgram> sets{bound};
   for (int i = sets_beyond_l2(memory.bytes()); i > 1; --i) {
     const std::vector<DeviceBytes>& set = memories.emplace_back(memory.another());
-    sets.emplace_back(
-        program, [&](std::size_t t) { return set[t].bytes() > 0 ? set[t].address() : memory.address(t); });
+    sets.emplace_back(program,
+                      [&](std::size_t t) { return set[t].bytes() > 0 ? set[t].address() : memory.address(t); });
   }
   return time_rotated(stream, program, sets, brief);
 }
@@ -163,8 +162,7 @@ Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bo
 OpenFile lock_gpu(const Cache& cache) {
   const std::string file = (cache.folder(".") / "gpu.lock").string();
   OpenFile lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (lock.fd < 0 || ::flock(lock.fd, LOCK_EX) != 0)
-    fail("{}: cannot be locked: {}", file, std::strerror(errno));
+  if (lock.fd < 0 || ::flock(lock.fd, LOCK_EX) != 0) fail("{}: cannot be locked: {}", file, std::strerror(errno));
   return lock;
 }
 
@@ -178,8 +176,7 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
   const BoundProgram bound(program, [&](std::size_t t) { return memory.address(t); });
   Stream stream;
   for (std::size_t k = 0; k < m.kernels.size(); ++k) {
-    result.kernels.push_back(
-        {m.kernels[k].name, program.function(k).registers, program.function(k).local_bytes});
+    result.kernels.push_back({m.kernels[k].name, program.function(k).registers, program.function(k).local_bytes});
     poison_shared_memory(stream, program.max_shared_bytes());
     bound.launch_one(stream, k);
     stream.wait();

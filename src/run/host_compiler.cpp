@@ -124,9 +124,8 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   // Returns a path relative to the cache's folder, in which g++ runs: g++ writes file names unescaped into
   // assembler code, and so special characters in the cache's path do no harm.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
-  for (const std::string& word :
-       {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),
-        below(source_file(source, name, cache)), std::string("-o"), below(made)})
+  for (const std::string& word : {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),
+                                  below(source_file(source, name, cache)), std::string("-o"), below(made)})
     command.push_back(word);
   const Finished finished = run_process(command, cache.root().string());
   if (finished.status != 0) {

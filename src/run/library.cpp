@@ -28,8 +28,8 @@ std::optional<Library> Library::named(const char* variable) {
   library.path_ = path;
   library.handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library.handle_)
-    fail("{} names {}, which cannot be loaded: {}; unset it, or let it name a library that is there",
-         variable, graph::shown(path), graph::shown(dlerror()));
+    fail("{} names {}, which cannot be loaded: {}; unset it, or let it name a library that is there", variable,
+         graph::shown(path), graph::shown(dlerror()));
   return library;
 }
 

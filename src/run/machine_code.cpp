@@ -20,12 +20,11 @@ struct Form {
 // The LDGSTS with add 1 has a uniform register as part of its shared memory address, and the descriptor
 // starts at the register after it.
 constexpr std::array forms = {
-    Form{"LD", 0x980, 32},        Form{"LDG", 0x981, 32},      Form{"ST", 0x985, 64},
-    Form{"STG", 0x986, 64},       Form{"RED", 0x98e, 64},      Form{"ATOMG", 0x9a3, 64},
-    Form{"REDG", 0x9a6, 64},      Form{"ATOMG", 0x9a8, 64},    Form{"LDGSTS", 0xfae, 64},
-    Form{"LDGSTS", 0xdae, 64, 1}, Form{"UTMALDG", 0x3b4, 40},  Form{"UTMALDG", 0x5b4, 40},
-    Form{"UTMASTG", 0x3b5, 40},   Form{"UTMAREDG", 0x3b6, 40}, Form{"UBLKCP", 0x3ba, 40},
-    Form{"UBLKRED", 0x3bb, 40},   Form{"UBLKPF", 0x3bc, 40},
+    Form{"LD", 0x980, 32},      Form{"LDG", 0x981, 32},       Form{"ST", 0x985, 64},      Form{"STG", 0x986, 64},
+    Form{"RED", 0x98e, 64},     Form{"ATOMG", 0x9a3, 64},     Form{"REDG", 0x9a6, 64},    Form{"ATOMG", 0x9a8, 64},
+    Form{"LDGSTS", 0xfae, 64},  Form{"LDGSTS", 0xdae, 64, 1}, Form{"UTMALDG", 0x3b4, 40}, Form{"UTMALDG", 0x5b4, 40},
+    Form{"UTMASTG", 0x3b5, 40}, Form{"UTMAREDG", 0x3b6, 40},  Form{"UBLKCP", 0x3ba, 40},  Form{"UBLKRED", 0x3bb, 40},
+    Form{"UBLKPF", 0x3bc, 40},
 };
 constexpr int no_register = 63;  // URZ: no descriptor
 constexpr std::size_t instruction_bytes = 16;
@@ -46,8 +45,7 @@ struct Section {
 
 /// Returns the sections of a 64-bit ELF file. Throws Error if a section exceeds the file.
 std::vector<Section> sections(std::string_view elf) {
-  if (!elf.starts_with("\177ELF\2"))
-    fail("cubin: expected a 64-bit ELF file, found {} other bytes", elf.size());
+  if (!elf.starts_with("\177ELF\2")) fail("cubin: expected a 64-bit ELF file, found {} other bytes", elf.size());
   const auto table = read<std::uint64_t>(elf, 0x28);
   const auto each = read<std::uint16_t>(elf, 0x3a), count = read<std::uint16_t>(elf, 0x3c),
              names = read<std::uint16_t>(elf, 0x3e);
@@ -88,13 +86,11 @@ void read_attributes(std::string_view info, KernelInterface& k) {
     at += 4;
     if (format != counted) continue;
     if (value > info.size() - at)
-      fail("cubin: an attribute of kernel {} ends at byte {}, and they have {}", k.name, at + value,
-           info.size());
+      fail("cubin: an attribute of kernel {} ends at byte {}, and they have {}", k.name, at + value, info.size());
     const std::string_view bytes = info.substr(at, value);
     at += value;
     const auto words = [&] {
-      return std::array{read<std::uint32_t>(bytes, 0), read<std::uint32_t>(bytes, 4),
-                        read<std::uint32_t>(bytes, 8)};
+      return std::array{read<std::uint32_t>(bytes, 0), read<std::uint32_t>(bytes, 4), read<std::uint32_t>(bytes, 8)};
     };
     if (number == parameter) {
       // The data: an index, the parameter's ordinal and offset, and its size above 18 bits of flags.
@@ -122,8 +118,8 @@ std::vector<Descriptor> descriptors(std::string_view cubin) {
       if (form == forms.end()) continue;
       const int number = s.bytes[at + static_cast<std::size_t>(form->bit / 8)] & 63;
       if (number == no_register) continue;
-      found.push_back({std::string(s.name.substr(code_section.size())), static_cast<std::int64_t>(at),
-                       form->name, number + form->add});
+      found.push_back({std::string(s.name.substr(code_section.size())), static_cast<std::int64_t>(at), form->name,
+                       number + form->add});
     }
   }
   return found;
@@ -157,8 +153,8 @@ std::vector<Descriptor> odd_descriptors(std::string_view cubin) {
 }
 
 std::string to_string(const Descriptor& d) {
-  return fmt::format("kernel {}: the {} at byte {:#x} takes its descriptor from UR{}", d.kernel,
-                     d.instruction, d.offset, d.uniform_register);
+  return fmt::format("kernel {}: the {} at byte {:#x} takes its descriptor from UR{}", d.kernel, d.instruction,
+                     d.offset, d.uniform_register);
 }
 
 }  // namespace zellige::run

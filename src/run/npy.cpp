@@ -38,8 +38,7 @@ graph::Shape parse_shape(std::string_view text, std::string_view where) {
   for (text.remove_prefix(1); !text.empty() && text[0] != ')';) {
     std::int64_t n = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-    if (error != std::errc{} || n < 0)
-      fail("{}: is no .npy file that can be read: its shape is no tuple", where);
+    if (error != std::errc{} || n < 0) fail("{}: is no .npy file that can be read: its shape is no tuple", where);
     shape.push_back(n);
     text.remove_prefix(end - text.data());
     while (text.starts_with(',') || text.starts_with(' ')) text.remove_prefix(1);
@@ -52,11 +51,8 @@ constexpr std::size_t start_bytes = magic.size() + 2;  // magic and the header's
 // Returns the length of a .npy file's header in bytes. `start`: the first bytes of the file. Throws Error if
 // they are not the start of a .npy file of version 1.0; `where` names the file in the message.
 std::size_t header_length(std::string_view start, std::string_view where) {
-  if (!start.starts_with(magic) || start.size() < start_bytes)
-    fail("{}: is no .npy file of version 1.0", where);
-  const auto byte = [&](std::size_t i) {
-    return static_cast<std::size_t>(static_cast<unsigned char>(start[i]));
-  };
+  if (!start.starts_with(magic) || start.size() < start_bytes) fail("{}: is no .npy file of version 1.0", where);
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(start[i])); };
   return byte(magic.size()) | byte(magic.size() + 1) << 8;
 }
 
@@ -65,8 +61,7 @@ std::size_t header_length(std::string_view start, std::string_view where) {
 Npy parse_header(std::string_view header, std::string_view where) {
   Npy array;
   const std::string_view descr = value_of(header, "descr", where);
-  const auto element =
-      std::ranges::find_if(elements, [&](const Element& e) { return descr.starts_with(e.descr); });
+  const auto element = std::ranges::find_if(elements, [&](const Element& e) { return descr.starts_with(e.descr); });
   if (element == std::end(elements))
     fail("{}: holds elements of {}; '<f2', '<f4', '|i1' and '<i4' can be read", where,
          descr.substr(0, descr.find(',')));
@@ -81,16 +76,15 @@ Npy parse_header(std::string_view header, std::string_view where) {
 std::size_t count_of(const graph::Shape& shape, std::string_view where) {
   std::size_t count = 1;
   for (const std::int64_t n : shape)
-    if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count))
-      fail("{}: has too large a shape", where);
+    if (__builtin_mul_overflow(count, static_cast<std::size_t>(n), &count)) fail("{}: has too large a shape", where);
   return count;
 }
 
 /// Throws the Error for a file that has more or fewer bytes of elements than its dtype and shape need. `bytes`: number
 /// of bytes found; if `more` is true, there are more than that. `where` names the file in the message.
 [[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
-  fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "",
-       bytes, graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));
+  fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "", bytes,
+       graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));
 }
 
 // Converts little-endian elements to doubles.
@@ -117,8 +111,7 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
   std::string extents;
   for (const std::int64_t n : shape) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", n);
   if (shape.size() == 1) extents += ",";
-  std::string header =
-      fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", descr, extents);
+  std::string header = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", descr, extents);
   // Magic, length and header fill a multiple of 64 bytes together, and end in a newline.
   header.append(63 - (magic.size() + 2 + header.size()) % 64, ' ').push_back('\n');
 

@@ -75,8 +75,8 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
   for (const std::string& o : options) words.push_back(o.c_str());
 
   Program program = nullptr;
-  if (const int e = n.create(&program, source.c_str(), "kernel.cu", static_cast<int>(texts.size()),
-                             texts.data(), paths.data()))
+  if (const int e =
+          n.create(&program, source.c_str(), "kernel.cu", static_cast<int>(texts.size()), texts.data(), paths.data()))
     fail("NVRTC: {}", n.error_string(e));
   const std::unique_ptr<Program, void (*)(Program*)> guard(&program, [](Program* p) { nvrtc().destroy(p); });
   if (const int e = n.compile(program, static_cast<int>(words.size()), words.data())) {
@@ -121,8 +121,8 @@ void require_even_descriptors(std::string_view cubin, std::string_view program) 
 Cubin compile_cubin(const std::string& source, std::string_view architecture, const Cache& cache) {
   // --split-compile=0 optimizes a program's kernels in parallel, on all cores; the result does not depend on
   // the number of threads. All versions from 12.3 on accept the option.
-  std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20",
-                                      "-lineinfo", "-default-device", "--split-compile=0"};
+  std::vector<std::string> options = {"--gpu-architecture=" + std::string(architecture), "-std=c++20", "-lineinfo",
+                                      "-default-device", "--split-compile=0"};
   Key key;
   key.add("nvrtc, machine code read").add(nvrtc_version()).add(source);
   for (const std::string& o : options) key.add(o);
@@ -144,9 +144,9 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
   const auto start = Clock::now();
   result.bytes = compile(source, options);
   if (const auto odd = odd_descriptors(result.bytes); !odd.empty()) {
-    result.note = fmt::format(
-        "{}: a known fault of NVRTC {} (docs/reference/hardware.md); compiled again without cache hints",
-        to_string(odd[0]), nvrtc_version());
+    result.note =
+        fmt::format("{}: a known fault of NVRTC {} (docs/reference/hardware.md); compiled again without cache hints",
+                    to_string(odd[0]), nvrtc_version());
     options.emplace_back("-DZELLIGE_NO_CACHE_HINTS");
     result.bytes = compile(source, options);
     if (const auto still = odd_descriptors(result.bytes); !still.empty())

@@ -39,9 +39,7 @@ int own_descriptor(const fs::path& file) {
   return -1;
 }
 
-fs::path folder_of(const fs::path& file) {
-  return file.has_parent_path() ? file.parent_path() : fs::path(".");
-}
+fs::path folder_of(const fs::path& file) { return file.has_parent_path() ? file.parent_path() : fs::path("."); }
 
 void write_stream(const fs::path& shown, std::string_view content) {
   const int own = own_descriptor(shown);

@@ -78,8 +78,8 @@ void run_jobs(int count, int width, const std::function<std::string(int)>& work,
   run_jobs([&](int i) { return i < count ? Work([&, i] { return work(i); }) : Work(); }, width, ended, idle);
 }
 
-void run_jobs(const std::function<Work(int)>& next, int width,
-              const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle) {
+void run_jobs(const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,
+              const std::function<void()>& idle) {
   std::vector<Job> running;
   int started = 0;
   bool more = true;

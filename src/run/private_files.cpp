@@ -23,12 +23,10 @@ std::string why_not_private(int fd, unsigned expected_mode) {
   struct stat s;
   if (::fstat(fd, &s) != 0) return std::strerror(errno);
   if (s.st_uid != ::geteuid())
-    return fmt::format("it belongs to user {}, expected user {}, as whom this process runs", s.st_uid,
-                       ::geteuid());
+    return fmt::format("it belongs to user {}, expected user {}, as whom this process runs", s.st_uid, ::geteuid());
   if (s.st_mode & others_write)
-    return fmt::format(
-        "its mode is {:04o}, expected {:04o}: others may put code there that this process runs",
-        s.st_mode & 07777u, expected_mode);
+    return fmt::format("its mode is {:04o}, expected {:04o}: others may put code there that this process runs",
+                       s.st_mode & 07777u, expected_mode);
   return "";
 }
 
@@ -44,8 +42,7 @@ void private_folder(const fs::path& asked, const std::string& what) {
   const fs::path folder = asked.has_filename() ? asked : asked.parent_path();
   const std::string name = graph::shown(folder.string());
   const auto refuse = [&](const std::string& why) {
-    fail("{} {}: {}; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder", what,
-         name, why);
+    fail("{} {}: {}; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder", what, name, why);
   };
   fs::path made;
   for (const fs::path& part : folder) {
@@ -56,10 +53,9 @@ void private_folder(const fs::path& asked, const std::string& what) {
       fail("{}: cannot create the folder: {}", name, std::strerror(error));
   }
   struct stat link;
-  if (::lstat(folder.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != ::geteuid() &&
-      link.st_uid != 0)
-    refuse(fmt::format("it is a link of user {}, expected user {}, as whom this process runs", link.st_uid,
-                       ::geteuid()));
+  if (::lstat(folder.c_str(), &link) == 0 && S_ISLNK(link.st_mode) && link.st_uid != ::geteuid() && link.st_uid != 0)
+    refuse(
+        fmt::format("it is a link of user {}, expected user {}, as whom this process runs", link.st_uid, ::geteuid()));
   const OpenFile open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (open.fd < 0) fail("{}: cannot create the folder: {}", name, std::strerror(errno));
   if (const std::string why = why_not_private(open.fd, 0700); !why.empty()) refuse(why);

@@ -42,8 +42,7 @@ Finished run_process(const std::vector<std::string>& command, const std::string&
   posix_spawn_file_actions_adddup2(&actions, pipe[1], 2);
   if (!folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   pid_t child = 0;
-  const int error =
-      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
+  const int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   ::close(pipe[1]);
   if (error) {

@@ -46,8 +46,7 @@ void Report::add(int order, const std::string& line) {
     std::string all;
     for (const auto& [at, text] : lines_) all += text + "\n";
     outputs_.rewrite(file_, all);
-    const bool complete =
-        lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
+    const bool complete = lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
     if (bytes_ < max_replaced_bytes || !complete) return;
     appended_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     if (appended_ < 0) unwritable(file_, errno);

@@ -15,9 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // Converts a number for JSON, which has no NaN and no infinity: they become strings.
-Json number(double v) {
-  return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
-}
+Json number(double v) { return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"); }
 double number(const Json& j) {
   if (j.is_number()) return j.get<double>();
   const std::string text = j.get<std::string>();
@@ -44,8 +42,7 @@ Json json(const TensorResult& t) {
 }
 
 Json json(const KernelResult& k) {
-  Json j{
-      {"name", k.name}, {"grid", json(k.grid)}, {"block", json(k.block)}, {"shared_bytes", k.shared_bytes}};
+  Json j{{"name", k.name}, {"grid", json(k.grid)}, {"block", json(k.block)}, {"shared_bytes", k.shared_bytes}};
   if (k.registers >= 0) j["registers"] = k.registers;
   if (k.local_bytes >= 0) j["local_bytes"] = k.local_bytes;
   return j;
@@ -114,18 +111,9 @@ double median(std::vector<double> v) {
 }
 
 std::string to_json(const RunResult& r) {
-  Json j{{"file", r.file},
-         {"index", r.index},
-         {"graph", r.graph},
-         {"target", r.target},
-         {"on", r.on},
-         {"seed", r.seed},
-         {"check", r.check},
-         {"status", name(r.status)},
-         {"reason", r.reason},
-         {"tensors", Json::array()},
-         {"kernels", Json::array()},
-         {"buffer_size", r.buffer_size}};
+  Json j{{"file", r.file},     {"index", r.index},         {"graph", r.graph},         {"target", r.target},
+         {"on", r.on},         {"seed", r.seed},           {"check", r.check},         {"status", name(r.status)},
+         {"reason", r.reason}, {"tensors", Json::array()}, {"kernels", Json::array()}, {"buffer_size", r.buffer_size}};
   for (const TensorResult& t : r.tensors) j["tensors"].push_back(json(t));
   for (const KernelResult& k : r.kernels) j["kernels"].push_back(json(k));
   j["scales"] = Json::object();
@@ -193,8 +181,7 @@ RunResult parse_result(std::string_view text) {
   take("apart_us", r.times.without_overlap);
   take("ordered_us", r.times.ordered);
   if (j.contains("tried"))
-    for (const Json& t : j.at("tried"))
-      r.tried.push_back({t.at("tiling").dump(), t.at("expected_us"), t.at("us")});
+    for (const Json& t : j.at("tried")) r.tried.push_back({t.at("tiling").dump(), t.at("expected_us"), t.at("us")});
   r.kernel = j.at("kernel");
   r.device = j.value("device", "");
   return r;
@@ -202,22 +189,21 @@ RunResult parse_result(std::string_view text) {
 
 std::string describe_sample(const RunResult& r, const TensorResult& t) {
   const double share = static_cast<double>(t.tiles) / static_cast<double>(t.of_tiles);
-  return fmt::format("{} by sample: {} of {} tiles of {} ({:.3g}%, seed {}), {} {}", t.name, t.tiles,
-                     t.of_tiles, fmt::join(t.tile, "x"), 100 * share, r.seed,
-                     t.staged ? "stage by stage from" : "from the inputs", fmt::join(t.from, ", "));
+  return fmt::format("{} by sample: {} of {} tiles of {} ({:.3g}%, seed {}), {} {}", t.name, t.tiles, t.of_tiles,
+                     fmt::join(t.tile, "x"), 100 * share, r.seed, t.staged ? "stage by stage from" : "from the inputs",
+                     fmt::join(t.from, ", "));
 }
 
 std::string summary(const RunResult& r) {
-  const std::string label =
-      fmt::format("{}[{}]", graph::shown(std::filesystem::path(r.file).stem().string()), r.index);
+  const std::string label = fmt::format("{}[{}]", graph::shown(std::filesystem::path(r.file).stem().string()), r.index);
   std::string line = fmt::format("{:<22} {:<9} {} {}", label, name(r.status), r.on, r.target);
   if (!r.tensors.empty()) line += fmt::format("  error {:.1e}", worst_norm(r));
   if (r.compile_ms > 0)
     line += fmt::format("  compile {:.2f} s{}", r.compile_ms / 1e3, r.compile_cached ? " (cached)" : "");
   if (r.run_ms > 0) line += fmt::format("  run {:.2f} s", r.run_ms / 1e3);
   if (const std::vector<double>& us = r.times.samples; !us.empty())
-    line += fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(us), percentile(us, 0),
-                        percentile(us, 0.9));
+    line +=
+        fmt::format("  time {:.2f} us (min {:.2f}, p90 {:.2f})", median(us), percentile(us, 0), percentile(us, 0.9));
   if (!r.times.without_overlap.empty())
     line += fmt::format(", {:.2f} without overlap, {:.2f} in order", median(r.times.without_overlap),
                         median(r.times.ordered));
@@ -225,9 +211,9 @@ std::string summary(const RunResult& r) {
   if (!r.reason.empty()) line += "\n    " + r.reason;
   for (const std::string& note : r.notes) line += "\n    note: " + note;
   if (!r.tried.empty())
-    line += fmt::format(
-        "\n    {} tilings measured: {:.2f} us at best, {:.2f} us of that which was expected to take least",
-        r.tried.size(), std::ranges::min_element(r.tried, {}, &Tried::us)->us, r.tried.front().us);
+    line +=
+        fmt::format("\n    {} tilings measured: {:.2f} us at best, {:.2f} us of that which was expected to take least",
+                    r.tried.size(), std::ranges::min_element(r.tried, {}, &Tried::us)->us, r.tried.front().us);
   for (const TensorResult& t : r.tensors)
     if (t.tiles > 0) line += "\n    " + describe_sample(r, t);
   return line;

@@ -68,8 +68,7 @@ struct RunResult {
   std::string check;  // full, sampled or none; "" if the run did not get that far
   Status status = Status::refused;
   std::string reason;  // why the status is refused, failed, wrong or borderline; else ""
-  std::vector<std::pair<std::string, double>>
-      scales;  // per input, the factor by which its random values are scaled
+  std::vector<std::pair<std::string, double>> scales;  // per input, the factor by which its random values are scaled
   std::vector<TensorResult> tensors;
   std::vector<KernelResult> kernels;
   /// Size of the workspace in bytes.

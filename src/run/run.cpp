@@ -34,8 +34,7 @@ void require_arguments(const graph::KernelGraph& g, const emit::Program& p) {
                : "none there");
   }
   if (outputs < g.outputs.size() || inputs > g.inputs.size())
-    fail("--ir: program {} has {} outputs; graph {} has {}", p.manifest.name, outputs, g.name,
-         g.outputs.size());
+    fail("--ir: program {} has {} outputs; graph {} has {}", p.manifest.name, outputs, g.name, g.outputs.size());
 }
 
 /// Returns the program of the graph: planned and emitted, or the one of the options. Stores in `r` what planning took.
@@ -60,8 +59,8 @@ emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Ca
 
 // Runs the program on the emulator and stores times, counters and findings (errors in the kernels) in `r`; a
 // finding makes the result wrong.
-void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o,
-                     const Cache& cache, RunResult& r) {
+void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
+                     RunResult& r) {
   const EmulatedRun e = run_emulated(p, storage, cache, o.workers);
   emulate::Counters all;
   for (const EmulatedKernel& k : e.kernels) all += k.counters;
@@ -164,9 +163,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
 // Returns the result of running the graph with one seed; turns exceptions into a status and a reason.
 RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
-  const auto end = [&](Status status, std::string reason) {
-    r.status = status, r.reason = std::move(reason);
-  };
+  const auto end = [&](Status status, std::string reason) { r.status = status, r.reason = std::move(reason); };
   try {
     fill(g, o, cache, r);
   } catch (const Rejected& e) {
@@ -212,8 +209,7 @@ std::string gpu_target() {
   // Code for an earlier minor version runs on this GPU.
   for (const target::Target& t : target::all()) {
     const bool exact = t.name.ends_with('a');
-    if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc)
-      return std::string(t.name);
+    if (!exact && t.compute_capability / 10 == cc / 10 && t.compute_capability <= cc) return std::string(t.name);
   }
   fail("the {} here is sm_{}, which no known target runs on", device().name, cc);
 }

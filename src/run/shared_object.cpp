@@ -33,9 +33,9 @@ std::string shared_object(const emit::Manifest& m, const std::string& cubin, con
   // Links the C library only; by default g++ would add those of C++. -s strips the name of the source file,
   // which differs from call to call.
   const Finished f =
-      run_process({compiler, "-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC",
-                   "-fvisibility=hidden", "-shared", "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none",
-                   "-s", "-nodefaultlibs", below(text.path), "-o", below(made.path), "-lc"},
+      run_process({compiler, "-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden",
+                   "-shared", "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none", "-s", "-nodefaultlibs",
+                   below(text.path), "-o", below(made.path), "-lc"},
                   cache.root().string());
   if (f.status != 0 || !f.output.empty())
     fault("shared object of {}: {} does not compile it ({}):\n{}", m.name, compiler, ended(f.status),

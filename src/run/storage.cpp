@@ -85,8 +85,7 @@ void check_workspace(const emit::Manifest& m) {
       alive.erase(leave.begin()->second);
     const auto after = alive.lower_bound(x.offset);
     int other = -1;
-    if (after != alive.end() && after->first < x.offset + std::max<std::int64_t>(x.bytes, 1))
-      other = after->second;
+    if (after != alive.end() && after->first < x.offset + std::max<std::int64_t>(x.bytes, 1)) other = after->second;
     if (after != alive.begin()) {
       const emit::TensorPlace& before = m.tensors[std::prev(after)->second];
       if (before.offset + before.bytes > x.offset) other = std::prev(after)->second;
@@ -105,18 +104,15 @@ void check_workspace(const emit::Manifest& m) {
 
 }  // namespace
 
-Bytes poisoned(const emit::TensorPlace& t) {
-  return Bytes(static_cast<std::size_t>(t.bytes), std::byte{0xff});
-}
+Bytes poisoned(const emit::TensorPlace& t) { return Bytes(static_cast<std::size_t>(t.bytes), std::byte{0xff}); }
 
 Bytes pack(const emit::TensorPlace& t, const std::vector<double>& values) {
   if (static_cast<std::int64_t>(values.size()) != graph::size(t.shape))
     fail("tensor {}: {} values given; its shape {} has {}", t.name, values.size(), graph::to_string(t.shape),
          graph::size(t.shape));
   const std::int64_t n = row_length(t);
-  return pack(t, [&](std::int64_t row, double* to) {
-    std::copy(values.data() + row * n, values.data() + (row + 1) * n, to);
-  });
+  return pack(
+      t, [&](std::int64_t row, double* to) { std::copy(values.data() + row * n, values.data() + (row + 1) * n, to); });
 }
 
 Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, double*)>& row_values) {
@@ -206,9 +202,8 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
     if (input.shape != t.shape || input.dtype != t.dtype)
       fault("manifest of {}: input {} is {} {}; the graph's is {} {}", m.name, t.name, graph::name(t.dtype),
             graph::to_string(t.shape), graph::name(input.dtype), graph::to_string(input.shape));
-    storage.push_back(pack(t, [&](std::int64_t row, double* to) {
-      graph::input_row(g, choice, t.position, row, 0, t.shape.back(), to);
-    }));
+    storage.push_back(pack(
+        t, [&](std::int64_t row, double* to) { graph::input_row(g, choice, t.position, row, 0, t.shape.back(), to); }));
   }
   return storage;
 }
@@ -222,12 +217,10 @@ void check(const emit::Manifest& m) {
     for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
     const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : graph::bytes_of(last + 1, t.dtype);
     if (t.bytes < needed)
-      fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes,
-            needed);
-    if (t.role == emit::Role::intermediate &&
-        (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size))
-      fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name,
-            t.offset, t.bytes, m.buffer_size);
+      fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes, needed);
+    if (t.role == emit::Role::intermediate && (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size))
+      fault("manifest of {}: tensor {} lies at {} and has {} bytes, in a workspace of {}", m.name, t.name, t.offset,
+            t.bytes, m.buffer_size);
   }
   const int count = static_cast<int>(m.tensors.size());
   for (const emit::KernelLaunch& k : m.kernels) {
@@ -237,8 +230,8 @@ void check(const emit::Manifest& m) {
         fault("manifest of {}: kernel {} names tensor {} of {}", m.name, k.name, t, count);
     }
     if (k.writes.size() != k.tensors.size())
-      fault("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name,
-            k.name, k.tensors.size(), k.writes.size());
+      fault("manifest of {}: kernel {} takes {} tensors and says of {} whether it writes them", m.name, k.name,
+            k.tensors.size(), k.writes.size());
   }
   check_workspace(m);
 }

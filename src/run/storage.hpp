@@ -26,8 +26,7 @@ Bytes pack(const emit::TensorPlace&, const std::function<void(std::int64_t row, 
 
 /// Returns the bytes of each of the manifest's tensors before the first launch: the values of inputs, and
 /// poison for all other tensors. Throws Fault if the manifest's inputs are not the graph's.
-std::vector<Bytes> starting_storage(const graph::KernelGraph&, const emit::Manifest&,
-                                    const graph::InputChoice&);
+std::vector<Bytes> starting_storage(const graph::KernelGraph&, const emit::Manifest&, const graph::InputChoice&);
 
 /// Calls visit(offset, size), both in bytes, for each element of a tensor; contiguous elements are one call.
 void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);

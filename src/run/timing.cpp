@@ -39,12 +39,10 @@ std::string_view name(Timing t) {
 
 int sets_beyond_l2(std::int64_t bytes) {
   const std::int64_t beyond = 3 * static_cast<std::int64_t>(device().l2_bytes);
-  return static_cast<int>(
-      std::clamp<std::int64_t>(beyond / std::max<std::int64_t>(bytes, 1) + 1, 1, max_sets));
+  return static_cast<int>(std::clamp<std::int64_t>(beyond / std::max<std::int64_t>(bytes, 1) + 1, 1, max_sets));
 }
 
-Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets,
-                   bool brief) {
+Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets, bool brief) {
   Times times{.how = Timing::rotated, .sets = static_cast<int>(sets.size())};
   std::vector<Way> ways;
   const auto add = [&](Overlap overlap, std::vector<double>& into) {

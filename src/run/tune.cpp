@@ -49,9 +49,8 @@ retile::Tiling together(const std::vector<Candidate>& all) {
     double minimum = 1;
     for (const Candidate& with : all)
       for (const Candidate& instead : all)
-        if (with.tiling().size() == best.size() && instead.tiling().size() == best.size() &&
-            with.tiling()[op] == own && differ_in(with.tiling(), instead.tiling()) == static_cast<int>(op) &&
-            instead.us() < minimum * with.us())
+        if (with.tiling().size() == best.size() && instead.tiling().size() == best.size() && with.tiling()[op] == own &&
+            differ_in(with.tiling(), instead.tiling()) == static_cast<int>(op) && instead.us() < minimum * with.us())
           minimum = instead.us() / with.us(), best[op] = instead.tiling()[op];
   }
   return best;
@@ -59,10 +58,9 @@ retile::Tiling together(const std::vector<Candidate>& all) {
 
 }  // namespace
 
-Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
-           const plan::PlanOptions& plan_options, int candidates, const Measure& measure,
-           const std::string& machine, const Cache& cache, const std::function<void(const std::string&)>& say,
-           const Prepare& prepare) {
+Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& plan_options,
+           int candidates, const Measure& measure, const std::string& machine, const Cache& cache,
+           const std::function<void(const std::string&)>& say, const Prepare& prepare) {
   std::vector<Candidate> all;
   const auto declared = [&](const retile::Tiling& tiling) {
     plan::PlanOptions with = plan_options;
@@ -74,8 +72,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
   };
   Key key = Key{}.add("tuned").add(machine);
   Tuned found;
-  const plan::Ranked ranked =
-      plan::ranked(graph, target, plan_options, candidates, plan::Tilings::of_products_too);
+  const plan::Ranked ranked = plan::ranked(graph, target, plan_options, candidates, plan::Tilings::of_products_too);
   found.rejected = ranked.rejected;
   for (const plan::Tiled& t : ranked.tiled) {
     add(plan::tiling_of(t), t.cost.us);
@@ -95,8 +92,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target,
       for (std::size_t i = 0; i < which.size(); ++i) {
         Candidate& c = all[which[round % 2 == 0 ? i : which.size() - 1 - i]];
         if (say)
-          say(fmt::format("measuring tilings, {} of {}", round * which.size() + i + 1,
-                          tuning_rounds * which.size()));
+          say(fmt::format("measuring tilings, {} of {}", round * which.size() + i + 1, tuning_rounds * which.size()));
         c.rounds.push_back(median(measure(c.program)));
       }
   };

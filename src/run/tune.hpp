@@ -43,8 +43,8 @@ struct Tuned {
 /// and a combination of them. Measure: returns the microseconds of a program's evaluations. `machine`: name
 /// of the machine, part of the cache's key. `say` receives the progress in words; `prepare` compiles a
 /// program before it is measured. Throws Error if the graph cannot be planned.
-Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates,
-           const Measure&, const std::string& machine, const Cache&,
-           const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});
+Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates, const Measure&,
+           const std::string& machine, const Cache&, const std::function<void(const std::string&)>& say = {},
+           const Prepare& prepare = {});
 
 }  // namespace zellige::run

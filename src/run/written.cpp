@@ -72,8 +72,7 @@ void Written::add(const std::string& digest) const {
   const off_t size = ::lseek(record.fd, 0, SEEK_END);
   if (size > max_bytes) {
     std::string recent(max_bytes / 2 / line_bytes * line_bytes, '\0');
-    const ssize_t n =
-        ::pread(record.fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
+    const ssize_t n = ::pread(record.fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
     if (n == static_cast<ssize_t>(recent.size()) && ::ftruncate(record.fd, 0) == 0 &&
         ::write(record.fd, recent.data(), recent.size()) < 0)
       return;

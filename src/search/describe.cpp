@@ -25,8 +25,7 @@ std::string shapes(const std::vector<Shown>& sizes) {
 /// Returns the first 32 values of a tensor as text, separated by spaces.
 std::string first_values(const Shown& s) {
   const auto end = s.values.begin() + static_cast<std::ptrdiff_t>(std::min(max_shown, s.values.size()));
-  return fmt::format("{}{}", fmt::join(s.values.begin(), end, " "),
-                     s.values.size() > max_shown ? " ..." : "");
+  return fmt::format("{}{}", fmt::join(s.values.begin(), end, " "), s.values.size() > max_shown ? " ..." : "");
 }
 
 /// Returns a phrase with the probability that the answer "equal" is wrong.
@@ -62,8 +61,8 @@ std::string describe(const Equality& e, const std::string& a, const std::string&
   std::string text = fmt::format("{} and {}: {}", a, b, name(e.answer));
   if (!e.why.empty()) text += fmt::format("\n  {}", e.why);
   if (!e.sizes.empty())
-    text += fmt::format("\n  at {}sizes {}, inputs paired by {}", e.shrunk ? "small " : "the given ",
-                        shapes(e.sizes), e.by_name ? "name" : "order");
+    text += fmt::format("\n  at {}sizes {}, inputs paired by {}", e.shrunk ? "small " : "the given ", shapes(e.sizes),
+                        e.by_name ? "name" : "order");
   if (e.log2_chance) text += fmt::format("\n  {}", certainty(e));
   if (e.given_distance)
     text += fmt::format("\n  at the given sizes, in float64: {:.2g} from each other", *e.given_distance);
@@ -72,8 +71,8 @@ std::string describe(const Equality& e, const std::string& a, const std::string&
   text += '\n';
   if (!e.counterexample) return text;
   const Counterexample& c = *e.counterexample;
-  text += fmt::format("  {}{} is {} in {} and {} in {} ({})\n", c.output, graph::to_string(c.element), c.in_a,
-                      a, c.in_b, b, c.numbers);
+  text += fmt::format("  {}{} is {} in {} and {} in {} ({})\n", c.output, graph::to_string(c.element), c.in_a, a,
+                      c.in_b, b, c.numbers);
   for (const Shown& s : c.inputs)
     text += fmt::format("    {}{} = {}\n", s.name, graph::to_string(s.shape), first_values(s));
   return text;

@@ -43,8 +43,8 @@ class Decision {
  public:
   Decision(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options)
       : a_(a), b_(b), options_(options), pairing_(match(a, b)), given_products_(work(a) + work(b)) {
-    e_.seed = options.seed ? *options.seed
-                           : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
+    e_.seed =
+        options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
     e_.by_name = pairing_.by_name;
   }
 
@@ -102,8 +102,8 @@ class Decision {
     const double one = work(a) + work(b);
     if (one > options_.field_work) {
       FieldTrials none;
-      none.why_not = fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one,
-                                 options_.field_work);
+      none.why_not =
+          fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one, options_.field_work);
       return none;
     }
     FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};
@@ -121,9 +121,8 @@ class Decision {
   /// Returns the answer "equal", found by the finite fields `fields`.
   Equality equal(const FieldTrials& fields) {
     e_.log2_chance = fields.log2_chance, e_.chance_proved = fields.proved, e_.fields = fields.fields;
-    return answer(
-        Answer::equal, "field",
-        fmt::format("the same in {} random finite field{}", fields.fields, fields.fields == 1 ? "" : "s"));
+    return answer(Answer::equal, "field",
+                  fmt::format("the same in {} random finite field{}", fields.fields, fields.fields == 1 ? "" : "s"));
   }
 
   /// Returns the answer "equal", found by the finite fields `fields` at the sizes that the graphs declare.
@@ -146,9 +145,8 @@ class Decision {
   /// (those that the graphs declare); then checks those sizes, too.
   Equality small_difference() {
     const auto proved = [&] {
-      return different(
-          *real_.difference, "real",
-          "the values are proved to differ: farther from each other than what was lost in computing them");
+      return different(*real_.difference, "real",
+                       "the values are proved to differ: farther from each other than what was lost in computing them");
     };
     if (!small_.shrunk) return proved();
     const bool may_count = (counts(a_) || counts(b_)) && !small_.kept;
@@ -175,8 +173,8 @@ class Decision {
   Equality only_small_agreement(const FieldTrials& fields) {
     std::string out_of_reach = "the given sizes are not to be checked";
     if (options_.given_sizes) {
-      out_of_reach = fmt::format("the given sizes take {:.2g} products, more than {:.2g}", given_products_,
-                                 options_.given_work);
+      out_of_reach =
+          fmt::format("the given sizes take {:.2g} products, more than {:.2g}", given_products_, options_.given_work);
       if (has_order(a_) || has_order(b_))
         return undecided("the same at small sizes, but they compare numbers, and " + out_of_reach);
     }
@@ -209,9 +207,8 @@ class Decision {
     e_.notes.push_back("at the given sizes, not decided by finite fields: " + given.why_not);
     if (!seen.compared || seen.distance > same_in_float64)
       return undecided(fmt::format("the same at small sizes, but {} at the given ones",
-                                   seen.compared
-                                       ? fmt::format("{:.2g} from each other in float64", seen.distance)
-                                       : "without a finite value in float64"));
+                                   seen.compared ? fmt::format("{:.2g} from each other in float64", seen.distance)
+                                                 : "without a finite value in float64"));
     return equal(fields);
   }
 
@@ -234,11 +231,10 @@ class Decision {
     c.in_a = fmt::format("{}", given.in_a), c.in_b = fmt::format("{}", given.in_b);
     c.distance = given.distance;
     at_sizes(a_);
-    return different(
-        std::move(c), "float64",
-        std::isinf(given.distance)
-            ? "one is a number and the other none at the given sizes, in float64"
-            : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
+    return different(std::move(c), "float64",
+                     std::isinf(given.distance)
+                         ? "one is a number and the other none at the given sizes, in float64"
+                         : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
   }
 
   /// Compares the graphs in float64 at the sizes that they declare (the given sizes), at `points` random inputs of each
@@ -262,8 +258,7 @@ class Decision {
     std::int64_t longest = 1;
     for (int t : a_.inputs) {
       const graph::Shape& shape = a_.tensors[t].shape;
-      longest =
-          std::max(longest, (shape.back() * shape.back() + graph::size(shape) - 1) / graph::size(shape));
+      longest = std::max(longest, (shape.back() * shape.back() + graph::size(shape) - 1) / graph::size(shape));
     }
     return static_cast<int>(std::min(2.0 * static_cast<double>(longest), 2e7 / given_products_));
   }

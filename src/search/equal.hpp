@@ -23,11 +23,11 @@ std::string_view name(Answer);
 /// Limits and options of a comparison. Work is in multiplications.
 struct EqualOptions {
   std::optional<std::uint64_t> seed{};  // of primes and inputs; nullopt: a random seed
-  int trials = 1;             // minimum number of fields that must agree; more if 2^-40 requires more
-  bool given_sizes = true;    // false: only small sizes are evaluated
-  double given_work = 2e9;    // limit at the given sizes
-  double real_work = 3e5;     // limit per point over the real numbers
-  double field_work = 2.5e7;  // limit per finite field at small sizes
+  int trials = 1;                       // minimum number of fields that must agree; more if 2^-40 requires more
+  bool given_sizes = true;              // false: only small sizes are evaluated
+  double given_work = 2e9;              // limit at the given sizes
+  double real_work = 3e5;               // limit per point over the real numbers
+  double field_work = 2.5e7;            // limit per finite field at small sizes
 };
 
 /// A tensor of a counterexample, with its values as text.

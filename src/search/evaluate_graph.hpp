@@ -72,8 +72,7 @@ class BlockRun {
     Values<N>& tile = tiles_[op.outputs[0]];
     const graph::Shape origin = graph::tile_origin(op, tile.shape, block, iteration, b_.loop);
     if (!op.attributes.sizes.empty()) tile.at.assign(tile.at.size(), a_.integer(0));
-    each_of_tile(whole.shape, tile.shape, origin,
-                 [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
+    each_of_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
   }
 
   /// Stores the tile that thread block `block` has computed. Elements beyond the end of the tensor are not stored.
@@ -81,8 +80,7 @@ class BlockRun {
     Values<N>& whole = *outputs_[op.kernel_tensor];
     const Values<N>& tile = tiles_[op.inputs[0]];
     if (const std::optional<graph::Shape> origin = graph::stored_at(op, tile.shape, block))
-      each_of_tile(whole.shape, tile.shape, *origin,
-                   [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
+      each_of_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
   }
 
   /// Evaluates an operator of the block that is no accumulator and no store. `state`: what it keeps between iterations.
@@ -95,8 +93,7 @@ class BlockRun {
     for (int t : op.outputs) out.push_back(&tiles_[t]);
     graph::Attributes attributes = op.attributes;
     if (op.kind == graph::OpKind::mask)
-      attributes =
-          graph::mask_from(attributes, graph::tile_origin(op, out[0]->shape, block, iteration, b_.loop));
+      attributes = graph::mask_from(attributes, graph::tile_origin(op, out[0]->shape, block, iteration, b_.loop));
     evaluate_op(a_, op.kind, attributes, in, out);
   }
 
@@ -159,8 +156,7 @@ class BlockRun {
 /// Returns the values of a valid graph's outputs, in the order of the outputs. `inputs` are in the order of
 /// the graph's inputs. Throws Error if an operator has no meaning over this kind of number.
 template <Arithmetic A>
-std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g,
-                                        const std::vector<ValuesOf<A>>& inputs) {
+std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g, const std::vector<ValuesOf<A>>& inputs) {
   using N = NumberOf<A>;
   std::vector<Values<N>> tensors(g.tensors.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) tensors[g.inputs[i]] = inputs[i];

@@ -18,8 +18,8 @@ namespace zellige::search {
 /// Evaluates an elementwise operator on `tensors` into `y`, whose shape is set. Dimensions correspond from
 /// the last one; missing dimensions and dimensions of extent 1 are broadcast.
 template <Arithmetic A>
-void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
-         const std::vector<const ValuesOf<A>*>& tensors, ValuesOf<A>& y) {
+void map(A& a, graph::OpKind kind, const graph::Attributes& attributes, const std::vector<const ValuesOf<A>*>& tensors,
+         ValuesOf<A>& y) {
   std::vector<const ValuesOf<A>*> in = tensors;
   ValuesOf<A> scalar;
   if (graph::takes_scalar(kind, in.size())) {
@@ -33,10 +33,8 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   graph::with_elementwise(kind, [&](const auto& meaning, auto) {
     for (std::int64_t row = 0; row < walk.rows(); ++row)
       for (std::int64_t i = 0; i < walk.row_length(); ++i) {
-        for (std::size_t k = 0; k < in.size(); ++k)
-          operands[k] = in[k]->at[walk.start(row, k) + i * walk.step(k)];
-        y.at[row * walk.row_length() + i] =
-            meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
+        for (std::size_t k = 0; k < in.size(); ++k) operands[k] = in[k]->at[walk.start(row, k) + i * walk.step(k)];
+        y.at[row * walk.row_length() + i] = meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
       }
   });
 }
@@ -88,16 +86,14 @@ void fold(A& a, const graph::Monoid& of, const ValuesOf<A>& x, int dim, bool squ
 /// includes the previous value of y.
 template <Arithmetic A>
 void fold_max(A& a, const ValuesOf<A>& x, int dim, bool fresh, ValuesOf<A>& y) {
-  const graph::Around from =
-      dim < 0 ? graph::Around({1, 1, graph::size(x.shape)}, 1) : graph::Around(x.shape, dim);
+  const graph::Around from = dim < 0 ? graph::Around({1, 1, graph::size(x.shape)}, 1) : graph::Around(x.shape, dim);
   std::vector<NumberOf<A>> all;
   for (std::int64_t o = 0; o < from.outer; ++o)
     for (std::int64_t i = 0; i < from.inner; ++i) {
       NumberOf<A>& maximum = y.at[o * from.inner + i];
       all.clear();
       if (!fresh) all.push_back(maximum);
-      for (std::int64_t e = 0; e < from.extent; ++e)
-        all.push_back(x.at[(o * from.extent + e) * from.inner + i]);
+      for (std::int64_t e = 0; e < from.extent; ++e) all.push_back(x.at[(o * from.extent + e) * from.inner + i]);
       maximum = a.max_of(all);
     }
 }

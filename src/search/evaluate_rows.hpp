@@ -31,8 +31,8 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
 /// Masks `y` by lengths: sets each element to `fill` whose index in the masked dimension is not below the
 /// element's length. `lengths` has the lengths; it broadcasts to the shape of `y`.
 template <Arithmetic A>
-void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>& lengths,
-                   const NumberOf<A>& fill, ValuesOf<A>& y) {
+void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>& lengths, const NumberOf<A>& fill,
+                   ValuesOf<A>& y) {
   const std::size_t j = graph::mask_dims(attributes, y.shape.size()).second;
   const graph::Broadcast walk(y.shape, {{lengths.shape, nullptr}});
   for (std::size_t e = 0; e < y.at.size(); ++e) {
@@ -69,8 +69,7 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
     for (std::size_t i = 0; i < in[1]->at.size(); ++i) {
       const std::int64_t n = number(in[1]->at[i], rows);
       written[n] = true;
-      for (std::int64_t k = 0; k < row; ++k)
-        y.at[n * row + k] = a.marked(in[2]->at[i * row + k], in[1]->at[i]);
+      for (std::int64_t k = 0; k < row; ++k) y.at[n * row + k] = a.marked(in[2]->at[i * row + k], in[1]->at[i]);
     }
     for (std::int64_t r = 0; r < rows; ++r)  // a row that is not written: one of `rows` cases
       for (std::int64_t k = 0; k < row && !written[r]; ++k)
@@ -81,9 +80,8 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
   const std::int64_t last = y.shape[attributes.dim] - part.shape[attributes.dim];
   const std::int64_t start = in.size() > 2 ? number(in[2]->at[0], last + 1) : attributes.start;
   y.at = x.at;
-  graph::copy_part(
-      y.shape, part.shape, attributes.dim, start,
-      [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(&part.at[p], n, &y.at[w]); });
+  graph::copy_part(y.shape, part.shape, attributes.dim, start,
+                   [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(&part.at[p], n, &y.at[w]); });
   if (in.size() > 2)
     for (NumberOf<A>& v : y.at) v = a.marked(v, in[2]->at[0]);
 }

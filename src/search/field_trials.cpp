@@ -35,16 +35,14 @@ struct Called : graph::Doubles {
 };
 
 /// Adds to `called` what the definition of an operator calls. `operands`: the shapes of its operands.
-void call(OpKind kind, const graph::Attributes& a, const std::vector<graph::Shape>& operands,
-          Called& called) {
+void call(OpKind kind, const graph::Attributes& a, const std::vector<graph::Shape>& operands, Called& called) {
   if (graph::is_elementwise(kind)) {
     graph::with_elementwise(kind, [&](const auto& meaning, auto) {
       const double x[graph::max_operands] = {1, 1, 1};
       meaning(called, a, static_cast<const double*>(x));
     });
   } else if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {
-    for (const graph::Step& step : graph::compose(kind, a, operands))
-      call(step.kind, step.attributes, {}, called);
+    for (const graph::Step& step : graph::compose(kind, a, operands)) call(step.kind, step.attributes, {}, called);
   } else if (graph::reduction_of(kind)) {
     call(graph::monoid_of(kind).join, {}, {}, called);
     called.roots = called.roots || kind == OpKind::accum_red_rms;
@@ -74,8 +72,8 @@ struct Element {
 /// Compares two graphs in fields with one kind of order.
 class Tier {
  public:
-  Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options,
-       Order order, bool keeps_sums)
+  Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options, Order order,
+       bool keeps_sums)
       : a_(a), b_(b), pairing_(pairing), options_(options), order_(order), keeps_sums_(keeps_sums) {
     numbers_ = drawn_numbers(a, b, pairing);
     for (const graph::Numbers& n : numbers_)
@@ -111,8 +109,7 @@ class Tier {
     const graph::KernelTensor& t = a_.tensors[a_.inputs[i]];
     if (numbers_[i].bound > 0) {
       const std::int64_t bound = numbers_[i].bound;
-      std::int64_t value =
-          sequential(n) ? n % bound : static_cast<std::int64_t>(draw(field.p(), place) % bound);
+      std::int64_t value = sequential(n) ? n % bound : static_cast<std::int64_t>(draw(field.p(), place) % bound);
       if (numbers_[i].distinct) value = static_cast<std::int64_t>(whole[e]);
       return field.drawn(value, bound, place);
     }
@@ -136,9 +133,8 @@ class Tier {
   /// Compares all outputs in the n-th field. Returns false and sets result_.why_not if an element differs or
   /// cannot be decided.
   bool one_field(int n) {
-    Field field(
-        draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
-        order_);
+    Field field(draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
+                order_);
     field.tells_logs = called_.logs;
     field.tells_order = has_order(a_) || has_order(b_);
     field.tells_roots = called_.roots;
@@ -167,10 +163,9 @@ class Tier {
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i)
         if (!compare(field, ya[o].at[i], yb[o].at[i], n, elements_[o][i])) {
-          result_.why_not =
-              fmt::format("element {} of {} {}",
-                          graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape)),
-                          a_.tensors[a_.outputs[o]].name, reason_);
+          result_.why_not = fmt::format("element {} of {} {}",
+                                        graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape)),
+                                        a_.tensors[a_.outputs[o]].name, reason_);
           return false;
         }
     return true;
@@ -189,8 +184,7 @@ class Tier {
     reason_ = "differs in a finite field";
     if (x.kind != y.kind || (x.kind == Kind::number && x.p != y.p)) return false;
     reason_ = "is no number under other conditions, as far as finite fields show";
-    if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == Sets::many))
-      return false;
+    if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == Sets::many)) return false;
     ++e.compared;
     ++(sequential(n) ? e.sequential : e.at_random);
     e.valued = e.valued || x.kind == Kind::number;
@@ -198,9 +192,8 @@ class Tier {
     const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
                           x.denominator + y.denominator;
     e.degree = std::max(e.degree, degree);
-    const double sides =
-        std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
-        x.sign_denominator + y.sign_denominator;
+    const double sides = std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
+                         x.sign_denominator + y.sign_denominator;
     const Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
     e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
     e.cases.many = e.cases.many || cases.many;
@@ -228,8 +221,7 @@ class Tier {
       n = std::floor(e.sequential / e.cases.whole);  // each case once
     else if (e.cases.whole_numbers > 0)
       hit /= e.cases.whole, n = e.at_random;
-    const char* more =
-        "a chance of error of 2^-40 takes more: comparisons, roots or whole numbers have many cases";
+    const char* more = "a chance of error of 2^-40 takes more: comparisons, roots or whole numbers have many cases";
     if (hit == 1) return n * std::log2(luck);
     if (hit < 100 * luck) return never(more);
     reason_ = more;
@@ -248,8 +240,7 @@ class Tier {
       for (const Element& e : output) {
         const double c = e.compared == 0 ? 0 : chance(e);
         if (c > worst || e.compared == 0)
-          worst = c,
-          reason = e.compared == 0 ? "no field was found that has all roots of an element" : reason_;
+          worst = c, reason = e.compared == 0 ? "no field was found that has all roots of an element" : reason_;
         result_.fields = std::min(result_.fields, e.compared);
       }
     reason_ = reason;
@@ -294,8 +285,7 @@ bool compares_inputs(const KernelGraph& g) {
     if (graph::jumps(op.kind)) {
       if (!inputs || ++comparisons > max_comparisons) return false;
       const double c = op.attributes.scalar;
-      if (graph::takes_scalar(op.kind, op.inputs.size()) && std::isfinite(c) && !fraction(c).dyadic())
-        return false;
+      if (graph::takes_scalar(op.kind, op.inputs.size()) && std::isfinite(c) && !fraction(c).dyadic()) return false;
     }
     if (op.kind == OpKind::where && !input[op.inputs[0]] && !compared[op.inputs[0]]) return false;
     for (int t : op.outputs) {

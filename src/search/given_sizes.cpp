@@ -35,9 +35,7 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
         norm += class_differs ? 0 : std::max(x * x, y * y);
         if (d > maximum) maximum = d, worst = i;
       }
-      const double distance = difference == 0          ? 0
-                              : std::isinf(difference) ? INFINITY
-                                                       : std::sqrt(difference / norm);
+      const double distance = difference == 0 ? 0 : std::isinf(difference) ? INFINITY : std::sqrt(difference / norm);
       if (distance <= found.distance) continue;
       found = {true,
                distance,
@@ -62,16 +60,15 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
   const std::vector<graph::Numbers> numbers = drawn_numbers(a, b, pairing);
   const auto at = [&](const Scale& scale, bool classes, std::uint64_t n) {
     const std::vector<Array> inputs = draw_point(a, numbers, scale, draw(seed, n));
-    return measure(a, graph::run_reference(a, inputs, exact),
-                   graph::run_reference(b, paired(inputs, pairing), exact), classes, inputs, result);
+    return measure(a, graph::run_reference(a, inputs, exact), graph::run_reference(b, paired(inputs, pairing), exact),
+                   classes, inputs, result);
   };
   std::uint64_t n = 0;
   for (int peak = 0; peak < peaks; ++peak) at({1, Scale::Kind::peaks, peak}, false, n++);
   for (int point = 0; point < points; ++point) {
     if (also) at(*also, std::fabs(also->scale) <= 1, n++);
     at({0x1p-10, Scale::Kind::dense}, true, n++);
-    for (const Scale& usual :
-         {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
+    for (const Scale& usual : {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
       if (at(usual, false, n++)) break;
   }
   return result;

@@ -11,11 +11,11 @@ namespace zellige::search {
 
 /// The largest difference that was found.
 struct GivenSizes {
-  bool compared = false;      // false: most elements were infinite or NaN at every scale of the inputs
-  double distance = 0;        // largest relative distance of two rows; infinite: one has a NaN or infinity
-  std::string output;         // name of the output
-  graph::Shape element;       // its coordinates in the output
-  double in_a = 0, in_b = 0;  // its values
+  bool compared = false;             // false: most elements were infinite or NaN at every scale of the inputs
+  double distance = 0;               // largest relative distance of two rows; infinite: one has a NaN or infinity
+  std::string output;                // name of the output
+  graph::Shape element;              // its coordinates in the output
+  double in_a = 0, in_b = 0;         // its values
   std::vector<graph::Array> inputs;  // the inputs at which it differs
 };
 

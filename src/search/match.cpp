@@ -14,8 +14,8 @@ namespace {
 void check_counts(const KernelGraph& a, const KernelGraph& b, std::size_t in_a, std::size_t in_b,
                   std::string_view what) {
   if (in_a != in_b)
-    fail("{} and {}: expected two graphs with the same number of {}, found {} and {}", a.name, b.name, what,
-         in_a, in_b);
+    fail("{} and {}: expected two graphs with the same number of {}, found {} and {}", a.name, b.name, what, in_a,
+         in_b);
 }
 
 /// Throws Error unless tensor number ta of graph a and tensor number tb of graph b have the same shape.
@@ -23,8 +23,8 @@ void check_counts(const KernelGraph& a, const KernelGraph& b, std::size_t in_a, 
 void check_shapes(const KernelGraph& a, const KernelGraph& b, int ta, int tb, std::string_view what) {
   const graph::KernelTensor &x = a.tensors[ta], &y = b.tensors[tb];
   if (x.shape != y.shape)
-    fail("{} and {}: expected {} of the same shape, found {} of {} and {} of {}", a.name, b.name, what,
-         x.name, graph::to_string(x.shape), y.name, graph::to_string(y.shape));
+    fail("{} and {}: expected {} of the same shape, found {} of {} and {} of {}", a.name, b.name, what, x.name,
+         graph::to_string(x.shape), y.name, graph::to_string(y.shape));
 }
 
 }  // namespace
@@ -41,8 +41,7 @@ Pairing match(const KernelGraph& a, const KernelGraph& b) {
   if (p.by_name)
     for (std::size_t i = 0; i < a.inputs.size(); ++i) p.inputs[i] = named[a.tensors[a.inputs[i]].name];
   for (std::size_t i = 0; i < a.inputs.size(); ++i)
-    check_shapes(a, b, a.inputs[i], b.inputs[p.inputs[i]],
-                 p.by_name ? "inputs of one name" : "inputs in one place");
+    check_shapes(a, b, a.inputs[i], b.inputs[p.inputs[i]], p.by_name ? "inputs of one name" : "inputs in one place");
   for (std::size_t i = 0; i < a.outputs.size(); ++i)
     check_shapes(a, b, a.outputs[i], b.outputs[i], "outputs in one place");
   return p;

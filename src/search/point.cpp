@@ -56,8 +56,7 @@ void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, graph::Array&
 
 }  // namespace
 
-std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGraph& b,
-                                          const Pairing& pairing) {
+std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
   std::vector<graph::Numbers> numbers = graph::drawn_numbers(a);
   const std::vector<graph::Numbers> other = graph::drawn_numbers(b);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -65,8 +64,8 @@ std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGrap
     if (numbers[i].bound == 0)
       numbers[i] = n;
     else if (n.bound > 0)  // rows of the smaller table, lengths of the longer tensor
-      numbers[i].bound = numbers[i].rows > 0 || n.rows > 0 ? std::min(numbers[i].bound, n.bound)
-                                                           : std::max(numbers[i].bound, n.bound);
+      numbers[i].bound =
+          numbers[i].rows > 0 || n.rows > 0 ? std::min(numbers[i].bound, n.bound) : std::max(numbers[i].bound, n.bound);
     numbers[i].distinct = numbers[i].distinct || n.distinct;
   }
   return numbers;
@@ -87,8 +86,7 @@ std::vector<graph::Array> draw_point(const KernelGraph& g, const std::vector<gra
         x.values[e] = draw_value(scale, draw(of_input, scale.kind == Kind::same ? 0 : e), e / row);
       if (scale.kind == Kind::peaks)
         for (std::size_t e = 0; e < x.values.size(); ++e)
-          if (is_peak(scale, e, row, x.values.size() / row))
-            x.values[e] = (scale.peak % 2 ? -2 : 2) * scale.scale;
+          if (is_peak(scale, e, row, x.values.size() / row)) x.values[e] = (scale.peak % 2 ? -2 : 2) * scale.scale;
       if (graph::is_integer(t.dtype))
         for (double& v : x.values) v = std::clamp(std::round(8 * v), -127.0, 127.0);
     }

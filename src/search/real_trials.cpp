@@ -31,9 +31,9 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::set<double> equals;
   for (const KernelGraph* g : {&a, &b})
     any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
-      const bool compares = op.kind == OpKind::clamp ||
-                            (graph::takes_scalar(op.kind, op.inputs.size()) && op.kind != OpKind::add &&
-                             op.kind != OpKind::sub && op.kind != OpKind::div && op.kind != OpKind::pow);
+      const bool compares =
+          op.kind == OpKind::clamp || (graph::takes_scalar(op.kind, op.inputs.size()) && op.kind != OpKind::add &&
+                                       op.kind != OpKind::sub && op.kind != OpKind::div && op.kind != OpKind::pow);
       if (compares)
         for (double c : scalars(op))
           if (c != 0 && std::isfinite(c)) {
@@ -113,8 +113,7 @@ class Run {
     const auto ya = graph::run_reference(a_, inputs, exact),
                yb = graph::run_reference(b_, paired(inputs, pairing_), exact);
     const double x = ya[output_].values[element_], y = yb[output_].values[element_];
-    if (!std::isfinite(x) || !std::isfinite(y))
-      return std::isnan(x) != std::isnan(y) || (!std::isnan(x) && x != y);
+    if (!std::isfinite(x) || !std::isfinite(y)) return std::isnan(x) != std::isnan(y) || (!std::isnan(x) && x != y);
     const double relative_error = std::fabs(x - y) / std::max(std::fabs(x), std::fabs(y));
     return x != y && relative_error >= 0.25 * std::min(result_.difference->distance, 1.0);
   }
@@ -150,8 +149,7 @@ class Run {
   /// Evaluates both graphs at `inputs`. Returns true if no element is proved to differ. Otherwise records the
   /// element that differs most and returns false.
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
-    const auto ya = evaluate(balls, a_, inputs, same_place_),
-               yb = evaluate(balls, b_, inputs, pairing_.inputs);
+    const auto ya = evaluate(balls, a_, inputs, same_place_), yb = evaluate(balls, b_, inputs, pairing_.inputs);
     double maximum = -1;
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
@@ -178,8 +176,7 @@ class Run {
 
 }  // namespace
 
-RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                       std::uint64_t seed) {
+RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed) {
   return Run(a, b, pairing, seed).run();
 }
 

@@ -105,8 +105,7 @@ void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& [u, v] : pairs(sizes))
-      if (sizes.find(u) != sizes.find(v) && sizes.value(u) == sizes.value(v))
-        sizes.same(u, v), changed = true;
+      if (sizes.find(u) != sizes.find(v) && sizes.value(u) == sizes.value(v)) sizes.same(u, v), changed = true;
   }
 }
 
@@ -182,8 +181,7 @@ class Shrinking {
     std::set<int> reductions;
     for (int u : sizes_.reductions()) reductions.insert(sizes_.find(u));
     for (const auto& [u, v] : related(sizes_)) {
-      const bool kept =
-          keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
+      const bool kept = keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
       if (kept && sizes_.value(u) != sizes_.value(v) && sizes_.value(u) > 1 && sizes_.value(v) > 1)
         system_.inequalities.push_back({at(u), at(v)});
     }
@@ -201,8 +199,7 @@ class Shrinking {
         system_.inequalities.push_back({at(u), at(v)});
     }
     for (const auto& [u, v] : triangles(sizes_))
-      if (sizes_.value(u) > 1 && sizes_.value(v) > 1)
-        system_.apart.insert(system_.apart.end(), {at(u), at(v)});
+      if (sizes_.value(u) > 1 && sizes_.value(v) > 1) system_.apart.insert(system_.apart.end(), {at(u), at(v)});
     return solve();
   }
 
@@ -274,8 +271,7 @@ class Shrinking {
 
 /// Sets the sizes in an operator's attributes to their small values. `at`: the variables of these sizes;
 /// `values`: the small value of each variable.
-void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values,
-            graph::Attributes& attributes) {
+void resize(const GraphSizes::Op& at, const std::vector<std::int64_t>& values, graph::Attributes& attributes) {
   if (at.to >= 0) attributes.to = values[at.to];
   for (std::size_t i = 0; i < at.parts.size(); ++i) attributes.sizes[i] = values[at.parts[i]];
 }
@@ -307,8 +303,7 @@ class Joined {
   Joined(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing)
       : a_(a), b_(b), in_a_(sizes.add(a)), in_b_(sizes.add(b)) {
     const auto join = [&](int ta, int tb) {
-      for (std::size_t d = 0; d < in_a_.tensors[ta].size(); ++d)
-        sizes.same(in_a_.tensors[ta][d], in_b_.tensors[tb][d]);
+      for (std::size_t d = 0; d < in_a_.tensors[ta].size(); ++d) sizes.same(in_a_.tensors[ta][d], in_b_.tensors[tb][d]);
     };
     for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
     for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
@@ -328,8 +323,7 @@ class Joined {
     SmallPair pair{resized(a_, in_a_, values), resized(b_, in_b_, values)};
     pair.kept = kept;
     const auto same = [](const KernelGraph& x, const KernelGraph& y) {
-      return std::ranges::equal(x.tensors, y.tensors, {}, &graph::KernelTensor::shape,
-                                &graph::KernelTensor::shape);
+      return std::ranges::equal(x.tensors, y.tensors, {}, &graph::KernelTensor::shape, &graph::KernelTensor::shape);
     };
     pair.shrunk = !same(pair.a, a_) || !same(pair.b, b_);
     return pair;
@@ -372,8 +366,7 @@ double work(const KernelGraph& g) {
       const double one = work_of(inner.kind, op.block->tensors[in].shape, op.block->tensors[out].shape);
       (varies[out] || varies[in] ? inside : once) += one;
     }
-    sum +=
-        static_cast<double>(op.block->grid.count()) * (once + inside * static_cast<double>(op.block->loop));
+    sum += static_cast<double>(op.block->grid.count()) * (once + inside * static_cast<double>(op.block->loop));
   }
   return sum;
 }

@@ -30,9 +30,7 @@ void Sizes::same(int u, int v) {
   parent_[v] = u;
 }
 
-void Sizes::product(int whole, std::vector<int> factors) {
-  products_.push_back({whole, std::move(factors), owner_});
-}
+void Sizes::product(int whole, std::vector<int> factors) { products_.push_back({whole, std::move(factors), owner_}); }
 
 /// Adds the sizes of one graph to the system.
 class SizesOfGraph {
@@ -223,8 +221,7 @@ class SizesOfGraph {
       else if (inner.kind == OpKind::output)
         tile(inner, tensors[op.outputs[inner.kernel_tensor]], at.tiles[inner.inputs[0]], at);
       else
-        compute(inner.kind, inner.attributes, pick(at.tiles, inner.inputs), pick(at.tiles, inner.outputs),
-                body);
+        compute(inner.kind, inner.attributes, pick(at.tiles, inner.inputs), pick(at.tiles, inner.outputs), body);
       at.body.push_back(std::move(body));
     }
   }

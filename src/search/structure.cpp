@@ -16,9 +16,7 @@ class Numbering {
 
   /// Returns the number of a key, which encodes an operator with its attributes and the numbers of its operands.
   /// Equal keys have equal numbers; a new key gets a new number.
-  int number(const Key& key) {
-    return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
-  }
+  int number(const Key& key) { return numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second; }
 
   /// Numbers all tensors of a graph, such that tensors computed in the same way have the same number. Returns the
   /// numbers of the outputs. `inputs`: numbers by which the inputs are distinguished.
@@ -67,8 +65,8 @@ class Numbering {
     attributes(op.attributes, key);
     std::vector<std::int64_t> operands;
     for (int t : op.inputs) operands.push_back(of[t]);
-    if (op.kind == OpKind::add || op.kind == OpKind::mul || op.kind == OpKind::maximum ||
-        op.kind == OpKind::minimum || op.kind == OpKind::eq || op.kind == OpKind::ne)
+    if (op.kind == OpKind::add || op.kind == OpKind::mul || op.kind == OpKind::maximum || op.kind == OpKind::minimum ||
+        op.kind == OpKind::eq || op.kind == OpKind::ne)
       std::ranges::sort(operands);
     put(key, operands);
     return key;

@@ -46,30 +46,25 @@ CopyChoice widest_copy(const Program& program, const Node& n, const target::Targ
   };
   const std::int64_t tile = n.view.tile(inner);
   return first_copy(
-      tensor.dtype, target,
-      [&](int elements) { return elements == 1 || (tile >= elements && aligned(elements)); },
+      tensor.dtype, target, [&](int elements) { return elements == 1 || (tile >= elements && aligned(elements)); },
       [&](int elements) { return tile % elements == 0 && !n.view.straddles_end(inner, elements); });
 }
 
-CopyChoice anywhere(const CopyChoice& copy, const Program& program, const Node& n,
-                    const target::Target& target) {
-  const int size = graph::whole_bytes(n.dtype), elements = target.access_bytes / size,
-            inner = innermost(program, n);
+CopyChoice anywhere(const CopyChoice& copy, const Program& program, const Node& n, const target::Target& target) {
+  const int size = graph::whole_bytes(n.dtype), elements = target.access_bytes / size, inner = innermost(program, n);
   const bool lines = program.tensors[n.tensor].strides[inner] == 1 && n.shape[inner] >= elements;
   if (copy.row || copy.vector > 1 || size > 2 || !lines) return copy;
   return {elements, target.access_bytes, nullptr, true};
 }
 
-Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner,
-                     const CopyChoice& copy, int threads) {
+Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const CopyChoice& copy,
+                     int threads) {
   std::vector<int> order = inner_first(padded, inner);
-  std::stable_sort(order.begin() + 1, order.end(),
-                   [&](int a, int b) { return tensor.strides[a] < tensor.strides[b]; });
+  std::stable_sort(order.begin() + 1, order.end(), [&](int a, int b) { return tensor.strides[a] < tensor.strides[b]; });
   return blocked_layout(padded, order, copy.vector, threads);
 }
 
-bool leaves_at_once(const Selection& selected, const Node& store, const Context& accumulators,
-                    int gmem_inner) {
+bool leaves_at_once(const Selection& selected, const Node& store, const Context& accumulators, int gmem_inner) {
   const bool sectors = target::pipe(accumulators.row) == target::Pipe::fma ||
                        (graph::bits(store.dtype) == 32 && selected.any(&MatmulChoice::chained, true));
   return sectors && accumulators.inner() == gmem_inner;

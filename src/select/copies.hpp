@@ -23,8 +23,7 @@ CopyChoice anywhere(const CopyChoice&, const Program&, const Node&, const target
 
 /// Returns the blocked layout in which threads copy a load's tile of shape `padded`. Adjacent threads make adjacent
 /// accesses: along `inner` first, then along the other dimensions in the order of the tensor's strides, smallest first.
-Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const CopyChoice&,
-                     int threads);
+Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const CopyChoice&, int threads);
 
 /// Returns whether the store node `store` writes accumulators from registers directly to global memory, not through
 /// shared memory. This is done for FMA matmuls, and for float32 results of two chained wgmma matmuls, if the

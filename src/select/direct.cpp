@@ -15,10 +15,9 @@ namespace {
 ///
 /// Adjacent lanes read adjacent pairs of columns, which share 32-byte sectors. A copy would take shared memory from
 /// the ring.
-bool combined_with_accumulators(const Kernel& plan, const Selection& selected, const Tasks& tasks,
-                                const Node& load, int gmem_inner, const LoadReads& reads) {
-  if (plan.program.loop == 1 || !selected.any(&MatmulChoice::completion, Completion::commit_group))
-    return false;
+bool combined_with_accumulators(const Kernel& plan, const Selection& selected, const Tasks& tasks, const Node& load,
+                                int gmem_inner, const LoadReads& reads) {
+  if (plan.program.loop == 1 || !selected.any(&MatmulChoice::completion, Completion::commit_group)) return false;
   if (selected.any(&MatmulChoice::chained, true)) return true;
   const Sections sections(plan.program);
   return std::ranges::all_of(reads, [&](const auto& read) {
@@ -34,8 +33,7 @@ bool combined_with_accumulators(const Kernel& plan, const Selection& selected, c
 bool summed_once(const Kernel& plan, const Node& load, const Task& t, int gmem_inner) {
   const Context& c = plan.layout_of(t);
   const Node& sum = plan.program.nodes[t.node];
-  if (t.kind != WorkKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape)
-    return false;
+  if (t.kind != WorkKind::reduce || sum.kind != NodeKind::reduce || c.row || c.domain != load.shape) return false;
   const bool adjacent =
       c.lanes() == 1 && gmem_inner == c.rank() - 1 && sum.dim != gmem_inner && load.shape.back() % 32 == 0;
   return adjacent || graph::size(load.shape) <= plan.program.threads();
@@ -44,8 +42,7 @@ bool summed_once(const Kernel& plan, const Node& load, const Task& t, int gmem_i
 }  // namespace
 
 bool read_in_place(const Kernel& plan, const Selection& selected, const Tasks& tasks, const Program& program,
-                   const target::Target& target, int load, const LoadReads& reads, Loads loads,
-                   bool too_big) {
+                   const target::Target& target, int load, const LoadReads& reads, Loads loads, bool too_big) {
   const Node& n = plan.program.nodes[load];
   const int inner = innermost(program, n);
   if (combined_with_accumulators(plan, selected, tasks, n, inner, reads)) return true;
@@ -72,9 +69,8 @@ std::optional<CopyChoice> fetched(const Kernel& plan, const Tasks& tasks, const 
     return {};
   const int inner = innermost(program, n);
   const CopyChoice copy = anywhere(widest_copy(program, n, target), program, n, target);
-  if (!copy.anywhere || innermost(program, s) != inner ||
-      widest_copy(program, s, target).vector < copy.vector || n.shape[inner] % copy.vector != 0 ||
-      s.view.straddles_end(inner, copy.vector))
+  if (!copy.anywhere || innermost(program, s) != inner || widest_copy(program, s, target).vector < copy.vector ||
+      n.shape[inner] % copy.vector != 0 || s.view.straddles_end(inner, copy.vector))
     return {};
   // Number of accesses in flight per thread. It is limited, because each needs more than eight registers.
   std::int64_t chunks = ceil_div(graph::size(n.shape), std::int64_t{copy.vector} * p.threads());

@@ -39,14 +39,13 @@ void check(const Problem& p) {
     for (int v : factor.variables) {
       if (v < 0 || v >= n)
         fail("elimination: {} mentions variable {}, but there are {} variables", described(p, f), v, n);
-      if (std::ranges::count(seen, v) > 0)
-        fail("elimination: {} mentions variable {} twice", described(p, f), v);
+      if (std::ranges::count(seen, v) > 0) fail("elimination: {} mentions variable {} twice", described(p, f), v);
       seen.push_back(v);
       entries *= p.domain[v];
     }
     if (factor.cost.size() != entries)
-      fail("elimination: {} has {} costs, but its variables have {} assignments", described(p, f),
-           factor.cost.size(), entries);
+      fail("elimination: {} has {} costs, but its variables have {} assignments", described(p, f), factor.cost.size(),
+           entries);
     for (double c : factor.cost)
       if (std::isnan(c) || c == -infinite)
         fail("elimination: {} holds the cost {}; a cost is finite or +infinity", described(p, f), c);

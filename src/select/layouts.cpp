@@ -28,11 +28,9 @@ class Resolution {
     const Solution solution = minimise(problem_);
     for (auto& [tensor, v] : tensor_variable_) {
       auto& t = program_.tensors[tensor];
-      t.strides =
-          padded_strides(t.shape, solution.value[v], graph::elements_in(target_.access_bytes, t.dtype));
+      t.strides = padded_strides(t.shape, solution.value[v], graph::elements_in(target_.access_bytes, t.dtype));
     }
-    for (auto& [tile, v] : tile_variable_)
-      kernels_[tile.first].program.nodes[tile.second].inner = solution.value[v];
+    for (auto& [tile, v] : tile_variable_) kernels_[tile.first].program.nodes[tile.second].inner = solution.value[v];
   }
 
  private:
@@ -80,8 +78,7 @@ class Resolution {
       if (n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store) continue;
       const int v = variable(n.shape);
       tile_variable_[{index, i}] = v;
-      const double elements = static_cast<double>(graph::size(n.shape)) *
-                              static_cast<double>(p.grid.count()) *
+      const double elements = static_cast<double>(graph::size(n.shape)) * static_cast<double>(p.grid.count()) *
                               static_cast<double>(sections.inside(i) ? p.loop : 1);
       // A contiguous dimension other than the last costs a sixteenth of an access per element, because accumulators
       // and blocked layouts are contiguous along the last dimension.

@@ -50,18 +50,14 @@ class Body {
       case NodeKind::round:
         return graph::converted(in(n, 0), n.dtype, false);
       case NodeKind::reduce:
-        return !neutral(in(n, 0), graph::monoid_of(n.op)) ? Image::anything
-               : n.carried                                ? Image::unchanged
-                                                          : in(n, 0);
+        return !neutral(in(n, 0), graph::monoid_of(n.op)) ? Image::anything : n.carried ? Image::unchanged : in(n, 0);
       case NodeKind::running_max:  // is never below its initial value, the lowest finite number
         return neutral(in(n, 0), graph::monoids::max) ? Image::unchanged : Image::anything;
       case NodeKind::running_diff:
         return in(n, 0) == Image::unchanged ? Image::zero : Image::anything;
       case NodeKind::matmul: {
         const bool kept = rescaled_by(n) < 0 || left_[rescaled_by(n)] == Image::one;
-        return in(n, 0) != Image::zero || !kept ? Image::anything
-               : n.carried                      ? Image::unchanged
-                                                : Image::zero;
+        return in(n, 0) != Image::zero || !kept ? Image::anything : n.carried ? Image::unchanged : Image::zero;
       }
       case NodeKind::accumulate: {
         if (n.in.empty()) return Image::anything;
@@ -113,8 +109,8 @@ std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
     const Node& n = p.nodes[i];
     if (n.kind != NodeKind::map || n.op != OpKind::mask) continue;
     const View& v = n.view;
-    const bool walks = v.iterates(n.key) && v.axis(n.key) < 0 && v.origin(n.key) == 0 && !v.iterates(n.dim) &&
-                       v.axis(n.dim) >= 0;
+    const bool walks =
+        v.iterates(n.key) && v.axis(n.key) < 0 && v.origin(n.key) == 0 && !v.iterates(n.dim) && v.axis(n.dim) >= 0;
     const bool alone = !n.kept.triu && n.in.size() == 1;
     if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
     const std::int64_t each = v.tile(n.key), every = p.loop * each;

@@ -25,11 +25,9 @@ class Rows {
     RowRegisters rows{summands(*s), held()};
     const std::set<int> late = read_late(rows.held);
     const bool tiles = std::ranges::all_of(late, [&](int i) { return node(i).shape == tile_; });
-    const std::int64_t values = rows.layout.values(),
-                       with_late = values * static_cast<std::int64_t>(1 + late.size());
+    const std::int64_t values = rows.layout.values(), with_late = values * static_cast<std::int64_t>(1 + late.size());
     const bool together = tiles && with_late <= most_values;
-    if (s->splits > 1 && (rows.held.empty() || !better_than_shared(together ? with_late : values, together)))
-      return {};
+    if (s->splits > 1 && (rows.held.empty() || !better_than_shared(together ? with_late : values, together))) return {};
     if (together) rows.held.insert(late.begin(), late.end());
     return rows;
   }
@@ -130,8 +128,7 @@ class Rows {
   bool better_than_shared(std::int64_t values, bool together) const {
     constexpr std::int64_t others = 24;  // registers per thread, without those of the rows
     const std::int64_t registers = (values + others) * p_.threads() * p_.grid.count();
-    const bool resident =
-        registers <= std::int64_t{target_.multiprocessors} * target_.registers_per_multiprocessor;
+    const bool resident = registers <= std::int64_t{target_.multiprocessors} * target_.registers_per_multiprocessor;
     return (resident && together) || vector_ * bytes_ < target_.access_bytes ||
            2 * bytes_again() > target_.shared_per_block;
   }
@@ -151,8 +148,8 @@ class Rows {
   std::set<int> read_late(const std::set<int>& held) const {
     std::set<int> late;
     for (int i = 0; i < size(); ++i)
-      if (live(i) && node(i).kind == NodeKind::load && node(i).shape.back() == tile_.back() &&
-          !held.contains(i) && is_read_late(i, held))
+      if (live(i) && node(i).kind == NodeKind::load && node(i).shape.back() == tile_.back() && !held.contains(i) &&
+          is_read_late(i, held))
         late.insert(i);
     return late;
   }
@@ -175,8 +172,7 @@ class Rows {
 
   /// Returns whether node `i` depends on a reduction.
   bool reduced(int i) const {
-    return node(i).kind == NodeKind::reduce ||
-           std::ranges::any_of(node(i).in, [&](int in) { return reduced(in); });
+    return node(i).kind == NodeKind::reduce || std::ranges::any_of(node(i).in, [&](int in) { return reduced(in); });
   }
 
   const TileProgram& p_;
@@ -189,8 +185,7 @@ class Rows {
 
 }  // namespace
 
-std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions,
-                                       int threads) {
+std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions, int threads) {
   constexpr int sector = 32;
   constexpr std::int64_t few = 8;  // elements per thread
   Summation s;
@@ -206,14 +201,12 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
       const std::int64_t chunks = s.length / vector, each = ceil_div(chunks, group),
                          lines = ceil_div(rows, threads / group), values = each * vector * lines;
       const bool scattered = lanes * vector * bytes < 2 * sector && lanes < chunks;
-      if (scattered || values > most_values || (values > few && 2 * values * threads > 3 * elements))
-        continue;
+      if (scattered || values > most_values || (values > few && 2 * values * threads > 3 * elements)) continue;
       // Instructions of a thread: two per access, one per element, and two per shuffle. Warps exchange their results
       // through shared memory: a store, a barrier, and two per result.
       const std::int64_t shuffles = std::bit_width(static_cast<unsigned>(lanes)) - 1,
                          exchange = warps > 1 ? 8 + 2 * warps : 0,
-                         instructions =
-                             2 * each * lines + values + lines * reductions * (2 * shuffles + exchange);
+                         instructions = 2 * each * lines + values + lines * reductions * (2 * shuffles + exchange);
       if (least > 0 && instructions >= least) continue;
       least = instructions;
       s.vector = vector, s.lanes = lanes, s.splits = warps, s.groups = threads / group;

@@ -44,7 +44,6 @@ std::optional<RowRegisters> rows_in_registers(const Kernel&, const Program&, con
 ///
 /// The lanes of a row are 2, 4, .. or 32 lanes of one warp, or all lanes of 2, 4, .. warps. `vector` is the greatest number of adjacent elements per
 /// access, a power of two; `bytes` the size of an element, and `reductions` the number of reductions of each row.
-std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions,
-                                       int threads);
+std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions, int threads);
 
 }  // namespace zellige::plan

@@ -50,15 +50,12 @@ double crowded(const MatmulChoice& c, const WarpLayout& w, const target::Costs::
 
 /// Returns the cycles that a multiprocessor needs for one execution of the matmul `c`. Its four quarters
 /// multiply in parallel, and shared memory serves all warps.
-double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers,
-              const target::Costs::Selection& costs) {
+double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers, const target::Costs::Selection& costs) {
   const Work one = work(c, w, a_in_registers);
-  const double multiplying =
-                   1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
+  const double multiplying = 1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
                loading = static_cast<double>(one.loads) * w.count();
   if (c.pipe() == target::Pipe::fma)
-    return (std::max(multiplying, loading) + costs.overlooked * std::min(multiplying, loading)) *
-           crowded(c, w, costs);
+    return (std::max(multiplying, loading) + costs.overlooked * std::min(multiplying, loading)) * crowded(c, w, costs);
   return multiplying + loading + costs.mma_step * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
@@ -146,13 +143,12 @@ class Selector {
   /// of A are not counted. Adds Costs::Selection::spill if a thread would have more than `max_registers` accumulators.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
     const double passes = sections_.inside(n) ? static_cast<double>(program_.loop) : 1.0;
-    const double partials = w.k == 1
-                                ? 0
-                                : costs_.partials + costs_.partials_warp * w.k *
-                                                        static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
+    const double partials =
+        w.k == 1 ? 0
+                 : costs_.partials + costs_.partials_warp * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
     const double spill = accumulator_registers(c, w) > max_registers ? costs_.spill : 0;
-    const double elements = costs_.row_element * static_cast<double>(accumulator_registers(c, w)) *
-                            std::max(1.0, w.count() / 4.0);
+    const double elements =
+        costs_.row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
     const int warps = std::max(1, program_.warps());  // warps without work hide nothing
     const double idle =
         c.pipe() == target::Pipe::fma ? 1 + costs_.idle * (1 - static_cast<double>(w.count()) / warps) : 1;
@@ -196,9 +192,8 @@ class Selector {
     alone_[id] = min_cost;
     // Same shape: take the same layout, so that the accumulators of both agree thread by thread.
     for (const auto& [other, o] : matmuls_)
-      if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
-          o.batch == c.batch && o.m == c.m && o.n == c.n &&
-          exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
+      if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 && o.batch == c.batch &&
+          o.m == c.m && o.n == c.n && exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
         c.warps = o.warps;
   }
 
@@ -229,8 +224,7 @@ class Selector {
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
     const bool may = from >= 0 && matmuls_.at(from).pipe() == target::Pipe::tensor &&
-                     sections_.of(from) == sections_.of(id) &&
-                     matmuls_.at(from).batch == matmuls_.at(id).batch &&
+                     sections_.of(from) == sections_.of(id) && matmuls_.at(from).batch == matmuls_.at(id).batch &&
                      matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;
   }
@@ -259,9 +253,9 @@ class Selector {
         c.warps.push_back({w.b, w.m, 1, w.n});
         c.estimated += cost(program_.nodes[ids[i]], matmuls_.at(ids[i]), c.warps.back(), true);
       }
-      c.estimated += exchange_cost({ids.begin() + static_cast<std::ptrdiff_t>(first),
-                                    ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
-                                   c.warps);
+      c.estimated += exchange_cost(
+          {ids.begin() + static_cast<std::ptrdiff_t>(first), ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
+          c.warps);
       if (best.estimated < 0 || c.estimated < best.estimated) best = c;
     });
     return best;
@@ -275,9 +269,8 @@ class Selector {
     // Matmuls outside of `products` count as if divided evenly over the same warps.
     for (const auto& [id, c] : matmuls_) {
       const auto at = std::ranges::find(products, id);
-      states +=
-          states_of(id) * (at == products.end() ? c.batch * c.m * c.n / (32 * warps.front().count())
-                                                : accumulator_registers(c, warps[at - products.begin()]));
+      states += states_of(id) * (at == products.end() ? c.batch * c.m * c.n / (32 * warps.front().count())
+                                                      : accumulator_registers(c, warps[at - products.begin()]));
     }
     for (std::size_t i = 0; i < products.size(); ++i) {
       const std::int64_t sums = accumulator_registers(matmuls_.at(products[i]), warps[i]);
@@ -325,8 +318,7 @@ class Selector {
   double own_cost(int id) const {
     const MatmulChoice& c = matmuls_.at(id);
     const double estimated =
-        next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) + exchange_cost({id}, {c.warps})
-                        : alone_.at(id);
+        next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) + exchange_cost({id}, {c.warps}) : alone_.at(id);
     return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 

@@ -37,8 +37,7 @@ SmemTensor partial_sums(const Node& product, const Context& sums) {
 }  // namespace
 
 int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target& target) {
-  return tiles * ranks <= target.multiprocessors && iterations % ranks == 0 &&
-                 iterations >= ranks * min_iterations
+  return tiles * ranks <= target.multiprocessors && iterations % ranks == 0 && iterations >= ranks * min_iterations
              ? ranks
              : 1;
 }

@@ -15,8 +15,7 @@ bool longer_along_the_rows(const Kernel& plan) {
   const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
   bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && plan.blocks > 0 &&
                2 * ceil_div(tiles / 2, plan.blocks) == ceil_div(tiles, plan.blocks);
-  for (std::int64_t block = 1; block < extent; ++block)
-    rises = rises && trip_count(block - 1) <= trip_count(block);
+  for (std::int64_t block = 1; block < extent; ++block) rises = rises && trip_count(block - 1) <= trip_count(block);
   return rises;
 }
 
@@ -42,8 +41,7 @@ TileSchedule tile_schedule(const Kernel& plan) {
 TileSchedule tile_schedule(const Kernel& plan, const Work* product) {
   const TileProgram& p = plan.program;
   if (plan.loop_bounds)
-    return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()}
-                                       : TileSchedule{};
+    return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()} : TileSchedule{};
   if (!product) return {};
   const MatmulChoice& m = product->matmul;
   const std::vector<int>& in = p.nodes[product->node].in;

@@ -31,8 +31,7 @@ class Chain {
     }
     if (p_.loop < 2 || sums < 0 || scores < 0) return false;
     const int p = p_.nodes[sums].in[0];
-    return p_.nodes[p].kind == NodeKind::round && p_.consumers(p).size() == 1 &&
-           made_of_scores(p_.nodes[p].in[0]);
+    return p_.nodes[p].kind == NodeKind::round && p_.consumers(p).size() == 1 && made_of_scores(p_.nodes[p].in[0]);
   }
 
   /// Returns the reason why the two chained matmuls cannot use wgmma; an empty string if they can. Sets
@@ -46,8 +45,8 @@ class Chain {
     constexpr int max_sums = 200;
     const int sums_each = first.row->c.registers + first.row->c.registers / 2 + second.row->c.registers;
     if (sums_each > max_sums)
-      return fmt::format("both products leave {} accumulator registers in a thread, which has room for {}",
-                         sums_each, max_sums);
+      return fmt::format("both products leave {} accumulator registers in a thread, which has room for {}", sums_each,
+                         max_sums);
     if (first.n % second.row->k != 0)
       return fmt::format("{} columns of %{} are no multiple of {}", first.n, scores, second.row->k);
     const std::vector<int> tiles{p_.nodes[scores].in[0], p_.nodes[scores].in[1], p_.nodes[sums].in[1]};
@@ -71,8 +70,8 @@ class Chain {
     const Node& n = p_.nodes[product];
     const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
     const std::int64_t columns = in_pairs_of_tiles(choice.n);
-    const Instruction* row = target::find_warpgroup_mma(target_, type(0), type(1), graph::name(DType::f32),
-                                                        columns, a_in_registers);
+    const Instruction* row =
+        target::find_warpgroup_mma(target_, type(0), type(1), graph::name(DType::f32), columns, a_in_registers);
     if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
     if (choice.batch != 1) return fmt::format("a block multiplies {} matrices", choice.batch);
     choice.warps = {.b = 1, .m = p_.warps(), .n = 1, .k = 1};
@@ -93,8 +92,7 @@ class Chain {
   /// otherwise an empty string. TMA fills only the ends of rows, which run along an operand's contiguous
   /// dimension. Hence a K that is no multiple of the instruction's K needs two operands in shared memory,
   /// both contiguous along K. An N that is no multiple of 16 needs a B that is contiguous along N.
-  std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row,
-                        bool a_in_registers) const {
+  std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row, bool a_in_registers) const {
     const int last = static_cast<int>(n.shape.size()) - 1;
     const auto lines_along = [&](int side, int dim) { return p_.nodes[n.in[side]].inner == dim; };
     if (choice.k % row.k != 0 && (a_in_registers || !lines_along(0, last) || !lines_along(1, last - 1)))
@@ -110,8 +108,7 @@ class Chain {
   std::string tile(int id, bool resident, int reader) const {
     const Node& load = p_.nodes[id];
     if (load.kind != NodeKind::load || load.view.iterates() == resident)
-      return fmt::format("operand %{} is no tile that is loaded {} the loop", id,
-                         resident ? "before" : "inside");
+      return fmt::format("operand %{} is no tile that is loaded {} the loop", id, resident ? "before" : "inside");
     if (p_.consumers(id) != std::vector{reader}) return fmt::format("%{} is read by others too", id);
     return no_tensor_map(load, program_.tensors[load.tensor], load.inner);
   }
@@ -144,8 +141,7 @@ bool takes_long(const TileProgram& p, int node, int scores) {
 
 }  // namespace
 
-std::optional<std::string> warpgroup_chain(Selection& selected, const Program& program,
-                                           const target::Target& target) {
+std::optional<std::string> warpgroup_chain(Selection& selected, const Program& program, const target::Target& target) {
   Chain chain(selected, program, target);
   if (!chain.found()) return {};
   if (std::string why = chain.why_not(); !why.empty()) return why;
@@ -159,8 +155,7 @@ int accumulators_to_keep_in(const Selection& selected, int node) {
     if (!m.chained()) continue;
     const std::vector<int> readers = p.consumers(node);
     const int operand = p.nodes[sums].in[0];
-    const bool precomputed =
-        std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
+    const bool precomputed = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
     const bool here = Sections(p).inside(node) && p.nodes[node].shape == p.nodes[m.a_from].shape;
     if (precomputed || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
   }

@@ -20,8 +20,7 @@ std::vector<int> inside(const TileProgram& p) {
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
     if (!needed[i]) continue;
     const Node& n = p.nodes[i];
-    const bool precomputed =
-        sections.of(i) == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
+    const bool precomputed = sections.of(i) == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
     if (sections.inside(i) || precomputed) found.push_back(i);
   }
   return found;
@@ -35,19 +34,17 @@ std::string choose_row(const TileProgram& p, const Program& program, const targe
   const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
   // Batch matrices with the same A are one matmul with adjacent columns.
   const std::int64_t columns = choice.batch * choice.n;
-  const Instruction* row =
-      target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), columns);
+  const Instruction* row = target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), columns);
   if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
   if (choice.batch > 1 && graph::size(p.nodes[n.in[0]].shape) != choice.m * choice.k)
     return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
   choice.warps = {.b = 1, .m = p.warps(), .n = 1, .k = 1};
   const std::int64_t at_a_time = row->m * p.warps() / warps_of(*row);
   if (p.threads() % row->issuers != 0 || choice.m % at_a_time != 0)
-    return fmt::format("{} rows are no multiple of {} for each four of {} warps", choice.m, row->m,
-                       p.warps());
+    return fmt::format("{} rows are no multiple of {} for each four of {} warps", choice.m, row->m, p.warps());
   if (choice.batch > 1 && choice.m > at_a_time)
-    return fmt::format("{} matrices of {} rows, of which {} warps take {} at a time", choice.batch, choice.m,
-                       p.warps(), at_a_time);
+    return fmt::format("{} matrices of {} rows, of which {} warps take {} at a time", choice.batch, choice.m, p.warps(),
+                       at_a_time);
   if (n.in[0] == n.in[1]) return "both operands are one tile";
   for (int side = 0; side < 2; ++side) {
     const int id = n.in[side];
@@ -55,8 +52,7 @@ std::string choose_row(const TileProgram& p, const Program& program, const targe
     if (load.kind != NodeKind::load || !load.view.iterates())
       return fmt::format("operand %{} is no tile that the loop loads", id);
     for (int reader : p.consumers(id))
-      if (std::ranges::find(products, reader) == products.end())
-        return fmt::format("%{} is read by others too", id);
+      if (std::ranges::find(products, reader) == products.end()) return fmt::format("%{} is read by others too", id);
     const int inner = load.inner, last = static_cast<int>(load.shape.size()) - 1;
     if (std::string why = no_tensor_map(load, program.tensors[load.tensor], inner); !why.empty()) return why;
     const bool along_k = inner == (side == 0 ? last : last - 1);
@@ -65,17 +61,13 @@ std::string choose_row(const TileProgram& p, const Program& program, const targe
       return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line,
                          program.tensors[load.tensor].name, span_bytes);
     if (side == 1 && choice.batch > 1 && !along_k && line != span_bytes)
-      return fmt::format("{} matrices of {} bytes a line do not lie as one of {} columns", choice.batch, line,
-                         columns);
+      return fmt::format("{} matrices of {} bytes a line do not lie as one of {} columns", choice.batch, line, columns);
   }
-  if (choice.k % row->k != 0)
-    return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
-  const Instruction* like = of_single_tiles(*row) && choice.batch == 1
-                                ? target::find_instruction(target, single_tiles)
-                                : choice.row;
+  if (choice.k % row->k != 0) return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
+  const Instruction* like =
+      of_single_tiles(*row) && choice.batch == 1 ? target::find_instruction(target, single_tiles) : choice.row;
   if (!like || !leaves_as(*row, *like, n.shape, choice.warps))
-    return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns,
-                       like ? like->name : single_tiles);
+    return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns, like ? like->name : single_tiles);
   choice.row = row;
   choice.load = nullptr;
   choice.a_from = -1;
@@ -87,17 +79,14 @@ constexpr int max_sums = 192;
 
 }  // namespace
 
-std::int64_t instructions_of_rows(const MatmulChoice& m) {
-  return m.m * warps_of(*m.row) / (m.row->m * m.warps.m);
-}
+std::int64_t instructions_of_rows(const MatmulChoice& m) { return m.m * warps_of(*m.row) / (m.row->m * m.warps.m); }
 
 bool of_single_tiles(const Instruction& row) { return row.issuers == 128 && row.n % 16 != 0; }
 
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
   const std::int64_t rows = c[c.size() - 2];
   const Shape side_by_side{rows, graph::size(c) / rows};
-  const Context of_row = accumulators(side_by_side, warps, row),
-                of_separate = accumulators(c, warps, separate);
+  const Context of_row = accumulators(side_by_side, warps, row), of_separate = accumulators(c, warps, separate);
   if (c.size() == 2 && have_equal_modes(of_row, of_separate)) return true;
   const EvaluatedLayout a(of_row), b(of_separate);
   if (a.threads() != b.threads() || a.values() != b.values()) return false;
@@ -123,8 +112,7 @@ std::string warpgroups(Selection& selected, const Program& program, const target
   if (products.empty()) return "no product is summed over the loop";
   if (p.loop < 2) return "the loop makes one trip";
   used = products;
-  for (int product : products)
-    used.insert(used.end(), p.nodes[product].in.begin(), p.nodes[product].in.end());
+  for (int product : products) used.insert(used.end(), p.nodes[product].in.begin(), p.nodes[product].in.end());
   for (int i : inside(p))
     if (std::ranges::find(used, i) == used.end())
       return fmt::format("the loop evaluates %{} next to the product{}", i, products.size() > 1 ? "s" : "");
@@ -136,8 +124,8 @@ std::string warpgroups(Selection& selected, const Program& program, const target
     sums += static_cast<int>(instructions_of_rows(choice)) * choice.row->c.registers;
   }
   if (sums > max_sums)
-    return fmt::format("{} products leave {} accumulators in a thread, which has room for {}",
-                       products.size(), sums, max_sums);
+    return fmt::format("{} products leave {} accumulators in a thread, which has room for {}", products.size(), sums,
+                       max_sums);
   for (const auto& [product, choice] : choices) selected.matmuls[product] = choice;
   return "";
 }

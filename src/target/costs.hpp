@@ -15,8 +15,8 @@ struct Costs {
   double dram = 4100, l2 = 6300;     // GB/s, of DRAM and of the L2 cache
   double l2_cycle = 90;              // bytes per cycle from the L2 into one multiprocessor
   double launch = 2.8, next = 0.54;  // us, for a program's first kernel and for each further kernel
-  double load = 1270;  // cycles from the issue of a load to the use of its data, a barrier included
-  double step = 3.4;   // cycles of an instruction that depends on the preceding one
+  double load = 1270;                // cycles from the issue of a load to the use of its data, a barrier included
+  double step = 3.4;                 // cycles of an instruction that depends on the preceding one
   double barrier = 190, barrier_warp = 26;  // cycles of a barrier of four warps, and of each further warp
   double rest = 0.1;  // fraction of the time of all but the slowest resource that does not overlap with it
 
@@ -50,13 +50,11 @@ struct Costs {
   double shared_cycle = 128;                 // bytes per cycle of a multiprocessor's shared memory
   std::int64_t bytes_in_flight = 48 * 1024;  // of loads, per multiprocessor: hides a latency of about 700 ns
   int max_stages = 8;                        // most stages of a loop of cp.async
-  bool measured = false;  // these constants were measured on a GPU of the target; otherwise assumed
+  bool measured = false;                     // these constants were measured on a GPU of the target; otherwise assumed
 
   /// Returns the fraction of sustained_fma that FMA matmuls reach with `warps` warps on a multiprocessor: few warps do
   /// not hide the latency of barriers and loads.
-  double fma_share(double warps) const {
-    return std::min(1.0, fma_of_four_warps + fma_of_four_more * (warps / 4 - 1));
-  }
+  double fma_share(double warps) const { return std::min(1.0, fma_of_four_warps + fma_of_four_more * (warps / 4 - 1)); }
 
   /// Of the tiles of standalone matmuls (lower/product_tiles.cpp). Cycles are of a multiprocessor.
   struct Tiles {
@@ -72,7 +70,7 @@ struct Costs {
     double lone_warpgroup = 0.8;  // us: a single warpgroup both multiplies and stores
     double starting = 1.5;        // us until the ring is full, beyond those of blocks that use cp.async
     double exchange = 5;          // us for the exchange between the two ranks of split-K
-    double hidden = 0.5;  // fraction of the shorter of memory time and compute time that adds to the longer
+    double hidden = 0.5;          // fraction of the shorter of memory time and compute time that adds to the longer
     // On mma.sync: products and bytes from the L2 per cycle, cycles of a wave beside its loop, blocks together.
     double warp_products = 512, warp_bytes = 32, warp_once = 1500, warp_blocks = 2;
     // On FMA units: lanes, cycles of a wave beside its loop, threads together, stages, and the share of multiprocessors

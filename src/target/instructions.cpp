@@ -75,8 +75,8 @@ const Instruction* find_mma(const Target& t, std::string_view a, std::string_vie
   return row == rows.end() ? nullptr : row->second;
 }
 
-const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b,
-                                      std::string_view d, std::int64_t n, bool a_in_registers) {
+const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d,
+                                      std::int64_t n, bool a_in_registers) {
   const auto& rows = known_rows(t).of_warpgroups;
   const auto row = rows.find({n, a_in_registers, {a, b, d}});
   return row == rows.end() ? nullptr : row->second;

@@ -24,8 +24,8 @@ const Instruction* find_mma(const Target&, std::string_view a, std::string_view 
 /// Returns the warpgroup instruction (wgmma) with exactly `n` columns, for operands of types a and b and accumulators
 /// of type d. The operands are in shared memory and may be contiguous along K, or along M (A) and N (B). With
 /// `a_in_registers`, A is in registers. Returns nullptr if the target has no such instruction.
-const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b,
-                                      std::string_view d, std::int64_t n, bool a_in_registers = false);
+const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::string_view b, std::string_view d,
+                                      std::int64_t n, bool a_in_registers = false);
 
 /// Returns the ldmatrix instruction that loads the most 8x8 matrices at once from shared memory, or nullptr
 /// if the target has none.

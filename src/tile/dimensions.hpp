@@ -11,7 +11,7 @@ namespace zellige::plan {
 struct Dimension {
   int axis = -1;          // the grid axis that divides it; -1: none
   bool iterates = false;  // each iteration has another tile
-  Value map;  // (block along the axis, iteration, coordinate in the tile) -> coordinate less `begin`
+  Value map;              // (block along the axis, iteration, coordinate in the tile) -> coordinate less `begin`
   std::int64_t begin = 0, end = 1;
   bool predicated = false;  // a tile may reach beyond `end`
   bool of_part = false;     // `begin` and `end` contain the program's part_begin

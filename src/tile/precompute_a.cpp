@@ -58,8 +58,8 @@ class PrecomputeA {
     if (n.kind != NodeKind::matmul) return false;
     const Node& a = node(n.in[0]);
     const bool halves = a.dtype == DType::f16 || a.dtype == DType::bf16;
-    return n.carried && n.in.size() == 2 && a.kind == NodeKind::round && sections_.inside(n.in[0]) &&
-           halves && a.shape.back() % 16 == 0 && graph::size(a.shape) / a.shape.back() <= max_rows;
+    return n.carried && n.in.size() == 2 && a.kind == NodeKind::round && sections_.inside(n.in[0]) && halves &&
+           a.shape.back() % 16 == 0 && graph::size(a.shape) / a.shape.back() <= max_rows;
   }
 
   /// Returns the operators that must move before the loop if the A operand `operand` does: all operators in
@@ -94,8 +94,7 @@ class PrecomputeA {
     }
     std::int64_t bytes = 0;
     for (int i : made.nodes)
-      if (!inlined(node(i).kind))
-        bytes += graph::bytes_of(graph::size(node(i).shape) * p_.loop, node(i).dtype);
+      if (!inlined(node(i).kind)) bytes += graph::bytes_of(graph::size(node(i).shape) * p_.loop, node(i).dtype);
     if (bytes > max_) return std::nullopt;
     for (int product : made.readers)
       if (made.nodes.contains(node(product).in[1])) return std::nullopt;

@@ -45,8 +45,8 @@ std::string_view name(NodeKind);
 constexpr DType kept_in(DType dtype) { return graph::is_integer(dtype) ? DType::int32 : DType::f32; }
 /// Returns whether the value of a node of this kind is, by default, not stored, but evaluated by each of its readers.
 inline bool inlined(NodeKind kind) {
-  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat ||
-         kind == NodeKind::rotate || kind == NodeKind::permute;
+  return kind == NodeKind::map || kind == NodeKind::slice || kind == NodeKind::concat || kind == NodeKind::rotate ||
+         kind == NodeKind::permute;
 }
 
 /// One operator of a tile program. Which fields a kind uses is stated with each field.

@@ -22,11 +22,9 @@ bool each(TileProgram& p, const target::Target&) {
 // What simplifies comes first. `shared value` is last and applied once: what it stores is stored as it is, and is no
 // reason to try other rules again.
 constexpr TileRule table[] = {
-    {"cast twice",
-     "a floating-point value is cast without saturation, and then rounded or stored in the same dtype",
+    {"cast twice", "a floating-point value is cast without saturation, and then rounded or stored in the same dtype",
      each<cast_twice>},
-    {"mask of scaled",
-     "masked elements are -inf, and the operand is scaled by a positive finite number, in f32",
+    {"mask of scaled", "masked elements are -inf, and the operand is scaled by a positive finite number, in f32",
      each<mask_of_scaled>},
     {"max of scaled",
      "the operand of a maximum, which no iteration carries, is scaled by a positive finite number, in f32",

@@ -28,8 +28,6 @@ Sections::Sections(const TileProgram& program) : program_(&program) {
   }
 }
 
-Section Sections::complete(int node) const {
-  return over_loop(program_->nodes[node]) ? Section::after : of(node);
-}
+Section Sections::complete(int node) const { return over_loop(program_->nodes[node]) ? Section::after : of(node); }
 
 }  // namespace zellige::plan

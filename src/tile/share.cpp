@@ -70,9 +70,8 @@ class Sharing {
         for (const Coordinate& c : at[i]) {
           Coordinate there = c;
           if (n.kind != NodeKind::map && shift != 0)
-            there = {
-                (c.path * 31 + static_cast<std::size_t>(n.dim)) * 1000003 + static_cast<std::size_t>(shift),
-                c.shifts + 1};
+            there = {(c.path * 31 + static_cast<std::size_t>(n.dim)) * 1000003 + static_cast<std::size_t>(shift),
+                     c.shifts + 1};
           at[n.in[k]].insert(there);
         }
       }
@@ -85,7 +84,7 @@ class Sharing {
 
   void store_repeated() {
     std::vector<std::set<Place>> places(p_.nodes.size());  // that evaluate each node
-    std::vector<int> level(p_.nodes.size(), 0);  // of stored values: approximate number of earlier phases
+    std::vector<int> level(p_.nodes.size(), 0);            // of stored values: approximate number of earlier phases
     const Sections sections(p_);
     for (int root = 0; root < size(); ++root) {
       const Node& n = p_.nodes[root];

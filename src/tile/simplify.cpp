@@ -16,8 +16,8 @@ namespace {
 /// of x, with the same result.
 bool rounds_the_same(const TileProgram& p, int x, DType to) {
   const Node& n = p.nodes[x];
-  return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate &&
-         !graph::is_integer(to) && !graph::is_integer(p.nodes[n.in[0]].dtype);
+  return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate && !graph::is_integer(to) &&
+         !graph::is_integer(p.nodes[n.in[0]].dtype);
 }
 
 /// If the operand of `n` is a multiplication of float32 values by a positive finite constant, multiplies the result of
@@ -45,8 +45,7 @@ bool cast_twice(TileProgram& p, Node& n) {
 }
 
 bool mask_of_scaled(TileProgram& p, Node& n) {
-  return n.kind == NodeKind::map && n.op == OpKind::mask && std::isinf(n.scalar) && n.scalar < 0 &&
-         before_scale(p, n);
+  return n.kind == NodeKind::map && n.op == OpKind::mask && std::isinf(n.scalar) && n.scalar < 0 && before_scale(p, n);
 }
 
 bool max_of_scaled(TileProgram& p, Node& n) {

@@ -89,8 +89,7 @@ std::uint64_t View::inside(const TileProgram& p, std::int64_t iteration) const {
     }
     for (std::int64_t block = 0, here = 1; !separate && block < blocks; ++block, sum += here, here = 1)
       for (int d = 0; d < rank(); ++d)
-        if (axis(d) == a)
-          here *= std::clamp<std::int64_t>(end(d) - along(d, p).start(block, iteration), 0, tile(d));
+        if (axis(d) == a) here *= std::clamp<std::int64_t>(end(d) - along(d, p).start(block, iteration), 0, tile(d));
     all *= static_cast<std::uint64_t>(separate ? product * (blocks / combinations) : sum);
   }
   return all;

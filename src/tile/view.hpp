@@ -114,9 +114,7 @@ class View {
   bool predicated(int dim) const { return at(dim).overhang; }
   bool predicated() const;
   /// Returns whether the end may part `count` neighbours in a tile, of which the first is at a multiple of `count`.
-  bool straddles_end(int dim, std::int64_t count) const {
-    return at(dim).overhang && at(dim).extent % count != 0;
-  }
+  bool straddles_end(int dim, std::int64_t count) const { return at(dim).overhang && at(dim).extent % count != 0; }
   /// Returns the largest number that divides every tile's first coordinate; 0 if all of these are 0.
   std::int64_t alignment(int dim) const;
   /// Returns the number of different tiles that the blocks have in an iteration.

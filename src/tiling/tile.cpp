@@ -43,8 +43,7 @@ class Neighbours {
             const std::optional<graph::KernelGraph> g = retile::proved(graph_, t);
             if (!g) continue;
             for (int threads : threads_of()) {
-              mine.block =
-                  threads == given_[which_].block.count() ? given_[which_].block : graph::Dim3{threads, 1, 1};
+              mine.block = threads == given_[which_].block.count() ? given_[which_].block : graph::Dim3{threads, 1, 1};
               if (t == given_) continue;
               graph::KernelGraph timed = *g;
               auto block = std::make_shared<graph::BlockGraph>(*timed.ops[mine.op].block);
@@ -92,16 +91,15 @@ class Neighbours {
   /// blocks than a third of the multiprocessors, and fewer than the original grid. Too large is one with more
   /// than 6 blocks per multiprocessor, and more than the original grid.
   bool sensible(const OpTiling& t) const {
-    const std::int64_t blocks = t.grid.count(), own = given_[which_].grid.count(),
-                       all = target_.multiprocessors;
+    const std::int64_t blocks = t.grid.count(), own = given_[which_].grid.count(), all = target_.multiprocessors;
     return (blocks >= all / 3 || blocks >= own) && (blocks <= 6 * all || blocks <= own);
   }
 
   /// Returns the numbers of threads per block to try.
   std::vector<int> threads_of() const {
     const auto own = static_cast<int>(given_[which_].block.count());
-    const bool products = std::ranges::count(graph_.ops[given_[which_].op].block->ops, OpKind::matmul,
-                                             &graph::BlockOp::kind) > 0;
+    const bool products =
+        std::ranges::count(graph_.ops[given_[which_].op].block->ops, OpKind::matmul, &graph::BlockOp::kind) > 0;
     std::vector<int> counts{own};
     for (int n : products ? std::vector<int>{128, 256} : std::vector<int>{128, 256, 512, 1024})
       if (n != own) counts.push_back(n);
@@ -150,8 +148,7 @@ bool has_longer_loop(const Plan& a, const Plan& b) {
 /// Returns whether plan a is cheaper than plan `given` by the minimum gains, in percent and in microseconds,
 /// and keeps enough warps busy.
 bool clearly_less(const Tiled& a, const Tiled& given, const target::Costs::Search& costs) {
-  const double gain =
-      has_longer_loop(a.plan, given.plan) ? costs.clear_gain_of_longer_loops : costs.clear_gain;
+  const double gain = has_longer_loop(a.plan, given.plan) ? costs.clear_gain_of_longer_loops : costs.clear_gain;
   return a.cost.us < (1 - gain) * given.cost.us && a.cost.us < given.cost.us - costs.clear_us &&
          busy(a.plan) >= std::min(costs.min_busy, busy(given.plan));
 }
@@ -164,8 +161,8 @@ retile::Tiling tiling_of(const Tiled& t) {
   return all;
 }
 
-Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options,
-              int maximum, Tilings whose) {
+Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options, int maximum,
+              Tilings whose) {
   Ranked found;
   std::vector<Tiled>& all = found.tiled;
   std::optional<Rejected> own;
@@ -176,11 +173,10 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     drop(plan, found.rejected);
   }
   const std::size_t ops = retile::tiling_of(graph).size();
-  const Tiling own_products =
-      own ? lower(graph, target, options.tiling).products : all.front().plan.program.products;
+  const Tiling own_products = own ? lower(graph, target, options.tiling).products : all.front().plan.program.products;
   const Tiling products = whose == Tilings::of_products_too ? own_products : Tiling{};
-  const auto few = static_cast<std::size_t>(
-      std::max<int>(maximum / std::max(1, static_cast<int>(ops + products.size())), 1));
+  const auto few =
+      static_cast<std::size_t>(std::max<int>(maximum / std::max(1, static_cast<int>(ops + products.size())), 1));
   const auto try_with = [&](const graph::KernelGraph& g, const Tiling& tiles) {
     PlanOptions with = options;
     with.tiling = tiles;
@@ -199,8 +195,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
   for (std::size_t which = 0; which < ops; ++which) {
     const graph::KernelGraph from = graph_so_far();
     for (const auto& [us, tiling] : Neighbours(from, which, target).best(few))
-      if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling))
-        try_with(*g, options.tiling);
+      if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling)) try_with(*g, options.tiling);
   }
   for (const OpTiling& product : products) {
     const graph::KernelGraph from = graph_so_far();
@@ -222,26 +217,22 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
 
 Tiled tile(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
   if (options.tiles == Tiles::fixed) return planned(retile::retile(graph, options.tiling), target, options);
-  if (options.tiles == Tiles::given || retile::tiling_of(graph).empty())
-    return planned(graph, target, options);
+  if (options.tiles == Tiles::given || retile::tiling_of(graph).empty()) return planned(graph, target, options);
   Ranked found = ranked(graph, target, options, 4, Tilings::of_custom_operators);
   std::vector<Tiled>& all = found.tiled;
   const Tiling own = retile::tiling_of(graph);
-  const auto given =
-      std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
+  const auto given = std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
   const bool rejected = given == all.end();
   const bool clear = !rejected && clearly_less(all.front(), *given, target.costs.search);
   const double us = rejected ? 0 : given->cost.us;
   Tiled taken = rejected || clear ? std::move(all.front()) : std::move(*given);
   taken.plan.rejected = std::move(found.rejected);
   taken.plan.program.notes.push_back(
-      rejected ? fmt::format(
-                     "tiles selected from {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
-                     all.size(), taken.cost.us, print(own))
-      : clear ? fmt::format("tiles selected from {}: {:.1f} us, where the graph's own ({}) take {:.1f}",
-                            all.size(), taken.cost.us, print(own), us)
-              : fmt::format("tiles of the graph: {:.1f} us, the least of {}, or not clearly more", us,
-                            all.size()));
+      rejected ? fmt::format("tiles selected from {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
+                             all.size(), taken.cost.us, print(own))
+      : clear  ? fmt::format("tiles selected from {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
+                             taken.cost.us, print(own), us)
+               : fmt::format("tiles of the graph: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
   return taken;
 }
 

@@ -17,14 +17,13 @@ void check_view(const Kernel& plan, const Node& n, const graph::KernelTensor& te
     const std::int64_t origin = n.view.origin(d), end = n.view.end(d),
                        reach = origin + algebra::cosize_of(tape, n.view.along(d, p).map()).v;
     if (end > tensor.shape[d])
-      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, end,
-             d, tensor.shape[d]);
+      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, end, d,
+             tensor.shape[d]);
     if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
-      reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name,
-             origin, d);
+      reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name, origin, d);
     if (reach > end && !n.view.predicated(d))
-      reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
-             p.name, name(n.kind), n.name, reach, d, end);
+      reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them", p.name,
+             name(n.kind), n.name, reach, d, end);
   }
 }
 
@@ -72,23 +71,22 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
       const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
       const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
       if (offset < 0 || last >= elements)
-        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name,
-               to_string(at), b.name, offset, elements);
+        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, to_string(at), b.name,
+               offset, elements);
       if (taken[offset / step])
-        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at),
-               b.name, offset);
+        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at), b.name,
+               offset);
       taken[offset / step] = true;
       const bool begins = at[b.inner] % chunk == 0;
-      if (b.padded[b.inner] > 1 &&
-          (begins ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))
-        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned",
-               plan.program.name, to_string(at), b.name, byte);
+      if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))
+        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned", plan.program.name,
+               to_string(at), b.name, byte);
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
   if (need > b.bytes() || b.offset < 0 || b.offset + need > plan.shared_bytes)
-    reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset,
-           b.bytes(), plan.shared_bytes);
+    reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset, b.bytes(),
+           plan.shared_bytes);
 }
 
 /// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.
@@ -100,8 +98,8 @@ void check_alignment(const Kernel& plan, const Work& t) {
     if (at.empty()) return;
     const std::int64_t byte = b.address(at);
     if (byte % copy.bytes != 0)
-      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name,
-             copy.bytes, b.name, to_string(at), byte);
+      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name, copy.bytes,
+             b.name, to_string(at), byte);
   };
   for_each(EvaluatedLayout(plan.layout_of(t)), check, copy.vector);
 }
@@ -111,8 +109,8 @@ void check_padding(const Kernel& plan, const Work& t) {
   const SmemTensor& b = plan.tensors[t.buffer];
   const Context& c = plan.layout_of(t);
   if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
-  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name,
-         b.name, to_string(b.padded), to_string(c.domain));
+  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name, b.name,
+         to_string(b.padded), to_string(c.domain));
 }
 
 }  // namespace

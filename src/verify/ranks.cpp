@@ -54,13 +54,9 @@ class Ranks {
   }
 
  private:
-  std::string describe(const std::string& name, int rank) const {
-    return fmt::format("{} of rank {}", name, rank);
-  }
+  std::string describe(const std::string& name, int rank) const { return fmt::format("{} of rank {}", name, rank); }
   int agent_of(int agent, int rank) const { return rank * static_cast<int>(s_.agents.size()) + agent; }
-  int channel_of(int channel, int rank) const {
-    return rank * static_cast<int>(s_.channels.size()) + channel;
-  }
+  int channel_of(int channel, int rank) const { return rank * static_cast<int>(s_.channels.size()) + channel; }
 
   bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
   /// Returns into how many parts the flat schedule (one schedule for all blocks of the cluster) divides a tensor of
@@ -176,8 +172,8 @@ class Ranks {
           rename(part.channel, to);
         },
         [&](Barrier& barrier) { barrier.id += barriers_per_rank * rank; },
-        [](OneOf<Start, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier,
-                 ClusterBarrier, Loop> auto&) {});
+        [](OneOf<Start, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier,
+                 Loop> auto&) {});
   }
 
   /// Returns the accesses in `list` as accesses to the tensors of block `rank` in the flat schedule (one schedule for

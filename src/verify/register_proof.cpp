@@ -59,8 +59,8 @@ void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool pa
   const int left_id = left_in(writer);
   const Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
-    reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each",
-           p_.name, describe(reader), x, describe(writer), from.holders());
+    reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each", p_.name,
+           describe(reader), x, describe(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, reader.context}).second) return;
   const EvaluatedLayout left(from), taken(to);
   for (int repeat = 0; repeat < taken.repeats(); ++repeat)
@@ -99,8 +99,8 @@ void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
   });
 }
 
-void RegisterProof::clash(const Work& writer, const Work& reader, int x, int thread, int value,
-                          const Shape& found, const Shape& wanted) const {
+void RegisterProof::clash(const Work& writer, const Work& reader, int x, int thread, int value, const Shape& found,
+                          const Shape& wanted) const {
   reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
          found.empty() ? "no element" : to_string(found), x, describe(writer), describe(reader),
          wanted.empty() ? "no element" : to_string(wanted));
@@ -110,11 +110,11 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
   const Shape& shape = plan_.tensors[b].shape;
   const Context &from = context(w), &to = context(t);
   if (!own)
-    reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own",
-           p_.name, describe(t), plan_.tensors[b].name, describe(w));
+    reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own", p_.name,
+           describe(t), plan_.tensors[b].name, describe(w));
   if (w.kind == WorkKind::finish || plan_.tensors[b].partials > 1)
-    reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}",
-           p_.name, describe(t), plan_.tensors[b].name, describe(w), print(from));
+    reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}", p_.name,
+           describe(t), plan_.tensors[b].name, describe(w), print(from));
   const std::vector<int> owner = owners(from, shape);
   for_each(EvaluatedLayout(to), [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
@@ -125,8 +125,8 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
       reject(
           "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
           "where thread {} wrote it",
-          p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.tensors[b].name,
-          describe(w), found);
+          p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.tensors[b].name, describe(w),
+          found);
   });
 }
 
@@ -141,8 +141,7 @@ void RegisterProof::covers(const Work& t) {
   for (std::size_t i = 0; i < holder_counts.size(); ++i)
     if (holder_counts[i] != holders)
       reject("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
-             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), describe(t), holder_counts[i],
-             holders);
+             to_string(coordinates(static_cast<std::int64_t>(i), c.domain)), describe(t), holder_counts[i], holders);
 }
 
 void RegisterProof::chained(const Work& t, const Work& writer) {
@@ -150,18 +149,18 @@ void RegisterProof::chained(const Work& t, const Work& writer) {
   const Shape& a = p_.nodes[operand].shape;
   const Context &from = context(writer), &c = context(t);
   if (!from.row || from.domain != a || from.repeats() != 1)
-    reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand,
-           print(from), to_string(a));
+    reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand, print(from),
+           to_string(a));
   if (!multiplied_.insert(t).second) return;
   const Instruction& row = *t.matmul.row;
   if (a.back() % row.k != 0)
-    reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, describe(t), operand,
-           a.back(), row.k);
+    reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, describe(t), operand, a.back(),
+           row.k);
   const WarpLayout producer = warps(from), consumer = warps(c);
   const EvaluatedLayout left(from), taken(a_fragments(a, producer, consumer, row));
   if (left.values() != taken.values())
-    reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, describe(writer),
-           left.values(), operand, describe(t), taken.values());
+    reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, describe(writer), left.values(),
+           operand, describe(t), taken.values());
   const int columns = consumer.n;  // each warp along N multiplies all of K
   std::vector<int> multiplied(graph::size(a) * columns, 0);
   for_each(taken, [&](int thread, int value, const Shape& wanted) {
@@ -191,8 +190,8 @@ void RegisterProof::sums(const Work& t, const Work& writer) {
            plan_.tensors[t.buffer].name, plan_.tensors[t.buffer].partials);
   if (c.axes() == 1) reject("{}: {} adds up partial results in {}", p_.name, describe(t), print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
-    reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(),
-           c.threads(), p_.threads());
+    reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(), c.threads(),
+           p_.threads());
   if (summed_.insert(t.context).second) added_once(t);
   if (t.buffer < 0) in_every_lane(t);
 }
@@ -203,9 +202,9 @@ void RegisterProof::in_every_lane(const Work& t) const {
   const Context& c = context(t);
   const int kept = plan_.rmem_of(t.node);
   if (kept < 0 || c.parts() > 1)
-    reject("{}: {} leaves %{} in registers, where {}", p_.name, describe(t), t.node,
-           c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts())
-                         : "nobody looks for it");
+    reject(
+        "{}: {} leaves %{} in registers, where {}", p_.name, describe(t), t.node,
+        c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts()) : "nobody looks for it");
   const EvaluatedLayout layout(c), rows(plan_.rmem[kept].layout);
   Shape summed;
   for_each(layout, [&](int thread, int value, const Shape& at) {
@@ -233,8 +232,8 @@ void RegisterProof::added_once(const Work& t) const {
       layout.find_sum(thread, 0, 0, own);
       layout.find_sum(first[thread], 0, 0, stored);
       if (!own.empty() && own != stored)
-        reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread,
-               describe(t), to_string(own), to_string(stored));
+        reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread, describe(t),
+               to_string(own), to_string(stored));
     }
     return;
   }
@@ -246,8 +245,8 @@ void RegisterProof::added_once(const Work& t) const {
       layout.find_sum(thread, value, repeat, own);
       layout.find_sum(first[thread], value, repeat, stored);
       if (own != stored)
-        reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name,
-               value, thread, describe(t), to_string(at), to_string(stored));
+        reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name, value,
+               thread, describe(t), to_string(at), to_string(stored));
       ++summed[linear(at, c.domain)];
     });
   for (std::size_t i = 0; i < summed.size(); ++i)

@@ -49,8 +49,8 @@ class RegisterProof {
 
  private:
   const Context& context(const Work& t) const { return plan_.layout_of(t); }
-  [[noreturn]] void clash(const Work& writer, const Work& reader, int x, int thread, int value,
-                          const Shape& found, const Shape& wanted) const;
+  [[noreturn]] void clash(const Work& writer, const Work& reader, int x, int thread, int value, const Shape& found,
+                          const Shape& wanted) const;
   int left_in(const Work& t) const;
   void in_every_lane(const Work& t) const;
   void added_once(const Work& t) const;

@@ -43,8 +43,7 @@ void set_up(Kernel& s) {
     s.setup.push_back({.is = MbarrierInit{.channel = c, .arrivals = arrivals(s, channel)}});
     if (ranks_of(s, c) == 1) continue;
     s.agents[channel.producer].steps.push_back({.is = Drain{c}});
-    s.teardown = {{.is = WarpBarrier{}},
-                  {.is = ClusterBarrier{}, .what = "nobody leaves while others write here"}};
+    s.teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}, .what = "nobody leaves while others write here"}};
   }
   if (!s.setup.empty()) {
     s.setup.push_back({.is = FenceInit{}});

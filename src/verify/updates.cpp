@@ -22,8 +22,7 @@ void count(const std::vector<Step>& steps, const TileProgram& p, std::int64_t it
   for (const Step& step : steps) {
     if (const int node = updated(step, p); node >= 0) counts[node] += iterations;
     if (const Loop* loop = as<Loop>(step))
-      count(loop->body, p, loop->kind == Loop::iterations ? loop->trip_count - loop->from : iterations,
-            counts);
+      count(loop->body, p, loop->kind == Loop::iterations ? loop->trip_count - loop->from : iterations, counts);
   }
 }
 
@@ -39,16 +38,15 @@ void verify_updates(const Kernel& k) {
     for (const auto& [node, n] : counts) {
       seen.insert(node);
       if (n != k.iterations_per_rank())
-        reject("{}: %{} is carried over {} iterations, and {} updates it in {}", p.name, node,
-               k.iterations_per_rank(), agent.name, n);
+        reject("{}: %{} is carried over {} iterations, and {} updates it in {}", p.name, node, k.iterations_per_rank(),
+               agent.name, n);
     }
   }
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
     const Node& n = p.nodes[i];
     const bool state = over_loop(n) || n.kind == NodeKind::running_max;
     if (state && needed[i] && !seen.contains(i))
-      reject("{}: %{} is carried over {} iterations, and no step updates it", p.name, i,
-             k.iterations_per_rank());
+      reject("{}: %{} is carried over {} iterations, and no step updates it", p.name, i, k.iterations_per_rank());
   }
 }
 

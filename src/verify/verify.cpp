@@ -106,8 +106,8 @@ class Simulation {
         if (phases.size() < n) phases.resize(n);
         if (acquire) continue;
         if (n == 0)
-          reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step",
-                 s.kernel.name(), s.kernel.agents[a].name,
+          reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel.name(),
+                 s.kernel.agents[a].name,
                  load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
                       : fmt::format("releases channel {}", c.name),
                  describe(e), c.name);
@@ -129,8 +129,7 @@ class Simulation {
   /// Returns the names of the tensor stages that an event (an executed step) writes, as text for messages.
   std::string writes_text(const Event& e) const {
     std::string text;
-    for (const Access& w : e.step->writes)
-      text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
+    for (const Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
     return text;
   }
 
@@ -231,8 +230,8 @@ class Simulation {
     const std::int64_t group = me.committed[static_cast<int>(g)] + 1;
     touch(a, e, via, component, group);
     const auto& list = via == Via::cp_async ? e.step->writes : e.step->reads;
-    const Touch last{
-        a, &e, list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false, component, group};
+    const Touch last{a,         &e,   list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false,
+                     component, group};
     me.last[static_cast<int>(g)] = last;
     if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
   }
@@ -284,8 +283,7 @@ class Simulation {
   /// Returns whether the consumers have released all stages that the producer of the channel (a ring of
   /// shared-memory stages) has filled.
   static bool drained(const ChannelState& channel) {
-    return std::ranges::all_of(channel.consumers,
-                               [&](const auto& c) { return c.second.released >= channel.produced; });
+    return std::ranges::all_of(channel.consumers, [&](const auto& c) { return c.second.released >= channel.produced; });
   }
 
   /// Records that all threads of warp role `me` have observed everything up to the clock `own`, and that a
@@ -307,10 +305,9 @@ class Simulation {
     }
     ConsumerState& mine = channel.consumers.at(a);
     if (mine.released >= s.channels[acquired_channel(of)].consumers.at(a).acquired)
-      reject(
-          "{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
-          s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages,
-          c.name, describe(e), c.name);
+      reject("{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
+             s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages,
+             c.name, describe(e), c.name);
     ++mine.released;
     mine.released_own.push_back(me.own);
     mine.released_fenced.push_back(me.fenced_own);
@@ -354,15 +351,14 @@ class Simulation {
       if (barriers_of[b].contains(at.id)) threads += warp_threads * s.kernel.agents[b].warps;
     if (threads == at.threads) return;
     reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
-           s.kernel.name(), s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads,
-           threads, threads);
+           s.kernel.name(), s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
+           threads);
   }
   /// Returns whether the end of this round of a barrier is ordered before the current step of warp role `me`. (A round
   /// ends when all warp roles that use the barrier have arrived.) This holds if `me` has observed that some warp role,
   /// itself included, has returned from waiting for the end of the round.
   bool knows(const AgentState& me, const Round& round) const {
-    return std::ranges::any_of(round.passed,
-                               [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
+    return std::ranges::any_of(round.passed, [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
   }
 
   /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp role has
@@ -435,8 +431,8 @@ class Simulation {
       reject(
           "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
           "initialise it for the number of warps that release the stage, in every phase",
-          s.kernel.name(), s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected,
-          phase / c.stages, arrivals);
+          s.kernel.name(), s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
+          arrivals);
     }
   }
 
@@ -460,8 +456,7 @@ class Simulation {
               "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
               "still be written when the kernel ends; acquire every stage that is filled",
               s.kernel.name(), s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
-              consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name,
-              channel.produced - consumer.acquired);
+              consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name, channel.produced - consumer.acquired);
       if (c.by == Synchronisation::mbarrier_bytes)
         check_arrivals(c, channel, arrivals_of(s.kernel, static_cast<int>(k)));
     }

@@ -34,8 +34,7 @@ void check_tensors(const Kernel& s) {
   for (const SmemTensor& t : s.tensors) {
     if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", s.name(), t.name, t.stages);
     if (t.bytes() < 1)
-      reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", s.name(), t.name, t.bytes(),
-             t.stages);
+      reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", s.name(), t.name, t.bytes(), t.stages);
     if (t.offset < 0)
       reject("{}: tensor {} lies at byte {}; shared memory starts at byte 0", s.name(), t.name, t.offset);
   }
@@ -50,16 +49,15 @@ void check_channels(const Kernel& s) {
     if (c.consumers.empty()) reject("{}: channel {} has no consumer; it needs at least 1", s.name(), c.name);
     for (int consumer : c.consumers) {
       if (c.producer < 0 || c.producer >= agents || consumer < 0 || consumer >= agents)
-        reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", s.name(),
-               c.name, c.producer, consumer, agents);
+        reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", s.name(), c.name,
+               c.producer, consumer, agents);
       if (std::ranges::count(c.consumers, consumer) > 1)
-        reject("{}: channel {} names {} as consumer twice; each agent once", s.name(), c.name,
-               s.agents[consumer].name);
+        reject("{}: channel {} names {} as consumer twice; each agent once", s.name(), c.name, s.agents[consumer].name);
     }
     const bool registers = c.by == Synchronisation::commit_group && c.tensor == -1;
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
-      reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", s.name(),
-             c.name, c.tensor, tensors);
+      reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", s.name(), c.name,
+             c.tensor, tensors);
     if (is_exchange(c) && (s.ranks == 1 || c.stages != 1))
       reject(
           "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
@@ -70,8 +68,8 @@ void check_channels(const Kernel& s) {
       reject("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", s.name(), c.name,
              s.agents[c.producer].name);
     if (s.tensors[c.tensor].stages != c.stages)
-      reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", s.name(), c.name,
-             c.stages, s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
+      reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", s.name(), c.name, c.stages,
+             s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
   }
 }
 
@@ -93,25 +91,23 @@ void check_channel_of(const Kernel& s, int agent, const Step& step, int k) {
   const Channel& c = s.channels[channel];
   const bool loads = copy && step.reads.empty();
   if (needed && c.by != Synchronisation::mbarrier_bytes && !is_exchange(c))
-    wrong("acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to acquire",
-          c.name, name(c.by));
+    wrong("acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to acquire", c.name,
+          name(c.by));
   if (needed && agent != c.producer && !consumes(c, agent))
     wrong("acquires or releases channel {}, which joins {} and {}; only these two may", c.name,
           s.agents[c.producer].name, s.agents[c.consumers[0]].name);
   if (acquired >= static_cast<int>(s.channels.size()))
-    wrong("holds a stage of channel {}; the schedule has {} channels, numbered from 0", acquired,
-          s.channels.size());
+    wrong("holds a stage of channel {}; the schedule has {} channels, numbered from 0", acquired, s.channels.size());
   if (loads && agent != (acquired >= 0 ? s.channels[acquired] : c).producer)
-    wrong("copies through channel {}, whose producer is {}; only its producer may", c.name,
-          s.agents[c.producer].name);
+    wrong("copies through channel {}, whose producer is {}; only its producer may", c.name, s.agents[c.producer].name);
   if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
-    wrong("loads through channel {}, which works by {}; a load completes by cp_async_group or mbarrier_bytes",
-          c.name, name(c.by));
+    wrong("loads through channel {}, which works by {}; a load completes by cp_async_group or mbarrier_bytes", c.name,
+          name(c.by));
   if (loads && c.by == Synchronisation::mbarrier_bytes)
     for (const Access& w : step.writes)
       if (s.tensors[w.tensor].stages != c.stages)
-        wrong("fills tensor {} of {} stages through channel {} of {}; the two must agree",
-              s.tensors[w.tensor].name, s.tensors[w.tensor].stages, c.name, c.stages);
+        wrong("fills tensor {} of {} stages through channel {} of {}; the two must agree", s.tensors[w.tensor].name,
+              s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
 /// Rejects a step of warp role `agent` that has an invalid tensor, channel, guard, barrier or loop.
@@ -130,8 +126,7 @@ void check_steps(const Kernel& s, int agent) {
     for (const auto* list : {&step.reads, &step.writes})
       for (const Access& x : *list) {
         if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
-          wrong("touches tensor {}; the schedule has {} tensors, numbered from 0", x.tensor,
-                s.tensors.size());
+          wrong("touches tensor {}; the schedule has {} tensors, numbered from 0", x.tensor, s.tensors.size());
         if (!touches)
           wrong("is a {} and touches tensor {}; only start, work, copy and async_work do", name(step),
                 s.tensors[x.tensor].name);
@@ -213,8 +208,8 @@ void check_threads(const Kernel& s, const target::Target& t) {
     warps += a.warps;
   }
   if (warps != (s.threads + warp - 1) / warp)
-    reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", s.name(),
-           warps, s.threads, (s.threads + warp - 1) / warp);
+    reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", s.name(), warps,
+           s.threads, (s.threads + warp - 1) / warp);
 }
 
 /// Throws DoesNotFit or Rejected if the warp roles' register limits exceed the target's or do not suit setmaxnreg.
@@ -233,11 +228,11 @@ void check_registers(const Kernel& s, const target::Target& t) {
   }
   if (!given) return;
   if (left)
-    reject("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", s.name(),
-           given->name, given->registers, left->name);
+    reject("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", s.name(), given->name,
+           given->registers, left->name);
   if (sum > t.registers_per_multiprocessor)
-    does_not_fit("{}: its agents need {} registers together; a multiprocessor of {} has {}", s.name(), sum,
-                 t.name, t.registers_per_multiprocessor);
+    does_not_fit("{}: its agents need {} registers together; a multiprocessor of {} has {}", s.name(), sum, t.name,
+                 t.registers_per_multiprocessor);
   for (const Agent& a : s.agents) {
     if (!differ && (a.registers < 1 || a.registers > t.registers_per_thread))
       reject("{}: agent {} has {} registers a thread; {} has 1 to {}", s.name(), a.name, a.registers, t.name,
@@ -249,11 +244,11 @@ void check_registers(const Kernel& s, const target::Target& t) {
           "it needs sm_90a",
           s.name(), a.name, a.registers, t.name);
     if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
-      reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256",
-             s.name(), a.name, a.registers);
+      reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", s.name(), a.name,
+             a.registers);
     if (a.warps % warpgroup != 0)
-      reject("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}",
-             s.name(), a.name, a.warps, warpgroup);
+      reject("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}", s.name(),
+             a.name, a.warps, warpgroup);
   }
 }
 
@@ -272,16 +267,15 @@ void check_instructions(const Kernel& s, const target::Target& t) {
         does_not_fit("{}: {}, is a TMA copy, which {} lacks; use cp_async_group, or sm_90a", s.name(),
                      at(a, step, p.index), t.name);
       if (wgmma && t.compute_capability != 90)
-        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(),
-                     at(a, step, p.index), t.name);
+        does_not_fit("{}: {}, is wgmma, which {} lacks; use mma.sync, or sm_90a", s.name(), at(a, step, p.index),
+                     t.name);
       if (wgmma && a.warps % warpgroup != 0)
         wrong("is wgmma on an agent of {} warps; it takes whole warpgroups of {}", a.warps, warpgroup);
       for (const auto* list : {&step.reads, &step.writes})
         for (const Access& x : *list) {
           const SmemTensor& tensor = s.tensors[x.tensor];
           const std::int64_t stage = tensor.bytes() / tensor.stages;
-          if (tma &&
-              (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
+          if (tma && (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
             wrong("is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples of {}",
                   tensor.name, tensor.offset, stage, tma_alignment);
         }
@@ -319,8 +313,7 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
   }
   std::set<Groups> started;
   walk(agent.steps, [&](const Step& other, const Position&) {
-    if (as<Mma>(other) || (as<Copy>(other) && !is_tma_load(s, other)))
-      started.insert(groups_of(s, agent, other));
+    if (as<Mma>(other) || (as<Copy>(other) && !is_tma_load(s, other))) started.insert(groups_of(s, agent, other));
   });
   if (started.size() > 1)
     reject(
@@ -332,8 +325,7 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
 
 /// Returns whether each block of a cluster writes partial results (split-K) into the others' copies of the tensor.
 static bool filled_by_ranks(const Kernel& s, int tensor) {
-  return std::ranges::any_of(s.channels,
-                             [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
+  return std::ranges::any_of(s.channels, [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
 }
 
 /// Rejects an invalid number of ranks (blocks per cluster), and multicast loads and exchanges whose tensors
@@ -345,8 +337,7 @@ static void check_ranks(const Kernel& s) {
     walk(a.steps, [&](const Step& step, const Position& p) {
       const Rejection wrong{s.name(), a, step, p.index};
       const auto* compute = as<Compute>(step);
-      if (compute && compute->to_cluster &&
-          (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
+      if (compute && compute->to_cluster && (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
         wrong(
             "writes to the other ranks through no channel of theirs; name one by mbarrier_cluster that "
             "carries the one tensor");
@@ -356,8 +347,8 @@ static void check_ranks(const Kernel& s) {
       for (const Access& w : step.writes) {
         const SmemTensor& t = s.tensors[w.tensor];
         if (t.bytes() / t.stages % (s.ranks * tma_alignment) != 0)
-          wrong("loads a stage of {} in {} parts; its {} bytes do not split into that many multiples of {}",
-                t.name, s.ranks, t.bytes() / t.stages, tma_alignment);
+          wrong("loads a stage of {} in {} parts; its {} bytes do not split into that many multiples of {}", t.name,
+                s.ranks, t.bytes() / t.stages, tma_alignment);
       }
     });
 }
@@ -378,8 +369,8 @@ static void check_setup(const Kernel& s) {
     const auto of_channel = [&](const Step& x) { return channel_of(x) == c; };
     const bool has = barrier_bytes(channel) > 0, shared = ranks_of(s, c) > 1;
     if (const auto times = std::ranges::count_if(s.setup, of_channel); times != has)
-      reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", s.name(), channel.name,
-             times, has ? "must once" : "has none");
+      reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", s.name(), channel.name, times,
+             has ? "must once" : "has none");
     if (has) setup.push_back({.is = MbarrierInit{}});
     if (shared) teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}}};
     for (const Agent& a : s.agents) {
@@ -397,8 +388,7 @@ static void check_setup(const Kernel& s) {
     }
   }
   if (!setup.empty())
-    setup.push_back({.is = FenceInit{}}),
-        setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
+    setup.push_back({.is = FenceInit{}}), setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
   const auto expect = [&](const char* title, const std::vector<Step>& steps, const std::vector<Step>& right) {
     if (kinds(steps) != kinds(right))
       reject("{}: {} is {}; it must be {}", s.name(), title, kinds(steps), kinds(right));

@@ -244,10 +244,8 @@ class Registers {
     // A load that another work holds in registers is read from there.
     const bool held = plan_.rmem_of(x) >= 0 && t.node != x;
     if (plan_.in_place(x) > 0 && !held) return;
-    if (const int c = plan_.rmem_of(x);
-        c >= 0 && n.kind != NodeKind::round && sections_.complete(x) == section_) {
-      if (c == t.context && at == At::own && n.shape == context(t).domain)
-        return proof_.agree(left(t, x), t, x, false);
+    if (const int c = plan_.rmem_of(x); c >= 0 && n.kind != NodeKind::round && sections_.complete(x) == section_) {
+      if (c == t.context && at == At::own && n.shape == context(t).domain) return proof_.agree(left(t, x), t, x, false);
       if (c == t.context && at == At::pair && n.shape == context(t).domain && whole_pairs(context(t)))
         return proof_.in_pairs(left(t, x), t, x);
       if ((at == At::own || at == At::row) && lines_of(plan_.rmem[c].layout, context(t)))
@@ -303,8 +301,8 @@ class Registers {
     proof_.agree(left(t, t.node), t, t.node, true);
     const int parts = context(t).replicated() ? 1 : context(t).holders();
     if (plan_.tensors[t.buffer].partials != parts)
-      wrong(t, "stores {} partial results into {}, which has room for {}", parts,
-            plan_.tensors[t.buffer].name, plan_.tensors[t.buffer].partials);
+      wrong(t, "stores {} partial results into {}, which has room for {}", parts, plan_.tensors[t.buffer].name,
+            plan_.tensors[t.buffer].partials);
   }
 
   /// Rejects matmul work t unless its warps, accumulators, operands and rescaling are those that the plan
@@ -317,10 +315,9 @@ class Registers {
       wrong(t, "runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", w.b, w.m, w.n, w.k,
             selected.b, selected.m, selected.n, selected.k);
     if (c.domain != node(t.node).shape)
-      wrong(t, "has accumulators of {}; its product is {}", to_string(c.domain),
-            to_string(node(t.node).shape));
-    const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
-                              leaves_as(*choice.row, *c.row, node(t.node).shape, w);
+      wrong(t, "has accumulators of {}; its product is {}", to_string(c.domain), to_string(node(t.node).shape));
+    const bool side_by_side =
+        c.row && choice.row && choice.columns() != choice.n && leaves_as(*choice.row, *c.row, node(t.node).shape, w);
     if (!c.row || !choice.row || (!equivalent(*c.row, *choice.row) && !side_by_side))
       wrong(t, "leaves its accumulators as {} does, {} was selected", c.row ? c.row->name : "no instruction",
             choice.row ? choice.row->name : "no instruction");
@@ -354,8 +351,7 @@ class Registers {
   /// Rejects work t, which adds up partial results across lanes, unless earlier work left them and each is added once.
   void finish(const Work& t) {
     const auto found = sums_.find(t.node);
-    if (found == sums_.end())
-      wrong(t, "adds up partial results that no step before it in this section leaves");
+    if (found == sums_.end()) wrong(t, "adds up partial results that no step before it in this section leaves");
     proof_.sums(t, *found->second.work);
     if (t.buffer < 0) accumulators_[t.node] = {&t, false};
   }

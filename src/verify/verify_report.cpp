@@ -42,9 +42,8 @@ std::string how_far_waited(const State& s, const Touch& t, std::int64_t committe
   const std::string place = newer == 0   ? "its group is the newest"
                             : newer == 1 ? "1 group was committed after its own"
                                          : fmt::format("{} groups were committed after its own", newer);
-  return fmt::format(
-      "{}, and {} {}", place, s.kernel.agents[t.agent].name,
-      left == committed ? "has waited for none" : fmt::format("leaves the newest {} in flight", left));
+  return fmt::format("{}, and {} {}", place, s.kernel.agents[t.agent].name,
+                     left == committed ? "has waited for none" : fmt::format("leaves the newest {} in flight", left));
 }
 
 Groups groups_of(Via via) {
@@ -66,8 +65,8 @@ void report_unwritten(const State& s, const Touch& read) {
         if (w.tensor != cell.tensor) continue;
         if (stage_of(w, s.kernel.tensors[w.tensor].stages, e.iteration) != cell.stage) continue;
         if (static_cast<int>(a) == read.agent)
-          reject("{}, which nobody wrote before; its first write is {}: let that come first",
-                 subject(s, read), describe(e));
+          reject("{}, which nobody wrote before; its first write is {}: let that come first", subject(s, read),
+                 describe(e));
         reject(
             "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, "
             "by a channel or a barrier",
@@ -100,8 +99,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
     reject(
         "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
         "{} before this step",
-        head, by, what, second_agent, first.value - s.agents[second.agent].seen[first.component], c.name,
-        c.name);
+        head, by, what, second_agent, first.value - s.agents[second.agent].seen[first.component], c.name, c.name);
   }
   if (first.via != Via::ordinary) {
     const AgentState& issuer = s.agents[first.agent];
@@ -117,8 +115,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
       reject(
           "{}, but {} of {} may still {} {}: {}; wait_group {} and then a barrier or release must come "
           "before this step",
-          head, operation(first.via), by, verb, what, how_far_waited(s, first, committed),
-          committed - first.value);
+          head, operation(first.via), by, verb, what, how_far_waited(s, first, committed), committed - first.value);
     reject(
         "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it "
         "have waited; put a barrier{} between that wait_group and this step",
@@ -137,8 +134,8 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
         "touch only its own (same_thread)",
         head, first.writes ? "writes" : "reads", what);
   if (same_agent)
-    reject("{}, but {} {} {} in other threads and no barrier lies between; put a barrier between the two",
-           head, by, first.writes ? "wrote" : "may still read", what);
+    reject("{}, but {} {} {} in other threads and no barrier lies between; put a barrier between the two", head, by,
+           first.writes ? "wrote" : "may still read", what);
   reject(
       "{}, but {} {} {} and nothing orders the two; put a barrier of {} and {} between them, or a release "
       "and an acquire of a channel",
@@ -185,17 +182,16 @@ void report_deadlock(const State& s) {
       const auto slow = std::ranges::min_element(
           state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
       const std::int64_t needed = state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1);
-      text += fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)",
-                          s.kernel.agents[slow->first].name, s.kernel.tensors[c.tensor].name,
-                          (needed - 1) % c.stages, c.name, needed - slow->second.released);
+      text +=
+          fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)", s.kernel.agents[slow->first].name,
+                      s.kernel.tensors[c.tensor].name, (needed - 1) % c.stages, c.name, needed - slow->second.released);
     } else {
-      text += fmt::format(" for {} to fill {}[{}] of channel {} ({} more needed)",
-                          s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
-                          acquired % c.stages, c.name, acquired + 1 - state.produced);
+      text += fmt::format(" for {} to fill {}[{}] of channel {} ({} more needed)", s.kernel.agents[c.producer].name,
+                          s.kernel.tensors[c.tensor].name, acquired % c.stages, c.name, acquired + 1 - state.produced);
     }
   }
-  reject("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents",
-         s.kernel.name(), text);
+  reject("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents", s.kernel.name(),
+         text);
 }
 
 void report_arrived_twice(const State& s, int agent, const Event& e) {
@@ -214,17 +210,16 @@ void report_left_in_flight(const State& s, const Touch& t) {
         "{}: {} ends while {}{} of {} may be in flight: no commit has closed its group; put a commit after "
         "it and wait_group 0 after that",
         s.kernel.name(), agent, operation(t.via), on, describe(*t.event));
-  reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel.name(),
-         agent, operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed),
-         committed - t.value);
+  reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel.name(), agent,
+         operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed), committed - t.value);
 }
 
 void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
   const std::int64_t committed = s.agents[wgmma.agent].committed[static_cast<int>(Groups::wgmma)];
   const std::string head =
       fmt::format("{}: {} reads the registers of channel {} in {}, but the wgmma of {} may still write them",
-                  s.kernel.name(), s.kernel.agents[wgmma.agent].name,
-                  s.kernel.channels[channel_of(*reader.step)].name, describe(reader), describe(*wgmma.event));
+                  s.kernel.name(), s.kernel.agents[wgmma.agent].name, s.kernel.channels[channel_of(*reader.step)].name,
+                  describe(reader), describe(*wgmma.event));
   if (committed < wgmma.value)
     reject("{}: no commit has closed its group; put a commit and wait_group 0 before this step", head);
   reject("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma, committed),

@@ -86,8 +86,8 @@ struct ConsumerState {
 
 /// The state of one channel (pipeline): its phases, and how far the producer and each consumer are.
 struct ChannelState {
-  std::vector<Phase> phases;  // all of them, known before the simulation because control flow is static
-  std::int64_t produced = 0;  // number of phases that the producer has begun
+  std::vector<Phase> phases;               // all of them, known before the simulation because control flow is static
+  std::int64_t produced = 0;               // number of phases that the producer has begun
   std::map<int, ConsumerState> consumers;  // by agent
 };
 
@@ -116,9 +116,7 @@ struct State {
   int component(int agent, Groups g) const {
     return static_cast<int>(agents.size()) + agent * group_kinds + static_cast<int>(g);
   }
-  int component_of_channel(int channel) const {
-    return static_cast<int>(agents.size()) * (1 + group_kinds) + channel;
-  }
+  int component_of_channel(int channel) const { return static_cast<int>(agents.size()) * (1 + group_kinds) + channel; }
   int components() const { return component_of_channel(static_cast<int>(channels.size())); }
 };
 

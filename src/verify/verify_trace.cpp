@@ -26,8 +26,7 @@ struct Shortening {
   }
   /// Returns how many iterations are removed from a loop with this trip count.
   std::int64_t lost(std::int64_t trip_count) const {
-    return trip_count <= always_whole || trip_count <= minimum ? 0
-                                                               : (trip_count - minimum) / modulus * modulus;
+    return trip_count <= always_whole || trip_count <= minimum ? 0 : (trip_count - minimum) / modulus * modulus;
   }
 };
 
@@ -51,9 +50,8 @@ Shortening shortening(const Kernel& s) {
   // Agents that communicate through channels must stay in step. All loops drop the same number of iterations, if their
   // trip counts differ by at most one (an agent may run the first iteration before its loop); otherwise none.
   if (s.agents.size() > 1)
-    result.together = trip_count.empty() || *trip_count.rbegin() - *trip_count.begin() > 1
-                          ? 0
-                          : result.lost(*trip_count.begin());
+    result.together =
+        trip_count.empty() || *trip_count.rbegin() - *trip_count.begin() > 1 ? 0 : result.lost(*trip_count.begin());
   return result;
 }
 
@@ -95,16 +93,13 @@ struct Unroller {
         }
         each.trip_count = shorten(loop->trip_count), each.real = loop->trip_count, each.in_loop = true;
         index += count(loop->body);
-        for (each.at = shorten(loop->from); each.at < each.trip_count; ++each.at)
-          run(loop->body, begin, each);
+        for (each.at = shorten(loop->from); each.at < each.trip_count; ++each.at) run(loop->body, begin, each);
         loop_seen = true;
         continue;
       }
       // The guard of a step before a loop compares with that loop's trip count: a prologue loads only what it uses.
       const int lag = guard_lag_of(step);
-      const std::int64_t bound = in.in_loop ? in.trip_count
-                                 : lag > 0  ? next_trip_count(steps, k, in.next)
-                                            : 1;
+      const std::int64_t bound = in.in_loop ? in.trip_count : lag > 0 ? next_trip_count(steps, k, in.next) : 1;
       if (in.at + lag >= bound && lag > 0) continue;
       using Place = Event::Place;
       const Place place = in.in_loop                                ? Place::in_loop

@@ -40,8 +40,7 @@ Instruction matrix_instruction(const std::vector<std::string>& parts, std::strin
     if (one_of(parts[p], {"x1", "x2", "x4"}))
       i.matrices = parts[p][1] - '0';
     else if (!one_of(parts[p], {"sync", "aligned", "m8n8", "trans", "shared", "b16"}))
-      fail("access {}: .{} is unknown; ldmatrix and stmatrix take .x1, .x2 or .x4, and .trans", text,
-           parts[p]);
+      fail("access {}: .{} is unknown; ldmatrix and stmatrix take .x1, .x2 or .x4, and .trans", text, parts[p]);
   return i;
 }
 // Returns the ld.shared or st.shared with these parts of its name (ld, shared, v4, b32). Throws Error, with
@@ -104,8 +103,8 @@ void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long lon
           "by side",
           a.name, count, index, l.text());
   if (at % a.bytes)
-    fail("access {}: the element of index {} lies at byte {}, not a multiple of the {} bytes of a lane",
-         a.name, index, at, a.bytes);
+    fail("access {}: the element of index {} lies at byte {}, not a multiple of the {} bytes of a lane", a.name, index,
+         at, a.bytes);
 }
 
 // Returns the index of the tensor's element that `v`, a number or a coordinate, denotes. Throws Error if
@@ -113,8 +112,7 @@ void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long lon
 long long index_at(const Value& v, const SharedLayout& l, const std::string& name) {
   Tape t;
   const Value crd = algebra::as_arithmetic_tuple(v);
-  const Value at =
-      crd.is_tuple() ? algebra::crd2idx(t, retag(crd, ValueKind::tuple), shape_of(l.unswizzled())) : crd;
+  const Value at = crd.is_tuple() ? algebra::crd2idx(t, retag(crd, ValueKind::tuple), shape_of(l.unswizzled())) : crd;
   if (t.failed() || !at.is_number()) fail("access {}: {} is no coordinate of {}", name, to_text(v), l.text());
   const long long i = at.root().s.v;
   if (i < 0 || i >= l.elements())
@@ -130,8 +128,7 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
   std::vector<std::vector<long long>> all;
   if (v.is(ValueKind::tuple)) {
     if (v.rank() == 0) fail("access {}: no lane takes part", name);
-    for (int i = 0; i < v.rank(); ++i)
-      all.push_back({v[i].is(ValueKind::underscore) ? -1 : index_at(v[i], l, name)});
+    for (int i = 0; i < v.rank(); ++i) all.push_back({v[i].is(ValueKind::underscore) ? -1 : index_at(v[i], l, name)});
     return all;
   }
   const Value layout = algebra::innermost(v);
@@ -161,8 +158,7 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
 
 // Adds one warp-wide access, given by each lane's element index, to `a`. Throws Error if `a` has too many accesses.
 void add(SharedAccess& a, std::vector<long long> lanes) {
-  if (a.instances.size() == max_instances)
-    fail("access {}: more than {} accesses of a warp", a.name, max_instances);
+  if (a.instances.size() == max_instances) fail("access {}: more than {} accesses of a warp", a.name, max_instances);
   a.instances.push_back(std::move(lanes));
 }
 
@@ -175,8 +171,8 @@ void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
   const long long lines = flat ? 1 : l.extent(across), length = l.extent(along);
   const int high = matrices > 1 && lines >= 16 ? 2 : 1, wide = matrices / high;
   if (lines < 8 * high || length < wide * count)
-    fail("access {}: {} lines of {} elements are needed; {} has {} of {}", a.name, 8 * high, wide * count,
-         l.text(), lines, length);
+    fail("access {}: {} lines of {} elements are needed; {} has {} of {}", a.name, 8 * high, wide * count, l.text(),
+         lines, length);
   for (long long line = 0; line + 8 * high <= lines; line += 8 * high) {
     for (long long place = 0; place + wide * count <= length; place += wide * count) {
       std::vector<long long> lanes;
@@ -247,8 +243,7 @@ void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
   for (std::size_t first = 0; first < elements.size(); first += warp)
     for (std::size_t v = 0; v < values; v += width) {
       std::vector<long long> lanes;
-      for (std::size_t t = first; t < std::min(elements.size(), first + warp); ++t)
-        lanes.push_back(elements[t][v]);
+      for (std::size_t t = first; t < std::min(elements.size(), first + warp); ++t) lanes.push_back(elements[t][v]);
       add(a, std::move(lanes));
     }
 }

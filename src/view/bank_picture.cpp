@@ -35,8 +35,8 @@ Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int w
       if (found == words.end()) words.push_back(word);
       Cell& c = g.cells[std::size_t(lane - first) * banks + std::size_t(word % banks)];
       c.label = sign(wave);
-      c.hover = fmt::format("lane {}: byte {}, word {} of bank {}, wavefront {}", lane, at, word,
-                            word % banks, wave + 1);
+      c.hover =
+          fmt::format("lane {}: byte {}, word {} of bank {}, wavefront {}", lane, at, word, word % banks, wave + 1);
       c.colour = heat(wave, std::max(wavefronts, 2));
     }
   }

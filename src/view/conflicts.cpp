@@ -11,8 +11,7 @@ namespace zellige::view {
 namespace {
 
 // Returns the byte address that each lane of a warp-wide access uses. `lanes`: element indices; -1: an inactive lane.
-plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes,
-                           const SharedLayout& l) {
+plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes, const SharedLayout& l) {
   plan::BankAccess b{.bytes = a.bytes, .load = !a.matrix && a.name.rfind("st", 0) != 0};
   for (long long i : lanes) b.address.push_back(i < 0 ? -1 : l.address(i));
   return b;
@@ -146,8 +145,7 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
   for (const bool may_xor : {true, false}) {
     for (const long long row : rows) {
       if (row % search.unit) continue;
-      const plan::SwizzleLimits limits{.may_xor = may_xor,
-                                       .may_shift = !l.unswizzled().is_leaf() || rows.size() > 1};
+      const plan::SwizzleLimits limits{.may_xor = may_xor, .may_shift = !l.unswizzled().is_leaf() || rows.size() > 1};
       plan::SwizzleChoice c;
       try {
         c = plan::choose_swizzle(search.footprint(row), search.patterns(row), limits);
@@ -155,8 +153,7 @@ Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout&
         if (r.reason.empty()) r.reason = e.what();
         continue;
       }
-      if (may_xor && c.degree > 1 &&
-          (r.reason.empty() || c.reason.find("no arrangement") != std::string::npos))
+      if (may_xor && c.degree > 1 && (r.reason.empty() || c.reason.find("no arrangement") != std::string::npos))
         r.reason = c.reason;
       const std::optional<Remedy> found = search.remedy(c, row);
       std::optional<Remedy>& current = best[may_xor ? 0 : 1];

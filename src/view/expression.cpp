@@ -15,8 +15,8 @@ constexpr std::string_view tuple_types[] = {"Shape", "Stride", "Coord", "Step", 
 constexpr std::string_view types[] = {"Shape", "Stride", "Coord",   "Step", "Tile",
                                       "tuple", "Layout", "Swizzle", "Int",  "C"};
 // Operations whose first operand is a coordinate tensor; a layout of coordinates is converted to one.
-constexpr std::string_view partitions[] = {"local_tile", "inner_partition", "outer_partition",
-                                           "local_partition", "domain_offset"};
+constexpr std::string_view partitions[] = {"local_tile", "inner_partition", "outer_partition", "local_partition",
+                                           "domain_offset"};
 
 // Returns whether the value can be called with a coordinate.
 bool callable(const Value& v) {
@@ -54,8 +54,7 @@ class Expression : public Parser {
     skip();
     std::size_t end = at_;
     auto part = [&](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-             (end > at_ && c >= '0' && c <= '9');
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (end > at_ && c >= '0' && c <= '9');
     };
     if (letter())
       while (end < text_.size() && part(text_[end])) ++end;
@@ -90,8 +89,7 @@ class Expression : public Parser {
     const std::string_view name = peek_name();
     std::size_t end = at_ + name.size();
     if (name.empty() || name == "X" || name == "Sw" || name == "E") return at_;
-    const bool is_type =
-        std::ranges::count(types, name) || name.starts_with("Layout_") || !view::named(name).empty();
+    const bool is_type = std::ranges::count(types, name) || name.starts_with("Layout_") || !view::named(name).empty();
     if (end < text_.size() && text_[end] == '<' && !is_type) {
       int depth = 0;
       do {
@@ -100,8 +98,7 @@ class Expression : public Parser {
     }
     std::size_t next = end;
     while (next < text_.size() && text_[next] == ' ') ++next;
-    return next < text_.size() && (text_[next] == ',' || text_[next] == ')' || text_[next] == '>') ? end
-                                                                                                   : at_;
+    return next < text_.size() && (text_[next] == ',' || text_[next] == ')' || text_[next] == '>') ? end : at_;
   }
   Value tuple_of(const std::vector<Argument>& list) {
     Value v = empty(ValueKind::tuple);
@@ -127,8 +124,7 @@ class Expression : public Parser {
       return braces(number(fixed(given[0].value.root().s.v)));
     if (has_template && std::ranges::count(tuple_types, name)) return braces(tuple_of(given));
     if (has_template && name == "Layout") return braces(call("make_layout", given, start));
-    if (has_template && name.starts_with("Layout_") && name.ends_with("_Atom"))
-      return braces(gmma(name, given, start));
+    if (has_template && name.starts_with("Layout_") && name.ends_with("_Atom")) return braces(gmma(name, given, start));
     if (!next("(")) {
       if (view::named(name).empty())
         mistake(fmt::format("{} is neither a value nor an operation{}", name, near_operation(name)), start);
@@ -235,9 +231,7 @@ class Expression : public Parser {
   // composition or make_composed_layout. Otherwise returns the value `nothing`, and replaces words such as
   // LayoutRight in `a` by what the tables accept.
   Value own(const std::string& name, std::vector<Argument>& a) {
-    auto word = [&](std::size_t i, const char* w) {
-      return i < a.size() && a[i].is_word() && a[i].text == w;
-    };
+    auto word = [&](std::size_t i, const char* w) { return i < a.size() && a[i].is_word() && a[i].text == w; };
     if ((name == "make_composed_layout" || name == "composition") && a.size() == 3) {
       const Value v = algebra::composed(a[0].value, a[1].value, a[2].value);
       if (!detail::is_composed_layout(v))
@@ -246,8 +240,7 @@ class Expression : public Parser {
     }
     if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutRight") || word(1, "GenRowMajor")))
       a = {a[0]}, a.push_back(valued(strides_right(a[0].value)));
-    if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutLeft") || word(1, "GenColMajor")))
-      a.pop_back();
+    if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutLeft") || word(1, "GenColMajor"))) a.pop_back();
     if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutLeft")) a.pop_back();
     if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutRight")) {
       Value order = empty(ValueKind::tuple);
@@ -256,9 +249,7 @@ class Expression : public Parser {
     }
     return nothing();
   }
-  [[noreturn]] static void fail_operands(const std::string& why) {
-    throw LayoutError(why, {Rule::not_a_layout, 0, 0});
-  }
+  [[noreturn]] static void fail_operands(const std::string& why) { throw LayoutError(why, {Rule::not_a_layout, 0, 0}); }
   static Value strides_right(const Value& shape) {
     return parse_value(evaluate("compact_row_major", {to_text(shape)}));
   }
@@ -268,9 +259,7 @@ class Expression : public Parser {
   Value of_row(const std::string& name, const std::vector<Argument>& a, std::size_t start) {
     const Rows rows = view::named(name);
     if (rows.empty())
-      mistake(
-          fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)),
-          start);
+      mistake(fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)), start);
     const Operands operands(a.begin(), a.end());
     if (choose_row(rows, operands).row == nullptr) {
       const Misfit m = misfit(name, rows, operands);

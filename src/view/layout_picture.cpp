@@ -58,8 +58,7 @@ Drawn prepare(const Value& v) {
     const Value part = d.layout[m];
     d.extents.push_back(static_cast<int>(leaves_product(shape_of(part))));
     const List<ValueNode> leaves = leaves_of(part);
-    const bool nested =
-        !part.is_leaf() && leaves.size() > 1 && leaves[0].s.v > 1 && leaves[0].s.v < d.extents.back();
+    const bool nested = !part.is_leaf() && leaves.size() > 1 && leaves[0].s.v > 1 && leaves[0].s.v < d.extents.back();
     d.steps.push_back(nested ? static_cast<int>(leaves[0].s.v) : 0);
   }
   // Whether the strides are multiples of basis elements, so that the layout maps to coordinates.
@@ -162,8 +161,7 @@ Tile tile_of(const Drawn& d, const PictureOptions& o) {
 // the index among the thread's values.
 Picture threads_picture(const Drawn& d, const std::string& expression, const PictureOptions& o) {
   if (d.extents.size() != 2)
-    fail("{} has rank {}; by thread, a layout (thread, value) of rank 2 is drawn", to_text(d.layout),
-         d.extents.size());
+    fail("{} has rank {}; by thread, a layout (thread, value) of rank 2 is drawn", to_text(d.layout), d.extents.size());
   if (d.whole.is(ValueKind::tensor))
     fail("{} is a tensor; by thread, a layout (thread, value) is drawn", to_text(d.whole));
   const Tile tile = tile_of(d, o);
@@ -202,8 +200,8 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
     }
   }
   Picture p{.title = expression};
-  p.facts.push_back(fmt::format("{} threads of {} values over {} x {}", d.extents[0], d.extents[1], tile.rows,
-                                tile.columns));
+  p.facts.push_back(
+      fmt::format("{} threads of {} values over {} x {}", d.extents[0], d.extents[1], tile.rows, tile.columns));
   p.grids.push_back(std::move(g));
   return p;
 }
@@ -212,13 +210,12 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
 
 int element_bits(std::string_view type) {
   static const std::map<std::string_view, int> types = {
-      {"f64", 64},      {"f32", 32},      {"tf32", 32},  {"f16", 16},    {"bf16", 16}, {"f8", 8},
-      {"fp8", 8},       {"e4m3", 8},      {"e5m2", 8},   {"f4", 4},      {"e2m1", 4},  {"i64", 64},
-      {"i32", 32},      {"i16", 16},      {"i8", 8},     {"i4", 4},      {"s64", 64},  {"s32", 32},
-      {"s16", 16},      {"s8", 8},        {"s4", 4},     {"u64", 64},    {"u32", 32},  {"u16", 16},
-      {"u8", 8},        {"u4", 4},        {"b128", 128}, {"b64", 64},    {"b32", 32},  {"b16", 16},
-      {"b8", 8},        {"half", 16},     {"float", 32}, {"double", 64}, {"int", 32},  {"char", 8},
-      {"bfloat16", 16}, {"tfloat32", 32}, {"int8", 8},   {"uint8", 8},   {"int4", 4},  {"uint128", 128}};
+      {"f64", 64}, {"f32", 32},      {"tf32", 32},     {"f16", 16},  {"bf16", 16},  {"f8", 8},      {"fp8", 8},
+      {"e4m3", 8}, {"e5m2", 8},      {"f4", 4},        {"e2m1", 4},  {"i64", 64},   {"i32", 32},    {"i16", 16},
+      {"i8", 8},   {"i4", 4},        {"s64", 64},      {"s32", 32},  {"s16", 16},   {"s8", 8},      {"s4", 4},
+      {"u64", 64}, {"u32", 32},      {"u16", 16},      {"u8", 8},    {"u4", 4},     {"b128", 128},  {"b64", 64},
+      {"b32", 32}, {"b16", 16},      {"b8", 8},        {"half", 16}, {"float", 32}, {"double", 64}, {"int", 32},
+      {"char", 8}, {"bfloat16", 16}, {"tfloat32", 32}, {"int8", 8},  {"uint8", 8},  {"int4", 4},    {"uint128", 128}};
   std::string_view name = type;
   if (name.ends_with("_t")) name.remove_suffix(2);
   if (const auto at = types.find(name); at != types.end()) return at->second;
@@ -229,8 +226,8 @@ int element_bits(std::string_view type) {
       if (bits == known) return bits;
   std::vector<std::string> known;
   for (const auto& [text, size] : types) known.emplace_back(text);
-  fail("type {}: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are known{}",
-       type, did_you_mean(type, known));
+  fail("type {}: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are known{}", type,
+       did_you_mean(type, known));
 }
 
 Value in_elements(const Value& v) {

@@ -31,8 +31,7 @@ Colour wheel(long long i, int n) {
   return from_hsl(at / n, 0.75, wrapped(i, 2) ? 0.80 : 0.68);
 }
 Colour lane_colour(long long thread) {
-  const auto hue = static_cast<double>(wrapped(thread, 8)),
-             strength = static_cast<double>(wrapped(thread / 8, 4));
+  const auto hue = static_cast<double>(wrapped(thread, 8)), strength = static_cast<double>(wrapped(thread / 8, 4));
   return from_hsl(hue / 8, 0.70, 0.86 - 0.08 * strength);
 }
 Colour grey(long long i) {
@@ -73,8 +72,7 @@ std::string text(const Grid& g) {
     return out;
   }
   for (int r = 0; r < g.rows; ++r)
-    for (int c = 0; c < g.columns; ++c)
-      width = std::max({width, cell(r, c).size(), std::to_string(c).size()});
+    for (int c = 0; c < g.columns; ++c) width = std::max({width, cell(r, c).size(), std::to_string(c).size()});
   std::string rule(label_width + 2, ' ');
   out += rule;
   for (int c = 0; c < g.columns; ++c) {

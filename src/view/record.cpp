@@ -59,8 +59,7 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
     const int rank = algebra::innermost(l).rank();
     const int max_rank = op == "print_layout" || op == "print_latex" ? 2 : 4;
     if (rank < 1 || rank > max_rank || (max_rank == 2 && rank != 2))
-      fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank,
-           max_rank == 2 ? "rank 2" : "a rank of 1 to 4");
+      fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank, max_rank == 2 ? "rank 2" : "a rank of 1 to 4");
   }
   if (op == "tma_multicast_mask" && elements(operands[0].value) > 64)
     fail("{}: a cluster of {} CTAs; at most 64 are possible", op, elements(operands[0].value));
@@ -81,8 +80,8 @@ Answer answer_record(const std::string& line) {
   try {
     const json record = parsed(line);
     if (record.is_object() && record.contains("id")) out["id"] = record["id"];
-    if (!record.is_object() || !record.contains("op") || !record["op"].is_string() ||
-        !record.contains("args") || !record["args"].is_array())
+    if (!record.is_object() || !record.contains("op") || !record["op"].is_string() || !record.contains("args") ||
+        !record["args"].is_array())
       throw Unreadable("a record is {\"id\", \"op\": a string, \"args\": a list of strings}");
     std::vector<std::string> arguments;
     for (const json& a : record["args"]) {

@@ -17,8 +17,7 @@ Value checked(const Value& given) {
   const Value unswizzled = algebra::innermost(v);
   if (!unswizzled.is_layout()) fail("{} is no layout", to_text(given));
   for (const ValueNode& n : unswizzled.nodes)
-    if (n.kids < 0 && n.e != 0)
-      fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
+    if (n.kids < 0 && n.e != 0) fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
   if (!v.is(ValueKind::composed)) return v;
   // Every number counts as static here, so that a composed layout becomes one layout if possible.
   Value known = v;
@@ -31,10 +30,7 @@ Value checked(const Value& given) {
 }  // namespace
 
 SharedLayout::SharedLayout(const Value& layout, int element_bits)
-    : value_(checked(layout)),
-      unswizzled_(algebra::innermost(value_)),
-      bits_(element_bits),
-      indexer_(value_) {
+    : value_(checked(layout)), unswizzled_(algebra::innermost(value_)), bits_(element_bits), indexer_(value_) {
   for (int m = 0; m < unswizzled_.rank(); ++m) {
     double n = 1;
     for (const ValueNode& leaf : leaves_of(unswizzled_[m])) n *= static_cast<double>(leaf.s.v);

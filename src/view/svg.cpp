@@ -17,11 +17,7 @@ constexpr int letter = 7, line = 14, margin = 12, min_cell = 26;
 std::string escaped(const std::string& s) {
   std::string out;
   for (const char& c : s)
-    out += c == '&'   ? "&amp;"
-           : c == '<' ? "&lt;"
-           : c == '>' ? "&gt;"
-           : c == '"' ? "&quot;"
-                      : std::string_view(&c, 1);
+    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string_view(&c, 1);
   return out;
 }
 
@@ -81,8 +77,8 @@ class SvgWriter {
  private:
   void wide(int x) { width_ = std::max(width_, x); }
   void text(int x, int y, const char* anchor, const std::string& s, const char* style = "") {
-    fmt::format_to(std::back_inserter(out_), "<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y,
-                   anchor, *style ? fmt::format(" style=\"{}\"", style) : "", escaped(s));
+    fmt::format_to(std::back_inserter(out_), "<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor,
+                   *style ? fmt::format(" style=\"{}\"", style) : "", escaped(s));
   }
   void cell(const Cell& c, int x, int y, const Measures& m) {
     fmt::format_to(std::back_inserter(out_),
@@ -95,8 +91,7 @@ class SvgWriter {
     const char* ink = c.colour.is_dark() ? "fill:#ffffff;pointer-events:none" : "pointer-events:none";
     const std::vector<std::string> lines = lines_of(c.label);
     int at = y + (m.cell_height - line * static_cast<int>(lines.size())) / 2 + 11;
-    for (auto l = lines.begin(); l != lines.end(); ++l, at += line)
-      text(x + m.cell_width / 2, at, "middle", *l, ink);
+    for (auto l = lines.begin(); l != lines.end(); ++l, at += line) text(x + m.cell_width / 2, at, "middle", *l, ink);
   }
   // Writes a grid whose upper end is at y, in pixels. Returns the y of its lower end.
   int grid(const Grid& g, int y) {
@@ -115,10 +110,9 @@ class SvgWriter {
              top + r * m.cell_height, m);
     }
     auto stroke = [&](int x1, int y1, int x2, int y2) {
-      fmt::format_to(
-          std::back_inserter(out_),
-          "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#000000\" stroke-width=\"2\"/>\n", x1, y1,
-          x2, y2);
+      fmt::format_to(std::back_inserter(out_),
+                     "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#000000\" stroke-width=\"2\"/>\n", x1, y1,
+                     x2, y2);
     };
     for (int r = 0; r <= g.rows; r += g.row_step > 0 ? g.row_step : std::max(g.rows, 1))
       stroke(left, top + r * m.cell_height, right, top + r * m.cell_height);

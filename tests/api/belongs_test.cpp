@@ -37,9 +37,7 @@ struct Loaded : Launch {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder + "/" + name, std::ios::binary) << text;
   }
-  static std::string seal(const std::string& text) {
-    return zellige::sealed(text, compiled(), "given.manifest.json");
-  }
+  static std::string seal(const std::string& text) { return zellige::sealed(text, compiled(), "given.manifest.json"); }
   /// The error of loading, without the manifest's path.
   std::string message() const {
     const std::string found = why([&] { Program::load(path); });
@@ -91,8 +89,7 @@ TEST_F(Loaded, WhatIsSealedRemainsSealed) {
   EXPECT_EQ(seal(once), once);
   EXPECT_EQ(message_of(manifest), "nothing was refused") << "as the loaded program reports it";
   EXPECT_EQ(message_of(ordered_json::parse(once).dump()), "nothing was refused") << "blanks are not hashed";
-  EXPECT_EQ(message_of(nlohmann::json::parse(once).dump(7)), "nothing was refused")
-      << "nor is the keys' order";
+  EXPECT_EQ(message_of(nlohmann::json::parse(once).dump(7)), "nothing was refused") << "nor is the keys' order";
 }
 
 /// Every manifest that differs from `whole` in one value or one key.
@@ -128,8 +125,7 @@ std::vector<ordered_json> edits_of(const ordered_json& whole) {
 TEST_F(Loaded, EveryEditOfAManifestIsNoticed) {
   const std::vector<ordered_json> edits = edits_of(ordered_json::parse(seal(by_hand)));
   EXPECT_GT(edits.size(), 250u);
-  for (const ordered_json& edited : edits)
-    EXPECT_NE(message_of(edited.dump()), "nothing was refused") << edited.dump();
+  for (const ordered_json& edited : edits) EXPECT_NE(message_of(edited.dump()), "nothing was refused") << edited.dump();
 }
 
 TEST_F(Loaded, AnEditIsNamedWithBothHashes) {
@@ -151,8 +147,7 @@ TEST_F(Loaded, ACubinThatIsAnotherOrHalfOfItIsNotLoaded) {
   const auto declared = ordered_json::parse(seal(by_hand))["artefacts"][0];
   const auto refusal = [&](const std::string& bytes) {
     gpu().parameters = {8, 4, 8};
-    const std::string hash =
-        ordered_json::parse(zellige::sealed(by_hand, whole, "x"))["artefacts"][0]["hash"];
+    const std::string hash = ordered_json::parse(zellige::sealed(by_hand, whole, "x"))["artefacts"][0]["hash"];
     EXPECT_EQ(hash, declared["hash"]);
     write("given.cubin", bytes);
     return message();
@@ -210,10 +205,9 @@ TEST_F(Loaded, TheMachineCodeMustBeTheManifests) {
             "program given, kernel k: expected parameters of 8, 4, 8 bytes, as its manifest says, found no "
             "parameters in the cubin");
   gpu().parameters = {8, 4, 8};
-  EXPECT_EQ(
-      message_of_sealing("[64, 1, 1]", "[64, 2, 2]"),
-      "program given, kernel k: expected blocks of 256 threads, as its manifest says, found at most 128 "
-      "in the cubin");
+  EXPECT_EQ(message_of_sealing("[64, 1, 1]", "[64, 2, 2]"),
+            "program given, kernel k: expected blocks of 256 threads, as its manifest says, found at most 128 "
+            "in the cubin");
   EXPECT_EQ(message_of_sealing("[64, 1, 1]", "[64, 2, 1]"), "nothing was refused");
   gpu().cluster = 3;
   EXPECT_EQ(message_of_sealing("\"X\"", "\"X\""),
@@ -226,16 +220,12 @@ TEST_F(Loaded, LaunchesAreWithinWhatAGpuTakes) {
   const std::string kernel = ".kernels[0]";
   const auto block = [&](const std::string& extents) { return message_of_sealing("[64, 1, 1]", extents); };
   const auto grid = [&](const std::string& extents) { return message_of_sealing("[3, 1, 1]", extents); };
-  const auto with = [&](const std::string& field) {
-    return message_of_sealing("\"shared_bytes\": 0", field);
-  };
+  const auto with = [&](const std::string& field) { return message_of_sealing("\"shared_bytes\": 0", field); };
   EXPECT_EQ(block("[4096, 1, 1]"),
             kernel + ".block: expected at most (1024, 1024, 64), as sm_90a has, found (4096, 1, 1)");
-  EXPECT_EQ(
-      block("[64, 64, 1]"),
-      kernel + ".block: expected at most 1024 threads, as a block of sm_90a has, found 4096 (64 x 64 x 1)");
-  EXPECT_EQ(block("[1, 1, 65]"),
-            kernel + ".block: expected at most (1024, 1024, 64), as sm_90a has, found (1, 1, 65)");
+  EXPECT_EQ(block("[64, 64, 1]"),
+            kernel + ".block: expected at most 1024 threads, as a block of sm_90a has, found 4096 (64 x 64 x 1)");
+  EXPECT_EQ(block("[1, 1, 65]"), kernel + ".block: expected at most (1024, 1024, 64), as sm_90a has, found (1, 1, 65)");
   EXPECT_EQ(grid("[2147483648, 1, 1]"), kernel +
                                             ".grid: expected at most (2147483647, 65535, 65535), as "
                                             "sm_90a has, found (2147483648, 1, 1)");
@@ -247,8 +237,7 @@ TEST_F(Loaded, LaunchesAreWithinWhatAGpuTakes) {
                                        "has, found (1, 1, 65536)");
   EXPECT_EQ(with("\"shared_bytes\": 232449"),
             kernel + ".shared_bytes: expected an integer from 0 to 232448, found 232449");
-  EXPECT_EQ(with("\"shared_bytes\": -1"),
-            kernel + ".shared_bytes: expected an integer from 0 to 232448, found -1");
+  EXPECT_EQ(with("\"shared_bytes\": -1"), kernel + ".shared_bytes: expected an integer from 0 to 232448, found -1");
   EXPECT_EQ(with("\"shared_bytes\": 0, \"cluster\": [9, 1, 1]"),
             kernel + ".cluster: expected at most (8, 1, 1), as sm_90a has, found (9, 1, 1)");
   EXPECT_EQ(with("\"shared_bytes\": 0, \"cluster\": [1, 3, 1]"),
@@ -282,12 +271,11 @@ TEST_F(Loaded, WhatTheDriverKnowsOtherwiseIsNotLaunched) {
 TEST_F(Loaded, MachineCodeWithAFaultOfTheAssemblerIsNotLoaded) {
   gpu().faulty = true;
   write("given.cubin", compiled());
-  EXPECT_EQ(
-      message_of(seal(by_hand)),
-      "program given: its machine code would end in an illegal instruction on the GPU, so it is not "
-      "launched: "
-      "kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR1 (a known fault of the assembler ptxas, "
-      "docs/reference/hardware.md); compile the program again, with this version of Zellige");
+  EXPECT_EQ(message_of(seal(by_hand)),
+            "program given: its machine code would end in an illegal instruction on the GPU, so it is not "
+            "launched: "
+            "kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR1 (a known fault of the assembler ptxas, "
+            "docs/reference/hardware.md); compile the program again, with this version of Zellige");
 }
 
 TEST_F(Loaded, VersionsOtherThanTheSecondAreRefused) {

@@ -4,14 +4,12 @@
 namespace {
 
 TEST_F(Launch, RefusesMemoryThatItsKernelsCannotAccess) {
-  gpu().memory = {
-      {0x10000, 0x1000}, {0x20000, 0x1000, 1, false}, {0x30000, 0x40}, {0x30040, 0x40}, {0x40000, 0x40}};
+  gpu().memory = {{0x10000, 0x1000}, {0x20000, 0x1000, 1, false}, {0x30000, 0x40}, {0x30040, 0x40}, {0x40000, 0x40}};
   Program program(Graph::from_json(scaled), {ZELLIGE_ON_GPU});
   const auto message = [&](void* x, void* y) {
     const std::string launched = why([&] { program.launch({x}, {y}, nullptr); });
     const std::string called = why([&] {
-      program.call({on_gpu(reinterpret_cast<std::uintptr_t>(x), 0)},
-                   {on_gpu(reinterpret_cast<std::uintptr_t>(y), 0)});
+      program.call({on_gpu(reinterpret_cast<std::uintptr_t>(x), 0)}, {on_gpu(reinterpret_cast<std::uintptr_t>(y), 0)});
     });
     EXPECT_EQ(launched, called);
     return launched;
@@ -25,8 +23,7 @@ TEST_F(Launch, RefusesMemoryThatItsKernelsCannotAccess) {
   EXPECT_EQ(message(host, more), input + on_host);
   EXPECT_EQ(message(good, host), output + on_host);
   EXPECT_EQ(message(address(0x10f90), more), input + "112 up to the end of the allocation");
-  EXPECT_EQ(message(address(0x20000), more),
-            input + "0x20000 on cuda:1, which the current context cannot access");
+  EXPECT_EQ(message(address(0x20000), more), input + "0x20000 on cuda:1, which the current context cannot access");
   EXPECT_EQ(message(address(0x30000), more), "nothing was refused") << "two adjacent allocations";
   EXPECT_EQ(message(address(0x40000), more), input + "64 up to the end of the allocation");
   EXPECT_EQ(message(nullptr, more), "program scaled, input X: expected an address, found NULL");
@@ -53,9 +50,8 @@ TEST_F(Launch, RefusesAWorkspaceThatIsNone) {
   };
   ASSERT_EQ(program.workspace(), 256);
   EXPECT_EQ(message(0x10a00), "nothing was refused");
-  EXPECT_EQ(
-      message(0x10a10),
-      "program two, workspace: expected memory that begins at a multiple of 256 bytes, found 16 above one");
+  EXPECT_EQ(message(0x10a10),
+            "program two, workspace: expected memory that begins at a multiple of 256 bytes, found 16 above one");
   EXPECT_EQ(message(0x20000),
             "program two, workspace: expected 256 bytes of the GPU's memory, found 16 up to the end of the "
             "allocation");
@@ -108,8 +104,7 @@ TEST_F(Launch, TakesObjectsByTheTableOfTheirFramework) {
   EXPECT_EQ(message(&x, &table), "accepted");
   EXPECT_EQ(gpu().launches.at(0).stream, address(0x77));
   EXPECT_EQ(message(nullptr, &table), "inputs[0]: expected an object, found NULL");
-  EXPECT_EQ(message(&x, address(0x8)),
-            "exchange: expected 56 bytes that can be read, found memory at 0x8 that cannot");
+  EXPECT_EQ(message(&x, address(0x8)), "exchange: expected 56 bytes that can be read, found memory at 0x8 that cannot");
   x.rank = 1 << 30;
   EXPECT_EQ(message(&x, &table), "program scaled, input X: expected rank 2, found 1073741824");
   x.rank = 2, x.shape = nullptr;

@@ -73,9 +73,7 @@ int cuGetErrorString(int, const char** s) { return *s = "fake", 0; }
 int cuDeviceGetCount(int* n) { return *n = 3, 0; }
 int cuDeviceGet(int* handle, int i) { return *handle = i, 0; }
 int cuDeviceGetName(char* to, int, int) { return std::strcpy(to, "Fake GPU"), 0; }
-int cuDeviceGetAttribute(int* to, int which, int device) {
-  return *to = which == 75 ? (device < 2 ? 9 : 8) : 0, 0;
-}
+int cuDeviceGetAttribute(int* to, int which, int device) { return *to = which == 75 ? (device < 2 ? 9 : 8) : 0, 0; }
 int cuDevicePrimaryCtxRetain(void** context, int device) { return *context = context_of(device), 0; }
 int cuCtxSetCurrent(void* context) { return current = context, 0; }
 int cuCtxGetCurrent(void** context) { return *context = current, gpu.gone ? 4 : 0; }
@@ -87,8 +85,7 @@ int cuModuleLoadData(void** module, const void*) {
 }
 int cuModuleUnload(void* module) {
   const std::lock_guard lock(mutex);
-  if (static_cast<Module*>(module)->context != current)
-    gpu.wrong.push_back("unloads a module of another context");
+  if (static_cast<Module*>(module)->context != current) gpu.wrong.push_back("unloads a module of another context");
   ++gpu.modules_unloaded;
   return delete static_cast<Module*>(module), 0;
 }

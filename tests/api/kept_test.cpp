@@ -52,9 +52,8 @@ TEST_F(Kept, AProgramIsPlannedOnceAndIsTheSame) {
   EXPECT_GT(steps_, 0);
   Program again = program(scaled);
   EXPECT_EQ(steps_, 0);
-  for (const zellige_text which :
-       {ZELLIGE_SOURCE, ZELLIGE_STANDALONE, ZELLIGE_MANIFEST, ZELLIGE_PLAN, ZELLIGE_PRICE, ZELLIGE_GRAPH,
-        ZELLIGE_TARGET, ZELLIGE_NOTES, ZELLIGE_REJECTED})
+  for (const zellige_text which : {ZELLIGE_SOURCE, ZELLIGE_STANDALONE, ZELLIGE_MANIFEST, ZELLIGE_PLAN, ZELLIGE_PRICE,
+                                   ZELLIGE_GRAPH, ZELLIGE_TARGET, ZELLIGE_NOTES, ZELLIGE_REJECTED})
     EXPECT_EQ(again.text(which), first.text(which)) << which;
   EXPECT_EQ(again.price(), first.price());
   EXPECT_EQ(again.workspace(), first.workspace());

@@ -29,9 +29,8 @@ TEST_F(Launch, PassesAddressesAndStreamOn) {
   }
   EXPECT_EQ(gpu().modules_loaded, 1);
   EXPECT_EQ(gpu().allocations, 0);
-  EXPECT_EQ(
-      why([&] { program.launch({address(0x1008)}, {address(0x2000)}, nullptr); }),
-      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 8 above one");
+  EXPECT_EQ(why([&] { program.launch({address(0x1008)}, {address(0x2000)}, nullptr); }),
+            "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 8 above one");
 }
 
 TEST_F(Launch, WhatWasCompiledBeforeIsOnlyLoaded) {
@@ -146,8 +145,7 @@ TEST_F(Launch, ThreadsMayLaunchAtOnce) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < 100; ++i)
-        program.call({on_gpu(0x1000, t % 2)}, {on_gpu(0x2000, t % 2)},
-                     address(static_cast<std::uintptr_t>(t + 1)));
+        program.call({on_gpu(0x1000, t % 2)}, {on_gpu(0x2000, t % 2)}, address(static_cast<std::uintptr_t>(t + 1)));
     });
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(gpu().launches.size(), 800u);

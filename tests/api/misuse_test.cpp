@@ -15,9 +15,8 @@ namespace {
 
 /// The sentence of a function that is expected to refuse.
 std::string message(zellige_status status) {
-  return status == ZELLIGE_OK
-             ? "accepted"
-             : (status == ZELLIGE_REFUSED ? "" : "FAILED: ") + std::string(zellige_last_error());
+  return status == ZELLIGE_OK ? "accepted"
+                              : (status == ZELLIGE_REFUSED ? "" : "FAILED: ") + std::string(zellige_last_error());
 }
 /// The same for a function that reports by its result.
 template <class Count>
@@ -65,8 +64,7 @@ class Misuse : public testing::Test {
 };
 
 TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
-  const std::string no_text = ": expected a string, found NULL",
-                    no_place = ": expected an address, found NULL";
+  const std::string no_text = ": expected a string, found NULL", no_place = ": expected an address, found NULL";
   EXPECT_EQ(message(zellige_graph_from_json(nullptr, "g", &made_graph)), "text" + no_text);
   EXPECT_EQ(message(zellige_graph_from_json(scaled, "g", nullptr)), "graph" + no_place);
   EXPECT_EQ(message(zellige_graph_from_json(scaled, nullptr, &made_graph)), "accepted");
@@ -94,10 +92,8 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   EXPECT_EQ(message(zellige_program_call(program, nullptr, 1, &out, 1, nullptr)), "inputs" + no_place);
   EXPECT_EQ(message(zellige_program_call(program, &in, 1, nullptr, 1, nullptr)), "outputs" + no_place);
   void* addresses[] = {x.values};
-  EXPECT_EQ(message(zellige_program_launch(program, nullptr, addresses, nullptr, nullptr)),
-            "inputs" + no_place);
-  EXPECT_EQ(message(zellige_program_launch(program, addresses, nullptr, nullptr, nullptr)),
-            "outputs" + no_place);
+  EXPECT_EQ(message(zellige_program_launch(program, nullptr, addresses, nullptr, nullptr)), "inputs" + no_place);
+  EXPECT_EQ(message(zellige_program_launch(program, addresses, nullptr, nullptr, nullptr)), "outputs" + no_place);
   EXPECT_EQ(message(zellige_program_call_objects(program, nullptr, addresses, 1, addresses, 1, nullptr)),
             "exchange" + no_place);
   EXPECT_EQ(message(zellige_program_time(program, nullptr)), "us" + no_place);
@@ -111,9 +107,8 @@ TEST_F(Misuse, EveryParameterThatIsNullIsNamed) {
   EXPECT_EQ(message(zellige_layout_operations(nullptr)), "list" + no_place);
   EXPECT_EQ(message(zellige_layout_svg(nullptr, 16, &text)), "expression" + no_text);
   EXPECT_EQ(message(zellige_layout_svg("1:1", 16, nullptr)), "svg" + no_place);
-  EXPECT_EQ(
-      freed([] { zellige_graph_free(nullptr), zellige_program_free(nullptr), zellige_text_free(nullptr); }),
-      "accepted");
+  EXPECT_EQ(freed([] { zellige_graph_free(nullptr), zellige_program_free(nullptr), zellige_text_free(nullptr); }),
+            "accepted");
 }
 
 TEST_F(Misuse, EveryFunctionRefusesWhatIsNoHandle) {
@@ -144,14 +139,11 @@ TEST_F(Misuse, EveryFunctionRefusesWhatIsNoHandle) {
   };
   graphs(nullptr, "graph: expected a zellige_graph, found NULL");
   programs(nullptr, "program: expected a zellige_program, found NULL");
-  graphs(reinterpret_cast<zellige_graph*>(program),
-         "graph: expected a zellige_graph, found a zellige_program");
-  programs(reinterpret_cast<zellige_program*>(graph),
-           "program: expected a zellige_program, found a zellige_graph");
+  graphs(reinterpret_cast<zellige_graph*>(program), "graph: expected a zellige_graph, found a zellige_program");
+  programs(reinterpret_cast<zellige_program*>(graph), "program: expected a zellige_program, found a zellige_graph");
   graphs(reinterpret_cast<zellige_graph*>(&x),
          "graph: expected a zellige_graph, found " + in_hex(&x) + ", which is no handle");
-  programs(reinterpret_cast<zellige_program*>(8),
-           "program: expected a zellige_program, found 0x8, which is no handle");
+  programs(reinterpret_cast<zellige_program*>(8), "program: expected a zellige_program, found 0x8, which is no handle");
 
   zellige_graph* const old_graph = graph_of();
   zellige_program* const old_program = program_of(graph);
@@ -175,11 +167,9 @@ TEST_F(Misuse, NoPointerIsTakenForAHandleButOne) {
     std::uint64_t bits = random();
     if (i % 2) {
       bits = reinterpret_cast<std::uint64_t>(i % 4 == 1 ? static_cast<void*>(graph) : program);
-      for (std::uint64_t rotated = 1 + random() % 3; rotated > 0; --rotated)
-        bits ^= std::uint64_t(1) << random() % 64;
+      for (std::uint64_t rotated = 1 + random() % 3; rotated > 0; --rotated) bits ^= std::uint64_t(1) << random() % 64;
     }
-    if (bits == reinterpret_cast<std::uint64_t>(graph) || bits == reinterpret_cast<std::uint64_t>(program))
-      continue;
+    if (bits == reinterpret_cast<std::uint64_t>(graph) || bits == reinterpret_cast<std::uint64_t>(program)) continue;
     ASSERT_EQ(zellige_graph_inputs(reinterpret_cast<zellige_graph*>(bits)), -1) << std::hex << bits;
     ASSERT_EQ(zellige_program_inputs(reinterpret_cast<zellige_program*>(bits)), -1) << std::hex << bits;
   }
@@ -189,8 +179,8 @@ TEST_F(Misuse, TextsThatAreNoneOrEndNowhere) {
   const std::string absent = in_hex(pages.absent());
   std::memset(pages.writable(), '7', Pages::page);
   mprotect(pages.writable() + Pages::page, Pages::page, PROT_NONE);  // the read-only page: no zero before it
-  const std::string open_end = ": expected a string that ends in zero, found memory at " +
-                               in_hex(pages.read_only()) + " that cannot be read";
+  const std::string open_end =
+      ": expected a string that ends in zero, found memory at " + in_hex(pages.read_only()) + " that cannot be read";
   EXPECT_EQ(message(zellige_layout(pages.writable() + Pages::page - 5, &text)), "expression" + open_end);
   EXPECT_EQ(message(zellige_graph_from_json(pages.writable(), "g", &made_graph)), "text" + open_end);
   const char* const one = reinterpret_cast<const char*>(1);
@@ -210,10 +200,8 @@ TEST_F(Misuse, TextsThatAreNoneOrEndNowhere) {
 
 TEST_F(Misuse, ResultsThatCannotBePut) {
   const auto refused = [&](void* at, std::size_t size, const std::string& why) {
-    EXPECT_EQ(message(zellige_graph_from_json(scaled, "g", static_cast<zellige_graph**>(at))),
-              "graph: " + why);
-    EXPECT_EQ(message(zellige_program_new(graph, nullptr, static_cast<zellige_program**>(at))),
-              "program: " + why);
+    EXPECT_EQ(message(zellige_graph_from_json(scaled, "g", static_cast<zellige_graph**>(at))), "graph: " + why);
+    EXPECT_EQ(message(zellige_program_new(graph, nullptr, static_cast<zellige_program**>(at))), "program: " + why);
     EXPECT_EQ(message(zellige_layout("1:1", static_cast<char**>(at))), "result: " + why);
     EXPECT_EQ(message(zellige_program_time(program, static_cast<double*>(at))), "us: " + why);
     EXPECT_EQ(message(zellige_cubin("", "sm_80", &text, static_cast<std::size_t*>(at))), "bytes: " + why);
@@ -229,22 +217,20 @@ TEST_F(Misuse, ResultsThatCannotBePut) {
   for (std::size_t i = 0; i < Pages::page; ++i) ASSERT_EQ(pages.writable()[i], 0x5a) << i;
   // A structure that begins where it can be written, and does not end there.
   auto* const last = reinterpret_cast<zellige_tensor_info*>(pages.read_only() - 8);
-  EXPECT_EQ(message(zellige_program_input(program, 0, last)),
-            "info: expected 64 bytes that can be written, found memory at " + in_hex(pages.read_only()) +
-                " that cannot");
+  EXPECT_EQ(
+      message(zellige_program_input(program, 0, last)),
+      "info: expected 64 bytes that can be written, found memory at " + in_hex(pages.read_only()) + " that cannot");
 }
 
 TEST_F(Misuse, TextsAreFreedOnceAndByTheirOwnFunction) {
   ASSERT_EQ(zellige_layout("4:1", &text), ZELLIGE_OK);
   char* const given = text;
-  EXPECT_EQ(freed([&] { zellige_text_free(given + 1); }),
-            "text: expected one that a function of Zellige gave, found " + in_hex(given + 1) +
-                ", which is none or was freed");
+  EXPECT_EQ(freed([&] { zellige_text_free(given + 1); }), "text: expected one that a function of Zellige gave, found " +
+                                                              in_hex(given + 1) + ", which is none or was freed");
   EXPECT_STREQ(given, "4:1");
   EXPECT_EQ(freed([&] { zellige_text_free(given); }), "accepted");
-  EXPECT_EQ(freed([&] { zellige_text_free(given); }),
-            "text: expected one that a function of Zellige gave, found " + in_hex(given) +
-                ", which is none or was freed");
+  EXPECT_EQ(freed([&] { zellige_text_free(given); }), "text: expected one that a function of Zellige gave, found " +
+                                                          in_hex(given) + ", which is none or was freed");
   const auto foreign = std::make_unique<char[]>(8);
   EXPECT_NE(freed([&] { zellige_text_free(foreign.get()); }), "accepted");
   EXPECT_NE(freed([&] { zellige_text_free(reinterpret_cast<char*>(graph)); }), "accepted");
@@ -277,8 +263,7 @@ TEST_F(Misuse, OptionsOutOfRange) {
   EXPECT_EQ(refused([&](auto& o) {
               o.constants = reinterpret_cast<const char* const*>(pages.absent()), o.constant_count = 1;
             }),
-            "constants: expected 8 bytes that can be read, found memory at " + in_hex(pages.absent()) +
-                " that cannot");
+            "constants: expected 8 bytes that can be read, found memory at " + in_hex(pages.absent()) + " that cannot");
   EXPECT_EQ(refused([](auto& o) { o.target = reinterpret_cast<const char*>(1); }),
             "target: expected a string that ends in zero, found memory at 0x1 that cannot be read");
   EXPECT_EQ(refused([](auto& o) { o.tiling = reinterpret_cast<const char*>(1); }),
@@ -286,15 +271,15 @@ TEST_F(Misuse, OptionsOutOfRange) {
   const auto at = [&](const void* options) {
     return message(zellige_program_new(graph, static_cast<const zellige_options*>(options), &made_program));
   };
-  EXPECT_EQ(at(pages.absent()), "options: expected 8 bytes that can be read, found memory at " +
-                                    in_hex(pages.absent()) + " that cannot");
+  EXPECT_EQ(at(pages.absent()),
+            "options: expected 8 bytes that can be read, found memory at " + in_hex(pages.absent()) + " that cannot");
   EXPECT_EQ(at(pages.writable() + 1),
             "options: expected an address that is a multiple of 8, found " + in_hex(pages.writable() + 1));
   auto* const cut = reinterpret_cast<zellige_options*>(pages.absent() - 8);
   mprotect(pages.read_only(), Pages::page, PROT_READ | PROT_WRITE);
   cut->size = sizeof(zellige_options);
-  EXPECT_EQ(at(cut), "options: expected 80 bytes that can be read, found memory at " +
-                         in_hex(pages.absent()) + " that cannot");
+  EXPECT_EQ(at(cut),
+            "options: expected 80 bytes that can be read, found memory at " + in_hex(pages.absent()) + " that cannot");
 }
 
 TEST_F(Misuse, NumbersOutOfRange) {
@@ -308,8 +293,7 @@ TEST_F(Misuse, NumbersOutOfRange) {
   for (const int which : {9, 1 << 30, -1})
     EXPECT_EQ(message(zellige_program_text(program, static_cast<zellige_text>(which), &text)),
               "zellige_program_text: expected 0 to 8, found " + std::to_string(which));
-  for (const int bits : {0, -1, 3, 1 << 30})
-    EXPECT_NE(message(zellige_layout_svg("4:1", bits, &text)), "accepted");
+  for (const int bits : {0, -1, 3, 1 << 30}) EXPECT_NE(message(zellige_layout_svg("4:1", bits, &text)), "accepted");
 }
 
 /// pthread_create gives no more threads while this is set.
@@ -322,8 +306,7 @@ TEST_F(Misuse, AMachineWithoutMoreThreadsComputesWithThoseThereAre) {
   for (const zellige_on on : {ZELLIGE_ON_REFERENCE, ZELLIGE_ON_EMULATOR}) {
     zellige_program* const p = program_of(wide, on);
     alignas(16) static float a[4096], b[4096], product[4096];
-    for (int i = 0; i < 4096; ++i)
-      a[i] = static_cast<float>(i % 5), b[i] = i / 64 == i % 64 ? 2 : 0, product[i] = -1;
+    for (int i = 0; i < 4096; ++i) a[i] = static_cast<float>(i % 5), b[i] = i / 64 == i % 64 ? 2 : 0, product[i] = -1;
     const std::int64_t shape[] = {64, 64};
     const auto tensor = [&](float* at) { return zellige_tensor{at, 1, 0, 2, 2, 32, 1, shape, nullptr, 0}; };
     const zellige_tensor inputs[] = {tensor(a), tensor(b)}, output = tensor(product);
@@ -341,8 +324,7 @@ TEST_F(Misuse, AMachineWithoutMoreThreadsComputesWithThoseThereAre) {
 
 }  // namespace
 
-extern "C" int pthread_create(pthread_t* made, const pthread_attr_t* attributes, void* (*work)(void*),
-                              void* given) {
+extern "C" int pthread_create(pthread_t* made, const pthread_attr_t* attributes, void* (*work)(void*), void* given) {
   static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
   return no_threads ? EAGAIN : real(made, attributes, work, given);
 }

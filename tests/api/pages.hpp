@@ -9,8 +9,8 @@ class Pages {
  public:
   static constexpr std::size_t page = 4096;
   Pages()
-      : first_(static_cast<char*>(
-            mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+      : first_(
+            static_cast<char*>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
     mprotect(first_ + page, page, PROT_READ);
     mprotect(first_ + 2 * page, page, PROT_NONE);
   }

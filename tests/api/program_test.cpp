@@ -120,10 +120,8 @@ TEST(Api, ACacheIsChangedWhereItLies) {
 
 TEST(Api, WhatDiffersIsOneSentence) {
   Case c;
-  EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_bits = 16; }),
-            "program scaled, input X: expected f32, found f16");
-  EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_bits = 64; }),
-            "program scaled, input X: expected f32, found f64");
+  EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_bits = 16; }), "program scaled, input X: expected f32, found f16");
+  EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_bits = 64; }), "program scaled, input X: expected f32, found f64");
   EXPECT_EQ(c.refused([](auto& x, auto&) { x.dtype_code = 9, x.dtype_bits = 8; }),
             "program scaled, input X: expected f32, found a dtype of DLPack's code 9, 8 bits");
   const std::int64_t shape[] = {8, 4}, across[] = {1, 4};
@@ -133,9 +131,8 @@ TEST(Api, WhatDiffersIsOneSentence) {
             "program scaled, input X: expected shape (4, 8), found (4)");
   EXPECT_EQ(c.refused([&](auto&, auto& y) { y.strides = across; }),
             "program scaled, output Y: expected strides (8, 1), found (1, 4)");
-  EXPECT_EQ(
-      c.refused([&](auto& x, auto&) { x.byte_offset = 4; }),
-      "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 4 above one");
+  EXPECT_EQ(c.refused([&](auto& x, auto&) { x.byte_offset = 4; }),
+            "program scaled, input X: expected memory that begins at a multiple of 16 bytes, found 4 above one");
   EXPECT_EQ(c.refused([&](auto& x, auto&) { x.data = nullptr; }),
             "program scaled, input X: expected an address, found NULL");
   EXPECT_EQ(c.refused([&](auto&, auto& y) { y.device_type = 2, y.device_id = 1; }),
@@ -157,9 +154,8 @@ TEST(Api, WhatDiffersIsOneSentence) {
 }
 
 TEST(Api, WhatCannotBeMadeIsOneSentence) {
-  EXPECT_EQ(
-      why([] { Graph::from_json("{}", "empty"); }),
-      "empty: expected a graph (an object with \"zellige_graph\") or a list of graphs, found an object");
+  EXPECT_EQ(why([] { Graph::from_json("{}", "empty"); }),
+            "empty: expected a graph (an object with \"zellige_graph\") or a list of graphs, found an object");
   EXPECT_EQ(why([] { Graph::from_file("no/such.json"); }), "no/such.json: cannot be read");
   const Graph g = Graph::from_json(scaled);
   EXPECT_EQ(why([&] {

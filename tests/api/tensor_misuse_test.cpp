@@ -37,10 +37,8 @@ TEST_P(TensorMisuse, RanksShapesAndStrides) {
   EXPECT_EQ(refused([](auto&, auto& y) { y.shape = nullptr; }),
             "program scaled, output Y: expected the address of a shape, found NULL");
   auto* const absent = reinterpret_cast<std::int64_t*>(pages.absent() - 8);
-  const std::string missing =
-      " of 2 numbers, found memory at " + in_hex(pages.absent()) + " that cannot be read";
-  EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = absent; }),
-            "program scaled, input X: expected a shape" + missing);
+  const std::string missing = " of 2 numbers, found memory at " + in_hex(pages.absent()) + " that cannot be read";
+  EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = absent; }), "program scaled, input X: expected a shape" + missing);
   EXPECT_EQ(refused([&](auto&, auto& y) { y.strides = absent; }),
             "program scaled, output Y: expected strides" + missing);
   auto* const between = reinterpret_cast<std::int64_t*>(pages.writable() + 4);
@@ -49,18 +47,15 @@ TEST_P(TensorMisuse, RanksShapesAndStrides) {
             "program scaled, input X: expected a shape" + misaligned);
   EXPECT_EQ(refused([&](auto& x, auto&) { x.strides = between; }),
             "program scaled, input X: expected strides" + misaligned);
-  const std::int64_t huge[] = {INT64_MAX, INT64_MAX}, negative[] = {-4, -8},
-                     minimum[] = {INT64_MIN, INT64_MIN};
+  const std::int64_t huge[] = {INT64_MAX, INT64_MAX}, negative[] = {-4, -8}, minimum[] = {INT64_MIN, INT64_MIN};
   const std::string shape = "program scaled, input X: expected shape (4, 8), found (";
-  EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = huge; }),
-            shape + "9223372036854775807, 9223372036854775807)");
+  EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = huge; }), shape + "9223372036854775807, 9223372036854775807)");
   EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = negative; }), shape + "-4, -8)");
   EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = negative, x.strides = nullptr; }), shape + "-4, -8)");
   EXPECT_EQ(refused([&](auto& x, auto&) { x.shape = huge, x.strides = nullptr; }),
             shape + "9223372036854775807, 9223372036854775807)");
-  EXPECT_EQ(
-      refused([&](auto& x, auto&) { x.strides = minimum; }),
-      "program scaled, input X: expected strides (8, 1), found (-9223372036854775808, -9223372036854775808)");
+  EXPECT_EQ(refused([&](auto& x, auto&) { x.strides = minimum; }),
+            "program scaled, input X: expected strides (8, 1), found (-9223372036854775808, -9223372036854775808)");
   EXPECT_EQ(refused([](auto& x, auto&) { x.byte_offset = UINT64_MAX - 64; }),
             "program scaled, input X: expected 128 bytes from " + in_hex(x.values) +
                 " and byte_offset 18446744073709551551 on, found that no address is so large");
@@ -93,16 +88,14 @@ TEST_P(TensorMisuse, Counts) {
 
 TEST_P(TensorMisuse, MemoryThatIsNotThere) {
   const auto found = [](const std::string& tensor, const void* from, const char* what, const void* bad) {
-    return "program scaled, " + tensor + ": expected 128 bytes from " + in_hex(from) + " on that can be " +
-           what + ", found memory at " + in_hex(bad) + " that cannot";
+    return "program scaled, " + tensor + ": expected 128 bytes from " + in_hex(from) + " on that can be " + what +
+           ", found memory at " + in_hex(bad) + " that cannot";
   };
   for (std::size_t within : {std::size_t(0), std::size_t(16), std::size_t(112)}) {
     char* const crosses = pages.absent() - within;
-    EXPECT_EQ(refused([&](auto& x, auto&) { x.data = crosses; }),
-              found("input X", crosses, "read", pages.absent()));
+    EXPECT_EQ(refused([&](auto& x, auto&) { x.data = crosses; }), found("input X", crosses, "read", pages.absent()));
     char* const ends = pages.read_only() - within;
-    EXPECT_EQ(refused([&](auto&, auto& y) { y.data = ends; }),
-              found("output Y", ends, "written", pages.read_only()));
+    EXPECT_EQ(refused([&](auto&, auto& y) { y.data = ends; }), found("output Y", ends, "written", pages.read_only()));
   }
   void* const low = reinterpret_cast<void*>(0x1000);
   EXPECT_EQ(refused([&](auto& x, auto&) { x.data = low; }), found("input X", low, "read", low));
@@ -140,22 +133,18 @@ TEST_P(TensorMisuse, AFileThatWasCutShort) {
   void* const mapped = mmap(nullptr, 2 * Pages::page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ASSERT_NE(mapped, MAP_FAILED);
   char* const beyond = static_cast<char*>(mapped) + Pages::page;
-  EXPECT_NE(refused([&](auto& x, auto&) {
-              x.data = beyond;
-            }).find("that can be read, found memory at " + in_hex(beyond)),
-            std::string::npos);
-  EXPECT_NE(refused([&](auto&, auto& y) {
-              y.data = beyond;
-            }).find("that can be written, found memory at " + in_hex(beyond)),
-            std::string::npos);
+  EXPECT_NE(
+      refused([&](auto& x, auto&) { x.data = beyond; }).find("that can be read, found memory at " + in_hex(beyond)),
+      std::string::npos);
+  EXPECT_NE(
+      refused([&](auto&, auto& y) { y.data = beyond; }).find("that can be written, found memory at " + in_hex(beyond)),
+      std::string::npos);
   EXPECT_EQ(refused([&](auto& x, auto&) { x.data = mapped; }), "nothing was refused");
   munmap(mapped, 2 * Pages::page), close(file);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, TensorMisuse, testing::Values(ZELLIGE_ON_REFERENCE, ZELLIGE_ON_EMULATOR),
-                         [](const auto& info) {
-                           return info.param == ZELLIGE_ON_EMULATOR ? "Emulator" : "Reference";
-                         });
+                         [](const auto& info) { return info.param == ZELLIGE_ON_EMULATOR ? "Emulator" : "Reference"; });
 
 // The whole range of a strided tensor is checked, from its first element to its last, across all pages.
 TEST(StridedMisuse, AHoleInTheMiddle) {
@@ -164,17 +153,16 @@ TEST(StridedMisuse, AHoleInTheMiddle) {
     "operators": [{"op": "mul_scalar", "inputs": ["X"], "scalar": 3, "outputs": [{"name": "Y", "strides": [4, 1]}]}],
     "outputs": ["Y"]})"),
                   {ZELLIGE_ON_REFERENCE});
-  auto* const rows = static_cast<char*>(
-      mmap(nullptr, 3 * Pages::page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* const rows =
+      static_cast<char*>(mmap(nullptr, 3 * Pages::page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   const std::int64_t shape[] = {3, 4}, strides[] = {1024, 1};
   alignas(16) float y[12];
-  const zellige_tensor in{rows, 1, 0, 2, 2, 32, 1, shape, strides, 0},
-      out{y, 1, 0, 2, 2, 32, 1, shape, nullptr, 0};
+  const zellige_tensor in{rows, 1, 0, 2, 2, 32, 1, shape, strides, 0}, out{y, 1, 0, 2, 2, 32, 1, shape, nullptr, 0};
   EXPECT_EQ(why([&] { program.call({in}, {out}); }), "nothing was refused");
   munmap(rows + Pages::page, Pages::page);
-  EXPECT_EQ(why([&] { program.call({in}, {out}); }),
-            "program rows, input X: expected 8208 bytes from " + in_hex(rows) +
-                " on that can be read, found memory at " + in_hex(rows + Pages::page) + " that cannot");
+  EXPECT_EQ(why([&] { program.call({in}, {out}); }), "program rows, input X: expected 8208 bytes from " + in_hex(rows) +
+                                                         " on that can be read, found memory at " +
+                                                         in_hex(rows + Pages::page) + " that cannot");
   munmap(rows, 3 * Pages::page);
 }
 

@@ -22,8 +22,7 @@ double decode(unsigned bits, int exponent_bits, int mantissa_bits) {
   const int exponent = static_cast<int>(bits >> mantissa_bits & ((1u << exponent_bits) - 1));
   const double sign = bits >> (mantissa_bits + exponent_bits) ? -1 : 1;
   if (exponent == (1 << exponent_bits) - 1)
-    return mantissa ? std::numeric_limits<double>::quiet_NaN()
-                    : sign * std::numeric_limits<double>::infinity();
+    return mantissa ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
   if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
   return sign * std::ldexp(mantissa + (1u << mantissa_bits), exponent - bias - mantissa_bits);
 }
@@ -35,8 +34,7 @@ unsigned nearest_even(float x, int exponent_bits, int mantissa_bits) {
   const unsigned infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
   const double magnitude = std::fabs(static_cast<double>(x));
   const auto value = [&](unsigned bits) {
-    return bits == infinity ? std::ldexp(1.0, 1 << (exponent_bits - 1))
-                            : decode(bits, exponent_bits, mantissa_bits);
+    return bits == infinity ? std::ldexp(1.0, 1 << (exponent_bits - 1)) : decode(bits, exponent_bits, mantissa_bits);
   };
   if (magnitude >= value(infinity)) return sign | infinity;
   unsigned low = 0, high = infinity;  // value(low) <= magnitude < value(high)
@@ -136,8 +134,7 @@ TEST(Vec, IsAlignedForOneAccessAndKeepsItsBytes) {
 TEST(Math, IsAccurateToOneMillionth) {
   std::mt19937 random(9);
   const auto near = [](float got, long double expected) {
-    ASSERT_LE(std::fabs(got - expected), 1e-6L * std::fabs(expected) + 1e-37L)
-        << static_cast<double>(expected);
+    ASSERT_LE(std::fabs(got - expected), 1e-6L * std::fabs(expected) + 1e-37L) << static_cast<double>(expected);
   };
   for (int i = 0; i < 20000; ++i) {
     const float x = std::normal_distribution<float>(0, i % 2 ? 1.0f : 6.0f)(random);
@@ -166,8 +163,7 @@ TEST(Math, IsAccurateToOneMillionth) {
   EXPECT_EQ(relu(-1.0f), 0.0f);
   EXPECT_EQ(clamp(5.0f, -1.0f, 2.0f), 2.0f);
   EXPECT_EQ(silu(-200.0f), 0.0f);
-  EXPECT_TRUE(std::isnan(relu(NAN)) && std::isnan(zellige::max(1.0f, NAN)) &&
-              std::isnan(zellige::min(NAN, 1.0f)));
+  EXPECT_TRUE(std::isnan(relu(NAN)) && std::isnan(zellige::max(1.0f, NAN)) && std::isnan(zellige::min(NAN, 1.0f)));
 }
 
 // Arithmetic on narrow numbers is float's, rounded once; no implicit conversion from float.
@@ -204,8 +200,7 @@ void arithmetic_is_rounded_once() {
     ASSERT_TRUE(same(h, x * (y * z)));
     h = 0.1f, ++h;
     ASSERT_TRUE(same(h, float(T(0.1f)) + 1));
-    static_assert(std::is_same_v<decltype(true ? a : 0.0f), float> &&
-                  std::is_same_v<decltype(a * 2.0f), float>);
+    static_assert(std::is_same_v<decltype(true ? a : 0.0f), float> && std::is_same_v<decltype(a * 2.0f), float>);
     ASSERT_EQ(a < b, x < y);
   }
 }

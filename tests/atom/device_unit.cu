@@ -68,8 +68,7 @@ __global__ void accesses(gmem<const half_t> source, gmem<half_t> out) {
   store(out + i + 512, load_once<2>(source + i + 512));
   store(out + i + 768, load_once<1>(source + i + 768));
   store(out + i + 1024, load<8>(source + i + 1024));
-  store(recast<uint32_t>(out + i + 1280),
-        Vec<uint32_t, 1>{{pack<half_t>(half_t(source[i]), half_t(source[i + 1]))}});
+  store(recast<uint32_t>(out + i + 1280), Vec<uint32_t, 1>{{pack<half_t>(half_t(source[i]), half_t(source[i + 1]))}});
   store(recast<uint32_t>(out + i + 1282),
         Vec<uint32_t, 1>{{pack<bfloat16_t>(half_t(source[i]), half_t(source[i + 1]))}});
 }

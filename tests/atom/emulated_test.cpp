@@ -16,8 +16,8 @@ using emulate::Buffer;
 using emulate::Counter;
 using emulate::Report;
 
-emulate::Report launch(void (*entry)(emulate::Launch&), std::vector<Buffer*> arguments,
-                       std::vector<bool> writes, unsigned threads = 32, unsigned shared_bytes = 8192) {
+emulate::Report launch(void (*entry)(emulate::Launch&), std::vector<Buffer*> arguments, std::vector<bool> writes,
+                       unsigned threads = 32, unsigned shared_bytes = 8192) {
   return emulate::run(entry, {.grid = {1},
                               .block = {threads},
                               .shared_bytes = shared_bytes,
@@ -214,14 +214,13 @@ void equals_reference(const Buffer& operands, const Buffer& out, int at,
   row.body(row, reference::WarpRegisters(in, expected));
   for (int t = 0; t < 32; ++t)
     // The bits are compared, not the values. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
-    EXPECT_EQ(std::memcmp(expected[t].d, elements<uint32_t>(out) + 10 * t + at, sizeof(expected[t].d)), 0)
-        << t;
+    EXPECT_EQ(std::memcmp(expected[t].d, elements<uint32_t>(out) + 10 * t + at, sizeof(expected[t].d)), 0) << t;
 }
 
 TEST(Emulated, MmaAccumulatesInPlace) {
   std::mt19937 random(3);
-  Buffer operands = filled<half_t>("operands", 32 * 12,
-                                   [&](int) { return half_t(std::normal_distribution<float>()(random)); });
+  Buffer operands =
+      filled<half_t>("operands", 32 * 12, [&](int) { return half_t(std::normal_distribution<float>()(random)); });
   Buffer out("out", 4 * 10 * 32);
   const Report report = launch(run_accumulates, {&operands, &out}, {false, true});
   EXPECT_EQ(messages(report), "");
@@ -245,8 +244,7 @@ TEST(EmulatedMisuse, AnMmaOfHalfAWarpIsNamed) {
   const Report report = launch(run_half_a_warp, {&x}, {true});
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].kind, emulate::Finding::Kind::divergence) << messages(report);
-  EXPECT_NE(report.findings[0].message.find("SM80_16x8x16_F32F16F16F32_TN"), std::string::npos)
-      << messages(report);
+  EXPECT_NE(report.findings[0].message.find("SM80_16x8x16_F32F16F16F32_TN"), std::string::npos) << messages(report);
 }
 
 __global__ void misaligned(gmem<const half_t> x, gmem<half_t> y) {

@@ -70,10 +70,8 @@ void prove_mma() {
       T va[av], vb[bv];
       std::memcpy(va, in[32 * trial + t].a, sizeof(va));
       std::memcpy(vb, in[32 * trial + t].b, sizeof(vb));
-      for (int v = 0; v < av; ++v)
-        a[row.a.layout(t, v) % M][row.a.layout(t, v) / M] = static_cast<float>(va[v]);
-      for (int v = 0; v < bv; ++v)
-        b[row.b.layout(t, v) % N][row.b.layout(t, v) / N] = static_cast<float>(vb[v]);
+      for (int v = 0; v < av; ++v) a[row.a.layout(t, v) % M][row.a.layout(t, v) / M] = static_cast<float>(va[v]);
+      for (int v = 0; v < bv; ++v) b[row.b.layout(t, v) % N][row.b.layout(t, v) / N] = static_cast<float>(vb[v]);
     }
     for (int t = 0; t < 32; ++t) {
       D vc[cv], vd[cv], ve[cv];
@@ -144,8 +142,8 @@ void prove_ldmatrix(const char* name) {
   const Buffer device_memory(memory);
   const Buffer device_rows(rows);
   const Buffer<Registers> device_out(32 * trials);
-  ldmatrix_kernel<Matrices, Transposed><<<trials, 32, 4096>>>(
-      device_memory.data, device_rows.data, reinterpret_cast<uint32_t(*)[Matrices]>(device_out.data));
+  ldmatrix_kernel<Matrices, Transposed><<<trials, 32, 4096>>>(device_memory.data, device_rows.data,
+                                                              reinterpret_cast<uint32_t(*)[Matrices]>(device_out.data));
   check(cudaGetLastError(), name);
   const auto out = device_out.get();
   long equal = 0;
@@ -156,8 +154,7 @@ void prove_ldmatrix(const char* name) {
     void* registers[32];
     for (int t = 0; t < 32; ++t) registers[t] = expected[t];
     row.body(row, {addressed, nullptr, nullptr, registers});
-    for (int t = 0; t < 32; ++t)
-      equal += std::memcmp(expected[t], out[32 * trial + t].r, sizeof(expected[t])) == 0;
+    for (int t = 0; t < 32; ++t) equal += std::memcmp(expected[t], out[32 * trial + t].r, sizeof(expected[t])) == 0;
   }
   report(name, 32 * trials, equal, 0, 0, equal == 32 * trials);
 }
@@ -282,8 +279,7 @@ void prove_elementwise() {
   for (int i = 0; i < count; ++i) x[i] = std::normal_distribution<float>(0, i % 2 ? 1.0f : 8.0f)(generator);
   const Buffer device_x(x);
   const Buffer<Results> device_out(count);
-  elementwise_kernel<<<count / 256, 256>>>(device_x.data,
-                                           reinterpret_cast<float(*)[functions]>(device_out.data));
+  elementwise_kernel<<<count / 256, 256>>>(device_x.data, reinterpret_cast<float(*)[functions]>(device_out.data));
   check(cudaGetLastError(), "elementwise");
   const auto out = device_out.get();
   const char* names[] = {"exp", "sigmoid", "silu", "gelu", "tanh", "erf", "log", "sqrt", "pow"};
@@ -291,22 +287,19 @@ void prove_elementwise() {
   double largest[functions] = {}, of_bound[functions] = {};
   for (int i = 0; i < count; ++i) {
     const double v = x[i], p = std::fabs(v), e = std::exp(-v);
-    const double want[] = {
-        1 / e,           1 / (1 + e), v / (1 + e), 0.5 * v * std::erfc(-v * std::sqrt(0.5)),
-        std::tanh(v),    std::erf(v), std::log(p), std::sqrt(p),
-        std::pow(p, 1.5)};
+    const double want[] = {1 / e,           1 / (1 + e), v / (1 + e), 0.5 * v * std::erfc(-v * std::sqrt(0.5)),
+                           std::tanh(v),    std::erf(v), std::log(p), std::sqrt(p),
+                           std::pow(p, 1.5)};
     for (int f = 0; f < functions; ++f) {
       double scale = std::fabs(want[f]);
-      if (f == 3)
-        scale *= 1 + 0.5 * v * v;  // the tail of gelu: its argument is rounded before a steep function
+      if (f == 3) scale *= 1 + 0.5 * v * v;  // the tail of gelu: its argument is rounded before a steep function
       if (scale <= 1e-30) continue;
       const double error = std::fabs(out[i].r[f] - want[f]) / scale;
       const double bound = f < 3 ? ((f == 0 ? 2 : 5) + 1.7 * p) * 0x1p-23 : 1e-6;
       largest[f] = std::fmax(largest[f], error), of_bound[f] = std::fmax(of_bound[f], error / bound);
     }
   }
-  for (int f = 0; f < functions; ++f)
-    report(names[f], count, count, largest[f], of_bound[f], of_bound[f] <= 1);
+  for (int f = 0; f < functions; ++f) report(names[f], count, count, largest[f], of_bound[f], of_bound[f] <= 1);
 }
 
 }  // namespace

@@ -44,10 +44,9 @@ inline bool all_hold = true;
 inline std::string program;  // whose rows these are
 
 /// One line of tests/atom/data/h200.tsv.
-inline void report(const std::string& name, long compared, long equal, double largest, double of_bound,
-                   bool holds) {
-  std::printf("%s\t%s\t%ld\t%.4f\t%.3g\t%.3g\t%s\n", program.c_str(), name.c_str(), compared,
-              100.0 * equal / compared, largest, of_bound, holds ? "holds" : "FAILS");
+inline void report(const std::string& name, long compared, long equal, double largest, double of_bound, bool holds) {
+  std::printf("%s\t%s\t%ld\t%.4f\t%.3g\t%.3g\t%s\n", program.c_str(), name.c_str(), compared, 100.0 * equal / compared,
+              largest, of_bound, holds ? "holds" : "FAILS");
   proved.insert(name);
   all_hold = all_hold && holds;
 }
@@ -79,17 +78,14 @@ struct Comparison {
     const double difference = std::fabs(got - want);
     if (!(difference <= bound)) {
       if (holds)
-        std::printf("%s: %.9g on the device, %.9g by reference, bound %.3g\n", where.c_str(), got, want,
-                    bound);
+        std::printf("%s: %.9g on the device, %.9g by reference, bound %.3g\n", where.c_str(), got, want, bound);
       holds = false;
     }
     if (!std::isfinite(difference)) return;
     largest = std::fmax(largest, difference / std::fmax(addend, 1e-300));
     if (bound > 0) of_bound = std::fmax(of_bound, difference / bound);
   }
-  void report(const std::string& name) const {
-    zellige::report(name, compared, equal, largest, of_bound, holds);
-  }
+  void report(const std::string& name) const { zellige::report(name, compared, equal, largest, of_bound, holds); }
 };
 
 enum class Draw { integers, normal, wide, pattern };
@@ -100,8 +96,7 @@ T draw(Draw how) {
   if (how == Draw::normal) return T(std::normal_distribution<float>()(generator));
   const float sign = generator() % 2 ? 1.0f : -1.0f;
   if (how == Draw::wide) return T(sign * std::exp2(std::uniform_real_distribution<float>(-8, 6)(generator)));
-  if constexpr (std::is_same_v<T, half_t>)
-    return T::bitcast(static_cast<uint16_t>(generator()));  // NaN and all
+  if constexpr (std::is_same_v<T, half_t>) return T::bitcast(static_cast<uint16_t>(generator()));  // NaN and all
   return T(sign * std::exp2(std::uniform_real_distribution<float>(-40, 40)(generator)));
 }
 

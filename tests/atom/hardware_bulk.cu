@@ -80,8 +80,8 @@ void prove_bulk(const char* type) {
       for (unsigned j = 0; j < bytes / sizeof(T); ++j) {
         const T want = T(sum[r * 4096 + j] + in[j]);
         same = same &&
-               std::memcmp(static_cast<const void*>(&out[r * 4096 + j]), static_cast<const void*>(&in[j]),
-                           sizeof(T)) == 0 &&
+               std::memcmp(static_cast<const void*>(&out[r * 4096 + j]), static_cast<const void*>(&in[j]), sizeof(T)) ==
+                   0 &&
                std::memcmp(static_cast<const void*>(&added[r * 4096 + j]), static_cast<const void*>(&want),
                            sizeof(T)) == 0;
       }
@@ -173,14 +173,12 @@ void prove_ring() {
   check(cudaGetLastError(), "ring");
   const auto got = out.get();
   long equal = 0;
-  for (unsigned i = 0; i < 256; ++i)
-    equal += got[i] == 3 * rounds * (rounds - 1) / 2 + rounds * (1 - i / 128);
+  for (unsigned i = 0; i < 256; ++i) equal += got[i] == 3 * rounds * (rounds - 1) / 2 + rounds * (1 - i / 128);
   const bool holds = equal == 256;
   using Kind = Instruction::Kind;
   for (const Instruction& row : movement_rows) {
     const std::string name = row.name;
-    if (name.find("WGMMA") != name.npos || name.find("BULK") != name.npos || name.find("PROXY") != name.npos)
-      continue;
+    if (name.find("WGMMA") != name.npos || name.find("BULK") != name.npos || name.find("PROXY") != name.npos) continue;
     if (name == "SM90_PREFETCH_TENSORMAP") continue;
     const bool here = row.kind == Kind::barrier || row.kind == Kind::fence || row.kind == Kind::control ||
                       (row.kind == Kind::prefetch && name.find("TMA") == name.npos);

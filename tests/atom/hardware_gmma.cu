@@ -62,8 +62,7 @@ T number(Fill how) {
   const int small = static_cast<int>(generator() % 9) - 4;
   if (how == Fill::integers) return T(static_cast<float>(small));
   if (how == Fill::normal) return T(std::normal_distribution<float>()(generator));
-  return T((generator() % 2 ? 1.0f : -1.0f) *
-           std::exp2(std::uniform_real_distribution<float>(-6, 6)(generator)));
+  return T((generator() % 2 ? 1.0f : -1.0f) * std::exp2(std::uniform_real_distribution<float>(-6, 6)(generator)));
 }
 template <class T>
 void fill(unsigned char* bytes, unsigned count, Fill how) {
@@ -98,8 +97,7 @@ struct Form {
 template <class T, class U, class D, int R, bool SS, Major A, Major B, bool Saturate>
 void launch(const uint4* image, const Input* in, const uint32_t (*ra)[4], const D* c, D* out) {
   auto* kernel = gmma_kernel<T, U, D, R, SS, A, B, Saturate>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, image_bytes),
-        "shared memory");
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, image_bytes), "shared memory");
   kernel<<<trials, 128, image_bytes>>>(image, in, ra, c, out);
 }
 
@@ -124,15 +122,13 @@ template <class T, class U, class D, bool Saturate>
     const Fill draw = static_cast<Fill>(how);
     fill<T>(image.data(), b_at, draw);
     fill<U>(image.data() + b_at, image_bytes - b_at, draw);
-    fill<Number>(reinterpret_cast<unsigned char*>(c.data()), static_cast<unsigned>(c.size() * sizeof(D)),
-                 draw);
+    fill<Number>(reinterpret_cast<unsigned char*>(c.data()), static_cast<unsigned>(c.size() * sizeof(D)), draw);
     if (sizeof(T) == 1 && is_integer_operand<T> && how == 2)
       for (D& x : c) x = static_cast<D>(generator() % 2 ? 0x7fffff00 : 0x80000100);  // near the ends
     fill<T>(reinterpret_cast<unsigned char*>(ra.data()), static_cast<unsigned>(ra.size() * 16), draw);
     for (int t = 0; t < trials; ++t) {
       const unsigned swizzle = t % 4, variant = N > 128 && swizzle == 3 ? 0 : t / 4 % 2;
-      [[maybe_unused]] const unsigned steps =
-          !a_mn && swizzle ? (16u << swizzle) / 32 : 1;  // k steps within a line
+      [[maybe_unused]] const unsigned steps = !a_mn && swizzle ? (16u << swizzle) / 32 : 1;  // k steps within a line
       in[t].a = advance(descriptor(a_mn, 0, swizzle, variant), 32 * (t / 8 % steps));
       in[t].b = descriptor(b_mn, b_at, swizzle, variant);
       if (!b_mn && swizzle) in[t].b = advance(in[t].b, 32 * (t / 8 % ((16u << swizzle) / 32)));
@@ -160,8 +156,7 @@ template <class T, class U, class D, bool Saturate>
             for (int e = 0; e < per; ++e) {
               const auto [row, column] = wgmma_operand_element(i, r, e, per);
               std::memcpy(static_cast<void*>(&a[row * K + column]),
-                          reinterpret_cast<const unsigned char*>(&ra[t * 128 + i].r[r]) + e * sizeof(T),
-                          sizeof(T));
+                          reinterpret_cast<const unsigned char*>(&ra[t * 128 + i].r[r]) + e * sizeof(T), sizeof(T));
             }
       for (int n = 0; n < N; ++n)
         for (int k = 0; k < K; ++k)
@@ -180,23 +175,21 @@ template <class T, class U, class D, bool Saturate>
           Number got, expected, start;
           std::memcpy(static_cast<void*>(&got), reinterpret_cast<const Number*>(&out[(t * 128 + i) * R]) + v,
                       sizeof(got));
-          std::memcpy(static_cast<void*>(&expected), reinterpret_cast<const Number*>(after[i]) + v,
-                      sizeof(got));
+          std::memcpy(static_cast<void*>(&expected), reinterpret_cast<const Number*>(after[i]) + v, sizeof(got));
           std::memcpy(static_cast<void*>(&start), static_cast<const Number*>(before[i]) + v, sizeof(got));
           const auto [row, column] = wgmma_element(i, v);
           double addend = in[t].accumulate ? std::fabs(static_cast<double>(start)) : 0;
           for (int k = 0; k < K; ++k)
-            addend = std::fmax(addend, std::fabs(static_cast<double>(a[row * K + k]) *
-                                                 static_cast<double>(b[column * K + k])));
+            addend = std::fmax(addend,
+                               std::fabs(static_cast<double>(a[row * K + k]) * static_cast<double>(b[column * K + k])));
           // 8-bit floats: products are aligned to the largest and keep 13 bits below its first.
           const double slack = sizeof(T) == 1 ? 0x1p-13 : 0x1p-22;
           double bound = (K + 1) * slack * addend;
           if (sizeof(Number) == 2) bound += 0x1p-10 * std::fabs(static_cast<double>(expected)) + 0x1p-24;
           if (draw == Fill::integers || is_integer_operand<T>) bound = 0;
-          comparison.add(
-              static_cast<double>(got), static_cast<double>(expected), addend, bound, sizeof(Number) == 2,
-              name + " trial " + std::to_string(t) + " draw " + std::to_string(how) + " swizzle " +
-                  std::to_string(t % 4) + " thread " + std::to_string(i) + " value " + std::to_string(v));
+          comparison.add(static_cast<double>(got), static_cast<double>(expected), addend, bound, sizeof(Number) == 2,
+                         name + " trial " + std::to_string(t) + " draw " + std::to_string(how) + " swizzle " +
+                             std::to_string(t % 4) + " thread " + std::to_string(i) + " value " + std::to_string(v));
         }
       }
     }
@@ -235,8 +228,7 @@ void prove_n(const std::string& types) {
 }
 template <class T, class U, class D, bool Transposable = false, bool Saturates = false, int N = 8>
 void prove_all(const std::string& types) {
-  if constexpr (!Saturates || N == 8 || N == 24 || N % 16 == 0)
-    prove_n<T, U, D, N, Transposable, Saturates>(types);
+  if constexpr (!Saturates || N == 8 || N == 24 || N % 16 == 0) prove_n<T, U, D, N, Transposable, Saturates>(types);
   if constexpr (N < 256) prove_all<T, U, D, Transposable, Saturates, N + 8>(types);
 }
 

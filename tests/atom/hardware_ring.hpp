@@ -63,8 +63,7 @@ inline Bytes random_bytes(std::size_t count) {
 /// Launches and waits; then the context must still allocate and copy.
 template <class Kernel, class... Arguments>
 void run_kernel(Kernel* kernel, const LaunchShape& shape, const Arguments&... arguments) {
-  must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                            static_cast<int>(shape.shared_bytes)));
+  must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)));
   must(launch(kernel, shape, nullptr, arguments...));
   must(cudaDeviceSynchronize());
   const Bytes some(64, 1);
@@ -79,8 +78,7 @@ inline std::string difference(const Bytes& got, const Bytes& want, std::size_t e
     if (got[i] != want[i]) first = i, ++differ;
   if (differ == 0) return "";
   char text[160];
-  std::snprintf(text, sizeof(text),
-                "%zu of %zu bytes differ, first byte %zu of iteration %zu: %02x, not %02x", differ,
+  std::snprintf(text, sizeof(text), "%zu of %zu bytes differ, first byte %zu of iteration %zu: %02x, not %02x", differ,
                 got.size(), first % each, first / each, got[first], want[first]);
   return text;
 }

@@ -39,8 +39,7 @@ ZELLIGE_CALL void load_box(smem<unsigned char> tile, const TmaDescriptor& map, s
   }
 }
 template <int D, Hint H>
-ZELLIGE_CALL void multicast_box(smem<unsigned char> tile, const TmaDescriptor& map, smem<uint64_t> full,
-                                BoxAt c) {
+ZELLIGE_CALL void multicast_box(smem<unsigned char> tile, const TmaDescriptor& map, smem<uint64_t> full, BoxAt c) {
   if constexpr (H == Hint::none) {
     if constexpr (D == 2) tma_load_multicast_2d(tile, map, full, 3, c.along, c.last);
     if constexpr (D == 3) tma_load_multicast_3d(tile, map, full, 3, c.along, 0, c.last);
@@ -110,8 +109,8 @@ inline constexpr int ring_stages = 4;
 template <Hint H>
 struct ByBulk {
   static constexpr int ranks = 1;
-  ZELLIGE_CALL static void fill(smem<unsigned char> tile, const TmaDescriptor&, smem<uint64_t> full, int it,
-                                int bytes, int, const unsigned char* in) {
+  ZELLIGE_CALL static void fill(smem<unsigned char> tile, const TmaDescriptor&, smem<uint64_t> full, int it, int bytes,
+                                int, const unsigned char* in) {
     if constexpr (H == Hint::none)
       bulk_load(tile, in + it * bytes, bytes, full);
     else
@@ -121,8 +120,8 @@ struct ByBulk {
 template <int D, Hint H>
 struct ByBox {
   static constexpr int ranks = 1;
-  ZELLIGE_CALL static void fill(smem<unsigned char> tile, const TmaDescriptor& map, smem<uint64_t> full,
-                                int it, int, int elements, const unsigned char*) {
+  ZELLIGE_CALL static void fill(smem<unsigned char> tile, const TmaDescriptor& map, smem<uint64_t> full, int it, int,
+                                int elements, const unsigned char*) {
     load_box<D, H>(tile, map, full, {it * elements, 1});
   }
 };
@@ -130,8 +129,8 @@ struct ByBox {
 template <int D, Hint H>
 struct ByMulticast {
   static constexpr int ranks = 2;
-  ZELLIGE_CALL static void fill(smem<unsigned char> tile, const TmaDescriptor& map, smem<uint64_t> full,
-                                int it, int bytes, int elements, const unsigned char*) {
+  ZELLIGE_CALL static void fill(smem<unsigned char> tile, const TmaDescriptor& map, smem<uint64_t> full, int it,
+                                int bytes, int elements, const unsigned char*) {
     const int rank = cluster_ctarank();
     multicast_box<D, H>(tile + rank * (bytes / 2), map, full, {it * elements, rank * (D == 2 ? 8 : 4)});
   }
@@ -140,8 +139,8 @@ struct ByMulticast {
 /// Consumers, 4 warps, write each stage unchanged to `out`, one block after another.
 template <class By, int TileBytes>
 __global__ void __launch_bounds__(threads + 128, 1)
-    load_kernel(const __grid_constant__ TmaDescriptor map, const unsigned char* in, unsigned char* out,
-                int trip_count, int elements) {
+    load_kernel(const __grid_constant__ TmaDescriptor map, const unsigned char* in, unsigned char* out, int trip_count,
+                int elements) {
   const auto ring = Ring<ring_stages, Tiles<TileBytes>, By::ranks>::at(0, ring_stages * TileBytes, {"tile"});
   if (threadIdx.x == 0) {
     if (elements > 0) prefetch_tma_descriptor(map);
@@ -192,8 +191,8 @@ std::string run_bulk_load() {
   constexpr int bytes = 2048;
   const Bytes in = random_bytes(trip_count * bytes);
   const Memory source(in), result(Bytes(in.size(), untouched));
-  run_kernel(load_kernel<ByBulk<H>, bytes>, load_shape<bytes>(1), TmaDescriptor{}, source.data, result.data,
-             trip_count, 0);
+  run_kernel(load_kernel<ByBulk<H>, bytes>, load_shape<bytes>(1), TmaDescriptor{}, source.data, result.data, trip_count,
+             0);
   return difference(result.get(), in, bytes);
 }
 /// Two kernels, of which the second starts early, waits, and reads what the first leaves.
@@ -202,8 +201,7 @@ inline std::string run_griddep() {
   const Bytes in = random_bytes(trip_count * bytes);
   const Memory source(in), between(Bytes(in.size(), untouched)), result(Bytes(in.size(), untouched));
   const auto kernel = load_kernel<ByBulk<Hint::none>, bytes>;
-  must(launch(kernel, load_shape<bytes>(1), nullptr, TmaDescriptor{}, source.data, between.data, trip_count,
-              0));
+  must(launch(kernel, load_shape<bytes>(1), nullptr, TmaDescriptor{}, source.data, between.data, trip_count, 0));
   run_kernel(kernel, load_shape<bytes>(1, true), TmaDescriptor{}, between.data, result.data, trip_count, 0);
   return difference(result.get(), in, bytes);
 }
@@ -217,23 +215,22 @@ std::string run_load() {
   for (int it = 0; it < By::ranks * trip_count; ++it)
     for (int row = 0; row < boxes.lines; ++row)
       for (int c = 0; c < boxes.span; ++c) {
-        const int from = By::ranks > 1 ? (row * trip_count + it % trip_count) * boxes.span + c
-                                       : boxes.in_tensor(it, row, c);
+        const int from =
+            By::ranks > 1 ? (row * trip_count + it % trip_count) * boxes.span + c : boxes.in_tensor(it, row, c);
         want[it * bytes + boxes.in_tile(row, c)] = from >= 0 ? in[from] : 0;
       }
   if (By::ranks > 1) boxes.tensor.box[D - 1] /= 2;
   const Memory source(in), result(Bytes(want.size(), untouched));
-  run_kernel(load_kernel<By, bytes>, load_shape<bytes>(By::ranks),
-             make_tma_descriptor(boxes.tensor, source.data), source.data, result.data, trip_count,
-             boxes.span / 2);
+  run_kernel(load_kernel<By, bytes>, load_shape<bytes>(By::ranks), make_tma_descriptor(boxes.tensor, source.data),
+             source.data, result.data, trip_count, boxes.span / 2);
   return difference(result.get(), want, bytes);
 }
 
 /// All threads write a stage, one of them names it.
 template <int D, Hint H, int TileBytes>
 __global__ void __launch_bounds__(threads)
-    store_kernel(const __grid_constant__ TmaDescriptor map, const unsigned char* in, unsigned char* out,
-                 int trip_count, int elements) {
+    store_kernel(const __grid_constant__ TmaDescriptor map, const unsigned char* in, unsigned char* out, int trip_count,
+                 int elements) {
   const auto tiles = shared<unsigned char>("tile", 0, ring_stages * TileBytes);
   const int tid = threadIdx.x;
   auto stage = RingStage<ring_stages>::first();
@@ -266,13 +263,11 @@ std::string run_store() {
   for (int it = 0; D > 0 && it < trip_count; ++it)
     for (int row = 0; row < boxes.lines; ++row)
       for (int c = 0; c < boxes.span; ++c)
-        if (const int to = boxes.in_tensor(it, row, c); to >= 0)
-          want[to] = in[it * bytes + boxes.in_tile(row, c)];
+        if (const int to = boxes.in_tensor(it, row, c); to >= 0) want[to] = in[it * bytes + boxes.in_tile(row, c)];
   const Memory source(in), result(Bytes(want.size(), untouched));
   const auto map = D == 0 ? TmaDescriptor{} : make_tma_descriptor(boxes.tensor, result.data);
-  run_kernel(store_kernel<D, H, bytes>,
-             {.grid = dim3(1), .block = dim3(threads), .shared_bytes = ring_stages * bytes}, map, source.data,
-             result.data, trip_count, boxes.span / 2);
+  run_kernel(store_kernel<D, H, bytes>, {.grid = dim3(1), .block = dim3(threads), .shared_bytes = ring_stages * bytes},
+             map, source.data, result.data, trip_count, boxes.span / 2);
   return difference(result.get(), want, bytes);
 }
 
@@ -306,8 +301,7 @@ void add_multicast() {
   const std::string name = "_" + std::to_string(D) + "d/b128";
   constexpr SwizzleMode b128 = SwizzleMode::b128;
   forms.push_back({"tma_load_multicast" + name, run_load<ByMulticast<D, none>, D, b128>});
-  forms.push_back(
-      {"tma_load_multicast_hint" + name + "/evict_first", run_load<ByMulticast<D, first>, D, b128>});
+  forms.push_back({"tma_load_multicast_hint" + name + "/evict_first", run_load<ByMulticast<D, first>, D, b128>});
 }
 
 inline void add_boxes() {

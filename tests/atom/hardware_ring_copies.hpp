@@ -24,8 +24,7 @@ template <int N, bool Partial>
 struct CpAsync {
   static constexpr int bytes = N, read = 16, element = 1;
   static constexpr bool partial = Partial, batched = false, unaligned = false;
-  ZELLIGE_CALL static void copy(unsigned char* to, const unsigned char* from, int valid,
-                                const unsigned char*) {
+  ZELLIGE_CALL static void copy(unsigned char* to, const unsigned char* from, int valid, const unsigned char*) {
     if constexpr (Partial)
       cp_async<N>(to, from, valid);
     else
@@ -34,8 +33,7 @@ struct CpAsync {
 };
 template <CacheHint Hint, bool Partial>
 struct CpAsyncHint : CpAsync<16, Partial> {
-  ZELLIGE_CALL static void copy(unsigned char* to, const unsigned char* from, int valid,
-                                const unsigned char*) {
+  ZELLIGE_CALL static void copy(unsigned char* to, const unsigned char* from, int valid, const unsigned char*) {
     if constexpr (Partial)
       cp_async_hint<16>(to, from, valid, Hint);
     else
@@ -97,9 +95,7 @@ ZELLIGE_CALL void fill(const Tile& tile, const unsigned char* from, const unsign
   if (W == Who::one && tid != 0) return;
   const auto place = [&](int i) { return W == Who::thread ? tid + i * threads : tid / 32 * in_line + i; };
   const auto row = [&](int i) { return W == Who::one || W == Who::all ? 0 : place(i) / in_line; };
-  const auto column = [&](int i) {
-    return (W == Who::one || W == Who::all ? i : place(i) % in_line) * chunk;
-  };
+  const auto column = [&](int i) { return (W == Who::one || W == Who::all ? i : place(i) % in_line) * chunk; };
   const auto source = [&](int i) { return from + row(i) * pitch + iteration * line + column(i); };
   const auto valid = [&](int i) {
     const int columns = Copy::partial ? columns_in(iteration) : line;
@@ -152,14 +148,13 @@ ZELLIGE_CALL void pipeline(int trip_count, int stages, Fill fill, Use use) {
 
 template <class Copy, Who W, bool Swizzles, bool Modulo>
 __global__ void __launch_bounds__(threads)
-    copy_kernel(const unsigned char* in, const unsigned char* end, long long pitch, unsigned char* out,
-                int trip_count, int stages) {
+    copy_kernel(const unsigned char* in, const unsigned char* end, long long pitch, unsigned char* out, int trip_count,
+                int stages) {
   constexpr int lines = lines_of<W>, bytes = lines * line, Stages = stages_of_copies;
   const auto ring =
       shared_ring<unsigned char, Stages, typename TileOf<lines, Swizzles>::type>("ring", 0, Stages * bytes);
   pipeline<Stages, Modulo>(
-      trip_count, stages,
-      [&](int stage, int it) { fill<Copy, W>(ring.shift(stage * bytes), in, end, pitch, it); },
+      trip_count, stages, [&](int stage, int it) { fill<Copy, W>(ring.shift(stage * bytes), in, end, pitch, it); },
       [&](int stage, int it) {
         constexpr int V = Copy::read;
         const auto tile = ring.shift(stage * bytes);
@@ -186,8 +181,8 @@ std::string run_copy() {
       }
   const Memory source(in), result(Bytes(want.size(), untouched));
   run_kernel(copy_kernel<Copy, W, Swizzles, Modulo>,
-             {.grid = dim3(1), .block = dim3(threads), .shared_bytes = stages_of_copies * bytes},
-             source.data + shift, source.data + in.size(), pitch, result.data, trip_count, stages_of_copies);
+             {.grid = dim3(1), .block = dim3(threads), .shared_bytes = stages_of_copies * bytes}, source.data + shift,
+             source.data + in.size(), pitch, result.data, trip_count, stages_of_copies);
   return difference(result.get(), want, bytes);
 }
 
@@ -224,8 +219,7 @@ void add_load_store() {
 template <class T>
 void add_anywhere(const std::string& type) {
   forms.push_back({"load_anywhere/" + type, run_copy<Anywhere<T, false>, Who::thread, true, false>});
-  forms.push_back(
-      {"load_anywhere/" + type + "/batched", run_copy<Anywhere<T, true>, Who::thread, true, true>});
+  forms.push_back({"load_anywhere/" + type + "/batched", run_copy<Anywhere<T, true>, Who::thread, true, true>});
 }
 
 // ldmatrix and stmatrix: each of four warps has four matrices of 8 x 8 in a stage of 16 lines.
@@ -251,16 +245,15 @@ __global__ void __launch_bounds__(threads)
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const int row = tid / 8, column = tid % 8 * 16;  // of the thread's chunk
   const int matrix_row = warp / 2 * 8 + lane % 8, matrix_column = (warp % 2 * 4 + lane / 8) * 16;
-  const auto ring = shared_ring<unsigned char, Stages, typename TileOf<matrix_lines, true>::type>(
-      "ring", 0, Stages * matrix_bytes);
+  const auto ring =
+      shared_ring<unsigned char, Stages, typename TileOf<matrix_lines, true>::type>("ring", 0, Stages * matrix_bytes);
   pipeline<Stages, false>(
       trip_count, stages,
       [&](int stage, int it) {
         const auto tile = ring.shift(stage * matrix_bytes);
         if constexpr (Stores) {
           uint32_t r[N];
-          for (int i = 0; i < N; ++i)
-            r[i] = load<1>(recast<const uint32_t>(in) + (it * threads + tid) * N + i)[0];
+          for (int i = 0; i < N; ++i) r[i] = load<1>(recast<const uint32_t>(in) + (it * threads + tid) * N + i)[0];
           store_matrices<N, Transposed>(tile(matrix_row, matrix_column), r);
         } else {
           cp_async<16>(tile(row, column), in + it * matrix_bytes + tid * 16);
@@ -297,8 +290,8 @@ std::string run_matrix() {
       }
   const Memory source(in), result(Bytes(want.size(), untouched));
   run_kernel(matrix_kernel<N, Transposed, Stores>,
-             {.grid = dim3(1), .block = dim3(threads), .shared_bytes = stages_of_copies * matrix_bytes},
-             source.data, result.data, trip_count, stages_of_copies);
+             {.grid = dim3(1), .block = dim3(threads), .shared_bytes = stages_of_copies * matrix_bytes}, source.data,
+             result.data, trip_count, stages_of_copies);
   return difference(result.get(), want, want.size() / trip_count);
 }
 template <int N>

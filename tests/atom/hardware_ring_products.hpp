@@ -51,11 +51,11 @@ enum class From { tile, registers };
 // Warps of a block, 2 along M by 2 along N. Operands are lines of 64 elements along one dimension, a line for each of the other.
 inline constexpr int line_elements = 64;
 template <class T, int Lines, bool LinesAreRows>
-using Operand2d = Swizzled<3, sizeof(T) == 2 ? 3 : 2, sizeof(T) == 2 ? 3 : 4,
-                           Layout<Shape<Int<1>, Int<LinesAreRows ? Lines : line_elements>,
-                                        Int<LinesAreRows ? line_elements : Lines>>,
-                                  Stride<Int<Lines * line_elements>, Int<LinesAreRows ? line_elements : 1>,
-                                         Int<LinesAreRows ? 1 : line_elements>>>>;
+using Operand2d =
+    Swizzled<3, sizeof(T) == 2 ? 3 : 2, sizeof(T) == 2 ? 3 : 4,
+             Layout<Shape<Int<1>, Int<LinesAreRows ? Lines : line_elements>, Int<LinesAreRows ? line_elements : Lines>>,
+                    Stride<Int<Lines * line_elements>, Int<LinesAreRows ? line_elements : 1>,
+                           Int<LinesAreRows ? 1 : line_elements>>>>;
 
 template <class T, int Lines, class Tile>
 ZELLIGE_CALL void fill_lines(const Tile& tile, const T* from, bool lines_are_rows) {
@@ -64,8 +64,7 @@ ZELLIGE_CALL void fill_lines(const Tile& tile, const T* from, bool lines_are_row
   for (int i = 0; i < (all + threads - 1) / threads; ++i) {
     const int c = threadIdx.x + i * threads, at = c / in_line, along = c % in_line * chunk;
     if (c < all)
-      cp_async<16>(lines_are_rows ? tile(0, at, along) : tile(0, along, at),
-                   from + at * line_elements + along);
+      cp_async<16>(lines_are_rows ? tile(0, at, along) : tile(0, along, at), from + at * line_elements + along);
   }
 }
 
@@ -127,12 +126,11 @@ std::string run_warp_product() {
         return b.number[it * of_b + (AlongB ? n * line_elements + k : k * line_elements + n)];
       });
   const Memory in_a(a.bytes), in_b(b.bytes), result(Bytes(want.size(), untouched));
-  run_kernel(warp_product_kernel<T, F, K, AlongA, AlongB, A>,
-             {.grid = dim3(1),
-              .block = dim3(threads),
-              .shared_bytes = stages_of_copies * (of_a + of_b) * unsigned(sizeof(T))},
-             reinterpret_cast<const T*>(in_a.data), reinterpret_cast<const T*>(in_b.data),
-             reinterpret_cast<float*>(result.data), trip_count, stages_of_copies);
+  run_kernel(
+      warp_product_kernel<T, F, K, AlongA, AlongB, A>,
+      {.grid = dim3(1), .block = dim3(threads), .shared_bytes = stages_of_copies * (of_a + of_b) * unsigned(sizeof(T))},
+      reinterpret_cast<const T*>(in_a.data), reinterpret_cast<const T*>(in_b.data),
+      reinterpret_cast<float*>(result.data), trip_count, stages_of_copies);
   return difference(result.get(), want, want.size());
 }
 
@@ -168,17 +166,16 @@ void add_outer(const std::string& type) {
 // for N. A row or span has 128 bytes.
 template <class T, int M, int N, Major AM, Major BM, From A, unsigned Registers>
 __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
-    warpgroup_product_kernel(const __grid_constant__ TmaDescriptor map_a,
-                             const __grid_constant__ TmaDescriptor map_b, const T* a,
-                             std::conditional_t<std::is_integral_v<T>, int32_t, float>* out, int trip_count) {
+    warpgroup_product_kernel(const __grid_constant__ TmaDescriptor map_a, const __grid_constant__ TmaDescriptor map_b,
+                             const T* a, std::conditional_t<std::is_integral_v<T>, int32_t, float>* out,
+                             int trip_count) {
   using D = std::conditional_t<std::is_integral_v<T>, int32_t, float>;
   constexpr bool whole = sizeof(T) == 2;  // the types that emitted code multiplies
   constexpr int K = line / sizeof(T), warps = M / 16, Stages = 3, of_a = M * line, of_b = N * line;
   constexpr int columns = BM == Major::K ? N : (N + 63) / 64 * 64;
   static_assert(columns == N || whole);
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const auto ring =
-      Ring<Stages, Tiles<of_b, of_a>>::at({0, Stages * of_b}, Stages * (of_a + of_b), {"B", "A"});
+  const auto ring = Ring<Stages, Tiles<of_b, of_a>>::at({0, Stages * of_b}, Stages * (of_a + of_b), {"B", "A"});
   if (threadIdx.x == 0) {
     prefetch_tma_descriptor(map_a);
     prefetch_tma_descriptor(map_b);
@@ -198,8 +195,7 @@ __global__ void __launch_bounds__(2 * M + (Registers ? 128 : 32), 1)
                 const auto right = k_major<N>(tile_b);
                 wgmma_fence();
 #pragma unroll
-                for (int i = 0; i < 4; ++i)
-                  wgmma<T, Major::K, Major::K>(sums, left(i), right(i), i > 0 || accumulate);
+                for (int i = 0; i < 4; ++i) wgmma<T, Major::K, Major::K>(sums, left(i), right(i), i > 0 || accumulate);
               } else if constexpr (BM == Major::K) {
                 issue_wgmma<T, 4>(acc, left, k_major<N>(tile_b), accumulate);
               } else {
@@ -279,8 +275,7 @@ TmaDescriptor operand_map(Major major, int rows, const Memory& memory) {
               .stride = {0, all * size},
               .box = {K, rows},
               .swizzle = SwizzleMode::b128};
-  if (major == Major::MN)
-    t.extent[0] = rows, t.extent[1] = all, t.stride[1] = rows * size, t.box[0] = 64, t.box[1] = K;
+  if (major == Major::MN) t.extent[0] = rows, t.extent[1] = all, t.stride[1] = rows * size, t.box[0] = 64, t.box[1] = K;
   return make_tma_descriptor(t, memory.data);
 }
 
@@ -296,12 +291,11 @@ std::string run_warpgroup_product() {
       M, N, K, [&](int it, int m, int k) { return a.number[at(AM, M, it, m, k)]; },
       [&](int it, int k, int n) { return b.number[at(BM, N, it, n, k)]; });
   const Memory in_a(a.bytes), in_b(b.bytes), result(Bytes(want.size(), untouched));
-  run_kernel(warpgroup_product_kernel<T, M, N, AM, BM, A, Registers>,
-             {.grid = dim3(1),
-              .block = dim3(2 * M + (Registers ? 128 : 32)),
-              .shared_bytes = 3 * ((M + N) * line + 16)},
-             operand_map<T>(AM, M, in_a), operand_map<T>(BM, N, in_b), reinterpret_cast<const T*>(in_a.data),
-             reinterpret_cast<D*>(result.data), trip_count);
+  run_kernel(
+      warpgroup_product_kernel<T, M, N, AM, BM, A, Registers>,
+      {.grid = dim3(1), .block = dim3(2 * M + (Registers ? 128 : 32)), .shared_bytes = 3 * ((M + N) * line + 16)},
+      operand_map<T>(AM, M, in_a), operand_map<T>(BM, N, in_b), reinterpret_cast<const T*>(in_a.data),
+      reinterpret_cast<D*>(result.data), trip_count);
   return difference(result.get(), want, want.size());
 }
 
@@ -317,18 +311,17 @@ void add_wgmma(const std::string& type) {
   forms.push_back({name + "/64x8/a_k_major/b_k_major", run_warpgroup_product<T, 64, 8, K, K>});
   forms.push_back({name + "/128x128/a_k_major/b_n_major", run_warpgroup_product<T, 128, 128, K, MN>});
   forms.push_back({name + "/128x128/a_m_major/b_k_major", run_warpgroup_product<T, 128, 128, MN, K>});
-  forms.push_back({name + "/128x256/a_k_major/b_n_major/setmaxnreg",
-                   run_warpgroup_product<T, 128, 256, K, MN, From::tile, 232>});
-  forms.push_back({name + "/128x64/a_registers/b_k_major/setmaxnreg",
-                   run_warpgroup_product<T, 128, 64, K, K, registers, 232>});
   forms.push_back(
-      {name + "/64x128/a_registers/b_n_major", run_warpgroup_product<T, 64, 128, K, MN, registers>});
+      {name + "/128x256/a_k_major/b_n_major/setmaxnreg", run_warpgroup_product<T, 128, 256, K, MN, From::tile, 232>});
+  forms.push_back(
+      {name + "/128x64/a_registers/b_k_major/setmaxnreg", run_warpgroup_product<T, 128, 64, K, K, registers, 232>});
+  forms.push_back({name + "/64x128/a_registers/b_n_major", run_warpgroup_product<T, 64, 128, K, MN, registers>});
 }
 /// Types that emitted code does not multiply by wgmma, K-major as required.
 template <class T>
 void add_wgmma_beyond(const std::string& type) {
-  forms.push_back({"wgmma/" + type + "/128x128/a_k_major/b_k_major",
-                   run_warpgroup_product<T, 128, 128, Major::K, Major::K>});
+  forms.push_back(
+      {"wgmma/" + type + "/128x128/a_k_major/b_k_major", run_warpgroup_product<T, 128, 128, Major::K, Major::K>});
 }
 
 inline void add_products() {

@@ -26,12 +26,11 @@ __device__ void load(Load how, uint4* tile, const TmaDescriptor& map, uint64_t* 
   const uint16_t both = 3;
   const int* c = p.c;
   const CacheHint hint = CacheHint::evict_first;
-#define ZELLIGE_LOADS(D, ...)                                                                \
-  if (how == Load::plain) tma_load_##D##d(tile, map, full, __VA_ARGS__);                     \
-  if (how == Load::hinted) tma_load_hint_##D##d(tile, map, full, hint, __VA_ARGS__);         \
-  if (how == Load::multicast) tma_load_multicast_##D##d(tile, map, full, both, __VA_ARGS__); \
-  if (how == Load::multicast_hinted)                                                         \
-    tma_load_multicast_hint_##D##d(tile, map, full, both, hint, __VA_ARGS__);                \
+#define ZELLIGE_LOADS(D, ...)                                                                                  \
+  if (how == Load::plain) tma_load_##D##d(tile, map, full, __VA_ARGS__);                                       \
+  if (how == Load::hinted) tma_load_hint_##D##d(tile, map, full, hint, __VA_ARGS__);                           \
+  if (how == Load::multicast) tma_load_multicast_##D##d(tile, map, full, both, __VA_ARGS__);                   \
+  if (how == Load::multicast_hinted) tma_load_multicast_hint_##D##d(tile, map, full, both, hint, __VA_ARGS__); \
   tma_prefetch_##D##d(map, __VA_ARGS__);
   if constexpr (D == 1) {
     ZELLIGE_LOADS(1, c[0])
@@ -86,8 +85,7 @@ __global__ void __cluster_dims__(2)
   }
   fence_proxy_async();
   cluster_sync();
-  const bool shares =
-      how == Load::multicast || how == Load::multicast_hinted || how == Load::im2col_multicast;
+  const bool shares = how == Load::multicast || how == Load::multicast_hinted || how == Load::im2col_multicast;
   if (threadIdx.x == 0) {
     prefetch_tma_descriptor(map);
     mbarrier_arrive_expect_tx(full, bytes);
@@ -163,10 +161,9 @@ Trial draw(int rank, bool im2col, bool stores, emulate::Reduction op = emulate::
     TmaTensor& t = r.t;
     t.rank = rank;
     t.im2col = im2col;
-    constexpr TmaElement any[] = {TmaElement::u8,   TmaElement::u16,     TmaElement::f16,
-                                  TmaElement::bf16, TmaElement::f32,     TmaElement::s32,
-                                  TmaElement::u64,  TmaElement::f64,     TmaElement::f32_ftz,
-                                  TmaElement::tf32, TmaElement::tf32_ftz};
+    constexpr TmaElement any[] = {TmaElement::u8,      TmaElement::u16,  TmaElement::f16,     TmaElement::bf16,
+                                  TmaElement::f32,     TmaElement::s32,  TmaElement::u64,     TmaElement::f64,
+                                  TmaElement::f32_ftz, TmaElement::tf32, TmaElement::tf32_ftz};
     constexpr TmaElement sums[] = {TmaElement::f16, TmaElement::bf16, TmaElement::f32,
                                    TmaElement::s32, TmaElement::u32,  TmaElement::u64};
     constexpr TmaElement ordered[] = {TmaElement::f16, TmaElement::bf16, TmaElement::s32,
@@ -201,8 +198,7 @@ Trial draw(int rank, bool im2col, bool stores, emulate::Reduction op = emulate::
         t.lower[d] = within(stores ? 0 : -2, 1);
         t.upper[d] = within(-2, stores ? 0 : 1);
         r.p.o[d] = static_cast<uint16_t>(within(0, 2));
-        r.p.c[d + 1] =
-            within(t.lower[d], std::max(t.lower[d], static_cast<int>(t.extent[d + 1]) - 1 + t.upper[d]));
+        r.p.c[d + 1] = within(t.lower[d], std::max(t.lower[d], static_cast<int>(t.extent[d + 1]) - 1 + t.upper[d]));
       }
       r.p.c[rank - 1] = within(0, static_cast<int>(t.extent[rank - 1]) - 1);
       r.p.c[0] = within(0, static_cast<int>(t.extent[0]) - 1) / chunk * chunk;
@@ -260,8 +256,7 @@ void prove_load(const std::string& name, Load how, bool im2col) {
     const Buffer<unsigned char> out(2 * room);
     const TmaDescriptor map = make_tma_descriptor(r.t, device.data);
     const auto bytes = static_cast<unsigned>(tma_box_bytes(r.t));
-    check(cudaFuncSetAttribute(load_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, room + 16),
-          name.c_str());
+    check(cudaFuncSetAttribute(load_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, room + 16), name.c_str());
     load_kernel<D><<<2, 64, room + 16>>>(map, how, r.p, bytes, reinterpret_cast<uint4*>(out.data));
     check(cudaGetLastError(), name.c_str());
     const auto got = out.get();
@@ -273,18 +268,16 @@ void prove_load(const std::string& name, Load how, bool im2col) {
       std::memcpy(&want[emulate::swizzled(box.place(b), r.map.swizzle)], &line[b], 16);
     bool same = box.bytes == bytes;
     for (unsigned b = 0; b < room; b += 4) {
-      const bool here =
-          std::memcmp(&got[b], &want[b], 4) == 0 && std::memcmp(&got[room + b], &want[b], 4) == 0;
+      const bool here = std::memcmp(&got[b], &want[b], 4) == 0 && std::memcmp(&got[room + b], &want[b], 4) == 0;
       if (!here && same)
-        std::printf("byte %u: %08x and %08x on the device, %08x by reference\n", b, word(&got[b]),
-                    word(&got[room + b]), word(&want[b]));
+        std::printf("byte %u: %08x and %08x on the device, %08x by reference\n", b, word(&got[b]), word(&got[room + b]),
+                    word(&want[b]));
       same = same && here;
     }
     if (!same)
-      std::printf(
-          "%s trial %d differs: element %d swizzle %d box %ld %ld at %d %d (%u bytes, %u by reference)\n",
-          name.c_str(), i, int(r.t.element), int(r.t.swizzle), long(r.t.box[0]), long(r.t.box[1]), r.p.c[0],
-          r.p.c[1], bytes, box.bytes);
+      std::printf("%s trial %d differs: element %d swizzle %d box %ld %ld at %d %d (%u bytes, %u by reference)\n",
+                  name.c_str(), i, int(r.t.element), int(r.t.swizzle), long(r.t.box[0]), long(r.t.box[1]), r.p.c[0],
+                  r.p.c[1], bytes, box.bytes);
     equal += same;
   }
   report(name, trials, equal, 0, 0, equal == trials);
@@ -306,8 +299,7 @@ void combine(emulate::Reduction op, unsigned char* to, const unsigned char* from
     std::memcpy(to + i, static_cast<const void*>(&a), sizeof(T));
   }
 }
-void combine(TmaElement e, emulate::Reduction op, unsigned char* to, const unsigned char* from,
-             std::size_t bytes) {
+void combine(TmaElement e, emulate::Reduction op, unsigned char* to, const unsigned char* from, std::size_t bytes) {
   if (op == emulate::Reduction::none)
     std::memcpy(to, from, bytes);
   else if (e == TmaElement::f16)
@@ -348,8 +340,7 @@ void prove_store(const std::string& name, Store how) {
     const auto tile = random_bytes(room, r.t.element);
     const Buffer device_tile(tile);
     const TmaDescriptor map = make_tma_descriptor(r.t, device.data);
-    check(cudaFuncSetAttribute(store_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
-          name.c_str());
+    check(cudaFuncSetAttribute(store_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, room), name.c_str());
     store_kernel<D><<<1, 64, room>>>(map, how, r.p, room, reinterpret_cast<const uint4*>(device_tile.data));
     check(cudaGetLastError(), name.c_str());
     const auto got = device.get();
@@ -361,8 +352,8 @@ void prove_store(const std::string& name, Store how) {
       combine(r.t.element, op, &tensor[run.from], &line[run.to], (run.bytes + 15) / 16 * 16);
     const bool same = box.bytes == bytes && got == tensor;
     if (!same)
-      std::printf("%s trial %d differs: element %d swizzle %d box %ld at %d %d\n", name.c_str(), i,
-                  int(r.t.element), int(r.t.swizzle), long(r.t.box[0]), r.p.c[0], r.p.c[1]);
+      std::printf("%s trial %d differs: element %d swizzle %d box %ld at %d %d\n", name.c_str(), i, int(r.t.element),
+                  int(r.t.swizzle), long(r.t.box[0]), r.p.c[0], r.p.c[1]);
     equal += same;
   }
   report(name, trials, equal, 0, 0, equal == trials);

@@ -80,9 +80,8 @@ void prove_warp(const char* name) {
     fill_operand(in[i].b, sizeof(in[i].b), kind.b, small);
     for (int v = 0; v < values; ++v) {
       const int near_end = generator() % 2 ? 0x7fffffc0 : -0x7fffffc0;
-      const int32_t s = kind.ending == Kind::Ending::saturate && small
-                            ? near_end
-                            : static_cast<int>(generator() % 2000) - 1000;
+      const int32_t s =
+          kind.ending == Kind::Ending::saturate && small ? near_end : static_cast<int>(generator() % 2000) - 1000;
       auto* at = reinterpret_cast<unsigned char*>(in[i].c);
       const float x = small ? static_cast<float>(s % 16) : std::normal_distribution<float>()(generator);
       const double wide = x;
@@ -110,15 +109,14 @@ void prove_warp(const char* name) {
     for (int t = 0; t < 32; ++t) {
       for (int v = 0; v < values; ++v) {
         const double got = sum_at(out[trial * 32 + t].c, kind.sum, v), expected = sum_at(d[t], kind.sum, v);
-        double addend =
-            64 + std::fabs(sum_at(c[t], kind.sum, v));  // normal numbers: a product above 64 is not met
+        double addend = 64 + std::fabs(sum_at(c[t], kind.sum, v));  // normal numbers: a product above 64 is not met
         const double slack = kind.sum == Kind::Sum::f64 ? 0x1p-52 : row.arch == 89 ? 0x1p-13 : 0x1p-22;
         double bound = (K + 1) * slack * addend;
         if (kind.sum == Kind::Sum::f16) bound += 0x1p-9 * std::fabs(expected) + 0x1p-24;
         if (kind.sum == Kind::Sum::s32 || trial % 2) bound = 0;
         comparison.add(got, expected, addend, bound, kind.sum == Kind::Sum::f16,
-                       std::string(name) + " trial " + std::to_string(trial) + " thread " +
-                           std::to_string(t) + " value " + std::to_string(v));
+                       std::string(name) + " trial " + std::to_string(trial) + " thread " + std::to_string(t) +
+                           " value " + std::to_string(v));
       }
     }
   }
@@ -173,8 +171,7 @@ void prove_complex(const char* name, bool gauss = false) {
   for (int trial = 0; trial < trials; ++trial) {
     std::vector<Complex<Real>> want(in.begin() + trial * 32, in.begin() + trial * 32 + 32);
     for (int step = 0; step < (gauss ? 3 : 4); ++step) {
-      const int to = gauss ? step : step / 2, left = step == 1 || step == 3,
-                right = step == 1 || (step == 2 && !gauss);
+      const int to = gauss ? step : step / 2, left = step == 1 || step == 3, right = step == 1 || (step == 2 && !gauss);
       const void *a[32], *b[32], *c[32];
       void* d[32];
       std::vector<Complex<Real>> operands = want;
@@ -187,16 +184,15 @@ void prove_complex(const char* name, bool gauss = false) {
           for (unsigned i = 0; i < sizeof(operands[t].b[0]) / sizeof(double); ++i)
             operands[t].b[0][i] += operands[t].b[1][i];
         }
-        a[t] = operands[t].a[left], b[t] = operands[t].b[right], c[t] = operands[t].c[to],
-        d[t] = want[t].c[to];
+        a[t] = operands[t].a[left], b[t] = operands[t].b[right], c[t] = operands[t].c[to], d[t] = want[t].c[to];
       }
       oracle::warp_mma<row.m, row.n, row.k>(kind, a, b, c, d);
     }
     for (int t = 0; t < 32; ++t)
       for (int part = 0; part < (gauss ? 3 : 2); ++part)
         for (int v = 0; v < row.m * row.n / 32; ++v)
-          comparison.add(out[trial * 32 + t].c[part][v], want[t].c[part][v], 64,
-                         2 * (row.k + 1) * 0x1p-52 * 64, false, name);
+          comparison.add(out[trial * 32 + t].c[part][v], want[t].c[part][v], 64, 2 * (row.k + 1) * 0x1p-52 * 64, false,
+                         name);
   }
   comparison.report(name);
 }

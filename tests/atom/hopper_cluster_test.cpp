@@ -23,8 +23,7 @@ enum class Share {
 
 constexpr unsigned stages = 2, tile = 1024;  // floats; half of them 2 KB
 
-__global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> out, unsigned tiles,
-                       Share how) {
+__global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> out, unsigned tiles, Share how) {
   const auto buffer = shared<float>("tile", 0, stages * tile);
   const auto full = shared<uint64_t>("full", 8192, stages), empty = shared<uint64_t>("empty", 8208, stages);
   const unsigned rank = cluster_ctarank();
@@ -43,8 +42,7 @@ __global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> ou
   for (unsigned i = 0; i < tiles; ++i) {
     const unsigned s = i % stages, phase = i / stages % 2;
     if (threadIdx.x == 0) {
-      if (how != Share::does_not_wait_for_the_other_cta)
-        mbarrier_wait_cluster(empty + s, phase ^ 1);  // <waits>
+      if (how != Share::does_not_wait_for_the_other_cta) mbarrier_wait_cluster(empty + s, phase ^ 1);  // <waits>
       mbarrier_arrive_expect_tx(full + s, how == Share::expects_its_own_half ? tile * 2 : tile * 4);
       const auto half = buffer + s * tile + rank * (tile / 2);
       const int column = int(rank * (tile / 2)), row = int(i);
@@ -55,7 +53,7 @@ __global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> ou
       tma_load_multicast_2d(half + tile / 4, map, full + s, 3, column + int(tile / 4), row);  // <load more>
     }
     __syncwarp();
-    mbarrier_wait(full + s, phase);  // <waits for the tile>
+    mbarrier_wait(full + s, phase);                                                             // <waits for the tile>
     for (unsigned j = 0; j < tile / 128; ++j) sum += buffer[s * tile + threadIdx.x + 128 * j];  // <adds>
     __syncthreads();
     if (threadIdx.x < 2) {
@@ -74,11 +72,8 @@ struct Sharing {
   Report report;
   explicit Sharing(Share how, unsigned blocks = 4, unsigned tiles = 7)
       : x(filled<float>("x", 7 * tile, [](std::size_t i) { return float(i % 97); })) {
-    const TmaTensor t{.name = "x",
-                      .element = TmaElement::f32,
-                      .extent = {tile, 7},
-                      .stride = {0, 4 * tile},
-                      .box = {256, 1}};
+    const TmaTensor t{
+        .name = "x", .element = TmaElement::f32, .extent = {tile, 7}, .stride = {0, 4 * tile}, .box = {256, 1}};
     LaunchConfig config{.grid = {blocks}, .block = {128}, .shared_bytes = 8224, .workers = 1, .cluster = {2}};
     config.parameters.emplace_back(make_tma_descriptor_emulated(t, x.bytes()), x, false);
     config.parameters.emplace_back(out, true);
@@ -106,12 +101,11 @@ std::string expected(Share how) {
   const std::string t0 = "thread 0 (warp 0) of block (0,0,0)", other0 = "thread 0 (warp 0) of block (1,0,0)";
   switch (how) {
     case Share::no_cluster_barrier_after_init:
-      return "race on mbarrier full[0]: " + other0 + " lets a tma_load complete on it at " + at("load") +
-             "; " + t0 + " initialised it at " + line_of("hopper_cluster_test.cpp", "init") +
-             " and no barrier lies between";
+      return "race on mbarrier full[0]: " + other0 + " lets a tma_load complete on it at " + at("load") + "; " + t0 +
+             " initialised it at " + line_of("hopper_cluster_test.cpp", "init") + " and no barrier lies between";
     case Share::expects_its_own_half:
-      return "race on shared tensor tile: thread 64 (warp 2) of block (0,0,0) reads bytes 256..260 at " +
-             at("adds") + "; the tma_load that " + t0 + " issued at " + at("load") + " is still in flight";
+      return "race on shared tensor tile: thread 64 (warp 2) of block (0,0,0) reads bytes 256..260 at " + at("adds") +
+             "; the tma_load that " + t0 + " issued at " + at("load") + " is still in flight";
     case Share::arrives_at_home_only:
       return "deadlock of block (0,0,0): thread 0 waits at mbarrier empty[0] for parity 0 (it is in phase 0: "
              "1 of 2 "
@@ -122,13 +116,12 @@ std::string expected(Share how) {
              "at " +
              at("waits for the tile");
     case Share::does_not_wait_for_the_other_cta:
-      return "race on shared tensor tile of block (1,0,0): " + t0 +
-             " copies by tma_load into bytes 0..16 at " + at("load") +
-             "; thread 0 (warp 0) of block (1,0,0) read them at " + at("adds") +
+      return "race on shared tensor tile of block (1,0,0): " + t0 + " copies by tma_load into bytes 0..16 at " +
+             at("load") + "; thread 0 (warp 0) of block (1,0,0) read them at " + at("adds") +
              " and no barrier lies between";
     case Share::leaves_before_the_other_cta:
-      return "too early an end of block (0,0,0): " + other0 + " arrives at its mbarrier empty[1] at " +
-             at("arrives") + ", and nothing makes the block stay until then";
+      return "too early an end of block (0,0,0): " + other0 + " arrives at its mbarrier empty[1] at " + at("arrives") +
+             ", and nothing makes the block stay until then";
     case Share::right:
       break;
   }
@@ -139,8 +132,7 @@ class HopperShareBug : public testing::TestWithParam<int> {};
 TEST_P(HopperShareBug, IsNamed) {
   const Share how = static_cast<Share>(GetParam());
   Sharing s(how, 2);
-  EXPECT_NE(text(s.report).find(expected(how)), std::string::npos) << expected(how) << "\nbut:\n"
-                                                                   << text(s.report);
+  EXPECT_NE(text(s.report).find(expected(how)), std::string::npos) << expected(how) << "\nbut:\n" << text(s.report);
 }
 INSTANTIATE_TEST_SUITE_P(All, HopperShareBug, testing::Range(1, int(Share::leaves_before_the_other_cta) + 1));
 
@@ -174,10 +166,9 @@ TEST(HopperCluster, DistributedSharedMemory) {
 TEST(HopperCluster, ReadingTheOtherCtaBeforeTheClusterBarrier) {
   Buffer out("out", 4 * 64 * 4);
   const Report report = run_neighbours(out, false, true);
-  EXPECT_TRUE(
-      says(report, "race on shared tensor mine: thread 0 (warp 0) of block (1,0,0) writes bytes 0..4 at " +
-                       at("writes") + "; thread 0 (warp 0) of block (0,0,0) read them at " + at("reads") +
-                       " and no barrier lies between"));
+  EXPECT_TRUE(says(report, "race on shared tensor mine: thread 0 (warp 0) of block (1,0,0) writes bytes 0..4 at " +
+                               at("writes") + "; thread 0 (warp 0) of block (0,0,0) read them at " + at("reads") +
+                               " and no barrier lies between"));
 }
 TEST(HopperCluster, APeerThatMayHaveLeft) {
   Buffer out("out", 4 * 64 * 4);
@@ -222,10 +213,9 @@ TEST(HopperCluster, ValuesAndRunsOfBytesReachAnotherBlock) {
   }
   config.parameters[1] = emulate::Parameter(false);
   const Report report = emulate::run(entry<sends>, config);
-  EXPECT_TRUE(
-      says(report, "race on shared tensor inbox: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
-                       at("opens") + "; the store_async that thread 3 (warp 0) of block (1,0,0) issued at " +
-                       at("sends") + " is still in flight"));
+  EXPECT_TRUE(says(report, "race on shared tensor inbox: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
+                               at("opens") + "; the store_async that thread 3 (warp 0) of block (1,0,0) issued at " +
+                               at("sends") + " is still in flight"));
 }
 
 __global__ void goes_to_no_block(gmem<float>) { mapa(shared<float>("mine", 0, 4), 2); }  // <no such block>
@@ -234,9 +224,8 @@ TEST(HopperCluster, ARankThatTheClusterDoesNotHave) {
   LaunchConfig config{.grid = {2}, .block = {1}, .shared_bytes = 16, .workers = 1, .cluster = {2}};
   config.parameters.emplace_back(out, true);
   const Report report = emulate::run(entry<goes_to_no_block>, config);
-  EXPECT_TRUE(
-      says(report, "instruction at " + at("no such block") +
-                       ", thread 0 (warp 0) of block (0,0,0): mapa of mine to block 2 of a cluster of 2"));
+  EXPECT_TRUE(says(report, "instruction at " + at("no such block") +
+                               ", thread 0 (warp 0) of block (0,0,0): mapa of mine to block 2 of a cluster of 2"));
 }
 
 TEST(HopperCluster, LaunchesThatMakeNoSense) {

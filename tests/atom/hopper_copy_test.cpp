@@ -80,8 +80,7 @@ std::vector<int64_t> places(const TmaTensor& t, const int* at, const uint16_t* o
   std::vector<std::vector<int64_t>> pixels;
   const int dims = t.rank - 2;
   std::vector<int64_t> p(dims);
-  for (int64_t n = at[t.rank - 1]; n < at[t.rank - 1] + 90 && pixels.size() < 4000;
-       n += t.element_stride[t.rank - 1]) {
+  for (int64_t n = at[t.rank - 1]; n < at[t.rank - 1] + 90 && pixels.size() < 4000; n += t.element_stride[t.rank - 1]) {
     const std::function<void(int)> loop = [&](int d) {
       if (d < 0) {
         auto q = p;
@@ -89,8 +88,7 @@ std::vector<int64_t> places(const TmaTensor& t, const int* at, const uint16_t* o
         pixels.push_back(q);
         return;
       }
-      for (p[d] = t.lower[d]; p[d] <= t.extent[d + 1] - 1 + t.upper[d]; p[d] += t.element_stride[d + 1])
-        loop(d - 1);
+      for (p[d] = t.lower[d]; p[d] <= t.extent[d + 1] - 1 + t.upper[d]; p[d] += t.element_stride[d + 1]) loop(d - 1);
     };
     loop(dims - 1);
   }
@@ -121,8 +119,7 @@ TEST(HopperBox, HoldsWhatElementByElementLoopsFind) {
     if (im2col) {
       for (int d = 0; d < t.rank - 2; ++d) {
         const int64_t steps = (t.extent[d + 1] - 1 + t.upper[d] - t.lower[d]) / t.element_stride[d + 1];
-        at[d + 1] = t.lower[d] +
-                    within(random, 0, static_cast<int>(steps)) * static_cast<int>(t.element_stride[d + 1]);
+        at[d + 1] = t.lower[d] + within(random, 0, static_cast<int>(steps)) * static_cast<int>(t.element_stride[d + 1]);
       }
       at[t.rank - 1] = within(random, 0, static_cast<int>(t.extent[t.rank - 1]));
     }
@@ -133,19 +130,17 @@ TEST(HopperBox, HoldsWhatElementByElementLoopsFind) {
     EXPECT_EQ(box.bytes, static_cast<std::size_t>(tma_box_bytes(t))) << trial;
     const auto line = static_cast<std::size_t>(t.box[0]) * size;
     for (std::size_t b = 0; b < box.bytes; ++b)  // lines begin at spans
-      ASSERT_EQ(box.place(b),
-                b / line * (t.swizzle == SwizzleMode::none ? line : 16u << int(t.swizzle)) + b % line);
+      ASSERT_EQ(box.place(b), b / line * (t.swizzle == SwizzleMode::none ? line : 16u << int(t.swizzle)) + b % line);
     std::vector<int64_t> got(want.size(), -1);
     for (const auto& run : box.runs)
-      for (unsigned b = 0; b < run.bytes; b += size)
-        got[(run.to + b) / size] = static_cast<int64_t>(run.from + b);
+      for (unsigned b = 0; b < run.bytes; b += size) got[(run.to + b) / size] = static_cast<int64_t>(run.from + b);
     ASSERT_EQ(got, want) << trial << (im2col ? " im2col" : "");
   }
 }
 
 // A tile goes in and comes out again, elsewhere.
-__global__ void carries(const __grid_constant__ TmaDescriptor from, const __grid_constant__ TmaDescriptor to,
-                        int x, int to_x, int y, unsigned bytes, gmem<half_t> seen) {
+__global__ void carries(const __grid_constant__ TmaDescriptor from, const __grid_constant__ TmaDescriptor to, int x,
+                        int to_x, int y, unsigned bytes, gmem<half_t> seen) {
   const auto tile = shared<half_t>("tile", 0, 64 * 16);
   const auto full = shared<uint64_t>("full", 2048, 1);
   if (threadIdx.x == 0) {
@@ -166,15 +161,12 @@ __global__ void carries(const __grid_constant__ TmaDescriptor from, const __grid
 }
 TEST(HopperCopy, EdgesAreZeroInsideAndUntouchedOutside) {
   for (SwizzleMode mode : {SwizzleMode::none, SwizzleMode::b128}) {
-    Buffer x =
-        filled<half_t>("x", 100 * 24, [](std::size_t i) { return half_t(static_cast<float>(i % 1000)); });
-    Buffer y = filled<half_t>("y", 100 * 24, [](std::size_t) { return half_t(-1.0f); }),
-           seen("seen", 64 * 16 * 2);
+    Buffer x = filled<half_t>("x", 100 * 24, [](std::size_t i) { return half_t(static_cast<float>(i % 1000)); });
+    Buffer y = filled<half_t>("y", 100 * 24, [](std::size_t) { return half_t(-1.0f); }), seen("seen", 64 * 16 * 2);
     const TmaTensor t{.name = "x", .extent = {96, 24}, .stride = {0, 208}, .box = {64, 16}, .swizzle = mode};
     TmaTensor small = t;
     small.extent[1] = 23;  // stride 104 halves
-    Buffer big =
-        filled<half_t>("x", 104 * 24, [](std::size_t i) { return half_t(static_cast<float>(i % 1000)); });
+    Buffer big = filled<half_t>("x", 104 * 24, [](std::size_t i) { return half_t(static_cast<float>(i % 1000)); });
     Buffer out = filled<half_t>("y", 104 * 24, [](std::size_t) { return half_t(-1.0f); });
     LaunchConfig config{.grid = {1}, .block = {128}, .shared_bytes = 2056, .workers = 1};
     config.parameters.emplace_back(make_tma_descriptor_emulated(t, big.bytes()), big, false);
@@ -195,8 +187,7 @@ TEST(HopperCopy, EdgesAreZeroInsideAndUntouchedOutside) {
       for (int c = 0; c < 64; ++c) {
         const unsigned place = swizzled(mode, static_cast<unsigned>(r * 128 + c * 2)) / 2;
         const bool inside = c >= 8 && r + 14 < 24;
-        EXPECT_EQ(elements<half_t>(seen)[place],
-                  inside ? elements<half_t>(big)[(r + 14) * 104 + c - 8] : half_t(0.0f));
+        EXPECT_EQ(elements<half_t>(seen)[place], inside ? elements<half_t>(big)[(r + 14) * 104 + c - 8] : half_t(0.0f));
       }
     }
   }
@@ -288,11 +279,9 @@ __global__ void rows(gmem<const float> x, gmem<float> y, unsigned count, RowBug 
     const unsigned i = threadIdx.x;
     if (bug != RowBug::overwritten_before_the_store_has_read && i == 0) tma_store_wait_read<0>();
     __syncthreads();
-    if (bug == RowBug::barrier_used_as_data && row == 1 && i == 0)
-      recast<float>(full)[0] = 1.0f;  // <overwrites>
-    const float v =
-        in[row % 2 * 128 + i + (bug == RowBug::off_by_one_predicate && row % 2 ? 1 : 0)];  // <reads>
-    out[i] = 2 * v;                                                                        // <writes>
+    if (bug == RowBug::barrier_used_as_data && row == 1 && i == 0) recast<float>(full)[0] = 1.0f;      // <overwrites>
+    const float v = in[row % 2 * 128 + i + (bug == RowBug::off_by_one_predicate && row % 2 ? 1 : 0)];  // <reads>
+    out[i] = 2 * v;                                                                                    // <writes>
     if (bug != RowBug::no_fence_before_the_store) fence_proxy_async_shared();
     __syncthreads();
     if (i == 0) {
@@ -324,8 +313,7 @@ std::string expected(RowBug bug) {
   const std::string t0 = "thread 0 (warp 0) of block (0,0,0)", who = "thread 0 (warp 0)";
   switch (bug) {
     case RowBug::size_not_whole:
-      return "instruction at " + at("fetch") + ", " + t0 +
-             ": bulk_load of 508 bytes; there must be a multiple of 16";
+      return "instruction at " + at("fetch") + ", " + t0 + ": bulk_load of 508 bytes; there must be a multiple of 16";
     case RowBug::one_row_too_many:
       return "out of bounds on global tensor x: " + t0 + " reads bytes 3072..3584 at " + at("fetch") +
              "; the tensor has 3072";
@@ -333,16 +321,14 @@ std::string expected(RowBug bug) {
       return "misaligned address in global tensor x: " + t0 + " reads bytes 4..516 at " + at("fetch") +
              "; the address must be a multiple of 16 bytes";
     case RowBug::read_before_the_wait:
-      return "race on shared tensor in: thread 95 (warp 2) of block (0,0,0) reads bytes 380..384 at " +
-             at("reads") + "; the bulk_load that " + who + " issued at " + at("fetch") +
-             " is still in flight";
+      return "race on shared tensor in: thread 95 (warp 2) of block (0,0,0) reads bytes 380..384 at " + at("reads") +
+             "; the bulk_load that " + who + " issued at " + at("fetch") + " is still in flight";
     case RowBug::no_fence_before_the_store:
-      return "missing fence on shared tensor out: " + t0 + " stores by bulk_store bytes 0..16 at " +
-             at("store") + "; " + who + " wrote them at " + at("writes") +
-             " and no fence_proxy_async lies between";
+      return "missing fence on shared tensor out: " + t0 + " stores by bulk_store bytes 0..16 at " + at("store") +
+             "; " + who + " wrote them at " + at("writes") + " and no fence_proxy_async lies between";
     case RowBug::overwritten_before_the_store_has_read:
-      return "race on shared tensor out: thread 95 (warp 2) of block (0,0,0) writes bytes 380..384 at " +
-             at("writes") + "; the bulk_store that " + who + " issued at " + at("store") +
+      return "race on shared tensor out: thread 95 (warp 2) of block (0,0,0) writes bytes 380..384 at " + at("writes") +
+             "; the bulk_store that " + who + " issued at " + at("store") +
              " may still read them, no tma_store_wait_read and barrier lie between";
     case RowBug::no_arrival_expected:
       return "deadlock of block (0,0,0): each of threads 0..127 waits at mbarrier full[0] for parity 0 (it "
@@ -354,8 +340,7 @@ std::string expected(RowBug bug) {
              "at " +
              at("reads") + "; the tensor has 1024";
     case RowBug::barrier_used_as_data:
-      return "race on mbarrier full[0]: " + t0 +
-             " arrives at it at ";  // and its line; it has been overwritten
+      return "race on mbarrier full[0]: " + t0 + " arrives at it at ";  // and its line; it has been overwritten
     case RowBug::none:
       break;
   }
@@ -369,9 +354,8 @@ TEST_P(HopperRowBug, IsNamed) {
     EXPECT_TRUE(says(r.report, expected(bug)));
   } else {
     EXPECT_NE(text(r.report).find(expected(bug)), std::string::npos) << text(r.report);
-    EXPECT_NE(
-        text(r.report).find("its bytes have been overwritten since it was initialised at " + at("makes")),
-        std::string::npos);
+    EXPECT_NE(text(r.report).find("its bytes have been overwritten since it was initialised at " + at("makes")),
+              std::string::npos);
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, HopperRowBug, testing::Range(1, int(RowBug::barrier_used_as_data) + 1));
@@ -410,11 +394,10 @@ TEST(HopperCopy, AskingForeverIsADeadlock) {
   Buffer y("y", 16);
   LaunchConfig config{.grid = {1}, .block = {1}, .shared_bytes = 8, .workers = 1};
   config.parameters.emplace_back(y, true);
-  EXPECT_TRUE(says(
-      emulate::run(entry<asks_forever>, config),
-      "deadlock of block (0,0,0): thread 0 waits at mbarrier full for parity 0 (it is in phase 0: 2 of 2 "
-      "arrivals are missing) at " +
-          at("asks")));
+  EXPECT_TRUE(says(emulate::run(entry<asks_forever>, config),
+                   "deadlock of block (0,0,0): thread 0 waits at mbarrier full for parity 0 (it is in phase 0: 2 of 2 "
+                   "arrivals are missing) at " +
+                       at("asks")));
 }
 
 __global__ void misuses(const __grid_constant__ TmaDescriptor map, gmem<float> y, int how) {
@@ -453,10 +436,8 @@ TEST(HopperCopy, MisusesAreNamed) {
   const std::string wanted[] = {
       "uninitialised read of mbarrier full: " + t0 + " arrives at it at " + at("not made") +
           ", and nobody has initialised it",
-      i + at("no arrivals") + ", " + t0 +
-          ": mbarrier full is initialised for 0 arrivals; there must be 1 to 1048575",
-      i + at("one dimension") + ", " + t0 +
-          ": a tma_load of 1 dimensions with a descriptor of 2, for tensor x",
+      i + at("no arrivals") + ", " + t0 + ": mbarrier full is initialised for 0 arrivals; there must be 1 to 1048575",
+      i + at("one dimension") + ", " + t0 + ": a tma_load of 1 dimensions with a descriptor of 2, for tensor x",
       "misaligned address in shared tensor tile: " + t0 + " copies by tma_load into bytes 16..144 at " +
           at("not at 128") + "; the address must be a multiple of 128 bytes",
       "out of bounds on shared tensor tile: " + t0 + " copies by tma_load into bytes 128..384 at " +
@@ -468,8 +449,8 @@ TEST(HopperCopy, MisusesAreNamed) {
       i + at("not a map") + ", " + t0 +
           ": the descriptor of a prefetch is not one that the launch passes as a parameter",
       i + at("not im2col") + ", " + t0 + ": a tma_load of 3 dimensions with a descriptor of 2, for tensor x",
-      "out of bounds on shared tensor full: " + t0 + " waits at an mbarrier at bytes 8..16 at " +
-          at("beyond") + "; the tensor has 8",
+      "out of bounds on shared tensor full: " + t0 + " waits at an mbarrier at bytes 8..16 at " + at("beyond") +
+          "; the tensor has 8",
       i + at("no chunk's start") + ", " + t0 +
           ": in the tma_load of tensor x, coordinate 0 is -2, byte -8 of its line; it must be a multiple of "
           "16 bytes",
@@ -482,8 +463,7 @@ TEST(HopperCopy, MisusesAreNamed) {
           " writes bytes 960..1024, in whole chunks of 16; the tensor has 1016"};
   for (int how = 0; how < 14; ++how) {
     Buffer x = filled<float>("x", how == 13 ? 254 : 256, [](std::size_t) { return 1.0f; }), y("y", 1024);
-    TmaTensor t{
-        .name = "x", .element = TmaElement::f32, .extent = {16, 16}, .stride = {0, 64}, .box = {16, 4}};
+    TmaTensor t{.name = "x", .element = TmaElement::f32, .extent = {16, 16}, .stride = {0, 64}, .box = {16, 4}};
     if (how == 3) t.box[1] = 2;
     if (how == 13) t.extent[0] = 14, t.box[1] = 2;
     LaunchConfig config{.grid = {1}, .block = {1}, .shared_bytes = 512, .workers = 1};

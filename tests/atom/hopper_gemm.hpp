@@ -52,8 +52,8 @@ struct GemmShape {
 __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_constant__ TmaDescriptor map_a,
                                                                   const __grid_constant__ TmaDescriptor map_b,
                                                                   const __grid_constant__ TmaDescriptor map_c,
-                                                                  unsigned tiles_m, unsigned tiles_n,
-                                                                  unsigned k, Bug bug) {
+                                                                  unsigned tiles_m, unsigned tiles_n, unsigned k,
+                                                                  Bug bug) {
   using S = GemmShape;
   const auto a = shared<half_t>("A", 0, S::stages * S::tile_m * S::tile_k);
   const auto b = shared<half_t>("B", S::b_at, S::stages * S::tile_n * S::tile_k);
@@ -87,8 +87,7 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
                                     : bug == Bug::expects_too_much ? bytes + 16
                                                                    : bytes);
           const unsigned place = bug == Bug::a_loaded_to_the_wrong_place ? (stage + 1) % S::stages : stage;
-          const auto a_tile = a + place * (S::tile_m * S::tile_k),
-                     b_tile = b + stage * (S::tile_n * S::tile_k);
+          const auto a_tile = a + place * (S::tile_m * S::tile_k), b_tile = b + stage * (S::tile_n * S::tile_k);
           const int at_k = int(step * S::tile_k), at_m = int(tile / tiles_n * S::tile_m);
           tma_load_2d(a_tile, map_a, full + stage, at_k, at_m);                             // <load a>
           tma_load_2d(b_tile, map_b, full + stage, at_k, int(tile % tiles_n * S::tile_n));  // <load b>
@@ -114,18 +113,16 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     float d[S::tile_n / 2];
     for (unsigned step = 0; step < steps; ++step) {
-      const unsigned looked_at =
-          bug == Bug::consumer_waits_at_the_other_stage ? (stage + 1) % S::stages : stage;
+      const unsigned looked_at = bug == Bug::consumer_waits_at_the_other_stage ? (stage + 1) % S::stages : stage;
       if (bug != Bug::consumer_does_not_wait)
         mbarrier_wait(full + looked_at,  // <consumer waits>
                       bug == Bug::consumer_waits_for_the_other_parity ? phase ^ 1 : phase);
       const auto mode_a = bug == Bug::wrong_swizzle_of_a ? SwizzleMode::b64 : SwizzleMode::b128;
-      const uint64_t da = smem_descriptor(a + stage * (S::tile_m * S::tile_k) + warpgroup * (64 * S::tile_k),
-                                          0, 1024, mode_a);
+      const uint64_t da =
+          smem_descriptor(a + stage * (S::tile_m * S::tile_k) + warpgroup * (64 * S::tile_k), 0, 1024, mode_a);
       const uint64_t db = smem_descriptor(b + stage * (S::tile_n * S::tile_k), 0,
                                           bug == Bug::wrong_stride_of_b ? 65536 : 1024, SwizzleMode::b128);
-      if (bug == Bug::released_before_the_wgmma_is_over && t == 0)
-        mbarrier_arrive(empty + stage);  // <released>
+      if (bug == Bug::released_before_the_wgmma_is_over && t == 0) mbarrier_arrive(empty + stage);  // <released>
       if (bug != Bug::no_wgmma_fence) wgmma_fence();
       if (bug != Bug::one_warp_misses_the_wgmma || threadIdx.x / 32 != 5)
         for (unsigned i = 0; i < S::tile_k / 16; ++i)
@@ -135,8 +132,7 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
         wgmma_wait<1>();  // <wait for all but one>
       else if (bug != Bug::no_wgmma_wait)
         wgmma_wait<0>();
-      if (bug != Bug::released_before_the_wgmma_is_over && t == 0)
-        mbarrier_arrive(empty + stage);  // <release>
+      if (bug != Bug::released_before_the_wgmma_is_over && t == 0) mbarrier_arrive(empty + stage);  // <release>
       if (++stage == S::stages) stage = 0, phase ^= 1;
     }
     if (bug == Bug::one_group_too_many_left_running) wgmma_wait<0>();
@@ -150,8 +146,7 @@ __global__ __launch_bounds__(GemmShape::threads) void hopper_gemm(const __grid_c
     const unsigned lane = t % 32, row = t / 32 * 16 + lane % 16;
     for (unsigned j = 0; j < S::tile_n / 16; ++j) {
       const uint32_t r[4] = {pack<half_t>(d[8 * j], d[8 * j + 1]), pack<half_t>(d[8 * j + 2], d[8 * j + 3]),
-                             pack<half_t>(d[8 * j + 4], d[8 * j + 5]),
-                             pack<half_t>(d[8 * j + 6], d[8 * j + 7])};
+                             pack<half_t>(d[8 * j + 4], d[8 * j + 5]), pack<half_t>(d[8 * j + 6], d[8 * j + 7])};
       const unsigned chunk = 2 * j + lane / 16;
       stmatrix_x4(mine + row * 64 + (chunk ^ row % 8) * 8, r);  // <stage>
     }

@@ -25,10 +25,8 @@ struct Gemm {
         .name = "b", .extent = {k, n}, .stride = {0, 2 * k}, .box = {64, 64}, .swizzle = SwizzleMode::b128};
     const TmaTensor tc{
         .name = "c", .extent = {n, m}, .stride = {0, 2 * n}, .box = {64, 64}, .swizzle = SwizzleMode::b128};
-    LaunchConfig config{.grid = {blocks},
-                        .block = {GemmShape::threads},
-                        .shared_bytes = GemmShape::shared_bytes,
-                        .workers = workers};
+    LaunchConfig config{
+        .grid = {blocks}, .block = {GemmShape::threads}, .shared_bytes = GemmShape::shared_bytes, .workers = workers};
     config.parameters.emplace_back(make_tma_descriptor_emulated(ta, a.bytes()), a, false);
     config.parameters.emplace_back(make_tma_descriptor_emulated(tb, b.bytes()), b, false);
     config.parameters.emplace_back(make_tma_descriptor_emulated(tc, c.bytes()), c, true);
@@ -65,8 +63,7 @@ TEST(HopperGemm, WholeTiles) {
   EXPECT_EQ(g.report.counters[Counter::tma_load_bytes], 4u * 4 * (128 + 64) * 64 * 2);
   EXPECT_EQ(g.report.counters[Counter::tma_store_bytes], 256u * 128 * 2);
   EXPECT_EQ(g.report.counters[Counter::stmatrix], 4u * 8 * 4);
-  EXPECT_EQ(g.report.counters[Counter::stmatrix_wavefronts],
-            g.report.counters[Counter::stmatrix_wavefronts_ideal]);
+  EXPECT_EQ(g.report.counters[Counter::stmatrix_wavefronts], g.report.counters[Counter::stmatrix_wavefronts_ideal]);
 }
 TEST(HopperGemm, EdgesThatNoTileDivides) {
   for (int workers : {1, 2}) {
@@ -91,18 +88,17 @@ std::string expected(Bug bug) {
   };
   const std::string multiplies = " multiplies by wgmma bytes 0..16 at " + at("wgmma");
   const std::string returned = ", each of threads 257..383 has returned";
-  const auto waits = [&](const std::string& barrier, int parity, int phase, const std::string& lacks,
-                         const char* tag) {
+  const auto waits = [&](const std::string& barrier, int parity, int phase, const std::string& lacks, const char* tag) {
     return "waits at mbarrier " + barrier + " for parity " + std::to_string(parity) + " (it is in phase " +
            std::to_string(phase) + ": " + lacks + ") at " + at(tag);
   };
   switch (bug) {
     case Bug::no_barrier_after_init:
-      return "race on mbarrier full[0]: thread 1 (warp 0)" + b + "waits at it at " + at("consumer waits") +
-             init + "barrier lies between";
+      return "race on mbarrier full[0]: thread 1 (warp 0)" + b + "waits at it at " + at("consumer waits") + init +
+             "barrier lies between";
     case Bug::no_fence_after_init:
-      return "missing fence on mbarrier full[0]: " + t256 + b + "lets a tma_load complete on it at " +
-             at("load a") + init + "fence_mbarrier_init followed";
+      return "missing fence on mbarrier full[0]: " + t256 + b + "lets a tma_load complete on it at " + at("load a") +
+             init + "fence_mbarrier_init followed";
     case Bug::expects_too_little:
       return "race on shared tensor B: " + t0 + " of block (0,0,0)" + multiplies + load("load b") + flying;
     case Bug::expects_too_much:
@@ -114,8 +110,8 @@ std::string expected(Bug bug) {
              waits("full[0]", 1, 1, "1 of 1 arrivals are missing", "consumer waits") + ", thread 256 " +
              waits("empty[0]", 0, 0, "1 of 3 arrivals are missing", "producer waits") + returned;
     case Bug::arrivals_counted_too_low:
-      return "race on shared tensor B: " + t256 + b + "copies by tma_load into bytes 0..16 at " +
-             at("load b") + wgmma(t128);
+      return "race on shared tensor B: " + t256 + b + "copies by tma_load into bytes 0..16 at " + at("load b") +
+             wgmma(t128);
     case Bug::consumer_does_not_wait:
     case Bug::consumer_waits_for_the_other_parity:
     case Bug::a_loaded_to_the_wrong_place:
@@ -124,24 +120,23 @@ std::string expected(Bug bug) {
       return "race on shared tensor A: " + t0 + " of block (0,0,0)" + multiplies + load("load a") +
              " wrote them and no wait at mbarrier full[0] lies between";
     case Bug::producer_does_not_wait:
-      return "race on shared tensor A: " + t256 + b + "copies by tma_load into bytes 0..16 at " +
-             at("load a") + load("load a") + flying;
+      return "race on shared tensor A: " + t256 + b + "copies by tma_load into bytes 0..16 at " + at("load a") +
+             load("load a") + flying;
     case Bug::producer_waits_with_the_wrong_parity:
       return "deadlock of block (0,0,0): each of threads 0..255 " +
              waits("full[0]", 0, 0, "1 of 1 arrivals are missing", "consumer waits") + ", thread 256 " +
              waits("empty[0]", 0, 0, "2 of 2 arrivals are missing", "producer waits") + returned;
     case Bug::released_before_the_wgmma_is_over:
     case Bug::one_group_too_many_left_running:
-      return "race on shared tensor A: " + t256 + b + "copies by tma_load into bytes 0..16 at " +
-             at("load a") + wgmma(t0);
+      return "race on shared tensor A: " + t256 + b + "copies by tma_load into bytes 0..16 at " + at("load a") +
+             wgmma(t0);
     case Bug::wrong_swizzle_of_a:
       return "instruction at " + at("wgmma") + ", " + t0 +
              " of block (0,0,0): wgmma's descriptor of operand A says swizzle 64 bytes, the tma_load at " +
              at("load a") + " wrote tensor A with 128 bytes";
     case Bug::wrong_stride_of_b:
-      return "out of bounds of wgmma's operand B: " + t0 + b +
-             "reads bytes 114688..114704 of shared memory at " + at("wgmma") +
-             ", the launch gives a block 90160";
+      return "out of bounds of wgmma's operand B: " + t0 + b + "reads bytes 114688..114704 of shared memory at " +
+             at("wgmma") + ", the launch gives a block 90160";
     case Bug::no_wgmma_fence:
       return "accumulators in flight of " + t0 + " of block (0,0,0): at " + at("wgmma") +
              " a wgmma takes registers that ordinary code has written, and no wgmma_fence lies between";
@@ -152,20 +147,18 @@ std::string expected(Bug bug) {
              " still owned when they were read; wgmma_commit and wgmma_wait come first";
     case Bug::no_fence_before_the_store:
       return "missing fence on shared tensor C staging: " + t0 + b + "stores by tma_store bytes 0..16 at " +
-             at("store") + "; " + t0 + " wrote them at " + at("stage") +
-             " and no fence_proxy_async lies between";
+             at("store") + "; " + t0 + " wrote them at " + at("stage") + " and no fence_proxy_async lies between";
     case Bug::no_barrier_before_the_store:
-      return "race on shared tensor C staging: " + t0 + b + "stores by tma_store bytes 16..32 at " +
-             at("store") + "; thread 16 (warp 0) wrote them at " + at("stage") +
-             " and no __syncwarp or barrier lies between";
+      return "race on shared tensor C staging: " + t0 + b + "stores by tma_store bytes 16..32 at " + at("store") +
+             "; thread 16 (warp 0) wrote them at " + at("stage") + " and no __syncwarp or barrier lies between";
     case Bug::staging_reused_too_early:
       return "race on shared tensor C staging: " + t0 + b + "writes bytes 0..16 at " + at("stage") +
              "; the tma_store that " + t0 + " issued at " + at("store") +
              " may still read them, no tma_store_wait_read and barrier lie between";
     case Bug::no_store_wait_at_the_end:
     case Bug::store_not_committed:
-      return "too early an end of block (0,0,0): it ends while the tma_store that " + t0 + " issued at " +
-             at("store") + " may still read its shared memory; tma_store_wait_read comes first";
+      return "too early an end of block (0,0,0): it ends while the tma_store that " + t0 + " issued at " + at("store") +
+             " may still read its shared memory; tma_store_wait_read comes first";
     case Bug::registers_asked_for_too_many:
       return "thread 224 waits in register_alloc for 240 registers a thread, 8 are free in the block, at " +
              at("too many registers");

@@ -130,10 +130,8 @@ void check_wgmma(const char* what) {
         const auto [row, column] = wgmma_element(t, v);
         double sum = form.accumulate ? static_cast<double>(elements<Number>(before)[t * n / 2 + v]) : 0;
         for (int i = 0; i < k; ++i)
-          sum += static_cast<double>(elements<T>(a)[row * k + i]) *
-                 static_cast<double>(elements<U>(b)[column * k + i]);
-        ASSERT_EQ(static_cast<double>(elements<Number>(c)[t * n / 2 + v]), sum)
-            << what << how << " " << t << " " << v;
+          sum += static_cast<double>(elements<T>(a)[row * k + i]) * static_cast<double>(elements<U>(b)[column * k + i]);
+        ASSERT_EQ(static_cast<double>(elements<Number>(c)[t * n / 2 + v]), sum) << what << how << " " << t << " " << v;
       }
     }
   }
@@ -257,10 +255,9 @@ TEST(Registers, MoveBetweenWarpgroups) {
   config.parameters.emplace_back(false);
   EXPECT_EQ(text(emulate::run(entry<moves_registers>, config)), "");
   config.parameters[1] = emulate::Parameter(true);
-  EXPECT_TRUE(says(
-      emulate::run(entry<moves_registers>, config),
-      "instruction at " + at("fewer") +
-          ", thread 0 (warp 0) of block (0,0,0): register_alloc to 24 registers, and the thread has 136"));
+  EXPECT_TRUE(says(emulate::run(entry<moves_registers>, config),
+                   "instruction at " + at("fewer") +
+                       ", thread 0 (warp 0) of block (0,0,0): register_alloc to 24 registers, and the thread has 136"));
 }
 
 TEST(Launch, SaysWhatTheHardwareWouldRefuse) {
@@ -278,14 +275,12 @@ TEST(Launch, SaysWhatTheHardwareWouldRefuse) {
     return launch_error(l);
   };
   const std::string who = "launch of gemm: ";
-  EXPECT_EQ(error([](LaunchShape& l) { l.grid[1] = 65536; }),
-            who + "grid[1] is 65536; it must be 1 to 65535");
+  EXPECT_EQ(error([](LaunchShape& l) { l.grid[1] = 65536; }), who + "grid[1] is 65536; it must be 1 to 65535");
   EXPECT_EQ(error([](LaunchShape& l) { l.threads = 1056; }), who + "threads is 1056; it must be 1 to 1024");
   EXPECT_EQ(error([](LaunchShape& l) { l.shared_bytes = 232449; }),
             who + "shared_bytes is 232449; a block may have 232448");
-  EXPECT_EQ(
-      error([](LaunchShape& l) { l.cluster = 12; }),
-      who + "cluster is 12 blocks; it must be 1 to 8, or 16 where the launch allows what is not portable");
+  EXPECT_EQ(error([](LaunchShape& l) { l.cluster = 12; }),
+            who + "cluster is 12 blocks; it must be 1 to 8, or 16 where the launch allows what is not portable");
   EXPECT_EQ(error([](LaunchShape& l) { l.cluster = 8; }),
             who + "the grid has 132 blocks; it must be whole clusters of 8");
   EXPECT_EQ(error([](LaunchShape& l) { l.registers = 176; }),

@@ -46,8 +46,7 @@ TEST(TmaFields, EachWrongOneIsNamed) {
       {"promotion is 4; there are modes 0 to 3", [](TmaTensor& t) { t.promotion = TmaPromotion(4); }},
       {"rank is 0; it must be 1 to 5", [](TmaTensor& t) { t.rank = 0; }},
       {"rank is -1; it must be 1 to 5", [](TmaTensor& t) { t.rank = -1; }},
-      {"extent[2] is 4294967297; it must be 1 to 2^32",
-       [](TmaTensor& t) { t.extent[2] = (int64_t{1} << 32) + 1; }},
+      {"extent[2] is 4294967297; it must be 1 to 2^32", [](TmaTensor& t) { t.extent[2] = (int64_t{1} << 32) + 1; }},
       {"extent[0] is -1; it must be 1 to 2^32", [](TmaTensor& t) { t.extent[0] = -1; }},
       {"stride[1] is 8 bytes; it must be a multiple of 16", [](TmaTensor& t) { t.stride[1] = 8; }},
       {"stride[2] is -12800 bytes; it must be 0 to 2^40 - 1", [](TmaTensor& t) { t.stride[2] = -12800; }},
@@ -59,37 +58,34 @@ TEST(TmaFields, EachWrongOneIsNamed) {
   };
   all_hold(tiled, both);
   all_hold(image, both);
-  all_hold(tiled,
-           {
-               {"extents and strides reach past 2^62 bytes, from extent[4] 4294967296 and stride[4] "
-                "1099511627760",
-                [](TmaTensor& t) { t.extent[4] = int64_t{1} << 32, t.stride[4] = (int64_t{1} << 40) - 16; }},
-               {"box[4] is 0; it must be 1 to 256", [](TmaTensor& t) { t.box[4] = 0; }},
-               {"box[0] is -64; it must be 1 to 256", [](TmaTensor& t) { t.box[0] = -64; }},
-               {"box[0] is 65 elements, 130 bytes; a line of the box must be a multiple of 16 bytes",
-                [](TmaTensor& t) { t.box[0] = 65; }},
-               {"the box takes 262144 bytes of shared memory; a block may have 232448",
-                [](TmaTensor& t) { t.box[1] = 256, t.box[2] = 8; }},
-           });
-  all_hold(image,
-           {
-               {"rank is 2; im2col needs 3 to 5", [](TmaTensor& t) { t.rank = 2; }},
-               {"channels is 0; it must be 1 to 256", [](TmaTensor& t) { t.channels = 0; }},
-               {"channels is 257; it must be 1 to 256", [](TmaTensor& t) { t.channels = 257; }},
-               {"channels is 60, 120 bytes; it must be a multiple of 16 bytes",
-                [](TmaTensor& t) { t.channels = 60; }},
-               {"channels is 128, 256 bytes; with a swizzle of 128 bytes it may be 128",
-                [](TmaTensor& t) { t.channels = 128; }},
-               {"pixels is 1025; it must be 1 to 1024", [](TmaTensor& t) { t.pixels = 1025; }},
-               {"upper[1] is 128; with 4 dimensions it must be -128 to 127",
-                [](TmaTensor& t) { t.upper[1] = 128; }},
-               {"lower[0] is -17; with 5 dimensions it must be -16 to 15",
-                [](TmaTensor& t) { t.rank = 5, t.extent[4] = 2, t.stride[4] = 27648, t.lower[0] = -17; }},
-               {"upper[0] is -13 and lower[0] is -1: no pixel of the 12 is left",
-                [](TmaTensor& t) { t.upper[0] = -13; }},
-               {"the box takes 262144 bytes of shared memory; a block may have 232448",
-                [](TmaTensor& t) { t.channels = 128, t.pixels = 1024, t.swizzle = SwizzleMode::none; }},
-           });
+  all_hold(tiled, {
+                      {"extents and strides reach past 2^62 bytes, from extent[4] 4294967296 and stride[4] "
+                       "1099511627760",
+                       [](TmaTensor& t) { t.extent[4] = int64_t{1} << 32, t.stride[4] = (int64_t{1} << 40) - 16; }},
+                      {"box[4] is 0; it must be 1 to 256", [](TmaTensor& t) { t.box[4] = 0; }},
+                      {"box[0] is -64; it must be 1 to 256", [](TmaTensor& t) { t.box[0] = -64; }},
+                      {"box[0] is 65 elements, 130 bytes; a line of the box must be a multiple of 16 bytes",
+                       [](TmaTensor& t) { t.box[0] = 65; }},
+                      {"the box takes 262144 bytes of shared memory; a block may have 232448",
+                       [](TmaTensor& t) { t.box[1] = 256, t.box[2] = 8; }},
+                  });
+  all_hold(
+      image,
+      {
+          {"rank is 2; im2col needs 3 to 5", [](TmaTensor& t) { t.rank = 2; }},
+          {"channels is 0; it must be 1 to 256", [](TmaTensor& t) { t.channels = 0; }},
+          {"channels is 257; it must be 1 to 256", [](TmaTensor& t) { t.channels = 257; }},
+          {"channels is 60, 120 bytes; it must be a multiple of 16 bytes", [](TmaTensor& t) { t.channels = 60; }},
+          {"channels is 128, 256 bytes; with a swizzle of 128 bytes it may be 128",
+           [](TmaTensor& t) { t.channels = 128; }},
+          {"pixels is 1025; it must be 1 to 1024", [](TmaTensor& t) { t.pixels = 1025; }},
+          {"upper[1] is 128; with 4 dimensions it must be -128 to 127", [](TmaTensor& t) { t.upper[1] = 128; }},
+          {"lower[0] is -17; with 5 dimensions it must be -16 to 15",
+           [](TmaTensor& t) { t.rank = 5, t.extent[4] = 2, t.stride[4] = 27648, t.lower[0] = -17; }},
+          {"upper[0] is -13 and lower[0] is -1: no pixel of the 12 is left", [](TmaTensor& t) { t.upper[0] = -13; }},
+          {"the box takes 262144 bytes of shared memory; a block may have 232448",
+           [](TmaTensor& t) { t.channels = 128, t.pixels = 1024, t.swizzle = SwizzleMode::none; }},
+      });
   EXPECT_EQ(error_of(
                 tiled, [](TmaTensor&) {}, 4097),
             "TMA descriptor of X: address is 4097; it must be a multiple of 16 bytes");
@@ -126,11 +122,9 @@ TEST(LaunchFields, EachWrongOneIsNamed) {
   };
   const std::string who = "launch of gemm: ";
   EXPECT_EQ(error([](LaunchShape& l) { l.grid[0] = 0; }), who + "grid[0] is 0; it must be 1 to 2147483647");
-  EXPECT_EQ(error([](LaunchShape& l) { l.grid[2] = 65536; }),
-            who + "grid[2] is 65536; it must be 1 to 65535");
+  EXPECT_EQ(error([](LaunchShape& l) { l.grid[2] = 65536; }), who + "grid[2] is 65536; it must be 1 to 65535");
   EXPECT_EQ(error([](LaunchShape& l) { l.threads = 0; }), who + "threads is 0; it must be 1 to 1024");
-  EXPECT_EQ(error([](LaunchShape& l) { l.shared_bytes = -1; }),
-            who + "shared_bytes is -1; a block may have 232448");
+  EXPECT_EQ(error([](LaunchShape& l) { l.shared_bytes = -1; }), who + "shared_bytes is -1; a block may have 232448");
   EXPECT_EQ(error([](LaunchShape& l) { l.cluster = 17, l.non_portable = true; }),
             who + "cluster is 17 blocks; it must be 1 to 16");
   EXPECT_EQ(error([](LaunchShape& l) { l.registers = 256; }), who + "registers is 256; it must be up to 255");

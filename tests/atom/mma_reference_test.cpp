@@ -22,8 +22,7 @@ struct Coordinate {
 // PTX ISA, "Matrix Fragments for mma.m16n8kK": groupID = lane / 4, threadID_in_group = lane % 4.
 Coordinate a_of(int lane, int value, int per_register) {
   const int i = value / per_register, group = lane / 4, member = lane % 4;
-  return {group + (i % 2 ? 8 : 0),
-          member * per_register + value % per_register + (i >= 2 ? 4 * per_register : 0)};
+  return {group + (i % 2 ? 8 : 0), member * per_register + value % per_register + (i >= 2 ? 4 * per_register : 0)};
 }
 Coordinate b_of(int lane, int value, int per_register) {  // row is k, column is n
   const int i = value / per_register;
@@ -33,10 +32,9 @@ Coordinate c_of(int lane, int value) { return {lane / 4 + (value >= 2 ? 8 : 0), 
 
 template <class Row>
 class Mma : public testing::Test {};
-using Rows =
-    testing::Types<SM80_16x8x16_F32F16F16F32_TN, SM80_16x8x16_F16F16F16F16_TN, SM80_16x8x16_F32BF16BF16F32_TN,
-                   SM80_16x8x8_F32F16F16F32_TN, SM80_16x8x8_F16F16F16F16_TN, SM80_16x8x8_F32BF16BF16F32_TN,
-                   SM80_16x8x8_F32TF32TF32F32_TN, SM80_16x8x4_F32TF32TF32F32_TN>;
+using Rows = testing::Types<SM80_16x8x16_F32F16F16F32_TN, SM80_16x8x16_F16F16F16F16_TN, SM80_16x8x16_F32BF16BF16F32_TN,
+                            SM80_16x8x8_F32F16F16F32_TN, SM80_16x8x8_F16F16F16F16_TN, SM80_16x8x8_F32BF16BF16F32_TN,
+                            SM80_16x8x8_F32TF32TF32F32_TN, SM80_16x8x4_F32TF32TF32F32_TN>;
 TYPED_TEST_SUITE(Mma, Rows);
 
 TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
@@ -69,10 +67,8 @@ TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
     for (int lane = 0; lane < 32; ++lane) {
       T va[av], vb[bv];
       D vc[cv];
-      for (int v = 0; v < av; ++v)
-        va[v] = a[a_of(lane, v, per_register).row][a_of(lane, v, per_register).column];
-      for (int v = 0; v < bv; ++v)
-        vb[v] = b[b_of(lane, v, per_register).row][b_of(lane, v, per_register).column];
+      for (int v = 0; v < av; ++v) va[v] = a[a_of(lane, v, per_register).row][a_of(lane, v, per_register).column];
+      for (int v = 0; v < bv; ++v) vb[v] = b[b_of(lane, v, per_register).row][b_of(lane, v, per_register).column];
       for (int v = 0; v < cv; ++v) vc[v] = c[c_of(lane, v).row][c_of(lane, v).column];
       __builtin_memcpy(in[lane].a, va, sizeof(va));
       __builtin_memcpy(in[lane].b, vb, sizeof(vb));
@@ -95,8 +91,7 @@ TYPED_TEST(Mma, EqualsAPlainMatrixProduct) {
         if (integers) {
           ASSERT_EQ(got, static_cast<float>(D(static_cast<float>(sum)))) << "lane " << lane << " value " << v;
         } else {
-          const long double ulp =
-              sizeof(D) == 2 ? 0x1p-11L * std::fabs(sum) + 0x1p-25L : 0x1p-24L * std::fabs(sum);
+          const long double ulp = sizeof(D) == 2 ? 0x1p-11L * std::fabs(sum) + 0x1p-25L : 0x1p-24L * std::fabs(sum);
           ASSERT_LE(std::fabs(got - sum), ulp + 0x1p-48L * K * largest) << "lane " << lane << " value " << v;
         }
       }

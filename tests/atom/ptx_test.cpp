@@ -53,9 +53,9 @@ TEST_P(PtxOf, HasEveryRowsMnemonic) {
     }
     EXPECT_TRUE(found) << row.name << " has no '" << row.ptx << "' in the PTX for " << GetParam();
   }
-  for (const char* needed : {"cp.async.commit_group;", "cp.async.wait_group 1;", "ld.global.v2.u32",
-                             "ld.global.v4.u32", "st.global.v4.u32", "cvt.rn.f16x2.f32", "cvt.rn.bf16x2.f32",
-                             "cvt.rna.tf32.f32", "shfl.sync.bfly.b32"})
+  for (const char* needed :
+       {"cp.async.commit_group;", "cp.async.wait_group 1;", "ld.global.v2.u32", "ld.global.v4.u32", "st.global.v4.u32",
+        "cvt.rn.f16x2.f32", "cvt.rn.bf16x2.f32", "cvt.rna.tf32.f32", "shfl.sync.bfly.b32"})
     EXPECT_NE(ptx.find(needed), std::string::npos) << needed;
   for (const char* slow : {"ld.global.u8", "st.global.u8", "ld.local", "st.local"})
     EXPECT_EQ(ptx.find(slow), std::string::npos) << slow << ": a vector access was split";

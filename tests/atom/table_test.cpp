@@ -23,8 +23,8 @@ std::string traits(const Instruction& row) {
   if (row.kind == Instruction::Kind::mma) {
     out << "Shape_MNK: (_" << row.m << ",_" << row.n << ",_" << row.k << ")\nThrID: " << thread_ids(row)
         << "\nALayout: " << to_string(row.a.layout) << "\nBLayout: " << to_string(row.b.layout)
-        << "\nCLayout: " << to_string(row.c.layout) << "\nValBits_DABC: " << row.c.bits << " " << row.a.bits
-        << " " << row.b.bits << " " << row.c.bits;
+        << "\nCLayout: " << to_string(row.c.layout) << "\nValBits_DABC: " << row.c.bits << " " << row.a.bits << " "
+        << row.b.bits << " " << row.c.bits;
   } else {
     out << "ThrID: " << thread_ids(row) << "\nSrcLayout: " << to_string(row.a.layout)
         << "\nDstLayout: " << to_string(row.c.layout) << "\nRefLayout: " << to_string(row.c.layout);
@@ -162,8 +162,7 @@ TEST(InstructionTable, LatenciesAreTheMeasuredOnes) {
 TEST(InstructionTable, BodiesAreThere) {
   using Kind = Instruction::Kind;
   for (const Instruction& row : instructions()) {
-    const bool computes =
-        row.kind == Kind::mma || row.kind == Kind::matrix_load || row.kind == Kind::matrix_store;
+    const bool computes = row.kind == Kind::mma || row.kind == Kind::matrix_load || row.kind == Kind::matrix_store;
     const bool complex = row.a.number == Number::c64;
     EXPECT_EQ(row.body != nullptr, computes && !complex) << row.name;
   }

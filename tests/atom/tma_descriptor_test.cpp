@@ -50,9 +50,8 @@ TEST(HopperDescriptor, SaysWhatTheHardwareWouldRefuse) {
          t.rank = 4, t.stride[2] = t.stride[3] = 12800, t.im2col = true, t.channels = 64, t.pixels = 8,
          t.lower[0] = -129;
        })},
-      {"the box has 1048576 bytes; an mbarrier counts up to 2^20 - 1 in a phase", with([](TmaTensor& t) {
-         t.rank = 3, t.box[0] = 64, t.box[1] = 256, t.box[2] = 32, t.stride[2] = 12800;
-       })},
+      {"the box has 1048576 bytes; an mbarrier counts up to 2^20 - 1 in a phase",
+       with([](TmaTensor& t) { t.rank = 3, t.box[0] = 64, t.box[1] = 256, t.box[2] = 32, t.stride[2] = 12800; })},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(tma_descriptor_error(c.tensor, c.address), "TMA descriptor of X: " + c.message);
@@ -62,8 +61,7 @@ TEST(HopperDescriptor, SaysWhatTheHardwareWouldRefuse) {
     make_tma_descriptor_emulated(good, 12799);
     FAIL();
   } catch (const std::exception& e) {
-    EXPECT_EQ(std::string(e.what()),
-              "TMA descriptor of X: extents and strides reach byte 12800; the tensor has 12799");
+    EXPECT_EQ(std::string(e.what()), "TMA descriptor of X: extents and strides reach byte 12800; the tensor has 12799");
   }
 }
 

@@ -61,8 +61,7 @@ void check_warp_row(const char* name) {
     const Instruction& body = *find_instruction(Op::name);
     body.body(body, reference::WarpRegisters(in, out));
     oracle::warp_mma<row.m, row.n, row.k>(kind, a, b, c, d);
-    for (int t = 0; t < 32; ++t)
-      ASSERT_EQ(std::memcmp(out[t].d, want[t].d, sizeof(out[t].d)), 0) << name << " " << t;
+    for (int t = 0; t < 32; ++t) ASSERT_EQ(std::memcmp(out[t].d, want[t].d, sizeof(out[t].d)), 0) << name << " " << t;
   }
 }
 TEST(WarpMma, EveryBodyAgreesWithASecondDefinition) {
@@ -78,8 +77,7 @@ TEST(WarpMma, TheListHasEveryRowOfTheTables) {
   int rows = 0;
   each_mma_row([&](const MmaRow& row) {
     const bool complex = row.a == Number::c64;
-    const bool elsewhere =
-        row.arch == 80 && (row.a == Number::f16 || row.a == Number::bf16 || row.a == Number::tf32);
+    const bool elsewhere = row.arch == 80 && (row.a == Number::f16 || row.a == Number::bf16 || row.a == Number::tf32);
     rows += (row.issuer == Issuer::warp || row.issuer == Issuer::quad_pair) && !complex && !elsewhere;
   });
   EXPECT_EQ(static_cast<int>(listed.size()), rows);

@@ -27,8 +27,7 @@ constexpr int bits_of(WarpMmaKind::Number n) {
 }
 
 /// The v-th element of thread t in an operand of `rows` rows (M or N) along K.
-constexpr WarpMmaElement warp_mma_operand(const WarpMmaKind& kind, bool pieces, int bits, int rows, int t,
-                                          int v) {
+constexpr WarpMmaElement warp_mma_operand(const WarpMmaKind& kind, bool pieces, int bits, int rows, int t, int v) {
   if (kind.quad_pairs) {
     const int q = t % 4 + t / 16 * 4;  // of the eight threads of a pair
     if (pieces) return {q, v};
@@ -107,8 +106,7 @@ template <int M, int N, int K>
         if (kind.sum == Sum::f64) __builtin_memcpy(&x, from + 8 * v, 8);
         if (kind.sum == Sum::f32) __builtin_memcpy(&f, from + 4 * v, 4), x = f;
         if (kind.sum == Sum::s32) __builtin_memcpy(&s, from + 4 * v, 4), x = s;
-        if (kind.sum == Sum::f16)
-          __builtin_memcpy(static_cast<void*>(&h), from + 2 * v, 2), x = static_cast<float>(h);
+        if (kind.sum == Sum::f16) __builtin_memcpy(static_cast<void*>(&h), from + 2 * v, 2), x = static_cast<float>(h);
         sum[row][column] = x;
       }
     }

@@ -39,8 +39,7 @@ TEST_F(Command, SaysWhatAnAccessCostsAndHowToAvoidIt) {
 }
 
 TEST_F(Command, JsonSaysTheSame) {
-  const auto f =
-      run({"banks", "(32,32):(32,1)", "--type", "f32", "--access", "32:1", "--access", "32:32", "--json"});
+  const auto f = run({"banks", "(32,32):(32,1)", "--type", "f32", "--access", "32:1", "--access", "32:32", "--json"});
   ASSERT_EQ(f.status, 0) << f.output;
   const json out = json::parse(f.output);
   EXPECT_EQ(out["accesses"][0]["wavefronts"], 32);
@@ -52,8 +51,8 @@ TEST_F(Command, JsonSaysTheSame) {
 }
 
 TEST_F(Command, PicturesOfBanks) {
-  const auto f = run({"banks", "(8,64):(64,1)", "--access", "ldmatrix.x1", "--svg", path("b.svg"), "--html",
-                      path("b.html")});
+  const auto f =
+      run({"banks", "(8,64):(64,1)", "--access", "ldmatrix.x1", "--svg", path("b.svg"), "--html", path("b.html")});
   ASSERT_EQ(f.status, 0) << f.output;
   std::ifstream in(path("b.svg"));
   const std::string svg(std::istreambuf_iterator<char>(in), {});
@@ -64,14 +63,12 @@ TEST_F(Command, PicturesOfBanks) {
 }
 
 TEST_F(Command, WrongUseOfBanksIsOneMessageAndStatus2) {
-  expect({"banks", "(8,64):(64,1)"}, 2,
-         "zellige: --access is required (zellige banks --help shows the usage)\n");
+  expect({"banks", "(8,64):(64,1)"}, 2, "zellige: --access is required (zellige banks --help shows the usage)\n");
   expect({"banks", "(8,64", "--access", "ldmatrix"}, 2, "zellige: ) is expected\n  (8,64\n       ^\n");
   expect({"banks", "(8,64):(64,1)", "--access", "ldmatrix", "--type", "f13"}, 2,
          "zellige: type f13: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are "
          "known; did you mean f16?\n");
-  expect({"banks", "(8,64):(64,1)", "--access", "st.global"}, 2,
-         "zellige: access st.global: st.shared is needed\n");
+  expect({"banks", "(8,64):(64,1)", "--access", "st.global"}, 2, "zellige: access st.global: st.shared is needed\n");
 }
 
 }  // namespace

@@ -44,11 +44,9 @@ std::string refusal(const std::string& layout, int bits, const std::string& acce
 }
 
 TEST(Conflicts, StridesOfWords) {
-  const std::pair<int, int> strides[] = {{0, 1},   {1, 1},   {2, 2},  {4, 4}, {8, 8},
-                                         {16, 16}, {32, 32}, {33, 1}, {31, 1}};
+  const std::pair<int, int> strides[] = {{0, 1}, {1, 1}, {2, 2}, {4, 4}, {8, 8}, {16, 16}, {32, 32}, {33, 1}, {31, 1}};
   for (const auto& [stride, wavefronts] : strides)
-    EXPECT_EQ(count("2048:1", 32, "ld.shared.b32 32:" + std::to_string(stride)).worst.total, wavefronts)
-        << stride;
+    EXPECT_EQ(count("2048:1", 32, "ld.shared.b32 32:" + std::to_string(stride)).worst.total, wavefronts) << stride;
 }
 
 TEST(Conflicts, RandomLanesAgainstTheDefinitionAndTheEmulator) {

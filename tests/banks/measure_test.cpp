@@ -20,8 +20,8 @@ struct Measure : Command {
     std::filesystem::permissions(path("banks"), std::filesystem::perms::owner_all);
   }
   zellige::run::Finished measure(std::vector<std::string> more) {
-    std::vector<std::string> words = {"python3", ZELLIGE_SOURCE_DIR "/tests/gpu/banks/measure.py",
-                                      ZELLIGE_EXECUTABLE, path("banks")};
+    std::vector<std::string> words = {"python3", ZELLIGE_SOURCE_DIR "/tests/gpu/banks/measure.py", ZELLIGE_EXECUTABLE,
+                                      path("banks")};
     words.insert(words.end(), more.begin(), more.end());
     return zellige::run::run_process(words);
   }
@@ -30,8 +30,8 @@ struct Measure : Command {
     std::ofstream out(path("counts.csv"));
     out << "==PROF== Connected\n\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Value\"\n";
     for (std::size_t i = 0; i < launches.size(); ++i)
-      out << '"' << i << "\",\"measured\",\"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum\",\""
-          << launches[i] << "\"\n";
+      out << '"' << i << "\",\"measured\",\"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum\",\"" << launches[i]
+          << "\"\n";
   }
 };
 
@@ -39,8 +39,7 @@ TEST_F(Measure, AgreementIsWrittenIntoThePage) {
   counts({"66", "130", "70", "134"});
   std::ofstream(path("page.md")) << "before\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nafter\n";
   const auto f = measure({"--counts", path("counts.csv"), "--write", path("page.md")});
-  const std::string table =
-      "| pattern | predicted | counted |\n|---|--:|--:|\n| column | 1 | 1 |\n| rows | 1 | 1 |\n";
+  const std::string table = "| pattern | predicted | counted |\n|---|--:|--:|\n| column | 1 | 1 |\n| rows | 1 | 1 |\n";
   EXPECT_EQ(f.status, 0) << f.output;
   EXPECT_EQ(f.output, table + "2 of 2 patterns agree\n");
   std::ifstream in(path("page.md"));

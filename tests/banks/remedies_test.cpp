@@ -47,8 +47,7 @@ TEST(Remedies, KeepTheirWord) {
       EXPECT_EQ(m.extra_bytes, arranged.bytes() - shared(c.layout, c.bits).bytes()) << to_text(m.layout);
       // No two elements in one place.
       std::set<long long> places;
-      for (long long i = 0; i < arranged.elements(); ++i)
-        EXPECT_TRUE(places.insert(arranged.offset(i)).second);
+      for (long long i = 0; i < arranged.elements(); ++i) EXPECT_TRUE(places.insert(arranged.offset(i)).second);
     }
     EXPECT_EQ(r.all[0].degree, 1) << c.layout << ": " << r.reason;
     EXPECT_EQ(r.all[0].extra_bytes, 0) << c.layout;
@@ -63,8 +62,8 @@ TEST(Remedies, NoSwizzleHasFewerWavefronts) {
     for (int b = 1; b <= 5; ++b) {
       for (int m = 0; m <= 7; ++m) {
         for (int s = b; b + m + s < 14; ++s) {
-          const SharedLayout arranged(
-              algebra::composed(swizzle_value(b, m, s), number(0), unswizzled.unswizzled()), c.bits);
+          const SharedLayout arranged(algebra::composed(swizzle_value(b, m, s), number(0), unswizzled.unswizzled()),
+                                      c.bits);
           try {
             minimum = std::min(minimum, wavefronts_under(c, arranged));
           } catch (const Error&) {  // separates a lane's bytes

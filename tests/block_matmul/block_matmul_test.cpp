@@ -19,10 +19,9 @@ struct Size {
 };
 
 constexpr Size sizes[] = {
-    {16, 8, 16, 16, 8, 16},     {64, 64, 64, 16, 8, 16},     {256, 256, 64, 32, 32, 32},
-    {128, 128, 64, 128, 8, 32}, {128, 128, 64, 16, 128, 32}, {15, 15, 24, 5, 5, 8},
-    {15, 15, 15, 5, 5, 5},      {96, 96, 64, 24, 24, 32},    {96, 96, 57, 24, 24, 19},
-    {96, 96, 63, 24, 24, 21},   {405, 435, 63, 27, 29, 21},  {381, 504, 62, 127, 126, 31},
+    {16, 8, 16, 16, 8, 16},      {64, 64, 64, 16, 8, 16},  {256, 256, 64, 32, 32, 32}, {128, 128, 64, 128, 8, 32},
+    {128, 128, 64, 16, 128, 32}, {15, 15, 24, 5, 5, 8},    {15, 15, 15, 5, 5, 5},      {96, 96, 64, 24, 24, 32},
+    {96, 96, 57, 24, 24, 19},    {96, 96, 63, 24, 24, 21}, {405, 435, 63, 27, 29, 21}, {381, 504, 62, 127, 126, 31},
     {92, 94, 64, 46, 47, 32},
 };
 
@@ -36,8 +35,8 @@ struct Case {
 
 std::string name(const testing::TestParamInfo<Case>& info) {
   const auto& [s, b, padded] = info.param;
-  return fmt::format("{}x{}x{}_by_{}x{}x{}_block_{}x{}x{}_{}", s.m, s.n, s.k, s.tile_m, s.tile_n, s.tile_k,
-                     b.x, b.y, b.z, padded ? "padded" : "exact");
+  return fmt::format("{}x{}x{}_by_{}x{}x{}_block_{}x{}x{}_{}", s.m, s.n, s.k, s.tile_m, s.tile_n, s.tile_k, b.x, b.y,
+                     b.z, padded ? "padded" : "exact");
 }
 
 std::vector<Case> cases() {
@@ -55,8 +54,7 @@ std::vector<Case> cases() {
 }
 
 graph::Strides matrix(std::int64_t rows, std::int64_t columns, bool row_major, bool padded) {
-  const std::int64_t contiguous = row_major ? columns : rows,
-                     leading = padded ? (contiguous + 7) / 8 * 8 : contiguous;
+  const std::int64_t contiguous = row_major ? columns : rows, leading = padded ? (contiguous + 7) / 8 * 8 : contiguous;
   return row_major ? graph::Strides{leading, 1} : graph::Strides{1, leading};
 }
 
@@ -66,10 +64,8 @@ graph::KernelGraph matmuls(const Case& c) {
   for (const bool a_rows : {true, false})
     for (const bool b_rows : {true, false}) {
       const std::string orders = fmt::format("{}{}", a_rows ? "r" : "c", b_rows ? "r" : "c");
-      const graph::Tensor A =
-          b.input("A" + orders, {s.m, s.k}, graph::DType::f16, matrix(s.m, s.k, a_rows, c.padded));
-      const graph::Tensor B =
-          b.input("B" + orders, {s.k, s.n}, graph::DType::f16, matrix(s.k, s.n, b_rows, c.padded));
+      const graph::Tensor A = b.input("A" + orders, {s.m, s.k}, graph::DType::f16, matrix(s.m, s.k, a_rows, c.padded));
+      const graph::Tensor B = b.input("B" + orders, {s.k, s.n}, graph::DType::f16, matrix(s.k, s.n, b_rows, c.padded));
       const graph::Launch launch{{s.m / s.tile_m, s.n / s.tile_n}, c.block, s.k / s.tile_k};
       const auto C = b.custom(launch, [&](graph::BlockBuilder& t) {
         const graph::Tile x = t.load(A, {.x = 0, .loop = 1}), y = t.load(B, {.y = 1, .loop = 0});
@@ -83,16 +79,15 @@ graph::KernelGraph matmuls(const Case& c) {
 /// mma.sync instructions that the products need at least.
 std::uint64_t min_mma(const Size& s) {
   const auto up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-  return static_cast<std::uint64_t>(4 * s.m / s.tile_m * (s.n / s.tile_n) * (s.k / s.tile_k) *
-                                    up(s.tile_m, 16) * up(s.tile_n, 8) * up(s.tile_k, 16));
+  return static_cast<std::uint64_t>(4 * s.m / s.tile_m * (s.n / s.tile_n) * (s.k / s.tile_k) * up(s.tile_m, 16) *
+                                    up(s.tile_n, 8) * up(s.tile_k, 16));
 }
 
 class BlockMatmul : public testing::TestWithParam<Case> {};
 
 TEST_P(BlockMatmul, Correct) {
   const run::Cache cache = run::Cache::temporary();
-  const run::RunResult r =
-      run::run(matmuls(GetParam()), {.on = run::Engine::emulator, .target = "sm_80"}, cache);
+  const run::RunResult r = run::run(matmuls(GetParam()), {.on = run::Engine::emulator, .target = "sm_80"}, cache);
   EXPECT_EQ(run::name(r.status), "correct") << r.reason;
   EXPECT_EQ(r.buffer_size, 0);
   EXPECT_EQ(r.tensors.size(), 4u);

@@ -24,8 +24,7 @@ TEST_F(CacheCommand, TellsListsAndDeletes) {
   ASSERT_EQ(run({"transpile", path("rows.json"), "-o", path("out")}).status, 0);
   const auto told = run({"cache"});
   EXPECT_TRUE(told.output.starts_with(root() + ": 1 entries, ")) << told.output;
-  EXPECT_TRUE(told.output.ends_with(".prices  estimated times of kernels that were planned\n"))
-      << told.output;
+  EXPECT_TRUE(told.output.ends_with(".prices  estimated times of kernels that were planned\n")) << told.output;
   const auto listed = run({"cache", "--list"});
   EXPECT_NE(listed.output.find(".prices\n" + root() + ": 1 entries, "), listed.output.npos) << listed.output;
   const auto cleared = run({"cache", "--clear"});
@@ -49,10 +48,9 @@ TEST_F(CacheCommand, RefusesAFolderThatOthersMayWrite) {
   std::filesystem::create_directory(root());
   std::filesystem::permissions(root(), std::filesystem::perms::all);
   expect({"cache"}, 2,
-         fmt::format(
-             "zellige: kernel cache {}: its mode is 0777, expected 0700: others may put code there that this "
-             "process runs; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder\n",
-             root()));
+         fmt::format("zellige: kernel cache {}: its mode is 0777, expected 0700: others may put code there that this "
+                     "process runs; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another folder\n",
+                     root()));
 }
 
 TEST_F(CacheCommand, ListingWhatIsDeletedIsAMistake) {
@@ -77,8 +75,8 @@ zellige::graph::KernelGraph scan(std::int64_t steps) {
 // 130: ended by the interrupt; 137: still there four seconds later.
 TEST_F(CacheCommand, AnInterruptEndsAPlanAndKeepsNoHalfOfIt) {
   zellige::run::write_whole(path("scan.json"), zellige::graph::to_json(scan(400)));
-  const auto f = zellige::run::run_process({"timeout", "--preserve-status", "-s", "INT", "-k", "4", "1",
-                                            ZELLIGE_EXECUTABLE, "optimize", path("scan.json")});
+  const auto f = zellige::run::run_process(
+      {"timeout", "--preserve-status", "-s", "INT", "-k", "4", "1", ZELLIGE_EXECUTABLE, "optimize", path("scan.json")});
   EXPECT_EQ(f.status, 130) << f.output;
   EXPECT_EQ(f.output, "");
   if (std::filesystem::exists(root()))

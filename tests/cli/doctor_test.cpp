@@ -46,8 +46,7 @@ port::Declarations declared_with(const std::string& options, const Folder& folde
   const std::string command = std::string(ZELLIGE_CXX) + " -std=c++20 -E -P " + options +
                               " -DCUTE_SM90_EXTENDED_MMA_SHAPES_ENABLED -DZELLIGE_CUTE_WITHOUT_STREAMS -I " +
                               (folder / "stand_in").string() + " -I " + (root / "compat").string() + " -I " +
-                              (root / "include").string() + " " + (folder / "all.cpp").string() + " > " +
-                              out.string();
+                              (root / "include").string() + " " + (folder / "all.cpp").string() + " > " + out.string();
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   return port::declared(port::read_source(read(out)), {"zellige", "cute"});
 }
@@ -70,8 +69,7 @@ std::string list_of_ours(const Folder& folder) {
         for (const auto& [name, line] : port::declared(port::read_source(text), {"cute", "zellige"}).names)
           lines.insert(name);
       }
-      if (!h.starts_with("zellige/") || folder_name == "include")
-        lines.insert("<" + h + ">" + (next ? " next" : ""));
+      if (!h.starts_with("zellige/") || folder_name == "include") lines.insert("<" + h + ">" + (next ? " next" : ""));
     }
   }
   std::string text;
@@ -89,9 +87,8 @@ TEST_F(Doctor, NamesAreThoseThatTheHeadersDeclare) {
   const std::string list = list_of_ours(folder);
   if (std::getenv("ZELLIGE_UPDATE_GOLDENS") != nullptr) std::ofstream(file) << list;
   EXPECT_GT(list.size(), 50000u);
-  EXPECT_TRUE(list == read(file))
-      << "src/port/cute_names.txt is not what the headers declare: run this test with "
-         "ZELLIGE_UPDATE_GOLDENS=1, and build again";
+  EXPECT_TRUE(list == read(file)) << "src/port/cute_names.txt is not what the headers declare: run this test with "
+                                     "ZELLIGE_UPDATE_GOLDENS=1, and build again";
   EXPECT_TRUE(list == port::cute_names()) << "the library has another list than src/port/cute_names.txt";
 }
 
@@ -141,8 +138,7 @@ auto umma = cute::UMMA::make_instr_desc(cute::make_layuot(3));
 // cute::in_a_comment
 )");
     write(path("cutlass/cute/config.hpp"), "");
-    write(path("cutlass/cute/arch/mma_sm100_umma.hpp"),
-          "namespace cute::UMMA {\n\nint make_instr_desc(int);\n}\n");
+    write(path("cutlass/cute/arch/mma_sm100_umma.hpp"), "namespace cute::UMMA {\n\nint make_instr_desc(int);\n}\n");
     write(path("cutlass/cutlass/gemm/gemm.h"), "");
     write(path("cutlass/cutlass/version.h"),
           "#define CUTLASS_MAJOR 4\n#define CUTLASS_MINOR 2\n#define CUTLASS_PATCH 1\n");
@@ -152,12 +148,11 @@ TEST_F(Porting, NamesAreOursOrMissingWithoutCutlass) {
   expect({"doctor", "--cute", source}, 2,
          source + ":2: <cute/tensor.hpp>: ours\n" + source +
              ":3: <cute/tensro.hpp>: missing; the nearest is <cute/tensor.hpp>\n" + source +
-             ":4: <cute/arch/mma_sm100_umma.hpp>: missing; the nearest is <cute/arch/mma_sm90_gmma.hpp>\n" +
-             source + ":5: <cutlass/gemm/gemm.h>: missing\n" + source + ":6: cute::make_layout: ours\n" +
-             source + ":6: cute::Shape: ours\n" + source + ":6: cute::_4: ours\n" + source +
-             ":6: cute::_8: ours\n" + source + ":7: cute::SM90::GMMA::MMA_64x64x16_F32F16F16_SS: ours\n" +
-             source + ":7: cute::SM90::GMMA::Major: ours\n" + source +
-             ":8: cute::UMMA::make_instr_desc: missing\n" + source +
+             ":4: <cute/arch/mma_sm100_umma.hpp>: missing; the nearest is <cute/arch/mma_sm90_gmma.hpp>\n" + source +
+             ":5: <cutlass/gemm/gemm.h>: missing\n" + source + ":6: cute::make_layout: ours\n" + source +
+             ":6: cute::Shape: ours\n" + source + ":6: cute::_4: ours\n" + source + ":6: cute::_8: ours\n" + source +
+             ":7: cute::SM90::GMMA::MMA_64x64x16_F32F16F16_SS: ours\n" + source +
+             ":7: cute::SM90::GMMA::Major: ours\n" + source + ":8: cute::UMMA::make_instr_desc: missing\n" + source +
              ":8: cute::make_layuot: missing; the nearest is cute::make_layout\n");
 }
 TEST_F(Porting, NamesOfCutlassAreFoundOnThePath) {
@@ -165,11 +160,9 @@ TEST_F(Porting, NamesOfCutlassAreFoundOnThePath) {
   EXPECT_EQ(f.status, 2);
   for (const std::string& line :
        {cutlass + ": CUTLASS 4.2.1, where Zellige follows 4.7.0\n",
-        source + ":4: <cute/arch/mma_sm100_umma.hpp>: CUTLASS's, " + cutlass +
-            "/cute/arch/mma_sm100_umma.hpp\n",
+        source + ":4: <cute/arch/mma_sm100_umma.hpp>: CUTLASS's, " + cutlass + "/cute/arch/mma_sm100_umma.hpp\n",
         source + ":5: <cutlass/gemm/gemm.h>: CUTLASS's, " + cutlass + "/cutlass/gemm/gemm.h\n",
-        source + ":8: cute::UMMA::make_instr_desc: CUTLASS's, " + cutlass +
-            "/cute/arch/mma_sm100_umma.hpp:3\n"})
+        source + ":8: cute::UMMA::make_instr_desc: CUTLASS's, " + cutlass + "/cute/arch/mma_sm100_umma.hpp:3\n"})
     EXPECT_NE(f.output.find(line), std::string::npos) << line << f.output;
 }
 TEST_F(Porting, NamesOfANamespaceThatIsUsedAreToldWithoutTheirPrefix) {
@@ -181,8 +174,7 @@ template <class Element> void f(float* p, int size) {
 )");
   expect({"doctor", "--cute", source}, 0,
          source + ":1: <cute/tensor.hpp>: ours\n" + source + ":4: cute::Tensor: ours\n" + source +
-             ":4: cute::make_tensor: ours\n" + source + ":4: cute::Layout: ours\n" + source +
-             ":4: cute::_4: ours\n");
+             ":4: cute::make_tensor: ours\n" + source + ":4: cute::Layout: ours\n" + source + ":4: cute::_4: ours\n");
 }
 TEST_F(Porting, JsonHasTheSame) {
   const auto f = run({"doctor", "--cute", source, "-I", cutlass, "--json"});

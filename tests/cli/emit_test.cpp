@@ -57,16 +57,15 @@ TEST_F(Emit, TheHeaderSaysWhatIsTaken) {
   const std::size_t count = manifest.at("kernels").size();
   const int bytes = manifest.at("buffer_size");
   const std::string kernels = std::to_string(count) + (count == 1 ? " kernel" : " kernels"),
-                    workspace = bytes ? std::to_string(bytes) + " bytes, aligned to 256; whatever they hold"
-                                      : "not looked at";
-  for (const std::string& line :
-       std::vector<std::string>{"// mlp: " + kernels + " for sm_80, made by Zellige.",
-                                "// pX: input X, bf16 (19, 96), strides (104, 1) in elements, 3936 bytes",
-                                "// pY: output Y, bf16 (19, 40), strides (40, 1) in elements, 1520 bytes",
-                                "// workspace: " + workspace,
-                                "const char* run_mlp(const void* pX, const void* pW1, const void* pB1, "
-                                "const void* pW2, void* pY, void* "
-                                "workspace, struct CUstream_st* stream);"})
+                    workspace =
+                        bytes ? std::to_string(bytes) + " bytes, aligned to 256; whatever they hold" : "not looked at";
+  for (const std::string& line : std::vector<std::string>{
+           "// mlp: " + kernels + " for sm_80, made by Zellige.",
+           "// pX: input X, bf16 (19, 96), strides (104, 1) in elements, 3936 bytes",
+           "// pY: output Y, bf16 (19, 40), strides (40, 1) in elements, 1520 bytes", "// workspace: " + workspace,
+           "const char* run_mlp(const void* pX, const void* pW1, const void* pB1, "
+           "const void* pW2, void* pY, void* "
+           "workspace, struct CUstream_st* stream);"})
     EXPECT_NE(("\n" + text).find("\n" + line), text.npos) << line << "\n" << text;
   write_whole(path("out/user.c"), "#include \"mlp.h\"\n#include \"mlp.h\"\n");
   prints("g++ -x c -std=c99 -Wall -Wextra -Wpedantic -Werror -c user.c -o user.o", "");
@@ -74,9 +73,9 @@ TEST_F(Emit, TheHeaderSaysWhatIsTaken) {
 }
 
 TEST_F(Emit, TheTextDefinesWhatTheHeaderDeclares) {
-  const std::string
-      docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/how-to/deploy-aot.md"),
-      command = "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c mlp.cu";
+  const std::string docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/how-to/deploy-aot.md"),
+                    command =
+                        "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c mlp.cu";
   EXPECT_NE(docs.find("\n" + command + "\n"), docs.npos);
   auto nvcc = zellige::run::find_program("nvcc");
   if (!nvcc) nvcc = zellige::run::find_program("/usr/local/cuda/bin/nvcc");
@@ -128,10 +127,8 @@ TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
 
   emit("lora", "sm_90a", "h");
   const std::string header = read_whole(path("out/lora_0.h"));
-  const std::size_t parameters =
-      static_cast<std::size_t>(std::ranges::count(header.substr(header.rfind("run_")), ','));
-  std::string
-      arguments;  // four numbers: the tensors' address, one of them moved, the workspace's, and the stream
+  const std::size_t parameters = static_cast<std::size_t>(std::ranges::count(header.substr(header.rfind("run_")), ','));
+  std::string arguments;  // four numbers: the tensors' address, one of them moved, the workspace's, and the stream
   for (std::size_t i = 1; i < parameters; ++i) arguments += i == 1 ? "at[1], " : "at[0], ";
   write_whole(path("out/user.c"),
               "#include <stdio.h>\n#include <stdlib.h>\n#include \"lora_0.h\"\n"
@@ -157,15 +154,12 @@ TEST_F(Emit, TheSharedObjectLaunchesByTheDriver) {
   EXPECT_TRUE(done.output.starts_with("load\n")) << done.output;
   EXPECT_EQ(done.output.find("load\n", 1), std::string::npos) << "once a context: " << done.output;
   const std::regex launch("lora_0_k0<<<64 1 1, \\d+ 1 1, \\d+, 0x77>>> attribute 6 1 first 0x2000\n");
-  EXPECT_EQ(std::distance(std::sregex_iterator(done.output.begin(), done.output.end(), launch), {}), 2)
-      << done.output;
+  EXPECT_EQ(std::distance(std::sregex_iterator(done.output.begin(), done.output.end(), launch), {}), 2) << done.output;
 
-  const std::string names = header.substr(header.find("input ") + 6),
-                    first = names.substr(0, names.find(','));
+  const std::string names = header.substr(header.find("input ") + 6), first = names.substr(0, names.find(','));
   prints(with + "./user 1000 0 3000 0", "lora_0, input " + first + ": expected an address, found NULL\n");
   prints(with + "./user 1000 2008 3000 0",
-         "lora_0, input " + first +
-             ": expected memory that begins at a multiple of 16 bytes, found 8 above one\n");
+         "lora_0, input " + first + ": expected memory that begins at a multiple of 16 bytes, found 8 above one\n");
   prints("NO_CONTEXT=1 " + with + "./user 1000 2000 3000 0",
          "lora_0: expected a current context on this thread, found none; cudaSetDevice makes one\n");
   prints("LD_LIBRARY_PATH=driver MAJOR=8 ./user 1000 2000 3000 0",
@@ -199,8 +193,7 @@ TEST_F(Emit, WorkspacesAndTensorMapsAreEncoded) {
       "");
   const Finished f = shell("LD_LIBRARY_PATH=driver MAJOR=9 ./user");
   EXPECT_EQ(f.status, 0);
-  const std::regex map(
-      "map of 0x[12]0000: type 9, \\d+ x \\d+, stride \\d+, box 64 x \\d+, steps 1, 0 3 2 0\n");
+  const std::regex map("map of 0x[12]0000: type 9, \\d+ x \\d+, stride \\d+, box 64 x \\d+, steps 1, 0 3 2 0\n");
   EXPECT_GE(std::distance(std::sregex_iterator(f.output.begin(), f.output.end(), map), {}), 4) << f.output;
   EXPECT_NE(f.output.find("gpt_mlp_k2<<<"), std::string::npos) << f.output;
   EXPECT_NE(f.output.find(": attribute 8 is "), std::string::npos) << f.output;
@@ -245,8 +238,8 @@ TEST_F(Emit, TheManifestKnowsWhatWasWrittenWithIt) {
 
 /// On real manifests: a change of any single value or key is detected.
 TEST_F(Emit, EveryEditOfAManifestIsNoticed) {
-  for (const auto& [example, target, name] : std::vector<std::array<std::string, 3>>{
-           {"lora", "sm_80", "lora_0"}, {"layers/gpt_mlp", "sm_90a", "gpt_mlp"}}) {
+  for (const auto& [example, target, name] :
+       std::vector<std::array<std::string, 3>>{{"lora", "sm_80", "lora_0"}, {"layers/gpt_mlp", "sm_90a", "gpt_mlp"}}) {
     emit(example, target, "cu");
     const auto whole = nlohmann::ordered_json::parse(read_whole(path("out/" + name + ".manifest.json")));
     const auto accepted = [](const nlohmann::ordered_json& m) {
@@ -283,8 +276,7 @@ TEST_F(Emit, EveryEditOfAManifestIsNoticed) {
 
 TEST_F(Emit, NamesThatReadAsOtherTextAreNamesStill) {
   if (!nvrtc()) GTEST_SKIP() << "no NVRTC";
-  const std::vector<std::string> names = {"X??/", "X???/", "*/",  "??)",    "%s%n",
-                                          "{}",   "//",    "a'b", "??/??/", "#if"};
+  const std::vector<std::string> names = {"X??/", "X???/", "*/", "??)", "%s%n", "{}", "//", "a'b", "??/??/", "#if"};
   nlohmann::json inputs, operators;
   for (std::size_t i = 0; i < names.size(); ++i) {
     inputs.push_back({{"name", names[i]}, {"dtype", "f32"}, {"shape", {4, 8}}});
@@ -336,35 +328,31 @@ TEST_F(Emit, ANamedNvrtcThatIsNoneIsAnError) {
   };
   const std::string none = path("no/libnvrtc.so"), text = path("text.so");
   write_whole(text, "no library");
-  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-           {"transpile", examples + "mlp.json", "-o", path("out"), "--emit", "cubin"},
-           {"run", examples + "mlp.json"},
-           {"run", examples + "mlp.json", "--on", "gpu"}}) {
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"transpile", examples + "mlp.json", "-o", path("out"), "--emit", "cubin"},
+                                             {"run", examples + "mlp.json"},
+                                             {"run", examples + "mlp.json", "--on", "gpu"}}) {
     EXPECT_EQ(refused(none, words),
               "zellige: ZELLIGE_NVRTC names " + none + ", which cannot be loaded: " + none +
                   ": cannot open shared object file: No such file or directory; unset it, or let it name a "
                   "library that is there\n");
-    EXPECT_EQ(refused(text, words),
-              "zellige: ZELLIGE_NVRTC names " + text + ", which cannot be loaded: " + text +
-                  ": file too short; unset it, or let it name a library that is there\n");
-    EXPECT_EQ(refused("libm.so.6", words),
-              "zellige: libm.so.6: has no nvrtcVersion; a newer version is needed\n");
+    EXPECT_EQ(refused(text, words), "zellige: ZELLIGE_NVRTC names " + text + ", which cannot be loaded: " + text +
+                                        ": file too short; unset it, or let it name a library that is there\n");
+    EXPECT_EQ(refused("libm.so.6", words), "zellige: libm.so.6: has no nvrtcVersion; a newer version is needed\n");
   }
 }
 
 TEST_F(Emit, WhatIsNotKnownIsRefused) {
-  expect(
-      {"transpile", examples + "mlp.json", "--emit", "cu,ptx"}, 2,
-      "zellige: --emit: expected one of cu, h, cubin, so, ir, found ptx (zellige transpile --help shows the "
-      "usage)\n");
+  expect({"transpile", examples + "mlp.json", "--emit", "cu,ptx"}, 2,
+         "zellige: --emit: expected one of cu, h, cubin, so, ir, found ptx (zellige transpile --help shows the "
+         "usage)\n");
   setenv("ZELLIGE_CXX", "no-compiler", 1);
   const Finished f = run({"transpile", examples + "mlp.json", "-o", path("out"), "--emit", "so"});
   unsetenv("ZELLIGE_CXX");
   if (!nvrtc()) return;
-  EXPECT_EQ(
-      f.output,
-      "zellige: shared object of mlp: no C++ compiler no-compiler on PATH; install g++ 12 or newer, or set "
-      "ZELLIGE_CXX\n");
+  EXPECT_EQ(f.output,
+            "zellige: shared object of mlp: no C++ compiler no-compiler on PATH; install g++ 12 or newer, or set "
+            "ZELLIGE_CXX\n");
   EXPECT_EQ(f.status, 2);
   EXPECT_FALSE(std::filesystem::exists(path("out/mlp.manifest.json")));
 }

@@ -13,11 +13,9 @@ namespace {
 
 using zellige::run::write_whole;
 
-std::string graph(const std::string& name, const std::string& operators,
-                  const std::string& shape = "[8, 64]") {
-  return R"({"zellige_graph": 1, "name": ")" + name +
-         R"(", "inputs": [{"name": "X", "dtype": "f16", "shape": )" + shape + R"(}], "operators": [)" +
-         operators + R"(], "outputs": ["Y"]})";
+std::string graph(const std::string& name, const std::string& operators, const std::string& shape = "[8, 64]") {
+  return R"({"zellige_graph": 1, "name": ")" + name + R"(", "inputs": [{"name": "X", "dtype": "f16", "shape": )" +
+         shape + R"(}], "operators": [)" + operators + R"(], "outputs": ["Y"]})";
 }
 const std::string twice = R"({"op": "add", "inputs": ["X", "X"], "outputs": ["Y"]})";
 const std::string doubled = R"({"op": "mul_scalar", "scalar": 2, "inputs": ["X"], "outputs": ["Y"]})";
@@ -46,12 +44,11 @@ TEST_F(Command, EqualGraphs) {
   // Without --seed a random one, which gives the same answer again.
   const auto first = run({"equal", path("a.json"), path("b.json"), "--json"});
   const auto j = nlohmann::json::parse(first.output);
-  const auto again = run({"equal", path("a.json"), path("b.json"), "--json", "--seed",
-                          std::to_string(j["seed"].get<std::uint64_t>())});
+  const auto again = run(
+      {"equal", path("a.json"), path("b.json"), "--json", "--seed", std::to_string(j["seed"].get<std::uint64_t>())});
   for (const char* key : {"answer", "why", "method", "log2_chance", "seed"})
     EXPECT_EQ(j[key], nlohmann::json::parse(again.output)[key]) << key;
-  EXPECT_NE(j["seed"],
-            nlohmann::json::parse(run({"equal", path("a.json"), path("b.json"), "--json"}).output)["seed"]);
+  EXPECT_NE(j["seed"], nlohmann::json::parse(run({"equal", path("a.json"), path("b.json"), "--json"}).output)["seed"]);
 }
 
 const std::string undefined = R"({"op": "square", "inputs": ["X"], "outputs": ["s"]},
@@ -68,8 +65,7 @@ TEST_F(Command, UndecidedGraphs) {
          "  no element of the outputs has a value anywhere\n"
          "  at small sizes X(2, 2), inputs paired by name\n"
          "  seed 7\n");
-  const auto j =
-      nlohmann::json::parse(run({"equal", path("a.json"), path("b.json"), "--json", "--seed", "7"}).output);
+  const auto j = nlohmann::json::parse(run({"equal", path("a.json"), path("b.json"), "--json", "--seed", "7"}).output);
   EXPECT_EQ(j["answer"], "undecided");
   EXPECT_EQ(j["method"], "");
   EXPECT_TRUE(j["log2_chance"].is_null());
@@ -91,8 +87,7 @@ TEST_F(Command, DifferentGraphs) {
 
 /// 1 outweighs 3, which outweighs 2.
 TEST_F(Command, EqualOfManyHasTheWorstStatus) {
-  const std::string same = graph("same", undefined + "log" + to_y),
-                    open = graph("open", undefined + "sqrt" + to_y);
+  const std::string same = graph("same", undefined + "log" + to_y), open = graph("open", undefined + "sqrt" + to_y);
   const std::string other = graph("other", doubled), shape = graph("shape", doubled, "[8, 32]");
   write_whole(path("a.json"), graph("a", undefined + "log" + to_y));
   const auto status = [&](const std::string& graphs) {
@@ -142,16 +137,15 @@ TEST_F(Command, DifferentGraphsAndTheirCounterexample) {
 
 TEST_F(Command, EqualOfMany) {
   write_whole(path("a.json"), graph("a", twice));
-  write_whole(path("b.json"), "[" + graph("b0", doubled) + "," + graph("b1", squared) + "," +
-                                  graph("b2", doubled, "[8, 32]") + "]");
+  write_whole(path("b.json"),
+              "[" + graph("b0", doubled) + "," + graph("b1", squared) + "," + graph("b2", doubled, "[8, 32]") + "]");
   const auto f = run({"equal", path("a.json"), path("b.json"), "--all"});
   EXPECT_EQ(f.status, 1);
   EXPECT_NE(f.output.find("a and b0: equal"), std::string::npos) << f.output;
   EXPECT_NE(f.output.find("a and b1: different"), std::string::npos) << f.output;
-  EXPECT_NE(
-      f.output.find("a and b2: not compared\n  a and b2: expected inputs of one name of the same shape, "
-                    "found X of (8, 64) and X of (8, 32)\n"),
-      std::string::npos)
+  EXPECT_NE(f.output.find("a and b2: not compared\n  a and b2: expected inputs of one name of the same shape, "
+                          "found X of (8, 64) and X of (8, 32)\n"),
+            std::string::npos)
       << f.output;
   EXPECT_NE(f.output.find("3 graphs: 1 equal, 1 different, 0 undecided, 1 not compared"), std::string::npos)
       << f.output;
@@ -160,9 +154,9 @@ TEST_F(Command, EqualOfMany) {
   expect({"equal", path("a.json"), path("b.json"), "--index", "2"}, 2,
          "zellige: a and b2: expected inputs of one name of the same shape, found X of (8, 64) and X of (8, "
          "32)\n");
-  expect({"equal", path("a.json"), path("b.json"), "--index", "3"}, 2,
-         fmt::format("zellige: {}: --index 3 is out of range; the file holds 3 graphs, counted from 0\n",
-                     path("b.json")));
+  expect(
+      {"equal", path("a.json"), path("b.json"), "--index", "3"}, 2,
+      fmt::format("zellige: {}: --index 3 is out of range; the file holds 3 graphs, counted from 0\n", path("b.json")));
 }
 
 TEST_F(Command, EqualAsJson) {
@@ -193,9 +187,8 @@ TEST_F(Command, WrongUseOfEqual) {
   EXPECT_EQ(f.output.find("zellige: absent.json: expected a graph file"), 0u) << f.output;
   const auto help = run({"equal", "--help"});
   EXPECT_EQ(help.status, 0);
-  EXPECT_NE(
-      help.output.find("Exit status: 0 equal; 1 different; 2 the graphs cannot be compared; 3 undecided"),
-      std::string::npos)
+  EXPECT_NE(help.output.find("Exit status: 0 equal; 1 different; 2 the graphs cannot be compared; 3 undecided"),
+            std::string::npos)
       << help.output;
 }
 

@@ -15,8 +15,7 @@ struct Ir : Command {
 
   /// Writes gemm.ir of the target, with the graph's own tiles.
   std::string written(const std::string& target) {
-    const auto f =
-        run({"transpile", gemm, "--target", target, "--tiling", "given", "-o", path("out"), "--emit", "ir"});
+    const auto f = run({"transpile", gemm, "--target", target, "--tiling", "given", "-o", path("out"), "--emit", "ir"});
     EXPECT_EQ(f.status, 0) << f.output;
     EXPECT_EQ(f.output, path("out/gemm.ir") + "\n" + path("out/gemm.manifest.json") + "\n");
     return read_whole(path("out/gemm.ir"));
@@ -42,8 +41,7 @@ struct Ir : Command {
 TEST_F(Ir, EmitWritesWhatTranspileWrites) {
   for (const std::string target : {"sm_80", "sm_90a"}) {
     written(target);
-    ASSERT_EQ(run({"transpile", gemm, "--target", target, "--tiling", "given", "-o", path("direct")}).status,
-              0);
+    ASSERT_EQ(run({"transpile", gemm, "--target", target, "--tiling", "given", "-o", path("direct")}).status, 0);
     expect({"emit", path("out/gemm.ir"), "-o", path("again")}, 0,
            path("again/gemm.cu") + "\n" + path("again/gemm.manifest.json") + "\n");
     for (const std::string file : {"gemm.cu", "gemm.manifest.json"})
@@ -64,8 +62,7 @@ TEST_F(Ir, AnEditedPlanIsVerifiedAndRuns) {
   edit("wait_group pending 1", "wait_group pending 0  # a shorter pipeline");
   ASSERT_EQ(run({"emit", path("gemm.ir"), "-o", path("edited")}).status, 0);
   ASSERT_EQ(run({"emit", path("out/gemm.ir"), "-o", path("unedited")}).status, 0);
-  const std::string edited = read_whole(path("edited/gemm.cu")),
-                    unedited = read_whole(path("unedited/gemm.cu"));
+  const std::string edited = read_whole(path("edited/gemm.cu")), unedited = read_whole(path("unedited/gemm.cu"));
   EXPECT_NE(edited, unedited);
   const auto f = run({"run", gemm, "--ir", path("gemm.ir"), "--on", "emulator"});
   EXPECT_EQ(f.status, 0) << f.output;
@@ -84,9 +81,8 @@ TEST_F(Ir, OfAnotherGraphIsRefused) {
   write_whole(path("three.json"), three_graphs);
   const auto f = run({"run", path("three.json"), "--ir", path("out/gemm.ir"), "--on", "emulator"});
   EXPECT_EQ(f.status, 2) << f.output;
-  EXPECT_NE(
-      f.output.find("--ir: input 1 of program gemm is A bf16 (384, 512); graph scaled has A f16 (16, 16)"),
-      f.output.npos)
+  EXPECT_NE(f.output.find("--ir: input 1 of program gemm is A bf16 (384, 512); graph scaled has A f16 (16, 16)"),
+            f.output.npos)
       << f.output;
 }
 

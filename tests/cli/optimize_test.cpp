@@ -48,8 +48,7 @@ TEST_F(Optimize, TranspileAndRunFuseUnlessToldNotTo) {
   EXPECT_EQ(kernels_of({"transpile", path("rows.json")}), 1u);
   EXPECT_EQ(kernels_of({"transpile", path("rows.json"), "--as-given"}), 2u);
   for (const bool as_given : {false, true}) {
-    std::vector<std::string> words{"run",    path("rows.json"), "--on",   "emulator",
-                                   "--json", path("r.json"),    "--force"};
+    std::vector<std::string> words{"run", path("rows.json"), "--on", "emulator", "--json", path("r.json"), "--force"};
     if (as_given) words.push_back("--as-given");
     const auto f = run(words);
     EXPECT_EQ(f.status, 0) << f.output;

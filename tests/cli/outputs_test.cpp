@@ -73,8 +73,7 @@ TEST_F(Outputs, EveryOptionThatWritesIsInTheTable) {
     std::set<std::string> listed, known;
     const std::string help = run({command, "--help"}).output;
     const std::regex option("(--[a-z-]+) OUTF");
-    for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at)
-      listed.insert((*at)[1]);
+    for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) listed.insert((*at)[1]);
     for (const Writer& w : writers)
       if (w.command == command && !w.option.empty()) known.insert(w.option);
     EXPECT_EQ(listed, known);
@@ -156,8 +155,8 @@ TEST_F(Outputs, TwoOfOneRunInOnePlace) {
 TEST_F(Outputs, GraphsOfOneNameAreNotDumpedIntoOneAnother) {
   fs::create_directories(path("other"));
   write_whole(path("other/graphs.json"), three_graphs);
-  const auto f = run({"run", path("graphs.json"), path("other/graphs.json"), "--index", "0", "--on",
-                      "reference", "--dump", path("dump")});
+  const auto f = run({"run", path("graphs.json"), path("other/graphs.json"), "--index", "0", "--on", "reference",
+                      "--dump", path("dump")});
   EXPECT_EQ(f.status, 2);
   EXPECT_NE(f.output.find("graph scaled: --dump would write it to " + path("dump/scaled") + ", where " +
                           path("graphs.json") + "[0] is written; run them separately"),
@@ -167,8 +166,7 @@ TEST_F(Outputs, GraphsOfOneNameAreNotDumpedIntoOneAnother) {
 
 // Tensors with names that differ only slightly; each has its own file, with its own content.
 TEST_F(Outputs, EveryTensorHasItsDump) {
-  const std::vector<std::string> names = {"a+b",   "a_b", "a.b", "a/b",         "A_b",
-                                          "a%2Bb", "t_1", "t.1", "t.reference", "t"};
+  const std::vector<std::string> names = {"a+b", "a_b", "a.b", "a/b", "A_b", "a%2Bb", "t_1", "t.1", "t.reference", "t"};
   std::string inputs, operators, outputs;
   for (const std::string& n : names) {
     const std::string comma = inputs.empty() ? "" : ",";
@@ -176,8 +174,8 @@ TEST_F(Outputs, EveryTensorHasItsDump) {
     operators += comma + R"({"op":"exp","inputs":["i)" + n + R"("],"outputs":[")" + n + R"("]})";
     outputs += comma + "\"" + n + "\"";
   }
-  write_whole(path("names.json"), R"({"zellige_graph":1,"name":"names","inputs":[)" + inputs +
-                                      R"(],"operators":[)" + operators + R"(],"outputs":[)" + outputs + "]}");
+  write_whole(path("names.json"), R"({"zellige_graph":1,"name":"names","inputs":[)" + inputs + R"(],"operators":[)" +
+                                      operators + R"(],"outputs":[)" + outputs + "]}");
   const auto f = run({"run", path("names.json"), "--on", "reference", "--dump", path("dump")});
   EXPECT_EQ(f.status, 0) << f.output;
   std::set<std::string> folded, contents;
@@ -198,10 +196,8 @@ TEST_F(Outputs, StandardOutputIsAStream) {
   EXPECT_EQ(shell.status, 0) << shell.output;
   EXPECT_EQ(read_whole(path("all.txt")).find("<svg"), 0u);
   EXPECT_TRUE(read_whole(path("all.txt")).ends_with("\n4:1\n"));
-  EXPECT_EQ(
-      zellige::run::run_process({"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 > /dev/full"})
-          .output,
-      "zellige: stdout: cannot be written: No space left on device\n");
+  EXPECT_EQ(zellige::run::run_process({"sh", "-c", std::string(ZELLIGE_EXECUTABLE) + " layout 4:1 > /dev/full"}).output,
+            "zellige: stdout: cannot be written: No space left on device\n");
 }
 
 // Missing permissions, for a user who is not root.
@@ -231,20 +227,17 @@ TEST_F(Outputs, NoPermission) {
   for (const std::string at : {"locked/x", "fixed"}) {
     refused({"layout", "4:1", "--svg", path(at)}, path(at) + denied);
     refused({"layout", "4:1", "--html", path(at), "--force"}, path(at) + denied);
-    refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--json", path(at)},
-            path(at) + denied);
+    refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--json", path(at)}, path(at) + denied);
   }
   refused({"transpile", path("graphs.json"), "-o", path("locked")}, path("locked/scaled.cu") + denied);
   refused({"transpile", path("graphs.json"), "-o", path("locked/new")},
           path("locked/new") + ": cannot create the folder: Permission denied");
   refused({"run", path("graphs.json"), "--index", "0", "--on", "reference", "--dump", path("locked/new")},
           path("locked/new") + ": cannot create the folder: Permission denied");
-  const std::string unread =
-      path("closed.json") + ": expected a graph file that can be read, found: Permission denied";
+  const std::string unread = path("closed.json") + ": expected a graph file that can be read, found: Permission denied";
   refused({"transpile", path("closed.json")}, unread);
   refused({"run", path("closed.json"), "--on", "reference"}, unread);
-  refused({"layout", "--jsonl", path("closed.json")},
-          path("closed.json") + ": cannot be read: Permission denied");
+  refused({"layout", "--jsonl", path("closed.json")}, path("closed.json") + ": cannot be read: Permission denied");
 }
 
 TEST_F(Outputs, NoTemporaryFolderIsOneSentence) {
@@ -265,9 +258,8 @@ TEST_F(Outputs, BadPathsAreOneSentence) {
     for (std::string& word : uses.back())
       word = word == "IN" ? path("graphs.json") : word == "OUT" || word == "READ" ? bad : word;
   };
-  for (const std::string bad :
-       {path("no/such"), path("file/below"), path("folder"), std::string("/dev/full"), path("file"),
-        path(std::string(300, 'n')), std::string("/proc/nothing/here")}) {
+  for (const std::string bad : {path("no/such"), path("file/below"), path("folder"), std::string("/dev/full"),
+                                path("file"), path(std::string(300, 'n')), std::string("/proc/nothing/here")}) {
     for (const Writer& w : writers) {
       const bool to_folder = !w.files[0].empty();
       if (to_folder && (bad == path("no/such") || bad == path("folder"))) continue;  // these are good

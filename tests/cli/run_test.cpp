@@ -34,8 +34,7 @@ struct Run : Command {
 };
 
 TEST_F(Run, TheEmulatorAgreesWithTheReference) {
-  const auto f =
-      run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--json", path("out.jsonl")});
+  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--json", path("out.jsonl")});
   EXPECT_EQ(f.status, 0) << f.output;
   const auto all = results(path("out.jsonl"));
   ASSERT_EQ(all.size(), 1u);
@@ -52,16 +51,15 @@ TEST_F(Run, TheEmulatorAgreesWithTheReference) {
 }
 
 TEST_F(Run, ConstantInputsAreNamed) {
-  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--target", "sm_90a",
-                      "--constant", "B"});
+  const auto f =
+      run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--target", "sm_90a", "--constant", "B"});
   EXPECT_EQ(f.status, 0) << f.output;
-  const auto wrong = run(
-      {"run", path("three.json"), "--index", "1", "--on", "emulator", "--constant", "B", "--constant", "b2"});
+  const auto wrong =
+      run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--constant", "B", "--constant", "b2"});
   EXPECT_EQ(wrong.status, 2) << wrong.output;
-  EXPECT_NE(
-      wrong.output.find(
-          "graph product has no input b2, which --constant names; known inputs are A, B; did you mean B?\n"),
-      std::string::npos)
+  EXPECT_NE(wrong.output.find(
+                "graph product has no input b2, which --constant names; known inputs are A, B; did you mean B?\n"),
+            std::string::npos)
       << wrong.output;
 }
 
@@ -83,9 +81,9 @@ TEST_F(Run, ARefusedGraphLeavesTheOthersAlone) {
 TEST_F(Run, WithoutAChoiceItIsTheFirstAndSaysSo) {
   const auto f = run({"run", path("three.json"), "--on", "reference"});
   EXPECT_EQ(f.status, 0);
-  EXPECT_EQ(f.output.find(path("three.json") +
-                          ": the first of its 3 graphs; --all runs all of them, --index N another\n"),
-            0u)
+  EXPECT_EQ(
+      f.output.find(path("three.json") + ": the first of its 3 graphs; --all runs all of them, --index N another\n"),
+      0u)
       << f.output;
 }
 
@@ -94,8 +92,7 @@ TEST_F(Run, ASecondRunFindsItsKernelCompiled) {
     run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--json", path("out.jsonl")});
     EXPECT_EQ(results(path("out.jsonl")).at(0).compile_cached, cached);
   }
-  run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--no-cache", "--json",
-       path("out.jsonl")});
+  run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--no-cache", "--json", path("out.jsonl")});
   EXPECT_FALSE(results(path("out.jsonl")).at(0).compile_cached);
 }
 
@@ -112,9 +109,7 @@ TEST_F(Run, TheSameSeedGivesTheSameRun) {
 TEST_F(Run, DumpHoldsWhatTheRunSaw) {
   const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--dump", path("dump")});
   ASSERT_EQ(f.status, 0) << f.output;
-  auto load = [&](const std::string& name) {
-    return run::parse_npy(read_whole(path("dump/product/" + name)), name);
-  };
+  auto load = [&](const std::string& name) { return run::parse_npy(read_whole(path("dump/product/" + name)), name); };
   const run::Npy a = load("input_A.npy"), b = load("input_B.npy"), y = load("output_Y.npy");
   EXPECT_EQ(y.shape, (graph::Shape{16, 8}));
   EXPECT_EQ(load("output_Y.reference.npy").shape, y.shape);
@@ -122,14 +117,12 @@ TEST_F(Run, DumpHoldsWhatTheRunSaw) {
   for (std::size_t k = 0; k < 16; ++k) dot += a.values[3 * 16 + k] * b.values[k * 8 + 5];
   EXPECT_NEAR(y.values[3 * 8 + 5], dot, 2e-3 * (1 + std::abs(dot)));
   EXPECT_NE(read_whole(path("dump/product/product.cu")).find("__global__"), std::string::npos);
-  EXPECT_NE(read_whole(path("dump/product/product.manifest.json")).find("\"name\": \"product\""),
-            std::string::npos);
+  EXPECT_NE(read_whole(path("dump/product/product.manifest.json")).find("\"name\": \"product\""), std::string::npos);
 }
 
 TEST_F(Run, BadInputIsOneMessageAndStatus2) {
   expect({"run", path("three.json"), "--index", "3", "--on", "reference"}, 2,
-         "zellige: " + path("three.json") +
-             ": --index 3 is out of range; the file holds 3 graphs, counted from 0\n");
+         "zellige: " + path("three.json") + ": --index 3 is out of range; the file holds 3 graphs, counted from 0\n");
   expect({"run", path("three.json"), "--on", "reference", "--json", path("no/out.jsonl")}, 2,
          path("three.json") + ": the first of its 3 graphs; --all runs all of them, --index N another\n" +
              "zellige: " + path("no/out.jsonl") + ": cannot be written: No such file or directory\n");
@@ -158,12 +151,10 @@ TEST_F(Run, NoCompilerIsARefusal) {
 // A fake compiler: it prints its version, and then does something else.
 struct RunWithCompiler : Run {
   zellige::run::Finished with(const std::string& does) {
-    write_whole(path("cxx"),
-                "#!/bin/sh\nif [ \"$1\" = --version ]; then echo substitute; exit 0; fi\n" + does + "\n");
+    write_whole(path("cxx"), "#!/bin/sh\nif [ \"$1\" = --version ]; then echo substitute; exit 0; fi\n" + does + "\n");
     std::filesystem::permissions(path("cxx"), std::filesystem::perms::owner_all);
     setenv("ZELLIGE_CXX", path("cxx").c_str(), 1);
-    const auto f =
-        run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--json", path("out.jsonl")});
+    const auto f = run({"run", path("three.json"), "--index", "0", "--on", "emulator", "--json", path("out.jsonl")});
     unsetenv("ZELLIGE_CXX");
     return f;
   }
@@ -173,9 +164,8 @@ TEST_F(RunWithCompiler, WhatDoesNotCompileIsZelligesFault) {
   const auto f = with("echo 'scaled.cu:3:1: error: expected by the test'; exit 1");
   EXPECT_EQ(f.status, 1) << f.output;
   EXPECT_NE(f.output.find("three[0]               failed    emulator sm_80"), f.output.npos) << f.output;
-  EXPECT_NE(
-      f.output.find("does not compile scaled.cu (status 1):\nscaled.cu:3:1: error: expected by the test"),
-      f.output.npos)
+  EXPECT_NE(f.output.find("does not compile scaled.cu (status 1):\nscaled.cu:3:1: error: expected by the test"),
+            f.output.npos)
       << f.output;
   EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::failed);
 }
@@ -218,10 +208,10 @@ TEST_F(Run, StdinIsAFile) {
   EXPECT_EQ(f.output.find("stdin[1] "), 0u) << f.output;
   EXPECT_EQ(shell("transpile - -o " + path("out")).output,
             path("out/scaled.cu") + "\n" + path("out/scaled.manifest.json") + "\n");
-  EXPECT_EQ(shell("run - --on reference --json " + path("three.json")).output,
-            "stdin: the first of its 3 graphs; --all runs all of them, --index N another\nzellige: " +
-                path("three.json") +
-                ": is an input of this command (stdin), which is never written over; name another output\n");
+  EXPECT_EQ(
+      shell("run - --on reference --json " + path("three.json")).output,
+      "stdin: the first of its 3 graphs; --all runs all of them, --index N another\nzellige: " + path("three.json") +
+          ": is an input of this command (stdin), which is never written over; name another output\n");
 }
 
 // Graphs before the damage have their results, and the damage is one more.
@@ -234,8 +224,7 @@ TEST_F(Run, ADamagedListRunsUpToTheDamage) {
   EXPECT_EQ(all[0].status, Status::reference);
   EXPECT_EQ(all[1].status, Status::reference);
   EXPECT_EQ(all[2].status, Status::refused);
-  EXPECT_EQ(all[2].reason.find(path("cut.json") + ": expected JSON, found a parse error at line 11, column "),
-            0u)
+  EXPECT_EQ(all[2].reason.find(path("cut.json") + ": expected JSON, found a parse error at line 11, column "), 0u)
       << all[2].reason;
 }
 
@@ -261,8 +250,7 @@ TEST_F(Run, TimeWithoutAGpuSaysSo) {
   const auto f = run({"run", path("three.json"), "--index", "0", "--on", "auto", "--time"});
   EXPECT_EQ(f.status, 0);
   if (f.output.find("on the emulator: ") == f.output.npos) GTEST_SKIP() << "there is a GPU";
-  EXPECT_NE(f.output.find("--time: needs a GPU; this runs on the emulator, so nothing is timed\n"),
-            f.output.npos)
+  EXPECT_NE(f.output.find("--time: needs a GPU; this runs on the emulator, so nothing is timed\n"), f.output.npos)
       << f.output;
 }
 
@@ -284,8 +272,8 @@ TEST_F(Run, AnUnwritableCacheIsARefusalThatSaysWhere) {
 }
 
 TEST_F(Run, ASampleSaysWhatItTook) {
-  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--check", "sampled",
-                      "--seed", "4", "--json", path("out.jsonl"), "--dump", path("dump")});
+  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--check", "sampled", "--seed",
+                      "4", "--json", path("out.jsonl"), "--dump", path("dump")});
   EXPECT_EQ(f.status, 0) << f.output;
   EXPECT_NE(f.output.find("\n    Y by sample: 1 of 1 tiles of 16x8 (100%, seed 4), from the inputs A, B\n"),
             f.output.npos)
@@ -294,13 +282,12 @@ TEST_F(Run, ASampleSaysWhatItTook) {
   EXPECT_EQ(r.status, Status::correct) << r.reason;
   EXPECT_EQ(r.check, "sampled");
   EXPECT_TRUE(std::filesystem::exists(path("dump/product/output_Y.npy")));
-  EXPECT_FALSE(std::filesystem::exists(path("dump/product/output_Y.reference.npy")))
-      << "nothing computed all of it";
+  EXPECT_FALSE(std::filesystem::exists(path("dump/product/output_Y.reference.npy"))) << "nothing computed all of it";
 }
 
 TEST_F(Run, WithoutACheckNothingIsCalledCorrect) {
-  const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--check", "none",
-                      "--json", path("out.jsonl")});
+  const auto f = run(
+      {"run", path("three.json"), "--index", "1", "--on", "emulator", "--check", "none", "--json", path("out.jsonl")});
   EXPECT_EQ(f.status, 0) << f.output;
   const RunResult r = results(path("out.jsonl")).at(0);
   EXPECT_EQ(r.status, Status::unchecked);
@@ -327,12 +314,10 @@ TEST_F(Run, InputsComeFromFiles) {
   write_whole(path("m=1.npy"), run::npy(graph::DType::f16, {16, 32}, mask));
   write_whole(path("b.npy"), run::npy(graph::DType::f32, {4}, {-1, 1, 1.00390625, 3}));
   for (const std::string check : {"full", "sampled"}) {
-    const auto f =
-        run({"run", path("masked.json"), "--on", "emulator", "--input", "M=" + path("m=1.npy"), "--input",
-             "B=" + path("b.npy"), "--check", check, "--dump", path("dump"), "--json", path("out.jsonl")});
+    const auto f = run({"run", path("masked.json"), "--on", "emulator", "--input", "M=" + path("m=1.npy"), "--input",
+                        "B=" + path("b.npy"), "--check", check, "--dump", path("dump"), "--json", path("out.jsonl")});
     EXPECT_EQ(f.status, 0) << f.output;
-    EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::correct)
-        << results(path("out.jsonl")).at(0).reason;
+    EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::correct) << results(path("out.jsonl")).at(0).reason;
     const auto load = [&](const std::string& name) {
       return run::parse_npy(read_whole(path("dump/masked/" + name + ".npy")), name).values;
     };
@@ -364,11 +349,9 @@ TEST_F(Run, AnInputThatDoesNotFitIsRefused) {
   expect(with({"A=" + path("wide.npy")}), 2,
          refused(path("wide.npy") + ": input A of graph product is f16 (16, 16), found f32 (16, 16)"));
   expect(with({"A=" + path("text.npy")}), 2, refused(path("text.npy") + ": is no .npy file of version 1.0"));
-  expect(with({"A=" + path("none.npy")}), 2,
-         refused(path("none.npy") + ": cannot be read: No such file or directory"));
-  expect(
-      with({"Y=" + path("half.npy")}), 2,
-      refused("graph product has no input Y, which --input gives; known inputs are A, B; did you mean A?"));
+  expect(with({"A=" + path("none.npy")}), 2, refused(path("none.npy") + ": cannot be read: No such file or directory"));
+  expect(with({"Y=" + path("half.npy")}), 2,
+         refused("graph product has no input Y, which --input gives; known inputs are A, B; did you mean A?"));
   expect(with({"A"}), 2, "zellige: --input: expected NAME=FILE.npy, found A\n");
   expect(with({"=" + path("half.npy")}), 2,
          "zellige: --input: expected NAME=FILE.npy, found =" + path("half.npy") + "\n");
@@ -412,8 +395,7 @@ TEST_F(Run, AnEntryOfTheCacheThatWasChangedIsMadeAgainAndNoted) {
   ::chmod(path("cache").c_str(), 0777);
   const run::Finished open = Command::run(words);
   EXPECT_EQ(open.status, 2);
-  EXPECT_EQ(open.output, "three[0]               refused   emulator sm_80\n    kernel cache " +
-                             path("cache") +
+  EXPECT_EQ(open.output, "three[0]               refused   emulator sm_80\n    kernel cache " + path("cache") +
                              ": its mode is 0777, expected 0700: others may put code there that this process "
                              "runs; make it this user's alone (chmod 700), or set ZELLIGE_CACHE to another "
                              "folder\n");
@@ -429,10 +411,9 @@ TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
   write_whole(path("long.npy"), good);
   std::filesystem::resize_file(path("long.npy"), std::uintmax_t{1} << 40);
   refused(path("long.npy"), "holds 1099511627648 bytes of elements; its shape (16, 16) needs 256 of 2");
-  write_whole(path("huge.npy"),
-              "\x93NUMPY\x01" + std::string(1, '\0') + "\x76" + std::string(1, '\0') +
-                  "{'descr': '<f2', 'fortran_order': False, 'shape': (1099511627776, 16), }" +
-                  std::string(46, ' '));
+  write_whole(path("huge.npy"), "\x93NUMPY\x01" + std::string(1, '\0') + "\x76" + std::string(1, '\0') +
+                                    "{'descr': '<f2', 'fortran_order': False, 'shape': (1099511627776, 16), }" +
+                                    std::string(46, ' '));
   std::filesystem::resize_file(path("huge.npy"), std::uintmax_t{1} << 43);
   refused(path("huge.npy"), "input A of graph product is f16 (16, 16), found f16 (1099511627776, 16)");
   refused("/dev/zero", "is no .npy file of version 1.0");
@@ -444,22 +425,18 @@ TEST_F(Run, AnInputIsReadNoFurtherThanItIsNeeded) {
   write_whole(path("good.npy"), good);
   const run::Finished endless = zellige::run::run_process(
       {"sh", "-c",
-       "mkfifo " + path("pipe") + "; (cat " + path("good.npy") + " /dev/zero > " + path("pipe") +
-           ") & exec " + ZELLIGE_EXECUTABLE + " run " + path("three.json") +
-           " --index 1 --on emulator --input A=" + path("pipe")});
-  EXPECT_EQ(endless.output,
-            "three[1]               refused   emulator sm_80\n    " + path("pipe") +
-                ": holds more than 512 bytes of elements; its shape (16, 16) needs 256 of 2\n");
+       "mkfifo " + path("pipe") + "; (cat " + path("good.npy") + " /dev/zero > " + path("pipe") + ") & exec " +
+           ZELLIGE_EXECUTABLE + " run " + path("three.json") + " --index 1 --on emulator --input A=" + path("pipe")});
+  EXPECT_EQ(endless.output, "three[1]               refused   emulator sm_80\n    " + path("pipe") +
+                                ": holds more than 512 bytes of elements; its shape (16, 16) needs 256 of 2\n");
 }
 
 /// Characters that control a terminal are printed as \x1b, in all output.
 TEST_F(Run, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
-  const std::string name = "a\x1b[31m\nzellige: b\a\xc2\x9b\xff",
-                    shown = "a\\x1b[31m\\nzellige: b\\x07\\u009b\\xff";
+  const std::string name = "a\x1b[31m\nzellige: b\a\xc2\x9b\xff", shown = "a\\x1b[31m\\nzellige: b\\x07\\u009b\\xff";
   const std::string file = path(name) + ".json", there = path(shown) + ".json";
-  expect(
-      {"run", file, "--on", "emulator"}, 2,
-      "zellige: " + there + ": expected a graph file that can be read, found: No such file or directory\n");
+  expect({"run", file, "--on", "emulator"}, 2,
+         "zellige: " + there + ": expected a graph file that can be read, found: No such file or directory\n");
   write_whole(file, "[");
   const auto clean = [&](const std::vector<std::string>& words) {
     const run::Finished f = Command::run(words);
@@ -468,8 +445,7 @@ TEST_F(Run, NamesOfFilesDoNotReachTheTerminalAsTheyAre) {
     EXPECT_NE(f.output.find("\\x1b[31m"), f.output.npos) << words[0] << f.output;
     return f;
   };
-  for (const std::string command : {"run", "transpile", "optimize"})
-    EXPECT_EQ(clean({command, file}).status, 2);
+  for (const std::string command : {"run", "transpile", "optimize"}) EXPECT_EQ(clean({command, file}).status, 2);
   clean({"equal", file, file});
   write_whole(file, three_graphs);
   clean({"run", file, "--on", "emulator", "--index", "7"});

@@ -27,9 +27,9 @@ struct Standalone : Command {
 };
 
 TEST_F(Standalone, CompilesAsTheDocsSay) {
-  const std::string
-      docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/reference/cli-run.md"),
-      command = "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c lora_0.cu";
+  const std::string docs = read_whole(ZELLIGE_SOURCE_DIR "/docs/reference/cli-run.md"),
+                    command =
+                        "nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -Xcompiler -Wall,-Wextra -c lora_0.cu";
   EXPECT_NE(docs.find("\n" + command + "\n"), docs.npos);
   auto nvcc = find_program("nvcc");
   if (!nvcc) nvcc = find_program("/usr/local/cuda/bin/nvcc");
@@ -39,8 +39,7 @@ TEST_F(Standalone, CompilesAsTheDocsSay) {
     if (target == "sm_90a") all.push_back("layers/gpt_mlp");  // with warpgroups and tensor maps
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::string& example = all[i];
-      if (!zellige::test::all_cases() && i % 2 == (target == "sm_80"))
-        continue;  // nvcc takes seconds for each
+      if (!zellige::test::all_cases() && i % 2 == (target == "sm_80")) continue;  // nvcc takes seconds for each
       std::string words =
           std::regex_replace(command.substr(command.find(' ')), std::regex("_90a"), "_" + target.substr(3));
       words.replace(words.find("lora_0.cu"), 9, write(example, target));
@@ -112,8 +111,7 @@ TEST_F(Standalone, EveryDeviceGetsItsAttributes) {
   int large = 0;
   for (const char* example : examples) {
     const std::string file = write(example, "sm_90a"), text = read_whole(file);
-    const auto manifest =
-        nlohmann::json::parse(read_whole(file.substr(0, file.size() - 3) + ".manifest.json"));
+    const auto manifest = nlohmann::json::parse(read_whole(file.substr(0, file.size() - 3) + ".manifest.json"));
     const std::size_t begin = text.find("#include", text.rfind("#elif !defined(__CUDACC_RTC__)")),
                       end = text.rfind("#endif");
     ASSERT_LT(begin, end);
@@ -150,12 +148,12 @@ int main() {
 }
 )";
     write_whole(path("host.cpp"), host);
-    const auto f = zellige::run::run_process(
-        {"sh", "-c",
-         "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") + " -DENTRY=launch_" +
-             manifest.at("name").get<std::string>() + " -DORDERED=ordered_" +
-             manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) + " -o " +
-             path("host") + " " + path("host.cpp") + " && " + path("host")});
+    const auto f =
+        zellige::run::run_process({"sh", "-c",
+                                   "g++ -std=c++20 -Wall -Wextra -Werror -pthread -I " + path("") + " -DENTRY=launch_" +
+                                       manifest.at("name").get<std::string>() + " -DORDERED=ordered_" +
+                                       manifest.at("name").get<std::string>() + " -DASKING=" + std::to_string(asking) +
+                                       " -o " + path("host") + " " + path("host.cpp") + " && " + path("host")});
     EXPECT_EQ(f.status, 0) << example;
     EXPECT_EQ(f.output, "0") << example;
   }

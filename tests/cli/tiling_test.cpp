@@ -27,8 +27,7 @@ TEST_F(Command, TilingsAreRecordedAndReplayed) {
   zellige::run::write_whole(path("half.json"), list.dump());
   const std::string half = transpile(path("half.json"), "half");
   EXPECT_EQ(tiling_of(half), list);
-  EXPECT_EQ(nlohmann::json::parse(zellige::run::read_whole(half))["kernels"][0]["grid"][0],
-            list[0]["grid"][0]);
+  EXPECT_EQ(nlohmann::json::parse(zellige::run::read_whole(half))["kernels"][0]["grid"][0], list[0]["grid"][0]);
 }
 
 TEST_F(Command, TilingsThatAreNoneAreRefused) {
@@ -39,9 +38,8 @@ TEST_F(Command, TilingsThatAreNoneAreRefused) {
          "zellige: graph rmsnorm[0]: expected a tiling of its custom operators (0), found one of none\n");
   expect({"run", graph, "--on", "emulator", "--tune", "4"}, 2,
          "zellige: --tune: needs a GPU; this runs on the emulator\n");
-  expect(
-      {"run", graph, "--tune", "0"}, 2,
-      "zellige: --tune: expected an integer from 1 to 1000, found 0 (zellige run --help shows the usage)\n");
+  expect({"run", graph, "--tune", "0"}, 2,
+         "zellige: --tune: expected an integer from 1 to 1000, found 0 (zellige run --help shows the usage)\n");
 }
 
 }  // namespace

@@ -30,12 +30,11 @@ TEST_F(Transpile, WritesTextAndManifest) {
 }
 
 TEST_F(Transpile, ConstantInputsAreNamed) {
-  const auto f = run({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--target",
-                      "sm_90a", "--constant", "B"});
+  const auto f = run(
+      {"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--target", "sm_90a", "--constant", "B"});
   ASSERT_EQ(f.status, 0) << f.output;
   const auto manifest = nlohmann::json::parse(read_whole(path("out/product.manifest.json")));
-  for (const auto& t : manifest.at("tensors"))
-    EXPECT_EQ(t.value("constant", false), t.at("name") == "B") << t;
+  for (const auto& t : manifest.at("tensors")) EXPECT_EQ(t.value("constant", false), t.at("name") == "B") << t;
   EXPECT_EQ(manifest.at("kernels").at(0).at("programmatic"), true);
   expect({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--constant", "b2"}, 2,
          "zellige: graph product has no input b2, which --constant names; known inputs are A, B; did you "
@@ -43,8 +42,8 @@ TEST_F(Transpile, ConstantInputsAreNamed) {
 }
 
 TEST_F(Transpile, StandaloneNeedsNoHeaders) {
-  const auto f = run({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--standalone",
-                      "--target", "sm_90a"});
+  const auto f =
+      run({"transpile", path("three.json"), "--index", "1", "-o", path("out"), "--standalone", "--target", "sm_90a"});
   ASSERT_EQ(f.status, 0) << f.output;
   const std::string text = read_whole(path("out/product.cu"));
   EXPECT_EQ(text.find("#include <zellige/block/"), std::string::npos);

@@ -52,8 +52,8 @@ TEST_F(Command, NumbersOutOfRange) {
       std::vector<std::string> words = o.words;
       words.push_back(bad);
       expect(words, 2,
-             "zellige: " + words[2] + ": expected an integer from " + o.range + ", found " + bad +
-                 " (zellige " + words[0] + " --help shows the usage)\n");
+             "zellige: " + words[2] + ": expected an integer from " + o.range + ", found " + bad + " (zellige " +
+                 words[0] + " --help shows the usage)\n");
     }
   }
 }
@@ -73,10 +73,9 @@ TEST_F(Command, NamesThatNobodyKnowsHaveANearestOne) {
          "zellige: logical_divid is no operation; zellige layout --list shows them; did you mean "
          "logical_divide?\n"
          "  logical_divid(4:1, 2)\n  ^~~~~~~~~~~~~~~~~~~~~\n");
-  expect(
-      {"layout", "4:1", "--table", "--type", "bf61"}, 2,
-      "zellige: type bf61: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are "
-      "known; did you mean bf16?\n");
+  expect({"layout", "4:1", "--table", "--type", "bf61"}, 2,
+         "zellige: type bf61: unknown; f16, bf16, f32, f64, e4m3, i8, ... or 4, 8, 16, 32, 64 or 128 bits are "
+         "known; did you mean bf16?\n");
 }
 
 }  // namespace

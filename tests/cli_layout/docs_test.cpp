@@ -48,8 +48,7 @@ TEST_F(Command, ConsoleBlocksOfTheDocsShowWhatIsPrinted) {
     const std::string printed =
         zellige::run::run_process({"/bin/sh", "-c", "cd '" ZELLIGE_SOURCE_DIR "' && " + command}).output;
     // Less the progress of what takes longer than two seconds.
-    EXPECT_EQ(std::regex_replace(printed, std::regex("\\[[0-9]+/[0-9]+\\] [0-9]+:[0-9]{2}  [^\n]*\n"), ""),
-              e.output)
+    EXPECT_EQ(std::regex_replace(printed, std::regex("\\[[0-9]+/[0-9]+\\] [0-9]+:[0-9]{2}  [^\n]*\n"), ""), e.output)
         << e.command;
   }
 }

@@ -99,11 +99,10 @@ TEST(Expression, ComposedLayoutsAreEvaluated) {
   EXPECT_EQ(value("(counting_iter(5) o (_4,_8):(_8,_1) o _0 o (_4,_8):(_1,_4))((_,3))"),
             "counting_iter(5) o (_4,_8):(_8,_1) o 12 o (_4):(_1)");
   EXPECT_EQ(value("(counting_iter(5) o (_4,_8):(_8,_1) o _0 o (_4,_8):(_1,_4))(9)"), "15");
-  EXPECT_EQ(
-      value("make_composed_layout(3, 0, 4:1)"),
-      "make_composed_layout(3, 0, 4:1): a composed layout is a swizzle or a layout, an offset and a layout\n"
-      "  make_composed_layout(3, 0, 4:1)\n"
-      "  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(value("make_composed_layout(3, 0, 4:1)"),
+            "make_composed_layout(3, 0, 4:1): a composed layout is a swizzle or a layout, an offset and a layout\n"
+            "  make_composed_layout(3, 0, 4:1)\n"
+            "  ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
   EXPECT_EQ(value("upcast(" + rows + ", 2)").substr(0, 80),
             "upcast((_4,_8):(_8,_1) o _0 o (_10,_3):(_1,_10), 2): extent 10 of the right oper");
 }
@@ -119,15 +118,14 @@ TEST(Expression, SyntaxErrorsShowThePlace) {
             "a swizzle's bits and base are at least 0, its shift at least its bits, and all within 62 bits, "
             "which is not "
             "so\n  Sw<3,3,1>\n     ^");
-  EXPECT_EQ(value(std::string(100, '(')), "shallower nesting is expected\n  " + std::string(100, '(') +
-                                              "\n  " + std::string(64, ' ') + "^");
+  EXPECT_EQ(value(std::string(100, '(')),
+            "shallower nesting is expected\n  " + std::string(100, '(') + "\n  " + std::string(64, ' ') + "^");
   EXPECT_EQ(value(std::string(20000, '4')), "the expression has 20000 characters, more than 16384");
 }
 
 TEST(Expression, ALongTextIsShownAroundThePlace) {
   const std::string text = std::string(90, ' ') + "(4,8):(1" + std::string(90, ' ') + "x";
-  EXPECT_EQ(value(text),
-            ") is expected\n  " + text.substr(text.size() - 51) + "\n  " + std::string(50, ' ') + "^");
+  EXPECT_EQ(value(text), ") is expected\n  " + text.substr(text.size() - 51) + "\n  " + std::string(50, ' ') + "^");
 }
 
 }  // namespace

@@ -128,8 +128,7 @@ TEST(Fuzz, AnyOperationOnAnyOperandsAnswers) {
   for (const Operation& o : operations()) {
     for (int i = 0; i < 40; ++i) {
       nlohmann::json record = {{"id", i}, {"op", o.id}, {"args", nlohmann::json::array()}};
-      for (std::size_t n = m.below(5); n > 0; --n)
-        record["args"].push_back(operands[m.below(std::size(operands))]);
+      for (std::size_t n = m.below(5); n > 0; --n) record["args"].push_back(operands[m.below(std::size(operands))]);
       SCOPED_TRACE(record.dump());
       const auto answer = nlohmann::json::parse(answer_record(record.dump()).line);
       EXPECT_NE(answer.contains("result"), answer.contains("error"));
@@ -143,8 +142,8 @@ TEST(Fuzz, NearlyRightAccessesAreCountedOrRefused) {
   Mutator m(3);
   const std::vector<std::string> accesses = {"ldmatrix.x4.trans", "ld.shared.v4.b32 32:1", "st.shared.u16",
                                              "stmatrix.x2 (0,8,_)", "((4,8),(2,2)):((32,1),(16,8))"};
-  const std::vector<std::string> layouts = {"(32,32):(32,1)", "Sw<3,3,3> o (64,64):(64,1)",
-                                            "((8,2),64):((64,512),1)", "(16,16):(1,24)"};
+  const std::vector<std::string> layouts = {"(32,32):(32,1)", "Sw<3,3,3> o (64,64):(64,1)", "((8,2),64):((64,512),1)",
+                                            "(16,16):(1,24)"};
   int counted = 0;
   for (int i = 0; i < 1500; ++i) {
     const std::string layout =

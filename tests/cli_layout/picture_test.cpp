@@ -59,8 +59,7 @@ TEST(Picture, CellsAreColouredByTheBankOfTheirFirstByte) {
     for (int i = 0; i < 128; ++i) {
       const int bank = i * bits / 8 / 4 % 32;
       EXPECT_EQ(p.grids[0].cells[std::size_t(i)].colour.hex(), wheel(bank, 32).hex());
-      EXPECT_NE(p.grids[0].cells[std::size_t(i)].hover.find("bank " + std::to_string(bank)),
-                std::string::npos);
+      EXPECT_NE(p.grids[0].cells[std::size_t(i)].hover.find("bank " + std::to_string(bank)), std::string::npos);
     }
     ASSERT_EQ(p.legend.size(), 32u);
   }
@@ -92,8 +91,7 @@ TEST(Picture, ByThreadShowsWhoHoldsEachPlace) {
   for (int t = 0; t < 32; ++t) {
     for (int v = 0; v < 4; ++v) {
       const int i = t % 4 * 32 + t / 4 + v % 2 * 16 + v / 2 * 8, m = i % 16, n = i / 16;
-      EXPECT_EQ(p.grids[0].cells[std::size_t(m * 8 + n)].label,
-                "T" + std::to_string(t) + "\nV" + std::to_string(v));
+      EXPECT_EQ(p.grids[0].cells[std::size_t(m * 8 + n)].label, "T" + std::to_string(t) + "\nV" + std::to_string(v));
     }
   }
   // The same with a codomain of coordinates, which define the shape.
@@ -113,9 +111,8 @@ TEST(Picture, WhatCannotBeDrawnIsRefused) {
   o.colouring = Colouring::thread;
   EXPECT_EQ(message("8:1", o), "8:1 has rank 1; by thread, a layout (thread, value) of rank 2 is drawn");
   o.shape = parse_value("(2,2)");
-  EXPECT_EQ(
-      message("(4,2):(2,1)", o),
-      "(4,2):(2,1): thread 2, value 0 is at (0,2), outside the tile of 2 x 2; --shape (M,N) gives its shape");
+  EXPECT_EQ(message("(4,2):(2,1)", o),
+            "(4,2):(2,1): thread 2, value 0 is at (0,2), outside the tile of 2 x 2; --shape (M,N) gives its shape");
 }
 
 TEST_F(Command, FilesAreWholeOrAbsent) {

@@ -160,9 +160,9 @@ TEST(CompatClients, WarpgroupInstructionsAreClassesWithDeducedArguments) {
   static_assert(is_same_v<decltype(SM90_64x24x32_F32E4M3E5M2_RS_TN()), SM90_64x24x32_F32E4M3E5M2_RS_TN<>>);
 #endif
   static_assert(is_same_v<decltype(SM90_64x64x32_S32S8S8_SS_TN()), GMMA::MMA_64x64x32_S32S8S8_SS_TN>);
-  static_assert(is_same_v<OfMajors<GMMA::MMA_64x64x16_F32F16F16_SS>,
-                          SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::MN, GMMA::ScaleIn::One,
-                                                     GMMA::ScaleIn::Neg>>);
+  static_assert(
+      is_same_v<OfMajors<GMMA::MMA_64x64x16_F32F16F16_SS>,
+                SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::MN, GMMA::ScaleIn::One, GMMA::ScaleIn::Neg>>);
   EXPECT_TRUE(is_negated(SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K, GMMA::ScaleIn::Neg>{}));
   auto const mma = make_tiled_mma(op, Layout<Shape<_2, _1, _1>>{});
   static_assert(size_v<decltype(mma)> == 256 && decltype(tile_size<1>(mma))::value == 64);
@@ -173,16 +173,15 @@ TEST(CompatClients, TheSelectorsReturnTheNamedInstructions) {
                           SM90_64x24x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>>);
   static_assert(is_same_v<decltype(GMMA::rs_op_selector<float_e4m3_t, float_e5m2_t, float, Tile>()),
                           SM90_64x24x32_F32E4M3E5M2_RS_TN<>>);
-  static_assert(is_same_v<decltype(GMMA::ss_op_selector<uint8_t, int8_t, int32_t, Tile>()),
-                          SM90_64x24x32_S32U8S8_SS_TN>);
+  static_assert(
+      is_same_v<decltype(GMMA::ss_op_selector<uint8_t, int8_t, int32_t, Tile>()), SM90_64x24x32_S32U8S8_SS_TN>);
 }
 
 // CLayout_64xN is the accumulator of the instructions of that N: row and column of each value of each thread.
 template <class L, int N>
 void expect_accumulator() {
   static_assert(
-      is_same_v<L,
-                typename MMA_Traits<SM90_64x24x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>>::CLayout> ==
+      is_same_v<L, typename MMA_Traits<SM90_64x24x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>>::CLayout> ==
       (N == 24));
   EXPECT_EQ(size(L{}), 64 * N);
   for (int t = 0; t < 128; ++t) {
@@ -202,8 +201,7 @@ TEST(CompatClients, TheAccumulatorsOfTheRarerNHaveNames) {
 
 TEST(CompatClients, TmaCopyOfCTakesATileOfTwoModes) {
   alignas(16) static half_t memory[64 * 128];
-  auto const global =
-      make_tensor(make_gmem_ptr(&memory[0]), make_layout(make_shape(64, _128{}), LayoutRight{}));
+  auto const global = make_tensor(make_gmem_ptr(&memory[0]), make_layout(make_shape(64, _128{}), LayoutRight{}));
   auto const shared = tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{});
   auto const two = make_tma_copy_C_sm90(SM90_TMA_STORE{}, global, shared, Shape<_64, _64>{});
   auto const three = make_tma_copy_C_sm90(SM90_TMA_STORE{}, global, shared, Shape<_64, _64, _32>{});
@@ -271,8 +269,8 @@ TEST_F(GatheredRows, AreTiledSlicedAndPartitionedByTheirCoordinates) {
 }
 TEST_F(GatheredRows, AreCopiedByTiledCopies) {
   auto const tile = local_tile(tensor(), Shape<_4, _8>{}, make_coord(0, 3));
-  auto const copy_a = make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{},
-                                      Layout<Shape<_4, _2>, Stride<_2, _1>>{}, Layout<Shape<_1, _4>>{});
+  auto const copy_a = make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_4, _2>, Stride<_2, _1>>{},
+                                      Layout<Shape<_1, _4>>{});
   for (int thread = 0; thread < 8; ++thread) {
     auto const part = copy_a.get_slice(thread).partition_S(tile);
     auto mine = make_tensor<float>(shape(part));

@@ -39,10 +39,9 @@ TEST(CompatCollectives, ATilerOfLayoutsHasTheTupleOfTheirShapes) {
   auto const numbers = make_shape(2, make_shape(_3{}, 4));
   static_assert(is_same_v<decltype(shape(numbers)), remove_cvref_t<decltype(numbers)>>);
   // The use: the layout of a tiled copy's values by the modes of its tiler.
-  auto const copy_c = make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_8, _4>>{},
-                                      Layout<Shape<_2, _1>>{});
-  auto const by_tile =
-      right_inverse(copy_c.get_layoutS_TV()).with_shape(shape(typename decltype(copy_c)::Tiler_MN{}));
+  auto const copy_c =
+      make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_8, _4>>{}, Layout<Shape<_2, _1>>{});
+  auto const by_tile = right_inverse(copy_c.get_layoutS_TV()).with_shape(shape(typename decltype(copy_c)::Tiler_MN{}));
   EXPECT_EQ(size<0>(by_tile), 16);
   EXPECT_EQ(size<1>(by_tile), 4);
 }
@@ -79,8 +78,7 @@ TEST(CompatCollectives, ArraysKeepTheAlignmentOfTheirElements) {
     char bytes[64];
   };
   static_assert(alignof(array<Line, 2>) == 64 && sizeof(array<Line, 2>) == 128);
-  static_assert(alignof(array<float, 4>) == 16 && alignof(array<float, 3>) == 4 &&
-                alignof(array<char, 2>) == 2);
+  static_assert(alignof(array<float, 4>) == 16 && alignof(array<float, 3>) == 4 && alignof(array<char, 2>) == 2);
 }
 
 // Several tensors in global memory for one in shared memory, which is last in the result.
@@ -90,10 +88,10 @@ TEST(CompatCollectives, TmaPartitionTakesSeveralTensors) {
   auto const smem = tile_to_shape(GMMA::Layout_K_SW128_Atom<float>{}, Shape<_32, _32>{});
   auto const tma = make_tma_atom(SM90_TMA_LOAD_MULTICAST{}, global, smem, Shape<_32, _32>{}, _2{});
   auto const shared = group_modes<0, 2>(make_tensor(make_smem_ptr(&memory[0]), smem));
-  auto const tiles = group_modes<0, 2>(
-      local_tile(tma.get_tma_tensor(make_shape(64, 64)), Shape<_32, _32>{}, make_coord(_, _)));
-  auto const row = group_modes<0, 2>(
-      local_tile(tma.get_tma_tensor(make_shape(64, 64)), Shape<_32, _32>{}, make_coord(1, _)));
+  auto const tiles =
+      group_modes<0, 2>(local_tile(tma.get_tma_tensor(make_shape(64, 64)), Shape<_32, _32>{}, make_coord(_, _)));
+  auto const row =
+      group_modes<0, 2>(local_tile(tma.get_tma_tensor(make_shape(64, 64)), Shape<_32, _32>{}, make_coord(1, _)));
   auto const [first, second, kept] = tma_partition(tma, 1, Layout<_2>{}, shared, tiles, row);
   auto const [tiles_alone, kept_alone] = tma_partition(tma, 1, Layout<_2>{}, shared, tiles);
   auto const [row_alone, kept_again] = tma_partition(tma, 1, Layout<_2>{}, shared, row);
@@ -121,10 +119,9 @@ TEST(CompatCollectives, LayoutsOfInstructionsHaveNames) {
 
 /// Expects one error of the compiler for these statements, with these words.
 void expect_refused(std::string const& statements, std::string const& words) {
-  CommandResult const result =
-      run(ZELLIGE_CXX + flags + "-fsyntax-only " +
-          file_of("refused.cpp",
-                  "#include <cute/tensor.hpp>\nusing namespace cute;\nvoid f() {\n" + statements + "\n}\n"));
+  CommandResult const result = run(
+      ZELLIGE_CXX + flags + "-fsyntax-only " +
+      file_of("refused.cpp", "#include <cute/tensor.hpp>\nusing namespace cute;\nvoid f() {\n" + statements + "\n}\n"));
   EXPECT_NE(result.status, 0) << statements;
   EXPECT_NE(result.text.find(words), std::string::npos) << statements << "\n" << result.text;
   size_t const first = result.text.find("error:");

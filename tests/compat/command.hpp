@@ -22,8 +22,7 @@ inline CommandResult run(std::string const& command) {
 }
 
 /// Arguments of a compiler that finds the headers of compat.
-inline std::string const flags =
-    " -std=c++20 -I " ZELLIGE_SOURCE_DIR "/compat -I " ZELLIGE_SOURCE_DIR "/include ";
+inline std::string const flags = " -std=c++20 -I " ZELLIGE_SOURCE_DIR "/compat -I " ZELLIGE_SOURCE_DIR "/include ";
 /// Writes a source file of this name and text, and returns its path.
 inline std::string file_of(std::string const& name, std::string const& text) {
   std::string const file = testing::TempDir() + "zellige_compat_" + name;

@@ -35,8 +35,7 @@ void expect_field() {
     for (int bit = 0; bit < int(8 * sizeof before); ++bit) {
       bool const is = after[bit / 8] >> bit % 8 & 1, was = before[bit / 8] >> bit % 8 & 1;
       bool const inside = bit >= Start && bit < Start + Bits;
-      EXPECT_EQ(is, inside ? bool(value >> (bit - Start) & 1) : was)
-          << Start << '+' << Bits << " bit " << bit;
+      EXPECT_EQ(is, inside ? bool(value >> (bit - Start) & 1) : was) << Start << '+' << Bits << " bit " << bit;
     }
   }
 }
@@ -86,8 +85,7 @@ TEST(CompatContainer, MixedBits) {
   round(Int<0>{}, Int<0b10101>{}, Int<0b101>{}, Int<0b1010000>{});
   // The offset of a coordinate of which one number is static.
   auto const layout = Layout<Shape<_8, _8>, Stride<_8, _1>>{};
-  for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(unsigned(to_mixed_bits(layout, make_coord(i, _3{}))), unsigned(layout(i, 3)));
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(unsigned(to_mixed_bits(layout, make_coord(i, _3{}))), unsigned(layout(i, 3)));
   static_assert(std::is_same_v<decltype(to_mixed_bits(layout, make_coord(0, _3{}))), MixedBits<3, 56>>);
   static_assert(decltype(max_alignment(to_mixed_bits(layout, make_coord(0, _4{}))))::value == 4);
 }
@@ -159,8 +157,7 @@ TEST(CompatContainer, Arrays) {
   EXPECT_EQ(reverse(a), (array<int, 3>{3, 2, 1}));
   EXPECT_EQ(get<2>(a), 3);
   static_assert(array<int, 0>{}.size() == 0 && array<int, 0>{}.empty());
-  static_assert(tuple_size<array<float, 5>>::value == 5 &&
-                std::is_same_v<tuple_element_t<1, array<float, 5>>, float>);
+  static_assert(tuple_size<array<float, 5>>::value == 5 && std::is_same_v<tuple_element_t<1, array<float, 5>>, float>);
   fill(a, 7);
   EXPECT_EQ(fold(a, 0, plus{}), 21);
   static_assert(alignof(array_aligned<char, 3>) == 16 && alignof(array_aligned<char, 3, 64>) == 64);

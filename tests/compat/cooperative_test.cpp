@@ -72,8 +72,7 @@ TEST(CompatCooperative, CopiesTakeAPolicy) {
 TEST(CompatNumbers, OrdersAndTuplesOfNumbers) {
   EXPECT_TRUE(lex_leq(make_coord(1, 2), make_coord(1, 2)) && lex_geq(make_coord(1, 2), make_coord(1, 2)));
   EXPECT_TRUE(lex_gtr(make_coord(2, 0), make_coord(1, 9)) && !colex_gtr(make_coord(2, 0), make_coord(1, 9)));
-  EXPECT_TRUE(colex_leq(make_coord(2, 0), make_coord(1, 9)) &&
-              !colex_geq(make_coord(2, 0), make_coord(1, 9)));
+  EXPECT_TRUE(colex_leq(make_coord(2, 0), make_coord(1, 9)) && !colex_geq(make_coord(2, 0), make_coord(1, 9)));
   std::vector<int> const a = {6, 3, 4};
   EXPECT_EQ(make_int_tuple<5>(a, 3, 0), make_tuple(6, 3, 4, 0, 0));
   using Mixed = tuple<_1, tuple<int, int, _3>, int, _2>;
@@ -92,8 +91,7 @@ TEST(CompatNumbers, LayoutsOfLayouts) {
   EXPECT_EQ(tile_unzip(logical_divide(l, make_tile(_2{}, _3{})), make_tile(_2{}, _3{})),
             zipped_divide(l, make_tile(_2{}, _3{})));
   auto const atom = composition(Swizzle<2, 0, 3>{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{});
-  EXPECT_EQ(tile_to_shape(atom, Layout<Shape<_16, _32>, Stride<_32, _1>>{}),
-            tile_to_shape(atom, Shape<_16, _32>{}));
+  EXPECT_EQ(tile_to_shape(atom, Layout<Shape<_16, _32>, Stride<_32, _1>>{}), tile_to_shape(atom, Shape<_16, _32>{}));
   static_assert(is_composed_layout<remove_cvref_t<decltype(atom)>>::value &&
                 !is_composed_layout<Layout<_4, _1>>::value);
 }

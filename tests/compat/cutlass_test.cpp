@@ -35,8 +35,7 @@ TEST(CompatCutlass, ConversionsRound) {
   EXPECT_EQ((NumericConverter<signed char, float>::convert(300.f)), 127);
   EXPECT_EQ((NumericConverter<signed char, float>::convert(-300.f)), -128);
   EXPECT_EQ((NumericConverter<unsigned char, float>::convert(-1.f)), 0);
-  EXPECT_EQ((NumericConverter<float, cutlass::half_t>::convert(cutlass::half_t(0.1f))),
-            float(cutlass::half_t(0.1f)));
+  EXPECT_EQ((NumericConverter<float, cutlass::half_t>::convert(cutlass::half_t(0.1f))), float(cutlass::half_t(0.1f)));
   cutlass::Array<float, 5> f;
   for (int i = 0; i < 5; ++i) f[i] = 0.1f * float(i) - 70000.f * float(i == 3);
   auto const h = cutlass::NumericArrayConverter<cutlass::half_t, float, 5>{}(f);

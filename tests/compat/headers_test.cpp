@@ -16,8 +16,7 @@ bool have_nvcc() { return run("nvcc --version").status == 0; }
 
 /// Compiles the CUDA file `unit` with nvcc and these options, and returns its PTX. Without the file's PTX the test fails
 /// with nvcc's output, and the result is empty.
-std::string ptx_of(std::string const& unit,
-                   std::string const& options = "-gencode arch=compute_90a,code=sm_90a") {
+std::string ptx_of(std::string const& unit, std::string const& options = "-gencode arch=compute_90a,code=sm_90a") {
   std::string const ptx = testing::TempDir() + std::filesystem::path(unit).stem().string() + ".compat.ptx";
   CommandResult const result = run("nvcc" + flags + options + " --ptx -o " + ptx + " " + unit);
   EXPECT_EQ(result.status, 0) << result.text;
@@ -203,11 +202,10 @@ int main() { multiply<<<1, 128>>>(nullptr); }
   std::string targets;
   for (std::string const architecture : {"90a", "90", "80"})
     targets += " -gencode arch=compute_" + architecture + ",code=sm_" + architecture;
-  CommandResult const result = run("nvcc" + flags + targets + " --keep --keep-dir " + kept + " -c -o " +
-                                   kept + ".o " + unit + " && nvcc -o " + kept + ".out " + kept + ".o");
+  CommandResult const result = run("nvcc" + flags + targets + " --keep --keep-dir " + kept + " -c -o " + kept + ".o " +
+                                   unit + " && nvcc -o " + kept + ".out " + kept + ".o");
   EXPECT_EQ(result.status, 0) << result.text;
-  for (auto const& [architecture, found] :
-       {std::pair{"90a", true}, std::pair{"90", false}, std::pair{"80", false}}) {
+  for (auto const& [architecture, found] : {std::pair{"90a", true}, std::pair{"90", false}, std::pair{"80", false}}) {
     std::ifstream ptx(kept + "/zellige_compat_others.compute_" + architecture + ".ptx");
     std::stringstream text;
     text << ptx.rdbuf();
@@ -220,8 +218,8 @@ int main() { multiply<<<1, 128>>>(nullptr); }
 TEST(CompatHeaders, HeadersOfOtherArchitecturesFallThrough) {
   for (std::string const header : {"cute/arch/mma_sm100_umma.hpp", "cute/arch/tmem_allocator_sm100.hpp",
                                    "cute/atom/mma_traits_sm120.hpp", "cute/arch/mma_sm90_gmma_sparse.hpp"}) {
-    std::string const unit = file_of(
-        "other.cpp", "#include <" + header + ">\n#ifdef BEHIND\nint behind = 1;\n#endif\nint main() {}\n");
+    std::string const unit =
+        file_of("other.cpp", "#include <" + header + ">\n#ifdef BEHIND\nint behind = 1;\n#endif\nint main() {}\n");
     CommandResult const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
     EXPECT_EQ(alone.status, 0) << header << ": " << alone.text;
     std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_behind";
@@ -239,16 +237,15 @@ TEST(CompatHeaders, TensorsIncludeTheNamesOfSm100) {
   std::filesystem::path const root = std::filesystem::path(testing::TempDir()) / "zellige_compat_sm100";
   std::filesystem::create_directories(root / "cute/atom");
   std::string uses;
-  for (std::string const header : {"mma_traits_sm100", "copy_traits_sm100", "copy_traits_sm100_tma",
-                                   "mma_traits_sm120", "mma_traits_sm120_sparse"}) {
+  for (std::string const header : {"mma_traits_sm100", "copy_traits_sm100", "copy_traits_sm100_tma", "mma_traits_sm120",
+                                   "mma_traits_sm120_sparse"}) {
     std::ofstream(root / "cute/atom" / (header + ".hpp"))
         << "#pragma once\n#include <cute/tensor_impl.hpp>\nnamespace cute { struct in_" << header
         << " { Layout<_4> layout; }; }\n";
     uses += "cute::in_" + header + " of_" + header + ";\n";
   }
   std::string const after = "-I " + root.string() + " ";
-  for (std::string const first :
-       {"cute/tensor.hpp", "cute/algorithm/copy.hpp", "cute/atom/mma_traits_sm100.hpp"}) {
+  for (std::string const first : {"cute/tensor.hpp", "cute/algorithm/copy.hpp", "cute/atom/mma_traits_sm100.hpp"}) {
     CommandResult const result =
         run(ZELLIGE_CXX + flags + after + "-fsyntax-only " +
             file_of("names.cpp", "#include <" + first + ">\n#include <cute/tensor.hpp>\n" + uses));
@@ -287,8 +284,7 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassAfterIt) {
     }
     theirs.close();
     std::string const unit = file_of("number.cpp", "#include <" + std::string(n.ours) + ">\n" + checks);
-    CommandResult const combined =
-        run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
+    CommandResult const combined = run(ZELLIGE_CXX + flags + "-I " + root.string() + " -fsyntax-only " + unit);
     EXPECT_EQ(combined.status, 0) << n.ours << ": " << combined.text;
     CommandResult const alone = run(ZELLIGE_CXX + flags + "-fsyntax-only " + unit);
     EXPECT_NE(alone.status, 0) << n.ours << " without a CUTLASS after it has members of CUTLASS's";
@@ -301,8 +297,8 @@ TEST(CompatHeaders, NumberTypesAreThoseOfTheCutlassAfterIt) {
 TEST(CompatHeaders, TraitsIncludeFlaggedAndSparsePointers) {
   for (std::string const header : {"cute/atom/mma_traits_sm90_gmma.hpp", "cute/arch/mma_sm90_gmma.hpp",
                                    "cute/atom/copy_traits_sm90_tma.hpp", "cute/atom/mma_traits_sm80.hpp"}) {
-    CommandResult const result = run(ZELLIGE_CXX + flags + "-fsyntax-only " +
-                                     file_of("pointers.cpp", "#include <" + header + ">\n" + R"(
+    CommandResult const result =
+        run(ZELLIGE_CXX + flags + "-fsyntax-only " + file_of("pointers.cpp", "#include <" + header + ">\n" + R"(
 static_assert(cute::smem_ptr_flag_bits<8>::value == 0 && cute::smem_sparse_ptr_flag_bits<2, 8>::value == 0);
 static_assert(cute::is_sparse<cute::sparse_elem<2, uint8_t>>::value);
 )"));
@@ -338,8 +334,7 @@ void f(Pixel* from, float* to) {
   Tensor b = make_tensor(to, Layout<_4>{});
   )" + call + ";\n}\n"));
     EXPECT_NE(result.status, 0) << call;
-    EXPECT_NE(result.text.find("copy(src, dst): the elements of src convert to none of dst's"),
-              std::string::npos)
+    EXPECT_NE(result.text.find("copy(src, dst): the elements of src convert to none of dst's"), std::string::npos)
         << call << ": " << result.text;
   }
 }
@@ -347,15 +342,13 @@ void f(Pixel* from, float* to) {
 // A pipeline of no stages has nothing to acquire.
 TEST(CompatHeaders, AStorePipelineOfNoStagesCannotBeAcquired) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
-  CommandResult const result =
-      run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --cubin -o /dev/null " +
-          file_of("stages.cu",
-                  "#include <cutlass/pipeline/sm90_pipeline.hpp>\n__global__ void f() {\n"
-                  "  cutlass::PipelineTmaStore<0> p;\n  p.producer_commit({});\n"
-                  "  p.producer_acquire({});\n}\n"));
+  CommandResult const result = run("nvcc" + flags + "-gencode arch=compute_90a,code=sm_90a --cubin -o /dev/null " +
+                                   file_of("stages.cu",
+                                           "#include <cutlass/pipeline/sm90_pipeline.hpp>\n__global__ void f() {\n"
+                                           "  cutlass::PipelineTmaStore<0> p;\n  p.producer_commit({});\n"
+                                           "  p.producer_acquire({});\n}\n"));
   EXPECT_NE(result.status, 0);
-  EXPECT_NE(result.text.find("PipelineTmaStore<0> has no stage to acquire"), std::string::npos)
-      << result.text;
+  EXPECT_NE(result.text.find("PipelineTmaStore<0> has no stage to acquire"), std::string::npos) << result.text;
 }
 
 // nvcc 13's code generator lays out wrongly a class that ends in an empty member without an address of its

@@ -39,11 +39,10 @@
 #if !defined(CUTLASS_ARCH_MMA_SM90_SUPPORTED)
 #error "CUTLASS_ARCH_MMA_SM90_SUPPORTED is not defined"
 #endif
-#if defined(__CUDA_ARCH__) &&                                                             \
-    !(defined(CUTLASS_ARCH_MMA_SM90A_ENABLED) && defined(CUTE_ARCH_MMA_SM90A_ENABLED) &&  \
-      defined(CUTE_ARCH_TMA_SM90_ENABLED) && defined(CUTE_ARCH_CLUSTER_SM90_ENABLED) &&   \
-      defined(CUTE_ARCH_STSM_SM90_ENABLED) && defined(CUTE_ARCH_CP_ASYNC_SM80_ENABLED) && \
-      CUTE_ARCH_LDSM_SM75_ACTIVATED)
+#if defined(__CUDA_ARCH__) && !(defined(CUTLASS_ARCH_MMA_SM90A_ENABLED) && defined(CUTE_ARCH_MMA_SM90A_ENABLED) &&  \
+                                defined(CUTE_ARCH_TMA_SM90_ENABLED) && defined(CUTE_ARCH_CLUSTER_SM90_ENABLED) &&   \
+                                defined(CUTE_ARCH_STSM_SM90_ENABLED) && defined(CUTE_ARCH_CP_ASYNC_SM80_ENABLED) && \
+                                CUTE_ARCH_LDSM_SM75_ACTIVATED)
 #error "code for sm_90a is not compiled so that it may use Hopper's instructions"
 #endif
 
@@ -52,8 +51,8 @@ using namespace cute;
 using Cluster = Shape<_2, _1, _1>;
 using SmemA = decltype(tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_128, _64, _2>{}));
 using SmemB = decltype(tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64, _2>{}));
-using Mma = decltype(make_tiled_mma(SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>{},
-                                    Layout<Shape<_2, _1, _1>>{}));
+using Mma =
+    decltype(make_tiled_mma(SM90_64x64x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::K>{}, Layout<Shape<_2, _1, _1>>{}));
 using Pipeline = cutlass::PipelineTmaAsync<2>;
 using StorePipeline = cutlass::PipelineTmaStore<2>;
 using Order = cutlass::OrderedSequenceBarrier<1, 2>;
@@ -213,8 +212,7 @@ __global__ void the_rest(uint64_t* out, CUTLASS_GRID_CONSTANT int const n) {
   cutlass::PipelineAsync<2> pipeline(async_storage, params);
   cutlass::PipelineTransactionAsync<2>::Params transaction_params;
   transaction_params.role = cutlass::PipelineTransactionAsync<2>::ThreadCategory::ProducerConsumer;
-  cutlass::PipelineTransactionAsync<2> transactions(transaction_storage, transaction_params,
-                                                    cute::true_type{});
+  cutlass::PipelineTransactionAsync<2> transactions(transaction_storage, transaction_params, cute::true_type{});
   __syncthreads();
   cutlass::PipelineAsync<2>::PipelineState read;
   auto write = cutlass::make_producer_start_state<cutlass::PipelineAsync<2>>();
@@ -238,22 +236,19 @@ __global__ void the_rest(uint64_t* out, CUTLASS_GRID_CONSTANT int const n) {
   stores.producer_tail(store);
   cutlass::AlignedArray<float, 4> four;
   four.fill(row[0]);
-  if (cutlass::thread0())
-    out[0] = here.x + shape.x + grid.x + id.x + uint64_t(four[3]) + cutlass::arch::LaneId();
+  if (cutlass::thread0()) out[0] = here.x + shape.x + grid.x + id.x + uint64_t(four[3]) + cutlass::arch::LaneId();
 }
 
 /// C (m, n) = A (m, k) * B (n, k), all row-major; m is a multiple of 256, n and k of 64.
 cutlass::Status launch(half_t const* a, half_t const* b, half_t* c, int m, int n, int k) {
   auto tma_a = make_tma_atom(SM90_TMA_LOAD{}, make_tensor(a, make_shape(m, k), make_stride(k, _1{})),
                              SmemA{}(_, _, _0{}), Shape<_128, _64>{});
-  auto tma_b =
-      make_tma_atom(SM90_TMA_LOAD_MULTICAST{}, make_tensor(b, make_shape(n, k), make_stride(k, _1{})),
-                    SmemB{}(_, _, _0{}), Shape<_64, _64>{}, size<0>(Cluster{}));
+  auto tma_b = make_tma_atom(SM90_TMA_LOAD_MULTICAST{}, make_tensor(b, make_shape(n, k), make_stride(k, _1{})),
+                             SmemB{}(_, _, _0{}), Shape<_64, _64>{}, size<0>(Cluster{}));
   using Operator = ClusterProduct<decltype(tma_a), decltype(tma_b)>;
   typename Operator::Params params{tma_a, tma_b, c, m, n, k};
   void const* kernel = reinterpret_cast<void const*>(&cutlass::device_kernel<Operator>);
-  CUTE_CHECK_ERROR(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Storage))));
+  CUTE_CHECK_ERROR(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Storage))));
   GPU_Clock clock;
   clock.start();
   dim3 const cluster(size<0>(Cluster{}), size<1>(Cluster{}), size<2>(Cluster{}));

@@ -8,8 +8,8 @@ template <class GmemLayout, class SmemLayout, class ThreadLayout>
 __global__ void transpose(CUTE_GRID_CONSTANT float const* const in, float* out, GmemLayout gmem_layout,
                           SmemLayout smem_layout, ThreadLayout threads) {
   __shared__ float storage[cosize_v<SmemLayout>];
-  Tensor gIn = local_tile(make_tensor(make_gmem_ptr(in), gmem_layout), shape(SmemLayout{}),
-                          make_coord(blockIdx.x, blockIdx.y));
+  Tensor gIn =
+      local_tile(make_tensor(make_gmem_ptr(in), gmem_layout), shape(SmemLayout{}), make_coord(blockIdx.x, blockIdx.y));
   Tensor gOut = local_tile(make_tensor(make_gmem_ptr(out), select<1, 0>(gmem_layout)),
                            select<1, 0>(shape(SmemLayout{})), make_coord(blockIdx.y, blockIdx.x));
   Tensor sIn = make_tensor(make_smem_ptr(storage), smem_layout);

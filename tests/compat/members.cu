@@ -16,24 +16,22 @@ static_assert(is_same_v<SM90_64x96x16_F16F16F16_RS<GMMA::Major::K, GMMA::Major::
 static_assert(is_same_v<MMA_Atom<SM80_16x8x8_F32TF32TF32F32_TN>::MMA_Op, SM80_16x8x8_F32TF32TF32F32_TN>);
 static_assert(is_same_v<TmaDescriptor, CUtensorMap>);
 static_assert(is_same_v<SM80_8x8x4_C64C64C64C64_TN::DRegisters, complex<double>[2]>);
-static_assert(
-    is_same_v<SM80_8x8x4_GC64C64C64GC64_TN::CRegisters, SM80_8x8x4_GC64C64C64GC64_TN::GaussComplex[2]>);
+static_assert(is_same_v<SM80_8x8x4_GC64C64C64GC64_TN::CRegisters, SM80_8x8x4_GC64C64C64GC64_TN::GaussComplex[2]>);
 static_assert(is_same_v<SM61_DP4A::ARegisters, uint32_t[1]>);
 
 __global__ void warps(float* f, uint32_t* h) {
   __shared__ alignas(16) uint128_t tile[64];
   uint128_t& row = tile[threadIdx.x];
   float d[4] = {};
-  SM80_16x8x8_F32TF32TF32F32_TN::fma(d[0], d[1], d[2], d[3], h[0], h[1], h[2], h[3], h[4], h[5], f[0], f[1],
-                                     f[2],
+  SM80_16x8x8_F32TF32TF32F32_TN::fma(d[0], d[1], d[2], d[3], h[0], h[1], h[2], h[3], h[4], h[5], f[0], f[1], f[2],
                                      f[3]);  // mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
   f[0] = d[0] + d[1] + d[2] + d[3];
   SM75_8x8x16_S32S8S8S32_TN::fma(h[0], h[1], h[2], h[3], h[4],
-                                 h[5]);                  // mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32
-  SM75_U32x4_LDSM_N::copy(row, h[0], h[1], h[2], h[3]);  // ldmatrix.sync.aligned.m8n8.x4.shared.b16
-  SM75_U16x4_LDSM_T::copy(row, h[0], h[1]);              // ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
-  SM90_U32x4_STSM_N::copy(h[0], h[1], h[2], h[3], row);  // stmatrix.sync.aligned.m8n8.x4.shared.b16
-  SM75_U32x1_MOVM_T::copy(h[0], h[1]);                   // movmatrix.sync.aligned.m8n8.trans.b16
+                                 h[5]);                          // mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32
+  SM75_U32x4_LDSM_N::copy(row, h[0], h[1], h[2], h[3]);          // ldmatrix.sync.aligned.m8n8.x4.shared.b16
+  SM75_U16x4_LDSM_T::copy(row, h[0], h[1]);                      // ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16
+  SM90_U32x4_STSM_N::copy(h[0], h[1], h[2], h[3], row);          // stmatrix.sync.aligned.m8n8.x4.shared.b16
+  SM75_U32x1_MOVM_T::copy(h[0], h[1]);                           // movmatrix.sync.aligned.m8n8.trans.b16
   SM50_Shuffle_U32_2x2Trans_XOR4::copy(h[0], h[1], h[2], h[3]);  // shfl.sync.bfly.b32
   SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>::copy(*reinterpret_cast<uint128_t*>(f),
                                              row);  // cp.async.cg.shared.global
@@ -58,9 +56,8 @@ __global__ void warpgroup(float* f, uint64_t a, uint64_t b) {
   for (int i = 0; i < 4; ++i) d[i] = f[i];
   for (int i = 0; i < 4; ++i) warpgroup_fence_operand(d[i]);
   warpgroup_arrive();
-  SM90_64x8x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::MN>::fma(
-      a, b, d[0], d[1], d[2],
-      d[3]);  // wgmma.mma_async.sync.aligned.m64n8k16.f32
+  SM90_64x8x16_F32F16F16_SS<GMMA::Major::K, GMMA::Major::MN>::fma(a, b, d[0], d[1], d[2],
+                                                                  d[3]);  // wgmma.mma_async.sync.aligned.m64n8k16.f32
   warpgroup_commit_batch();
   warpgroup_wait<0>();
   GmmaDescriptor g(b);
@@ -73,8 +70,8 @@ __global__ void tma(float* f, CUTE_GRID_CONSTANT CUtensorMap const map, TmaDescr
   __shared__ alignas(128) float tile[256];
   __shared__ TmaDescriptor changed;
   SM90_TMA_LOAD_2D::copy(&map, &full, uint64_t(TMA::CacheHintSm90::EVICT_FIRST), tile, 3,
-                         4);                           // cp.async.bulk.tensor.2d.shared
-  SM90_TMA_LOAD::copy(&map, &full, 0, tile, 3, 4, 5);  // cp.async.bulk.tensor.3d.shared::cluster.global.mb
+                         4);                                     // cp.async.bulk.tensor.2d.shared
+  SM90_TMA_LOAD::copy(&map, &full, 0, tile, 3, 4, 5);            // cp.async.bulk.tensor.3d.shared::cluster.global.mb
   SM90_TMA_LOAD_MULTICAST_1D::copy(&map, &full, 3, 0, tile, 3);  // cp.async.bulk.tensor.1d.shared
   SM90_TMA_LOAD_4D::PREFETCH::copy(&map, 3, 4, 5, 6);            // cp.async.bulk.prefetch.tensor.4d.L2.global
   SM90_TMA_STORE_5D::copy(&map, tile, 3, 4, 5, 6, 7);            // cp.async.bulk.tensor.5d.global.shared::cta
@@ -87,18 +84,17 @@ __global__ void tma(float* f, CUTE_GRID_CONSTANT CUtensorMap const map, TmaDescr
   SM90_BULK_COPY_G2S::copy(f, &full, tile, 64);           // cp.async.bulk.shared::cluster.global
   SM90_BULK_COPY_S2G::copy(tile, f, 64);                  // cp.async.bulk.global.shared::cta
   tma_descriptor_replace_addr_in_shared_mem(changed, f);  // tensormap.replace.tile.global_address
-  tma_descriptor_replace_dims_strides_in_shared_mem(
-      changed, {1, 2, 3, 4, 5}, {0, 16, 32, 48, 64});  // tensormap.replace.tile.global_stride
-  tma_descriptor_cp_fence_release(out, changed);       // tensormap.cp_fenceproxy
-  tma_descriptor_fence_acquire(out);                   // fence.proxy.tensormap::generic.acquire.gpu
-  tma_desc_commit_group();                             // cp.async.bulk.commit_group
-  tma_desc_wait_group();                               // cp.async.bulk.wait_group.read
+  tma_descriptor_replace_dims_strides_in_shared_mem(changed, {1, 2, 3, 4, 5},
+                                                    {0, 16, 32, 48, 64});  // tensormap.replace.tile.global_stride
+  tma_descriptor_cp_fence_release(out, changed);                           // tensormap.cp_fenceproxy
+  tma_descriptor_fence_acquire(out);                                       // fence.proxy.tensormap::generic.acquire.gpu
+  tma_desc_commit_group();                                                 // cp.async.bulk.commit_group
+  tma_desc_wait_group();                                                   // cp.async.bulk.wait_group.read
 }
 
 /// 128 x 64 by mma.sync, from shared memory by ldmatrix; accumulation starts from C.
 __global__ void together(half_t* storage, float* c) {
-  auto const mma =
-      make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2>>{}, Tile<_32, _32, _16>{});
+  auto const mma = make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2>>{}, Tile<_32, _32, _16>{});
   Tensor sA = make_tensor(make_smem_ptr(storage), Layout<Shape<_128, _32>, Stride<_32, _1>>{});
   Tensor sB = make_tensor(make_smem_ptr(storage + 4096), Layout<Shape<_64, _32>, Stride<_32, _1>>{});
   Tensor sC = make_tensor(make_smem_ptr(c), Layout<Shape<_128, _64>>{});

@@ -30,8 +30,7 @@ CUTE_HOST_DEVICE constexpr auto half_of(L const& l) {
 namespace {
 
 TEST(CompatNames, CuteIsZellige) {
-  static_assert(
-      std::is_same_v<cute::Layout<cute::_4, cute::_1>, zellige::Layout<zellige::Int<4>, zellige::Int<1>>>);
+  static_assert(std::is_same_v<cute::Layout<cute::_4, cute::_1>, zellige::Layout<zellige::Int<4>, zellige::Int<1>>>);
   static_assert(std::is_same_v<::cute::tuple<int>, zellige::tuple<int>>);
 }
 
@@ -46,14 +45,12 @@ TEST(CompatNames, TheNamespaceOpens) {
 TEST(CompatNames, TraitsOfTheStandardLibrary) {
   static_assert(cute::is_same_v<cute::conditional_t<true, int, float>, int>);
   static_assert(cute::is_same<cute::remove_cvref_t<int const&>, int>::value);
-  static_assert(cute::is_empty_v<cute::tuple<_1, _2>> &&
-                cute::is_standard_layout_v<cute::tuple<int, double>>);
+  static_assert(cute::is_empty_v<cute::tuple<_1, _2>> && cute::is_standard_layout_v<cute::tuple<int, double>>);
   static_assert(cute::is_any_of_v<int, float, int> && !cute::is_any_of_v<int, float, char>);
   static_assert(cute::is_convertible_v<Int<3>, int> && cute::is_integral<Int<3>>::value);
   static_assert(cute::is_std_integral<int>::value && !cute::is_std_integral<Int<3>>::value);
   static_assert(cute::is_same_v<cute::integral_constant<int, 3>::value_type, int>);
-  static_assert(
-      decltype(is_valid([](auto const& x) -> decltype(x.size()) { return x.size(); }, std::string{}))::value);
+  static_assert(decltype(is_valid([](auto const& x) -> decltype(x.size()) { return x.size(); }, std::string{}))::value);
   static_assert(!decltype(is_valid([](auto const& x) -> decltype(x.size()) { return x.size(); }, 3))::value);
   int n = 3;
   static_assert(cute::is_same_v<decltype(cute::forward<int&>(n)), int&>);
@@ -138,8 +135,7 @@ TEST(CompatNames, ComposedLayoutsHaveLayoutsMembers) {
   for (int i = 0; i < 32; ++i) EXPECT_EQ(rows(i % 4, i / 4), l(i % 4, i / 4));
   for (int i = 0; i < 64; ++i) EXPECT_EQ(line(i), l(i % 8, i / 8));
   for (int i = 0; i < 64; ++i)
-    EXPECT_EQ(tiles(make_coord(i % 4, i / 4 % 2), i / 8 % 2, i / 16),
-              l(i % 4 + i / 8 % 2 * 4, i / 4 % 2 + i / 16 * 2));
+    EXPECT_EQ(tiles(make_coord(i % 4, i / 4 % 2), i / 8 % 2, i / 16), l(i % 4 + i / 8 % 2 * 4, i / 4 % 2 + i / 16 * 2));
   static_assert(decltype(E<2, 1>::mode())::value == 2);
 }
 
@@ -167,12 +163,11 @@ TEST(CompatNames, WhatCutlassCollectivesAsk) {
 
   // A box whose second mode counts along two modes of the tensor: in steps of what divides both.
   float x = 0;
-  auto const t = make_tensor(make_gmem_ptr(&x), make_shape(64, make_shape(8, 6)),
-                             make_stride(_1{}, make_stride(64, 1024)));
+  auto const t =
+      make_tensor(make_gmem_ptr(&x), make_shape(64, make_shape(8, 6)), make_stride(_1{}, make_stride(64, 1024)));
   array<uint32_t, 5> extent{{1, 1, 1, 1, 1}};
   array<uint64_t, 5> stride{{0, 0, 0, 0, 0}};
-  cute::detail::fill_tma_gmem_shape_stride(t, make_tuple(E<0>{}, make_tuple(E<1, 0>{}, E<1, 1>{})), extent,
-                                           stride);
+  cute::detail::fill_tma_gmem_shape_stride(t, make_tuple(E<0>{}, make_tuple(E<1, 0>{}, E<1, 1>{})), extent, stride);
   EXPECT_EQ(extent, (array<uint32_t, 5>{{64, 7 + 5 * 16 + 1, 1, 1, 1}}));
   EXPECT_EQ(stride, (array<uint64_t, 5>{{1, 64, 0, 0, 0}}));
 }
@@ -224,8 +219,7 @@ TEST(CompatNames, PrintsAsCuTeDoes) {
   EXPECT_TEXT(make_coord(_, 3), "(_,3)");
   EXPECT_TEXT(E<0>{}, "_1@0");
   EXPECT_TEXT((ScaledBasis<int, 0, 1>(5)), "5@1@0");
-  EXPECT_TEXT((composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, _64>>{})),
-              "Sw<3,3,3> o _0 o (_8,_64):(_1,_8)");
+  EXPECT_TEXT((composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, _64>>{})), "Sw<3,3,3> o _0 o (_8,_64):(_1,_8)");
   EXPECT_TEXT(nratio(_3{}, _6{}), "_3/_6");
   EXPECT_TEXT(make_mixed_bits(_3{}, 8u, Int<24>{}), "M_3|(8&24)=11");
   EXPECT_EQ(printed(2.5f), "2.500000");

@@ -28,10 +28,9 @@ using WholeTiles = decltype(tiled_divide(Global<Static>{}, Shape<_4, _2>{}));
 using Numbers = decltype(make_identity_tensor(make_shape(1, 2)));
 using Box = Layout<Shape<_64, _64>>;
 template <class Op>
-using Tma = decltype(make_tma_atom(
-    Op{}, Global<decltype(make_layout(make_shape(1, 2), make_stride(2, _1{})))>{}, Box{}, Shape<_64, _64>{}));
-using Tiled =
-    decltype(make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, float>{}, Layout<_32>{}, Layout<_4>{}));
+using Tma = decltype(make_tma_atom(Op{}, Global<decltype(make_layout(make_shape(1, 2), make_stride(2, _1{})))>{}, Box{},
+                                   Shape<_64, _64>{}));
+using Tiled = decltype(make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, float>{}, Layout<_32>{}, Layout<_4>{}));
 
 TAKES(Dynamic)
 TAKES(Static)

@@ -8,8 +8,8 @@ using namespace cute;
 
 namespace {
 
-using Vectors = decltype(make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, float>{},
-                                         Layout<Shape<_8, _2>>{}, Layout<Shape<_4, _1>>{}));
+using Vectors = decltype(make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, float>{}, Layout<Shape<_8, _2>>{},
+                                         Layout<Shape<_4, _1>>{}));
 
 /// Every thread of every block of 64 x 8 copies its part of m x n; `copy_part(block, thread, from, to, at)`
 /// gets the thread's partitions, `at` of coordinates. m is a multiple of 4.
@@ -29,8 +29,7 @@ std::vector<float> copied(int m, int n, Part const& copy_part) {
       auto const block = make_coord(bm, bn);
       for (int t = 0; t < 16; ++t) {
         auto const mine = Vectors{}.get_slice(t);
-        copy_part(mine.partition_S(local_tile(from, tile, block)),
-                  mine.partition_D(local_tile(to, tile, block)),
+        copy_part(mine.partition_S(local_tile(from, tile, block)), mine.partition_D(local_tile(to, tile, block)),
                   mine.partition_S(local_tile(at, tile, block)));
       }
     }
@@ -39,8 +38,7 @@ std::vector<float> copied(int m, int n, Part const& copy_part) {
 }
 void expect_copied(std::vector<float> const& target, int m, int n) {
   for (size_t i = 0; i < target.size(); ++i)
-    ASSERT_EQ(target[i], i < size_t(m) * n ? float(i + 1) : -1.0f)
-        << "element " << i << " of " << m << "x" << n;
+    ASSERT_EQ(target[i], i < size_t(m) * n ? float(i + 1) : -1.0f) << "element " << i << " of " << m << "x" << n;
 }
 
 constexpr int sizes[][2] = {{64, 8}, {4, 1}, {60, 7}, {132, 9}};
@@ -50,8 +48,7 @@ TEST(CopyIf, ThePredicateHasTheModesOfTheSource) {
     auto const inside = make_shape(m, n);
     expect_copied(copied(m, n,
                          [&](auto const& from, auto const& to, auto const& at) {
-                           auto const holds =
-                               cute::lazy::transform(at, [&](auto c) { return elem_less(c, inside); });
+                           auto const holds = cute::lazy::transform(at, [&](auto c) { return elem_less(c, inside); });
                            static_assert(decltype(rank(holds))::value == 3);
                            copy_if(Vectors{}, holds, from, to);
                          }),
@@ -65,8 +62,7 @@ TEST(CopyIf, ThePredicateHasAllModesButTheFirst) {
                          [&](auto const& from, auto const& to, auto const& at) {
                            auto holds = make_tensor<bool>(make_shape(size<1>(at), size<2>(at)));
                            for (int i = 0; i < size<0>(holds); ++i) {
-                             for (int j = 0; j < size<1>(holds); ++j)
-                               holds(i, j) = elem_less(at(_0{}, i, j), inside);
+                             for (int j = 0; j < size<1>(holds); ++j) holds(i, j) = elem_less(at(_0{}, i, j), inside);
                            }
                            copy_if(Vectors{}, holds, from, to);
                          }),
@@ -113,13 +109,11 @@ void modes_do_not_matter(Policy const& policy, S const& from_layout, D const& to
 }
 template <class Policy>
 void modes_do_not_matter(Policy const& policy) {
-  auto const all =
-      make_tuple(Layout<_64>{}, Layout<Shape<_8, _8>>{}, Layout<Shape<Shape<_8>, Shape<_4, _2>>>{},
-                 Layout<Shape<_4, _16>, Stride<_16, _1>>{}, Layout<Shape<_16, _4>, Stride<_1, _32>>{},
-                 Layout<Shape<_2, Shape<_2, _4>, _4>, Stride<_1, Stride<_2, _16>, _4>>{},
-                 make_layout(make_shape(16, 4)), make_layout(make_shape(4, 4, 4), make_stride(4, 1, 32)));
-  for_each(all,
-           [&](auto const& a) { for_each(all, [&](auto const& b) { modes_do_not_matter(policy, a, b); }); });
+  auto const all = make_tuple(Layout<_64>{}, Layout<Shape<_8, _8>>{}, Layout<Shape<Shape<_8>, Shape<_4, _2>>>{},
+                              Layout<Shape<_4, _16>, Stride<_16, _1>>{}, Layout<Shape<_16, _4>, Stride<_1, _32>>{},
+                              Layout<Shape<_2, Shape<_2, _4>, _4>, Stride<_1, Stride<_2, _16>, _4>>{},
+                              make_layout(make_shape(16, 4)), make_layout(make_shape(4, 4, 4), make_stride(4, 1, 32)));
+  for_each(all, [&](auto const& a) { for_each(all, [&](auto const& b) { modes_do_not_matter(policy, a, b); }); });
 }
 TEST(Copy, ModesDoNotMatter) {
   modes_do_not_matter(AutoVectorizingCopyWithAssumedAlignment<32>{});
@@ -145,8 +139,7 @@ TEST(CopyIf, APredicateThatRepeatsAValueSaysItOfAll) {
     auto pred = make_tensor<bool>(Layout<Shape<_1, _2>, Stride<_1, _0>>{});
     pred(0, 0) = holds;
     Tensor dst = make_tensor(to.data(), Layout<Shape<_1, _4>>{});
-    copy_if(Copy_Atom<UniversalCopy<float>, float>{}, pred, make_tensor(from.data(), Layout<Shape<_1, _4>>{}),
-            dst);
+    copy_if(Copy_Atom<UniversalCopy<float>, float>{}, pred, make_tensor(from.data(), Layout<Shape<_1, _4>>{}), dst);
     EXPECT_EQ(to, holds ? from : std::vector<float>(4, 0));
   }
 }

@@ -7,13 +7,12 @@
 namespace {
 
 // C = alpha * A * B^T + beta * C. One thread of one block.
-template <class ProblemShape, class CtaTiler, class TA, class AStride, class ASmemLayout, class AThreadLayout,
-          class TB, class BStride, class BSmemLayout, class BThreadLayout, class TC, class CStride,
-          class CThreadLayout, class Alpha, class Beta>
-void product_of_one_block(ProblemShape shape_MNK, CtaTiler cta_tiler, int block_m, int block_n, TA const* A,
-                          AStride dA, ASmemLayout sA_layout, AThreadLayout tA, TB const* B, BStride dB,
-                          BSmemLayout sB_layout, BThreadLayout tB, TC* C, CStride dC, CThreadLayout tC,
-                          Alpha alpha, Beta beta) {
+template <class ProblemShape, class CtaTiler, class TA, class AStride, class ASmemLayout, class AThreadLayout, class TB,
+          class BStride, class BSmemLayout, class BThreadLayout, class TC, class CStride, class CThreadLayout,
+          class Alpha, class Beta>
+void product_of_one_block(ProblemShape shape_MNK, CtaTiler cta_tiler, int block_m, int block_n, TA const* A, AStride dA,
+                          ASmemLayout sA_layout, AThreadLayout tA, TB const* B, BStride dB, BSmemLayout sB_layout,
+                          BThreadLayout tB, TC* C, CStride dC, CThreadLayout tC, Alpha alpha, Beta beta) {
   using namespace cute;
   CUTE_STATIC_ASSERT_V(rank(shape_MNK) == Int<3>{});
   CUTE_STATIC_ASSERT_V(size(tA) == size(tB));
@@ -82,8 +81,7 @@ TEST(CompatProduct, AsInTheTutorial) {
   for (int i = 0; i < size<0>(blocks); ++i) {
     for (int j = 0; j < size<1>(blocks); ++j) {
       product_of_one_block(prob_shape, cta_tiler, i, j, a.data(), make_stride(Int<1>{}, m), sA, tA, b.data(),
-                           make_stride(Int<1>{}, n), sB, tA, c.data(), make_stride(Int<1>{}, m), tC, 2.f,
-                           3.f);
+                           make_stride(Int<1>{}, n), sB, tA, c.data(), make_stride(Int<1>{}, m), tC, 2.f, 3.f);
     }
   }
   EXPECT_EQ(c, wanted);
@@ -97,8 +95,8 @@ TEST(CompatProduct, PredicatesByIdentityTensor) {
   Tensor target = make_tensor(to.data(), Shape<_8, _8>{});
   Tensor tiles = zipped_divide(target, Shape<_4, _4>{});
   Tensor coordinates = zipped_divide(make_identity_tensor(shape(target)), Shape<_4, _4>{});
-  Tensor source_tiles = zipped_divide(
-      make_tensor(from.data(), make_layout(Shape<_8, _8>{}, make_stride(_1{}, 7))), Shape<_4, _4>{});
+  Tensor source_tiles =
+      zipped_divide(make_tensor(from.data(), make_layout(Shape<_8, _8>{}, make_stride(_1{}, 7))), Shape<_4, _4>{});
   for (int tile = 0; tile < size<1>(tiles); ++tile) {
     Tensor crd = coordinates(make_coord(_, _), tile);
     Tensor pred = make_tensor<bool>(shape(crd));

@@ -44,21 +44,20 @@ TEST(CompatTuple, EmptyElementsTakeNoSpace) {
 }
 
 TEST(CompatTuple, ApplyTransformFold) {
-  EXPECT_EQ(cute::apply(cute::make_tuple(std::string("x"), 2),
-                        [](std::string s, int n) { return s + std::to_string(n); }),
-            "x2");
   EXPECT_EQ(
-      transform_apply(
-          cute::make_tuple(1, 2, 3), [](int i) { return i * i; }, [](auto... i) { return (0 + ... + i); }),
-      14);
+      cute::apply(cute::make_tuple(std::string("x"), 2), [](std::string s, int n) { return s + std::to_string(n); }),
+      "x2");
+  EXPECT_EQ(transform_apply(
+                cute::make_tuple(1, 2, 3), [](int i) { return i * i; }, [](auto... i) { return (0 + ... + i); }),
+            14);
   EXPECT_EQ(transform(cute::make_tuple(1, 2), cute::make_tuple(10, 20), cute::make_tuple(100, 200),
                       [](int a, int b, int c) { return a + b + c; }),
             cute::make_tuple(111, 222));
   EXPECT_EQ(transform_leaf(cute::make_tuple(1, cute::make_tuple(2, 3)), [](int i) { return -i; }),
             cute::make_tuple(-1, cute::make_tuple(-2, -3)));
-  EXPECT_EQ(fold(cute::make_tuple(1, 2, 3), std::string("0"),
-                 [](std::string s, int i) { return s + std::to_string(i); }),
-            "0123");
+  EXPECT_EQ(
+      fold(cute::make_tuple(1, 2, 3), std::string("0"), [](std::string s, int i) { return s + std::to_string(i); }),
+      "0123");
   EXPECT_EQ(fold_first(cute::make_tuple(8, 2, 2), divides{}), 2);
   EXPECT_EQ(fold(5, 2, minus{}), -3) << "what is no tuple is its only element";
 }
@@ -117,8 +116,8 @@ TEST(CompatTuple, Edits) {
 
 // unflatten(flatten(t), t) = t.
 TEST(CompatTuple, FlattenThenUnflatten) {
-  auto const t = cute::make_tuple(std::string("a"), cute::make_tuple(1, cute::make_tuple(_2{}, 'c')),
-                                  cute::make_tuple(2.5));
+  auto const t =
+      cute::make_tuple(std::string("a"), cute::make_tuple(1, cute::make_tuple(_2{}, 'c')), cute::make_tuple(2.5));
   auto const flat = flatten(t);
   static_assert(tuple_size<decltype(flat)>::value == 5);
   EXPECT_EQ(get<3>(flat), 'c');
@@ -137,8 +136,8 @@ TEST(CompatTuple, Zip) {
   static_assert(std::is_same_v<decltype(zip(columns)), std::remove_const_t<decltype(rows)>>);
   EXPECT_EQ(zip(cute::make_tuple(1, 2), cute::make_tuple(3, 4), cute::make_tuple(5, 6)),
             cute::make_tuple(cute::make_tuple(1, 3, 5), cute::make_tuple(2, 4, 6)));
-  auto const pairs = cute::make_tuple(
-      cute::make_tuple('a', 1), cute::make_tuple(cute::make_tuple('b', 2), cute::make_tuple('c', 3)), 'd');
+  auto const pairs = cute::make_tuple(cute::make_tuple('a', 1),
+                                      cute::make_tuple(cute::make_tuple('b', 2), cute::make_tuple('c', 3)), 'd');
   auto const split = zip2_by(pairs, cute::make_tuple(0, cute::make_tuple(0, 0)));
   EXPECT_EQ((get<0, 1, 1>(split)), 'c');
   EXPECT_EQ((get<1, 1, 1>(split)), 3);
@@ -148,8 +147,7 @@ TEST(CompatTuple, Zip) {
 TEST(CompatTuple, Scans) {
   EXPECT_EQ(iscan(cute::make_tuple(1, 2, 3), 10, plus{}), cute::make_tuple(11, 13, 16));
   EXPECT_EQ(escan(cute::make_tuple(1, 2, 3), 10, plus{}), cute::make_tuple(10, 11, 13));
-  static_assert(
-      std::is_same_v<decltype(escan(cute::make_tuple(_2{}, _3{}), _1{}, multiplies{})), tuple<_1, _2>>);
+  static_assert(std::is_same_v<decltype(escan(cute::make_tuple(_2{}, _3{}), _1{}, multiplies{})), tuple<_1, _2>>);
 }
 
 TEST(CompatTuple, FilterConcatenatesTuples) {

@@ -10,9 +10,8 @@ std::string expressions(int count, bool run_time) {
   for (int i = 0; i < count; ++i) {
     std::string const b = std::to_string(8 * (i + 3));
     std::string const rows = run_time ? "n" : "Int<" + b + ">{}";
-    text += "int f" + std::to_string(i) +
-            "([[maybe_unused]] int n) { auto l = zipped_divide(make_layout(make_shape(" + rows + ", Int<" +
-            b + ">{}), make_stride(Int<" + b +
+    text += "int f" + std::to_string(i) + "([[maybe_unused]] int n) { auto l = zipped_divide(make_layout(make_shape(" +
+            rows + ", Int<" + b + ">{}), make_stride(Int<" + b +
             ">{}, _1{})), Shape<_4, _8>{}); return size(l) + cosize(l); }\n";
   }
   return text;

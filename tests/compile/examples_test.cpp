@@ -29,8 +29,7 @@ std::vector<Example> const examples = {
      "slice.partition_fragment_B(sB);",
      5},
     {"atom/wgmma.hpp", "unsigned long long a = 0, b = 0; uint32_t a_registers[4] = {};", 8},
-    {"block/accumulator.hpp",
-     "int thread = 5, i = 3; KMajor<64> a{}; KMajor<128> b{}; float scale[128] = {};", 4},
+    {"block/accumulator.hpp", "int thread = 5, i = 3; KMajor<64> a{}; KMajor<128> b{}; float scale[128] = {};", 4},
     {"block/multiply_wgmma.hpp", "smem<half_t> a, b, v; uint32_t p[8][4] = {};", 4},
     {"block/ring.hpp", "TmaDescriptor a{}, b{}; int k = 0, m = 0, n = 0;", 13},
     {"block/roles.hpp", "int ring = 0; auto load = [](int) {}, multiply = load;", 1},
@@ -93,8 +92,7 @@ TEST(OpeningExamples, AreCode) {
   for (Example const& e : examples) {
     Statements const found = statements_of(e.header);
     EXPECT_GE(found.count, e.statements) << e.header << "\n" << found.text;
-    text += "void example" + std::to_string(i++) + "() {  // " + e.header + "\n" + e.before + "\n" +
-            found.text + "}\n";
+    text += "void example" + std::to_string(i++) + "() {  // " + e.header + "\n" + e.before + "\n" + found.text + "}\n";
   }
   Compiled const c = run(host + "-DZELLIGE_EMULATE -fsyntax-only", "examples.cpp", text);
   EXPECT_EQ(c.errors, 0) << c.output << text;

@@ -40,8 +40,7 @@ int instructions(std::string const& ptx, std::string const& entry) {
     if (l.starts_with("{")) body = true;
     if (l.starts_with("}")) return n;
     std::size_t const at = l.find_first_not_of(" \t");
-    if (body && at != std::string::npos && l[at] != '.' && l[at] != '/' && l.find(';') != std::string::npos)
-      ++n;
+    if (body && at != std::string::npos && l[at] != '.' && l[at] != '/' && l.find(';') != std::string::npos) ++n;
   }
   ADD_FAILURE() << "no entry " << entry << " in\n" << ptx;
   return 0;

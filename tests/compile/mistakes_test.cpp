@@ -43,14 +43,12 @@ std::vector<Mistake> const mistakes = {
 std::string unit(std::string const& statement, bool device) {
   return "#include <zellige/tensor.hpp>\nusing namespace zellige;\n" +
          std::string(device ? "__global__ void" : "void") +
-         " mistake([[maybe_unused]] int n) {\n  Layout<Shape<_4, _8>> l;\n  (void)l;\n  " + statement +
-         "\n}\n";
+         " mistake([[maybe_unused]] int n) {\n  Layout<Shape<_4, _8>> l;\n  (void)l;\n  " + statement + "\n}\n";
 }
 void expect_refused(Mistake const& m, Compiled const& c) {
   EXPECT_EQ(c.errors, 1) << m.name << "\n" << c.output;
   EXPECT_LE(c.lines, 20) << m.name << "\n" << c.output;
-  for (char const* w : m.words)
-    EXPECT_NE(c.first_error.find(w), std::string::npos) << c.first_error << "lacks " << w;
+  for (char const* w : m.words) EXPECT_NE(c.first_error.find(w), std::string::npos) << c.first_error << "lacks " << w;
 }
 
 TEST(Mistakes, TheBaselineCompiles) {

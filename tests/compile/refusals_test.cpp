@@ -30,8 +30,7 @@ std::vector<Row> rows() {
       at = end + 3;
     }
     EXPECT_GE(cells.size(), 4u) << text;
-    if (cells.size() >= 4)
-      all.push_back({line, cells[0], cells[1], without_ticks(cells[2]), without_ticks(cells[3])});
+    if (cells.size() >= 4) all.push_back({line, cells[0], cells[1], without_ticks(cells[2]), without_ticks(cells[3])});
   }
   return all;
 }
@@ -91,8 +90,7 @@ TEST(Refusals, AtCompileTime) {
   EXPECT_GE(count, 100);
   // g++ says every error of a unit, and with each from where it came; others may stop.
   Compiled const c =
-      run("g++ -std=c++20 -fsyntax-only -w -fmax-errors=0 -fno-diagnostics-show-caret -DZELLIGE_EMULATE" +
-              include_flag,
+      run("g++ -std=c++20 -fsyntax-only -w -fmax-errors=0 -fno-diagnostics-show-caret -DZELLIGE_EMULATE" + include_flag,
           "refusals.cpp", text);
   auto const found = errors_by_line(c.output);
   for (Row const& r : rows()) {
@@ -137,8 +135,7 @@ TEST(Refusals, AtRunTime) {
     Row const& r = expected[std::atoi(line)];
     EXPECT_FALSE(r.message.empty()) << line;
     EXPECT_NE(std::string(line).find(r.message), std::string::npos)
-        << "docs/reference/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << line << "  not "
-        << r.message;
+        << "docs/reference/refusals.md:" << r.line << ": " << r.mistake << "\n  says " << line << "  not " << r.message;
     expected.erase(r.line);
   }
   EXPECT_EQ(pclose(out), 0);

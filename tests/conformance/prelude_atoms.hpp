@@ -29,8 +29,7 @@ auto shared_tensor(L const& layout) {
 }
 
 template <class Op, class X, class S, class Tiler, class Cluster>
-std::string tma_copy_text(Op const& op, X const& global, S const& shared, Tiler const& tiler,
-                          Cluster const& cluster) {
+std::string tma_copy_text(Op const& op, X const& global, S const& shared, Tiler const& tiler, Cluster const& cluster) {
   auto const tma = make_tma_copy(op, global, shared, tiler, cluster);
   using Tma = remove_cvref_t<decltype(tma)>;
   std::string text = "Tiler_MN: " + to_text(typename Tma::Tiler_MN{}) +
@@ -60,14 +59,12 @@ std::string tma_atom_partition_text(Op const& op, X const& global, S const& shar
   auto const tma = make_tma_atom(op, global, shared, tiler, cluster);
   auto const tile = local_tile(tma.get_tma_tensor(shape(global)), tiler, crd);
   auto const memory = shared_tensor<typename X::value_type>(shared);
-  auto const both =
-      tma_partition(tma, cta, make_layout(cluster), group_modes<0, 2>(memory), group_modes<0, 2>(tile));
+  auto const both = tma_partition(tma, cta, make_layout(cluster), group_modes<0, 2>(memory), group_modes<0, 2>(tile));
   return "tAgA: " + to_text(get<0>(both)) + "\ntAsA: " + to_text(get<1>(both).layout());
 }
 template <SM90::GMMA::Major major, class T, class L, class Block>
 std::string gmma_desc_text(L const& tile, Block const& block) {
-  auto const d =
-      SM90::GMMA::make_gmma_desc<major>(local_tile(shared_tensor<T>(tile), block, make_coord(0, 0)));
+  auto const d = SM90::GMMA::make_gmma_desc<major>(local_tile(shared_tensor<T>(tile), block, make_coord(0, 0)));
   auto const& b = d.bitfield;
   return "layout_type=" + std::to_string(b.layout_type_) + " lbo=" + std::to_string(b.leading_byte_offset_) +
          " sbo=" + std::to_string(b.stride_byte_offset_) + " base_offset=" + std::to_string(b.base_offset_);

@@ -68,8 +68,7 @@ inline std::pair<std::string, Texts> operation_of(std::string record, Texts a) {
     }
     return {record, modes};
   }
-  bool const makes =
-      record.starts_with("make_") || record.starts_with("print_") || record.starts_with("ostream_");
+  bool const makes = record.starts_with("make_") || record.starts_with("print_") || record.starts_with("ostream_");
   if (record.ends_with("_tensor") && !makes) {
     a.at(0) = zellige::evaluate("make_identity_tensor", {a[0]});
     return {record.substr(0, record.size() - 7), a};

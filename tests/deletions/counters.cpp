@@ -48,8 +48,7 @@ std::int64_t steps(const BlockGraph& b) {
     if (op.kind != OpKind::matmul) continue;
     const auto& a = b.tensors[static_cast<std::size_t>(op.inputs[0])];
     const auto& out = b.tensors[static_cast<std::size_t>(op.outputs[0])];
-    if (a.dtype != graph::DType::f32)
-      sum += steps(a.shape, out.shape) * (here && !out.after_loop ? b.loop : 1);
+    if (a.dtype != graph::DType::f32) sum += steps(a.shape, out.shape) * (here && !out.after_loop ? b.loop : 1);
   }
   return sum * b.grid.count();
 }
@@ -60,8 +59,7 @@ std::int64_t steps(const KernelGraph& g) {
     if (op.kind == OpKind::custom) sum += steps(*op.block);
     if (op.kind != OpKind::matmul) continue;
     const auto& a = g.tensors[static_cast<std::size_t>(op.inputs[0])];
-    if (a.dtype != graph::DType::f32)
-      sum += steps(a.shape, g.tensors[static_cast<std::size_t>(op.outputs[0])].shape);
+    if (a.dtype != graph::DType::f32) sum += steps(a.shape, g.tensors[static_cast<std::size_t>(op.outputs[0])].shape);
   }
   return sum;
 }
@@ -100,8 +98,7 @@ void add(Row& row, const run::RunResult& r, const KernelGraph& g) {
   }
   row.bytes += bytes, row.wide += wide;
   const double share = bytes ? static_cast<double>(wide) / static_cast<double>(bytes) : 1;
-  if (share < row.minimum)
-    row.minimum = share, row.narrow = fmt::format("{} {:.1f}%{}", r.graph, share * 100, narrow);
+  if (share < row.minimum) row.minimum = share, row.narrow = fmt::format("{} {:.1f}%{}", r.graph, share * 100, narrow);
 }
 
 int run(const std::vector<std::string>& files, const std::string& target) {
@@ -116,8 +113,7 @@ int run(const std::vector<std::string>& files, const std::string& target) {
     }
     auto& graphs = loaded[r.file];
     if (graphs.empty()) graphs = graph::load_each(r.file);
-    add(rows[std::filesystem::path(r.file).stem().string()], r,
-        graphs.at(static_cast<std::size_t>(r.index)).graph);
+    add(rows[std::filesystem::path(r.file).stem().string()], r, graphs.at(static_cast<std::size_t>(r.index)).graph);
   };
   for (const std::string& file : files) {
     if (file.ends_with(".jsonl")) {
@@ -132,13 +128,12 @@ int run(const std::vector<std::string>& files, const std::string& target) {
       take(r);
     }
   }
-  fmt::print("{:<16} {:>6} {:>11} {:>11} {:>9} {:>9} {:>19}  {}\n", "file", "graphs", "mma", "needed",
-             "16-byte", "least", "ldmatrix : ideal", "narrowest");
+  fmt::print("{:<16} {:>6} {:>11} {:>11} {:>9} {:>9} {:>19}  {}\n", "file", "graphs", "mma", "needed", "16-byte",
+             "least", "ldmatrix : ideal", "narrowest");
   for (const auto& [name, r] : rows) {
     const double share = r.bytes ? static_cast<double>(r.wide) / static_cast<double>(r.bytes) : 1;
-    fmt::print("{:<16} {:>6} {:>11} {:>11} {:>8.2f}% {:>8.2f}% {:>9} : {:<9} {}\n", name, r.graphs, r.mma,
-               r.expected, share * 100, r.minimum * 100, r.wavefronts, r.ideal,
-               r.minimum < 1 ? r.narrow : "");
+    fmt::print("{:<16} {:>6} {:>11} {:>11} {:>8.2f}% {:>8.2f}% {:>9} : {:<9} {}\n", name, r.graphs, r.mma, r.expected,
+               share * 100, r.minimum * 100, r.wavefronts, r.ideal, r.minimum < 1 ? r.narrow : "");
     good = good && r.too_few == 0 && share >= 0.95 && r.wavefronts == r.ideal;
   }
   fmt::print("{}\n", good ? "All as they should be." : "NOT as they should be.");

@@ -238,10 +238,8 @@ INSTANTIATE_TEST_SUITE_P(Families, BarrierCounts, testing::Range<std::size_t>(0,
 /// The verifier's counts are those in the source code.
 TEST(BarrierCounts, OfTheTextAreThePlans) {
   std::size_t counts = 0;
-  for (const char* file :
-       {"gemm", "attention", "lora", "layers/llama_prefill", "layers/plain_attention_causal"}) {
-    const graph::KernelGraph g =
-        graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", file)).front();
+  for (const char* file : {"gemm", "attention", "lora", "layers/llama_prefill", "layers/plain_attention_causal"}) {
+    const graph::KernelGraph g = graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", file)).front();
     const target::Target& target = target::find("sm_90a");
     const emit::Program p = run::compile(g, target, {.fuse = true}).program;
     std::vector<int> planned;

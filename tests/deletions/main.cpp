@@ -53,16 +53,14 @@ std::string doubled(std::string source) {
 /// Emits as `zellige run` does, with the same tiling options.
 emit::Program program_of(const graph::KernelGraph& g, const Options& o) {
   const target::Target& target = target::find(o.target);
-  return run::compile(g, target, {.fuse = o.fused, .plan = run::parse_tiling_option(o.tiling, target)})
-      .program;
+  return run::compile(g, target, {.fuse = o.fused, .plan = run::parse_tiling_option(o.tiling, target)}).program;
 }
 
 /// A program whose sites can be switched off one at a time.
 class Subject {
  public:
   Subject(const graph::KernelGraph& g, const Options& o, const run::Cache& cache)
-      : program_(program_of(g, o)),
-        switched_(with_switches(o.twice ? doubled(program_.source) : program_.source)) {
+      : program_(program_of(g, o)), switched_(with_switches(o.twice ? doubled(program_.source) : program_.source)) {
     const emit::Manifest& m = program_.manifest;
     source_ = run::source_file(switched_.text, m.name, cache).string();
     const run::HostLibrary library = run::compile_for_emulator(switched_.text, m.name, cache);
@@ -74,8 +72,7 @@ class Subject {
     const graph::RandomInputs inputs = graph::random_inputs(g, 1);
     for (const emit::TensorPlace& t : m.tensors) {
       const bool input = t.role == emit::Role::input;
-      values_.push_back(input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
-                              : Bytes{});
+      values_.push_back(input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values) : Bytes{});
     }
     for (std::size_t k = 0; k < m.kernels.size(); ++k) whole(k);
   }
@@ -152,8 +149,7 @@ class Subject {
     const emit::KernelLaunch& kernel = program_.manifest.kernels[k];
     *deleted_ = -1;
     Launched l = launch(k, kernel.grid, 0);
-    if (!l.report.findings.empty())
-      fail("{}: with nothing deleted: {}", kernel.name, l.report.findings[0].message);
+    if (!l.report.findings.empty()) fail("{}: with nothing deleted: {}", kernel.name, l.report.findings[0].message);
     for (std::size_t a = 0; a < l.buffers.size(); ++a) {
       if (!kernel.writes[a]) continue;
       const std::byte* from = reinterpret_cast<const std::byte*>(l.buffers[a].data());
@@ -205,9 +201,8 @@ void examine(const std::string& file, const Options& o, const run::Cache& cache,
   for (const Site& s : sites) ++kinds[s.kind];
   std::string of;
   for (const auto& [kind, n] : kinds) of += fmt::format("{}{} {}", of.empty() ? "" : ", ", n, name(kind));
-  fmt::print("{}: {} deletions, {} reported, {} only wrong numbers, {} not seen ({}; {:.1f} s)\n", g.name,
-             c.all, c.reported, c.wrong, c.unseen, of,
-             std::chrono::duration<double>(Clock::now() - start).count());
+  fmt::print("{}: {} deletions, {} reported, {} only wrong numbers, {} not seen ({}; {:.1f} s)\n", g.name, c.all,
+             c.reported, c.wrong, c.unseen, of, std::chrono::duration<double>(Clock::now() - start).count());
   std::fflush(stdout);
   total.all += c.all, total.reported += c.reported, total.wrong += c.wrong, total.unseen += c.unseen;
 }

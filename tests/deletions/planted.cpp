@@ -30,10 +30,9 @@ struct Bug {
 const Bug bugs[] = {
     {"accumulators not cleared", R"(acc(\d+)\.clear\(\);)", "", true, 4},
     {"accumulators not cleared", R"(acc(\d+)\.fill\(0\.0f\);)", "", true},
-    {"running result not started", R"((for \(int [iv] = 0; [^;]*; \+\+[iv]\) )*acc\d+\[\w\]\[\w\] = [^;]*;)",
-     ";", true},
-    {"running result not started", R"((for \(int i = 0; [^;]*; \+\+i\) )?sum\d+\[\w\] = [^;]*;)", ";", true,
-     4},
+    {"running result not started", R"((for \(int [iv] = 0; [^;]*; \+\+[iv]\) )*acc\d+\[\w\]\[\w\] = [^;]*;)", ";",
+     true},
+    {"running result not started", R"((for \(int i = 0; [^;]*; \+\+i\) )?sum\d+\[\w\] = [^;]*;)", ";", true, 4},
     {"element of a fragment not filled", R"(op(\d+)\.put\(i, )", "if (i != 1) op$1.put(i, ", true},
     {"element of a fragment not filled", R"((\n *)(for \(int v = 0; v < \d+; \+\+v\)) r(\d+)\[v\] = )",
      "$1$2 if (v != 1) r$3[v] = ", true, 4},
@@ -41,8 +40,7 @@ const Bug bugs[] = {
      "Vec<float, 1> $1; if (tid != 0) $1[0] = $2;", true},
     {"swizzle of one side only", R"((view<Swizzled<)3, )", "$012, ", true, 5},
     {"swizzle of one side only", R"((view<Swizzled<\d, )3, )", "$014, ", true, 5},
-    {"stride of one side only", R"((view<[^(]*Stride<Int<\d+>, Int<)(\d+)(>, Int<1>>))", "$01$028$3", true,
-     4},
+    {"stride of one side only", R"((view<[^(]*Stride<Int<\d+>, Int<)(\d+)(>, Int<1>>))", "$01$028$3", true, 4},
     {"wrong number of lanes", R"((sum|max)_lanes<4>)", "$1_lanes<2>", true},
     {"wrong number of lanes", R"((sum|max)_lanes<4>)", "$1_lanes<8>", true},
     {"wrong number of lanes", R"((sum|max)_lanes<(?:8|16|32)>)", "$1_lanes<2>", true},
@@ -54,8 +52,8 @@ const Bug bugs[] = {
     {"a stage too early", R"(cp_async_wait<3>)", "cp_async_wait<4>", true},
     {"a stage too early", R"(cp_async_wait<7>)", "cp_async_wait<8>", true},
     {"a stage too early", R"(\.shift\(stage \* (\d+)\))", ".shift((stage + 1) % 2 * $1)", true},
-    {"a copy too short", R"(( copies of \d+ bytes\n *#pragma unroll\n *for \(int i = 0; i < )(\d+))",
-     "$01$2 - 1", true, 4},
+    {"a copy too short", R"(( copies of \d+ bytes\n *#pragma unroll\n *for \(int i = 0; i < )(\d+))", "$01$2 - 1", true,
+     4},
     {"a tile in another's place",  // not a result: after the loop the other tile may be dead
      R"((shared_\w+<.*>\("(?!\w*_out")\w+", )[1-9]\d*,)", "$010,", true, 4},
     {"too few warps", R"(if \(warp < (\d+)\) \{\n *multiply)", "if (warp < $1 - 1) {\n multiply", false},
@@ -115,19 +113,16 @@ std::string judge(const Subject& s, std::string text, const run::Cache& cache) {
 }
 
 /// The first graphs of those that have a place for the bug, with it; half of them: every other, from the first or the second.
-std::vector<std::pair<const Subject*, std::string>> places(const Bug& bug, const std::vector<Subject>& all,
-                                                           bool half) {
+std::vector<std::pair<const Subject*, std::string>> places(const Bug& bug, const std::vector<Subject>& all, bool half) {
   const std::regex from(bug.from);
   std::vector<std::pair<const Subject*, std::string>> found, taken;
   for (const Subject& s : all) {
-    std::string text =
-        std::regex_replace(s.program.source, from, bug.to, std::regex_constants::format_first_only);
+    std::string text = std::regex_replace(s.program.source, from, bug.to, std::regex_constants::format_first_only);
     if (text != s.program.source) found.push_back({&s, std::move(text)});
     if (found.size() == static_cast<std::size_t>(bug.graphs)) break;
   }
   if (!half || found.size() < 2) return found;
-  for (auto i = static_cast<std::size_t>(&bug - bugs) % 2; i < found.size(); i += 2)
-    taken.push_back(found[i]);
+  for (auto i = static_cast<std::size_t>(&bug - bugs) % 2; i < found.size(); i += 2) taken.push_back(found[i]);
   return taken;
 }
 
@@ -149,8 +144,7 @@ int run_all(const std::string& target, bool verbose, bool half) {
       const bool as_it_should = seen[0] == '!' || (seen[0] == '~' && !bug.named);
       good = good && as_it_should;
       if (verbose || !as_it_should)
-        fmt::print("{}{} in {}, {}: {}\n", as_it_should ? "" : "NOT AS IT SHOULD BE: ", bug.kind, s.name,
-                   bug.from,
+        fmt::print("{}{} in {}, {}: {}\n", as_it_should ? "" : "NOT AS IT SHOULD BE: ", bug.kind, s.name, bug.from,
                    seen[0] == '!'   ? seen.substr(1)
                    : seen[0] == '~' ? "other numbers"
                                     : "NOT SEEN");

@@ -122,9 +122,7 @@ class Line {
         const char c = text_[from - 1];
         if (c == ')' || c == ']') ++depth;
         if ((c == '(' || c == '[') && depth-- == 0) break;
-        if (depth == 0 &&
-            (c == ',' || (c == '=' && from > 1 && text_[from - 2] == ' ' && text_[from] == ' ')))
-          break;
+        if (depth == 0 && (c == ',' || (c == '=' && from > 1 && text_[from - 2] == ' ' && text_[from] == ' '))) break;
       }
       while (text_[from] == ' ') ++from;
       parts(Kind::zero_fill, from, at);
@@ -168,8 +166,7 @@ Switched with_switches(std::string_view source) {
     at = end + 1;
     ++number;
     if (const std::size_t k = line.find("__global__"); k != npos) {
-      const std::size_t open =
-          line.find('(', line.find("__launch_bounds__", k) == npos ? k : line.find(')', k));
+      const std::size_t open = line.find('(', line.find("__launch_bounds__", k) == npos ? k : line.find(')', k));
       std::size_t from = open;
       while (from > 0 && line[from - 1] != ' ') --from;
       kernel = line.substr(from, open - from);

@@ -18,22 +18,20 @@ namespace {
 std::vector<std::string> before_stores(const std::string& source) {
   std::vector<std::string> found;
   std::istringstream lines(source.substr(std::min(source.find(" left"), source.size())));
-  for (std::string line; std::getline(lines, line) && line.find("write<") == std::string::npos;)
-    found.push_back(line);
+  for (std::string line; std::getline(lines, line) && line.find("write<") == std::string::npos;) found.push_back(line);
   return found;
 }
 
 std::size_t lines_with(const std::vector<std::string>& lines, const std::string& what) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      lines, [&](const std::string& line) { return line.find(what) != std::string::npos; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(lines, [&](const std::string& line) { return line.find(what) != std::string::npos; }));
 }
 
 /// A norm of rows of `length` elements, fused and emitted. The number of rows is prime.
 std::string norm_of(graph::DType dtype, std::int64_t length) {
   graph::Builder b("norm");
   const graph::Shape row{length};
-  const auto x = b.input("X", {4001, length}, dtype), w = b.input("W", row, dtype),
-             c = b.input("C", row, dtype);
+  const auto x = b.input("X", {4001, length}, dtype), w = b.input("W", row, dtype), c = b.input("C", row, dtype);
   b.output(layer_norm(x, w, c, 1e-5), "Y");
   const target::Target& target = target::find("sm_90a");
   return transpile(fuse::optimize(b.build(), target).graph, target).source;
@@ -68,9 +66,8 @@ TEST(DelayedStores, OfLongRowsAreBatched) {
 
 TEST(DelayedStores, OfASumThatItsNormKeepsInRegisters) {
   graph::Builder b("residual");
-  const auto x = b.input("X", {4104, 166}, graph::DType::f32),
-             y = b.input("Y", {4104, 166}, graph::DType::f32), w = b.input("W", {166}, graph::DType::f32),
-             sum = x + y;
+  const auto x = b.input("X", {4104, 166}, graph::DType::f32), y = b.input("Y", {4104, 166}, graph::DType::f32),
+             w = b.input("W", {166}, graph::DType::f32), sum = x + y;
   b.output(sum, "S"), b.output(rms_norm(sum, w, 1e-5), "N");
   const target::Target& target = target::find("sm_90a");
   const std::string source = transpile(fuse::optimize(b.build(), target).graph, target).source;

@@ -23,8 +23,7 @@ int count(const std::string& text, std::string_view what) {
 int lines(const std::string& text) { return count(text, "\n"); }
 
 /// One block of (rows, 64), whose body is handed the tile.
-graph::KernelGraph block_graph(const std::function<Tile(Tile)>& body, std::int64_t rows = 8,
-                               std::int64_t loop = 1) {
+graph::KernelGraph block_graph(const std::function<Tile(Tile)>& body, std::int64_t rows = 8, std::int64_t loop = 1) {
   graph::Builder b("grown");
   const graph::Tensor X = b.input("X", {rows, 64 * loop});
   const auto Y = b.custom({.grid = {1}, .block = {128}, .loop = loop}, [&](graph::BlockBuilder& t) {
@@ -168,8 +167,7 @@ TEST(Growth, OfLargeGraphsIsRight) {
   const Folder folder;
   const run::Cache cache{folder.path};
   const auto right = [&](const graph::KernelGraph& g) {
-    const run::RunResult r =
-        run::run(g, {.on = run::Engine::emulator, .target = "sm_80", .workers = 1}, cache);
+    const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_80", .workers = 1}, cache);
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   };
   // g++ takes more than twice as long for a kernel of twice the size.

@@ -121,8 +121,7 @@ TEST(Index, RandomExpressionsMeanTheirText) {
     std::vector<Both> have{{3, 3}, {0, 0}};
     for (const auto& [name, v] : values) have.push_back({Index::named(name), v});
     for (int step = 0; step < 6; ++step) {
-      const Both x = have[below(static_cast<int>(have.size()))],
-                 y = have[below(static_cast<int>(have.size()))];
+      const Both x = have[below(static_cast<int>(have.size()))], y = have[below(static_cast<int>(have.size()))];
       const int k = below(9) - 2, extent = 2 + below(6);
       switch (below(5)) {
         case 0:

@@ -55,9 +55,7 @@ graph::KernelGraph looped(std::int64_t m, std::int64_t n, std::int64_t loop, gra
 std::vector<Case> cases() {
   const std::int64_t two31 = std::int64_t{1} << 31;
   std::vector<Case> all;
-  const auto add = [&](std::string name, graph::KernelGraph g) {
-    all.push_back({std::move(name), std::move(g)});
-  };
+  const auto add = [&](std::string name, graph::KernelGraph g) { all.push_back({std::move(name), std::move(g)}); };
   add("the issue's", whole({65536, 131072}));
   add("rows of the issue's", rows({65536, 131072 / 2}));
   for (std::int64_t n : {32768, 65520, 65528, 65536, 65544, 131072})
@@ -87,8 +85,7 @@ std::vector<std::string> calls_of(const std::string& text, const std::string& ti
     int depth = 0;
     for (at += tile.size(); at < text.size(); ++at)
       if ((depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0) == 0) break;
-    if (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_'))
-      continue;
+    if (begin > 0 && (std::isalnum(static_cast<unsigned char>(text[begin - 1])) || text[begin - 1] == '_')) continue;
     calls.push_back(text.substr(begin, at - begin + 1));
   }
   return calls;
@@ -109,9 +106,8 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
       const auto& tensor = plan.program.tensors[n.tensor];
       const std::string tile = "g" + tensor.name;
       std::smatch declaration;
-      ASSERT_TRUE(
-          std::regex_search(program.source, declaration,
-                            std::regex("const auto " + tile + " = global_tile<(Layout<.*>>)(.*)>\\(p")));
+      ASSERT_TRUE(std::regex_search(program.source, declaration,
+                                    std::regex("const auto " + tile + " = global_tile<(Layout<.*>>)(.*)>\\(p")));
       const bool in64 = declaration[2] == ", long long";
       (in64 ? wide : narrow) += 1;
       std::int64_t last = 0;
@@ -129,9 +125,9 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
       body += fmt::format("    const int it = {0}, ahead = {0};\n", p.loop - 1);
       for (std::size_t d = 0; d < n.shape.size(); ++d)
         body += fmt::format("    const int i{} = {};\n", d, n.shape[d] - 1);
-      body += fmt::format(
-          "    const struct {{ int b, m, n; }} at{{0, {}, {}}};\n    const long long k = {}, kk = k;\n",
-          n.shape.size() > 1 ? n.shape[n.shape.size() - 2] - 1 : 0, n.shape.back() - 1, n.shape.back() - 1);
+      body +=
+          fmt::format("    const struct {{ int b, m, n; }} at{{0, {}, {}}};\n    const long long k = {}, kk = k;\n",
+                      n.shape.size() > 1 ? n.shape[n.shape.size() - 2] - 1 : 0, n.shape.back() - 1, n.shape.back() - 1);
       // The 64-bit result: each argument separately, times its stride.
       body += fmt::format(
           "    const auto right = [](auto... x) {{ const long long s[] = {{{}}}; long long sum = 0; int d = "
@@ -139,8 +135,8 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
           "static_cast<long long>(x) * s[d++]), ...); return sum; }};\n",
           fmt::join(tensor.strides, ", "));
       for (const std::string& call : calls_of(program.source, tile)) {
-        body += fmt::format("    expect(right{}, {} - base, \"{}: {}\");\n", call.substr(tile.size()), call,
-                            c.name, call);
+        body +=
+            fmt::format("    expect(right{}, {} - base, \"{}: {}\");\n", call.substr(tile.size()), call, c.name, call);
         ++checks;
       }
       body += "  }\n";

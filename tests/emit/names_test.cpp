@@ -114,9 +114,9 @@ TEST(EmittedNames, OfGraphsCompile) {
     EXPECT_TRUE(std::regex_match(p.manifest.name, std::regex("[A-Za-z][A-Za-z0-9_]*"))) << p.manifest.name;
     if (!nvcc || name > "f") continue;
     std::ofstream(folder / "entry.cu") << p.source;
-    const run::Finished built = run::run_process(
-        {*nvcc, "-std=c++20", "-arch=sm_80", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include", "-c",
-         (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
+    const run::Finished built =
+        run::run_process({*nvcc, "-std=c++20", "-arch=sm_80", "-I", std::string(ZELLIGE_SOURCE_DIR) + "/include", "-c",
+                          (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
     EXPECT_EQ(built.status, 0) << name << ": " << built.output;
   }
   const emit::Program longest = emit::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
@@ -147,8 +147,7 @@ TEST(EmittedNames, NothingElseHasTheirForm) {
     for (std::string define, name; lines >> define >> name; lines.ignore(1 << 20, '\n'), ++count) {
       name = name.substr(0, name.find('('));
       EXPECT_FALSE(std::regex_match(name, user_form)) << name;
-      EXPECT_FALSE(
-          std::regex_match(name, std::regex("(launch|ordered|start|emulate|run)_.*|[A-Za-z].*_k[0-9]+")))
+      EXPECT_FALSE(std::regex_match(name, std::regex("(launch|ordered|start|emulate|run)_.*|[A-Za-z].*_k[0-9]+")))
           << name;
     }
     return count > 300;
@@ -156,8 +155,7 @@ TEST(EmittedNames, NothingElseHasTheirForm) {
   const auto gxx = run::find_program("g++");
   ASSERT_TRUE(gxx);
   const std::filesystem::path file = folder / "all.cpp";
-  std::ofstream(file)
-      << "#include <zellige/block.hpp>\n#include <cmath>\n#include <cstdio>\n#include <unistd.h>\n";
+  std::ofstream(file) << "#include <zellige/block.hpp>\n#include <cmath>\n#include <cstdio>\n#include <unistd.h>\n";
   const std::string include = std::string(ZELLIGE_SOURCE_DIR) + "/include";
   EXPECT_TRUE(macros({*gxx, "-std=gnu++20", "-DZELLIGE_EMULATE", "-I", include, "-E", "-dM", file.string()}));
   if (const auto nvcc = run::find_program("nvcc")) {
@@ -244,8 +242,8 @@ TEST(EmittedNames, ALiteralIsItsTextInEveryStandard) {
     const std::string out = (folder / "all").string();
     const bool cxx = standard.find("++") != standard.npos;
     const run::Finished built =
-        run::run_process({"g++", "-x", cxx ? "c++" : "c", "-std=" + standard, "-trigraphs", "-Wall",
-                          "-Wextra", "-Werror", (folder / "all.c").string(), "-o", out});
+        run::run_process({"g++", "-x", cxx ? "c++" : "c", "-std=" + standard, "-trigraphs", "-Wall", "-Wextra",
+                          "-Werror", (folder / "all.c").string(), "-o", out});
     ASSERT_EQ(built.status, 0) << standard << built.output;
     EXPECT_EQ(run::run_process({out}).output, expected) << standard;
   }
@@ -261,8 +259,8 @@ TEST(EmittedNames, TheAssemblerIncludesAFileOfAnyName) {
     std::ofstream(file) << "what is included";
     std::ofstream(folder / "a.c") << "__asm__(\".section .rodata\\n.incbin \\\""
                                   << emit::in_literal(emit::in_assembler(file)) << "\\\"\\n\");\n";
-    const run::Finished built = run::run_process(
-        {"g++", "-x", "c", "-Wall", "-c", (folder / "a.c").string(), "-o", (folder / "a.o").string()});
+    const run::Finished built =
+        run::run_process({"g++", "-x", "c", "-Wall", "-c", (folder / "a.c").string(), "-o", (folder / "a.o").string()});
     ASSERT_EQ(built.status, 0) << built.output;
     EXPECT_EQ(built.output, "");
     std::ifstream object(folder / "a.o", std::ios::binary);
@@ -280,8 +278,8 @@ TEST(EmittedNames, AFolderOfAnyNameMakesTheSameLibrary) {
   const Folder simple;
   const std::string expected = run::shared_object(m, cubin, run::Cache(simple.path));
   const std::string evil = "\");__attribute__((constructor))void f(void){*(int*)0=0;}__asm__(\"";
-  for (const std::string& part : std::vector<std::string>{evil, "\\" + evil, "??" + evil, "\\\n" + evil,
-                                                          "%s\xff\t {}'#;\\101", "-O0", "@file"}) {
+  for (const std::string& part :
+       std::vector<std::string>{evil, "\\" + evil, "??" + evil, "\\\n" + evil, "%s\xff\t {}'#;\\101", "-O0", "@file"}) {
     const Folder folder;
     EXPECT_TRUE(run::shared_object(m, cubin, run::Cache(folder / part)) == expected) << part;
   }

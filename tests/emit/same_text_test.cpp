@@ -25,8 +25,7 @@ extern "C" __global__ void two_k0(gmem<const float> pX, gmem<float> p_y) {
 
 std::string changed(std::string_view from, std::string_view to) {
   std::string text = kernel;
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-    text.replace(at, from.size(), to);
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
   return text;
 }
 
@@ -59,8 +58,7 @@ TEST(SameText, WhatItDoesIs) {
 graph::KernelGraph stack(int layers) {
   graph::Builder b("stack");
   graph::Tensor y = b.input("x", {32, 64});
-  for (int i = 0; i < layers; ++i)
-    y = y + silu(matmul(rms_norm(y, 1e-5), b.input("w" + std::to_string(i), {64, 64})));
+  for (int i = 0; i < layers; ++i) y = y + silu(matmul(rms_norm(y, 1e-5), b.input("w" + std::to_string(i), {64, 64})));
   b.output(y, "y");
   return b.build();
 }

@@ -62,23 +62,19 @@ class Calls {
     using Call = std::string;
     return plan::match(
         step,
-        [&](const plan::MbarrierInit& of) {
-          return fmt::format("{}.init({})", channel(of.channel), of.arrivals);
-        },
+        [&](const plan::MbarrierInit& of) { return fmt::format("{}.init({})", channel(of.channel), of.arrivals); },
         [](const plan::FenceInit&) -> Call { return "fence_mbarrier_init()"; },
         [](const plan::WarpBarrier&) -> Call { return "__syncwarp()"; },
         [](const plan::ClusterBarrier&) -> Call { return "cluster_sync()"; },
         [](const plan::Barrier& at) {
           if (!at.waits) return fmt::format("named_barrier_arrive({}, {})", at.id, at.threads);
-          return at.id == 0 ? "__syncthreads()"
-                            : fmt::format("named_barrier_sync({}, {})", at.id, at.threads);
+          return at.id == 0 ? "__syncthreads()" : fmt::format("named_barrier_sync({}, {})", at.id, at.threads);
         },
         [&](const plan::Commit&) -> Call {
           return std::array{"cp_async_commit()", "wgmma_commit()", "tma_store_commit()"}.at(groups());
         },
         [&](const plan::WaitGroup& wait) {
-          return fmt::format("{}<{}>()",
-                             std::array{"cp_async_wait", "wgmma_wait", "tma_store_wait_read"}.at(groups()),
+          return fmt::format("{}<{}>()", std::array{"cp_async_wait", "wgmma_wait", "tma_store_wait_read"}.at(groups()),
                              wait.pending);
         },
         [&](const plan::Acquire& of) {
@@ -136,8 +132,7 @@ int compare(const graph::KernelGraph& g, const target::Target& target, std::set<
     for (const auto* list : {&s.setup, &s.teardown})
       for (const plan::Step& step : *list) met.insert(plan::name(step));
     for (const plan::Agent& agent : s.agents)
-      plan::walk(agent.steps,
-                 [&](const plan::Step& step, const plan::Position&) { met.insert(plan::name(step)); });
+      plan::walk(agent.steps, [&](const plan::Step& step, const plan::Position&) { met.insert(plan::name(step)); });
     ++compared;
   }
   return compared;
@@ -183,14 +178,12 @@ TEST(Steps, AreAllThatOrdersThreads) {
 
 TEST(Steps, ThatAreMissingAreSeen) {
   EXPECT_EQ(
-      calls_of(
-          "  ring1.init(8);\n  fence_mbarrier_init();\n  named_barrier_sync(1, 256);\n  ring.wait(ring_at);\n"
-          "  wgmma_wait<1>();\n  const auto x = ring.tile(ring_at, 1);\n  exchange.release(rank);\n"),
+      calls_of("  ring1.init(8);\n  fence_mbarrier_init();\n  named_barrier_sync(1, 256);\n  ring.wait(ring_at);\n"
+               "  wgmma_wait<1>();\n  const auto x = ring.tile(ring_at, 1);\n  exchange.release(rank);\n"),
       "ring1.init(8)\nfence_mbarrier_init()\nnamed_barrier_sync(1, 256)\nring.wait()\nwgmma_wait<1>()\n"
       "exchange.release()\n");
   EXPECT_EQ(calls_of("if (x) __syncthreads();"), "__syncthreads()\n");
-  EXPECT_EQ(without_row("ring.wait()\n__syncthreads()\nwgmma_wait<1>()\n", target::find("sm_80")),
-            "wgmma_wait<1>()\n");
+  EXPECT_EQ(without_row("ring.wait()\n__syncthreads()\nwgmma_wait<1>()\n", target::find("sm_80")), "wgmma_wait<1>()\n");
 }
 
 }  // namespace

@@ -87,11 +87,10 @@ __global__ void announces(In, Out) {
 }
 
 TEST(Arrivals, BytesThatNothingLoadsAreNamed) {
-  EXPECT_EQ(
-      messages(report_of<announces>()),
-      (Messages{"instruction in block (0,0,0): mbarrier full is left in phase 0: 64 announced bytes have not "
-                "come; the last arrival is at " +
-                at("announces")}));
+  EXPECT_EQ(messages(report_of<announces>()),
+            (Messages{"instruction in block (0,0,0): mbarrier full is left in phase 0: 64 announced bytes have not "
+                      "come; the last arrival is at " +
+                      at("announces")}));
 }
 
 template <unsigned Threads>
@@ -123,10 +122,9 @@ __global__ void arrives(In, Out) {
 }
 
 TEST(Arrivals, AtANamedBarrierThatNobodyWaitsAt) {
-  EXPECT_EQ(messages(report_of<arrives>()),
-            (Messages{"barrier divergence in block (0,0,0): barrier 2 is left "
-                      "in round 0 with 64 of 96 threads, the first at " +
-                      at("arrives")}));
+  EXPECT_EQ(messages(report_of<arrives>()), (Messages{"barrier divergence in block (0,0,0): barrier 2 is left "
+                                                      "in round 0 with 64 of 96 threads, the first at " +
+                                                      at("arrives")}));
 }
 
 /// Two groups of two warps that alternate, like ping-pong consumers.
@@ -148,8 +146,7 @@ TEST(Arrivals, RoundsOfTooFewThreads) {
   const Report r = report_of<alternates<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
-            "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " +
-                at("the first round") +
+            "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " + at("the first round") +
                 ", to which more threads come than the 96 that it is for: 128 in round 0, since this "
                 "warp has not observed that it has ended");
 }

@@ -42,11 +42,10 @@ __global__ void no_wait(In x, Out y) {
 
 TEST(Async, ReadBeforeTheWait) {
   Trial r(__FILE__, {1}, {32}, 512);
-  EXPECT_EQ(
-      messages(r.run<no_wait>()),
-      (Messages{"race on shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 496..500 at " +
-                at("read at once") + "; the cp.async that thread 31 (warp 0) issued at " + at("issued") +
-                " is still in flight"}));
+  EXPECT_EQ(messages(r.run<no_wait>()),
+            (Messages{"race on shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 496..500 at " +
+                      at("read at once") + "; the cp.async that thread 31 (warp 0) issued at " + at("issued") +
+                      " is still in flight"}));
   EXPECT_NE(r.out(3), r.out(3));  // the bytes are not there
 }
 
@@ -69,8 +68,8 @@ TEST(Async, TheWaitCoversAllButTheNewest) {
   Trial s(__FILE__, {1}, {1}, 512);
   EXPECT_EQ(messages(s.run<waits<1>>()),
             (Messages{"race on shared tensor P: thread 0 (warp 0) of block (0,0,0) reads bytes 128..132 at " +
-                      at("reads the second") + "; the cp.async that thread 0 (warp 0) issued at " +
-                      at("second group") + " is still in flight"}));
+                      at("reads the second") + "; the cp.async that thread 0 (warp 0) issued at " + at("second group") +
+                      " is still in flight"}));
   EXPECT_EQ(s.out(0), 0.0f);
 }
 
@@ -106,8 +105,8 @@ TEST(Async, TheWaitIsTheIssuersOnly) {
   // The issuer has not even waited when thread 40 reads.
   EXPECT_EQ(report.findings[0].message,
             "race on shared tensor P: thread 40 (warp 1) of block (0,0,0) reads bytes 20..24 at " +
-                at("read by another") + "; the cp.async that thread 5 (warp 0) issued at " +
-                at("copied by another") + " is still in flight");
+                at("read by another") + "; the cp.async that thread 5 (warp 0) issued at " + at("copied by another") +
+                " is still in flight");
 }
 
 __global__ void waited_no_barrier(In x, Out y) {
@@ -142,11 +141,10 @@ TEST(Async, ACopyIntoWhatOthersStillRead) {
   Trial r(__FILE__, {1}, {64}, 512);
   Report report = r.run<overtakes>();
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_EQ(
-      report.findings.back().message,
-      "race on shared tensor P: thread 0 (warp 0) of block (0,0,0) copies by cp.async into bytes 0..4 at " +
-          at("copies into") + "; thread 32 (warp 1) read them at " + at("still reads") +
-          " and no barrier lies between");
+  EXPECT_EQ(report.findings.back().message,
+            "race on shared tensor P: thread 0 (warp 0) of block (0,0,0) copies by cp.async into bytes 0..4 at " +
+                at("copies into") + "; thread 32 (warp 1) read them at " + at("still reads") +
+                " and no barrier lies between");
 }
 
 __global__ void fills(In x, Out y) {

@@ -54,8 +54,7 @@ TEST(Engine, RefusesWhatIsNoLaunch) {
   c.shared_bytes = (1u << 20) + 1;
   EXPECT_EQ(refusal(c, entry<positions>),
             "emulator: 1048577 bytes of shared memory for a block; no GPU has more than 1048576");
-  EXPECT_EQ(refusal(r.config, [](Launch&) {}),
-            "emulator: the entry of the emitted source has started no kernel");
+  EXPECT_EQ(refusal(r.config, [](Launch&) {}), "emulator: the entry of the emitted source has started no kernel");
 }
 
 __global__ void wrong_everywhere(In x, Out y) {
@@ -84,8 +83,7 @@ TEST(Engine, FindingsDoNotDependOnTheNumberOfWorkers) {
                 "threads have come) at test_engine.cpp");
     }
     EXPECT_EQ(messages(report), first);
-    for (unsigned c = 0; c < unsigned(Counter::end); ++c)
-      EXPECT_EQ(report.counters.value[c], counters.value[c]);
+    for (unsigned c = 0; c < unsigned(Counter::end); ++c) EXPECT_EQ(report.counters.value[c], counters.value[c]);
   }
 }
 
@@ -105,8 +103,7 @@ TEST(Engine, TheExampleOfTheHeader) {
 // and of layouts only what tiles include anyway.
 TEST(Engine, TheDeviceSideIncludesNextToNothing) {
   int files = 0;
-  for (const auto& file :
-       std::filesystem::directory_iterator(ZELLIGE_SOURCE_DIR "/include/zellige/emulate")) {
+  for (const auto& file : std::filesystem::directory_iterator(ZELLIGE_SOURCE_DIR "/include/zellige/emulate")) {
     ++files;
     std::ifstream in(file.path());
     for (std::string line; std::getline(in, line);) {

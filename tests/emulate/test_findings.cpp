@@ -16,10 +16,9 @@ __global__ void beyond_the_end(In x, Out y) {
 
 TEST(Findings, OutOfBoundsRead) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(messages(r.run<beyond_the_end>()),
-            (Messages{"out of bounds on global tensor X: thread 6 (warp 0) "
-                      "of block (0,0,0) reads bytes 16384..16388 at " +
-                      at("beyond the end") + "; the tensor has 16384"}));
+  EXPECT_EQ(messages(r.run<beyond_the_end>()), (Messages{"out of bounds on global tensor X: thread 6 (warp 0) "
+                                                         "of block (0,0,0) reads bytes 16384..16388 at " +
+                                                         at("beyond the end") + "; the tensor has 16384"}));
   EXPECT_EQ(r.out(5), 4095.0f);
   EXPECT_NE(r.out(6), r.out(6));  // what was refused reads as NaN
 }
@@ -32,11 +31,9 @@ __global__ void before_the_start(In, Out y) {
 
 TEST(Findings, OutOfBoundsOfASharedTensorWithinSharedMemory) {
   Trial r(__FILE__, {1}, {8}, 128);
-  EXPECT_EQ(
-      messages(r.run<before_the_start>()),
-      (Messages{
-          "out of bounds on shared tensor P: thread 0 (warp 0) of block (0,0,0) writes bytes -4..0 at " +
-          at("before the start") + "; the tensor has 64"}));
+  EXPECT_EQ(messages(r.run<before_the_start>()),
+            (Messages{"out of bounds on shared tensor P: thread 0 (warp 0) of block (0,0,0) writes bytes -4..0 at " +
+                      at("before the start") + "; the tensor has 64"}));
 }
 
 __global__ void too_much_shared(In, Out) {
@@ -65,9 +62,8 @@ TEST(Findings, Misaligned) {
   Trial r(__FILE__, {1}, {2});
   EXPECT_EQ(
       messages(r.run<misaligned>()),
-      (Messages{
-          "misaligned address in global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 8..24 at " +
-          at("misaligned") + "; an access of 16 bytes needs an address that is a multiple of it"}));
+      (Messages{"misaligned address in global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 8..24 at " +
+                at("misaligned") + "; an access of 16 bytes needs an address that is a multiple of it"}));
 }
 
 __global__ void writes_input(pointer<float> x, Out) {
@@ -76,10 +72,9 @@ __global__ void writes_input(pointer<float> x, Out) {
 
 TEST(Findings, WriteToWhatTheLaunchReads) {
   Trial r(__FILE__, {1}, {1});
-  EXPECT_EQ(
-      messages(r.run<writes_input>()),
-      (Messages{"write to a read-only tensor X: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
-                at("writes input") + "; the launch only reads it"}));
+  EXPECT_EQ(messages(r.run<writes_input>()),
+            (Messages{"write to a read-only tensor X: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
+                      at("writes input") + "; the launch only reads it"}));
 }
 
 __global__ void reads_output(In, Out y) {
@@ -89,13 +84,10 @@ __global__ void reads_output(In, Out y) {
 
 TEST(Findings, UninitialisedGlobalRead) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(
-      messages(r.run<reads_output>()),
-      (Messages{
-          "uninitialised read of global tensor Y: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
-          at("reads output") + ", which nothing has written"}));
-  Report second =
-      emulate::run(entry<beyond_the_end>, r.config);  // writes 0..32, which a later launch may read
+  EXPECT_EQ(messages(r.run<reads_output>()),
+            (Messages{"uninitialised read of global tensor Y: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
+                      at("reads output") + ", which nothing has written"}));
+  Report second = emulate::run(entry<beyond_the_end>, r.config);  // writes 0..32, which a later launch may read
   EXPECT_EQ(messages(r.run<reads_output>()), Messages{});
 }
 
@@ -111,10 +103,9 @@ TEST(Findings, UninitialisedSharedReadAndFreshMemoryInEachBlock) {
   r.config.arguments[1] = &r.y;
   Report report = r.run<unwritten_shared>();
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_EQ(
-      report.findings[0].message,
-      "uninitialised read of shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 124..128 at " +
-          at("unwritten shared") + ", which nothing has written");
+  EXPECT_EQ(report.findings[0].message,
+            "uninitialised read of shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 124..128 at " +
+                at("unwritten shared") + ", which nothing has written");
 }
 
 __global__ void another_tensors_bytes(In x, Out y) {
@@ -127,11 +118,9 @@ __global__ void another_tensors_bytes(In x, Out y) {
 
 TEST(Findings, BytesOfAnotherTensorAreUninitialised) {
   Trial r(__FILE__, {1}, {64}, 256);
-  EXPECT_EQ(
-      messages(r.run<another_tensors_bytes>()),
-      (Messages{
-          "uninitialised read of shared tensor P: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
-          at("reads as P") + ", which thread 32 (warp 1) last wrote as tensor Q at " + at("writes as Q")}));
+  EXPECT_EQ(messages(r.run<another_tensors_bytes>()),
+            (Messages{"uninitialised read of shared tensor P: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
+                      at("reads as P") + ", which thread 32 (warp 1) last wrote as tensor Q at " + at("writes as Q")}));
 }
 
 __global__ void missing_barrier(In x, Out y) {
@@ -176,10 +165,10 @@ __global__ void same_warp(In x, Out y) {
 
 TEST(Findings, RaceWithinAWarp) {
   Trial r(__FILE__, {1}, {32}, 256);
-  EXPECT_EQ(messages(r.run<same_warp>()),
-            (Messages{"race on shared tensor P: thread 1 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
-                      at("next lane") + "; thread 0 (warp 0) wrote them at " + at("own lane") +
-                      " and no __syncwarp or barrier lies between"}));
+  EXPECT_EQ(
+      messages(r.run<same_warp>()),
+      (Messages{"race on shared tensor P: thread 1 (warp 0) of block (0,0,0) reads bytes 0..4 at " + at("next lane") +
+                "; thread 0 (warp 0) wrote them at " + at("own lane") + " and no __syncwarp or barrier lies between"}));
 }
 
 __global__ void same_warp_met(In x, Out y) {
@@ -216,13 +205,12 @@ TEST(Findings, RowsReadForAWarpAreReadByTheLanesThatNameThem) {
   Trial r(__FILE__, {1}, {64}, 1024);
   EXPECT_EQ(
       messages(r.run<matrix_rows>()),
-      (Messages{
-          "race on shared tensor P: thread 32 (warp 1) of block (0,0,0) reads bytes 0..16 at " +
-              at("loads rows") + "; thread 0 (warp 0) wrote them at " + at("fills rows") +
-              " and no barrier lies between",
-          "uninitialised read of shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 1008..1024 "
-          "at " +
-              at("loads rows") + ", which nothing has written"}));
+      (Messages{"race on shared tensor P: thread 32 (warp 1) of block (0,0,0) reads bytes 0..16 at " +
+                    at("loads rows") + "; thread 0 (warp 0) wrote them at " + at("fills rows") +
+                    " and no barrier lies between",
+                "uninitialised read of shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 1008..1024 "
+                "at " +
+                    at("loads rows") + ", which nothing has written"}));
 }
 
 __global__ void matrix_rows_unwaited(In x, Out) {
@@ -236,11 +224,10 @@ __global__ void matrix_rows_unwaited(In x, Out) {
 
 TEST(Findings, AWriteAfterRowsWereRead) {
   Trial r(__FILE__, {1}, {64}, 1024);
-  EXPECT_EQ(
-      messages(r.run<matrix_rows_unwaited>()),
-      (Messages{"race on shared tensor P: thread 31 (warp 0) of block (0,0,0) writes bytes 496..500 at " +
-                at("overwrites") + "; thread 63 (warp 1) read them at " + at("loads") +
-                " and no barrier lies between"}));
+  EXPECT_EQ(messages(r.run<matrix_rows_unwaited>()),
+            (Messages{"race on shared tensor P: thread 31 (warp 0) of block (0,0,0) writes bytes 496..500 at " +
+                      at("overwrites") + "; thread 63 (warp 1) read them at " + at("loads") +
+                      " and no barrier lies between"}));
 }
 
 __global__ void two_blocks(In x, Out y) {
@@ -260,8 +247,8 @@ TEST(Findings, RaceBetweenBlocks) {
       EXPECT_EQ(m,
                 "race between blocks on global tensor Y: thread 16 (warp 0) of block (0,0,0) writes bytes "
                 "64..68 at " +
-                    at("both blocks") + ", thread 0 (warp 0) of block (1,0,0) writes them at " +
-                    at("both blocks") + ", and nothing orders two blocks of a launch");
+                    at("both blocks") + ", thread 0 (warp 0) of block (1,0,0) writes them at " + at("both blocks") +
+                    ", and nothing orders two blocks of a launch");
     }
   }
 }
@@ -275,10 +262,9 @@ TEST(Findings, RaceBetweenAReaderAndAWriterInOtherBlocks) {
   Trial r(__FILE__, {2}, {32});
   EXPECT_EQ(
       messages(r.run<reads_the_neighbour>()),
-      (Messages{
-          "race between blocks on global tensor Y: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
-          at("own part") + ", thread 0 (warp 0) of block (1,0,0) reads them at " +
-          at("the neighbour's part") + ", and nothing orders two blocks of a launch"}));
+      (Messages{"race between blocks on global tensor Y: thread 0 (warp 0) of block (0,0,0) writes bytes 0..4 at " +
+                at("own part") + ", thread 0 (warp 0) of block (1,0,0) reads them at " + at("the neighbour's part") +
+                ", and nothing orders two blocks of a launch"}));
 }
 
 __global__ void race_in_global(In x, Out y) {
@@ -292,12 +278,12 @@ TEST(Findings, RaceInGlobalMemoryWithinABlock) {
   ASSERT_EQ(report.findings.size(), 3u);
   EXPECT_EQ(report.findings[0].kind, Finding::Kind::uninitialised_read);
   EXPECT_EQ(report.findings[1].message,
-            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) writes bytes 4..8 at " +
-                at("writes global") + "; thread 0 (warp 0) read them at " + at("reads global") +
+            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) writes bytes 4..8 at " + at("writes global") +
+                "; thread 0 (warp 0) read them at " + at("reads global") +
                 " and no __syncwarp or barrier lies between");
   EXPECT_EQ(report.findings[2].message,
-            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
-                at("reads global") + "; thread 0 (warp 0) wrote them at " + at("writes global") +
+            "race on global tensor Y: thread 1 (warp 0) of block (0,0,0) reads bytes 0..4 at " + at("reads global") +
+                "; thread 0 (warp 0) wrote them at " + at("writes global") +
                 " and no __syncwarp or barrier lies between");
 }
 
@@ -307,10 +293,9 @@ __global__ void own_rule(In, Out) {
 
 TEST(Findings, AnInstructionsOwnRule) {
   Trial r(__FILE__, {1}, {4});
-  EXPECT_EQ(
-      messages(r.run<own_rule>()),
-      (Messages{"instruction at " + at("own rule") +
-                ", thread 3 (warp 0) of block (0,0,0): its descriptor names a swizzle that does not exist"}));
+  EXPECT_EQ(messages(r.run<own_rule>()),
+            (Messages{"instruction at " + at("own rule") +
+                      ", thread 3 (warp 0) of block (0,0,0): its descriptor names a swizzle that does not exist"}));
 }
 
 // A helper that is not inlined, in another file: the finding still names the kernel's line.
@@ -336,9 +321,8 @@ TEST(Findings, NameTheLineOfTheSourceThatCalledAHelper) {
   Trial r("test_findings.cpp", {1}, {1});
   EXPECT_EQ(
       messages(r.run<calls_a_helper>()),
-      (Messages{
-          "out of bounds on global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 16384..16388 at "
-          "test_findings.cpp:303; the tensor has 16384"}));
+      (Messages{"out of bounds on global tensor X: thread 0 (warp 0) of block (0,0,0) reads bytes 16384..16388 at "
+                "test_findings.cpp:303; the tensor has 16384"}));
 }
 
 // Right programs.

@@ -54,12 +54,10 @@ __global__ void elsewhere(const float*, float* y) {
 
 TEST(Raw, APointerIntoNoTensorIsRefused) {
   Trial r(__FILE__, {1}, {1});
-  EXPECT_EQ(
-      messages(run(entry<elsewhere>, raw(r))),
-      Messages{
-          "instruction at " + line_of(__FILE__, "own") +
-          ", thread 0 (warp 0) of block (0,0,0): an instruction gets a raw pointer into no tensor of the "
-          "launch, nor into the block's dynamic shared memory"});
+  EXPECT_EQ(messages(run(entry<elsewhere>, raw(r))),
+            Messages{"instruction at " + line_of(__FILE__, "own") +
+                     ", thread 0 (warp 0) of block (0,0,0): an instruction gets a raw pointer into no tensor of the "
+                     "launch, nor into the block's dynamic shared memory"});
 }
 
 std::string refusal(const LaunchConfig& config) {

@@ -17,10 +17,9 @@ using Out = pointer<float>;
 std::string at(const char* tag) { return line_of(__FILE__, tag); }
 
 // "uninitialised read of registers NAME: thread 0 (warp 0) of block (0,0,0) DEED at LINE ... value V"
-std::string registers(const char* name, unsigned thread, const std::string& deed,
-                      const std::string& declared) {
-  return "uninitialised read of registers " + std::string(name) + ": thread " + std::to_string(thread) +
-         " (warp " + std::to_string(thread / 32) + ") of block (0,0,0) " + deed +
+std::string registers(const char* name, unsigned thread, const std::string& deed, const std::string& declared) {
+  return "uninitialised read of registers " + std::string(name) + ": thread " + std::to_string(thread) + " (warp " +
+         std::to_string(thread / 32) + ") of block (0,0,0) " + deed +
          ", which nothing has written; they are declared at " + at(declared.c_str());
 }
 
@@ -36,8 +35,7 @@ TEST(Registers, AnElementOfAVectorThroughArithmetic) {
   Trial r(__FILE__, {1}, {32});
   const Report report = r.run<element_omitted>();
   EXPECT_EQ(messages(report),
-            (Messages{registers("scaled", 5, "stores at " + at("vec stored") + " what it makes of value 2",
-                                "vec")}));
+            (Messages{registers("scaled", 5, "stores at " + at("vec stored") + " what it makes of value 2", "vec")}));
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].tensor, "scaled");
   EXPECT_EQ(report.findings[0].kind, Finding::Kind::uninitialised_read);
@@ -93,9 +91,8 @@ __global__ void product(In, Out y) {
 
 TEST(Registers, AccumulatorsThatAreNotCleared) {
   Trial r(__FILE__, {1}, {32}, 1024);
-  EXPECT_EQ(
-      messages(r.run<product<false>>()),
-      (Messages{registers("acc4", 31, "accumulates at " + at("multiplied") + " on value 0", "fragment")}));
+  EXPECT_EQ(messages(r.run<product<false>>()),
+            (Messages{registers("acc4", 31, "accumulates at " + at("multiplied") + " on value 0", "fragment")}));
   EXPECT_EQ(messages(r.run<product<true>>()), Messages{});
 }
 
@@ -140,9 +137,8 @@ __global__ void fragment_of_a_tensor(In x, Out y) {
 
 TEST(Registers, AFragmentOfATensor) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(
-      messages(r.run<fragment_of_a_tensor<false>>()),
-      (Messages{registers("rX", 0, "stores at " + at("copied") + " what it makes of value 3", "tensor")}));
+  EXPECT_EQ(messages(r.run<fragment_of_a_tensor<false>>()),
+            (Messages{registers("rX", 0, "stores at " + at("copied") + " what it makes of value 3", "tensor")}));
   EXPECT_EQ(messages(r.run<fragment_of_a_tensor<true>>()), Messages{});
 }
 
@@ -154,9 +150,9 @@ __global__ void own_tensor(In, Out y) {
 
 TEST(Registers, ATensorThatOwnsItsElements) {
   Trial r(__FILE__, {1}, {1});
-  EXPECT_EQ(messages(r.run<own_tensor>()),
-            (Messages{registers("sums", 0, "stores at " + at("own stored") + " what it makes of value 0",
-                                "own tensor")}));
+  EXPECT_EQ(
+      messages(r.run<own_tensor>()),
+      (Messages{registers("sums", 0, "stores at " + at("own stored") + " what it makes of value 0", "own tensor")}));
 }
 
 // Arrays of the language have no declaration to name; what they hold is known where it is used as it is.
@@ -183,14 +179,12 @@ __global__ void scalar_store(In, Out y) {
 TEST(Registers, ArraysOfTheLanguage) {
   Trial r(__FILE__, {1}, {32});
   const std::string who = "uninitialised read of registers: thread 0 (warp 0) of block (0,0,0) ";
-  EXPECT_EQ(messages(r.run<scalar_array>()), (Messages{who + "accumulates at " + at("array multiplied") +
-                                                       " on value 0, which nothing has written"}));
-  EXPECT_EQ(messages(r.run<scalar_operand>()),
-            (Messages{who + "multiplies at " + at("operand multiplied") +
-                      " by value 2 of an operand, which nothing has written"}));
-  EXPECT_EQ(messages(r.run<scalar_store>()),
-            (Messages{who + "stores at " + at("array stored") +
-                      " what it makes of value 0, which nothing has written"}));
+  EXPECT_EQ(messages(r.run<scalar_array>()),
+            (Messages{who + "accumulates at " + at("array multiplied") + " on value 0, which nothing has written"}));
+  EXPECT_EQ(messages(r.run<scalar_operand>()), (Messages{who + "multiplies at " + at("operand multiplied") +
+                                                         " by value 2 of an operand, which nothing has written"}));
+  EXPECT_EQ(messages(r.run<scalar_store>()), (Messages{who + "stores at " + at("array stored") +
+                                                       " what it makes of value 0, which nothing has written"}));
 }
 
 // Right: nobody reads what is not written, {} writes zeros, and data may hold any bits.

@@ -22,16 +22,14 @@ struct Oracle {
     std::size_t from, to;
     bool writes;
   };
-  std::vector<std::vector<unsigned>> seen =
-      std::vector<std::vector<unsigned>>(threads, std::vector<unsigned>(threads));
+  std::vector<std::vector<unsigned>> seen = std::vector<std::vector<unsigned>>(threads, std::vector<unsigned>(threads));
   std::vector<unsigned> now = std::vector<unsigned>(threads, 1);
   std::vector<Access> history;
 
   bool races(unsigned t, std::size_t from, std::size_t to, bool writes) {
     bool race = false;
     for (const Access& a : history)
-      race |=
-          a.thread != t && (a.writes || writes) && a.from < to && from < a.to && a.time > seen[t][a.thread];
+      race |= a.thread != t && (a.writes || writes) && a.from < to && from < a.to && a.time > seen[t][a.thread];
     history.push_back({t, now[t], from, to, writes});
     return race;
   }
@@ -102,8 +100,8 @@ void compare(unsigned seed, std::size_t bytes, Access access) {
     if (mostly_own && writes) at = t % (bytes / 16) * 16 + random() % 16 / width * width;
     const bool expected = oracle.races(t, at, at + width, writes);
     const Clash found = access(at, width, clocks.actor(t, step + 1), writes);
-    ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step << " thread " << t << " at " << at
-                                     << " of " << width << (writes ? " writes" : " reads");
+    ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step << " thread " << t << " at " << at << " of "
+                                     << width << (writes ? " writes" : " reads");
     if (expected) {
       EXPECT_NE(found.thread, t);
       return;
@@ -151,8 +149,7 @@ TEST(Shadow, GlobalMemoryFindsTheFirstConflictOfBlocks) {
         expected |= a.block != block && (a.writes || writes) && a.from < at + width && at < a.to;
       history.push_back({block, at, at + width, writes});
       const Actor actor = clocks.actor(0, step + 1);  // one thread a block: only blocks can conflict
-      const Clash found =
-          writes ? shadow.write(at, width, actor, block) : shadow.read(at, width, actor, block);
+      const Clash found = writes ? shadow.write(at, width, actor, block) : shadow.read(at, width, actor, block);
       ASSERT_EQ(bool(found), expected) << "seed " << seed << " step " << step;
       if (expected) {
         EXPECT_NE(found.block, block);

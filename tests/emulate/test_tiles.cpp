@@ -26,19 +26,16 @@ __global__ void two_sides(In, Out y) {
   y[threadIdx.x] = read<8>(view<Read>(tile)(row, 8 * chunk))[0];  // <read>
 }
 
-std::string swizzle_of_one_side(int thread, const char* bytes, const char* from, const char* as,
-                                const char* instead) {
+std::string swizzle_of_one_side(int thread, const char* bytes, const char* from, const char* as, const char* instead) {
   return "another layout on shared tensor X: thread " + std::to_string(thread) + " (warp " +
-         std::to_string(thread / 32) + ") of block (0,0,0) reads bytes " + bytes + " at " + at("read") +
-         "; thread " + from + " wrote them at " + at("written") + " through another layout, " + as +
-         " instead of " + instead;
+         std::to_string(thread / 32) + ") of block (0,0,0) reads bytes " + bytes + " at " + at("read") + "; thread " +
+         from + " wrote them at " + at("written") + " through another layout, " + as + " instead of " + instead;
 }
 
 TEST(Tiles, ASwizzleOfOneSide) {
   Trial r(__FILE__, {1}, {64}, 1280);
   EXPECT_EQ(messages(r.run<two_sides<Swizzled, Unswizzled>>()),
-            (Messages{swizzle_of_one_side(63, "1008..1024", "56 (warp 1)",
-                                          "Swizzle<3,4,3> of bytes at strides 2, 128",
+            (Messages{swizzle_of_one_side(63, "1008..1024", "56 (warp 1)", "Swizzle<3,4,3> of bytes at strides 2, 128",
                                           "bytes at strides 2, 128")}));
   using Other = decltype(composition(Swizzle<2, 3, 3>{}, Unswizzled{}));
   EXPECT_EQ(messages(r.run<two_sides<Swizzled, Other>>()).size(), 1u);
@@ -57,12 +54,11 @@ TEST(Tiles, AStrideOfOneSide) {
 TEST(Tiles, ViewsOfOneOrder) {
   const auto a = [](auto layout) { return arrangement(layout, 2); };
   const Unswizzled unswizzled{};
-  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_64, _8>, Stride<_1, _64>>{})));          // permuted
-  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_1, _8, _64>, Stride<_0, _64, _1>>{})));  // a mode more
-  EXPECT_TRUE(
-      a(unswizzled).agrees(a(Layout<Shape<_8, Shape<_8, _8>>, Stride<_64, Stride<_1, _8>>>{})));  // split
-  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<Int<512>>, Stride<_1>>{})));                    // joined
-  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_8, _1>, Stride<_64, _1>>{})));                 // sliced
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_64, _8>, Stride<_1, _64>>{})));                        // permuted
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_1, _8, _64>, Stride<_0, _64, _1>>{})));                // a mode more
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_8, Shape<_8, _8>>, Stride<_64, Stride<_1, _8>>>{})));  // split
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<Int<512>>, Stride<_1>>{})));                            // joined
+  EXPECT_TRUE(a(unswizzled).agrees(a(Layout<Shape<_8, _1>, Stride<_64, _1>>{})));                         // sliced
   EXPECT_FALSE(a(unswizzled).agrees(a(Layout<Shape<_8, _64>, Stride<Int<72>, _1>>{})));
   EXPECT_FALSE(a(unswizzled).agrees(a(composition(Swizzle<3, 3, 3>{}, unswizzled))));
   // A swizzle that no offset reaches is none.
@@ -89,16 +85,14 @@ __global__ void ring(In x, Out y) {
 TEST(Tiles, StagesAreReadOnceFilledAndInOrder) {
   Trial r(__FILE__, {1}, {64}, 1024);
   EXPECT_EQ(messages(r.run<ring<Bug::none>>()), Messages{});
-  EXPECT_EQ(
-      messages(r.run<ring<Bug::always_the_first>>()),
-      (Messages{
-          "unread stage 1 of shared tensor ring: thread 0 (warp 0) of block (0,0,0) began to fill it at " +
-          at("filled") + " and nobody has read it"}));
+  EXPECT_EQ(messages(r.run<ring<Bug::always_the_first>>()),
+            (Messages{"unread stage 1 of shared tensor ring: thread 0 (warp 0) of block (0,0,0) began to fill it at " +
+                      at("filled") + " and nobody has read it"}));
   const Messages old = messages(r.run<ring<Bug::the_one_before>>());
   ASSERT_GE(old.size(), 1u);
   EXPECT_EQ(old[0], "an old stage of shared tensor ring: thread 63 (warp 1) of block (0,0,0) reads at " +
-                        at("consumed") + " the stage that thread 0 (warp 0) began to fill at " +
-                        at("filled") + ", and has read a later one since");
+                        at("consumed") + " the stage that thread 0 (warp 0) began to fill at " + at("filled") +
+                        ", and has read a later one since");
 }
 
 template <int Parts, int Lanes>
@@ -116,9 +110,8 @@ TEST(Tiles, LanesAndPartialSumsThatBelongTogether) {
   EXPECT_EQ(messages(r.run<sums<4, 4>>()), Messages{});
   const Messages few = messages(r.run<sums<3, 4>>());
   ASSERT_EQ(few.size(), 2u);
-  EXPECT_EQ(few[0],
-            "instruction at " + at("parts") +
-                ", thread 30 (warp 0) of block (0,0,0): it puts 3 partial results of a tile of 4 together");
+  EXPECT_EQ(few[0], "instruction at " + at("parts") +
+                        ", thread 30 (warp 0) of block (0,0,0): it puts 3 partial results of a tile of 4 together");
   EXPECT_EQ(few[1].substr(0, few[1].find(':')), "unread part 3 of shared tensor s");
   const auto lanes = [&](const Messages& m) { return m.empty() ? "" : m[0].substr(m[0].find("sum_lanes")); };
   EXPECT_EQ(lanes(messages(r.run<sums<4, 2>>())),

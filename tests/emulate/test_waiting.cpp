@@ -49,11 +49,10 @@ __global__ void half_at_barrier(In, Out) {
 
 TEST(Waiting, AMeetingWhileOthersAreAtABarrier) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(
-      messages(r.run<half_at_barrier>()),
-      (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in shfl at " +
-                at("some converge") + " for thread 12, which waits at the block's barrier at " +
-                at("others synchronise")}));
+  EXPECT_EQ(messages(r.run<half_at_barrier>()),
+            (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in shfl at " +
+                      at("some converge") + " for thread 12, which waits at the block's barrier at " +
+                      at("others synchronise")}));
 }
 
 __global__ void two_convergence_points(In, Out) {
@@ -69,8 +68,8 @@ __global__ void two_convergence_points(In, Out) {
 TEST(Waiting, TwoDifferentConvergencePoints) {
   Trial r(__FILE__, {1}, {32});
   EXPECT_EQ(messages(r.run<two_convergence_points>()),
-            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 reaches ldmatrix at " +
-                      at("the other") + " while thread 0 waits in mma at " + at("the one")}));
+            (Messages{"divergence in warp 0 of block (0,0,0): thread 7 reaches ldmatrix at " + at("the other") +
+                      " while thread 0 waits in mma at " + at("the one")}));
 }
 
 __global__ void one_kind_two_places(In, Out y) {
@@ -124,10 +123,9 @@ __global__ void two_barriers(In, Out) {
 
 TEST(Waiting, TwoBarriersForOneBlock) {
   Trial r(__FILE__, {1}, {64});
-  EXPECT_EQ(
-      messages(r.run<two_barriers>()),
-      (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) reaches the block's barrier at " +
-                at("second barrier") + ", thread 0 (warp 0) the one at " + at("first barrier")}));
+  EXPECT_EQ(messages(r.run<two_barriers>()),
+            (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) reaches the block's barrier at " +
+                      at("second barrier") + ", thread 0 (warp 0) the one at " + at("first barrier")}));
 }
 
 __global__ void crossed(In, Out) {
@@ -140,12 +138,12 @@ __global__ void crossed(In, Out) {
 TEST(Waiting, Deadlock) {
   Trial r(__FILE__, {3}, {64});
   Report report = r.run<crossed>();
-  EXPECT_EQ(messages(report),
-            (Messages{"deadlock of block (0,0,0): each of threads 0..31 waits at barrier 1 (32 of 64 threads "
-                      "have come) at " +
-                      at("waits for 1") +
-                      ", each of threads 32..63 waits at barrier 2 (32 of 64 threads have come) at " +
-                      at("waits for 2")}));
+  EXPECT_EQ(
+      messages(report),
+      (Messages{"deadlock of block (0,0,0): each of threads 0..31 waits at barrier 1 (32 of 64 threads "
+                "have come) at " +
+                at("waits for 1") + ", each of threads 32..63 waits at barrier 2 (32 of 64 threads have come) at " +
+                at("waits for 2")}));
   EXPECT_FALSE(report.complete);
 }
 
@@ -155,10 +153,10 @@ __global__ void wrong_count(In, Out) {
 
 TEST(Waiting, ABarrierOfTwoSizes) {
   Trial r(__FILE__, {1}, {96});
-  EXPECT_EQ(messages(r.run<wrong_count>()),
-            (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) reaches barrier 1 at " +
-                      at("counts differ") + " for 96 threads, thread 0 (warp 0) at " + at("counts differ") +
-                      " for 64"}));
+  EXPECT_EQ(
+      messages(r.run<wrong_count>()),
+      (Messages{"barrier divergence in block (0,0,0): thread 32 (warp 1) reaches barrier 1 at " + at("counts differ") +
+                " for 96 threads, thread 0 (warp 0) at " + at("counts differ") + " for 64"}));
 }
 
 __global__ void syncwarp_and_barrier(In, Out) {
@@ -170,10 +168,9 @@ __global__ void syncwarp_and_barrier(In, Out) {
 
 TEST(Waiting, SyncwarpAgainstBarrier) {
   Trial r(__FILE__, {1}, {32});
-  EXPECT_EQ(
-      messages(r.run<syncwarp_and_barrier>()),
-      (Messages{"deadlock of block (0,0,0): each of threads 0..4 waits in __syncwarp at " + at("syncwarp") +
-                ", each of threads 5..31 waits at the block's barrier at " + at("syncthreads")}));
+  EXPECT_EQ(messages(r.run<syncwarp_and_barrier>()),
+            (Messages{"deadlock of block (0,0,0): each of threads 0..4 waits in __syncwarp at " + at("syncwarp") +
+                      ", each of threads 5..31 waits at the block's barrier at " + at("syncthreads")}));
 }
 
 // Named barriers order only the warps that take part.
@@ -196,11 +193,10 @@ TEST(Waiting, NamedBarriersOrderTheirWarpsOnly) {
   Trial r(__FILE__, {1}, {128}, 512);
   EXPECT_EQ(messages(r.run<pairs>()), Messages{});
   Trial s(__FILE__, {1}, {128}, 512);
-  EXPECT_EQ(
-      messages(s.run<pairs_crossed>()),
-      (Messages{"race on shared tensor P: thread 127 (warp 3) of block (0,0,0) reads bytes 252..256 at " +
-                at("named: read") + "; thread 63 (warp 1) wrote them at " + at("named: wrote") +
-                " and no barrier lies between"}));
+  EXPECT_EQ(messages(s.run<pairs_crossed>()),
+            (Messages{"race on shared tensor P: thread 127 (warp 3) of block (0,0,0) reads bytes 252..256 at " +
+                      at("named: read") + "; thread 63 (warp 1) wrote them at " + at("named: wrote") +
+                      " and no barrier lies between"}));
 }
 
 // A producer that arrives does not wait; what it wrote before is seen, what it writes after is not.
@@ -222,11 +218,10 @@ TEST(Waiting, ArrivalCoversWhatCameBefore) {
   Trial r(__FILE__, {1}, {64}, 512);
   EXPECT_EQ(messages(r.run<produces<false>>()), Messages{});
   Trial s(__FILE__, {1}, {64}, 512);
-  EXPECT_EQ(
-      messages(s.run<produces<true>>()),
-      (Messages{"race on shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 124..128 at " +
-                at("consumer") + "; thread 31 (warp 0) wrote them at " + at("after arriving") +
-                " and no barrier lies between"}));
+  EXPECT_EQ(messages(s.run<produces<true>>()),
+            (Messages{"race on shared tensor P: thread 63 (warp 1) of block (0,0,0) reads bytes 124..128 at " +
+                      at("consumer") + "; thread 31 (warp 0) wrote them at " + at("after arriving") +
+                      " and no barrier lies between"}));
 }
 
 __global__ void excluded(In, Out) {
@@ -236,8 +231,8 @@ __global__ void excluded(In, Out) {
 TEST(Waiting, SyncwarpByALaneOutsideItsMask) {
   Trial r(__FILE__, {1}, {32});
   EXPECT_EQ(messages(r.run<excluded>()),
-            (Messages{"divergence thread 0 (warp 0) of block (0,0,0) calls __syncwarp at " +
-                      at("not in the mask") + " with the mask 0xfffffffe, which leaves its own lane out"}));
+            (Messages{"divergence thread 0 (warp 0) of block (0,0,0) calls __syncwarp at " + at("not in the mask") +
+                      " with the mask 0xfffffffe, which leaves its own lane out"}));
 }
 
 __global__ void leaves_early(In x, Out y) {

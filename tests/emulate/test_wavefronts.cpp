@@ -38,8 +38,8 @@ TEST(Wavefronts, EqualTheDefinition) {
     bool active[32];
     const std::uint32_t stride = random() % 64, start = random() % 256;
     for (unsigned l = 0; l < 32; ++l) {
-      at[l] = (random() % 2 ? random() % range : start + l * stride * unsigned(bytes)) / unsigned(bytes) *
-              unsigned(bytes);
+      at[l] =
+          (random() % 2 ? random() % range : start + l * stride * unsigned(bytes)) / unsigned(bytes) * unsigned(bytes);
       active[l] = random() % 8 != 0;
     }
     const bool* mask = random() % 2 ? active : nullptr;

@@ -13,8 +13,7 @@ namespace {
 /// Two products that share x: silu(x a) and x b; `swapped`: the second comes first, everywhere.
 graph::KernelGraph two(bool swapped) {
   const auto input = [](const char* t) {
-    return fmt::format(
-        R"({{"op": "input", "from": "{0}", "map": {{}}, "loop_dim": -1, "outputs": ["{0}_tile"]}})", t);
+    return fmt::format(R"({{"op": "input", "from": "{0}", "map": {{}}, "loop_dim": -1, "outputs": ["{0}_tile"]}})", t);
   };
   const std::string first = input("a") + R"(,
     {"op": "matmul", "inputs": ["x_tile", "a_tile"], "outputs": ["p"]},

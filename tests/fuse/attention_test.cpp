@@ -32,9 +32,9 @@ struct Attention {
 };
 
 std::string told(const Attention& a) {
-  return fmt::format("batch {}, {} heads, {} share keys, {} queries, {} keys, dimension {}{}{}, {}", a.batch,
-                     a.heads, a.shared, a.queries, a.keys, a.dim, a.causal ? ", causal" : "",
-                     a.heads_last ? ", heads last" : "", graph::name(a.dtype));
+  return fmt::format("batch {}, {} heads, {} share keys, {} queries, {} keys, dimension {}{}{}, {}", a.batch, a.heads,
+                     a.shared, a.queries, a.keys, a.dim, a.causal ? ", causal" : "", a.heads_last ? ", heads last" : "",
+                     graph::name(a.dtype));
 }
 
 Tensor by_heads(Builder& b, const Attention& a, const char* name, std::int64_t heads, std::int64_t n) {
@@ -52,11 +52,9 @@ Tensor repeated(Tensor x, std::int64_t times) {
 
 KernelGraph graph_of(const Attention& a) {
   Builder b("attention");
-  const Tensor q = by_heads(b, a, "Q", a.heads, a.queries),
-               k = by_heads(b, a, "K", a.heads / a.shared, a.keys),
+  const Tensor q = by_heads(b, a, "Q", a.heads, a.queries), k = by_heads(b, a, "K", a.heads / a.shared, a.keys),
                v = by_heads(b, a, "V", a.heads / a.shared, a.keys);
-  Tensor scores =
-      matmul(q, repeated(permute(k, {0, 1, 3, 2}), a.shared)) * (1 / std::sqrt(static_cast<double>(a.dim)));
+  Tensor scores = matmul(q, repeated(permute(k, {0, 1, 3, 2}), a.shared)) * (1 / std::sqrt(static_cast<double>(a.dim)));
   if (a.causal) scores = mask(scores, {.tril = 0});
   b.output(matmul(cast(softmax(scores, 3), a.dtype), repeated(v, a.shared)), "O");
   return b.build();
@@ -90,16 +88,13 @@ std::optional<KernelGraph> chain(const KernelGraph& g, std::mt19937& random) {
 }
 
 void expect_right(const KernelGraph& g) {
-  const run::RunResult r =
-      run::run(g, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason << "\n"
                                                                                        << graph::to_json(g);
 }
 
 Attention drawn(std::mt19937& random) {
-  const auto up_to = [&](std::int64_t n) {
-    return static_cast<std::int64_t>(random() % static_cast<unsigned>(n));
-  };
+  const auto up_to = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<unsigned>(n)); };
   Attention a;
   a.batch = 1 + up_to(2), a.shared = 1 + up_to(3), a.heads = a.shared * (1 + up_to(2));
   a.dim = 16 + 8 * up_to(31), a.queries = 1 + up_to(200), a.keys = 65 + up_to(500);
@@ -159,8 +154,7 @@ TEST(FuseAttention, RepeatsKeysWhereAnotherOperatorReadsThem) {
   const KernelGraph g = b.build();
   for (const char* target : {"sm_80", "sm_90a"}) {
     const run::RunResult r =
-        run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
-                 run::Cache::standard());
+        run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}}, run::Cache::standard());
     EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
   }
 }

@@ -56,8 +56,7 @@ Planned planned(const KernelGraph& g) {
 
 TEST(Coalesce, TilesOfContiguousTensorsDoNotDependOnTheirShape) {
   for (const DType dtype : {DType::f16, DType::f32})
-    for (const auto& [a, b] :
-         {std::pair<std::int64_t, std::int64_t>{4768, 28144}, {1759, 13}, {64, 2048}, {3, 5}}) {
+    for (const auto& [a, b] : {std::pair<std::int64_t, std::int64_t>{4768, 28144}, {1759, 13}, {64, 2048}, {3, 5}}) {
       const Planned flat = planned(gelu_and_mul({a * b}, dtype));
       for (const Shape& shape : {Shape{a, b}, {b, a}, {1, a, 1, b}, {a, b, 1}}) {
         const Planned p = planned(gelu_and_mul(shape, dtype));
@@ -93,8 +92,7 @@ TEST(Coalesce, MergesWhatIsContiguousInEveryOperandAndResult) {
     return merged(b.build());
   };
   EXPECT_EQ(with([&](Builder&, Tensor x) { return x * 2.0; }), (Shape{1, 1, 51200}));
-  EXPECT_EQ(with([&](Builder& b, Tensor x) { return x + b.input("bias", {100}, DType::f16); }),
-            (Shape{1, 512, 100}));
+  EXPECT_EQ(with([&](Builder& b, Tensor x) { return x + b.input("bias", {100}, DType::f16); }), (Shape{1, 512, 100}));
   EXPECT_EQ(with([&](Builder& b, Tensor x) {
               return x * b.input("rows", {8, 64, 1}, DType::f16);
             }),
@@ -108,17 +106,12 @@ TEST(Coalesce, MergesWhatIsContiguousInEveryOperandAndResult) {
               return x * b.input("p", shape, DType::f16, {6656, 104, 1});
             }),
             (Shape{1, 512, 100}));
-  EXPECT_EQ(with([&](Builder& b, Tensor x) {
-              return x * b.input("p", shape, DType::f16, {100, 800, 1});
-            }),
-            shape);
+  EXPECT_EQ(with([&](Builder& b, Tensor x) { return x * b.input("p", shape, DType::f16, {100, 800, 1}); }), shape);
   EXPECT_EQ(with([&](Builder& b, Tensor x) {
               return x * slice(b.input("s", {8, 70, 100}, DType::f16, {7000, 100, 1}), 1, 3, 67);
             }),
             (Shape{8, 1, 6400}));
-  EXPECT_EQ(
-      with([&](Builder& b, Tensor x) { return x * sum(b.input("s", shape, DType::f16, dense), 2, true); }),
-      shape)
+  EXPECT_EQ(with([&](Builder& b, Tensor x) { return x * sum(b.input("s", shape, DType::f16, dense), 2, true); }), shape)
       << "a sum needs a dimension of its own";
 }
 
@@ -131,8 +124,7 @@ TEST(Coalesce, KeepsTheDimensionsOfPartsOfAConcatenation) {
 
 TEST(Coalesce, LetsAKernelWriteIntoThePartOfACache) {
   Builder b("cache");
-  const Tensor cache = b.input("cache", {4, 64, 8, 32}, DType::f16),
-               x = b.input("x", {4, 3, 8, 32}, DType::f16);
+  const Tensor cache = b.input("cache", {4, 64, 8, 32}, DType::f16), x = b.input("x", {4, 3, 8, 32}, DType::f16);
   b.output(b.in_place(slice_scatter(cache, relu(x * 2.0), 1, 5), cache), "new_cache");
   const KernelGraph g = b.build();
   const target::Target& target = target::find("sm_90a");
@@ -145,17 +137,14 @@ TEST(Coalesce, KeepsTheLayoutThatOtherViewsOfAnOperandNeed) {
   for (const Shape& shape : {Shape{8, 256, 64}, {8, 256, 4, 16}}) {
     Builder b("laid_out");
     const Tensor x = b.input("x", shape, DType::f16), z = b.input("z", shape, DType::f16);
-    const auto body = [&](graph::BlockBuilder& t) {
-      t.store(square(t.load(x, {.x = 0, .y = 1})), {.x = 0, .y = 1});
-    };
+    const auto body = [&](graph::BlockBuilder& t) { t.store(square(t.load(x, {.x = 0, .y = 1})), {.x = 0, .y = 1}); };
     const Tensor y = b.custom({.grid = {8, 16}, .block = {128}}, body).at(0);
     b.output(relu(y) * z, "r");
     std::vector<std::int64_t> order{1, 0};
     for (std::int64_t d = 2; d < std::ssize(shape); ++d) order.push_back(d);
     b.output(reshape(permute(y, order), {256, 512}), "rows");
     const target::Target& target = target::find("sm_90a");
-    EXPECT_EQ(plan::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 2u)
-        << graph::to_string(shape);
+    EXPECT_EQ(plan::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 2u) << graph::to_string(shape);
   }
 }
 
@@ -174,8 +163,7 @@ KernelGraph random_elementwise(unsigned seed) {
   /// Strides with a gap after a dimension, or without one.
   const auto strides = [&] {
     Shape whole = shape;
-    if (rank > 1 && draw(0, 2) == 0)
-      whole[static_cast<std::size_t>(draw(1, std::ssize(shape) - 1))] += draw(1, 9);
+    if (rank > 1 && draw(0, 2) == 0) whole[static_cast<std::size_t>(draw(1, std::ssize(shape) - 1))] += draw(1, 9);
     return graph::row_major(whole);
   };
   Tensor z = gelu(b.input("x", shape, dtype, strides()));
@@ -188,8 +176,8 @@ KernelGraph random_elementwise(unsigned seed) {
     if (kind == 3) {
       const auto dim = static_cast<int>(draw(0, std::ssize(shape) - 1));
       part[static_cast<std::size_t>(dim)] += 5;
-      z = z * slice(b.input(name, part, dtype, graph::row_major(part)), dim, 2,
-                    2 + shape[static_cast<std::size_t>(dim)]);
+      z = z *
+          slice(b.input(name, part, dtype, graph::row_major(part)), dim, 2, 2 + shape[static_cast<std::size_t>(dim)]);
       continue;
     }
     const Tensor y = b.input(name, part, dtype, kind == 0 ? strides() : graph::row_major(part));
@@ -206,11 +194,9 @@ TEST(Coalesce, RandomGroupsHaveTheReferencesValues) {
   for (unsigned seed = 1; seed <= many; ++seed) {
     const KernelGraph g = random_elementwise(seed);
     for (const char* target : {"sm_80", "sm_90a"}) {
-      if (!wanted && seed % 2 == (target == std::string_view("sm_80")))
-        continue;  // by default for one of the two
-      const run::RunResult r =
-          run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
-                   run::Cache::standard());
+      if (!wanted && seed % 2 == (target == std::string_view("sm_80"))) continue;  // by default for one of the two
+      const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
+                                        run::Cache::standard());
       EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
           << g.name << " on " << target << ": " << r.reason;
     }

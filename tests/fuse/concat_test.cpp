@@ -32,8 +32,8 @@ void expect_correct(const graph::KernelGraph& g, std::string_view target) {
 }
 
 /// Operands that differ in their extents along `dim`.
-std::vector<Tensor> operands(graph::Builder& b, Shape shape, int dim,
-                             const std::vector<std::int64_t>& extents, DType dtype) {
+std::vector<Tensor> operands(graph::Builder& b, Shape shape, int dim, const std::vector<std::int64_t>& extents,
+                             DType dtype) {
   std::vector<Tensor> x;
   for (std::int64_t extent : extents) {
     shape[dim] = extent;
@@ -84,8 +84,8 @@ TEST(Concat, CostsOneLaunchMoreThanNothing) {
 }
 
 TEST(Concat, OfEqualOperandsIsOneFunction) {
-  const emit::Program p = emit::transpile(
-      optimize(dense(20, {8, 0, 14, 14}, 1), target::find("sm_90a")).graph, target::find("sm_90a"));
+  const emit::Program p =
+      emit::transpile(optimize(dense(20, {8, 0, 14, 14}, 1), target::find("sm_90a")).graph, target::find("sm_90a"));
   std::size_t functions = 0, calls = 0;
   for (std::size_t at = 0; (at = p.source.find(" void part_", at)) != std::string::npos; ++at) ++functions;
   for (std::size_t at = 0; (at = p.source.find("return part_", at)) != std::string::npos; ++at) ++calls;
@@ -110,9 +110,8 @@ TEST(Concat, AndSplitAsTheyAreAreOneLaunchEach) {
   const graph::KernelGraph g = b.build();
   for (const char* target : {"sm_80", "sm_90a"}) {
     EXPECT_EQ(launches(g, target), 3u);
-    const run::RunResult r =
-        run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = false}},
-                 run::Cache::standard());
+    const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = false}},
+                                      run::Cache::standard());
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   }
 }
@@ -136,8 +135,7 @@ graph::KernelGraph random_concat(unsigned seed) {
   std::vector<Tensor> x = operands(b, shape, dim, extents, dtype);
   const std::int64_t before = draw(0, 3);
   for (std::size_t i = 0; i < x.size(); ++i)
-    if (before == 1 || (before == 2 && i % 3 == 0))
-      x[i] = i % 2 && before == 2 ? tanh(x[i]) : silu(x[i]) * 0.5;
+    if (before == 1 || (before == 2 && i % 3 == 0)) x[i] = i % 2 && before == 2 ? tanh(x[i]) : silu(x[i]) * 0.5;
   const Tensor y = concat(x, dim);
   shape[dim] = 0;
   for (const std::int64_t extent : extents) shape[dim] += extent;

@@ -38,8 +38,7 @@ double by_hand(std::size_t places, const std::vector<Piece>& pieces, std::vector
 std::vector<Piece> random_pieces(std::size_t places, std::mt19937& random) {
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < places; ++i)
-    pieces.push_back(
-        {{static_cast<int>(i)}, random() % 8 == 0 ? never : static_cast<double>(2 + random() % 8)});
+    pieces.push_back({{static_cast<int>(i)}, random() % 8 == 0 ? never : static_cast<double>(2 + random() % 8)});
   for (std::size_t n = 0; n < 3 * places; ++n) {
     const auto first = static_cast<int>(random() % places);
     Piece p{{first}, static_cast<double>(1 + random() % 12)};
@@ -145,8 +144,7 @@ Branched random_branched(std::mt19937& random, std::size_t stem, std::size_t max
     own.push_back(static_cast<int>(all.places++));
     Branch& b = all.branches.emplace_back();
     b.at = own.back();
-    for (std::size_t n = random() % (max_places + 1); n > 0; --n)
-      b.places.push_back(static_cast<int>(all.places++));
+    for (std::size_t n = random() % (max_places + 1); n > 0; --n) b.places.push_back(static_cast<int>(all.places++));
   }
   const auto some_of = [&](const std::vector<int>& places, Piece& piece) {
     for (int at : places)
@@ -165,8 +163,7 @@ Branched random_branched(std::mt19937& random, std::size_t stem, std::size_t max
     add(std::move(of_branch));
     const std::size_t first = random() % stem;
     for (std::size_t i = first; i < std::min(stem, first + 3); ++i)
-      if (i == first || random() % 2 == 0)
-        of_stem.places.push_back(own[i]), some_of(all.branches[i].places, of_stem);
+      if (i == first || random() % 2 == 0) of_stem.places.push_back(own[i]), some_of(all.branches[i].places, of_stem);
     add(std::move(of_stem));
   }
   return all;
@@ -201,8 +198,7 @@ TEST(CheapestCover, WithBranchesIsTheCheapestOfAll) {
       cost += pieces[p].cost;
       all.insert(all.end(), pieces[p].places.begin(), pieces[p].places.end());
     }
-    EXPECT_TRUE(std::ranges::is_sorted(found.pieces, {}, [&](std::size_t p) { return pieces[p].places[0]; }))
-        << seed;
+    EXPECT_TRUE(std::ranges::is_sorted(found.pieces, {}, [&](std::size_t p) { return pieces[p].places[0]; })) << seed;
     std::ranges::sort(all);
     EXPECT_EQ(cost, min_cost) << seed;
     EXPECT_EQ(all.size(), places) << seed;

@@ -26,8 +26,7 @@ const target::Target& sm_90a() { return target::find("sm_90a"); }
 /// Scores stored by one kernel, a matmul, and a custom operator that divides by the scores' row sums.
 KernelGraph attention() {
   Builder b("attention");
-  const Tensor q = b.input("Q", {32, 16, 64}), k = b.input("K", {32, 64, 4096}),
-               v = b.input("V", {32, 4096, 64});
+  const Tensor q = b.input("Q", {32, 16, 64}), k = b.input("K", {32, 64, 4096}), v = b.input("V", {32, 4096, 64});
   const Tensor p = exp(matmul(q, k)), o = matmul(p, v);
   b.output(b.custom({.grid = {32, 2}, .block = {128}},
                     [&](BlockBuilder& t) {
@@ -137,8 +136,7 @@ void expect_replayed(const KernelGraph& g, bool decomposed) {
   const std::string manifest = emit::to_json(p.manifest);
   EXPECT_EQ(p.manifest.decomposed, decomposed) << g.name;
   EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is reported where it is so";
-  EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos,
-            decomposed);
+  EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos, decomposed);
   const plan::PlanOptions w = run::tiling_options(manifest, sm_90a(), "m");
   EXPECT_EQ(w.decomposed, decomposed);
   const emit::Program again = transpiled(g, w);
@@ -157,8 +155,7 @@ TEST(Replay, OfAPlainGraph) {
 
 TEST(Replay, OfASavedGraph) {
   const std::string path = graph::test::mugraph_file("mha_bs1.json");
-  if (path.empty())
-    GTEST_SKIP() << "mha_bs1.json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (path.empty()) GTEST_SKIP() << "mha_bs1.json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   expect_replayed(graph::load(path).at(0), true);
 }
 

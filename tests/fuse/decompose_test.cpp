@@ -41,14 +41,12 @@ int customs(const KernelGraph& g) {
 
 std::string kinds(const KernelGraph& g) {
   std::string text;
-  for (const graph::KernelOp& op : g.ops)
-    text += fmt::format("{}{}", text.empty() ? "" : " ", graph::name(op.kind));
+  for (const graph::KernelOp& op : g.ops) text += fmt::format("{}{}", text.empty() ? "" : " ", graph::name(op.kind));
   return text;
 }
 
 /// A graph with a custom operator that reads X and W.
-KernelGraph graph_of(const graph::Launch& launch,
-                     const std::function<void(BlockBuilder&, Tensor, Tensor)>& body,
+KernelGraph graph_of(const graph::Launch& launch, const std::function<void(BlockBuilder&, Tensor, Tensor)>& body,
                      DType dtype = DType::f16) {
   Builder b("g");
   const Tensor x = b.input("X", {16, 64}, dtype), w = b.input("W", {64, 32}, dtype);
@@ -69,10 +67,9 @@ std::string decomposed_kinds(const KernelGraph& g) {
 
 TEST(Decompose, EveryAccumulator) {
   const auto looped = [](const std::function<Tile(Tile)>& accumulate) {
-    return decomposed_kinds(
-        graph_of({.grid = {4}, .block = {32}, .loop = 4}, [&](BlockBuilder& t, Tensor x, Tensor) {
-          t.store(accumulate(square(t.load(x, {.x = 0, .loop = 1}))), {.x = 0});
-        }));
+    return decomposed_kinds(graph_of({.grid = {4}, .block = {32}, .loop = 4}, [&](BlockBuilder& t, Tensor x, Tensor) {
+      t.store(accumulate(square(t.load(x, {.x = 0, .loop = 1}))), {.x = 0});
+    }));
   };
   EXPECT_EQ(looped([](Tile x) { return accum_red_sum(x); }), "square reduction");
   EXPECT_EQ(looped([](Tile x) { return accum_redtox_sum(x, 4); }), "square reduction");
@@ -80,8 +77,7 @@ TEST(Decompose, EveryAccumulator) {
   EXPECT_EQ(looped([](Tile x) { return accum_red_rms(x); }), "square square mean sqrt");
   EXPECT_EQ(decomposed_kinds(graph_of({.grid = {2}, .block = {32}, .loop = 4},
                                       [](BlockBuilder& t, Tensor x, Tensor w) {
-                                        const Tile a = t.load(x, {.loop = 1}),
-                                                   b = t.load(w, {.x = 1, .loop = 0});
+                                        const Tile a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0});
                                         t.store(silu(accum(matmul(a, b))), {.x = 1});
                                       })),
             "matmul silu");
@@ -109,8 +105,8 @@ TEST(Decompose, MasksForgetWhereTheyLie) {
 TEST(Decompose, WhatIsStoredTwiceOrReadElsewhereIsCopied) {
   const auto stored = [](DType dtype, const std::function<void(BlockBuilder&, Tile)>& store) {
     return decomposed_kinds(graph_of(
-        {.grid = {4}, .block = {32}},
-        [&](BlockBuilder& t, Tensor x, Tensor) { store(t, t.load(x, {.x = 0})); }, dtype));
+        {.grid = {4}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) { store(t, t.load(x, {.x = 0})); },
+        dtype));
   };
   const graph::Split s{.x = 0};
   EXPECT_EQ(stored(DType::f16, [&](BlockBuilder& t, Tile x) { t.store(x, s); }), "mul_scalar");
@@ -167,20 +163,16 @@ TEST(Decompose, PartialSumsAreOne) {
     ASSERT_TRUE(decomposed);
     EXPECT_EQ(search::name(search::equal(g, *decomposed).answer), "equal");
     EXPECT_EQ(customs(*decomposed), 0);
-    EXPECT_EQ(std::ranges::count(decomposed->ops, OpKind::reduction, &graph::KernelOp::kind), 1)
-        << kinds(*decomposed);
+    EXPECT_EQ(std::ranges::count(decomposed->ops, OpKind::reduction, &graph::KernelOp::kind), 1) << kinds(*decomposed);
   }
 }
 
 TEST(Decompose, Refused) {
-  const auto refused = [](const graph::Launch& launch,
-                          const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
+  const auto refused = [](const graph::Launch& launch, const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
     return !decompose(graph_of(launch, body));
   };
   const graph::Launch one{.grid = {4}, .block = {32}};
-  const auto decomposed = [](BlockBuilder& t, Tensor x, Tensor) {
-    t.store(exp(t.load(x, {.x = 0})), {.x = 0});
-  };
+  const auto decomposed = [](BlockBuilder& t, Tensor x, Tensor) { t.store(exp(t.load(x, {.x = 0})), {.x = 0}); };
   EXPECT_FALSE(refused(one, decomposed));
   EXPECT_TRUE(refused(one, [](BlockBuilder& t, Tensor x, Tensor) {
     t.store(reduction_max(t.load(x, {.x = 0}), 1).first, {.x = 0});
@@ -197,9 +189,7 @@ TEST(Decompose, Refused) {
   })) << "a slice is stored";
   EXPECT_FALSE(decompose(graph_of(
       {.grid = {4}, .block = {32}, .loop = 4},
-      [](BlockBuilder& t, Tensor x, Tensor) {
-        t.store(accum_red_sum(t.load(x, {.x = 0, .loop = 1})), {.x = 0});
-      },
+      [](BlockBuilder& t, Tensor x, Tensor) { t.store(accum_red_sum(t.load(x, {.x = 0, .loop = 1})), {.x = 0}); },
       DType::int8)))
       << "accumulators of int8";
 
@@ -225,8 +215,7 @@ TEST(Decompose, OneOfTwo) {
   const Tensor m = b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
                       t.store(accum_max(t.load(x, {.x = 0, .loop = 1})), {.x = 0});
                     }).at(0);
-  b.output(b.custom({.grid = {2}, .block = {32}},
-                    [&](BlockBuilder& t) { t.store(exp(t.load(m, {.x = 0})), {.x = 0}); })
+  b.output(b.custom({.grid = {2}, .block = {32}}, [&](BlockBuilder& t) { t.store(exp(t.load(m, {.x = 0})), {.x = 0}); })
                .at(0),
            "Y");
   EXPECT_EQ(decomposed_kinds(b.build()), "custom exp");
@@ -257,8 +246,7 @@ class SavedDecomposed : public testing::TestWithParam<const char*> {};
 
 TEST_P(SavedDecomposed, TheyAreEqual) {
   const std::string path = graph::test::mugraph_file(std::string(GetParam()) + ".json");
-  if (path.empty())
-    GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (path.empty()) GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   const bool all = test::all_cases();
   const std::vector<KernelGraph> graphs = graph::load(path);
   int taken = 0, whole = 0, count = 0;
@@ -306,15 +294,13 @@ TEST(Roundings, AreNotAddedBetweenKernels) {
   KernelGraph decomposed = *decompose(g), fused = optimize(decomposed, target::find("sm_90a")).graph;
   EXPECT_FALSE(added_rounding(g, decomposed, fused));
 
-  EXPECT_FALSE(added_alone(scores([](Tile p, Tile sum) { return p / sum; }, DType::f32)))
-      << "float32 is not rounded";
+  EXPECT_FALSE(added_alone(scores([](Tile p, Tile sum) { return p / sum; }, DType::f32))) << "float32 is not rounded";
   const auto product = [](const std::function<Tile(Tile)>& of) {
     return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor w) {
       t.store(matmul(of(t.load(x, {.x = 0})), t.load(w)), {.x = 0});
     });
   };
-  EXPECT_FALSE(added_alone(product([](Tile x) { return exp(x); })))
-      << "a product's operand is rounded anyway";
+  EXPECT_FALSE(added_alone(product([](Tile x) { return exp(x); }))) << "a product's operand is rounded anyway";
   EXPECT_TRUE(added_alone(product([](Tile x) { return exp(exp(x)); })));
   EXPECT_TRUE(added_alone(product([](Tile x) { return cast(exp(exp(x)), DType::f16); })));
 }
@@ -334,8 +320,7 @@ std::set<std::string> casts(const KernelGraph& g) {
 // of one block.
 TEST(Roundings, AreNotAddedWherePartsAreSummed) {
   Builder b("split");
-  const Tensor q = b.input("Q", {2, 16, 64}), k = b.input("K", {2, 64, 4096}),
-               v = b.input("V", {2, 4096, 64});
+  const Tensor q = b.input("Q", {2, 16, 64}), k = b.input("K", {2, 64, 4096}), v = b.input("V", {2, 4096, 64});
   b.output(b.custom({.grid = {2}, .block = {128}, .loop = 64},
                     [&](BlockBuilder& t) {
                       const Tile p = exp(matmul(t.load(q, {.x = 0}), t.load(k, {.x = 0, .loop = 2})));
@@ -346,8 +331,7 @@ TEST(Roundings, AreNotAddedWherePartsAreSummed) {
            "Y");
   const KernelGraph g = b.build(), decomposed = *decompose(g);
   KernelGraph fused = optimize(decomposed, target::find("sm_90a")).graph;
-  EXPECT_EQ(std::ranges::count(fused.ops, OpKind::custom, &graph::KernelOp::kind), 2)
-      << "the test wants a split loop";
+  EXPECT_EQ(std::ranges::count(fused.ops, OpKind::custom, &graph::KernelOp::kind), 2) << "the test wants a split loop";
   EXPECT_FALSE(added_rounding(g, decomposed, fused));
   EXPECT_LE(casts(fused).size(), 1u) << "that of the output may be left";
   EXPECT_NO_THROW(graph::validate(fused));

@@ -23,11 +23,9 @@ struct Planned {
 Planned planned(const graph::KernelGraph& g) {
   const Optimized o = optimize(g, target::find("sm_90a"));
   Planned p{o.work, 0, 0, {}};
-  for (const FusedKernel& k : o.kernels)
-    p.kernels += static_cast<std::size_t>(k.parts), p.us += k.estimated_us;
+  for (const FusedKernel& k : o.kernels) p.kernels += static_cast<std::size_t>(k.parts), p.us += k.estimated_us;
   for (const std::string& note : o.limits)
-    if (note.find("were looked at") != note.npos || note.find("a beam of") != note.npos)
-      p.limits.push_back(note);
+    if (note.find("were looked at") != note.npos || note.find("a beam of") != note.npos) p.limits.push_back(note);
   return p;
 }
 
@@ -35,8 +33,7 @@ Planned planned(const graph::KernelGraph& g) {
 std::vector<graph::KernelGraph> graphs() {
   std::vector<graph::KernelGraph> all, some;
   for (const char* folder : {"layers", "parts"})
-    for (const auto& file :
-         std::filesystem::directory_iterator(std::string(ZELLIGE_SOURCE_DIR "/examples/") + folder))
+    for (const auto& file : std::filesystem::directory_iterator(std::string(ZELLIGE_SOURCE_DIR "/examples/") + folder))
       if (file.path().extension() == ".json")
         for (graph::KernelGraph& g : graph::load(file.path().string())) all.push_back(std::move(g));
   std::ranges::sort(all, {}, &graph::KernelGraph::name);
@@ -69,11 +66,11 @@ TEST_P(Depth, LayersAreNoWorseThanOne) {
   for (int layers = 1; layers <= (g.ops.size() < 10 ? 64 : 16); layers *= 2) {
     const Planned& p = stacks.emplace_back(planned(stack(g, layers)));
     EXPECT_LE(p.us, layers * stacks[0].us * 1.001) << layers << " layers";
-    if (p.us > layers * stacks[0].us *
-                   (1 - target::find("sm_90a").costs.search.tie))  // one kernel more may be clearly faster
+    if (p.us >
+        layers * stacks[0].us * (1 - target::find("sm_90a").costs.search.tie))  // one kernel more may be clearly faster
       EXPECT_LE(p.kernels, static_cast<std::size_t>(layers) * stacks[0].kernels) << layers << " layers";
-    fmt::print("{:2} layers: {} groups, {} kinds, {} plans, {} states, {} kernels, {:.1f} us\n", layers,
-               p.work.groups, p.work.kinds, p.work.plans, p.work.states, p.kernels, p.us);
+    fmt::print("{:2} layers: {} groups, {} kinds, {} plans, {} states, {} kernels, {:.1f} us\n", layers, p.work.groups,
+               p.work.kinds, p.work.plans, p.work.states, p.kernels, p.us);
   }
   const std::size_t last = stacks.size() - 1;
   expect_linear(stacks[last - 2], stacks[last - 1], stacks[last]);

@@ -37,11 +37,10 @@ TEST(FuseGoldens, Programs) {
 }
 
 TEST(FuseGoldens, PartsOfModels) {
-  for (const char* name : {"gpt_mlp", "llama_decode", "llama_prefill", "norm_gated_mlp", "plain_attention",
-                           "plain_attention_causal", "residual_rms_norm", "rms_qkv_rope", "cross_entropy",
-                           "norm_gated_mlp_b16"}) {
-    const graph::KernelGraph g =
-        graph::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
+  for (const char* name :
+       {"gpt_mlp", "llama_decode", "llama_prefill", "norm_gated_mlp", "plain_attention", "plain_attention_causal",
+        "residual_rms_norm", "rms_qkv_rope", "cross_entropy", "norm_gated_mlp_b16"}) {
+    const graph::KernelGraph g = graph::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
     expect_as_before(name, optimize(g, target::find("sm_90a")));
   }
 }

@@ -41,8 +41,8 @@ KernelGraph attention_inputs(const Form& f) {
   const Tensor x = rms_norm(b.input("x", {rows, width}), b.input("g", {width}), 1e-5);
   Tensor product = matmul(x, permute(b.input("w", {all * dim, width}), {1, 0}));
   if (f.bias) product = product + b.input("bias", {all * dim});
-  const Tensor t = f.ones ? permute(reshape(product, {rows, 1, all, dim}), {0, 2, 1, 3})
-                          : reshape(product, {rows, all, dim});
+  const Tensor t =
+      f.ones ? permute(reshape(product, {rows, 1, all, dim}), {0, 2, 1, 3}) : reshape(product, {rows, all, dim});
   const Tensor cos = b.input("cos", f.table), sin = b.input("sin", f.table);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < 3; at += f.heads[i++]) {
@@ -77,9 +77,8 @@ TEST(FusePairs, OneKernelMakesQueriesKeysAndValues) {
       const search::Equality e = search::equal(g, o.graph);
       EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, "given", "fused");
       if (place % 6 != 2) continue;  // the emulator has some of them
-      const run::RunResult r =
-          run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
-                   run::Cache::standard());
+      const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}},
+                                        run::Cache::standard());
       EXPECT_EQ(r.kernels.size(), 1) << target;  // nothing is copied
       EXPECT_EQ(r.status, run::Status::correct) << r.reason;
     }
@@ -175,9 +174,8 @@ TEST(FusePairs, CachesAreWrittenByTheProduct) {
     const Tensor cos = b.input("cos", {1, dim / 2}), sin = b.input("sin", {1, dim / 2});
     const auto kept = [&](const char* name, Tensor part) {
       const Tensor cache = b.input(name, {rows, 2, 9, dim});
-      b.output(
-          b.in_place(named ? slice_scatter(cache, part, 2, at) : slice_scatter(cache, part, 2, 8), cache),
-          std::string(name) + "_new");
+      b.output(b.in_place(named ? slice_scatter(cache, part, 2, at) : slice_scatter(cache, part, 2, 8), cache),
+               std::string(name) + "_new");
     };
     b.output(rotary(slice(t, 1, 0, 4), cos, sin), "q");
     kept("k", rotary(slice(t, 1, 4, 6), cos, sin));
@@ -200,8 +198,7 @@ TEST(FuseSlices, AreStoredWhereTheyAreWholeTiles) {
     const KernelGraph g = b.build();
     std::vector<int> ops;
     for (std::size_t i = 0; i < g.ops.size(); ++i)
-      if (g.ops[i].kind == OpKind::matmul || g.ops[i].kind == OpKind::relu)
-        ops.push_back(static_cast<int>(i));
+      if (g.ops[i].kind == OpKind::matmul || g.ops[i].kind == OpKind::relu) ops.push_back(static_cast<int>(i));
     std::string why;
     const std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_80"), why);
     const auto cut = std::ranges::find_if(found, [](const Kernel& k) {  // 16 rows a block

@@ -26,10 +26,9 @@ void expect_equal(const graph::KernelGraph& g, std::string_view target) {
 
 TEST(Fuse, PartsOfModels) {
   const char* target = "sm_80";
-  for (const char* name : {"gpt_mlp", "llama_decode", "norm_gated_mlp", "plain_attention",
-                           "residual_rms_norm", "rms_qkv_rope", "cross_entropy"}) {
-    expect_equal(graph::load(fmt::format("{}/tests/run/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0),
-                 target);
+  for (const char* name : {"gpt_mlp", "llama_decode", "norm_gated_mlp", "plain_attention", "residual_rms_norm",
+                           "rms_qkv_rope", "cross_entropy"}) {
+    expect_equal(graph::load(fmt::format("{}/tests/run/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0), target);
     target = target == std::string("sm_80") ? "sm_90a" : "sm_80";
   }
 }
@@ -40,8 +39,7 @@ using graph::Tensor;
 /// Softmax of what becomes of q k^T, times v.
 template <class Scores>
 Tensor attention(Builder& b, std::int64_t queries, std::int64_t keys, const Scores& scores) {
-  const Tensor q = b.input("q", {2, queries, 32}), k = b.input("k", {2, keys, 32}),
-               v = b.input("v", {2, keys, 32});
+  const Tensor q = b.input("q", {2, queries, 32}), k = b.input("k", {2, keys, 32}), v = b.input("v", {2, keys, 32});
   const Tensor s = cast(matmul(q, permute(k, {0, 2, 1})), graph::DType::f32) * 0.25;
   return matmul(cast(softmax(scores(s), 2), graph::DType::f16), v);
 }
@@ -54,12 +52,9 @@ TEST(Fuse, PartsOfOtherModels) {
     std::function<Tensor(Builder&)> body;
   };
   const std::vector<Part> parts = {
-      {"soft_cap", 1,
-       [](Builder& b) { return attention(b, 64, 128, [](Tensor s) { return tanh(s * 0.125) * 8.0; }); }},
+      {"soft_cap", 1, [](Builder& b) { return attention(b, 64, 128, [](Tensor s) { return tanh(s * 0.125) * 8.0; }); }},
       {"window", 1,
-       [](Builder& b) {
-         return attention(b, 128, 128, [](Tensor s) { return mask(s, {.tril = 0, .triu = -47}); });
-       }},
+       [](Builder& b) { return attention(b, 128, 128, [](Tensor s) { return mask(s, {.tril = 0, .triu = -47}); }); }},
       {"bias", 1,
        [](Builder& b) {
          const Tensor bias = b.input("bias", {1, 64, 128}, graph::DType::f32);
@@ -71,15 +66,13 @@ TEST(Fuse, PartsOfOtherModels) {
        [](Builder& b) {
          const Tensor q = b.input("q", {2, 64, 32}), k = b.input("k", {2, 128, 32});
          const Tensor sink = expand(b.input("z", {2, 1, 1}), {2, 64, 1});
-         const Tensor p =
-             softmax(concat(mask(matmul(q, permute(k, {0, 2, 1})) * 0.25, {.tril = 0}), sink, 2), 2);
+         const Tensor p = softmax(concat(mask(matmul(q, permute(k, {0, 2, 1})) * 0.25, {.tril = 0}), sink, 2), 2);
          return matmul(slice(p, 2, 0, 128), b.input("v", {2, 128, 32}));
        }},
       {"norm_of_heads", 2,
        [](Builder& b) {
          const Tensor t = reshape(matmul(b.input("x", {8, 128}), b.input("w", {128, 256})), {8, 4, 64});
-         return rotary(rms_norm(t, 1e-6) * b.input("n", {64}), b.input("c", {8, 1, 32}),
-                       b.input("s", {8, 1, 32}));
+         return rotary(rms_norm(t, 1e-6) * b.input("n", {64}), b.input("c", {8, 1, 32}), b.input("s", {8, 1, 32}));
        }},
       {"low_rank", 1,
        [](Builder& b) {
@@ -111,15 +104,13 @@ TEST(Fuse, RowsOfMinusInfinityStayNaN) {
       {"product_alone", 9, [](Tensor e, Tensor v) { return matmul(e, v); }}};
   for (const Use& use : uses) {
     Builder b(use.name);
-    const Tensor x = b.input("x", {2, 64, 256}, graph::DType::f32),
-                 v = b.input("v", {2, 256, 32}, graph::DType::f32);
+    const Tensor x = b.input("x", {2, 64, 256}, graph::DType::f32), v = b.input("v", {2, 256, 32}, graph::DType::f32);
     b.output(use.of(exp(x - amax(x, 2, true)), v), "Y");
     const graph::KernelGraph g = b.build();
     std::vector<graph::Array> inputs{graph::make_array({2, 64, 256}), graph::make_array({2, 256, 32})};
     for (std::size_t i = 0; i < inputs[0].values.size(); ++i)  // row 5 of the first matrix
       inputs[0].values[i] = i / 256 == 5 ? -INFINITY : static_cast<double>(i % 7) - 3;
-    for (std::size_t i = 0; i < inputs[1].values.size(); ++i)
-      inputs[1].values[i] = static_cast<double>(i % 5) - 2;
+    for (std::size_t i = 0; i < inputs[1].values.size(); ++i) inputs[1].values[i] = static_cast<double>(i % 5) - 2;
     for (const char* target : {"sm_80", "sm_90a"}) {
       const Optimized o = optimize(g, target::find(target));
       EXPECT_LE(o.kernels.size(), use.kernels) << use.name << " for " << target;
@@ -143,8 +134,7 @@ TEST(Fuse, SplitRowsOfMinusInfinityStayNaN) {
     const Optimized o = optimize(b.build(), target::find("sm_90a"));
     const graph::Array y = graph::run_reference(o.graph, inputs).at(0);
     for (std::size_t i = 0; i < y.values.size(); ++i)
-      ASSERT_EQ(std::isnan(y.values[i]), i < y.values.size() / 2)
-          << (summed ? "sum" : "distance") << ", element " << i;
+      ASSERT_EQ(std::isnan(y.values[i]), i < y.values.size() / 2) << (summed ? "sum" : "distance") << ", element " << i;
   }
 }
 

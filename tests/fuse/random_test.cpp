@@ -133,8 +133,8 @@ TEST(RandomFusions, ComputeTheSame) {
   EXPECT_GE(fused, count / 3);
   EXPECT_LE(undecided, count / 6);
   EXPECT_LE(refused, count / 50);
-  std::printf("%d graphs, %d with fewer operators, %d kernels of several, %d undecided, %d refused\n", count,
-              fewer, fused, undecided, refused);
+  std::printf("%d graphs, %d with fewer operators, %d kernels of several, %d undecided, %d refused\n", count, fewer,
+              fused, undecided, refused);
 }
 
 }  // namespace

@@ -23,9 +23,7 @@ struct Draw {
     for (std::int64_t* extent : {&a, &c, &e, &f}) *extent = 2 + static_cast<std::int64_t>(random() % 4);
     m = a * c, n = e * f;
   }
-  Tensor in(const char* name, Shape shape, DType dtype = DType::f32) {
-    return b.input(name, std::move(shape), dtype);
-  }
+  Tensor in(const char* name, Shape shape, DType dtype = DType::f32) { return b.input(name, std::move(shape), dtype); }
   Tensor x() { return in("x", {m, n}); }
   Tensor z() { return in("z", {m, n}); }
 

@@ -64,9 +64,7 @@ std::vector<Case> cases_of_functions() {
           return s + pow(t + 1.0, 3);
         },
         "exp mul add pow add"}},
-      {"negative",
-       {[](Draw& d) { return d.x() * -1.0; }, "neg"},
-       {[](Draw& d) { return d.x() * -2.0; }, "mul_scalar"}},
+      {"negative", {[](Draw& d) { return d.x() * -1.0; }, "neg"}, {[](Draw& d) { return d.x() * -2.0; }, "mul_scalar"}},
       {"negative factor",
        {[](Draw& d) {
           const Tensor z = d.z(), t = -d.x();
@@ -173,28 +171,26 @@ std::vector<Case> cases_of_functions() {
       {"rotary of rotated",
        {[](Draw& d) {
           const std::int64_t n = 2 * d.f;
-          const Tensor t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}),
-                       s = t * cos;
+          const Tensor t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}), s = t * cos;
           return s + concat(-half(t, true), half(t, false), 1) * sin;
         },
         "rotary"},
        {[](Draw& d) {
           const std::int64_t n = 2 * d.f;
-          const Tensor t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}),
-                       s = t * cos;
+          const Tensor t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}), s = t * cos;
           return s + concat(half(t, true), half(t, false), 1) * sin;
         },
         "mul slice slice concat mul add"}},
       {"repeated angles",
        {[](Draw& d) {
-          const Tensor x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}),
-                       sin = d.in("sin", {d.m, d.f}), c = concat(cos, cos, 1);
+          const Tensor x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}), sin = d.in("sin", {d.m, d.f}),
+                       c = concat(cos, cos, 1);
           return rotary(x, c, concat(sin, sin, 1));
         },
         "rotary"},
        {[](Draw& d) {
-          const Tensor x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}),
-                       sin = d.in("sin", {d.m, d.f}), c = concat(cos, sin, 1);
+          const Tensor x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}), sin = d.in("sin", {d.m, d.f}),
+                       c = concat(cos, sin, 1);
           return rotary(x, c, concat(sin, sin, 1));
         },
         "concat concat rotary"}},
@@ -248,15 +244,15 @@ std::vector<Case> cases_of_functions() {
        cost},
       {"bias in parts",
        {[](Draw& d) {
-          const Tensor y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}),
-                       u = slice(b, 0, 0, d.c), v = slice(b, 0, d.c, 2 * d.c);
+          const Tensor y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}), u = slice(b, 0, 0, d.c),
+                       v = slice(b, 0, d.c, 2 * d.c);
           const Tensor s = slice(y, 1, 0, d.c) + u;
           return s * (slice(y, 1, d.c, 2 * d.c) + v);
         },
         "matmul add slice slice mul"},
        {[](Draw& d) {
-          const Tensor y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}),
-                       u = slice(b, 0, 0, d.c), v = slice(b, 0, d.c, 2 * d.c);
+          const Tensor y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}), u = slice(b, 0, 0, d.c),
+                       v = slice(b, 0, d.c, 2 * d.c);
           const Tensor s = slice(y, 1, 0, d.c) + v;
           return s * (slice(y, 1, d.c, 2 * d.c) + u);
         },
@@ -274,14 +270,13 @@ std::vector<Case> cases_of_functions() {
         "reshape add slice reshape relu"}},
       {"slice after view",
        {[](Draw& d) {
-          return relu(reshape(slice(matmul(d.x(), d.in("w", {d.n, (d.e + 1) * d.f})), 1, d.f, d.f + d.n),
-                              {d.m, d.e, d.f}));
+          return relu(
+              reshape(slice(matmul(d.x(), d.in("w", {d.n, (d.e + 1) * d.f})), 1, d.f, d.f + d.n), {d.m, d.e, d.f}));
         },
         "matmul reshape slice relu"},
        {[](Draw& d) {
-          return relu(
-              reshape(slice(matmul(d.x(), d.in("w", {d.n, (d.e + 1) * d.f})), 1, d.f - 1, d.f - 1 + d.n),
-                      {d.m, d.e, d.f}));
+          return relu(reshape(slice(matmul(d.x(), d.in("w", {d.n, (d.e + 1) * d.f})), 1, d.f - 1, d.f - 1 + d.n),
+                              {d.m, d.e, d.f}));
         },
         "matmul slice reshape relu"}},
       {"leading ones",

@@ -128,8 +128,7 @@ std::vector<Case> cases_of_views() {
         },
         "matmul relu"},
        {[](Draw& d) {
-          return relu(
-              matmul(d.in("z", {d.e, d.m, d.n}), reshape(d.in("w", {d.e * d.n, d.a}), {d.e, d.n, d.a})));
+          return relu(matmul(d.in("z", {d.e, d.m, d.n}), reshape(d.in("w", {d.e * d.n, d.a}), {d.e, d.n, d.a})));
         },
         "reshape matmul relu"},
        shapes},

@@ -37,8 +37,7 @@ const std::vector<Case>& cases() {
 }
 
 /// The stages of which rules are rows, in the order in which they run.
-constexpr Stage stages[] = {Stage::custom, Stage::given, Stage::normal,
-                            Stage::copied, Stage::heads, Stage::priced};
+constexpr Stage stages[] = {Stage::custom, Stage::given, Stage::normal, Stage::copied, Stage::heads, Stage::priced};
 
 struct Row {
   Stage stage{};

@@ -109,14 +109,12 @@ struct Draw {
 
   void draw_inputs(std::mt19937& random) {
     const std::string name = o.name;
-    const bool infinite =
-        o.kernels == 2 && name != "add_rms_norm" && name != "layer_norm" && name != "variance";
+    const bool infinite = o.kernels == 2 && name != "add_rms_norm" && name != "layer_norm" && name != "variance";
     for (int t : g.inputs)
       inputs.push_back(numbers(g.tensors[static_cast<std::size_t>(t)].shape, dtype, infinite, random));
   }
   std::string name(int i) const {
-    return fmt::format("draw {}: {} of {} x {} {} on {}", i, o.name, rows, length, graph::name(dtype),
-                       target);
+    return fmt::format("draw {}: {} of {} x {} {} on {}", i, o.name, rows, length, graph::name(dtype), target);
   }
   std::vector<int> ops() const {
     std::vector<int> all(g.ops.size());
@@ -138,8 +136,7 @@ TEST(FuseRows, AreRightInEveryNumberOfKernels) {
     std::string why;
     std::vector<Kernel> found = kernels_of(d.g, d.ops(), target::find(d.target), why);
     // A variance of parts of which the last is partial takes another kernel.
-    std::erase_if(found,
-                  [&](const Kernel& k) { return k.parts.size() == 1 || k.parts.size() < d.o.kernels; });
+    std::erase_if(found, [&](const Kernel& k) { return k.parts.size() == 1 || k.parts.size() < d.o.kernels; });
     ASSERT_FALSE(found.empty()) << why;
     const Kernel& k = found[random() % found.size()];
     d.draw_inputs(random);
@@ -170,8 +167,7 @@ TEST(FuseRows, ShortOnesAreRightInEveryTiling) {
   EXPECT_GE(3 * in_registers, planned);
 }
 
-std::size_t kernels_of_optimized(const Operator& o, std::int64_t rows, std::int64_t length,
-                                 const char* target) {
+std::size_t kernels_of_optimized(const Operator& o, std::int64_t rows, std::int64_t length, const char* target) {
   const Optimized fused = optimize(graph_of(o, rows, length, DType::bf16), target::find(target));
   std::size_t kernels = 0;
   for (const FusedKernel& k : fused.kernels) kernels += static_cast<std::size_t>(k.parts);
@@ -189,8 +185,8 @@ TEST(FuseRows, AreSplitIfTheyAreFewAndLongAndElseNot) {
 
 /// The plan of a layer_norm of many rows.
 plan::Plan norm_of_many(std::int64_t length, DType dtype) {
-  const auto layer_norm = std::ranges::find_if(
-      operators(), [](const Operator& o) { return std::string_view(o.name) == "layer_norm"; });
+  const auto layer_norm =
+      std::ranges::find_if(operators(), [](const Operator& o) { return std::string_view(o.name) == "layer_norm"; });
   const target::Target& target = target::find("sm_90a");
   return plan::make_plan(optimize(graph_of(*layer_norm, 4099, length, dtype), target).graph, target);
 }
@@ -204,16 +200,14 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
       ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);
       const plan::Kernel& k = plan.kernels[0];
       EXPECT_EQ(k.read_in_place.size(), 2u) << ir::print(plan);  // the weights are read in place
-      EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1)
-          << ir::print(plan);
+      EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1) << ir::print(plan);
       EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << ir::print(plan);
     }
 }
 
 TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
   Builder b("residual");
-  const Tensor x = b.input("X", {4000, 31001}, DType::f32), y = b.input("R", {4000, 31001}, DType::f32),
-               sum = x + y;
+  const Tensor x = b.input("X", {4000, 31001}, DType::f32), y = b.input("R", {4000, 31001}, DType::f32), sum = x + y;
   b.output(sum, "S");
   b.output(rms_norm(sum, b.input("W", {31001}, DType::f32), 1e-5), "Y");
   const target::Target& target = target::find("sm_90a");
@@ -226,8 +220,8 @@ TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
 
 TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
   const target::Target& target = target::find("sm_90a");
-  const auto variance = std::ranges::find_if(
-      operators(), [](const Operator& o) { return std::string_view(o.name) == "variance"; });
+  const auto variance =
+      std::ranges::find_if(operators(), [](const Operator& o) { return std::string_view(o.name) == "variance"; });
   for (const std::int64_t rows : {1839, 4099})
     for (const std::int64_t length : {65544, 72984, 90120}) {
       const plan::Plan plan =
@@ -243,8 +237,8 @@ TEST(LongRows, OfAVarianceAreCentredAtTheMeansOfTheirParts) {
   // 1e4 + normal numbers: a sum of squares of the numbers themselves would lose the variance.
   for (const char* name : {"variance", "layer_norm"}) {
     std::mt19937 random(3);
-    const auto o = std::ranges::find_if(
-        operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
+    const auto o =
+        std::ranges::find_if(operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
     const KernelGraph g = graph_of(*o, 2, 16384, DType::f32);
     const Optimized fused = optimize(g, target::find("sm_90a"));
     ASSERT_EQ(fused.kernels.size(), 1u);
@@ -260,10 +254,9 @@ TEST(LongRows, OfAVarianceAreCentredAtTheMeansOfTheirParts) {
 TEST(LongRows, HaveOneTilePerBlockIfThereAreFew) {
   const target::Target& target = target::find("sm_90a");
   for (const char* name : {"logsumexp", "amax"}) {
-    const auto o = std::ranges::find_if(
-        operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
-    const plan::Plan plan =
-        plan::make_plan(optimize(graph_of(*o, 1, 29661, DType::bf16), target).graph, target);
+    const auto o =
+        std::ranges::find_if(operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
+    const plan::Plan plan = plan::make_plan(optimize(graph_of(*o, 1, 29661, DType::bf16), target).graph, target);
     ASSERT_EQ(plan.kernels.size(), 2u) << ir::print(plan);
     EXPECT_EQ(plan.kernels[0].program.loop, 1) << ir::print(plan);
     EXPECT_GE(plan.kernels[0].program.grid.count(), 15) << ir::print(plan);

@@ -54,8 +54,7 @@ KernelGraph fused(const KernelGraph& g, const Kernel& k) {
 }
 
 bool holds(const Kernel& k, OpKind kind) {
-  return std::ranges::any_of(k.parts[0].block->ops,
-                             [&](const graph::BlockOp& op) { return op.kind == kind; });
+  return std::ranges::any_of(k.parts[0].block->ops, [&](const graph::BlockOp& op) { return op.kind == kind; });
 }
 
 Tensor scores(Builder& b) {
@@ -155,8 +154,7 @@ const std::vector<Rule>& rules() {
        2},
       {"columns_of_parts",
        [](Builder& b) {
-         return maximum(amax(silu(matmul(b.input("X", {512, 128}), b.input("W", {128, 64}))), 0, true), 0.5) *
-                2.0;
+         return maximum(amax(silu(matmul(b.input("X", {512, 128}), b.input("W", {128, 64}))), 0, true), 0.5) * 2.0;
        },
        {OpKind::accum, OpKind::amax},
        2},
@@ -168,9 +166,7 @@ const std::vector<Rule>& rules() {
        {OpKind::reduction_max, OpKind::accum_rescale},
        2},
       {"half",
-       [](Builder& b) {
-         return matmul(cast(softmax(cast(scores(b), DType::f32), 2), DType::f16), values(b));
-       },
+       [](Builder& b) { return matmul(cast(softmax(cast(scores(b), DType::f32), 2), DType::f16), values(b)); },
        {OpKind::reduction_max, OpKind::cast},
        2},
       {"other_maximum",
@@ -207,8 +203,7 @@ const std::vector<Rule>& rules() {
        {OpKind::reduction_max, OpKind::mask}},
       {"odd_rows_and_sums",
        [](Builder& b) {
-         return relu(
-             matmul(rms_norm(b.input("X", {67, 211}), 1e-5), b.input("W", {211, 64}), b.input("c", {64})));
+         return relu(matmul(rms_norm(b.input("X", {67, 211}), 1e-5), b.input("W", {211, 64}), b.input("c", {64})));
        },
        {OpKind::accum, OpKind::accum_red_sum}},
   };
@@ -243,8 +238,7 @@ TEST(FuseRules, EveryKernelComputesTheSame) {
       const KernelGraph h = fused(g, found[i]);
       EXPECT_NO_THROW(graph::validate(h)) << rule.name;
       const search::Equality e = search::equal(g, h);
-      EXPECT_EQ(search::name(e.answer), "equal")
-          << search::describe(e, rule.name, "fused") << graph::to_json(h);
+      EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, rule.name, "fused") << graph::to_json(h);
     }
   }
 }
@@ -293,8 +287,7 @@ TEST(FuseRules, ReadNoNeighboursOutOfBounds) {
   const Tensor x = b.input("X", {40, 45}, DType::f16, {48, 1});
   b.output(matmul(sum(x, 1, true), b.input("W", {1, 11})), "Y");
   const KernelGraph g = optimize(b.build(), target::find("sm_90a")).graph;
-  const run::RunResult r =
-      run::run(g, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }
 

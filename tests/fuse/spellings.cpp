@@ -26,9 +26,7 @@ bool gelu_tanh_out(Written& w) {
   return w.last(OpKind::mul, {w.scalar(OpKind::mul_scalar, x, 0.5), w.scalar(OpKind::add, t, 1)});
 }
 bool relu_maximum(Written& w) { return w.last_scalar(OpKind::maximum, w.in(), 0); }
-bool relu_where(Written& w) {
-  return w.last(OpKind::where, {w.scalar(OpKind::gt, w.in(), 0), w.in()}, {.scalar = 0});
-}
+bool relu_where(Written& w) { return w.last(OpKind::where, {w.scalar(OpKind::gt, w.in(), 0), w.in()}, {.scalar = 0}); }
 bool square_product(Written& w) { return w.last(OpKind::mul, {w.in(), w.in()}); }
 bool square_power(Written& w) { return w.last_scalar(OpKind::pow, w.in(), 2); }
 bool rsqrt_power(Written& w) { return w.last_scalar(OpKind::pow, w.in(), -0.5); }
@@ -73,8 +71,7 @@ bool softmax_log(Written& w) {
 bool softmax_cast(Written& w) {
   const DType dtype = w.dtype(w.in());
   if (dtype == DType::f32) return false;
-  return w.last(OpKind::cast, {w.add(OpKind::softmax, {w.cast(w.in(), DType::f32)}, w.attributes())},
-                {.dtype = dtype});
+  return w.last(OpKind::cast, {w.add(OpKind::softmax, {w.cast(w.in(), DType::f32)}, w.attributes())}, {.dtype = dtype});
 }
 bool log_softmax_out(Written& w) {
   const int l = w.add(OpKind::logsumexp, {w.in()}, {.dim = w.attributes().dim, .keepdim = true});
@@ -95,13 +92,11 @@ std::int64_t count(const Written& w) {
   return n;
 }
 bool mean_sum(Written& w) {
-  return w.last_scalar(OpKind::div, w.add(OpKind::sum, {w.in()}, w.attributes()),
-                       static_cast<double>(count(w)));
+  return w.last_scalar(OpKind::div, w.add(OpKind::sum, {w.in()}, w.attributes()), static_cast<double>(count(w)));
 }
 bool mean_scaled_sum(Written& w) {
   const auto n = static_cast<double>(count(w));
-  return is_power_of_two(n) &&
-         w.last_scalar(OpKind::mul_scalar, w.add(OpKind::sum, {w.in()}, w.attributes()), 1 / n);
+  return is_power_of_two(n) && w.last_scalar(OpKind::mul_scalar, w.add(OpKind::sum, {w.in()}, w.attributes()), 1 / n);
 }
 bool kept(Written& w) {
   if (!w.attributes().keepdim) return false;
@@ -128,9 +123,7 @@ Attributes rows(const Written& w) {
     a.sizes.assign(dims.rbegin(), dims.rend());
   return a;
 }
-int shifted(Written& w, int x) {
-  return w.attributes().eps == 0 ? x : w.scalar(OpKind::add, x, w.attributes().eps);
-}
+int shifted(Written& w, int x) { return w.attributes().eps == 0 ? x : w.scalar(OpKind::add, x, w.attributes().eps); }
 bool rms_norm_out(Written& w) {
   const int s = w.add(OpKind::mean, {w.scalar(OpKind::pow, w.in(), 2)}, rows(w));
   return weighted(w, OpKind::mul, {w.in(), w.add(OpKind::rsqrt, {shifted(w, s)})});
@@ -195,8 +188,7 @@ constexpr SpellingRule differing[] = {
      on<OpKind::mul_scalar, 1, scalar_rounded_quotient>},
     {"quotient as a product", "x / y = x y^-1: a division is rounded once, this twice",
      on<OpKind::div, 2, div_inverse>},
-    {"logsumexp written out",
-     "m + log(sum(exp(x - m))): NaN for a row of -inf alone, of which the operator makes -inf",
+    {"logsumexp written out", "m + log(sum(exp(x - m))): NaN for a row of -inf alone, of which the operator makes -inf",
      on<OpKind::logsumexp, 1, logsumexp_out>},
     {"rms_norm written out", "x rsqrt(mean(x^2) + eps): a division is rounded once, this twice",
      on<OpKind::rms_norm, 0, rms_norm_out>},

@@ -18,8 +18,7 @@ bool alone(const KernelOp& op) {
 }
 /// Row by row on another view of the rows: x (m, n) as (m / 2, 2, n).
 bool rows_split(const Known& g, const KernelOp& op, Rewrite& out) {
-  const bool along =
-      op.kind == OpKind::softmax || op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm;
+  const bool along = op.kind == OpKind::softmax || op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm;
   const Shape& x = g.shape(op.inputs[0]);
   if ((!along && !alone(op)) || x.size() < 2 || x[0] % 2 != 0) return false;
   if (op.kind == OpKind::softmax && op.attributes.dim == 0) return false;
@@ -35,8 +34,7 @@ bool rows_split(const Known& g, const KernelOp& op, Rewrite& out) {
 /// A batch of one around an operator: x (m, n) as (1, m, n).
 bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
   const bool norm = op.kind == OpKind::rms_norm || op.kind == OpKind::layer_norm;
-  const bool product =
-      op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2;
+  const bool product = op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2;
   const Shape& x = g.shape(op.inputs[0]);
   if ((!norm && !product && !alone(op)) || x.size() < 2) return false;
   Written w(g, op, out);
@@ -76,8 +74,7 @@ bool permuted_twice(Written& w) {
   return w.last(OpKind::permute, {w.add(OpKind::permute, {w.in()}, {.sizes = first})}, {.sizes = rest});
 }
 bool reshaped_twice(Written& w) {
-  return w.last(OpKind::reshape,
-                {w.add(OpKind::reshape, {w.in()}, {.sizes = {graph::size(w.shape(w.in()))}})},
+  return w.last(OpKind::reshape, {w.add(OpKind::reshape, {w.in()}, {.sizes = {graph::size(w.shape(w.in()))}})},
                 w.attributes());
 }
 /// A mask of two conditions by two masks.
@@ -129,11 +126,9 @@ bool product_bias(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
     const KernelOp* p = g.made_by(op.inputs[i], OpKind::matmul);
-    if (!p || p->inputs.size() != 2 || g.readers[op.inputs[i]] != 1 ||
-        g.shape(op.inputs[i]) != g.shape(op.outputs[0]))
+    if (!p || p->inputs.size() != 2 || g.readers[op.inputs[i]] != 1 || g.shape(op.inputs[i]) != g.shape(op.outputs[0]))
       continue;
-    return Written(g, op, out)
-        .last(OpKind::matmul, {p->inputs[0], p->inputs[1], op.inputs[1 - i]}, p->attributes);
+    return Written(g, op, out).last(OpKind::matmul, {p->inputs[0], p->inputs[1], op.inputs[1 - i]}, p->attributes);
   }
   return false;
 }
@@ -181,8 +176,7 @@ bool keys_repeated(const Known& g, const KernelOp& op, Rewrite& out) {
   for (std::size_t d = 0; d + 2 < a.size(); ++d) whole[d] = std::max(a[d], b[d]);
   if (whole == b) return false;
   Written w(g, op, out);
-  return w.last(OpKind::matmul, {op.inputs[0], w.add(OpKind::expand, {op.inputs[1]}, {.sizes = whole})},
-                op.attributes);
+  return w.last(OpKind::matmul, {op.inputs[0], w.add(OpKind::expand, {op.inputs[1]}, {.sizes = whole})}, op.attributes);
 }
 /// The same with one dimension of heads: repeat_interleave.
 bool heads_repeated(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -193,8 +187,7 @@ bool heads_repeated(const Known& g, const KernelOp& op, Rewrite& out) {
   const int q = w.add(OpKind::reshape, {op.inputs[0]}, {.sizes = {a[0] * a[1], a[2], a[3]}});
   const int wide = w.add(OpKind::expand, {op.inputs[1]}, {.sizes = {b[0], a[1], b[2], b[3]}});
   const int k = w.add(OpKind::reshape, {wide}, {.sizes = {a[0] * a[1], b[2], b[3]}});
-  return w.last(OpKind::reshape, {w.add(OpKind::matmul, {q, k}, op.attributes)},
-                {.sizes = g.shape(op.outputs[0])});
+  return w.last(OpKind::reshape, {w.add(OpKind::matmul, {q, k}, op.attributes)}, {.sizes = g.shape(op.outputs[0])});
 }
 /// Columns of a product as a product with columns of the weight.
 bool weight_split(const Known& g, const KernelOp& op, Rewrite& out) {
@@ -231,8 +224,7 @@ bool rotary_out(Written& w) {
   if (w.shape(w.in(1)).back() == x.back()) {  // x cos + rotate_half(x) sin
     const int turned = w.add(OpKind::concat, {w.add(OpKind::neg, {b}), a}, {.dim = d});
     // As written in models: the cosines of both halves are those of one.
-    return w.last(OpKind::add,
-                  {w.add(OpKind::mul, {w.in(), w.in(1)}), w.add(OpKind::mul, {turned, w.in(2)})});
+    return w.last(OpKind::add, {w.add(OpKind::mul, {w.in(), w.in(1)}), w.add(OpKind::mul, {turned, w.in(2)})});
   }
   const int left = w.add(OpKind::sub, {w.add(OpKind::mul, {a, w.in(1)}), w.add(OpKind::mul, {b, w.in(2)})});
   const int right = w.add(OpKind::add, {w.add(OpKind::mul, {b, w.in(1)}), w.add(OpKind::mul, {a, w.in(2)})});
@@ -254,20 +246,17 @@ bool rotary_half(Written& w) {
 }
 /// Scores of 16 bits: without the cast to float32 that is before a softmax and the one that is after it.
 bool no_cast(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::cast || op.attributes.dtype == DType::f32 || g.readers[op.inputs[0]] != 1)
-    return false;
+  if (op.kind != OpKind::cast || op.attributes.dtype == DType::f32 || g.readers[op.inputs[0]] != 1) return false;
   std::vector<const KernelOp*> chain;
   int t = op.inputs[0];
   for (;;) {
     const KernelOp* made = g.producer[t];
     if (!made || made->inputs.size() != 1 || g.readers[t] != 1) return false;
-    const bool ends =
-        made->kind == OpKind::cast && g.graph.tensors[made->inputs[0]].dtype == op.attributes.dtype;
+    const bool ends = made->kind == OpKind::cast && g.graph.tensors[made->inputs[0]].dtype == op.attributes.dtype;
     t = made->inputs[0];
     if (ends) break;
     if (made->kind == OpKind::cast) return false;
-    if (!graph::is_elementwise(made->kind) && made->kind != OpKind::mask && made->kind != OpKind::softmax)
-      return false;
+    if (!graph::is_elementwise(made->kind) && made->kind != OpKind::mask && made->kind != OpKind::softmax) return false;
     chain.push_back(made);
   }
   Written w(g, op, out);
@@ -296,8 +285,7 @@ constexpr SpellingRule table[] = {
 constexpr SpellingRule differing[] = {
     {"scale of queries in f16", "the product that is not scaled may exceed f16", scale_of_operand<0, true>},
     {"scale of keys in f16", "the product that is not scaled may exceed f16", scale_of_operand<1, true>},
-    {"bias in the product", "matmul(a, b, bias): the product is not rounded before the bias is added",
-     product_bias},
+    {"bias in the product", "matmul(a, b, bias): the product is not rounded before the bias is added", product_bias},
     {"softmax without a cast", "scores of 16 bits are rounded if they are stored", no_cast},
 };
 

@@ -32,9 +32,7 @@ constexpr double tolerance = 0.03;
 struct Cost {
   int kernels = 0;
   double us = 0;
-  bool same_as(const Cost& other) const {
-    return kernels == other.kernels && std::abs(us / other.us - 1) <= tolerance;
-  }
+  bool same_as(const Cost& other) const { return kernels == other.kernels && std::abs(us / other.us - 1) <= tolerance; }
 };
 
 Cost cost(const KernelGraph& g, CostCache& known) {
@@ -54,14 +52,13 @@ KernelGraph rows(const char* name, Tensor (*body)(Tensor)) {
 std::vector<KernelGraph> parts() {
   const std::vector<std::pair<const char*, std::vector<const char*>>> names = {
       {"parts/attention",
-       {"qk_norm_prefill", "soft_cap", "sliding_window", "mask_of_numbers", "mask_chosen", "alibi",
-        "relative_bias", "sinks", "latent_prefill", "wide_keys"}},
+       {"qk_norm_prefill", "soft_cap", "sliding_window", "mask_of_numbers", "mask_chosen", "alibi", "relative_bias",
+        "sinks", "latent_prefill", "wide_keys"}},
       {"parts/cross", {"text_cross", "whisper_cross", "image_attention", "prime_causal"}},
       {"parts/decode", {"qk_norm_decode", "soft_cap_decode", "lengths_decode", "latent_projections"}},
       {"parts/experts", {"weighted_experts"}},
       {"parts/mlp", {"geglu", "squared_relu", "gpt2_mlp", "vit_mlp"}},
-      {"parts/norms",
-       {"norm_behind", "norm_written_out", "group_norm_silu", "capped_cross_entropy", "logits"}},
+      {"parts/norms", {"norm_behind", "norm_written_out", "group_norm_silu", "capped_cross_entropy", "logits"}},
       {"parts/projections", {"qk_norm_qkv", "biased_qkv", "low_rank_qkv", "rotated_halves"}},
       {"layers/plain_attention", {"plain_attention"}},
       {"layers/norm_gated_mlp_b16", {"norm_gated_mlp_b16"}},
@@ -78,8 +75,7 @@ std::vector<KernelGraph> parts() {
     }
   }
   result.push_back(rows("softmax_rows", [](Tensor x) { return softmax(x * 0.125, 1); }));
-  result.push_back(
-      rows("l2_norm", [](Tensor x) { return x / maximum(sqrt(sum(square(x), 1, true)), 1e-6); }));
+  result.push_back(rows("l2_norm", [](Tensor x) { return x / maximum(sqrt(sum(square(x), 1, true)), 1e-6); }));
   result.push_back(rows("standard_rows", [](Tensor x) {
     const Tensor c = x - mean(x, 1, true);
     return c / sqrt(mean(square(c), 1, true) + 1e-5);
@@ -120,8 +116,8 @@ TEST(FuseSpellings, AreTheSameKernelsAtTheSamePrice) {
       if (graph::structure(normalize(s.graph)) == form) continue;  // what follows depends on nothing else
       const Cost found = cost(s.graph, known);
       EXPECT_TRUE(found.same_as(expected)) << fmt::format(
-          "{}, seed {}: expected {} kernels of {:.1f} us, found {} of {:.1f}; applied backwards: {}", g.name,
-          s.seed, expected.kernels, expected.us, found.kernels, found.us, fmt::join(s.rules, ", "));
+          "{}, seed {}: expected {} kernels of {:.1f} us, found {} of {:.1f}; applied backwards: {}", g.name, s.seed,
+          expected.kernels, expected.us, found.kernels, found.us, fmt::join(s.rules, ", "));
     }
   }
 }
@@ -142,8 +138,8 @@ TEST(FuseSpellings, ThatRoundOtherwiseAreListed) {
       if (graph::structure(s) == graph::structure(g)) continue;
       const Cost found = cost(s, known);
       if (found.same_as(given)) continue;
-      text += fmt::format("{}, {}: {} kernels of {:.1f} us, not {} of {:.1f}; {}\n", g.name, rule.name,
-                          found.kernels, found.us, given.kernels, given.us, rule.condition);
+      text += fmt::format("{}, {}: {} kernels of {:.1f} us, not {} of {:.1f}; {}\n", g.name, rule.name, found.kernels,
+                          found.us, given.kernels, given.us, rule.condition);
     }
   }
   if (updating_goldens()) return write_file(path, text);
@@ -179,9 +175,7 @@ std::vector<KernelGraph> small() {
     return rms_norm(layer_norm(x(b), w, v, 1e-5), w, 1e-5);
   });
   add("low", [](Builder& b) { return softmax(b.input("s", {4, 6}, DType::bf16), 1); });
-  add("window", [](Builder& b) {
-    return mask(b.input("s", {6, 6}, DType::f32), {.tril = 0, .triu = -2}, 0);
-  });
+  add("window", [](Builder& b) { return mask(b.input("s", {6, 6}, DType::f32), {.tril = 0, .triu = -2}, 0); });
   add("heads", [&](Builder& b) {
     const Tensor h = reshape(x(b) + b.input("b", {6}, DType::f32), {4, 2, 3});
     return reshape(permute(h, {1, 0, 2}), {2, 12});

@@ -56,8 +56,7 @@ KernelGraph one_swapped(const KernelGraph& g, const std::string& on) {
 
 void expect_right(const KernelGraph& h) {
   EXPECT_NO_THROW(graph::validate(h)) << h.name;
-  const run::RunResult r =
-      run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
   EXPECT_EQ(r.status, run::Status::correct) << h.name << ": " << r.reason;
 }
 
@@ -76,8 +75,7 @@ TEST(SwapOperands, TwoProductsOfTheSameRows) {
 
 TEST(SwapOperands, OperandsOfTheEpilogueAreTransposedToo) {
   Builder b("with_others");
-  b.output((gated(b, 16) * b.input("row", {1, wide}) + b.input("R", {16, wide})) * b.input("column", {16, 1}),
-           "Y");
+  b.output((gated(b, 16) * b.input("row", {1, wide}) + b.input("R", {16, wide})) * b.input("column", {16, 1}), "Y");
   expect_swapped(b.build());
 }
 

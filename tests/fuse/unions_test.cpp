@@ -28,8 +28,7 @@ Tensor norm(const Tensor& x, const Tensor& weight) {
 TEST(Unions, NormsOneAfterTheOtherAreOneKernel) {
   Builder b("norms");
   const auto row = [&](const char* name) { return b.input(name, {1, 2304}, graph::DType::bf16); };
-  const Tensor x = b.input("x", {512, 2304}, graph::DType::bf16),
-               y = b.input("y", {512, 2304}, graph::DType::bf16);
+  const Tensor x = b.input("x", {512, 2304}, graph::DType::bf16), y = b.input("y", {512, 2304}, graph::DType::bf16);
   const Tensor h = x + norm(y, row("u"));
   const Tensor g = h + norm(h, row("v"));
   b.output(g, "g");

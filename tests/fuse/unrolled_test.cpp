@@ -33,8 +33,8 @@ TEST(Unrolled, StepsAreEqualWhereverTheirRowsBegin) {
   std::array<Work, 3> of;
   for (std::size_t i = 0; i < of.size(); ++i) {
     of[i] = optimize(scan(std::int64_t{8} << i), target::find("sm_90a")).work;
-    fmt::print("{} steps: {} groups, {} kinds, {} plans, {} states\n", 8 << i, of[i].groups, of[i].kinds,
-               of[i].plans, of[i].states);
+    fmt::print("{} steps: {} groups, {} kinds, {} plans, {} states\n", 8 << i, of[i].groups, of[i].kinds, of[i].plans,
+               of[i].states);
   }
   const auto more = [](std::size_t few, std::size_t many) { return many - std::min(few, many); };
   EXPECT_LE(more(of[1].kinds, of[2].kinds), of[1].kinds / 5) << "the last steps' kinds alone are others";

@@ -19,8 +19,7 @@ using graph::Tensor;
 
 graph::KernelGraph mlp() {
   Builder b("mlp");
-  const Tensor x = b.input("x", {64, 256}), up = b.input("up", {256, 512}),
-               down = b.input("down", {512, 256});
+  const Tensor x = b.input("x", {64, 256}), up = b.input("up", {256, 512}), down = b.input("down", {512, 256});
   b.output(x + matmul(silu(matmul(rms_norm(x, 1e-5), up)), down), "y");
   return b.build();
 }

@@ -44,9 +44,7 @@ struct Exchange {
   const void* earlier = nullptr;
   void *allocate = nullptr, *own = nullptr, *give = nullptr;
   int (*view)(void*, zellige_tensor*) = [](void*, zellige_tensor* to) { return *to = {}, 0; };
-  int (*current_stream)(int, std::int32_t, void**) = [](int, std::int32_t, void** to) {
-    return *to = nullptr, 0;
-  };
+  int (*current_stream)(int, std::int32_t, void**) = [](int, std::int32_t, void** to) { return *to = nullptr, 0; };
 };
 
 /// The fuzzer's bytes as choices; 0 when they are used up.
@@ -111,8 +109,7 @@ class Sequence {
   }
   template <class T>
   T* place() {
-    return static_cast<T*>(choices_.spoiled() ? wrong_address()
-                                              : pages_.writable() + 64 * choices_.below(16));
+    return static_cast<T*>(choices_.spoiled() ? wrong_address() : pages_.writable() + 64 * choices_.below(16));
   }
   const char* text(std::initializer_list<const char*> good) {
     if (choices_.spoiled()) return static_cast<const char*>(wrong_address());
@@ -124,8 +121,7 @@ class Sequence {
   }
   zellige_tensor tensor() {
     zellige_tensor t{};
-    t.device_type = number(1 + static_cast<int>(choices_.below(2))), t.device_id = number(0),
-    t.rank = number(2);
+    t.device_type = number(1 + static_cast<int>(choices_.below(2))), t.device_id = number(0), t.rank = number(2);
     t.dtype_code = static_cast<std::uint8_t>(number(2)), t.dtype_bits = static_cast<std::uint8_t>(number(32));
     t.dtype_lanes = static_cast<std::uint16_t>(number(1));
     t.data = choices_.spoiled()   ? wrong_address()
@@ -176,8 +172,7 @@ class Sequence {
   }
 
   void step() {
-    static const std::string cubin =
-        *reinterpret_cast<const std::string* (*)()>(dlsym(driver(), "fake_cubin"))();
+    static const std::string cubin = *reinterpret_cast<const std::string* (*)()>(dlsym(driver(), "fake_cubin"))();
     using Graph = zellige_graph;
     using Program = zellige_program;
     switch (choices_.below(functions)) {
@@ -190,8 +185,7 @@ class Sequence {
       case 2:
       case 3:
       case 4:
-        return keep<Program>(
-            [&](Program** to) { return zellige_program_new(handle_as<Graph>(), options(), to); });
+        return keep<Program>([&](Program** to) { return zellige_program_new(handle_as<Graph>(), options(), to); });
       case 5:
         return keep<Program>([&](Program** to) {
           const auto [code, size] = cubin();
@@ -207,16 +201,14 @@ class Sequence {
       case 7:
         return zellige_program_free(handle_as<Program>());
       case 8:
-        return zellige_text_free(texts_.empty() || choices_.spoiled()
-                                     ? static_cast<char*>(wrong_address())
-                                     : texts_[choices_.below(texts_.size())]);
+        return zellige_text_free(texts_.empty() || choices_.spoiled() ? static_cast<char*>(wrong_address())
+                                                                      : texts_[choices_.below(texts_.size())]);
       case 9:
         return keep_text([&](char** to) { return zellige_graph_json(handle_as<Graph>(), to); });
       case 10:
         return keep_text([&](char** to) {
           return zellige_program_text(handle_as<Program>(),
-                                      static_cast<zellige_text>(number(static_cast<int>(choices_.below(8)))),
-                                      to);
+                                      static_cast<zellige_text>(number(static_cast<int>(choices_.below(8)))), to);
         });
       case 11:
         zellige_graph_inputs(handle_as<Graph>()), zellige_graph_outputs(handle_as<Graph>());
@@ -239,8 +231,7 @@ class Sequence {
         zellige_tensor in[] = {tensor(), tensor(), tensor()}, out = tensor();
         auto* const inputs = choices_.spoiled() ? static_cast<zellige_tensor*>(wrong_address()) : in;
         auto* const outputs = choices_.spoiled() ? static_cast<zellige_tensor*>(wrong_address()) : &out;
-        good(zellige_program_call(handle_as<Program>(), inputs, number(max_inputs()), outputs, number(1),
-                                  nullptr));
+        good(zellige_program_call(handle_as<Program>(), inputs, number(max_inputs()), outputs, number(1), nullptr));
         return;
       }
       case 18:
@@ -260,14 +251,14 @@ class Sequence {
         if (choices_.spoiled()) table.current_stream = nullptr;
         void *in[] = {&table, wrong_address(), wrong_address()}, *out[] = {&table};
         const void* const exchange = choices_.spoiled() ? wrong_address() : &table;
-        good(zellige_program_call_objects(handle_as<Program>(), exchange, in, number(max_inputs()), out,
-                                          number(1), nullptr));
+        good(zellige_program_call_objects(handle_as<Program>(), exchange, in, number(max_inputs()), out, number(1),
+                                          nullptr));
         return;
       }
       case 21:
         return keep_text([&](char** to) {
-          return zellige_layout(
-              text({"composition((_4,_8):(_8,_1), _16:_2)", "(4,8):(8,1)", "((", "coalesced(4:1)"}), to);
+          return zellige_layout(text({"composition((_4,_8):(_8,_1), _16:_2)", "(4,8):(8,1)", "((", "coalesced(4:1)"}),
+                                to);
         });
       case 22:
         keep_text([&](char** to) { return zellige_layout_operations(to); });
@@ -287,8 +278,7 @@ class Sequence {
   }
 
   static const std::string& compiled() {
-    static const std::string bytes =
-        *reinterpret_cast<const std::string* (*)()>(dlsym(driver(), "fake_cubin"))();
+    static const std::string bytes = *reinterpret_cast<const std::string* (*)()>(dlsym(driver(), "fake_cubin"))();
     return bytes;
   }
   /// The cubin, or what is none.
@@ -315,8 +305,7 @@ class Sequence {
   static void* driver() {
     static void* const library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!library || !dlsym(library, "fake_cubin")) {
-      std::fprintf(stderr,
-                   "libcuda.so.1 is not the fake one: set LD_LIBRARY_PATH to tests/api/fake of the build\n");
+      std::fprintf(stderr, "libcuda.so.1 is not the fake one: set LD_LIBRARY_PATH to tests/api/fake of the build\n");
       std::exit(1);
     }
     return library;

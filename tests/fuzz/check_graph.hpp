@@ -16,8 +16,7 @@ inline bool small(const KernelGraph& g) {
   if (elements > 20000) return false;
   for (const KernelOp& op : g.ops) {
     if (op.kind == OpKind::matmul && elements > 2000) return false;
-    if (op.block && (op.block->grid.count() > 64 || op.block->loop > 64 || op.block->ops.size() > 64))
-      return false;
+    if (op.block && (op.block->grid.count() > 64 || op.block->loop > 64 || op.block->ops.size() > 64)) return false;
   }
   return g.ops.size() <= 64;
 }

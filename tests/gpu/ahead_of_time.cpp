@@ -71,8 +71,7 @@ struct Request {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 3)
-    return std::fprintf(stderr, "ahead_of_time: expected examples/mlp.json and mlp.manifest.json\n"), 2;
+  if (argc != 3) return std::fprintf(stderr, "ahead_of_time: expected examples/mlp.json and mlp.manifest.json\n"), 2;
   zellige::Program meaning(zellige::Graph::from_file(argv[1]), {ZELLIGE_ON_REFERENCE});
   zellige::Program program = zellige::Program::load(argv[2]);
   std::vector<Bits> inputs;
@@ -106,8 +105,8 @@ int main(int argc, char** argv) try {
         for (int i = 0; i < requests; ++i) {
           const Bits of_program = r.answered([&] { program.launch(r.in, {r.out}, r.stream); });
           const Bits& of_function = r.answered([&] {
-            const char* why = run_mlp(r.in[0], r.in[1], r.in[2], r.in[3], r.out, nullptr,
-                                      reinterpret_cast<CUstream_st*>(r.stream));
+            const char* why =
+                run_mlp(r.in[0], r.in[1], r.in[2], r.in[3], r.out, nullptr, reinterpret_cast<CUstream_st*>(r.stream));
             if (why) throw std::runtime_error(why);
           });
           served += 2, different += of_program != of_function;

@@ -16,8 +16,7 @@ int on_this_device() {
   std::vector<void*> inputs;
   for (int size : sizes) {
     std::vector<unsigned short> host(size);
-    for (int i = 0; i < size; ++i)
-      host[i] = half_t(float((i * 2654435761u >> 16) % 2001) / 4000 - 0.25f).bits;
+    for (int i = 0; i < size; ++i) host[i] = half_t(float((i * 2654435761u >> 16) % 2001) / 4000 - 0.25f).bits;
     void* device;
     CHECK(cudaMalloc(&device, size * 2));
     CHECK(cudaMemcpy(device, host.data(), size * 2, cudaMemcpyHostToDevice));
@@ -32,8 +31,7 @@ int on_this_device() {
   cudaStream_t stream;
   CHECK(cudaStreamCreate(&stream));
   // Captured before its first ordinary launch: setting attributes once must not disturb a capture.
-  for (const auto& [entry, times, to] :
-       {std::tuple{ordered_lora_0, 1, out[1]}, std::tuple{launch_lora_0, 8, out[2]}}) {
+  for (const auto& [entry, times, to] : {std::tuple{ordered_lora_0, 1, out[1]}, std::tuple{launch_lora_0, 8, out[2]}}) {
     cudaGraph_t graph;
     cudaGraphExec_t ready;
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
@@ -49,9 +47,8 @@ int on_this_device() {
   int different = 0, poisoned = 0;
   for (const auto& f : found)
     for (std::size_t i = 0; i < f.size(); ++i) different += f[i] != found[0][i], poisoned += f[i] == 0xffff;
-  std::printf(
-      "host entry: captured, overlapping and direct launches differ in %d of %d elements, %d unwritten\n",
-      different, results * bytes / 2, poisoned);
+  std::printf("host entry: captured, overlapping and direct launches differ in %d of %d elements, %d unwritten\n",
+              different, results * bytes / 2, poisoned);
   return different + poisoned > 0;
 }
 

@@ -61,8 +61,7 @@ TEST(Builder, EveryOperator) {
               const Tile x = t.load(X, {.loop = 1});
               const auto [now, fell] = reduction_max(x, 1);
               const Tile r = exp(fell), e = exp(x - now);
-              t.store(accum_rescale(e, r) / accum_red_sum_rescale(e, r) +
-                      accum_red_mean(x) * accum_red_rms(x));
+              t.store(accum_rescale(e, r) / accum_red_sum_rescale(e, r) + accum_red_mean(x) * accum_red_rms(x));
               t.store(accum_max(now));
               t.store(accum_redtox_sum(x, 1) + accum_red_sum(x));
             }).at(0));
@@ -83,10 +82,8 @@ TEST(Builder, SaysWhereAMistakeIs) {
             "6), found 3 blocks for 4");
   Builder other("h");
   const Tensor Z = other.input("Z", {4, 6});
-  EXPECT_EQ(message([&] { X + Z; }),
-            "add: expected operands of one builder and one level, found a tensor of another");
-  EXPECT_EQ(message([&] { b.output(Z); }),
-            "graph g: expected an output of this builder, found a tensor of another");
+  EXPECT_EQ(message([&] { X + Z; }), "add: expected operands of one builder and one level, found a tensor of another");
+  EXPECT_EQ(message([&] { b.output(Z); }), "graph g: expected an output of this builder, found a tensor of another");
   EXPECT_EQ(message([&] { Tensor() + Tensor(); }),
             "add: expected operands of one builder and one level, found a tensor of another");
   EXPECT_EQ(message([&] { b.custom({.grid = {0}}, [](BlockBuilder&) {}); }),

@@ -99,17 +99,14 @@ TEST(Candidates, DamageIsFoundWhereItStands) {
   EXPECT_EQ(message("[" + graph(0) + ",\n   {\"a\": tru}]", 1)
                 .find("json: expected JSON, found a parse error at line 2, column 13: syntax error"),
             0u);
-  EXPECT_EQ(
-      message("[" + graph(0) + ",", 1).find("json: expected JSON, found a parse error at line 1, column "),
-      0u);
+  EXPECT_EQ(message("[" + graph(0) + ",", 1).find("json: expected JSON, found a parse error at line 1, column "), 0u);
   EXPECT_EQ(message("[" + graph(0) + "] x", 1).substr(0, 40), "json: expected JSON, found a parse error");
   EXPECT_NE(message("[" + graph(0), 1), "");
   EXPECT_NE(message(graph(0) + "x"), "");
   EXPECT_NE(message(""), "");
   EXPECT_NE(message("["), "");
-  EXPECT_EQ(
-      message("[]"),
-      "json: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of 0");
+  EXPECT_EQ(message("[]"),
+            "json: expected a graph (an object with \"zellige_graph\") or a list of graphs, found a list of 0");
   EXPECT_EQ(message("\xef\xbb\xbf " + graph(0)), "") << "a byte order mark is no character";
 }
 

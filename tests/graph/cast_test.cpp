@@ -30,10 +30,8 @@ TEST(Cast, IsNumPys) {
     const DType a = dtype_of(from), b = dtype_of(to);
     for (; words >> pair; ++numbers) {
       const std::size_t colon = pair.find(':');
-      const double x =
-          from_bits(a, static_cast<std::uint32_t>(std::stoul(pair.substr(0, colon), nullptr, 16)));
-      const double expected =
-          from_bits(b, static_cast<std::uint32_t>(std::stoul(pair.substr(colon + 1), nullptr, 16)));
+      const double x = from_bits(a, static_cast<std::uint32_t>(std::stoul(pair.substr(0, colon), nullptr, 16)));
+      const double expected = from_bits(b, static_cast<std::uint32_t>(std::stoul(pair.substr(colon + 1), nullptr, 16)));
       const double y = cast(a, x, b);
       if (expected != expected) {
         ASSERT_TRUE(y != y) << from << " " << x << " to " << to << ": " << y;

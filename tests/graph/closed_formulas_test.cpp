@@ -85,12 +85,9 @@ using Formula = Array (*)(const std::vector<Array>&);
 
 Array rmsnorm(const std::vector<Array>& x) { return times(over_rms(x[0]), x[1]); }
 Array gated_mlp(const std::vector<Array>& x) {
-  return pointwise(times(x[0], x[1]), times(x[0], x[2]),
-                   [](double g, double u) { return g / (1 + std::exp(-g)) * u; });
+  return pointwise(times(x[0], x[1]), times(x[0], x[2]), [](double g, double u) { return g / (1 + std::exp(-g)) * u; });
 }
-Array lora(const std::vector<Array>& x) {
-  return pointwise(times(x[0], x[1]), times(times(x[0], x[2]), x[3]), sum_of);
-}
+Array lora(const std::vector<Array>& x) { return pointwise(times(x[0], x[1]), times(times(x[0], x[2]), x[3]), sum_of); }
 Array gqa(const std::vector<Array>& x) { return attention(x[0], x[1], x[2]); }
 Array qknorm(const std::vector<Array>& x) { return attention(over_rms(x[0]), x[1], over_rms(x[2])); }
 Array ntrans(const std::vector<Array>& x) {
@@ -122,13 +119,11 @@ class ClosedFormula : public testing::TestWithParam<File> {};
 TEST_P(ClosedFormula, HoldsForEveryCandidate) {
   const File& file = GetParam();
   const std::string path = mugraph_file(std::string(file.name) + ".json");
-  if (path.empty())
-    GTEST_SKIP() << file.name << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (path.empty()) GTEST_SKIP() << file.name << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   const std::vector<KernelGraph> graphs = load(path);
   ASSERT_EQ(graphs.size(), file.candidates);
   std::vector<Array> inputs;
-  for (int t : graphs[0].inputs)
-    inputs.push_back(random_array(graphs[0].tensors[t].shape, inputs.size() + 1));
+  for (int t : graphs[0].inputs) inputs.push_back(random_array(graphs[0].tensors[t].shape, inputs.size() + 1));
   const Array expected = file.formula(inputs);
   ReferenceOptions exact;
   exact.round = false;
@@ -144,16 +139,15 @@ TEST_P(ClosedFormula, HoldsForEveryCandidate) {
     else
       EXPECT_GT(error, 1e-2) << g.name << " equals its program";
   }
-  std::printf("%-15s %3zu candidates: relative error %.2g to %.2g, %s\n", file.name,
-              (graphs.size() + step - 1) / step, minimum, greatest,
-              file.equal ? "all equal their program" : "none equals its program");
+  std::printf("%-15s %3zu candidates: relative error %.2g to %.2g, %s\n", file.name, (graphs.size() + step - 1) / step,
+              minimum, greatest, file.equal ? "all equal their program" : "none equals its program");
 }
 
 INSTANTIATE_TEST_SUITE_P(Mugraphs, ClosedFormula,
-                         testing::Values(File{"rmsnorm_bs1", 18, rmsnorm, true},
-                                         File{"gated_mlp", 32, gated_mlp, true}, File{"lora", 4, lora, true},
-                                         File{"gqa_bs1", 28, gqa, true}, File{"mqa_bs1", 12, gqa, true},
-                                         File{"mha_bs1", 21, gqa, true}, File{"ntrans_bs1", 9, ntrans, true},
+                         testing::Values(File{"rmsnorm_bs1", 18, rmsnorm, true}, File{"gated_mlp", 32, gated_mlp, true},
+                                         File{"lora", 4, lora, true}, File{"gqa_bs1", 28, gqa, true},
+                                         File{"mqa_bs1", 12, gqa, true}, File{"mha_bs1", 21, gqa, true},
+                                         File{"ntrans_bs1", 9, ntrans, true},
                                          File{"qknorm_gqa_bs1", 190, qknorm, false}),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -9,8 +9,7 @@ namespace {
 
 Array filled(Shape shape, double value) {
   Array a = make_array(std::move(shape));
-  for (std::size_t i = 0; i < a.values.size(); ++i)
-    a.values[i] = value * (1 + static_cast<double>(i % 7) / 8);
+  for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = value * (1 + static_cast<double>(i % 7) / 8);
   return a;
 }
 
@@ -51,10 +50,9 @@ TEST(Compare, ANaNAgreesWithANaN) {
     EXPECT_EQ(one.wrong, 1);
     EXPECT_EQ(one.at, (Shape{1, 2}));
   }
-  EXPECT_EQ(
-      to_string(compare(found, expected, DType::f16)),
-      "relative norm inf, worst at (1, 2): found inf, expected nan, inf of the 0.00765 allowed, 1 elements "
-      "wrong");
+  EXPECT_EQ(to_string(compare(found, expected, DType::f16)),
+            "relative norm inf, worst at (1, 2): found inf, expected nan, inf of the 0.00765 allowed, 1 elements "
+            "wrong");
 }
 
 TEST(Compare, DistanceKnowsInfinities) {

@@ -123,8 +123,7 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
     ++seen;
     const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
     for (const Shape& shape : shapes)
-      for (int dim = norm ? static_cast<int>(shape.size()) - 1 : 0; dim < static_cast<int>(shape.size());
-           ++dim) {
+      for (int dim = norm ? static_cast<int>(shape.size()) - 1 : 0; dim < static_cast<int>(shape.size()); ++dim) {
         const Array x = random_array(shape, static_cast<std::uint64_t>(dim) + shape.size());
         Builder b("g");
         const Tensor X = b.input("X", shape, DType::f32);
@@ -158,9 +157,7 @@ TEST(Composed, OverSeveralDimensions) {
   const std::vector<Shape> several{{0, 2}, {2, 0}, {1, 2, 3}, {0, 1, 2, 3}, {3}, {0, 3}};
   for (OpKind kind : {OpKind::sum, OpKind::mean, OpKind::amax, OpKind::prod, OpKind::amin, OpKind::logsumexp})
     for (const Shape& dims : several) {
-      const auto over = [&](std::size_t d) {
-        return std::ranges::count(dims, static_cast<std::int64_t>(d)) > 0;
-      };
+      const auto over = [&](std::size_t d) { return std::ranges::count(dims, static_cast<std::int64_t>(d)) > 0; };
       Shape kept = shape, left;
       for (std::size_t d = 0; d < shape.size(); ++d)
         if (over(d))
@@ -188,8 +185,7 @@ TEST(Composed, OverSeveralDimensions) {
       const KernelGraph g = b.build();
       const std::vector<Array> y = run_reference(g, {x}, exact);
       Array expected{kept, {}};
-      for (const Line& line : lines)
-        expected.values.push_back(static_cast<double>(by_definition(kind, line)[0]));
+      for (const Line& line : lines) expected.values.push_back(static_cast<double>(by_definition(kind, line)[0]));
       expect_near(y[0], expected, name(kind));
       expect_near(y[2], expected, name(kind));
       expected.shape = left;
@@ -216,8 +212,7 @@ TEST(Composed, NormsOverTheLastDimensions) {
                     whole.begin() + static_cast<std::ptrdiff_t>(row * 20 + 20));
     const Line layer = over_root(centred(line), centred(line), 0x1p-17), rms = over_root(line, line, 0x1p-20);
     for (std::size_t i = 0; i < 20; ++i) {
-      EXPECT_NEAR(y[0].values[row * 20 + i], static_cast<double>(layer[i]) * w.values[i] + c.values[i],
-                  1e-12);
+      EXPECT_NEAR(y[0].values[row * 20 + i], static_cast<double>(layer[i]) * w.values[i] + c.values[i], 1e-12);
       EXPECT_NEAR(y[1].values[row * 20 + i], static_cast<double>(rms[i]), 1e-12);
       EXPECT_NEAR(y[2].values[row * 20 + i], static_cast<double>(all[row * 20 + i]), 1e-12);
     }
@@ -239,8 +234,7 @@ TEST(Composed, NormsTakeWeightAndBias) {
     const Line layer = over_root(centred(line), centred(line), 0x1p-17), rms = over_root(line, line, 0x1p-20),
                simple = over_root(centred(line), centred(line), 0);
     for (std::size_t i = 0; i < 11; ++i) {
-      EXPECT_NEAR(y[0].values[row * 11 + i], static_cast<double>(layer[i]) * w.values[i] + c.values[i],
-                  1e-12);
+      EXPECT_NEAR(y[0].values[row * 11 + i], static_cast<double>(layer[i]) * w.values[i] + c.values[i], 1e-12);
       EXPECT_NEAR(y[1].values[row * 11 + i], static_cast<double>(rms[i]) * w.values[i], 1e-12);
       EXPECT_NEAR(y[2].values[row * 11 + i], static_cast<double>(simple[i]), 1e-12);
     }
@@ -256,8 +250,7 @@ TEST(Composed, SpecialValuesAreThoseOfPyTorch) {
   b.output(amax(X, 1), "amax");
   b.output(amin(X, 1), "amin");
   b.output(sum(X, 1), "sum");
-  const Array x{{6, 3},
-                {-inf, -inf, -inf, 1e4, 1e4, -1e4, inf, 0, 1, NAN, 0, 1, -inf, 2, 2, -1e4, -1e4, -1e4}};
+  const Array x{{6, 3}, {-inf, -inf, -inf, 1e4, 1e4, -1e4, inf, 0, 1, NAN, 0, 1, -inf, 2, 2, -1e4, -1e4, -1e4}};
   const std::vector<Array> y = run_reference(b.build(), {x});
   const auto row = [&](int output, int r) {
     return std::vector<double>(y[output].values.begin() + r * 3, y[output].values.begin() + r * 3 + 3);

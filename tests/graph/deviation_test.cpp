@@ -32,8 +32,7 @@ TEST(Deviation, OfAFactorIsTheFactor) {
 
 TEST(Deviation, CloseIsOneStepOfAnElementAndTheOmittedRoundings) {
   const Array expected{{1, 2}, {1, 0}}, rounded{{1, 2}, {1.125, 0.125}};
-  const Deviation own = close_by(expected, DType::e5m2, nullptr),
-                  more = close_by(expected, DType::e5m2, &rounded);
+  const Deviation own = close_by(expected, DType::e5m2, nullptr), more = close_by(expected, DType::e5m2, &rounded);
   EXPECT_DOUBLE_EQ(own.elements[0], 0.25);
   EXPECT_DOUBLE_EQ(own.elements[1], std::max(3e-5 * std::sqrt(0.5), 3 * 0x1p-16));
   EXPECT_DOUBLE_EQ(more.elements[0], 0.25 + 5 * 0.125);

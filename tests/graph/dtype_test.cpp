@@ -69,8 +69,7 @@ TEST(Float32, AgreesWithTheProcessor) {
     ASSERT_EQ(round_to(DType::f32, x), static_cast<double>(static_cast<float>(x))) << x;
   }
   for (int i = 0; i < 1000000; ++i) {  // around the subnormals, which the loop above rarely draws
-    const double x =
-        std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53, -120 - static_cast<int>(random() % 32));
+    const double x = std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53, -120 - static_cast<int>(random() % 32));
     ASSERT_EQ(round_to(DType::f32, x), static_cast<double>(static_cast<float>(x))) << x;
   }
 }

@@ -16,8 +16,7 @@
 namespace zellige::graph {
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity(),
-                 nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
 double at(OpKind kind, std::vector<double> x, const Attributes& a = {}) { return apply(kind, a, x.data()); }
 
@@ -34,8 +33,7 @@ const std::map<OpKind, One> ones = {
     {OpKind::gelu, [](long double x) { return x * std::erfc(-x * std::sqrt(0.5L)) / 2; }},
     {OpKind::gelu_tanh,
      [](long double x) {
-       const long double z =
-           std::sqrt(2 / 3.14159265358979323846264338327950288L) * (x + 0.044715L * x * x * x);
+       const long double z = std::sqrt(2 / 3.14159265358979323846264338327950288L) * (x + 0.044715L * x * x * x);
        return x > -2 ? x / 2 * (1 + std::tanh(z)) : x / (1 + std::exp(-2 * z));
      }},
     {OpKind::relu, [](long double x) { return std::fmax(x, 0.0L); }},
@@ -50,20 +48,19 @@ const std::map<OpKind, One> ones = {
     {OpKind::cos, [](long double x) { return std::cos(x); }},
     {OpKind::cast, [](long double x) { return static_cast<float>(x); }}};
 
-const std::map<OpKind, Two> twos = {
-    {OpKind::add, [](long double x, long double y) { return x + y; }},
-    {OpKind::sub, [](long double x, long double y) { return x - y; }},
-    {OpKind::mul, [](long double x, long double y) { return x * y; }},
-    {OpKind::div, [](long double x, long double y) { return x / y; }},
-    {OpKind::pow, [](long double x, long double y) { return std::pow(x, y); }},
-    {OpKind::maximum, [](long double x, long double y) { return std::fmax(x, y); }},
-    {OpKind::minimum, [](long double x, long double y) { return std::fmin(x, y); }},
-    {OpKind::eq, [](long double x, long double y) { return x == y ? 1 : 0; }},
-    {OpKind::ne, [](long double x, long double y) { return x == y ? 0 : 1; }},
-    {OpKind::lt, [](long double x, long double y) { return x < y ? 1 : 0; }},
-    {OpKind::le, [](long double x, long double y) { return x > y ? 0 : 1; }},
-    {OpKind::gt, [](long double x, long double y) { return x > y ? 1 : 0; }},
-    {OpKind::ge, [](long double x, long double y) { return x < y ? 0 : 1; }}};
+const std::map<OpKind, Two> twos = {{OpKind::add, [](long double x, long double y) { return x + y; }},
+                                    {OpKind::sub, [](long double x, long double y) { return x - y; }},
+                                    {OpKind::mul, [](long double x, long double y) { return x * y; }},
+                                    {OpKind::div, [](long double x, long double y) { return x / y; }},
+                                    {OpKind::pow, [](long double x, long double y) { return std::pow(x, y); }},
+                                    {OpKind::maximum, [](long double x, long double y) { return std::fmax(x, y); }},
+                                    {OpKind::minimum, [](long double x, long double y) { return std::fmin(x, y); }},
+                                    {OpKind::eq, [](long double x, long double y) { return x == y ? 1 : 0; }},
+                                    {OpKind::ne, [](long double x, long double y) { return x == y ? 0 : 1; }},
+                                    {OpKind::lt, [](long double x, long double y) { return x < y ? 1 : 0; }},
+                                    {OpKind::le, [](long double x, long double y) { return x > y ? 0 : 1; }},
+                                    {OpKind::gt, [](long double x, long double y) { return x > y ? 1 : 0; }},
+                                    {OpKind::ge, [](long double x, long double y) { return x < y ? 0 : 1; }}};
 
 void expect_close(double found, long double expected, OpKind kind) {
   const auto y = static_cast<double>(expected);
@@ -112,8 +109,7 @@ TEST(Elementwise, RowsKeepTheirLaws) {
     EXPECT_PRED2(is, law.zero, apply(kind, a, std::vector<double>(n).data())) << name(kind);
     for (int i = 0; i < 200; ++i) {
       std::vector<double> x(n), y(n), sum(n);
-      for (std::size_t k = 0; k < n; ++k)
-        x[k] = uniform(random), y[k] = uniform(random), sum[k] = x[k] + y[k];
+      for (std::size_t k = 0; k < n; ++k) x[k] = uniform(random), y[k] = uniform(random), sum[k] = x[k] + y[k];
       const double fx = apply(kind, a, x.data()), fy = apply(kind, a, y.data());
       if (law.linear == Linear::all && kind != OpKind::cast)
         EXPECT_PRED2(close, apply(kind, a, sum.data()), fx + fy) << name(kind);
@@ -262,8 +258,7 @@ TEST(Elementwise, ErrorsHoldWhatTheOperandsMayBe) {
       std::vector<Uncertain> in;
       const Shape one{1};
       for (int k = 0; k < n; ++k) {
-        x.push_back(std::round(uniform(random) * 16) / 4 -
-                    (kind == OpKind::log || kind == OpKind::sqrt ? 0 : 2));
+        x.push_back(std::round(uniform(random) * 16) / 4 - (kind == OpKind::log || kind == OpKind::sqrt ? 0 : 2));
         e.push_back(uniform(random) < 0.5 ? 0 : uniform(random) * 0.25);
       }
       for (int k = 0; k < n; ++k) in.push_back({{one, &x[k]}, &e[k]});
@@ -273,13 +268,11 @@ TEST(Elementwise, ErrorsHoldWhatTheOperandsMayBe) {
       if (std::isnan(y)) continue;
       for (int trial = 0; trial < 20; ++trial) {
         std::vector<double> moved = x;
-        for (int k = 0; k < n; ++k)
-          moved[k] += e[k] * (trial == 0 ? 1 : trial == 1 ? -1 : 2 * uniform(random) - 1);
+        for (int k = 0; k < n; ++k) moved[k] += e[k] * (trial == 0 ? 1 : trial == 1 ? -1 : 2 * uniform(random) - 1);
         const double z = at(kind, moved);
         jumps += std::fabs(z - y) == 1;
         EXPECT_FALSE(std::fabs(z - y) > error * (1 + 1e-9) + 1e-12)
-            << name(kind) << ": " << x[0] << " +- " << e[0] << " gives " << y << " +- " << error << ", found "
-            << z;
+            << name(kind) << ": " << x[0] << " +- " << e[0] << " gives " << y << " +- " << error << ", found " << z;
       }
     }
   }

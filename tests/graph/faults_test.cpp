@@ -87,8 +87,7 @@ struct Subject {
         inputs(random_inputs(given, seed)),
         without(graph::run(exact, inputs.arrays)),
         fused(fused),
-        judge(exact, inputs.arrays, without, 1, fused ? &given : nullptr,
-              fused ? &inputs.reference : nullptr) {}
+        judge(exact, inputs.arrays, without, 1, fused ? &given : nullptr, fused ? &inputs.reference : nullptr) {}
 
   int output() const { return given.outputs[0]; }
   Array run(const Style& style, const std::vector<Array>& arrays) const {
@@ -103,9 +102,9 @@ struct Subject {
   }
 };
 
-const std::vector<Style> styles = {
-    {Order::forward, false},  {Order::backward, true}, {Order::pairs, false}, {Order::lanes, true},
-    {Order::shuffled, false}, {Order::fused, true},    {Order::cut, false},   {Order::split, true, {}, 0, 3}};
+const std::vector<Style> styles = {{Order::forward, false}, {Order::backward, true},       {Order::pairs, false},
+                                   {Order::lanes, true},    {Order::shuffled, false},      {Order::fused, true},
+                                   {Order::cut, false},     {Order::split, true, {}, 0, 3}};
 
 /// The root mean square of an array.
 double typical(const Array& a) {
@@ -158,8 +157,7 @@ std::vector<Fault> injected(const Subject& s, const Kind& kind, DType dtype) {
   // In e5m2 the rounding of probabilities that a fused attention leaves out takes an element as far as from 0.
   if (!(s.fused && kind.build == attention && dtype == DType::e5m2))
     plant("one element 0", [&](Array& a) { a.values[typical_at(7)] = 0; });
-  plant("rows shifted by one",
-        [&](Array& a) { std::rotate(a.values.begin(), a.values.begin() + n, a.values.end()); });
+  plant("rows shifted by one", [&](Array& a) { std::rotate(a.values.begin(), a.values.begin() + n, a.values.end()); });
   plant("one row the next",
         [&](Array& a) { std::copy_n(right.values.begin() + 17 * n, n, a.values.begin() + 16 * n); });
   plant("two columns swapped", [&](Array& a) {
@@ -241,8 +239,8 @@ TEST_P(Faults, AreWrongInEveryDtype) {
 
 TEST(IntegerFaults, AreWrong) {
   const auto sums = [](DType) { return row_sums(DType::int32); };
-  for (const Kind& kind : {Kind{"product", reference_product, true}, Kind{"epilogue", epilogue, true},
-                           Kind{"row_sums", sums, false}}) {
+  for (const Kind& kind :
+       {Kind{"product", reference_product, true}, Kind{"epilogue", epilogue, true}, Kind{"row_sums", sums, false}}) {
     Subject s(kind.build(DType::int8), false, 1);
     for (const Style& style : styles) EXPECT_TRUE(s.compare(s.run(style)).correct) << kind.name;
     const std::vector<Fault> faults = injected(s, kind, DType::int8);
@@ -265,8 +263,7 @@ TEST(FactorOfAFusedAttention, IsNamed) {
   const Comparison c = s.compare(found);
   EXPECT_FALSE(c.correct || c.explained);
   EXPECT_NE(
-      to_string(c).find(
-          "; the whole is larger or smaller by 0.0154 of itself, rounding alone explains no more than "),
+      to_string(c).find("; the whole is larger or smaller by 0.0154 of itself, rounding alone explains no more than "),
       std::string::npos)
       << to_string(c);
 }

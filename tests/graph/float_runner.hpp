@@ -17,15 +17,7 @@ namespace zellige::graph {
 /// `fused` multiplies and adds with one rounding; `cut` adds groups of eight exactly and truncates to
 /// float32, like tensor cores; `split` adds four parts in random orders, then the parts.
 enum class Order { forward, backward, pairs, lanes, shuffled, fused, cut, split };
-enum class Bug {
-  none,
-  missing_summand,
-  wrong_index,
-  factor,
-  swapped_rows,
-  half_of_the_partial_sums,
-  stage_read_again
-};
+enum class Bug { none, missing_summand, wrong_index, factor, swapped_rows, half_of_the_partial_sums, stage_read_again };
 
 struct Style {
   Order order = Order::forward;
@@ -59,8 +51,7 @@ class FloatRunner {
       for (int t : op.outputs) round(g_.tensors[t].dtype, at[t]);
     }
     std::vector<Array> result;
-    for (std::size_t t = 0; t < at.size(); ++t)
-      result.push_back({g_.tensors[t].shape, {at[t].begin(), at[t].end()}});
+    for (std::size_t t = 0; t < at.size(); ++t) result.push_back({g_.tensors[t].shape, {at[t].begin(), at[t].end()}});
     return result;
   }
 
@@ -92,8 +83,7 @@ class FloatRunner {
     }
     std::vector<float> t(exact.begin(), exact.end());
     if (style_.order == Order::backward) std::reverse(t.begin(), t.end());
-    if (style_.order == Order::shuffled || style_.order == Order::split)
-      std::shuffle(t.begin(), t.end(), random_);
+    if (style_.order == Order::shuffled || style_.order == Order::split) std::shuffle(t.begin(), t.end(), random_);
     if (style_.order == Order::pairs) {
       while (t.size() > 1) {
         std::vector<float> half;
@@ -184,8 +174,7 @@ class FloatRunner {
       if (kind == OpKind::softmax) {
         std::vector<double> t;
         for (std::int64_t j = 0; j < columns; ++j) maximum = std::max(maximum, at(x, out, i, j));
-        for (std::int64_t j = 0; j < columns; ++j)
-          t.push_back(unary(OpKind::exp, a, at(x, out, i, j) - maximum));
+        for (std::int64_t j = 0; j < columns; ++j) t.push_back(unary(OpKind::exp, a, at(x, out, i, j) - maximum));
         whole = sum(t, static_cast<std::size_t>(i));
       }
       if (kind == OpKind::rms_norm) {
@@ -241,8 +230,7 @@ class FloatRunner {
       operators = first_operator;
       for (std::size_t i = 0; i < b.ops.size(); ++i) {
         const BlockOp& o = b.ops[i];
-        if (o.kind == OpKind::output || (b.tensors[o.outputs[0]].after_loop && !is_accumulator(o.kind)))
-          continue;
+        if (o.kind == OpKind::output || (b.tensors[o.outputs[0]].after_loop && !is_accumulator(o.kind))) continue;
         step(op, o, i, it, b.loop, at, whole, state);
       }
     }
@@ -267,8 +255,8 @@ class FloatRunner {
       y.resize(n);
       for (std::int64_t r = 0; r < out[0]; ++r)
         for (std::int64_t c = 0; c < out[1]; ++c)
-          y[r * out[1] + c] = from[(r + (o.loop_dim == 0 ? it * out[0] : 0)) * all[1] + c +
-                                   (o.loop_dim == 1 ? it * out[1] : 0)];
+          y[r * out[1] + c] =
+              from[(r + (o.loop_dim == 0 ? it * out[0] : 0)) * all[1] + c + (o.loop_dim == 1 ? it * out[1] : 0)];
     } else if (o.kind == OpKind::reduction_max) {
       const Values& x = at[o.inputs[0]];
       const std::int64_t columns = b.tensors[o.inputs[0]].shape[1];
@@ -285,17 +273,14 @@ class FloatRunner {
       const std::int64_t columns = b.tensors[o.inputs[0]].shape[1];
       if (it == 0) acc.assign(x.size(), 0);
       if (o.kind == OpKind::accum_rescale || o.kind == OpKind::accum_red_sum_rescale)
-        for (std::size_t e = 0; e < x.size(); ++e)
-          acc[e] *= at[o.inputs[1]][e / static_cast<std::size_t>(columns)];
-      for (std::size_t e = 0; e < x.size(); ++e)
-        acc[e] += o.kind == OpKind::accum_red_rms ? x[e] * x[e] : x[e];
+        for (std::size_t e = 0; e < x.size(); ++e) acc[e] *= at[o.inputs[1]][e / static_cast<std::size_t>(columns)];
+      for (std::size_t e = 0; e < x.size(); ++e) acc[e] += o.kind == OpKind::accum_red_rms ? x[e] * x[e] : x[e];
       if (it + 1 < loop) return;
       y = acc;
       if (y.size() != n) {
         y.clear();
         for (std::int64_t r = 0; r < out[0]; ++r)
-          y.push_back(
-              sum({acc.begin() + r * columns, acc.begin() + (r + 1) * columns}, static_cast<std::size_t>(r)));
+          y.push_back(sum({acc.begin() + r * columns, acc.begin() + (r + 1) * columns}, static_cast<std::size_t>(r)));
         if (o.kind == OpKind::accum_red_rms)
           for (float& v : y) v = std::sqrt(v * (1.0f / static_cast<float>(columns * loop)));
       }

@@ -127,8 +127,7 @@ TEST(BlasDeathTest, ABadLibraryIsRefused) {
   EXPECT_EXIT(with("none", say)(), testing::ExitedWithCode(0), "^no BLAS: ZELLIGE_BLAS is none$");
   EXPECT_EXIT(with("libnowhere.so", caught)(), testing::ExitedWithCode(3),
               "^ZELLIGE_BLAS: libnowhere.so: cannot open shared object file: No such file or directory$");
-  EXPECT_EXIT(with("libm.so.6", caught)(), testing::ExitedWithCode(3),
-              "^ZELLIGE_BLAS: libm.so.6 has no cblas_dgemm$");
+  EXPECT_EXIT(with("libm.so.6", caught)(), testing::ExitedWithCode(3), "^ZELLIGE_BLAS: libm.so.6 has no cblas_dgemm$");
   EXPECT_EXIT(with(WRONG_BLAS, say)(), testing::ExitedWithCode(0),
               "^no BLAS: .*wrong_blas.* multiplies integers wrongly here$");
 }

@@ -34,9 +34,7 @@ bool all_differ(const Shape& shape, const Strides& strides) {
 // Law: there is a pair exactly where brute force finds one, and its two coordinates differ, exist, and lie at one address.
 TEST(Injective, AgreesWithBruteForce) {
   std::mt19937 rng(1);
-  const auto below = [&](std::int64_t n) {
-    return static_cast<std::int64_t>(rng() % static_cast<unsigned>(n));
-  };
+  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(rng() % static_cast<unsigned>(n)); };
   int injective = 0, interleaved = 0, shared = 0;
   for (int trial = 0; trial < 60000; ++trial) {
     const auto rank = static_cast<std::size_t>(1 + below(4));
@@ -91,11 +89,8 @@ TEST(Injective, DecidesWhateverTheExtents) {
 
 // Legal strides pass, and any stride is legal for an extent of 1.
 TEST(Injective, ValidateTakesWhatIsLegal) {
-  for (const auto& [shape, strides] : std::vector<std::pair<Shape, Strides>>{{{128, 17}, {129, 128}},
-                                                                             {{4, 1, 8}, {8, 0, 1}},
-                                                                             {{1, 64}, {-5, 1}},
-                                                                             {{1, 1}, {0, 0}},
-                                                                             {{3, 1}, {1, 1}}}) {
+  for (const auto& [shape, strides] : std::vector<std::pair<Shape, Strides>>{
+           {{128, 17}, {129, 128}}, {{4, 1, 8}, {8, 0, 1}}, {{1, 64}, {-5, 1}}, {{1, 1}, {0, 0}}, {{3, 1}, {1, 1}}}) {
     Builder b("g");
     b.output(exp(b.input("X", shape, DType::f16, strides)), "Y", strides);
     EXPECT_NO_THROW(validate(b.build())) << to_string(strides);

@@ -165,8 +165,7 @@ TEST(Inputs, BlockOperandsCount) {
 TEST(Inputs, AreSelectedOnPartsAsOnTheWhole) {
   Builder chain("chain");
   {
-    const Tensor A = chain.input("A", {300, 400}), B = chain.input("B", {400, 400}),
-                 C = chain.input("C", {400, 200});
+    const Tensor A = chain.input("A", {300, 400}), B = chain.input("B", {400, 400}), C = chain.input("C", {400, 200});
     chain.output(matmul(A, matmul(B, C)));
   }
   for (const KernelGraph& g : {softmax_without_maximum(64), chain.build()}) {

@@ -26,8 +26,7 @@ bool same(const BlockGraph& a, const BlockGraph& b) {
   if (a.tensors.size() != b.tensors.size() || a.ops.size() != b.ops.size()) return false;
   for (std::size_t i = 0; i < a.tensors.size(); ++i) {
     const BlockTensor &x = a.tensors[i], &y = b.tensors[i];
-    if (x.dtype != y.dtype || x.shape != y.shape || x.after_loop != y.after_loop || x.name != y.name)
-      return false;
+    if (x.dtype != y.dtype || x.shape != y.shape || x.after_loop != y.after_loop || x.name != y.name) return false;
   }
   for (std::size_t i = 0; i < a.ops.size(); ++i) {
     const BlockOp &x = a.ops[i], &y = b.ops[i];
@@ -46,8 +45,7 @@ bool same(const KernelGraph& a, const KernelGraph& b) {
   }
   for (std::size_t i = 0; i < a.ops.size(); ++i) {
     const KernelOp &x = a.ops[i], &y = b.ops[i];
-    if (x.kind != y.kind || x.inputs != y.inputs || x.outputs != y.outputs || !x.block != !y.block)
-      return false;
+    if (x.kind != y.kind || x.inputs != y.inputs || x.outputs != y.outputs || !x.block != !y.block) return false;
     if (x.block ? !same(*x.block, *y.block) : !(x.attributes == y.attributes)) return false;
   }
   return true;
@@ -64,8 +62,7 @@ TEST(Json, ExamplesAreTheirOwnText) {
 TEST(Json, EveryMugraphIsReadAsItIsWritten) {
   int graphs = 0;
   const std::string path = test::mugraph_file("lora.json");
-  if (path.empty())
-    GTEST_SKIP() << "the muGraphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
+  if (path.empty()) GTEST_SKIP() << "the muGraphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path).parent_path())) {
     if (entry.path().extension() != ".json") continue;
     for (const KernelGraph& g : load(entry.path().string())) {

@@ -43,8 +43,7 @@ TEST(OmittedRoundings, IsTheRoundingOfWhatNobodyStores) {
   EXPECT_EQ(e.tensors[tensor(e, "X")].dtype, DType::f16);
   EXPECT_FALSE(same_roundings(g, e));
   EXPECT_TRUE(same_roundings(g, omit_roundings(g, all_but(g, ""))));
-  EXPECT_TRUE(same_roundings(g, omit_roundings(g, all_but(g, "Y"))))
-      << "an output is stored, whoever says what";
+  EXPECT_TRUE(same_roundings(g, omit_roundings(g, all_but(g, "Y")))) << "an output is stored, whoever says what";
 }
 
 struct Judged {
@@ -103,8 +102,7 @@ TEST(OmittedRoundings, AComparisonMayGoEitherWayWithinTheRounding) {
   for (int i = 0; i < 4; ++i) stored[g.ops[i].outputs[0]] = false;
   const KernelGraph exact = omit_roundings(g, stored);
   ASSERT_EQ(exact.tensors[g.ops[3].outputs[0]].dtype, DType::f32) << "of the comparison, too";
-  const std::vector<Array> inputs{{{4, 64}, std::vector<double>(256, 1.0)},
-                                  {{4, 64}, std::vector<double>(256, -0.25)}};
+  const std::vector<Array> inputs{{{4, 64}, std::vector<double>(256, 1.0)}, {{4, 64}, std::vector<double>(256, -0.25)}};
   const Reference rounded = run(g, inputs), without = run(exact, inputs);
   const int y = g.outputs[0];
   ASSERT_EQ(without.tensors[y].values[5], 1.0);
@@ -120,8 +118,7 @@ TEST(OmittedRoundings, AComparisonMayGoEitherWayWithinTheRounding) {
 TEST(OmittedRoundings, WhatOverflowedOnlyWithTheRoundingMayBeFinite) {
   const Array exact{{2, 2}, {1, 2, 3, 4}}, rounded{{2, 2}, {1, INFINITY, NAN, 4}};
   EXPECT_TRUE(compare(exact, exact, DType::f16, nullptr, &rounded).correct);
-  EXPECT_FALSE(compare(rounded, exact, DType::f16, nullptr, &rounded).correct)
-      << "no number where there is one";
+  EXPECT_FALSE(compare(rounded, exact, DType::f16, nullptr, &rounded).correct) << "no number where there is one";
   Array off = exact;
   off.values[1] *= 1.01;
   EXPECT_FALSE(compare(off, exact, DType::f16, nullptr, &rounded).correct) << "nothing is added there";

@@ -77,8 +77,7 @@ TEST(Mask, OfATileCountsInTheWhole) {
       const auto made = one.custom(
           {.grid = {split.x < 0 ? 1 : 2, split.y < 0 ? 1 : 3, split.z < 0 ? 1 : 2}, .block = {32}, .loop = 2},
           [&](BlockBuilder& t) {
-            t.store(accum(reduction(t.mask(t.load(Y, split), k, split, 0), looped)),
-                    {split.x, split.y, split.z});
+            t.store(accum(reduction(t.mask(t.load(Y, split), k, split, 0), looped)), {split.x, split.y, split.z});
           });
       one.output(reduction(made.at(0), looped), "parts");
       const KernelGraph g = one.build();
@@ -128,8 +127,8 @@ TEST(Mask, LengthsOfATensor) {
       std::int64_t from = 0;
       for (std::size_t d = 0; d < c.lengths.size(); ++d)
         from = from * c.lengths[d] + (c.lengths[d] == 1 ? 0 : at[d + c.x.size() - c.lengths.size()]);
-      const bool kept = keeps(c.kept, at[i], at[j]) &&
-                        static_cast<double>(at[j]) < lengths.values[static_cast<std::size_t>(from)];
+      const bool kept =
+          keeps(c.kept, at[i], at[j]) && static_cast<double>(at[j]) < lengths.values[static_cast<std::size_t>(from)];
       EXPECT_EQ(y[0].values[n], kept ? x.values[n] : 0.5) << to_string(c.x) << " at " << to_string(at);
       sums[n / static_cast<std::size_t>(c.x.back())] += y[0].values[n];
     }

@@ -20,8 +20,7 @@ struct Attention {
 
 Attention causal(bool inside) {
   Builder b("causal");
-  const Tensor Q = b.input("Q", {8, 16}), K = b.input("K", {16, 8}), V = b.input("V", {8, 4}),
-               M = b.input("M", {8, 8});
+  const Tensor Q = b.input("Q", {8, 16}), K = b.input("K", {16, 8}), V = b.input("V", {8, 4}), M = b.input("M", {8, 8});
   if (inside) {
     b.output(b.custom({.block = {32}},
                       [&](BlockBuilder& t) {

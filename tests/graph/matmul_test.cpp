@@ -30,8 +30,7 @@ Array random_array(const Shape& shape, std::uint64_t seed) {
 double at(const Array& a, const Shape& index) {
   const std::size_t skip = index.size() - a.shape.size();
   std::int64_t i = 0;
-  for (std::size_t d = 0; d < a.shape.size(); ++d)
-    i = i * a.shape[d] + (a.shape[d] == 1 ? 0 : index[d + skip]);
+  for (std::size_t d = 0; d < a.shape.size(); ++d) i = i * a.shape[d] + (a.shape[d] == 1 ? 0 : index[d + skip]);
   return a.values[static_cast<std::size_t>(i)];
 }
 
@@ -132,8 +131,8 @@ TEST(Matmul, SpecialValuesOfABias) {
   const Tensor A = g.input("A", {1, 1}, DType::f32), B = g.input("B", {1, 4}, DType::f32),
                C = g.input("C", {4}, DType::f32);
   g.output(matmul(A, B, C));
-  const Array y = run_reference(
-      g.build(), {{{1, 1}, {1}}, {{1, 4}, {1, inf, 1, -inf}}, {{4}, {-inf, -inf, NAN, -inf}}})[0];
+  const Array y =
+      run_reference(g.build(), {{{1, 1}, {1}}, {{1, 4}, {1, inf, 1, -inf}}, {{4}, {-inf, -inf, NAN, -inf}}})[0];
   EXPECT_EQ(y.values[0], -inf);
   EXPECT_TRUE(std::isnan(y.values[1]));
   EXPECT_TRUE(std::isnan(y.values[2]));

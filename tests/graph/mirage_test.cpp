@@ -51,21 +51,21 @@ TEST_P(Imports, OperatorAndAttributes) {
   EXPECT_EQ(op.attributes.to, c.to);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Mirage, Imports,
-    testing::Values(Case{"tb_exp_op", "8,128", OpKind::exp, -1, 1, false},
-                    Case{"tb_rms_norm_op", "8,128", OpKind::rms_norm, -1, 1, false},
-                    Case{"tb_reduction_0_op", "1,128", OpKind::reduction, 0, 1, false},
-                    Case{"tb_reduction_1_op", "8,1", OpKind::reduction, 1, 1, false},
-                    Case{"tb_reduction_1_to_dimx_op", "8,32", OpKind::reduction, 1, 32, false},
-                    Case{"tb_accum_nored_op", "8,128", OpKind::accum, -1, 1, true},
-                    Case{"tb_forloop_accum_no_red_op", "8,128", OpKind::accum, -1, 1, true},
-                    Case{"tb_accum_red_ld_sum_op", "8,1", OpKind::accum_red_sum, -1, 1, true},
-                    Case{"tb_accum_red_ld_mean_op", "8,1", OpKind::accum_red_mean, -1, 1, true},
-                    Case{"tb_accum_red_ld_rms_op", "8,1", OpKind::accum_red_rms, -1, 1, true},
-                    Case{"tb_accum_redtox_ld_sum_op", "8,32", OpKind::accum_redtox_sum, -1, 32, true},
-                    Case{"tb_accum_max_op", "8,128", OpKind::accum_max, -1, 1, true}),
-    [](const auto& info) { return std::string(info.param.op_type); });
+INSTANTIATE_TEST_SUITE_P(Mirage, Imports,
+                         testing::Values(Case{"tb_exp_op", "8,128", OpKind::exp, -1, 1, false},
+                                         Case{"tb_rms_norm_op", "8,128", OpKind::rms_norm, -1, 1, false},
+                                         Case{"tb_reduction_0_op", "1,128", OpKind::reduction, 0, 1, false},
+                                         Case{"tb_reduction_1_op", "8,1", OpKind::reduction, 1, 1, false},
+                                         Case{"tb_reduction_1_to_dimx_op", "8,32", OpKind::reduction, 1, 32, false},
+                                         Case{"tb_accum_nored_op", "8,128", OpKind::accum, -1, 1, true},
+                                         Case{"tb_forloop_accum_no_red_op", "8,128", OpKind::accum, -1, 1, true},
+                                         Case{"tb_accum_red_ld_sum_op", "8,1", OpKind::accum_red_sum, -1, 1, true},
+                                         Case{"tb_accum_red_ld_mean_op", "8,1", OpKind::accum_red_mean, -1, 1, true},
+                                         Case{"tb_accum_red_ld_rms_op", "8,1", OpKind::accum_red_rms, -1, 1, true},
+                                         Case{"tb_accum_redtox_ld_sum_op", "8,32", OpKind::accum_redtox_sum, -1, 32,
+                                              true},
+                                         Case{"tb_accum_max_op", "8,128", OpKind::accum_max, -1, 1, true}),
+                         [](const auto& info) { return std::string(info.param.op_type); });
 
 TEST(Mirage, TwoResults) {
   const std::string fell = R"(,{"guid":13,"data_type":921,"num_dims":2,"dim":[8,1,0,0],"after_accum":false})";
@@ -75,8 +75,7 @@ TEST(Mirage, TwoResults) {
 }
 
 TEST(Mirage, SplitTakesItsSizesFromTheFile) {
-  const std::string rest =
-      R"(,{"guid":13,"data_type":921,"num_dims":2,"dim":[8,28,0,0],"after_accum":false})";
+  const std::string rest = R"(,{"guid":13,"data_type":921,"num_dims":2,"dim":[8,28,0,0],"after_accum":false})";
   for (const char* op_type : {"tb_split_1_op", "tb_chunk_1_op"}) {
     const Loaded l = import(candidate(op_type, "8,100", rest));
     ASSERT_EQ(l.error, "");
@@ -87,12 +86,11 @@ TEST(Mirage, SplitTakesItsSizesFromTheFile) {
 TEST(Mirage, RefusesConstantsThatTheFileLost) {
   for (const char* stem : {"mul_scalar", "clamp"}) {
     const Loaded l = import(candidate(fmt::format("tb_{}_op", stem), "8,128"));
-    EXPECT_EQ(
-        l.error,
-        fmt::format("graph g[0], operator 1 (kn_customized_op), block operator 1 (tb_{0}_op): expected an "
-                    "operator that the file gives whole, found {0}, whose constant{1} Mirage's JSON does "
-                    "not keep",
-                    stem, stem[0] == 'c' ? "s" : ""));
+    EXPECT_EQ(l.error,
+              fmt::format("graph g[0], operator 1 (kn_customized_op), block operator 1 (tb_{0}_op): expected an "
+                          "operator that the file gives whole, found {0}, whose constant{1} Mirage's JSON does "
+                          "not keep",
+                          stem, stem[0] == 'c' ? "s" : ""));
   }
 }
 
@@ -124,8 +122,8 @@ TEST(Mirage, NamesThatPeopleCanRead) {
 
 // One candidate that cannot be had does not cost the others.
 TEST(Mirage, EachCandidateStandsAlone) {
-  const std::string text = "[" + candidate("tb_exp_op", "8,128") + "," + candidate("tb_clamp_op", "8,128") +
-                           "," + candidate("tb_log_op", "8,128") + "]";
+  const std::string text = "[" + candidate("tb_exp_op", "8,128") + "," + candidate("tb_clamp_op", "8,128") + "," +
+                           candidate("tb_log_op", "8,128") + "]";
   const std::vector<Loaded> graphs = load_text(text, "json", "g");
   ASSERT_EQ(graphs.size(), 3u);
   EXPECT_EQ(graphs[0].error, "");

@@ -48,8 +48,7 @@ Array from(const Shape& shape, const F& f) {
 void expect_near(const Array& found, const Array& expected, double tolerance = 1e-12) {
   ASSERT_EQ(found.shape, expected.shape);
   for (std::size_t i = 0; i < found.values.size(); ++i)
-    ASSERT_NEAR(found.values[i], expected.values[i], tolerance * (1 + std::fabs(expected.values[i])))
-        << "at " << i;
+    ASSERT_NEAR(found.values[i], expected.values[i], tolerance * (1 + std::fabs(expected.values[i]))) << "at " << i;
 }
 
 TEST(Reference, UnaryOperators) {
@@ -206,8 +205,7 @@ TEST(Reference, GridsAndLoopsDoNotChangeAMatmul) {
   const std::int64_t T = 2, M = 12, N = 30, K = 24;
   const Array x = random_array({T, M, K}, random), y = random_array({T, K, N}, random);
   const Array expected = matmul_by_hand(x, y);
-  const int orders[][3] = {
-      {0, 1, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};  // which dimension of the output x, y, z split
+  const int orders[][3] = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};  // which dimension of the output x, y, z split
   for (const auto& order : orders)
     for (std::int64_t loop : {1, 2, 8, 24})
       for (const Dim3 parts : {Dim3{1, 1, 1}, Dim3{2, 3, 5}, Dim3{1, 12, 2}, Dim3{2, 1, 30}}) {
@@ -216,8 +214,7 @@ TEST(Reference, GridsAndLoopsDoNotChangeAMatmul) {
         Launch launch;
         std::array<std::int64_t, 3> grid{};
         Split left{.loop = 2}, right{.loop = 1}, out;
-        int* of[][3] = {
-            {&left.x, &left.y, &left.z}, {&right.x, &right.y, &right.z}, {&out.x, &out.y, &out.z}};
+        int* of[][3] = {{&left.x, &left.y, &left.z}, {&right.x, &right.y, &right.z}, {&out.x, &out.y, &out.z}};
         for (int axis = 0; axis < 3; ++axis) {
           const int dim = order[axis];
           grid[axis] = parts[dim];
@@ -240,8 +237,7 @@ TEST(Reference, BlocksOwnConsecutiveIterations) {
   b.output(b.custom({.grid = {2}, .block = {32}, .loop = 3}, [&](BlockBuilder& t) {
               t.store(accum(t.load(b.input("X", {12}), {.x = 0, .loop = 0})), {.x = 0});
             }).at(0));
-  const std::vector<Array> y =
-      run_reference(b.build(), {{{12}, {1, 2, 3, 4, 5, 6, 70, 80, 90, 100, 110, 120}}}, exact);
+  const std::vector<Array> y = run_reference(b.build(), {{{12}, {1, 2, 3, 4, 5, 6, 70, 80, 90, 100, 110, 120}}}, exact);
   EXPECT_EQ(y[0].values, (std::vector<double>{1 + 3 + 5, 2 + 4 + 6, 70 + 90 + 110, 80 + 100 + 120}));
 }
 
@@ -285,9 +281,8 @@ TEST(Reference, Accumulators) {
     return sum;
   };
   const auto same = [](double v) { return v; };
-  expect_near(found[0], from({4, n}, [&](Shape i) {
-                return element(i, 0, i[1]) + element(i, 1, i[1]) + element(i, 2, i[1]);
-              }));
+  expect_near(found[0],
+              from({4, n}, [&](Shape i) { return element(i, 0, i[1]) + element(i, 1, i[1]) + element(i, 2, i[1]); }));
   expect_near(found[1], from({4, 1}, [&](Shape i) { return over_all(i, same); }));
   expect_near(found[2], from({4, 1}, [&](Shape i) { return over_all(i, same) / (loop * n); }));
   expect_near(found[3], from({4, 1}, [&](Shape i) {
@@ -446,8 +441,7 @@ TEST(Reference, RefusesMoreThanTheMachineHolds) {
     check_memory(b.build());
     FAIL();
   } catch (const Error& e) {
-    EXPECT_TRUE(
-        std::string(e.what()).ends_with("for the reference, found more at tensor X (1048576, 1048576)"))
+    EXPECT_TRUE(std::string(e.what()).ends_with("for the reference, found more at tensor X (1048576, 1048576)"))
         << e.what();
   }
 }

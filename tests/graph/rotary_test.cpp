@@ -88,9 +88,7 @@ TEST(Rotary, ErrorsAreLimitedToTheirPair) {
       const std::size_t other = kind == OpKind::rotary ? (moved + 4) % 8 : moved ^ 1;
       const std::size_t pair = kind == OpKind::rotary ? moved % 4 : moved / 2;
       for (std::size_t i = 0; i < 8; ++i) {
-        const double share = i == moved   ? std::fabs(c.values[pair])
-                             : i == other ? std::fabs(s.values[pair])
-                                          : 0;
+        const double share = i == moved ? std::fabs(c.values[pair]) : i == other ? std::fabs(s.values[pair]) : 0;
         EXPECT_NEAR(error[i], 0.25 * share, 1e-5) << name(kind) << " " << moved << " " << i;
       }
     }

@@ -95,8 +95,7 @@ Array values(Draw& draw, const Shape& shape, DType dtype) {
   Array a = make_array(shape);
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     const double factor = std::exp2(static_cast<double>(draw.between(-4, 4)) / 2);
-    for (std::int64_t j = 0; j < shape[1]; ++j)
-      a.values[i * shape[1] + j] = round_to(dtype, factor * draw.bell());
+    for (std::int64_t j = 0; j < shape[1]; ++j) a.values[i * shape[1] + j] = round_to(dtype, factor * draw.bell());
   }
   return a;
 }
@@ -105,8 +104,7 @@ Array values(Draw& draw, const Shape& shape, DType dtype) {
 Drawn draw_graph(std::uint64_t seed, std::uint64_t input_seed) {
   Draw draw(seed);
   const DType dtype = dtypes[draw.between(0, 2)];
-  const std::int64_t rows = draw.between(3, 12),
-                     columns = draw.pick(std::vector<std::int64_t>{8, 20, 32, 64, 96});
+  const std::int64_t rows = draw.between(3, 12), columns = draw.pick(std::vector<std::int64_t>{8, 20, 32, 64, 96});
   Builder b("g" + std::to_string(seed));
   const Tensor X = b.input("X", {rows, columns}, dtype), Y = b.input("Y", {rows, columns}, dtype),
                O = b.input("O", {rows, columns}, dtype), W = b.input("W", {columns, columns}, dtype);
@@ -195,8 +193,8 @@ TEST(Rounding, IsNeverCalledWrong) {
       borderline[static_cast<int>(d.graph.tensors[0].dtype)] += v == Verdict::borderline;
     }
   }
-  std::printf("%d graphs, %d runs; borderline: f16 %d, bf16 %d, f32 %d\n", graphs, runs, borderline[0],
-              borderline[1], borderline[2]);
+  std::printf("%d graphs, %d runs; borderline: f16 %d, bf16 %d, f32 %d\n", graphs, runs, borderline[0], borderline[1],
+              borderline[2]);
   EXPECT_GT(graphs, static_cast<int>(900 / one_of()));
   for (int n : borderline) EXPECT_GT(n, static_cast<int>(5 / one_of()));  // else nothing was ill-conditioned
 }
@@ -210,8 +208,7 @@ std::vector<double> used(const Drawn& d, const Reference& r) {
     for (std::size_t t = 0; t < maximum.size(); ++t)
       if (!r.errors[t].values.empty() && !r.tensors[t].values.empty())
         for (std::size_t i = 0; i < found[t].values.size(); ++i) {
-          const double e = r.errors[t].values[i],
-                       off = std::fabs(found[t].values[i] - r.tensors[t].values[i]);
+          const double e = r.errors[t].values[i], off = std::fabs(found[t].values[i] - r.tensors[t].values[i]);
           if (e > 0 && off > 0) maximum[t] = std::max(maximum[t], off / e);
         }
   }
@@ -279,8 +276,7 @@ TEST(Rounding, BugsAreNeverBorderline) {
                          "swapped rows",
                          "half of the partial results",
                          "stage read again"};
-  int count[7][4] =
-      {};  // of each bug: wrong, correct, borderline, and not even that much where honest runs lie
+  int count[7][4] = {};  // of each bug: wrong, correct, borderline, and not even that much where honest runs lie
   std::vector<double> tight;
   for (int seed = 1; seed <= 900; ++seed) {
     if (!is_taken(seed)) continue;
@@ -292,8 +288,7 @@ TEST(Rounding, BugsAreNeverBorderline) {
     }
     if (!finite(r[0]) || !finite(r[1]) || !finite(r[2])) continue;
     std::vector<Judge> by;
-    for (std::size_t input = 0; input < 3; ++input)
-      by.emplace_back(d[input].graph, d[input].inputs, r[input]);
+    for (std::size_t input = 0; input < 3; ++input) by.emplace_back(d[input].graph, d[input].inputs, r[input]);
     FloatRunner clean(d[0].graph, styles[0]);
     clean.run(d[0].inputs);
     for (double x : used(d[0], r[0]))
@@ -303,8 +298,7 @@ TEST(Rounding, BugsAreNeverBorderline) {
       Verdict v = Verdict::correct;
       std::string why;
       bool hit = false;
-      for (std::size_t input = 0; input < 3;
-           ++input) {  // the rule of zellige run: borderline is tried again twice
+      for (std::size_t input = 0; input < 3; ++input) {  // the rule of zellige run: borderline is tried again twice
         FloatRunner runner(d[input].graph, style);
         const std::vector<Array> found = runner.run(d[input].inputs);
         hit = runner.hit;
@@ -326,16 +320,15 @@ TEST(Rounding, BugsAreNeverBorderline) {
         for (int t : op.outputs) {
           Array allowed = r[0].errors[t];
           for (double& e : allowed.values) e *= 8 * share[t];
-          const Comparison c =
-              compare(spoilt[t], r[0].tensors[t],
-                      {INFINITY, 2 * tolerance(d[0].graph.tensors[t].dtype).element}, &allowed);
+          const Comparison c = compare(spoilt[t], r[0].tensors[t],
+                                       {INFINITY, 2 * tolerance(d[0].graph.tensors[t].dtype).element}, &allowed);
           visible = visible || c.of_error > 1;
           maximum = std::max(maximum, c.of_error);
         }
       count[bug][3] += !visible;
       if (visible)
-        std::printf("seed %d, %s in operator %d: %s; %.3g times eight times what honest runs show\n", seed,
-                    names[bug], style.at, why.c_str(), maximum);
+        std::printf("seed %d, %s in operator %d: %s; %.3g times eight times what honest runs show\n", seed, names[bug],
+                    style.at, why.c_str(), maximum);
     }
   }
   std::sort(tight.begin(), tight.end());
@@ -344,8 +337,8 @@ TEST(Rounding, BugsAreNeverBorderline) {
       "percentile\n",
       tight[tight.size() / 2], tight[tight.size() * 9 / 10], tight.back(), tight[tight.size() / 10]);
   for (int bug = 1; bug <= 6; ++bug)
-    std::printf("%-26s wrong %4d  within the tolerance %4d  borderline %3d, of which invisible %3d\n",
-                names[bug], count[bug][0], count[bug][1], count[bug][2], count[bug][3]);
+    std::printf("%-26s wrong %4d  within the tolerance %4d  borderline %3d, of which invisible %3d\n", names[bug],
+                count[bug][0], count[bug][1], count[bug][2], count[bug][3]);
   for (int bug = 1; bug <= 6; ++bug) {
     EXPECT_EQ(count[bug][2], count[bug][3]) << names[bug];
     EXPECT_GT(count[bug][0], 3 * count[bug][1]) << names[bug];

@@ -87,9 +87,8 @@ TEST(Rows, OfNumbersThatNameNoneAreRefused) {
 
 TEST(Rows, RandomNumbersNameThem) {
   Builder b("drawn");
-  const Tensor X = b.input("X", {11, 3}), I = b.input("I", {2, 4}, DType::int32),
-               J = b.input("J", {11}, DType::int32), S = b.input("S", {1}, DType::int32),
-               Z = b.input("Z", {3, 3}, DType::int32);
+  const Tensor X = b.input("X", {11, 3}), I = b.input("I", {2, 4}, DType::int32), J = b.input("J", {11}, DType::int32),
+               S = b.input("S", {1}, DType::int32), Z = b.input("Z", {3, 3}, DType::int32);
   b.output(gather(X, reshape(I, {8})), "G");
   const Tensor Y = scatter(X, J, X * X);
   b.output(slice_scatter(Y, slice(X, 0, 0, 4), 0, S), "Y");
@@ -102,8 +101,7 @@ TEST(Rows, RandomNumbersNameThem) {
     std::ranges::sort(all);
     EXPECT_EQ(all, counted({11}).values);
     EXPECT_TRUE(in.arrays[3].values[0] >= 0 && in.arrays[3].values[0] <= 7);
-    EXPECT_EQ(in.arrays[1].values,
-              input_part(g, in, 1, whole({2, 4})).values);  // drawn equally if requested alone
+    EXPECT_EQ(in.arrays[1].values, input_part(g, in, 1, whole({2, 4})).values);  // drawn equally if requested alone
   }
 }
 
@@ -138,12 +136,11 @@ TEST_F(InPlace, WhatCannotBeIsRefused) {
   EXPECT_EQ(refused([](Builder& b, Tensor K, Tensor, Tensor) { b.output(b.in_place(K + K, K), "N"); }),
             "graph cache, operator 0 (add): expected scatter or slice_scatter to make N, which takes the "
             "memory of K");
-  EXPECT_EQ(refused([](Builder& b, Tensor K, Tensor I, Tensor U) {
-              b.output(b.in_place(scatter(K * 2.0, I, U), K), "N");
-            }),
-            "graph cache, operator 1 (scatter): expected N, which takes the memory of K, to replace a part "
-            "of it, found a "
-            "part of t3");
+  EXPECT_EQ(
+      refused([](Builder& b, Tensor K, Tensor I, Tensor U) { b.output(b.in_place(scatter(K * 2.0, I, U), K), "N"); }),
+      "graph cache, operator 1 (scatter): expected N, which takes the memory of K, to replace a part "
+      "of it, found a "
+      "part of t3");
   EXPECT_EQ(refused([](Builder& b, Tensor, Tensor I, Tensor U) {
               const Tensor W = b.constant("W", {8, 4});
               b.output(b.in_place(scatter(W, I, U), W), "N");
@@ -156,21 +153,19 @@ TEST_F(InPlace, WhatCannotBeIsRefused) {
             "graph cache, operator 1 (scatter): expected N to be made of memory that it does not take, found "
             "t3, which "
             "shows K");
-  EXPECT_EQ(
-      refused([](Builder& b, Tensor K, Tensor I, Tensor U) {
-        const Tensor N = b.in_place(scatter(K, I, U), K);
-        b.output(N, "N");
-        b.output(K + N, "both");
-      }),
-      "graph cache, operator 0 (scatter): expected all that reads K to come before N takes its memory, found "
-      "operator 1 (add), which cannot");
-  EXPECT_EQ(
-      refused([](Builder& b, Tensor K, Tensor I, Tensor U) {
-        const Tensor N = b.in_place(scatter(K, I, U), K);
-        b.output(N, "N");
-        b.output(b.in_place(scatter(N, I, U * 2.0), K), "M");
-      }),
-      "graph cache, operator 2 (scatter): expected M to be the only output in the memory of K, found N too");
+  EXPECT_EQ(refused([](Builder& b, Tensor K, Tensor I, Tensor U) {
+              const Tensor N = b.in_place(scatter(K, I, U), K);
+              b.output(N, "N");
+              b.output(K + N, "both");
+            }),
+            "graph cache, operator 0 (scatter): expected all that reads K to come before N takes its memory, found "
+            "operator 1 (add), which cannot");
+  EXPECT_EQ(refused([](Builder& b, Tensor K, Tensor I, Tensor U) {
+              const Tensor N = b.in_place(scatter(K, I, U), K);
+              b.output(N, "N");
+              b.output(b.in_place(scatter(N, I, U * 2.0), K), "M");
+            }),
+            "graph cache, operator 2 (scatter): expected M to be the only output in the memory of K, found N too");
 }
 
 }  // namespace

@@ -25,8 +25,7 @@ TEST(Shown, BytesThatAreNoTextAreEscaped) {
       << "the introducer to a terminal of one byte a character";
   EXPECT_EQ(shown("a\xff\xc3"), "a\\xff\\xc3");
   EXPECT_EQ(shown("\xc0\x9b"), "\\xc0\\x9b") << "an overlong form";
-  EXPECT_EQ(shown("\xe0\x80\x9b\xed\xa0\x80\xf4\x90\x80\x80"),
-            "\\xe0\\x80\\x9b\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(shown("\xe0\x80\x9b\xed\xa0\x80\xf4\x90\x80\x80"), "\\xe0\\x80\\x9b\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
 }
 
 /// For every string of up to three bytes: no terminal control remains, and other characters are unchanged.
@@ -35,8 +34,7 @@ TEST(Shown, NothingThatATerminalObeysIsLeft) {
     for (std::size_t i = 0; i < text.size(); ++i) {
       const auto byte = static_cast<unsigned char>(text[i]);
       if (byte < 0x20 || byte == 0x7f) return false;
-      if (byte >= 0x80 && byte < 0xa0 && (i == 0 || static_cast<unsigned char>(text[i - 1]) < 0x80))
-        return false;
+      if (byte >= 0x80 && byte < 0xa0 && (i == 0 || static_cast<unsigned char>(text[i - 1]) < 0x80)) return false;
       if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0) return false;
     }
     return true;

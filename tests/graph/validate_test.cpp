@@ -73,11 +73,10 @@ TEST(Validate, TensorsThatNobodyMakes) {
               g.tensors.push_back({DType::f16, {4}, {}, "lost"});
             }),
             "graph g: expected a producer for each tensor, found none for tensor 3");
-  EXPECT_EQ(
-      block_message([](BlockGraph& b) {
-        b.tensors.push_back({DType::f16, {4}, false, "lost"});
-      }),
-      "graph g, operator 0 (custom): expected a producer for each block tensor, found none for tensor 4");
+  EXPECT_EQ(block_message([](BlockGraph& b) {
+              b.tensors.push_back({DType::f16, {4}, false, "lost"});
+            }),
+            "graph g, operator 0 (custom): expected a producer for each block tensor, found none for tensor 4");
 }
 
 TEST(Validate, WhatInferenceContradicts) {
@@ -127,8 +126,8 @@ TEST(Validate, MissingBlockGraph) {
 }
 
 TEST(Validate, ABlockMayHaveAnyShapeOf32To1024Threads) {
-  for (Dim3 d : {Dim3{32}, Dim3{1024}, Dim3{8, 8, 4}, Dim3{5, 7, 1}, Dim3{1, 1024, 1}, Dim3{4, 4, 64},
-                 Dim3{1, 1, 128}, Dim3{1, 1, 1024}})
+  for (Dim3 d : {Dim3{32}, Dim3{1024}, Dim3{8, 8, 4}, Dim3{5, 7, 1}, Dim3{1, 1024, 1}, Dim3{4, 4, 64}, Dim3{1, 1, 128},
+                 Dim3{1, 1, 1024}})
     EXPECT_EQ(block_message([&](BlockGraph& b) { b.block = d; }), "") << d.x << " " << d.y << " " << d.z;
   EXPECT_EQ(block_message([](BlockGraph& b) {
               b.block = {1, 1, 2048};

@@ -116,8 +116,7 @@ TEST(Views, AReshapeIsALayoutOrNone) {
       std::vector<std::size_t> order(from.size());
       for (std::size_t d = 0; d < order.size(); ++d) order[d] = order.size() - 1 - d;
       if (random() % 2) std::shuffle(order.begin(), order.end(), random);
-      for (std::size_t d : order)
-        strides[d] = next, next *= from[d] + static_cast<std::int64_t>(random() % 4 == 0);
+      for (std::size_t d : order) strides[d] = next, next *= from[d] + static_cast<std::int64_t>(random() % 4 == 0);
     }
     const auto v = viewed(OpKind::reshape, {.sizes = to}, from, strides, to);
     if (dense) ASSERT_TRUE(v) << to_string(from) << " " << to_string(to);
@@ -205,8 +204,7 @@ TEST(Views, AChainIsALayoutOrNone) {
         EXPECT_TRUE(kind == OpKind::reshape || kind == OpKind::expand);
         break;
       }
-      reshaped_parts +=
-          kind == OpKind::reshape && std::ranges::any_of(v.starts, [](auto s) { return s != 0; });
+      reshaped_parts += kind == OpKind::reshape && std::ranges::any_of(v.starts, [](auto s) { return s != 0; });
       for (std::size_t i = 0; i < y.at.size(); ++i) {
         const Shape c = coordinates(static_cast<std::int64_t>(i), y.shape);
         std::int64_t found = 0;
@@ -257,10 +255,9 @@ TEST(Matmul, BatchesBroadcast) {
     Builder b("g");
     const Tensor X = b.input("X", left, DType::f32), Y = b.input("Y", right, DType::f32);
     b.output(matmul(X, Y), "Z");
-    b.output(b.custom({.grid = {1}, .block = {32}},
-                      [&](BlockBuilder& t) { t.store(matmul(t.load(X), t.load(Y))); })
-                 .at(0),
-             "block");
+    b.output(
+        b.custom({.grid = {1}, .block = {32}}, [&](BlockBuilder& t) { t.store(matmul(t.load(X), t.load(Y))); }).at(0),
+        "block");
     const Array x = counted(left), y = counted(right);
     const std::vector<Array> z = run_reference(b.build(), {x, y});
     const Shape shape = z[0].shape;

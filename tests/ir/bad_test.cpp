@@ -18,8 +18,7 @@ namespace fs = std::filesystem;
 /// Returns the paths of the texts in a folder of tests/ir, and in the folders in it.
 std::vector<fs::path> files(const char* folder) {
   std::vector<fs::path> all;
-  for (const auto& entry :
-       fs::recursive_directory_iterator(fs::path(ZELLIGE_SOURCE_DIR "/tests/ir") / folder))
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(ZELLIGE_SOURCE_DIR "/tests/ir") / folder))
     if (entry.path().extension() == ".ir") all.push_back(entry.path());
   std::ranges::sort(all);
   return all;

@@ -14,8 +14,7 @@ namespace zellige::ir {
 namespace {
 
 std::vector<std::string> lines_of(const char* example, const char* target) {
-  const graph::KernelGraph graph =
-      graph::load(fmt::format("{}/examples/{}.json", ZELLIGE_SOURCE_DIR, example)).front();
+  const graph::KernelGraph graph = graph::load(fmt::format("{}/examples/{}.json", ZELLIGE_SOURCE_DIR, example)).front();
   plan::PlanOptions options = run::tiling_options("given", target::find(target));
   const std::string text = print(emit::transpile(graph, target::find(target), options));
   std::vector<std::string> lines;
@@ -81,8 +80,7 @@ TEST_P(Deletions, OfAnyLineOrWordNeverDoesHarm) {
 
 TEST(Edits, AValueIsHeldInALayoutOfItsShape) {
   std::vector<std::string> lines = lines_of("gemm", "sm_80");
-  const auto held =
-      std::ranges::find_if(lines, [](const std::string& l) { return l.ends_with(" holds %3"); });
+  const auto held = std::ranges::find_if(lines, [](const std::string& l) { return l.ends_with(" holds %3"); });
   ASSERT_NE(held, lines.end());
   held->back() = '2';  // the bias, one row
   EXPECT_EQ(mistake(joined(lines)),

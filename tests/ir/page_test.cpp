@@ -32,9 +32,7 @@ std::string between(const std::string& text, std::string_view begin, std::string
 }
 
 /// Returns the kernel that the page shows.
-std::string shown(const std::string& page) {
-  return between(page, "<!-- kernel -->\n```text\n", "```\n<!-- end -->");
-}
+std::string shown(const std::string& page) { return between(page, "<!-- kernel -->\n```text\n", "```\n<!-- end -->"); }
 
 /// Returns what `zellige transpile FILE --emit ir` writes, with the given tilings or the chosen ones.
 std::string printed(const std::string& file, const char* target_name, const char* tiling) {
@@ -51,14 +49,12 @@ const std::string& decode_layer() {
 }
 
 TEST(Page, ShowsAKernelAsItIsPrinted) {
-  EXPECT_EQ(shown(read_file(root + "/docs/reference/kernel-ir.md")),
-            printed("/examples/gemm.json", "sm_80", "given"));
+  EXPECT_EQ(shown(read_file(root + "/docs/reference/kernel-ir.md")), printed("/examples/gemm.json", "sm_80", "given"));
 }
 
 TEST(Page, ShowsAKernelOfADecodeLayerAsItIsPrinted) {
   const std::string begin = "kernel llama_decode_k3", end = "kernel llama_decode_k4";
-  EXPECT_EQ(shown(read_file(root + "/docs/explanation/architecture.md")),
-            begin + between(decode_layer(), begin, end));
+  EXPECT_EQ(shown(read_file(root + "/docs/explanation/architecture.md")), begin + between(decode_layer(), begin, end));
 }
 
 /// Returns the words of a text: without what stands in quotes, names of instructions, and numbers.
@@ -100,8 +96,7 @@ void expect_explained(const std::set<std::string>& words, const std::set<std::st
                       const std::string& where) {
   static const std::set<std::string> known = glossary();
   for (const std::string& word : words)
-    EXPECT_TRUE(known.contains(word) || identifiers.contains(word))
-        << where << ": the glossary lacks " << word;
+    EXPECT_TRUE(known.contains(word) || identifiers.contains(word)) << where << ": the glossary lacks " << word;
 }
 
 TEST(Glossary, HasEveryWordOfADecodeLayer) {

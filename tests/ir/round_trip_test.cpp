@@ -38,8 +38,7 @@ std::string lost(const graph::KernelGraph& graph, const target::Target& target, 
   emit::Program before;
   try {
     before =
-        run::compile(graph, target, {.fuse = *tiling == '\0', .plan = run::tiling_options(tiling, target)})
-            .program;
+        run::compile(graph, target, {.fuse = *tiling == '\0', .plan = run::tiling_options(tiling, target)}).program;
   } catch (const Fault&) {
     throw;
   } catch (const Error&) {
@@ -80,8 +79,7 @@ void hold(const std::vector<Case>& cases) {
 }
 
 /// The graphs of a folder's files, each `step`-th of them.
-void add(std::vector<Case>& cases, const fs::path& folder, std::size_t step,
-         const std::vector<const char*>& tilings) {
+void add(std::vector<Case>& cases, const fs::path& folder, std::size_t step, const std::vector<const char*>& tilings) {
   const char* all = std::getenv("ZELLIGE_ALL");
   if (all && *all == '1') step = 1;
   std::vector<fs::path> files;

@@ -68,8 +68,7 @@ TEST(Accumulator, RowsAreSharedByNeighbours) {
   using D = Accumulator<WgmmaOf<half_t, 64>>;
   for (int t = 0; t < 128; ++t)
     for (int u = 0; u < 128; ++u)
-      ASSERT_EQ(D::at(0, t).row == D::at(0, u).row, t / D::lanes_of_row == u / D::lanes_of_row)
-          << t << " " << u;
+      ASSERT_EQ(D::at(0, t).row == D::at(0, u).row, t / D::lanes_of_row == u / D::lanes_of_row) << t << " " << u;
 }
 
 TEST(TileOrder, TakesEachTileOnce) {

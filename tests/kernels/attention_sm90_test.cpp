@@ -14,9 +14,9 @@ void check(const AttentionShape& s, unsigned blocks) {
       v("V", std::size_t(s.kv_heads) * s.keys * D), o("O", std::size_t(s.heads) * s.queries * D);
   q.random(1), k.random(2), v.random(3);
   const AttentionTensors<A> t(s);
-  const auto report = launch_hopper<attention_sm90<A>>(
-      blocks, A::threads, A::shared_bytes, 1,
-      {map_of(t.q, q), map_of(t.k, k), map_of(t.v, v), map_of(t.o, o, true), s});
+  const auto report =
+      launch_hopper<attention_sm90<A>>(blocks, A::threads, A::shared_bytes, 1,
+                                       {map_of(t.q, q), map_of(t.k, k), map_of(t.v, v), map_of(t.o, o, true), s});
   EXPECT_EQ(all_messages(report), "");
   EXPECT_TRUE(report.complete);
   for (int h = 0; h < s.heads; ++h) {
@@ -40,14 +40,10 @@ void check(const AttentionShape& s, unsigned blocks) {
   }
 }
 
-TEST(AttentionSm90, OneTileOfKeys) {
-  check<Attention<bfloat16_t, 64, 64, false>>({128, 64, 1, 1, 0.125f}, 1);
-}
+TEST(AttentionSm90, OneTileOfKeys) { check<Attention<bfloat16_t, 64, 64, false>>({128, 64, 1, 1, 0.125f}, 1); }
 TEST(AttentionSm90, RaggedLengths) { check<Attention<half_t, 128, 64, false>>({150, 200, 1, 1, 0.1f}, 2); }
 TEST(AttentionSm90, Causal) { check<Attention<bfloat16_t, 64, 128, true>>({300, 300, 1, 1, 0.125f}, 2); }
-TEST(AttentionSm90, CausalWithEarlierKeys) {
-  check<Attention<half_t, 64, 64, true>>({130, 290, 1, 1, 0.125f}, 1);
-}
+TEST(AttentionSm90, CausalWithEarlierKeys) { check<Attention<half_t, 64, 64, true>>({130, 290, 1, 1, 0.125f}, 1); }
 TEST(AttentionSm90, GroupedHeads) { check<Attention<half_t, 64, 64, false>>({128, 128, 4, 2, 0.125f}, 3); }
 
 }  // namespace

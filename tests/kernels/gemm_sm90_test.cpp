@@ -14,10 +14,7 @@ struct Trial {
   Device<typename Tile::Output> d;
 
   explicit Trial(const GemmShape& shape)
-      : s(shape),
-        a("A", std::size_t(s.m) * s.k),
-        b("B", std::size_t(s.n) * s.k),
-        d("D", std::size_t(s.m) * s.n) {
+      : s(shape), a("A", std::size_t(s.m) * s.k), b("B", std::size_t(s.n) * s.k), d("D", std::size_t(s.m) * s.n) {
     a.random(1), b.random(2);
   }
   std::vector<emulate::Parameter> parameters() {
@@ -37,8 +34,7 @@ struct Trial {
     EXPECT_EQ(all_messages(report), "");
     EXPECT_TRUE(report.complete);
     for (int m = 0; m < s.m; ++m)
-      for (int n = 0; n < s.n; ++n)
-        ASSERT_TRUE(near(d[m * s.n + n], product(m, n), 8e-3, 1e-4 * s.k)) << m << "," << n;
+      for (int n = 0; n < s.n; ++n) ASSERT_TRUE(near(d[m * s.n + n], product(m, n), 8e-3, 1e-4 * s.k)) << m << "," << n;
   }
 };
 
@@ -85,8 +81,7 @@ TEST(GemmSm90, BiasActivationAndResidual) {
   for (int m = 0; m < 120; ++m) {
     for (int n = 0; n < 72; ++n) {
       const double x = t.product(m, n) + bias[n];
-      ASSERT_TRUE(near(t.d[m * 72 + n], x / (1 + std::exp(-x)) + residual[m * 72 + n], 2e-3, 1e-2))
-          << m << "," << n;
+      ASSERT_TRUE(near(t.d[m * 72 + n], x / (1 + std::exp(-x)) + residual[m * 72 + n], 2e-3, 1e-2)) << m << "," << n;
     }
   }
 }

@@ -8,8 +8,7 @@ using namespace kernels;
 
 // A functor with pointers is made from the kernel's parameters.
 template <class L>
-void with_bias(TmaDescriptor w, TmaDescriptor x, TmaDescriptor y, LinearShape s,
-               gmem<const typename L::Element> bias) {
+void with_bias(TmaDescriptor w, TmaDescriptor x, TmaDescriptor y, LinearShape s, gmem<const typename L::Element> bias) {
   linear_rows_sm90<L, BiasActivate<typename L::Element, Relu>>(w, x, y, s, {bias});
 }
 

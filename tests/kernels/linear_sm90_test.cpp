@@ -36,21 +36,13 @@ void check(const LinearShape& s, unsigned blocks) {
   }
 }
 
-TEST(LinearSm90, ProductOfSixteenRows) {
-  check<FewRows<half_t, Weights::nk, Work::product, 16, 2>>({16, 136, 320}, 2);
-}
-TEST(LinearSm90, ProductOfFiveRows) {
-  check<FewRows<half_t, Weights::nk, Work::product, 8, 4>>({5, 64, 192}, 1);
-}
+TEST(LinearSm90, ProductOfSixteenRows) { check<FewRows<half_t, Weights::nk, Work::product, 16, 2>>({16, 136, 320}, 2); }
+TEST(LinearSm90, ProductOfFiveRows) { check<FewRows<half_t, Weights::nk, Work::product, 8, 4>>({5, 64, 192}, 1); }
 TEST(LinearSm90, OneRow) { check<FewRows<half_t, Weights::kn, Work::product, 8, 2>>({1, 72, 128}, 2); }
 TEST(LinearSm90, RmsNorm) { check<FewRows<half_t, Weights::kn, Work::rms_norm, 16, 2>>({11, 72, 256}, 2); }
-TEST(LinearSm90, RmsNormOfTwoRows) {
-  check<FewRows<half_t, Weights::kn, Work::rms_norm, 8, 4>>({2, 64, 512}, 1);
-}
+TEST(LinearSm90, RmsNormOfTwoRows) { check<FewRows<half_t, Weights::kn, Work::rms_norm, 8, 4>>({2, 64, 512}, 1); }
 TEST(LinearSm90, Gated) { check<FewRows<half_t, Weights::kn, Work::gated, 8, 2>>({8, 72, 256}, 2); }
-TEST(LinearSm90, GatedSixteenRows) {
-  check<FewRows<half_t, Weights::kn, Work::gated, 16, 2>>({13, 32, 192}, 1);
-}
+TEST(LinearSm90, GatedSixteenRows) { check<FewRows<half_t, Weights::kn, Work::gated, 16, 2>>({13, 32, 192}, 1); }
 
 }  // namespace
 }  // namespace zellige

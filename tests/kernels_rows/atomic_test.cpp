@@ -82,8 +82,7 @@ void counts_beyond(gmem<unsigned> counter, gmem<unsigned> before) {
 TEST(AtomicIncrement, BeyondTheBuffer) {
   Device<unsigned> counter("counter", 1), before("before", 64);
   counter.fill(0);
-  const std::string found =
-      all_messages(launch<counts_beyond>({{1}, {64}, 0}, {counter.out(), before.out()}));
+  const std::string found = all_messages(launch<counts_beyond>({{1}, {64}, 0}, {counter.out(), before.out()}));
   EXPECT_EQ(found.rfind("out of bounds on global tensor counter: thread 0 (warp 0) of block (0,0,0) writes "
                         "bytes 4..8 at ",
                         0),

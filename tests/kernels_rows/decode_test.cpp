@@ -21,8 +21,7 @@ void check(const Attention& s, float spread = 1.0f) {
   constexpr int D = Plan::head_dim;
   const int group = s.heads_q / s.heads_kv, units = s.heads_kv * int(ceil_div(group, Plan::rows));
   const int64_t key = D + s.gap, head = s.keys * key, batch = s.heads_kv * head;
-  Device<T> q("q", s.batches * s.heads_q * D), k("k", s.batches * batch), v("v", s.batches * batch),
-      o("o", q.count);
+  Device<T> q("q", s.batches * s.heads_q * D), k("k", s.batches * batch), v("v", s.batches * batch), o("o", q.count);
   q.random(1, spread), k.random(2, spread), v.random(3);
   Device<float> partial("partial", s.batches * units * s.splits / Plan::cluster * Plan::partial + 1);
   Device<unsigned> counters("counters", s.batches * units);

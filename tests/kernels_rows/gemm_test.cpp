@@ -38,18 +38,15 @@ struct Operands {
   template <class F>
   void check(const emulate::Report& report, F f) {
     EXPECT_EQ(all_messages(report), "");
-    const double unit =
-        sizeof(T) == 2 && T(1.00390625f) == T(1.0f) ? 4e-3 : 5e-4;  // half an ulp of bf16, f16
+    const double unit = sizeof(T) == 2 && T(1.00390625f) == T(1.0f) ? 4e-3 : 5e-4;  // half an ulp of bf16, f16
     for (int m = 0; m < s.m; ++m) {
       for (int n = 0; n < s.n; ++n)
         ASSERT_TRUE(near(c[m * s.ldc + n], f(product(m, n), m, n), unit, 2e-5 * s.k)) << m << "," << n;
-      for (int n = s.n; n < s.ldc && m + 1 < s.m; ++n)
-        ASSERT_FALSE(c.buffer.initialised(2 * (m * s.ldc + n), 2));
+      for (int n = s.n; n < s.ldc && m + 1 < s.m; ++n) ASSERT_FALSE(c.buffer.initialised(2 * (m * s.ldc + n), 2));
     }
   }
   std::vector<emulate::Parameter> parameters() {
-    return {a.in(), int64_t(s.lda), b.in(), int64_t(s.ldb), c.out(), int64_t(s.ldc), s.m, s.n,
-            s.k,    Identity{}};
+    return {a.in(), int64_t(s.lda), b.in(), int64_t(s.ldb), c.out(), int64_t(s.ldc), s.m, s.n, s.k, Identity{}};
   }
 };
 constexpr auto as_is = [](double x, int, int) { return x; };
@@ -57,10 +54,10 @@ constexpr auto as_is = [](double x, int, int) { return x; };
 template <class T, int BM, int BN, int Stages, bool AlongK>
 void check_ragged(const Size& s) {
   Operands<T> o(s, AlongK);
-  o.check(launch<gemm_ragged<T, BM, BN, Stages, AlongK, Identity>>(
-              {{ceil_div(s.n, BN), ceil_div(s.m, BM)}, {256}, GemmRagged<BM, BN, Stages, AlongK>::bytes},
-              o.parameters()),
-          as_is);
+  o.check(
+      launch<gemm_ragged<T, BM, BN, Stages, AlongK, Identity>>(
+          {{ceil_div(s.n, BN), ceil_div(s.m, BM)}, {256}, GemmRagged<BM, BN, Stages, AlongK>::bytes}, o.parameters()),
+      as_is);
 }
 
 TEST(GemmRagged, Tiny) { check_ragged<half_t, 32, 32, 4, false>({6, 4, 9, 9, 4, 4}); }
@@ -73,8 +70,8 @@ TEST(GemmRagged, ColumnMajorTiny) { check_ragged<bfloat16_t, 32, 32, 4, true>({6
 TEST(GemmRagged, LargeTiles) { check_ragged<half_t, 64, 64, 2, false>({65, 71, 270, 271, 73, 75}); }
 
 // Operands that start between two multiples of 16 bytes: the first chunk reaches back before the tensor.
-void ragged_from(gmem<const half_t> a, gmem<const half_t> b, gmem<half_t> c, int lead_a, int lead_b, int m,
-                 int n, int k) {
+void ragged_from(gmem<const half_t> a, gmem<const half_t> b, gmem<half_t> c, int lead_a, int lead_b, int m, int n,
+                 int k) {
   gemm_ragged<half_t, 32, 32, 4, false, Identity>(a + lead_a, k, b + lead_b, n, c, n, m, n, k, Identity{});
 }
 void check_alignments(int m, int n, int k) {
@@ -84,10 +81,9 @@ void check_alignments(int m, int n, int k) {
     a.random(3), b.random(4);
     for (int i = 0; i < lead; ++i) a.data()[i] = half_t(NAN);
     for (int i = 0; i < lead_b; ++i) b.data()[i] = half_t(NAN);
-    EXPECT_EQ(
-        all_messages(launch<ragged_from>({{1, ceil_div(m, 32)}, {256}, GemmRagged<32, 32, 4, false>::bytes},
-                                         {a.in(), b.in(), c.out(), lead, lead_b, m, n, k})),
-        "");
+    EXPECT_EQ(all_messages(launch<ragged_from>({{1, ceil_div(m, 32)}, {256}, GemmRagged<32, 32, 4, false>::bytes},
+                                               {a.in(), b.in(), c.out(), lead, lead_b, m, n, k})),
+              "");
     for (int i = 0; i < m; ++i)
       for (int j = 0; j < n; ++j) {
         double want = 0;
@@ -104,30 +100,17 @@ TEST(GemmRagged, RowsShorterThanAChunk) {
 template <class Tile>
 void check_sm80(const Size& s) {
   Operands<typename Tile::Element> o(s, Tile::along_k);
-  o.check(
-      launch<gemm_sm80<Tile, Identity>>(
-          {{ceil_div(s.n, Tile::n), ceil_div(s.m, Tile::m)}, {Tile::threads}, Tile::bytes}, o.parameters()),
-      as_is);
+  o.check(launch<gemm_sm80<Tile, Identity>>(
+              {{ceil_div(s.n, Tile::n), ceil_div(s.m, Tile::m)}, {Tile::threads}, Tile::bytes}, o.parameters()),
+          as_is);
 }
 
-TEST(GemmSm80, WholeTiles) {
-  check_sm80<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, false>>({64, 128, 256, 256, 128, 128});
-}
-TEST(GemmSm80, Edges) {
-  check_sm80<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, false>>({70, 75, 100, 104, 80, 75});
-}
-TEST(GemmSm80, LessThanAStage) {
-  check_sm80<GemmSm80<half_t, 64, 64, 64, 4, 1, 4, false>>({6, 4, 9, 16, 8, 4});
-}
-TEST(GemmSm80, ColumnMajorB) {
-  check_sm80<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, true>>({70, 75, 300, 304, 304, 76});
-}
-TEST(GemmSm80, Bf16) {
-  check_sm80<GemmSm80<bfloat16_t, 32, 64, 64, 2, 1, 2, true>>({33, 65, 129, 136, 136, 66});
-}
-TEST(GemmSm80, WideTiles) {
-  check_sm80<GemmSm80<half_t, 128, 128, 64, 3, 2, 4, false>>({128, 136, 72, 72, 136, 136});
-}
+TEST(GemmSm80, WholeTiles) { check_sm80<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, false>>({64, 128, 256, 256, 128, 128}); }
+TEST(GemmSm80, Edges) { check_sm80<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, false>>({70, 75, 100, 104, 80, 75}); }
+TEST(GemmSm80, LessThanAStage) { check_sm80<GemmSm80<half_t, 64, 64, 64, 4, 1, 4, false>>({6, 4, 9, 16, 8, 4}); }
+TEST(GemmSm80, ColumnMajorB) { check_sm80<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, true>>({70, 75, 300, 304, 304, 76}); }
+TEST(GemmSm80, Bf16) { check_sm80<GemmSm80<bfloat16_t, 32, 64, 64, 2, 1, 2, true>>({33, 65, 129, 136, 136, 66}); }
+TEST(GemmSm80, WideTiles) { check_sm80<GemmSm80<half_t, 128, 128, 64, 3, 2, 4, false>>({128, 136, 72, 72, 136, 136}); }
 
 using SmallTile = GemmSm80<half_t, 64, 64, 64, 3, 2, 2, false>;
 
@@ -142,9 +125,8 @@ void check_epilogue(F f) {
   Operands<half_t> o({48, 72, 64, 64, 72, 72}, false);
   Device<half_t> bias("bias", 72), residual("residual", 48 * 72);
   bias.random(5), residual.random(6);
-  o.check(launch<with_epilogue<Activation>>(
-              {{2, 1}, {SmallTile::threads}, SmallTile::bytes},
-              {o.a.in(), o.b.in(), o.c.out(), bias.in(), residual.in(), 48, 72, 64}),
+  o.check(launch<with_epilogue<Activation>>({{2, 1}, {SmallTile::threads}, SmallTile::bytes},
+                                            {o.a.in(), o.b.in(), o.c.out(), bias.in(), residual.in(), 48, 72, 64}),
           [&](double x, int m, int n) { return f(x + bias[n]) + residual[m * 72 + n]; });
 }
 TEST(Epilogue, Linear) {
@@ -161,8 +143,8 @@ TEST(Epilogue, GeluTanh) {
       [](double x) { return 0.5 * x * (1 + std::tanh(0.79788456080286536 * (x + 0.044715 * x * x * x))); });
 }
 
-void ragged_with_bias(gmem<const half_t> a, gmem<const half_t> b, gmem<half_t> c, gmem<const half_t> bias,
-                      int m, int n, int k) {
+void ragged_with_bias(gmem<const half_t> a, gmem<const half_t> b, gmem<half_t> c, gmem<const half_t> bias, int m, int n,
+                      int k) {
   const BiasActivate<half_t, Relu> epilogue{bias};
   gemm_ragged<half_t, 32, 32, 4, false>(a, int64_t(k), b, int64_t(n), c, int64_t(n), m, n, k, epilogue);
 }

@@ -71,15 +71,15 @@ template <auto Kernel>
 std::string softmax(int rows, int columns, unsigned blocks) {
   Device<half_t> x("x", rows * columns), y("y", rows * columns);
   x.random(1);
-  return first(launch<Kernel>({{blocks}, {64}, 32},
-                              {x.in(), y.out(), rows, columns, int64_t(columns), int64_t(columns)}));
+  return first(
+      launch<Kernel>({{blocks}, {64}, 32}, {x.in(), y.out(), rows, columns, int64_t(columns), int64_t(columns)}));
 }
 template <auto Kernel>
 std::string norm(int rows, int columns, unsigned blocks) {
   Device<half_t> x("x", rows * columns), w("w", columns), y("y", rows * columns);
   x.random(1), w.random(2);
-  return first(launch<Kernel>({{blocks}, {64}, 64}, {x.in(), w.in(), w.in(), y.out(), rows, columns,
-                                                     int64_t(columns), int64_t(columns), 1e-5f}));
+  return first(launch<Kernel>({{blocks}, {64}, 64}, {x.in(), w.in(), w.in(), y.out(), rows, columns, int64_t(columns),
+                                                     int64_t(columns), 1e-5f}));
 }
 TEST(InjectedFaults, Rows) {
   EXPECT_EQ((softmax<injected::softmax_one_slot::softmax<half_t, 8, 64, 1, false>>(4, 512, 1)),
@@ -89,8 +89,7 @@ TEST(InjectedFaults, Rows) {
             "out of bounds on global tensor x: thread 0 (warp 0) of block (0,0,0) reads bytes 256..272 at "
             "LINE; the tensor has 256");
   EXPECT_EQ(
-      (norm<injected::norm_one_slot::norm<injected::norm_one_slot::Norm::layer, half_t, 8, 64, 1, false>>(
-          4, 512, 1)),
+      (norm<injected::norm_one_slot::norm<injected::norm_one_slot::Norm::layer, half_t, 8, 64, 1, false>>(4, 512, 1)),
       "race on shared tensor slots: thread 32 (warp 1) of block (0,0,0) writes bytes 16..32 at LINE; "
       "thread 63 (warp 1) read them at LINE and no __syncwarp or barrier lies between");
 }
@@ -99,9 +98,8 @@ template <auto Kernel>
 std::string gemm(int m, int n, int k, int lda, unsigned tile, unsigned threads, unsigned bytes) {
   Device<half_t> a("A", (m - 1) * lda + k), b("B", k * n), c("C", m * n);
   a.random(1), b.random(2);
-  return first(
-      launch<Kernel>({{ceil_div(n, tile), ceil_div(m, tile)}, {threads}, bytes},
-                     {a.in(), int64_t(lda), b.in(), int64_t(n), c.out(), int64_t(n), m, n, k, Identity{}}));
+  return first(launch<Kernel>({{ceil_div(n, tile), ceil_div(m, tile)}, {threads}, bytes},
+                              {a.in(), int64_t(lda), b.in(), int64_t(n), c.out(), int64_t(n), m, n, k, Identity{}}));
 }
 template <class Tile, auto Kernel>
 std::string sm80(int m, int n, int k, int lda) {
@@ -128,25 +126,22 @@ std::string ragged(int m, int n, int k) {
 TEST(InjectedFaults, GemmRagged) {
   using Reused = injected::ragged_stage_reused::GemmRagged<32, 32, 2, false>;
   EXPECT_EQ(
-      (ragged<Reused, injected::ragged_stage_reused::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(32, 32,
-                                                                                                      800)),
+      (ragged<Reused, injected::ragged_stage_reused::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(32, 32, 800)),
       "race on shared tensor A: thread 224 (warp 7) of block (0,0,0) copies by cp.async into bytes "
       "3696..3712 at LINE; thread 252 (warp 7) read them at LINE and no __syncwarp or barrier lies between");
   using Early = injected::ragged_sums_too_early::GemmRagged<32, 32, 2, false>;
-  EXPECT_EQ((ragged<Early, injected::ragged_sums_too_early::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(
-                32, 32, 257)),
-            "race on shared tensor sums: thread 223 (warp 6) of block (0,0,0) writes bytes 33144..33152 at "
-            "LINE; thread 216 (warp 6) read them at LINE and no __syncwarp or barrier lies between");
+  EXPECT_EQ(
+      (ragged<Early, injected::ragged_sums_too_early::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(32, 32, 257)),
+      "race on shared tensor sums: thread 223 (warp 6) of block (0,0,0) writes bytes 33144..33152 at "
+      "LINE; thread 216 (warp 6) read them at LINE and no __syncwarp or barrier lies between");
   using Row = injected::ragged_row_too_many::GemmRagged<32, 32, 2, false>;
-  EXPECT_EQ((ragged<Row, injected::ragged_row_too_many::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(
-                31, 31, 31)),
+  EXPECT_EQ((ragged<Row, injected::ragged_row_too_many::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(31, 31, 31)),
             "out of bounds on global tensor B: thread 5 (warp 0) of block (0,0,0) reads bytes 1920..1936 at "
             "LINE; the tensor has 1922");
   using Pitch = injected::ragged_pitch::GemmRagged<32, 32, 2, false>;
-  EXPECT_EQ(
-      (ragged<Pitch, injected::ragged_pitch::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(32, 32, 300)),
-      "misaligned address in shared tensor A: thread 32 (warp 1) of block (0,0,0) writes bytes 520..536 at "
-      "LINE; an access of 16 bytes needs an address that is a multiple of it");
+  EXPECT_EQ((ragged<Pitch, injected::ragged_pitch::gemm_ragged<half_t, 32, 32, 2, false, Identity>>(32, 32, 300)),
+            "misaligned address in shared tensor A: thread 32 (warp 1) of block (0,0,0) writes bytes 520..536 at "
+            "LINE; an access of 16 bytes needs an address that is a multiple of it");
 }
 
 template <class Plan, class Shape, auto Kernel>

@@ -18,17 +18,16 @@ template <auto Kernel, class T, int Threads>
 void check_softmax(const Rows& s) {
   Device<T> x("x", s.rows * s.pitch), y("y", s.rows * s.pitch);
   x.random(1, 3.0f);
-  const auto report =
-      launch<Kernel>({{unsigned(s.blocks)}, {Threads}, 16 * Threads / 32},
-                     {x.in(), y.out(), s.rows, s.columns, int64_t(s.pitch), int64_t(s.pitch)});
+  const auto report = launch<Kernel>({{unsigned(s.blocks)}, {Threads}, 16 * Threads / 32},
+                                     {x.in(), y.out(), s.rows, s.columns, int64_t(s.pitch), int64_t(s.pitch)});
   EXPECT_EQ(all_messages(report), "");
   for (int r = 0; r < s.rows; ++r) {
     double largest = -1e30, sum = 0;
     for (int c = 0; c < s.columns; ++c) largest = std::max(largest, x[r * s.pitch + c]);
     for (int c = 0; c < s.columns; ++c) sum += std::exp(x[r * s.pitch + c] - largest);
     for (int c = 0; c < s.columns; ++c)
-      ASSERT_TRUE(near(y[r * s.pitch + c], std::exp(x[r * s.pitch + c] - largest) / sum,
-                       sizeof(T) == 2 ? 5e-4 : 3e-6, 1e-7))
+      ASSERT_TRUE(
+          near(y[r * s.pitch + c], std::exp(x[r * s.pitch + c] - largest) / sum, sizeof(T) == 2 ? 5e-4 : 3e-6, 1e-7))
           << r << "," << c;
     for (int c = s.columns; c < s.pitch; ++c)
       ASSERT_FALSE(y.buffer.initialised((r * s.pitch + c) * sizeof(T), sizeof(T)));
@@ -38,21 +37,15 @@ void check_softmax(const Rows& s) {
 TEST(Softmax, OneTileOfVectors) {
   check_softmax<kernels::softmax<half_t, 8, 64, 2, false>, half_t, 64>({5, 1024, 1024, 5});
 }
-TEST(Softmax, PartOfATile) {
-  check_softmax<kernels::softmax<half_t, 8, 64, 2, false>, half_t, 64>({7, 776, 784, 3});
-}
+TEST(Softmax, PartOfATile) { check_softmax<kernels::softmax<half_t, 8, 64, 2, false>, half_t, 64>({7, 776, 784, 3}); }
 TEST(Softmax, OneElementAtATime) {
   check_softmax<kernels::softmax<half_t, 1, 64, 2, false>, half_t, 64>({3, 101, 103, 2});
 }
-TEST(Softmax, LongRows) {
-  check_softmax<kernels::softmax<half_t, 8, 32, 1, true>, half_t, 32>({3, 1000, 1000, 1});
-}
+TEST(Softmax, LongRows) { check_softmax<kernels::softmax<half_t, 8, 32, 1, true>, half_t, 32>({3, 1000, 1000, 1}); }
 TEST(Softmax, LongRowsOfElements) {
   check_softmax<kernels::softmax<float, 1, 128, 1, true>, float, 128>({2, 333, 333, 2});
 }
-TEST(Softmax, OneColumn) {
-  check_softmax<kernels::softmax<half_t, 1, 32, 1, false>, half_t, 32>({4, 1, 1, 4});
-}
+TEST(Softmax, OneColumn) { check_softmax<kernels::softmax<half_t, 1, 32, 1, false>, half_t, 32>({4, 1, 1, 4}); }
 TEST(Softmax, MinusInfinityIsNoWeight) {
   Device<half_t> x("x", 256), y("y", 256);
   x.fill(half_t(-INFINITY));
@@ -67,9 +60,9 @@ template <Norm Kind, auto Kernel, int Threads, int Bytes>
 void check_norm_of(const Rows& s) {
   Device<half_t> x("x", s.rows * s.pitch), w("w", s.columns), b("b", s.columns), y("y", s.rows * s.pitch);
   x.random(1, 2.0f, 5.0f), w.random(2), b.random(3);
-  const auto report = launch<Kernel>(
-      {{unsigned(s.blocks)}, {Threads}, Bytes},
-      {x.in(), w.in(), b.in(), y.out(), s.rows, s.columns, int64_t(s.pitch), int64_t(s.pitch), 1e-3f});
+  const auto report =
+      launch<Kernel>({{unsigned(s.blocks)}, {Threads}, Bytes},
+                     {x.in(), w.in(), b.in(), y.out(), s.rows, s.columns, int64_t(s.pitch), int64_t(s.pitch), 1e-3f});
   EXPECT_EQ(all_messages(report), "");
   const bool layer = Kind == Norm::layer || Kind == Norm::plain_layer,
              weighted = Kind == Norm::rms || Kind == Norm::layer;

@@ -14,12 +14,11 @@ constexpr auto rows = Layout<Shape<_4, _8>, Stride<_8, _1>>{};
 constexpr auto after_a_layout = make_composed_layout(rows, _0{}, Layout<Shape<_10, _3>, Stride<_1, _10>>{});
 constexpr auto spread = make_composed_layout(Layout<_32, _4>{}, _0{}, Layout<_8>{});
 constexpr auto from_four = make_composed_layout(rows, _4{}, Layout<Shape<_4, _2>, Stride<_1, _8>>{});
-constexpr auto swizzled =
-    make_composed_layout(Swizzle<2, 1, 3>{}, _0{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{});
+constexpr auto swizzled = make_composed_layout(Swizzle<2, 1, 3>{}, _0{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{});
 constexpr auto from_sixteen =
     make_composed_layout(Swizzle<2, 0, 3>{}, Int<16>{}, Layout<Shape<_4, _4>, Stride<_4, _1>>{});
-constexpr auto twice = make_composed_layout(
-    Swizzle<2, 0, 3>{}, _0{}, make_composed_layout(rows, _2{}, Layout<Shape<_2, _3>, Stride<_8, _4>>{}));
+constexpr auto twice = make_composed_layout(Swizzle<2, 0, 3>{}, _0{},
+                                            make_composed_layout(rows, _2{}, Layout<Shape<_2, _3>, Stride<_8, _4>>{}));
 constexpr auto left_twice =
     make_composed_layout(make_composed_layout(Swizzle<1, 0, 2>{}, _1{}, rows), _3{}, Layout<Shape<_5, _4>>{});
 
@@ -30,11 +29,10 @@ static_assert(cosize_v<decltype(spread)> == 29 && cosize_v<decltype(after_a_layo
 static_assert(cosize_v<decltype(swizzled)> == 64);
 static_assert(decltype(max_common_vector(Layout<_8>{}, spread))::value == 1);
 static_assert(decltype(max_common_vector(swizzled, Layout<Shape<_8, _8>, Stride<_8, _1>>{}))::value == 2);
-static_assert(decltype(max_alignment(make_composed_layout(Swizzle<1, 2, 2>{}, _1{}, Layout<_8>{})))::value ==
-              1);
-static_assert(is_same_v<decltype(right_inverse(
-                            make_composed_layout(rows, _0{}, Layout<Shape<_8, _4>, Stride<_4, _1>>{}))),
-                        Layout<_32, _1>>);
+static_assert(decltype(max_alignment(make_composed_layout(Swizzle<1, 2, 2>{}, _1{}, Layout<_8>{})))::value == 1);
+static_assert(
+    is_same_v<decltype(right_inverse(make_composed_layout(rows, _0{}, Layout<Shape<_8, _4>, Stride<_4, _1>>{}))),
+              Layout<_32, _1>>);
 
 template <class L>
 constexpr bool composes_after(L const& l) {
@@ -139,8 +137,7 @@ void moves_its_elements(L const& l) {
   alignas(16) unsigned short memory[512], there[512] = {}, together[512] = {};
   for (int i = 0; i < 512; ++i) memory[i] = static_cast<unsigned short>(i);
   Tensor const x = make_tensor(&memory[0], l);
-  Tensor y = make_tensor(&there[0], make_layout(x.shape())),
-         z = make_tensor(&together[0], make_layout(x.shape()));
+  Tensor y = make_tensor(&there[0], make_layout(x.shape())), z = make_tensor(&together[0], make_layout(x.shape()));
   copy(x, y);
   for (unsigned thread = 0; thread < 4; ++thread) cooperative_copy<4, 128>(thread, x, z);
   for (int i = 0; i < int(size(l)); ++i) {
@@ -155,14 +152,13 @@ TEST(ComposedApis, TensorsMoveTheirElements) {
   moves_its_elements(after_a_layout);
   moves_its_elements(swizzled);
   moves_its_elements(left_twice);
-  moves_its_elements(make_composed_layout(Swizzle<2, 0, 3>{}, _0{},
-                                          make_composed_layout(rows, _1{}, Layout<Shape<_3, _3>>{})));
+  moves_its_elements(
+      make_composed_layout(Swizzle<2, 0, 3>{}, _0{}, make_composed_layout(rows, _1{}, Layout<Shape<_3, _3>>{})));
   moves_its_elements(make_composed_layout(square, _0{}, Layout<Shape<_16, _8>, Stride<_1, _16>>{}));
   moves_its_elements(make_composed_layout(square, _0{}, square));
   moves_its_elements(make_composed_layout(Layout<_128, _4>{}, _0{}, Layout<Shape<_8, _8>>{}));
   moves_its_elements(make_composed_layout(square, _3{}, Layout<Shape<_10, _8>>{}));
-  moves_its_elements(
-      composition(square, make_composed_layout(Swizzle<2, 0, 4>{}, _4{}, Layout<Shape<_16, _8>>{})));
+  moves_its_elements(composition(square, make_composed_layout(Swizzle<2, 0, 4>{}, _4{}, Layout<Shape<_16, _8>>{})));
   for (int offset : {0, 3, 4, 8}) {
     moves_its_elements(make_composed_layout(Swizzle<2, 3, 3>{}, offset, Layout<Shape<_16, _8>>{}));
     moves_its_elements(make_composed_layout(square, offset, Layout<Shape<_16, _8>>{}));
@@ -172,8 +168,8 @@ TEST(ComposedApis, TensorsMoveTheirElements) {
 TEST(ComposedApis, RunTimeNumbers) {
   for (int n : {1, 4, 8}) {
     for (int offset : {0, 3, 16}) {
-      auto const l = make_composed_layout(make_layout(make_shape(_4{}, n), make_stride(n, _1{})), offset,
-                                          Layout<Shape<_2, _4>>{});
+      auto const l =
+          make_composed_layout(make_layout(make_shape(_4{}, n), make_stride(n, _1{})), offset, Layout<Shape<_2, _4>>{});
       is_as_at_run_time(l);
       auto const s = make_composed_layout(Swizzle<2, 0, 3>{}, offset, make_layout(make_shape(n, _4{})));
       is_as_at_run_time(s);

@@ -35,9 +35,8 @@ TEST(Composed, CoordinatesAreNoIndices) {
     index(parse_value("(4,8):(_1@0,_1@1)"), 5);
     FAIL();
   } catch (LayoutError const& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "index((4,8):(_1@0,_1@1), _5): the index is a coordinate of 2 modes, where an integer is needed");
+    EXPECT_STREQ(e.what(),
+                 "index((4,8):(_1@0,_1@1), _5): the index is a coordinate of 2 modes, where an integer is needed");
   }
   EXPECT_THROW(index(parse_value("Sw<1,0,1> o _0 o (4,8):(_1@0,_1@1)"), 5), LayoutError);
 }
@@ -77,8 +76,7 @@ TEST(Composed, TensorsAreCutAsTheLayoutWithin) {
       long long const from = unswizzled[0][0].root().s.v, after = mine[0][0].root().s.v;
       if (count(unswizzled[1]) != count(mine[1])) return false;
       for (long long i = 0; i < count(mine[1]); ++i) {
-        if (after + element(mine[1], i) != start.root().s.v + chain(from + element(unswizzled[1], i)))
-          return false;
+        if (after + element(mine[1], i) != start.root().s.v + chain(from + element(unswizzled[1], i))) return false;
       }
       return true;
     });

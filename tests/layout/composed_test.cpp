@@ -62,8 +62,7 @@ Law law_of(Op op) {
     case Op::complement:
       return [](Case const& x) {
         Value const c = x.draw({.compact = true});
-        Value const r =
-            x.op == Op::complement ? x.call({c, number(x.random.pick({1, 24, 60}))}) : x.call({c});
+        Value const r = x.op == Op::complement ? x.call({c, number(x.random.pick({1, 24, 60}))}) : x.call({c});
         std::set<long long> all;
         std::set<long long> const mine = set_of(elements(c));
         std::vector<long long> const more = elements(r);
@@ -125,8 +124,7 @@ Law law_of(Op op) {
         for (std::size_t i = 0; i < v.size(); ++i) {
           if (of.emplace(v[i], was[i]).first->second != was[i]) return false;
         }
-        return v.size() == was.size() && of.begin()->first == 0 &&
-               of.rbegin()->first == (long long)of.size() - 1;
+        return v.size() == was.size() && of.begin()->first == 0 && of.rbegin()->first == (long long)of.size() - 1;
       };
     case Op::max_common_layout:
     case Op::max_common_vector:
@@ -247,13 +245,10 @@ TEST_P(ComposedLaws, HoldsByBruteForceInBothApis) {
     EXPECT_GE(after_layouts, 25) << "of those after a layout next to none was accepted";
   }
 }
-bool takes_composed(Operation const& o) {
-  return std::string_view(o.parameters).find('c') != std::string_view::npos;
-}
+bool takes_composed(Operation const& o) { return std::string_view(o.parameters).find('c') != std::string_view::npos; }
 std::vector<Operation> of_composed() {
   std::vector<Operation> all;
-  std::copy_if(std::begin(layout_operations), std::end(layout_operations), std::back_inserter(all),
-               takes_composed);
+  std::copy_if(std::begin(layout_operations), std::end(layout_operations), std::back_inserter(all), takes_composed);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Operations, ComposedLaws, testing::ValuesIn(of_composed()),

@@ -60,8 +60,7 @@ TEST(Docs, TablesAreComputed) {
     for (std::string const& line : b.lines) {
       auto const name = line.find(' '), equals = line.find(" = ");
       ASSERT_NE(equals, std::string::npos) << line;
-      EXPECT_EQ(evaluate(line.substr(0, name), split(line.substr(name, equals - name))),
-                trim(line.substr(equals + 3)))
+      EXPECT_EQ(evaluate(line.substr(0, name), split(line.substr(name, equals - name))), trim(line.substr(equals + 3)))
           << line;
       ++lines;
     }
@@ -156,8 +155,8 @@ TEST(Docs, CodeCompilesAndPrints) {
   ASSERT_EQ(count, 6);
   std::string const file = testing::TempDir() + "zellige_docs";
   std::ofstream(file + ".cpp") << program << main << "}\n";
-  std::string const command = ZELLIGE_CXX " -std=c++20 -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file +
-                              ".cpp -o " + file + " && " + file + " > " + file + ".txt";
+  std::string const command = ZELLIGE_CXX " -std=c++20 -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file + ".cpp -o " +
+                              file + " && " + file + " > " + file + ".txt";
   ASSERT_EQ(std::system(command.c_str()), 0) << program;
   EXPECT_EQ(read(file + ".txt"), expected);
 }

@@ -22,13 +22,11 @@ TEST(LayoutApis, AgreeOnStaticNumbers) {
 
 /// Zeros of a profile, at whatever depth, make the extents under them 1.
 TEST(LayoutApis, ZerosOfAProfile) {
-  auto const l =
-      make_layout(make_shape(_5{}, make_shape(4, _3{})), make_stride(_12{}, make_stride(_0{}, _4{})));
+  auto const l = make_layout(make_shape(_5{}, make_shape(4, _3{})), make_stride(_12{}, make_stride(_0{}, _4{})));
   EXPECT_EQ(to_text(filter_zeros(l, make_shape(_1{}, _0{}))), "(_5,(_1,_1)):(_12,(_0,_4))");
-  SAME("filter_zeros_profile", filter_zeros(l, make_shape(_1{}, _0{})), "(_5,(4,_3)):(_12,(_0,_4))",
-       "(_1,_0)");
-  SAME("filter_zeros_profile", filter_zeros(l, make_shape(_0{}, make_shape(_2{}, _0{}))),
-       "(_5,(4,_3)):(_12,(_0,_4))", "(_0,(_2,_0))");
+  SAME("filter_zeros_profile", filter_zeros(l, make_shape(_1{}, _0{})), "(_5,(4,_3)):(_12,(_0,_4))", "(_1,_0)");
+  SAME("filter_zeros_profile", filter_zeros(l, make_shape(_0{}, make_shape(_2{}, _0{}))), "(_5,(4,_3)):(_12,(_0,_4))",
+       "(_0,(_2,_0))");
   SAME("filter_zeros", filter_zeros(make_shape(_0{}, _2{}), make_shape(make_shape(4, _3{}), 5)), "(_0,_2)",
        "((4,_3),5)");
   EXPECT_THROW(evaluate("filter_zeros_profile", {"(_5,_4):(_1,_5)", "(_1,_0,_1)"}), LayoutError);
@@ -40,8 +38,7 @@ TEST(LayoutApis, TheMinimumOfOneNumberIsItself) {
   SAME("gcd", gcd(_8{}), "_8");
 }
 TEST(LayoutApis, TuplesInThePlaceOfLeaves) {
-  SAME("repeat_like", repeat_like(Shape<_2, Shape<_3, _4>>{}, Shape<_7, Shape<_8>>{}), "(_2,(_3,_4))",
-       "(_7,(_8))");
+  SAME("repeat_like", repeat_like(Shape<_2, Shape<_3, _4>>{}, Shape<_7, Shape<_8>>{}), "(_2,(_3,_4))", "(_7,(_8))");
   EXPECT_THROW(evaluate("make_coord_tensor", {"(8,2):(_1@0,_1@0@0)"}), LayoutError);  // of two modules
 }
 
@@ -50,8 +47,7 @@ TEST(LayoutApis, TuplesInThePlaceOfLeaves) {
 TEST(LayoutApis, CommonVectorsAreStatic) {
   auto const a = make_layout(make_shape(8, _4{}), make_stride(_1{}, _8{}));
   constexpr auto b = Layout<Shape<_8, _4>>{};
-  static_assert(decltype(max_common_vector(a, b))::value == 1 &&
-                decltype(max_common_vector(b, b))::value == 32);
+  static_assert(decltype(max_common_vector(a, b))::value == 1 && decltype(max_common_vector(b, b))::value == 32);
   SAME("max_common_vector", max_common_vector(a, b), "(8,_4):(_1,_8)", "(_8,_4):(_1,_8)");
   SAME("max_common_layout", max_common_layout(a, b), "(8,_4):(_1,_8)", "(_8,_4):(_1,_8)");
   // Extent 3 does not fit the 2 that extent 12 leaves, which matters to no one.
@@ -64,8 +60,8 @@ TEST(LayoutApis, CommonVectorsAreStatic) {
 /// The skipped offset is added after the swizzle if it has no swizzled bit; a swizzle of no bits is the
 /// identity.
 TEST(LayoutApis, ComposedLayouts) {
-  auto const inner = make_layout(make_shape(Shape<_8, _4>{}, Shape<_4, _2>{}),
-                                 make_stride(Stride<_4, _64>{}, Stride<_1, _32>{}));
+  auto const inner =
+      make_layout(make_shape(Shape<_8, _4>{}, Shape<_4, _2>{}), make_stride(Stride<_4, _64>{}, Stride<_1, _32>{}));
   auto const c = make_composed_layout(Swizzle<2, 3, 3>{}, _0{}, inner);
   char const* const text = "Sw<2,3,3> o _0 o ((_8,_4),(_4,_2)):((_4,_64),(_1,_32))";
   EXPECT_EQ(evaluate("slice_and_offset", {"(_,5)", text}), "(Sw<2,3,3> o _0 o ((_8,_4)):((_4,_64)),33)");
@@ -82,8 +78,7 @@ TEST(LayoutApis, ComposedLayouts) {
   SAME("blocked_product", product, "Sw<2,3,3> o _0 o (_8,_8):(_1,_8)", "(_2,_2):(_1,_2)");
   for (int i = 0; i < 256; ++i) {
     int const m = i % 16, n = i / 16;
-    EXPECT_EQ(product(make_coord(m, n)),
-              (Swizzle<2, 3, 3>{}(m % 8 + 8 * (n % 8) + 64 * (m / 8 + 2 * (n / 8)))));
+    EXPECT_EQ(product(make_coord(m, n)), (Swizzle<2, 3, 3>{}(m % 8 + 8 * (n % 8) + 64 * (m / 8 + 2 * (n / 8)))));
   }
   EXPECT_THROW(evaluate("composition", {"Sw<3,3,3>", "Sw<2,6,3>"}), LayoutError);  // would have 5 bits
 }
@@ -105,10 +100,9 @@ TEST(LayoutApis, RunTimeNumbersAreCheckedWhenTheyAreKnown) {
     FAIL() << "nothing was refused";
   } catch (LayoutError const& e) {
     EXPECT_EQ(e.refusal.rule, Rule::composition_crossing);
-    EXPECT_STREQ(
-        e.what(),
-        "stride 3 of the right operand does not divide extent 4 of the mode of the left operand that "
-        "it crosses");
+    EXPECT_STREQ(e.what(),
+                 "stride 3 of the right operand does not divide extent 4 of the mode of the left operand that "
+                 "it crosses");
   }
 }
 

@@ -38,8 +38,7 @@ TEST(CompositionLaws, Associative) {
                 c = random.layout(2, random.below(2));
     require(cosize(c) <= size(b));
     Value const left = composition(composition(a, b), c), right = composition(a, composition(b, c));
-    what =
-        to_text(a) + " o " + to_text(b) + " o " + to_text(c) + ": " + to_text(left) + ", " + to_text(right);
+    what = to_text(a) + " o " + to_text(b) + " o " + to_text(c) + ": " + to_text(left) + ", " + to_text(right);
     return values(left) == values(right);
   });
 }
@@ -174,9 +173,7 @@ TEST(SwizzleLaws, InvolutionLinearAndBlockwise) {
     for (int base = 0; base <= 4; ++base) {
       for (int shift : {bits, bits + 1, -bits - 1}) {
         auto const at = [&](long long i) {
-          return evaluate(Op::swizzle_apply, "swizzle", {swizzle_value(bits, base, shift), number(i)})
-              .root()
-              .s.v;
+          return evaluate(Op::swizzle_apply, "swizzle", {swizzle_value(bits, base, shift), number(i)}).root().s.v;
         };
         for (long long i = 0; i < 1024; i += 7) {
           EXPECT_EQ(at(at(i)), i) << bits << base << shift;
@@ -199,8 +196,7 @@ TEST(CoordinateLaws, IndicesAndCoordinatesAreOneToOne) {
       Value const crd = evaluate(Op::idx2crd, "idx2crd", {number(dynamic(i)), shape});
       if (evaluate(Op::crd2idx, "crd2idx", {crd, shape}).root().s.v != i) return false;
       Value const found = evaluate(Op::layout_call, "call", {id, crd});
-      if (crd.is_tuple() && to_text(evaluate(Op::as_arithmetic_tuple, "tuple", {found})) != to_text(crd))
-        return false;
+      if (crd.is_tuple() && to_text(evaluate(Op::as_arithmetic_tuple, "tuple", {found})) != to_text(crd)) return false;
     }
     return true;
   });

@@ -228,8 +228,7 @@ TEST(Laws, MakeSwizzleXorsMaskIntoMask) {
       auto const lowest = [](int m) { return m == 0 ? 0 : __builtin_ctz(unsigned(m)); };
       for (int i = 0; i < 256; ++i) {
         int const want = i ^ ((i & y) >> lowest(y) << lowest(z));
-        ASSERT_EQ(evaluate(Op::swizzle_apply, "swizzle_apply", {s, number(i)}).root().s.v, want)
-            << y << " " << z;
+        ASSERT_EQ(evaluate(Op::swizzle_apply, "swizzle_apply", {s, number(i)}).root().s.v, want) << y << " " << z;
       }
     }
   }
@@ -283,8 +282,7 @@ TEST(Laws, SlicesOfSwizzledLayouts) {
     bool const row = random.below(2);
     int const at = random.below(row ? rows : columns);
     Value const fixed_at = number(random.number(at)), mark = underscore();
-    Value const crd =
-        row ? bundle(ValueKind::tuple, fixed_at, mark) : bundle(ValueKind::tuple, mark, fixed_at);
+    Value const crd = row ? bundle(ValueKind::tuple, fixed_at, mark) : bundle(ValueKind::tuple, mark, fixed_at);
     Value const both = evaluate(Op::slice_and_offset, "slice_and_offset", {crd, c});
     what = to_text(c) + to_text(crd) + " = " + to_text(both);
     Indexer const whole(c), part(both[0]);
@@ -302,8 +300,7 @@ TEST(Laws, SlicesOfSwizzledTiles) {
   holds(3000, 3000, 13, [](Random& random, std::string& what) {
     int const bits = 1 + random.below(3), base = random.below(3), shift = bits + random.below(2);
     int const run = 1 << base, above = 1 << (base + bits + shift);
-    int const extents[] = {run,       1 << bits,           1 << (shift - bits),
-                           1 << bits, 1 + random.below(5), 1 + random.below(4)};
+    int const extents[] = {run, 1 << bits, 1 << (shift - bits), 1 << bits, 1 + random.below(5), 1 + random.below(4)};
     int const strides[] = {1,
                            run,
                            run << bits,

@@ -62,9 +62,7 @@ class RandomComposed {
  public:
   RandomComposed(Random& random, Kinds kinds) : random_(random), kinds_(kinds) {}
 
-  Value layout(int max_modes = 3) {
-    return number_of(random_.layout(max_modes, kinds_.compact || random_.below(2)));
-  }
+  Value layout(int max_modes = 3) { return number_of(random_.layout(max_modes, kinds_.compact || random_.below(2))); }
   Value swizzle() {
     int const bits = random_.below(4), shift = bits + random_.below(3);
     return swizzle_value(bits, random_.below(4), random_.below(4) == 0 ? -shift : shift);

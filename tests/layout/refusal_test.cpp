@@ -21,8 +21,7 @@ Report compile(std::string const& statement) {
                statement.c_str());
   std::fclose(f);
   std::string const command =
-      std::string(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I " ZELLIGE_SOURCE_DIR "/include ") + file +
-      " 2>&1";
+      std::string(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I " ZELLIGE_SOURCE_DIR "/include ") + file + " 2>&1";
   std::FILE* out = popen(command.c_str(), "r");
   Report r;
   char line[4000];
@@ -91,8 +90,7 @@ TEST(Refusal, ComposedLayoutsWhereTheyHaveNoMeaning) {
          {"an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed", "logical_product", "2"});
   expect(layouts + "coshape(swizzled);",
          {"an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed", "coshape"});
-  expect(layouts + "right_inverse(later);",
-         {"the_composed_layout_does_not_start_at_offset_0", "right_inverse", "1"});
+  expect(layouts + "right_inverse(later);", {"the_composed_layout_does_not_start_at_offset_0", "right_inverse", "1"});
   for (char const* statement : {"upcast<2>(broken);", "downcast<2>(broken);", "left_inverse(broken);"})
     expect(layouts + statement,
            {"extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers", "10", "4"});
@@ -108,12 +106,11 @@ TEST(Refusal, WhatAUserModuleHasNot) {
   std::string const pixels =
       "struct Pixel { int right, down; Pixel operator+(Pixel p) const { return p; } };"
       "auto p = make_layout(Shape<_4, _6>{}, make_stride(Pixel{}, Pixel{})); ";
-  for (char const* statement : {"complement(p, _64{});", "left_inverse(p);", "filter(p);",
-                                "logical_product(p, _2{});", "max_alignment(p);"})
+  for (char const* statement :
+       {"complement(p, _64{});", "left_inverse(p);", "filter(p);", "logical_product(p, _2{});", "max_alignment(p);"})
     expect(pixels + statement, {"strides_of_a_user_module_cannot_be_compared_or_divided", "Pixel"});
   for (char const* statement : {"composition(Layout<_64>{}, p);", "zipped_divide(Layout<_64>{}, p);"})
-    expect(pixels + statement,
-           {"a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module", "Pixel"});
+    expect(pixels + statement, {"a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module", "Pixel"});
   expect(pixels + "cosize(p);", {"the elements of a user's module have no size"});
   expect(pixels + "composition(Swizzle<2, 0, 2>{}, p);", {"a swizzle moves the bits of integers"});
 }

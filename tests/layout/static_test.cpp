@@ -21,8 +21,7 @@ static_assert(sizeof(make_shape(_4{}, 5)) == sizeof(int));
 
 // Compact strides by default, on either side.
 static_assert(is_same_v<Layout<Shape<_2, _3>>, Layout<Shape<_2, _3>, Stride<_1, _2>>>);
-static_assert(
-    is_same_v<decltype(make_layout(Shape<_2, _3>{}, LayoutRight{})), Layout<Shape<_2, _3>, Stride<_3, _1>>>);
+static_assert(is_same_v<decltype(make_layout(Shape<_2, _3>{}, LayoutRight{})), Layout<Shape<_2, _3>, Stride<_3, _1>>>);
 
 // Coordinates whole, flat and nested; queries.
 constexpr Layout<Shape<Shape<_2, _3>, _4>, Stride<Stride<_1, _8>, _2>> nested{};
@@ -52,9 +51,9 @@ TEST(StaticLayout, SwizzledLayoutsAreEvaluatedAfterTheSwizzle) {
 // each block. Returns true if its swizzle is resolved into strides, false if it is still applied to each index.
 template <int part, int block>
 bool slice_is_resolved() {
-  auto const l = composition(
-      Swizzle<3, 3, 3>{},
-      Layout<Shape<Shape<_8, _8>, _8, _3, _3>, Stride<Stride<_1, _8>, _64, Int<part>, Int<block>>>{});
+  auto const l =
+      composition(Swizzle<3, 3, 3>{},
+                  Layout<Shape<Shape<_8, _8>, _8, _3, _3>, Stride<Stride<_1, _8>, _64, Int<part>, Int<block>>>{});
   bool resolved = false;
   for (int j = 0; j < 8; ++j) {
     for (int row = 0; row < 8; ++row) {

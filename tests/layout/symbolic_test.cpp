@@ -78,8 +78,7 @@ TEST(Symbolic, ProductRepeatsTheBlock) {
   Random random(23);
   Counts counts;
   for (int n = 0; n < 20000 && !testing::Test::HasFailure(); ++n) {
-    Value const a = random.layout(2, true),
-                times = mode(random.number(random.pick({1, 2, 3, 5})), {fixed(1)});
+    Value const a = random.layout(2, true), times = mode(random.number(random.pick({1, 2, 3, 5})), {fixed(1)});
     try_one(Op::logical_product, a, times, counts, [&](Value const& r) {
       std::vector<long long> all = values(r);
       std::sort(all.begin(), all.end());

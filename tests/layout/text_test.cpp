@@ -7,9 +7,8 @@ namespace zellige {
 namespace {
 
 TEST(Text, ParsesWhatItPrints) {
-  for (char const* s :
-       {"_4", "-3", "_-3", "()", "(1)", "(_4,(2,_3))", "_8:_2", "((_4,3),_2):((_1,5@1@0),_-4)",
-        "(_4:_1,(2,3):(1,2),_)", "Sw<2,1,3> o _0 o (_4,_2):(_2,_1)", "ArithTuple(0,_0) o 4:_1@0"}) {
+  for (char const* s : {"_4", "-3", "_-3", "()", "(1)", "(_4,(2,_3))", "_8:_2", "((_4,3),_2):((_1,5@1@0),_-4)",
+                        "(_4:_1,(2,3):(1,2),_)", "Sw<2,1,3> o _0 o (_4,_2):(_2,_1)", "ArithTuple(0,_0) o 4:_1@0"}) {
     EXPECT_EQ(to_text(parse_value(s)), s);
   }
 }
@@ -34,10 +33,9 @@ TEST(Text, RefusalsNameOperationRuleAndNumbers) {
     evaluate("composition", {"(6,2):(8,2)", "4:4"});
     FAIL();
   } catch (LayoutError const& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "composition: stride 4 of the right operand does not divide extent 6 of the mode of the left "
-        "operand that it crosses");
+    EXPECT_STREQ(e.what(),
+                 "composition: stride 4 of the right operand does not divide extent 6 of the mode of the left "
+                 "operand that it crosses");
   }
 }
 

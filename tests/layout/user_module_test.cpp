@@ -25,8 +25,7 @@ constexpr Pixel a{3, 1}, b{0, 20}, c{-7, 2};
 template <class S, class D, class W>
 void same_function(Layout<S, D> const& pixels, W const& weights) {
   ASSERT_EQ(int(size(pixels)), int(size(weights)));
-  for (int i = 0; i < int(size(pixels)); ++i)
-    ASSERT_EQ(weighed(pixels(i)), static_cast<long long>(weights(i))) << i;
+  for (int i = 0; i < int(size(pixels)); ++i) ASSERT_EQ(weighed(pixels(i)), static_cast<long long>(weights(i))) << i;
 }
 template <class S>
 auto both(S const& shape, Pixel x, Pixel y) {

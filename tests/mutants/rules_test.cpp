@@ -36,8 +36,7 @@ std::string found(LaunchConfig config) {
     result += text.substr(at, next - at);
     if (next == std::string::npos) break;
     result += "LINE";
-    for (at = next + file.size(); at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));)
-      ++at;
+    for (at = next + file.size(); at < text.size() && std::isdigit(static_cast<unsigned char>(text[at]));) ++at;
   }
   return result;
 }
@@ -259,12 +258,10 @@ std::string early(Early how, bool programmatic = true) {
 TEST(Griddep, NothingIsTouchedThatTheKernelBeforeMayStillWrite) {
   const std::string last = "thread 63 (warp 1) of block (0,0,0) ";
   EXPECT_EQ(early(Early::right), "");
-  EXPECT_EQ(early(Early::reads),
-            "missing griddep_wait for global tensor x: " + last +
-                "reads bytes 0..4 at LINE, and the kernel before may not have written them yet");
-  EXPECT_EQ(early(Early::writes),
-            "missing griddep_wait for global tensor y: " + last +
-                "writes bytes 252..256 at LINE, and the kernel before may not be done with them");
+  EXPECT_EQ(early(Early::reads), "missing griddep_wait for global tensor x: " + last +
+                                     "reads bytes 0..4 at LINE, and the kernel before may not have written them yet");
+  EXPECT_EQ(early(Early::writes), "missing griddep_wait for global tensor y: " + last +
+                                      "writes bytes 252..256 at LINE, and the kernel before may not be done with them");
   EXPECT_EQ(early(Early::never),
             "missing griddep_wait for global tensor x: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 "
             "at LINE, and "
@@ -291,8 +288,7 @@ enum class End {
 __global__ void ends(gmem<int> out, End how, int zero) {
   volatile int depth = 0;
   if (how == End::divides) out[0] = 7 / zero;
-  if (how == End::touches_nothing)
-    out[0] = int(*reinterpret_cast<volatile int*>(static_cast<std::uintptr_t>(zero)));
+  if (how == End::touches_nothing) out[0] = int(*reinterpret_cast<volatile int*>(static_cast<std::uintptr_t>(zero)));
   int mine[4] = {zero, zero, zero, zero};
   if (how == End::leaves_its_array)
     for (int i = 0; i <= 4; ++i) mine[i + zero] += 1;
@@ -316,15 +312,12 @@ TEST(Watch, AThreadThatCannotGoOnIsAFinding) {
   EXPECT_EQ(end(End::divides), "crash " + t0 + "divides by zero at LINE");
   EXPECT_EQ(end(End::leaves_its_array), "crash " + t0 + "leaves an array of its own at LINE");
   EXPECT_EQ(end(End::touches_nothing),
-            "crash " + t0 +
-                "touches memory that is no tensor's, an array of its own out of bounds perhaps, at LINE");
+            "crash " + t0 + "touches memory that is no tensor's, an array of its own out of bounds perhaps, at LINE");
   EXPECT_EQ(end(End::recurses),
             "crash of thread 3 (warp 0) of block (0,0,0): it has more on its stack than the 128 KB that it "
             "has at LINE");
-  EXPECT_EQ(end(End::computes_for_ever),
-            "no end " + t0 + "is at LINE, and the launch's 0.2 seconds are over");
-  EXPECT_EQ(end(End::reads_for_ever).substr(0, 60),
-            "no end within 0.2 seconds of block (0,0,0): thread 0 is at L");
+  EXPECT_EQ(end(End::computes_for_ever), "no end " + t0 + "is at LINE, and the launch's 0.2 seconds are over");
+  EXPECT_EQ(end(End::reads_for_ever).substr(0, 60), "no end within 0.2 seconds of block (0,0,0): thread 0 is at L");
   EXPECT_EQ(end(End::syncs_for_ever).substr(0, 46), "no end within 0.2 seconds of block (0,0,0): ea");
 }
 

@@ -64,8 +64,7 @@ std::string in_child(const Trial& trial, const Outcome& right, int id) {
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  if (answer.empty())
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "eit does not end" : "eit crashes";
+  if (answer.empty()) return WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "eit does not end" : "eit crashes";
   return answer;
 }
 

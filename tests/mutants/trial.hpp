@@ -81,8 +81,7 @@ struct Grid {
 
 /// `results`: the buffers whose bytes are the outcome.
 template <auto Kernel>
-Outcome launch(const Grid& g, std::vector<emulate::Parameter> parameters,
-               std::vector<emulate::Buffer*> results) {
+Outcome launch(const Grid& g, std::vector<emulate::Parameter> parameters, std::vector<emulate::Buffer*> results) {
   emulate::LaunchConfig config;
   config.grid = g.grid, config.block = g.block, config.shared_bytes = g.shared_bytes;
   config.cluster = {g.cluster, 1, 1}, config.workers = 1;

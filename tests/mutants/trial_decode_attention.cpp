@@ -22,10 +22,7 @@ Outcome decode(int batches, int heads_q, int heads_kv, int keys, unsigned splits
   counters.zero();
   const DecodeShape shape{heads_q, heads_kv, keys, D, head, batch, 0.125f};
   return launch<decode_attention<Plan>>(
-      {{splits, unsigned(units), unsigned(batches)},
-       {Plan::threads},
-       Plan::bytes,
-       splits == 1 ? 1u : Plan::cluster},
+      {{splits, unsigned(units), unsigned(batches)}, {Plan::threads}, Plan::bytes, splits == 1 ? 1u : Plan::cluster},
       {q.in(), k.in(), v.in(), o.out(), partial.out(), counters.out(), shape}, {&o.buffer, &counters.buffer});
 }
 

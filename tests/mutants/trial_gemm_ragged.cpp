@@ -9,10 +9,9 @@ using kernels::gemm_ragged;
 using kernels::GemmRagged;
 
 template <int Stages, bool AlongK>
-void from(gmem<const half_t> a, gmem<const half_t> b, gmem<half_t> c, int lead_a, int lead_b, int m, int n,
-          int k) {
-  gemm_ragged<half_t, 32, 32, Stages, AlongK, Identity>(a + lead_a, k, b + lead_b, AlongK ? k : n, c, n, m, n,
-                                                        k, Identity{});
+void from(gmem<const half_t> a, gmem<const half_t> b, gmem<half_t> c, int lead_a, int lead_b, int m, int n, int k) {
+  gemm_ragged<half_t, 32, 32, Stages, AlongK, Identity>(a + lead_a, k, b + lead_b, AlongK ? k : n, c, n, m, n, k,
+                                                        Identity{});
 }
 template <int Stages, bool AlongK>
 Outcome gemm(int m, int n, int k, int lead_a, int lead_b) {

@@ -22,12 +22,9 @@ Outcome gemm(int m, int n, int k, int lda, int ldb, int ldc) {
 }  // namespace
 
 std::vector<Trial> trials() {
-  return {
-      {"edges", [] { return gemm<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, false>>(70, 75, 300, 304, 80, 75); }},
-      {"along k",
-       [] { return gemm<GemmSm80<half_t, 32, 64, 64, 2, 1, 2, true>>(33, 71, 200, 200, 200, 74); }},
-      {"even columns",
-       [] { return gemm<GemmSm80<half_t, 32, 64, 64, 2, 1, 2, false>>(33, 70, 64, 64, 72, 74); }}};
+  return {{"edges", [] { return gemm<GemmSm80<half_t, 64, 64, 64, 3, 2, 2, false>>(70, 75, 300, 304, 80, 75); }},
+          {"along k", [] { return gemm<GemmSm80<half_t, 32, 64, 64, 2, 1, 2, true>>(33, 71, 200, 200, 200, 74); }},
+          {"even columns", [] { return gemm<GemmSm80<half_t, 32, 64, 64, 2, 1, 2, false>>(33, 70, 64, 64, 72, 74); }}};
 }
 
 }  // namespace mutants

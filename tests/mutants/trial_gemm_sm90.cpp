@@ -14,9 +14,9 @@ Outcome gemm(GemmShape s, unsigned blocks) {
   Tensor<typename Tile::Output> d("D", std::size_t(s.m) * s.n);
   a.random(1), b.random(2);
   const GemmTensors<Tile> t(s);
-  return launch<gemm_sm90<Tile, Identity>>(
-      {{blocks}, {Tile::threads}, Tile::shared_bytes, Tile::ClusterM},
-      {map_of(t.a, a), map_of(t.b, b), map_of(t.d, d, true), s, Identity{}}, {&d.buffer});
+  return launch<gemm_sm90<Tile, Identity>>({{blocks}, {Tile::threads}, Tile::shared_bytes, Tile::ClusterM},
+                                           {map_of(t.a, a), map_of(t.b, b), map_of(t.d, d, true), s, Identity{}},
+                                           {&d.buffer});
 }
 
 using BiasTile = GemmTile<half_t, half_t, 80, 3>;
@@ -30,9 +30,9 @@ Outcome epilogue() {
       residual("residual", s.m * s.n);
   a.random(1), b.random(2), bias.random(3), residual.random(4);
   const GemmTensors<BiasTile> t(s);
-  return launch<with_bias>(
-      {{2}, {BiasTile::threads}, BiasTile::shared_bytes},
-      {map_of(t.a, a), map_of(t.b, b), map_of(t.d, d, true), s, bias.in(), residual.in()}, {&d.buffer});
+  return launch<with_bias>({{2}, {BiasTile::threads}, BiasTile::shared_bytes},
+                           {map_of(t.a, a), map_of(t.b, b), map_of(t.d, d, true), s, bias.in(), residual.in()},
+                           {&d.buffer});
 }
 
 }  // namespace

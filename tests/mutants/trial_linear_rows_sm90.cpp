@@ -10,8 +10,7 @@ using namespace kernels;
 template <class L>
 Outcome linear_rows(LinearShape s, unsigned blocks) {
   using E = typename L::Element;
-  Tensor<E> x("X", std::size_t(s.rows) * s.k), w("W", std::size_t(s.n) * s.k),
-      y("Y", std::size_t(s.rows) * s.n);
+  Tensor<E> x("X", std::size_t(s.rows) * s.k), w("W", std::size_t(s.n) * s.k), y("Y", std::size_t(s.rows) * s.n);
   x.random(1), w.random(2);
   const RowsTensors<L> t(s);
   return launch<linear_rows_sm90<L, Activate<Relu>>>(

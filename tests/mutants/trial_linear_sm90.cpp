@@ -14,9 +14,9 @@ Outcome linear(LinearShape s, unsigned blocks) {
       y("Y", std::size_t(s.rows) * s.n);
   x.random(1), w.random(2), v.random(3);
   const LinearTensors<L> t(s);
-  return launch<linear_sm90<L>>(
-      {{blocks}, {L::threads}, L::shared_bytes},
-      {constant(map_of(t.w, w)), constant(map_of(t.v, v)), map_of(t.x, x), y.out(), s}, {&y.buffer});
+  return launch<linear_sm90<L>>({{blocks}, {L::threads}, L::shared_bytes},
+                                {constant(map_of(t.w, w)), constant(map_of(t.v, v)), map_of(t.x, x), y.out(), s},
+                                {&y.buffer});
 }
 
 }  // namespace

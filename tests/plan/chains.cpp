@@ -63,8 +63,7 @@ KernelGraph sums_of_slices() {
   return b.build();
 }
 
-KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left,
-                           bool column_major) {
+KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int threads, bool left, bool column_major) {
   Builder b(fmt::format("raw_and_mapped_{}x{}x{}_{}{}{}", m, k, n, threads, left ? "_left" : "",
                         column_major ? "_columns" : ""));
   const graph::Shape a = {m, k}, x = {k, n};

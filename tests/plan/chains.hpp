@@ -18,8 +18,7 @@ graph::KernelGraph chain(const ChainShape&);
 std::vector<ChainShape> chains();
 
 /// exp(Q K) V O: attention and the projection of its output, in one step of no loop.
-graph::KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim,
-                                       int threads);
+graph::KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim, int threads);
 
 /// Row sums of a matmul with too many accumulators: it is computed in slices, and the totals span all of
 /// them.

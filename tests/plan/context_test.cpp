@@ -29,9 +29,7 @@ std::map<Register, Shape> registers(const Context& c) {
   return all;
 }
 
-int draw(std::mt19937& random, int maximum) {
-  return static_cast<int>(random() % static_cast<unsigned>(maximum)) + 1;
-}
+int draw(std::mt19937& random, int maximum) { return static_cast<int>(random() % static_cast<unsigned>(maximum)) + 1; }
 
 // Accumulators of mma.sync and of wgmma, and blocked layouts: many pairs are alike, most are not.
 TEST(Contexts, WithEqualModesHaveEqualElements) {
@@ -82,8 +80,7 @@ TEST(Contexts, BlockedLayoutsGiveChunksToThreadsRoundRobin) {
       std::int64_t rest = chunk;
       for (int d : order) at[d] = rest % chunks[d], rest /= chunks[d];
       at[order[0]] *= vector;
-      for (int v = 0; v < vector; ++v, ++at[order[0]])
-        expected[{chunk % threads, chunk / threads * vector + v}] = at;
+      for (int v = 0; v < vector; ++v, ++at[order[0]]) expected[{chunk % threads, chunk / threads * vector + v}] = at;
     }
     const Context c = blocked_layout(domain, order, vector, threads);
     ASSERT_EQ(registers(c), expected) << print(c) << " " << layouts(c);
@@ -151,8 +148,7 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
       for (int trial = 0; trial < 20; ++trial) {
         const int thread = draw(random, layout.threads()) - 1, value = draw(random, layout.values()) - 1,
                   repeat = draw(random, layout.repeats()) - 1;
-        const Value item =
-            evaluate(Op::layout_call, "share", {c.share, tuple_value({thread, value, repeat})});
+        const Value item = evaluate(Op::layout_call, "share", {c.share, tuple_value({thread, value, repeat})});
         std::vector<long long> items(static_cast<std::size_t>(c.axes()), 0);
         for (int a = 0; a < std::min(item.rank(), c.axes()); ++a)
           if (item.is_tuple()) items[static_cast<std::size_t>(a)] = item[a].root().s.v;
@@ -162,8 +158,7 @@ TEST(Contexts, AreLayoutsOfTheLibrary) {
         if (all) {
           expected.assign(c.domain.size(), 0);
           const Value at = evaluate(Op::layout_call, "tile", {c.tile, tuple_value(items)});
-          for (int d = 0; at.is_tuple() && d < at.rank(); ++d)
-            expected[static_cast<std::size_t>(d)] = at[d].root().s.v;
+          for (int d = 0; at.is_tuple() && d < at.rank(); ++d) expected[static_cast<std::size_t>(d)] = at[d].root().s.v;
         }
         ASSERT_EQ(layout.at(thread, value, repeat), expected)
             << name << ": " << layouts(c) << " of " << thread << ", " << value << ", " << repeat;
@@ -183,10 +178,8 @@ TEST(Contexts, CoverTheirDomain) {
       for_each(EvaluatedLayout(c), [&](int, int, const Shape& at) {
         if (inside(at, c.domain)) ++holder_counts[at], ++at_all;
       });
-      ASSERT_EQ(static_cast<std::int64_t>(holder_counts.size()), graph::size(c.domain))
-          << name << ": " << layouts(c);
-      EXPECT_EQ(at_all, holder_counts.size() * static_cast<std::size_t>(c.holders()))
-          << name << ": " << layouts(c);
+      ASSERT_EQ(static_cast<std::int64_t>(holder_counts.size()), graph::size(c.domain)) << name << ": " << layouts(c);
+      EXPECT_EQ(at_all, holder_counts.size() * static_cast<std::size_t>(c.holders())) << name << ": " << layouts(c);
       std::set<Shape> started;
       for_each_access(c, [&](const WarpAccess& lanes) {
         for (Shape at : lanes)

@@ -14,8 +14,8 @@ namespace {
 
 /// The first element, in its tensor, of each chunk of a few blocks' tiles; at the edge `left` elements are there.
 template <class F>
-void for_each_chunk(const TileProgram& p, const Node& n, const graph::KernelTensor& tensor, int inner,
-                    int vector, F visit) {
+void for_each_chunk(const TileProgram& p, const Node& n, const graph::KernelTensor& tensor, int inner, int vector,
+                    F visit) {
   Shape chunks = n.shape;
   chunks[inner] = (chunks[inner] + vector - 1) / vector;
   const std::int64_t step = p.grid.count() / 50 * 2 + 1;  // odd: of every axis several
@@ -56,8 +56,7 @@ TEST(Copies, StartWhereTheirWidthDemands) {
       const int inner = innermost(tensor.shape, tensor.strides);
       EXPECT_EQ(copy.bytes, copy.vector * graph::whole_bytes(tensor.dtype)) << name << " " << n.name;
       EXPECT_LE(copy.bytes, 16) << name << " " << n.name;
-      if (copy.row)
-        EXPECT_EQ(copy.row->c.bits, copy.bytes * 8) << name << " " << n.name << ": " << copy.row->name;
+      if (copy.row) EXPECT_EQ(copy.row->c.bits, copy.bytes * 8) << name << " " << n.name << ": " << copy.row->name;
       if (copy.vector == 1) continue;
       ++wide;
       EXPECT_EQ(tensor.strides[inner], 1) << name << " " << n.name;
@@ -67,10 +66,8 @@ TEST(Copies, StartWhereTheirWidthDemands) {
                        wrong += !copy.anywhere && place % copy.vector != 0;
                        partial += left > 0 && left < copy.vector;
                      });
-      EXPECT_EQ(wrong, 0) << name << " " << n.name << ": chunks of " << copy.vector
-                          << " that start elsewhere";
-      if (n.kind == NodeKind::store)
-        EXPECT_EQ(partial, 0) << name << " " << n.name << ": a store writes whole chunks";
+      EXPECT_EQ(wrong, 0) << name << " " << n.name << ": chunks of " << copy.vector << " that start elsewhere";
+      if (n.kind == NodeKind::store) EXPECT_EQ(partial, 0) << name << " " << n.name << ": a store writes whole chunks";
     }
   });
   EXPECT_GE(wide, 40);
@@ -104,8 +101,7 @@ TEST(Copies, AreAsWideAsTheyMayBe) {
 // cp.async omits out-of-bounds bytes and moves at least 4 bytes; an ordinary load reads its whole chunk.
 TEST(Copies, OfThreeBytesGoOneByOne) {
   graph::Builder b("three");
-  const graph::Tensor x = b.input("X", {1, 3}, graph::DType::e5m2),
-                      y = b.input("Y", {3, 64}, graph::DType::e5m2);
+  const graph::Tensor x = b.input("X", {1, 3}, graph::DType::e5m2), y = b.input("Y", {3, 64}, graph::DType::e5m2);
   b.output(matmul(x, y), "Z");
   const Plan plan = make_plan(b.build(), target::find("sm_90a"));
   int loads = 0;

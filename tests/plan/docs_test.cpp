@@ -10,8 +10,7 @@ namespace zellige::plan {
 namespace {
 
 TEST(Docs, QuoteThePlanOfLora) {
-  const std::string path = ZELLIGE_SOURCE_DIR "/docs/explanation/planner.md", open = "```plan\n",
-                    close = "```\n";
+  const std::string path = ZELLIGE_SOURCE_DIR "/docs/explanation/planner.md", open = "```plan\n", close = "```\n";
   const emit::Program lora = emit::transpile(example("lora"), target::find("sm_80"));
   const std::string page = read_file(path), plan = ir::print(lora) + ir::consequences(lora.plan);
   const std::size_t begin = page.find(open);
@@ -19,8 +18,7 @@ TEST(Docs, QuoteThePlanOfLora) {
   const std::size_t from = begin + open.size(), to = page.find(close, from);
   ASSERT_NE(to, std::string::npos) << path << ": the block ```plan is not closed";
   if (updating_goldens()) return write_file(path, page.substr(0, from) + plan + page.substr(to));
-  EXPECT_EQ(page.substr(from, to - from), plan)
-      << "in " << path << "; tests/plan/golden.sh --update quotes it again";
+  EXPECT_EQ(page.substr(from, to - from), plan) << "in " << path << "; tests/plan/golden.sh --update quotes it again";
 }
 
 }  // namespace

@@ -25,8 +25,6 @@ void write_file(const std::string& path, const std::string& text) {
 void expect_golden(const std::string& name, const std::string& text) {
   const std::string path = ZELLIGE_SOURCE_DIR "/tests/plan/golden/" + name;
   if (updating_goldens()) return write_file(path, text);
-  ASSERT_TRUE(std::ifstream(path).good())
-      << "no golden file " << path << "; tests/plan/golden.sh --update writes it";
-  EXPECT_EQ(read_file(path), text) << "in " << path
-                                   << "; where the change is meant, tests/plan/golden.sh --update";
+  ASSERT_TRUE(std::ifstream(path).good()) << "no golden file " << path << "; tests/plan/golden.sh --update writes it";
+  EXPECT_EQ(read_file(path), text) << "in " << path << "; where the change is meant, tests/plan/golden.sh --update";
 }

@@ -16,11 +16,10 @@ using graph::Tile;
 KernelGraph ragged_matmul() {
   Builder b("ragged_matmul");
   Tensor A = b.input("A", {15, 57}), B = b.input("B", {57, 19});
-  b.output(b.custom({.grid = {}, .block = {64}, .loop = 3},
-                    [&](BlockBuilder& t) {
-                      t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))));
-                    })[0],
-           "C", {19, 1});
+  b.output(
+      b.custom({.grid = {}, .block = {64}, .loop = 3},
+               [&](BlockBuilder& t) { t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0})))); })[0],
+      "C", {19, 1});
   return b.build();
 }
 
@@ -28,10 +27,9 @@ KernelGraph ragged_matmul() {
 KernelGraph sums_of_products() {
   Builder b("sums_of_products");
   Tensor A = b.input("A", {16, 64}), W = b.input("W", {64, 128});
-  b.output(
-      b.custom({.grid = {}, .block = {64}, .loop = 4},
-               [&](BlockBuilder& t) { t.store(accum(relu(matmul(t.load(A), t.load(W, {.loop = 1}))))); })[0],
-      "C");
+  b.output(b.custom({.grid = {}, .block = {64}, .loop = 4},
+                    [&](BlockBuilder& t) { t.store(accum(relu(matmul(t.load(A), t.load(W, {.loop = 1}))))); })[0],
+           "C");
   return b.build();
 }
 
@@ -39,9 +37,9 @@ KernelGraph sums_of_products() {
 KernelGraph wide_matmul() {
   Builder b("wide_matmul");
   Tensor A = b.input("A", {64, 32}), B = b.input("B", {32, 512});
-  b.output(b.custom({.grid = {}, .block = {128}},
-                    [&](BlockBuilder& t) { t.store(relu(matmul(t.load(A), t.load(B)))); })[0],
-           "C", {512, 1});
+  b.output(
+      b.custom({.grid = {}, .block = {128}}, [&](BlockBuilder& t) { t.store(relu(matmul(t.load(A), t.load(B)))); })[0],
+      "C", {512, 1});
   return b.build();
 }
 
@@ -57,8 +55,7 @@ KernelGraph open_layouts() {
 KernelGraph float_products() {
   Builder b("float_products");
   Tensor A = b.input("A", {4, 96}, DType::f32), B = b.input("B", {96, 5}, DType::f32);
-  b.output(b.custom({.grid = {}, .block = {96}},
-                    [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0],
+  b.output(b.custom({.grid = {}, .block = {96}}, [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0],
            "C", {5, 1});
   return b.build();
 }
@@ -75,8 +72,7 @@ KernelGraph outer_products() {
 /// Attention in float32: row sums over lanes with a stride of two, P through shared memory.
 KernelGraph float_attention() {
   Builder b("float_attention");
-  const Tensor Q = b.input("Q", {2, 64, 32}, DType::f32),
-               K = b.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
+  const Tensor Q = b.input("Q", {2, 64, 32}, DType::f32), K = b.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
                V = b.input("V", {2, 128, 32}, DType::f32);
   b.output(b.custom({.grid = {2}, .block = {128}, .loop = 4},
                     [&](BlockBuilder& t) {
@@ -135,11 +131,10 @@ KernelGraph batched_matmul() {
   Builder b("batched_matmul");
   Tensor A = b.input("A", {4, 16, 32}, DType::bf16, {512, 1, 16}),
          B = b.input("B", {4, 32, 24}, DType::bf16, {768, 1, 32});
-  b.output(b.custom({.grid = {2}, .block = {64}},
-                    [&](BlockBuilder& t) {
-                      t.store(gelu(matmul(t.load(A, {.x = 0}), t.load(B, {.x = 0}))), {.x = 0});
-                    })[0],
-           "C", {384, 24, 1});
+  b.output(
+      b.custom({.grid = {2}, .block = {64}},
+               [&](BlockBuilder& t) { t.store(gelu(matmul(t.load(A, {.x = 0}), t.load(B, {.x = 0}))), {.x = 0}); })[0],
+      "C", {384, 24, 1});
   return b.build();
 }
 
@@ -291,8 +286,7 @@ KernelGraph hopper_attention(bool causal) {
 /// registers, as are those of the third, which is stored elsewhere; the last unchanged.
 KernelGraph hopper_swapped() {
   Builder b("hopper_turned");
-  const Tensor X = b.input("X", {128, 128}), cos = b.input("cos", {128, 64, 1}),
-               sin = b.input("sin", {128, 64, 1}),
+  const Tensor X = b.input("X", {128, 128}), cos = b.input("cos", {128, 64, 1}), sin = b.input("sin", {128, 64, 1}),
                W = b.input("W", {4, 2, 128, 64}, DType::f16, {16384, 8192, 1, 128});
   const auto heads = b.custom({.grid = {4}, .block = {256}, .loop = 2}, [&](BlockBuilder& t) {
     const Tile product = accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 0, .loop = 2})));
@@ -308,8 +302,7 @@ KernelGraph hopper_swapped() {
 /// The other majors, bfloat16, and sizes that no tile divides.
 KernelGraph hopper_ragged() {
   Builder b("hopper_ragged");
-  Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}),
-         B = b.input("B", {200, 1032}, DType::bf16, {1, 200});
+  Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}), B = b.input("B", {200, 1032}, DType::bf16, {1, 200});
   b.output(matmul(A, B), "C");
   return b.build();
 }

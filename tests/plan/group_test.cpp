@@ -40,8 +40,7 @@ TEST(Group, DoesEveryLiveRootOnce) {
       }
       switch (n.kind) {
         case NodeKind::load: {
-          EXPECT_EQ(count(WorkKind::copy_in) + count(WorkKind::fetch),
-                    k.in_place(static_cast<int>(i)) > 0 ? 0 : 1)
+          EXPECT_EQ(count(WorkKind::copy_in) + count(WorkKind::fetch), k.in_place(static_cast<int>(i)) > 0 ? 0 : 1)
               << where;
           break;
         }
@@ -80,8 +79,7 @@ TEST(Group, DoesEveryLiveRootOnce) {
         case NodeKind::running_diff:
           break;
       }
-      for (const auto& [kind, times] : mine)
-        EXPECT_LE(times, 1) << where << ": " << zellige::plan::name(kind);
+      for (const auto& [kind, times] : mine) EXPECT_LE(times, 1) << where << ": " << zellige::plan::name(kind);
     }
   });
 }
@@ -107,16 +105,15 @@ TEST(Group, StepsReadWhatTheySay) {
       for_each_read(k, step->work, [&](const Touch& r) { read.insert(r.buffer); });
       for (const Access& a : step->reads) said.insert(a.tensor);
       for (int b : read) {
-        EXPECT_TRUE(said.contains(b))
-            << name << ": " << describe(step->work) << " reads " << k.tensors[b].name;
+        EXPECT_TRUE(said.contains(b)) << name << ": " << describe(step->work) << " reads " << k.tensors[b].name;
         ASSERT_GE(writer[b].node, 0) << name << ": nobody writes " << k.tensors[b].name;
       }
       // A slice of a concatenation may need only some of its parts.
       const auto sliced = [](const Node& n) { return n.kind == NodeKind::slice; };
       if (std::any_of(k.program.nodes.begin(), k.program.nodes.end(), sliced)) continue;
       for (int b : said)
-        EXPECT_TRUE(read.contains(b))
-            << name << ": " << describe(step->work) << " reads nothing of " << k.tensors[b].name;
+        EXPECT_TRUE(read.contains(b)) << name << ": " << describe(step->work) << " reads nothing of "
+                                      << k.tensors[b].name;
     }
   });
 }
@@ -243,8 +240,7 @@ TEST(Group, EveryElementOfABufferHasOneWriter) {
           << name << " " << buffer.name;
       for (const auto& [at, times] : count)
         if (times != 1) {
-          ADD_FAILURE() << name << ": " << times << " threads write " << to_string(at.first) << " of "
-                        << buffer.name;
+          ADD_FAILURE() << name << ": " << times << " threads write " << to_string(at.first) << " of " << buffer.name;
           break;
         }
     }

@@ -67,18 +67,16 @@ TEST(Invariance, OfANestIsWhatEnumerationFinds) {
       const std::vector<Item> items = evaluate(k, Steps(step, 1));
       int open = 0;  // parts of concatenations, which stay in their branches
       for (const Item& item : items) {
-        const std::string where =
-            fmt::format("{}: {} %{}, %{}", name, plan::name(work.kind), work.node, item.node);
+        const std::string where = fmt::format("{}: {} %{}, %{}", name, plan::name(work.kind), work.node, item.node);
         const bool in_a_part = open > 0;
         open += (item.kind == Item::Kind::part) - (item.kind == Item::Kind::take);
         if (!loop || in_a_part) {
           in_parts += loop && item.kind == Item::Kind::read_shared;
           EXPECT_FALSE(item.invariant) << where;
         } else if (item.kind == Item::Kind::apply && item.pieces.empty()) {
-          const bool known = std::ranges::all_of(
-              item.in, [&](int i) { return items[static_cast<std::size_t>(i)].invariant; });
-          EXPECT_EQ(item.invariant,
-                    known && item.vector == 1 && k.program.nodes[item.node].kind == NodeKind::map)
+          const bool known =
+              std::ranges::all_of(item.in, [&](int i) { return items[static_cast<std::size_t>(i)].invariant; });
+          EXPECT_EQ(item.invariant, known && item.vector == 1 && k.program.nodes[item.node].kind == NodeKind::map)
               << where;
         } else if (item.kind == Item::Kind::read_shared && graph::size(c.domain) < 1 << 16) {
           const bool same = same_at_all_steps(layout, c, item);

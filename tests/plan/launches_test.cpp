@@ -44,34 +44,30 @@ TEST(Launches, OfAConcatenationAreOne) {
 TEST(Launches, ProgramsThatWriteTheSameElementsAreRejected) {
   Plan plan = joined();
   store_of(plan.kernels[1]).view.cuts[1].offset = 15;
-  EXPECT_EQ(
-      message(plan),
-      "joined_k0_1 writes elements of Z that joined_k0 writes in the same launch, whose blocks run in any "
-      "order");
+  EXPECT_EQ(message(plan),
+            "joined_k0_1 writes elements of Z that joined_k0 writes in the same launch, whose blocks run in any "
+            "order");
 }
 
 TEST(Launches, AProgramThatReadsWhatAnotherWritesIsRejected) {
   Plan plan = joined();
   for (Node& n : plan.kernels[1].program.nodes)
     if (n.kind == NodeKind::load) n.tensor = store_of(plan.kernels[0]).tensor;
-  EXPECT_EQ(
-      message(plan),
-      "joined_k0_1 reads elements of Z that joined_k0 writes in the same launch, whose blocks run in any "
-      "order");
+  EXPECT_EQ(message(plan),
+            "joined_k0_1 reads elements of Z that joined_k0 writes in the same launch, whose blocks run in any "
+            "order");
 }
 
 TEST(Launches, ProgramsOfOtherThreadsAreRejected) {
   Plan plan = joined();
   plan.kernels[1].program.block = {512, 1, 1};
-  EXPECT_EQ(message(plan),
-            "joined_k0_1 has 512 threads a block, expected 128 as joined_k0 in the same launch");
+  EXPECT_EQ(message(plan), "joined_k0_1 has 512 threads a block, expected 128 as joined_k0 in the same launch");
 }
 
 TEST(Launches, ProgramsWhoseBlocksTakeSeveralTilesAreRejected) {
   Plan plan = joined();
   plan.kernels[1].blocks = 4;
-  EXPECT_EQ(message(plan),
-            "joined_k0_1 has blocks that take several tiles: it must have a launch of its own");
+  EXPECT_EQ(message(plan), "joined_k0_1 has blocks that take several tiles: it must have a launch of its own");
 }
 
 TEST(Launches, MoreThanALaunchHoldsAreSeveral) {

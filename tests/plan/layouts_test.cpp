@@ -22,8 +22,7 @@ bool distinct(const Shape& shape, const Strides& strides) {
   return std::adjacent_find(places.begin(), places.end()) == places.end();
 }
 
-void expect_aligned(const std::string& name, const Shape& shape, const Strides& strides,
-                    std::int64_t multiple) {
+void expect_aligned(const std::string& name, const Shape& shape, const Strides& strides, std::int64_t multiple) {
   const int inner = innermost(shape, strides);
   int wide = 0;
   for (auto e : shape) wide += e > 1;
@@ -39,8 +38,7 @@ TEST(Layouts, GiveEveryElementItsOwnPlace) {
       if (p.plan.program.views.count(static_cast<int>(i))) continue;  // the memory of another
       const auto& t = p.plan.program.tensors[i];
       ASSERT_EQ(t.strides.size(), t.shape.size()) << p.name << " " << t.name;
-      if (graph::size(t.shape) <= 100'000)
-        EXPECT_TRUE(distinct(t.shape, t.strides)) << p.name << " " << t.name;
+      if (graph::size(t.shape) <= 100'000) EXPECT_TRUE(distinct(t.shape, t.strides)) << p.name << " " << t.name;
     }
 }
 
@@ -56,12 +54,10 @@ TEST(Layouts, AlignTheVectorsOfWhatIsOpen) {
       // A view is the memory of another; what a reshape sees may have to be dense.
       const auto& views = p.plan.program.views;
       const int index = static_cast<int>(t);
-      if (views.count(index) ||
-          std::ranges::any_of(views, [&](const auto& v) { return v.second.base == index; }))
+      if (views.count(index) || std::ranges::any_of(views, [&](const auto& v) { return v.second.base == index; }))
         continue;
       const auto& tensor = p.plan.program.tensors[t];
-      expect_aligned(p.name + " " + tensor.name, tensor.shape, tensor.strides,
-                     graph::elements_in(16, tensor.dtype));
+      expect_aligned(p.name + " " + tensor.name, tensor.shape, tensor.strides, graph::elements_in(16, tensor.dtype));
       ++open;
     }
   EXPECT_GE(open, 20);
@@ -100,8 +96,7 @@ TEST(Layouts, TilesRunAsTheirTensorsDo) {
     for (const Node& n : k.program.nodes) {
       if (n.kind != NodeKind::load || n.shape.size() != 2) continue;
       const auto& t = plan.program.tensors[n.tensor];
-      if (t.shape[0] > 1 && t.shape[1] > 1)
-        EXPECT_EQ(n.inner, innermost(t.shape, t.strides)) << name << " " << n.name;
+      if (t.shape[0] > 1 && t.shape[1] > 1) EXPECT_EQ(n.inner, innermost(t.shape, t.strides)) << name << " " << n.name;
     }
   });
 }

@@ -51,8 +51,7 @@ TEST(Lower, WritesEveryOutputOnce) {
       for (int c : written[t]) wrong += c != 1;
       EXPECT_EQ(wrong, 0u) << planned.name << ": elements of " << p.tensors[t].name << " not written once";
     }
-    for (int t : p.outputs)
-      EXPECT_FALSE(written[p.memory_of(t)].empty()) << planned.name << ": " << p.tensors[t].name;
+    for (int t : p.outputs) EXPECT_FALSE(written[p.memory_of(t)].empty()) << planned.name << ": " << p.tensors[t].name;
   }
 }
 
@@ -68,9 +67,8 @@ TEST(Lower, ReadsInsideTheTensors) {
         if (number_of(n) >= 0 && n.dim == static_cast<int>(d)) continue;  // any row of them
         ASSERT_EQ(s.tile, n.shape[d]) << name;
         std::int64_t last = 0;
-        for_each_block(p, [&](const Shape& block) {
-          last = std::max(last, start(s, block, p.loop, s.loop ? p.loop - 1 : 0));
-        });
+        for_each_block(
+            p, [&](const Shape& block) { last = std::max(last, start(s, block, p.loop, s.loop ? p.loop - 1 : 0)); });
         EXPECT_LT(last, s.extent) << name << ": a tile of " << n.name << " begins after its tensor";
         EXPECT_TRUE(s.overhang || last + s.tile <= s.extent)
             << name << ": " << n.name << " passes its edge along " << d;

@@ -102,8 +102,7 @@ TEST(PrecomputeA, LeavesALoopOfProductsAlone) {
   b.output(b.custom({.grid = {32}, .block = {128}, .loop = 8},
                     [&](graph::BlockBuilder& t) {
                       const auto tile = t.load(x, {.loop = 1});
-                      const auto product =
-                          accum(matmul(tile * t.load(g, {.loop = 0}), t.load(w, {.x = 1, .loop = 0})));
+                      const auto product = accum(matmul(tile * t.load(g, {.loop = 0}), t.load(w, {.x = 1, .loop = 0})));
                       t.store(product / accum_red_rms(tile), {.x = 1});
                     })
                .at(0),

@@ -23,8 +23,7 @@ std::string refusal(const KernelGraph& graph, const target::Target& target) {
 KernelGraph square_matmul(std::int64_t tile, const graph::Launch& launch = {.grid = {}, .block = {128}}) {
   Builder b("squares");
   Tensor A = b.input("A", {tile, tile}), B = b.input("B", {tile, tile});
-  b.output(b.custom(launch, [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0], "C",
-           {tile, 1});
+  b.output(b.custom(launch, [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0], "C", {tile, 1});
   return b.build();
 }
 
@@ -52,8 +51,7 @@ KernelGraph columns(const graph::Dim3& grid, int axis) {
   Builder b("columns");
   Tensor X = b.input("X", {8, grid[axis] * 8});
   const graph::Split split{.x = axis == 0 ? 1 : -1, .y = axis == 1 ? 1 : -1, .z = axis == 2 ? 1 : -1};
-  b.output(b.custom({.grid = grid, .block = {64}},
-                    [&](BlockBuilder& t) { t.store(exp(t.load(X, split)), split); })[0]);
+  b.output(b.custom({.grid = grid, .block = {64}}, [&](BlockBuilder& t) { t.store(exp(t.load(X, split)), split); })[0]);
   return b.build();
 }
 

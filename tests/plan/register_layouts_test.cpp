@@ -14,9 +14,7 @@
 namespace zellige::plan {
 namespace {
 
-const Instruction& mma() {
-  return *target::find_instruction(target::find("sm_80"), "SM80_16x8x16_F32F16F16F32_TN");
-}
+const Instruction& mma() { return *target::find_instruction(target::find("sm_80"), "SM80_16x8x16_F32F16F16F32_TN"); }
 
 template <int B, int M, int N, int WB, int WM, int WN, int WK, class Of = SM80_16x8x16_F32F16F16F32_TN>
 void same_as_fragment(const Instruction& row = mma()) {
@@ -70,8 +68,7 @@ void same_as_fragment(const Instruction& row = mma()) {
 template <class P>
 void same_as_outer_product(const char* name) {
   const auto rows = target::outer_products();
-  const auto row =
-      std::ranges::find_if(rows, [&](const Instruction& r) { return std::string_view(r.name) == name; });
+  const auto row = std::ranges::find_if(rows, [&](const Instruction& r) { return std::string_view(r.name) == name; });
   ASSERT_NE(row, rows.end()) << name;
   EXPECT_EQ(target::thread_rows(*row), P::rows);
   EXPECT_EQ(target::thread_columns(*row), P::columns);

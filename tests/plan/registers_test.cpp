@@ -89,9 +89,8 @@ TEST(Chains, EveryWrongSplitIsRefused) {
                 s.matmuls[ids[2]].warps = {1, m1, 1, n1}, s.matmuls[ids[2]].a_from = ids[1];
               });
               const bool is_right = n0 == 1 && n1 == 1 && m0 == m1;
-              EXPECT_EQ(verdict(k).empty(), is_right)
-                  << m << " rows, inner " << inner << ", warps " << m0 << "x" << n0 << " then " << m1 << "x"
-                  << n1 << ": " << verdict(k);
+              EXPECT_EQ(verdict(k).empty(), is_right) << m << " rows, inner " << inner << ", warps " << m0 << "x" << n0
+                                                      << " then " << m1 << "x" << n1 << ": " << verdict(k);
               ++(is_right ? right : wrong);
             }
     }
@@ -111,12 +110,10 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' takes "
             "it for (0, 0)");
-  const auto half =
-      [](Selection& s) {  // one warp after two: its own fragments are right, the other's are lost
-        int i = 0, before = -1;
-        for (auto& [id, c] : s.matmuls)
-          c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
-      };
+  const auto half = [](Selection& s) {  // one warp after two: its own fragments are right, the other's are lost
+    int i = 0, before = -1;
+    for (auto& [id, c] : s.matmuls) c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
+  };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), half)),
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' "
@@ -164,12 +161,10 @@ TEST(Mutated, PlansAreRefusedInWords) {
     return verdict(bad);
   };
   const std::string name = "chain_32x32_64threads_3products_maps_k0: ";
-  EXPECT_EQ(
-      mutated([&](Kernel& k) { move_last(k, operand); }),
-      name + "'mma %5' takes %4 as fragments, which no step before it in this section leaves in registers");
-  EXPECT_EQ(
-      mutated([&](Kernel& k) { move_last(k, first); }),
-      name + "'to operand %4' reads %2 in registers, where no step before it in this section leaves it");
+  EXPECT_EQ(mutated([&](Kernel& k) { move_last(k, operand); }),
+            name + "'mma %5' takes %4 as fragments, which no step before it in this section leaves in registers");
+  EXPECT_EQ(mutated([&](Kernel& k) { move_last(k, first); }),
+            name + "'to operand %4' reads %2 in registers, where no step before it in this section leaves it");
   EXPECT_EQ(mutated([&](Kernel& k) {
               Context other = k.layout_of(operand);
               other = accumulators(other.domain, {1, 1, 2, 1}, *other.row);
@@ -202,9 +197,8 @@ TEST(Mutated, LoopsAreRefusedInWords) {
   const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.work == operand; });
   std::rotate(at, at + 1, std::find_if(at, steps.end(), is_end) + 1);
   steps = nested(steps);
-  EXPECT_EQ(
-      verdict(bad),
-      name + "'mma %13' takes %12 as fragments, which no step before it in this section leaves in registers");
+  EXPECT_EQ(verdict(bad),
+            name + "'mma %13' takes %12 as fragments, which no step before it in this section leaves in registers");
   bad = good;  // the running maximum after its readers
   move_last(bad, work_of(good, WorkKind::accumulate));
   EXPECT_EQ(verdict(bad),
@@ -225,8 +219,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
   const Kernel good = make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  const auto rows =
-      std::ranges::find_if(good.rmem, [](const RmemTensor& r) { return r.layout.replicated(); });
+  const auto rows = std::ranges::find_if(good.rmem, [](const RmemTensor& r) { return r.layout.replicated(); });
   ASSERT_NE(rows, good.rmem.end());
   const Context& lanes = rows->layout;
   const auto at = static_cast<std::size_t>(rows - good.rmem.begin());
@@ -235,9 +228,8 @@ TEST(Mutated, RowsAreRefusedInWords) {
 
   Kernel bad = good;  // added up after its readers
   move_last(bad, sum);
-  EXPECT_EQ(
-      verdict(bad),
-      name + "'accumulate %7' reads %5 in registers, where no step before it in this section leaves it");
+  EXPECT_EQ(verdict(bad),
+            name + "'accumulate %7' reads %5 in registers, where no step before it in this section leaves it");
   bad = good;  // each lane for a row of its own
   bad.rmem[at].layout.share = blocked_layout(lanes.domain, {1, 0, 2}, 1, lanes.threads()).share;
   EXPECT_EQ(verdict(bad), name +
@@ -268,14 +260,13 @@ TEST(Mutated, PairsAreRefusedInWords) {
     const values::View share = c.share;
     std::vector<Mode> of_value = modes(share[1]);
     std::swap(of_value.back(), of_value[of_value.size() - 3]);
-    c.share = bundle(ValueKind::layout,
-                     bundle(ValueKind::layout, layout(modes(share[0][0])), layout(modes(share[0][1]))),
-                     layout(of_value), layout(modes(share[2])));
+    c.share =
+        bundle(ValueKind::layout, bundle(ValueKind::layout, layout(modes(share[0][0])), layout(modes(share[0][1]))),
+               layout(of_value), layout(modes(share[2])));
   }
-  EXPECT_EQ(verdict(bad),
-            name +
-                "value 16 of thread 0 is (0, 0, 0, 16) of %2 after 'mma %2', and 'to shared %7' "
-                "takes it for (0, 1, 0, 0)");
+  EXPECT_EQ(verdict(bad), name +
+                              "value 16 of thread 0 is (0, 0, 0, 16) of %2 after 'mma %2', and 'to shared %7' "
+                              "takes it for (0, 1, 0, 0)");
   bad = good;  // a warp has one of them
   for (auto& [c, nodes] : bad.rmem)
     if (c.row) c = accumulators(c.domain, {.b = 2, .m = 4}, *c.row);
@@ -293,13 +284,11 @@ TEST(Mutated, PartialSumsAreNotRead) {
       const int product = bad.program.nodes[t.node].in[0];
       for (const Work& m : works(bad))
         if (m.kind == WorkKind::mma && m.node == product)
-          bad.rmem[m.context].nodes.push_back(product),
-              change(bad, t, [&](Step& s) { s.work.context = m.context; });
+          bad.rmem[m.context].nodes.push_back(product), change(bad, t, [&](Step& s) { s.work.context = m.context; });
     }
-  EXPECT_EQ(
-      verdict(bad),
-      "lora_0_k0: 'to shared %6' reads %5 in registers, where 'mma %5' leaves partial results over one of 4 "
-      "parts of K in each");
+  EXPECT_EQ(verdict(bad),
+            "lora_0_k0: 'to shared %6' reads %5 in registers, where 'mma %5' leaves partial results over one of 4 "
+            "parts of K in each");
 }
 
 // Another warp layout for one product of any plan, whose readers keep the old one, is refused.
@@ -318,9 +307,8 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
         if (w == warps(was)) continue;
         const Context other = accumulators(was.domain, w, *was.row);
         bad.rmem.push_back({other});
-        change(bad, work, [&](Step& s) {
-          s.work.matmul.warps = w, s.work.context = static_cast<int>(bad.rmem.size()) - 1;
-        });
+        change(bad, work,
+               [&](Step& s) { s.work.matmul.warps = w, s.work.context = static_cast<int>(bad.rmem.size()) - 1; });
         EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << work.node;
         ++changed;
       }
@@ -351,13 +339,11 @@ TEST(Fetch, LoadsAllBeforeItStoresAny) {
 TEST(Fetch, LeavesRoomInRegisters) {
   graph::Builder b("copies");
   std::vector<graph::Tensor> x;
-  for (const char* name : {"A", "B", "C"})
-    x.push_back(b.input(name, {8, 1024}, graph::DType::f16, {1025, 1}));
+  for (const char* name : {"A", "B", "C"}) x.push_back(b.input(name, {8, 1024}, graph::DType::f16, {1025, 1}));
   const auto out = b.custom({.grid = {}, .block = {256}, .loop = 1}, [&](graph::BlockBuilder& t) {
     for (const graph::Tensor& of : x) t.store(t.load(of));
   });
-  for (std::size_t i = 0; i < out.size(); ++i)
-    b.output(out[i], std::string(1, static_cast<char>('X' + i)), {1024, 1});
+  for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], std::string(1, static_cast<char>('X' + i)), {1024, 1});
   const Kernel k = make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
   std::int64_t chunks = 0;
   for (const Work& t : works(k))
@@ -423,8 +409,7 @@ TEST(Mutated, SumsThatBeginInASliceAreRefused) {
     Kernel bad = good;
     auto& steps = bad.agents.at(0).steps;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i)
-      if (const Loop* loop = as<Loop>(steps[i + 1]);
-          as<Start>(steps[i]) && loop && loop->kind == Loop::slices) {
+      if (const Loop* loop = as<Loop>(steps[i + 1]); as<Start>(steps[i]) && loop && loop->kind == Loop::slices) {
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
         EXPECT_NE(verdict(bad).find("adds up partial results that no step before it in this section leaves"),
                   std::string::npos)

@@ -106,10 +106,7 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
         for (const Step& s : k.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
         // Softmax keeps its operand and the exponentials, a norm its operand; the sum reads its operand once.
         const auto held = std::ranges::count(works(k), WorkKind::to_registers, &Work::kind);
-        EXPECT_EQ(held, std::string(what) == "softmax"    ? 2
-                        : std::string(what) == "rms_norm" ? 1
-                                                          : 0)
-            << where;
+        EXPECT_EQ(held, std::string(what) == "softmax" ? 2 : std::string(what) == "rms_norm" ? 1 : 0) << where;
       }
 }
 
@@ -118,8 +115,7 @@ bool in_registers(const Kernel& k) {
   const auto sums = [&](const SmemTensor& t) {
     return k.program.nodes[static_cast<std::size_t>(t.node)].kind == NodeKind::reduce;
   };
-  return std::ranges::count(works(k), WorkKind::to_registers, &Work::kind) > 0 &&
-         std::ranges::all_of(k.tensors, sums);
+  return std::ranges::count(works(k), WorkKind::to_registers, &Work::kind) > 0 && std::ranges::all_of(k.tensors, sums);
 }
 
 TEST(RowRegisters, OfSeveralWarpsExchangeTheResultsOfReductions) {

@@ -34,8 +34,7 @@ TEST(Select, WarpsCoverEveryElementOnce) {
       }
       EXPECT_EQ(static_cast<int>(warps.size()), m.warps.count())
           << name << " %" << node << ": a warp of the layout is idle";
-      EXPECT_LE(m.warps.k, (m.k + m.row->k - 1) / m.row->k)
-          << name << " %" << node << ": a warp has no slice of K";
+      EXPECT_LE(m.warps.k, (m.k + m.row->k - 1) / m.row->k) << name << " %" << node << ": a warp has no slice of K";
     }
   });
 }

@@ -16,8 +16,7 @@ TEST(Unshare, LeavesProductsTheirOperands) {
   };
   const int x = add(NodeKind::load, {}, {64, 32}), y = add(NodeKind::map, {x}, {64, 32}),
             large = add(NodeKind::round, {y}, {64, 32}), small = add(NodeKind::round, {y}, {32, 32});
-  const int product = add(NodeKind::matmul, {large, small}, {64, 32}),
-            of_large = add(NodeKind::map, {large}, {64, 32}),
+  const int product = add(NodeKind::matmul, {large, small}, {64, 32}), of_large = add(NodeKind::map, {large}, {64, 32}),
             of_small = add(NodeKind::map, {small}, {32, 32});
   const auto read = [&](int i) { return p.nodes[static_cast<std::size_t>(i)].in; };
   EXPECT_TRUE(unshare(p));

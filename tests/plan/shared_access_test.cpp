@@ -70,8 +70,7 @@ TEST(SharedAccess, IsWhatAStepTouches) {
         for (int v = 0; v < a.bytes / graph::whole_bytes(b.dtype); ++v, ++at[b.inner])
           if (inside(at, b.padded)) (a.load ? loaded : stored).insert({thread, a.buffer, part, at});
       });
-      EXPECT_EQ(difference(loaded, read), "")
-          << name << ": reads of " << plan::name(work.kind) << " %" << work.node;
+      EXPECT_EQ(difference(loaded, read), "") << name << ": reads of " << plan::name(work.kind) << " %" << work.node;
       EXPECT_EQ(difference(stored, written), "")
           << name << ": writes of " << plan::name(work.kind) << " %" << work.node;
     }

@@ -28,9 +28,7 @@ struct Body {
   int largest(int x, OpKind op = OpKind::reduction_max) {
     return p.add({.kind = NodeKind::reduce, .op = op, .in = {x}, .shape = {16, 1}, .dim = 1});
   }
-  int round(int x, DType to) {
-    return p.add({.kind = NodeKind::round, .in = {x}, .shape = {16, 32}, .dtype = to});
-  }
+  int round(int x, DType to) { return p.add({.kind = NodeKind::round, .in = {x}, .shape = {16, 32}, .dtype = to}); }
 };
 
 /// "max(mul_scalar(matmul))": the value of the last node, spelled out.

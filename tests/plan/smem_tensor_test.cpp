@@ -66,8 +66,7 @@ TEST(SmemTensor, HasTheAddressesOfItsNumbers) {
     for (std::int64_t i = 0; i < graph::size(n.padded); i += up_to(3)) {
       const Shape at = graph::coordinates(i, n.padded);
       const std::int64_t part = static_cast<std::int64_t>(random() % static_cast<unsigned>(b.partials));
-      ASSERT_EQ(b.address(at, part),
-                b.offset + part * b.part_step + n.element(at) * graph::whole_bytes(b.dtype))
+      ASSERT_EQ(b.address(at, part), b.offset + part * b.part_step + n.element(at) * graph::whole_bytes(b.dtype))
           << to_text(b.layout) << " at " << to_string(at);
       if (i % 16 == 0) ASSERT_EQ(in_library(b, at), n.element(at)) << to_text(b.layout) << to_string(at);
     }
@@ -167,8 +166,7 @@ TEST(SmemTensor, SwizzlesItsTileAndNotItsStages) {
   int elsewhere = 0;
   for (int stage = 0; stage < b.stages; ++stage)
     for (std::int64_t i = 0; i < 1280; ++i)
-      elsewhere +=
-          b.address({i / 64, i % 64}) + stage * b.stage_step != 2 * index(staged, {i / 64, i % 64, stage});
+      elsewhere += b.address({i / 64, i % 64}) + stage * b.stage_step != 2 * index(staged, {i / 64, i % 64, stage});
   EXPECT_EQ(elsewhere, 2560);
 }
 

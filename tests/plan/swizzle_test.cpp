@@ -42,8 +42,7 @@ TEST(Swizzle, KeepsTheVectorsOfOperandsTogether) {
           at[b.inner] -= from;
           const std::int64_t first = place(b, stage, 0, at);
           ASSERT_EQ(first % 16, 0) << name << " " << b.name << " " << to_string(at);
-          ASSERT_EQ(here, first + from * graph::whole_bytes(b.dtype))
-              << name << " " << b.name << " " << to_string(at);
+          ASSERT_EQ(here, first + from * graph::whole_bytes(b.dtype)) << name << " " << b.name << " " << to_string(at);
         }
     }
   });

@@ -8,9 +8,7 @@
 namespace zellige::plan {
 namespace {
 
-TEST(EmittedText, Lora) {
-  expect_golden("lora.cu", emit::transpile(example("lora"), target::find("sm_80")).source);
-}
+TEST(EmittedText, Lora) { expect_golden("lora.cu", emit::transpile(example("lora"), target::find("sm_80")).source); }
 
 TEST(EmittedText, HopperMatmul) {
   for (const GoldenGraph& g : golden_graphs())

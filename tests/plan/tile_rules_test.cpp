@@ -56,8 +56,8 @@ class Machine {
       case NodeKind::load: {
         std::size_t seed = static_cast<std::size_t>(n.tensor);
         for (int d = 0; d < n.view.rank(); ++d)
-          seed = seed * 1009 + static_cast<std::size_t>(n.view.along(d, p_).start(0, iteration) +
-                                                        at[static_cast<std::size_t>(d)]);
+          seed = seed * 1009 +
+                 static_cast<std::size_t>(n.view.along(d, p_).start(0, iteration) + at[static_cast<std::size_t>(d)]);
         std::mt19937 random(static_cast<unsigned>(seed));
         return rounded(std::uniform_real_distribution<float>(-2, 2)(random), n.dtype);
       }
@@ -123,8 +123,7 @@ struct Draw {
     last().tensor = i;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
       const std::int64_t tile = shape[static_cast<std::size_t>(d)];
-      last().view.cuts.push_back(
-          {.loop = d == loop, .tile = tile, .extent = tile * (d == loop ? p.loop : 1)});
+      last().view.cuts.push_back({.loop = d == loop, .tile = tile, .extent = tile * (d == loop ? p.loop : 1)});
     }
     return i;
   }
@@ -164,8 +163,7 @@ void cast_and_round(Draw& d, Way way) {
 }
 
 void scaled_mask(Draw& d, Way way) {
-  const double scale = 0.1 + static_cast<double>(d.random() % 100),
-               outside = way == Way::held ? -infinity : -1;
+  const double scale = 0.1 + static_cast<double>(d.random() % 100), outside = way == Way::held ? -infinity : -1;
   int x = d.load({d.rows, d.columns});
   if (way != Way::applied) x = d.map(OpKind::mul_scalar, {x}, scale);
   x = d.map(OpKind::mask, {x}, outside);
@@ -198,8 +196,7 @@ void long_chain(Draw& d, Way way) {
   const int x = d.load({d.rows, d.columns});
   int y = x;
   const unsigned pairs = (way == Way::held ? 26 : 1) + static_cast<unsigned>(d.random() % 10);
-  for (unsigned i = 0; i < pairs; ++i)
-    y = d.map(OpKind::sub, {y, x}), y = d.map(OpKind::mul_scalar, {y}, 0.5);
+  for (unsigned i = 0; i < pairs; ++i) y = d.map(OpKind::sub, {y, x}), y = d.map(OpKind::mul_scalar, {y}, 0.5);
   const int max = d.reduce(y, OpKind::reduction_max);
   d.store(d.map(OpKind::sub, {y, max}));
 }

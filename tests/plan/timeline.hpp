@@ -12,7 +12,7 @@ struct Moment {
   int stage = 0;       // of what it writes
   int read_stage = 0;  // of the pipelined buffers that it reads
   int stretch = 0;     // how many barriers lie before it
-  int arrives = 0;  // asynchronous copies: the stretch in which the copying threads have waited for the data
+  int arrives = 0;     // asynchronous copies: the stretch in which the copying threads have waited for the data
   std::size_t arrives_before = 0;  // and the first moment after that wait
 };
 

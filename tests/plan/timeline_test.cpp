@@ -54,8 +54,7 @@ class Simulation {
 
   std::int64_t element(const Touch& t) const {
     std::int64_t index = 0;
-    for (std::size_t d = 0; d < t.at.size(); ++d)
-      index = index * (plan_.tensors[t.buffer].padded[d] + 16) + t.at[d];
+    for (std::size_t d = 0; d < t.at.size(); ++d) index = index * (plan_.tensors[t.buffer].padded[d] + 16) + t.at[d];
     return index;
   }
 
@@ -64,9 +63,8 @@ class Simulation {
     cells(t, m.read_stage, [&](Cell& c) {
       if (c.buffer != t.buffer || c.element != element(t) || c.partial != t.partial ||
           (staged && c.stage != m.read_stage))
-        return find(t, c.buffer < 0
-                           ? "reads what nobody wrote"
-                           : fmt::format("finds element {} of {}", c.element, plan_.tensors[c.buffer].name));
+        return find(t, c.buffer < 0 ? "reads what nobody wrote"
+                                    : fmt::format("finds element {} of {}", c.element, plan_.tensors[c.buffer].name));
       if (t.thread == everyone || t.thread != c.writer ? m.stretch <= c.written : now < c.from)
         return find(t, fmt::format("reads what thread {} wrote without a barrier or wait between", c.writer));
       c.reader = c.read < m.stretch ? t.thread : c.reader == t.thread ? t.thread : everyone;
@@ -106,8 +104,7 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const Timeline line = timeline(k);
     std::map<Work, int> runs;
-    std::map<std::pair<Work, int>, int>
-        done;  // by work and stage: the stretch in which its results are there
+    std::map<std::pair<Work, int>, int> done;  // by work and stage: the stretch in which its results are there
     for (const Moment& m : line.moments) {
       if (m.start) continue;
       const Work& t = m.step->work;
@@ -116,8 +113,7 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
         int written = 1 << 30;
         for (const Work& w : works(k))
           if (w.buffer == a.tensor && w.kind != WorkKind::to_global)
-            if (const auto at = done.find({w, k.tensors[a.tensor].stages > 1 ? m.read_stage : 0});
-                at != done.end())
+            if (const auto at = done.find({w, k.tensors[a.tensor].stages > 1 ? m.read_stage : 0}); at != done.end())
               written = at->second;
         EXPECT_LT(written, m.stretch + a.same_thread)
             << name << ": " << plan::name(t.kind) << " %" << t.node << " reads " << k.tensors[a.tensor].name;

@@ -47,8 +47,7 @@ struct Lanes {
   std::int64_t m = 16, n = 8;
   explicit Lanes(const Context& c) {
     const Instruction* row = c.row ? c.row : c.of;
-    if (!row || std::sscanf(row->name, "OuterProduct<%d, %d, %d, %d>", &rows, &columns, &down, &across) != 4)
-      return;
+    if (!row || std::sscanf(row->name, "OuterProduct<%d, %d, %d, %d>", &rows, &columns, &down, &across) != 4) return;
     m = rows * down, n = columns * across, first = down > 1 ? 2 : 1;
     outer = true;
   }
@@ -60,8 +59,7 @@ struct Lanes {
   }
 };
 
-void for_each_in_fragment(const Context& c, const Shape& bound,
-                          const std::function<void(int, const Shape&)>& visit) {
+void for_each_in_fragment(const Context& c, const Shape& bound, const std::function<void(int, const Shape&)>& visit) {
   const std::size_t rank = c.domain.size();
   const Shape batches(c.domain.begin(), c.domain.end() - 2);
   for (std::int64_t b = 0; b < graph::size(batches); ++b)
@@ -70,8 +68,7 @@ void for_each_in_fragment(const Context& c, const Shape& bound,
         for (int k = 0; k < warps(c).k; ++k) {
           Shape at = graph::coordinates(b, batches);
           at.push_back(m), at.push_back(n);
-          visit(warp_of(c, b, m, n, k) * 32 +
-                    Lanes(c).of(m, c.repeats() > 1 ? n % (c.domain.back() / c.repeats()) : n),
+          visit(warp_of(c, b, m, n, k) * 32 + Lanes(c).of(m, c.repeats() > 1 ? n % (c.domain.back() / c.repeats()) : n),
                 at);
         }
 }
@@ -107,11 +104,9 @@ class Evaluation {
   /// `moved`: at coordinates that are not the thread's own, so that no register of its holds it.
   void value(int node, Shape at, bool moved = false) const {
     const Node& n = p_.nodes[node];
-    for (std::size_t d = 0; d < at.size(); ++d)
-      at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
+    for (std::size_t d = 0; d < at.size(); ++d) at[d] = std::min(at[d], n.shape[d] - 1);  // beyond the edge: its last
     // A map that is kept in registers is read there.
-    if (n.kind == NodeKind::map && plan_.rmem_of(node) >= 0 && work_.node != node)
-      return leaf(node, at, moved);
+    if (n.kind == NodeKind::map && plan_.rmem_of(node) >= 0 && work_.node != node) return leaf(node, at, moved);
     switch (n.kind) {
       case NodeKind::map:
         for (int in : n.in) {
@@ -192,17 +187,13 @@ void lanes_reads(const Kernel& plan, const Work& t, const Visit& visit) {
 
 int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, int k) {
   const WarpLayout w = warps(c);
-  const std::int64_t columns =
-      c.domain.back() / c.repeats();  // of one slice: slices follow one another in time
+  const std::int64_t columns = c.domain.back() / c.repeats();  // of one slice: slices follow one another in time
   const Lanes lanes(c);
-  const std::int64_t unit = (c.repeats() > 1 ? n % columns : n) / (lanes.outer   ? lanes.n
-                                                                   : columns > 8 ? 16
-                                                                                 : 8);
+  const std::int64_t unit = (c.repeats() > 1 ? n % columns : n) / (lanes.outer ? lanes.n : columns > 8 ? 16 : 8);
   return static_cast<int>(m / lanes.m % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
 }
 
-void for_each_owned(const Context& c, const Shape& bound,
-                    const std::function<void(int, const Shape&)>& visit) {
+void for_each_owned(const Context& c, const Shape& bound, const std::function<void(int, const Shape&)>& visit) {
   if (c.row)
     for_each_in_fragment(c, bound, visit);
   else
@@ -217,14 +208,12 @@ void for_each_read(const Kernel& plan, const Work& t, const Visit& visit) {
     for (int side = t.matmul.a_from >= 0 ? 1 : 0; side < 2; ++side) {
       const int b = plan.tensor_of(n.in[side]);
       const Shape& padded = plan.tensors[b].padded;
-      for (std::int64_t i = 0; i < graph::size(padded); ++i)
-        visit({everyone, b, 0, graph::coordinates(i, padded)});
+      for (std::int64_t i = 0; i < graph::size(padded); ++i) visit({everyone, b, 0, graph::coordinates(i, padded)});
     }
     return;
   }
   if (t.kind == WorkKind::reduce && !c.row) return lanes_reads(plan, t, visit);
-  const bool stored_in_smem =
-      t.kind == WorkKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
+  const bool stored_in_smem = t.kind == WorkKind::to_shared && n.kind != NodeKind::round && n.kind != NodeKind::store;
   if (stored_in_smem) return;
   const Shape bound = t.kind == WorkKind::to_shared ? plan.tensors[t.buffer].padded : c.domain;
   const std::set<int> rows = rows_of(plan, c);
@@ -268,8 +257,7 @@ void for_each_write(const Kernel& plan, const Work& t, const Visit& visit) {
     const int group = c.lanes() * c.parts(), groups = c.threads() / group;
     for (std::int64_t o = 0; o < graph::size(sums); ++o)
       for (int part = 0; part < c.parts(); ++part)
-        visit({static_cast<int>(o % groups * group + part * c.lanes()), t.buffer, part,
-               graph::coordinates(o, sums)});
+        visit({static_cast<int>(o % groups * group + part * c.lanes()), t.buffer, part, graph::coordinates(o, sums)});
     return;
   }
   const bool parts = c.row && warps(c).k > 1;

@@ -24,8 +24,7 @@ void for_each_read(const Kernel&, const Work&, const Visit&);
 void for_each_write(const Kernel&, const Work&, const Visit&);
 
 /// The elements of the context's domain that a thread holds; a fragment's may lie beyond the domain, up to `bound`.
-void for_each_owned(const Context&, const Shape& bound,
-                    const std::function<void(int thread, const Shape& at)>&);
+void for_each_owned(const Context&, const Shape& bound, const std::function<void(int thread, const Shape& at)>&);
 
 /// The warp that holds element (b, m, n) of a fragment: one for each of the layout's warps along K.
 int warp_of(const Context&, std::int64_t b, std::int64_t m, std::int64_t n, int k);

@@ -14,8 +14,7 @@ using graph::Tensor;
 /// K is read by kernel 0, and its memory taken by N in the next, which kernel 2 reads.
 Program cache() {
   graph::Builder b("cache");
-  const Tensor K = b.input("K", {8, 64}), I = b.input("I", {2}, graph::DType::int32),
-               U = b.input("U", {2, 64});
+  const Tensor K = b.input("K", {8, 64}), I = b.input("I", {2}, graph::DType::int32), U = b.input("U", {2, 64});
   const Tensor N = b.in_place(scatter(K, I, U), K);
   b.output(N, "N");
   b.output(exp(permute(K, {1, 0})), "old");

@@ -191,8 +191,8 @@ TEST(View, OverAGridCoversATensorOnce) {
       for (std::int64_t i = 0; i < v.tile(0) * v.tile(1) * v.tile(2); ++i) {
         Shape at;
         for (std::int64_t d = 3, rest = i; d-- > 0; rest /= v.tile(static_cast<int>(d)))
-          at.insert(at.begin(), coordinate(v.cuts[static_cast<std::size_t>(d)], p, block, 0,
-                                           rest % v.tile(static_cast<int>(d))));
+          at.insert(at.begin(),
+                    coordinate(v.cuts[static_cast<std::size_t>(d)], p, block, 0, rest % v.tile(static_cast<int>(d))));
         bool inside = true;
         for (std::size_t d = 0; d < 3; ++d)
           if (at[d] >= extent[d]) inside = false, beyond[d] = true;

@@ -68,8 +68,7 @@ TEST(Banks, EqualsCountingBytes) {
     const int log = rng() % 5, bytes = 1 << log, spread = 1 << (3 + rng() % 8);
     BankAccess a{.bytes = bytes};
     const int lanes = 1 + rng() % 32;
-    for (int l = 0; l < lanes; ++l)
-      a.address.push_back(rng() % 6 == 0 ? -1 : std::int64_t(rng() % spread) * bytes);
+    for (int l = 0; l < lanes; ++l) a.address.push_back(rng() % 6 == 0 ? -1 : std::int64_t(rng() % spread) * bytes);
     const Wavefronts w = evaluate(a);
     int total = 0, degree = 0, ideal = 0;
     std::size_t phase = 0;
@@ -94,13 +93,11 @@ TEST(Banks, OtherBanks) {
 TEST(Banks, BadInputSaysWhatIsWrong) {
   EXPECT_EQ(failure([] { evaluate({.bytes = 12, .address = {0}}); }),
             "banks: an access of 12 bytes per lane; 1, 2, 4, 8 or 16 are possible");
-  EXPECT_EQ(
-      failure([] {
-        evaluate({.bytes = 8, .address = {0, 12}});
-      }),
-      "banks: lane 1 accesses 8 bytes at address 12; a multiple of 8, or -1 for an inactive lane, is needed");
-  EXPECT_EQ(
-      failure([] { evaluate({.bytes = 4, .address = {-8}}); }),
-      "banks: lane 0 accesses 4 bytes at address -8; a multiple of 4, or -1 for an inactive lane, is needed");
+  EXPECT_EQ(failure([] {
+              evaluate({.bytes = 8, .address = {0, 12}});
+            }),
+            "banks: lane 1 accesses 8 bytes at address 12; a multiple of 8, or -1 for an inactive lane, is needed");
+  EXPECT_EQ(failure([] { evaluate({.bytes = 4, .address = {-8}}); }),
+            "banks: lane 0 accesses 4 bytes at address -8; a multiple of 4, or -1 for an inactive lane, is needed");
   EXPECT_EQ(failure([] { evaluate({}, 0); }), "banks: 0 banks of 4 bytes; both must be positive");
 }

@@ -83,8 +83,7 @@ Optimum brute_force(const std::vector<TaskToOrder>& tasks, const Preference& p) 
       }
       const int barriers = std::popcount(static_cast<unsigned>(mask));
       const double cost = p.bytes_per_barrier ? barriers * *p.bytes_per_barrier + double(peak) : 0;
-      if (best.barriers > n ||
-          std::tuple(cost, barriers, peak) < std::tuple(best_cost, best.barriers, best.peak))
+      if (best.barriers > n || std::tuple(cost, barriers, peak) < std::tuple(best_cost, best.barriers, best.peak))
         best = {barriers, peak}, best_cost = cost;
     }
   } while (std::next_permutation(sequence.begin(), sequence.end()));
@@ -239,8 +238,5 @@ TEST(Barriers, BadInputSaysWhatIsWrong) {
               peak_memory({{}, {}}, {{0, 0}});
             }),
             "barriers: phase 0 lists task 0, which is not one of 2 tasks or is listed before");
-  EXPECT_EQ(failure([] {
-              peak_memory({{}, {}}, {{0}});
-            }),
-            "barriers: the phases list 1 of 2 tasks; all are needed");
+  EXPECT_EQ(failure([] { peak_memory({{}, {}}, {{0}}); }), "barriers: the phases list 1 of 2 tasks; all are needed");
 }

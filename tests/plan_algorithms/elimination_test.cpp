@@ -130,10 +130,7 @@ TEST(Elimination, ALongChainIsWidthOne) {
 }
 
 TEST(Elimination, BadInputSaysWhatIsWrong) {
-  EXPECT_EQ(failure([] {
-              minimise({{2, 0}, {}});
-            }),
-            "elimination: variable 1 has 0 values; at least 1 is needed");
+  EXPECT_EQ(failure([] { minimise({{2, 0}, {}}); }), "elimination: variable 1 has 0 values; at least 1 is needed");
   EXPECT_EQ(failure([] {
               minimise({{2}, {{{1}, {0, 0}}}});
             }),
@@ -150,11 +147,10 @@ TEST(Elimination, BadInputSaysWhatIsWrong) {
               minimise({{2}, {{{0}, {0, std::nan("")}}}});
             }),
             "elimination: factor 0 holds the cost nan; a cost is finite or +infinity");
-  EXPECT_EQ(
-      failure([] {
-        minimise({{2, 2}, {{{1}, {7, 0}}, {{0}, {0, infinite}, "matmul"}, {{0}, {infinite, 0}, "copy"}}});
-      }),
-      "elimination: no assignment satisfies matmul, copy together");
+  EXPECT_EQ(failure([] {
+              minimise({{2, 2}, {{{1}, {7, 0}}, {{0}, {0, infinite}, "matmul"}, {{0}, {infinite, 0}, "copy"}}});
+            }),
+            "elimination: no assignment satisfies matmul, copy together");
   EXPECT_EQ(failure([] {
               minimise({{2}, {{{0}, {infinite, infinite}, "matmul"}}});
             }),

@@ -31,8 +31,7 @@ Problem random_layouts(std::mt19937& rng, int tensors, int dims) {
     }
     std::size_t entries = 1;
     for (std::size_t k = 0; k < op.variables.size(); ++k) entries *= dims;
-    for (std::size_t e = 0; e < entries; ++e)
-      op.cost.push_back(rng() % 8 == 0 ? infinite : double(rng() % 20));
+    for (std::size_t e = 0; e < entries; ++e) op.cost.push_back(rng() % 8 == 0 ? infinite : double(rng() % 20));
     p.factors.push_back(op);
   }
   return p;

@@ -37,8 +37,7 @@ bool fits(const std::vector<Lifetime>& objects, std::vector<std::int64_t>& offse
   for (std::int64_t at = 0; at + objects[i].size <= peak; at += objects[i].alignment) {
     bool free = true;
     for (std::size_t j = 0; j < i && free; ++j)
-      free = !overlap(objects[i], objects[j]) || at + objects[i].size <= offset[j] ||
-             offset[j] + objects[j].size <= at;
+      free = !overlap(objects[i], objects[j]) || at + objects[i].size <= offset[j] || offset[j] + objects[j].size <= at;
     if (!free) continue;
     offset.push_back(at);
     if (fits(objects, offset, peak)) return true;
@@ -170,16 +169,15 @@ TEST(Packing, WithoutEffortOptimalIsNotClaimedAboveTheBound) {
 }
 
 TEST(Packing, TheAlignmentRaisesTheBound) {
-  const Packing p = pack(
-      {{.size = 5, .begin = 0, .end = 1, .alignment = 8}, {.size = 5, .begin = 0, .end = 1, .alignment = 8}});
+  const Packing p =
+      pack({{.size = 5, .begin = 0, .end = 1, .alignment = 8}, {.size = 5, .begin = 0, .end = 1, .alignment = 8}});
   EXPECT_EQ(p.lower_bound, 13);
   EXPECT_EQ(p.peak, 13);
 }
 
 TEST(Packing, EmptyObjectsTakeNoRoom) {
-  const Packing p = pack({{.size = 0, .begin = 0, .end = 9},
-                          {.size = 7, .begin = 3, .end = 3},
-                          {.size = 2, .begin = 0, .end = 1}});
+  const Packing p =
+      pack({{.size = 0, .begin = 0, .end = 9}, {.size = 7, .begin = 3, .end = 3}, {.size = 2, .begin = 0, .end = 1}});
   EXPECT_EQ(p.peak, 2);
   EXPECT_EQ(pack({}).peak, 0);
 }

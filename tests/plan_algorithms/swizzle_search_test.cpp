@@ -84,8 +84,7 @@ bool is_arrangement(const Footprint& t, const SwizzleChoice& c, std::int64_t run
   return true;
 }
 
-void expect_consistent(const Footprint& t, const SwizzleChoice& c,
-                       const std::vector<AccessPattern>& accesses) {
+void expect_consistent(const Footprint& t, const SwizzleChoice& c, const std::vector<AccessPattern>& accesses) {
   const Measured m = measure(t, c, accesses);
   EXPECT_EQ(c.wavefronts, m.wavefronts);
   EXPECT_EQ(c.ideal, m.ideal);
@@ -101,8 +100,7 @@ std::string name(const SwizzleChoice& c) { return c.reason.substr(0, c.reason.fi
 
 TEST(SwizzleSearch, WorkedExampleOfTheHeader) {
   const Footprint tile{.rows = 16, .columns = 64, .row_stride = 64, .element_bytes = 2, .chunk = 8};
-  const AccessPattern p{.bytes = 16,
-                        .instances = {{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}}}};
+  const AccessPattern p{.bytes = 16, .instances = {{{0, 0}, {1, 0}, {2, 0}, {3, 0}, {4, 0}, {5, 0}, {6, 0}, {7, 0}}}};
   const SwizzleChoice c = choose_swizzle(tile, {p});
   EXPECT_EQ(c.reason, "Swizzle<3,3,3>: all accesses are conflict-free");
   EXPECT_EQ(c.wavefronts, 1);
@@ -182,8 +180,8 @@ TEST(SwizzleSearch, EqualsTryingEveryCandidate) {
     const SwizzleChoice got = choose_swizzle(t, accesses);
     expect_consistent(t, got, accesses);
 
-    const std::int64_t run = std::max<std::int64_t>(
-        t.chunk, std::max(accesses.front().bytes, accesses.back().bytes) / t.element_bytes);
+    const std::int64_t run =
+        std::max<std::int64_t>(t.chunk, std::max(accesses.front().bytes, accesses.back().bytes) / t.element_bytes);
     bool any_free = false;
     std::int64_t minimum = 0;
     double fewest = 1e300;
@@ -202,8 +200,7 @@ TEST(SwizzleSearch, EqualsTryingEveryCandidate) {
     ASSERT_EQ(got.degree <= 1, any_free) << "case " << i << ": " << got.reason;
     EXPECT_TRUE(any_free ? got.elements == minimum : measure(t, got, accesses).weighted == fewest)
         << "case " << i << ": " << got.reason;
-    xors += got.B && !got.shift, shifts += !got.B && got.shift, both += got.B && got.shift,
-        stuck += !any_free;
+    xors += got.B && !got.shift, shifts += !got.B && got.shift, both += got.B && got.shift, stuck += !any_free;
   }
   EXPECT_GT(xors, 10);
   EXPECT_GT(shifts, 5);
@@ -232,8 +229,7 @@ TEST(SwizzleSearch, NoAccessNeedsNoSwizzle) {
 TEST(SwizzleSearch, BadInputSaysWhatIsWrong) {
   const Footprint t{.rows = 8, .columns = 64, .row_stride = 64, .element_bytes = 2, .chunk = 8};
   auto with = [&](AccessPattern p) { return failure([&] { choose_swizzle(t, {p}); }); };
-  EXPECT_EQ(failure([] { choose_swizzle({.rows = 0}, {}); }),
-            "swizzle: a tensor of 0x1; both must be positive");
+  EXPECT_EQ(failure([] { choose_swizzle({.rows = 0}, {}); }), "swizzle: a tensor of 0x1; both must be positive");
   EXPECT_EQ(failure([] { choose_swizzle({.rows = 2, .columns = 8, .row_stride = 4}, {}); }),
             "swizzle: a row stride of 4 with 8 columns; the stride must not be less");
   EXPECT_EQ(failure([] { choose_swizzle({.element_bytes = 3}, {}); }),

@@ -19,8 +19,8 @@ Kernel cluster(int ranks) { return counted(cluster_matmul(12, ranks)); }
 Kernel exchanging(int ranks) { return counted(split_k_matmul(12, ranks)); }
 
 TEST(Arrivals, AreCountedAsTheyCome) {
-  for (const Kernel& s : {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4),
-                          exchanging(2), exchanging(4)}) {
+  for (const Kernel& s :
+       {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), exchanging(2), exchanging(4)}) {
     EXPECT_EQ(verdict(s), "");
     for (int c = 0; c <= last(s); ++c)
       EXPECT_EQ(arrivals_of(s, c) > 0, s.channels[c].by == Synchronisation::mbarrier_bytes ||
@@ -33,8 +33,7 @@ TEST(Arrivals, AreCountedAsTheyCome) {
 }
 
 TEST(Setup, AnyOmittedStepIsRejected) {
-  for (const Kernel& s :
-       {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), exchanging(2)})
+  for (const Kernel& s : {counted(hopper_matmul(12)), counted(ping_pong(12)), cluster(2), cluster(4), exchanging(2)})
     for (const auto list : {&Kernel::setup, &Kernel::teardown})
       for (std::size_t k = 0; k < (s.*list).size(); ++k) {
         Kernel without = s;

@@ -13,8 +13,8 @@ bool synchronises(const Step& step) {
   return match(
       step, [](const OneOf<Commit, WaitGroup, Acquire, Release, FenceProxy> auto&) { return true; },
       [](const Barrier& barrier) { return barrier.waits; },
-      [](const OneOf<Copy, Mma, Compute, Start, Drain, MbarrierInit, FenceInit, GriddepWait,
-                     GriddepLaunchDependents, WarpBarrier, ClusterBarrier, Loop> auto&) { return false; });
+      [](const OneOf<Copy, Mma, Compute, Start, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents,
+                     WarpBarrier, ClusterBarrier, Loop> auto&) { return false; });
 }
 
 /// One line a deletion; `spare` counts those that are accepted.

@@ -17,8 +17,7 @@ struct Touched {
 
 class Explorer {
  public:
-  explicit Explorer(const Kernel& schedule)
-      : s(schedule), threads(2 * static_cast<int>(schedule.agents.size())) {}
+  explicit Explorer(const Kernel& schedule) : s(schedule), threads(2 * static_cast<int>(schedule.agents.size())) {}
 
   std::string run() {
     std::set<State> seen{State(threads)};
@@ -56,8 +55,7 @@ class Explorer {
   template <class Kind>
   int count(int agent, int channel, int k) const {
     int n = 0;
-    for (int j = 0; j < k; ++j)
-      n += as<Kind>(step(agent, j)) && (channel < 0 || channel_of(step(agent, j)) == channel);
+    for (int j = 0; j < k; ++j) n += as<Kind>(step(agent, j)) && (channel < 0 || channel_of(step(agent, j)) == channel);
     return n;
   }
 
@@ -67,8 +65,7 @@ class Explorer {
       for (const Access& a : writes ? x.writes : x.reads) {
         const SmemTensor& t = s.tensors[a.tensor];
         const std::int64_t bytes = t.bytes() / t.stages, stage = ((a.lag % t.stages) + t.stages) % t.stages;
-        result.push_back(
-            {a.tensor, t.offset + stage * bytes, t.offset + (stage + 1) * bytes, a.same_thread, writes});
+        result.push_back({a.tensor, t.offset + stage * bytes, t.offset + (stage + 1) * bytes, a.same_thread, writes});
       }
     return result;
   }
@@ -77,12 +74,10 @@ class Explorer {
     for (const Touched& x : touched(step(p / 2, i)))
       for (const Touched& y : touched(step(q / 2, j))) {
         if (x.begin >= y.end || y.begin >= x.end || (!x.writes && !y.writes)) continue;
-        if (p / 2 == q / 2 && i == j && x.writes && y.writes && x.tensor == y.tensor)
-          continue;  // each its own part
+        if (p / 2 == q / 2 && i == j && x.writes && y.writes && x.tensor == y.tensor) continue;  // each its own part
         const Touched& first = i < j || (i == j && !x.writes) ? x : y;
         const Touched& second = &first == &x ? y : x;
-        if (p / 2 == q / 2 && !own_pending && x.tensor == y.tensor && second.same &&
-            (first.writes || first.same))
+        if (p / 2 == q / 2 && !own_pending && x.tensor == y.tensor && second.same && (first.writes || first.same))
           continue;
         return true;
       }
@@ -195,9 +190,8 @@ class Explorer {
     State now(threads);
     while (!ended(now)) {
       const std::vector<State> next = successors(now);
-      const State after = *std::min_element(next.begin(), next.end(), [&](const State& a, const State& b) {
-        return slowest(now, a) < slowest(now, b);
-      });
+      const State after = *std::min_element(
+          next.begin(), next.end(), [&](const State& a, const State& b) { return slowest(now, a) < slowest(now, b); });
       for (int p = 0; p < threads; ++p) {
         if (after[p] == now[p] || !makes_access(now, p)) continue;
         const std::vector<Touched> list = touched(step(p / 2, now[p]));
@@ -240,8 +234,7 @@ Kernel written_out(const Kernel& s) {
       for (std::int64_t i = 0; i < std::max<std::int64_t>(trip_count, 1); ++i)
         for (std::size_t j = begin; j < end; ++j) {
           Step step = agent.steps[j];
-          if (const int lag = guard_lag_of(step); trip_count > 0 && lag > 0 && i + lag >= trip_count)
-            continue;
+          if (const int lag = guard_lag_of(step); trip_count > 0 && lag > 0 && i + lag >= trip_count) continue;
           match(
               step, [](OneOf<Copy, Compute> auto& of) { of.guard_lag = 0; },
               [](const OneOf<Mma, Start, Sync, Loop> auto&) {});

@@ -36,8 +36,7 @@ Kernel random_block(Random& random) {
   Kernel s = blank();
   std::vector<Step> steps;
   if (below(random, 8) != 0)
-    steps.push_back(
-        work("all", {}, {{.tensor = 0}, {.tensor = 0, .lag = 1}, {.tensor = below(random, 2) + 1}}));
+    steps.push_back(work("all", {}, {{.tensor = 0}, {.tensor = 0, .lag = 1}, {.tensor = below(random, 2) + 1}}));
   const int length = 2 + below(random, 7);
   for (int k = 0; k < length; ++k) switch (below(random, 10)) {
       case 0:
@@ -58,8 +57,7 @@ Kernel random_block(Random& random) {
         steps.push_back(barrier());
         break;
     }
-  if (below(random, 2) == 0)
-    steps.push_back(commit()), steps.push_back(wait_group(0)), steps.push_back(barrier());
+  if (below(random, 2) == 0) steps.push_back(commit()), steps.push_back(wait_group(0)), steps.push_back(barrier());
   s.agents = {{.name = "block", .warps = 2, .steps = std::move(steps)}};
   return s;
 }
@@ -76,8 +74,7 @@ Kernel random_pair(Random& random) {
         a.steps.push_back(barrier(1 + (below(random, 9) == 0)));
     }
     if (name[0] == 'l')
-      a.steps.insert(a.steps.begin(),
-                     work("all", {}, {{.tensor = 0}, {.tensor = 0, .lag = 1}, {.tensor = 1}}));
+      a.steps.insert(a.steps.begin(), work("all", {}, {{.tensor = 0}, {.tensor = 0, .lag = 1}, {.tensor = 1}}));
     else
       a.steps.insert(a.steps.begin(), barrier(1));
     s.agents.push_back(std::move(a));
@@ -121,10 +118,9 @@ void agree(const char* what, Make make, int cases, unsigned seed) {
     const std::string expected = explore(s);
     const std::string message = verdict(s);
     ++outcomes[expected.empty() ? "right" : expected];
-    ASSERT_EQ(message.empty(), expected.empty())
-        << what << " " << k << " of seed " << seed << ": brute force says '" << expected
-        << "', the verifier '" << message << "'\n"
-        << text(s);
+    ASSERT_EQ(message.empty(), expected.empty()) << what << " " << k << " of seed " << seed << ": brute force says '"
+                                                 << expected << "', the verifier '" << message << "'\n"
+                                                 << text(s);
   }
   std::string text;
   for (const auto& [outcome, n] : outcomes) text += outcome + " " + std::to_string(n) + ", ";
@@ -163,9 +159,8 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
     if (below(random, 2) == 0) steps.push_back(wait_group(0));
     steps.push_back(barrier());
     // After a loop of this many iterations, the stage of the last iteration.
-    steps.push_back(work(
-        "t", {{.tensor = 0, .lag = static_cast<int>((trip_count - 1 + (below(random, 6) == 0)) % stages)}},
-        {}));
+    steps.push_back(
+        work("t", {{.tensor = 0, .lag = static_cast<int>((trip_count - 1 + (below(random, 6) == 0)) % stages)}}, {}));
     s.agents = {{.name = "block", .warps = 2, .steps = steps}};
     const std::string shortened = verdict(s), whole = verdict(written_out(s));
     ASSERT_EQ(shortened.empty(), whole.empty()) << "shortened: " << shortened << "\nwhole: " << whole << "\n"

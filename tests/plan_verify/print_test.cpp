@@ -61,9 +61,9 @@ std::vector<int> steps_that_are(const std::vector<Alternative>& all) {
 
 TEST(Step, IsOneAlternativeAndNoOther) {
   const std::vector<Alternative> all = alternatives();
-  EXPECT_EQ((steps_that_are<Copy, Mma, Compute, Start, Loop, Commit, WaitGroup, Barrier, Acquire, Release,
-                            Drain, MbarrierInit, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents,
-                            WarpBarrier, ClusterBarrier>(all)),
+  EXPECT_EQ((steps_that_are<Copy, Mma, Compute, Start, Loop, Commit, WaitGroup, Barrier, Acquire, Release, Drain,
+                            MbarrierInit, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier,
+                            ClusterBarrier>(all)),
             std::vector<int>(all.size(), 1));
   std::size_t synchronise = 0, others = 0;
   for (const Alternative& x : all)

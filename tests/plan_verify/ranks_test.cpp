@@ -31,8 +31,7 @@ TEST(Ranks, EachGivesAStageBackToAll) {
   std::vector<int> own,
       others;  // the channels whose stages the agent holds: one in the loop and one after it
   for (const Step& step : s.agents[1].steps)
-    if (const Release* of = as<Release>(step))
-      (of->channel == 0 ? own : others).push_back(of->acquired_channel);
+    if (const Release* of = as<Release>(step)) (of->channel == 0 ? own : others).push_back(of->acquired_channel);
   EXPECT_EQ(own, (std::vector{-1, -1}));
   EXPECT_EQ(others, (std::vector{0, 0}));
   // A stage that is not given back is missed by every rank.

@@ -55,23 +55,16 @@ Kernel hopper_matmul(std::int64_t trip_count) {
   constexpr int sA = 0, sB = 1, sC = 2, ring = 0, sums = 1, out = 2, producer = 0, consumer = 1, stages = 4;
   constexpr std::int64_t K = 1024;
   Kernel s{.threads = 384};
-  s.tensors = {tensor("sA", 0, 64 * K, stages), tensor("sB", 64 * K, 64 * K, stages),
-               tensor("sC", 128 * K, 32 * K)};
-  s.channels = {{.name = "ring",
-                 .tensor = sA,
-                 .stages = stages,
-                 .producer = producer,
-                 .consumers = {consumer},
-                 .by = Synchronisation::mbarrier_bytes},
-                {.name = "accumulators",
-                 .producer = consumer,
-                 .consumers = {consumer},
-                 .by = Synchronisation::commit_group},
-                {.name = "out",
-                 .tensor = sC,
-                 .producer = consumer,
-                 .consumers = {consumer},
-                 .by = Synchronisation::bulk_group}};
+  s.tensors = {tensor("sA", 0, 64 * K, stages), tensor("sB", 64 * K, 64 * K, stages), tensor("sC", 128 * K, 32 * K)};
+  s.channels = {
+      {.name = "ring",
+       .tensor = sA,
+       .stages = stages,
+       .producer = producer,
+       .consumers = {consumer},
+       .by = Synchronisation::mbarrier_bytes},
+      {.name = "accumulators", .producer = consumer, .consumers = {consumer}, .by = Synchronisation::commit_group},
+      {.name = "out", .tensor = sC, .producer = consumer, .consumers = {consumer}, .by = Synchronisation::bulk_group}};
   s.agents = {{.name = "producer",
                .warps = 4,
                .registers = 40,
@@ -80,11 +73,11 @@ Kernel hopper_matmul(std::int64_t trip_count) {
               {.name = "consumer",
                .warps = 8,
                .registers = 232,
-               .steps = {acquire(ring), wgmma("first wgmma", {{.tensor = sA}, {.tensor = sB}}, sums),
-                         commit(sums), loop(trip_count - 1), acquire(ring),
-                         wgmma("wgmma", {{.tensor = sA, .lag = 1}, {.tensor = sB, .lag = 1}}, sums),
-                         commit(sums), wait_group(1, sums), release(ring), end(), wait_group(0, sums),
-                         release(ring), work("round", {}, {{.tensor = sC}}, sums), fence(), barrier(1),
+               .steps = {acquire(ring), wgmma("first wgmma", {{.tensor = sA}, {.tensor = sB}}, sums), commit(sums),
+                         loop(trip_count - 1), acquire(ring),
+                         wgmma("wgmma", {{.tensor = sA, .lag = 1}, {.tensor = sB, .lag = 1}}, sums), commit(sums),
+                         wait_group(1, sums), release(ring), end(), wait_group(0, sums), release(ring),
+                         work("round", {}, {{.tensor = sC}}, sums), fence(), barrier(1),
                          store("store C", {.tensor = sC}, out), commit(out), wait_group(0, out)}}};
   return s;
 }
@@ -121,22 +114,21 @@ Kernel ping_pong(std::int64_t trip_count) {
   constexpr int sA = 0, ring = 0, stages = 2;
   Kernel s{.threads = 384};
   s.tensors = {tensor("sA", 0, 65536, stages)};
-  s.channels = {
-      {.name = "ring",
-       .tensor = sA,
-       .stages = stages,
-       .producer = 0,
-       .consumers = {1, 2},
-       .by = Synchronisation::mbarrier_bytes},
-      {.name = "accumulators 1", .producer = 1, .consumers = {1}, .by = Synchronisation::commit_group},
-      {.name = "accumulators 2", .producer = 2, .consumers = {2}, .by = Synchronisation::commit_group}};
+  s.channels = {{.name = "ring",
+                 .tensor = sA,
+                 .stages = stages,
+                 .producer = 0,
+                 .consumers = {1, 2},
+                 .by = Synchronisation::mbarrier_bytes},
+                {.name = "accumulators 1", .producer = 1, .consumers = {1}, .by = Synchronisation::commit_group},
+                {.name = "accumulators 2", .producer = 2, .consumers = {2}, .by = Synchronisation::commit_group}};
   const auto consumer = [&](int agent) {
     const int mine = agent, others = 3 - agent;
     std::vector<Step> steps;
     if (agent == 2) steps.push_back(arrive(others));  // the other group goes first
-    for (const Step& step : {loop(trip_count), barrier(mine), acquire(ring),
-                             wgmma("wgmma", {{.tensor = sA}}, agent), commit(agent), arrive(others),
-                             wait_group(0, agent), release(ring), work("softmax", {}, {}, agent), end()})
+    for (const Step& step :
+         {loop(trip_count), barrier(mine), acquire(ring), wgmma("wgmma", {{.tensor = sA}}, agent), commit(agent),
+          arrive(others), wait_group(0, agent), release(ring), work("softmax", {}, {}, agent), end()})
       steps.push_back(step);
     if (agent == 1) steps.push_back(barrier(mine));  // takes what the other gave last
     return Agent{.name = fmt::format("consumer {}", agent), .warps = 4, .registers = 232, .steps = steps};

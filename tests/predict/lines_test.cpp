@@ -80,10 +80,9 @@ std::uint64_t counted(emit::Program program, const std::string& function) {
   s.insert(s.find(used) + used.size(), counting);
   std::vector<run::Bytes> storage;
   for (const emit::TensorPlace& t : program.manifest.tensors)
-    storage.push_back(
-        t.role == emit::Role::input
-            ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
-            : run::poisoned(t));
+    storage.push_back(t.role == emit::Role::input
+                          ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
+                          : run::poisoned(t));
   std::uint64_t n = 0;
   for (const run::EmulatedKernel& k : run::run_emulated(program, storage, run::Cache::standard(), 1).kernels)
     n += k.counters[Counter::griddep_launch_dependents];
@@ -101,8 +100,7 @@ TEST(PredictLines, ASpecialFunctionOfARowRunsOncePerThreadAndRow) {
     const std::int64_t count = pick(1, 40), width = i % 2 ? pick(16, 400) * 2 + 1 : pick(4, 300) * 8;
     const bool norm = pick(0, 1) > 0;
     const graph::DType dtype = pick(0, 1) ? graph::DType::f16 : graph::DType::f32;
-    const graph::KernelGraph g =
-        fuse::optimize(rows(count, width, dtype, norm, pick(0, 1) > 0), target).graph;
+    const graph::KernelGraph g = fuse::optimize(rows(count, width, dtype, norm, pick(0, 1) > 0), target).graph;
     const emit::Program program = emit::transpile(g, target);
     const std::string where =
         fmt::format("{} of ({}, {}) {}", norm ? "norm" : "log_softmax", count, width, graph::name(dtype));

@@ -41,10 +41,9 @@ enum class For : std::uint8_t { both, one_in_rotation };
 std::vector<run::EmulatedKernel> counted(const emit::Program& program, const run::Cache& cache) {
   std::vector<run::Bytes> storage;
   for (const emit::TensorPlace& t : program.manifest.tensors)
-    storage.push_back(
-        t.role == emit::Role::input
-            ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
-            : run::poisoned(t));
+    storage.push_back(t.role == emit::Role::input
+                          ? run::pack(t, std::vector<double>(static_cast<std::size_t>(graph::size(t.shape)), 0.5))
+                          : run::poisoned(t));
   return run::run_emulated(program, storage, cache, 1).kernels;
 }
 
@@ -60,8 +59,7 @@ Counts predicted_of(const Plan& plan, const Launch& l) {
 }
 
 /// One line for each counter that differs, then "kernels K, counters C, skipped L".
-std::string compare(const graph::KernelGraph& g, const std::vector<const char*>& names,
-                    const run::Cache& cache) {
+std::string compare(const graph::KernelGraph& g, const std::vector<const char*>& names, const run::Cache& cache) {
   std::string report, text;
   std::vector<run::EmulatedKernel> kernels;
   int all = 0, checked = 0, skipped = 0;
@@ -78,11 +76,10 @@ std::string compare(const graph::KernelGraph& g, const std::vector<const char*>&
       const Counts predicted = predicted_of(plan, launches[k]);
       for (const auto& [counter, n] : predicted)
         if (n != kernels[k].counters[counter])
-          report += fmt::format("{} on {}, kernel {}: {} {} predicted, {} counted\n", g.name, name,
-                                kernels[k].name, n, emulate::name(counter), kernels[k].counters[counter]);
+          report += fmt::format("{} on {}, kernel {}: {} {} predicted, {} counted\n", g.name, name, kernels[k].name, n,
+                                emulate::name(counter), kernels[k].counters[counter]);
       checked += static_cast<int>(predicted.size());
-      skipped +=
-          !predicted.count(Counter::cp_async_wavefronts) || !predicted.count(Counter::shared_load_wavefronts);
+      skipped += !predicted.count(Counter::cp_async_wavefronts) || !predicted.count(Counter::shared_load_wavefronts);
     }
   }
   return report + fmt::format("kernels {}, counters {}, skipped {}", all, checked, skipped);
@@ -138,8 +135,7 @@ TEST(Predict, WhatIsPlannedOfSavedGraphsIsWhatIsCounted) {
   const std::string one = graph::test::mugraph_file("lora.json");
   if (one.empty()) GTEST_SKIP() << "the saved graphs are not here: ZELLIGE_MUGRAPHS names their folder";
   const char* wanted = std::getenv("ZELLIGE_PREDICT");
-  const std::vector<graph::Loaded> graphs =
-      first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
+  const std::vector<graph::Loaded> graphs = first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
   ASSERT_FALSE(graphs.empty()) << "ZELLIGE_PREDICT names no file of the saved graphs";
   expect_counted(graphs, For::one_in_rotation);
 }
@@ -175,8 +171,7 @@ graph::KernelGraph tall(std::int64_t rows, std::int64_t columns, std::int64_t th
   const auto B = b.input("B", {192, columns}, graph::DType::bf16, {1, 192});
   b.output(b.custom({.grid = {1, 2}, .block = {threads}, .loop = 3},
                     [&](graph::BlockBuilder& t) {
-                      t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))),
-                              {.y = 0});
+                      t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))), {.y = 0});
                     })[0],
            "C");
   return b.build();
@@ -243,14 +238,11 @@ TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
     graph::KernelGraph g = random_graphs::random_graph(seed);
     if (planned(g)) graphs.push_back({fmt::format("random graph {}", seed), std::move(g), ""});
   }
-  ASSERT_GE(static_cast<int>(graphs.size()), count - count / 50)
-      << "of " << count << "; the others were refused";
+  ASSERT_GE(static_cast<int>(graphs.size()), count - count / 50) << "of " << count << "; the others were refused";
   expect_counted(graphs, For::one_in_rotation);
 }
 
-Plan lora() {
-  return make_plan(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80"));
-}
+Plan lora() { return make_plan(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80")); }
 
 // 64 blocks; 16x64x256, 16x16x256 and 16x64x16 in steps of 16x8x16.
 TEST(Predict, CountsTheProductsOfLora) {
@@ -273,8 +265,7 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
   kernel.agents[0].steps = {{.is = Copy{}, .work = copy}, {.is = loop}, barrier};
   const Counts counts = predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
-  EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8))
-      << "two iterations have nothing left to copy";
+  EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8)) << "two iterations have nothing left to copy";
   EXPECT_EQ(counts.at(Counter::mma), 0u);
 }
 

@@ -9,13 +9,12 @@ namespace {
 using graph::Tile;
 
 graph::Dim3 random_block(Rng& rng) {
-  static const std::vector<graph::Dim3> whole = {
-      {32},      {64},     {96},       {128},     {160},   {256},     {512},      {1024},    {8, 8, 4},
-      {4, 8, 1}, {16, 16}, {32, 2, 3}, {2, 4, 8}, {5, 32}, {7, 8, 4}, {1, 1, 32}, {1, 64, 1}};
-  static const std::vector<graph::Dim3> odd = {
-      {33}, {45},      {5, 9},    {7, 5, 3}, {100},   {257},      {10, 10, 10},
-      {63}, {31, 33},  {129},     {3, 11},   {1, 47}, {11, 13},   {200},
-      {35}, {8, 8, 3}, {7, 7, 7}, {40, 2},   {48},    {17, 3, 2}, {61, 5}};
+  static const std::vector<graph::Dim3> whole = {{32},      {64},    {96},      {128},      {160},     {256},
+                                                 {512},     {1024},  {8, 8, 4}, {4, 8, 1},  {16, 16},  {32, 2, 3},
+                                                 {2, 4, 8}, {5, 32}, {7, 8, 4}, {1, 1, 32}, {1, 64, 1}};
+  static const std::vector<graph::Dim3> odd = {{33}, {45},      {5, 9},    {7, 5, 3}, {100},   {257},      {10, 10, 10},
+                                               {63}, {31, 33},  {129},     {3, 11},   {1, 47}, {11, 13},   {200},
+                                               {35}, {8, 8, 3}, {7, 7, 7}, {40, 2},   {48},    {17, 3, 2}, {61, 5}};
   return rng.chance(60) ? rng.pick(whole) : rng.pick(odd);
 }
 
@@ -107,9 +106,7 @@ class Body {
     return true;
   }
 
-  BlockValue& any() {
-    return values_[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(values_.size())))];
-  }
+  BlockValue& any() { return values_[static_cast<std::size_t>(rng_.below(static_cast<std::int64_t>(values_.size())))]; }
   BlockValue recent() { return rng_.chance(70) ? values_.back() : any(); }
 
   static bool broadcasts(const Shape& a, const Shape& b) {
@@ -140,8 +137,8 @@ class Body {
     const std::size_t shared = right ? r - 1 : r - 2, own = right ? r - 2 : r - 1;
     other[own] = shape[shared];
     const std::int64_t rows = graph::size(shape) / shape[shared], deep = graph::size(shape) / shape[own];
-    other[shared] = make_.extent(
-        std::max<std::int64_t>(1, std::min<std::int64_t>(72, max_tile() / std::max(rows, deep))));
+    other[shared] =
+        make_.extent(std::max<std::int64_t>(1, std::min<std::int64_t>(72, max_tile() / std::max(rows, deep))));
     if (right)
       other[r - 2] = shape[r - 1];
     else
@@ -175,8 +172,7 @@ class Body {
   }
 
   void line(BlockValue x) {
-    BlockValue v =
-        along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank_)), rng_.chance(60));
+    BlockValue v = along(rng_, rng_.pick(line_operators()), x, static_cast<int>(rng_.below(rank_)), rng_.chance(60));
     keep(whole_rank(v));
   }
 
@@ -194,8 +190,7 @@ class Body {
     const BlockValue table = load(x.shape(), !x.after);
     const bool loop = !x.after && rng_.chance(50), across = rng_.chance(40);
     const std::int64_t row = graph::size(x.shape()) / x.shape()[0];
-    std::int64_t count =
-        rng_.between(1, std::max<std::int64_t>(1, std::min<std::int64_t>(24, max_tile() / row)));
+    std::int64_t count = rng_.between(1, std::max<std::int64_t>(1, std::min<std::int64_t>(24, max_tile() / row)));
     if (loop) count *= launch_.loop;
     if (across) count *= launch_.grid.x;
     const Tile numbers = t_.load(make_.numbers({count}), {.x = across ? 0 : -1, .loop = loop ? 0 : -1});
@@ -284,22 +279,21 @@ class Body {
     if (split.z >= 0) whole[split.z] *= launch_.grid.z;
     if (split.loop >= 0) whole[split.loop] *= launch_.loop;
     x.varies = x.varies || (split.loop >= 0 && looped());
-    keep(masked(rng_, x, whole[i], whole[j], static_cast<int>(j),
-                [&](Tile t, const graph::Kept& kept, double value) {
-                  if (rng_.chance(60)) return t_.mask(t, kept, split, value, dims);
-                  Shape lengths = t.shape(), of = lengths;  // of a tile, and of all of them
-                  graph::Split part = split;
-                  for (int d = 0; d < rank_; ++d) {
-                    if (d != static_cast<int>(j) && rng_.chance(60)) {
-                      of[d] = whole[d];
-                      continue;
-                    }
-                    of[d] = 1;
-                    for (int* axis : {&part.x, &part.z, &part.loop})
-                      if (*axis == d) *axis = -1;
-                  }
-                  return t_.mask(t, t_.load(make_.numbers(of), part), kept, split, value, dims);
-                }));
+    keep(masked(rng_, x, whole[i], whole[j], static_cast<int>(j), [&](Tile t, const graph::Kept& kept, double value) {
+      if (rng_.chance(60)) return t_.mask(t, kept, split, value, dims);
+      Shape lengths = t.shape(), of = lengths;  // of a tile, and of all of them
+      graph::Split part = split;
+      for (int d = 0; d < rank_; ++d) {
+        if (d != static_cast<int>(j) && rng_.chance(60)) {
+          of[d] = whole[d];
+          continue;
+        }
+        of[d] = 1;
+        for (int* axis : {&part.x, &part.z, &part.loop})
+          if (*axis == d) *axis = -1;
+      }
+      return t_.mask(t, t_.load(make_.numbers(of), part), kept, split, value, dims);
+    }));
   }
 
   void maximum(BlockValue x) {

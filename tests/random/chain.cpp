@@ -19,8 +19,7 @@ class Links {
   BlockValue run() {
     batch_ = rng_.chance(15) ? Shape{rng_.between(2, 4)} : Shape{};
     tails_ = rng_.chance(35);
-    rows_ =
-        rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
+    rows_ = rng_.chance(70) ? rng_.pick(std::vector<std::int64_t>{16, 16, 32, 48, 64, 64, 80}) : make_.extent(64);
     BlockValue x = load(matrix(rows_, inner()), looped());
     // Attention is two products already, and a long chain would make much of its rounded exponentials.
     const bool attended = rng_.chance(20);
@@ -94,8 +93,7 @@ class Links {
     const OpKind kind = rng_.pick(maps());
     if (kind == OpKind::relu) return sized(unary(rng_, kind, x), size(x));
     if (kind != OpKind::mul_scalar) return unary(rng_, kind, unit(x));
-    BlockValue v =
-        derived(x, graph::mul_scalar(x.at, rng_.pick(std::vector<double>{0.5, -1.25, 0.75, 1.5, -0.125})));
+    BlockValue v = derived(x, graph::mul_scalar(x.at, rng_.pick(std::vector<double>{0.5, -1.25, 0.75, 1.5, -0.125})));
     v.positive = v.bounded = false;
     return sized(v, size(x));
   }

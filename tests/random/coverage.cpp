@@ -19,8 +19,7 @@ bool any_prime(const Shape& shape) { return std::any_of(shape.begin(), shape.end
 
 void Coverage::add(const graph::KernelGraph& g) {
   ++graphs;
-  bool matmul = false, loop = false, primes = false, strides = false, chain = false, tail = false,
-       reread = false;
+  bool matmul = false, loop = false, primes = false, strides = false, chain = false, tail = false, reread = false;
   for (const auto& t : g.tensors) {
     primes = primes || any_prime(t.shape);
     strides = strides || (!t.strides.empty() && t.strides != graph::row_major(t.shape));
@@ -34,8 +33,7 @@ void Coverage::add(const graph::KernelGraph& g) {
     ++threads[op.block->block.count() % 32 == 0 ? "a multiple of 32" : "not a multiple of 32"];
     ++ranks[std::to_string(op.block->tensors.at(0).shape.size())];
     for (const auto& t : op.block->tensors) primes = primes || any_prime(t.shape);
-    std::map<int, std::set<int>>
-        readers;  // of a block tensor: which products read it, as it is or through maps
+    std::map<int, std::set<int>> readers;  // of a block tensor: which products read it, as it is or through maps
     std::map<int, std::set<int>>
         sources;  // of a block tensor: loads and products that it is an elementwise function of
     std::set<int> products;
@@ -50,8 +48,7 @@ void Coverage::add(const graph::KernelGraph& g) {
         if (!product) continue;
         products.insert(out);
         for (int in : inner.inputs)
-          for (int from : sources[in])
-            reread = reread || !readers[from].insert(out).second || readers[from].size() > 1;
+          for (int from : sources[in]) reread = reread || !readers[from].insert(out).second || readers[from].size() > 1;
         for (int from : sources[inner.inputs[0]]) chain = chain || products.count(from);
         tail = tail || op.block->tensors[inner.inputs[0]].shape.back() % 16 != 0;
       }
@@ -106,8 +103,7 @@ std::string Coverage::shortfall() const {
     const auto count = [&](const std::map<std::string, int>& of, const char* level) {
       const auto found = of.find(name);
       const int n = found == of.end() ? 0 : found->second;
-      if (n * 2000LL < 40LL * graphs)
-        text += fmt::format("{} at the {} level is there {} times; ", name, level, n);
+      if (n * 2000LL < 40LL * graphs) text += fmt::format("{} at the {} level is there {} times; ", name, level, n);
     };
     if (graph::info(kind).kernel) count(kernel_operators, "kernel");
     if (graph::info(kind).block) count(block_operators, "block");

@@ -75,8 +75,8 @@ class Cuts : public testing::Test {
           for (std::size_t e = 0; e < found.values.size(); ++e) {
             const double x = found.values[e], y = expected.values[e];
             ASSERT_TRUE(x == y || (x != x && y != y))
-                << g.name << " " << g.tensors[t].name << " at " << to_string(r.origin) << " "
-                << to_string(r.extent) << ": " << x << ", not " << y;
+                << g.name << " " << g.tensors[t].name << " at " << to_string(r.origin) << " " << to_string(r.extent)
+                << ": " << x << ", not " << y;
           }
           ++checked, smaller += work(c.graph) < work(g) / 2;
           for (const KernelOp& o : g.ops) kinds.insert(name(o.kind));
@@ -153,8 +153,7 @@ TEST_F(Cuts, AlongEveryDimension) {
 // Composed operators: along every dimension, kept or removed, and norms with weights of their own rank.
 TEST_F(Cuts, OfComposedOperators) {
   Builder b("g");
-  const Tensor X = b.input("X", {6, 8, 10}), V = b.input("V", {7}), w = b.input("w", {10}),
-               c = b.input("c", {1, 10});
+  const Tensor X = b.input("X", {6, 8, 10}), V = b.input("V", {7}), w = b.input("w", {10}), c = b.input("c", {1, 10});
   for (int dim = 0; dim < 3; ++dim) {
     for (const bool keep : {false, true}) {
       b.output(amax(X, dim, keep));
@@ -223,8 +222,7 @@ TEST_F(Cuts, OfAReshapeTakeTheBoxAround) {
   const Regrouped columns = regroup({{3, 200}, {2, 100}}, {8, 4096}, {8, 32, 128});
   EXPECT_EQ(columns.seen, (Region{{3, 128}, {2, 256}}));
   EXPECT_EQ(columns.from, (Region{{3, 1, 0}, {2, 2, 128}}));
-  const Regrouped separate =
-      regroup({{5, 1}, {1, 1}}, {6, 4}, {4, 6});  // nothing in common but the one element
+  const Regrouped separate = regroup({{5, 1}, {1, 1}}, {6, 4}, {4, 6});  // nothing in common but the one element
   EXPECT_EQ(separate.from, (Region{{3, 3}, {1, 1}}));
 }
 

@@ -25,8 +25,7 @@ std::optional<std::vector<int>> odd_by_nvdisasm(const std::string& cubin) {
   std::vector<int> odd;
   // desc[UR5], but not a product's gdesc[UR5]
   for (std::size_t at = text.find("desc[UR"); at != text.npos; at = text.find("desc[UR", at + 1))
-    if (const int number = std::atoi(text.c_str() + at + 7);
-        number % 2 != 0 && (at == 0 || text[at - 1] != 'g'))
+    if (const int number = std::atoi(text.c_str() + at + 7); number % 2 != 0 && (at == 0 || text[at - 1] != 'g'))
       odd.push_back(number);
   return odd;
 }

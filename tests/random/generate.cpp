@@ -14,8 +14,8 @@ class KernelStep {
   explicit KernelStep(RandomBuilder& make) : m_(make), rng_(make.rng) {}
 
   void run() {
-    static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm,
-                                             OpKind::concat, OpKind::split};
+    static const std::vector<OpKind> rest = {OpKind::matmul, OpKind::reduction, OpKind::rms_norm, OpKind::concat,
+                                             OpKind::split};
     if (rng_.chance(18)) return line(operand());
     if (rng_.chance(14)) return view(operand());
     if (rng_.chance(12)) return rows(operand());
@@ -35,8 +35,7 @@ class KernelStep {
     const std::int64_t rank = rng_.between(1, 4);
     std::int64_t left = 6000;
     if (rng_.chance(8))
-      return m_.input(
-          {rng_.between(1, 3), rng_.pick(std::vector<std::int64_t>{4099, 2053, 4096, 4104, 3001, 5120})});
+      return m_.input({rng_.between(1, 3), rng_.pick(std::vector<std::int64_t>{4099, 2053, 4096, 4104, 3001, 5120})});
     for (std::int64_t d = 0; d < rank; ++d)
       shape.push_back(m_.extent(std::min<std::int64_t>(left, d + 2 < rank ? 5 : 130))), left /= shape.back();
     return m_.input(shape);
@@ -81,8 +80,7 @@ class KernelStep {
 
   /// Gather and scatter by index: read, or written into a copy or into an input.
   void rows(KernelValue x) {
-    if (graph::size(x.shape()) > 4000 || x.at.dtype() != m_.dtype)
-      x = m_.input({rng_.between(2, 40), m_.extent(60)});
+    if (graph::size(x.shape()) > 4000 || x.at.dtype() != m_.dtype) x = m_.input({rng_.between(2, 40), m_.extent(60)});
     const Shape shape = x.shape();
     const std::int64_t n = shape[0], row = graph::size(shape) / n;
     const std::int64_t maximum = std::max<std::int64_t>(1, std::min(n, max_elements / (2 * row)));
@@ -105,10 +103,11 @@ class KernelStep {
       part = shape;
       part[static_cast<std::size_t>(dim)] = rng_.between(1, shape[static_cast<std::size_t>(dim)]);
       const KernelValue u = m_.input(part);
-      y = rng_.chance(50) ? graph::slice_scatter(x.at, u.at, dim, m_.numbers({1}))
-                          : graph::slice_scatter(x.at, u.at, dim,
-                                                 rng_.below(shape[static_cast<std::size_t>(dim)] -
-                                                            part[static_cast<std::size_t>(dim)] + 1));
+      y = rng_.chance(50)
+              ? graph::slice_scatter(x.at, u.at, dim, m_.numbers({1}))
+              : graph::slice_scatter(
+                    x.at, u.at, dim,
+                    rng_.below(shape[static_cast<std::size_t>(dim)] - part[static_cast<std::size_t>(dim)] + 1));
     }
     if (in_place) {  // the old value is unused from here on
       m_.builder.in_place(y, x.at);
@@ -181,8 +180,8 @@ class KernelStep {
         if (rng_.chance(8)) other = {shape[r - 1]};
         graph::Tensor left = x.at;
         if (r == 2 && rng_.chance(8)) left = graph::reshape(graph::slice(left, 0, 0, 1), {shape[1]});
-        KernelValue v = derived(
-            x, product(rng_, left, m_.input(other).at, [&](const Shape& bias) { return m_.input(bias); }));
+        KernelValue v =
+            derived(x, product(rng_, left, m_.input(other).at, [&](const Shape& bias) { return m_.input(bias); }));
         v.positive = v.bounded = false, v.degree = x.degree + 1;
         return push(v);
       }
@@ -233,10 +232,7 @@ std::int64_t RandomBuilder::extent(std::int64_t maximum) {
   static const std::vector<std::int64_t> other = {6,  9,  10, 12, 14, 15, 18, 20, 21, 25, 27,
                                                   33, 34, 35, 36, 40, 45, 50, 63, 65, 72, 99};
   static const std::vector<std::int64_t> divided = {8, 16, 16, 32, 32, 48, 64, 80, 96, 128};
-  const auto& from = whole && rng.chance(85) ? divided
-                     : rng.chance(40)        ? primes
-                     : rng.chance(60)        ? round
-                                             : other;
+  const auto& from = whole && rng.chance(85) ? divided : rng.chance(40) ? primes : rng.chance(60) ? round : other;
   std::vector<std::int64_t> fits;
   for (std::int64_t e : from)
     if (e <= maximum) fits.push_back(e);
@@ -278,9 +274,8 @@ namespace {
 graph::KernelGraph finished(RandomBuilder& make) {
   graph::Builder& builder = make.builder;
   const auto output = [&](int t) {
-    builder.output(
-        {&builder, t}, fmt::format("Y{}", t),
-        make.placed.count(t) || make.rng.chance(60) ? graph::Strides{} : make.strides(builder.shape(t)));
+    builder.output({&builder, t}, fmt::format("Y{}", t),
+                   make.placed.count(t) || make.rng.chance(60) ? graph::Strides{} : make.strides(builder.shape(t)));
   };
   const int last = make.pool.back().at.index;
   output(last);
@@ -305,8 +300,7 @@ graph::KernelGraph random_graph(std::uint64_t seed) {
   RandomBuilder make(rng, builder, dtype);
   make.whole = rng.chance(30);
   make.large = rng.chance(10);
-  const std::int64_t form =
-      rng.below(100);  // custom only; custom then operators; the other way round; operators only
+  const std::int64_t form = rng.below(100);  // custom only; custom then operators; the other way round; operators only
   std::int64_t before = form < 45 ? 0 : form < 65 ? 0 : form < 85 ? rng.between(2, 5) : rng.between(4, 12);
   for (; before > 0; --before) KernelStep(make).run();
   if (form < 85) random_custom(make);

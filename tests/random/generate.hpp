@@ -43,8 +43,7 @@ using BlockValue = Value<graph::BlockLevel>;
 /// Sizes and inputs, as both levels draw them.
 class RandomBuilder {
  public:
-  RandomBuilder(Rng& rng, graph::Builder& builder, graph::DType dtype)
-      : rng(rng), builder(builder), dtype(dtype) {}
+  RandomBuilder(Rng& rng, graph::Builder& builder, graph::DType dtype) : rng(rng), builder(builder), dtype(dtype) {}
 
   /// An extent, often prime, of at most `maximum`.
   std::int64_t extent(std::int64_t maximum);

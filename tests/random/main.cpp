@@ -49,8 +49,8 @@ constexpr KindOption kind_options[] = {{"--graphs", "Custom operators and chains
                                        {"--soak", "All four kinds, one after another"}};
 constexpr int kinds_of_a_soak = 4;
 constexpr int graphs_per_refusal =
-    100;  // in chains: the reciprocal of the fraction that may exceed a target's shared memory
-constexpr int skipped = 77;            // the status that CTest treats as skipped
+    100;                     // in chains: the reciprocal of the fraction that may exceed a target's shared memory
+constexpr int skipped = 77;  // the status that CTest treats as skipped
 constexpr unsigned max_seconds = 120;  // of one graph on a GPU: a kernel that never ends is killed then
 constexpr double long_seconds = 30;    // what takes longer is named while it runs
 
@@ -78,8 +78,7 @@ struct Arguments {
   bool fused(int i) const { return kind_of(i) == Kind::unfused || kind_of(i) == Kind::products; }
   /// The options that reproduce the i-th graph: "--plain --seed 17".
   std::string call(int i) const {
-    const std::string_view flag =
-        kind_of(i) == Kind::graphs ? "" : kind_options[static_cast<int>(kind_of(i))].flag;
+    const std::string_view flag = kind_of(i) == Kind::graphs ? "" : kind_options[static_cast<int>(kind_of(i))].flag;
     const std::uint64_t s = kind_of(i) == Kind::chains ? seed_of(i) / random_graphs::chain_every : seed_of(i);
     return fmt::format("{}{}--seed {}", flag, flag.empty() ? "" : " ", s);
   }
@@ -133,9 +132,7 @@ std::optional<Arguments> parse(int count, char** words) {
   for (std::size_t k = 0; k < std::size(kind_options); ++k)
     kinds->add_flag_callback(
         kind_options[k].flag, [&a, k] { a.kind = static_cast<Kind>(k); }, kind_options[k].help);
-  app.add_option("--on", on, "Where they run")
-      ->check(CLI::IsMember({"emulator", "gpu"}))
-      ->capture_default_str();
+  app.add_option("--on", on, "Where they run")->check(CLI::IsMember({"emulator", "gpu"}))->capture_default_str();
   app.add_flag("--machine-code", a.machine_code, "Compile by NVRTC and read what it made; nothing runs");
   app.add_option("--keep", a.keep, "Folder for the JSON of what is not correct")->capture_default_str();
   app.add_flag("--coverage", a.coverage_only, "Only report what is drawn");
@@ -170,8 +167,7 @@ class UnderWay {
     for (const auto& [run, since] : since_) {
       const double seconds = std::chrono::duration<double>(Clock::now() - since).count();
       if (seconds < long_seconds || !named_.insert(run).second) continue;
-      std::printf("%s: running for %.0f s\n", a_.call(run / static_cast<int>(a_.targets.size())).c_str(),
-                  seconds);
+      std::printf("%s: running for %.0f s\n", a_.call(run / static_cast<int>(a_.targets.size())).c_str(), seconds);
       std::fflush(stdout);
     }
   }
@@ -208,8 +204,7 @@ run::RunResult read_one(const Arguments& a, int i, const std::string& target, co
   run::RunResult r{.target = target, .on = "nvrtc", .status = run::Status::correct};
   try {
     const emit::Program p =
-        run::compile(a.graph_of(i), target::find(target), {.fuse = a.fused(i), .rejected = &r.rejected})
-            .program;
+        run::compile(a.graph_of(i), target::find(target), {.fuse = a.fused(i), .rejected = &r.rejected}).program;
     const run::Cubin cubin = run::compile_cubin(p.source, target, cache);
     const auto odd = run::odd_descriptors(cubin.bytes);
     r.counters.emplace_back("descriptors", run::descriptors(cubin.bytes).size());
@@ -221,8 +216,8 @@ run::RunResult read_one(const Arguments& a, int i, const std::string& target, co
       r.counters.emplace_back("by nvdisasm, too,", 1);
       if (printed->size() != odd.size())
         r.status = run::Status::wrong,
-        r.reason = fmt::format("nvdisasm prints {} descriptors in odd registers, the encoding has {}",
-                               printed->size(), odd.size());
+        r.reason = fmt::format("nvdisasm prints {} descriptors in odd registers, the encoding has {}", printed->size(),
+                               odd.size());
     }
   } catch (const Rejected& e) {
     r.status = run::Status::failed, r.reason = e.what(), plan::add(r.rejected, e.what());
@@ -268,15 +263,13 @@ int run_all(const Arguments& a) {
             tally.rejected += static_cast<int>(r.rejected.size());
             for (const std::string& sentence : r.rejected)
               std::printf("%s, %s: rejected: %s\n", a.call(g).c_str(), r.target.c_str(), sentence.c_str());
-            for (const std::string& note : r.notes)
-              std::printf("%s: note: %s\n", a.call(g).c_str(), note.c_str());
+            for (const std::string& note : r.notes) std::printf("%s: note: %s\n", a.call(g).c_str(), note.c_str());
             if (a.verbose) std::printf("%s: %s\n", a.call(g).c_str(), run::summary(r).c_str());
           }
           tally.add(ended, reason);
           if (ended != "correct") {
-            std::printf("%s, %s: %s: %s\n", a.call(g).c_str(),
-                        a.targets[static_cast<std::size_t>(i % targets)].c_str(), ended.c_str(),
-                        reason.c_str());
+            std::printf("%s, %s: %s: %s\n", a.call(g).c_str(), a.targets[static_cast<std::size_t>(i % targets)].c_str(),
+                        ended.c_str(), reason.c_str());
             run::create_folders(a.keep);
             const graph::KernelGraph graph = a.graph_of(g);
             run::write_whole(a.keep + fmt::format("/{}.json", graph.name), graph::to_json(graph));
@@ -292,14 +285,12 @@ int run_all(const Arguments& a) {
   const std::string shortfall = a.count >= 1000 && a.kind == Kind::graphs ? coverage.shortfall() : "";
   if (!shortfall.empty()) std::printf("coverage falls short: %s\n", shortfall.c_str());
   if (a.coverage_only) return shortfall.empty() ? 0 : 1;
-  for (const auto& [what, n] : counted)
-    std::printf("%llu %s read\n", static_cast<unsigned long long>(n), what.c_str());
+  for (const auto& [what, n] : counted) std::printf("%llu %s read\n", static_cast<unsigned long long>(n), what.c_str());
   std::printf("%s", tally.table().c_str());
   const bool chains_drawn = a.kind != Kind::unfused && a.kind != Kind::products;
   const int hundreds = (a.count + graphs_per_refusal - 1) / graphs_per_refusal;
   const int allowed = chains_drawn ? hundreds * static_cast<int>(a.targets.size()) : 0;
-  if (tally.of("refused") > allowed)
-    std::printf("%d refused, where at most %d may be\n", tally.of("refused"), allowed);
+  if (tally.of("refused") > allowed) std::printf("%d refused, where at most %d may be\n", tally.of("refused"), allowed);
   return tally.of("wrong") + tally.of("failed") + tally.rejected == 0 && tally.of("refused") <= allowed &&
                  shortfall.empty()
              ? 0

@@ -77,14 +77,12 @@ Tensor activated(Rng& rng, Tensor x) {
 
 graph::KernelGraph random_product(std::uint64_t seed) {
   Rng rng(seed * 7919 + 13);
-  const DType dtype = rng.pick(std::vector<DType>{DType::f32, DType::f32, DType::f32, DType::f16, DType::f16,
-                                                  DType::f16, DType::bf16, DType::bf16, DType::bf16,
-                                                  DType::e4m3, DType::e5m2, DType::int8});
+  const DType dtype =
+      rng.pick(std::vector<DType>{DType::f32, DType::f32, DType::f32, DType::f16, DType::f16, DType::f16, DType::bf16,
+                                  DType::bf16, DType::bf16, DType::e4m3, DType::e5m2, DType::int8});
   Drawn d{rng, graph::Builder(fmt::format("product_{}", seed)), dtype};
   d.rows = d.rng.between(1, d.rng.chance(60) ? 17 : d.rng.chance(75) ? few_rows : max_rows);
-  const double maximum = d.rows > few_rows  ? max_weights / 2
-                         : d.rng.chance(25) ? max_weights_of_large
-                                            : max_weights;
+  const double maximum = d.rows > few_rows ? max_weights / 2 : d.rng.chance(25) ? max_weights_of_large : max_weights;
   d.k = extent(d.rng, 9000);
   d.n = extent(d.rng, std::min(9000.0, maximum / static_cast<double>(d.k)));
   if (d.rng.chance(10)) d.batch = {d.rng.between(2, 5)}, d.n = std::max<std::int64_t>(1, d.n / d.batch[0]);
@@ -104,8 +102,7 @@ graph::KernelGraph random_product(std::uint64_t seed) {
   }
   if (d.rng.chance(30)) y = activated(d.rng, y);
   if (d.rng.chance(25)) y = y + d.matrix(d.result(), y.dtype());
-  if (y.dtype() == DType::f32 && d.rng.chance(20))
-    y = graph::cast(y, d.rng.chance(50) ? DType::f16 : DType::bf16);
+  if (y.dtype() == DType::f32 && d.rng.chance(20)) y = graph::cast(y, d.rng.chance(50) ? DType::f16 : DType::bf16);
   d.builder.output(y, "Y", d.rng.chance(70) ? graph::row_major(d.result()) : graph::Strides{});
   return d.builder.build();
 }

@@ -15,9 +15,7 @@ class Rng {
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     return x ^ (x >> 31);
   }
-  std::int64_t below(std::int64_t n) {
-    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));
-  }
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n)); }
   std::int64_t between(std::int64_t min, std::int64_t max) { return min + below(max - min + 1); }
   bool chance(int percent) { return below(100) < percent; }
 

@@ -84,8 +84,7 @@ Value<L> unary(Rng& rng, OpKind kind, Value<L> x) {
   Value<L> v;
   // Far below zero these are tiny, and no float32 has their digits.
   const bool waves = kind == OpKind::sin || kind == OpKind::cos;
-  if (kind == OpKind::silu || kind == OpKind::gelu || kind == OpKind::gelu_tanh || kind == OpKind::sigmoid ||
-      waves)
+  if (kind == OpKind::silu || kind == OpKind::gelu || kind == OpKind::gelu_tanh || kind == OpKind::sigmoid || waves)
     x = tamed(rng, x, 1);
   switch (kind) {
     case OpKind::exp:
@@ -192,8 +191,7 @@ Value<L> binary(Rng& rng, OpKind kind, Value<L> x, Value<L> y) {
 /// have equal operands.
 template <class L>
 Value<L> with_scalar(Rng& rng, OpKind kind, Value<L> x) {
-  static const std::vector<double> any = {0, 0.5, -1.25, 1, 0.1}, divisors = {1.5, -0.75, 3},
-                                   powers = {2, 0.5, -1.5};
+  static const std::vector<double> any = {0, 0.5, -1.25, 1, 0.1}, divisors = {1.5, -0.75, 3}, powers = {2, 0.5, -1.5};
   if (kind == OpKind::pow) x = derived(x, graph::clamp(positive(rng, x).at, 0.5, 4)), x.positive = true;
   const double s = rng.pick(kind == OpKind::div ? divisors : kind == OpKind::pow ? powers : any);
   Value<L> v = derived(x, graph::append<L>(kind, {x.at}, {.scalar = s})[0]);
@@ -207,8 +205,7 @@ Value<L> with_scalar(Rng& rng, OpKind kind, Value<L> x) {
 /// x where a comparison holds, else y or a scalar.
 template <class L>
 Value<L> choice(Rng& rng, const Value<L>& x, const Value<L>& y) {
-  const Value<L> condition =
-      with_scalar(rng, rng.chance(50) ? OpKind::gt : OpKind::le, rng.chance(50) ? x : y);
+  const Value<L> condition = with_scalar(rng, rng.chance(50) ? OpKind::gt : OpKind::le, rng.chance(50) ? x : y);
   Value<L> v = x;
   if (rng.chance(30)) {
     v = derived(x, graph::where(condition.at, x.at, -0.5));
@@ -233,8 +230,8 @@ inline const std::vector<OpKind>& line_operators() {
 
 template <class L>
 Value<L> along(Rng& rng, OpKind kind, Value<L> x, int dim, bool keepdim) {
-  const bool exponential = kind == OpKind::softmax || kind == OpKind::safe_softmax ||
-                           kind == OpKind::log_softmax || kind == OpKind::logsumexp;
+  const bool exponential = kind == OpKind::softmax || kind == OpKind::safe_softmax || kind == OpKind::log_softmax ||
+                           kind == OpKind::logsumexp;
   if (exponential) x = tamed(rng, x, 1);
   graph::Attributes a{.dim = dim, .keepdim = keepdim};
   if (graph::reduces(kind) && x.shape().size() > 1 && rng.chance(30)) {
@@ -246,8 +243,8 @@ Value<L> along(Rng& rng, OpKind kind, Value<L> x, int dim, bool keepdim) {
   Value<L> v = derived(x, graph::append<L>(kind, {x.at}, a)[0]);
   if (kind == OpKind::sum) v.bounded = false, v.degree = std::max(2, v.degree);
   if (exponential)
-    v.positive = false, v.bounded = kind == OpKind::softmax || kind == OpKind::safe_softmax,
-    v.vanishes = true, v.degree = 1;
+    v.positive = false, v.bounded = kind == OpKind::softmax || kind == OpKind::safe_softmax, v.vanishes = true,
+    v.degree = 1;
   return v;
 }
 
@@ -311,8 +308,7 @@ Value<L> rotated(Rng& rng, Value<L> x, const Table& table) {
   while (shape.size() > 1 && rng.chance(20)) shape.erase(shape.begin());
   const Value<L> cos = table(shape), sin = table(shape);
   Value<L> v = x;
-  v.at =
-      rng.chance(50) ? graph::rotary(x.at, cos.at, sin.at) : graph::rotary_interleaved(x.at, cos.at, sin.at);
+  v.at = rng.chance(50) ? graph::rotary(x.at, cos.at, sin.at) : graph::rotary_interleaved(x.at, cos.at, sin.at);
   v.varies = x.varies || cos.varies || sin.varies;
   v.positive = v.bounded = false, v.vanishes = true, v.degree = 2;
   return v;
@@ -349,9 +345,7 @@ Value<L> as_integers(Rng& rng, const Value<L>& x, const Value<L>& y) {
 template <class L, class Bias>
 Handle<L> product(Rng& rng, Handle<L> a, Handle<L> b, const Bias& bias) {
   if (rng.chance(6)) {
-    const auto whole = [](Handle<L> x) {
-      return graph::cast(graph::clamp(x, -2, 2) * 4.0, graph::DType::int8);
-    };
+    const auto whole = [](Handle<L> x) { return graph::cast(graph::clamp(x, -2, 2) * 4.0, graph::DType::int8); };
     return graph::cast(graph::matmul(whole(a), whole(b)), a.dtype());
   }
   if (rng.chance(30)) {

@@ -25,8 +25,7 @@ struct Tally {
   void plan(const graph::KernelGraph& g, const target::Target& target, bool fuse, const char* tiling) {
     ++plans;
     try {
-      run::compile(g, target,
-                   {.fuse = fuse, .plan = run::tiling_options(tiling, target), .rejected = &rejected});
+      run::compile(g, target, {.fuse = fuse, .plan = run::tiling_options(tiling, target), .rejected = &rejected});
     } catch (const Rejected& e) {
       plan::add(rejected, e.what());
     } catch (const Fault&) {
@@ -100,8 +99,7 @@ TEST(NoRejection, OfAnExample) {
 
 TEST(NoRejection, OfASavedGraph) {
   const std::string lora = graph::test::mugraph_file("lora.json");
-  if (lora.empty())
-    GTEST_SKIP() << "the saved graphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
+  if (lora.empty()) GTEST_SKIP() << "the saved graphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
   Tally t;
   const std::filesystem::path saved = std::filesystem::path(lora).parent_path();
   for (const auto& file : graphs_in(saved)) EXPECT_GT(add_file(t, file, max_files()), 0u) << file;

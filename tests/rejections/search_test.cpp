@@ -154,8 +154,8 @@ TEST_F(Rejections, WhatIsRejectedInOneKernelIsDecomposed) {
 
 TEST_F(Rejections, CustomOperatorsAreKeptOrDecomposedAsTheProofAllows) {
   const auto is_custom = [](const KernelGraph& g) {
-    return std::ranges::any_of(
-        g.ops, [](const auto& op) { return op.kind == graph::OpKind::custom && op.block->loop == 16; });
+    return std::ranges::any_of(g.ops,
+                               [](const auto& op) { return op.kind == graph::OpKind::custom && op.block->loop == 16; });
   };
   {
     const InjectedRejection none([](const Program&, int) { return false; });
@@ -175,8 +175,7 @@ TEST_F(Rejections, CustomOperatorsAreKeptOrDecomposedAsTheProofAllows) {
   }
   const InjectedRejection everything([](const Program&, int) { return true; });
   for (const fuse::Custom custom : {fuse::Custom::cheaper, fuse::Custom::decomposed, fuse::Custom::kept})
-    EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }),
-              "tiled_k0: a rejection was injected");
+    EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }), "tiled_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
@@ -231,8 +230,7 @@ TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
   const InjectedRejection everything([](const Program&, int) { return true; });
   const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "failed");
-  EXPECT_EQ(r.reason,
-            "Zellige's own plan is wrong, rejected by the proof: plain_k0: a rejection was injected");
+  EXPECT_EQ(r.reason, "Zellige's own plan is wrong, rejected by the proof: plain_k0: a rejection was injected");
   EXPECT_EQ(r.rejected, std::vector<std::string>{"plain_k0: a rejection was injected"});
 }
 
@@ -250,13 +248,11 @@ TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {
 }
 
 TEST(Rejection, IsToldInOneLine) {
-  EXPECT_EQ(
-      plan::told(plan::Rejections{"k0: a"}),
-      "1 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a");
-  EXPECT_EQ(
-      plan::told(plan::Rejections{"k0: a", "k0: b", "k1: c"}),
-      "3 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a "
-      "(and 2 more)");
+  EXPECT_EQ(plan::told(plan::Rejections{"k0: a"}),
+            "1 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a");
+  EXPECT_EQ(plan::told(plan::Rejections{"k0: a", "k0: b", "k1: c"}),
+            "3 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a "
+            "(and 2 more)");
 }
 
 }  // namespace

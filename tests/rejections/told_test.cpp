@@ -34,8 +34,7 @@ struct Rejecting {
 
 TEST_F(Told, TheOnlyPlanFailsARun) {
   const Rejecting all("all");
-  const auto f =
-      run({"run", examples + "attention.json", "--as-given", "--on", "emulator", "--json", path("out")});
+  const auto f = run({"run", examples + "attention.json", "--as-given", "--on", "emulator", "--json", path("out")});
   EXPECT_EQ(f.status, 1) << f.output;
   EXPECT_NE(f.output.find(std::string("failed")), std::string::npos) << f.output;
   EXPECT_NE(f.output.find(failed), std::string::npos) << f.output;
@@ -56,11 +55,10 @@ TEST_F(Told, TheOnlyPlanFailsACompilation) {
 TEST_F(Told, AnotherPlanRuns) {
   if (stops) GTEST_SKIP() << "this build stops at the first rejection";
   const Rejecting second("2");
-  const auto f = run({"run", examples + "attention.json", "--as-given", "--tiling", "chosen", "--on",
-                      "emulator", "--json", path("out")});
+  const auto f = run({"run", examples + "attention.json", "--as-given", "--tiling", "chosen", "--on", "emulator",
+                      "--json", path("out")});
   EXPECT_EQ(f.status, 0) << f.output;
-  EXPECT_NE(f.output.find(std::string("zellige: attention: ") + dropped + "\n"), std::string::npos)
-      << f.output;
+  EXPECT_NE(f.output.find(std::string("zellige: attention: ") + dropped + "\n"), std::string::npos) << f.output;
   const std::string json = zellige::run::read_whole(path("out"));
   EXPECT_NE(json.find(R"("status":"correct")"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("rejected":["attention_k0: a rejection was injected"])"), std::string::npos) << json;
@@ -89,9 +87,9 @@ TEST_F(Told, ByTheAbi) {
   const auto text = library.get<decltype(zellige_program_text)>("zellige_program_text");
   const std::string json = zellige::run::read_whole(examples + "attention.json");
   zellige_graph* graph = nullptr;
-  ASSERT_EQ(library.get<decltype(zellige_graph_from_json)>("zellige_graph_from_json")(json.c_str(),
-                                                                                      "attention", &graph),
-            ZELLIGE_OK);
+  ASSERT_EQ(
+      library.get<decltype(zellige_graph_from_json)>("zellige_graph_from_json")(json.c_str(), "attention", &graph),
+      ZELLIGE_OK);
   zellige_options options{};
   options.size = sizeof options, options.target = "sm_90a", options.tiling = "chosen", options.as_given = 1;
   zellige_program* program = nullptr;

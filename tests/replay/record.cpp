@@ -75,9 +75,7 @@ std::string key(std::string_view graph, const target::Target& target, Way way) {
   return fmt::format("{} {} {}", graph, target.name, name(way));
 }
 
-std::string Record::str() const {
-  return fmt::format("{}: source {}, work {}\n{}", key, source, work, kernels);
-}
+std::string Record::str() const { return fmt::format("{}: source {}, work {}\n{}", key, source, work, kernels); }
 
 Record record(const graph::KernelGraph& graph, std::string_view name, const target::Target& target, Way way,
               Counters as) {
@@ -85,11 +83,10 @@ Record record(const graph::KernelGraph& graph, std::string_view name, const targ
   r.key = key(name, target, way);
   const std::uint64_t before = heap_blocks();
   try {
-    const emit::Program program =
-        run::compile(graph, target,
-                     {.fuse = way == Way::automatic,
-                      .plan = run::tiling_options(way == Way::given ? "given" : "", target)})
-            .program;
+    const emit::Program program = run::compile(graph, target,
+                                               {.fuse = way == Way::automatic,
+                                                .plan = run::tiling_options(way == Way::given ? "given" : "", target)})
+                                      .program;
     r.work = heap_blocks() - before;
     r.source = hash(program.source), r.kernels = kernels_of(program, as);
   } catch (const Fault&) {
@@ -140,8 +137,7 @@ const Record* Golden::find(std::string_view key) const {
 std::string Golden::compare(const Record& now) const {
   const Record* kept = find(now.key);
   if (!kept) return fmt::format("{}: {} has no such record", now.key, path_);
-  if (kept->source == now.source && kept->kernels == now.kernels && same_work(kept->work, now.work))
-    return "";
+  if (kept->source == now.source && kept->kernels == now.kernels && same_work(kept->work, now.work)) return "";
   return fmt::format("kept: {}now:  {}", kept->str(), now.str());
 }
 

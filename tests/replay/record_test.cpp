@@ -14,8 +14,8 @@ namespace zellige::replay {
 namespace {
 
 Record lora(const char* target, Counters counters) {
-  return record(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), "lora", target::find(target),
-                Way::given, counters);
+  return record(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), "lora", target::find(target), Way::given,
+                counters);
 }
 
 const std::string of_two =
@@ -52,10 +52,9 @@ TEST(Record, IsReadAsItWasWritten) {
 }
 
 TEST(Record, ThatIsNoneIsRefused) {
-  for (const auto& [text, message] :
-       {std::pair{"  a_k0: source 1\n", "a kernel without a graph:   a_k0: source 1\n"},
-        std::pair{"a sm_80\n", "expected KEY: source HASH, work N, found a sm_80\n"},
-        std::pair{"a: source 1, work x\n", "expected a number after 'work', found x\n"}})
+  for (const auto& [text, message] : {std::pair{"  a_k0: source 1\n", "a kernel without a graph:   a_k0: source 1\n"},
+                                      std::pair{"a sm_80\n", "expected KEY: source HASH, work N, found a sm_80\n"},
+                                      std::pair{"a: source 1, work x\n", "expected a number after 'work', found x\n"}})
     try {
       read(text);
       ADD_FAILURE() << text;

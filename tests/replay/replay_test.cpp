@@ -48,8 +48,7 @@ std::vector<Case> cases_of(const std::vector<graph::Loaded>& graphs, const Set& 
   std::vector<Case> cases;
   for (std::size_t i = 0; i < graphs.size(); ++i)
     for (const char* target : {"sm_80", "sm_90a"})
-      for (const Way way : set.ways)
-        cases.push_back({&graphs[i], &target::find(target), way, i % set.step == 0});
+      for (const Way way : set.ways) cases.push_back({&graphs[i], &target::find(target), way, i % set.step == 0});
   return cases;
 }
 
@@ -67,8 +66,7 @@ void use_one_core(int job) {
 }
 
 /// Each in a process of its own, so that the order of cases changes nothing of what planning takes.
-void record_each(const std::vector<Case>& cases, Counters counters,
-                 const std::function<void(Record)>& ended) {
+void record_each(const std::vector<Case>& cases, Counters counters, const std::function<void(Record)>& ended) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   run::run_jobs(
       static_cast<int>(cases.size()), cores,
@@ -95,8 +93,7 @@ void replay(const fs::path& file, const Set& set) {
     keys.push_back(c.key());
     if (only ? c.key().starts_with(only) : all || c.by_default) taken.push_back(c);
   }
-  Golden golden(
-      fmt::format("{}/tests/replay/golden/{}_{}.txt", ZELLIGE_SOURCE_DIR, set.name, file.stem().string()));
+  Golden golden(fmt::format("{}/tests/replay/golden/{}_{}.txt", ZELLIGE_SOURCE_DIR, set.name, file.stem().string()));
   if (update) {
     record_each(taken, set.counters, [&](Record now) { golden.put(std::move(now)); });
     golden.keep(keys);

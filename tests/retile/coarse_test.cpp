@@ -104,8 +104,7 @@ class Compared {
     mistaken_groups_ += coarse.warp_specialized && !k.warp_specialized;
     if (told_ && (std::abs(ratios_.back() - 1) > 0.25 || k.warp_specialized != coarse.warp_specialized))
       fmt::print("{}: {:.1f} us coarse, {:.1f} fine; on warpgroups {} and {}\n{}{}", name, coarse.us, k.us,
-                 coarse.warp_specialized, k.warp_specialized, print(CostEstimate{.kernels = {coarse}}),
-                 print(fine));
+                 coarse.warp_specialized, k.warp_specialized, print(CostEstimate{.kernels = {coarse}}), print(fine));
   }
 
   const bool told_ = std::getenv("ZELLIGE_COARSE") != nullptr;
@@ -136,8 +135,7 @@ TEST(CoarseEstimate, OfSavedGraphsIsNearTheFineOne) {
 TEST(CoarseEstimate, OfFusedOperatorsIsNearTheFineOne) {
   Compared all;
   const std::filesystem::path examples = std::filesystem::path(ZELLIGE_SOURCE_DIR) / "examples";
-  for (const auto& folder : {examples, examples / "layers", examples / "parts"})
-    add_folder(all, folder, true);
+  for (const auto& folder : {examples, examples / "layers", examples / "parts"}) add_folder(all, folder, true);
   all.expect(0.7, 11);
 }
 

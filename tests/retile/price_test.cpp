@@ -12,8 +12,7 @@ CostEstimate cost_of(std::int64_t rows, std::int64_t k, std::int64_t n, graph::L
   const graph::Tensor x = b.input("X", {rows, k}), w = b.input("W", {k, n});
   b.output(b.custom(launch,
                     [&](graph::BlockBuilder& t) {
-                      t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))),
-                              {.x = 1});
+                      t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
                     })
                .at(0),
            "Y");
@@ -57,8 +56,7 @@ TEST(CostEstimate, SaysItsParts) {
   KernelCost& k = p.kernels.at(0);
   EXPECT_GT(k.us, k.launch + k.first + std::max({k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency}));
   EXPECT_DOUBLE_EQ(p.us, k.us);
-  k.us = 12.34, k.launch = 1, k.first = 2, k.dram = 3, k.l2 = 4, k.shared = 5, k.tensor = 6, k.issue = 7,
-  k.latency = 8;
+  k.us = 12.34, k.launch = 1, k.first = 2, k.dram = 3, k.l2 = 4, k.shared = 5, k.tensor = 6, k.issue = 7, k.latency = 8;
   k.blocks_of_busiest = 3, k.blocks_each = 2;
   EXPECT_EQ(print(p),
             "cost of g_k0: 12.3 us: launch 1.0, first load 2.0, DRAM 3.0, L2 4.0, shared memory 5.0, tensor "

@@ -20,12 +20,10 @@ class Body {
 
   void load(const Tensor& x) {
     const auto dim = [&](int percent) {
-      return rng_.chance(percent) ? static_cast<int>(rng_.below(static_cast<std::int64_t>(x.shape().size())))
-                                  : -1;
+      return rng_.chance(percent) ? static_cast<int>(rng_.below(static_cast<std::int64_t>(x.shape().size()))) : -1;
     };
     for (int tries = 0; tries < 8; ++tries)
-      if (attempt([&] { return t_.load(x, {dim(60), dim(50), -1, launch_.loop > 1 ? dim(60) : -1}); }))
-        return;
+      if (attempt([&] { return t_.load(x, {dim(60), dim(50), -1, launch_.loop > 1 ? dim(60) : -1}); })) return;
   }
 
   void step() {
@@ -98,9 +96,7 @@ class Body {
     for (std::size_t i = tiles.size(); i-- > 0 && !any;)
       for (int tries = 0; tries < 6 && !any; ++tries) {
         const auto rank = static_cast<std::int64_t>(tiles[i].shape().size());
-        const auto dim = [&](std::int64_t blocks) {
-          return blocks > 1 ? static_cast<int>(rng_.below(rank)) : -1;
-        };
+        const auto dim = [&](std::int64_t blocks) { return blocks > 1 ? static_cast<int>(rng_.below(rank)) : -1; };
         try {
           t_.store(tiles[i], {dim(launch_.grid.x), dim(launch_.grid.y)});
           any = true;

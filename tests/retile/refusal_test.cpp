@@ -14,8 +14,7 @@ using graph::KernelGraph;
 using graph::Tensor;
 using graph::Tile;
 
-KernelGraph graph_of(const graph::Launch& launch,
-                     const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
+KernelGraph graph_of(const graph::Launch& launch, const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
   Builder b("g");
   Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
   b.output(b.custom(launch, [&](BlockBuilder& t) { body(t, x, w); }).at(0), "Y");
@@ -47,26 +46,23 @@ TEST(Refusal, OfALoop) {
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(p * 2.0); }), to), "taken");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(tanh(p)); }), to),
             where + "3 (tanh): " + cannot + "its input would be a partial sum, in which it is not linear");
-  EXPECT_EQ(refusal(looped([](Tile p) {
-                      return graph::cast(accum(graph::cast(p, graph::DType::f16)), graph::DType::f16);
-                    }),
-                    to),
-            where + "3 (cast): " + cannot + "its input would be a partial sum, in which it is not linear");
+  EXPECT_EQ(
+      refusal(looped([](Tile p) { return graph::cast(accum(graph::cast(p, graph::DType::f16)), graph::DType::f16); }),
+              to),
+      where + "3 (cast): " + cannot + "its input would be a partial sum, in which it is not linear");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(p + 1.0); }), to),
             where + "3 (add): " + cannot + "its input would be a partial sum, in which it is not linear");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum_max(p); }), to),
             where + "3 (accum_max): " + cannot + "it takes the maximum of what is in parts");
-  EXPECT_EQ(
-      refusal(looped([](Tile p) { return accum_red_rms(p); }), to),
-      where + "3 (accum_red_rms): " + cannot + "its input would be a partial sum, in which it is not linear");
+  EXPECT_EQ(refusal(looped([](Tile p) { return accum_red_rms(p); }), to),
+            where + "3 (accum_red_rms): " + cannot + "its input would be a partial sum, in which it is not linear");
 }
 
 TEST(Refusal, OfASumOfTheSame) {
-  const KernelGraph g =
-      graph_of({.grid = {2}, .block = {32}, .loop = 4}, [](BlockBuilder& t, Tensor x, Tensor w) {
-        Tile a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0}), c = t.load(w, {.x = 1});
-        t.store(accum(matmul(a, b)) + accum(graph::reduction(c, 0)), {.x = 1});
-      });
+  const KernelGraph g = graph_of({.grid = {2}, .block = {32}, .loop = 4}, [](BlockBuilder& t, Tensor x, Tensor w) {
+    Tile a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0}), c = t.load(w, {.x = 1});
+    t.store(accum(matmul(a, b)) + accum(graph::reduction(c, 0)), {.x = 1});
+  });
   EXPECT_EQ(refusal(g, {0, {2}, {32}, 2}),
             "graph g, operator 0 (custom), block operator 4 (accum): the loop cannot go from 4 to 2 "
             "iterations: it adds the same "
@@ -76,9 +72,8 @@ TEST(Refusal, OfASumOfTheSame) {
 
 TEST(Refusal, OfAGrid) {
   const auto along = [](int dim, const std::function<Tile(Tile)>& f) {
-    return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
-      t.store(f(t.load(x, {.x = dim})), {.x = dim});
-    });
+    return graph_of({.grid = {2}, .block = {32}},
+                    [&](BlockBuilder& t, Tensor x, Tensor) { t.store(f(t.load(x, {.x = dim})), {.x = dim}); });
   };
   const OpTiling to{0, {4}, {32}, 1};
   const std::string where = "graph g, operator 0 (custom), block operator ",
@@ -112,11 +107,10 @@ TEST(Refusal, OfASliceThatWouldCutTiles) {
     });
   };
   EXPECT_EQ(refusal(stored(32), {0, {4}, {32}, 1}), "taken");
-  EXPECT_EQ(
-      refusal(stored(24), {0, {4}, {32}, 1}),
-      "graph g, operator 0 (custom), block operator 2 (output): expected start and end to be whole tiles "
-      "of 16 along "
-      "dimension 0, one after the other, within 0 and 64, found 0 and 24");
+  EXPECT_EQ(refusal(stored(24), {0, {4}, {32}, 1}),
+            "graph g, operator 0 (custom), block operator 2 (output): expected start and end to be whole tiles "
+            "of 16 along "
+            "dimension 0, one after the other, within 0 and 64, found 0 and 24");
 }
 
 TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
@@ -142,8 +136,8 @@ TEST(Refusal, OfPartsThatDoNotMatch) {
             "blocks: both M and N are in "
             "parts");
   // The stored tiles do not depend on the blocks: only their number does.
-  const KernelGraph same = graph_of({.grid = {2}, .block = {32}},
-                                    [](BlockBuilder& t, Tensor x, Tensor) { t.store(t.load(x), {.x = 0}); });
+  const KernelGraph same =
+      graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, Tensor x, Tensor) { t.store(t.load(x), {.x = 0}); });
   EXPECT_EQ(refusal(same, {0, {4}, {32}, 1}),
             "graph g, operator 0 (custom), block operator 1 (output): the grid's x cannot go from 2 to 4 "
             "blocks: each block stores "
@@ -154,14 +148,12 @@ TEST(Refusal, OfPartsThatDoNotMatch) {
 KernelGraph split(const std::function<Tile(Tile)>& then, graph::Split read = {.x = 0}) {
   Builder b("g");
   Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
-  Tensor p =
-      b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
-         t.store(accum(matmul(t.load(x, {.x = 1, .loop = 1}), t.load(w, {.x = 0, .loop = 0}))), {.x = 1});
-       }).at(0);
-  b.output(b.custom({.grid = {8}, .block = {32}},
-                    [&](BlockBuilder& t) { t.store(then(t.load(p, read)), {.x = 0}); })
-               .at(0),
-           "Y");
+  Tensor p = b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
+                t.store(accum(matmul(t.load(x, {.x = 1, .loop = 1}), t.load(w, {.x = 0, .loop = 0}))), {.x = 1});
+              }).at(0);
+  b.output(
+      b.custom({.grid = {8}, .block = {32}}, [&](BlockBuilder& t) { t.store(then(t.load(p, read)), {.x = 0}); }).at(0),
+      "Y");
   return b.build();
 }
 

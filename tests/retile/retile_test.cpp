@@ -77,8 +77,7 @@ TEST(Retile, KeepsWhatRandomGraphsCompute) {
       const std::vector<Array> c = graph::run_reference(back, inputs, {.threads = 1}),
                                d = graph::run_reference(h, inputs, {.threads = 1});
       for (std::size_t o = 0; o < c.size(); ++o)
-        EXPECT_LT(graph::compare(d[o], c[o], graph::DType::f32).norm_error, 3e-5)
-            << g.name << " to " << print(tiling);
+        EXPECT_LT(graph::compare(d[o], c[o], graph::DType::f32).norm_error, 3e-5) << g.name << " to " << print(tiling);
       if (taken % 20 == 0) {
         const search::Equality e = search::equal(g, h);
         EXPECT_NE(e.answer, search::Answer::different) << g.name << " to " << print(tiling) << ": " << e.why;
@@ -86,9 +85,8 @@ TEST(Retile, KeepsWhatRandomGraphsCompute) {
       }
     }
   }
-  std::printf(
-      "%d retilings equal (%d change a loop, %d widen partial results, %d proved by fields), %d refused\n",
-      taken, loops, widened, proved, refused);
+  std::printf("%d retilings equal (%d change a loop, %d widen partial results, %d proved by fields), %d refused\n",
+              taken, loops, widened, proved, refused);
   EXPECT_GT(taken, graphs / 2);
   EXPECT_GT(widened, graphs / 100);
   EXPECT_GT(loops, graphs / 10);

@@ -28,8 +28,7 @@ class SelectedTiles : public testing::TestWithParam<const char*> {};
 
 TEST_P(SelectedTiles, DoNotCostMoreAndAreEqual) {
   const std::vector<graph::KernelGraph> graphs = saved(GetParam());
-  if (graphs.empty())
-    GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (graphs.empty()) GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   const std::size_t step = test::every(std::max<std::size_t>(1, graphs.size() / 6));
   int selected = 0, all = 0;
   std::vector<double> ms;
@@ -39,8 +38,7 @@ TEST_P(SelectedTiles, DoNotCostMoreAndAreEqual) {
       const graph::KernelGraph& g = graphs[i];
       const auto start = std::chrono::steady_clock::now();
       const Tiled t = tile(g, target, {.tiles = Tiles::automatic});
-      ms.push_back(
-          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
       EXPECT_LE(t.cost.us, estimate_cost(make_plan(g, target), target).us) << g.name;
       ++all;
       if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
@@ -64,8 +62,7 @@ class Emulated : public testing::TestWithParam<const char*> {};
 
 TEST_P(Emulated, AreRight) {
   const std::vector<graph::KernelGraph> graphs = saved(GetParam());
-  if (graphs.empty())
-    GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (graphs.empty()) GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   run::Options options;
   options.target = "sm_90a";
   options.compile.plan.tiles = Tiles::automatic;
@@ -106,13 +103,10 @@ TEST(Fused, KeysMayBeSplitOtherwise) {
   *split /= 2, tiling[0].loop *= 2;
   const graph::KernelGraph h = retile::retile(g, tiling);
   EXPECT_EQ(retile::tiling_of(h), tiling);
-  const auto parts = [](const graph::KernelGraph& of) {
-    return of.tensors[of.ops[0].outputs[0]].shape.front();
-  };
+  const auto parts = [](const graph::KernelGraph& of) { return of.tensors[of.ops[0].outputs[0]].shape.front(); };
   EXPECT_EQ(2 * parts(h), parts(g));
   EXPECT_EQ(search::equal(g, h).answer, search::Answer::equal);
-  const run::RunResult r =
-      run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
   // The partial results are f32, and checked as f32.
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
 }

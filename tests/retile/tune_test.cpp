@@ -18,8 +18,7 @@ graph::KernelGraph product() {
   const graph::Tensor x = b.input("X", {16, 1024}), w = b.input("W", {1024, 4096});
   b.output(b.custom({{32}, {128}, 16},
                     [&](graph::BlockBuilder& t) {
-                      t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))),
-                              {.x = 1});
+                      t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
                     })
                .at(0),
            "Y");
@@ -47,9 +46,7 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
   ASSERT_EQ(order.size(), 5u * tuning_rounds);
   EXPECT_TRUE(std::equal(order.begin(), order.begin() + 5, order.rend() - 10));
 
-  const Measure never = [](const emit::Program&) -> std::vector<double> {
-    throw std::runtime_error("measured again");
-  };
+  const Measure never = [](const emit::Program&) -> std::vector<double> { throw std::runtime_error("measured again"); };
   EXPECT_EQ(tune(g, target, {}, 4, never, "a GPU", cache).tiling, best);
   EXPECT_THROW(tune(g, target, {}, 4, never, "another GPU", cache), std::runtime_error);
   EXPECT_THROW(tune(g, target::find("sm_80"), {}, 4, never, "a GPU", cache), std::runtime_error);
@@ -70,9 +67,8 @@ TEST(Tune, PreparesEachCandidateOnceBeforeItMeasures) {
   };
   tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, prepare);
   const Prepare broken = [](const emit::Program&) { throw std::runtime_error("does not compile"); };
-  EXPECT_THROW(
-      tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, broken),
-      std::runtime_error);
+  EXPECT_THROW(tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, broken),
+               std::runtime_error);
 }
 
 /// Two products, the second of what the first made.
@@ -109,8 +105,7 @@ TEST(Tune, PutsTheBestOfEachOperatorTogether) {
   double minimum = 0;
   for (std::size_t op = 0; op < 2; ++op) {
     ASSERT_GT(cost[op].size(), 2u);
-    const auto fastest =
-        std::ranges::min_element(cost[op], {}, [](const auto& entry) { return entry.second; });
+    const auto fastest = std::ranges::min_element(cost[op], {}, [](const auto& entry) { return entry.second; });
     EXPECT_EQ(retile::to_json({best.tiling.at(op)}), fastest->first);
     minimum += fastest->second;
   }

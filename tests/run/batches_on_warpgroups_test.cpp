@@ -23,14 +23,12 @@ struct Case {
 
 graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
   graph::Builder b("heads");
-  const auto X =
-      rows_of_each ? b.input("X", {c.heads, 2, c.rows, c.k}, c.dtype) : b.input("X", {c.rows, c.k}, c.dtype);
+  const auto X = rows_of_each ? b.input("X", {c.heads, 2, c.rows, c.k}, c.dtype) : b.input("X", {c.rows, c.k}, c.dtype);
   const graph::Strides along_k{2 * c.half * c.k, c.half * c.k, 1, c.k};
   const auto W = b.input("W", {c.heads, 2, c.k, c.half}, c.dtype, c.along_k ? along_k : graph::Strides{});
-  const auto cos = b.input("cos", {c.rows, c.half, 1}, c.dtype),
-             sin = b.input("sin", {c.rows, c.half, 1}, c.dtype);
-  const auto out = b.custom(
-      {.grid = {c.heads, c.rows / 128}, .block = {256}, .loop = c.k / 64}, [&](graph::BlockBuilder& t) {
+  const auto cos = b.input("cos", {c.rows, c.half, 1}, c.dtype), sin = b.input("sin", {c.rows, c.half, 1}, c.dtype);
+  const auto out =
+      b.custom({.grid = {c.heads, c.rows / 128}, .block = {256}, .loop = c.k / 64}, [&](graph::BlockBuilder& t) {
         const auto x = rows_of_each ? t.load(X, {.x = 0, .y = 2, .loop = 3}) : t.load(X, {.y = 0, .loop = 1});
         const auto product = accum(matmul(x, t.load(W, {.x = 0, .loop = 2})));
         const auto rotated =
@@ -50,8 +48,8 @@ plan::Kernel planned(const graph::KernelGraph& g, const plan::PlanOptions& plan_
 }
 
 TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
-  for (const Case& c : {Case{3, 2, 64}, Case{3, 2, 64, false}, Case{2, 2, 64, true, DType::f16},
-                        Case{2, 1, 32}, Case{3, 3, 128, true, DType::f16, 128, 128}})
+  for (const Case& c : {Case{3, 2, 64}, Case{3, 2, 64, false}, Case{2, 2, 64, true, DType::f16}, Case{2, 1, 32},
+                        Case{3, 3, 128, true, DType::f16, 128, 128}})
     for (Blocks way : {Blocks::a_tile, Blocks::persistent}) {
       const graph::KernelGraph g = heads(c);
       const plan::PlanOptions plan_options{{way}};

@@ -57,12 +57,11 @@ TEST_P(BlockViews, OfProductsAndSums) {
   graph::Builder b("products");
   const Tensor A = b.input("A", {2, 20, 36}), B = b.input("B", {2, 36, 28});
   const auto made = b.custom({.grid = {2}, .block = {128}, .loop = 3}, [&](BlockBuilder& t) {
-    const Tile c =
-        accum(matmul(t.load(A, {.x = 0, .loop = 2}), t.load(B, {.x = 0, .loop = 1})));  // (1, 20, 28)
-    t.store(permute(c, {0, 2, 1}), {.x = 0});                                           // stored so
-    t.store(relu(permute(c, {0, 2, 1})) * 2, {.x = 0});                                 // computed so
-    t.store(permute(relu(c), {2, 0, 1}), {.x = 1});                                     // (28, 2, 20)
-    const Tile row = sum(c, 2);                                                         // (1, 20)
+    const Tile c = accum(matmul(t.load(A, {.x = 0, .loop = 2}), t.load(B, {.x = 0, .loop = 1})));  // (1, 20, 28)
+    t.store(permute(c, {0, 2, 1}), {.x = 0});                                                      // stored so
+    t.store(relu(permute(c, {0, 2, 1})) * 2, {.x = 0});                                            // computed so
+    t.store(permute(relu(c), {2, 0, 1}), {.x = 1});                                                // (28, 2, 20)
+    const Tile row = sum(c, 2);                                                                    // (1, 20)
     t.store(row, {.x = 0});
     t.store(c - reshape(row, {1, 20, 1}), {.x = 0});
     t.store(amax(c, std::vector<std::int64_t>{0, 1}), {.x = 0});  // (28)
@@ -122,12 +121,11 @@ TEST(BlockViewRefusals, NameTheShapes) {
     }
     return std::string();
   };
-  EXPECT_EQ(
-      refusal([](BlockBuilder& t, Tile x) {
-        t.store(reshape(x, {24, 8}));
-      }),
-      "g_k0: inside a block a reshape may add and take dimensions of 1 alone, found x (4, 6, 8) to (24, 8): "
-      "reshape the tensor outside");
+  EXPECT_EQ(refusal([](BlockBuilder& t, Tile x) {
+              t.store(reshape(x, {24, 8}));
+            }),
+            "g_k0: inside a block a reshape may add and take dimensions of 1 alone, found x (4, 6, 8) to (24, 8): "
+            "reshape the tensor outside");
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, BlockViews, testing::Values("sm_80", "sm_90a"),

@@ -207,24 +207,21 @@ TEST(Cache, WhatBelongsToAnotherUserIsRefused) {
   ASSERT_EQ(chown(file.c_str(), 12345, 12345), 0);
   std::string note;
   EXPECT_FALSE(cache.read(key, "so", &note));
-  EXPECT_TRUE(note.ends_with(": it belongs to user 12345, expected user 0, as whom this process runs"))
-      << note;
+  EXPECT_TRUE(note.ends_with(": it belongs to user 12345, expected user 0, as whom this process runs")) << note;
   ASSERT_EQ(chown(cache.root().c_str(), 12345, 12345), 0);
-  const std::string why =
-      "kernel cache " + cache.root().string() +
-      ": it belongs to user 12345, expected user 0, as whom this process runs; make it this "
-      "user's alone (chmod 700), or set ZELLIGE_CACHE to another folder";
+  const std::string why = "kernel cache " + cache.root().string() +
+                          ": it belongs to user 12345, expected user 0, as whom this process runs; make it this "
+                          "user's alone (chmod 700), or set ZELLIGE_CACHE to another folder";
   EXPECT_EQ(message_of([&] { cache.read(key, "so"); }), why);
   EXPECT_EQ(message_of([&] { cache.scratch("so"); }), why);
   ASSERT_EQ(chown(cache.root().c_str(), 0, 0), 0);
   std::filesystem::create_symlink(cache.root(), folder / "link");
   EXPECT_TRUE(Cache(folder / "link").scratch("so").string().size() > 0) << "a link of one's own is followed";
   ASSERT_EQ(lchown((folder / "link").c_str(), 12345, 12345), 0);
-  EXPECT_EQ(
-      message_of([&] { Cache(folder / "link").scratch("so"); }),
-      "kernel cache " + (folder / "link").string() +
-          ": it is a link of user 12345, expected user 0, as whom this process runs; make it this user's "
-          "alone (chmod 700), or set ZELLIGE_CACHE to another folder");
+  EXPECT_EQ(message_of([&] { Cache(folder / "link").scratch("so"); }),
+            "kernel cache " + (folder / "link").string() +
+                ": it is a link of user 12345, expected user 0, as whom this process runs; make it this user's "
+                "alone (chmod 700), or set ZELLIGE_CACHE to another folder");
 }
 
 /// The loaded file is the checked one, even if its path changes.
@@ -258,8 +255,7 @@ TEST(Cache, ManyProcessesWriteOneEntryWhileOthersRead) {
         cache.store(key, "so", content);
         const auto seen = cache.read(key, "so");  // a whole entry, of whichever writer
         good = good && seen &&
-               (*seen == content_of(0) || *seen == content_of(1) || *seen == content_of(2) ||
-                *seen == content_of(3));
+               (*seen == content_of(0) || *seen == content_of(1) || *seen == content_of(2) || *seen == content_of(3));
       }
       _exit(good ? 0 : 1);
     }
@@ -271,8 +267,7 @@ TEST(Cache, ManyProcessesWriteOneEntryWhileOthersRead) {
     EXPECT_EQ(status, 0);
   }
   int files = 0;
-  for (const auto& f : std::filesystem::recursive_directory_iterator(folder.path))
-    files += f.is_regular_file();
+  for (const auto& f : std::filesystem::recursive_directory_iterator(folder.path)) files += f.is_regular_file();
   EXPECT_EQ(files, 1) << "nothing remains";
 }
 

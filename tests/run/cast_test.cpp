@@ -55,8 +55,7 @@ TEST_P(Casts, AreTheReferences) {
     const Tile x = t.load(X, {.x = 0});
     for (DType to : graph::all_dtypes())
       for (bool saturate : {false, true}) t.store(cast(x, to, saturate), {.x = 0});
-    t.store(cast(cast(x, DType::int8), DType::f32),
-            {.x = 0});  // rounded on the way, though nothing is stored
+    t.store(cast(cast(x, DType::int8), DType::f32), {.x = 0});  // rounded on the way, though nothing is stored
     t.store(cast(cast(x, DType::e4m3), DType::f32), {.x = 0});
   }));
   expect_as_reference(b.build(), {{shape, numbers(GetParam(), 16 * 24)}}, 0, 0);
@@ -70,18 +69,16 @@ class IntegerKernels : public testing::TestWithParam<DType> {};
 TEST_P(IntegerKernels, AreTheReferences) {
   const std::int64_t n = 18;
   const double greatest = graph::format(GetParam()).greatest;
-  std::vector<double> special = {
-      0, 1, -1, 2, 3, -7, 100, -100, greatest, greatest - 1, -greatest, -greatest - 1};
+  std::vector<double> special = {0, 1, -1, 2, 3, -7, 100, -100, greatest, greatest - 1, -greatest, -greatest - 1};
   for (double x : {16777217.0, -16777217.0, 65536.0, 46341.0, 1e9, -2e9})
     special.push_back(graph::round_to(GetParam(), x));
   std::vector<Array> in;
   for (int k = 0; k < 3; ++k) {
     in.push_back(graph::make_array({n, n}));
     for (std::int64_t i = 0; i < n * n; ++i)
-      in.back().values[static_cast<std::size_t>(i)] =
-          special[static_cast<std::size_t>(k == 0   ? i / n
-                                           : k == 1 ? i % n
-                                                    : (i / n + i) % n)];
+      in.back().values[static_cast<std::size_t>(i)] = special[static_cast<std::size_t>(k == 0   ? i / n
+                                                                                       : k == 1 ? i % n
+                                                                                                : (i / n + i) % n)];
   }
   graph::Builder b("integers");
   std::vector<Tensor> x;
@@ -127,8 +124,7 @@ TEST_P(NarrowProducts, AreSumsInFloat32) {
   std::mt19937 engine(1);
   const auto random = [&](graph::Shape shape) {
     Array a = graph::make_array(std::move(shape));
-    for (double& v : a.values)
-      v = graph::round_to(GetParam(), std::uniform_real_distribution<double>(-4, 4)(engine));
+    for (double& v : a.values) v = graph::round_to(GetParam(), std::uniform_real_distribution<double>(-4, 4)(engine));
     return a;
   };
   const Array a = random({m, k}), b = random({k, n}), s = random({1, n});
@@ -158,9 +154,8 @@ TEST_P(NarrowProducts, AreSumsInFloat32) {
       const auto at = static_cast<std::size_t>(i * n + j);
       ASSERT_EQ(found[0].values[at], static_cast<double>(static_cast<float>(sum)));
       ASSERT_EQ(found[1].values[at],
-                graph::round_to(DType::bf16,
-                                graph::round_to(DType::f32, found[0].values[at] *
-                                                                s.values[static_cast<std::size_t>(j)])));
+                graph::round_to(DType::bf16, graph::round_to(DType::f32, found[0].values[at] *
+                                                                             s.values[static_cast<std::size_t>(j)])));
     }
 }
 

@@ -21,8 +21,7 @@ struct Right {
   RandomInputs inputs;
   std::vector<Bytes> storage;
 
-  explicit Right(KernelGraph g)
-      : graph(std::move(g)), program(emit::transpile(graph, target::find("sm_80"))) {
+  explicit Right(KernelGraph g) : graph(std::move(g)), program(emit::transpile(graph, target::find("sm_80"))) {
     inputs = random_inputs(graph, 1);
     for (const emit::TensorPlace& t : program.manifest.tensors) {
       const int at = graph_tensor(graph, t);
@@ -49,11 +48,9 @@ struct Right {
 
   RunResult check(std::uint64_t seed, SampleLimits limits = {}) const {
     RunResult r{.graph = graph.name, .seed = seed, .status = Status::correct};
-    InputChoice choice =
-        inputs;  // which tiles are taken follows from the seed; the inputs stay those of the storage
+    InputChoice choice = inputs;  // which tiles are taken follows from the seed; the inputs stay those of the storage
     choice.seed = seed;
-    for (std::size_t i = 0; i < inputs.arrays.size(); ++i)
-      choice.given[i] = std::make_shared<Array>(inputs.arrays[i]);
+    for (std::size_t i = 0; i < inputs.arrays.size(); ++i) choice.given[i] = std::make_shared<Array>(inputs.arrays[i]);
     check_sample(graph, program.manifest, storage, choice, {.threads = 2, .limits = limits}, r);
     return r;
   }
@@ -76,8 +73,7 @@ TEST(Check, ARightRunIsCorrect) {
   EXPECT_EQ(y.tiles, 12);
   EXPECT_EQ(y.of_tiles, 12);
   EXPECT_EQ(y.from, (std::vector<std::string>{"X", "W", "V"}));
-  EXPECT_EQ(describe_sample(r, y),
-            "Y by sample: 12 of 12 tiles of 128x128 (100%, seed 1), from the inputs X, W, V");
+  EXPECT_EQ(describe_sample(r, y), "Y by sample: 12 of 12 tiles of 128x128 (100%, seed 1), from the inputs X, W, V");
 }
 
 // With all tiles taken, a wrong value is found wherever it is, and called by its place in the whole.
@@ -88,8 +84,7 @@ TEST(Check, AllTilesFindAWrongValueAnywhere) {
     const RunResult r = right.check(1);
     EXPECT_EQ(r.status, Status::wrong);
     EXPECT_NE(r.reason.find(fmt::format("mlp: tensor Y: relative norm ")), std::string::npos) << r.reason;
-    EXPECT_NE(r.reason.find(fmt::format(", worst at ({}, {}): ", element / 384, element % 384)),
-              std::string::npos)
+    EXPECT_NE(r.reason.find(fmt::format(", worst at ({}, {}): ", element / 384, element % 384)), std::string::npos)
         << r.reason;
     EXPECT_NE(r.reason.find(", 1 elements wrong"), std::string::npos) << r.reason;
   }
@@ -104,8 +99,7 @@ TEST(Check, ASampleFindsAWrongTileAsOftenAsItTakesIt) {
   constexpr int seeds = 66;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     const RunResult r = right.check(seed, limits);
-    const std::vector<Sample> samples =
-        sample(right.graph, {right.graph.ops.back().outputs[0]}, seed, limits);
+    const std::vector<Sample> samples = sample(right.graph, {right.graph.ops.back().outputs[0]}, seed, limits);
     const auto& tiles = samples[0].tiles;
     const bool taken = std::find(tiles.begin(), tiles.end(), 3) != tiles.end();
     EXPECT_EQ(r.status, taken ? Status::wrong : Status::correct) << "seed " << seed << ": " << r.reason;
@@ -148,10 +142,9 @@ TEST(Check, StagesAreCheckedAgainstWhatTheRunGaveThem) {
   EXPECT_TRUE(y.staged);
   EXPECT_EQ(y.from, (std::vector<std::string>{"V", middle}));
   EXPECT_NE(y.fault, "") << "Y is no longer what follows from the wrong value";
-  EXPECT_EQ(describe_sample(staged, y),
-            fmt::format("Y by sample: 1 of 12 tiles of 128x128 (8.33%, seed 1), stage by "
-                        "stage from V, {}",
-                        middle));
+  EXPECT_EQ(describe_sample(staged, y), fmt::format("Y by sample: 1 of 12 tiles of 128x128 (8.33%, seed 1), stage by "
+                                                    "stage from V, {}",
+                                                    middle));
 }
 
 // Like check_all, on attention that needs all keys, in every dtype.

@@ -52,16 +52,12 @@ TEST_P(Composed, AlongAnyDimension) {
       ++number;
       for (int dim = norm ? rank - 1 : 0; dim < rank; ++dim) {
         if (!norm && !test::all_cases() && dim != number % rank) continue;
-        const auto of = [&](bool keepdim) {
-          return graph::Attributes{.dim = dim, .keepdim = keepdim, .eps = 1e-3};
-        };
-        b.output(graph::append<graph::KernelLevel>(kind, {X}, of(false))[0],
-                 fmt::format("{}_{}", name(kind), dim));
+        const auto of = [&](bool keepdim) { return graph::Attributes{.dim = dim, .keepdim = keepdim, .eps = 1e-3}; };
+        b.output(graph::append<graph::KernelLevel>(kind, {X}, of(false))[0], fmt::format("{}_{}", name(kind), dim));
         const auto body = [&](graph::BlockBuilder& t) {
           t.store(graph::append<graph::BlockLevel>(kind, {t.load(X)}, of(true))[0]);
         };
-        b.output(b.custom({.grid = {1}, .block = {64}}, body).at(0),
-                 fmt::format("{}_{}_block", name(kind), dim));
+        b.output(b.custom({.grid = {1}, .block = {64}}, body).at(0), fmt::format("{}_{}_block", name(kind), dim));
       }
     }
     expect_right(b.build(), {random(shape, 1)});
@@ -107,8 +103,8 @@ TEST_P(Composed, MaskedRowsAndLargeScores) {
   b.output(amax(scores, 1), "amax");
   b.output(b.custom({.grid = {3}, .block = {64}},
                     [&](graph::BlockBuilder& t) {
-                      const graph::Tile s = where(t.load(M, {.x = 0}), t.load(X, {.x = 0}),
-                                                  -std::numeric_limits<double>::infinity());
+                      const graph::Tile s =
+                          where(t.load(M, {.x = 0}), t.load(X, {.x = 0}), -std::numeric_limits<double>::infinity());
                       t.store(softmax(s, 1), {.x = 0});
                     })
                .at(0),

@@ -36,8 +36,7 @@ inline std::string attributes_of(const CubinForm& form) {
   for (std::uint32_t i = 0; i < form.parameters.size(); offset += form.parameters[i++])
     add(0x17, {0, offset << 16 | i, form.parameters[i] << 18 | 0x1f000});
   if (form.max_threads) add(0x05, {form.max_threads, 1, 1});
-  put<std::uint8_t>(info, info.size(), 1),
-      put<std::uint8_t>(info, info.size(), 0x3e);  // one that is passed over
+  put<std::uint8_t>(info, info.size(), 1), put<std::uint8_t>(info, info.size(), 0x3e);  // one that is passed over
   put<std::uint16_t>(info, info.size(), 0);
   if (form.cluster) add(0x3d, {form.cluster, 1, 1});
   return info;

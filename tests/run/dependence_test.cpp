@@ -41,9 +41,7 @@ graph::KernelGraph chain() {
     t.store(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0}))), {.x = 1}, "T");
   })[0];
   b.output(b.custom({.grid = {2}, .block = {64}},
-                    [&](graph::BlockBuilder& t) {
-                      t.store(t.load(T, {.x = 1}) + t.load(B, {.x = 1}), {.x = 1});
-                    })[0],
+                    [&](graph::BlockBuilder& t) { t.store(t.load(T, {.x = 1}) + t.load(B, {.x = 1}), {.x = 1}); })[0],
            "Y");
   return b.build();
 }
@@ -128,11 +126,9 @@ TEST(Dependence, AReadThatComesTooEarlyIsFound) {
   emit::Program wrong = p;
   for (emit::TensorPlace& t : wrong.manifest.tensors) t.constant = t.constant && t.name != "W";
   EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor W: ")) << finding(wrong);
-  EXPECT_TRUE(finding(wrong).ends_with("and the kernel before may not have written them yet"))
-      << finding(wrong);
+  EXPECT_TRUE(finding(wrong).ends_with("and the kernel before may not have written them yet")) << finding(wrong);
   // Injected: a kernel does not wait.
-  const std::size_t first = p.source.find("griddep_wait();"),
-                    second = p.source.find("griddep_wait();", first + 1);
+  const std::size_t first = p.source.find("griddep_wait();"), second = p.source.find("griddep_wait();", first + 1);
   wrong = p;
   wrong.source.replace(first, 15, "");
   EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor X: ")) << finding(wrong);
@@ -198,9 +194,8 @@ TEST(Dependence, AnUnknownConstantIsRefused) {
     run::declare_constant(g, {"w2"});
     FAIL() << "taken";
   } catch (const Error& e) {
-    EXPECT_STREQ(
-        e.what(),
-        "graph chain has no input w2, which --constant names; known inputs are X, W, B; did you mean W?");
+    EXPECT_STREQ(e.what(),
+                 "graph chain has no input w2, which --constant names; known inputs are X, W, B; did you mean W?");
   }
 }
 

@@ -18,17 +18,15 @@ inline graph::Array integers(const graph::Shape& shape, int salt) {
 }
 
 inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& g,
-                                                      const std::vector<graph::Array>& inputs,
-                                                      const char* target,
+                                                      const std::vector<graph::Array>& inputs, const char* target,
                                                       const plan::PlanOptions& plan_options = {}) {
   static const Cache cache = Cache::temporary();
   const emit::Program p = emit::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   std::vector<std::vector<double>> outputs(g.outputs.size());
   for (const emit::TensorPlace& t : p.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input
-                          ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
-                          : poisoned(t));
+    storage.push_back(t.role == emit::Role::input ? pack(t, inputs.at(static_cast<std::size_t>(t.position)).values)
+                                                  : poisoned(t));
   const EmulatedRun r = run_emulated(p, storage, cache, 2);
   for (const auto& f : r.findings) ADD_FAILURE() << g.name << ": " << f.message;
   for (std::size_t t = 0; t < storage.size(); ++t)
@@ -38,8 +36,8 @@ inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& 
 }
 
 /// Element by element: a NaN for a NaN, an infinity for itself, and numbers to a share of their size.
-inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs,
-                                double share, double minimum, const char* target = "sm_80",
+inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs, double share,
+                                double minimum, const char* target = "sm_80",
                                 const plan::PlanOptions& plan_options = {}) {
   const std::vector<graph::Array> expected = graph::run_reference(g, inputs);
   const std::vector<std::vector<double>> found = emulate_graph(g, inputs, target, plan_options);
@@ -51,8 +49,7 @@ inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<g
       const double x = found[o][i], y = expected[o].values[i];
       const bool same = y != y ? x != x : x == y || std::fabs(x - y) <= share * std::fabs(y) + minimum;
       wrong += !same;
-      EXPECT_TRUE(same) << g.name << ", " << name << ", element " << i << ": found " << x << ", expected "
-                        << y;
+      EXPECT_TRUE(same) << g.name << ", " << name << ", element " << i << ": found " << x << ", expected " << y;
     }
   }
 }

@@ -67,8 +67,7 @@ TEST_F(Emulated, OutOfBoundsIsFoundAndNamesTensorAndLine) {
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].kind, emulate::Finding::Kind::out_of_bounds);
   EXPECT_EQ(r.findings[0].tensor, "s");
-  EXPECT_NE(r.findings[0].message.find("9"), std::string::npos)
-      << r.findings[0].message;  // the line of the write
+  EXPECT_NE(r.findings[0].message.find("9"), std::string::npos) << r.findings[0].message;  // the line of the write
 }
 
 // X -> s -> t -> u -> Y by kernels that add one, or reverse; s and u share the workspace's first bytes.
@@ -128,11 +127,9 @@ TEST_F(Emulated, PaddingOfAnInputIsNobodysToRead) {
   storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
   ASSERT_FALSE(r.findings.empty());
-  EXPECT_EQ(
-      r.findings[0].message.substr(0, r.findings[0].message.find(" at ")),
-      "uninitialised read of global tensor X: thread 63 (warp 1) of block (0,0,0) reads bytes 128..130");
-  EXPECT_NE(r.findings[0].message.find(", of which some are padding: no element lies there"),
-            std::string::npos);
+  EXPECT_EQ(r.findings[0].message.substr(0, r.findings[0].message.find(" at ")),
+            "uninitialised read of global tensor X: thread 63 (warp 1) of block (0,0,0) reads bytes 128..130");
+  EXPECT_NE(r.findings[0].message.find(", of which some are padding: no element lies there"), std::string::npos);
   EXPECT_EQ(r.findings.back().kind,
             emulate::Finding::Kind::out_of_bounds);  // the last row has no next one
 }
@@ -207,9 +204,8 @@ TEST_F(Emulated, NoCompilerIsOneMessage) {
   EXPECT_EXIT(tell("no-such-compiler"), testing::ExitedWithCode(5),
               "^emulator: no C\\+\\+ compiler no-such-compiler on PATH; install g\\+\\+ 12 or newer, or set "
               "ZELLIGE_CXX\n$");
-  EXPECT_EXIT(
-      tell("/no/such/compiler"), testing::ExitedWithCode(5),
-      "^emulator: no C\\+\\+ compiler /no/such/compiler; install g\\+\\+ 12 or newer, or set ZELLIGE_CXX\n$");
+  EXPECT_EXIT(tell("/no/such/compiler"), testing::ExitedWithCode(5),
+              "^emulator: no C\\+\\+ compiler /no/such/compiler; install g\\+\\+ 12 or newer, or set ZELLIGE_CXX\n$");
 }
 
 }  // namespace

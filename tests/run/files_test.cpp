@@ -23,10 +23,8 @@ TEST(Files, WholeFileOrNone) {
 TEST(Files, FailuresNameThePathAndTheReason) {
   const Folder folder;
   const std::string missing = (folder / "no/such/file").string();
-  EXPECT_EQ(message_of([&] { write_whole(missing, "x"); }),
-            missing + ": cannot be written: No such file or directory");
-  EXPECT_EQ(message_of([&] { read_whole(missing); }),
-            missing + ": cannot be read: No such file or directory");
+  EXPECT_EQ(message_of([&] { write_whole(missing, "x"); }), missing + ": cannot be written: No such file or directory");
+  EXPECT_EQ(message_of([&] { read_whole(missing); }), missing + ": cannot be read: No such file or directory");
   EXPECT_EQ(message_of([&] { write_whole(folder.path, "x"); }),
             folder.path.string() + ": cannot be written: Is a directory");
   write_whole(folder / "file", "x");

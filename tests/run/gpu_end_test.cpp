@@ -20,8 +20,7 @@ std::string end_of(const std::string& lines) {
       [&](int) {
         const Folder folder;
         emit::Program p = hand_written();
-        p.source =
-            changed(p.source, "  tile[threadIdx.x] = s[i];\n", lines + "  tile[threadIdx.x] = s[i];\n");
+        p.source = changed(p.source, "  tile[threadIdx.x] = s[i];\n", lines + "  tile[threadIdx.x] = s[i];\n");
         std::vector<Bytes> storage;
         for (const emit::TensorPlace& t : p.manifest.tensors)
           storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));
@@ -47,9 +46,8 @@ TEST(Gpu, AFaultNamesItsProgramAndKernelAndWhatToDo) {
             "program hand, kernel reverse: ended in an access to an illegal address on the GPU "
             "(CUDA_ERROR_ILLEGAL_ADDRESS)" +
                 end);
-  EXPECT_EQ(
-      end_of("  asm volatile(\"trap;\");\n"),
-      "program hand, kernel reverse: ended in an exception on the GPU (CUDA_ERROR_LAUNCH_FAILED)" + end);
+  EXPECT_EQ(end_of("  asm volatile(\"trap;\");\n"),
+            "program hand, kernel reverse: ended in an exception on the GPU (CUDA_ERROR_LAUNCH_FAILED)" + end);
   EXPECT_EQ(end_of("  *reinterpret_cast<volatile int*>(reinterpret_cast<char*>(&Y[0]) + 1) = 1;\n"),
             "program hand, kernel reverse: ended in an access to a misaligned address on the GPU "
             "(CUDA_ERROR_MISALIGNED_ADDRESS)" +

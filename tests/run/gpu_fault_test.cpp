@@ -37,9 +37,8 @@ TEST(GpuFault, NamesTheKernelOrTheOneBeforeIt) {
   for (const char* kernel : {"mlp_k0", "mlp_k1"}) record_launch("mlp", kernel);
   EXPECT_TRUE(
       context_is_gone(719, "CUDA_ERROR_LAUNCH_FAILED")
-          .starts_with(
-              "program mlp, kernel mlp_k1 or the one launched before it: ended in an exception on the GPU "
-              "(CUDA_ERROR_LAUNCH_FAILED), "));
+          .starts_with("program mlp, kernel mlp_k1 or the one launched before it: ended in an exception on the GPU "
+                       "(CUDA_ERROR_LAUNCH_FAILED), "));
 }
 
 TEST(GpuFault, BlamesNoKernelOfOursWhereAllOfThemHaveEnded) {
@@ -53,10 +52,8 @@ TEST(GpuFault, BlamesNoKernelOfOursWhereAllOfThemHaveEnded) {
 }
 
 TEST(GpuFault, OtherStatusesLeaveTheContextAlone) {
-  for (const int status : {0, 1, 2, 200, 218, 701, 703, 709, 801})
-    EXPECT_FALSE(breaks_context(status)) << status;
-  for (const int status : {700, 702, 710, 714, 715, 716, 717, 718, 719})
-    EXPECT_TRUE(breaks_context(status)) << status;
+  for (const int status : {0, 1, 2, 200, 218, 701, 703, 709, 801}) EXPECT_FALSE(breaks_context(status)) << status;
+  for (const int status : {700, 702, 710, 714, 715, 716, 717, 718, 719}) EXPECT_TRUE(breaks_context(status)) << status;
 }
 
 }  // namespace

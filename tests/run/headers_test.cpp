@@ -50,8 +50,7 @@ TEST(Headers, ClosureIsEveryHeaderWithinReach) {
   EXPECT_TRUE(has("zellige/atom/config.hpp")) << "half.hpp includes it";
   EXPECT_FALSE(has("zellige/atom/mma.hpp"));
   EXPECT_TRUE(closure("no includes").empty());
-  EXPECT_EQ(closure("#include <zellige/atom/half.hpp>").size(), reached.size())
-      << "the last line needs no end";
+  EXPECT_EQ(closure("#include <zellige/atom/half.hpp>").size(), reached.size()) << "the last line needs no end";
 }
 
 }  // namespace

@@ -26,8 +26,7 @@ Array random(const Shape& shape, DType dtype, std::uint64_t seed) {
 
 double wrapped(std::int64_t x) { return static_cast<double>(static_cast<std::int32_t>(x)); }
 
-void expect_same(const std::vector<double>& found, const std::vector<double>& expected,
-                 const std::string& what) {
+void expect_same(const std::vector<double>& found, const std::vector<double>& expected, const std::string& what) {
   ASSERT_EQ(found.size(), expected.size()) << what;
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(found[i], expected[i]) << what << " at " << i;
 }
@@ -37,8 +36,7 @@ class Integers : public testing::TestWithParam<const char*> {};
 // 127 * 127 * 1500 exceeds 2^24: float32 could not represent it.
 TEST_P(Integers, ProductsOfInt8) {
   const std::int64_t m = 21, k = 1500, n = 18;
-  Array a = random({m, k}, DType::int8, 1), b = random({k, n}, DType::int8, 2),
-        c = random({n}, DType::int32, 3);
+  Array a = random({m, k}, DType::int8, 1), b = random({k, n}, DType::int8, 2), c = random({n}, DType::int32, 3);
   for (std::int64_t i = 0; i < k; ++i)
     a.values[static_cast<std::size_t>(i)] = i % 7 ? 127 : -128,
     b.values[static_cast<std::size_t>(i * n)] = i % 7 ? 127 : -128;

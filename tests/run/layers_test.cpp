@@ -43,15 +43,15 @@ TEST(Layers, AreRightAtSmallSizes) {
 }
 
 TEST(Parts, AreRightAtSmallSizes) {
-  const std::set<std::string_view> some{
-      "sinks",   "latent_decode",        "text_cross",      "prime_decode",  "qk_norm_qkv",
-      "vit_mlp", "capped_cross_entropy", "mask_of_numbers", "sliding_window"};
+  const std::set<std::string_view> some{"sinks",         "latent_decode", "text_cross",           "prime_decode",
+                                        "qk_norm_qkv",   "vit_mlp",       "capped_cross_entropy", "mask_of_numbers",
+                                        "sliding_window"};
   constexpr std::int64_t max_elements = 1 << 18;  // of an input: the reference of larger ones takes 10 s each
   const Cache cache = Cache::temporary();
   int run_here = 0;
   for (const graph::KernelGraph& g : graphs_of("tests/run/parts", 49)) {
-    const bool small = std::ranges::all_of(
-        g.inputs, [&](int input) { return graph::size(g.tensors[input].shape) <= max_elements; });
+    const bool small =
+        std::ranges::all_of(g.inputs, [&](int input) { return graph::size(g.tensors[input].shape) <= max_elements; });
     if (!(small && some.count(g.name)) && !test::all_cases()) continue;
     ++run_here;
     const RunResult r =

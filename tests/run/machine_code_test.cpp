@@ -75,12 +75,10 @@ TEST(MachineCode, AnOddDescriptorIsFoundByKernelAndOffset) {
 }
 
 TEST(MachineCode, WhatIsNoWholeCubinIsRefused) {
-  EXPECT_EQ(message_of([] { descriptors("no ELF"); }),
-            "cubin: expected a 64-bit ELF file, found 6 other bytes");
+  EXPECT_EQ(message_of([] { descriptors("no ELF"); }), "cubin: expected a 64-bit ELF file, found 6 other bytes");
   const std::string whole = cubin_of(code_of(lines()[0]));
-  EXPECT_EQ(
-      message_of([&] { descriptors(whole.substr(0, whole.size() - 64)); }),
-      fmt::format("cubin: its headers name byte {}, and it has {}", whole.size() - 60, whole.size() - 64));
+  EXPECT_EQ(message_of([&] { descriptors(whole.substr(0, whole.size() - 64)); }),
+            fmt::format("cubin: its headers name byte {}, and it has {}", whole.size() - 60, whole.size() - 64));
   std::string beyond = whole;
   put<std::uint64_t>(beyond, whole.size() - 64 + 0x20, 4096);
   EXPECT_EQ(message_of([&] { descriptors(beyond); }),
@@ -91,11 +89,8 @@ TEST(MachineCode, WhatIsNoWholeCubinIsRefused) {
 
 TEST(MachineCode, KernelsSayWhatTheyTake) {
   for (const std::uint8_t abi : {std::uint8_t{7}, std::uint8_t{8}}) {
-    const std::string cubin = cubin_of("", {.parameters = {128, 8, 4, 1, 16383},
-                                            .max_threads = 384,
-                                            .cluster = 2,
-                                            .abi = abi,
-                                            .capability = 89});
+    const std::string cubin = cubin_of(
+        "", {.parameters = {128, 8, 4, 1, 16383}, .max_threads = 384, .cluster = 2, .abi = abi, .capability = 89});
     const std::vector<KernelInterface> found = kernel_interfaces(cubin);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].name, "k");
@@ -124,13 +119,12 @@ TEST(MachineCode, AProgramWithAnOddDescriptorIsNotLaunched) {
     if (line.uniform_register % 2 == 1 && line.architecture == "sm_90a") {
       EXPECT_EQ(
           message_of([&] { require_even_descriptors(cubin_of(code_of(line)), "linear"); }),
-          fmt::format(
-              "program linear: its machine code would end in an illegal instruction on the GPU, so it is not "
-              "launched: kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR{} (a known fault of "
-              "the "
-              "assembler ptxas, docs/reference/hardware.md); compile the program again, with this version of "
-              "Zellige",
-              line.uniform_register));
+          fmt::format("program linear: its machine code would end in an illegal instruction on the GPU, so it is not "
+                      "launched: kernel k: the LDGSTS at byte 0x0 takes its descriptor from UR{} (a known fault of "
+                      "the "
+                      "assembler ptxas, docs/reference/hardware.md); compile the program again, with this version of "
+                      "Zellige",
+                      line.uniform_register));
       EXPECT_THROW(require_even_descriptors(cubin_of(code_of(line)), "linear"), Fault);
     }
 }

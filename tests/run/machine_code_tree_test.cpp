@@ -40,8 +40,7 @@ TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
     for (const graph::KernelGraph& g : graph::load(file.string()))
       for (const char* target : {"sm_80", "sm_90a"}) {
         const std::size_t example = programs++ / 2;
-        if (!test::all_cases() &&
-            (example % 6 != 0 || (example / 6 + (target == std::string_view("sm_80"))) % 2))
+        if (!test::all_cases() && (example % 6 != 0 || (example / 6 + (target == std::string_view("sm_80"))) % 2))
           continue;
         const emit::Program p = compile(g, target::find(target), {.fuse = true}).program;
         const Cubin made = compile_cubin(p.source, target, cache);
@@ -60,9 +59,8 @@ TEST(MachineCode, KernelsWrittenByHandHaveNoOddDescriptor) {
   const std::vector<std::filesystem::path> all = files("bench/kernels", ".cu");
   for (std::size_t i = 0; i < all.size(); i += test::every(2)) {
     const std::filesystem::path& file = all[i];
-    const Finished compiled =
-        run_process({nvcc, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-cubin", "-I",
-                     ZELLIGE_SOURCE_DIR "/include", "-o", cubin, file.string()});
+    const Finished compiled = run_process({nvcc, "-std=c++20", "-gencode", "arch=compute_90a,code=sm_90a", "-cubin",
+                                           "-I", ZELLIGE_SOURCE_DIR "/include", "-o", cubin, file.string()});
     ASSERT_EQ(compiled.status, 0) << compiled.output;
     const std::string bytes = read_whole(cubin);
     EXPECT_FALSE(descriptors(bytes).empty()) << file;

@@ -46,8 +46,7 @@ TEST_P(Masks, KeepTheirElements) {
     const Tensor X = b.input("X", shape);
     b.output(mask(X, k), "last");
     b.output(mask(X, k, 0.5, {2, 0}), "first");
-    const auto block = [&](graph::Dim3 grid, std::int64_t loop, const Split& split,
-                           std::vector<std::int64_t> dims) {
+    const auto block = [&](graph::Dim3 grid, std::int64_t loop, const Split& split, std::vector<std::int64_t> dims) {
       return b
           .custom({.grid = grid, .block = {64}, .loop = loop},
                   [&](BlockBuilder& t) {
@@ -93,8 +92,7 @@ TEST_P(Masks, KeepTheirElements) {
         for (std::int64_t r = 0; r < 3; ++r)
           for (std::int64_t j = 0; j < 50; ++j) {
             double sum = 0;
-            for (std::int64_t i = part * 6 + r; i < part * 6 + 6; i += 3)
-              sum += keeps(k, j, i) ? at(a, i, j) : 0;
+            for (std::int64_t i = part * 6 + r; i < part * 6 + 6; i += 3) sum += keeps(k, j, i) ? at(a, i, j) : 0;
             near(y[4][static_cast<std::size_t>((a * 6 + part * 3 + r) * 50 + j)], sum, "both_on_one", r, j);
           }
   }
@@ -105,8 +103,7 @@ TEST_P(Masks, LengthsOfATensor) {
   const Shape shape{3, 12, 50};
   const graph::Array x = random(shape, DType::f16, 5);
   graph::Builder b("lengths");
-  const Tensor X = b.input("X", shape), L = b.input("L", {3, 1, 1}, DType::int32),
-               M = b.input("M", {50}, DType::int32);
+  const Tensor X = b.input("X", shape), L = b.input("L", {3, 1, 1}, DType::int32), M = b.input("M", {50}, DType::int32);
   b.output(mask(X, L, {.tril = 20}), "keys");
   b.output(mask(X, M, {}, 0.25, {0, 1}), "rows");
   b.output(b.custom({.grid = {3, 4}, .block = {64}, .loop = 5},
@@ -136,14 +133,12 @@ TEST_P(Masks, LengthsOfATensor) {
         for (std::int64_t s = j; s < 50; s += 10)
           if (s - i <= 20 && static_cast<double>(s) < l.values[static_cast<std::size_t>(a)])
             sum += x.values[static_cast<std::size_t>((a * 12 + i) * 50 + s)];
-        ASSERT_NEAR(y[2][static_cast<std::size_t>((a * 12 + i) * 10 + j)], sum,
-                    0x1p-9 * (1 + std::fabs(sum)));
+        ASSERT_NEAR(y[2][static_cast<std::size_t>((a * 12 + i) * 10 + j)], sum, 0x1p-9 * (1 + std::fabs(sum)));
       }
 }
 
 /// Rows of attention in double, the mask's definition spelled out; 0 where nothing is kept.
-std::vector<double> attention(const graph::Array& q, const graph::Array& k, const graph::Array& v,
-                              const Kept& kept) {
+std::vector<double> attention(const graph::Array& q, const graph::Array& k, const graph::Array& v, const Kept& kept) {
   const std::int64_t m = q.shape[0], d = q.shape[1], n = k.shape[1], w = v.shape[1];
   std::vector<double> o(static_cast<std::size_t>(m * w), 0);
   for (std::int64_t i = 0; i < m; ++i) {
@@ -205,8 +200,7 @@ TEST_P(Masks, InAttentionOfOddLengths) {
   const std::int64_t m = 33, n = 77;
   const graph::Array q = random({m, 24}, DType::f16, 6), k = random({24, n}, DType::f16, 7),
                      v = random({n, 24}, DType::f16, 8);
-  for (const Kept& kept :
-       {Kept{.tril = 0}, {.tril = n - m}, {.tril = 9, .triu = -2}, {.tril = -4, .length = 19}}) {
+  for (const Kept& kept : {Kept{.tril = 0}, {.tril = n - m}, {.tril = 9, .triu = -2}, {.tril = -4, .length = 19}}) {
     graph::Builder b("odd");
     const Tensor Q = b.input("Q", {m, 24}), K = b.input("K", {24, n}), V = b.input("V", {n, 24}),
                  L = b.input("L", {1, 1}, DType::int32);

@@ -77,8 +77,8 @@ TEST_P(Matmuls, WithBias) {
 // Operands that are views, and what is made of the result.
 TEST_P(Matmuls, WithBiasThroughViews) {
   graph::Builder b("views");
-  const Tensor A = b.input("A", {24, 40}, GetParam().dtype, {1, 24}),
-               B = b.input("B", {30, 40}, GetParam().dtype), C = b.input("C", {2, 30}, product());
+  const Tensor A = b.input("A", {24, 40}, GetParam().dtype, {1, 24}), B = b.input("B", {30, 40}, GetParam().dtype),
+               C = b.input("C", {2, 30}, product());
   const Tensor bias = slice(C, 0, 1, 2);
   b.output(matmul(A, permute(B, {1, 0}), bias), "transposed");
   b.output(relu(matmul(A, reshape(slice(B, 0, 3, 4), {40}))), "row_of_a_matrix");
@@ -90,11 +90,10 @@ TEST_P(Matmuls, WithBiasInBlocks) {
   graph::Builder b("blocks");
   const Tensor A = b.input("A", {48, 96}, GetParam().dtype), B = b.input("B", {96, 40}, GetParam().dtype),
                C = b.input("C", {40}, product()), D = b.input("D", {48, 40}, product());
-  b.output(
-      b.custom({.grid = {3}, .block = {64}},
-               [&](BlockBuilder& t) { t.store(matmul(t.load(A, {.x = 0}), t.load(B), t.load(C)), {.x = 0}); })
-          .at(0),
-      "once");
+  b.output(b.custom({.grid = {3}, .block = {64}},
+                    [&](BlockBuilder& t) { t.store(matmul(t.load(A, {.x = 0}), t.load(B), t.load(C)), {.x = 0}); })
+               .at(0),
+           "once");
   b.output(b.custom({.grid = {3, 5}, .block = {64}, .loop = 3},
                     [&](BlockBuilder& t) {
                       const Tile a = t.load(A, {.x = 0, .loop = 1}), w = t.load(B, {.y = 1, .loop = 0});
@@ -131,8 +130,7 @@ TEST_P(Matmuls, OfVectorsInBlocks) {
   for (std::size_t i = 0; i < looped.size(); ++i) b.output(looped[i], fmt::format("looped{}", i));
   graph::Builder alone("alone");  // no tile has two dimensions
   const Tensor X = alone.input("X", {77}, GetParam().dtype), Y = alone.input("Y", {77}, GetParam().dtype);
-  alone.output(
-      alone.custom({.block = {32}}, [&](BlockBuilder& t) { t.store(matmul(t.load(X), t.load(Y))); })[0]);
+  alone.output(alone.custom({.block = {32}}, [&](BlockBuilder& t) { t.store(matmul(t.load(X), t.load(Y))); })[0]);
   expect_right(b.build());
   expect_right(alone.build());
 }
@@ -187,8 +185,7 @@ TEST_P(Matmuls, SpecialValues) {
     t.store(sum(x, Shape{1, 2}));
   });
   for (std::size_t i = 0; i < made.size(); ++i) b.output(made[i], fmt::format("block{}", i));
-  graph::Array a = graph::make_array({3, 16}), w = random({16, 8}, GetParam().dtype, 1),
-               x = random({4, 3, 8}, y, 2);
+  graph::Array a = graph::make_array({3, 16}), w = random({16, 8}, GetParam().dtype, 1), x = random({4, 3, 8}, y, 2);
   a.values[16] = 1, a.values[40] = -2;  // the first row of the product is 0: the bias alone
   const graph::Array bias{{8}, {inf, -inf, NAN, minimum, -minimum, f.greatest, 0, 1}};
   x.values[5] = NAN, x.values[30] = inf, x.values[50] = -inf;

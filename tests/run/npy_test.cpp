@@ -76,8 +76,7 @@ TEST(Npy, IntegersAndNumbersOfEightBits) {
 
 TEST(Npy, DamagedFilesAreRefused) {
   const std::string good = npy(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
-  for (std::size_t n = 0; n < good.size(); ++n)
-    EXPECT_THROW(parse_npy(good.substr(0, n), "cut.npy"), Error) << n;
+  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_THROW(parse_npy(good.substr(0, n), "cut.npy"), Error) << n;
   auto replaced = [&](const std::string& from, const std::string& to) {
     std::string bad = good;
     return bad.replace(bad.find(from), from.size(), to);
@@ -139,8 +138,7 @@ TEST(NpyFile, APipeThatNeverEndsIsLeft) {
     return why;
   };
   EXPECT_EQ(through(good, false), "");
-  EXPECT_EQ(through(good, true),
-            path + ": holds more than 24 bytes of elements; its shape (2, 3) needs 6 of 4");
+  EXPECT_EQ(through(good, true), path + ": holds more than 24 bytes of elements; its shape (2, 3) needs 6 of 4");
   EXPECT_EQ(through(good.substr(0, good.size() - 4), false),
             path + ": holds 20 bytes of elements; its shape (2, 3) needs 6 of 4");
   EXPECT_EQ(through("text", true), path + ": is no .npy file of version 1.0");

@@ -44,12 +44,10 @@ TEST_F(Nvrtc, CompilesAndCaches) {
 TEST_F(Nvrtc, CompilesWhatIsEmitted) {
   const graph::KernelGraph lora = graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(),
                            gemm = graph::load(ZELLIGE_SOURCE_DIR "/examples/gemm.json").front();
-  EXPECT_EQ(
-      compile_cubin(emit::transpile(lora, target::find("sm_80")).source, "sm_80", cache).bytes.substr(1, 3),
-      "ELF");
-  EXPECT_EQ(
-      compile_cubin(emit::transpile(gemm, target::find("sm_90a")).source, "sm_90a", cache).bytes.substr(1, 3),
-      "ELF");
+  EXPECT_EQ(compile_cubin(emit::transpile(lora, target::find("sm_80")).source, "sm_80", cache).bytes.substr(1, 3),
+            "ELF");
+  EXPECT_EQ(compile_cubin(emit::transpile(gemm, target::find("sm_90a")).source, "sm_90a", cache).bytes.substr(1, 3),
+            "ELF");
 }
 
 TEST_F(Nvrtc, ACubinSaysWhatItsKernelsTake) {
@@ -72,8 +70,8 @@ extern "C" __global__ void empty() {}
 }
 
 TEST_F(Nvrtc, ManifestsSayWhatTheirKernelsTake) {
-  for (const auto& [example, target] : std::vector<std::pair<std::string, std::string>>{
-           {"lora", "sm_80"}, {"gemm", "sm_90a"}, {"mlp", "sm_90a"}}) {
+  for (const auto& [example, target] :
+       std::vector<std::pair<std::string, std::string>>{{"lora", "sm_80"}, {"gemm", "sm_90a"}, {"mlp", "sm_90a"}}) {
     const graph::KernelGraph g = graph::load(ZELLIGE_SOURCE_DIR "/examples/" + example + ".json").front();
     const emit::Program p = emit::transpile(g, target::find(target));
     const std::string cubin = compile_cubin(p.source, target, cache).bytes;
@@ -106,9 +104,7 @@ TEST_F(Nvrtc, AnEntryThatIsNotOfItsKeyIsCompiledAgainAndNoted) {
 TEST_F(Nvrtc, TheLogOfAFailureIsInTheMessage) {
   const std::string bad = changed(hand_written().source, "threadIdx.x;", "no_such_name;");
   const std::string message = message_of([&] { compile_cubin(bad, "sm_80", cache); });
-  EXPECT_EQ(
-      message.find("NVRTC " + nvrtc_version() + " does not compile the kernel: NVRTC_ERROR_COMPILATION\n"),
-      0u)
+  EXPECT_EQ(message.find("NVRTC " + nvrtc_version() + " does not compile the kernel: NVRTC_ERROR_COMPILATION\n"), 0u)
       << message;
   EXPECT_NE(message.find("identifier \"no_such_name\" is undefined"), std::string::npos) << message;
 }
@@ -126,8 +122,8 @@ std::string faulty(bool guarded) {
   extern __shared__ char tile[];
   for (int i = 0; i < n; ++i)
 )" +
-         (guarded ? "#if defined(ZELLIGE_NO_CACHE_HINTS)\n" +
-                        changed(simple, R"(, "l"(0x12f0000000000000))", "") + "#else\n" + copy + "#endif\n"
+         (guarded ? "#if defined(ZELLIGE_NO_CACHE_HINTS)\n" + changed(simple, R"(, "l"(0x12f0000000000000))", "") +
+                        "#else\n" + copy + "#endif\n"
                   : copy) +
          "}\n";
 }
@@ -143,14 +139,12 @@ bool is_faulty(const Cache& cache) {
 }
 
 TEST_F(Nvrtc, AFaultOfTheAssemblerIsCompiledAgainWithoutHintsAndNoted) {
-  if (!is_faulty(cache))
-    GTEST_SKIP() << "NVRTC " << nvrtc_version() << " assembles the smallest program rightly";
+  if (!is_faulty(cache)) GTEST_SKIP() << "NVRTC " << nvrtc_version() << " assembles the smallest program rightly";
   const Cubin made = compile_cubin(faulty(true), "sm_90a", cache);
   EXPECT_TRUE(odd_descriptors(made.bytes).empty());
   EXPECT_TRUE(made.note.starts_with("kernel k: the LDGSTS at byte 0x")) << made.note;
   const std::string end = fmt::format(
-      ": a known fault of NVRTC {} (docs/reference/hardware.md); compiled again without cache hints",
-      nvrtc_version());
+      ": a known fault of NVRTC {} (docs/reference/hardware.md); compiled again without cache hints", nvrtc_version());
   EXPECT_TRUE(made.note.ends_with(end)) << made.note;
   const Cubin again = compile_cubin(faulty(true), "sm_90a", cache);
   EXPECT_TRUE(again.cached);
@@ -159,8 +153,7 @@ TEST_F(Nvrtc, AFaultOfTheAssemblerIsCompiledAgainWithoutHintsAndNoted) {
 }
 
 TEST_F(Nvrtc, AFaultOfTheAssemblerThatRemainsIsNeverLaunched) {
-  if (!is_faulty(cache))
-    GTEST_SKIP() << "NVRTC " << nvrtc_version() << " assembles the smallest program rightly";
+  if (!is_faulty(cache)) GTEST_SKIP() << "NVRTC " << nvrtc_version() << " assembles the smallest program rightly";
   const std::string message = message_of([&] { compile_cubin(faulty(false), "sm_90a", cache); });
   EXPECT_TRUE(message.starts_with("kernel k: the LDGSTS at byte 0x")) << message;
   EXPECT_TRUE(message.ends_with(

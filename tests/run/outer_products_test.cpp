@@ -44,16 +44,14 @@ int by_threads(const plan::Plan& plan) {
 }
 
 /// Compares results with the reference, and counters with the prediction.
-plan::Plan expect_right(const graph::KernelGraph& g, const char* target,
-                        const plan::PlanOptions& plan_options = {}) {
+plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const plan::PlanOptions& plan_options = {}) {
   static const Cache cache = Cache::temporary();
   const std::vector<graph::Array> in = numbers(g, 7), expected = graph::run_reference(g, in);
   emit::Program p = emit::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : p.manifest.tensors)
-    storage.push_back(t.role == emit::Role::input
-                          ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
-                          : poisoned(t));
+    storage.push_back(t.role == emit::Role::input ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
+                                                  : poisoned(t));
   const EmulatedRun r = run_emulated(p, storage, cache, 2);
   for (const auto& f : r.findings) ADD_FAILURE() << g.name << " on " << target << ": " << f.message;
   for (std::size_t t = 0; t < storage.size(); ++t) {
@@ -64,8 +62,8 @@ plan::Plan expect_right(const graph::KernelGraph& g, const char* target,
     EXPECT_EQ(found.size(), y.size());
     for (std::size_t i = 0; i < y.size(); ++i)
       if (!(std::fabs(found[i] - y[i]) <= 2e-5 * std::fabs(y[i]) + 4e-5)) {
-        ADD_FAILURE() << g.name << " on " << target << ", " << place.name << ", element " << i << ": found "
-                      << found[i] << ", expected " << y[i];
+        ADD_FAILURE() << g.name << " on " << target << ", " << place.name << ", element " << i << ": found " << found[i]
+                      << ", expected " << y[i];
         break;
       }
   }
@@ -80,8 +78,7 @@ plan::Plan expect_right(const graph::KernelGraph& g, const char* target,
 Strides strides(const Shape& s, bool transposed, std::int64_t more) {
   Strides result(s.size(), 1);
   std::int64_t next = 1;
-  const std::size_t last = s.size() - 1, inner = transposed ? last - 1 : last,
-                    outer = transposed ? last : last - 1;
+  const std::size_t last = s.size() - 1, inner = transposed ? last - 1 : last, outer = transposed ? last : last - 1;
   result[inner] = 1, result[outer] = s[inner] + more, next = result[outer] * s[outer];
   for (std::size_t d = last - 1; d-- > 0;) result[d] = next, next *= s[d];
   return result;
@@ -100,8 +97,7 @@ TEST_P(OuterProducts, OfRandomSizes) {
   const int cases = test::all_cases() ? 16 : 9;
   for (int i = 0; i < cases; ++i) {
     const std::int64_t m = size(300), n = size(300), k = size(400), batch = i % 3 ? 1 : size(5);
-    const Shape a = batch > 1 ? Shape{batch, m, k} : Shape{m, k},
-                b = batch > 1 ? Shape{batch, k, n} : Shape{k, n};
+    const Shape a = batch > 1 ? Shape{batch, m, k} : Shape{m, k}, b = batch > 1 ? Shape{batch, k, n} : Shape{k, n};
     graph::Builder g(fmt::format("product_{}x{}x{}x{}_{}", batch, m, n, k, i));
     const std::int64_t more = i % 4 == 1 ? 3 : 0;
     const Tensor A = g.input("A", a, DType::f32, strides(a, engine() % 2, more)),
@@ -158,8 +154,7 @@ TEST_P(OuterProducts, InLayers) {
 // Row sums of a matmul's result, in the lanes that share a row; the second matmul reads the first one's
 // results.
 TEST_P(OuterProducts, InAttention) {
-  for (const auto& [rows, keys, head] :
-       std::vector<std::array<std::int64_t, 3>>{{64, 96, 32}, {20, 72, 40}}) {
+  for (const auto& [rows, keys, head] : std::vector<std::array<std::int64_t, 3>>{{64, 96, 32}, {20, 72, 40}}) {
     graph::Builder b(fmt::format("attention_{}x{}x{}", rows, keys, head));
     const Tensor Q = b.input("Q", {2, rows, head}, DType::f32),
                  K = b.input("K", {2, head, keys}, DType::f32, {head * keys, 1, head}),
@@ -168,8 +163,7 @@ TEST_P(OuterProducts, InAttention) {
                       [&](BlockBuilder& t) {
                         const Tile s = matmul(t.load(Q, {.x = 0}), t.load(K, {.x = 0, .loop = 2})) * 0.2;
                         const Tile e = exp(s);
-                        t.store(accum(matmul(e, t.load(V, {.x = 0, .loop = 1}))) / accum(reduction(e, 2)),
-                                {.x = 0});
+                        t.store(accum(matmul(e, t.load(V, {.x = 0, .loop = 1}))) / accum(reduction(e, 2)), {.x = 0});
                       })[0],
              "Y");
     EXPECT_EQ(by_threads(expect_right(b.build(), GetParam())), 2);
@@ -201,17 +195,15 @@ TEST_P(OuterProducts, ReadZerosAfterAnOperandsRows) {
       if (step.work.kind == plan::WorkKind::to_shared &&
           k.tensors[static_cast<std::size_t>(step.work.buffer)].matmul_operand)
         for (std::size_t node = 0; node < k.program.nodes.size(); ++node)
-          if (k.program.nodes[node].kind == plan::NodeKind::matmul &&
-              k.program.nodes[node].shape == Shape{2, 80})
+          if (k.program.nodes[node].kind == plan::NodeKind::matmul && k.program.nodes[node].shape == Shape{2, 80})
             step.work.context = k.rmem_of(static_cast<int>(node));
     });
   try {
     plan::verify_bounds(k, plan.program);
     ADD_FAILURE() << "an operand whose padding nobody writes";
   } catch (const Error& e) {
-    EXPECT_NE(
-        std::string(e.what()).find("with its padding, (4, 80), and who writes it reaches (2, 80) alone"),
-        std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("with its padding, (4, 80), and who writes it reaches (2, 80) alone"),
+              std::string::npos)
         << e.what();
   }
 }
@@ -228,8 +220,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
                       b.input("B", {n, n}, DType::f32, strides({n, n}, b_transposed, 0))),
                "Y");
       plan::PlanOptions plan_options;
-      plan_options.tiling = {
-          {.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
+      plan_options.tiling = {{.op = 0, .grid = {}, .block = {}, .product = retile::ProductTile{128, 128, 16, 256}}};
       plan_options.tiles = plan::Tiles::fixed;
       const emit::Program p = emit::transpile(b.build(), target, plan_options);
       const plan::Kernel& kernel = p.plan.kernels.at(0);
@@ -247,8 +238,7 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
                 std::string::npos)
           << p.source;
       EXPECT_NE(p.source.find("OuterProduct<4, 4, "), std::string::npos);
-      EXPECT_NE(p.source.find("write<4>(gY("), std::string::npos)
-          << "accumulators go from registers to memory";
+      EXPECT_NE(p.source.find("write<4>(gY("), std::string::npos) << "accumulators go from registers to memory";
       if (2 * (kernel.shared_bytes + target.shared_reserved_per_block) <= target.shared_per_multiprocessor)
         EXPECT_NE(p.source.find("__launch_bounds__(256, 2)"), std::string::npos) << "with room for a second";
     }

@@ -100,8 +100,7 @@ TEST_F(Places, LinksAreWrittenThrough) {
   EXPECT_EQ(read_whole(path("out/empty")), "1");
   EXPECT_EQ(read_whole(path("out/new")), "2");
   fs::create_symlink("round", path("round"));
-  EXPECT_EQ(write({{"round", "1"}}),
-            path("round") + ": cannot be written: Too many levels of symbolic links");
+  EXPECT_EQ(write({{"round", "1"}}), path("round") + ": cannot be written: Too many levels of symbolic links");
 }
 
 // If one of several outputs fails, none is written, and nothing remains.

@@ -29,16 +29,15 @@ using graph::Tile;
 graph::KernelGraph attention() {
   Builder b("attention");
   const Tensor Q = b.input("Q", {16, 64}), K = b.input("K", {64, 128}), V = b.input("V", {128, 64});
-  b.output(
-      b.custom({.grid = {1}, .block = {64}, .loop = 4},
-               [&](graph::BlockBuilder& t) {
-                 const Tile s = matmul(t.load(Q), t.load(K, {.loop = 1}));
-                 const auto [m, d] = reduction_max(s, 1);
-                 const Tile p = exp(s - m), r = exp(d);
-                 t.store(accum_rescale(matmul(p, t.load(V, {.loop = 0})), r) / accum_red_sum_rescale(p, r));
-               })
-          .at(0),
-      "O");
+  b.output(b.custom({.grid = {1}, .block = {64}, .loop = 4},
+                    [&](graph::BlockBuilder& t) {
+                      const Tile s = matmul(t.load(Q), t.load(K, {.loop = 1}));
+                      const auto [m, d] = reduction_max(s, 1);
+                      const Tile p = exp(s - m), r = exp(d);
+                      t.store(accum_rescale(matmul(p, t.load(V, {.loop = 0})), r) / accum_red_sum_rescale(p, r));
+                    })
+               .at(0),
+           "O");
   return b.build();
 }
 
@@ -75,8 +74,8 @@ std::string changed(const std::string& source, std::size_t which, unsigned how) 
     const std::string line = source.substr(line_start, end - line_start);
     const bool body = line.starts_with("  ") && line.find("//") == line.npos && line.find("<<<") == line.npos;
     for (std::size_t i = 0; body && i < line.size(); ++i) {
-      if (!std::isdigit(static_cast<unsigned char>(line[i])) ||
-          std::isalnum(static_cast<unsigned char>(line[i - 1])) || line[i - 1] == '_' || line[i - 1] == '.')
+      if (!std::isdigit(static_cast<unsigned char>(line[i])) || std::isalnum(static_cast<unsigned char>(line[i - 1])) ||
+          line[i - 1] == '_' || line[i - 1] == '.')
         continue;
       std::size_t stop = i;
       while (stop < line.size() && std::isdigit(static_cast<unsigned char>(line[stop]))) ++stop;
@@ -84,8 +83,7 @@ std::string changed(const std::string& source, std::size_t which, unsigned how) 
         continue;  // 1.5f
       if (seen++ == which) {
         const long n = std::stol(line.substr(i, stop - i)), next[] = {n + 1, n > 0 ? n - 1 : 1, 2 * n, n / 2};
-        return source.substr(0, line_start + i) + std::to_string(next[how]) +
-               source.substr(line_start + stop);
+        return source.substr(0, line_start + i) + std::to_string(next[how]) + source.substr(line_start + stop);
       }
       i = stop;
     }
@@ -153,8 +151,8 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
       [&](int i) -> std::string {
         ::alarm(60);
         try {
-          return verdict(*mutants[static_cast<std::size_t>(i)].graph,
-                         mutants[static_cast<std::size_t>(i)].program, cache);
+          return verdict(*mutants[static_cast<std::size_t>(i)].graph, mutants[static_cast<std::size_t>(i)].program,
+                         cache);
         } catch (const Error&) {
           return "does not compile\t";
         }
@@ -166,14 +164,12 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
     const std::string &result = results[i], &whole = results[i - i % (1 + each)];
     const std::string kind = result.substr(0, result.find_first_of(":\t"));
     if (i % (1 + each) == 0) {
-      EXPECT_TRUE(kind == "correct" || kind == "borderline")
-          << result << " with no bug: " << mutants[i].graph->name;
+      EXPECT_TRUE(kind == "correct" || kind == "borderline") << result << " with no bug: " << mutants[i].graph->name;
     } else if (result == whole) {
       ++count["without effect"];
     } else {
       ++count[kind];
-      EXPECT_NE(kind, "borderline") << mutants[i].graph->name << ": " << result << "\n"
-                                    << mutants[i].program.source;
+      EXPECT_NE(kind, "borderline") << mutants[i].graph->name << ": " << result << "\n" << mutants[i].program.source;
     }
   }
   for (const auto& [kind, n] : count) std::printf("%s: %d\n", kind.c_str(), n);
@@ -195,8 +191,7 @@ TEST(InjectedFaults, WithNoBugWhatIsIllConditionedIsBorderline) {
   EXPECT_EQ(back.status, Status::borderline);
   EXPECT_EQ(back.tensors[0].out_of_tolerance, r.tensors[0].out_of_tolerance);
   EXPECT_EQ(back.tensors[0].of_error, r.tensors[0].of_error);
-  EXPECT_EQ(run(half_precision_chain(), {.on = Engine::emulator, .workers = 1}, cache).status,
-            Status::correct);
+  EXPECT_EQ(run(half_precision_chain(), {.on = Engine::emulator, .workers = 1}, cache).status, Status::correct);
 }
 
 }  // namespace

@@ -18,9 +18,8 @@ RunResult example() {
               .status = Status::wrong,
               .reason = "Y0: not equal"};
   r.scales = {{"X0", 0.5}, {"X1", 0.25}};
-  r.tensors = {
-      {"Y0", true, "f16", {2, 256, 64}, 1e-4, 0.5, ""},
-      {"t3", false, "f16", {2, 64}, std::nan(""), INFINITY, "element (0, 1) is nan; the reference has 1"}};
+  r.tensors = {{"Y0", true, "f16", {2, 256, 64}, 1e-4, 0.5, ""},
+               {"t3", false, "f16", {2, 64}, std::nan(""), INFINITY, "element (0, 1) is nan; the reference has 1"}};
   r.kernels = {{"gqa_0", {2, 4, 1}, {128, 1, 1}, 49152, 96, 0}, {"gqa_1", {1, 1, 1}, {32, 1, 1}, 0, -1, -1}};
   r.buffer_size = 65536;
   r.counters = {{"mma", 12345678901ull}, {"barrier", 3}};
@@ -29,11 +28,8 @@ RunResult example() {
   r.compile_ms = 812.3456;
   r.run_ms = 1500;
   r.compile_cached = true;
-  r.times = {.how = Timing::rotated,
-             .sets = 3,
-             .samples = {7.5, 6.5, 9},
-             .without_overlap = {8, 8.5},
-             .ordered = {9.5, 10}};
+  r.times = {
+      .how = Timing::rotated, .sets = 3, .samples = {7.5, 6.5, 9}, .without_overlap = {8, 8.5}, .ordered = {9.5, 10}};
   r.tried = {{R"([{"block":[128,1,1],"grid":[2,4,1],"loop":1,"operator":0}])", 9.25, 8.5}};
   r.kernel = "/cache/gqa.cu";
   r.device = "NVIDIA H200, driver 13.0";

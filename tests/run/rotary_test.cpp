@@ -24,21 +24,18 @@ graph::Array random(const Shape& shape, std::uint64_t seed) {
 }
 
 /// Rows of n: `c` and `s` have a row for each token, of n or n / 2, and `heads` rows of x share it.
-std::vector<double> rotated(const std::vector<double>& x, const std::vector<double>& c,
-                            const std::vector<double>& s, std::int64_t n, std::int64_t heads,
-                            std::int64_t width, bool side_by_side) {
+std::vector<double> rotated(const std::vector<double>& x, const std::vector<double>& c, const std::vector<double>& s,
+                            std::int64_t n, std::int64_t heads, std::int64_t width, bool side_by_side) {
   std::vector<double> y(x.size());
   for (std::size_t row = 0; row < x.size() / static_cast<std::size_t>(n); ++row)
     for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t other = side_by_side ? i ^ 1 : (i + n / 2) % n,
-                         pair = side_by_side ? i / 2 : i % (n / 2);
+      const std::int64_t other = side_by_side ? i ^ 1 : (i + n / 2) % n, pair = side_by_side ? i / 2 : i % (n / 2);
       const std::size_t table = row / static_cast<std::size_t>(heads) * static_cast<std::size_t>(width) +
                                 static_cast<std::size_t>(width == n ? i : pair);
       const bool first = side_by_side ? i % 2 == 0 : i < n / 2;
       const std::size_t base = row * static_cast<std::size_t>(n);
-      y[base + static_cast<std::size_t>(i)] =
-          x[base + static_cast<std::size_t>(i)] * c[table] +
-          (first ? -1 : 1) * x[base + static_cast<std::size_t>(other)] * s[table];
+      y[base + static_cast<std::size_t>(i)] = x[base + static_cast<std::size_t>(i)] * c[table] +
+                                              (first ? -1 : 1) * x[base + static_cast<std::size_t>(other)] * s[table];
     }
   return y;
 }
@@ -69,12 +66,10 @@ TEST_P(Rotary, BothConventions) {
                          s = random({tokens, 1, width}, 3);
       const auto y = emulate_graph(b.build(), {x, c, s}, GetParam());
       for (std::size_t o = 0; o < y.size(); ++o) {
-        const std::vector<double> expected =
-            rotated(x.values, c.values, s.values, n, heads, width, o != 0 && o != 3);
+        const std::vector<double> expected = rotated(x.values, c.values, s.values, n, heads, width, o != 0 && o != 3);
         for (std::size_t i = 0; i < expected.size(); ++i) {
           const double e = expected[i] * (o < 3 ? 1 : 2);
-          ASSERT_NEAR(y[o][i], e, 0x1p-9 * (1 + std::fabs(e)))
-              << "n " << n << ", output " << o << ", element " << i;
+          ASSERT_NEAR(y[o][i], e, 0x1p-9 * (1 + std::fabs(e))) << "n " << n << ", output " << o << ", element " << i;
         }
       }
     }
@@ -92,8 +87,7 @@ TEST_P(Rotary, NextToProducts) {
                 [&](graph::BlockBuilder& t) {
                   const Tile q = accum(matmul(t.load(X, {.x = 0, .loop = 1}), t.load(W, {.loop = 0})));
                   const Tile c = t.load(C, {.x = 0}), s = t.load(S, {.x = 0});
-                  t.store(matmul(side_by_side ? rotary_interleaved(q, c, s) : rotary(q, c, s), t.load(V)),
-                          {.x = 0});
+                  t.store(matmul(side_by_side ? rotary_interleaved(q, c, s) : rotary(q, c, s), t.load(V)), {.x = 0});
                 })
         .at(0);
   };
@@ -123,19 +117,17 @@ TEST_P(Rotary, OfColumnsWhoseGreatestIsTaken) {
   constexpr std::int64_t rows = 96, n = 8;
   graph::Builder b("of_columns");
   const Tensor X = b.input("X", {rows, n}), C = b.input("C", {1, n / 2}), S = b.input("S", {1, n / 2});
-  b.output(b.custom({.grid = {1}, .block = {256}},
-                    [&](graph::BlockBuilder& t) {
-                      t.store(amax(rotary(t.load(X), t.load(C), t.load(S)), 0, true), {});
-                    })
-               .at(0),
-           "Y");
+  b.output(
+      b.custom({.grid = {1}, .block = {256}},
+               [&](graph::BlockBuilder& t) { t.store(amax(rotary(t.load(X), t.load(C), t.load(S)), 0, true), {}); })
+          .at(0),
+      "Y");
   const graph::Array x = random({rows, n}, 1), c = random({1, n / 2}, 2), s = random({1, n / 2}, 3);
   const std::vector<double> q = rotated(x.values, c.values, s.values, n, rows, n / 2, false);
   const auto y = emulate_graph(b.build(), {x, c, s}, GetParam());
   for (std::int64_t i = 0; i < n; ++i) {
     double greatest = -1e9;
-    for (std::int64_t r = 0; r < rows; ++r)
-      greatest = std::max(greatest, q[static_cast<std::size_t>(r * n + i)]);
+    for (std::int64_t r = 0; r < rows; ++r) greatest = std::max(greatest, q[static_cast<std::size_t>(r * n + i)]);
     EXPECT_NEAR(y[0][static_cast<std::size_t>(i)], greatest, 0.01) << i;
   }
 }

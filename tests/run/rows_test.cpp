@@ -77,8 +77,8 @@ TEST_P(Rows, GatheredInBlocks) {
     b.output(planes[1], "computed");
     const graph::Format f = graph::format(GetParam());
     const double step = f.integer_bits ? 0 : std::max(std::ldexp(1.0, -f.mantissa), 1e-4);
-    expect_as_reference(b.build(), {random({37, 64}), numbers({30}, 37), random({9, 3, 40}), numbers({8}, 9)},
-                        step, step, target);
+    expect_as_reference(b.build(), {random({37, 64}), numbers({30}, 37), random({9, 3, 40}), numbers({8}, 9)}, step,
+                        step, target);
   }
 }
 
@@ -106,8 +106,7 @@ TEST(RowsInAttention, OfPages) {
     };
     Array numbers = graph::make_array({36});
     for (std::size_t i = 0; i < 36; ++i) numbers.values[i] = static_cast<double>((i * 7 + 11) % 50);
-    const auto y =
-        emulate_graph(b.build(), {random({16, 32}), random({50, 32}), random({50, 32}), numbers}, target);
+    const auto y = emulate_graph(b.build(), {random({16, 32}), random({50, 32}), random({50, 32}), numbers}, target);
     for (std::size_t i = 0; i < y[0].size(); ++i) ASSERT_NEAR(y[0][i], y[1][i], 4e-3) << target << " " << i;
   }
 }
@@ -115,13 +114,11 @@ TEST(RowsInAttention, OfPages) {
 TEST(RowsInBlocks, OfWhatIsComputedAreRefused) {
   graph::Builder b("g");
   const Tensor X = b.input("X", {8, 4}), I = b.input("I", {8}, DType::int32);
-  b.output(b.custom({.block = {32}}, [&](graph::BlockBuilder& t) {
-    t.store(gather(exp(t.load(X, {}, "x")), t.load(I, {}, "i")));
-  })[0]);
-  EXPECT_EQ(
-      message_of([&] { emit::transpile(b.build(), target::find("sm_80")); }),
-      "g_k0: inside a block gather reads rows of what is loaded by one dimension of numbers that are loaded, "
-      "found s2 (8, 4) and i (8): gather outside");
+  b.output(b.custom({.block = {32}},
+                    [&](graph::BlockBuilder& t) { t.store(gather(exp(t.load(X, {}, "x")), t.load(I, {}, "i"))); })[0]);
+  EXPECT_EQ(message_of([&] { emit::transpile(b.build(), target::find("sm_80")); }),
+            "g_k0: inside a block gather reads rows of what is loaded by one dimension of numbers that are loaded, "
+            "found s2 (8, 4) and i (8): gather outside");
 }
 
 TEST_P(Rows, Scattered) {
@@ -136,8 +133,7 @@ TEST_P(Rows, Scattered) {
     b.output(scatter(scatter(X, I, U), J, V), "both");
     b.output(scatter(X, J, V), "matrix");
     expect_as_reference(
-        b.build(),
-        {random(table), numbers({7}, table[0]), numbers({2, 3}, table[0]), random(one), random(two)}, 0, 0);
+        b.build(), {random(table), numbers({7}, table[0]), numbers({2, 3}, table[0]), random(one), random(two)}, 0, 0);
   }
 }
 
@@ -174,12 +170,10 @@ TEST_P(Rows, InTheMemoryOfAnInput) {
       EXPECT_EQ(p.manifest.tensors[static_cast<std::size_t>(t.memory)].name, "K");
     }
   EXPECT_EQ(taken, 1);
-  EXPECT_NE(p.source.find("/// Output cache is input K, changed; outputs[0] is not looked at."),
-            std::string::npos);
+  EXPECT_NE(p.source.find("/// Output cache is input K, changed; outputs[0] is not looked at."), std::string::npos);
   EXPECT_NE(emit::to_json(p.manifest).find("\"memory\": \"K\""), std::string::npos);
   EXPECT_EQ(p.manifest.buffer_size, 0);
-  expect_as_reference(g, {random({32, 40}), {{3}, {5, 31, 0}}, random({3, 40}), random({2, 40}), {{1}, {7}}},
-                      0, 0);
+  expect_as_reference(g, {random({32, 40}), {{3}, {5, 31, 0}}, random({3, 40}), random({2, 40}), {{1}, {7}}}, 0, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, Rows, testing::Values(DType::f16, DType::f32, DType::e4m3, DType::int8),
@@ -197,8 +191,7 @@ TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
     write_whole(file, npy(DType::int32, {2, 2}, numbers));
     return message_of([&] { given_inputs(g, {{"I", file}}); });
   };
-  EXPECT_EQ(refused({0, 5, 1, 2}),
-            file + ": input I of graph given holds row indices from 0 to 4, found 5 at (0, 1)");
+  EXPECT_EQ(refused({0, 5, 1, 2}), file + ": input I of graph given holds row indices from 0 to 4, found 5 at (0, 1)");
   EXPECT_EQ(refused({0, 1, -1, 2}),
             file + ": input I of graph given holds row indices from 0 to 4, found -1 at (1, 0)");
   EXPECT_EQ(refused({0, 1, 3, 1}), file +

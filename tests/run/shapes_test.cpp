@@ -97,10 +97,8 @@ TEST(Shapes, LinesThatBeginAnywhere) {
         return by_rows ? graph::Strides{rows * columns, columns, 1} : graph::Strides{rows * columns, 1, rows};
       };
       graph::Builder b("lines");
-      const graph::Tensor A = b.input("A", {c.batch, c.m, c.k}, graph::DType::bf16,
-                                      matrix(c.m, c.k, c.a_along_k)),
-                          B = b.input("B", {c.batch, c.k, c.n}, graph::DType::bf16,
-                                      matrix(c.k, c.n, !c.b_along_k));
+      const graph::Tensor A = b.input("A", {c.batch, c.m, c.k}, graph::DType::bf16, matrix(c.m, c.k, c.a_along_k)),
+                          B = b.input("B", {c.batch, c.k, c.n}, graph::DType::bf16, matrix(c.k, c.n, !c.b_along_k));
       b.output(matmul(A, B), "C");
       const emit::Program p = emit::transpile(b.build(), target::find(target));
       const auto lines = [](const auto& t) { return t.name == "A_lines" || t.name == "B_lines"; };
@@ -121,8 +119,7 @@ TEST(Shapes, LinesThatBeginAnywhere) {
   const graph::Tensor R = d.input("R", {513, 128}, graph::DType::f16, {1, 513}), Q = d.input("Q", {128, 64});
   d.output(d.custom({.grid = {9}, .block = {64}, .loop = 2},
                     [&](graph::BlockBuilder& t) {
-                      t.store(accum(matmul(t.load(R, {.x = 0, .loop = 1}), t.load(Q, {.loop = 0}))),
-                              {.x = 0});
+                      t.store(accum(matmul(t.load(R, {.x = 0, .loop = 1}), t.load(Q, {.loop = 0}))), {.x = 0});
                     })
                .at(0),
            "S");
@@ -136,8 +133,7 @@ TEST(Shapes, StridesThatInterleave) {
   graph::Builder b("strides");
   using graph::DType;
   const graph::Tensor X = b.input("X", {128, 17}, DType::f16, {129, 128}),
-                      Z = b.input("Z", {1, 17}, DType::f16, {0, 1}),
-                      V = b.input("V", {128, 1}, DType::f16, {1, -7}),
+                      Z = b.input("Z", {1, 17}, DType::f16, {0, 1}), V = b.input("V", {128, 1}, DType::f16, {1, -7}),
                       W = b.input("W", {17, 8, 1}, DType::f16, {3, 50, 0});
   const graph::Tensor E = exp(X), F = E + Z, Y = F * V;
   b.output(E, "E", {129, 128});

@@ -80,8 +80,7 @@ TEST_P(Slices, OfProducts) {
         if (column < 3 * columns)
           ASSERT_EQ(found[0][static_cast<std::size_t>(row * 3 * columns + column)], y);
         else
-          ASSERT_EQ(found[1][static_cast<std::size_t>(row * columns + column - 3 * columns)],
-                    std::max(0.0, y));
+          ASSERT_EQ(found[1][static_cast<std::size_t>(row * columns + column - 3 * columns)], std::max(0.0, y));
         if (row >= 16) ASSERT_EQ(found[2][static_cast<std::size_t>((row - 16) * 4 * columns + column)], -y);
       }
   }

@@ -28,8 +28,7 @@ TEST(Standalone, HoldsEveryHeaderOnceAndIncludesNoneOfThem) {
 }
 
 TEST(Standalone, OtherIncludesAreKept) {
-  EXPECT_EQ(standalone("#include <cstdio>\n#include \"mine.hpp\"\n"),
-            "#include <cstdio>\n#include \"mine.hpp\"\n");
+  EXPECT_EQ(standalone("#include <cstdio>\n#include \"mine.hpp\"\n"), "#include <cstdio>\n#include \"mine.hpp\"\n");
 }
 
 // An untaken branch includes nothing: the header must appear again where it is really included.

@@ -14,8 +14,8 @@ using emit::Role;
 using emit::TensorPlace;
 using graph::DType;
 
-TensorPlace place(std::string name, DType dtype, graph::Shape shape, graph::Strides strides,
-                  Role role = Role::input, std::int64_t offset = -1) {
+TensorPlace place(std::string name, DType dtype, graph::Shape shape, graph::Strides strides, Role role = Role::input,
+                  std::int64_t offset = -1) {
   std::int64_t last = 0;
   for (std::size_t d = 0; d < shape.size(); ++d) last += (shape[d] - 1) * strides[d];
   return {std::move(name),
@@ -50,13 +50,12 @@ TEST(Storage, ElementsLieWhereTheStridesSay) {
 TEST(Storage, UnpackInvertsPack) {
   std::mt19937 random(1);
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
-    for (const auto& [shape, strides] :
-         std::vector<std::pair<graph::Shape, graph::Strides>>{{{7}, {1}},
-                                                              {{4, 6}, {1, 4}},
-                                                              {{2, 3, 5}, {40, 8, 1}},
-                                                              {{3, 2, 4}, {1, 16, 4}},
-                                                              {{1, 1}, {9, 9}},
-                                                              {{}, {}}}) {
+    for (const auto& [shape, strides] : std::vector<std::pair<graph::Shape, graph::Strides>>{{{7}, {1}},
+                                                                                             {{4, 6}, {1, 4}},
+                                                                                             {{2, 3, 5}, {40, 8, 1}},
+                                                                                             {{3, 2, 4}, {1, 16, 4}},
+                                                                                             {{1, 1}, {9, 9}},
+                                                                                             {{}, {}}}) {
       const TensorPlace t = place("t", dtype, shape, strides);
       std::vector<double> values;
       for (std::int64_t i = 0; i < graph::size(shape); ++i) {
@@ -102,9 +101,8 @@ TEST(Storage, ContradictoryManifestsAreRefused) {
     change(m);
     return message_of([&] { check(m); });
   };
-  EXPECT_EQ(
-      refused([](auto& m) { m.tensors[2].offset = 0; }),
-      "manifest of m: tensors s and t share bytes of the workspace (at 0 and 0) and are needed at once");
+  EXPECT_EQ(refused([](auto& m) { m.tensors[2].offset = 0; }),
+            "manifest of m: tensors s and t share bytes of the workspace (at 0 and 0) and are needed at once");
   EXPECT_EQ(refused([](auto& m) { m.buffer_size = 511; }),
             "manifest of m: tensor t lies at 256 and has 256 bytes, in a workspace of 511");
   EXPECT_EQ(refused([](auto& m) { m.tensors[1].offset = 8; }),
@@ -113,8 +111,7 @@ TEST(Storage, ContradictoryManifestsAreRefused) {
             "manifest of m: tensor X has 15 bytes; its shape and strides need 16");
   EXPECT_EQ(refused([](auto& m) { m.tensors[0].strides = {}; }),
             "manifest of m: tensor X has 0 strides for its shape (8)");
-  EXPECT_EQ(refused([](auto& m) { m.kernels[0].tensors[0] = 9; }),
-            "manifest of m: kernel k0 names tensor 9 of 4");
+  EXPECT_EQ(refused([](auto& m) { m.kernels[0].tensors[0] = 9; }), "manifest of m: kernel k0 names tensor 9 of 4");
   EXPECT_EQ(refused([](auto& m) { m.kernels[0].writes.pop_back(); }),
             "manifest of m: kernel k0 takes 2 tensors and says of 1 whether it writes them");
 }

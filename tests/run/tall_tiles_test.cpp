@@ -32,8 +32,7 @@ TEST(TallTiles, IssueSeveralInstructionsForTheirRows) {
         const auto B = b.input("B", {k, n}, DType::bf16, {1, k});
         b.output(b.custom({.grid = {1, 2}, .block = {threads}, .loop = 3},
                           [&](graph::BlockBuilder& t) {
-                            t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))),
-                                    {.y = 0});
+                            t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))), {.y = 0});
                           })[0],
                  "C");
         SCOPED_TRACE(testing::Message() << rows << " x " << n << " by " << threads << " threads, A along "

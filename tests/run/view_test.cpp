@@ -43,9 +43,8 @@ TEST(Views, CostNothingWhereTheyAreLayouts) {
   b.output(sum(permute(X, {2, 1, 0}), 2), "sum");
   const graph::KernelGraph g = b.build();
   EXPECT_EQ(launches(g), 5u);
-  expect_as_reference(g,
-                      {random({6, 33, 16}, 1), random({33, 6, 16}, 2), random({16}, 3), random({20, 40}, 4)},
-                      0x1p-9, 1e-3);
+  expect_as_reference(g, {random({6, 33, 16}, 1), random({33, 6, 16}, 2), random({16}, 3), random({20, 40}, 4)}, 0x1p-9,
+                      1e-3);
 }
 
 TEST(Views, OfIntermediatesAndIntoBlocks) {
@@ -117,8 +116,7 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
     const std::vector<graph::Array> inputs{zellige::run::random({2, 4, 24, 16}, seed),
                                            zellige::run::random({2, 4, 16, 8}, seed)};
     for (const char* target : {"sm_80", "sm_90a"}) {
-      if (!test::all_cases() && seed % 2 == (target == std::string_view("sm_80")))
-        continue;  // one of the two
+      if (!test::all_cases() && seed % 2 == (target == std::string_view("sm_80"))) continue;  // one of the two
       expect_as_reference(g, inputs, 0x1p-7, 4e-2, target);
       expect_as_reference(fuse::optimize(g, target::find(target)).graph, inputs, 0x1p-7, 4e-2, target);
     }
@@ -169,10 +167,9 @@ TEST(Matmul, BatchesBroadcastAtBothLevels) {
     });
     b.output(made[0], "XW_block");
     b.output(made[1], "XK_block");
-    expect_as_reference(
-        b.build(),
-        {random({3, 2, 17, 24}, 1, dtype), random({24, 9}, 2, dtype), random({3, 1, 24, 19}, 3, dtype)},
-        dtype == DType::f16 ? 0x1p-9 : 1e-5, dtype == DType::f16 ? 4e-3 : 1e-4);
+    expect_as_reference(b.build(),
+                        {random({3, 2, 17, 24}, 1, dtype), random({24, 9}, 2, dtype), random({3, 1, 24, 19}, 3, dtype)},
+                        dtype == DType::f16 ? 0x1p-9 : 1e-5, dtype == DType::f16 ? 4e-3 : 1e-4);
   }
 }
 
@@ -203,9 +200,8 @@ TEST(Casts, AtBothLevels) {
            "block");
   expect_as_reference(
       s.build(),
-      {{{8},
-        {65504, 65520, -1e6, 0x1p-24, 0x1p-25, NAN, -std::numeric_limits<double>::infinity(), 1 + 0x1p-11}}},
-      0, 0);
+      {{{8}, {65504, 65520, -1e6, 0x1p-24, 0x1p-25, NAN, -std::numeric_limits<double>::infinity(), 1 + 0x1p-11}}}, 0,
+      0);
 }
 
 TEST(Ranks, UpToEight) {
@@ -213,8 +209,7 @@ TEST(Ranks, UpToEight) {
   const Shape shape{2, 1, 3, 2, 1, 5, 2, 4};
   const Tensor X = b.input("X", shape), V = b.input("V", {5, 1, 4});
   b.output(X * V + mean(X, 5, true), "Y");
-  b.output(matmul(permute(X, {2, 1, 0, 3, 4, 5, 6, 7}), slice(permute(X, {2, 1, 0, 3, 4, 5, 7, 6}), 7, 1, 2)),
-           "Z");
+  b.output(matmul(permute(X, {2, 1, 0, 3, 4, 5, 6, 7}), slice(permute(X, {2, 1, 0, 3, 4, 5, 7, 6}), 7, 1, 2)), "Z");
   expect_as_reference(b.build(), {random(shape, 1), random({5, 1, 4}, 2)}, 0x1p-9, 4e-3);
 }
 

@@ -74,16 +74,14 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
       const auto A = b.input("A", {c.m, c.k}), B = b.input("B", {c.k, c.n});
       b.output(b.custom({.grid = {1, 2}, .block = {256}, .loop = 3},
                         [&](graph::BlockBuilder& t) {
-                          t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))),
-                                  {.y = 0});
+                          t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.loop = 0}))), {.y = 0});
                         })[0],
                "C");
       const graph::KernelGraph g = b.build();
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
       ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << ir::print(plan);
-      expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a",
-                          plan_options);
+      expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", plan_options);
     }
 }
 
@@ -144,8 +142,7 @@ TEST(Warpgroups, SplitKUnderAnEpilogue) {
     const auto X = b.input("X", {128, 4096}), W = b.input("W", {4096, 256}), bias = b.input("bias", {1, 256});
     b.output(b.custom({.grid = {2}, .block = {256}, .loop = 64},
                       [&](graph::BlockBuilder& t) {
-                        const auto sum =
-                            accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0})));
+                        const auto sum = accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0})));
                         t.store(cast(relu(sum + t.load(bias, {.x = 1})), to), {.x = 1});
                       })[0],
              "Y");
@@ -178,8 +175,7 @@ TEST(Warpgroups, KIsNotSplitWhereRanksCannotStoreAPartEach) {
 graph::KernelGraph two_products(bool same_left, bool same_right, std::int64_t columns = 128) {
   graph::Builder b("two_products");
   const auto X = b.input("X", {256, 128}), G = b.input("G", {128, 2 * columns});
-  const auto Z = same_left ? X : b.input("Z", {256, 128}),
-             U = same_right ? G : b.input("U", {128, 2 * columns});
+  const auto Z = same_left ? X : b.input("Z", {256, 128}), U = same_right ? G : b.input("U", {128, 2 * columns});
   b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = 2},
                     [&](graph::BlockBuilder& t) {
                       const auto x = t.load(X, {.y = 0, .loop = 1}), g = t.load(G, {.x = 1, .loop = 0});
@@ -255,8 +251,7 @@ graph::KernelGraph attention(const Attended& a) {
                       const auto q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
                                  v = t.load(V, {.x = 0, .loop = 1});
                       auto scores = matmul(q, k) * 0.125;
-                      if (a.tril)
-                        scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, a.masked);
+                      if (a.tril) scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, a.masked);
                       if (a.at_least) scores = graph::maximum(scores, *a.at_least);
                       if (a.narrow) scores = cast(cast(scores, *a.narrow, true), DType::f16) * 0.01;
                       const auto [maximum, fell] = reduction_max(scores, 2);
@@ -274,8 +269,7 @@ void expect_attention(const Attended& a, const plan::PlanOptions& plan_options =
   int chained = 0;
   for (const plan::Work& w : works(plan.kernels.at(0))) chained += w.matmul.chained();
   ASSERT_EQ(chained, 1) << ir::print(plan);
-  EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(),
-            a.tril && std::isinf(a.masked) && !a.at_least && !a.narrow);
+  EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked) && !a.at_least && !a.narrow);
   std::vector<graph::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", plan_options);
@@ -288,8 +282,7 @@ TEST(WarpgroupChains, AreAttention) {
   std::size_t place = 0;
   for (Blocks way : {Blocks::a_tile, Blocks::persistent})
     for (std::int64_t tril : {0, 1, -1, -100, 200})
-      if (place++ % test::every(2) == 0)
-        expect_attention({.tril = tril}, {{way}});  // five: the ways alternate
+      if (place++ % test::every(2) == 0) expect_attention({.tril = tril}, {{way}});  // five: the ways alternate
   expect_attention(
       {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
   // exp(max(-inf, -1) - maximum) is above 0, so masked keys count, too.
@@ -342,8 +335,8 @@ TEST(WarpgroupChains, NeedEveryStep) {
              !plan::as<plan::GriddepLaunchDependents>(step);
     const Kind work = step.work.kind;
     return !plan::as<plan::Start>(step) &&
-           (work == Kind::mma || work == Kind::to_operand || work == Kind::to_registers ||
-            work == Kind::to_lines || work == Kind::rescale || work == Kind::copy_in);
+           (work == Kind::mma || work == Kind::to_operand || work == Kind::to_registers || work == Kind::to_lines ||
+            work == Kind::rescale || work == Kind::copy_in);
   };
   int tried = 0;
   for (std::size_t a = 0; a < plan.agents.size(); ++a) {
@@ -354,8 +347,8 @@ TEST(WarpgroupChains, NeedEveryStep) {
       std::vector<plan::Step> steps = all;
       steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
       without.agents[a].steps = plan::nested(steps);
-      EXPECT_NE(verdict(without), "")
-          << plan.agents[a].name << " without step " << k << ", " << describe(all[k], static_cast<int>(k));
+      EXPECT_NE(verdict(without), "") << plan.agents[a].name << " without step " << k << ", "
+                                      << describe(all[k], static_cast<int>(k));
       ++tried;
     }
   }
@@ -364,8 +357,7 @@ TEST(WarpgroupChains, NeedEveryStep) {
 
 // Iterations that the mask leaves whole are ordered as the others are.
 TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
-  const plan::Plan made =
-      plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
+  const plan::Plan made = plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
   const plan::Kernel& s = made.kernels.at(0);
   std::vector<std::string> bodies;
   plan::walk(s.agents.at(0).steps, [&](const plan::Step& of, const plan::Position&) {
@@ -389,34 +381,31 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
     plan.agents[0].steps = plan::nested(steps);
     return verdict(plan);
   };
-  EXPECT_EQ(
-      changed([](plan::Step& s) {
-        auto* mma = plan::as<plan::Mma>(s);
-        return mma && std::exchange(mma->pipelined, false);
-      }),
-      "attention_k0: 'mma %13' takes %12 as fragments, which no step before it in this section leaves in "
-      "registers");
-  EXPECT_EQ(
-      changed([](plan::Step& s) {
-        if (const auto* mma = plan::as<plan::Mma>(s); !mma || !mma->pipelined) return false;
-        s.reads.at(0).lag = 0;
-        return true;
-      }),
-      "attention_k0: consumer reads V[1] in step 'mma s10' of iteration 1, but the TMA copy of step 'copy in "
-      "V' "
-      "of iteration 1, of agent producer, may still write it: consumer is 1 acquire of channel second ring "
-      "short of it; acquire second ring before this step");
-  EXPECT_EQ(
-      changed([](plan::Step& s) {
-        auto* wait = plan::as<plan::WaitGroup>(s);
-        if (!wait || wait->pending != 1) return false;
-        wait->pending = 2;
-        return true;
-      }),
-      "attention_k0: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but "
-      "the "
-      "wgmma of step 'mma s3' of iteration 1 may still write them: 1 group was committed after its own, and "
-      "consumer leaves the newest 2 in flight; put wait_group 1 before this step");
+  EXPECT_EQ(changed([](plan::Step& s) {
+              auto* mma = plan::as<plan::Mma>(s);
+              return mma && std::exchange(mma->pipelined, false);
+            }),
+            "attention_k0: 'mma %13' takes %12 as fragments, which no step before it in this section leaves in "
+            "registers");
+  EXPECT_EQ(changed([](plan::Step& s) {
+              if (const auto* mma = plan::as<plan::Mma>(s); !mma || !mma->pipelined) return false;
+              s.reads.at(0).lag = 0;
+              return true;
+            }),
+            "attention_k0: consumer reads V[1] in step 'mma s10' of iteration 1, but the TMA copy of step 'copy in "
+            "V' "
+            "of iteration 1, of agent producer, may still write it: consumer is 1 acquire of channel second ring "
+            "short of it; acquire second ring before this step");
+  EXPECT_EQ(changed([](plan::Step& s) {
+              auto* wait = plan::as<plan::WaitGroup>(s);
+              if (!wait || wait->pending != 1) return false;
+              wait->pending = 2;
+              return true;
+            }),
+            "attention_k0: consumer reads the registers of channel scores in step 'reduce %5' of iteration 1, but "
+            "the "
+            "wgmma of step 'mma s3' of iteration 1 may still write them: 1 group was committed after its own, and "
+            "consumer leaves the newest 2 in flight; put wait_group 1 before this step");
 }
 
 // Iterations that a mask leaves nothing of, and those that it leaves whole, counted one query and key after another.
@@ -436,8 +425,7 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
             for (std::int64_t k = 0; k < tile; ++k) kept += i * tile + k - (block * 128 + q) <= tril;
           any += kept > 0, all += kept == 128 * tile;
         }
-        EXPECT_EQ(bounds->of(block, 5), std::max<std::int64_t>(any, 1))
-            << tile << " " << tril << " " << block;
+        EXPECT_EQ(bounds->of(block, 5), std::max<std::int64_t>(any, 1)) << tile << " " << tril << " " << block;
         EXPECT_EQ(bounds->whole(block, 5), all) << tile << " " << tril << " " << block;
         some += all > 0 && any < 5;
       }

@@ -62,14 +62,13 @@ std::vector<Array> inputs(const KernelGraph& g, double at) {
 }
 
 TEST(Written, IntoTheCacheByTheKernelThatMakesIt) {
-  const std::vector<Form> forms = {
-      {},
-      {.batch = 1, .tokens = 3},
-      {.named = true, .kernels = 3},  // the number is computed
-      {.batch = 1, .tokens = 3, .named = true, .kernels = 3},
-      {.tokens = 3, .kernels = 3},  // rows of the product are no layout of the cache
-      {.old_is_read = true, .kernels = 4},
-      {.part_is_read = true, .kernels = 4}};
+  const std::vector<Form> forms = {{},
+                                   {.batch = 1, .tokens = 3},
+                                   {.named = true, .kernels = 3},  // the number is computed
+                                   {.batch = 1, .tokens = 3, .named = true, .kernels = 3},
+                                   {.tokens = 3, .kernels = 3},  // rows of the product are no layout of the cache
+                                   {.old_is_read = true, .kernels = 4},
+                                   {.part_is_read = true, .kernels = 4}};
   for (const char* target : {"sm_80", "sm_90a"})
     for (const Form& f : forms) {
       const KernelGraph g = cache(f);

@@ -53,9 +53,7 @@ std::vector<Rule> rules() {
   });
   add(
       "sums_in_parts", [](In in) { return in.y * sum(in.x, 1, true); },
-      [](In in) {
-        return in.y * (sum(slice(in.x, 1, 0, 3), 1, true) + sum(slice(in.x, 1, 3, in.n), 1, true));
-      });
+      [](In in) { return in.y * (sum(slice(in.x, 1, 0, 3), 1, true) + sum(slice(in.x, 1, 3, in.n), 1, true)); });
   add(
       "sums_of_a_concat", [](In in) { return in.y * sum(concat(in.x, in.y, 1), 1, true); },
       [](In in) { return in.y * (sum(in.x, 1, true) + sum(in.y, 1, true)); });
@@ -67,9 +65,7 @@ std::vector<Rule> rules() {
       });
   add(
       "columns_by_blocks", [](In in) { return matmul(in.x, in.u); },
-      [](In in) {
-        return concat(matmul(in.x, slice(in.u, 1, 0, 2)), matmul(in.x, slice(in.u, 1, 2, in.n)), 1);
-      });
+      [](In in) { return concat(matmul(in.x, slice(in.u, 1, 0, 2)), matmul(in.x, slice(in.u, 1, 2, in.n)), 1); });
   add(
       "sum_as_a_product", [](In in) { return in.y * sum(matmul(in.x, in.u), 1, true); },
       [](In in) { return in.y * matmul(in.x, sum(in.u, 1, true)); });
@@ -88,8 +84,7 @@ std::vector<Rule> rules() {
   add(
       "exp_of_a_sum", [](In in) { return exp(in.x + in.y); }, [](In in) { return exp(in.x) * exp(in.y); });
   add(
-      "exp_of_a_difference", [](In in) { return exp(in.x - in.y); },
-      [](In in) { return exp(in.x) / exp(in.y); });
+      "exp_of_a_difference", [](In in) { return exp(in.x - in.y); }, [](In in) { return exp(in.x) / exp(in.y); });
   add(
       "exp_squared", [](In in) { return square(exp(in.x)); }, [](In in) { return exp(2.0 * in.x); });
   add(
@@ -97,18 +92,15 @@ std::vector<Rule> rules() {
   add(
       "log_of_exp", [](In in) { return log(exp(in.x)); }, [](In in) { return in.x * 1.0; });
   add(
-      "log_of_a_product", [](In in) { return log(exp(in.x) * exp(in.y)); },
-      [](In in) { return in.x + in.y; });
+      "log_of_a_product", [](In in) { return log(exp(in.x) * exp(in.y)); }, [](In in) { return in.x + in.y; });
   add(
-      "exp_of_log", [](In in) { return exp(log(square(in.x) + 1.0)); },
-      [](In in) { return square(in.x) + 1.0; });
+      "exp_of_log", [](In in) { return exp(log(square(in.x) + 1.0)); }, [](In in) { return square(in.x) + 1.0; });
   add(
       "sigmoid_of_minus", [](In in) { return sigmoid(-in.x); }, [](In in) { return -sigmoid(in.x) + 1.0; });
   add(
       "silu_by_sigmoid", [](In in) { return silu(in.x); }, [](In in) { return sigmoid(in.x) * in.x; });
   add(
-      "tanh_by_sigmoid", [](In in) { return tanh(in.x); },
-      [](In in) { return 2.0 * sigmoid(2.0 * in.x) + -1.0; });
+      "tanh_by_sigmoid", [](In in) { return tanh(in.x); }, [](In in) { return 2.0 * sigmoid(2.0 * in.x) + -1.0; });
   // Softmax.
   add(
       "softmax_by_exp", [](In in) { return softmax(in.x, 1); }, [](In in) { return exp_softmax(in.x); });
@@ -133,14 +125,11 @@ std::vector<Rule> rules() {
       "softmax_with_its_maximum", [](In in) { return softmax(in.x, 1); },
       [](In in) { return exp_softmax(in.x - amax(in.x, 1, true)); });
   add(
-      "log_softmax", [](In in) { return log_softmax(in.x, 1); },
-      [](In in) { return in.x - logsumexp(in.x, 1, true); });
+      "log_softmax", [](In in) { return log_softmax(in.x, 1); }, [](In in) { return in.x - logsumexp(in.x, 1, true); });
   add(
-      "log_of_softmax", [](In in) { return log(softmax(in.x, 1)); },
-      [](In in) { return log_softmax(in.x, 1); });
+      "log_of_softmax", [](In in) { return log(softmax(in.x, 1)); }, [](In in) { return log_softmax(in.x, 1); });
   add(
-      "exp_of_log_softmax", [](In in) { return exp(log_softmax(in.x, 1)); },
-      [](In in) { return softmax(in.x, 1); });
+      "exp_of_log_softmax", [](In in) { return exp(log_softmax(in.x, 1)); }, [](In in) { return softmax(in.x, 1); });
   add(
       "logsumexp", [](In in) { return in.y * logsumexp(in.x, 1, true); },
       [](In in) { return in.y * log(sum(exp(in.x), 1, true)); });
@@ -213,14 +202,12 @@ std::vector<Rule> rules() {
   add(
       "relu_of_a_square", [](In in) { return relu(square(in.x)); }, [](In in) { return square(in.x); });
   add(
-      "relu_by_where", [](In in) { return relu(in.x); },
-      [](In in) { return where(gt(in.x, 0.0), in.x, 0.0); });
+      "relu_by_where", [](In in) { return relu(in.x); }, [](In in) { return where(gt(in.x, 0.0), in.x, 0.0); });
   add(
       "maximum_and_minimum", [](In in) { return maximum(in.x, in.y) + minimum(in.x, in.y); },
       [](In in) { return in.x + in.y; });
   add(
-      "maximum_by_relu", [](In in) { return maximum(in.x, in.y); },
-      [](In in) { return in.y + relu(in.x - in.y); });
+      "maximum_by_relu", [](In in) { return maximum(in.x, in.y); }, [](In in) { return in.y + relu(in.x - in.y); });
   add(
       "minimum_by_where", [](In in) { return minimum(in.x, in.y); },
       [](In in) { return where(lt(in.x, in.y), in.x, in.y); });
@@ -251,8 +238,7 @@ std::vector<Rule> rules() {
   add(
       "root_of_a_square", [](In in) { return sqrt(square(in.x)); }, [](In in) { return abs(in.x); });
   add(
-      "abs_of_a_product", [](In in) { return abs(in.x * in.y); },
-      [](In in) { return abs(in.x) * abs(in.y); });
+      "abs_of_a_product", [](In in) { return abs(in.x * in.y); }, [](In in) { return abs(in.x) * abs(in.y); });
   add(
       "abs_squared", [](In in) { return square(abs(in.x)); }, [](In in) { return square(in.x); });
   add(
@@ -269,8 +255,7 @@ std::vector<Rule> rules() {
       "softmax_by_lengths", [](In in) { return softmax(graph::mask(in.x * 0.5, in.lengths), 1); },
       [](In in) { return softmax(0.5 * graph::mask(in.x, in.lengths), 1); });
   add(
-      "less_the_other_way", [](In in) { return in.x * lt(in.x, in.y); },
-      [](In in) { return in.x * gt(in.y, in.x); });
+      "less_the_other_way", [](In in) { return in.x * lt(in.x, in.y); }, [](In in) { return in.x * gt(in.y, in.x); });
   add(
       "choices_of_two", [](In in) { return where(lt(in.y, 0.0), in.x, 2.0 * in.x); },
       [](In in) { return in.x * where(lt(in.y, 0.0), in.x * 0.0 + 1.0, 2.0); });

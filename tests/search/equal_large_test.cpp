@@ -38,8 +38,7 @@ TEST(EqualLarge, ExtentsThatDifferInLargeGraphs) {
   expect(Answer::different, heads, mean_of_sum(1, 2), mean_of_sum(2, 1));
   expect(Answer::equal, {{4096, 4096}, {4096, 4096}}, mean_of_sum(0, 1), mean_of_sum(1, 0), "field");
   expect(
-      Answer::different, shapes,
-      [&](const Inputs& x) { return mean(x[0], 1, true) * sum(product(x), 1, true); },
+      Answer::different, shapes, [&](const Inputs& x) { return mean(x[0], 1, true) * sum(product(x), 1, true); },
       [&](const Inputs& x) { return sum(x[0], 1, true) * mean(product(x), 1, true); });
   // Sums that count, 2048, 4096 and 8192 of them, however they are multiplied.
   const auto count = [](const Tensor& x, int dim) { return sum(exp(x - x), dim, true); };
@@ -47,8 +46,7 @@ TEST(EqualLarge, ExtentsThatDifferInLargeGraphs) {
       Answer::different, shapes, [&](const Inputs& x) { return product(x) * count(x[0], 1); },
       [&](const Inputs& x) { return product(x) * count(product(x), 1); });
   expect(
-      Answer::different, shapes,
-      [&](const Inputs& x) { return product(x) * (count(x[0], 1) * count(product(x), 0)); },
+      Answer::different, shapes, [&](const Inputs& x) { return product(x) * (count(x[0], 1) * count(product(x), 0)); },
       [&](const Inputs& x) { return product(x) * count(product(x), 1); });
 }
 
@@ -70,9 +68,7 @@ TEST(EqualLarge, PartsThatDifferInLargeGraphs) {
 /// A triangle has columns without a number only if it is wider than high.
 TEST(EqualLarge, TrianglesOfLargeGraphs) {
   const double infinity = std::numeric_limits<double>::infinity();
-  const auto masked = [=](const Inputs& x) {
-    return graph::mask(matmul(x[0], x[1]), {.tril = 0}, -infinity);
-  };
+  const auto masked = [=](const Inputs& x) { return graph::mask(matmul(x[0], x[1]), {.tril = 0}, -infinity); };
   const auto plain = [&](const Inputs& x) { return graph::softmax(masked(x), 0); };
   const auto safe = [&](const Inputs& x) { return graph::safe_softmax(masked(x), 0); };
   EqualOptions small;
@@ -82,8 +78,7 @@ TEST(EqualLarge, TrianglesOfLargeGraphs) {
     const KernelGraph a = make(shapes, [&](Builder&, const Inputs&x) { return plain(x); }),
                       b = make(shapes, [&](Builder&, const Inputs&x) { return safe(x); });
     const Equality e = equal(a, b, small);
-    EXPECT_EQ(name(e.answer), name(columns > 4096 ? Answer::different : Answer::equal))
-        << describe(e, "a", "b");
+    EXPECT_EQ(name(e.answer), name(columns > 4096 ? Answer::different : Answer::equal)) << describe(e, "a", "b");
   }
 }
 

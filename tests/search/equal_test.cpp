@@ -53,8 +53,7 @@ TEST(Equal, NormMovedAfterAProduct) {
   expect(Answer::equal, shapes, original, moved(1.0 / 4096), "field");  // a scalar that represents an extent
   expect(Answer::different, shapes, original, moved(1.0 / 4095));
   expect(Answer::different, shapes, original, moved(1.0 / 4));  // what the small sizes have, perhaps
-  for (std::int64_t n : {2, 4, 8, 16})
-    expect(Answer::different, shapes, original, moved(1.0 / static_cast<double>(n)));
+  for (std::int64_t n : {2, 4, 8, 16}) expect(Answer::different, shapes, original, moved(1.0 / static_cast<double>(n)));
 }
 
 TEST(Equal, Roots) {
@@ -107,10 +106,9 @@ KernelGraph mlp(std::int64_t grid, std::int64_t loop, graph::Split rows = {.loop
                 graph::Split columns = {.x = 1, .loop = 0}) {
   return make({{16, 256}, {256, 4096}}, [&](Builder& b, const Inputs& x) {
     return b
-        .custom({.grid = {grid}, .block = {128}, .loop = loop},
-                [&](BlockBuilder& t) {
-                  t.store(silu(accum(matmul(t.load(x[0], rows), t.load(x[1], columns)))), {.x = 1});
-                })
+        .custom(
+            {.grid = {grid}, .block = {128}, .loop = loop},
+            [&](BlockBuilder& t) { t.store(silu(accum(matmul(t.load(x[0], rows), t.load(x[1], columns)))), {.x = 1}); })
         .at(0);
   });
 }
@@ -124,11 +122,10 @@ TEST(Equal, GridsAndLoops) {
   // Squares of partial results depend on their number, even if small sizes do not show it.
   const auto partial = [](std::int64_t grid, bool custom) {
     return make({{4, 256}}, [&](Builder& b, const Inputs& x) {
-      const auto sums =
-          b.custom({.grid = {grid}, .block = {64}, .loop = 1}, [&](BlockBuilder& t) {
-             const Tile tile = t.load(x[0], {.x = 1});
-             t.store(custom ? square(reduction(tile, 1)) : reduction(square(tile), 1), {.x = 1});
-           }).at(0);
+      const auto sums = b.custom({.grid = {grid}, .block = {64}, .loop = 1}, [&](BlockBuilder& t) {
+                           const Tile tile = t.load(x[0], {.x = 1});
+                           t.store(custom ? square(reduction(tile, 1)) : reduction(square(tile), 1), {.x = 1});
+                         }).at(0);
       return reduction(sums, 1);
     });
   };
@@ -142,27 +139,22 @@ TEST(Equal, ALoopThatCounts) {
   const auto looped = [](std::int64_t loop) {
     return make({{16, 64}}, [&](Builder& b, const Inputs& x) {
       return b
-          .custom({.grid = {1}, .block = {64}, .loop = loop},
-                  [&](BlockBuilder& t) { t.store(accum(t.load(x[0]))); })
+          .custom({.grid = {1}, .block = {64}, .loop = loop}, [&](BlockBuilder& t) { t.store(accum(t.load(x[0]))); })
           .at(0);
     });
   };
-  const auto times = [](double s) {
-    return make({{16, 64}}, [&](Builder&, const Inputs& x) { return s * x[0]; });
-  };
+  const auto times = [](double s) { return make({{16, 64}}, [&](Builder&, const Inputs& x) { return s * x[0]; }); };
   expect(Answer::equal, looped(4), times(4));
   expect(Answer::different, looped(4), times(2));
   expect(Answer::different, looped(4), looped(8));
-  const KernelGraph summed =
-      make({{16, 64}}, [](Builder&, const Inputs& x) { return x[0] + x[0] + x[0] + x[0]; });
+  const KernelGraph summed = make({{16, 64}}, [](Builder&, const Inputs& x) { return x[0] + x[0] + x[0] + x[0]; });
   expect(Answer::equal, looped(4), summed);
   expect(Answer::different, looped(2), summed);
 }
 
 TEST(Equal, OnlineSoftmaxIsSoftmax) {
   const std::vector<Shape> shapes = {{2, 64, 64}, {2, 64, 512}, {2, 512, 64}};
-  const KernelGraph original =
-      make(shapes, [](Builder&, const Inputs& x) { return attention(x[0], x[1], x[2]); });
+  const KernelGraph original = make(shapes, [](Builder&, const Inputs& x) { return attention(x[0], x[1], x[2]); });
   const auto online = [&](bool rescaled) {
     return make(shapes, [&](Builder& b, const Inputs& x) {
       return b
@@ -189,8 +181,7 @@ TEST(Equal, OnlineSoftmaxIsSoftmax) {
 TEST(Equal, MasksByIndex) {
   const std::vector<Shape> one = {{32, 48}};
   const auto whole = [&](const graph::Kept& kept, double value) {
-    return make(one,
-                [&](Builder&, const Inputs& x) { return softmax(graph::mask(x[0], kept, value) * 0.5, 1); });
+    return make(one, [&](Builder&, const Inputs& x) { return softmax(graph::mask(x[0], kept, value) * 0.5, 1); });
   };
   const auto tiled = [&](const graph::Kept& kept, double value) {
     return make(one, [&](Builder& b, const Inputs& x) {
@@ -207,11 +198,9 @@ TEST(Equal, MasksByIndex) {
   expect(Answer::equal, whole({.tril = 0}, 0), tiled({.tril = 0}, 0));
   expect(Answer::different, whole({.tril = 0}, 0), tiled({.tril = 1}, 0));
   expect(Answer::different, whole({.tril = 0}, 0), whole({.tril = 0}, 1));
-  expect(Answer::different, whole({.tril = 3, .triu = -4}, -infinity),
-         tiled({.tril = 3, .triu = -5}, -infinity));
+  expect(Answer::different, whole({.tril = 3, .triu = -4}, -infinity), tiled({.tril = 3, .triu = -5}, -infinity));
   expect(Answer::different, whole({.length = 40}, -infinity), tiled({.length = 41}, -infinity));
-  const Equality e =
-      equal(whole({.tril = 3, .length = 40}, -infinity), tiled({.tril = 3, .length = 40}, -infinity));
+  const Equality e = equal(whole({.tril = 3, .length = 40}, -infinity), tiled({.tril = 3, .length = 40}, -infinity));
   EXPECT_NE(e.answer, Answer::different) << describe(e, "a", "b");
 }
 
@@ -223,9 +212,7 @@ TEST(Equal, RotaryEmbeddings) {
     const Tensor c = table(x[1]), s = table(x[2]);
     return concat(a * c - b * s, b * c + a * s, dim);
   };
-  const auto halves = [&](const Inputs& x) {
-    return rotated(slice(x[0], 2, 0, 4), slice(x[0], 2, 4, 8), x, 2);
-  };
+  const auto halves = [&](const Inputs& x) { return rotated(slice(x[0], 2, 0, 4), slice(x[0], 2, 4, 8), x, 2); };
   const auto pairs = [&](const Inputs& x) {
     const Tensor seen = reshape(x[0], {4, 2, 4, 2});
     return reshape(rotated(slice(seen, 3, 0, 1), slice(seen, 3, 1, 2), x, 3), {4, 2, 8});
@@ -297,13 +284,11 @@ TEST(Equal, WhatIsTooNearToTellIsFound) {
       Answer::different, wide, [&](const Inputs& x) { return relu(x[0]) / relu(x[0]); },
       [&](const Inputs& x) { return 0.0 * x[0] + 1.0; });
   expect(
-      Answer::different, wide,
-      [&](const Inputs& x) { return softmax(graph::mask(x[0], {.tril = -1}, -infinity), 1); },
+      Answer::different, wide, [&](const Inputs& x) { return softmax(graph::mask(x[0], {.tril = -1}, -infinity), 1); },
       [&](const Inputs& x) { return safe_softmax(graph::mask(x[0], {.tril = -1}, -infinity), 1); });
   // With two numbers of a row the greatest and the least are all of it; with more they are not.
   expect(
-      Answer::different, wide,
-      [&](const Inputs& x) { return column(x, amax(x[0], 1, true) + amin(x[0], 1, true)); },
+      Answer::different, wide, [&](const Inputs& x) { return column(x, amax(x[0], 1, true) + amin(x[0], 1, true)); },
       [&](const Inputs& x) { return column(x, sum(x[0], 1, true)); });
 }
 
@@ -316,16 +301,13 @@ TEST(Equal, Lengths) {
     return b.build();
   };
   const auto masked = [](const Tensor& x, const Tensor& n) { return graph::mask(x, n); };
-  const KernelGraph original =
-      with([&](const Tensor& x, const Tensor& n) { return softmax(masked(x * 0.5, n), 2); });
+  const KernelGraph original = with([&](const Tensor& x, const Tensor& n) { return softmax(masked(x * 0.5, n), 2); });
   expect(Answer::equal, original,
          with([&](const Tensor& x, const Tensor& n) { return softmax(0.5 * masked(x, n), 2); }), "field");
   expect(Answer::different, original,  // of no key at all one is NaN, and the other 0
          with([&](const Tensor& x, const Tensor& n) { return safe_softmax(masked(x * 0.5, n), 2); }));
   expect(Answer::different, original,  // the last key is omitted
-         with([&](const Tensor& x, const Tensor& n) {
-           return softmax(graph::mask(x * 0.5, n, {.length = 5}), 2);
-         }));
+         with([&](const Tensor& x, const Tensor& n) { return softmax(graph::mask(x * 0.5, n, {.length = 5}), 2); }));
 }
 
 /// Rows by their numbers: each of them is tried.
@@ -337,8 +319,7 @@ TEST(Equal, Rows) {
     return b.build();
   };
   const KernelGraph delayed = with([](const Tensor& x, const Tensor& n) { return exp(gather(x, n)); });
-  expect(Answer::equal, delayed, with([](const Tensor& x, const Tensor& n) { return gather(exp(x), n); }),
-         "field");
+  expect(Answer::equal, delayed, with([](const Tensor& x, const Tensor& n) { return gather(exp(x), n); }), "field");
   expect(Answer::different, delayed, with([](const Tensor& x, const Tensor& n) {
            return gather(exp(slice_scatter(x, slice(x, 0, 0, 1) * 2.0, 0, 4)), n);
          }));
@@ -378,8 +359,7 @@ TEST(Equal, InputsOnABoundCount) {
       Answer::different, {{4, 64}}, [](const Inputs& x) { return x[0] * lt(x[0], 0.375); },
       [](const Inputs& x) { return x[0] * le(x[0], 0.375); }, "real");
   expect(
-      Answer::different, {{4, 64}, {4, 64}},
-      [](const Inputs& x) { return eq(x[0], 3.25) * gt(x[1], 1000.0); },
+      Answer::different, {{4, 64}, {4, 64}}, [](const Inputs& x) { return eq(x[0], 3.25) * gt(x[1], 1000.0); },
       [](const Inputs& x) { return x[0] * 0.0 * x[1]; }, "real");
   expect(
       Answer::undecided, {{4, 64}}, [](const Inputs& x) { return ge(x[0], 0.1) * x[0]; },
@@ -390,17 +370,13 @@ TEST(Equal, InputsOnABoundCount) {
 }
 
 TEST(Equal, WhatCannotBeComparedIsOneSentence) {
-  const auto one = [](const Shape& s) {
-    return make({s}, [](Builder&, const Inputs& x) { return square(x[0]); });
-  };
-  expect_error(
-      one({4, 16}), one({4, 8}),
-      "g and g: expected inputs of one name of the same shape, found X0 of (4, 16) and X0 of (4, 8)");
+  const auto one = [](const Shape& s) { return make({s}, [](Builder&, const Inputs& x) { return square(x[0]); }); };
+  expect_error(one({4, 16}), one({4, 8}),
+               "g and g: expected inputs of one name of the same shape, found X0 of (4, 16) and X0 of (4, 8)");
   expect_error(one({4, 16}), make(square_pair, [](Builder&, const Inputs& x) { return x[0] + x[1]; }),
                "g and g: expected two graphs with the same number of inputs, found 1 and 2");
-  expect_error(
-      one({4, 16}), make({{4, 16}}, [](Builder&, const Inputs& x) { return reduction(x[0], 1); }),
-      "g and g: expected outputs in one place of the same shape, found Y of (4, 16) and Y of (4, 1)");
+  expect_error(one({4, 16}), make({{4, 16}}, [](Builder&, const Inputs& x) { return reduction(x[0], 1); }),
+               "g and g: expected outputs in one place of the same shape, found Y of (4, 16) and Y of (4, 1)");
 }
 
 TEST(Equal, TheSameSeedGivesTheSameAnswer) {

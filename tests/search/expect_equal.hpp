@@ -20,8 +20,7 @@ KernelGraph make(const std::vector<Shape>& shapes, const Body& body) {
   return b.build();
 }
 
-inline void expect(Answer answer, const KernelGraph& a, const KernelGraph& b,
-                   const std::string& method = {}) {
+inline void expect(Answer answer, const KernelGraph& a, const KernelGraph& b, const std::string& method = {}) {
   const Equality e = equal(a, b);
   EXPECT_EQ(name(e.answer), name(answer)) << describe(e, "a", "b");
   if (!method.empty()) EXPECT_EQ(e.method, method) << describe(e, "a", "b");
@@ -31,8 +30,7 @@ inline void expect(Answer answer, const KernelGraph& a, const KernelGraph& b,
 inline const std::vector<Shape> square_pair = {{64, 64}, {64, 64}};
 
 template <class F, class G>
-void expect(Answer answer, const std::vector<Shape>& shapes, const F& f, const G& g,
-            const std::string& method = {}) {
+void expect(Answer answer, const std::vector<Shape>& shapes, const F& f, const G& g, const std::string& method = {}) {
   expect(answer, make(shapes, [&](Builder&, const Inputs& x) { return f(x); }),
          make(shapes, [&](Builder&, const Inputs& x) { return g(x); }), method);
 }

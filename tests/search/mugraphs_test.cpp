@@ -22,8 +22,7 @@ class Mugraphs : public testing::TestWithParam<int> {};
 TEST_P(Mugraphs, AreTold) {
   const test::Program program = test::programs()[static_cast<std::size_t>(GetParam())];
   const std::string path = graph::test::mugraph_file(program.file + ".json");
-  if (path.empty())
-    GTEST_SKIP() << program.file << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (path.empty()) GTEST_SKIP() << program.file << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   const std::vector<graph::KernelGraph> graphs = graph::load(path);
   ASSERT_EQ(graphs.size(), program.candidates);
   EqualOptions options;
@@ -44,16 +43,15 @@ TEST_P(Mugraphs, AreTold) {
   std::printf("%-15s %3zu candidates: %s, by", program.file.c_str(), graphs.size(),
               program.equal ? "all equal" : "all different");
   for (const auto& [method, count] : methods) std::printf(" %s %d", method.c_str(), count);
-  std::printf("; %.1f ms a pair, %.1f ms at most, chance 2^%.0f\n",
-              1e3 * seconds / static_cast<double>(graphs.size()), 1e3 * slowest, chance);
+  std::printf("; %.1f ms a pair, %.1f ms at most, chance 2^%.0f\n", 1e3 * seconds / static_cast<double>(graphs.size()),
+              1e3 * slowest, chance);
 }
 
 /// A candidate after one edit is what float64 says of the small sizes: another program, or the same.
 TEST_P(Mugraphs, AreRefusedAfterAnEdit) {
   const test::Program program = test::programs()[static_cast<std::size_t>(GetParam())];
   const std::string path = graph::test::mugraph_file(program.file + ".json");
-  if (path.empty())
-    GTEST_SKIP() << program.file << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
+  if (path.empty()) GTEST_SKIP() << program.file << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   if (!program.equal) GTEST_SKIP() << "its candidates are not what they were searched for";
   EqualOptions options;
   options.given_sizes = false;
@@ -74,8 +72,7 @@ TEST_P(Mugraphs, AreRefusedAfterAnEdit) {
       const double truth = given_sizes(small.a, small.b, pairing, 7).distance;
       const Equality e = equal(program.graph, *whole, options);
       if (truth > 1e-6)
-        EXPECT_EQ(name(e.answer), "different")
-            << g.name << ": " << what << ", " << truth << " from each other";
+        EXPECT_EQ(name(e.answer), "different") << g.name << ": " << what << ", " << truth << " from each other";
       if (truth < 1e-12) EXPECT_NE(name(e.answer), "different") << g.name << ": " << what;
       undecided += e.answer == Answer::undecided;
       different += e.answer == Answer::different, same += e.answer == Answer::equal;
@@ -85,13 +82,12 @@ TEST_P(Mugraphs, AreRefusedAfterAnEdit) {
     if (--left == 0) break;
   }
   EXPECT_LE(undecided, 2);
-  std::printf("%-15s after an edit: %d different, %d equal, %d undecided\n", program.file.c_str(), different,
-              same, undecided);
+  std::printf("%-15s after an edit: %d different, %d equal, %d undecided\n", program.file.c_str(), different, same,
+              undecided);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Mugraphs, testing::Range(0, 8), [](const auto& info) {
-  return test::programs()[static_cast<std::size_t>(info.param)].file;
-});
+INSTANTIATE_TEST_SUITE_P(Files, Mugraphs, testing::Range(0, 8),
+                         [](const auto& info) { return test::programs()[static_cast<std::size_t>(info.param)].file; });
 
 }  // namespace
 }  // namespace zellige::search

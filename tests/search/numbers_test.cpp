@@ -22,15 +22,8 @@ namespace {
 using graph::OpKind;
 
 TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
-  for (const auto& [n, d] : {std::pair{1, 10},
-                             {1, 3},
-                             {-5, 7},
-                             {1, 4096},
-                             {1, 6144},
-                             {22, 7},
-                             {355, 113},
-                             {1000, 1},
-                             {12345, 67891}}) {
+  for (const auto& [n, d] :
+       {std::pair{1, 10}, {1, 3}, {-5, 7}, {1, 4096}, {1, 6144}, {22, 7}, {355, 113}, {1000, 1}, {12345, 67891}}) {
     const Fraction f = fraction(static_cast<double>(n) / d);
     EXPECT_EQ(f.numerator, n);
     EXPECT_EQ(f.denominator, d);
@@ -39,8 +32,7 @@ TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
   // A number to which no short fraction rounds is represented by its own digits.
   for (double x : {M_PI, -std::sqrt(2.0), 1e-300, 1e300, 0x1p-1074, 0.0, 0.1 + 0x1p-56}) {
     const Fraction f = fraction(x);
-    EXPECT_EQ(std::ldexp(static_cast<double>(f.numerator), f.exponent) / static_cast<double>(f.denominator),
-              x);
+    EXPECT_EQ(std::ldexp(static_cast<double>(f.numerator), f.exponent) / static_cast<double>(f.denominator), x);
   }
   EXPECT_EQ(fraction(0.1 + 0x1p-56).denominator, 1);
 }
@@ -74,8 +66,7 @@ TEST_P(Fields, KeepTheLawsOfExpAndSqrt) {
     EXPECT_EQ(f.mul(rx, ry).p, f.sqrt(f.mul(x, y)).p);
   }
   EXPECT_GE(roots, 10);
-  EXPECT_EQ(f.sqrt(f.exp(f.random(1))).p,
-            f.exp(f.div(f.random(1), f.integer(2))).p);  // exponentials are squares
+  EXPECT_EQ(f.sqrt(f.exp(f.random(1))).p, f.exp(f.div(f.random(1), f.integer(2))).p);  // exponentials are squares
   EXPECT_EQ(f.mul(f.constant(0.1), f.integer(10)).p, 1u);
   // The exponential of an exponential is an unknown function: the same for the same argument.
   const FieldNumber e = f.exp(f.random(0));
@@ -121,8 +112,8 @@ TEST(Balls, KnowWhatTheyDoNotKnow) {
   EXPECT_FALSE(a.div(a.integer(1), zero).known());
   EXPECT_FALSE(a.div(a.integer(1), a.integer(0)).known());
   EXPECT_FALSE(a.log(zero).known());
-  for (const Ball& x : {a.less(zero, a.integer(0)), a.less_equal(zero, a.integer(0)),
-                        a.same(zero, a.integer(0)), a.choose(zero, a.integer(1), a.integer(2))})
+  for (const Ball& x : {a.less(zero, a.integer(0)), a.less_equal(zero, a.integer(0)), a.same(zero, a.integer(0)),
+                        a.choose(zero, a.integer(1), a.integer(2))})
     EXPECT_FALSE(x.known() || x.nan);
   EXPECT_FALSE(disjoint(a.same(a.integer(3), a.integer(3)), a.integer(1)));
   EXPECT_TRUE(a.sqrt(a.integer(-2)).nan);
@@ -187,8 +178,7 @@ TEST(Evaluate, AgreesWithTheReference) {
         }
         if (!ball.known() || !std::isfinite(y)) continue;
         const double x = ball.middle.convert_to<double>();
-        EXPECT_NEAR(x, y, 1e-8 * std::max(1.0, std::fabs(y)))
-            << g.name << " output " << o << " element " << i;
+        EXPECT_NEAR(x, y, 1e-8 * std::max(1.0, std::fabs(y))) << g.name << " output " << o << " element " << i;
         ++compared;
       }
     for (const graph::KernelOp& op : g.ops) {

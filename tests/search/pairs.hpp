@@ -65,8 +65,8 @@ struct Pair {
 
 inline Pair draw_pair(const Rule& rule, std::uint64_t seed, bool simple) {
   Rng rng(seed);
-  const Surrounding around{simple ? 0 : static_cast<int>(rng.below(5)),
-                           simple ? 0 : static_cast<int>(rng.below(5)), rng.chance(50) ? 0.5 : 0.75};
+  const Surrounding around{simple ? 0 : static_cast<int>(rng.below(5)), simple ? 0 : static_cast<int>(rng.below(5)),
+                           rng.chance(50) ? 0.5 : 0.75};
   const std::int64_t m = rng.between(2, 6), n = rng.pick(std::vector<std::int64_t>{4, 6, 8, 12, 16});
   const auto [f, g] = rule.draw(rng);
   const std::string name = rule.name + "_" + std::to_string(seed);

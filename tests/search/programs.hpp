@@ -18,8 +18,7 @@ inline KernelGraph rmsnorm() {
 
 inline KernelGraph gated_mlp() {
   Builder b("gated_mlp");
-  const Tensor x = b.input("X", {8, 4096}), w1 = b.input("W1", {4096, 4096}),
-               w2 = b.input("W2", {4096, 4096});
+  const Tensor x = b.input("X", {8, 4096}), w1 = b.input("W1", {4096, 4096}), w2 = b.input("W2", {4096, 4096});
   b.output(silu(matmul(x, w1)) * matmul(x, w2), "Y");
   return b.build();
 }

@@ -27,9 +27,7 @@ int pairs() {
 
 /// Does it cut off fractions? A number next to an integer goes either way, by whatever is rounded before.
 bool cuts_off(const KernelGraph& g) {
-  const auto cuts = [](const auto& op) {
-    return op.kind == OpKind::cast && graph::is_integer(op.attributes.dtype);
-  };
+  const auto cuts = [](const auto& op) { return op.kind == OpKind::cast && graph::is_integer(op.attributes.dtype); };
   return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
     return cuts(op) || (op.block && std::ranges::any_of(op.block->ops, cuts));
   });
@@ -46,8 +44,7 @@ TEST(RandomPairs, IdentitiesAreAccepted) {
     Rng rng(static_cast<std::uint64_t>(seed) + 1000);
     std::vector<std::string> done;
     for (int n = 0; n < 3; ++n) {
-      const std::string what =
-          change_one(b, rng, [&](auto& g, std::size_t at) { return rewrite(g, at, rng); });
+      const std::string what = change_one(b, rng, [&](auto& g, std::size_t at) { return rewrite(g, at, rng); });
       if (what.empty()) break;
       const auto whole = settled(b);
       ASSERT_TRUE(whole) << a.name << ": " << what;
@@ -100,8 +97,7 @@ TEST(RandomPairs, EditsAreRefusedUnlessEqual) {
     slowest = std::max(slowest, e.seconds);
     const std::string story =
         fmt::format("{}: {}; float64 says {:.3g}\n{}", a.name, what, truth.distance, describe(e, "a", "b"));
-    const double tolerance =
-        e.method == "float64" ? 1e-5 : 1e-6;  // float64 alone leaves open what is between
+    const double tolerance = e.method == "float64" ? 1e-5 : 1e-6;  // float64 alone leaves open what is between
     if (truth.compared && truth.distance > tolerance) EXPECT_NE(name(e.answer), "equal") << story;
     if (truth.compared && truth.distance <= 1e-12 && e.answer == Answer::different)
       std::printf("float64 does not see it: %s", story.c_str());

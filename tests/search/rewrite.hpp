@@ -59,8 +59,8 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
       w.add(OpKind::maximum, {w.add(op.kind, op.inputs, op.attributes), x}, {}, y);
       break;
     case OpKind::minimum:
-      w.add(OpKind::neg,
-            {w.add(OpKind::maximum, {w.add(OpKind::neg, {op.inputs[1]}), w.add(OpKind::neg, {x})})}, {}, y);
+      w.add(OpKind::neg, {w.add(OpKind::maximum, {w.add(OpKind::neg, {op.inputs[1]}), w.add(OpKind::neg, {x})})}, {},
+            y);
       break;
     case OpKind::lt:
       w.add(OpKind::gt, {op.inputs[1], x}, {}, y);
@@ -76,8 +76,8 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
       break;
     case OpKind::tanh:
       w.add(OpKind::add,
-            {w.add(OpKind::mul_scalar,
-                   {w.add(OpKind::sigmoid, {w.add(OpKind::mul_scalar, {x}, {.scalar = 2})})}, {.scalar = 2})},
+            {w.add(OpKind::mul_scalar, {w.add(OpKind::sigmoid, {w.add(OpKind::mul_scalar, {x}, {.scalar = 2})})},
+                   {.scalar = 2})},
             {.scalar = -1}, y);
       break;
     case OpKind::rsqrt: {
@@ -133,8 +133,7 @@ std::string rewrite(G& g, std::size_t at, Rng& rng) {
     case OpKind::rms_norm: {  // 1/n represents an extent
       if (!op.attributes.sizes.empty()) return {};
       const int squares = w.add(OpKind::reduction, {w.add(OpKind::square, {x})}, {.dim = last});
-      const int mean =
-          w.add(OpKind::mul_scalar, {squares}, {.scalar = 1.0 / static_cast<double>(shape[last])});
+      const int mean = w.add(OpKind::mul_scalar, {squares}, {.scalar = 1.0 / static_cast<double>(shape[last])});
       const int root = w.add(OpKind::sqrt, {w.add(OpKind::add, {mean}, {.scalar = op.attributes.eps})});
       if (op.inputs.size() == 1)
         w.add(OpKind::div, {x, root}, {}, y);
@@ -205,8 +204,7 @@ std::string edit(G& g, std::size_t at, Rng& rng) {
     case OpKind::sub:
     case OpKind::div:
     case OpKind::pow:
-      if (op.inputs.size() > 1 && rng.chance(60))
-        return std::swap(op.inputs[0], op.inputs[1]), "swapped operands";
+      if (op.inputs.size() > 1 && rng.chance(60)) return std::swap(op.inputs[0], op.inputs[1]), "swapped operands";
       return op.kind == OpKind::sub ? become(OpKind::add) : std::string();
     case OpKind::add:
       return become(op.inputs.size() < 2 || rng.chance(50) ? OpKind::sub : OpKind::mul);
@@ -286,8 +284,7 @@ std::string change_one(KernelGraph& g, Rng& rng, const Change& change) {
       continue;
     }
     BlockGraph b = *g.ops[at].block;
-    std::string what =
-        change(b, static_cast<std::size_t>(rng.below(static_cast<std::int64_t>(b.ops.size()))));
+    std::string what = change(b, static_cast<std::size_t>(rng.below(static_cast<std::int64_t>(b.ops.size()))));
     if (what.empty()) continue;
     g.ops[at].block = std::make_shared<const BlockGraph>(std::move(b));
     return what;

@@ -65,9 +65,7 @@ TEST(Shrink, PartsOfASumShrinkAloneOrKeepTheirProportions) {
   const Tensor u = c.input("X", {2, 192}), v = c.input("Y", {2, 64});
   c.output(reduction(concat(u, v, 1), 1, 16));
   const SmallPair tied = shrink_alone(c.build());
-  const auto shape = [&](int i) {
-    return tied.a.tensors[tied.a.inputs[static_cast<std::size_t>(i)]].shape[1];
-  };
+  const auto shape = [&](int i) { return tied.a.tensors[tied.a.inputs[static_cast<std::size_t>(i)]].shape[1]; };
   EXPECT_EQ(shape(0), 3 * shape(1));
   EXPECT_LE(shape(1), 2);
 }
@@ -93,8 +91,7 @@ TEST(Shrink, RandomGraphsAreComplete) {
     try {
       s = shrink_alone(g);
     } catch (const Error& e) {
-      EXPECT_NE(std::string(e.what()).find("names sizes of its own"), std::string::npos)
-          << g.name << ": " << e.what();
+      EXPECT_NE(std::string(e.what()).find("names sizes of its own"), std::string::npos) << g.name << ": " << e.what();
       ++views;
       continue;
     }
@@ -104,8 +101,7 @@ TEST(Shrink, RandomGraphsAreComplete) {
     smaller += s.shrunk;
     for (std::size_t t = 0; t < g.tensors.size(); ++t)
       for (std::size_t d = 0; d < g.tensors[t].shape.size(); ++d)
-        EXPECT_EQ(g.tensors[t].shape[d] == 1, s.a.tensors[t].shape[d] == 1)
-            << g.name << " " << g.tensors[t].name;
+        EXPECT_EQ(g.tensors[t].shape[d] == 1, s.a.tensors[t].shape[d] == 1) << g.name << " " << g.tensors[t].name;
   }
   EXPECT_GE(smaller, (graphs - views) * 9 / 10);
   EXPECT_LE(views, graphs * 3 / 5);

@@ -52,9 +52,8 @@ std::vector<Rule> rules() {
       [](In in) { return exp(in.x) / sum(exp(shorter(in.x, in.n)), 1, true); });
   all.push_back({"mask_shifted_by_one", [](Rng& rng) {
                    const std::int64_t k = rng.between(-1, 1);
-                   return std::pair<Formula, Formula>{
-                       [k](In in) { return softmax(masked(in.x, {.tril = k + 1}), 1); },
-                       [k](In in) { return softmax(masked(in.x, {.tril = k}), 1); }};
+                   return std::pair<Formula, Formula>{[k](In in) { return softmax(masked(in.x, {.tril = k + 1}), 1); },
+                                                      [k](In in) { return softmax(masked(in.x, {.tril = k}), 1); }};
                  }});
   all.push_back({"window_shifted_by_one", [](Rng& rng) {
                    const std::int64_t k = rng.between(0, 2);
@@ -78,14 +77,11 @@ std::vector<Rule> rules() {
       "amax_and_amin_for_sum", [](In in) { return wide(amax(in.x, 1, true) + amin(in.x, 1, true), in); },
       [](In in) { return wide(sum(in.x, 1, true), in); });
   add(
-      "maximum_for_minimum", [](In in) { return maximum(in.x, in.y); },
-      [](In in) { return minimum(in.x, in.y); });
+      "maximum_for_minimum", [](In in) { return maximum(in.x, in.y); }, [](In in) { return minimum(in.x, in.y); });
   add(
-      "maximum_for_add", [](In in) { return maximum(in.x, relu(in.y)); },
-      [](In in) { return in.x + relu(in.y); });
+      "maximum_for_add", [](In in) { return maximum(in.x, relu(in.y)); }, [](In in) { return in.x + relu(in.y); });
   add(
-      "another_dimension_of_softmax", [](In in) { return softmax(in.x, 1); },
-      [](In in) { return softmax(in.x, 0); });
+      "another_dimension_of_softmax", [](In in) { return softmax(in.x, 1); }, [](In in) { return softmax(in.x, 0); });
   add(
       "another_dimension_of_amax", [](In in) { return in.x - amax(in.x, 1, true); },
       [](In in) { return in.x - amax(in.x, 0, true); });
@@ -100,14 +96,12 @@ std::vector<Rule> rules() {
   add(
       "a_sign_under_exp", [](In in) { return sigmoid(in.x); }, [](In in) { return sigmoid(-in.x); });
   add(
-      "a_factor", [](In in) { return matmul(in.x, in.u); },
-      [](In in) { return matmul(in.x, in.u) * (1 + 0x1p-10); });
+      "a_factor", [](In in) { return matmul(in.x, in.u); }, [](In in) { return matmul(in.x, in.u) * (1 + 0x1p-10); });
   add(
       "a_factor_under_exp", [](In in) { return softmax(in.x, 1); },
       [](In in) { return softmax(in.x * (1 + 0x1p-10), 1); });
   add(
-      "a_factor_under_gelu", [](In in) { return gelu(in.x); },
-      [](In in) { return gelu(in.x * (1 + 0x1p-10)); });
+      "a_factor_under_gelu", [](In in) { return gelu(in.x); }, [](In in) { return gelu(in.x * (1 + 0x1p-10)); });
   add(
       "a_transpose_of_weights", [](In in) { return matmul(in.x, in.u); },
       [](In in) {
@@ -163,16 +157,13 @@ std::vector<Rule> rules() {
       "another_value_of_a_mask", [](In in) { return graph::mask(in.x, {.tril = 0}, 0); },
       [](In in) { return graph::mask(in.x, {.tril = 0}, 1); });
   add(
-      "a_quotient_that_is_none", [](In in) { return relu(in.x) / relu(in.x); },
-      [](In in) { return in.x * 0.0 + 1.0; });
+      "a_quotient_that_is_none", [](In in) { return relu(in.x) / relu(in.x); }, [](In in) { return in.x * 0.0 + 1.0; });
   add(
       "a_root_that_is_none", [](In in) { return square(sqrt(in.x)); }, [](In in) { return in.x * 1.0; });
   add(
-      "a_logarithm_that_is_none", [](In in) { return log(in.x) - log(in.x); },
-      [](In in) { return in.x * 0.0; });
+      "a_logarithm_that_is_none", [](In in) { return log(in.x) - log(in.x); }, [](In in) { return in.x * 0.0; });
   add(
-      "a_wider_clamp", [](In in) { return clamp(in.x, -1, 1); },
-      [](In in) { return clamp(in.x, -1, 1.125); });
+      "a_wider_clamp", [](In in) { return clamp(in.x, -1, 1); }, [](In in) { return clamp(in.x, -1, 1.125); });
   add(
       "a_clamp_for_a_relu", [](In in) { return relu(in.x); }, [](In in) { return clamp(in.x, 0, 6); });
   add(
@@ -182,12 +173,9 @@ std::vector<Rule> rules() {
       "equals_on_the_other_side", [](In in) { return where(lt(in.y, 0.0), in.x, in.x * 2.0); },
       [](In in) { return where(le(in.y, 0.0), in.x, in.x * 2.0); });
   add(
-      "a_cast_of_the_sum",
-      [](In in) { return cast(cast(in.x + in.y, graph::DType::int32), graph::DType::f16); },
+      "a_cast_of_the_sum", [](In in) { return cast(cast(in.x + in.y, graph::DType::int32), graph::DType::f16); },
       [](In in) {
-        const auto cut = [](const Tensor& t) {
-          return cast(cast(t, graph::DType::int32), graph::DType::f16);
-        };
+        const auto cut = [](const Tensor& t) { return cast(cast(t, graph::DType::int32), graph::DType::f16); };
         return cut(in.x) + cut(in.y);
       });
   add(
@@ -195,9 +183,7 @@ std::vector<Rule> rules() {
       [](In in) { return 2.0 * sigmoid(in.x) + -1.0; });
   add(
       "rows_exchanged", [](In in) { return concat(slice(in.x, 0, 1, in.m), slice(in.x, 0, 0, 1), 0); },
-      [](In in) {
-        return concat(slice(in.x, 0, in.m - 1, in.m), slice(in.x, 0, 0, in.m - 1), 0) + in.x * 0.0;
-      });
+      [](In in) { return concat(slice(in.x, 0, in.m - 1, in.m), slice(in.x, 0, 0, in.m - 1), 0) + in.x * 0.0; });
   return all;
 }
 
@@ -212,8 +198,7 @@ TEST(SmallChanges, AreNeverCalledEqual) {
       const Pairing pairing = match(pair.a, pair.b);
       double distance = 0;
       for (std::uint64_t n = 0; n < 8 && distance < 1e-9; ++n)
-        for (const Scale& s :
-             {Scale{1, Scale::Kind::dense}, {1, Scale::Kind::zeros}, {4, Scale::Kind::dense}})
+        for (const Scale& s : {Scale{1, Scale::Kind::dense}, {1, Scale::Kind::zeros}, {4, Scale::Kind::dense}})
           distance = std::max(distance, given_sizes(pair.a, pair.b, pairing, 1000 * seed + n, s).distance);
       if (distance < 1e-9) {
         ++same;
@@ -221,8 +206,7 @@ TEST(SmallChanges, AreNeverCalledEqual) {
       }
       ++pairs;
       const Equality e = equal(pair.a, pair.b, {.seed = seed});
-      EXPECT_NE(e.answer, Answer::equal)
-          << distance << " from each other: " << describe(e, pair.name, "changed");
+      EXPECT_NE(e.answer, Answer::equal) << distance << " from each other: " << describe(e, pair.name, "changed");
       different += e.answer == Answer::different, undecided += e.answer == Answer::undecided;
       if (e.answer == Answer::undecided) ++open[r.name];
       slowest = std::max(slowest, e.seconds);

@@ -54,8 +54,7 @@ std::string message(const F& of) {
 }
 
 TEST(Sampled, TooFewInstancesAreNamed) {
-  EXPECT_EQ(message([] { omitted(suite(1, 2), 3); }),
-            "Test0 has 2 instances: of so few, one of 3 cannot be taken");
+  EXPECT_EQ(message([] { omitted(suite(1, 2), 3); }), "Test0 has 2 instances: of so few, one of 3 cannot be taken");
 }
 
 TEST(Sampled, RowsAreRead) {
@@ -74,13 +73,9 @@ TEST_P(Kind, IsOne) { EXPECT_GE(GetParam(), 0); }
 INSTANTIATE_TEST_SUITE_P(Three, Kind, testing::Range(0, 3));
 
 TEST(Sampled, FilterLeavesOutWhatTheRowsSay) {
-  EXPECT_EQ(sample_filter("test_a", {{"test_a", "Three/Kind", 2}, {"test_b", "None", 2}}),
-            "*-Three/Kind.IsOne/1");
+  EXPECT_EQ(sample_filter("test_a", {{"test_a", "Three/Kind", 2}, {"test_b", "None", 2}}), "*-Three/Kind.IsOne/1");
   EXPECT_EQ(sample_filter("test_a", {}), "*");
-  EXPECT_EQ(message([] {
-              sample_filter("test_a", {{"test_a", "Four/Kind", 2}});
-            }),
-            "test_a has no suite Four/Kind");
+  EXPECT_EQ(message([] { sample_filter("test_a", {{"test_a", "Four/Kind", 2}}); }), "test_a has no suite Four/Kind");
 }
 
 }  // namespace

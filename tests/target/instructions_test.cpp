@@ -84,16 +84,13 @@ TEST(Instructions, OfATarget) {
     return n;
   };
   const auto any = [](const Instruction&) { return true; };
-  const auto of_warpgroups = [](const Instruction& i) {
-    return i.kind == Instruction::Kind::mma && i.issuers == 128;
-  };
+  const auto of_warpgroups = [](const Instruction& i) { return i.kind == Instruction::Kind::mma && i.issuers == 128; };
   const auto by_tma = [](const Instruction& i) { return i.kind == Instruction::Kind::tensor_copy; };
   EXPECT_EQ(count("sm_80", of_warpgroups), 0);
   EXPECT_EQ(count("sm_80", by_tma), 0);
   EXPECT_EQ(count("sm_90a", of_warpgroups), 32 * 24 + 18 * 16);
   EXPECT_EQ(count("sm_90a", by_tma), 54);
-  EXPECT_EQ(count("sm_90a", any),
-            static_cast<int>(instructions().size() + std::size(sm80_sync_instructions)));
+  EXPECT_EQ(count("sm_90a", any), static_cast<int>(instructions().size() + std::size(sm80_sync_instructions)));
   EXPECT_EQ(count("sm_89", any) - count("sm_80", any), 8);  // the products of 8-bit floats
 
   const Instruction* wgmma = find_instruction(find("sm_90a"), "SM90::GMMA::MMA_64x128x16_F32F16F16_SS");
@@ -118,16 +115,13 @@ TEST(Instructions, ThatOrderABlocksThreads) {
   text << std::ifstream(ZELLIGE_SOURCE_DIR "/include/zellige/atom/cp_async.hpp").rdbuf();
   for (const Instruction& row : sm80_sync_instructions) {
     EXPECT_EQ(zellige::find_instruction(row.name), nullptr) << "twice in the tables";
-    for (const target::Target& t : target::all())
-      EXPECT_EQ(target::find_instruction(t, row.name), &row) << t.name;
+    for (const target::Target& t : target::all()) EXPECT_EQ(target::find_instruction(t, row.name), &row) << t.name;
     EXPECT_EQ(row.kind, Instruction::Kind::control) << row.name;
     const std::string_view call = row.call;
-    EXPECT_TRUE(call == "__syncthreads()" ||
-                text.str().find("\"" + std::string(row.ptx)) != std::string::npos)
+    EXPECT_TRUE(call == "__syncthreads()" || text.str().find("\"" + std::string(row.ptx)) != std::string::npos)
         << row.name << ": " << row.ptx;
     EXPECT_TRUE(call == "__syncthreads()" ||
-                text.str().find(std::string(call.substr(0, call.find_first_of("<("))) + "()") !=
-                    std::string::npos)
+                text.str().find(std::string(call.substr(0, call.find_first_of("<("))) + "()") != std::string::npos)
         << row.name << ": " << call;
   }
 }

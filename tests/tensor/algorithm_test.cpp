@@ -64,8 +64,7 @@ TEST(Gemm, OfRunTimeSizes) {
   gemm(make_tensor(a.data(), make_shape(3, 2)), make_tensor(b.data(), make_shape(4, 2)), tc);
   for (int m = 0; m < 3; ++m) {
     for (int n = 0; n < 4; ++n) {
-      EXPECT_EQ(tc(m, n),
-                a[std::size_t(m)] * b[std::size_t(n)] + a[std::size_t(m + 3)] * b[std::size_t(n + 4)]);
+      EXPECT_EQ(tc(m, n), a[std::size_t(m)] * b[std::size_t(n)] + a[std::size_t(m + 3)] * b[std::size_t(n + 4)]);
     }
   }
 }
@@ -208,11 +207,10 @@ TEST(Tensor, RecastOfNegativeStridesBeginsAtTheLowestAddress) {
 TEST(Pointers, KnowTheirMemory) {
   float x[4] = {1, 2, 3, 4};
   static_assert(is_same_v<decltype(make_gmem_ptr<float>(&x[0])), gmem_ptr<float*>>);
-  static_assert(
-      is_same_v<decltype(make_gmem_ptr<float const>(static_cast<void const*>(x))), gmem_ptr<float const*>>);
+  static_assert(is_same_v<decltype(make_gmem_ptr<float const>(static_cast<void const*>(x))), gmem_ptr<float const*>>);
   static_assert(is_same_v<decltype(make_gmem_ptr<float>(nullptr)), gmem_ptr<float*>>);
-  static_assert(is_same_v<decltype(make_smem_ptr<int4b_t>(static_cast<void*>(x))),
-                          smem_ptr<subbyte_iterator<int4b_t>>>);
+  static_assert(
+      is_same_v<decltype(make_smem_ptr<int4b_t>(static_cast<void*>(x))), smem_ptr<subbyte_iterator<int4b_t>>>);
   auto const g = make_gmem_ptr(&x[0]);
   static_assert(is_same_v<decltype(make_gmem_ptr(g)), gmem_ptr<float*>>);  // once is enough
   static_assert(is_gmem_v<decltype(g)> && !is_smem_v<decltype(g)> && !is_rmem_v<decltype(g)>);

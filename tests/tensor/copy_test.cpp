@@ -70,8 +70,7 @@ TEST(Copy, VectorsMoveWhatElementsWould) {
   check_all(Layout<Shape<_4, _8>, Stride<_12, _1>>{}, Layout<Shape<_4, _8>, Stride<_8, _1>>{});
   check_all(Layout<Shape<_4, _8>, Stride<_10, _1>>{}, Layout<Shape<_4, _8>, Stride<_16, _1>>{});
   check_all(Layout<Shape<_8, _3>, Stride<_1, _20>>{}, Layout<Shape<_8, _3>, Stride<_1, _9>>{});
-  check_all(Layout<Shape<Shape<_2, _4>, _3>, Stride<Stride<_1, _4>, _2>>{},
-            Layout<Shape<_8, _3>, Stride<_1, _8>>{});
+  check_all(Layout<Shape<Shape<_2, _4>, _3>, Stride<Stride<_1, _4>, _2>>{}, Layout<Shape<_8, _3>, Stride<_1, _8>>{});
   check_all(Layout<Shape<Shape<_2, _4>, _4>, Stride<Stride<_4, _8>, _1>>{},
             Layout<Shape<Shape<_2, _4>, _4>, Stride<Stride<_64, _4>, _1>>{});
   check_all(Layout<Shape<_6, _6>>{}, Layout<Shape<_6, _6>>{});
@@ -81,8 +80,7 @@ TEST(Copy, VectorsMoveWhatElementsWould) {
   check_all(make_layout(make_shape(8, 4)), make_layout(make_shape(8, 4), make_stride(_1{}, 16)));
 }
 template <class S, class D>
-inline constexpr int bits_of =
-    detail::vector_bits<128, Tensor<ViewEngine<float*>, S>, Tensor<ViewEngine<float*>, D>>();
+inline constexpr int bits_of = detail::vector_bits<128, Tensor<ViewEngine<float*>, S>, Tensor<ViewEngine<float*>, D>>();
 TEST(Copy, VectorsAreAsWideAsBothLayoutsAllow) {
   using A = Layout<Shape<_4, _8>>;
   using B = Layout<Shape<_4, _8>, Stride<_8, _1>>;
@@ -97,14 +95,12 @@ template <class Step>
 using Part = Layout<Shape<Shape<_1, Shape<_2, _2, _2>>, _2, Shape<Shape<_2, _2>, _2>>,
                     Stride<Stride<_0, Stride<_1, _16, int>>, Step, Stride<Stride<int, int>, _256>>>;
 TEST(Copy, LayoutsOfManyModesAreCopiedByVectors) {
-  using Registers =
-      Layout<Shape<Shape<_1, Shape<_4, _2>>, _2, _8>, Stride<Stride<_0, Stride<_1, _8>>, _4, _16>>;
+  using Registers = Layout<Shape<Shape<_1, Shape<_4, _2>>, _2, _8>, Stride<Stride<_0, Stride<_1, _8>>, _4, _16>>;
   EXPECT_EQ((bits_of<Registers, Part<_512>>), 64);
   EXPECT_EQ((bits_of<Registers, Part<Int<511>>>), 0);
-  Part<_512> const part(make_shape(make_shape(_1{}, make_shape(_2{}, _2{}, _2{})), _2{},
-                                   make_shape(make_shape(_2{}, _2{}), _2{})),
-                        make_stride(make_stride(_0{}, make_stride(_1{}, _16{}, 32)), _512{},
-                                    make_stride(make_stride(4, 8), _256{})));
+  Part<_512> const part(
+      make_shape(make_shape(_1{}, make_shape(_2{}, _2{}, _2{})), _2{}, make_shape(make_shape(_2{}, _2{}), _2{})),
+      make_stride(make_stride(_0{}, make_stride(_1{}, _16{}, 32)), _512{}, make_stride(make_stride(4, 8), _256{})));
   check(Vectors<128>{}, Registers{}, part);
   Memory<float> const from(0);
   Memory<float> to(0);
@@ -227,8 +223,7 @@ void check_pairs() {
   check_together<threads, bits>(Row{}, Column{});
   check_together<threads, bits>(Row{}, composition(Swizzle<2, 2, 3>{}, Row{}));
   check_together<threads, bits>(Layout<Shape<_16, _8>, Stride<_12, _1>>{}, Row{});
-  check_together<threads, bits>(Layout<Shape<_5, _12>, Stride<_12, _1>>{},
-                                Layout<Shape<_5, _12>, Stride<_16, _1>>{});
+  check_together<threads, bits>(Layout<Shape<_5, _12>, Stride<_12, _1>>{}, Layout<Shape<_5, _12>, Stride<_16, _1>>{});
   check_together<threads, bits, short>(Column{}, Column{});
   // 192 elements of which 48 groups of 4 are contiguous in both: 32 threads spread over modes of 2, 3 and 8.
   check_together<threads, bits>(
@@ -283,14 +278,11 @@ TEST(Vectors, RunTimeStridesMoveTheRightElementsOrAreRefused) {
           for (unsigned t = 0; t < 4; ++t) cooperative_copy<4, 128>(t, s, d);
         });
         check(a, b, [](auto const& s, auto& d) { copy(AutoVectorizingCopy{}, s, d); });
-        check(a, b,
-              [](auto const& s, auto& d) { copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, s, d); });
+        check(a, b, [](auto const& s, auto& d) { copy(AutoVectorizingCopyWithAssumedAlignment<64>{}, s, d); });
         check(a, b, [](auto const& s, auto& d) { copy(s, d); });
       };
-      both(make_layout(Shape<_8, _4>{}, make_stride(_1{}, n)),
-           make_layout(Shape<_8, _4>{}, make_stride(_1{}, w)));
-      both(make_layout(make_shape(8, 4), make_stride(_1{}, n)),
-           make_layout(make_shape(8, 4), make_stride(_1{}, w)));
+      both(make_layout(Shape<_8, _4>{}, make_stride(_1{}, n)), make_layout(Shape<_8, _4>{}, make_stride(_1{}, w)));
+      both(make_layout(make_shape(8, 4), make_stride(_1{}, n)), make_layout(make_shape(8, 4), make_stride(_1{}, w)));
     }
   }
   EXPECT_GE(right, 1500);

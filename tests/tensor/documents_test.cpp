@@ -23,9 +23,8 @@ std::string layout_text(auto const& x) { return to_text(x.layout()); }
 
 // Document 0.
 TEST(TmaTensors, TheTensorOfTheIntroduction) {
-  auto const a =
-      make_tensor(make_inttuple_iter(0, _0{}, _0{}, _0{}), make_shape(make_shape(_128{}, _64{}), 2, 3, 1),
-                  make_stride(make_stride(E<0>{}, E<1>{}), _64{} * E<1>{}, E<2>{}, E<3>{}));
+  auto const a = make_tensor(make_inttuple_iter(0, _0{}, _0{}, _0{}), make_shape(make_shape(_128{}, _64{}), 2, 3, 1),
+                             make_stride(make_stride(E<0>{}, E<1>{}), _64{} * E<1>{}, E<2>{}, E<3>{}));
   EXPECT_EQ(to_text(a), "ArithTuple(0,_0,_0,_0) o ((_128,_64),2,3,1):((_1@0,_1@1),_64@1,_1@2,_1@3)");
 }
 TEST(TmaTensors, CountingIterator) {
@@ -62,8 +61,7 @@ TEST(TmaTensors, BasisElements) {
 }
 TEST(TmaTensors, StridesDecideTheOrderOfCoordinates) {
   auto const a = make_tensor(make_inttuple_iter(0, 0), make_shape(4, 5), make_stride(E<0>{}, E<1>{}));
-  auto const b =
-      make_tensor(make_inttuple_iter(make_tuple(0, 0)), make_shape(4, 5), make_stride(E<1>{}, E<0>{}));
+  auto const b = make_tensor(make_inttuple_iter(make_tuple(0, 0)), make_shape(4, 5), make_stride(E<1>{}, E<0>{}));
   EXPECT_EQ(table_text(a, false, true),
             "ArithTuple(0,0) o (4,5):(_1@0,_1@1):\n"
             "  (0,0)  (0,1)  (0,2)  (0,3)  (0,4)\n  (1,0)  (1,1)  (1,2)  (1,3)  (1,4)\n"
@@ -81,8 +79,7 @@ TEST(ArithmeticTuples, PrintedTensors) {
   std::string const text = to_text(data);
   EXPECT_EQ(text.substr(0, 11), "ptr[16b](0x");
   EXPECT_EQ(text.substr(text.find(')')), ") o (_128,_32):(_1,_128)");
-  auto const coordinates =
-      make_tensor(make_inttuple_iter(0, 0), Shape<_128, _128>{}, make_stride(E<0>{}, E<1>{}));
+  auto const coordinates = make_tensor(make_inttuple_iter(0, 0), Shape<_128, _128>{}, make_stride(E<0>{}, E<1>{}));
   EXPECT_EQ(to_text(coordinates), "ArithTuple(0,0) o (_128,_128):(_1@0,_1@1)");
 }
 TEST(ArithmeticTuples, ElementsOfTheThreadsTensor) {
@@ -155,8 +152,7 @@ TEST(TensorTutorial, Construction) {
   Tensor tensor_8s = make_tensor(A, Int<8>{});
   Tensor tensor_8d2 = make_tensor(A, 8, 2);
   Tensor gmem_8s = make_tensor(make_gmem_ptr(A), Int<8>{});
-  Tensor gmem_8dx16s =
-      make_tensor(make_gmem_ptr(A), make_shape(8, Int<16>{}), make_stride(Int<16>{}, Int<1>{}));
+  Tensor gmem_8dx16s = make_tensor(make_gmem_ptr(A), make_shape(8, Int<16>{}), make_stride(Int<16>{}, Int<1>{}));
   Layout smem_layout = make_layout(make_shape(Int<4>{}, Int<8>{}));
   static float smem[decltype(cosize(smem_layout))::value];
   Tensor smem_4x8_row = make_tensor(make_smem_ptr(smem), shape(smem_layout), LayoutRight{});
@@ -198,9 +194,8 @@ TEST(TensorTutorial, AccessByCoordinatesOfEveryKind) {
 }
 TEST(TensorTutorial, SlicingKeepsTheProfileOfWhatIsLeft) {
   std::vector<float> memory(1000);
-  auto const A =
-      make_tensor(memory.data(), make_shape(make_shape(Int<3>{}, 2), make_shape(2, Int<5>{}, Int<2>{})),
-                  make_stride(make_stride(4, 1), make_stride(Int<2>{}, 13, 100)));
+  auto const A = make_tensor(memory.data(), make_shape(make_shape(Int<3>{}, 2), make_shape(2, Int<5>{}, Int<2>{})),
+                             make_stride(make_stride(4, 1), make_stride(Int<2>{}, 13, 100)));
   EXPECT_EQ(layout_text(A), "((_3,2),(2,_5,_2)):((4,1),(_2,13,100))");
   EXPECT_EQ(layout_text(A(2, _)), "((2,_5,_2)):((_2,13,100))");
   EXPECT_EQ(layout_text(A(_, 5)), "((_3,2)):((4,1))");  // not as printed

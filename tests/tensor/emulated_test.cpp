@@ -59,10 +59,9 @@ TEST(EmulatedTensors, AMissingBarrierIsSeenThroughTensors) {
   Trial r(__FILE__, {1}, {64}, 4096);
   Report const report = r.run<no_barrier>();
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_NE(
-      report.findings[0].message.find(
-          "uninitialised read of shared tensor S: thread 0 (warp 0) of block (0,0,0) reads bytes 0..16"),
-      std::string::npos)
+  EXPECT_NE(report.findings[0].message.find(
+                "uninitialised read of shared tensor S: thread 0 (warp 0) of block (0,0,0) reads bytes 0..16"),
+            std::string::npos)
       << report.findings[0].message;
 }
 

@@ -14,8 +14,7 @@ template <class X>
 std::string laid_out(X const& x) {
   return to_text(x.layout());
 }
-using Swizzled =
-    ComposedLayout<Swizzle<3, 4, 3>, smem_ptr_flag_bits<16>, Layout<Shape<_8, _64>, Stride<_64, _1>>>;
+using Swizzled = ComposedLayout<Swizzle<3, 4, 3>, smem_ptr_flag_bits<16>, Layout<Shape<_8, _64>, Stride<_64, _1>>>;
 using Indices = ComposedLayout<Swizzle<3, 3, 3>, Int<0>, Layout<Shape<_8, _64>, Stride<_64, _1>>>;
 
 TEST(Fragment, OfAComposedLayoutIsThatOfTheLayoutWithin) {
@@ -24,10 +23,8 @@ TEST(Fragment, OfAComposedLayoutIsThatOfTheLayoutWithin) {
   EXPECT_EQ(to_text(make_layout_like(Indices{})), "(_8,_64):(_64,_1)");
   EXPECT_EQ(to_text(make_layout_like(Swizzled{})), "(_8,_64):(_64,_1)");
   alignas(1024) std::uint16_t memory[512] = {};
-  EXPECT_EQ(laid_out(make_fragment_like(make_tensor(make_smem_ptr(memory), Swizzled{}))),
-            "(_8,(_64)):(_1,(_8))");
-  EXPECT_EQ(laid_out(make_fragment_like<float>(make_tensor(make_smem_ptr(memory), Indices{}))),
-            "(_8,(_64)):(_1,(_8))");
+  EXPECT_EQ(laid_out(make_fragment_like(make_tensor(make_smem_ptr(memory), Swizzled{}))), "(_8,(_64)):(_1,(_8))");
+  EXPECT_EQ(laid_out(make_fragment_like<float>(make_tensor(make_smem_ptr(memory), Indices{}))), "(_8,(_64)):(_1,(_8))");
   EXPECT_EQ(laid_out(make_tensor_like(make_tensor(make_smem_ptr(memory), Swizzled{}))), "(_8,_64):(_64,_1)");
 }
 TEST(Fragment, IsRecast) {
@@ -75,8 +72,7 @@ TEST(TileToShape, TakesALayoutForItsShape) {
             "((_8,_8),(_16,_4),(_1,_3)):((_16,_512),(_1,_128),(_0,_4096))");
   EXPECT_EQ(to_text(tile_to_shape(Atom{}, Layout<Shape<Shape<_8, _8>, _64>>{})),
             "((_8,_8),(_16,_4)):((_16,_128),(_1,_1024))");
-  EXPECT_EQ(to_text(tile_to_shape(Atom{}, make_layout(make_shape(64, 64)))),
-            "((_8,8),(_16,4)):((_16,_128),(_1,1024))");
+  EXPECT_EQ(to_text(tile_to_shape(Atom{}, make_layout(make_shape(64, 64)))), "((_8,8),(_16,4)):((_16,_128),(_1,1024))");
   EXPECT_EQ(to_text(tile_to_shape(Indices{}, Layout<Shape<_64, _64>>{})),
             "Sw<3,3,3> o _0 o ((_8,_8),(_64,_1)):((_64,_512),(_1,_0))");
 }

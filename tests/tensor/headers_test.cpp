@@ -9,8 +9,7 @@ namespace {
 
 std::string included_by(std::string const& header) {
   std::string const command = "echo '#include <" + header +
-                              ">' | " ZELLIGE_CXX " -std=c++20 -I " ZELLIGE_SOURCE_DIR
-                              "/include -x c++ -M - 2>&1";
+                              ">' | " ZELLIGE_CXX " -std=c++20 -I " ZELLIGE_SOURCE_DIR "/include -x c++ -M - 2>&1";
   std::string text;
   std::FILE* out = popen(command.c_str(), "r");
   for (int c; (c = std::fgetc(out)) != EOF;) text += char(c);

@@ -151,8 +151,7 @@ TEST(Partition, TheTypeSaysNothingOfTheEdge) {
     decltype(local_tile(a, Shape<_4, _4>{}, make_coord(_0{}, _0{}))) tile;
   };
   static_assert(is_same_v<decltype(Holder::tile), Tile>);
-  static_assert(
-      is_same_v<decltype(tile(_0{}, _2{})), Tile>);  // leaves the tensor, as the compiler could know
+  static_assert(is_same_v<decltype(tile(_0{}, _2{})), Tile>);  // leaves the tensor, as the compiler could know
   static_assert(is_same_v<decltype(tile(0, 2)), Tile>);
   static_assert(is_same_v<decltype(make_tensor(memory, Layout<Shape<_4, _4>, Stride<_1, _12>>{})), Tile>);
   Holder holder{tile(0, 2)};
@@ -226,8 +225,7 @@ TEST(Partition, PartsThatLieInsideAreCopied) {
   EXPECT_TRUE(copies(edge(1, _)));
   EXPECT_TRUE(copies(edge.compose(Shape<_2, _4>{})));
   EXPECT_TRUE(copies(local_tile(edge, Shape<_2, _2>{}, make_coord(0, 1))));
-  EXPECT_TRUE(
-      copies(local_partition(edge(make_coord(_, _)).compose(Shape<_2, _4>{}), Layout<Shape<_2, _2>>{}, 3)));
+  EXPECT_TRUE(copies(local_partition(edge(make_coord(_, _)).compose(Shape<_2, _4>{}), Layout<Shape<_2, _2>>{}, 3)));
   auto const tiles = zipped_divide(a, Shape<_4, _4>{});
   EXPECT_FALSE(copies(tiles));
   for (int i = 0; i < 2; ++i)

@@ -23,8 +23,8 @@ TEST(Pictures, OfALayout) {
   EXPECT_EQ(svg.substr(svg.size() - 7), "</svg>\n");
 }
 TEST(Pictures, OfATiledCopy) {
-  auto const tiled = make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_4, _2>>{},
-                                     Layout<Shape<_1, _3>>{});
+  auto const tiled =
+      make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_4, _2>>{}, Layout<Shape<_1, _3>>{});
   std::string const svg = svg_text(tiled), latex = latex_text(tiled);
   EXPECT_EQ(count(svg, "<rect"), 2 * 4 * 6);
   EXPECT_EQ(count(svg, "fill=\"white\""), 0);  // someone holds every element

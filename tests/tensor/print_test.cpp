@@ -40,10 +40,8 @@ TEST(Printing, StreamsTakeTensors) {
   EXPECT_EQ(streamed(make_identity_tensor(make_shape(2, 2))),
             "(2,2):(_1@0,_1@1)\n        (0,0)        (0,1)\n        (1,0)        (1,1)\n");
   float x[] = {0.5f, 100000.f, 1e9f, -3.25f};
-  EXPECT_EQ(streamed(make_tensor(x, Shape<_2, _2>{})),
-            "(_2,_2):(_1,_2)\n      0.5    1e+09\n   100000    -3.25\n");
-  EXPECT_EQ(table_text(make_tensor(x, Shape<_2, _2>{}), true, true),
-            streamed(make_tensor(x, Shape<_2, _2>{})));
+  EXPECT_EQ(streamed(make_tensor(x, Shape<_2, _2>{})), "(_2,_2):(_1,_2)\n      0.5    1e+09\n   100000    -3.25\n");
+  EXPECT_EQ(table_text(make_tensor(x, Shape<_2, _2>{}), true, true), streamed(make_tensor(x, Shape<_2, _2>{})));
 }
 TEST(Printing, PointersOfEveryKind) {
   alignas(256) static int x[4] = {};
@@ -52,11 +50,9 @@ TEST(Printing, PointersOfEveryKind) {
   EXPECT_EQ(without_addresses(printed([] { print(make_rmem_ptr(&x[0])); })), "rmem_ptr[32b](*)");
   EXPECT_EQ(without_addresses(printed([] { print(make_smem_ptr(&x[0], Swizzle<3, 4, 3>{})); })),
             "Sw<3,4,3>_smem_ptr[32b](*)");
-  EXPECT_EQ(without_addresses(printed([] { print(make_gmem_ptr<int4b_t>(&x[0]) + 3); })),
-            "gmem_subptr[4b](*.4)");
-  EXPECT_EQ(
-      without_addresses(printed([] { print(make_smem_ptr<sparse_elem<2, int>>(static_cast<void*>(x))); })),
-      "smem_sparse<2>_ptr[16b](*)");
+  EXPECT_EQ(without_addresses(printed([] { print(make_gmem_ptr<int4b_t>(&x[0]) + 3); })), "gmem_subptr[4b](*.4)");
+  EXPECT_EQ(without_addresses(printed([] { print(make_smem_ptr<sparse_elem<2, int>>(static_cast<void*>(x))); })),
+            "smem_sparse<2>_ptr[16b](*)");
   EXPECT_EQ(printed([] { print(make_tmem_ptr<float>(0x00100020u)); }), "tmem_[32b](0x0010.0020)");
   EXPECT_EQ(printed([] { print(counting_iterator<int>(3)); }), "counting_iter(3)");
   EXPECT_EQ(printed([] { print(make_inttuple_iter(3, _2{})); }), "ArithTuple(3,_2)");
@@ -70,9 +66,7 @@ TEST(Printing, TextPrintAndTableAgree) {
             "  1.500e+00  3.000e+00  5.000e+00\n -2.000e+10  4.000e+00  6.000e+00\n");
   EXPECT_EQ(printed([] { pretty_print(true), pretty_print(5), pretty_print(7LL), pretty_print(1.5f); }),
             "  1    5    7  1.50e+00");
-  EXPECT_EQ(printed([] {
-              pretty_print(make_coord(1, _2{})), pretty_print(uint1b_t(1)), pretty_print(int4b_t(-3));
-            }),
+  EXPECT_EQ(printed([] { pretty_print(make_coord(1, _2{})), pretty_print(uint1b_t(1)), pretty_print(int4b_t(-3)); }),
             "  (1,_2)  1   -3");
   EXPECT_EQ(printed([] { print("%d of %s", 3, "four"); }), "3 of four");
 }

@@ -48,8 +48,7 @@ bool have_nvcc() {
 void check(Report const& r, std::string const& statement, std::vector<char const*> const& words) {
   EXPECT_EQ(r.errors, 1) << statement << "\n" << r.all;
   EXPECT_LE(r.lines, 20) << statement << "\n" << r.all;
-  for (char const* w : words)
-    EXPECT_NE(r.first.find(w), std::string::npos) << statement << "\n" << r.first << w;
+  for (char const* w : words) EXPECT_NE(r.first.find(w), std::string::npos) << statement << "\n" << r.first << w;
 }
 
 struct Mistake {
@@ -94,9 +93,7 @@ std::vector<Mistake> const mistakes = {
      "auto a = make_tensor<float>(Shape<_8, _4>{}); auto b = make_tensor<float>(Shape<_16>{}); "
      "auto c = make_tensor<float>(Shape<_8, _16>{}); gemm(a, b, c);",
      {"no_product_of_such_ranks_needed_are_111_112_222_223_or_333", "gemm", "2", "1"}},
-    {"ModeOutOfRange",
-     "auto t = make_tensor<float>(Shape<_4, _8>{}); size<3>(t);",
-     {"mode_is_out_of_range", "3", "2"}},
+    {"ModeOutOfRange", "auto t = make_tensor<float>(Shape<_4, _8>{}); size<3>(t);", {"mode_is_out_of_range", "3", "2"}},
     {"GroupOutOfRange",
      "auto t = make_tensor<float>(Shape<_4, _8>{}); group_modes<1, 4>(t);",
      {"mode_out_of_range", "group", "3", "2"}},
@@ -167,8 +164,7 @@ TEST(TensorRefusal, AtRunTime) {
   auto c = make_tensor(p, make_shape(8, 8));
   auto fewer = make_tensor(p, make_shape(4, 6));
   EXPECT_EQ(refused([&] { copy(a, b); }), "") << "the same number of elements, in other modes";
-  EXPECT_EQ(refused([&] { copy(a, fewer); }),
-            "copy: the tensors have 32 and 24 elements; the numbers must be equal");
+  EXPECT_EQ(refused([&] { copy(a, fewer); }), "copy: the tensors have 32 and 24 elements; the numbers must be equal");
   EXPECT_EQ(refused([&] { copy_if([](int) { return true; }, a, fewer); }),
             "copy_if: the tensors have 32 and 24 elements; the numbers must be equal");
   EXPECT_EQ(refused([&] { gemm(b, a, c); }),
@@ -187,15 +183,12 @@ TEST(TensorRefusal, AtRunTime) {
   auto const ten = make_tensor(p, Shape<_10, _10>{});
   EXPECT_EQ(refused([&] { copy(local_tile(ten, Shape<_3, _4>{}, make_coord(0, _2{})), r); }),
             "copy: a tile of 4 hangs over the end of a tensor whose extent is 10; copy_if takes a predicate");
-  EXPECT_EQ(
-      refused([&] { clear(zipped_divide(ten, Shape<_4, _5>{})); }),
-      "clear: a tile of 4 hangs over the end of a tensor whose extent is 10; copy_if takes a predicate");
+  EXPECT_EQ(refused([&] { clear(zipped_divide(ten, Shape<_4, _5>{})); }),
+            "clear: a tile of 4 hangs over the end of a tensor whose extent is 10; copy_if takes a predicate");
   auto const pair = make_tensor<float>(Shape<_2>{});
   EXPECT_EQ(refused([&] { copy(pair, local_partition(make_tensor(p, _10{}), Layout<_8>{}, Int<7>{})); }),
             "copy: a tile of 8 hangs over the end of a tensor whose extent is 10; copy_if takes a predicate");
-  EXPECT_EQ(refused([&] {
-              cooperative_copy<4>(4u, make_tensor(p, make_shape(8)), make_tensor(p + 8, make_shape(8)));
-            }),
+  EXPECT_EQ(refused([&] { cooperative_copy<4>(4u, make_tensor(p, make_shape(8)), make_tensor(p + 8, make_shape(8))); }),
             "cooperative_copy: thread 4 of 4 takes part");
 }
 

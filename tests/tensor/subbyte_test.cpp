@@ -27,9 +27,8 @@ std::vector<int> bits_of(std::vector<unsigned char> const& bytes) {
 }
 template <class T>
 class Packed : public testing::Test {};
-using Types =
-    testing::Types<bool, uint1b_t, int2b_t, uint2b_t, int4b_t, uint4b_t, int6b_t, uint6b_t,
-                   integer_subbyte<3>, integer_subbyte<5, false>, integer_subbyte<7>, unsigned char>;
+using Types = testing::Types<bool, uint1b_t, int2b_t, uint2b_t, int4b_t, uint4b_t, int6b_t, uint6b_t,
+                             integer_subbyte<3>, integer_subbyte<5, false>, integer_subbyte<7>, unsigned char>;
 TYPED_TEST_SUITE(Packed, Types);
 
 TYPED_TEST(Packed, AWriteChangesItsOwnBitsOnly) {

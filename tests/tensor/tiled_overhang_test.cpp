@@ -18,8 +18,7 @@ std::string refusal(int tile, int extent) {
 template <class X, class C>
 void expect_exact(X const& part, C const& crd, int rows, int columns, std::vector<std::string> const& words) {
   bool inside = true;
-  for (int i = 0; i < int(size(crd)); ++i)
-    inside &= int(get<0>(crd(i))) < rows && int(get<1>(crd(i))) < columns;
+  for (int i = 0; i < int(size(crd)); ++i) inside &= int(get<0>(crd(i))) < rows && int(get<1>(crd(i))) < columns;
   std::vector<float> sink(4096);
   std::string why;
   try {
@@ -35,16 +34,15 @@ void expect_exact(X const& part, C const& crd, int rows, int columns, std::vecto
 
 TEST(TiledOverhang, OfACopyThreadByThread) {
   std::vector<float> from(2048);
-  auto const tiled = make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_4, _8>>{},
-                                     Layout<Shape<_1, _2>>{});
+  auto const tiled =
+      make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_4, _8>>{}, Layout<Shape<_1, _2>>{});
   for (int rows = 1; rows <= 9; ++rows) {
     for (int columns = 13; columns <= 33; ++columns) {
       auto const a = make_tensor(from.data(), make_shape(rows, columns));
       auto const c = make_identity_tensor(make_shape(rows, columns));
       for (int t = 0; t < 32; ++t) {
         auto const mine = tiled.get_slice(t);
-        expect_exact(mine.partition_S(a), mine.partition_S(c), rows, columns,
-                     {refusal(4, rows), refusal(16, columns)});
+        expect_exact(mine.partition_S(a), mine.partition_S(c), rows, columns, {refusal(4, rows), refusal(16, columns)});
       }
     }
   }
@@ -73,16 +71,15 @@ TEST(TiledOverhang, OfAnMmaThreadByThread) {
       auto const c = make_identity_tensor(make_shape(rows, columns));
       for (int t = 0; t < 8; ++t) {
         auto const mine = mma.get_slice(t);
-        expect_exact(mine.partition_C(a), mine.partition_C(c), rows, columns,
-                     {refusal(4, rows), refusal(2, columns)});
+        expect_exact(mine.partition_C(a), mine.partition_C(c), rows, columns, {refusal(4, rows), refusal(2, columns)});
       }
     }
   }
 }
 TEST(TiledOverhang, IsNotInTheType) {
   float memory[320] = {};
-  auto const tiled = make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_4, _8>>{},
-                                     Layout<Shape<_1, _2>>{});
+  auto const tiled =
+      make_tiled_copy(Copy_Atom<UniversalCopy<float>, float>{}, Layout<Shape<_4, _8>>{}, Layout<Shape<_1, _2>>{});
   auto const even = tiled.get_slice(1).partition_S(make_tensor(memory, Shape<_8, _32>{}));
   static_assert(is_same_v<decltype(even)::engine_type, ViewEngine<float*>>);
   auto const mma = make_tiled_mma(UniversalFMA<float, float, float, float>{}, Layout<Shape<_4, _4, _1>>{});

@@ -50,8 +50,7 @@ __global__ void stored(gmem<uint16_t> out) {
   int const t = int(threadIdx.x);
   for (int k = 0; k < 2; ++k) {
     auto r = make_tensor<uint16_t>(Shape<_8>{});
-    for (int i = 0; i < 8; ++i)
-      r(i) = static_cast<uint16_t>(t / 4 * 64 + k * 32 + i / 2 * 8 + 2 * (t % 4) + i % 2);
+    for (int i = 0; i < 8; ++i) r(i) = static_cast<uint16_t>(t / 4 * 64 + k * 32 + i / 2 * 8 + 2 * (t % 4) + i % 2);
     auto const half = local_tile(kept, Shape<_8, _32>{}, make_coord(0, k));
     copy(Copy_Atom<SM90_U32x4_STSM_N, uint16_t>{}, r,
          logical_divide(half, make_tile(_, _8{}))(t % 8, make_coord(_, t / 8)));
@@ -109,8 +108,7 @@ void run_along_2(emulate::Launch& l) {
         try {
           along(out, 2);
         } catch (LayoutError const& e) {
-          out[threadIdx.x] =
-              static_cast<uint16_t>(std::string(e.what()).find("one lies 2 from") != std::string::npos);
+          out[threadIdx.x] = static_cast<uint16_t>(std::string(e.what()).find("one lies 2 from") != std::string::npos);
         }
       });
 }

@@ -34,8 +34,7 @@ constexpr auto random_eight() {
 template <unsigned seed>
 constexpr auto random_swizzled() {
   constexpr int base = of(seed, 20, {1, 2, 3, 4});
-  return make_composed_layout(Swizzle<2, base, 3>{}, Int<8 * int(drawn(seed, 21) % 32)>{},
-                              random_eight<seed>());
+  return make_composed_layout(Swizzle<2, base, 3>{}, Int<8 * int(drawn(seed, 21) % 32)>{}, random_eight<seed>());
 }
 
 template <class A, class B>
@@ -43,8 +42,7 @@ bool one_run_in_the_same_order(A const& a, B const& b) {
   bool seen[8] = {};
   for (int i = 0; i < 8; ++i) {
     long long const at = static_cast<long long>(a(i)) - static_cast<long long>(a(0));
-    if (at < 0 || at > 7 || seen[at] || at != static_cast<long long>(b(i)) - static_cast<long long>(b(0)))
-      return false;
+    if (at < 0 || at > 7 || seen[at] || at != static_cast<long long>(b(i)) - static_cast<long long>(b(0))) return false;
     seen[at] = true;
   }
   return true;
@@ -140,8 +138,7 @@ TEST(Access, AddressesAreLookedAt) {
       copy(Wide{}, make_tensor(&memory[0][begin], Layout<_8>{}), make_tensor(&memory[1][0], Layout<_8>{}));
     } catch (LayoutError const& e) {
       refused = true;
-      EXPECT_STREQ(e.what(),
-                   "copy: an access of 128 bits begins at an address that is no multiple of 16 bytes");
+      EXPECT_STREQ(e.what(), "copy: an access of 128 bits begins at an address that is no multiple of 16 bytes");
     }
     EXPECT_EQ(refused, begin % 8 != 0) << begin;
   }
@@ -183,8 +180,7 @@ TEST(Access, PackedElements) {
   for (int i = 0; i < 64; ++i) ASSERT_EQ(int(int4b_t(dst(i))), int(int4b_t(src(i))));
   using NonContiguous = decltype(make_tensor(recast_ptr<int4b_t>(from), Layout<_8, _2>{}));
   static_assert(!detail::has_access<Copy_Traits<UniversalCopy<uint32_t>>, NonContiguous, NonContiguous>);
-  EXPECT_THROW(copy(Packed{}, make_tensor(recast_ptr<int4b_t>(from) + 1, Layout<_8>{}), dst(_, 0)),
-               LayoutError);
+  EXPECT_THROW(copy(Packed{}, make_tensor(recast_ptr<int4b_t>(from) + 1, Layout<_8>{}), dst(_, 0)), LayoutError);
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ __global__ void there_and_back(gmem<float const> in, gmem<float> out) {
     fence_mbarrier_init();
   }
   __syncthreads();
-  auto const whole = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_G2S, Int<2048>>, float>{},
-                                     Layout<_1>{}, Layout<Shape<_1, _64>>{});
-  auto const back = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_S2G, Int<2048>>, float>{},
-                                    Layout<_1>{}, Layout<Shape<_1, _64>>{});
+  auto const whole = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_G2S, Int<2048>>, float>{}, Layout<_1>{},
+                                     Layout<Shape<_1, _64>>{});
+  auto const back = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_S2G, Int<2048>>, float>{}, Layout<_1>{},
+                                    Layout<Shape<_1, _64>>{});
   auto const automatic = Copy_Atom<SM90_BULK_COPY_AUTO, float>{};
   if (selected) {
     set_barrier_transaction_bytes(barrier, 8 * 64 * 4);
@@ -104,9 +104,7 @@ __global__ void repeated(gmem<float const> in, gmem<float> out) {
 TEST(BulkCopies, WhatAStrideOfZeroRepeatsIsCopiedOnce) {
   auto in = filled<float>("in", 128, [](int i) { return float(i); });
   emulate::Buffer out("out", 512);
-  ASSERT_EQ(
-      launch([](emulate::Launch& l) { emulate::call(l, repeated); }, {&in, &out}, {false, true}, 128, 520),
-      "");
+  ASSERT_EQ(launch([](emulate::Launch& l) { emulate::call(l, repeated); }, {&in, &out}, {false, true}, 128, 520), "");
   for (int i = 0; i < 128; ++i) ASSERT_EQ(elements<float>(out)[i], i);
 }
 
@@ -114,16 +112,14 @@ TEST(GmmaSelector, GreatestNThatDivides) {
   using GMMA::ss_op_selector, GMMA::rs_op_selector, GMMA::Major;
   static_assert(is_same_v<decltype(ss_op_selector<half_t, half_t, float, Shape<_128, _192, _64>>()),
                           GMMA::MMA_64x192x16_F32F16F16_SS<Major::K, Major::K>>);
-  static_assert(
-      is_same_v<decltype(ss_op_selector<bfloat16_t, bfloat16_t, float, Shape<_64, _512, _64>, Major::MN>()),
-                GMMA::MMA_64x256x16_F32BF16BF16_SS<Major::MN, Major::K>>);
+  static_assert(is_same_v<decltype(ss_op_selector<bfloat16_t, bfloat16_t, float, Shape<_64, _512, _64>, Major::MN>()),
+                          GMMA::MMA_64x256x16_F32BF16BF16_SS<Major::MN, Major::K>>);
   static_assert(is_same_v<decltype(rs_op_selector<float, float, float, Shape<_64, Int<160>, _32>>()),
                           GMMA::MMA_64x160x8_F32TF32TF32_RS_TN<>>);
   static_assert(is_same_v<decltype(ss_op_selector<int8_t, uint8_t, int, Shape<_64, _8, _32>>()),
                           GMMA::MMA_64x8x32_S32S8U8_SS_TN>);
-  static_assert(
-      is_same_v<decltype(rs_op_selector<float_e4m3_t, float_e5m2_t, half_t, Shape<_64, _24, _64>>()),
-                GMMA::MMA_64x24x32_F16E4M3E5M2_RS_TN<>>);
+  static_assert(is_same_v<decltype(rs_op_selector<float_e4m3_t, float_e5m2_t, half_t, Shape<_64, _24, _64>>()),
+                          GMMA::MMA_64x24x32_F16E4M3E5M2_RS_TN<>>);
 }
 
 }  // namespace

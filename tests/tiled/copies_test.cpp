@@ -29,8 +29,7 @@ __global__ void store_matrices(gmem<uint16_t> out) {
   auto const tile = make_tensor(make_smem_ptr(shared<uint16_t>("tile", 0, 256)), Layout<_256>{});
   int const t = int(threadIdx.x);
   auto mine = make_tensor<uint16_t>(Layout<Int<Atom::NumValSrc>>{});
-  for (int v = 0; v < Atom::NumValSrc; ++v)
-    mine(v) = static_cast<uint16_t>(int(typename Atom::ValLayoutSrc{}(t, v)));
+  for (int v = 0; v < Atom::NumValSrc; ++v) mine(v) = static_cast<uint16_t>(int(typename Atom::ValLayoutSrc{}(t, v)));
   auto target = make_tensor(tile.data() + typename Atom::ValLayoutDst{}(t, 0), Layout<_8>{});
   copy(Atom{}, mine, target);
   __syncthreads();
@@ -54,8 +53,8 @@ __global__ void fill_row(gmem<float const> in, gmem<float> out) {
   auto const row = make_tensor(make_smem_ptr(shared<float>("row", 0, 64)), Layout<_64>{});
   auto const from = make_tensor(make_gmem_ptr(in), Layout<_64>{});
   auto const to = make_tensor(make_gmem_ptr(out), Layout<_64>{});
-  auto const fill = make_tiled_copy(Copy_Atom<SM80_CP_ASYNC_CACHEALWAYS_ZFILL<uint64_t>, float>{},
-                                    Layout<_32>{}, Layout<_2>{});
+  auto const fill =
+      make_tiled_copy(Copy_Atom<SM80_CP_ASYNC_CACHEALWAYS_ZFILL<uint64_t>, float>{}, Layout<_32>{}, Layout<_2>{});
   auto const mine = fill.get_slice(int(threadIdx.x));
   auto const at = mine.partition_S(make_identity_tensor(Shape<_64>{}));
   bool const there = int(get<0>(at(0))) < valid;
@@ -102,8 +101,7 @@ void loads_as_its_row() {
   Indexer const at(describe(typename Atom::ValLayoutDst{}));
   for (int t = 0; t < 32; ++t) {
     for (int v = 0; v < Atom::NumValDst; ++v)
-      ASSERT_EQ(elements<uint16_t>(out)[t * Atom::NumValDst + v], at(t + 32 * v))
-          << Op::name << " " << t << " " << v;
+      ASSERT_EQ(elements<uint16_t>(out)[t * Atom::NumValDst + v], at(t + 32 * v)) << Op::name << " " << t << " " << v;
   }
 }
 template <class Op>
@@ -121,8 +119,7 @@ void exchanges_as_its_row() {
   Indexer const at(describe(typename Atom::ValLayoutDst{}));
   for (int t = 0; t < 32; ++t) {
     for (int v = 0; v < Atom::NumValDst; ++v)
-      ASSERT_EQ(elements<uint32_t>(out)[t * Atom::NumValDst + v], at(t + 32 * v))
-          << Op::name << " " << t << " " << v;
+      ASSERT_EQ(elements<uint32_t>(out)[t * Atom::NumValDst + v], at(t + 32 * v)) << Op::name << " " << t << " " << v;
   }
 }
 

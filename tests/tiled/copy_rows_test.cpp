@@ -25,8 +25,7 @@ TEST(CopyRows, SourceAndDestinationAreTheSameBits) {
     auto const reference = bit_counts(algebra::copy_layout(row, CopyPart::reference));
     ASSERT_EQ(source.size(), destination.size()) << known.name;
     ASSERT_EQ(reference.size(), destination.size()) << known.name;
-    for (auto const& [bit, count] : destination)
-      ASSERT_TRUE(source.contains(bit)) << known.name << " " << bit;
+    for (auto const& [bit, count] : destination) ASSERT_TRUE(source.contains(bit)) << known.name << " " << bit;
     // Registers hold each bit once; memory may be addressed by threads whose addresses are not used.
     for (auto const& [bit, count] : reference) ASSERT_EQ(count, 1) << known.name << " " << bit;
     bool const to_memory = row.kind == CopyRow::Kind::to_rows || row.kind == CopyRow::Kind::to_columns;
@@ -49,9 +48,8 @@ TEST(CopyRows, ElementsOfEverySizeThatFits) {
   }
 }
 TEST(CopyRows, NamesWithArguments) {
-  EXPECT_EQ(
-      *evaluate_atom("copy_traits", {"UniversalCopy<float>"}),
-      "ThrID: _1:_0\nSrcLayout: (_1,_32):(_0,_1)\nDstLayout: (_1,_32):(_0,_1)\nRefLayout: (_1,_32):(_0,_1)");
+  EXPECT_EQ(*evaluate_atom("copy_traits", {"UniversalCopy<float>"}),
+            "ThrID: _1:_0\nSrcLayout: (_1,_32):(_0,_1)\nDstLayout: (_1,_32):(_0,_1)\nRefLayout: (_1,_32):(_0,_1)");
   EXPECT_EQ(copy_traits_text<SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>>(),
             *evaluate_atom("copy_traits", {"SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>"}));
   EXPECT_EQ(to_text(Copy_Atom<SM75_U16x8_LDSM_T, half_t>{}),

@@ -18,18 +18,16 @@ std::string answer(std::string_view op, std::vector<std::string> const& args) {
 }
 
 TEST(TiledApis, ModesOfATiledMmaThatAreNotGiven) {
-  auto const mma = make_tiled_mma(SM70_8x8x4_F16F16F16F16_NN{}, Layout<Shape<_2, _2>, Stride<_2, _1>>{},
-                                  Tile<Underscore, _32>{});
-  EXPECT_EQ(to_text(mma),
-            answer("tiled_mma_print", {"SM70_8x8x4_F16F16F16F16_NN", "(_2,_2):(_2,_1)", "(_,_32)"}));
+  auto const mma =
+      make_tiled_mma(SM70_8x8x4_F16F16F16F16_NN{}, Layout<Shape<_2, _2>, Stride<_2, _1>>{}, Tile<Underscore, _32>{});
+  EXPECT_EQ(to_text(mma), answer("tiled_mma_print", {"SM70_8x8x4_F16F16F16F16_NN", "(_2,_2):(_2,_1)", "(_,_32)"}));
   EXPECT_EQ(to_text(partition_shape_C(mma, Shape<_32, _64>{})), "(_8,_2,_4)");
   EXPECT_EQ(answer("tiled_mma_partition_shape",
                    {"SM70_8x8x4_F16F16F16F16_NN", "(_2,_2):(_2,_1)", "(_,_32)", "C", "(_32,_64)"}),
             "(_8,_2,_4)");
   EXPECT_EQ(answer("tiled_mma_tile_shape", {"SM80_16x8x8_F16F16F16F16_TN", "_2:_1", "_64"}), "(_64,_8,_8)");
-  EXPECT_EQ(
-      answer("tiled_mma_tile_shape", {"SM80_16x8x8_F16F16F16F16_TN", "(_1,_1,_1,_2):(_0,_0,_0,_1)", "_64"}),
-      "tiled_mma_tile_shape: the ranks 3 and 4 differ");
+  EXPECT_EQ(answer("tiled_mma_tile_shape", {"SM80_16x8x8_F16F16F16F16_TN", "(_1,_1,_1,_2):(_0,_0,_0,_1)", "_64"}),
+            "tiled_mma_tile_shape: the ranks 3 and 4 differ");
 }
 TEST(TiledApis, ALayoutThatCutePrintsDeeper) {
   char const* const name = "SM80_16x8x128_S32U1U1S32_TN_ANDPOPC";
@@ -46,8 +44,7 @@ TEST(TiledApis, PartsOfSwizzledTilesStartInsideTheSwizzle) {
   auto const tma = make_tma_atom(SM90_TMA_LOAD_MULTICAST{}, global, shared, Shape<_16, _16>{}, _4{});
   auto const tile = local_tile(tma.get_tma_tensor(shape(global)), Shape<_16, _16>{}, make_coord(1, _));
   auto const memory_tile = make_tensor(make_smem_ptr(memory), shared);
-  auto const both =
-      tma_partition(tma, 2, Layout<_4>{}, group_modes<0, 2>(memory_tile), group_modes<0, 2>(tile));
+  auto const both = tma_partition(tma, 2, Layout<_4>{}, group_modes<0, 2>(memory_tile), group_modes<0, 2>(tile));
   EXPECT_EQ(to_text(get<1>(both).layout()), "Sw<3,1,3> o 128 o ((_256,_1)):((_1,_0))");
   std::string const text =
       answer("tma_atom_partition", {"SM90_TMA_LOAD_MULTICAST", "double", "(64,16):(_1,64)",
@@ -57,19 +54,15 @@ TEST(TiledApis, PartsOfSwizzledTilesStartInsideTheSwizzle) {
   for (int i = 0; i < 64; ++i) ASSERT_EQ(&part(i), &memory_tile(128 + i));
 }
 TEST(TiledApis, BoxesOfRunTimeExtents) {
-  EXPECT_EQ(answer("tma_copy", {"SM90_TMA_LOAD", "uint8_t", "(512,(512,2)):(_1,(512,262144))",
-                                "(_128,_128):(_1,_128)", "(_128,_128)", "_1"}),
+  EXPECT_EQ(answer("tma_copy", {"SM90_TMA_LOAD", "uint8_t", "(512,(512,2)):(_1,(512,262144))", "(_128,_128):(_1,_128)",
+                                "(_128,_128)", "_1"}),
             "tma_copy: a static number is needed where 128 is known at run time only");
 }
 TEST(TiledApis, ElementTypesByEveryName) {
   for (char const* t : {"half", "half_t", "bfloat16_t", "int16_t", "uint16_t"})
-    EXPECT_EQ(answer("gmma_smem_atom", {"K", "SW64", t}),
-              "Sw<2,4,3> o smem_ptr[16b](unset) o (_8,_32):(_32,_1)")
-        << t;
+    EXPECT_EQ(answer("gmma_smem_atom", {"K", "SW64", t}), "Sw<2,4,3> o smem_ptr[16b](unset) o (_8,_32):(_32,_1)") << t;
   for (char const* t : {"int8_t", "uint8_t", "float_e4m3_t", "float_e5m2_t", "e4m3"})
-    EXPECT_EQ(answer("gmma_smem_atom", {"K", "SW32", t}),
-              "Sw<1,4,3> o smem_ptr[8b](unset) o (_8,_32):(_32,_1)")
-        << t;
+    EXPECT_EQ(answer("gmma_smem_atom", {"K", "SW32", t}), "Sw<1,4,3> o smem_ptr[8b](unset) o (_8,_32):(_32,_1)") << t;
   EXPECT_EQ(answer("upcast", {"_4:_1", "2"}), "_2:_1");
   EXPECT_EQ(answer("recast_layout", {"_4:_1", "half", "float7"}), "element type float7 is unknown");
 }
@@ -78,8 +71,7 @@ TEST(TiledApis, PartialSumsAreNotCopied) {
     EXPECT_EQ(
         answer("tiled_copy_mma_print", {"UniversalCopy<uint32_t>", "half_t", "SM80_16x8x16_F16F16F16F16_TN",
                                         "(_2,_2,_2):(_1,_2,_4)", "(_,_,_)", part}),
-        "make_tiled_copy_" + part +
-            ": the threads along K hold partial results of the same elements; add them first");
+        "make_tiled_copy_" + part + ": the threads along K hold partial results of the same elements; add them first");
 }
 TEST(TiledApis, ComposedOperandsWhereTheyCannotBe) {
   EXPECT_EQ(answer("logical_product", {"(_2,_3):(_1,_2)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)"}),
@@ -90,8 +82,7 @@ TEST(TiledApis, OperandsThatDoNotFit) {
   EXPECT_EQ(answer("composition", {"_4:_1"}),
             "composition takes (layout, tiler), (layout, layout), (layout, swizzle), (swizzle, swizzle) or "
             "(swizzle, layout); 1 operand is given");
-  EXPECT_EQ(answer("coalesce", {}),
-            "coalesce takes (layout), (numbers) or (layout, numbers); 0 operands are given");
+  EXPECT_EQ(answer("coalesce", {}), "coalesce takes (layout), (numbers) or (layout, numbers); 0 operands are given");
   EXPECT_EQ(answer("take", {"_4:_1", "0"}),
             "take takes (layout, mode or count, mode or count) or (numbers, mode or count, mode or count); 2 "
             "operands "

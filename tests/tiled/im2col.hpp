@@ -35,8 +35,7 @@ template <int dims>
 auto image(Convolution const& c) {
   auto const pixels = shape_of<dims>(c);
   auto const steps = transform(compact_col_major(pixels), [&](auto s) { return int(s) * c.channels; });
-  return make_tensor(make_gmem_ptr(nowhere),
-                     make_layout(make_shape(pixels, c.channels), make_stride(steps, _1{})));
+  return make_tensor(make_gmem_ptr(nowhere), make_layout(make_shape(pixels, c.channels), make_stride(steps, _1{})));
 }
 template <int dims, class Op, class Smem, class Tiler, class Ctas>
 auto copy_of(Op op, Convolution const& c, Smem smem, Tiler tiler, Ctas ctas) {
@@ -62,7 +61,6 @@ inline int gathered(Convolution const& c, int m, int channel, int const* tap) {
   return inside ? index + m * step + channel : -1;
 }
 
-using SmemLayout =
-    remove_cvref_t<decltype(tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{}))>;
+using SmemLayout = remove_cvref_t<decltype(tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, Shape<_64, _64>{}))>;
 
 }  // namespace zellige

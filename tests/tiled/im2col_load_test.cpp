@@ -73,10 +73,8 @@ template <template <class> class Atom>
 using Tile64 = remove_cvref_t<decltype(tile_to_shape(Atom<half_t>{}, Shape<_64, _64>{}))>;
 TEST(Im2col, TilesHoldWhatADirectGatherFinds) {
   tiles_are_gathered<1, Tile64<GMMA::Layout_K_SW128_Atom>>({1, 64, 3, {37}, {3}, {2}, {1}, {2}, {2}});
-  tiles_are_gathered<2, Tile64<GMMA::Layout_K_SW128_Atom>>(
-      {2, 128, 2, {7, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}});
-  tiles_are_gathered<2, Tile64<GMMA::Layout_K_SW64_Atom>>(
-      {2, 64, 3, {8, 6}, {3, 2}, {1, 0}, {1, 0}, {2, 1}, {1, 2}});
+  tiles_are_gathered<2, Tile64<GMMA::Layout_K_SW128_Atom>>({2, 128, 2, {7, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}});
+  tiles_are_gathered<2, Tile64<GMMA::Layout_K_SW64_Atom>>({2, 64, 3, {8, 6}, {3, 2}, {1, 0}, {1, 0}, {2, 1}, {1, 2}});
   tiles_are_gathered<3, Tile64<GMMA::Layout_K_INTER_Atom>>(
       {3, 64, 2, {4, 3, 5}, {2, 3, 2}, {0, 1, 1}, {1, 1, 0}, {1, 2, 1}, {1, 1, 1}});
 }
@@ -95,8 +93,7 @@ __global__ void gathers_shared(Copy const tma, gmem<half_t> out) {
   if (thread == 0) {
     set_barrier_transaction_bytes(barrier, 64 * 64 * 2);
     auto const tile = local_tile(tma.get_tma_tensor(0), Shape<_64, _64>{}, make_coord(1, 2));
-    auto const parts =
-        tma_partition(tma, rank, make_layout(_2{}), group_modes<0, 2>(sA), group_modes<0, 2>(tile));
+    auto const parts = tma_partition(tma, rank, make_layout(_2{}), group_modes<0, 2>(sA), group_modes<0, 2>(tile));
     copy(tma.with(barrier, uint16_t(3)), get<0>(parts), get<1>(parts));
   }
   wait_barrier(barrier, 0);
@@ -111,12 +108,10 @@ TEST(Im2col, MulticastSharesThePixels) {
   Convolution const c{2, 64, 2, {7, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
   emulate::Buffer in = random_image(c), out("out", 2 * 4096 * 2);
   auto const tma = copy_of<2>(SM90_TMA_LOAD_IM2COL_MULTICAST{}, c, SmemLayout{}, Shape<_64, _64>{}, _2{});
-  emulate::LaunchConfig config{
-      .grid = {2}, .block = {32}, .shared_bytes = 8200, .workers = 1, .cluster = {2, 1, 1}};
+  emulate::LaunchConfig config{.grid = {2}, .block = {32}, .shared_bytes = 8200, .workers = 1, .cluster = {2, 1, 1}};
   config.parameters.emplace_back(tma, in, false);
   config.parameters.emplace_back(out, true);
-  ASSERT_EQ(findings(emulate::run(run_gathers_shared<remove_cvref_t<decltype(tma)>, SmemLayout>, config)),
-            "");
+  ASSERT_EQ(findings(emulate::run(run_gathers_shared<remove_cvref_t<decltype(tma)>, SmemLayout>, config)), "");
   int const tap[] = {2, 0};
   for (int i = 0; i < 2 * 4096; ++i) {
     int const from = gathered(c, 64 + i % 64, i % 4096 / 64, tap);
@@ -154,30 +149,25 @@ void run_transposes(emulate::Launch& l) {
   emulate::call(l, transposes<T...>);
 }
 TEST(Im2col, ChannelsFirstAndStores) {
-  using Smem =
-      remove_cvref_t<decltype(tile_to_shape(GMMA::Layout_MN_SW128_Atom<half_t>{}, Shape<_64, _64>{}))>;
+  using Smem = remove_cvref_t<decltype(tile_to_shape(GMMA::Layout_MN_SW128_Atom<half_t>{}, Shape<_64, _64>{}))>;
   Convolution const c{2, 128, 2, {8, 8}, {1, 1}, {0, 0}, {0, 0}, {1, 1}, {1, 1}};
   emulate::Buffer in = random_image(c), out("out", 64 * 64 * 2);
   auto const pixels = make_shape(8, 8, 2);
-  auto const x =
-      make_tensor(make_gmem_ptr(nowhere),
-                  make_layout(make_shape(128, pixels), make_stride(_1{}, make_stride(128, 1024, 8192))));
-  auto const y = make_tensor(
-      make_gmem_ptr(nowhere),
-      make_layout(make_shape(64, make_shape(8, 8, 1)), make_stride(_1{}, make_stride(64, 512, 4096))));
+  auto const x = make_tensor(make_gmem_ptr(nowhere),
+                             make_layout(make_shape(128, pixels), make_stride(_1{}, make_stride(128, 1024, 8192))));
+  auto const y = make_tensor(make_gmem_ptr(nowhere), make_layout(make_shape(64, make_shape(8, 8, 1)),
+                                                                 make_stride(_1{}, make_stride(64, 512, 4096))));
   auto const load = make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, x, Smem{}, Shape<_64, _64>{});
   auto const store = make_im2col_tma_copy(SM90_TMA_STORE_IM2COL{}, y, Smem{});
   emulate::LaunchConfig config{.grid = {1}, .block = {32}, .shared_bytes = 8200, .workers = 1};
   config.parameters.emplace_back(load, in, false);
   config.parameters.emplace_back(store, out, true);
-  ASSERT_EQ(
-      findings(emulate::run(
-          run_transposes<remove_cvref_t<decltype(load)>, remove_cvref_t<decltype(store)>, Smem>, config)),
-      "");
+  ASSERT_EQ(findings(emulate::run(run_transposes<remove_cvref_t<decltype(load)>, remove_cvref_t<decltype(store)>, Smem>,
+                                  config)),
+            "");
   for (int p = 0; p < 64; ++p)
     for (int k = 0; k < 64; ++k)
-      ASSERT_EQ(float(elements<half_t>(out)[64 * p + k]),
-                float(elements<half_t>(in)[128 * (64 + p) + 64 + k]))
+      ASSERT_EQ(float(elements<half_t>(out)[64 * p + k]), float(elements<half_t>(in)[128 * (64 + p) + 64 + k]))
           << p << " " << k;
 }
 

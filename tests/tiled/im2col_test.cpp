@@ -89,10 +89,9 @@ TEST(Im2col, PrintsAsCutePrints) {
             "Copy_Atom\n  ThrID:        _1:_0\n  ValLayoutSrc: (_1,_4096):(_0,_1)\n"
             "  ValLayoutDst: (_1,_4096):(_0,_1)\n  ValLayoutRef: (_1,_4096):(_0,_1)\n  ValueType:    16b\n");
   auto const x = tma.get_tma_tensor(0);
-  EXPECT_EQ(
-      to_text(x),
-      "ArithTuple(_0,(-1,-1),_0,(0,0)) o ((12,9,2),(128,3,3)):((1@0@1,1@1@1,_1@2),(_1@0,1@0@3,1@1@3)) o "
-      "(_0,(_0,_0,_0)) o (216,(128,3,3)):(_1@0,(_1@0@1,_1@1@1,_1@2@1))");
+  EXPECT_EQ(to_text(x),
+            "ArithTuple(_0,(-1,-1),_0,(0,0)) o ((12,9,2),(128,3,3)):((1@0@1,1@1@1,_1@2),(_1@0,1@0@3,1@1@3)) o "
+            "(_0,(_0,_0,_0)) o (216,(128,3,3)):(_1@0,(_1@0@1,_1@1@1,_1@2@1))");
   auto const tile = local_tile(x, Shape<_128, _64>{}, make_coord(_, _));
   auto const mine = tma.get_slice(1).partition_S(tile);
   EXPECT_EQ(to_text(describe(mine(5))), "(5,(3,4),0,(0,0))");
@@ -128,17 +127,16 @@ TEST(Im2col, RefusalsNameFieldAndValue) {
   EXPECT_EQ(message([](Convolution& c) { c.taps[0] = 9, c.dilation[0] = 40, c.extent[0] = 400; }),
             "make_im2col_tma_copy: lower_srt[0] is 0; the taps reach offset 320, with 4 dimensions it must "
             "be 0 to 255");
-  EXPECT_EQ(
-      message([](Convolution& c) { c.dilation[1] = 0; }),
-      "make_im2col_tma_copy: stride_srt[1] is 0; it must be 1 or more, or negative for taps in reverse");
+  EXPECT_EQ(message([](Convolution& c) { c.dilation[1] = 0; }),
+            "make_im2col_tma_copy: stride_srt[1] is 0; it must be 1 or more, or negative for taps in reverse");
   EXPECT_EQ(message([](Convolution& c) { c.taps[1] = 12; }),
             "TMA descriptor of tensor: upper[1] is -10 and lower[1] is -1: no pixel of the 9 is left");
   auto const x = image<2>(good);
   auto const seven = [&](auto first_tap, auto padding) {
     return refusal([&] {
-      make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, x, SmemLayout{}, Shape<_64, _64>{}, _1{},
-                           make_shape(-1, -1), make_shape(-1, -1), make_shape(-1, -1), padding,
-                           make_shape(1, 1), first_tap, make_shape(1, 1));
+      make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, x, SmemLayout{}, Shape<_64, _64>{}, _1{}, make_shape(-1, -1),
+                           make_shape(-1, -1), make_shape(-1, -1), padding, make_shape(1, 1), first_tap,
+                           make_shape(1, 1));
     });
   };
   EXPECT_EQ(seven(make_shape(0, -1), make_shape(1, 1)),
@@ -147,17 +145,12 @@ TEST(Im2col, RefusalsNameFieldAndValue) {
   EXPECT_EQ(seven(make_shape(0, 0), make_shape(-3, 1)),
             "make_im2col_tma_copy: upper_padding_whd[0] is -3; with a corner of -1 the filter has -1 taps");
   EXPECT_EQ(
-      refusal([&] {
-        copy_of<2>(SM90_TMA_LOAD_IM2COL_MULTICAST{}, good, SmemLayout{}, Shape<_64, _64>{}, _128{});
-      }),
+      refusal([&] { copy_of<2>(SM90_TMA_LOAD_IM2COL_MULTICAST{}, good, SmemLayout{}, Shape<_64, _64>{}, _128{}); }),
       "make_im2col_tma_copy: the box has 64 pixels; the multicast shares them among 128 CTAs, which must "
       "divide them");
-  auto const strided = make_tensor(
-      make_gmem_ptr(nowhere),
-      make_layout(make_shape(make_shape(7, 9, 2), 64), make_stride(make_stride(128, 896, 8064), 2)));
-  EXPECT_EQ(refusal([&] {
-              make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, strided, SmemLayout{}, Shape<_64, _64>{});
-            }),
+  auto const strided = make_tensor(make_gmem_ptr(nowhere), make_layout(make_shape(make_shape(7, 9, 2), 64),
+                                                                       make_stride(make_stride(128, 896, 8064), 2)));
+  EXPECT_EQ(refusal([&] { make_im2col_tma_copy(SM90_TMA_LOAD_IM2COL{}, strided, SmemLayout{}, Shape<_64, _64>{}); }),
             "make_im2col_tma_copy: the innermost mode of the TMA box has stride 2 in global memory; it must "
             "be 1: shared and global memory differ in their major mode");
 }

@@ -46,8 +46,7 @@ __global__ void one_instruction(gmem<double> out) {
     a(i) = as<typename Atom::ValTypeA>(element<typename Atom::ValTypeA>(get<0>(at_a(i)), get<1>(at_a(i)), 1));
   for (int i = 0; i < int(size(b)); ++i)
     b(i) = as<typename Atom::ValTypeB>(element<typename Atom::ValTypeB>(get<0>(at_b(i)), get<1>(at_b(i)), 2));
-  for (int i = 0; i < int(size(c)); ++i)
-    c(i) = as<typename Atom::ValTypeC>(get<0>(at_c(i)) - 2 * get<1>(at_c(i)));
+  for (int i = 0; i < int(size(c)); ++i) c(i) = as<typename Atom::ValTypeC>(get<0>(at_c(i)) - 2 * get<1>(at_c(i)));
   gemm(mma, a, b, c);
   if (volta && lane != thread) return;
   for (int i = 0; i < int(size(c)); ++i) {
@@ -75,11 +74,8 @@ void computes_its_product() {
     for (int j = 0; j < n; ++j) {
       int sum = i - 2 * j;
       for (int l = 0; l < k; ++l) {
-        int const x = element<typename Traits::ValTypeA>(i, l, 1),
-                  y = element<typename Traits::ValTypeB>(j, l, 2);
-        sum += ending == MmaRow::Ending::xor_popc   ? x ^ y
-               : ending == MmaRow::Ending::and_popc ? x & y
-                                                    : x * y;
+        int const x = element<typename Traits::ValTypeA>(i, l, 1), y = element<typename Traits::ValTypeB>(j, l, 2);
+        sum += ending == MmaRow::Ending::xor_popc ? x ^ y : ending == MmaRow::Ending::and_popc ? x & y : x * y;
       }
       ASSERT_EQ(elements<double>(out)[i + m * j], sum) << Op::name << " " << i << " " << j;
     }
@@ -91,9 +87,8 @@ void all() {
 }
 
 TEST(Instructions, Volta) {
-  all<SM70_8x8x4_F16F16F16F16_TN, SM70_8x8x4_F16F16F16F16_NT, SM70_8x8x4_F16F16F16F16_NN,
-      SM70_8x8x4_F16F16F16F16_TT, SM70_8x8x4_F32F16F16F32_TN, SM70_8x8x4_F32F16F16F32_NT,
-      SM70_8x8x4_F32F16F16F32_NN, SM70_8x8x4_F32F16F16F32_TT>();
+  all<SM70_8x8x4_F16F16F16F16_TN, SM70_8x8x4_F16F16F16F16_NT, SM70_8x8x4_F16F16F16F16_NN, SM70_8x8x4_F16F16F16F16_TT,
+      SM70_8x8x4_F32F16F16F32_TN, SM70_8x8x4_F32F16F16F32_NT, SM70_8x8x4_F32F16F16F32_NN, SM70_8x8x4_F32F16F16F32_TT>();
 }
 TEST(Instructions, Turing) {
   all<SM75_16x8x8_F16F16F16F16_TN, SM75_16x8x8_F32F16F16F32_TN, SM75_8x8x16_S32S8S8S32_TN>();
@@ -104,16 +99,15 @@ TEST(Instructions, AmpereFloats) {
       SM80_16x8x4_F32TF32TF32F32_TN, SM80_16x8x8_F32TF32TF32F32_TN, SM80_8x8x4_F64F64F64F64_TN>();
 }
 TEST(Instructions, AmpereBytes) {
-  all<SM80_8x8x16_S32S8S8S32_TN, SM80_16x8x16_S32S8U8S32_TN, SM80_16x8x32_S32U8S8S32_TN,
-      SM80_8x8x16_S32U8U8S32_TN, SM80_16x8x16_S32U8U8S32_TN_SATURATE, SM80_16x8x32_S32S8S8S32_TN_SATURATE>();
+  all<SM80_8x8x16_S32S8S8S32_TN, SM80_16x8x16_S32S8U8S32_TN, SM80_16x8x32_S32U8S8S32_TN, SM80_8x8x16_S32U8U8S32_TN,
+      SM80_16x8x16_S32U8U8S32_TN_SATURATE, SM80_16x8x32_S32S8S8S32_TN_SATURATE>();
 }
 TEST(Instructions, AmpereHalfBytes) {
   all<SM80_8x8x32_S32S4S4S32_TN, SM80_16x8x32_S32S4U4S32_TN, SM80_16x8x64_S32U4S4S32_TN,
       SM80_16x8x64_S32U4U4S32_TN_SATURATE>();
 }
 TEST(Instructions, AmpereBits) {
-  all<SM80_8x8x128_S32U1U1S32_TN_XORPOPC, SM80_16x8x128_S32U1U1S32_TN_ANDPOPC,
-      SM80_16x8x256_S32U1U1S32_TN_XORPOPC>();
+  all<SM80_8x8x128_S32U1U1S32_TN_XORPOPC, SM80_16x8x128_S32U1U1S32_TN_ANDPOPC, SM80_16x8x256_S32U1U1S32_TN_XORPOPC>();
 }
 TEST(Instructions, Ada) {
   all<SM89_16x8x32_F32E4M3E4M3F32_TN, SM89_16x8x32_F32E4M3E5M2F32_TN, SM89_16x8x32_F32E5M2E4M3F32_TN,

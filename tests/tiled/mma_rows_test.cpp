@@ -34,10 +34,9 @@ TEST(MmaRows, NamesAndRowsAreTheSame) {
     MmaRow const found = find_mma(name.c_str());
     ASSERT_TRUE(bool(found)) << name;
     EXPECT_EQ(mma_name(found), name);
-    EXPECT_TRUE(found.m == row.m && found.n == row.n && found.k == row.k && found.d == row.d &&
-                found.a == row.a && found.b == row.b && found.c == row.c && found.issuer == row.issuer &&
-                found.ending == row.ending && found.a_from_smem == row.a_from_smem &&
-                found.a_rows == row.a_rows && found.b_columns == row.b_columns)
+    EXPECT_TRUE(found.m == row.m && found.n == row.n && found.k == row.k && found.d == row.d && found.a == row.a &&
+                found.b == row.b && found.c == row.c && found.issuer == row.issuer && found.ending == row.ending &&
+                found.a_from_smem == row.a_from_smem && found.a_rows == row.a_rows && found.b_columns == row.b_columns)
         << name;
   });
   EXPECT_EQ(int(names.size()), count_rows());
@@ -141,11 +140,9 @@ TEST(MmaRows, NamesInCppAreTheNamesInText) {
   same_as<SM90::GMMA::MMA_64x256x16_F32BF16BF16_RS<K, MN>>("SM90::GMMA::MMA_64x256x16_F32BF16BF16_RS");
   same_as<SM90::GMMA::MMA_64x88x8_F32TF32TF32_RS_TN<>>("SM90::GMMA::MMA_64x88x8_F32TF32TF32_RS_TN");
   same_as<SM90::GMMA::MMA_64x200x32_F16E4M3E5M2_SS_TN<>>("SM90::GMMA::MMA_64x200x32_F16E4M3E5M2_SS_TN");
-  same_as<SM90::GMMA::MMA_64x144x32_S32U8S8_RS_TN_SATURATE>(
-      "SM90::GMMA::MMA_64x144x32_S32U8S8_RS_TN_SATURATE");
+  same_as<SM90::GMMA::MMA_64x144x32_S32U8S8_RS_TN_SATURATE>("SM90::GMMA::MMA_64x144x32_S32U8S8_RS_TN_SATURATE");
   same_as<SM90::MMA_16x8x8_F64F64F64F64_TN>("SM90::MMA_16x8x8_F64F64F64F64_TN");
-  EXPECT_FALSE(
-      find_mma("SM90::GMMA::MMA_64x136x32_S32U8S8_RS_TN"));  // integers have 8, 24 and multiples of 16
+  EXPECT_FALSE(find_mma("SM90::GMMA::MMA_64x136x32_S32U8S8_RS_TN"));  // integers have 8, 24 and multiples of 16
   same_as<SM61_DP4A>("SM61_DP4A");
   same_as<SM70_8x8x4_F32F16F16F32_TT>("SM70_8x8x4_F32F16F16F32_TT");
 }

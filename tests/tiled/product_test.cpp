@@ -25,9 +25,8 @@ __global__ void tile_product(gmem<typename MMA_Traits<Op>::ValTypeA const> A,
   auto const sB = make_tensor(make_smem_ptr(shared<T>("sB", 4096 * sizeof(T), 4096)), layout);
   int const thread = int(threadIdx.x);
 
-  auto const fill =
-      make_tiled_copy(Copy_Atom<SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>, T>{},
-                      Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, Int<vector>>>{});
+  auto const fill = make_tiled_copy(Copy_Atom<SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>, T>{},
+                                    Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, Int<vector>>>{});
   auto const mine = fill.get_slice(thread);
   copy(fill, mine.partition_S(gA), mine.partition_D(sA));
   copy(fill, mine.partition_S(gB), mine.partition_D(sB));
@@ -62,13 +61,11 @@ void is_exact() {
   std::mt19937 random(3);
   auto draw = [&](int) { return T(float(int(random() % 9) - 4)); };
   emulate::Buffer A = filled<T>("A", 4096, draw), B = filled<T>("B", 4096, draw), C("C", 4096 * sizeof(D));
-  ASSERT_EQ(launch(run<Op, Load, Swizzled>, {&A, &B, &C}, {false, false, true}, 128, 2 * 4096 * sizeof(T)),
-            "");
+  ASSERT_EQ(launch(run<Op, Load, Swizzled>, {&A, &B, &C}, {false, false, true}, 128, 2 * 4096 * sizeof(T)), "");
   for (int m = 0; m < 64; ++m) {
     for (int n = 0; n < 64; ++n) {
       float sum = 0;
-      for (int k = 0; k < 64; ++k)
-        sum += float(elements<T>(A)[64 * m + k]) * float(elements<T>(B)[64 * n + k]);
+      for (int k = 0; k < 64; ++k) sum += float(elements<T>(A)[64 * m + k]) * float(elements<T>(B)[64 * n + k]);
       ASSERT_EQ(float(elements<D>(C)[64 * m + n]), sum) << m << " " << n;
     }
   }
@@ -83,15 +80,9 @@ TEST(TiledProducts, HalfAndBfloat16) {
   is_exact<SM80_16x8x16_F32BF16BF16F32_TN, SM75_U32x4_LDSM_N, Unswizzled>();
   is_exact<SM80_16x8x8_F32F16F16F32_TN, SM75_U32x2_LDSM_N, HalfSwizzled>();
 }
-TEST(TiledProducts, HalfAccumulators) {
-  is_exact<SM80_16x8x16_F16F16F16F16_TN, SM75_U32x4_LDSM_N, HalfSwizzled>();
-}
-TEST(TiledProducts, TensorFloatByWords) {
-  is_exact<SM80_16x8x8_F32TF32TF32F32_TN, DefaultCopy, WordSwizzled>();
-}
-TEST(TiledProducts, UniversalLoads) {
-  is_exact<SM80_16x8x16_F32F16F16F32_TN, UniversalCopy<uint32_t>, HalfSwizzled>();
-}
+TEST(TiledProducts, HalfAccumulators) { is_exact<SM80_16x8x16_F16F16F16F16_TN, SM75_U32x4_LDSM_N, HalfSwizzled>(); }
+TEST(TiledProducts, TensorFloatByWords) { is_exact<SM80_16x8x8_F32TF32TF32F32_TN, DefaultCopy, WordSwizzled>(); }
+TEST(TiledProducts, UniversalLoads) { is_exact<SM80_16x8x16_F32F16F16F32_TN, UniversalCopy<uint32_t>, HalfSwizzled>(); }
 
 }  // namespace
 }  // namespace zellige

@@ -12,8 +12,7 @@ namespace zellige {
 namespace {
 
 alignas(128) float nowhere[32];
-auto const global =
-    make_tensor(make_gmem_ptr(nowhere), make_layout(make_shape(64, 32), make_stride(_1{}, 64)));
+auto const global = make_tensor(make_gmem_ptr(nowhere), make_layout(make_shape(64, 32), make_stride(_1{}, 64)));
 using Smem = Layout<Shape<_16, _8>>;
 
 enum class PrefetchCase { box, odd_box, bulk, odd_bulk, runs };
@@ -30,8 +29,8 @@ __global__ void prefetches(Copy const tma, gmem<float const> in) {
     if constexpr (how == PrefetchCase::runs) {
       prefetch(Copy_Traits<SM90_BULK_COPY_AUTO>{}, rows);
     } else {
-      auto const whole = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_G2S, Int<2048>>, float>{},
-                                         Layout<_1>{}, Layout<Shape<_64, _1>>{});
+      auto const whole = make_tiled_copy(Copy_Atom<Copy_Traits<SM90_BULK_COPY_G2S, Int<2048>>, float>{}, Layout<_1>{},
+                                         Layout<Shape<_64, _1>>{});
       prefetch(whole, whole.get_slice(0).partition_S(rows));
     }
   }
@@ -56,9 +55,8 @@ TEST(Prefetch, ByTheInstructionOfTheCopy) {
   EXPECT_EQ(prefetch_report<PrefetchCase::box>(), "");
   EXPECT_EQ(prefetch_report<PrefetchCase::bulk>(), "");
   EXPECT_EQ(prefetch_report<PrefetchCase::runs>(), "");
-  EXPECT_NE(
-      prefetch_report<PrefetchCase::odd_box>().find("in the tma_prefetch of tensor in, coordinate 0 is 19"),
-      std::string::npos)
+  EXPECT_NE(prefetch_report<PrefetchCase::odd_box>().find("in the tma_prefetch of tensor in, coordinate 0 is 19"),
+            std::string::npos)
       << prefetch_report<PrefetchCase::odd_box>();
   EXPECT_NE(prefetch_report<PrefetchCase::odd_bulk>().find("prefetches bytes 4..260"), std::string::npos)
       << prefetch_report<PrefetchCase::odd_bulk>();
@@ -85,11 +83,9 @@ TEST(Surface, TileToThreads) {
                                         Layout<Shape<_1, _8>>{}));
   auto const tile = make_layout(make_shape(32, 64), make_stride(64, 1));
   auto const tiled = zipped_divide(tile, typename Copy::Tiler_MN{});
-  auto const order =
-      composition(right_inverse(typename Copy::AtomLayoutRef{}), typename Copy::AtomLayoutSrc{});
+  auto const order = composition(right_inverse(typename Copy::AtomLayoutRef{}), typename Copy::AtomLayoutSrc{});
   EXPECT_EQ(to_text(Copy::tile2thrfrg(tiled, order)), to_text(Copy::tidfrg_S(tile)));
-  auto const same =
-      composition(right_inverse(typename Copy::AtomLayoutRef{}), typename Copy::AtomLayoutDst{});
+  auto const same = composition(right_inverse(typename Copy::AtomLayoutRef{}), typename Copy::AtomLayoutDst{});
   EXPECT_EQ(to_text(Copy::tile2thrfrg(tiled, same)), to_text(Copy::tidfrg_D(tile)));
   EXPECT_NE(to_text(Copy::tidfrg_S(tile)), to_text(Copy::tidfrg_D(tile)));
 }
@@ -109,10 +105,9 @@ TEST(Surface, RefusesWhatTheTablesLack) {
       return e.what();
     }
   };
-  EXPECT_EQ(
-      message("SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS"),
-      "SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS: sparse instructions are not in the tables; the dense "
-      "ones of SM70 to SM90 are");
+  EXPECT_EQ(message("SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS"),
+            "SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS: sparse instructions are not in the tables; the dense "
+            "ones of SM70 to SM90 are");
   EXPECT_EQ(message("SM100_MMA_F16BF16_SS"),
             "SM100_MMA_F16BF16_SS: instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are");
   EXPECT_EQ(message("SM80_16x8x17_F16F16F16F16_TN"), "there is no instruction SM80_16x8x17_F16F16F16F16_TN");

@@ -63,8 +63,7 @@ TEST(TiledMmas, ThreadsHaveEachElementOfCOnceAndOfAAndBAsOftenAsTheyShare) {
       int const count = std::string_view(c.op).starts_with("SM70") ? 32 : int(threads);
       auto const had = partitioned(m, shape, count);
       ASSERT_EQ(static_cast<long long>(had.size()), elements) << part;
-      bool const descriptor =
-          part != 'C' && m.tv[0].is_leaf() && size(m.tv[0]) == 128 && m.tv[0].root().d.is(0);
+      bool const descriptor = part != 'C' && m.tv[0].is_leaf() && size(m.tv[0]) == 128 && m.tv[0].root().d.is(0);
       long long const sharing = part == 'C'   ? size_of(t, m.vmnk[3]).v
                                 : part == 'A' ? size_of(t, m.vmnk[2]).v
                                               : size_of(t, m.vmnk[1]).v;
@@ -173,13 +172,12 @@ TEST(TiledCopies, RandomThreadsAndValues) {
 }
 // retile only renumbers: the same registers, and value v of the copy is value v of the MMA's operand.
 TEST(TiledCopies, RetiledFragmentsAreTheSameRegisters) {
-  for (char const* op :
-       {"DefaultCopy", "UniversalCopy<uint32_t>", "SM75_U32x4_LDSM_N", "SM75_U16x8_LDSM_T"}) {
+  for (char const* op : {"DefaultCopy", "UniversalCopy<uint32_t>", "SM75_U32x4_LDSM_N", "SM75_U16x8_LDSM_T"}) {
     for (char part : {'A', 'B'}) {
       Tape t;
       CopyAtomValue const atom = detail::copy_atom(t, op, "half_t");
-      MmaTiling const m = detail::mma_tiling(
-          t, {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)", "(_32,_32,_16)"}, 0, part);
+      MmaTiling const m =
+          detail::mma_tiling(t, {"SM80_16x8x16_F32F16F16F32_TN", "(_2,_2,_1):(_1,_2,_0)", "(_32,_32,_16)"}, 0, part);
       Value const tiling = detail::operand_tiling(t, atom, m, false);
       CopyTiling const copy = detail::copy_tiling(atom, tiling, 'S');
       Value const fragment = compact_left(t, mma_partition_shape(t, parse_value("(_64,_32)"), m));
@@ -200,11 +198,10 @@ TEST(TmaTilings, BoxesCoverTheTile) {
   struct Case {
     char const *global, *shared, *tile;
   };
-  for (Case const& c :
-       {Case{"(512,512):(512,_1)", "GMMA|K_SW128|half_t|(_128,_64)", "(_128,_64)"},
-        Case{"(512,512):(_1,512)", "GMMA|MN_SW64|half_t|(_128,_64)", "(_128,_64)"},
-        Case{"(512,512):(512,_1)", "GMMA|K_INTER|half_t|(_64,_64)", "(_64,_64)"},
-        Case{"(128,(64,8)):(_1,(128,8192))", "(_32,(_32,_2)):(_1,(_32,_1024))", "(_32,(_32,_2))"}}) {
+  for (Case const& c : {Case{"(512,512):(512,_1)", "GMMA|K_SW128|half_t|(_128,_64)", "(_128,_64)"},
+                        Case{"(512,512):(_1,512)", "GMMA|MN_SW64|half_t|(_128,_64)", "(_128,_64)"},
+                        Case{"(512,512):(512,_1)", "GMMA|K_INTER|half_t|(_64,_64)", "(_64,_64)"},
+                        Case{"(128,(64,8)):(_1,(128,8192))", "(_32,(_32,_2)):(_1,(_32,_1024))", "(_32,(_32,_2))"}}) {
     SCOPED_TRACE(std::string(c.global) + " " + c.shared);
     Tape t;
     Value const global = parse_value(c.global), shared = without_swizzle(detail::shared_layout(t, c.shared));

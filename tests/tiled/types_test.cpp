@@ -10,8 +10,8 @@
 namespace zellige {
 namespace {
 
-using Mma = decltype(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{},
-                                    Tile<_32, _32, _16>{}));
+using Mma =
+    decltype(make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32, _16>{}));
 
 TEST(Types, TilesOfAnMma) {
   Mma const mma;
@@ -23,9 +23,8 @@ TEST(Types, TilesOfAnMma) {
   auto const fragment = partition_fragment_C(mma, Shape<_64, _32>{});
   EXPECT_EQ(to_text(fragment.layout()), "((_2,_2),_2,_2):((_1,_2),_4,_8)");
   static_assert(is_same_v<decltype(fragment)::value_type, float>);
-  EXPECT_EQ(
-      to_text(mma.get_slice(0).partition_fragment_A(make_tensor<half_t>(Layout<Shape<_64, _32>>{})).layout()),
-      "((_2,_2,_2),_2,_2):((_1,_2,_4),_8,_16)");
+  EXPECT_EQ(to_text(mma.get_slice(0).partition_fragment_A(make_tensor<half_t>(Layout<Shape<_64, _32>>{})).layout()),
+            "((_2,_2,_2),_2,_2):((_1,_2,_4),_8,_16)");
   static_assert(sizeof(Mma) == 1, "a static TiledMMA has no state");
 }
 TEST(Types, WhereElementsAreInAnMma) {
@@ -63,8 +62,7 @@ TEST(Types, ScalarProduct) {
   gemm(mma, mutable_a, b, c);
   // c(m, n) = 100 + sum over k of a(m, k) b(n, k)
   for (int m = 0; m < 3; ++m) {
-    for (int n = 0; n < 2; ++n)
-      EXPECT_EQ(c(0, m, n), 100 + (m + 1) * 10. * (n + 1) + (m + 4) * 10. * (n + 3));
+    for (int n = 0; n < 2; ++n) EXPECT_EQ(c(0, m, n), 100 + (m + 1) * 10. * (n + 1) + (m + 4) * 10. * (n + 3));
   }
 }
 TEST(Types, GmmaFragmentsAreDescriptors) {
@@ -85,9 +83,10 @@ TEST(Types, GmmaFragmentsAreDescriptors) {
   EXPECT_EQ(unsigned(d.bitfield.start_address_), ((begin >> 4) + 2) & 0x3fff);
   EXPECT_EQ(unsigned(d.bitfield.layout_type_), 1u);
   EXPECT_EQ(unsigned(d.bitfield.stride_byte_offset_), 64u);
-  static_assert(is_same_v<remove_cvref_t<decltype(mine.partition_fragment_C(
-                              make_identity_tensor(Shape<_128, _128>{})))>::value_type,
-                          float>);
+  static_assert(
+      is_same_v<
+          remove_cvref_t<decltype(mine.partition_fragment_C(make_identity_tensor(Shape<_128, _128>{})))>::value_type,
+          float>);
 }
 TEST(Types, TmaCopies) {
   alignas(128) static float memory[64];
@@ -96,11 +95,11 @@ TEST(Types, TmaCopies) {
   auto const tma = make_tma_copy(SM90_TMA_LOAD{}, global, make_layout(Shape<_64, _32>{}));
   EXPECT_EQ(to_text(tma.get_tma_tensor(make_shape(1000, 200))), "ArithTuple(_0,_0) o (1000,200):(_1@0,_1@1)");
   EXPECT_EQ(int(decltype(tma)::NumValSrc), 64 * 32);
-  EXPECT_THROW(make_tma_copy(SM90_TMA_LOAD{},
-                             make_tensor(make_gmem_ptr(&memory[0]),
-                                         make_layout(make_shape(1023, 256), make_stride(_1{}, 1023))),
-                             make_layout(Shape<_64, _32>{})),
-               LayoutError);
+  EXPECT_THROW(
+      make_tma_copy(SM90_TMA_LOAD{},
+                    make_tensor(make_gmem_ptr(&memory[0]), make_layout(make_shape(1023, 256), make_stride(_1{}, 1023))),
+                    make_layout(Shape<_64, _32>{})),
+      LayoutError);
 }
 TEST(Types, MulticastMasks) {
   auto const ctas = Layout<Shape<_1, _2, _4, _1>, Stride<_0, _1, _2, _0>>{};

@@ -16,13 +16,11 @@ using Loaded = typename MMA_Traits<Op>::ValTypeA;
 
 /// C (128, 128) = A (128, 64) B^T; A and B as their TMA copies lay them out.
 template <class Op, class LayoutA, class LayoutB, class CopyA, class CopyB, class CopyC>
-__global__ void tile_product(const TmaDescriptor map_a, const TmaDescriptor map_b,
-                             const TmaDescriptor map_c) {
+__global__ void tile_product(const TmaDescriptor map_a, const TmaDescriptor map_b, const TmaDescriptor map_c) {
   using T = Loaded<Op>;
   auto const sA = make_tensor(make_smem_ptr(shared<T>("sA", 0, 128 * 64)), LayoutA{});
   auto const sB = make_tensor(make_smem_ptr(shared<T>("sB", 32768, 128 * 64)), LayoutB{});
-  auto const sC =
-      make_tensor(make_smem_ptr(shared<float>("sC", 65536, 128 * 128)), Layout<Shape<_128, _128>>{});
+  auto const sC = make_tensor(make_smem_ptr(shared<float>("sC", 65536, 128 * 128)), Layout<Shape<_128, _128>>{});
   auto const barrier = shared<uint64_t>("barrier", 131072, 1);
   int const thread = int(threadIdx.x);
   if (thread == 0) {
@@ -62,8 +60,7 @@ __global__ void tile_product(const TmaDescriptor map_a, const TmaDescriptor map_
   tma_store_fence();
   __syncthreads();
   if (thread == 0) {
-    auto const gC =
-        local_tile(copy_c.get_tma_tensor(make_shape(128, 128)), Shape<_128, _128>{}, make_coord(0, 0));
+    auto const gC = local_tile(copy_c.get_tma_tensor(make_shape(128, 128)), Shape<_128, _128>{}, make_coord(0, 0));
     auto const all = copy_c.get_slice(0);
     auto target = all.partition_D(gC);
     copy(copy_c.with(&map_c), all.partition_S(sC), target);
@@ -88,8 +85,8 @@ __global__ void shared_load(const TmaDescriptor map, gmem<half_t> out) {
   if (thread == 0) {
     set_barrier_transaction_bytes(barrier, 128 * 64 * 2);
     auto const tile = local_tile(tma.get_tma_tensor(make_shape(256, 64)), Tile{}, make_coord(1, 0));
-    auto const parts = tma_partition(tma, int(block_rank_in_cluster()), make_layout(_2{}),
-                                     group_modes<0, 2>(sA), group_modes<0, 2>(tile));
+    auto const parts = tma_partition(tma, int(block_rank_in_cluster()), make_layout(_2{}), group_modes<0, 2>(sA),
+                                     group_modes<0, 2>(tile));
     copy(tma.with(&map, barrier, mask, CacheHint::evict_last), get<0>(parts), get<1>(parts));
   }
   wait_barrier(barrier, 0);
@@ -114,10 +111,9 @@ TmaDescriptor descriptor(Copy const&, X const& global, std::size_t bytes, int ct
   using Traits = typename Copy::Traits;
   using T = typename X::value_type;
   auto const tile = detail::tma_tile<T, T>(global, Layout<_1>{}, _1{});
-  TmaNumbers const n = detail::numbers_of(tile, typename Traits::AuxParams::TmaGmemBasis{},
-                                          sizeof_bits<T>::value, sizeof_bits<T>::value, ctas);
-  return make_tma_descriptor_emulated(detail::tma_tensor<T, typename Traits::AuxParams::TmaSwizzle>(n),
-                                      bytes);
+  TmaNumbers const n = detail::numbers_of(tile, typename Traits::AuxParams::TmaGmemBasis{}, sizeof_bits<T>::value,
+                                          sizeof_bits<T>::value, ctas);
+  return make_tma_descriptor_emulated(detail::tma_tensor<T, typename Traits::AuxParams::TmaSwizzle>(n), bytes);
 }
 
 template <class Op, class LayoutA, class LayoutB, class StrideA, class StrideB>
@@ -130,8 +126,7 @@ void is_exact() {
   alignas(128) static float nowhere_c[32];
   auto const gA = make_tensor(make_gmem_ptr(&nowhere[0]), make_layout(make_shape(128, 64), StrideA{}));
   auto const gB = make_tensor(make_gmem_ptr(&nowhere[0]), make_layout(make_shape(128, 64), StrideB{}));
-  auto const gC =
-      make_tensor(make_gmem_ptr(&nowhere_c[0]), make_layout(make_shape(128, 128), make_stride(_1{}, 128)));
+  auto const gC = make_tensor(make_gmem_ptr(&nowhere_c[0]), make_layout(make_shape(128, 128), make_stride(_1{}, 128)));
   auto const a = make_tma_copy(SM90_TMA_LOAD{}, gA, LayoutA{}, Tile{}, _1{});
   auto const b = make_tma_copy(SM90_TMA_LOAD{}, gB, LayoutB{}, Tile{}, _1{});
   auto const c = make_tma_copy(SM90_TMA_STORE{}, gC, Layout<Shape<_128, _128>>{}, Shape<_128, _128>{}, _1{});
@@ -139,9 +134,9 @@ void is_exact() {
   config.parameters.emplace_back(descriptor(a, gA, A.bytes()), A, false);
   config.parameters.emplace_back(descriptor(b, gB, B.bytes()), B, false);
   config.parameters.emplace_back(descriptor(c, gC, C.bytes()), C, true);
-  emulate::Report const report = emulate::run(run<Op, LayoutA, LayoutB, remove_cvref_t<decltype(a)>,
-                                                  remove_cvref_t<decltype(b)>, remove_cvref_t<decltype(c)>>,
-                                              config);
+  emulate::Report const report = emulate::run(
+      run<Op, LayoutA, LayoutB, remove_cvref_t<decltype(a)>, remove_cvref_t<decltype(b)>, remove_cvref_t<decltype(c)>>,
+      config);
   for (auto const& finding : report.findings) ADD_FAILURE() << finding.message;
   for (int m = 0; m < 128; ++m) {
     for (int n = 0; n < 128; ++n) {
@@ -163,11 +158,9 @@ TEST(Multicast, TwoCtasLoadHalfATileEach) {
   emulate::Buffer A = filled<half_t>("A", 256 * 64, [](int i) { return half_t(float(i % 2048)); });
   emulate::Buffer out("out", 2 * 8192 * 2);
   alignas(128) static half_t nowhere[64];
-  auto const gA =
-      make_tensor(make_gmem_ptr(&nowhere[0]), make_layout(make_shape(256, 64), Stride<Int<64>, _1>{}));
+  auto const gA = make_tensor(make_gmem_ptr(&nowhere[0]), make_layout(make_shape(256, 64), Stride<Int<64>, _1>{}));
   auto const tma = make_tma_copy(SM90_TMA_LOAD_MULTICAST{}, gA, Smem{}, Tile{}, _2{});
-  emulate::LaunchConfig config{
-      .grid = {2}, .block = {64}, .shared_bytes = 16392, .workers = 1, .cluster = {2, 1, 1}};
+  emulate::LaunchConfig config{.grid = {2}, .block = {64}, .shared_bytes = 16392, .workers = 1, .cluster = {2, 1, 1}};
   config.parameters.emplace_back(descriptor(tma, gA, A.bytes(), 2), A, false);
   config.parameters.emplace_back(out, true);
   emulate::Report const report = emulate::run(run_shared_load<Smem, remove_cvref_t<decltype(tma)>>, config);
@@ -203,8 +196,7 @@ TEST(Tma, BoxesOfLargerElementsThanTheTensors) {
   emulate::Buffer A = filled<float>("A", 64 * 32, [](int i) { return float(i); }), out("out", 512 * 4);
   alignas(128) static float nowhere[64];
   auto const gA = make_tensor(make_gmem_ptr(&nowhere[0]), make_layout(make_shape(64, 32)));
-  auto const tma =
-      make_tma_copy<uint64_t>(SM90_TMA_LOAD{}, gA, Layout<Shape<_32, _16>>{}, Shape<_32, _16>{}, _1{});
+  auto const tma = make_tma_copy<uint64_t>(SM90_TMA_LOAD{}, gA, Layout<Shape<_32, _16>>{}, Shape<_32, _16>{}, _1{});
   emulate::LaunchConfig config{.grid = {1}, .block = {64}, .shared_bytes = 2056, .workers = 1};
   config.parameters.emplace_back(*tma.get_tma_descriptor(), A, false);
   config.parameters.emplace_back(out, true);
@@ -215,25 +207,22 @@ TEST(Tma, BoxesOfLargerElementsThanTheTensors) {
 
 TEST(WarpgroupProducts, HalfKMajorInEverySwizzle) {
   using Op = GMMA::Mma<128, Number::f32, Number::f16, Number::f16>;
-  is_exact<Op, Tiled<GMMA::Layout_K_SW128_Atom, half_t>, Tiled<GMMA::Layout_K_SW64_Atom, half_t>, KMajor,
-           KMajor>();
-  is_exact<Op, Tiled<GMMA::Layout_K_SW32_Atom, half_t>, Tiled<GMMA::Layout_K_INTER_Atom, half_t>, KMajor,
-           KMajor>();
+  is_exact<Op, Tiled<GMMA::Layout_K_SW128_Atom, half_t>, Tiled<GMMA::Layout_K_SW64_Atom, half_t>, KMajor, KMajor>();
+  is_exact<Op, Tiled<GMMA::Layout_K_SW32_Atom, half_t>, Tiled<GMMA::Layout_K_INTER_Atom, half_t>, KMajor, KMajor>();
 }
 TEST(WarpgroupProducts, Bfloat16MnMajor) {
   using Op = GMMA::Mma<128, Number::f32, Number::bf16, Number::bf16, false, Major::MN, Major::MN>;
-  is_exact<Op, Tiled<GMMA::Layout_MN_SW128_Atom, bfloat16_t>, Tiled<GMMA::Layout_MN_SW64_Atom, bfloat16_t>,
-           MnMajor, MnMajor>();
+  is_exact<Op, Tiled<GMMA::Layout_MN_SW128_Atom, bfloat16_t>, Tiled<GMMA::Layout_MN_SW64_Atom, bfloat16_t>, MnMajor,
+           MnMajor>();
 }
 TEST(WarpgroupProducts, SmallerN) {
   using Op = GMMA::Mma<64, Number::f32, Number::f16, Number::f16, false, Major::K, Major::MN>;
-  is_exact<Op, Tiled<GMMA::Layout_K_SW128_Atom, half_t>, Tiled<GMMA::Layout_MN_SW128_Atom, half_t>, KMajor,
-           MnMajor>();
+  is_exact<Op, Tiled<GMMA::Layout_K_SW128_Atom, half_t>, Tiled<GMMA::Layout_MN_SW128_Atom, half_t>, KMajor, MnMajor>();
 }
 TEST(WarpgroupProducts, TensorFloat) {
   using Op = GMMA::Mma<128, Number::f32, Number::tf32, Number::tf32>;
-  is_exact<Op, Tiled<GMMA::Layout_K_SW128_Atom, tfloat32_t>, Tiled<GMMA::Layout_K_SW128_Atom, tfloat32_t>,
-           KMajor, KMajor>();
+  is_exact<Op, Tiled<GMMA::Layout_K_SW128_Atom, tfloat32_t>, Tiled<GMMA::Layout_K_SW128_Atom, tfloat32_t>, KMajor,
+           KMajor>();
 }
 
 }  // namespace

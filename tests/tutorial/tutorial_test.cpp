@@ -115,8 +115,7 @@ TEST(Tutorial, MistakesAreRefusedInTheseWords) {
     std::ofstream(file) << "#include <zellige/tensor.hpp>\nusing namespace zellige;\n"
                         << "void mistake([[maybe_unused]] int n, [[maybe_unused]] float* p) {\n"
                         << statement << "\n}\n";
-    return run(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file +
-               " 2>&1");
+    return run(ZELLIGE_CXX " -std=c++20 -fsyntax-only -I \"" ZELLIGE_SOURCE_DIR "/include\" " + file + " 2>&1");
   };
   EXPECT_EQ(compile("").text, "");
   int mistakes = 0;

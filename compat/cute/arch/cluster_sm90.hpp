@@ -30,8 +30,7 @@ CUTE_DEVICE ElectOneLaneIdReturnType elect_one_leader_sync() {
 
 /// Writes a value into the shared memory of block `rank` and completes 4 bytes on the barrier of that block.
 /// Both addresses are offsets as this block has them.
-CUTE_DEVICE void store_shared_remote(uint32_t value, uint32_t smem_address, uint32_t barrier_address,
-                                     uint32_t rank) {
+CUTE_DEVICE void store_shared_remote(uint32_t value, uint32_t smem_address, uint32_t barrier_address, uint32_t rank) {
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
                    set_block_rank(smem_address, rank)),
                "r"(value), "r"(set_block_rank(barrier_address, rank))

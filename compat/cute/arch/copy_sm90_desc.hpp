@@ -54,12 +54,8 @@ inline CUtensorMapSwizzle to_CUtensorMapSwizzle(SmemSwizzleBits bits, SmemSwizzl
   if (base == SmemSwizzleBase::SWIZZLE_BASE_64B) return CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B;
   return CUtensorMapSwizzle(bits);
 }
-inline CUtensorMapFloatOOBfill to_CUtensorMapFloatOOBfill(OOBFill const& t) {
-  return CUtensorMapFloatOOBfill(t);
-}
-inline CUtensorMapL2promotion to_CUtensorMapL2promotion(L2Promotion const& t) {
-  return CUtensorMapL2promotion(t);
-}
+inline CUtensorMapFloatOOBfill to_CUtensorMapFloatOOBfill(OOBFill const& t) { return CUtensorMapFloatOOBfill(t); }
+inline CUtensorMapL2promotion to_CUtensorMapL2promotion(L2Promotion const& t) { return CUtensorMapL2promotion(t); }
 #endif
 
 }  // namespace TMA

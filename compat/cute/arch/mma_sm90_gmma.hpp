@@ -20,13 +20,11 @@ enum class SparseSel { Zero = 0, One = 1 };
 /// select, so a call is a compile error.
 template <class A, class B, class C, class TileShape_MNK, Major = Major::K, Major = Major::K, auto... args>
 CUTE_HOST_DEVICE constexpr auto ss_op_selector_sparse() {
-  static_assert(sizeof(A) == 0,
-                "ss_op_selector_sparse: name one of CUTLASS's GMMA::SPARSE instructions instead");
+  static_assert(sizeof(A) == 0, "ss_op_selector_sparse: name one of CUTLASS's GMMA::SPARSE instructions instead");
 }
 template <class A, class B, class C, class TileShape_MNK, Major = Major::K, Major = Major::K, auto... args>
 CUTE_HOST_DEVICE constexpr auto rs_op_selector_sparse() {
-  static_assert(sizeof(A) == 0,
-                "rs_op_selector_sparse: name one of CUTLASS's GMMA::SPARSE instructions instead");
+  static_assert(sizeof(A) == 0, "rs_op_selector_sparse: name one of CUTLASS's GMMA::SPARSE instructions instead");
 }
 
 CUTE_HOST_DEVICE char const* to_string(LayoutType const& t) {
@@ -47,8 +45,8 @@ using zellige::mma_unpack;
 // Thread-value layouts: CLayout for accumulators of 64 x N, ALayout for A in registers by its number of
 // columns K, ABLayout for shared-memory operands.
 template <int N>
-using CLayout_64xN = Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2, Int<N / 8>>>,
-                            Stride<Stride<_128, _1, _16>, Stride<_64, _8, _512>>>;
+using CLayout_64xN =
+    Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2, Int<N / 8>>>, Stride<Stride<_128, _1, _16>, Stride<_64, _8, _512>>>;
 using CLayout_64x8 = CLayout_64xN<8>;
 using CLayout_64x16 = CLayout_64xN<16>;
 using CLayout_64x32 = CLayout_64xN<32>;
@@ -57,14 +55,13 @@ using CLayout_64x96 = CLayout_64xN<96>;
 using CLayout_64x128 = CLayout_64xN<128>;
 using CLayout_64x192 = CLayout_64xN<192>;
 using CLayout_64x256 = CLayout_64xN<256>;
-using ALayout_64x8 =
-    Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2>>, Stride<Stride<_64, _1, _16>, Stride<_8, _256>>>;
+using ALayout_64x8 = Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2>>, Stride<Stride<_64, _1, _16>, Stride<_8, _256>>>;
 using ALayout_64x16 =
     Layout<Shape<Shape<_4, _8, _4>, Shape<_2, _2, _2>>, Stride<Stride<_128, _1, _16>, Stride<_64, _8, _512>>>;
-using ALayout_64x32 = Layout<Shape<Shape<_4, _8, _4>, Shape<_4, _2, _2>>,
-                             Stride<Stride<_256, _1, _16>, Stride<_64, _8, _1024>>>;
-using ALayout_64x64 = Layout<Shape<Shape<_4, _8, _4>, Shape<_8, _2, _2>>,
-                             Stride<Stride<_512, _1, _16>, Stride<_64, _8, _2048>>>;
+using ALayout_64x32 =
+    Layout<Shape<Shape<_4, _8, _4>, Shape<_4, _2, _2>>, Stride<Stride<_256, _1, _16>, Stride<_64, _8, _1024>>>;
+using ALayout_64x64 =
+    Layout<Shape<Shape<_4, _8, _4>, Shape<_8, _2, _2>>, Stride<Stride<_512, _1, _16>, Stride<_64, _8, _2048>>>;
 template <int M, int K>
 using ABLayout = Layout<Shape<_128, Shape<Int<M>, Int<K>>>, Stride<_0, Stride<_1, Int<M>>>>;
 

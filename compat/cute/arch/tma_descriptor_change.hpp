@@ -14,28 +14,25 @@ namespace zellige {
 
 /// Replaces the tensor's address in a descriptor in global memory.
 CUTE_DEVICE void tma_descriptor_replace_addr_in_global_mem(TmaDescriptor const* map, void const* pointer) {
-  asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(map), "l"(pointer)
-               : "memory");
+  asm volatile("tensormap.replace.tile.global_address.global.b1024.b64 [%0], %1;" ::"l"(map), "l"(pointer) : "memory");
 }
 /// Replaces the tensor's address in a descriptor in shared memory.
 CUTE_DEVICE void tma_descriptor_replace_addr_in_shared_mem(TmaDescriptor& map, void const* pointer) {
-  asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(
-                   cast_smem_ptr_to_uint(&map)),
-               "l"(pointer)
-               : "memory");
+  asm volatile(
+      "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(cast_smem_ptr_to_uint(&map)),
+      "l"(pointer)
+      : "memory");
 }
 
 namespace detail {
 template <int D>
 CUTE_DEVICE void replace_extent(uint32_t map, uint32_t extent) {
-  asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], %1, %2;" ::"r"(map), "n"(D),
-               "r"(extent)
+  asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], %1, %2;" ::"r"(map), "n"(D), "r"(extent)
                : "memory");
 }
 template <int D>
 CUTE_DEVICE void replace_stride(uint32_t map, uint64_t bytes) {
-  asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], %1, %2;" ::"r"(map), "n"(D),
-               "l"(bytes)
+  asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], %1, %2;" ::"r"(map), "n"(D), "l"(bytes)
                : "memory");
 }
 }  // namespace detail

@@ -49,13 +49,12 @@ CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I.
   f(get<I>(a)...);
 }
 template <class F, class A, int... I, class B, int... J>
-CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>, B&& b,
-                                              int_sequence<J...>) {
+CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>, B&& b, int_sequence<J...>) {
   f(get<I>(a)..., get<J>(b)...);
 }
 template <class F, class A, int... I, class B, int... J, class C, int... K>
-CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>, B&& b,
-                                              int_sequence<J...>, C&& c, int_sequence<K...>) {
+CUTE_HOST_DEVICE constexpr void explode_tuple(F const& f, A&& a, int_sequence<I...>, B&& b, int_sequence<J...>, C&& c,
+                                              int_sequence<K...>) {
   f(get<I>(a)..., get<J>(b)..., get<K>(c)...);
 }
 

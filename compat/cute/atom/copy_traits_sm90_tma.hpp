@@ -16,8 +16,7 @@ namespace zellige {
 template <class Op, class... Args>
 struct TMA_LOAD_Unpack {
   template <tensor_like S, tensor_like D>
-  CUTE_HOST_DEVICE friend constexpr void copy_unpack(Copy_Traits<Op, Args...> const& traits, S const& src,
-                                                     D&& dst) {
+  CUTE_HOST_DEVICE friend constexpr void copy_unpack(Copy_Traits<Op, Args...> const& traits, S const& src, D&& dst) {
     static_assert(is_smem_v<remove_cvref_t<D>>, "a load by TMA writes shared memory: make_smem_ptr");
     auto const coordinates = src(Int<0>{});
     using Known = remove_cvref_t<decltype(traits.opargs_)>;
@@ -40,8 +39,7 @@ CUTE_HOST_RTC auto make_tma_copy_tiled(Op const&, A const&...) {
 }
 template <class Internal, class Op, class... A>
 CUTE_HOST_RTC auto make_tma_copy_atom(Op const&, A const&...) {
-  static_assert(sizeof(Op) == 0,
-                "make_tma_copy_atom: make_tma_atom makes atoms of SM90; those of SM100 are not here");
+  static_assert(sizeof(Op) == 0, "make_tma_copy_atom: make_tma_atom makes atoms of SM90; those of SM100 are not here");
 }
 
 /// Computes the extents and strides (in elements) of a global tensor as a TMA descriptor needs them, for
@@ -49,8 +47,7 @@ CUTE_HOST_RTC auto make_tma_copy_atom(Op const&, A const&...) {
 /// elements in mode i of `box_modes` select. On entry, box_shape must be all ones and box_stride all zeros.
 template <tensor_like X, class BoxModes, class S, size_t N>
 CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes const& box_modes,
-                                                           array<S, N>& box_shape,
-                                                           array<uint64_t, N>& box_stride) {
+                                                           array<S, N>& box_shape, array<uint64_t, N>& box_stride) {
   auto const shape_of_x = shape(x);
   auto const stride_of_x = stride(x);
   for_each(make_seq<rank_v<BoxModes>>{}, [&](auto i) {
@@ -65,8 +62,7 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(X const& x, BoxModes 
         uint64_t const before = box_stride[i];
         box_stride[i] = uint64_t(gcd(static_cast<long long>(before), static_cast<long long>(step)));
         if (box_stride[i] != 0)
-          box_shape[i] =
-              S((box_shape[i] - 1) * (before / box_stride[i]) + (extent - 1) * (step / box_stride[i]) + 1);
+          box_shape[i] = S((box_shape[i] - 1) * (before / box_stride[i]) + (extent - 1) * (step / box_stride[i]) + 1);
         else
           box_shape[i] = S(extent);
       });
@@ -83,12 +79,10 @@ CUTE_HOST_DEVICE constexpr void fill_tma_gmem_shape_stride(Copy const&, X const&
 }
 template <class Copy, tensor_like X, class S, size_t N>
 requires(
-    requires { typename Copy::Traits::AuxParams; } &&
-    !requires { typename Copy::AuxParams; }) CUTE_HOST_DEVICE
+    requires { typename Copy::Traits::AuxParams; } && !requires { typename Copy::AuxParams; }) CUTE_HOST_DEVICE
     constexpr void fill_tma_gmem_shape_stride(Copy const&, X const& x, array<S, N>& box_shape,
                                               array<uint64_t, N>& box_stride) {
-  fill_tma_gmem_shape_stride(x, stride(typename Copy::Traits::AuxParams::TmaGmemBasis{}), box_shape,
-                             box_stride);
+  fill_tma_gmem_shape_stride(x, stride(typename Copy::Traits::AuxParams::TmaGmemBasis{}), box_shape, box_stride);
 }
 
 }  // namespace zellige::detail

@@ -29,8 +29,7 @@ using eso::ESO_t;
 namespace std {
 
 template <class... T>
-struct tuple_size<zellige::type_list<T...>>
-    : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};
+struct tuple_size<zellige::type_list<T...>> : CUTE_STL_NAMESPACE::integral_constant<zellige::size_t, sizeof...(T)> {};
 template <zellige::size_t I, class... T>
 struct tuple_element<I, zellige::type_list<T...>> : tuple_element<I, zellige::tuple<T...>> {};
 

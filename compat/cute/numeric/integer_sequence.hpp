@@ -30,11 +30,9 @@ struct shifted_sequence<T, Begin, integer_sequence<T, v...>> {
 /// The sequence Begin, ..., End - 1; empty if End <= Begin. make_integer_sequence_reverse is N - 1, ..., 0.
 template <class T, T Begin, T End>
 using make_integer_range =
-    typename detail::shifted_sequence<T, Begin,
-                                      make_integer_sequence<T, (End > Begin ? End - Begin : 0)>>::type;
+    typename detail::shifted_sequence<T, Begin, make_integer_sequence<T, (End > Begin ? End - Begin : 0)>>::type;
 template <class T, T N>
-using make_integer_sequence_reverse =
-    typename detail::shifted_sequence<T, 0, make_integer_sequence<T, N>>::reversed;
+using make_integer_sequence_reverse = typename detail::shifted_sequence<T, 0, make_integer_sequence<T, N>>::reversed;
 
 template <int... I>
 using int_sequence = integer_sequence<int, I...>;

@@ -52,8 +52,7 @@ class NamedBarrier {
   static constexpr uint32_t HardwareMaxNumNamedBarriers = 16;
 
   CUTLASS_DEVICE NamedBarrier(uint32_t threads, uint32_t id = 0) : threads_(threads), id_(user(id)) {}
-  CUTLASS_DEVICE NamedBarrier(uint32_t threads, ReservedNamedBarriers id)
-      : threads_(threads), id_(uint32_t(id)) {}
+  CUTLASS_DEVICE NamedBarrier(uint32_t threads, ReservedNamedBarriers id) : threads_(threads), id_(uint32_t(id)) {}
 
   CUTLASS_DEVICE void arrive_and_wait() const { zellige::named_barrier_sync(id_, threads_); }
   CUTLASS_DEVICE void sync() const { zellige::named_barrier_sync(id_, threads_); }
@@ -73,12 +72,8 @@ class NamedBarrier {
     zellige::named_barrier_sync(uint32_t(id), threads);
   }
   CUTLASS_DEVICE static void sync(uint32_t threads, uint32_t id) { arrive_and_wait(threads, id); }
-  CUTLASS_DEVICE static void sync(uint32_t threads, ReservedNamedBarriers id) {
-    arrive_and_wait(threads, id);
-  }
-  CUTLASS_DEVICE static void arrive(uint32_t threads, uint32_t id) {
-    zellige::named_barrier_arrive(user(id), threads);
-  }
+  CUTLASS_DEVICE static void sync(uint32_t threads, ReservedNamedBarriers id) { arrive_and_wait(threads, id); }
+  CUTLASS_DEVICE static void arrive(uint32_t threads, uint32_t id) { zellige::named_barrier_arrive(user(id), threads); }
   CUTLASS_DEVICE static void arrive(uint32_t threads, ReservedNamedBarriers id) {
     zellige::named_barrier_arrive(uint32_t(id), threads);
   }
@@ -100,9 +95,7 @@ struct ClusterBarrier {
 
   CUTLASS_DEVICE void init(uint32_t arrivals) const { init(&barrier_, arrivals); }
   /// True if the phase of the given parity has completed; false without a test if `ask` is 0.
-  CUTLASS_DEVICE bool test_wait(uint32_t phase, uint32_t ask = true) const {
-    return test_wait(&barrier_, phase, ask);
-  }
+  CUTLASS_DEVICE bool test_wait(uint32_t phase, uint32_t ask = true) const { return test_wait(&barrier_, phase, ask); }
   /// Waits for a limited time; true if the phase of the given parity has completed.
   CUTLASS_DEVICE bool try_wait(uint32_t phase) const { return try_wait(&barrier_, phase); }
   CUTLASS_DEVICE void wait(uint32_t phase) const { wait(&barrier_, phase); }
@@ -121,9 +114,7 @@ struct ClusterBarrier {
   CUTLASS_DEVICE static bool try_wait(ValueType const* at, uint32_t phase) {
     return zellige::mbarrier_try_wait(pointer(at), phase);
   }
-  CUTLASS_DEVICE static void wait(ValueType const* at, uint32_t phase) {
-    zellige::mbarrier_wait(pointer(at), phase);
-  }
+  CUTLASS_DEVICE static void wait(ValueType const* at, uint32_t phase) { zellige::mbarrier_wait(pointer(at), phase); }
   CUTLASS_DEVICE static void arrive(ValueType const* at) { zellige::mbarrier_arrive(pointer(at)); }
   CUTLASS_DEVICE static void arrive(ValueType const* at, uint32_t cta, uint32_t pred) {
     if (pred) zellige::mbarrier_arrive_remote(pointer(at), cta);
@@ -154,8 +145,7 @@ struct ClusterTransactionBarrier : ClusterBarrier {
   CUTLASS_DEVICE static void arrive_and_expect_tx(ValueType const* at, uint32_t bytes) {
     zellige::mbarrier_arrive_expect_tx(pointer(at), bytes);
   }
-  CUTLASS_DEVICE static void arrive_and_expect_tx(ValueType const* at, uint32_t bytes, uint32_t cta,
-                                                  uint32_t pred) {
+  CUTLASS_DEVICE static void arrive_and_expect_tx(ValueType const* at, uint32_t bytes, uint32_t cta, uint32_t pred) {
     if (pred) zellige::mbarrier_arrive_expect_tx_remote(pointer(at), cta, bytes);
   }
   CUTLASS_DEVICE static void expect_transaction(ValueType const* at, uint32_t bytes) {
@@ -166,29 +156,24 @@ struct ClusterTransactionBarrier : ClusterBarrier {
   CUTLASS_DEVICE static void complete_transaction(ValueType const* at, uint32_t cta, uint32_t bytes,
                                                   uint32_t pred = 1) {
     if (pred)
-      asm volatile("mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%0], %1;" ::"r"(
-                       zellige::cluster_address(at, cta)),
-                   "r"(bytes)
-                   : "memory");
+      asm volatile(
+          "mbarrier.complete_tx.shared::cluster.relaxed.cluster.b64 [%0], %1;" ::"r"(zellige::cluster_address(at, cta)),
+          "r"(bytes)
+          : "memory");
   }
 #endif
 
   // The names of these functions in CUTLASS 3.0 to 3.3.
   CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes) const { arrive_and_expect_tx(bytes); }
-  CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes, uint32_t cta) const {
-    arrive_and_expect_tx(bytes, cta);
-  }
+  CUTLASS_DEVICE void arrive_and_reset_bytes(uint32_t bytes, uint32_t cta) const { arrive_and_expect_tx(bytes, cta); }
   CUTLASS_DEVICE static void arrive_and_reset_bytes(ValueType const* at, uint32_t bytes) {
     arrive_and_expect_tx(at, bytes);
   }
-  CUTLASS_DEVICE static void arrive_and_reset_bytes(ValueType const* at, uint32_t bytes, uint32_t cta,
-                                                    uint32_t pred) {
+  CUTLASS_DEVICE static void arrive_and_reset_bytes(ValueType const* at, uint32_t bytes, uint32_t cta, uint32_t pred) {
     arrive_and_expect_tx(at, bytes, cta, pred);
   }
   CUTLASS_DEVICE void reset_bytes(uint32_t bytes) const { expect_transaction(bytes); }
-  CUTLASS_DEVICE static void reset_bytes(ValueType const* at, uint32_t bytes) {
-    expect_transaction(at, bytes);
-  }
+  CUTLASS_DEVICE static void reset_bytes(ValueType const* at, uint32_t bytes) { expect_transaction(at, bytes); }
   CUTLASS_DEVICE void commit(uint32_t bytes, uint32_t pred = 1) const { complete_transaction(bytes, pred); }
 #if !defined(ZELLIGE_EMULATE)
   CUTLASS_DEVICE void commit(uint32_t cta, uint32_t bytes, uint32_t pred) const {
@@ -230,8 +215,7 @@ CUTLASS_DEVICE void initialize_barrier_array(uint64_t* at, int arrivals) {
   for (uint32_t i = 0; i < stages; ++i) T::init(at + i, uint32_t(arrivals));
 }
 template <class Full, class Empty, uint32_t stages>
-CUTLASS_DEVICE void initialize_barrier_array_pair(Full full, Empty empty, int full_arrivals,
-                                                  int empty_arrivals) {
+CUTLASS_DEVICE void initialize_barrier_array_pair(Full full, Empty empty, int full_arrivals, int empty_arrivals) {
   initialize_barrier_array<Full, stages>(full, full_arrivals);
   initialize_barrier_array<Empty, stages>(empty, empty_arrivals);
 }
@@ -246,8 +230,7 @@ CUTLASS_DEVICE void initialize_barrier_array_aligned(P at, int arrivals) {
   if (zellige::elect_one()) initialize_barrier_array<T, stages>(at, arrivals);
 }
 template <class Full, class Empty, uint32_t stages, class PF, class PE>
-CUTLASS_DEVICE void initialize_barrier_array_pair_aligned(PF full, PE empty, int full_arrivals,
-                                                          int empty_arrivals) {
+CUTLASS_DEVICE void initialize_barrier_array_pair_aligned(PF full, PE empty, int full_arrivals, int empty_arrivals) {
   if (zellige::elect_one())
     initialize_barrier_array_pair<Full, Empty, stages>(full, empty, full_arrivals, empty_arrivals);
 }

@@ -41,8 +41,7 @@ struct PipelineState {
   using Stage = zellige::RingStage<int(Stages)>;
 
   PipelineState() = default;
-  CUTLASS_HOST_DEVICE PipelineState(int index, uint32_t phase, uint32_t count)
-      : stage_{index, phase}, count_(count) {}
+  CUTLASS_HOST_DEVICE PipelineState(int index, uint32_t phase, uint32_t count) : stage_{index, phase}, count_(count) {}
   CUTLASS_HOST_DEVICE int index() const { return stage_.index; }
   CUTLASS_HOST_DEVICE uint32_t phase() const { return stage_.phase; }
   CUTLASS_HOST_DEVICE uint32_t count() const { return count_; }

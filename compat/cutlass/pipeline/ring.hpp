@@ -67,21 +67,17 @@ class PipelineRing {
 
  protected:
   CUTLASS_DEVICE PipelineRing(SharedStorage& storage, ThreadCategory role)
-      : ring_{reinterpret_cast<uint64_t*>(storage.full_barrier_),
-              reinterpret_cast<uint64_t*>(storage.empty_barrier_)},
+      : ring_{reinterpret_cast<uint64_t*>(storage.full_barrier_), reinterpret_cast<uint64_t*>(storage.empty_barrier_)},
         role_(role) {}
 
   /// Initialises the barriers by the given warp; called by all threads of the block.
-  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, int warp, uint32_t producers,
-                                           uint32_t consumers) {
+  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, int warp, uint32_t producers, uint32_t consumers) {
     if (canonical_warp_idx_sync() == warp)
       arch::detail::initialize_barrier_array_pair_aligned<Full*, Empty*, Stages>(
           &storage.full_barrier_[0], &storage.empty_barrier_[0], int(producers), int(consumers));
     arch::fence_barrier_init();
   }
-  CUTLASS_DEVICE Full& full(PipelineState s) const {
-    return reinterpret_cast<Full&>(*ring_.full_barrier(s.stage()));
-  }
+  CUTLASS_DEVICE Full& full(PipelineState s) const { return reinterpret_cast<Full&>(*ring_.full_barrier(s.stage())); }
   CUTLASS_DEVICE Empty& empty(PipelineState s) const {
     return reinterpret_cast<Empty&>(*ring_.empty_barrier(s.stage()));
   }

@@ -36,8 +36,7 @@ using namespace cute;
 /// blocks share loads along rows and columns, a stage is empty when the consumers of all blocks in this
 /// block's row and column have released it.
 template <int Stages_>
-class PipelineTmaAsync
-    : public detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier> {
+class PipelineTmaAsync : public detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier> {
   using Ring = detail::PipelineRing<Stages_, arch::ClusterTransactionBarrier, arch::ClusterBarrier>;
 
  public:
@@ -54,8 +53,7 @@ class PipelineTmaAsync
   };
 
   template <class ClusterShape>
-  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, Params params,
-                                           ClusterShape const& cluster) {
+  CUTLASS_DEVICE static void init_barriers(SharedStorage& storage, Params params, ClusterShape const& cluster) {
     uint32_t consumers = params.num_consumers;
     if (int(size(cluster)) > 1) {
       uint32_t const groups = (params.num_consumers + NumThreadsPerWarpGroup - 1) / NumThreadsPerWarpGroup;
@@ -67,8 +65,7 @@ class PipelineTmaAsync
   /// Constructs the pipeline; called by all threads of the block. Init and Masks are true_type or false_type:
   /// Init initialises the barriers, Masks computes to which blocks this thread signals a release.
   template <class ClusterShape, class Init = true_type, class Masks = true_type>
-  CUTLASS_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster, Init = {},
-                                  Masks = {})
+  CUTLASS_DEVICE PipelineTmaAsync(SharedStorage& storage, Params params, ClusterShape cluster, Init = {}, Masks = {})
       : Ring(storage, params.role), params_(params) {
     if constexpr (Init::value) init_barriers(storage, params, cluster);
     if constexpr (Masks::value) find_target(cluster);
@@ -88,9 +85,7 @@ class PipelineTmaAsync
   CUTLASS_DEVICE void producer_commit(PipelineState, uint32_t /*bytes*/) {}
   template <class Arrive>
   requires requires(Arrive arrive, uint64_t* barrier) { arrive(barrier); }
-  CUTLASS_DEVICE void producer_commit(PipelineState s, Arrive&& arrive) {
-    arrive(this->producer_get_barrier(s));
-  }
+  CUTLASS_DEVICE void producer_commit(PipelineState s, Arrive&& arrive) { arrive(this->producer_get_barrier(s)); }
   /// Signals that this thread no longer reads the stage, unless `skip` is set.
   CUTLASS_DEVICE void consumer_release(PipelineState s, uint32_t skip = false) {
     this->check_consumer();
@@ -109,11 +104,9 @@ class PipelineTmaAsync
     alone_ = blocks == 1;
     signals_ = true;
     if (alone_) return;
-    assert(
-        (params_.num_consumers % NumThreadsPerWarpGroup == 0 || params_.num_consumers == NumThreadsPerWarp) &&
-        "PipelineTmaAsync in a cluster: the consumers are whole warpgroups, or one warp");
-    uint32_t const group =
-        params_.num_consumers == NumThreadsPerWarp ? NumThreadsPerWarp : NumThreadsPerWarpGroup;
+    assert((params_.num_consumers % NumThreadsPerWarpGroup == 0 || params_.num_consumers == NumThreadsPerWarp) &&
+           "PipelineTmaAsync in a cluster: the consumers are whole warpgroups, or one warp");
+    uint32_t const group = params_.num_consumers == NumThreadsPerWarp ? NumThreadsPerWarp : NumThreadsPerWarpGroup;
     uint32_t const thread = threadIdx.x % group, each = group / 16;  // a cluster has at most 16 blocks
     target_ = thread / each;
     auto const here = block_id_in_cluster();
@@ -239,8 +232,7 @@ class PipelineTmaStore {
   /// Waits until the stage may be overwritten.
   CUTLASS_DEVICE void producer_acquire(PipelineState s) {
     static_assert(Stages_ > 0, "PipelineTmaStore<0> has no stage to acquire");
-    if (params_.always_wait || s.count() > UnacquiredStages)
-      zellige::tma_store_wait_read<int(UnacquiredStages)>();
+    if (params_.always_wait || s.count() > UnacquiredStages) zellige::tma_store_wait_read<int(UnacquiredStages)>();
   }
   CUTLASS_DEVICE void producer_commit(PipelineState) { zellige::tma_store_commit(); }
   CUTLASS_DEVICE void producer_tail(PipelineState) { zellige::tma_store_wait_read<0>(); }
@@ -285,9 +277,7 @@ class OrderedSequenceBarrier {
   CUTLASS_DEVICE void advance() { ++state_; }
 
  private:
-  CUTLASS_DEVICE Barrier& of_group(uint32_t group) {
-    return barriers_[state_.index() * SequenceLength + int(group)];
-  }
+  CUTLASS_DEVICE Barrier& of_group(uint32_t group) { return barriers_[state_.index() * SequenceLength + int(group)]; }
   Params params_;
   Barrier* barriers_;
   PipelineState<uint32_t(SequenceDepth)> state_;

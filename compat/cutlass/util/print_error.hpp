@@ -59,10 +59,9 @@ matrix_inf_norm_result matrix_diff_inf_norm(cute::Tensor<EngineA, LayoutA> const
                  (long long)(cute::size<1>(b)));
     return {NAN, true};
   }
-  return cutlass::detail::norm_of(
-      (long long)(cute::size<0>(a)), (long long)(cute::size<1>(a)), [&](auto i, auto j) {
-        return cutlass::detail::as_double(a(i, j)) - cutlass::detail::as_double(b(i, j));
-      });
+  return cutlass::detail::norm_of((long long)(cute::size<0>(a)), (long long)(cute::size<1>(a)), [&](auto i, auto j) {
+    return cutlass::detail::as_double(a(i, j)) - cutlass::detail::as_double(b(i, j));
+  });
 }
 
 /// Prints the norms of all matrices and returns |C - reference| / (|A| |B|), which is independent of the
@@ -76,23 +75,21 @@ double print_matrix_multiply_mollified_relative_error(char const a_type[], cute:
   auto const off = matrix_diff_inf_norm(c, reference);
   double const scale = na.inf_norm * nb.inf_norm, error = scale == 0 ? off.inf_norm : off.inf_norm / scale;
   auto const say = [](char const* name, char const* type, auto const& x, double norm) {
-    std::printf("%s: %lld x %lld of %s, norm %g\n", name, (long long)(cute::size<0>(x)),
-                (long long)(cute::size<1>(x)), type, norm);
+    std::printf("%s: %lld x %lld of %s, norm %g\n", name, (long long)(cute::size<0>(x)), (long long)(cute::size<1>(x)),
+                type, norm);
   };
   say("A", a_type, a, na.inf_norm);
   say("B", b_type, b, nb.inf_norm);
   say("C", c_type, c, nc.inf_norm);
-  std::printf("norm of C - reference: %g\n%s error: %g\n", off.inf_norm, scale == 0 ? "absolute" : "relative",
-              error);
+  std::printf("norm of C - reference: %g\n%s error: %g\n", off.inf_norm, scale == 0 ? "absolute" : "relative", error);
   if (na.found_nan || nb.found_nan || nc.found_nan || off.found_nan)
-    std::printf("not a number in A: %d, in B: %d, in the reference: %d, in the difference: %d\n",
-                na.found_nan, nb.found_nan, nc.found_nan, off.found_nan);
+    std::printf("not a number in A: %d, in B: %d, in the reference: %d, in the difference: %d\n", na.found_nan,
+                nb.found_nan, nc.found_nan, off.found_nan);
   return error;
 }
 template <class E, class L>
 double print_matrix_multiply_mollified_relative_error(char const type[], cute::Tensor<E, L> const& a,
-                                                      cute::Tensor<E, L> const& b,
-                                                      cute::Tensor<E, L> const& c,
+                                                      cute::Tensor<E, L> const& b, cute::Tensor<E, L> const& c,
                                                       cute::Tensor<E, L> const& reference) {
   return print_matrix_multiply_mollified_relative_error(type, a, type, b, type, c, reference);
 }
@@ -105,23 +102,19 @@ int print_relative_error(std::size_t n, T1 const& data, T2 const& reference, boo
   double off = 0, size = 0, worst = 0;
   std::size_t at = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    double const x = cutlass::detail::as_double(data[i]), r = cutlass::detail::as_double(reference[i]),
-                 d = x - r;
+    double const x = cutlass::detail::as_double(data[i]), r = cutlass::detail::as_double(reference[i]), d = x - r;
     off += d * d;
     size += r * r;
     if (!(std::abs(d) <= worst)) worst = std::abs(d), at = i;
     if (print_verbose) std::printf("%zu: %g, reference %g\n", i, x, r);
   }
   double const error = size > 0 ? std::sqrt(off / size) : std::sqrt(off);
-  if (print_error)
-    std::printf("relative error %g; the largest difference is %g, at element %zu\n", error, worst, at);
+  if (print_error) std::printf("relative error %g; the largest difference is %g, at element %zu\n", error, worst, at);
   return error <= error_margin ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 template <class Engine, class Layout>
-int print_relative_error(cute::Tensor<Engine, Layout> const& data,
-                         cute::Tensor<Engine, Layout> const& reference, bool print_verbose = false,
-                         bool print_error = true, double error_margin = 0.00001) {
-  return print_relative_error(std::size_t(cute::size(data)), data, reference, print_verbose, print_error,
-                              error_margin);
+int print_relative_error(cute::Tensor<Engine, Layout> const& data, cute::Tensor<Engine, Layout> const& reference,
+                         bool print_verbose = false, bool print_error = true, double error_margin = 0.00001) {
+  return print_relative_error(std::size_t(cute::size(data)), data, reference, print_verbose, print_error, error_margin);
 }
 #endif

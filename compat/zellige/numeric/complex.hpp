@@ -16,8 +16,7 @@ inline constexpr bool is_complex_v = is_complex<T>::value;
 
 /// Computes d = a * b + c; real and imaginary part in two multiply-adds each, like the instructions.
 template <class D, class A, class B, class C>
-CUTE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<B> const& b,
-                                    complex<C> const& c) {
+CUTE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<B> const& b, complex<C> const& c) {
   D const re = a.real() * b.real() + c.real() - a.imag() * b.imag();
   d.imag() = a.real() * b.imag() + c.imag() + a.imag() * b.real();
   d.real() = re;

@@ -10,8 +10,8 @@
 
 namespace zellige {
 
-using cutlass::bin1_t, cutlass::uint1b_t, cutlass::int2b_t, cutlass::uint2b_t, cutlass::int4b_t,
-    cutlass::uint4b_t, cutlass::int6b_t, cutlass::uint6b_t, cutlass::integer_subbyte;
+using cutlass::bin1_t, cutlass::uint1b_t, cutlass::int2b_t, cutlass::uint2b_t, cutlass::int4b_t, cutlass::uint4b_t,
+    cutlass::int6b_t, cutlass::uint6b_t, cutlass::integer_subbyte;
 
 /// Takes the sizes of sub-byte types from CUTLASS's sizeof_bits.
 template <class T>

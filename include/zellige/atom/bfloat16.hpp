@@ -13,9 +13,7 @@ struct bfloat16_t {
   bfloat16_t() = default;
   ZELLIGE_ANYWHERE bfloat16_t(FloatOf<bfloat16_t> value) : bfloat16_t(value.value) {}
   ZELLIGE_ANYWHERE explicit bfloat16_t(float value) : bits(round(value)) {}
-  ZELLIGE_ANYWHERE operator float() const {
-    return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16);
-  }
+  ZELLIGE_ANYWHERE operator float() const { return __builtin_bit_cast(float, static_cast<uint32_t>(bits) << 16); }
   ZELLIGE_ANYWHERE bfloat16_t& operator=(float value) { return *this = bfloat16_t(value); }
   ZELLIGE_ANYWHERE bfloat16_t& operator=(FloatOf<bfloat16_t> value) { return *this = bfloat16_t(value); }
   /// Returns the number whose 16 bits are `bits`.

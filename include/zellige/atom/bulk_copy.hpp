@@ -24,8 +24,7 @@ ZELLIGE_CALL void bulk_load(any_pointer to, any_pointer from, unsigned bytes, sm
   emulate::bulk_load(to, from, bytes, barrier, 0);
 #else
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          smem_address(to)),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(smem_address(to)),
       "l"(global_address(from)), "r"(bytes), "r"(smem_address(barrier))
       : "memory");
 #endif
@@ -48,8 +47,8 @@ ZELLIGE_CALL void bulk_load_hint(any_pointer to, any_pointer from, unsigned byte
 /// Copies `bytes` bytes from global memory to the shared memory of several blocks of the cluster: of every
 /// block whose rank is a set bit of `mask`, at the offset that `to` has in this block. In each of these blocks,
 /// the copy completes `bytes` bytes of the mbarrier at the offset of `barrier`.
-ZELLIGE_CALL void bulk_load_multicast(any_pointer to, any_pointer from, unsigned bytes,
-                                      smem<uint64_t> barrier, uint16_t mask) {
+ZELLIGE_CALL void bulk_load_multicast(any_pointer to, any_pointer from, unsigned bytes, smem<uint64_t> barrier,
+                                      uint16_t mask) {
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_load(to, from, bytes, barrier, 0x10000u | mask);
 #else
@@ -123,8 +122,8 @@ ZELLIGE_CALL void bulk_reduce_add(any_pointer to, any_pointer from, unsigned byt
 #else
   const auto target = global_address(to);
   const uint32_t source = smem_address(from);
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add%3 [%0], [%1], %2;" ::"l"(target),
-               "r"(source), "r"(bytes), "C"(bulk_add_suffix<T>::text)
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add%3 [%0], [%1], %2;" ::"l"(target), "r"(source),
+               "r"(bytes), "C"(bulk_add_suffix<T>::text)
                : "memory");
 #endif
 }
@@ -137,11 +136,10 @@ ZELLIGE_CALL void bulk_copy_cluster(any_pointer to, unsigned rank, any_pointer f
 #if defined(ZELLIGE_EMULATE)
   emulate::bulk_copy_cluster(to, rank, from, bytes, barrier);
 #else
-  asm volatile(
-      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          cluster_address(to, rank)),
-      "r"(smem_address(from)), "r"(bytes), "r"(cluster_address(barrier, rank))
-      : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                   cluster_address(to, rank)),
+               "r"(smem_address(from)), "r"(bytes), "r"(cluster_address(barrier, rank))
+               : "memory");
 #endif
 }
 /// Stores `value` asynchronously to the shared memory of the cluster's block `rank`, at the offset that `to`
@@ -150,10 +148,10 @@ ZELLIGE_CALL void store_async(any_pointer to, unsigned rank, uint32_t value, sme
 #if defined(ZELLIGE_EMULATE)
   emulate::store_async(to, rank, value, barrier);
 #else
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
-                   cluster_address(to, rank)),
-               "r"(value), "r"(cluster_address(barrier, rank))
-               : "memory");
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(cluster_address(to, rank)),
+      "r"(value), "r"(cluster_address(barrier, rank))
+      : "memory");
 #endif
 }
 

@@ -52,8 +52,7 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits> 
   bulk_load(first_address(dst), first_address(src), Bits::value / 8, traits.barrier);
 }
 template <class Bits, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> const&, TS const& src,
-                                       TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_S2G, Bits> const&, TS const& src, TD&& dst) {
   static_assert(is_smem_v<TS> && is_gmem_v<remove_cvref_t<TD>>,
                 "SM90_BULK_COPY_S2G copies from shared to global memory: make_smem_ptr, make_gmem_ptr");
   bulk_store(first_address(dst), first_address(src), Bits::value / 8);
@@ -83,10 +82,9 @@ ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&.
   auto const common = max_common_layout(src.layout(), dst.layout());
   // A run is at most as long as the bits that the swizzles of both pointers keep contiguous.
   constexpr int each = sizeof_bits_v<typename S::value_type>;
-  constexpr long long kept =
-      bits_kept_together<typename S::iterator> < bits_kept_together<typename DT::iterator>
-          ? bits_kept_together<typename S::iterator>
-          : bits_kept_together<typename DT::iterator>;
+  constexpr long long kept = bits_kept_together<typename S::iterator> < bits_kept_together<typename DT::iterator>
+                                 ? bits_kept_together<typename S::iterator>
+                                 : bits_kept_together<typename DT::iterator>;
   constexpr int in_common = size_v<remove_cvref_t<decltype(common)>>;
   constexpr int elements =
       in_common * each <= kept
@@ -112,18 +110,16 @@ ZELLIGE_DEVICE inline void each_common_run(S const& src, D& dst, Barrier const&.
 }  // namespace detail
 
 template <tensor_like S, tensor_like D>
-ZELLIGE_DEVICE inline void copy(Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> const& with, S const& src,
-                                D&& dst) {
+ZELLIGE_DEVICE inline void copy(Copy_Traits<SM90_BULK_COPY_AUTO, smem<uint64_t>> const& with, S const& src, D&& dst) {
   static_assert(is_gmem_v<S> && is_smem_v<remove_cvref_t<D>>,
                 "SM90_BULK_COPY_AUTO: with a barrier it copies from global to shared memory");
   detail::each_common_run(src, dst, with.barrier);
 }
 template <tensor_like S, tensor_like D>
 ZELLIGE_DEVICE inline void copy(Copy_Traits<SM90_BULK_COPY_AUTO> const&, S const& src, D&& dst) {
-  static_assert(
-      is_smem_v<S> && is_gmem_v<remove_cvref_t<D>>,
-      "SM90_BULK_COPY_AUTO: without a barrier it copies from shared to global memory; .with(barrier) "
-      "is the other way");
+  static_assert(is_smem_v<S> && is_gmem_v<remove_cvref_t<D>>,
+                "SM90_BULK_COPY_AUTO: without a barrier it copies from shared to global memory; .with(barrier) "
+                "is the other way");
   detail::each_common_run(src, dst);
 }
 

@@ -37,8 +37,8 @@ ZELLIGE_HOST_DEVICE constexpr void convert_each(From const& from, To&& to, F con
 /// extents are multiples of the MMA's tile. For each K block, copies A and B to registers with the
 /// instructions CopyA and CopyB, and multiplies them.
 template <class CopyA, class CopyB, class Mma, class A, class B, class RC, class LoadA, class LoadB>
-ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b,
-                                                  RC& rc, LoadA const& load_a, LoadB const& load_b) {
+ZELLIGE_HOST_DEVICE constexpr void multiply_tiles(unsigned tid, Mma const& mma, A const& a, B const& b, RC& rc,
+                                                  LoadA const& load_a, LoadB const& load_b) {
   using TA = typename A::value_type;
   using TB = typename B::value_type;
   auto const mine = mma.get_slice(tid);
@@ -80,8 +80,8 @@ ZELLIGE_HOST_DEVICE constexpr void load_inside(Part const& part, X const& x, R&&
 /// Adds load_a(A) * load_b(B)^T to `rc`, the accumulators of thread `tid`. A is (M, K) and B is (N, K); their
 /// extents need not be multiples of the MMA's tile. Loads A and B value by value.
 template <class Mma, class A, class B, class RC, class LoadA, class LoadB>
-ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma, A const& a, B const& b,
-                                                   RC& rc, LoadA const& load_a, LoadB const& load_b) {
+ZELLIGE_HOST_DEVICE constexpr void multiply_inside(unsigned tid, Mma const& mma, A const& a, B const& b, RC& rc,
+                                                   LoadA const& load_a, LoadB const& load_b) {
   auto const mine = mma.get_slice(tid);
   auto ra = make_fragment_like<typename Mma::FrgTypeA>(mine.partition_A(a));
   auto rb = make_fragment_like<typename Mma::FrgTypeB>(mine.partition_B(b));
@@ -103,12 +103,11 @@ ZELLIGE_HOST_DEVICE constexpr auto scaled(Alpha const& alpha, RC const& sum, boo
 
 /// Adds load_a(A) * load_b(B)^T to `rc`, the fragment of thread `tid` from partition_fragment_C. A is (M, K)
 /// and B is (N, K). All threads of `mma` call it.
-template <class... Args, tensor_like A, tensor_like B, tensor_like RC, class LoadA = as_it_is,
-          class LoadB = as_it_is, class CopyA = DefaultCopy, class CopyB = DefaultCopy>
-ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, A const& a,
-                                                    B const& b, RC&& rc, LoadA const& load_a = {},
-                                                    LoadB const& load_b = {}, CopyA const& = {},
-                                                    CopyB const& = {}) {
+template <class... Args, tensor_like A, tensor_like B, tensor_like RC, class LoadA = as_it_is, class LoadB = as_it_is,
+          class CopyA = DefaultCopy, class CopyB = DefaultCopy>
+ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, A const& a, B const& b,
+                                                    RC&& rc, LoadA const& load_a = {}, LoadB const& load_b = {},
+                                                    CopyA const& = {}, CopyB const& = {}) {
   static_assert(A::rank == 2 && B::rank == 2, "cooperative_gemm: A is (M, K) and B (N, K)");
   if constexpr (detail::tiles_divide<TiledMMA<Args...>, A, B>)
     detail::multiply_tiles<CopyA, CopyB>(tid, mma, a, b, rc, load_a, load_b);
@@ -119,20 +118,18 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args.
 /// Sets C = store(alpha * load_a(A) * load_b(B)^T + beta * load_c(C)), where A is (M, K), B is (N, K) and C is
 /// (M, N). All threads of `mma` call it; thread `tid` writes its own elements of C. C is not read if beta is 0.
 /// Fails to compile if static extents of A, B and C differ.
-template <class... Args, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
-          class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is,
-          class CopyA = DefaultCopy, class CopyB = DefaultCopy, class CopyInC = DefaultCopy,
-          class CopyOutC = DefaultCopy>
+template <class... Args, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C, class LoadA = as_it_is,
+          class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is, class CopyA = DefaultCopy,
+          class CopyB = DefaultCopy, class CopyInC = DefaultCopy, class CopyOutC = DefaultCopy>
 requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
-    constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, Alpha const& alpha,
-                                    A const& a, B const& b, Beta const& beta, C&& c, LoadA const& load_a = {},
-                                    LoadB const& load_b = {}, LoadC const& load_c = {},
-                                    Store const& store = {}, CopyA const& in_a = {}, CopyB const& in_b = {},
-                                    CopyInC const& = {}, CopyOutC const& = {}) {
+    constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args...> const& mma, Alpha const& alpha, A const& a,
+                                    B const& b, Beta const& beta, C&& c, LoadA const& load_a = {},
+                                    LoadB const& load_b = {}, LoadC const& load_c = {}, Store const& store = {},
+                                    CopyA const& in_a = {}, CopyB const& in_b = {}, CopyInC const& = {},
+                                    CopyOutC const& = {}) {
   using CT = remove_cvref_t<C>;
   using T = typename CT::value_type;
-  static_assert(A::rank == 2 && B::rank == 2 && CT::rank == 2,
-                "cooperative_gemm: A is (M, K), B (N, K) and C (M, N)");
+  static_assert(A::rank == 2 && B::rank == 2 && CT::rank == 2, "cooperative_gemm: A is (M, K), B (N, K) and C (M, N)");
   constexpr detail::Misfit misfit = detail::find_misfit<CT, A, B, CT>();
   if constexpr (misfit != detail::Misfit::none) {
     detail::refuse_product<Algorithm::cooperative_gemm, misfit>(a, b, c);
@@ -153,8 +150,8 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
       }
       ZELLIGE_UNROLL
       for (int i = 0; i < int(size(sums)); ++i)
-        values(i) = T(store(detail::scaled(alpha, sums(i), reads, beta,
-                                           reads ? static_cast<Sum>(load_c(T(values(i)))) : Sum{})));
+        values(i) = T(
+            store(detail::scaled(alpha, sums(i), reads, beta, reads ? static_cast<Sum>(load_c(T(values(i)))) : Sum{})));
       auto const copy_out = make_tiled_copy_C(Copy_Atom<CopyOutC, T>{}, mma);
       copy(copy_out, copy_out.get_slice(tid).retile_S(values), copy_out.get_slice(tid).partition_D(c));
     } else {
@@ -162,8 +159,8 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
       ZELLIGE_UNROLL
       for (int i = 0; i < int(size(sums)); ++i) {
         if (elem_less(at(i), shape(c)))
-          in_place(i) = T(store(detail::scaled(alpha, sums(i), reads, beta,
-                                               reads ? static_cast<Sum>(load_c(T(in_place(i)))) : Sum{})));
+          in_place(i) = T(store(
+              detail::scaled(alpha, sums(i), reads, beta, reads ? static_cast<Sum>(load_c(T(in_place(i)))) : Sum{})));
       }
     }
   }
@@ -174,13 +171,12 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
 template <class Tiled, class At, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
           class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
 requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
-    constexpr void gemm(ThrMMA<Tiled, At> const& mine, Alpha const& alpha, A const& a, B const& b,
-                        Beta const& beta, C&& c, LoadA const& load_a = {}, LoadB const& load_b = {},
-                        LoadC const& load_c = {}, Store const& store = {}) {
+    constexpr void gemm(ThrMMA<Tiled, At> const& mine, Alpha const& alpha, A const& a, B const& b, Beta const& beta,
+                        C&& c, LoadA const& load_a = {}, LoadB const& load_b = {}, LoadC const& load_c = {},
+                        Store const& store = {}) {
   // The thread index is the value of the thread layout (V, M, N, K) at the ThrMMA's coordinate.
-  cooperative_gemm(
-      unsigned(crd2idx(mine.thr_vmnk_, mine.thr_layout_vmnk_.shape(), mine.thr_layout_vmnk_.stride())),
-      static_cast<Tiled const&>(mine), alpha, a, b, beta, c, load_a, load_b, load_c, store);
+  cooperative_gemm(unsigned(crd2idx(mine.thr_vmnk_, mine.thr_layout_vmnk_.shape(), mine.thr_layout_vmnk_.stride())),
+                   static_cast<Tiled const&>(mine), alpha, a, b, beta, c, load_a, load_b, load_c, store);
 }
 
 }  // namespace zellige

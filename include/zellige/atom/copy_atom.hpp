@@ -173,8 +173,7 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
   ZELLIGE_CALLS_BACK
   template <tensor_like S, tensor_like D>
   ZELLIGE_HOST_DEVICE constexpr void call(S const& src, D&& dst) const {
-    static_assert(S::rank == 1 && remove_cvref_t<D>::rank == 1,
-                  "Copy_Atom::call(src, dst): tensors of rank 1");
+    static_assert(S::rank == 1 && remove_cvref_t<D>::rank == 1, "Copy_Atom::call(src, dst): tensors of rank 1");
     constexpr bool source_fits = is_constant<NumValSrc, decltype(size(src))>::value;
     constexpr bool destination_fits = is_constant<NumValDst, decltype(size(dst))>::value;
     if constexpr (source_fits || destination_fits) {
@@ -187,10 +186,9 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
         copy_unpack(traits(), src, dst);  // nvcc finds no device function in a requirement
 #else
         constexpr bool runs = requires { copy_unpack(traits(), src, dst); };
-        static_assert(
-            runs,
-            "Copy_Atom::call(src, dst): the instruction cannot run so; loads by TMA and bulk copies run "
-            ".with(barrier), and each needs its header, atom/copy_call.hpp or atom.hpp");
+        static_assert(runs,
+                      "Copy_Atom::call(src, dst): the instruction cannot run so; loads by TMA and bulk copies run "
+                      ".with(barrier), and each needs its header, atom/copy_call.hpp or atom.hpp");
         if constexpr (runs) copy_unpack(traits(), src, dst);
 #endif
       } else {

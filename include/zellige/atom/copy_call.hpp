@@ -33,10 +33,8 @@ concept copy_like = requires {
 /// Issues the instruction of the traits once. `src` and `dst` are tensors of rank 1 with the number of elements that
 /// the instruction moves. This overload, for UniversalCopy, assigns one element of type S to one of type D.
 template <class S, class D, tensor_like TS, tensor_like TD>
-ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src,
-                                               TD&& dst) {
-  if constexpr (is_same_v<S, typename TS::value_type> &&
-                is_same_v<D, typename remove_cvref_t<TD>::value_type>) {
+ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> const&, TS const& src, TD&& dst) {
+  if constexpr (is_same_v<S, typename TS::value_type> && is_same_v<D, typename remove_cvref_t<TD>::value_type>) {
     dst(0) = D(src(0));
   } else {
     if (!__builtin_is_constant_evaluated()) detail::look_for_unwritten(src, dst);
@@ -46,8 +44,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<UniversalCopy<S, D>> 
   }
 }
 template <int bits, tensor_like TS, tensor_like TD>
-ZELLIGE_HOST_DEVICE constexpr void copy_unpack(
-    Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>> const&, TS const& src, TD&& dst) {
+ZELLIGE_HOST_DEVICE constexpr void copy_unpack(Copy_Traits<AutoVectorizingCopyWithAssumedAlignment<bits>> const&,
+                                               TS const& src, TD&& dst) {
   detail::copy_element(src, dst, 0);
 }
 
@@ -117,8 +115,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<Op> const& traits, TS const& 
 }
 
 template <class Op, tensor_like TS, tensor_like TD>
-requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_DEVICE inline void
-copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
+requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_DEVICE inline void copy_unpack(
+    Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr int n = detail::copy_row_of<Op>::value.matrices;
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::columns;
   static_assert(detail::may_be_in<smem_tag, TS>, "ldmatrix reads shared memory: make_smem_ptr");
@@ -127,12 +125,11 @@ copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   store_registers(dst, r);
 }
 template <class Op, tensor_like TS, tensor_like TD>
-requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> ZELLIGE_DEVICE inline void
-copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
+requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> ZELLIGE_DEVICE inline void copy_unpack(
+    Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   constexpr int n = detail::copy_row_of<Op>::value.matrices;
   constexpr bool transposed = detail::copy_row_of<Op>::value.kind == CopyRow::Kind::to_columns;
-  static_assert(detail::may_be_in<smem_tag, remove_cvref_t<TD>>,
-                "stmatrix writes shared memory: make_smem_ptr");
+  static_assert(detail::may_be_in<smem_tag, remove_cvref_t<TD>>, "stmatrix writes shared memory: make_smem_ptr");
   uint32_t r[n];
   load_registers(r, src);
   detail::look_for_unwritten(src, dst);
@@ -146,8 +143,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM75_U32x1_MOVM_T> const&, TS
   store_registers(dst, r);
 }
 template <class Op, tensor_like TS, tensor_like TD>
-requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> ZELLIGE_DEVICE inline void
-copy_unpack(Copy_Traits<Op> const&, TS const& src, TD&& dst) {
+requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> ZELLIGE_DEVICE inline void copy_unpack(
+    Copy_Traits<Op> const&, TS const& src, TD&& dst) {
   uint32_t r[2];
   load_registers(r, src);
   detail::exchange_registers<Op>(r);
@@ -212,24 +209,22 @@ ZELLIGE_STEP constexpr auto first_mode(ComposedLayout<A, O, B> const& l) {
 /// destination (B). Its coordinates repeat one copy, which is issued once, and whose bytes an mbarrier counts
 /// once.
 template <class S, class A, class B>
-inline constexpr bool repeats_v = is_constant<0, A>::value&& is_constant<0, B>::value &&
-                                  (static_extent_v<S> > 1);
+inline constexpr bool repeats_v = is_constant<0, A>::value&& is_constant<0, B>::value && (static_extent_v<S> > 1);
 template <class... S, class... A, class... B>
 inline constexpr bool repeats_v<tuple<S...>, tuple<A...>, tuple<B...>> = (repeats_v<S, A, B> || ...);
 template <class S, class D>
 inline constexpr bool repeats_instructions_v = false;
 template <class SV, class... S, class AV, class... A, class DV, class... D, class BV, class... B>
-requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool repeats_instructions_v<
-    Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
-    repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
+requires congruent_types<tuple<S...>, tuple<D...>>::value inline constexpr bool
+    repeats_instructions_v<Layout<tuple<SV, S...>, tuple<AV, A...>>, Layout<tuple<DV, D...>, tuple<BV, B...>>> =
+        repeats_v<tuple<S...>, tuple<A...>, tuple<B...>>;
 /// Returns layout `l`, (V, Rest...), without repetitions of the same instruction: the extent of a mode of Rest
 /// is set to 1 if the mode's stride is 0 both in `a`, the strides of the source, and in `b`, the strides of the
 /// destination. I... are the indices of the modes in Rest.
 template <class L, class A, class B, int... I>
 ZELLIGE_STEP constexpr auto instructions_once(L const& l, A const& a, B const& b, seq<I...>) {
-  return make_layout(
-      make_tuple(get<0>(l.shape()), once(get<I + 1>(l.shape()), get<I + 1>(a), get<I + 1>(b))...),
-      l.stride());
+  return make_layout(make_tuple(get<0>(l.shape()), once(get<I + 1>(l.shape()), get<I + 1>(a), get<I + 1>(b))...),
+                     l.stride());
 }
 /// Copies `src` to `dst`, both (V, Rest...). Issues one instruction, which copies V, for each coordinate i of
 /// Rest for which pred(i) is true. Fails to compile if the ranks differ, or if the strides of Rest break the
@@ -268,8 +263,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const
 /// it.
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, S const& src, D&& dst) {
-  constexpr bool fits = is_constant<C::NumValSrc, decltype(size(src))>::value ||
-                        is_constant<C::NumValDst, decltype(size(dst))>::value;
+  constexpr bool fits =
+      is_constant<C::NumValSrc, decltype(size(src))>::value || is_constant<C::NumValDst, decltype(size(dst))>::value;
   if constexpr (!fits && tuple_like<decltype(shape(pred))>)
     copy_where(c, tensor<0>(pred), tensor<0>(src), tensor<0>(dst));
   else
@@ -280,9 +275,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_values_where(C const& c, P const& pred, 
 template <class C, class P, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_where(C const& c, P const& pred, S const& src, D&& dst) {
   constexpr int rank = S::rank;
-  static_assert(
-      P::rank == rank || P::rank == rank - 1,
-      "copy_if(atom, predicate, src, dst): a predicate has the modes of the source, or all but the first");
+  static_assert(P::rank == rank || P::rank == rank - 1,
+                "copy_if(atom, predicate, src, dst): a predicate has the modes of the source, or all but the first");
   static_assert(remove_cvref_t<D>::rank == rank,
                 "copy_if(atom, predicate, src, dst): source and destination differ in rank");
   if constexpr (P::rank == 0) {
@@ -323,14 +317,13 @@ ZELLIGE_HOST_DEVICE constexpr void copy(C const& c, S const& src, D&& dst) {
     copy(c.traits(), src, dst);
   else {
     detail::require_whole<Algorithm::copy>(src, dst);
-    if constexpr (detail::repeats_instructions_v<typename S::layout_type,
-                                                 typename remove_cvref_t<D>::layout_type>) {
+    if constexpr (detail::repeats_instructions_v<typename S::layout_type, typename remove_cvref_t<D>::layout_type>) {
       auto const a = src.layout().stride();
       auto const b = dst.layout().stride();
       constexpr auto rest = make_seq<S::rank - 1>{};
       auto to = make_tensor(dst.data(), detail::instructions_once(dst.layout(), a, b, rest));
-      detail::copy_each_mode(c, make_tensor(src.data(), detail::instructions_once(src.layout(), a, b, rest)),
-                             to, detail::Always{});
+      detail::copy_each_mode(c, make_tensor(src.data(), detail::instructions_once(src.layout(), a, b, rest)), to,
+                             detail::Always{});
     } else {
       detail::copy_each_mode(c, src, dst, detail::Always{});
     }
@@ -343,10 +336,9 @@ ZELLIGE_CALLS_BACK
 template <copy_like C, class P, tensor_like S, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void copy_if(C const& c, P const& pred, S const& src, D&& dst) {
   if constexpr (detail::copies_whole_tensors<typename C::Traits>)
-    static_assert(
-        !detail::copies_whole_tensors<typename C::Traits>,
-        "copy_if(atom, predicate, src, dst): SM90_BULK_COPY_AUTO copies whole tensors; a predicate needs "
-        "SM90_BULK_COPY_G2S or SM90_BULK_COPY_S2G, whose instructions have a size");
+    static_assert(!detail::copies_whole_tensors<typename C::Traits>,
+                  "copy_if(atom, predicate, src, dst): SM90_BULK_COPY_AUTO copies whole tensors; a predicate needs "
+                  "SM90_BULK_COPY_G2S or SM90_BULK_COPY_S2G, whose instructions have a size");
   else if constexpr (tensor_like<P>)
     detail::copy_where(c, pred, src, dst);
   else

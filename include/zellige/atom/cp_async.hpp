@@ -38,8 +38,7 @@ ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from
   emulate::cp_async(to, from, Bytes, Bytes);
 }
 template <int Bytes, class T, class U>
-ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes,
-                                CacheHint) {
+ZELLIGE_CALL void cp_async_hint(emulate::pointer<T> to, emulate::pointer<U> from, unsigned valid_bytes, CacheHint) {
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
   emulate::cp_async(to, from, Bytes, valid_bytes);
 }
@@ -78,12 +77,11 @@ ZELLIGE_CALL void cp_async(void* to, const void* from, unsigned valid_bytes) {
   const uint32_t target = smem_address(to);
   const auto source = __cvta_generic_to_global(from);
   if constexpr (Bytes == 16) {
-    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target), "l"(source),
-                 "r"(valid_bytes)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target), "l"(source), "r"(valid_bytes)
                  : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(target), "l"(source),
-                 "n"(Bytes), "r"(valid_bytes)
+    asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(target), "l"(source), "n"(Bytes),
+                 "r"(valid_bytes)
                  : "memory");
   }
 }
@@ -105,10 +103,10 @@ template <int Bytes>
 ZELLIGE_CALL void cp_async_hint(void* to, const void* from, CacheHint hint) {
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
   if constexpr (cache_hints) {
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(
-                     unsplit_smem_address(to)),
-                 "l"(__cvta_generic_to_global(from)), "l"(static_cast<uint64_t>(hint))
-                 : "memory");
+    asm volatile(
+        "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(unsplit_smem_address(to)),
+        "l"(__cvta_generic_to_global(from)), "l"(static_cast<uint64_t>(hint))
+        : "memory");
   } else {
     cp_async<Bytes>(to, from);
   }
@@ -117,10 +115,10 @@ template <int Bytes>
 ZELLIGE_CALL void cp_async_hint(void* to, const void* from, unsigned valid_bytes, CacheHint hint) {
   static_assert(Bytes == 16, "cp_async_hint: 16 bytes");
   if constexpr (cache_hints) {
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(
-                     unsplit_smem_address(to)),
-                 "l"(__cvta_generic_to_global(from)), "r"(valid_bytes), "l"(static_cast<uint64_t>(hint))
-                 : "memory");
+    asm volatile(
+        "cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2, %3;" ::"r"(unsplit_smem_address(to)),
+        "l"(__cvta_generic_to_global(from)), "r"(valid_bytes), "l"(static_cast<uint64_t>(hint))
+        : "memory");
   } else {
     cp_async<Bytes>(to, from, valid_bytes);
   }

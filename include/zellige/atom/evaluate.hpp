@@ -29,9 +29,8 @@ using Args = std::vector<std::string>;
   std::string const text(name);
   bool const newer = name.starts_with("SM100") || name.starts_with("SM120");
   if (!newer && (name.find("SPARSE") != name.npos || name.find("_sparse") != name.npos))
-    throw LayoutError(
-        text + ": sparse instructions are not in the tables; the dense ones of SM70 to SM90 are",
-        {Rule::not_a_layout, 0, 0});
+    throw LayoutError(text + ": sparse instructions are not in the tables; the dense ones of SM70 to SM90 are",
+                      {Rule::not_a_layout, 0, 0});
   throw LayoutError(newer ? text + ": instructions of SM100 and SM120 are not in the tables; SM70 to SM90 are"
                           : "there is no instruction " + text,
                     {Rule::not_a_layout, 0, 0});
@@ -76,8 +75,7 @@ inline NamedMma named_mma(std::string const& name) {
     for (Number n : {row.d, row.a, row.b, row.c}) r.bits[i++] = bits_of(n);
   }
   auto part = [&](MmaPart p) { return algebra::mma_layout(row, p); };
-  r.atom = {part(MmaPart::threads), algebra::mma_shape(row), part(MmaPart::a), part(MmaPart::b),
-            part(MmaPart::c)};
+  r.atom = {part(MmaPart::threads), algebra::mma_shape(row), part(MmaPart::a), part(MmaPart::b), part(MmaPart::c)};
   return r;
 }
 /// Returns the copy instruction of this CuTe name, which may have template arguments, such as
@@ -119,11 +117,7 @@ inline algebra::MmaTiling mma_tiling(Tape& t, Args const& a, std::size_t from, c
   Value const permutation =
       algebra::pad_to(t, given.is_tuple() ? given : bundle(ValueKind::tuple, given), 3, underscore());
   Value const vmnk = algebra::call(Op::tiled_product, t, m.atom.threads, threads);
-  return {p,
-          p == MmaPart::a   ? m.atom.a
-          : p == MmaPart::b ? m.atom.b
-                            : m.atom.c,
-          m.atom.shape, vmnk, permutation};
+  return {p, p == MmaPart::a ? m.atom.a : p == MmaPart::b ? m.atom.b : m.atom.c, m.atom.shape, vmnk, permutation};
 }
 /// Returns how a TiledCopy partitions its source (`side` is 'S') or its destination ('D'). The TiledCopy
 /// consists of the instruction `atom` and of `tv_and_tiler`, the pair (layout_tv, tiler).
@@ -238,8 +232,8 @@ inline Value shared_layout(Tape& t, std::string const& text) {
   std::size_t const kind = 5, type = text.find('|', kind) + 1, shape = text.find('|', type) + 1;
   std::string const name = text.substr(kind, type - 1 - kind);
   std::size_t const bar = name.find('_');
-  Value const atom = gmma_atom(t, name.substr(0, bar), name.substr(bar + 1),
-                               bits_of_type(text.substr(type, shape - 1 - type)));
+  Value const atom =
+      gmma_atom(t, name.substr(0, bar), name.substr(bar + 1), bits_of_type(text.substr(type, shape - 1 - type)));
   return algebra::call(Op::tile_to_shape, t, atom, parse_value(text.substr(shape)));
 }
 
@@ -267,8 +261,7 @@ inline std::string evaluate_tma(Tape& t, std::string_view op, Args const& a) {
     Value const tiling = tma_tiling(t, request, box, ctas);
     if (t.failed()) return "";
     std::string text = "Tiler_MN: " + to_text(tiling[1]) + "\nTiledLayout_TV: " + to_text(tiling[0]) +
-                       "\nTmaGmemBasis: " + to_text(box) + "\nTmaTensor: " + to_text(coordinates) +
-                       "\nglobalDim: ";
+                       "\nTmaGmemBasis: " + to_text(box) + "\nTmaTensor: " + to_text(coordinates) + "\nglobalDim: ";
     for (long long e : n.extent) text += std::to_string(e) + ' ';
     text += "\nglobalStride: ";
     for (long long s : n.stride) text += std::to_string(s) + ' ';
@@ -345,8 +338,8 @@ inline std::string evaluate_copy_traits(Tape&, Args const& a) {
   CopyRow row = named_copy(a.at(0));
   row.wrong_for = 0;
   auto part = [&](CopyPart p) { return algebra::copy_layout(row, p); };
-  return copy_traits_text({part(CopyPart::threads), part(CopyPart::source), part(CopyPart::destination),
-                           part(CopyPart::reference), 1});
+  return copy_traits_text(
+      {part(CopyPart::threads), part(CopyPart::source), part(CopyPart::destination), part(CopyPart::reference), 1});
 }
 inline std::string evaluate_copy_atom_print(Tape& t, Args const& a) {
   CopyAtomValue const c = copy_atom(t, a.at(0), a.at(1));
@@ -374,9 +367,7 @@ inline constexpr Operation atom_operations[] = {
     {"tiled_mma_layout_tv", "tiled_mma_layout_tv", "w q 3 w", Op::count,
      [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_layout_tv", texts_of(o)); }},
     {"tiled_mma_partition_shape", "tiled_mma_partition_shape", "w q 3 w y", Op::count,
-     [](Tape& t, Operands const& o) {
-       return evaluate_tiled_mma(t, "tiled_mma_partition_shape", texts_of(o));
-     }},
+     [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_partition_shape", texts_of(o)); }},
     {"tiled_mma_thrfrg", "tiled_mma_thrfrg", "w q 3 w y", Op::count,
      [](Tape& t, Operands const& o) { return evaluate_tiled_mma(t, "tiled_mma_thrfrg", texts_of(o)); }},
     {"tiled_mma_partition", "tiled_mma_partition", "w q 3 w y n", Op::count,
@@ -394,9 +385,7 @@ inline constexpr Operation atom_operations[] = {
     {"tiled_copy_mma_print", "tiled_copy_mma_print", "w w w q 3 w", Op::count,
      [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_mma_print", texts_of(o)); }},
     {"tiled_copy_mma_partition", "tiled_copy_mma_partition", "w w w q 3 w w y n", Op::count,
-     [](Tape& t, Operands const& o) {
-       return evaluate_tiled_copy(t, "tiled_copy_mma_partition", texts_of(o));
-     }},
+     [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_mma_partition", texts_of(o)); }},
     {"tiled_copy_mma_retile", "tiled_copy_mma_retile", "w w w q 3 w y", Op::count,
      [](Tape& t, Operands const& o) { return evaluate_tiled_copy(t, "tiled_copy_mma_retile", texts_of(o)); }},
     {"tma_copy", "tma_copy", "w w p w m n", Op::count,
@@ -414,8 +403,7 @@ inline constexpr Operation atom_operations[] = {
 
 /// Returns the result of operation `name` on the operands `texts`, as a string. Returns nullopt if this file
 /// has no operation of that name. Throws LayoutError if the operands are invalid or too few.
-inline std::optional<std::string> evaluate_atom(std::string_view name,
-                                                std::vector<std::string> const& texts) try {
+inline std::optional<std::string> evaluate_atom(std::string_view name, std::vector<std::string> const& texts) try {
   Rows const rows = named(detail::atom_operations, name);
   if (rows.empty()) return std::nullopt;
   Operands operands;

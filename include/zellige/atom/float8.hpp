@@ -30,9 +30,9 @@ ZELLIGE_ANYWHERE uint32_t round_small_float(float value, uint32_t largest, uint3
     bits = __builtin_bit_cast(uint32_t, sum) - __builtin_bit_cast(uint32_t, shift);
   } else {
     const int drop = 23 - Mantissa;
-    bits = (magnitude + (1u << (drop - 1)) - 1 + (magnitude >> drop & 1u) -
-            (static_cast<uint32_t>(127 - Bias) << 23)) >>
-           drop;
+    bits =
+        (magnitude + (1u << (drop - 1)) - 1 + (magnitude >> drop & 1u) - (static_cast<uint32_t>(127 - Bias) << 23)) >>
+        drop;
   }
   if (bits > largest && past == nan) return nan;
   return (bits > largest ? past : bits) | (all >> 24 & 0x80u);
@@ -54,9 +54,7 @@ struct float_e4m3_t {
     return bits & 0x80u ? -magnitude : magnitude;
   }
   ZELLIGE_ANYWHERE float_e4m3_t& operator=(float value) { return *this = float_e4m3_t(value); }
-  ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) {
-    return *this = float_e4m3_t(value);
-  }
+  ZELLIGE_ANYWHERE float_e4m3_t& operator=(FloatOf<float_e4m3_t> value) { return *this = float_e4m3_t(value); }
   /// Returns `value` rounded to nearest even, or NaN if the rounded magnitude exceeds 448.
   ZELLIGE_ANYWHERE static float_e4m3_t nearest(float value) {
     return bitcast(static_cast<uint8_t>(detail::round_small_float<3, 7>(value, 0x7e, 0x7f, 0x7f)));
@@ -78,9 +76,7 @@ struct float_e5m2_t {
       : bits(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7b, 0x7f))) {}
   ZELLIGE_ANYWHERE operator float() const { return half_t::bitcast(static_cast<uint16_t>(bits << 8)); }
   ZELLIGE_ANYWHERE float_e5m2_t& operator=(float value) { return *this = float_e5m2_t(value); }
-  ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) {
-    return *this = float_e5m2_t(value);
-  }
+  ZELLIGE_ANYWHERE float_e5m2_t& operator=(FloatOf<float_e5m2_t> value) { return *this = float_e5m2_t(value); }
   /// Returns `value` rounded to nearest even, or infinity if the rounded magnitude exceeds 57344.
   ZELLIGE_ANYWHERE static float_e5m2_t nearest(float value) {
     return bitcast(static_cast<uint8_t>(detail::round_small_float<2, 15>(value, 0x7b, 0x7c, 0x7f)));

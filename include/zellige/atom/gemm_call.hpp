@@ -12,8 +12,8 @@ namespace zellige {
 /// Computes d(0) = a(0) * b(0) + c(0), where the fragments have one element each. This is the overload for
 /// UniversalFMA, a scalar multiply-add; overloads for other traits issue one matrix instruction.
 template <class D, class A, class B, class C, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
-ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d,
-                                              TA const& a, TB const& b, TC const& c) {
+ZELLIGE_HOST_DEVICE constexpr void mma_unpack(MMA_Traits<UniversalFMA<D, A, B, C>> const&, TD&& d, TA const& a,
+                                              TB const& b, TC const& c) {
   d(0) = D(A(a(0)) * B(b(0)) + C(c(0)));
 }
 
@@ -32,9 +32,8 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B con
   constexpr int ra = A::rank, rb = B::rank, rc = C::rank;
   constexpr bool known =
       (ra == 1 && rb == 1 && rc == 1) || (ra == 2 && rb == 2 && rc == 3) || (ra == 3 && rb == 3 && rc == 3);
-  static_assert(
-      known,
-      "gemm(mma, D, A, B, C): the ranks are 1, 1, 1 (V), 2, 2, 3 (V,M),(V,N) or 3, 3, 3 (V,M,K),(V,N,K)");
+  static_assert(known,
+                "gemm(mma, D, A, B, C): the ranks are 1, 1, 1 (V), 2, 2, 3 (V,M),(V,N) or 3, 3, 3 (V,M,K),(V,N,K)");
   if constexpr (!known) {
     return;
   } else if constexpr (ra == 1) {

@@ -48,8 +48,7 @@ struct Mma {
   using DRegisters = void;
   using ARegisters = conditional_t<a_in_registers, uint32_t[4], uint64_t[1]>;
   using BRegisters = uint64_t[1];
-  using CRegisters =
-      conditional_t<D == Number::f32, float[N / 2], uint32_t[D == Number::f16 ? N / 4 : N / 2]>;
+  using CRegisters = conditional_t<D == Number::f32, float[N / 2], uint32_t[D == Number::f16 ? N / 4 : N / 2]>;
   using TypeD = number_t<D>;
   using TypeA = number_t<A>;
   using TypeB = number_t<B>;
@@ -68,8 +67,7 @@ struct Mma {
     return r;
   }
   static_assert(N % 8 == 0 && N >= 8 && N <= 256, "GMMA: N is a multiple of 8 from 8 to 256");
-  static_assert(N % 8 != 0 || detail::warpgroup_n(D, N),
-                "GMMA: with integers N is 8, 24 or a multiple of 16");
+  static_assert(N % 8 != 0 || detail::warpgroup_n(D, N), "GMMA: with integers N is 8, 24 or a multiple of 16");
   static_assert(bits_of(A) == 16 || (major_a == Major::K && major_b == Major::K),
                 "GMMA: only 16-bit operands may be MN-major");
   static_assert(!a_in_registers || major_a == Major::K, "GMMA: an A operand in registers is K-major");
@@ -77,8 +75,7 @@ struct Mma {
 
 /// The wgmma of 8-bit integers, with 32-bit integer accumulators.
 template <int N, Number A, Number B, bool a_in_registers, bool saturate>
-using IntegerMma =
-    Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
+using IntegerMma = Mma<N, Number::s32, A, B, a_in_registers, Major::K, Major::K, ScaleIn::One, ScaleIn::One, saturate>;
 
 /// named_t<I> is the class with CuTe's name for instruction I, if an included header (gmma_names.hpp,
 /// gmma_names_ext.hpp) defines one; else I.

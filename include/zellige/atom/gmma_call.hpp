@@ -44,9 +44,9 @@ template <class R, tensor_like X>
 ZELLIGE_DEVICE inline auto& registers_in_place(X& x) {
   using T = typename remove_cvref_t<X>::value_type;
   constexpr int n = decltype(size(x))::value * int(sizeof(T)) / int(sizeof(R));
-  static_assert(is_constant<1, decltype(stride<0>(coalesce(x.layout())))>::value &&
-                    decltype(coalesce(x.layout()))::rank == 1,
-                "a warpgroup instruction needs the values of a fragment in consecutive registers");
+  static_assert(
+      is_constant<1, decltype(stride<0>(coalesce(x.layout())))>::value && decltype(coalesce(x.layout()))::rank == 1,
+      "a warpgroup instruction needs the values of a fragment in consecutive registers");
   return reinterpret_cast<R(&)[n]>(const_cast<T&>(*x.data()));
 }
 
@@ -90,8 +90,7 @@ ZELLIGE_CALL void issue_wgmma(Sums& d, OperandA const& a, uint64_t const& b, boo
 /// Issues one wgmma: d += a b, or d = a b if traits.accumulate_ is ScaleOut::Zero. The caller must pass `d`
 /// as `c`, because the instruction accumulates in place.
 template <SM90::GMMA::warpgroup_operation Op, tensor_like TD, tensor_like TA, tensor_like TB, tensor_like TC>
-ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b,
-                                      TC const& c) {
+ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA const& a, TB const& b, TC const& c) {
   (void)c;  // d itself: the instruction accumulates in place
   using Register = typename detail::accumulator_register<typename Op::TypeD>::type;
   auto& registers = detail::registers_in_place<Register>(d);
@@ -101,8 +100,7 @@ ZELLIGE_DEVICE inline void mma_unpack(MMA_Traits<Op> const& traits, TD&& d, TA c
   constexpr int n = int(sizeof(registers) / sizeof(Register));
   auto sums = make_tensor(&registers[0], detail::accumulator_layout<n>(d));
   if constexpr (Op::a_registers)
-    detail::issue_wgmma<Op, Register>(sums, detail::registers_in_place<uint32_t>(a), db, accumulate,
-                                      make_seq<n>{});
+    detail::issue_wgmma<Op, Register>(sums, detail::registers_in_place<uint32_t>(a), db, accumulate, make_seq<n>{});
   else
     detail::issue_wgmma<Op, Register>(sums, uint64_t(a(0)), db, accumulate, make_seq<n>{});
 #else
@@ -130,8 +128,7 @@ struct GivenRegisters {
                 "fma of a warpgroup takes A, B, each register of the accumulators, and their scale");
   conditional_t<Op::a_registers, uint32_t, uint64_t> a[na];
   uint64_t b;
-  conditional_t<Op::row().d == Number::f32, float,
-                conditional_t<Op::row().d == Number::f16, uint32_t, int32_t>>
+  conditional_t<Op::row().d == Number::f32, float, conditional_t<Op::row().d == Number::f16, uint32_t, int32_t>>
       sums[nc];
   ScaleOut scale = ScaleOut::One;
 

@@ -77,10 +77,9 @@ template <Major major, tensor_like X>
 ZELLIGE_HOST_DEVICE constexpr GmmaDescriptor make_gmma_desc(X const& x) {
   static_assert(X::rank == 2, "make_gmma_desc: a tensor of two modes, M or N and K");
   static_assert(is_static_v<typename X::layout_type>, "make_gmma_desc: the layout must be static");
-  using Strides =
-      zellige::detail::gmma_strides_of<typename X::layout_type,
-                                       zellige::detail::swizzle_bits_of<typename X::iterator>::value,
-                                       major == Major::K, sizeof_bits<typename X::value_type>::value>;
+  using Strides = zellige::detail::gmma_strides_of<typename X::layout_type,
+                                                   zellige::detail::swizzle_bits_of<typename X::iterator>::value,
+                                                   major == Major::K, sizeof_bits<typename X::value_type>::value>;
   GmmaDescriptor d;
   if constexpr (Strides::rule() != Rule::none)
     zellige::detail::refuse<TiledOp::gmma_descriptor, Strides::rule(), Strides::x(), Strides::y()>();

@@ -20,8 +20,7 @@ constexpr uint16_t gmma_tensor(uint64_t descriptor) { return descriptor >> 52 & 
 /// column of B. The tile consists of layout atoms of 8 rows, which extend along the operand's major dimension. A row
 /// has 32, 64 or 128 bytes with a swizzle, 16 bytes without. The swizzle XORs up to three address bits from bit 7 on
 /// into the bits from bit 4 on.
-constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn,
-                                unsigned k) {
+constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned element_bytes, unsigned mn, unsigned k) {
   const uint32_t start = (descriptor & 0x3fff) << 4;
   const uint32_t leading = (descriptor >> 16 & 0x3fff) << 4, stride = (descriptor >> 32 & 0x3fff) << 4;
   const unsigned swizzle = gmma_swizzle(descriptor), span = 16u << swizzle;
@@ -31,8 +30,8 @@ constexpr uint32_t gmma_address(uint64_t descriptor, bool mn_major, unsigned ele
     at += mn / 8 * stride + mn % 8 * span + (swizzle ? byte : byte / 16 * leading + byte % 16);
   } else {
     const unsigned byte = mn * element_bytes;
-    at += byte / span * (swizzle ? leading : stride) + k / 8 * (swizzle ? stride : leading) + k % 8 * span +
-          byte % span;
+    at +=
+        byte / span * (swizzle ? leading : stride) + k / 8 * (swizzle ? stride : leading) + k % 8 * span + byte % span;
   }
   return at ^ (at >> 3 & ((1u << swizzle) - 1) << 4);
 }

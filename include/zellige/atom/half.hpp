@@ -46,11 +46,11 @@ struct half_t {
     const uint32_t sign = all >> 16 & 0x8000u;
     uint32_t magnitude = all & 0x7fffffffu;
 #if defined(ZELLIGE_EMULATE)
-    if (magnitude == 0x7fc0deadu) return 0x7ead;  // keeps the mark of an accumulator in flight
+    if (magnitude == 0x7fc0deadu) return 0x7ead;                  // keeps the mark of an accumulator in flight
     if ((magnitude & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // keeps the mark of an unwritten value
 #endif
-    if (magnitude > 0x7f800000u) return 0x7fff;  // NaN: the device's canonical one, without a sign
-    if (magnitude >= 0x47800000u) {              // 2^16 and more: infinity
+    if (magnitude > 0x7f800000u) return 0x7fff;                   // NaN: the device's canonical one, without a sign
+    if (magnitude >= 0x47800000u) {                               // 2^16 and more: infinity
       magnitude = 0x7c00u;
     } else if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 rounds to multiples of 2^-24
       const float shifted = __builtin_bit_cast(float, magnitude) + 0.5f;

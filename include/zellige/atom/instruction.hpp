@@ -45,10 +45,9 @@ struct Instruction {
     int bits = 0;                  // of one element
     Number number = Number::none;  // a matrix instruction's element type
     Space space = Space::none;
-    ThreadValue
-        layout{};       // (thread, value) -> element, if it is in registers or each thread passes an address
-    int registers = 0;  // 32-bit registers per thread, 0 for memory
-    int alignment = 0;  // in bytes, of each address that a thread passes; 0 for registers
+    ThreadValue layout{};  // (thread, value) -> element, if it is in registers or each thread passes an address
+    int registers = 0;     // 32-bit registers per thread, 0 for memory
+    int alignment = 0;     // in bytes, of each address that a thread passes; 0 for registers
     // For a shared-memory tile that a descriptor or TMA addresses. Bit i of `swizzles` is set if SwizzleMode
     // i is allowed. Bits 0 and 1 of `majors` are set if tiles contiguous along K, or along M or N, are
     // allowed.

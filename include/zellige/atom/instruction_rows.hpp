@@ -31,14 +31,13 @@ inline std::string ptx_type(Number n) {
 /// multiply-adds and complex MMAs, which are not one PTX instruction.
 inline std::string mma_ptx(MmaRow const& row) {
   if (row.issuer == Issuer::thread || row.a == Number::c64) return "";
-  std::string const shape =
-      "m" + std::to_string(row.m) + "n" + std::to_string(row.n) + "k" + std::to_string(row.k);
+  std::string const shape = "m" + std::to_string(row.m) + "n" + std::to_string(row.n) + "k" + std::to_string(row.k);
   std::string const a = ptx_type(row.a), b = ptx_type(row.b), d = ptx_type(row.d);
   std::string const saturate = row.ending == MmaRow::Ending::saturate ? ".satfinite" : "";
   if (row.issuer == Issuer::warpgroup)
     return "wgmma.mma_async.sync.aligned." + shape + "." + d + "." + a + "." + b + saturate;
-  std::string text = "mma.sync.aligned." + shape + (row.a_rows ? ".row" : ".col") +
-                     (row.b_columns ? ".col" : ".row") + saturate + "." + d + "." + a + "." + b + "." + d;
+  std::string text = "mma.sync.aligned." + shape + (row.a_rows ? ".row" : ".col") + (row.b_columns ? ".col" : ".row") +
+                     saturate + "." + d + "." + a + "." + b + "." + d;
   if (row.ending == MmaRow::Ending::xor_popc) text += ".xor.popc";
   if (row.ending == MmaRow::Ending::and_popc) text += ".and.popc";
   return text;

@@ -28,8 +28,7 @@ inline const Instruction* find_instruction(std::string_view name) {
 /// threads or of the values has no parentheses.
 inline std::string to_string(const ThreadValue& layout) {
   std::string text;
-  const auto group = [&](const ThreadValue::Mode(&modes)[ThreadValue::max_modes],
-                         int ThreadValue::Mode::*part) {
+  const auto group = [&](const ThreadValue::Mode(&modes)[ThreadValue::max_modes], int ThreadValue::Mode::*part) {
     const bool parentheses = modes[1].shape != 0;
     if (parentheses) text += '(';
     for (const auto& mode : modes) {

@@ -38,8 +38,9 @@ ZELLIGE_CALL TmaDescriptor const& map_at(void const* map) { return *static_cast<
 
 // Issues ldmatrix: copy(row, registers...), where `row` is the 16-byte row that this thread addresses.
 template <class Op, class Row, class... R>
-requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_CALL void issue_copy(
-    Op, Row const& row, R&... to) {
+requires detail::of_kind<Op, CopyRow::Kind::rows, CopyRow::Kind::columns> ZELLIGE_CALL void issue_copy(Op,
+                                                                                                       Row const& row,
+                                                                                                       R&... to) {
   constexpr int n = detail::matrices_of<Op>;
   static_assert(sizeof...(R) == n, "copy of this ldmatrix takes another number of registers");
   uint32_t r[n];
@@ -55,9 +56,7 @@ requires detail::of_kind<Op, CopyRow::Kind::to_rows, CopyRow::Kind::to_columns> 
   detail::registers_then<0>(
       r, [&](void* row) { detail::store_matrices<detail::transposes<Op>>(row, r); }, from_then_row...);
 }
-ZELLIGE_CALL void issue_copy(SM75_U32x1_MOVM_T, uint32_t const& from, uint32_t& to) {
-  to = movmatrix_trans(from);
-}
+ZELLIGE_CALL void issue_copy(SM75_U32x1_MOVM_T, uint32_t const& from, uint32_t& to) { to = movmatrix_trans(from); }
 template <class Op>
 requires detail::of_kind<Op, CopyRow::Kind::shuffle1, CopyRow::Kind::shuffle4> ZELLIGE_CALL void issue_copy(
     Op, uint32_t const& from0, uint32_t const& from1, uint32_t& to0, uint32_t& to1) {
@@ -85,8 +84,8 @@ ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD, void const* map, uint64_t* barrier, 
                    make_seq<int(sizeof...(C))>{});
 }
 template <class... C>
-ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_MULTICAST, void const* map, uint64_t* barrier, uint16_t mask,
-                             uint64_t hint, void* tile, C const&... c) {
+ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_MULTICAST, void const* map, uint64_t* barrier, uint16_t mask, uint64_t hint,
+                             void* tile, C const&... c) {
   detail::load_box_multicast(tile, detail::map_at(map), barrier, mask, CacheHint(hint), make_coord(int(c)...),
                              make_seq<int(sizeof...(C))>{});
 }
@@ -96,8 +95,7 @@ ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD::PREFETCH, void const* map, C const&.
 }
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_STORE, void const* map, void const* tile, C const&... c) {
-  detail::store_box(detail::map_at(map), tile, detail::NoHint{}, make_coord(int(c)...),
-                    make_seq<int(sizeof...(C))>{});
+  detail::store_box(detail::map_at(map), tile, detail::NoHint{}, make_coord(int(c)...), make_seq<int(sizeof...(C))>{});
 }
 template <class... C>
 ZELLIGE_CALL void issue_copy(SM90_TMA_REDUCE_ADD, void const* map, void const* tile, C const&... c) {
@@ -106,8 +104,7 @@ ZELLIGE_CALL void issue_copy(SM90_TMA_REDUCE_ADD, void const* map, void const* t
 // Issues the TMA im2col load from a tensor of D dimensions (3 to 5): c... are D coordinates, then D - 2
 // offsets.
 template <class... C>
-ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_IM2COL, void const* map, uint64_t* barrier, void* tile,
-                             C const&... c) {
+ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_IM2COL, void const* map, uint64_t* barrier, void* tile, C const&... c) {
   constexpr int n = sizeof...(C);
   static_assert(n == 4 || n == 6 || n == 8, "an im2col load has 3 to 5 coordinates and 1 to 3 offsets");
   if constexpr (n == 4) tma_load_im2col_3d(tile, detail::map_at(map), barrier, c...);
@@ -115,8 +112,8 @@ ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_IM2COL, void const* map, uint64_t* ba
   if constexpr (n == 8) tma_load_im2col_5d(tile, detail::map_at(map), barrier, c...);
 }
 template <class... C>
-ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_IM2COL_MULTICAST, void const* map, uint64_t* barrier,
-                             uint16_t mask, void* tile, C const&... c) {
+ZELLIGE_CALL void issue_copy(SM90_TMA_LOAD_IM2COL_MULTICAST, void const* map, uint64_t* barrier, uint16_t mask,
+                             void* tile, C const&... c) {
   constexpr int n = sizeof...(C);
   static_assert(n == 4 || n == 6 || n == 8, "an im2col load has 3 to 5 coordinates and 1 to 3 offsets");
   if constexpr (n == 4) tma_load_im2col_multicast_3d(tile, detail::map_at(map), barrier, mask, c...);

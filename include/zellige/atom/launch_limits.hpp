@@ -63,35 +63,32 @@ inline std::string launch_error(const LaunchShape& l) {
     return who + "cluster is " + s(l.cluster) + " blocks; it must be 1 to " + s(blocks) +
            (l.non_portable ? "" : ", or 16 where the launch allows what is not portable");
   if (l.grid[0] * l.grid[1] * l.grid[2] % l.cluster)
-    return who + "the grid has " + s(l.grid[0] * l.grid[1] * l.grid[2]) +
-           " blocks; it must be whole clusters of " + s(l.cluster);
-  if (l.registers < 0 || l.registers > 255)
-    return who + "registers is " + s(l.registers) + "; it must be up to 255";
+    return who + "the grid has " + s(l.grid[0] * l.grid[1] * l.grid[2]) + " blocks; it must be whole clusters of " +
+           s(l.cluster);
+  if (l.registers < 0 || l.registers > 255) return who + "registers is " + s(l.registers) + "; it must be up to 255";
   const int warps = (l.threads + 31) / 32, granted = (l.registers + 7) / 8 * 8;
   if (warps * 32 * granted > 65536)
-    return who + "registers is " + s(l.registers) + " for " + s(l.threads) + " threads, " +
-           s(warps * 32 * granted) + " together; a block may have 65536";
+    return who + "registers is " + s(l.registers) + " for " + s(l.threads) + " threads, " + s(warps * 32 * granted) +
+           " together; a block may have 65536";
   for (const LaunchShape::Tile& t : l.tiles) {
     const std::string tile = who + "tile " + t.name;
     if (t.alignment < 1 || t.offset < 0 || t.offset % t.alignment)
       return tile + " is at byte " + s(t.offset) + "; it must be at a multiple of " + s(t.alignment);
     if (t.bytes < 0 || t.offset + t.bytes > l.shared_bytes)
-      return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) +
-             "; the block's shared memory has " + s(l.shared_bytes);
+      return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) + "; the block's shared memory has " +
+             s(l.shared_bytes);
     for (const LaunchShape::Tile& other : l.tiles) {
       if (&other == &t) break;
-      if (t.bytes > 0 && other.bytes > 0 && t.offset < other.offset + other.bytes &&
-          other.offset < t.offset + t.bytes)
-        return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) + ", tile " + other.name +
-               " bytes " + s(other.offset) + ".." + s(other.offset + other.bytes) + "; they must not overlap";
+      if (t.bytes > 0 && other.bytes > 0 && t.offset < other.offset + other.bytes && other.offset < t.offset + t.bytes)
+        return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) + ", tile " + other.name + " bytes " +
+               s(other.offset) + ".." + s(other.offset + other.bytes) + "; they must not overlap";
     }
   }
   if (l.moved.empty()) return "";
   int together = 0, threads = 0;
   for (const LaunchShape::Role& role : l.moved) {
     if (role.threads < 1 || role.threads % 128)
-      return who + "a role of setmaxnreg has " + s(role.threads) +
-             " threads; it must be whole warpgroups of 128";
+      return who + "a role of setmaxnreg has " + s(role.threads) + " threads; it must be whole warpgroups of 128";
     if (role.registers < 24 || role.registers > 256 || role.registers % 8)
       return who + "a role of setmaxnreg has " + s(role.registers) +
              " registers; it must be 24 to 256, a multiple of 8";

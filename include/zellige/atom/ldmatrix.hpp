@@ -70,10 +70,7 @@ ZELLIGE_CALL void ldmatrix_x4_trans(uint32_t (&r)[4], emulate::pointer<T> row) {
 #else
 
 ZELLIGE_CALL void ldmatrix_x1(uint32_t (&r)[1], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
-               : "=r"(r[0])
-               : "r"(smem_address(row))
-               : "memory");
+  asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r[0]) : "r"(smem_address(row)) : "memory");
 }
 ZELLIGE_CALL void ldmatrix_x2(uint32_t (&r)[2], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"

@@ -97,21 +97,19 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
   const int64_t size = tma_element_bytes(t.element);
   const int64_t alignment = t.interleave == TmaInterleave::b32 ? 32 : 16;
   if (address % static_cast<uint64_t>(alignment))
-    return who + "address is " + s(static_cast<int64_t>(address)) + "; it must be a multiple of " +
-           s(alignment) + " bytes";
+    return who + "address is " + s(static_cast<int64_t>(address)) + "; it must be a multiple of " + s(alignment) +
+           " bytes";
   for (int d = 0; d < t.rank; ++d)
     if (t.extent[d] < 1 || t.extent[d] > (int64_t{1} << 32))
       return who + field("extent", d) + " is " + s(t.extent[d]) + "; it must be 1 to 2^32";
   for (int d = 1; d < t.rank; ++d) {
     if (t.stride[d] % alignment)
-      return who + field("stride", d) + " is " + s(t.stride[d]) + " bytes; it must be a multiple of " +
-             s(alignment);
+      return who + field("stride", d) + " is " + s(t.stride[d]) + " bytes; it must be a multiple of " + s(alignment);
     if (t.stride[d] < 0 || t.stride[d] >= (int64_t{1} << 40))
       return who + field("stride", d) + " is " + s(t.stride[d]) + " bytes; it must be 0 to 2^40 - 1";
   }
   double bytes = static_cast<double>(t.extent[0]) * static_cast<double>(size);
-  for (int d = 1; d < t.rank; ++d)
-    bytes += static_cast<double>(t.extent[d] - 1) * static_cast<double>(t.stride[d]);
+  for (int d = 1; d < t.rank; ++d) bytes += static_cast<double>(t.extent[d] - 1) * static_cast<double>(t.stride[d]);
   if (bytes >= 0x1p62)
     return who + "extents and strides reach past 2^62 bytes, from extent[" + s(t.rank - 1) + "] " +
            s(t.extent[t.rank - 1]) + " and stride[" + s(t.rank - 1) + "] " + s(t.stride[t.rank - 1]);
@@ -128,18 +126,15 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
     return who + "swizzle is " + tma_swizzle_name(t.swizzle) + "; an interleave of 32 bytes needs 32 bytes";
   const auto box_size_error = [&]() -> std::string {
     if (tma_box_bytes(t) >= (int64_t{1} << 20))
-      return who + "the box has " + s(tma_box_bytes(t)) +
-             " bytes; an mbarrier counts up to 2^20 - 1 in a phase";
+      return who + "the box has " + s(tma_box_bytes(t)) + " bytes; an mbarrier counts up to 2^20 - 1 in a phase";
     if (tma_tile_bytes(t) > 232448)
-      return who + "the box takes " + s(tma_tile_bytes(t)) +
-             " bytes of shared memory; a block may have 232448";
+      return who + "the box takes " + s(tma_tile_bytes(t)) + " bytes of shared memory; a block may have 232448";
     return "";
   };
   const int64_t span = 16 << static_cast<int>(t.swizzle);
   if (!t.im2col) {
     for (int d = 0; d < t.rank; ++d)
-      if (t.box[d] < 1 || t.box[d] > 256)
-        return who + field("box", d) + " is " + s(t.box[d]) + "; it must be 1 to 256";
+      if (t.box[d] < 1 || t.box[d] > 256) return who + field("box", d) + " is " + s(t.box[d]) + "; it must be 1 to 256";
     const int64_t line = t.box[0] * size;
     if (t.interleave == TmaInterleave::none && line % 16)
       return who + "box[0] is " + s(t.box[0]) + " elements, " + s(line) +
@@ -150,12 +145,10 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
     return box_size_error();
   }
   const int64_t line = t.channels * size;
-  if (t.channels < 1 || t.channels > 256)
-    return who + "channels is " + s(t.channels) + "; it must be 1 to 256";
+  if (t.channels < 1 || t.channels > 256) return who + "channels is " + s(t.channels) + "; it must be 1 to 256";
   if (t.pixels < 1 || t.pixels > 1024) return who + "pixels is " + s(t.pixels) + "; it must be 1 to 1024";
   if (line % 16)
-    return who + "channels is " + s(t.channels) + ", " + s(line) +
-           " bytes; it must be a multiple of 16 bytes";
+    return who + "channels is " + s(t.channels) + ", " + s(line) + " bytes; it must be a multiple of 16 bytes";
   if (t.swizzle != SwizzleMode::none && line > span)
     return who + "channels is " + s(t.channels) + ", " + s(line) + " bytes; with a swizzle of " +
            tma_swizzle_name(t.swizzle) + " it may be " + s(span);
@@ -167,8 +160,8 @@ inline std::string tma_descriptor_error(const TmaTensor& t, uint64_t address) {
         return who + field(name, d) + " is " + s(corner) + "; with " + s(t.rank) + " dimensions it must be " +
                s(-reach) + " to " + s(reach - 1);
     if (t.extent[d + 1] - 1 + t.upper[d] < t.lower[d])
-      return who + field("upper", d) + " is " + s(t.upper[d]) + " and " + field("lower", d) + " is " +
-             s(t.lower[d]) + ": no pixel of the " + s(t.extent[d + 1]) + " is left";
+      return who + field("upper", d) + " is " + s(t.upper[d]) + " and " + field("lower", d) + " is " + s(t.lower[d]) +
+             ": no pixel of the " + s(t.extent[d + 1]) + " is left";
   }
   return box_size_error();
 }
@@ -184,15 +177,14 @@ inline int64_t tma_tensor_bytes(const TmaTensor& t) {
 /// encodes it. Throws std::runtime_error if `t` is invalid, the address is null, or there is no driver.
 inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_address) {
   const auto address = reinterpret_cast<uint64_t>(device_address);
-  if (const std::string error = tma_descriptor_error(t, address); !error.empty())
-    throw std::runtime_error(error);
+  if (const std::string error = tma_descriptor_error(t, address); !error.empty()) throw std::runtime_error(error);
   if (!device_address)
     throw std::runtime_error(std::string("TMA descriptor of ") + (t.name ? t.name : "a tensor") +
                              ": address is null; it must be the tensor's in the GPU's memory");
-  using Tiled = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*,
-                        const uint32_t*, int, int, int, int);
-  using Im2col = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const int*,
-                         const int*, uint32_t, uint32_t, const uint32_t*, int, int, int, int);
+  using Tiled = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const uint32_t*, const uint32_t*,
+                        int, int, int, int);
+  using Im2col = int (*)(void*, int, uint32_t, void*, const uint64_t*, const uint64_t*, const int*, const int*,
+                         uint32_t, uint32_t, const uint32_t*, int, int, int, int);
   static void* const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   const char* const name = t.im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled";
   void* const function = driver ? dlsym(driver, name) : nullptr;
@@ -213,15 +205,14 @@ inline TmaDescriptor make_tma_descriptor(const TmaTensor& t, const void* device_
             swizzle = static_cast<int>(t.swizzle), promotion = static_cast<int>(t.promotion);
   const auto rank = static_cast<uint32_t>(t.rank);
   const int status =
-      t.im2col ? reinterpret_cast<Im2col>(function)(&map, element, rank, where, extent, stride, t.lower,
-                                                    t.upper, static_cast<uint32_t>(t.channels),
-                                                    static_cast<uint32_t>(t.pixels), steps, interleave,
-                                                    swizzle, promotion, t.nan_fill)
-               : reinterpret_cast<Tiled>(function)(&map, element, rank, where, extent, stride, box, steps,
-                                                   interleave, swizzle, promotion, t.nan_fill);
+      t.im2col ? reinterpret_cast<Im2col>(function)(&map, element, rank, where, extent, stride, t.lower, t.upper,
+                                                    static_cast<uint32_t>(t.channels), static_cast<uint32_t>(t.pixels),
+                                                    steps, interleave, swizzle, promotion, t.nan_fill)
+               : reinterpret_cast<Tiled>(function)(&map, element, rank, where, extent, stride, box, steps, interleave,
+                                                   swizzle, promotion, t.nan_fill);
   if (status != 0)
-    throw std::runtime_error(std::string("TMA descriptor of ") + t.name + ": " + name +
-                             " refuses it with error " + std::to_string(status));
+    throw std::runtime_error(std::string("TMA descriptor of ") + t.name + ": " + name + " refuses it with error " +
+                             std::to_string(status));
   return map;
 }
 
@@ -243,13 +234,12 @@ class TmaDescriptorAt {
 /// Returns a descriptor for a kernel on the emulator. The described tensor begins `offset` bytes into a buffer of
 /// `tensor_bytes` bytes, which the launch passes as an emulate::Parameter. Throws std::runtime_error if `t` is
 /// invalid, reaches beyond the buffer, or is interleaved, which the emulator does not support.
-inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes,
-                                                  uint64_t offset = 0) {
+inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes, uint64_t offset = 0) {
   std::string error = tma_descriptor_error(t, offset);
   const auto needed = offset + static_cast<uint64_t>(tma_tensor_bytes(t));
   if (error.empty() && needed > tensor_bytes)
-    error = std::string("TMA descriptor of ") + t.name + ": extents and strides reach byte " +
-            std::to_string(needed) + "; the tensor has " + std::to_string(tensor_bytes);
+    error = std::string("TMA descriptor of ") + t.name + ": extents and strides reach byte " + std::to_string(needed) +
+            "; the tensor has " + std::to_string(tensor_bytes);
   if (error.empty() && t.interleave != TmaInterleave::none)
     error = std::string("TMA descriptor of ") + t.name + ": interleave is " +
             std::to_string(16 * static_cast<int>(t.interleave)) + " bytes; the emulator knows none only";

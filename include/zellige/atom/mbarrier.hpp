@@ -42,8 +42,7 @@ ZELLIGE_CALL void mbarrier_arrive(smem<uint64_t> barrier, unsigned count = 1) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, emulate::own_block, count, 0);
 #else
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(barrier)), "r"(count)
-               : "memory");
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(barrier)), "r"(count) : "memory");
 #endif
 }
 /// Announces `bytes` more bytes to the current phase and arrives once. The phase completes only after asynchronous
@@ -52,8 +51,7 @@ ZELLIGE_CALL void mbarrier_arrive_expect_tx(smem<uint64_t> barrier, unsigned byt
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, emulate::own_block, 1, bytes);
 #else
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(barrier)),
-               "r"(bytes)
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(smem_address(barrier)), "r"(bytes)
                : "memory");
 #endif
 }
@@ -62,8 +60,7 @@ ZELLIGE_CALL void mbarrier_expect_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, emulate::own_block, 0, bytes);
 #else
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)),
-               "r"(bytes)
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(bytes)
                : "memory");
 #endif
 }
@@ -72,8 +69,7 @@ ZELLIGE_CALL void mbarrier_complete_tx(smem<uint64_t> barrier, unsigned bytes) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_complete_tx(barrier, bytes);
 #else
-  asm volatile("mbarrier.complete_tx.shared::cta.relaxed.cta.b64 [%0], %1;" ::"r"(smem_address(barrier)),
-               "r"(bytes)
+  asm volatile("mbarrier.complete_tx.shared::cta.relaxed.cta.b64 [%0], %1;" ::"r"(smem_address(barrier)), "r"(bytes)
                : "memory");
 #endif
 }
@@ -84,8 +80,7 @@ ZELLIGE_CALL void mbarrier_arrive_remote(smem<uint64_t> barrier, unsigned rank, 
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
 #else
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
-                   cluster_address(barrier, rank)),
+  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(cluster_address(barrier, rank)),
                "r"(count)
                : "memory");
 #endif
@@ -98,8 +93,7 @@ ZELLIGE_CALL void mbarrier_arrive_remote_relaxed(smem<uint64_t> barrier, unsigne
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_arrive(barrier, rank, count, 0);
 #else
-  asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
-                   cluster_address(barrier, rank)),
+  asm volatile("mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(cluster_address(barrier, rank)),
                "r"(count)
                : "memory");
 #endif
@@ -123,11 +117,10 @@ ZELLIGE_CALL bool mbarrier_test_wait(smem<uint64_t> barrier, unsigned parity) {
   return emulate::mbarrier_test_wait(barrier, parity);
 #else
   uint32_t done;
-  asm volatile(
-      "{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-      : "=r"(done)
-      : "r"(smem_address(barrier)), "r"(parity)
-      : "memory");
+  asm volatile("{\n.reg .pred p;\nmbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(smem_address(barrier)), "r"(parity)
+               : "memory");
   return done != 0;
 #endif
 }
@@ -139,11 +132,10 @@ ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
   return true;
 #else
   uint32_t done;
-  asm volatile(
-      "{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-      : "=r"(done)
-      : "r"(smem_address(barrier)), "r"(parity)
-      : "memory");
+  asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
+               : "=r"(done)
+               : "r"(smem_address(barrier)), "r"(parity)
+               : "memory");
   return done != 0;
 #endif
 }
@@ -154,8 +146,7 @@ ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
 #else
   asm volatile(
       "{\n.reg .pred p;\nwaiting:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra waiting;\n}" ::"r"(
-          smem_address(barrier)),
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra waiting;\n}" ::"r"(smem_address(barrier)),
       "r"(parity)
       : "memory");
 #endif
@@ -181,8 +172,7 @@ ZELLIGE_CALL void cp_async_mbarrier_arrive(smem<uint64_t> barrier) {
 #if defined(ZELLIGE_EMULATE)
   emulate::cp_async_mbarrier_arrive(barrier);
 #else
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(smem_address(barrier))
-               : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(smem_address(barrier)) : "memory");
 #endif
 }
 

@@ -15,8 +15,7 @@
 #include <zellige/atom/number_type.hpp>
 #include <zellige/atom/tiled_plan.hpp>
 #include <zellige/tensor.hpp>
-#if !defined( \
-    __CUDACC_RTC__)  // with NVRTC, mma_call.hpp includes the names of warp instructions, to save headers
+#if !defined(__CUDACC_RTC__)  // with NVRTC, mma_call.hpp includes the names of warp instructions, to save headers
 #include <zellige/atom/mma_traits/composed.hpp>
 #endif
 
@@ -219,10 +218,9 @@ struct MMA_Atom<MMA_Traits<Op, Args...>> : MMA_Traits<Op, Args...> {
   ZELLIGE_HOST_DEVICE static constexpr void require_partition() {
     static_assert(remove_cvref_t<X>::rank >= 3,
                   "make_fragment_A, _B, _C(part): a part as partition_A, _B and _C give it, (V, M, K)");
-    static_assert(
-        !detail::clash<remove_cvref_t<decltype(size<0>(detail::lvalue<remove_cvref_t<X> const>()))>,
-                       remove_cvref_t<decltype(size<1>(TV{}))>>,
-        "make_fragment_A, _B, _C(part): its first mode has other values than the instruction takes");
+    static_assert(!detail::clash<remove_cvref_t<decltype(size<0>(detail::lvalue<remove_cvref_t<X> const>()))>,
+                                 remove_cvref_t<decltype(size<1>(TV{}))>>,
+                  "make_fragment_A, _B, _C(part): its first mode has other values than the instruction takes");
   }
   template <class Fragment, class T, class X>
   ZELLIGE_HOST_DEVICE static constexpr auto make_operand(X const& x) {

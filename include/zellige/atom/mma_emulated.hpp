@@ -14,8 +14,7 @@ ZELLIGE_CALL void mma_met(typename Op::DRegisters& d, const typename Op::ARegist
                           const typename Op::BRegisters& b) {
   using In = reference::MmaOperands<Op>;
   using Out = reference::MmaResult<Op>;
-  if constexpr (SumBytes != 0)
-    emulate::look_for_unwritten<SumBytes>(d, sizeof(In::c), emulate::Use::accumulates);
+  if constexpr (SumBytes != 0) emulate::look_for_unwritten<SumBytes>(d, sizeof(In::c), emulate::Use::accumulates);
   if constexpr (OperandBytes != 0) {
     emulate::look_for_unwritten<OperandBytes>(a, sizeof(In::a), emulate::Use::multiplies);
     emulate::look_for_unwritten<OperandBytes>(b, sizeof(In::b), emulate::Use::multiplies);

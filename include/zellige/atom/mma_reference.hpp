@@ -67,8 +67,7 @@ double value_at(const void* from, int v) {
 /// the lowest bits.
 template <int Bits, bool Signed>
 double bits_at(const void* from, int v) {
-  const unsigned raw =
-      static_cast<const unsigned char*>(from)[v * Bits / 8] >> (v * Bits % 8) & ((1u << Bits) - 1);
+  const unsigned raw = static_cast<const unsigned char*>(from)[v * Bits / 8] >> (v * Bits % 8) & ((1u << Bits) - 1);
   return static_cast<int>(raw) - (Signed && raw >> (Bits - 1) ? 1 << Bits : 0);
 }
 
@@ -77,8 +76,7 @@ double bits_at(const void* from, int v) {
 /// v in these. lane(t) is that thread's index in the warp or warpgroup. If the operand is in shared memory, from[0]
 /// points to a row-major array.
 template <class Lane, class At>
-void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
-            double* to, At at) {
+void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane, double* to, At at) {
   if (o.space == Instruction::Space::smem) {
     for (int r = 0; r < rows; ++r)
       for (int c = 0; c < depth; ++c) to[r + rows * c] = at(from[0], r * depth + c);
@@ -95,8 +93,7 @@ void gather(const Instruction::Operand& o, int rows, int depth, const void* cons
 /// registers of thread t of the instruction; lane(t) is that thread's index in the warp or warpgroup. Throws if
 /// matrix instructions have no operands of o's number type.
 template <class Lane>
-void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane,
-            double* to) {
+void gather(const Instruction::Operand& o, int rows, int depth, const void* const* from, Lane lane, double* to) {
   const auto take = [&](auto at) { gather(o, rows, depth, from, lane, to, at); };
   switch (o.number) {
     case Number::f16:

@@ -29,8 +29,7 @@ struct OuterProduct {
   static constexpr int together = LM > 1 ? 2 : 1;  // lanes i and i ^ 1 lie along M
   /// The thread-value layout of the accumulators, as of a matrix instruction's: (lane, value) to an index into
   /// (M, N), M fastest.
-  static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}},
-                                      {{TN, m}, {TM, 1}}};
+  static constexpr ThreadValue layout{{{together, TM}, {LN, TN* m}, {LM / together, together* TM}}, {{TN, m}, {TM, 1}}};
 
   /// Returns the position, row and column in the warp's tile, of accumulator number `value` of lane `lane`. A lane's
   /// accumulators are numbered row by row.

@@ -59,13 +59,12 @@ ZELLIGE_CALL void prefetch_box(TmaDescriptor const& map, Crd const& c, seq<I...>
 // Issues one TMA prefetch of the box at the coordinate of src. The destination is ignored, because a prefetch writes
 // nothing.
 template <class Bits, class... Args, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> const& traits,
-                                       TS const& src, TD&&) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD::PREFETCH, Bits, Args...> const& traits, TS const& src,
+                                       TD&&) {
   detail::prefetch_box(*traits.descriptor, *src.data(), detail::coordinate_modes<TS>{});
 }
 template <class Bits, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH, Bits> const&, TS const& src,
-                                       TD&&) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_BULK_COPY_G2S::PREFETCH, Bits> const&, TS const& src, TD&&) {
   bulk_prefetch_l2(first_address(src), unsigned(Bits::value / 8));
 }
 
@@ -99,8 +98,7 @@ ZELLIGE_DEVICE inline void prefetch(Copy_Traits<SM90_BULK_COPY_AUTO, Barrier...>
   static_assert(is_gmem_v<X>, "prefetch(SM90_BULK_COPY_AUTO, src): the source is in global memory");
   auto const run = max_common_layout(src.layout(), src.layout());
   constexpr int bits = size_v<remove_cvref_t<decltype(run)>> * sizeof_bits_v<typename X::value_type>;
-  static_assert(bits % 128 == 0,
-                "prefetch(SM90_BULK_COPY_AUTO, src): what is contiguous is no multiple of 16 bytes");
+  static_assert(bits % 128 == 0, "prefetch(SM90_BULK_COPY_AUTO, src): what is contiguous is no multiple of 16 bytes");
   auto const runs = zipped_divide(src, run);
   for (int i = 0; i < int(size<1>(runs)); ++i)
     bulk_prefetch_l2(first_address(runs(Underscore{}, i)), unsigned(bits / 8));

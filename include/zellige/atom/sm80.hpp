@@ -35,8 +35,8 @@ constexpr Instruction ldmatrix(const char* name, const char* call, const char* p
 
 /// Returns the descriptor of a cp.async of `bytes` bytes per thread. `zero_fill` says that the instruction can read
 /// fewer bytes and write zeros to the rest of the destination.
-constexpr Instruction cp_async(const char* name, const char* call, const char* ptx, const char* type,
-                               int bytes, bool zero_fill) {
+constexpr Instruction cp_async(const char* name, const char* call, const char* ptx, const char* type, int bytes,
+                               bool zero_fill) {
   const ThreadValue bits{{{1, 0}}, {{8 * bytes, 1}}};
   Instruction i{};
   i.name = name, i.ptx = ptx, i.call = call;
@@ -60,17 +60,17 @@ inline constexpr Instruction sm80_instructions[] = {
                    sm80::rows_x2, sm80::matrix_x2),
     sm80::ldmatrix("SM75_U32x4_LDSM_N", "ldmatrix_x4(r, row)", "ldmatrix.sync.aligned.m8n8.x4.shared.b16", 4,
                    sm80::rows_x4, sm80::matrix_x4),
-    sm80::ldmatrix("SM75_U16x2_LDSM_T", "ldmatrix_x1_trans(r, row)",
-                   "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16", 1, sm80::rows_x1, sm80::matrix_x1_trans),
-    sm80::ldmatrix("SM75_U16x4_LDSM_T", "ldmatrix_x2_trans(r, row)",
-                   "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", 2, sm80::rows_x2, sm80::matrix_x2_trans),
-    sm80::ldmatrix("SM75_U16x8_LDSM_T", "ldmatrix_x4_trans(r, row)",
-                   "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", 4, sm80::rows_x4, sm80::matrix_x4_trans),
+    sm80::ldmatrix("SM75_U16x2_LDSM_T", "ldmatrix_x1_trans(r, row)", "ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16",
+                   1, sm80::rows_x1, sm80::matrix_x1_trans),
+    sm80::ldmatrix("SM75_U16x4_LDSM_T", "ldmatrix_x2_trans(r, row)", "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16",
+                   2, sm80::rows_x2, sm80::matrix_x2_trans),
+    sm80::ldmatrix("SM75_U16x8_LDSM_T", "ldmatrix_x4_trans(r, row)", "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16",
+                   4, sm80::rows_x4, sm80::matrix_x4_trans),
 
-    sm80::cp_async("SM80_CP_ASYNC_CACHEALWAYS<uint32_t>", "cp_async<4>(to, from)",
-                   "cp.async.ca.shared.global.L2::128B", "b32", 4, false),
-    sm80::cp_async("SM80_CP_ASYNC_CACHEALWAYS<uint64_t>", "cp_async<8>(to, from)",
-                   "cp.async.ca.shared.global.L2::128B", "b64", 8, false),
+    sm80::cp_async("SM80_CP_ASYNC_CACHEALWAYS<uint32_t>", "cp_async<4>(to, from)", "cp.async.ca.shared.global.L2::128B",
+                   "b32", 4, false),
+    sm80::cp_async("SM80_CP_ASYNC_CACHEALWAYS<uint64_t>", "cp_async<8>(to, from)", "cp.async.ca.shared.global.L2::128B",
+                   "b64", 8, false),
     sm80::cp_async("SM80_CP_ASYNC_CACHEGLOBAL<uint128_t>", "cp_async<16>(to, from)",
                    "cp.async.cg.shared.global.L2::128B", "b128", 16, false),
     sm80::cp_async("SM80_CP_ASYNC_CACHEALWAYS_ZFILL<uint32_t>", "cp_async<4>(to, from, valid)",

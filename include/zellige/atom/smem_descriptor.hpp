@@ -38,8 +38,7 @@ ZELLIGE_CALL uint64_t smem_descriptor(any_pointer tile, unsigned leading, unsign
 #if defined(ZELLIGE_EMULATE)
   emulate::check_descriptor("the leading stride", leading);
   emulate::check_descriptor("the stride", stride);
-  return smem_descriptor_bits(emulate::smem_address(tile), leading, stride, mode) |
-         emulate::tensor_bits(tile);
+  return smem_descriptor_bits(emulate::smem_address(tile), leading, stride, mode) | emulate::tensor_bits(tile);
 #else
   return smem_descriptor_bits(smem_address(tile), leading, stride, mode);
 #endif

@@ -71,34 +71,30 @@ ZELLIGE_CALL void stmatrix_x4_trans(any_pointer row, const uint32_t (&r)[4]) {
 #else
 
 ZELLIGE_CALL void stmatrix_x1(any_pointer row, const uint32_t (&r)[1]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(smem_address(row)), "r"(r[0])
-               : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], {%1};" ::"r"(smem_address(row)), "r"(r[0]) : "memory");
 }
 ZELLIGE_CALL void stmatrix_x2(any_pointer row, const uint32_t (&r)[2]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(smem_address(row)), "r"(r[0]),
-               "r"(r[1])
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(smem_address(row)), "r"(r[0]), "r"(r[1])
                : "memory");
 }
 ZELLIGE_CALL void stmatrix_x4(any_pointer row, const uint32_t (&r)[4]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)),
-               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)), "r"(r[0]),
+               "r"(r[1]), "r"(r[2]), "r"(r[3])
                : "memory");
 }
 ZELLIGE_CALL void stmatrix_x1_trans(any_pointer row, const uint32_t (&r)[1]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(smem_address(row)),
-               "r"(r[0])
+  asm volatile("stmatrix.sync.aligned.m8n8.x1.trans.shared.b16 [%0], {%1};" ::"r"(smem_address(row)), "r"(r[0])
                : "memory");
 }
 ZELLIGE_CALL void stmatrix_x2_trans(any_pointer row, const uint32_t (&r)[2]) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(smem_address(row)),
-               "r"(r[0]), "r"(r[1])
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(smem_address(row)), "r"(r[0]),
+               "r"(r[1])
                : "memory");
 }
 ZELLIGE_CALL void stmatrix_x4_trans(any_pointer row, const uint32_t (&r)[4]) {
-  asm volatile(
-      "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)),
-      "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-      : "memory");
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(smem_address(row)),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
 }
 
 #endif

@@ -12,9 +12,7 @@ namespace zellige {
 enum class SwizzleMode : uint8_t { none = 0, b32 = 1, b64 = 2, b128 = 3 };
 
 /// Returns the length in bytes of a row of the swizzle pattern: 32, 64 or 128, or 16 for SwizzleMode::none.
-ZELLIGE_ANYWHERE constexpr unsigned swizzle_span(SwizzleMode mode) {
-  return 16u << static_cast<unsigned>(mode);
-}
+ZELLIGE_ANYWHERE constexpr unsigned swizzle_span(SwizzleMode mode) { return 16u << static_cast<unsigned>(mode); }
 /// Returns the byte address to which the swizzle moves byte `address`. The pattern repeats every 8 *
 /// swizzle_span(mode) bytes. SwizzleMode::none returns `address`.
 ZELLIGE_ANYWHERE constexpr unsigned swizzled(SwizzleMode mode, unsigned address) {

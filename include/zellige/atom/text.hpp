@@ -14,8 +14,7 @@
 namespace zellige {
 
 /// Returns one line "  name: value" per pair. Values begin at column `width`.
-inline std::string lines_text(std::initializer_list<std::pair<char const*, std::string>> lines,
-                              std::size_t width) {
+inline std::string lines_text(std::initializer_list<std::pair<char const*, std::string>> lines, std::size_t width) {
   std::string text;
   for (auto const& [name, value] : lines) {
     std::string line = std::string("  ") + name + ":";
@@ -55,8 +54,7 @@ struct MmaAtomValue {
 /// which CuTe nests the value strides one level deeper than the shape.
 inline std::string mma_a_text(Value const& a) {
   std::string const text = to_text(a);
-  return text == "((_4,_8),(_32,_2)):((_512,_1),(_16,_8))" ? "((_4,_8),(_32,_2)):((_512,_1),((_16,_8)))"
-                                                           : text;
+  return text == "((_4,_8),(_32,_2)):((_512,_1),(_16,_8))" ? "((_4,_8),(_32,_2)):((_512,_1),((_16,_8)))" : text;
 }
 inline std::string mma_atom_text(MmaAtomValue const& m) {
   return "MMA_Atom\n" + lines_text({{"ThrID", to_text(m.threads)},
@@ -67,8 +65,7 @@ inline std::string mma_atom_text(MmaAtomValue const& m) {
                                    14);
 }
 inline std::string tiled_mma_text(Value const& vmnk, Value const& permutation, MmaAtomValue const& atom) {
-  return "TiledMMA\n" +
-         lines_text({{"ThrLayoutVMNK", to_text(vmnk)}, {"PermutationMNK", to_text(permutation)}}, 18) +
+  return "TiledMMA\n" + lines_text({{"ThrLayoutVMNK", to_text(vmnk)}, {"PermutationMNK", to_text(permutation)}}, 18) +
          mma_atom_text(atom);
 }
 
@@ -94,8 +91,8 @@ inline std::string tiled_copy_text(Value const& tiler, Value const& tv, CopyAtom
 /// C in bits.
 inline std::string mma_traits_text(MmaAtomValue const& m, int const (&bits)[4]) {
   std::string text = "Shape_MNK: " + to_text(m.shape) + "\nThrID: " + to_text(m.threads) +
-                     "\nALayout: " + mma_a_text(m.a) + "\nBLayout: " + to_text(m.b) +
-                     "\nCLayout: " + to_text(m.c) + "\nValBits_DABC:";
+                     "\nALayout: " + mma_a_text(m.a) + "\nBLayout: " + to_text(m.b) + "\nCLayout: " + to_text(m.c) +
+                     "\nValBits_DABC:";
   for (int b : bits) text += ' ' + std::to_string(b);
   return text;
 }

@@ -103,8 +103,8 @@ struct TiledCopy : Atom_ {
   /// layout of the source or of the destination.
   template <class Target, class X, class I>
   ZELLIGE_HOST_DEVICE static constexpr auto partition(X&& x, I const& thread) {
-    auto const mine = invoke<TiledOp::copy_partition>(x.layout(), TiledLayout_TV{}, Tiler_MN{},
-                                                      AtomLayoutRef{}, Target{}, thread);
+    auto const mine =
+        invoke<TiledOp::copy_partition>(x.layout(), TiledLayout_TV{}, Tiler_MN{}, AtomLayoutRef{}, Target{}, thread);
     return detail::view_of_thread(
         x, x.data() + get<1>(mine), get<0>(mine), Tiler_MN{}, [] { return layout_tv<Target>(); },
         [&] { return thread; });
@@ -155,16 +155,14 @@ struct ThrCopy {
 };
 
 template <class... Args, class LayoutTV, class Tiler>
-ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_impl(Copy_Atom<Args...> const& atom, LayoutTV const&,
-                                                        Tiler const&) {
+ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_impl(Copy_Atom<Args...> const& atom, LayoutTV const&, Tiler const&) {
   return TiledCopy<Copy_Atom<Args...>, LayoutTV, Tiler>(atom);
 }
 
 /// Returns a TiledCopy whose tile has the extents of `threads` times those of `values`. `threads` maps (m, n) to a
 /// thread index, `values` maps (m, n) to a value index. A thread's values are adjacent in the tile.
 template <class... Args, class ThrLayout, class ValLayout = Layout<_1>>
-ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& atom,
-                                                   ThrLayout const& threads = {},
+ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy(Copy_Atom<Args...> const& atom, ThrLayout const& threads = {},
                                                    ValLayout const& values = {}) {
   auto const tiling = invoke<TiledOp::raked_tiling>(threads, values);
   return make_tiled_copy_impl(atom, get<0>(tiling), get<1>(tiling));
@@ -193,16 +191,14 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_B(Copy_Atom<C...> const& atom
 /// `mma` has more than one thread along K.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
-  static_assert(
-      decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
-      "make_tiled_copy_C: the threads along K hold partial results of the same elements; add them first");
+  static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
+                "make_tiled_copy_C: the threads along K hold partial results of the same elements; add them first");
   return make_tiled_copy_impl(atom, mma.get_layoutC_TV(), make_shape(tile_size<0>(mma), tile_size<1>(mma)));
 }
 /// Returns a TiledCopy for the smallest tile of accumulator C in which each thread has as many values as one copy
 /// instruction moves. Fails to compile if `mma` has more than one thread along K.
 template <class... C, class... M>
-ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom,
-                                                          TiledMMA<M...> const& mma) {
+ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   using Tiled = TiledMMA<M...>;
   static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
                 "make_tiled_copy_C_atom: the threads along K hold partial results of the same elements; add "

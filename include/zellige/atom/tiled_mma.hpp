@@ -40,8 +40,7 @@ struct TiledMMA : Atom_ {
   using AtomLayoutB_TV = typename Atom::LayoutB_TV;
   using Permutation = PermutationMNK;
 
-  static_assert(AtomLayoutMNK::rank == 3,
-                "TiledMMA: the layout of instructions over threads has modes M, N and K");
+  static_assert(AtomLayoutMNK::rank == 3, "TiledMMA: the layout of instructions over threads has modes M, N and K");
   static_assert(tuple_size_v<PermutationMNK> == 3, "TiledMMA: M, N and K have a permutation each");
   static_assert(is_static_v<PermutationMNK>, "TiledMMA: the permutations must be static");
 
@@ -90,15 +89,9 @@ struct TiledMMA : Atom_ {
 
   /// get_layoutC_TV, get_layoutA_TV and get_layoutB_TV return the layout (thread, value) -> element of the tile of C
   /// (M, N), A (M, K) or B (N, K).
-  ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_TV() const {
-    return layout_tv<MmaPart::c, AtomLayoutC_TV>();
-  }
-  ZELLIGE_HOST_DEVICE constexpr auto get_layoutA_TV() const {
-    return layout_tv<MmaPart::a, AtomLayoutA_TV>();
-  }
-  ZELLIGE_HOST_DEVICE constexpr auto get_layoutB_TV() const {
-    return layout_tv<MmaPart::b, AtomLayoutB_TV>();
-  }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutC_TV() const { return layout_tv<MmaPart::c, AtomLayoutC_TV>(); }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutA_TV() const { return layout_tv<MmaPart::a, AtomLayoutA_TV>(); }
+  ZELLIGE_HOST_DEVICE constexpr auto get_layoutB_TV() const { return layout_tv<MmaPart::b, AtomLayoutB_TV>(); }
 
   /// get_layoutC_MN, get_layoutA_MK and get_layoutB_NK return a pair of layouts. The first maps an element of the
   /// tile of C (M, N), A (M, K) or B (N, K) to (operand thread, value). Threads that hold the same elements count as
@@ -129,10 +122,10 @@ struct TiledMMA : Atom_ {
   /// `part` says which operand x is (A, B or C), LayoutTV is the instruction's layout of this operand.
   template <MmaPart part, class LayoutTV, class X, class At>
   ZELLIGE_HOST_DEVICE constexpr auto partition(X&& x, At const& at) const {
-    auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{},
-                                                     AtomShape_MNK{}, thr_layout_vmnk_, PermutationMNK{}, at);
-    auto const tiles = make_shape(tile_size_mnk < part == MmaPart::b ? 1 : 0 > (),
-                                  tile_size_mnk < part == MmaPart::c ? 1 : 2 > ());
+    auto const mine = invoke<TiledOp::mma_partition>(x.layout(), Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
+                                                     thr_layout_vmnk_, PermutationMNK{}, at);
+    auto const tiles =
+        make_shape(tile_size_mnk < part == MmaPart::b ? 1 : 0 > (), tile_size_mnk < part == MmaPart::c ? 1 : 2 > ());
     return detail::view_of_thread(
         x, x.data() + get<1>(mine), get<0>(mine), tiles, [this] { return layout_tv<part, LayoutTV>(); },
         [&] { return thr_layout_vmnk_(at); });
@@ -141,8 +134,8 @@ struct TiledMMA : Atom_ {
   /// `shape`. LayoutTV is the instruction's layout of this operand.
   template <MmaPart part, class LayoutTV, class S>
   ZELLIGE_HOST_DEVICE constexpr auto partition_shape(S const& shape) const {
-    return invoke<TiledOp::mma_partition_shape>(shape, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{},
-                                                thr_layout_vmnk_, PermutationMNK{});
+    return invoke<TiledOp::mma_partition_shape>(shape, Int<int(part)>{}, LayoutTV{}, AtomShape_MNK{}, thr_layout_vmnk_,
+                                                PermutationMNK{});
   }
 
  private:
@@ -164,8 +157,7 @@ struct TiledMMA : Atom_ {
     return make_layout(make_shape(tile_size_mnk<I>(), tile_size_mnk<J>()));
   }
   template <class TV, class Tiled, class Threads>
-  ZELLIGE_HOST_DEVICE static constexpr auto inverse_of(TV const& tv, Tiled const& tile,
-                                                       Threads const& threads) {
+  ZELLIGE_HOST_DEVICE static constexpr auto inverse_of(TV const& tv, Tiled const& tile, Threads const& threads) {
     return make_tuple(with_shape(right_inverse(tv), tile.shape()), threads);
   }
 };
@@ -238,8 +230,7 @@ inline constexpr bool is_mma_atom<MMA_Atom<Args...>> = true;
 template <class Op, class Threads = Layout<Shape<_1, _1, _1>>,
           class Permutations = Tile<Underscore, Underscore, Underscore>>
 requires(!detail::is_mma_atom<Op>) ZELLIGE_HOST_DEVICE
-    constexpr auto make_tiled_mma(Op const&, Threads const& threads = {},
-                                  Permutations const& permutations = {}) {
+    constexpr auto make_tiled_mma(Op const&, Threads const& threads = {}, Permutations const& permutations = {}) {
   return make_tiled_mma(MMA_Atom<Op>{}, threads, permutations);
 }
 

@@ -28,9 +28,7 @@ namespace detail {
 /// Returns a pointer to an mbarrier that was passed as a pointer (this overload) or as a reference.
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(smem<uint64_t> const& p) { return p; }
 #if defined(ZELLIGE_EMULATE)
-ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) {
-  return &barrier;
-}
+ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(emulate::reference<uint64_t> const& barrier) { return &barrier; }
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return emulate::known(&barrier); }
 #else
 ZELLIGE_ANYWHERE smem<uint64_t> barrier_pointer(uint64_t& barrier) { return &barrier; }
@@ -47,8 +45,7 @@ struct tma_load_traits {
   using DstLayout = SrcLayout;
   using RefLayout = SrcLayout;
   using Operation = Op;
-  [[no_unique_address]] Hint
-      hint;  // first member, because nvcc 13 computes a wrong size otherwise (tensor.hpp)
+  [[no_unique_address]] Hint hint;  // first member, because nvcc 13 computes a wrong size otherwise (tensor.hpp)
   TmaDescriptor const* descriptor;
   smem<uint64_t> barrier;
   uint16_t mask;
@@ -76,8 +73,8 @@ ZELLIGE_CALL int coordinate(Crd const& crd) {
 }
 /// Issues the TMA load of the box at coordinate c to `tile`. The number of modes of c selects the instruction.
 template <class Crd, class Hint, int... I>
-ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
-                           Hint const& hint, Crd const& c, seq<I...>) {
+ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier, Hint const& hint,
+                           Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
   static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
   if constexpr (is_same_v<Hint, NoHint>) {
@@ -97,8 +94,8 @@ ZELLIGE_CALL void load_box(any_pointer tile, TmaDescriptor const& map, smem<uint
 /// Issues the multicast TMA load of the box at coordinate c. Writes the box to the offset of `tile` in the shared
 /// memory of every CTA of the mask.
 template <class Crd, class Hint, int... I>
-ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
-                                     uint16_t mask, Hint const& hint, Crd const& c, seq<I...>) {
+ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier, uint16_t mask,
+                                     Hint const& hint, Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
   static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
   if constexpr (is_same_v<Hint, NoHint>) {
@@ -117,8 +114,7 @@ ZELLIGE_CALL void load_box_multicast(any_pointer tile, TmaDescriptor const& map,
 }
 /// Issues the TMA store of `tile` to the box at coordinate c.
 template <class Crd, class Hint, int... I>
-ZELLIGE_CALL void store_box(TmaDescriptor const& map, any_pointer tile, Hint const& hint, Crd const& c,
-                            seq<I...>) {
+ZELLIGE_CALL void store_box(TmaDescriptor const& map, any_pointer tile, Hint const& hint, Crd const& c, seq<I...>) {
   constexpr int rank = int(sizeof...(I));
   static_assert(rank >= 1 && rank <= 5, "a TMA coordinate has 1 to 5 modes");
   if constexpr (is_same_v<Hint, NoHint>) {
@@ -159,8 +155,7 @@ struct Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint>
     : detail::tma_load_traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint> {};
 
 template <class Bits, class Hint>
-struct Copy_Traits<SM90_TMA_STORE_PTR, Bits, Hint>
-    : detail::tma_store_traits<SM90_TMA_STORE_PTR, Bits, Hint> {};
+struct Copy_Traits<SM90_TMA_STORE_PTR, Bits, Hint> : detail::tma_store_traits<SM90_TMA_STORE_PTR, Bits, Hint> {};
 template <class Bits, class Hint>
 struct Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint>
     : detail::tma_store_traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint> {};
@@ -169,10 +164,8 @@ namespace detail {
 /// Returns the Copy_Traits of a TMA load with all run-time arguments: descriptor, mbarrier, multicast mask and cache
 /// hint.
 template <class Op, class Bits, class Barrier, class Hint>
-ZELLIGE_HOST_DEVICE auto load_with(TmaDescriptor const* descriptor, Barrier& barrier, uint16_t mask,
-                                   Hint hint) {
-  using Run =
-      conditional_t<is_same_v<Op, SM90_TMA_LOAD_MULTICAST>, SM90_TMA_LOAD_MULTICAST_OP, SM90_TMA_LOAD_OP>;
+ZELLIGE_HOST_DEVICE auto load_with(TmaDescriptor const* descriptor, Barrier& barrier, uint16_t mask, Hint hint) {
+  using Run = conditional_t<is_same_v<Op, SM90_TMA_LOAD_MULTICAST>, SM90_TMA_LOAD_MULTICAST_OP, SM90_TMA_LOAD_OP>;
   return Copy_Traits<Run, Bits, Hint>{{hint, descriptor, barrier_pointer(barrier), mask}};
 }
 
@@ -183,8 +176,7 @@ ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint
 }
 template <class Op, class Bits, class Aux>
 template <no_tma_descriptor Barrier>
-ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint16_t mask,
-                                                         CacheHint hint) const {
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(Barrier&& barrier, uint16_t mask, CacheHint hint) const {
   return load_with<Op, Bits>(&tma_desc_, barrier, mask, hint);
 }
 template <class Op, class Bits, class Aux>
@@ -205,10 +197,8 @@ ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* de
   return Copy_Traits<Run, Bits, NoHint>{{{}, descriptor}};
 }
 template <class Op, class Bits, class Aux>
-ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor,
-                                                         CacheHint hint) const {
-  static_assert(is_same_v<Op, SM90_TMA_STORE>,
-                "only a TMA load or store takes a cache hint, a reduction does not");
+ZELLIGE_HOST_DEVICE auto tma_traits<Op, Bits, Aux>::with(TmaDescriptor const* descriptor, CacheHint hint) const {
+  static_assert(is_same_v<Op, SM90_TMA_STORE>, "only a TMA load or store takes a cache hint, a reduction does not");
   return Copy_Traits<SM90_TMA_STORE_PTR, Bits, CacheHint>{{hint, descriptor}};
 }
 }  // namespace detail
@@ -221,16 +211,15 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_OP, Bits, Hint>
                    *src.data(), detail::coordinate_modes<TS>{});
 }
 template <class Bits, class Hint, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint> const& traits,
-                                       TS const& src, TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_MULTICAST_OP, Bits, Hint> const& traits, TS const& src,
+                                       TD&& dst) {
   static_assert(is_smem_v<remove_cvref_t<TD>>, "SM90_TMA_LOAD_MULTICAST writes shared memory: make_smem_ptr");
-  detail::load_box_multicast(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier,
-                             traits.mask, traits.hint, *src.data(), detail::coordinate_modes<TS>{});
+  detail::load_box_multicast(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, traits.mask,
+                             traits.hint, *src.data(), detail::coordinate_modes<TS>{});
 }
 namespace detail {
 template <class TS, class TD, class Hint>
-ZELLIGE_DEVICE inline void tma_store_box(TmaDescriptor const& map, TS const& src, TD const& dst,
-                                         Hint const& hint) {
+ZELLIGE_DEVICE inline void tma_store_box(TmaDescriptor const& map, TS const& src, TD const& dst, Hint const& hint) {
   static_assert(is_smem_v<TS>, "SM90_TMA_STORE reads shared memory: make_smem_ptr");
   store_box(map, instruction_address(raw_tile(src.data())), hint, *dst.data(), coordinate_modes<TD>{});
 }
@@ -241,23 +230,22 @@ ZELLIGE_DEVICE inline void tma_add_box(TmaDescriptor const& map, TS const& src, 
 }
 }  // namespace detail
 template <class Bits, class Aux, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE, Bits, Aux> const& traits, TS const& src,
-                                       TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE, Bits, Aux> const& traits, TS const& src, TD&& dst) {
   detail::tma_store_box(traits.tma_desc_, src, dst, detail::NoHint{});
 }
 template <class Bits, class Aux, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> const& traits,
-                                       TS const& src, TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD, Bits, Aux> const& traits, TS const& src,
+                                       TD&& dst) {
   detail::tma_add_box(traits.tma_desc_, src, dst);
 }
 template <class Bits, class Hint, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE_PTR, Bits, Hint> const& traits,
-                                       TS const& src, TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE_PTR, Bits, Hint> const& traits, TS const& src,
+                                       TD&& dst) {
   detail::tma_store_box(*traits.descriptor, src, dst, traits.hint);
 }
 template <class Bits, class Hint, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint> const& traits,
-                                       TS const& src, TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_REDUCE_ADD_PTR, Bits, Hint> const& traits, TS const& src,
+                                       TD&& dst) {
   detail::tma_add_box(*traits.descriptor, src, dst);
 }
 

@@ -114,8 +114,7 @@ struct tma_traits {
 template <class Bits, class Aux>
 struct Copy_Traits<SM90_TMA_LOAD, Bits, Aux> : detail::tma_traits<SM90_TMA_LOAD, Bits, Aux> {};
 template <class Bits, class Aux>
-struct Copy_Traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux>
-    : detail::tma_traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> {};
+struct Copy_Traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> : detail::tma_traits<SM90_TMA_LOAD_MULTICAST, Bits, Aux> {};
 template <class Bits, class Aux>
 struct Copy_Traits<SM90_TMA_STORE, Bits, Aux> : detail::tma_traits<SM90_TMA_STORE, Bits, Aux> {};
 template <class Bits, class Aux>
@@ -187,14 +186,13 @@ template <class T, class Box, class X, class S, class Tiler>
 ZELLIGE_HOST_DEVICE constexpr auto tma_tile(X const& global, S const& shared, Tiler const& tiler) {
   auto const unswizzled = get_nonswizzle_portion(shared);
   using L = remove_cvref_t<decltype(global.layout())>;
-  return TmaTile<L, remove_cvref_t<decltype(unswizzled)>, Tiler, sizeof_bits<T>::value,
-                 sizeof_bits<Box>::value>{global.layout(), unswizzled, tiler};
+  return TmaTile<L, remove_cvref_t<decltype(unswizzled)>, Tiler, sizeof_bits<T>::value, sizeof_bits<Box>::value>{
+      global.layout(), unswizzled, tiler};
 }
 /// Returns the box of one TMA instruction as a layout (extents):(modes of the global tensor). `modes` maps an index in
 /// the tile to a coordinate of the global tensor. Box is the type of a box element.
 template <class Box, tensor_like X, class S, class Modes>
-ZELLIGE_HOST_DEVICE constexpr auto construct_tma_gbasis(X const& global, S const& shared,
-                                                        Modes const& modes) {
+ZELLIGE_HOST_DEVICE constexpr auto construct_tma_gbasis(X const& global, S const& shared, Modes const& modes) {
   return tma_tile<typename X::value_type, Box>(global, shared, modes).template ask<TiledOp::tma_basis>();
 }
 /// The type of a box element: Internal, or the tensor's element type T if Internal is void.
@@ -265,9 +263,8 @@ ZELLIGE_ALGEBRA consteval SwizzleMode hardware_swizzle() {
 /// from elements to bytes. L is the shared-memory layout; the hardware must support its swizzle.
 template <class T, class L, int bits = 8>
 TmaTensor tma_tensor(TmaNumbers const& n) {
-  static_assert(
-      hardware_swizzle<L, bits>() != static_cast<SwizzleMode>(255),
-      "make_tma_copy: TMA swizzles chunks of 16 bytes by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
+  static_assert(hardware_swizzle<L, bits>() != static_cast<SwizzleMode>(255),
+                "make_tma_copy: TMA swizzles chunks of 16 bytes by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
   TmaTensor t;
   t.element = tma_element<T>();
   t.rank = n.rank;
@@ -293,22 +290,20 @@ TmaDescriptor descriptor_of(TmaTensor const& t, [[maybe_unused]] P const& p) {
 /// Internal is the type of a box element, by default the tensor's element type. Throws if the hardware does not
 /// support the copy.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster = Int<1>>
-auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler,
-                   Cluster const& cluster = {}) {
+auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler const& tiler, Cluster const& cluster = {}) {
   using T = typename X::value_type;
   using Box = typename detail::box_type<T, Internal>::type;
   constexpr int bits = sizeof_bits<T>::value, box_bits = sizeof_bits<Box>::value;
   auto const tile = detail::tma_tile<T, Box>(global, shared, tiler);
   auto const box = tile.template ask<TiledOp::tma_basis>();
   auto const strides = tile.template ask<TiledOp::tma_stride>(box);
-  using Aux = AuxTmaParams<remove_cvref_t<decltype(strides)>, remove_cvref_t<decltype(box)>,
-                           remove_cvref_t<decltype(get_swizzle_portion(shared))>,
-                           (box_bits > bits ? box_bits / bits : 1)>;
+  using Aux =
+      AuxTmaParams<remove_cvref_t<decltype(strides)>, remove_cvref_t<decltype(box)>,
+                   remove_cvref_t<decltype(get_swizzle_portion(shared))>, (box_bits > bits ? box_bits / bits : 1)>;
   constexpr int moved = decltype(size(box))::value * box_bits;
   using Traits = Copy_Traits<Op, Int<moved>, Aux>;
   Traits traits{};
-  TmaNumbers const numbers =
-      detail::numbers_of(tile, box, bits, box_bits, static_cast<long long>(size(cluster)));
+  TmaNumbers const numbers = detail::numbers_of(tile, box, bits, box_bits, static_cast<long long>(size(cluster)));
   traits.aux_params_ = Aux{strides};
   traits.tma_desc_ = detail::descriptor_of(detail::tma_tensor<Box, SLayout, bits>(numbers), global.data());
   return Copy_Atom<Traits, T>(traits);
@@ -318,8 +313,7 @@ auto make_tma_atom(Op const&, X const& global, SLayout const& shared, Tiler cons
 /// the tile in a multicast, its "values" the elements of the tile. In overloads without `tiler`, the tile has the
 /// shape of `shared`. Throws if the hardware does not support the copy.
 template <class Internal = void, class Op, tensor_like X, class SLayout, class Tiler, class Cluster>
-auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler,
-                   Cluster const& cluster) {
+auto make_tma_copy(Op const& op, X const& global, SLayout const& shared, Tiler const& tiler, Cluster const& cluster) {
   using T = typename X::value_type;
   using Box = typename detail::box_type<T, Internal>::type;
   auto const atom = make_tma_atom<Internal>(op, global, shared, tiler, cluster);
@@ -357,8 +351,7 @@ auto make_tma_copy_C_sm90(Op const& op, X const& global, SLayout const& shared, 
 /// Sets `extent` and `stride` to the extents and strides of the global tensor, in elements, in the order of the
 /// descriptor's dimensions.
 template <class Traits, tensor_like X>
-void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5],
-                                long long (&stride)[5]) {
+void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&extent)[5], long long (&stride)[5]) {
   using Basis = typename Traits::AuxParams::TmaGmemBasis;
   constexpr int bits = sizeof_bits<typename X::value_type>::value;
   using L = remove_cvref_t<decltype(global.layout())>;
@@ -373,9 +366,8 @@ void fill_tma_gmem_shape_stride(Traits const&, X const& global, long long (&exte
 /// more in global memory. The arguments have the modes (tile, Rest...), the results ((values of one instruction,
 /// instructions), Rest...). In a multicast, the results have only the part that CTA `cta` of the layout `ctas` loads.
 template <class... Args, class Crd, class S, class D, tensor_like SX, tensor_like... GX>
-ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta,
-                                                 Layout<S, D> const& ctas, SX const& shared,
-                                                 GX const&... global) {
+ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd const& cta, Layout<S, D> const& ctas,
+                                                 SX const& shared, GX const&... global) {
   static_assert((!detail::clash<decltype(size<0>(shared)), decltype(size<0>(global))> && ...),
                 "tma_partition: the tiles of shared and global memory differ in size");
   auto const tile = get_nonswizzle_portion(shared.layout());
@@ -386,8 +378,7 @@ ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const&, Crd 
   });
 }
 template <class... Args, tensor_like SX, tensor_like GX>
-ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom, SX const& shared,
-                                                 GX const& global) {
+ZELLIGE_HOST_DEVICE constexpr auto tma_partition(Copy_Atom<Args...> const& atom, SX const& shared, GX const& global) {
   return tma_partition(atom, Int<0>{}, Layout<_1, _0>{}, shared, global);
 }
 

@@ -61,8 +61,8 @@ struct Copy_Traits<SM90_TMA_STORE_IM2COL, Bits, C> : detail::im2col_traits<SM90_
 #if !defined(__CUDACC_RTC__)
 
 /// The parameters of a convolution over pixels (W, H, D). Each member is a tuple with one number per pixel dimension.
-template <class LowerCorner, class UpperCorner, class LowerPadding, class UpperPadding, class Stride,
-          class FirstTap, class Dilation>
+template <class LowerCorner, class UpperCorner, class LowerPadding, class UpperPadding, class Stride, class FirstTap,
+          class Dilation>
 struct Im2col {
   LowerCorner lower_corner;
   UpperCorner upper_corner;
@@ -89,9 +89,8 @@ constexpr auto taps_of(G const& g, Int<I>) {
   auto const up = get<I>(g.upper_padding) - get<I>(g.upper_corner);
   auto const down = get<I>(g.lower_corner) - get<I>(g.lower_padding);
   if constexpr (is_static_integer_v<remove_cvref_t<decltype(step)>>) {
-    static_assert(
-        !is_constant<0, remove_cvref_t<decltype(step)>>::value,
-        "make_im2col_tma_copy: a dilation is 0; it must be 1 or more, or negative for taps in reverse");
+    static_assert(!is_constant<0, remove_cvref_t<decltype(step)>>::value,
+                  "make_im2col_tma_copy: a dilation is 0; it must be 1 or more, or negative for taps in reverse");
     if constexpr (remove_cvref_t<decltype(step)>::value > 0)
       return Int<1>{} + up / step;
     else
@@ -110,8 +109,7 @@ constexpr auto im2col_tensor(Channels const& channels, Pixels const& whdn, G con
   constexpr int dims = int(sizeof...(I));
   auto const images = get<dims>(whdn);
   auto const outputs = make_tuple(
-      (get<I>(whdn) + get<I>(g.upper_corner) - get<I>(g.lower_corner) - Int<1>{}) / get<I>(g.stride) +
-      Int<1>{}...);
+      (get<I>(whdn) + get<I>(g.upper_corner) - get<I>(g.lower_corner) - Int<1>{}) / get<I>(g.stride) + Int<1>{}...);
   auto const rows = append(outputs, images);
   auto const columns = make_shape(channels, taps_of(g, Int<I>{})...);
   auto const row_steps = make_stride(get<I>(g.stride) * E<1, I>{}..., E<2>{});
@@ -194,13 +192,12 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
   constexpr int dims = remove_cvref_t<decltype(pixels)>::rank - 1;
   static_assert(dims >= 1 && dims <= 3,
                 "make_im2col_tma_copy: the pixels have 1 to 3 modes W, H, D before the images N");
-  static_assert(
-      tuple_size_v<decltype(g.lower_corner)> == dims && tuple_size_v<decltype(g.upper_corner)> == dims &&
-          tuple_size_v<decltype(g.lower_padding)> == dims &&
-          tuple_size_v<decltype(g.upper_padding)> == dims && tuple_size_v<decltype(g.stride)> == dims &&
-          tuple_size_v<decltype(g.first_tap)> == dims && tuple_size_v<decltype(g.dilation)> == dims,
-      "make_im2col_tma_copy: corners, paddings, strides, first taps and dilations have a number for "
-      "each of W, H and D");
+  static_assert(tuple_size_v<decltype(g.lower_corner)> == dims && tuple_size_v<decltype(g.upper_corner)> == dims &&
+                    tuple_size_v<decltype(g.lower_padding)> == dims &&
+                    tuple_size_v<decltype(g.upper_padding)> == dims && tuple_size_v<decltype(g.stride)> == dims &&
+                    tuple_size_v<decltype(g.first_tap)> == dims && tuple_size_v<decltype(g.dilation)> == dims,
+                "make_im2col_tma_copy: corners, paddings, strides, first taps and dilations have a number for "
+                "each of W, H and D");
   check_taps(g, make_seq<dims>{});
   constexpr bool pixels_first = is_same_v<remove_cvref_t<decltype(of_pixels)>, E<0>>;
   auto const coordinates = im2col_tensor<pixels_first>(shape(channels), shape(pixels), g, make_seq<dims>{});
@@ -219,12 +216,11 @@ auto make_im2col_copy(Op const&, X const& global, SLayout const& shared, Tiler c
                 "make_im2col_tma_copy: TMA swizzles by Swizzle<0 to 3, 4, 3> of bytes, and no other way");
   t.swizzle = hardware_swizzle<Shared, sizeof_bits_v<T>>();
   if (stride(channels) != 1)
-    throw LayoutError("make_im2col_tma_copy: " +
-                          to_text(Refusal{Rule::tma_major, static_cast<long long>(stride(channels)), 1}),
-                      {Rule::tma_major, static_cast<long long>(stride(channels)), 1});
+    throw LayoutError(
+        "make_im2col_tma_copy: " + to_text(Refusal{Rule::tma_major, static_cast<long long>(stride(channels)), 1}),
+        {Rule::tma_major, static_cast<long long>(stride(channels)), 1});
 
-  using Traits =
-      Copy_Traits<Op, Int<decltype(size(box))::value * bits>, remove_cvref_t<decltype(coordinates)>>;
+  using Traits = Copy_Traits<Op, Int<decltype(size(box))::value * bits>, remove_cvref_t<decltype(coordinates)>>;
   Traits traits{};
   traits.tma_desc_ = descriptor_of(t, global.data());
   traits.tma_tensor_ = coordinates;
@@ -252,9 +248,8 @@ constexpr auto no_convolution() {
 template <class Op, tensor_like X, class SLayout, class... More>
 auto make_im2col_tma_copy(Op const& op, X const& global, SLayout const& shared, More const&... more) {
   constexpr int n = int(sizeof...(More)), before = n >= 7 ? n - 7 : n;
-  static_assert(
-      before <= 2,
-      "make_im2col_tma_copy(op, tensor, smem_layout[, tile[, ctas]][, the convolution's 7 tuples])");
+  static_assert(before <= 2,
+                "make_im2col_tma_copy(op, tensor, smem_layout[, tile[, ctas]][, the convolution's 7 tuples])");
   auto const given = make_tuple(more...);
   auto const tiler = [&] {
     if constexpr (before > 0)

@@ -37,8 +37,8 @@ inline constexpr int im2col_dims = tuple_size_v<remove_cvref_t<decltype(get<1>(l
 
 /// Issues the im2col load of the box at coordinate crd = (c, (w, h, d), n, (s, r, t)) to `tile`.
 template <class Crd, int... I>
-ZELLIGE_CALL void load_im2col(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier,
-                              Crd const& crd, seq<I...>) {
+ZELLIGE_CALL void load_im2col(any_pointer tile, TmaDescriptor const& map, smem<uint64_t> barrier, Crd const& crd,
+                              seq<I...>) {
   int const c = int(get<0>(crd)), n = int(get<2>(crd));
   if constexpr (sizeof...(I) == 1)
     tma_load_im2col_3d(tile, map, barrier, c, int(get<1, I>(crd))..., n, uint16_t(int(get<3, I>(crd)))...);
@@ -74,8 +74,7 @@ ZELLIGE_CALL void store_im2col(TmaDescriptor const& map, any_pointer tile, Crd c
 }  // namespace detail
 
 template <class Bits>
-struct Copy_Traits<SM90_TMA_LOAD_IM2COL_OP, Bits>
-    : detail::im2col_load_traits<SM90_TMA_LOAD_IM2COL_OP, Bits> {};
+struct Copy_Traits<SM90_TMA_LOAD_IM2COL_OP, Bits> : detail::im2col_load_traits<SM90_TMA_LOAD_IM2COL_OP, Bits> {};
 template <class Bits>
 struct Copy_Traits<SM90_TMA_LOAD_IM2COL_MULTICAST_OP, Bits>
     : detail::im2col_load_traits<SM90_TMA_LOAD_IM2COL_MULTICAST_OP, Bits> {};
@@ -88,8 +87,8 @@ ZELLIGE_HOST_DEVICE auto im2col_traits<Op, Bits, Coordinates>::with(Barrier&& ba
 }
 template <class Op, class Bits, class Coordinates>
 template <class Barrier>
-ZELLIGE_HOST_DEVICE auto im2col_traits<Op, Bits, Coordinates>::with(TmaDescriptor const* descriptor,
-                                                                    Barrier&& barrier, uint16_t mask) const {
+ZELLIGE_HOST_DEVICE auto im2col_traits<Op, Bits, Coordinates>::with(TmaDescriptor const* descriptor, Barrier&& barrier,
+                                                                    uint16_t mask) const {
   static_assert(!is_same_v<Op, SM90_TMA_STORE_IM2COL>, "a TMA store completes in groups, not on a barrier");
   using Run = conditional_t<is_same_v<Op, SM90_TMA_LOAD_IM2COL_MULTICAST>, SM90_TMA_LOAD_IM2COL_MULTICAST_OP,
                             SM90_TMA_LOAD_IM2COL_OP>;
@@ -98,8 +97,8 @@ ZELLIGE_HOST_DEVICE auto im2col_traits<Op, Bits, Coordinates>::with(TmaDescripto
 }  // namespace detail
 
 template <class Bits, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_IM2COL_OP, Bits> const& traits,
-                                       TS const& src, TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_IM2COL_OP, Bits> const& traits, TS const& src,
+                                       TD&& dst) {
   auto const crd = src(Int<0>{});
   detail::load_im2col(instruction_address(raw_tile(dst.data())), *traits.descriptor, traits.barrier, crd,
                       make_seq<detail::im2col_dims<decltype(crd)>>{});
@@ -112,8 +111,8 @@ ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_LOAD_IM2COL_MULTICAS
                                 traits.mask, crd, make_seq<detail::im2col_dims<decltype(crd)>>{});
 }
 template <class Bits, class C, tensor_like TS, tensor_like TD>
-ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE_IM2COL, Bits, C> const& traits,
-                                       TS const& src, TD&& dst) {
+ZELLIGE_DEVICE inline void copy_unpack(Copy_Traits<SM90_TMA_STORE_IM2COL, Bits, C> const& traits, TS const& src,
+                                       TD&& dst) {
   auto const crd = dst(Int<0>{});
   detail::store_im2col(traits.tma_desc_, instruction_address(raw_tile(src.data())), crd,
                        make_seq<detail::im2col_dims<decltype(crd)>>{});

@@ -34,11 +34,10 @@ namespace zellige {
     const int c[] = {ZELLIGE_TMA_NAMES_##D};                                                     \
     emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, false);                       \
   }
-#define ZELLIGE_TMA_IM2COL_CALLS(D)                                                     \
-  ZELLIGE_CALL void tma_store_im2col_##D##d(const TmaDescriptor& map, any_pointer tile, \
-                                            ZELLIGE_TMA_PARAMETERS_##D) {               \
-    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                            \
-    emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, true);               \
+#define ZELLIGE_TMA_IM2COL_CALLS(D)                                                                                   \
+  ZELLIGE_CALL void tma_store_im2col_##D##d(const TmaDescriptor& map, any_pointer tile, ZELLIGE_TMA_PARAMETERS_##D) { \
+    const int c[] = {ZELLIGE_TMA_NAMES_##D};                                                                          \
+    emulate::tma_store(&map, tile, D, c, emulate::Reduction::none, true);                                             \
   }
 
 /// Closes a group, which contains the TMA stores and reductions that this thread has issued since its last group.
@@ -58,33 +57,28 @@ ZELLIGE_CALL void tma_store_wait_complete() {
 
 #else
 
-#define ZELLIGE_TMA_STORE(name, instruction, D)                                                             \
-  ZELLIGE_CALL void name##_##D##d(const TmaDescriptor& map, any_pointer tile, ZELLIGE_TMA_PARAMETERS_##D) { \
-    asm volatile(instruction " [%0, " ZELLIGE_TMA_LIST_##D "], [%1];" ::"l"(&map), "r"(smem_address(tile)), \
-                 "n"(0), "n"(0), "n"(0), ZELLIGE_TMA_OPERANDS_##D                                           \
-                 : "memory");                                                                               \
+#define ZELLIGE_TMA_STORE(name, instruction, D)                                                                     \
+  ZELLIGE_CALL void name##_##D##d(const TmaDescriptor& map, any_pointer tile, ZELLIGE_TMA_PARAMETERS_##D) {         \
+    asm volatile(instruction " [%0, " ZELLIGE_TMA_LIST_##D "], [%1];" ::"l"(&map), "r"(smem_address(tile)), "n"(0), \
+                 "n"(0), "n"(0), ZELLIGE_TMA_OPERANDS_##D                                                           \
+                 : "memory");                                                                                       \
   }
-#define ZELLIGE_TMA_CALLS(D)                                                                                 \
-  ZELLIGE_TMA_STORE(tma_store, "cp.async.bulk.tensor." #D "d.global.shared::cta.bulk_group", D)              \
-  ZELLIGE_TMA_STORE(tma_reduce_add, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.add.bulk_group", \
-                    D)                                                                                       \
-  ZELLIGE_TMA_STORE(tma_reduce_min, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.min.bulk_group", \
-                    D)                                                                                       \
-  ZELLIGE_TMA_STORE(tma_reduce_max, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.max.bulk_group", \
-                    D)                                                                                       \
-  ZELLIGE_CALL void tma_store_hint_##D##d(const TmaDescriptor& map, any_pointer tile, CacheHint hint,        \
-                                          ZELLIGE_TMA_PARAMETERS_##D) {                                      \
-    if constexpr (!cache_hints) return tma_store_##D##d(map, tile, ZELLIGE_TMA_NAMES_##D);                   \
-    asm volatile("cp.async.bulk.tensor." #D                                                                  \
-                 "d.global.shared::cta.bulk_group.L2::cache_hint [%0, " ZELLIGE_TMA_LIST_##D                 \
-                 "], [%1], %2;" ::"l"(&map),                                                                 \
-                 "r"(smem_address(tile)), "l"(static_cast<uint64_t>(hint)), "n"(0), "n"(0),                  \
-                 ZELLIGE_TMA_OPERANDS_##D                                                                    \
-                 : "memory");                                                                                \
+#define ZELLIGE_TMA_CALLS(D)                                                                                         \
+  ZELLIGE_TMA_STORE(tma_store, "cp.async.bulk.tensor." #D "d.global.shared::cta.bulk_group", D)                      \
+  ZELLIGE_TMA_STORE(tma_reduce_add, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.add.bulk_group", D)      \
+  ZELLIGE_TMA_STORE(tma_reduce_min, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.min.bulk_group", D)      \
+  ZELLIGE_TMA_STORE(tma_reduce_max, "cp.reduce.async.bulk.tensor." #D "d.global.shared::cta.max.bulk_group", D)      \
+  ZELLIGE_CALL void tma_store_hint_##D##d(const TmaDescriptor& map, any_pointer tile, CacheHint hint,                \
+                                          ZELLIGE_TMA_PARAMETERS_##D) {                                              \
+    if constexpr (!cache_hints) return tma_store_##D##d(map, tile, ZELLIGE_TMA_NAMES_##D);                           \
+    asm volatile("cp.async.bulk.tensor." #D                                                                          \
+                 "d.global.shared::cta.bulk_group.L2::cache_hint [%0, " ZELLIGE_TMA_LIST_##D                         \
+                 "], [%1], %2;" ::"l"(&map),                                                                         \
+                 "r"(smem_address(tile)), "l"(static_cast<uint64_t>(hint)), "n"(0), "n"(0), ZELLIGE_TMA_OPERANDS_##D \
+                 : "memory");                                                                                        \
   }
-#define ZELLIGE_TMA_IM2COL_CALLS(D)   \
-  ZELLIGE_TMA_STORE(tma_store_im2col, \
-                    "cp.async.bulk.tensor." #D "d.global.shared::cta.im2col_no_offs.bulk_group", D)
+#define ZELLIGE_TMA_IM2COL_CALLS(D) \
+  ZELLIGE_TMA_STORE(tma_store_im2col, "cp.async.bulk.tensor." #D "d.global.shared::cta.im2col_no_offs.bulk_group", D)
 
 /// Closes a group, which contains the TMA stores and reductions that this thread has issued since its last group.
 ZELLIGE_CALL void tma_store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }

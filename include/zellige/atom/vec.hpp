@@ -40,9 +40,7 @@ struct alignas(N * sizeof(T) % 16 == 0  ? 16
 
 #if defined(ZELLIGE_EMULATE)
   // Registers have no neighbours: an out-of-bounds index stops the thread with a finding.
-  ZELLIGE_ANYWHERE T& operator[](int i) {
-    return i >= 0 && i < N ? values[i] : (__builtin_trap(), values[0]);
-  }
+  ZELLIGE_ANYWHERE T& operator[](int i) { return i >= 0 && i < N ? values[i] : (__builtin_trap(), values[0]); }
   ZELLIGE_ANYWHERE const T& operator[](int i) const {
     return i >= 0 && i < N ? values[i] : (__builtin_trap(), values[0]);
   }

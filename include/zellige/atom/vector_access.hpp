@@ -23,11 +23,9 @@ struct Copy_Traits;
 template <class Instruction, class Source, int bits_of_an_access>
 ZELLIGE_HOST_DEVICE constexpr void elements_of_the_source_do_not_lie_together_as_one_access_needs() = delete;
 template <class Instruction, class Destination, int bits_of_an_access>
-ZELLIGE_HOST_DEVICE constexpr void elements_of_the_destination_do_not_lie_together_as_one_access_needs() =
-    delete;
+ZELLIGE_HOST_DEVICE constexpr void elements_of_the_destination_do_not_lie_together_as_one_access_needs() = delete;
 template <class Instruction, class Source, class Destination, int bits_of_an_access>
-ZELLIGE_HOST_DEVICE constexpr void source_and_destination_have_the_elements_of_one_access_in_another_order() =
-    delete;
+ZELLIGE_HOST_DEVICE constexpr void source_and_destination_have_the_elements_of_one_access_in_another_order() = delete;
 template <class Instruction, class Swizzle, int bits_of_an_access>
 ZELLIGE_HOST_DEVICE constexpr void the_swizzle_separates_the_elements_of_one_access() = delete;
 template <class Instruction, class Source, int bits_of_the_source, int bits_of_an_access>
@@ -63,8 +61,7 @@ requires requires { Op::name; }
 struct access_of_instruction<Op> {
   static constexpr CopyRow::Kind kind = find_copy(Op::name).kind;
   static constexpr int read = kind == CopyRow::Kind::rows || kind == CopyRow::Kind::columns ? 128 : 0;
-  static constexpr int written =
-      kind == CopyRow::Kind::to_rows || kind == CopyRow::Kind::to_columns ? 128 : 0;
+  static constexpr int written = kind == CopyRow::Kind::to_rows || kind == CopyRow::Kind::to_columns ? 128 : 0;
   static constexpr Access value = {read, written, read, written};
 };
 /// The Access of a copy with Traits between tensors with element types S and D. Specialised for UniversalCopy, whose
@@ -154,8 +151,7 @@ struct lie_of<ComposedLayout<Swizzle<B, M, S>, O, L>, n> {
     else if constexpr ((1LL << M) % n == 0)
       return lie_of_modes<L>();
     else if constexpr (is_static_v<O> && is_static_v<L> && n <= 1024)
-      return evaluates_in_order<ComposedLayout<Swizzle<B, M, S>, O, L>, n>() ? Lie::in_order
-                                                                             : Lie::non_contiguous;
+      return evaluates_in_order<ComposedLayout<Swizzle<B, M, S>, O, L>, n>() ? Lie::in_order : Lie::non_contiguous;
     else
       return Lie::non_contiguous;
   }
@@ -232,8 +228,7 @@ ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
 /// of bits that one access moves at S and at D; 0 means registers, whose elements are in order.
 template <class S, class D, Access a>
 ZELLIGE_ALGEBRA consteval bool same_order() {
-  if constexpr (lie_for<S, a.source> != Lie::in_another_order &&
-                lie_for<D, a.destination> != Lie::in_another_order)
+  if constexpr (lie_for<S, a.source> != Lie::in_another_order && lie_for<D, a.destination> != Lie::in_another_order)
     return true;
   else if constexpr (a.source == 0 || a.destination == 0)
     return false;  // registers are in order
@@ -281,15 +276,12 @@ ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
       if constexpr (is_subbyte_v<T>) {
         if constexpr (requires { iterator_of(x).idx_; }) {
           if (iterator_of(x).idx_ != 0)
-            broken(Algorithm::copy, "an access of {x} bits begins at bit {y} of a byte", bits,
-                   iterator_of(x).idx_);
+            broken(Algorithm::copy, "an access of {x} bits begins at bit {y} of a byte", bits, iterator_of(x).idx_);
         }
       }
       if constexpr (alignment > 8 && requires { raw_pointer_cast(x.data()) + 1; }) {
-        if (size_t const address = reinterpret_cast<size_t>(raw_pointer_cast(x.data()));
-            address % (alignment / 8) != 0)
-          broken(Algorithm::copy,
-                 "an access of {x} bits begins at an address that is no multiple of {y} bytes", bits,
+        if (size_t const address = reinterpret_cast<size_t>(raw_pointer_cast(x.data())); address % (alignment / 8) != 0)
+          broken(Algorithm::copy, "an access of {x} bits begins at an address that is no multiple of {y} bytes", bits,
                  alignment / 8);
       }
     }
@@ -318,13 +310,11 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
   if constexpr (source == Misaccess::count)
     the_source_has_not_as_many_values_as_the_instruction_moves<Op, LS, bits_of_values<S>, a.source>();
   else if constexpr (destination == Misaccess::count)
-    the_destination_has_not_as_many_values_as_the_instruction_moves<Op, LD, bits_of_values<D>,
-                                                                    a.destination>();
+    the_destination_has_not_as_many_values_as_the_instruction_moves<Op, LD, bits_of_values<D>, a.destination>();
   else if constexpr (source == Misaccess::swizzle)
     the_swizzle_separates_the_elements_of_one_access<Op, get_swizzle_t<typename S::iterator>, a.source>();
   else if constexpr (destination == Misaccess::swizzle)
-    the_swizzle_separates_the_elements_of_one_access<Op, get_swizzle_t<typename D::iterator>,
-                                                     a.destination>();
+    the_swizzle_separates_the_elements_of_one_access<Op, get_swizzle_t<typename D::iterator>, a.destination>();
   else if constexpr (source == Misaccess::non_contiguous)
     elements_of_the_source_do_not_lie_together_as_one_access_needs<Op, LS, a.source>();
   else if constexpr (destination == Misaccess::non_contiguous)
@@ -396,8 +386,7 @@ ZELLIGE_ALGEBRA consteval long long step_out_of_line_of() {
 template <class Traits, class S, class D>
 inline constexpr bool in_line =
     step_out_of_line_of<S, access_on<Traits, S, D>.source, access_on<Traits, S, D>.source_alignment>() == 0 &&
-    step_out_of_line_of<D, access_on<Traits, S, D>.destination,
-                        access_on<Traits, S, D>.destination_alignment>() == 0 &&
+    step_out_of_line_of<D, access_on<Traits, S, D>.destination, access_on<Traits, S, D>.destination_alignment>() == 0 &&
     swizzle_keeps_all<S, access_on<Traits, S, D>.source>() &&
     swizzle_keeps_all<D, access_on<Traits, S, D>.destination>();
 /// Stops compilation with an error that says which accesses of a copy from S to D are not aligned or not contiguous.
@@ -407,20 +396,18 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
   constexpr Access a = access_on<Traits, S, D>;
   constexpr long long source = step_out_of_line_of<S, a.source, a.source_alignment>();
   if constexpr (!swizzle_keeps_all<S, a.source>())
-    the_swizzle_separates_the_elements_of_one_access<typename Traits::Operation,
-                                                     get_swizzle_t<typename S::layout_type>, a.source>();
+    the_swizzle_separates_the_elements_of_one_access<typename Traits::Operation, get_swizzle_t<typename S::layout_type>,
+                                                     a.source>();
   else if constexpr (!swizzle_keeps_all<D, a.destination>())
-    the_swizzle_separates_the_elements_of_one_access<typename Traits::Operation,
-                                                     get_swizzle_t<typename D::layout_type>, a.destination>();
+    the_swizzle_separates_the_elements_of_one_access<typename Traits::Operation, get_swizzle_t<typename D::layout_type>,
+                                                     a.destination>();
   else if constexpr (source != 0)
     accesses_begin_at_no_multiple_of_their_width<typename Traits::Operation, typename S::layout_type, source,
-                                                 a.source_alignment /
-                                                     sizeof_bits_v<typename S::value_type>>();
+                                                 a.source_alignment / sizeof_bits_v<typename S::value_type>>();
   else
-    accesses_begin_at_no_multiple_of_their_width<
-        typename Traits::Operation, typename D::layout_type,
-        step_out_of_line_of<D, a.destination, a.destination_alignment>(),
-        a.destination_alignment / sizeof_bits_v<typename D::value_type>>();
+    accesses_begin_at_no_multiple_of_their_width<typename Traits::Operation, typename D::layout_type,
+                                                 step_out_of_line_of<D, a.destination, a.destination_alignment>(),
+                                                 a.destination_alignment / sizeof_bits_v<typename D::value_type>>();
 }
 
 /// Returns the Access (bits per access and alignments) of UniversalCopy<S, D> between tensors with element types TS

@@ -87,11 +87,11 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a,
   wgmma_emulated<T, U, N, Saturate>(d, nullptr, a, b, A, B, SignA, SignB, accumulate);
 #elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
   if constexpr (is_float_register<D>)
-    detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
-        d, a, b, accumulate);
+    detail::wgmma_f32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(d, a, b,
+                                                                                                          accumulate);
   else
-    detail::wgmma_b32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(
-        d, a, b, accumulate);
+    detail::wgmma_b32<R>::template ss<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, true, A, B> >(d, a, b,
+                                                                                                          accumulate);
 #elif defined(__CUDA_ARCH__)
   __trap();
 #endif
@@ -100,8 +100,7 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] uint64_t a,
 /// Issues d = a b + (accumulate ? d : 0) asynchronously, with A in registers. Each warp holds 16 of A's 64 rows, as
 /// ldmatrix loads them. b is the shared-memory descriptor of a tile with element type U and major order B. SignA and
 /// SignB (1 or -1) multiply a and b; Saturate clamps integer results to int32. All 128 threads must call it.
-template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false,
-          class D, int R>
+template <class T, Major B = Major::K, class U = T, int SignA = 1, int SignB = 1, bool Saturate = false, class D, int R>
 ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint32_t (&a)[4],
                         [[maybe_unused]] uint64_t b, [[maybe_unused]] bool accumulate = true) {
   using Type = wgmma_saturated<wgmma_type<T, U, D>, Saturate>;
@@ -111,11 +110,11 @@ ZELLIGE_CALL void wgmma([[maybe_unused]] D (&d)[R], [[maybe_unused]] const uint3
   wgmma_emulated<T, U, N, Saturate>(d, a, 0, b, Major::K, B, SignA, SignB, accumulate);
 #elif defined(__CUDA_ARCH_FEAT_SM90_ALL)
   if constexpr (is_float_register<D>)
-    detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type,
-                                      wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
+    detail::wgmma_f32<R>::template rs<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, false, Major::K, B> >(
+        d, a, b, accumulate);
   else
-    detail::wgmma_b32<R>::template rs<D, wgmma_digits<N>, Type,
-                                      wgmma_tail<T, SignA, SignB, false, Major::K, B> >(d, a, b, accumulate);
+    detail::wgmma_b32<R>::template rs<D, wgmma_digits<N>, Type, wgmma_tail<T, SignA, SignB, false, Major::K, B> >(
+        d, a, b, accumulate);
 #elif defined(__CUDA_ARCH__)
   __trap();
 #endif

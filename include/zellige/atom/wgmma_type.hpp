@@ -122,9 +122,8 @@ struct wgmma_tail_text<WgmmaTail::signs_b, SignA, SignB, A, B> {
 };
 template <int SignA, int SignB, Major A, Major B>
 struct wgmma_tail_text<WgmmaTail::signs_a_b, SignA, SignB, A, B> {
-  static constexpr char text[] = {
-      ',', ' ', SignA < 0 ? '-' : ' ',     '1', ',', SignB < 0 ? '-' : ' ',     '1',
-      ',', ' ', '0' + static_cast<int>(A), ',', ' ', '0' + static_cast<int>(B), 0};
+  static constexpr char text[] = {',', ' ', SignA < 0 ? '-' : ' ',     '1', ',', SignB < 0 ? '-' : ' ',     '1',
+                                  ',', ' ', '0' + static_cast<int>(A), ',', ' ', '0' + static_cast<int>(B), 0};
 };
 template <class T>
 inline constexpr bool is_8_bit_integer = false;

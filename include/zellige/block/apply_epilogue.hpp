@@ -14,8 +14,7 @@ namespace zellige {
 /// processes two adjacent columns. `thread` is the index among the threads that hold d, `p` the position of d's tile in
 /// the matrix. Elements outside the matrix are unchanged.
 template <int Columns, class Epilogue, class Instruction>
-ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread,
-                              Part p) {
+ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>& d, int first, int thread, Part p) {
   using D = Accumulator<Instruction>;
   constexpr int values = Columns * D::registers / D::columns;
   const int from = first * D::registers / D::columns;
@@ -35,8 +34,7 @@ ZELLIGE_CALL void apply_pairs(const Epilogue& epilogue, Accumulator<Instruction>
 /// matrix. `thread` is the index among the threads that hold d, `p` the tile's position in the matrix. Elements outside
 /// the matrix are unchanged.
 template <class Epilogue, class Instruction>
-ZELLIGE_CALL void apply_transposed(const Epilogue& epilogue, Accumulator<Instruction>& d, int thread,
-                                   Part p) {
+ZELLIGE_CALL void apply_transposed(const Epilogue& epilogue, Accumulator<Instruction>& d, int thread, Part p) {
 #pragma unroll
   for (int i = 0; i < d.registers; ++i) {
     const auto at = d.at(i, thread);

@@ -37,8 +37,7 @@ struct Exchange {
   /// written to Exchange::bytes bytes from `parts_offset` on. The offsets must be the same in all blocks. The emulator
   /// names the memory of the received parts `name` in its error reports.
   ZELLIGE_CALL static Exchange at(unsigned parts_offset, unsigned barrier_offset, const char* name) {
-    return {shared<float>(name, parts_offset, (Ranks - 1) * part),
-            shared<uint64_t>("arrived", barrier_offset, 1)};
+    return {shared<float>(name, parts_offset, (Ranks - 1) * part), shared<uint64_t>("arrived", barrier_offset, 1)};
   }
   /// Initialises the mbarrier for one arrival per warp of the other blocks. Called by one thread, which then calls
   /// fence_mbarrier_init; a cluster barrier must follow.

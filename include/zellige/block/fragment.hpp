@@ -39,8 +39,7 @@ struct Fragment {
   static constexpr int m_tiles = (M + Row::m - 1) / Row::m, n_tiles = (N + Row::n - 1) / Row::n;
   static constexpr int width = n_tiles > 1 && Row::k > Row::n ? Row::k / Row::n : 1;  // tiles per unit
   static constexpr int units = (n_tiles + width - 1) / width;
-  static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM,
-                       my_n = (units + WN - 1) / WN;
+  static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM, my_n = (units + WN - 1) / WN;
   static constexpr int values_per_tile = Coordinates::values, neighbours = Coordinates::neighbours,
                        tile_runs = values_per_tile / neighbours;  // runs of a thread in one tile
   static constexpr int tiles = my_b * my_m * my_n * width, runs = tiles * tile_runs;
@@ -97,9 +96,7 @@ struct Fragment {
     return n / (2 * matrix) * (2 * matrix) + n % 2 * matrix + n / 2 % matrix;
   }
   /// Returns which of the thread's `lines` rows, numbered from 0, contains run i (a group of adjacent columns).
-  ZELLIGE_CALL static constexpr int line(int i) {
-    return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs;
-  }
+  ZELLIGE_CALL static constexpr int line(int i) { return i / (tile_runs * width * my_n) * tile_runs + i % tile_runs; }
   /// Returns the coordinates of the element in column 0 of the thread's r-th row.
   ZELLIGE_CALL static FragmentAt line_at(int r, int warp, int lane) {
     const int mi = r / tile_runs % my_m, bi = r / tile_runs / my_m;
@@ -120,8 +117,7 @@ struct Operand {
   ZELLIGE_CALL void put(int i, float x, float y) {
     static_assert(F::width * F::Row::n == F::Row::k, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)
-    emulate::look_for_unwritten(x, emulate::Use::rounds),
-        emulate::look_for_unwritten(y, emulate::Use::rounds);
+    emulate::look_for_unwritten(x, emulate::Use::rounds), emulate::look_for_unwritten(y, emulate::Use::rounds);
 #endif
     constexpr int pairs = F::tile_runs, width = F::width;
     const int tile = i / pairs, unit = tile / width % F::my_n, mi = tile / (width * F::my_n) % F::my_m,
@@ -131,8 +127,7 @@ struct Operand {
 #if defined(ZELLIGE_EMULATE)
   unsigned declared = emulate::leave_unwritten_pairs(&a[0][0][0][0], F::my_b* F::my_m* F::my_n * 4);
   ZELLIGE_CALL uint32_t get(int bi, int mi, int unit, int j) const {
-    emulate::look_for_unwritten_pair(a[bi][mi][unit][j], declared,
-                                     ((bi * F::my_m + mi) * F::my_n + unit) * 4 + j);
+    emulate::look_for_unwritten_pair(a[bi][mi][unit][j], declared, ((bi * F::my_m + mi) * F::my_n + unit) * 4 + j);
     return a[bi][mi][unit][j];
   }
 #else

@@ -39,8 +39,7 @@ ZELLIGE_CALL void issue_wgmma(Fragment<1, M, N, 1, WM, 1, 1>& d, const Operand<T
                               bool accumulate = true) {
   static_assert(F::rows == M && F::warps_m == WM && F::my_n == Steps && F::my_b * F::my_m == 1,
                 "issue_wgmma: rows of the operand are those of the accumulators, its columns are K");
-  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[sizeof(d.d) / sizeof(float)]>(d.d), a.a[0][0], b,
-                        accumulate);
+  issue_wgmma<T, Steps>(reinterpret_cast<float(&)[sizeof(d.d) / sizeof(float)]>(d.d), a.a[0][0], b, accumulate);
 }
 
 }  // namespace zellige

@@ -22,8 +22,7 @@ struct LaunchShape {
 
 /// Launches `kernel` on `stream`. Returns the result of cudaLaunchKernelEx: cudaSuccess, or the error.
 template <class Kernel, class... Arguments>
-cudaError_t launch(Kernel* kernel, const LaunchShape& shape, cudaStream_t stream,
-                   const Arguments&... arguments) {
+cudaError_t launch(Kernel* kernel, const LaunchShape& shape, cudaStream_t stream, const Arguments&... arguments) {
   cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
   config.gridDim = shape.grid, config.blockDim = shape.block;

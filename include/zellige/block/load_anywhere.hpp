@@ -21,8 +21,7 @@ namespace zellige {
 /// Returns a vector of type Result whose first `valid` elements begin at byte `shift` (0 to 15) of the 32 bytes (low,
 /// high); its other elements are zero.
 template <class Result>
-ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t, 4>& high, uint32_t shift,
-                                int valid) {
+ZELLIGE_ANYWHERE Result shifted(const Vec<uint32_t, 4>& low, const Vec<uint32_t, 4>& high, uint32_t shift, int valid) {
   const bool by_two = (shift & 8) != 0, by_one = (shift & 4) != 0;
   // Shifts down by two registers, by one, then by the remaining bits.
   const uint32_t w[8] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};

@@ -83,8 +83,7 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
 /// Adds the product over one K step of instruction Op to d, for batch b, the bi-th of this warp's batches. The step
 /// begins at element k. fetch(mi, m, registers) loads the A fragment of the warp's mi-th tile, which begins at row m.
 template <class Op, bool AlongK, class F, class B, class Fetch>
-ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane,
-                                Fetch fetch) {
+ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane, Fetch fetch) {
   uint32_t rb[F::my_n][4];
 #pragma unroll
   for (int ni = 0; ni < F::my_n; ++ni) {
@@ -124,8 +123,7 @@ template <class T, int K, bool AlongK_A, bool AlongK_B, class F, class A, class 
 ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using Whole = typename mma_row<T, F::Row::k, float>::type;
   using Half = typename mma_row<T, F::Row::k / 2, float>::type;
-  constexpr int slice = F::Row::k, k_tiles = (K + slice - 1) / slice,
-                mine = (k_tiles + F::warps_k - 1) / F::warps_k;
+  constexpr int slice = F::Row::k, k_tiles = (K + slice - 1) / slice, mine = (k_tiles + F::warps_k - 1) / F::warps_k;
   constexpr bool short_tail = K % slice != 0 && K % slice <= MmaRowOf<Half>::k;
 #pragma unroll
   for (int bi = 0; bi < F::my_b; ++bi) {
@@ -136,15 +134,13 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
       if (short_tail && kt == k_tiles - 1)
-        multiply_step<Half, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane,
-                                      [&](int, int m, uint32_t(&r)[4]) {
-                                        load_a<Half, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
-                                      });
+        multiply_step<Half, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, uint32_t(&r)[4]) {
+          load_a<Half, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
+        });
       else
-        multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane,
-                                       [&](int, int m, uint32_t(&r)[4]) {
-                                         load_a<Whole, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
-                                       });
+        multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, uint32_t(&r)[4]) {
+          load_a<Whole, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
+        });
     }
   }
 }
@@ -164,11 +160,10 @@ ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int wa
     for (int ki = 0; ki < P::my_n; ++ki) {
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
-      multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane,
-                                     [&](int mi, int, uint32_t(&r)[4]) {
+      multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int mi, int, uint32_t(&r)[4]) {
 #pragma unroll
-                                       for (int j = 0; j < 4; ++j) r[j] = a.get(bi, mi, ki, j);
-                                     });
+        for (int j = 0; j < 4; ++j) r[j] = a.get(bi, mi, ki, j);
+      });
     }
   }
 }

@@ -42,9 +42,7 @@ struct RaggedRows {
     return data + (row * pitch + column - offset(row, column));
   }
   /// Returns true if the chunk of element (row, column) begins before the matrix.
-  ZELLIGE_CALL bool reaches_back(int row, int column) const {
-    return row * pitch + column < offset(row, column);
-  }
+  ZELLIGE_CALL bool reaches_back(int row, int column) const { return row * pitch + column < offset(row, column); }
   /// Copies the 8 elements of the chunk of element (row, column) to `to`, with zeros in place of elements before (row,
   /// column) and after the row's last one, which are not read. The row has `columns` elements. Called by one thread, if
   /// reaches_back returns true.
@@ -52,8 +50,7 @@ struct RaggedRows {
     const int before = offset(row, column);
 #pragma unroll 1
     for (int i = 0; i < 8; ++i)
-      to[i] =
-          i >= before && column + i - before < columns ? data[row * pitch + column + i - before] : T(0.0f);
+      to[i] = i >= before && column + i - before < columns ? data[row * pitch + column + i - before] : T(0.0f);
   }
 };
 

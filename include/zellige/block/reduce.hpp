@@ -54,8 +54,8 @@ ZELLIGE_CALL void check_lanes(int result, const char* name) {
   const int lane = static_cast<int>(emulate::lane()), other = emulate::meet<int, int>(result, compute, name);
   if (other < 0) return;
   char text[160];
-  __builtin_snprintf(text, sizeof(text), "%s<%d>: lanes %d and %d hold parts of %s and are %s", name, Lanes,
-                     lane, other, together<Lanes, Step>(lane, other) ? "different results" : "one result",
+  __builtin_snprintf(text, sizeof(text), "%s<%d>: lanes %d and %d hold parts of %s and are %s", name, Lanes, lane,
+                     other, together<Lanes, Step>(lane, other) ? "different results" : "one result",
                      together<Lanes, Step>(lane, other) ? "put together" : "not put together");
   emulate::fail_at("", text);
 }

@@ -71,16 +71,14 @@ template <int Stages, class Tiles, int Ranks = 1>
 struct Ring : RingBarriers<Stages> {
   using typename RingBarriers<Stages>::Stage;
   using RingBarriers<Stages>::full, RingBarriers<Stages>::empty;
-  static constexpr int stage_bytes = Tiles::bytes, tiles_bytes = Stages * stage_bytes,
-                       barriers_bytes = 16 * Stages;
+  static constexpr int stage_bytes = Tiles::bytes, tiles_bytes = Stages * stage_bytes, barriers_bytes = 16 * Stages;
   smem<unsigned char> tiles[Tiles::count];
 
   /// Returns a ring with tiles at byte `tiles_offset` of shared memory (tiles_bytes bytes) and mbarriers at byte
   /// `barriers_offset` (barriers_bytes bytes). The emulator's error reports use the names: `names` of the tiles,
   /// `full` and `empty` of the mbarriers.
-  ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset,
-                              const char* const (&names)[Tiles::count], const char* full = "full",
-                              const char* empty = "empty") {
+  ZELLIGE_CALL static Ring at(unsigned tiles_offset, unsigned barriers_offset, const char* const (&names)[Tiles::count],
+                              const char* full = "full", const char* empty = "empty") {
     unsigned offsets[Tiles::count];
 #pragma unroll
     for (int i = 0; i < Tiles::count; ++i) {

@@ -31,8 +31,7 @@ struct RowTile {
     int count = 0;
 #pragma unroll
     for (int i = 0; i < Chunks; ++i)
-      count +=
-          edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
+      count += edge(row_columns - first - (i * Threads + static_cast<int>(threadIdx.x) / 32 * 32) * V, 32 * V);
     return count;
   }
   /// Loads the tile, which begins at column `first` of the row. Elements beyond the row's row_columns columns become

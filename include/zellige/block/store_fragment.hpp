@@ -12,8 +12,8 @@ namespace zellige {
 /// row. p has the tile's position and the size of the matrix. Elements outside the matrix are skipped. An even pitch
 /// allows two elements per access.
 template <class F, class Epilogue, class T>
-ZELLIGE_CALL void store_fragment(F& d, const Epilogue& epilogue, gmem<T> matrix, int64_t pitch, Part p,
-                                 int warp, int lane) {
+ZELLIGE_CALL void store_fragment(F& d, const Epilogue& epilogue, gmem<T> matrix, int64_t pitch, Part p, int warp,
+                                 int lane) {
   const bool pairs = pitch % 2 == 0;
 #pragma unroll
   for (int i = 0; i < d.pairs; ++i) {

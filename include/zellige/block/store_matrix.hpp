@@ -41,8 +41,7 @@ ZELLIGE_CALL AccumulatorAt addressed_element(int thread) {
                 threads = decltype(size<0>(typename D::Traits::CLayout{}))::value;
   const auto holder = composition(right_inverse(typename Atom::ValLayoutSrc{}),
                                   layout<0>(typename Atom::ValLayoutDst{}));  // lane -> thread + 32 value
-  const auto element =
-      composition(D::coordinates(), Layout<Shape<_32, Int<values>>, Stride<_1, Int<threads>>>{});
+  const auto element = composition(D::coordinates(), Layout<Shape<_32, Int<values>>, Stride<_1, Int<threads>>>{});
   const auto at = D::coordinates()(thread / 32 * 32, 0) + composition(element, holder)(thread % 32);
   return {static_cast<int>(get<0>(at)), static_cast<int>(get<1>(at))};
 }
@@ -74,8 +73,7 @@ ZELLIGE_CALL void store_columns(const Tile& tile, const Accumulator<Instruction>
   for (int c = 0; c < Columns / four; ++c)
     store_matrices<T, 4, Transposed>(tile, d, first * 8 / four + 8 * c, four * c, thread);
   if constexpr (Columns % four != 0)
-    store_matrices<T, 2, Transposed>(tile, d, first * 8 / four + 8 * (Columns / four), Columns / four * four,
-                                     thread);
+    store_matrices<T, 2, Transposed>(tile, d, first * 8 / four + 8 * (Columns / four), Columns / four * four, thread);
 }
 
 }  // namespace zellige

@@ -93,14 +93,11 @@ template <class Pointer, auto... s, auto... d, class Index>
 struct AddressTile<Pointer, Layout<tuple<C<s>...>, tuple<C<d>...>>, Index> {
   Pointer data;
 
-  ZELLIGE_CALL Pointer operator()(detail::index_of_mode<s, Index>... c) const {
-    return data + (... + (c * d));
-  }
+  ZELLIGE_CALL Pointer operator()(detail::index_of_mode<s, Index>... c) const { return data + (... + (c * d)); }
   ZELLIGE_CALL AddressTile shift(int elements) const { return {data + elements}; }
 };
 template <class Pointer, class... S, class... D, class Index>
-requires(
-    detail::is_static_mode<S, D>&&...) struct AddressTile<Pointer, Layout<tuple<S...>, tuple<D...>>, Index> {
+requires(detail::is_static_mode<S, D>&&...) struct AddressTile<Pointer, Layout<tuple<S...>, tuple<D...>>, Index> {
   Pointer data;
 
   ZELLIGE_CALL Pointer operator()(detail::index_of<S, Index>... c) const {
@@ -111,10 +108,9 @@ requires(
 /// Specialization of AddressTile, a pointer with a layout, for static layouts with a swizzle. The swizzle permutes
 /// the offsets that the layout returns.
 template <class Pointer, int B, int M, int S, class... Modes, class... Strides, class Index>
-requires(
-    B > 0 && S > 0 &&
-    (detail::is_static_mode<Modes, Strides> &&
-     ...)) struct AddressTile<Pointer, Swizzled<B, M, S, Layout<tuple<Modes...>, tuple<Strides...>>>, Index> {
+requires(B > 0 && S > 0 &&
+         (detail::is_static_mode<Modes, Strides> &&
+          ...)) struct AddressTile<Pointer, Swizzled<B, M, S, Layout<tuple<Modes...>, tuple<Strides...>>>, Index> {
   Pointer data;
 
   ZELLIGE_CALL Pointer operator()(detail::index_of<Modes, Index>... c) const {
@@ -146,39 +142,33 @@ ZELLIGE_CALL Pointer arranged(Pointer data, unsigned = 0, bool = false) {
 /// Returns a tile of `count` elements that begins at byte `byte_offset` of shared memory. The emulator uses `name` in
 /// its error reports.
 template <class T, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset,
-                                                      unsigned count) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count))};
 }
 /// Returns the first of `Stages` contiguous tiles with `count` elements in total, from byte `byte_offset` of shared
 /// memory on; AddressTile::shift returns the other tiles. Layout is that of one tile. The emulator checks that every
 /// filled stage is read, and that no outdated stage is read.
 template <class T, int Stages, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset,
-                                                      unsigned count) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count) {
   return {arranged<Layout>(shared<T>(name, byte_offset, count), count / Stages, true)};
 }
 /// Returns a tile of `Sums` partial results in shared memory: the first mode of Layout selects a partial result, the
 /// others an element. read_sum or read_max combines the partial results; the emulator checks that all of them are read.
 template <class T, int Sums, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset,
-                                                      unsigned count) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_sums(const char* name, unsigned byte_offset, unsigned count) {
   unsigned part = 0;  // elements of one partial result; 0 with a swizzle, which may interleave them
 #if defined(ZELLIGE_EMULATE)
-  static_assert(int(size<0>(Layout{})) == Sums,
-                "shared_sums: the layout's first mode counts the partial results");
+  static_assert(int(size<0>(Layout{})) == Sums, "shared_sums: the layout's first mode counts the partial results");
   if constexpr (!is_composed_layout_v<Layout>) part = unsigned(int(Layout{}.template stride<0>()));
 #endif
   return {arranged<Layout>(shared<T>(name, byte_offset, count), part)};
 }
 template <class T, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count,
-                                                      Layout) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_tile(const char* name, unsigned byte_offset, unsigned count, Layout) {
   return shared_tile<T, Layout>(name, byte_offset, count);
 }
 template <class T, int Stages, class Layout>
-ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count,
-                                                      Layout) {
+ZELLIGE_CALL AddressTile<smem<T>, Layout> shared_ring(const char* name, unsigned byte_offset, unsigned count, Layout) {
   return shared_ring<T, Stages, Layout>(name, byte_offset, count);
 }
 

@@ -56,9 +56,7 @@ struct bit_field {
   }
   ZELLIGE_HOST_DEVICE constexpr bit_field& operator=(value_type x) { return set(x), *this; }
   ZELLIGE_HOST_DEVICE constexpr operator value_type() const { return get(); }
-  ZELLIGE_HOST_DEVICE constexpr bit_field& operator=(U const& x) {
-    return *this = __builtin_bit_cast(value_type, x);
-  }
+  ZELLIGE_HOST_DEVICE constexpr bit_field& operator=(U const& x) { return *this = __builtin_bit_cast(value_type, x); }
   ZELLIGE_HOST_DEVICE constexpr operator U() const { return __builtin_bit_cast(U, get()); }
 };
 

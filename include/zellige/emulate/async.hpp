@@ -110,14 +110,10 @@ ZELLIGE_INLINE void mbarrier_arrive(Place b, unsigned rank, unsigned count, unsi
   ZELLIGE_ASYNC(mbarrier_arrive, b, rank, count, bytes);
 }
 /// Counts `bytes` bytes as arrived at the mbarrier (PTX mbarrier.complete_tx), as a completed copy does.
-ZELLIGE_INLINE void mbarrier_complete_tx(Place b, unsigned bytes) {
-  ZELLIGE_ASYNC(mbarrier_complete_tx, b, bytes);
-}
+ZELLIGE_INLINE void mbarrier_complete_tx(Place b, unsigned bytes) { ZELLIGE_ASYNC(mbarrier_complete_tx, b, bytes); }
 /// Returns true if the phase with this parity of the mbarrier `b` has ended. If it has not, lets other
 /// threads run before it returns.
-ZELLIGE_INLINE bool mbarrier_test_wait(Place b, unsigned parity) {
-  ZELLIGE_ASYNC(mbarrier_test_wait, b, parity);
-}
+ZELLIGE_INLINE bool mbarrier_test_wait(Place b, unsigned parity) { ZELLIGE_ASYNC(mbarrier_test_wait, b, parity); }
 ZELLIGE_INLINE void mbarrier_wait(Place b, unsigned parity) { ZELLIGE_ASYNC(mbarrier_wait, b, parity); }
 /// Completes this thread's cp.async copies and arrives at the mbarrier `b`, both during the call. (The PTX
 /// instruction returns at once, and arrives when the copies are complete.)

@@ -130,9 +130,7 @@ struct parameter {
 template <class T>
 struct parameter<pointer<T>> {
   static constexpr std::size_t bytes = 0;
-  ZELLIGE_INLINE static pointer<T> of(const Argument& a) {
-    return {reinterpret_cast<T*>(a.region->begin), a.region};
-  }
+  ZELLIGE_INLINE static pointer<T> of(const Argument& a) { return {reinterpret_cast<T*>(a.region->begin), a.region}; }
 };
 template <class P>
 struct parameter<const P> : parameter<P> {};

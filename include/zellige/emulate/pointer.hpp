@@ -79,15 +79,13 @@ struct reference {
   ZELLIGE_INLINE pointer<T> operator&() const { return {p, region}; }
 
   ZELLIGE_INLINE value_type get() const {
-    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
-                  "an access has 1, 2, 4, 8 or 16 bytes");
+    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "an access has 1, 2, 4, 8 or 16 bytes");
     Thread& t = self();
     const void* at = t.engine->read(t, {(unsigned char*)p, region}, sizeof(T));
     return *static_cast<const T*>(at);
   }
   ZELLIGE_INLINE void set(const value_type& v) const {
-    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
-                  "an access has 1, 2, 4, 8 or 16 bytes");
+    static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "an access has 1, 2, 4, 8 or 16 bytes");
     value_type stored = v;  // v may itself be a checked reference
     Thread& t = self();
     look_for_poison(t, stored);

@@ -50,12 +50,11 @@ __attribute__((visibility("hidden"))) inline std::uintptr_t declarations[1024] =
 /// Returns the number of a source position, 1 to 1023; enters it in the table if it is new. Returns 0 if its
 /// part of the table is full. Safe to call from several threads.
 __attribute__((noinline, visibility("hidden"))) inline unsigned declaration(std::uintptr_t place) {
-  for (unsigned probe = 0, i = unsigned(place * 0x9E3779B97F4A7C15ull >> 54); probe < 64;
-       ++probe, i = (i + 1) % 1024) {
+  for (unsigned probe = 0, i = unsigned(place * 0x9E3779B97F4A7C15ull >> 54); probe < 64; ++probe, i = (i + 1) % 1024) {
     if (i == 0) continue;
     std::uintptr_t there = __atomic_load_n(&declarations[i], __ATOMIC_RELAXED);
-    if (!there && __atomic_compare_exchange_n(&declarations[i], &there, place, false, __ATOMIC_RELAXED,
-                                              __ATOMIC_RELAXED))
+    if (!there &&
+        __atomic_compare_exchange_n(&declarations[i], &there, place, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
       return i;
     if (there == place) return i;
   }
@@ -126,14 +125,12 @@ inline __attribute__((always_inline)) void report_unwritten(Use use, std::uint32
 /// Reports an error of the kernel if one of the numbers in the `bytes` bytes at `registers` is unwritten.
 /// `use`: what the thread does with them. Template argument Bytes: size of a number, 4 or 2.
 template <int Bytes>
-inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes,
-                                                              Use use) {
+inline __attribute__((always_inline)) void look_for_unwritten(const void* registers, unsigned bytes, Use use) {
   for (unsigned i = 0; i < bytes / 4; ++i) {
     std::uint32_t word;
     __builtin_memcpy(&word, static_cast<const unsigned char*>(registers) + 4 * i, 4);
-    const bool found = Bytes == 4
-                           ? is_unwritten(word)
-                           : word == left_alone || is_unwritten_half(word) || is_unwritten_half(word >> 16);
+    const bool found = Bytes == 4 ? is_unwritten(word)
+                                  : word == left_alone || is_unwritten_half(word) || is_unwritten_half(word >> 16);
     if (found) [[unlikely]]
       return report_unwritten(use, Bytes == 4 ? word : 0, i);
   }
@@ -173,8 +170,7 @@ inline __attribute__((always_inline)) void look_for_unwritten(const T& value, Us
     look_for_unwritten<number_bytes<T>>(&value, sizeof(T), use);
   } else if constexpr (requires { value.values[0]; }) {
     [&]<class Element, int N>(const Element(&)[N]) __attribute__((always_inline)) {
-      if constexpr (number_bytes<Element> != 0)
-        look_for_unwritten<number_bytes<Element>>(&value, sizeof(T), use);
+      if constexpr (number_bytes<Element> != 0) look_for_unwritten<number_bytes<Element>>(&value, sizeof(T), use);
     }
     (value.values);
   }

@@ -121,9 +121,7 @@ inline __attribute__((always_inline)) unsigned lane() { return self().index % 32
 inline __attribute__((always_inline)) unsigned warp() { return self().index / 32; }
 
 /// Adds `n` to a counter of the running launch, such as Counter::mma.
-inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1) {
-  (*self().counters)[c] += n;
-}
+inline __attribute__((always_inline)) void count(Counter c, std::uint64_t n = 1) { (*self().counters)[c] += n; }
 
 /// Reports an error of the kernel with the string `message`, at the source line of the call. Used by functions
 /// that check their arguments themselves, such as load_once. `tensor`: name of the tensor involved, or "".

@@ -7,21 +7,7 @@
 namespace zellige::emulate {
 
 /// Element types, with the values of CUtensorMapDataType.
-enum class Element : std::uint8_t {
-  u8,
-  u16,
-  u32,
-  s32,
-  u64,
-  s64,
-  f16,
-  f32,
-  f64,
-  bf16,
-  f32_ftz,
-  tf32,
-  tf32_ftz
-};
+enum class Element : std::uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
 
 constexpr unsigned element_bytes(Element e) {
   constexpr unsigned bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};

@@ -26,8 +26,8 @@ namespace detail {
 // Returns the number of passes (in which each bank delivers 4 bytes) for the accesses of the active lanes in
 // [first, last): the largest number of different words that they access in one bank. A word is `unit` aligned
 // bytes; one of 8 or 16 bytes occupies 2 or 4 adjacent banks.
-constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first,
-                                     int last, unsigned unit) {
+constexpr unsigned conflicting_phase(const std::uint32_t* byte_addresses, const bool* active, int first, int last,
+                                     unsigned unit) {
   const unsigned columns = 128 / unit;
   unsigned depth[32] = {}, worst = 0;
   for (int l = first; l < last; ++l) {

@@ -81,13 +81,13 @@ struct AttentionWork {
 /// Runs the producer: loads Q once per query tile, and the tiles of K and V from the last to the first. Called by one
 /// thread.
 template <class A>
-ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor& k_map,
-                                 const TmaDescriptor& v_map, const AttentionWork<A>& work) {
+ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor& k_map, const TmaDescriptor& v_map,
+                                 const AttentionWork<A>& work) {
   auto stage = work.k.first_empty();
   unsigned q_phase = 1;
   griddep_wait();
-  const auto load = [&](const auto& ring, const RingStage<2>& s, const TmaDescriptor& map, CacheHint hint,
-                        int row, int head) {
+  const auto load = [&](const auto& ring, const RingStage<2>& s, const TmaDescriptor& map, CacheHint hint, int row,
+                        int head) {
     const auto full = ring.acquire(s);
     tma_load_hint_4d(ring.tile(s), map, full, hint, 0, row, 0, head);
   };
@@ -99,8 +99,7 @@ ZELLIGE_CALL void attention_load(const TmaDescriptor& q_map, const TmaDescriptor
     for (int j = work.key_tiles(row) - 1, last = j; j >= 0; --j, ++stage) {
       load(work.k, stage, k_map, CacheHint::evict_last, j * A::Keys, kv_head);
       if (j == last) {
-        for (int w = 0; w < 2; ++w)
-          load(work.q, {w, q_phase}, q_map, CacheHint::evict_first, row + 64 * w, head);
+        for (int w = 0; w < 2; ++w) load(work.q, {w, q_phase}, q_map, CacheHint::evict_first, row + 64 * w, head);
         q_phase ^= 1;
       } else {
         load(work.v, before, v_map, CacheHint::evict_last, (j + 1) * A::Keys, kv_head);
@@ -128,8 +127,8 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
   float factor[2];
   uint32_t p[Keys / 16][4];
   const auto scores = [&](const RingStage<2>& at) {
-    multiply_wgmma<Element, A::HeadDim / 16>(s, k_major<64>(work.q.tile(q_stage)),
-                                             k_major<Keys>(work.k.tile(at)), false);
+    multiply_wgmma<Element, A::HeadDim / 16>(s, k_major<64>(work.q.tile(q_stage)), k_major<Keys>(work.k.tile(at)),
+                                             false);
   };
   const auto accumulate = [&](const RingStage<2>& at, bool first) {
     multiply_wgmma<Element, Keys / 16>(o, p, mn_major<A::HeadDim, Keys>(work.v.tile(at)), !first);

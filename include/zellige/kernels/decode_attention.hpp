@@ -41,9 +41,7 @@ struct DecodePlan {
   static constexpr int tile = 16 * head_dim;      // elements of 16 keys, a warp's step
   static constexpr int ring = stages * 2 * tile;  // elements of keys and values in a warp's ring
   static constexpr int sums = rows * head_dim,
-                       partial =
-                           sums +
-                           2 * rows;  // floats of a partial result: accumulators; per row, maximum and sum
+                       partial = sums + 2 * rows;  // floats of a partial result: accumulators; per row, maximum and sum
   static constexpr int results = 4 * (warps + 1) * partial;  // bytes: each warp's result, then the block's
   static constexpr int bytes = (2 * warps * ring > results ? 2 * warps * ring : results) + 16;
   static_assert(head_dim == 64 || head_dim == 128);
@@ -81,8 +79,8 @@ ZELLIGE_CALL void combine(int parts, Part part, int from, int to, Take take) {
 template <class Plan>
 __global__ void __launch_bounds__(Plan::threads)
     decode_attention(gmem<const typename Plan::Element> q, gmem<const typename Plan::Element> k,
-                     gmem<const typename Plan::Element> v, gmem<typename Plan::Element> o,
-                     gmem<float> partial, gmem<unsigned> counters, DecodeShape shape) {
+                     gmem<const typename Plan::Element> v, gmem<typename Plan::Element> o, gmem<float> partial,
+                     gmem<unsigned> counters, DecodeShape shape) {
   using T = typename Plan::Element;
   constexpr int D = Plan::head_dim, Rows = Plan::rows, Warps = Plan::warps, Stages = Plan::stages;
   constexpr int chunks = D / 8, lines = Rows / 8;  // chunks of 8 elements per row; rows per thread
@@ -95,11 +93,10 @@ __global__ void __launch_bounds__(Plan::threads)
   const int share = (shape.keys + 16 * splits - 1) / (16 * splits) * 16;
   const int begin = split * share, end = at_most(begin + share, shape.keys);
 
-  const auto ring =
-      shared_ring<T, 2 * Stages * Warps>(
-          "ring", 0, Warps * Plan::ring,
-          composition(Swizzle < 3, 3, D == 64 ? 3 : 4 > {}, Layout<Shape<_16, Int<D>>, Stride<Int<D>, _1>>{}))
-          .shift(warp * Plan::ring);
+  const auto ring = shared_ring<T, 2 * Stages * Warps>("ring", 0, Warps * Plan::ring,
+                                                       composition(Swizzle < 3, 3, D == 64 ? 3 : 4 > {},
+                                                                   Layout<Shape<_16, Int<D>>, Stride<Int<D>, _1>>{}))
+                        .shift(warp * Plan::ring);
   const auto load_tile = [&](int stage, int key0) {
 #pragma unroll
     for (int i = 0; i < chunks / 2; ++i) {
@@ -127,8 +124,7 @@ __global__ void __launch_bounds__(Plan::threads)
 #pragma unroll
       for (int s = 0; s < D / 16; ++s) {
         const gmem<const T> at = q + ((heads + g + 8 * i) * D + 16 * s + 2 * c);
-        fq[s][i] = bit_cast<uint32_t>(load_once<2>(at)),
-        fq[s][i + 2] = bit_cast<uint32_t>(load_once<2>(at + 8));
+        fq[s][i] = bit_cast<uint32_t>(load_once<2>(at)), fq[s][i + 2] = bit_cast<uint32_t>(load_once<2>(at + 8));
       }
 
   const float scale = shape.scale * 1.4426950408889634f;  // exponentials are powers of 2

@@ -70,8 +70,7 @@ struct GemmTensors {
     a = tma_matrix<E>("A", s.m, s.k, Tile::TileM, Tile::TileK, SwizzleMode::b128, promotion);
     b = tma_matrix<E>("B", s.n, s.k, Tile::slice_rows, Tile::TileK, SwizzleMode::b128, promotion);
     d = tma_matrix<typename Tile::Output>("D", s.m, s.n, 64, Tile::slab_columns,
-                                          Tile::slab_columns == 64 ? SwizzleMode::b128 : SwizzleMode::none,
-                                          promotion);
+                                          Tile::slab_columns == 64 ? SwizzleMode::b128 : SwizzleMode::none, promotion);
   }
 };
 
@@ -82,10 +81,9 @@ struct LinearTensors {
 
   explicit LinearTensors(const LinearShape& s) {
     using E = typename L::Element;
-    w = L::weights == Weights::nk
-            ? tma_chunks<E>("W", s.n, s.k, 64, L::Chunks, TmaPromotion::none)
-            : tma_matrix<E>("W", s.k, s.n, 64 * L::Chunks, L::columns,
-                            L::gated ? SwizzleMode::b64 : SwizzleMode::b128, TmaPromotion::none);
+    w = L::weights == Weights::nk ? tma_chunks<E>("W", s.n, s.k, 64, L::Chunks, TmaPromotion::none)
+                                  : tma_matrix<E>("W", s.k, s.n, 64 * L::Chunks, L::columns,
+                                                  L::gated ? SwizzleMode::b64 : SwizzleMode::b128, TmaPromotion::none);
     v = w;
     v.name = "V";
     x = tma_chunks<E>("X", s.rows, s.k, L::Rows, L::Chunks, TmaPromotion::none);

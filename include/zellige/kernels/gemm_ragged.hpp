@@ -27,8 +27,7 @@ struct GemmRagged {
   static constexpr int line = k + 8;                             // a row along K: its chunks and one more
   static constexpr int window = AlongK ? N : N + 8;              // columns that a warp computes
   static constexpr int plane =
-      (k / 8 * (N / 8 + 1) + 4) *
-      8;  // the rows of B with equal k mod 8; 4 chunks of padding against bank conflicts
+      (k / 8 * (N / 8 + 1) + 4) * 8;  // the rows of B with equal k mod 8; 4 chunks of padding against bank conflicts
   static constexpr int a_size = M * line, b_size = AlongK ? N * line : 8 * plane, stage = a_size + b_size;
   static constexpr int sums = 8 * M * window;  // float32, over the stages
   static constexpr int bytes = 2 * Stages * stage > 4 * sums ? 2 * Stages* stage : 4 * sums;
@@ -50,16 +49,14 @@ ZELLIGE_CALL void copy_lines(const RaggedRows<T>& from, smem<T> to, int row0, in
     if (j > 0 || !skip)
       cp_async<16>(to + ((warp + 8 * j) * Plan::line + 8 * lane), line, row + 8 * j < rows ? bytes : 0);
   if (lane < mine)
-    cp_async<16>(to + (r * Plan::line + Plan::k), from.line(row0 + r, 0) + (k0 + Plan::k),
-                 row0 + r < rows ? last : 0);
+    cp_async<16>(to + (r * Plan::line + Plan::k), from.line(row0 + r, 0) + (k0 + Plan::k), row0 + r < rows ? last : 0);
   if (skip) from.copy_head(to + warp * Plan::line, row, 0, K);
 }
 
 /// Computes C = epilogue(A B), one BM x BN tile per block. lda, ldb and ldc are pitches in elements, of any value.
 template <class T, int BM, int BN, int Stages, bool AlongK, class Epilogue>
-__global__ void __launch_bounds__(256, 1)
-    gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb, gmem<T> C, int64_t ldc, int M,
-                int N, int K, Epilogue epilogue) {
+__global__ void __launch_bounds__(256, 1) gemm_ragged(gmem<const T> A, int64_t lda, gmem<const T> B, int64_t ldb,
+                                                      gmem<T> C, int64_t ldc, int M, int N, int K, Epilogue epilogue) {
   using Plan = GemmRagged<BM, BN, Stages, AlongK>;
   static_assert(BM % 16 == 0 && BN % 32 == 0 && BN <= 64);
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, q = lane % 4;
@@ -107,12 +104,10 @@ __global__ void __launch_bounds__(256, 1)
   // Addresses of this thread's fragment elements for k = warp; those for k = warp + 8 i are i chunks further.
   smem<T> lines_a[BM / 8], lines_b[AlongK ? BN / 8 : 1];
 #pragma unroll
-  for (int j = 0; j < BM / 8; ++j)
-    lines_a[j] = sA + ((g + 8 * j) * Plan::line + a.offset(m0 + g + 8 * j, 0) + warp);
+  for (int j = 0; j < BM / 8; ++j) lines_a[j] = sA + ((g + 8 * j) * Plan::line + a.offset(m0 + g + 8 * j, 0) + warp);
   if constexpr (AlongK) {
 #pragma unroll
-    for (int j = 0; j < BN / 8; ++j)
-      lines_b[j] = sB + ((g + 8 * j) * Plan::line + b.offset(n0 + g + 8 * j, 0) + warp);
+    for (int j = 0; j < BN / 8; ++j) lines_b[j] = sB + ((g + 8 * j) * Plan::line + b.offset(n0 + g + 8 * j, 0) + warp);
   }
   const auto pair = [](smem<T> line, int i) {
     return static_cast<uint32_t>(static_cast<T>(line[8 * i]).bits) |
@@ -136,8 +131,7 @@ __global__ void __launch_bounds__(256, 1)
           fb[j][1] = pair(lines_b[j] + stage * Plan::b_size, 16 * step + 2 * q + 8);
         }
       } else {
-        const smem<T> rows =
-            sB + (stage * Plan::b_size + warp * Plan::plane + (16 * step + lane % 16) * n_tiles * 8);
+        const smem<T> rows = sB + (stage * Plan::b_size + warp * Plan::plane + (16 * step + lane % 16) * n_tiles * 8);
 #pragma unroll
         for (int j = 0; j + 1 < n_tiles; j += 2) {
           uint32_t r[4];
@@ -148,8 +142,7 @@ __global__ void __launch_bounds__(256, 1)
       }
 #pragma unroll
       for (int i = 0; i < BM / 16; ++i) {
-        const smem<T> top = lines_a[2 * i] + stage * Plan::a_size,
-                      bottom = lines_a[2 * i + 1] + stage * Plan::a_size;
+        const smem<T> top = lines_a[2 * i] + stage * Plan::a_size, bottom = lines_a[2 * i + 1] + stage * Plan::a_size;
         const int at = 16 * step + 2 * q;
         const uint32_t fa[4] = {pair(top, at), pair(bottom, at), pair(top, at + 8), pair(bottom, at + 8)};
 #pragma unroll

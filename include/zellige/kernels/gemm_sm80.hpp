@@ -40,15 +40,14 @@ struct GemmSm80 {
 /// Computes C = epilogue(A B), one Tile::m x Tile::n tile per block. lda, ldb and ldc are pitches in elements.
 template <class Tile, class Epilogue>
 __global__ void __launch_bounds__(Tile::threads)
-    gemm_sm80(gmem<const typename Tile::Element> A, int64_t lda, gmem<const typename Tile::Element> B,
-              int64_t ldb, gmem<typename Tile::Element> C, int64_t ldc, int M, int N, int K,
-              Epilogue epilogue) {
+    gemm_sm80(gmem<const typename Tile::Element> A, int64_t lda, gmem<const typename Tile::Element> B, int64_t ldb,
+              gmem<typename Tile::Element> C, int64_t ldc, int M, int N, int K, Epilogue epilogue) {
   using T = typename Tile::Element;
   constexpr int stages = Tile::stages, threads = Tile::threads;
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const int m0 = static_cast<int>(blockIdx.y) * Tile::m, n0 = static_cast<int>(blockIdx.x) * Tile::n;
-  const auto sA = shared_ring<T, stages>("A", 0, stages * Tile::a_size,
-                                         composition(Swizzle<3, 3, 3>{}, typename Tile::ALayout{}));
+  const auto sA =
+      shared_ring<T, stages>("A", 0, stages * Tile::a_size, composition(Swizzle<3, 3, 3>{}, typename Tile::ALayout{}));
   const auto sB = shared_ring<T, stages>("B", 2 * stages * Tile::a_size, stages * Tile::b_size,
                                          composition(Swizzle<3, 3, 3>{}, typename Tile::BLayout{}));
 
@@ -58,21 +57,18 @@ __global__ void __launch_bounds__(Tile::threads)
     for (int i = tid; i < Tile::a_size / 8; i += threads) {
       const int r = i / 8, k = k0 + i % 8 * 8;
       const int valid = m0 + r < M ? edge(K - k, 8) : 0;
-      cp_async<16>(sA.shift(stage * Tile::a_size)(0, r, i % 8 * 8), valid ? A + (m0 + r) * lda + k : A,
-                   2 * valid);
+      cp_async<16>(sA.shift(stage * Tile::a_size)(0, r, i % 8 * 8), valid ? A + (m0 + r) * lda + k : A, 2 * valid);
     }
 #pragma unroll
     for (int i = tid; i < Tile::b_size / 8; i += threads) {
       if constexpr (Tile::along_k) {
         const int r = i / 8, k = k0 + i % 8 * 8;
         const int valid = n0 + r < N ? edge(K - k, 8) : 0;
-        cp_async<16>(sB.shift(stage * Tile::b_size)(0, i % 8 * 8, r), valid ? B + (n0 + r) * ldb + k : B,
-                     2 * valid);
+        cp_async<16>(sB.shift(stage * Tile::b_size)(0, i % 8 * 8, r), valid ? B + (n0 + r) * ldb + k : B, 2 * valid);
       } else {
         const int r = i / (Tile::n / 8), n = i % (Tile::n / 8) * 8;
         const int valid = k0 + r < K ? edge(N - n0 - n, 8) : 0;
-        cp_async<16>(sB.shift(stage * Tile::b_size)(0, r, n), valid ? B + (k0 + r) * ldb + n0 + n : B,
-                     2 * valid);
+        cp_async<16>(sB.shift(stage * Tile::b_size)(0, r, n), valid ? B + (k0 + r) * ldb + n0 + n : B, 2 * valid);
       }
     }
     cp_async_commit();
@@ -99,8 +95,8 @@ __global__ void __launch_bounds__(Tile::threads)
       load_stage(next, (tile + stages - 1) * Tile::k);
     else
       cp_async_commit();
-    multiply<T, Tile::k, true, Tile::along_k>(d, sA.shift(stage * Tile::a_size),
-                                              sB.shift(stage * Tile::b_size), warp, lane);
+    multiply<T, Tile::k, true, Tile::along_k>(d, sA.shift(stage * Tile::a_size), sB.shift(stage * Tile::b_size), warp,
+                                              lane);
     stage = stage + 1 == stages ? 0 : stage + 1;
     next = next + 1 == stages ? 0 : next + 1;
   }

@@ -79,8 +79,7 @@ struct GemmWork {
 template <class Tile>
 ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, const GemmWork<Tile>& work,
                             const typename Tile::Loads& ring) {
-  const CacheHint hint =
-      work.order.rows == 1 ? CacheHint::evict_first : CacheHint::normal;  // then B is a stream
+  const CacheHint hint = work.order.rows == 1 ? CacheHint::evict_first : CacheHint::normal;  // then B is a stream
   auto stage = ring.first_empty();
   griddep_wait();
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
@@ -93,8 +92,8 @@ ZELLIGE_CALL void gemm_load(const TmaDescriptor& a, const TmaDescriptor& b, cons
 #pragma unroll
         for (int i = 0; i < Tile::TileN / Tile::slice_rows; ++i)
           if (i % Tile::ClusterM == work.rank)
-            tma_load_multicast_hint_2d(tile + i * Tile::slice_rows * 128, b, full, (1 << Tile::ClusterM) - 1,
-                                       hint, k, column + i * Tile::slice_rows);
+            tma_load_multicast_hint_2d(tile + i * Tile::slice_rows * 128, b, full, (1 << Tile::ClusterM) - 1, hint, k,
+                                       column + i * Tile::slice_rows);
       } else {
         tma_load_hint_2d(tile, b, full, hint, k, column);
       }
@@ -115,8 +114,7 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
   const int row_offset = Tile::TileM == 128 ? 64 * warpgroup : 0;
   const int column_offset = Tile::TileM == 128 ? 0 : Tile::columns * warpgroup;
   constexpr int columns = Tile::slab_columns;
-  auto slabs =
-      Slabs<Output, columns>::at("D", Tile::slabs_offset + warpgroup * 2 * Tile::slab, 1 + warpgroup);
+  auto slabs = Slabs<Output, columns>::at("D", Tile::slabs_offset + warpgroup * 2 * Tile::slab, 1 + warpgroup);
   auto stage = ring.first();
   Accumulator<WgmmaOf<Element, Tile::columns>> d;
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {

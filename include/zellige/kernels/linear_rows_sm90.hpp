@@ -38,16 +38,14 @@ struct ManyRows {
   static constexpr int w_offset = XRing::tiles_bytes, out_offset = w_offset + WRing::tiles_bytes;
   static constexpr int x_barriers = out_offset + Rows * 128, w_barriers = x_barriers + XRing::barriers_bytes;
   static constexpr int shared_bytes = w_barriers + WRing::barriers_bytes;
-  static_assert(sizeof(Element) == 2 && (Rows == 64 || Rows == 128),
-                "ManyRows: 16-bit elements, 64 or 128 rows");
+  static_assert(sizeof(Element) == 2 && (Rows == 64 || Rows == 128), "ManyRows: 16-bit elements, 64 or 128 rows");
   static_assert(shared_bytes <= 227 * 1024, "ManyRows: the rings must fit a multiprocessor");
 };
 
 /// Runs the producer of W: loads the weights of the block's tiles. Called by one thread. Does not wait for the previous
 /// kernel, because no kernel writes the weights.
 template <class L>
-ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s,
-                                 const typename L::WRing& ring) {
+ZELLIGE_CALL void stream_weights(const TmaDescriptor& w, const LinearShape& s, const typename L::WRing& ring) {
   auto stage = ring.first_empty();
   for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
     for (int k = 0; k < s.k; k += 64, ++stage) {
@@ -110,8 +108,8 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
 template <class L, class Epilogue>
 __global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant__ TmaDescriptor w,
                                                            const __grid_constant__ TmaDescriptor x,
-                                                           const __grid_constant__ TmaDescriptor y,
-                                                           LinearShape shape, Epilogue epilogue) {
+                                                           const __grid_constant__ TmaDescriptor y, LinearShape shape,
+                                                           Epilogue epilogue) {
   const auto xs = L::XRing::at(0, L::x_barriers, {"X"}, "x full", "x empty");
   const auto ws = L::WRing::at(L::w_offset, L::w_barriers, {"W"}, "w full", "w empty");
   griddep_launch_dependents();
@@ -122,8 +120,7 @@ __global__ __launch_bounds__(256, 1) void linear_rows_sm90(const __grid_constant
   }
   __syncthreads();
   roles(consumer<4>([&] { multiply_rows<L>(y, shape, xs, ws, epilogue); }),
-        producer<1>([&] { stream_weights<L>(w, shape, ws); }),
-        producer<3>([&] { load_rows<L>(x, shape, xs); }));
+        producer<1>([&] { stream_weights<L>(w, shape, ws); }), producer<3>([&] { load_rows<L>(x, shape, xs); }));
 }
 
 }  // namespace zellige::kernels

@@ -73,8 +73,7 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
       tma_load_hint_3d(tile, w, full, CacheHint::evict_first, 0, column, k / 64);
     else
       tma_load_hint_2d(tile, w, full, CacheHint::evict_first, column, k);
-    if constexpr (L::gated)
-      tma_load_hint_2d(tile + L::w_bytes / 2, v, full, CacheHint::evict_first, column, k);
+    if constexpr (L::gated) tma_load_hint_2d(tile + L::w_bytes / 2, v, full, CacheHint::evict_first, column, k);
   };
   const auto load_x = [&](const Stage& stage, int k) {
     tma_load_hint_3d(ring.tile(stage, 1), x, ring.full_barrier(stage), CacheHint::evict_last, 0, 0, k / 64);
@@ -96,8 +95,7 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
 
 /// Runs the consumer: computes and stores each of the block's tiles of Y. Called by one warpgroup.
 template <class L>
-ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s,
-                                  const typename L::Loads& ring) {
+ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s, const typename L::Loads& ring) {
   using Element = typename L::Element;
   const int thread = threadIdx.x, warp = thread / 32;
   const auto out = shared_tile<Element>("Y", L::out_offset, 16 * 64, slab_layout<L::Rows, true>());
@@ -122,10 +120,8 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
     for (int k = 0; k < s.k; k += 64 * L::Chunks, ++stage) {
       ring.wait(stage);
       const auto x_tile = ring.tile(stage, 1);
-      multiply_wgmma<Element, 4 * L::Chunks>(d, weights(ring.tile(stage, 0)), k_major<L::Rows>(x_tile),
-                                             k > 0);
-      if constexpr (L::work ==
-                    Work::rms_norm) {  // the sum of squares does not depend on the order of a row's elements
+      multiply_wgmma<Element, 4 * L::Chunks>(d, weights(ring.tile(stage, 0)), k_major<L::Rows>(x_tile), k > 0);
+      if constexpr (L::work == Work::rms_norm) {  // the sum of squares does not depend on the order of a row's elements
         constexpr int share = 128 / L::Rows;
         const auto line = recast<const Element>(x_tile) + thread / share * 64;
 #pragma unroll

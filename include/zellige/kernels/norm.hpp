@@ -25,8 +25,8 @@ enum class Norm { rms, layer, plain_rms, plain_layer };
 /// chunks of V elements in registers; Long allows rows that do not fit. Only Norm::layer reads `bias`.
 template <Norm Kind, class T, int V, int Threads, int Chunks, bool Long, int BlocksPerSM = 1>
 __global__ void __launch_bounds__(Threads, BlocksPerSM)
-    norm(gmem<const T> x, gmem<const T> weight, gmem<const T> bias, gmem<T> y, int rows, int columns,
-         int64_t pitch_x, int64_t pitch_y, float epsilon) {
+    norm(gmem<const T> x, gmem<const T> weight, gmem<const T> bias, gmem<T> y, int rows, int columns, int64_t pitch_x,
+         int64_t pitch_y, float epsilon) {
   constexpr bool centred = Kind == Norm::layer || Kind == Norm::plain_layer;
   constexpr bool weighted = Kind == Norm::rms || Kind == Norm::layer;
   constexpr int warps = Threads / 32;
@@ -57,11 +57,9 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
     }
     squares = reduce_warp(squares, Sum{});
     if constexpr (centred) {
-      const Vec<float, 4> other =
-          exchange_warps<warps>(Vec<float, 4>{{sum, squares, count, mean}}, slots + slot);
+      const Vec<float, 4> other = exchange_warps<warps>(Vec<float, 4>{{sum, squares, count, mean}}, slots + slot);
       mean = reduce_warps<warps>(other[0], Sum{}) / columns;
-      squares =
-          reduce_warps<warps>(zellige::fma(other[2], zellige::square(other[3] - mean), other[1]), Sum{});
+      squares = reduce_warps<warps>(zellige::fma(other[2], zellige::square(other[3] - mean), other[1]), Sum{});
     } else {
       squares = reduce_warps<warps>(exchange_warps<warps>(Vec<float, 1>{{squares}}, slots + slot)[0], Sum{});
     }

@@ -29,9 +29,7 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
   const smem<float> slots = shared<float>("slots", 0, 4 * warps);  // in two halves, for even and odd rows
   using Tile = RowTile<T, V, Threads, Chunks>;
   const int end = Long ? columns : 1, step = gridDim.x;  // of one tile, of rows
-  const auto exponential = [](float v, float largest) {
-    return zellige::exp2(zellige::fma(v, log2e, -largest));
-  };
+  const auto exponential = [](float v, float largest) { return zellige::exp2(zellige::fma(v, log2e, -largest)); };
 
   griddep_launch_dependents();
   griddep_wait();

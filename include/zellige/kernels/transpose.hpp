@@ -36,8 +36,8 @@ __global__ void __launch_bounds__(Threads)
   constexpr int chunks = 8 * Slabs;  // of 8 elements per row of the tile
   const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32;
   const int row0 = static_cast<int>(blockIdx.y) * Rows, column0 = static_cast<int>(blockIdx.x) * 64 * Slabs;
-  const auto tile = shared_tile<T>("tile", 0, Rows * 64 * Slabs,
-                                   composition(Swizzle<3, 3, 3>{}, TransposeLayout<Rows, Slabs>{}));
+  const auto tile =
+      shared_tile<T>("tile", 0, Rows * 64 * Slabs, composition(Swizzle<3, 3, 3>{}, TransposeLayout<Rows, Slabs>{}));
 
   griddep_launch_dependents();
   griddep_wait();

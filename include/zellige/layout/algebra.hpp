@@ -193,8 +193,7 @@ ZELLIGE_HOST_DEVICE constexpr auto tile_to_shape(L const& block, S const& shape,
   if constexpr (is_same_v<Order, LayoutLeft>)
     return invoke<Op::tile_to_shape>(block, shape);
   else if constexpr (is_same_v<Order, LayoutRight>) {
-    return invoke<Op::tile_to_shape>(block, shape,
-                                     detail::counted(decltype(detail::reversed<n>(make_seq<n>{})){}));
+    return invoke<Op::tile_to_shape>(block, shape, detail::counted(decltype(detail::reversed<n>(make_seq<n>{})){}));
   } else
     return invoke<Op::tile_to_shape>(block, shape, order);
 }
@@ -303,8 +302,7 @@ ZELLIGE_HOST_DEVICE constexpr auto upcast_modes(S const& shape, D const& stride,
 }
 }  // namespace detail
 template <int N, class S, class D>
-requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE
-    constexpr auto upcast(Layout<S, D> const& l) {
+requires(detail::of_user_module<Layout<S, D>>) ZELLIGE_HOST_DEVICE constexpr auto upcast(Layout<S, D> const& l) {
   return upcast<N>(l.shape(), l.stride());
 }
 /// Returns the layout of this shape and stride in elements N times as small. A single mode of another stride than 1 or

@@ -17,9 +17,7 @@ template <class T, int... N>
 struct ScaledBasis : private tuple<T> {
   static constexpr bool basis_tag = true;
   ZELLIGE_HOST_DEVICE constexpr ScaledBasis(T const& t = {}) : tuple<T>(t) {}
-  ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const {
-    return get<0>(static_cast<tuple<T> const&>(*this));
-  }
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) value() const { return get<0>(static_cast<tuple<T> const&>(*this)); }
   /// Returns the outermost mode index of the basis element as a static integer.
   ZELLIGE_HOST_DEVICE static constexpr auto mode() {
     if constexpr (sizeof...(N) > 0) return first_of<N...>();

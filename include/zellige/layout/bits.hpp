@@ -83,9 +83,7 @@ requires detail::with_a_real<T, U> ZELLIGE_HOST_DEVICE constexpr auto min(T cons
 template <class T>
 requires detail::is_real_v<T> ZELLIGE_HOST_DEVICE constexpr T abs(T const& t) { return t < T(0) ? -t : t; }
 template <class T>
-requires detail::is_real_v<T> ZELLIGE_HOST_DEVICE constexpr int signum(T const& t) {
-  return (T(0) < t) - (t < T(0));
-}
+requires detail::is_real_v<T> ZELLIGE_HOST_DEVICE constexpr int signum(T const& t) { return (T(0) < t) - (t < T(0)); }
 
 /// Result of divmod: a / b and a % b.
 template <class Quotient, class Remainder>
@@ -109,8 +107,7 @@ ZELLIGE_HOST_DEVICE constexpr decltype(auto) conditional_return(false_type, T&&,
   return static_cast<F&&>(f);
 }
 template <class B, class T, class F>
-requires is_same_v<B, bool> ZELLIGE_HOST_DEVICE constexpr auto conditional_return(B b, T const& t,
-                                                                                  F const& f) {
+requires is_same_v<B, bool> ZELLIGE_HOST_DEVICE constexpr auto conditional_return(B b, T const& t, F const& f) {
   if constexpr (is_same_v<T, F>)
     return b ? t : f;
   else if constexpr (is_static_integer_v<T> && is_static_integer_v<F>)

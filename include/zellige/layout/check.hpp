@@ -59,8 +59,7 @@ namespace detail {
   auto put_number = [&](long long v) {
     char digits[24];
     int d = 0;
-    unsigned long long u =
-        v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
+    unsigned long long u = v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
     do digits[d++] = char('0' + u % 10);
     while ((u /= 10) != 0);
     if (v < 0) put('-');

@@ -17,8 +17,8 @@ using is_compatible = decltype(compatible(*static_cast<remove_cvref_t<A> const*>
 
 namespace detail {
 template <class A, class B>
-concept a_layout_among = (layout_like<A> || layout_like<B>)&&(layout_like<A> ||
-                                                              int_tuple<A>)&&(layout_like<B> || int_tuple<B>);
+concept a_layout_among = (layout_like<A> || layout_like<B>)&&(layout_like<A> || int_tuple<A>)&&(layout_like<B> ||
+                                                                                                int_tuple<B>);
 // True if T is a layout, or a tuple with a layout at any depth.
 template <class T>
 inline constexpr bool holds_layout_v = layout_like<T>;
@@ -33,8 +33,7 @@ requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto congrue
   return congruent(shape(a), shape(b));
 }
 template <class A, class B>
-requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto weakly_congruent(A const& a,
-                                                                                          B const& b) {
+requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto weakly_congruent(A const& a, B const& b) {
   return weakly_congruent(shape(a), shape(b));
 }
 /// Returns true if every coordinate of a is also a coordinate of b: the profile of b refines that of a, and
@@ -45,8 +44,7 @@ requires detail::a_layout_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto compati
 }
 
 template <class A, class B>
-requires detail::layout_or_tiler_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a,
-                                                                                               B const& b);
+requires detail::layout_or_tiler_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a, B const& b);
 namespace detail {
 template <class A, class B, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto evenly_divides_modes(A const& a, B const& b, seq<I...>) {
@@ -61,8 +59,7 @@ requires(!detail::layout_or_tiler_among<A, B>) ZELLIGE_HOST_DEVICE
 /// Returns true if no tile is partial when the tiler b divides a; false if b has more modes than a. `_` in b
 /// denotes the complete mode.
 template <class A, class B>
-requires detail::layout_or_tiler_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a,
-                                                                                               B const& b) {
+requires detail::layout_or_tiler_among<A, B> ZELLIGE_HOST_DEVICE constexpr auto evenly_divides(A const& a, B const& b) {
   if constexpr (layout_like<A>) {
     return evenly_divides(shape(a), b);
   } else if constexpr (is_underscore_v<B>) {

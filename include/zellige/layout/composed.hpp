@@ -97,8 +97,7 @@ ZELLIGE_HOST_DEVICE constexpr auto composition(A const& a, O const& offset, B co
 /// Returns the composed layout c -> swizzle(l(c)), or l unchanged if the swizzle has 0 bits.
 template <int B, int M, int S, layout_like L>
 ZELLIGE_HOST_DEVICE constexpr auto composition(Swizzle<B, M, S> const& swizzle, L const& l) {
-  static_assert(!detail::of_user_module<L>,
-                "composition(swizzle, layout): a swizzle moves the bits of integers");
+  static_assert(!detail::of_user_module<L>, "composition(swizzle, layout): a swizzle moves the bits of integers");
   if constexpr (B == 0)
     return l;
   else if constexpr (__is_empty(L))

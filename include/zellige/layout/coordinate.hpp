@@ -19,19 +19,16 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_modes(Crd const& crd, S const& shape,
   return (... + crd2idx(get<I>(crd), get<I>(shape), get<I>(stride)));
 }
 template <class Crd, class S, class D, int I, int... R>
-ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape, D const& stride,
-                                                 seq<I, R...>) {
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape, D const& stride, seq<I, R...>) {
   if constexpr (sizeof...(R) == 0) {
     return crd2idx(crd, get<I>(shape), get<I>(stride));
   } else if constexpr (is_constant<0, Crd>::value) {
-    return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) +
-           crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
+    return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) + crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
   } else {
     // The quotient comes first, as in CuTe (see algebra/coordinate.hpp).
     auto const extent = product(get<I>(shape));
     auto const rest = crd / extent;
-    return crd2idx(crd % extent, get<I>(shape), get<I>(stride)) +
-           crd2idx_count(rest, shape, stride, seq<R...>{});
+    return crd2idx(crd % extent, get<I>(shape), get<I>(stride)) + crd2idx_count(rest, shape, stride, seq<R...>{});
   }
 }
 }  // namespace detail
@@ -76,8 +73,10 @@ requires(sizeof...(s) == sizeof...(d) &&
 template <class S, class D>
 inline constexpr int integral_modes = 0;
 template <class... S, class... D>
-requires(sizeof...(S) == sizeof...(D)) inline constexpr int integral_modes<tuple<S...>, tuple<D...>> =
-    (is_integral_mode<S, D> && ...) ? int(sizeof...(S)) : 0;
+requires(sizeof...(S) ==
+         sizeof...(D)) inline constexpr int integral_modes<tuple<S...>, tuple<D...>> = (is_integral_mode<S, D> && ...)
+                                                                                           ? int(sizeof...(S))
+                                                                                           : 0;
 
 /// Returns the index of the linear coordinate c in one mode, whose static extents and strides are the first
 /// two arguments: numbers, or tuples of numbers.
@@ -117,8 +116,7 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const&, Cur const& current, D
   return make_tuple(done, current);
 }
 template <class Major, class S, class Cur, class Done, int I, int... R>
-ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const& shape, Cur const& current, Done const& done,
-                                                 seq<I, R...>) {
+ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const& shape, Cur const& current, Done const& done, seq<I, R...>) {
   auto const mode = compact<Major>(get<I>(shape), current);
   if constexpr (is_same_v<Major, LayoutLeft>) {
     return compact_modes<Major>(shape, get<1>(mode), tuple_cat(done, make_tuple(get<0>(mode))), seq<R...>{});
@@ -181,8 +179,8 @@ template <class S>
 using modes_of = make_seq<(is_tuple_v<S> ? tuple_size_v<S> : 0)>;
 template <bool left, class... S, long long current, int... I>
 struct compact_static<left, tuple<S...>, current, seq<I...>> {
-  using type = tuple<typename compact_static<left, S, current * steps_over<left, static_extent_v<S>...>(I),
-                                             modes_of<S>>::type...>;
+  using type = tuple<
+      typename compact_static<left, S, current * steps_over<left, static_extent_v<S>...>(I), modes_of<S>>::type...>;
 };
 }  // namespace detail
 
@@ -316,8 +314,7 @@ ZELLIGE_HOST_DEVICE constexpr auto count_off(Idx const& idx, S const& shape, Don
   } else {
     auto const extent = product(get<I>(shape));
     auto const rest = idx / extent;
-    return count_off(rest, shape, tuple_cat(done, make_tuple(idx2crd(idx % extent, get<I>(shape)))),
-                     seq<R...>{});
+    return count_off(rest, shape, tuple_cat(done, make_tuple(idx2crd(idx % extent, get<I>(shape)))), seq<R...>{});
   }
 }
 template <class Crd, class S, class T, int... I>

@@ -163,9 +163,7 @@ struct encode<Layout<tuple<C<s>...>, tuple<C<d>...>>> {
 };
 template <int B, int M, int S>
 struct encode<Swizzle<B, M, S>> {
-  ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) {
-    e.node({-1, ValueKind::swizzle, fixed(B), fixed(M), S});
-  }
+  ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) { e.node({-1, ValueKind::swizzle, fixed(B), fixed(M), S}); }
 };
 template <int B>
 struct encode<smem_ptr_flag_bits<B>> {

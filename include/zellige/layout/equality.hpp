@@ -26,27 +26,23 @@ ZELLIGE_HOST_DEVICE constexpr auto equal_elements(T const& t, U const& u, seq<I.
 }  // namespace detail
 
 template <class T, class U>
-requires(is_own_tuple_v<T>&& is_own_tuple_v<U>) ZELLIGE_HOST_DEVICE constexpr auto operator==(T const& t,
-                                                                                              U const& u) {
+requires(is_own_tuple_v<T>&& is_own_tuple_v<U>) ZELLIGE_HOST_DEVICE constexpr auto operator==(T const& t, U const& u) {
   if constexpr (tuple_size_v<T> == tuple_size_v<U>)
     return detail::equal_elements(t, u, make_seq<tuple_size_v<T>>{});
   else
     return false_type{};
 }
 template <class T, class U>
-requires(is_own_tuple_v<T>&& is_own_tuple_v<U>) ZELLIGE_HOST_DEVICE constexpr auto operator!=(T const& t,
-                                                                                              U const& u) {
+requires(is_own_tuple_v<T>&& is_own_tuple_v<U>) ZELLIGE_HOST_DEVICE constexpr auto operator!=(T const& t, U const& u) {
   return !(t == u);
 }
 // A number, a tuple, a basis element and `_` are never equal to one another.
 template <class T, class U>
-requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr false_type operator==(T const&,
-                                                                                            U const&) {
+requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr false_type operator==(T const&, U const&) {
   return {};
 }
 template <class T, class U>
-requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr true_type operator!=(T const&,
-                                                                                           U const&) {
+requires detail::unlike_in_tuples<T, U> ZELLIGE_HOST_DEVICE constexpr true_type operator!=(T const&, U const&) {
   return {};
 }
 
@@ -60,13 +56,11 @@ ZELLIGE_HOST_DEVICE constexpr auto operator!=(Layout<S, D> const& a, Layout<S2, 
   return !(a == b);
 }
 template <class A, class O, class B, class A2, class O2, class B2>
-ZELLIGE_HOST_DEVICE constexpr auto operator==(ComposedLayout<A, O, B> const& a,
-                                              ComposedLayout<A2, O2, B2> const& b) {
+ZELLIGE_HOST_DEVICE constexpr auto operator==(ComposedLayout<A, O, B> const& a, ComposedLayout<A2, O2, B2> const& b) {
   return a.layout_b() == b.layout_b() && a.layout_a() == b.layout_a() && a.offset() == b.offset();
 }
 template <class A, class O, class B, class A2, class O2, class B2>
-ZELLIGE_HOST_DEVICE constexpr auto operator!=(ComposedLayout<A, O, B> const& a,
-                                              ComposedLayout<A2, O2, B2> const& b) {
+ZELLIGE_HOST_DEVICE constexpr auto operator!=(ComposedLayout<A, O, B> const& a, ComposedLayout<A2, O2, B2> const& b) {
   return !(a == b);
 }
 

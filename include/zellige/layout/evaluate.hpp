@@ -37,8 +37,8 @@ inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, l
   bool const k = major == "K";
   Value const raw = k ? bundle(ValueKind::layout, mode(fixed(8), {line}), mode(line, {fixed(1)}))
                       : bundle(ValueKind::layout, mode(line, {fixed(1)}), mode(fixed(8), {line}));
-  return algebra::composed(algebra::swizzle_value({swizzle, 4, 3}),
-                           leaf({-1, ValueKind::flag, fixed(bits), {}, 0}), algebra::upcast(t, raw, bits));
+  return algebra::composed(algebra::swizzle_value({swizzle, 4, 3}), leaf({-1, ValueKind::flag, fixed(bits), {}, 0}),
+                           algebra::upcast(t, raw, bits));
 }
 
 /// Returns the operand's value if it is a tensor; if it is a shape, returns the identity tensor of that
@@ -65,8 +65,7 @@ inline constexpr Operation tensor_operations[] = {
      }},
     {"local_tile_proj", "local_tile", "d m x x", Op::count,
      [](Tape& t, Operands const& o) {
-       Value const tiler = algebra::dice(t, o[3].value, o[1].value),
-                   crd = algebra::dice(t, o[3].value, o[2].value);
+       Value const tiler = algebra::dice(t, o[3].value, o[1].value), crd = algebra::dice(t, o[3].value, o[2].value);
        return t.failed() ? "" : text_of(t, algebra::local_tile(t, tensor_of(o[0]), tiler, crd));
      }},
     {"outer_partition", "outer_partition", "d m x", Op::count,
@@ -99,10 +98,8 @@ inline constexpr Operation tensor_operations[] = {
      [](Tape&, Operands const& o) { return tensor_text(o[0].value, false); }},
     {"ostream_tensor", "ostream_tensor", "t", Op::count,
      [](Tape&, Operands const& o) { return tensor_text(o[0].value, true); }},
-    {"print_layout", "print_layout", "c", Op::count,
-     [](Tape&, Operands const& o) { return layout_table(o[0].value); }},
-    {"print_latex", "print_latex", "c", Op::count,
-     [](Tape&, Operands const& o) { return layout_latex(o[0].value); }},
+    {"print_layout", "print_layout", "c", Op::count, [](Tape&, Operands const& o) { return layout_table(o[0].value); }},
+    {"print_latex", "print_latex", "c", Op::count, [](Tape&, Operands const& o) { return layout_latex(o[0].value); }},
     {"print_tensor_values", "print_tensor_values", "w c w", Op::count,
      [](Tape&, Operands const& o) { return values_text(o[0].text, o[1].value, o[2].text); }},
 };
@@ -159,13 +156,11 @@ inline std::string evaluate(std::string_view name, std::vector<std::string> cons
   Rows rows = named(layout_operations, name);
   Rows const more = named(detail::tensor_operations, name);
   rows.insert(rows.end(), more.begin(), more.end());
-  if (rows.empty())
-    throw LayoutError("operation " + std::string(name) + " is unknown", {Rule::not_a_layout, 0, 0});
+  if (rows.empty()) throw LayoutError("operation " + std::string(name) + " is unknown", {Rule::not_a_layout, 0, 0});
   Operands operands;
   for (std::string const& text : texts) operands.push_back(operand(text));
   SelectedRow const selected = choose_row(rows, operands);
-  if (selected.row == nullptr)
-    throw LayoutError(misfit(name, rows, operands).why, {Rule::not_a_layout, 0, 0});
+  if (selected.row == nullptr) throw LayoutError(misfit(name, rows, operands).why, {Rule::not_a_layout, 0, 0});
   return evaluate(selected, name, operands);
 }
 

@@ -125,8 +125,7 @@ template <auto... a, auto... b>
 inline constexpr bool congruent_v<tuple<C<a>...>, tuple<C<b>...>> = sizeof...(a) == sizeof...(b);
 template <class... A, class... B>
 requires(sizeof...(A) ==
-         sizeof...(B)) inline constexpr bool congruent_v<tuple<A...>, tuple<B...>> = (congruent_v<A, B> &&
-                                                                                      ...);
+         sizeof...(B)) inline constexpr bool congruent_v<tuple<A...>, tuple<B...>> = (congruent_v<A, B> && ...);
 template <class A, class B>
 struct congruent_types : bool_constant<congruent_v<A, B>> {};
 template <class A, class B>

@@ -137,8 +137,7 @@ ZELLIGE_STEP constexpr void step(Slots<n>& s) {
     }
 #endif
   } else {
-    auto const r =
-        arithmetic_on<A::op(i)>(operand<P, A::a_id(i), A::a(i)>(s), operand<P, A::b_id(i), A::b(i)>(s));
+    auto const r = arithmetic_on<A::op(i)>(operand<P, A::a_id(i), A::a(i)>(s), operand<P, A::b_id(i), A::b(i)>(s));
     if constexpr (A::is_wide(i))
       s.wide[i] = r;
     else
@@ -215,8 +214,7 @@ struct static_element<v, 0> : static_number<v> {};
 template <class P, int node>
 struct static_part<P, node, false, false> : static_element<P::value.nodes[node].s.v, 0> {};
 template <class P, int node>
-struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {
-};
+struct static_part<P, node, true, false> : static_element<P::value.nodes[node].d.v, P::value.nodes[node].e> {};
 
 /// Returns the shape (or, if `stride`, the strides) of node number `node` in the result's tree, which plan P
 /// describes. s holds the run-time numbers.
@@ -311,8 +309,7 @@ ZELLIGE_STEP constexpr auto invoke_general([[maybe_unused]] T const&... args) {
     refuse<op, at<P>::rule(), at<P>::x(), at<P>::y()>();
     return Layout<Int<1>, Int<0>>{};  // suppresses further errors
   } else if constexpr (size_class == Room::huge) {
-    static_assert(at<P>::node_count() <= 400 && at<P>::step_count() <= 1000,
-                  "the result has more than 400 nodes");
+    static_assert(at<P>::node_count() <= 400 && at<P>::step_count() <= 1000, "the result has more than 400 nodes");
     return execute<huge_plan<op, T...>>(args...);
   } else if constexpr (size_class == Room::big) {
     return execute<big_plan<op, T...>>(args...);
@@ -394,8 +391,7 @@ ZELLIGE_STEP constexpr auto invoke_before_user_module(First const& first, Rest c
     return Int<1>{};
   } else if constexpr (is_same_v<decltype(op), Op> && int(op) == int(Op::slice_and_offset)) {
     return before((rest, ...), slice_and_offset(first, (rest, ...).layout_b()));
-  } else if constexpr (ends_in_user_module<First> && !(ends_in_user_module<Rest> || ...) &&
-                       is_of_the_right_part(op)) {
+  } else if constexpr (ends_in_user_module<First> && !(ends_in_user_module<Rest> || ...) && is_of_the_right_part(op)) {
     return before(first, invoke<op>(first.layout_b(), rest...));
   } else {
     strides_of_a_user_module_cannot_be_compared_or_divided<op, First>();

@@ -32,8 +32,7 @@ concept layout_like = requires {
 template <class S, class D>
 requires(!layout_like<S> && !layout_like<D>) ZELLIGE_HOST_DEVICE
     constexpr auto make_layout(S const& shape, D const& stride) {
-  static_assert(tuple_like<S> || integral<S>,
-                "make_layout(shape, stride): a shape is a number or a tuple of them");
+  static_assert(tuple_like<S> || integral<S>, "make_layout(shape, stride): a shape is a number or a tuple of them");
   if constexpr (is_same_v<D, LayoutLeft> || is_same_v<D, LayoutRight>) {
     return Layout<S, remove_cvref_t<decltype(compact_major<D>(shape))>>(shape, compact_major<D>(shape));
   } else {
@@ -258,8 +257,7 @@ inline constexpr long long static_last = unknown;
 template <auto s, auto d>
 inline constexpr long long static_last<C<s>, C<d>> = (s - 1LL) * (d < 0 ? -d : d);
 template <auto... s, auto... d>
-requires(sizeof...(s) ==
-         sizeof...(d)) inline constexpr long long static_last<tuple<C<s>...>, tuple<C<d>...>> =
+requires(sizeof...(s) == sizeof...(d)) inline constexpr long long static_last<tuple<C<s>...>, tuple<C<d>...>> =
     (0LL + ... + ((s - 1LL) * (d < 0 ? -d : d)));
 template <class... S, class... D>
 inline constexpr long long static_last<tuple<S...>, tuple<D...>> =
@@ -356,16 +354,14 @@ inline constexpr bool has_integral_strides_v<tuple<D...>> = (has_integral_stride
 
 template <class... C, class S, class D, int... I>
 ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, D const& stride, seq<I...>) {
-  return (... + crd2idx(get<nth_true<!is_underscore_v<C>...>(I)>(crd),
-                        get<nth_true<!is_underscore_v<C>...>(I)>(shape),
+  return (... + crd2idx(get<nth_true<!is_underscore_v<C>...>(I)>(crd), get<nth_true<!is_underscore_v<C>...>(I)>(shape),
                         get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
 /// Returns the index at which the slice of the layout shape:stride at crd starts: the index of crd with each
 /// `_` replaced by 0.
 template <class Crd, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto slice_offset(Crd const& crd, S const& shape, D const& stride) {
-  if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> &&
-                misfit<Crd, S>::crd == misfit<Crd, S>::layout) {
+  if constexpr (is_flat_v<Crd> && has_integral_strides_v<D> && misfit<Crd, S>::crd == misfit<Crd, S>::layout) {
     constexpr int named = marked_count<false, Crd>;
     if constexpr (named == 0)
       return Int<0>{};

@@ -60,8 +60,7 @@ requires detail::mixed_pair<T, U> ZELLIGE_HOST_DEVICE constexpr auto operator&(T
   using A = detail::known_bits<T>;
   using B = detail::known_bits<U>;
   constexpr unsigned open = (A::open & B::open) | (A::open & B::ones) | (A::ones & B::open);
-  return make_mixed_bits(C<(A::ones & B::ones)>{}, (A::ones | A::value(a)) & (B::ones | B::value(b)),
-                         C<open>{});
+  return make_mixed_bits(C<(A::ones & B::ones)>{}, (A::ones | A::value(a)) & (B::ones | B::value(b)), C<open>{});
 }
 template <class T, class U>
 requires detail::mixed_pair<T, U> ZELLIGE_HOST_DEVICE constexpr auto operator|(T const& a, U const& b) {
@@ -74,8 +73,8 @@ requires detail::mixed_pair<T, U> ZELLIGE_HOST_DEVICE constexpr auto operator^(T
   using A = detail::known_bits<T>;
   using B = detail::known_bits<U>;
   constexpr unsigned open = A::open | B::open;
-  return make_mixed_bits(C<((A::ones ^ B::ones) & ~open)>{},
-                         (A::ones | A::value(a)) ^ (B::ones | B::value(b)), C<open>{});
+  return make_mixed_bits(C<((A::ones ^ B::ones) & ~open)>{}, (A::ones | A::value(a)) ^ (B::ones | B::value(b)),
+                         C<open>{});
 }
 template <unsigned S, unsigned F, auto v>
 ZELLIGE_HOST_DEVICE constexpr bool operator==(MixedBits<S, F> const& m, C<v>) {

@@ -140,19 +140,13 @@ ZELLIGE_HOST_DEVICE constexpr auto product_like(A const& a, G const& guide) {
 }
 /// Returns the greatest common divisor of all leaves of a.
 template <class A>
-requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) {
-  return invoke<Op::gcd>(a);
-}
+requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto gcd(A const& a) { return invoke<Op::gcd>(a); }
 /// Returns the largest leaf of a.
 template <class A>
-requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) {
-  return invoke<Op::max>(a);
-}
+requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto max(A const& a) { return invoke<Op::max>(a); }
 /// Returns the smallest leaf of a.
 template <class A>
-requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) {
-  return invoke<Op::min>(a);
-}
+requires(tuple_like<A> || integral<A>) ZELLIGE_HOST_DEVICE constexpr auto min(A const& a) { return invoke<Op::min>(a); }
 
 /// Returns the greatest common divisor of three or more integers.
 template <integral A, integral B, integral C, integral... More>

@@ -135,11 +135,10 @@ inline std::string layout_latex(Value const& l) {
   Tape t;
   long long const rows = detail::extent(l, 0), columns = detail::extent(l, 1);
   auto at = [](long long m, long long n) { return "(" + std::to_string(m) + "," + std::to_string(n) + ")"; };
-  std::string out =
-      "% Layout: " + to_text(l) +
-      "\n\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
-      "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
-      "sep=0pt}]\n\n";
+  std::string out = "% Layout: " + to_text(l) +
+                    "\n\\documentclass[convert]{standalone}\n\\usepackage{tikz}\n\n\\begin{document}\n"
+                    "\\begin{tikzpicture}[x={(0cm,-1cm)},y={(1cm,0cm)},every node/.style={minimum size=1cm, outer "
+                    "sep=0pt}]\n\n";
   for (long long m = 0; m < rows; ++m) {
     for (long long n = 0; n < columns; ++n) {
       std::string const index = detail::element(t, l, detail::coordinate({m, n}));
@@ -169,8 +168,7 @@ inline double formula_at(std::string const& f, double i) {
   auto factor = [&] {
     if (at < f.size() && f[at] == 'i') return ++at, i;
     std::size_t used = 0;
-    if (at == f.size() || !(std::isdigit(static_cast<unsigned char>(f[at])) || f[at] == '.' || f[at] == '-'))
-      wrong();
+    if (at == f.size() || !(std::isdigit(static_cast<unsigned char>(f[at])) || f[at] == '.' || f[at] == '-')) wrong();
     double const x = std::stod(f.substr(at), &used);
     at += used;
     if (at < f.size() && f[at] == 'f') ++at;
@@ -201,8 +199,7 @@ inline double formula_at(std::string const& f, double i) {
 inline std::string values_text(std::string const& type, Value const& l, std::string const& formula) {
   Tape t;
   std::string const kind = type.ends_with("_t") ? type.substr(0, type.size() - 2) : type;
-  bool const small =
-      kind == "int8" || kind == "uint8" || kind == "int16" || kind == "uint16" || kind == "char";
+  bool const small = kind == "int8" || kind == "uint8" || kind == "int16" || kind == "uint16" || kind == "char";
   bool const whole = kind.starts_with("int") || kind.starts_with("uint") || kind == "unsigned";
   auto cell = [&](Value const& crd) {
     double const x = detail::formula_at(formula, std::stod(detail::element(t, l, crd)));

@@ -31,8 +31,8 @@ struct Planned {
 /// steps beyond the capacity of p are dropped, but p.node_count and p.step_count include them;
 /// invoke_general then selects a larger plan.
 template <int nodes_max, int steps_max>
-ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e,
-                                          Tape const& tape, Value const& result) {
+ZELLIGE_ALGEBRA constexpr void write_plan(Planned<nodes_max, steps_max>& p, Encoder const& e, Tape const& tape,
+                                          Value const& result) {
   p.refusal = tape.refusal();
   p.inputs = e.inputs();
   if (tape.failed()) return;
@@ -96,8 +96,7 @@ struct plan_of_size<Room::huge, op, T...> : huge_plan<op, T...> {};
 /// false if even huge_plan has dropped some of them.
 template <auto op, class... T>
 struct fitting_plan : plan_of_size<room<plan<op, T...>>::value, op, T...> {
-  static constexpr bool fits =
-      fitting_plan::value.node_count <= 400 && fitting_plan::value.step_count <= 1000;
+  static constexpr bool fits = fitting_plan::value.node_count <= 400 && fitting_plan::value.step_count <= 1000;
 };
 /// Returns the index, in the nodes of p, of the i-th child of node number `node`.
 template <int n, int m>

@@ -19,8 +19,7 @@ Value describe(T const& t) {
     Value v = detail::encode_type<T>::make(e);
     detail::Slots<64> slots{};
     int next = 0;
-    if (e.inputs() > 64)
-      throw LayoutError("print: more than 64 run-time numbers", {Rule::overflow, e.inputs(), 64});
+    if (e.inputs() > 64) throw LayoutError("print: more than 64 run-time numbers", {Rule::overflow, e.inputs(), 64});
     detail::gather(slots, next, t);
     auto known = [&](Num& n) {
       if (!n.is_static()) n = dynamic(e.is_wide(n.id - 1) ? slots.wide[n.id - 1] : slots.narrow[n.id - 1]);

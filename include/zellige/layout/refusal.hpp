@@ -9,8 +9,7 @@ namespace zellige {
 template <auto operation, long long stride, long long extent>
 ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_is_not_a_multiple_of_the_extent_it_steps_over() = delete;
 template <auto operation, long long extent, long long offered>
-ZELLIGE_HOST_DEVICE void extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers() =
-    delete;
+ZELLIGE_HOST_DEVICE void extent_of_the_right_operand_is_not_a_multiple_of_what_the_left_mode_offers() = delete;
 template <auto operation, long long stride, long long extent>
 ZELLIGE_HOST_DEVICE void stride_of_the_right_operand_does_not_divide_the_extent_it_crosses() = delete;
 template <auto operation, long long reach, long long extent>

@@ -54,18 +54,15 @@ inline Value concatenate(std::vector<Value> const& modes) {
   return r;
 }
 /// Returns the swizzle Sw<bits, base, shift>.
-inline Value swizzle_value(int bits, int base, int shift) {
-  return algebra::swizzle_value({bits, base, shift});
-}
+inline Value swizzle_value(int bits, int base, int shift) { return algebra::swizzle_value({bits, base, shift}); }
 
 // Defines one function per operation on layouts in algebra/op.hpp, named after the id of its row:
 // coalesce(l), zipped_divide(l, tiler), ... These functions throw LayoutError if the operation is refused.
-#define ZELLIGE_ROW(id, names, parameters, family, ...)            \
-  template <class... V>                                            \
-  requires(Family::family != Family::number && sizeof...(V) > 0 && \
-           (is_same_v<V, Value> && ...)) inline Value              \
-  id(V const&... operands) {                                       \
-    return evaluate(Op::id, #id, {operands...});                   \
+#define ZELLIGE_ROW(id, names, parameters, family, ...)                                                           \
+  template <class... V>                                                                                           \
+  requires(Family::family != Family::number && sizeof...(V) > 0 && (is_same_v<V, Value> && ...)) inline Value id( \
+      V const&... operands) {                                                                                     \
+    return evaluate(Op::id, #id, {operands...});                                                                  \
   }
 ZELLIGE_LAYOUT_OPERATIONS(ZELLIGE_ROW)
 #undef ZELLIGE_ROW
@@ -83,9 +80,7 @@ inline long long max_common_vector(Value const& a, Value const& b) {
 }
 /// Returns the largest n such that l consists of vectors of n consecutive indices, and every vector starts at
 /// a multiple of n.
-inline long long max_alignment(Value const& l) {
-  return evaluate(Op::max_alignment, "max_alignment", {l}).root().s.v;
-}
+inline long long max_alignment(Value const& l) { return evaluate(Op::max_alignment, "max_alignment", {l}).root().s.v; }
 inline Value recast_layout(Value const& l, int old_bits, int new_bits) {
   return evaluate(Op::recast_layout, "recast_layout", {l, number(old_bits), number(new_bits)});
 }
@@ -101,9 +96,7 @@ inline long long index(Value const& l, Value const& crd) {
   throw LayoutError("index(" + to_text(l) + ", " + to_text(crd) + "): " + to_text(why), why);
 }
 inline long long index(Value const& l, long long i) { return index(l, number(i)); }
-inline long long index(Value const& l, std::vector<long long> const& crd) {
-  return index(l, tuple_value(crd));
-}
+inline long long index(Value const& l, std::vector<long long> const& crd) { return index(l, tuple_value(crd)); }
 /// Evaluates one layout at many linear indices without building a Value per call. Throws LayoutError for a
 /// layout that maps to coordinates.
 class Indexer {

@@ -52,8 +52,7 @@ inline bool is_bare_layout(Value const& v) { return v.is(ValueKind::layout); }
 /// Returns true if v is an integer, a basis element, or a tuple of these.
 inline bool is_integers(Value const& v) {
   return std::all_of(v.nodes.begin(), v.nodes.end(), [](ValueNode const& n) {
-    return n.kids < 0 ? n.kind == ValueKind::number
-                      : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
+    return n.kids < 0 ? n.kind == ValueKind::number : n.kind == ValueKind::tuple || n.kind == ValueKind::arithmetic;
   });
 }
 /// Returns true if v can be a part of a composed layout: a layout, a composition of layouts and swizzles or,
@@ -64,8 +63,7 @@ inline bool is_function(Value const& v, bool layout) {
   if (!v.is(ValueKind::composed)) return is_bare_layout(v) || (!layout && v.is(ValueKind::swizzle));
   Value const offset = v[1];
   bool const number = offset.is_number() && offset.root().e == 0;
-  bool const starts =
-      v[0].is(ValueKind::swizzle) ? number || offset.is(ValueKind::flag) : is_integers(offset);
+  bool const starts = v[0].is(ValueKind::swizzle) ? number || offset.is(ValueKind::flag) : is_integers(offset);
   return starts && is_function(v[0], false) && is_function(v[2], layout);
 }
 inline bool is_composed_layout(Value const& v) { return v.is(ValueKind::composed) && is_function(v, true); }
@@ -245,8 +243,7 @@ inline Operand operand(std::string const& text) {
 /// Returns true if the operation accepts the operands.
 inline bool fits(Operation const& o, std::span<Operand const> operands) {
   auto const all = detail::alternatives(o);
-  return std::any_of(all.begin(), all.end(),
-                     [&](auto letters) { return detail::match(letters, operands).whole; });
+  return std::any_of(all.begin(), all.end(), [&](auto letters) { return detail::match(letters, operands).whole; });
 }
 /// Returns the operations that have the given name or, if there are none, the operation with that id.
 inline Rows named(std::span<Operation const> rows, std::string_view name) {
@@ -285,8 +282,7 @@ inline std::string kind_name(Value const& v) {
     case ValueKind::swizzle:
       return "a swizzle";
     case ValueKind::composed:
-      return detail::is_composed_layout(v) ? "a composed layout"
-                                           : "composed of other things than swizzles and layouts";
+      return detail::is_composed_layout(v) ? "a composed layout" : "composed of other things than swizzles and layouts";
     case ValueKind::tensor:
       return "a tensor";
     case ValueKind::counting:
@@ -321,8 +317,7 @@ inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand 
   for (std::size_t i = 0; i < wanted.size(); ++i)
     why += (i == 0 ? "" : i + 1 == wanted.size() ? " or " : ", ") + wanted[i];
   if (suited >= operands.size()) {
-    why += "; " + std::to_string(operands.size()) + (operands.size() == 1 ? " operand is" : " operands are") +
-           " given";
+    why += "; " + std::to_string(operands.size()) + (operands.size() == 1 ? " operand is" : " operands are") + " given";
     return {why, operands.size()};
   }
   Operand const& o = operands[suited];

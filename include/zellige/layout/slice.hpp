@@ -18,8 +18,7 @@ struct misfit {
 template <class First, class... Rest>
 struct first_misfit : First {};
 template <class First, class Second, class... Rest>
-requires(First::crd == First::layout) struct first_misfit<First, Second, Rest...>
-    : first_misfit<Second, Rest...> {
+requires(First::crd == First::layout) struct first_misfit<First, Second, Rest...> : first_misfit<Second, Rest...> {
 };
 template <class... C, class... T>
 requires(sizeof...(C) == sizeof...(T) && sizeof...(C) > 0) struct misfit<tuple<C...>, tuple<T...>>

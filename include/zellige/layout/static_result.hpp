@@ -128,8 +128,8 @@ struct tree_type;
 template <unsigned long long low, unsigned long long high, int node>
 struct tree_from {
   static constexpr int digit = TreeCode{low, high}.digit(node);
-  using type = typename tree_type<low, high, node, form_of({low, high}, node),
-                                  make_seq<(digit > 0 ? digit - 1 : 0)>>::type;
+  using type =
+      typename tree_type<low, high, node, form_of({low, high}, node), make_seq<(digit > 0 ? digit - 1 : 0)>>::type;
 };
 template <unsigned long long low, unsigned long long high, int node>
 struct tree_type<low, high, node, Form::leaf, seq<>> {

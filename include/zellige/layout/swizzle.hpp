@@ -46,8 +46,7 @@ template <class T>
 concept swizzle_like = is_swizzle_v<remove_cvref_t<T>>;
 
 template <int B, int M, int S, int T, int N, int U>
-ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator==(Swizzle<B, M, S>,
-                                                                                   Swizzle<T, N, U>) {
+ZELLIGE_HOST_DEVICE constexpr bool_constant<B == T && M == N && S == U> operator==(Swizzle<B, M, S>, Swizzle<T, N, U>) {
   return {};
 }
 

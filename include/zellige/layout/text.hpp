@@ -32,8 +32,7 @@ inline void write_number(std::string& out, Num n, Path e) {
 /// advances `at` beyond the subtree.
 inline void write_tree(std::string& out, Value const& v, int& at, bool strides) {
   ValueNode const& n = v.nodes[at++];
-  if (n.kids < 0)
-    return write_number(out, strides ? n.d : n.s, n.kind == ValueKind::layout && !strides ? 0 : n.e);
+  if (n.kids < 0) return write_number(out, strides ? n.d : n.s, n.kind == ValueKind::layout && !strides ? 0 : n.e);
   out += '(';
   for (int i = 0; i < n.kids; ++i) {
     if (i > 0) out += ',';
@@ -176,19 +175,15 @@ class Parser {
   /// parenthesis; else returns false.
   bool word(std::string_view s) {
     std::size_t const back = at_;
-    if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n'))
-      return true;
+    if (next(s) && at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '(' || text_[at_] == '\n')) return true;
     at_ = back;
     return false;
   }
   /// Throws TextError, which says that `wanted` is expected at the current position.
-  [[noreturn]] void fail(char const* wanted) {
-    throw TextError(text_, std::string(wanted) + " is expected", at_);
-  }
+  [[noreturn]] void fail(char const* wanted) { throw TextError(text_, std::string(wanted) + " is expected", at_); }
   [[noreturn]] void wrong(std::string const& why, std::size_t at) { throw TextError(text_, why, at); }
   bool letter() const {
-    return at_ < text_.size() &&
-           ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'));
+    return at_ < text_.size() && ((text_[at_] >= 'a' && text_[at_] <= 'z') || (text_[at_] >= 'A' && text_[at_] <= 'Z'));
   }
   bool digit() const { return at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; }
   /// Parses an integer of at most 18 digits with an optional minus.
@@ -223,8 +218,8 @@ class Parser {
         wrong("the stride of a layout is not made of numbers", start);
     }
     if (!same_profile(shape, stride)) {
-      throw TextError(to_text(shape) + ":" + to_text(stride),
-                      {Rule::profile_mismatch, shape.rank(), stride.rank()}, start);
+      throw TextError(to_text(shape) + ":" + to_text(stride), {Rule::profile_mismatch, shape.rank(), stride.rank()},
+                      start);
     }
     return applied(pair_up(shape, stride), start);
   }
@@ -238,8 +233,7 @@ class Parser {
     n.e = digits();
     expect(">");
     long long const reach = n.e < 0 ? -n.e : n.e;
-    if (n.s.v < 0 || n.d.v < 0 || reach < n.s.v || n.s.v > 62 || n.d.v > 62 || reach > 62 ||
-        n.s.v + n.d.v + reach > 62)
+    if (n.s.v < 0 || n.d.v < 0 || reach < n.s.v || n.s.v > 62 || n.d.v > 62 || reach > 62 || n.s.v + n.d.v + reach > 62)
       wrong(
           "a swizzle's bits and base are at least 0, its shift at least its bits, and all within 62 bits, "
           "which is not so",

@@ -58,8 +58,7 @@ struct numbered_all<seq<I...>, T...> : numbered<I, T>... {};
 template <int I, class T>
 ZELLIGE_HOST_DEVICE numbered<I, T> find_numbered(numbered<I, T> const&);
 template <class... T>
-ZELLIGE_HOST_DEVICE numbered_all<make_seq<int(sizeof...(T))>, T...> const& numbered_elements(
-    tuple<T...> const&);
+ZELLIGE_HOST_DEVICE numbered_all<make_seq<int(sizeof...(T))>, T...> const& numbered_elements(tuple<T...> const&);
 }  // namespace detail
 
 template <class... T>

@@ -113,8 +113,7 @@ ZELLIGE_CALLS_BACK
 template <class T, class U, class V, class F, class G>
 ZELLIGE_HOST_DEVICE constexpr auto transform_apply(T&& t, U&& u, V&& v, F&& f, G&& g) {
   if constexpr (tuple_like<T>) {
-    return detail::map_to(static_cast<T&&>(t), static_cast<U&&>(u), static_cast<V&&>(v), f, g,
-                          tuple_seq<T>{});
+    return detail::map_to(static_cast<T&&>(t), static_cast<U&&>(u), static_cast<V&&>(v), f, g, tuple_seq<T>{});
   } else {
     return g(f(static_cast<T&&>(t), static_cast<U&&>(u), static_cast<V&&>(v)));
   }

@@ -223,8 +223,7 @@ template <class T, int... I>
 inline constexpr bool all_elements_are_leaves<T, seq<I...>> = !(is_tuple_v<tuple_element_t<I, T>> || ...);
 }  // namespace detail
 template <class T>
-struct is_flat
-    : bool_constant<detail::all_elements_are_leaves<T, make_seq<(is_tuple_v<T> ? tuple_size_v<T> : 0)>>> {};
+struct is_flat : bool_constant<detail::all_elements_are_leaves<T, make_seq<(is_tuple_v<T> ? tuple_size_v<T> : 0)>>> {};
 template <class... T>
 struct is_flat<tuple<T...>> : bool_constant<!(is_tuple_v<T> || ...)> {};
 namespace detail {

@@ -15,8 +15,7 @@ namespace zellige {
 template <auto operation, class Layout>
 ZELLIGE_HOST_DEVICE constexpr void strides_of_a_user_module_cannot_be_compared_or_divided() = delete;
 template <auto operation, class... RightOperand>
-ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module() =
-    delete;
+ZELLIGE_HOST_DEVICE constexpr void a_right_operand_chooses_coordinates_and_has_no_strides_of_a_user_module() = delete;
 
 namespace detail {
 /// Returns true for operations that only move, split or count modes, so that strides are kept or multiplied

@@ -55,8 +55,8 @@ inline constexpr bool is_fraction_v = is_same_v<T, float> || is_same_v<T, double
 /// True if T is a type of this library that `write` prints.
 template <class T>
 inline constexpr bool has_a_text =
-    is_static_integer_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> ||
-    is_composed_layout_v<T> || is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
+    is_static_integer_v<T> || is_underscore_v<T> || basis_like<T> || is_layout_v<T> || is_composed_layout_v<T> ||
+    is_swizzle_v<T> || is_mixed_bits_v<T> || is_ratio<T>::value || requires {
   T::flag_bits;
 };
 
@@ -195,8 +195,8 @@ inline constexpr bool streams_v<Stream, ArithmeticTuple<T...>> = (streamed<Strea
 /// Writes t to a stream in CuTe's notation. The stream may be of any class that has << for strings and
 /// numbers.
 template <class Stream, class T>
-requires(detail::streams_v<Stream, T>&& requires(Stream& s, char const* text) { s << text; }) Stream&
-operator<<(Stream& s, T const& t) {
+requires(detail::streams_v<Stream, T>&& requires(Stream& s, char const* text) { s << text; }) Stream& operator<<(
+    Stream& s, T const& t) {
   detail::write(detail::stream_sink<Stream>{s}, t);
   return s;
 }

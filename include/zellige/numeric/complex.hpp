@@ -88,8 +88,7 @@ requires(!is_complex_v<T>) ZELLIGE_HOST_DEVICE constexpr T conj(T const& x) { re
 
 /// Computes d = a * b + c.
 template <class D, class A, class B, class C>
-ZELLIGE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<B> const& b,
-                                       complex<C> const& c) {
+ZELLIGE_HOST_DEVICE constexpr void fma(complex<D>& d, complex<A> const& a, complex<B> const& b, complex<C> const& c) {
   D const re = a.re * b.re + c.re - a.im * b.im;
   d.im = a.re * b.im + c.im + a.im * b.re;
   d.re = re;

@@ -10,8 +10,7 @@ struct alignas(16) uint128_t {
   unsigned long long lo = 0, hi = 0;
 
   constexpr uint128_t() = default;
-  ZELLIGE_HOST_DEVICE constexpr uint128_t(unsigned long long low, unsigned long long high = 0)
-      : lo(low), hi(high) {}
+  ZELLIGE_HOST_DEVICE constexpr uint128_t(unsigned long long low, unsigned long long high = 0) : lo(low), hi(high) {}
   ZELLIGE_HOST_DEVICE constexpr explicit operator unsigned long long() const { return lo; }
   ZELLIGE_HOST_DEVICE constexpr explicit operator bool() const { return (lo | hi) != 0; }
 
@@ -38,14 +37,10 @@ struct alignas(16) uint128_t {
     return {a.lo ^ b.lo, a.hi ^ b.hi};
   }
   ZELLIGE_HOST_DEVICE friend constexpr uint128_t operator<<(uint128_t const& a, int n) {
-    return n == 0   ? a
-           : n < 64 ? uint128_t{a.lo << n, a.hi << n | a.lo >> (64 - n)}
-                    : uint128_t{0, a.lo << (n - 64)};
+    return n == 0 ? a : n < 64 ? uint128_t{a.lo << n, a.hi << n | a.lo >> (64 - n)} : uint128_t{0, a.lo << (n - 64)};
   }
   ZELLIGE_HOST_DEVICE friend constexpr uint128_t operator>>(uint128_t const& a, int n) {
-    return n == 0   ? a
-           : n < 64 ? uint128_t{a.lo >> n | a.hi << (64 - n), a.hi >> n}
-                    : uint128_t{a.hi >> (n - 64)};
+    return n == 0 ? a : n < 64 ? uint128_t{a.lo >> n | a.hi << (64 - n), a.hi >> n} : uint128_t{a.hi >> (n - 64)};
   }
 };
 

@@ -35,8 +35,7 @@ ZELLIGE_HOST_DEVICE constexpr void clear(D&& dst) {
 namespace detail {
 ZELLIGE_CALLS_BACK
 template <class A, class S, class B, class D, class P>
-ZELLIGE_HOST_DEVICE constexpr void axpby_each(A const& alpha, S const& x, B const& beta, D& y,
-                                              P const& pred) {
+ZELLIGE_HOST_DEVICE constexpr void axpby_each(A const& alpha, S const& x, B const& beta, D& y, P const& pred) {
   using T = typename D::value_type;
   bool const reads = !(beta == B(0));
   ZELLIGE_UNROLL
@@ -57,8 +56,7 @@ struct everywhere {
 template <class A, tensor_like S, class B, tensor_like D>
 ZELLIGE_HOST_DEVICE constexpr void axpby(A const& alpha, S const& x, B const& beta, D&& y) {
   detail::require_same_counts<Algorithm::axpby>(x, y);
-  if constexpr (detail::same_counts<S, remove_cvref_t<D>>)
-    detail::axpby_each(alpha, x, beta, y, detail::everywhere{});
+  if constexpr (detail::same_counts<S, remove_cvref_t<D>>) detail::axpby_each(alpha, x, beta, y, detail::everywhere{});
 }
 /// Computes y(i) = alpha * x(i) + beta * y(i) for every i for which pred(i) is true. `pred` is a function or a
 /// tensor; a tensor must have at least as many elements as x.

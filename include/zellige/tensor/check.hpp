@@ -90,8 +90,7 @@ constexpr char const* name_of(Algorithm a) {
     for (; *s != 0; ++s) put(*s);
   };
   auto put_number = [&](long long v) {
-    unsigned long long u =
-        v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
+    unsigned long long u = v < 0 ? 0ULL - static_cast<unsigned long long>(v) : static_cast<unsigned long long>(v);
     char digits[24];
     int d = 0;
     do digits[d++] = char('0' + u % 10);
@@ -134,9 +133,8 @@ inline constexpr bool clash<C<a>, C<b>> = a != b;
 /// Calls broken() with the text, a and b, unless a and b are equal. Does nothing if both are static: these
 /// are compared at compile time.
 template <class A, class B>
-ZELLIGE_HOST_DEVICE constexpr void check_same([[maybe_unused]] Algorithm algorithm,
-                                              [[maybe_unused]] char const* text, [[maybe_unused]] A const& a,
-                                              [[maybe_unused]] B const& b) {
+ZELLIGE_HOST_DEVICE constexpr void check_same([[maybe_unused]] Algorithm algorithm, [[maybe_unused]] char const* text,
+                                              [[maybe_unused]] A const& a, [[maybe_unused]] B const& b) {
 #if ZELLIGE_CHECK
   if constexpr (!(is_static_integer_v<A> && is_static_integer_v<B>)) {
     if (static_cast<long long>(a) != static_cast<long long>(b))

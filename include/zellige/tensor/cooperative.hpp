@@ -55,10 +55,10 @@ ZELLIGE_ALGEBRA consteval int walk_score() {
 /// before one in global memory.
 template <class A, class B>
 ZELLIGE_ALGEBRA consteval int walk_leader() {
-  bool const a = is_static_v<linear_layout<A>> &&
-                 walk_size<A>() == static_product<remove_cvref_t<decltype(lvalue<A>().shape())>>;
-  bool const b = is_static_v<linear_layout<B>> &&
-                 walk_size<B>() == static_product<remove_cvref_t<decltype(lvalue<B>().shape())>>;
+  bool const a =
+      is_static_v<linear_layout<A>> && walk_size<A>() == static_product<remove_cvref_t<decltype(lvalue<A>().shape())>>;
+  bool const b =
+      is_static_v<linear_layout<B>> && walk_size<B>() == static_product<remove_cvref_t<decltype(lvalue<B>().shape())>>;
   if (a && b) return walk_score<B>() > walk_score<A>() ? 2 : 1;
   return a ? 1 : b ? 2 : 0;
 }
@@ -169,8 +169,7 @@ ZELLIGE_ALGEBRA consteval int cooperative_bits() {
 /// `Policy` if S has a static size that the threads share equally, else AtOnce: what a caller need not wait for with
 /// CuTe, it need not wait for here.
 template <int threads, class Policy, class S, class Shape = remove_cvref_t<decltype(lvalue<S>().shape())>>
-using shared_policy =
-    conditional_t<is_static_v<Shape> && static_product<Shape> % threads == 0, Policy, AtOnce>;
+using shared_policy = conditional_t<is_static_v<Shape> && static_product<Shape> % threads == 0, Policy, AtOnce>;
 }  // namespace detail
 
 /// Copies src to dst with threads 0 to NumThreads - 1, at most MaxVecBits bits per access. `tid` is the
@@ -182,12 +181,10 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
   using DT = remove_cvref_t<D>;
   using T = typename DT::value_type;
   constexpr auto c = Algorithm::cooperative_copy;
-  static_assert(
-      detail::stands_on_memory<DT> && !is_same_v<typename DT::memory, rmem_tag>,
-      "cooperative_copy(tid, src, dst): dst must be memory that the threads share, not one's registers");
-  static_assert(
-      !(detail::stands_on_memory<S> && is_same_v<typename S::engine_type::memory, rmem_tag>),
-      "cooperative_copy(tid, src, dst): src must be memory that the threads share, not one's registers");
+  static_assert(detail::stands_on_memory<DT> && !is_same_v<typename DT::memory, rmem_tag>,
+                "cooperative_copy(tid, src, dst): dst must be memory that the threads share, not one's registers");
+  static_assert(!(detail::stands_on_memory<S> && is_same_v<typename S::engine_type::memory, rmem_tag>),
+                "cooperative_copy(tid, src, dst): src must be memory that the threads share, not one's registers");
   static_assert(MaxVecBits == sizeof_bits_v<T> || MaxVecBits == sizeof_bits_v<typename S::value_type> ||
                     (MaxVecBits >= 8 && MaxVecBits <= 128 && (MaxVecBits & (MaxVecBits - 1)) == 0),
                 "cooperative_copy<threads, bits>: the bits of an element, or 8, 16, 32, 64 or 128");
@@ -217,8 +214,7 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, 
 }
 /// Copies src to dst with threads 0 to NumThreads - 1, one element (at least a byte) per access.
 template <int NumThreads, tensor_like S, tensor_like D, class Policy = detail::AtOnce>
-ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst,
-                                                    Policy const& policy = {}) {
+ZELLIGE_HOST_DEVICE constexpr void cooperative_copy(unsigned tid, S const& src, D&& dst, Policy const& policy = {}) {
   constexpr int bits = sizeof_bits_v<typename S::value_type>;
   cooperative_copy<NumThreads, (bits < 8 ? 8 : bits)>(tid, src, dst, policy);
 }
@@ -234,8 +230,8 @@ struct as_it_is {
 /// Computes C(m,n) = store(alpha * sum over k of load_a(A(m,k)) * load_b(B(n,k)) + beta * load_c(C(m,n)))
 /// with multiply and add. C is not read if beta is 0. `tid` is the thread's index. The caller synchronises.
 ZELLIGE_CALLS_BACK
-template <int NumThreads, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C,
-          class LoadA = as_it_is, class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
+template <int NumThreads, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C, class LoadA = as_it_is,
+          class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is>
 ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, Alpha const& alpha, A const& a, B const& b,
                                                     Beta const& beta, C&& c, LoadA const& load_a = {},
                                                     LoadB const& load_b = {}, LoadC const& load_c = {},
@@ -254,8 +250,7 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, Alpha const& a
     for (int i = int(tid); i < count; i += NumThreads) {
       int const m = i % rows, n = i / rows;
       typename CT::value_type sum{};
-      for (int k = 0; k < depth; ++k)
-        sum = load_a(detail::loaded(a(m, k))) * load_b(detail::loaded(b(n, k))) + sum;
+      for (int k = 0; k < depth; ++k) sum = load_a(detail::loaded(a(m, k))) * load_b(detail::loaded(b(n, k))) + sum;
       if (reads)
         c(m, n) = store(alpha * sum + beta * load_c(detail::loaded(c(m, n))));
       else

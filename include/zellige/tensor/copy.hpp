@@ -142,12 +142,11 @@ ZELLIGE_ALGEBRA consteval int vector_bits() {
   if constexpr (!same_representation<A, B> || is_volatile<typename A::element_type> ||
                 is_volatile<typename B::element_type> || A::rank == 0)
     return 0;
-  else if constexpr (ends_in_user_module<typename A::layout_type> ||
-                     ends_in_user_module<typename B::layout_type>)
+  else if constexpr (ends_in_user_module<typename A::layout_type> || ends_in_user_module<typename B::layout_type>)
     return 0;
   else
-    return widest<common_bits<max_bits, A, B>(), sizeof_bits_v<typename A::value_type>,
-                  typename A::layout_type, typename B::layout_type>();
+    return widest<common_bits<max_bits, A, B>(), sizeof_bits_v<typename A::value_type>, typename A::layout_type,
+                  typename B::layout_type>();
 }
 
 /// Returns one of two equal sizes: the static one if there is one, so that loops over it can be unrolled.
@@ -266,8 +265,8 @@ ZELLIGE_HOST_DEVICE constexpr void copy_if(P const& pred, S const& src, D&& dst)
 /// Copies src to dst with vectors of up to MaxVecBits bits. The caller asserts that addresses and run-time
 /// strides are multiples of the vector's size.
 template <int MaxVecBits, tensor_like S, tensor_like D>
-ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&,
-                                        S const& src, D&& dst) {
+ZELLIGE_HOST_DEVICE constexpr void copy(AutoVectorizingCopyWithAssumedAlignment<MaxVecBits> const&, S const& src,
+                                        D&& dst) {
   detail::require_same_counts<Algorithm::copy>(src, dst);
   if constexpr (detail::same_counts<S, remove_cvref_t<D>>) detail::copy_vectors<MaxVecBits, true>(src, dst);
 }
@@ -325,8 +324,7 @@ ZELLIGE_HOST_DEVICE constexpr void copy(AutoFilter<CopyOp> const& policy, S cons
                                             remove_cvref_t<decltype(dst.shape())>>::value) {
         auto const a = src.layout().stride();
         auto const b = dst.layout().stride();
-        copy(policy.base,
-             detail::view_of(src, src.data(), make_layout(detail::once(src.layout().shape(), a, b), a)),
+        copy(policy.base, detail::view_of(src, src.data(), make_layout(detail::once(src.layout().shape(), a, b), a)),
              detail::view_of(dst, dst.data(), make_layout(detail::once(dst.layout().shape(), a, b), b)));
       } else {
         copy(policy.base, src, dst);

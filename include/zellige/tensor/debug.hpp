@@ -65,8 +65,7 @@ ZELLIGE_HOST_DEVICE void bfprint(T const& x) {
 /// Prints all bits of x, from the highest to the lowest.
 template <class T>
 ZELLIGE_HOST_DEVICE void print_bits(T const& x) {
-  for (int at = 8 * int(sizeof(T)) - 1; at >= 0; --at)
-    printf("%d", int(static_cast<unsigned long long>(x) >> at & 1u));
+  for (int at = 8 * int(sizeof(T)) - 1; at >= 0; --at) printf("%d", int(static_cast<unsigned long long>(x) >> at & 1u));
 }
 
 }  // namespace zellige

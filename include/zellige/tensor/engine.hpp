@@ -81,8 +81,7 @@ struct ViewEngine {
   It storage = {};
 
   ViewEngine() = default;
-  ZELLIGE_HOST_DEVICE constexpr ViewEngine(It const& it, Over const& record = {})
-      : over(record), storage(it) {}
+  ZELLIGE_HOST_DEVICE constexpr ViewEngine(It const& it, Over const& record = {}) : over(record), storage(it) {}
   ZELLIGE_HOST_DEVICE constexpr It const& begin() const { return storage; }
   ZELLIGE_HOST_DEVICE constexpr It& begin() { return storage; }
 };

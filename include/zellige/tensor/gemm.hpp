@@ -41,8 +41,7 @@ ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
     return Misfit::ranks;
   } else {
     if constexpr (p.v >= 0) {
-      if (clash<size_t_of<0, A>, size_t_of<0, C>> || clash<size_t_of<0, B>, size_t_of<0, C>>)
-        return Misfit::values;
+      if (clash<size_t_of<0, A>, size_t_of<0, C>> || clash<size_t_of<0, B>, size_t_of<0, C>>) return Misfit::values;
     }
     if constexpr (p.m >= 0) {
       if (clash<size_t_of<p.m, A>, size_t_of<p.m, C>>) return Misfit::rows;
@@ -86,8 +85,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_product(A const& a, B const& b, C const
   if constexpr (p.m >= 0) {
     check_same(g, "A has {x} rows and C has {y}; they must be the same (are A and B swapped?)", size<p.m>(a),
                size<p.m>(c));
-    check_same(g, "B has {x} rows and C has {y} columns; they must be the same", size<p.n>(b),
-               size<p.m + 1>(c));
+    check_same(g, "B has {x} rows and C has {y} columns; they must be the same", size<p.n>(b), size<p.m + 1>(c));
   }
   if constexpr (p.k >= 0)
     check_same(g, "A has {x} columns and B has {y}; they must be the same", size<p.k>(a), size<p.k>(b));

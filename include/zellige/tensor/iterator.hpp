@@ -100,12 +100,10 @@ struct counting_iterator {
     counting_iterator const before = *this;
     return ++n_, before;
   }
-  ZELLIGE_HOST_DEVICE friend constexpr bool operator==(counting_iterator const& a,
-                                                       counting_iterator const& b) {
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator==(counting_iterator const& a, counting_iterator const& b) {
     return a.n_ == b.n_;
   }
-  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(counting_iterator const& a,
-                                                      counting_iterator const& b) {
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(counting_iterator const& a, counting_iterator const& b) {
     return a.n_ < b.n_;
   }
 };
@@ -125,9 +123,7 @@ struct ArithmeticTupleIterator : private tuple<T> {
   static constexpr bool coordinate_tag = true;
 
   ZELLIGE_HOST_DEVICE constexpr ArithmeticTupleIterator(T const& at = {}) : tuple<T>(at) {}
-  ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator*() const {
-    return get<0>(static_cast<tuple<T> const&>(*this));
-  }
+  ZELLIGE_HOST_DEVICE constexpr decltype(auto) operator*() const { return get<0>(static_cast<tuple<T> const&>(*this)); }
   template <class I>
   ZELLIGE_HOST_DEVICE constexpr auto operator[](I const& i) const {
     return **this + i;

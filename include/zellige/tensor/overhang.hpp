@@ -39,9 +39,7 @@ struct NoOverhang {};
 
 namespace detail {
 /// Returns the out-of-bounds record a, or the record b if a is empty (all elements are in bounds).
-ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) {
-  return a.tile != 0 ? a : b;
-}
+ZELLIGE_HOST_DEVICE constexpr Overhang either(Overhang const& a, Overhang const& b) { return a.tile != 0 ? a : b; }
 /// Returns the out-of-bounds record of a view that has the same elements as a view with record o, but other
 /// modes: it does not say in which mode the out-of-bounds elements are.
 ZELLIGE_HOST_DEVICE constexpr Overhang rearranged(Overhang o) {
@@ -67,9 +65,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang kept(Overhang o) {
 /// with record o. A mode that is sliced partially loses its record.
 template <class Crd>
 struct Picked {
-  ZELLIGE_HOST_DEVICE static constexpr Overhang of(Overhang const& o) {
-    return kept<is_underscore_v<Crd>>(o);
-  }
+  ZELLIGE_HOST_DEVICE static constexpr Overhang of(Overhang const& o) { return kept<is_underscore_v<Crd>>(o); }
 };
 template <class... C>
 struct Picked<tuple<C...>> {
@@ -131,17 +127,17 @@ ZELLIGE_HOST_DEVICE constexpr long long room_of(Overhang const& had, int mode, l
 }
 
 template <Part part, class S, class T, class Crd>
-ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
-                                                Crd const& crd, int mode);
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
+                                                int mode);
 template <Part part, class S, class T, class Crd, int... I>
-ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
-                                                 Crd const& crd, seq<I...>);
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
+                                                 seq<I...>);
 /// Divides a view by a tiler and returns the out-of-bounds record of what `part` selects: all tiles, the tile
 /// at crd, or the element at crd of every tile. `had` is the record of the view before the division. `shape`
 /// is the shape of the view or, in a call for a single mode, the shape of mode number `mode`.
 template <Part part, class S, class T, class Crd>
-ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler,
-                                                 Crd const& crd, int mode = 0) {
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
+                                                 int mode = 0) {
   if constexpr (tuple_like<T>) {
     if constexpr (tuple_size_v<T> == 1 && integral<S>)
       return cut_mode<part>(had, shape, get<0>(tiler), part_of<0>(crd), mode);
@@ -150,8 +146,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     else if constexpr (part == Part::tile && integral<Crd> && flat_numbers<T> && flat_numbers<S> &&
                        rank_v<T> == rank_v<S>)
       // A single number for the tile is its linear index, the first mode fastest.
-      return cut_modes<part>(had, shape, tiler, idx2crd(crd, ceil_div(shape, tiler)),
-                             make_seq<tuple_size_v<T>>{});
+      return cut_modes<part>(had, shape, tiler, idx2crd(crd, ceil_div(shape, tiler)), make_seq<tuple_size_v<T>>{});
     else
       return cut_modes<part>(had, shape, tiler, crd, make_seq<tuple_size_v<T>>{});
   } else if constexpr (integral<T>) {
@@ -168,8 +163,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
 /// all tiles, the tile at crd, or the element at crd of every tile. `had` is the view's record before the
 /// division, `shape` the mode's shape. If the tiler is a tuple, it divides the mode's sub-modes.
 template <Part part, class S, class T, class Crd>
-ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler,
-                                                Crd const& crd, int mode) {
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
+                                                int mode) {
   if constexpr (is_underscore_v<T>) {
     // Not divided: its record stays valid if the mode keeps its position.
     return part == Part::every && had.mode == mode ? rearranged(had) : Overhang{};
@@ -183,8 +178,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& sh
   }
 }
 template <Part part, class S, class T, class Crd, int... I>
-ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler,
-                                                 Crd const& crd, seq<I...>) {
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
+                                                 seq<I...>) {
   Overhang found, one;
   // A record of one mode survives more slices than a record without a mode, so it is preferred.
   ((one = cut_mode<part>(had, get<I>(shape), get<I>(tiler), part_of<I>(crd), I),
@@ -232,16 +227,14 @@ ZELLIGE_HOST_DEVICE constexpr long long reach(T const& tiler) {
 /// Returns the out-of-bounds record of a view whose mode number `mode`, of the given shape, is composed with
 /// a tiler. `had` is the record before the composition.
 template <class S, class T>
-ZELLIGE_HOST_DEVICE constexpr Overhang reach_shape(Overhang const& had, S const& shape, T const& tiler,
-                                                   int mode) {
+ZELLIGE_HOST_DEVICE constexpr Overhang reach_shape(Overhang const& had, S const& shape, T const& tiler, int mode) {
   long long const size = product(shape), room = room_of(had, mode, size), needed = reach(tiler);
   if constexpr (is_underscore_v<T>) return had.mode == mode ? had : Overhang{};
   if (needed <= room) return {};
   return {needed, size, mode, integral<T> ? room : Overhang::unknown};
 }
 template <class S, class T, int... I>
-ZELLIGE_HOST_DEVICE constexpr Overhang reach_modes(Overhang const& had, S const& shape, T const& tiler,
-                                                   seq<I...>) {
+ZELLIGE_HOST_DEVICE constexpr Overhang reach_modes(Overhang const& had, S const& shape, T const& tiler, seq<I...>) {
   Overhang found;
   ((found = either(found, reach_shape(had, get<I>(shape), get<I>(tiler), I))), ...);
   return found;
@@ -267,8 +260,8 @@ ZELLIGE_HOST_DEVICE constexpr Overhang reach_layout(Overhang const& had, S const
 /// owns in all tiles. `shape` and `had` are the view's shape and record before the division; tv maps (thread,
 /// value) to an element of a tile. The record is exact: a loop goes over all values of the thread.
 template <class S, class T, class TV, int... I>
-ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile,
-                                                  TV const& tv, int thread, seq<I...>) {
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread(Overhang const& had, S const& shape, T const& tile, TV const& tv,
+                                                  int thread, seq<I...>) {
   Overhang found;
   auto const mode = [&](int place, long long size, long long taken, long long inner) {
     long long const room = room_of(had, place, size), last = (size + taken - 1) / taken * taken - taken;

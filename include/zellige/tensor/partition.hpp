@@ -78,9 +78,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
 template <class X, class L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler) {
   if constexpr (can_overhang<X>)
-    return view(iterator_of(x), layout,
-                either(cut_layout<Part::every>(known_of(x), x.layout(), layout, tiler, Underscore{}),
-                       rearranged(known_of(x))));
+    return view(
+        iterator_of(x), layout,
+        either(cut_layout<Part::every>(known_of(x), x.layout(), layout, tiler, Underscore{}), rearranged(known_of(x))));
   else
     return make_tensor(iterator_of(x), layout);
 }
@@ -88,8 +88,8 @@ ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler
 /// with the given shape, which had the record `had` before it was divided. tv maps (thread, value) to an
 /// element of a tile. Returns an empty record if `tile` is not a tuple of numbers.
 template <class S, class T, class TV>
-ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S const& shape, T const& tile,
-                                                     TV const& tv, int thread) {
+ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S const& shape, T const& tile, TV const& tv,
+                                                     int thread) {
   if constexpr (flat_numbers<T> && tuple_like<S>)
     return cut_thread(had, shape, tile, tv, thread, make_seq<tuple_size_v<T>>{});
   else
@@ -100,8 +100,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_thread_of(Overhang const& had, S cons
 /// the thread's index; they are called only if some tiles are partial.
 template <class X, class It, class L, class T, class TV, class I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
-                                                  [[maybe_unused]] TV const& tv,
-                                                  [[maybe_unused]] I const& thread) {
+                                                  [[maybe_unused]] TV const& tv, [[maybe_unused]] I const& thread) {
   if constexpr (can_overhang<X>) {
     auto const all = cut_shape<Part::every>(known_of(x), x.layout().shape(), tile, Underscore{});
     if (all.tile == 0) return view(it, part, Overhang{});
@@ -185,8 +184,7 @@ ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& 
           return tiled(marked_to<algorithm, inner>(crd), repeat<outer>(Underscore{}));
       }();
       if constexpr (can_overhang<X>)
-        return view(picked.data(), picked.layout(),
-                    cut_layout<part>(known_of(x), x.layout(), zipped, tiler, crd));
+        return view(picked.data(), picked.layout(), cut_layout<part>(known_of(x), x.layout(), zipped, tiler, crd));
       else
         return picked;
     }
@@ -226,10 +224,8 @@ ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& th
 /// Returns the elements of x that thread number `index` owns: one of every tile of the thread layout's shape.
 /// Only those modes of the thread layout are used for which proj has a number.
 template <tensor_like X, class S, class D, class I, class P>
-ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index,
-                                                   P const& proj) {
-  return outer_partition(x, dice(proj, product_each(threads.shape())),
-                         dice(proj, threads.get_flat_coord(index)));
+ZELLIGE_HOST_DEVICE constexpr auto local_partition(X&& x, Layout<S, D> const& threads, I const& index, P const& proj) {
+  return outer_partition(x, dice(proj, product_each(threads.shape())), dice(proj, threads.get_flat_coord(index)));
 }
 
 }  // namespace zellige

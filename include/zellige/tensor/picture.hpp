@@ -81,8 +81,8 @@ inline std::string grids_svg(std::vector<CellGrid> const& grids) {
   std::string body;
   auto number = [](int n) { return std::to_string(n); };
   auto text = [&](int x, int y, std::string const& s, int font) {
-    body += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" font-size=\"" + number(font) + "\">" + s +
-            "</text>\n";
+    body +=
+        "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" font-size=\"" + number(font) + "\">" + s + "</text>\n";
   };
   for (CellGrid const& g : grids) {
     int const left = margin + g.at_column * side, top = margin + g.at_row * side;
@@ -93,9 +93,8 @@ inline std::string grids_svg(std::vector<CellGrid> const& grids) {
       for (int n = 0; n < g.columns; ++n) {
         Cell const& c = g.cell(m, n);
         int const x = left + n * side, y = top + m * side;
-        body += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(side) +
-                "\" height=\"" + number(side) + "\" fill=\"" + (c.colour < 0 ? "white" : colours[c.colour]) +
-                "\" stroke=\"black\"/>\n";
+        body += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" + number(side) + "\" height=\"" +
+                number(side) + "\" fill=\"" + (c.colour < 0 ? "white" : colours[c.colour]) + "\" stroke=\"black\"/>\n";
         text(x + side / 2, y + (c.lower.empty() ? side / 2 + 4 : side / 2 - 3), c.upper, 10);
         if (!c.lower.empty()) text(x + side / 2, y + side - 6, c.lower, 10);
       }
@@ -103,8 +102,8 @@ inline std::string grids_svg(std::vector<CellGrid> const& grids) {
     height = std::max(height, top + g.rows * side + margin);
     width = std::max(width, left + g.columns * side + margin);
   }
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
-         number(height) + "\" font-family=\"monospace\" text-anchor=\"middle\">\n" + body + "</svg>\n";
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
+         "\" font-family=\"monospace\" text-anchor=\"middle\">\n" + body + "</svg>\n";
 }
 /// Returns a drawing, which consists of the given grids, as a LaTeX (TikZ) document.
 inline std::string grids_latex(std::vector<CellGrid> const& grids) {
@@ -128,11 +127,9 @@ inline std::string grids_latex(std::vector<CellGrid> const& grids) {
     out += "\\draw[color=black,thick,shift={(-0.5,-0.5)}] " + at(g.at_row, g.at_column) + " grid " +
            at(g.at_row + g.rows, g.at_column + g.columns) + ";\n";
     for (int m = 0; m < g.rows; ++m)
-      out += "\\node at " + at(g.at_row + m, g.at_column - 1) + " {\\Large{\\texttt{" + std::to_string(m) +
-             "}}};\n";
+      out += "\\node at " + at(g.at_row + m, g.at_column - 1) + " {\\Large{\\texttt{" + std::to_string(m) + "}}};\n";
     for (int n = 0; n < g.columns; ++n)
-      out += "\\node at " + at(g.at_row - 1, g.at_column + n) + " {\\Large{\\texttt{" + std::to_string(n) +
-             "}}};\n";
+      out += "\\node at " + at(g.at_row - 1, g.at_column + n) + " {\\Large{\\texttt{" + std::to_string(n) + "}}};\n";
   }
   return out + "\\end{tikzpicture}\n\\end{document}\n";
 }
@@ -195,9 +192,7 @@ std::string latex_text(T const& t) {
 }
 /// Prints an SVG document that draws a layout, tiled copy or tiled MMA to standard output.
 template <class T>
-requires(layout_like<T> || detail::tiling<T>) void print_svg(T const& t) {
-  std::fputs(svg_text(t).c_str(), stdout);
-}
+requires(layout_like<T> || detail::tiling<T>) void print_svg(T const& t) { std::fputs(svg_text(t).c_str(), stdout); }
 /// Prints a LaTeX (TikZ) document that draws a tiled copy or tiled MMA to standard output.
 template <detail::tiling T>
 void print_latex(T const& t) {

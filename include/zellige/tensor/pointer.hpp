@@ -46,31 +46,26 @@ struct memory_iterator {
   ZELLIGE_HOST_DEVICE friend constexpr bool operator==(Pointer<It> const& a, Pointer<It> const& b) {
     return a.p == b.p;
   }
-  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(Pointer<It> const& a, Pointer<It> const& b) {
-    return a.p < b.p;
-  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<(Pointer<It> const& a, Pointer<It> const& b) { return a.p < b.p; }
 };
 }  // namespace detail
 /// A pointer or iterator into global memory.
 template <class It>
 struct gmem_ptr : detail::memory_iterator<gmem_ptr, gmem_tag, It> {
   gmem_ptr() = default;
-  ZELLIGE_STEP constexpr gmem_ptr(It const& it)
-      : detail::memory_iterator<zellige::gmem_ptr, gmem_tag, It>(it) {}
+  ZELLIGE_STEP constexpr gmem_ptr(It const& it) : detail::memory_iterator<zellige::gmem_ptr, gmem_tag, It>(it) {}
 };
 /// A pointer or iterator into shared memory.
 template <class It>
 struct smem_ptr : detail::memory_iterator<smem_ptr, smem_tag, It> {
   smem_ptr() = default;
-  ZELLIGE_STEP constexpr smem_ptr(It const& it)
-      : detail::memory_iterator<zellige::smem_ptr, smem_tag, It>(it) {}
+  ZELLIGE_STEP constexpr smem_ptr(It const& it) : detail::memory_iterator<zellige::smem_ptr, smem_tag, It>(it) {}
 };
 /// A pointer or iterator into a thread's registers.
 template <class It>
 struct rmem_ptr : detail::memory_iterator<rmem_ptr, rmem_tag, It> {
   rmem_ptr() = default;
-  ZELLIGE_STEP constexpr rmem_ptr(It const& it)
-      : detail::memory_iterator<zellige::rmem_ptr, rmem_tag, It>(it) {}
+  ZELLIGE_STEP constexpr rmem_ptr(It const& it) : detail::memory_iterator<zellige::rmem_ptr, rmem_tag, It>(it) {}
 };
 /// A gmem_ptr, smem_ptr or rmem_ptr.
 template <class P>

@@ -36,8 +36,7 @@ struct text_stream {
   }
   text_stream& operator<<(void const* p) { return format("%p", p), *this; }
   template <class T>
-  requires(!dynamic_integer<T> && !has_a_text<T> &&
-           requires(T const& x) { static_cast<float>(x); }) text_stream&
+  requires(!dynamic_integer<T> && !has_a_text<T> && requires(T const& x) { static_cast<float>(x); }) text_stream&
   operator<<(T const& x) {
     if constexpr (is_same_v<T, double>)
       format("%g", x);

@@ -12,8 +12,7 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(NoOverhang) {}
 template <Algorithm algorithm>
 ZELLIGE_HOST_DEVICE constexpr void refuse_overhang(Overhang const& over) {
   if (over.tile != 0)
-    broken(algorithm,
-           "a tile of {x} hangs over the end of a tensor whose extent is {y}; copy_if takes a predicate",
+    broken(algorithm, "a tile of {x} hangs over the end of a tensor whose extent is {y}; copy_if takes a predicate",
            over.tile, over.extent);
 }
 /// Reports an error unless all elements of all tensors x are in bounds.
@@ -25,8 +24,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_whole(X const&... x) {
 template <class A, class B, int... I>
 ZELLIGE_HOST_DEVICE consteval int first_clash_of(seq<I...>) {
   int first = -1;
-  ((first < 0 && clash<decltype(size<I>(lvalue<A const>())), decltype(size<I>(lvalue<B const>()))> ? first = I
-                                                                                                   : 0),
+  ((first < 0 && clash<decltype(size<I>(lvalue<A const>())), decltype(size<I>(lvalue<B const>()))> ? first = I : 0),
    ...);
   return first;
 }
@@ -36,8 +34,7 @@ inline constexpr int first_clash = first_clash_of<A, B>(make_seq<A::rank>{});
 
 template <Algorithm algorithm, class A, class B, int... I>
 ZELLIGE_HOST_DEVICE constexpr void check_modes(A const& a, B const& b, seq<I...>) {
-  (check_same(algorithm, "a mode has the sizes {x} and {y}; they must be the same", size<I>(a), size<I>(b)),
-   ...);
+  (check_same(algorithm, "a mode has the sizes {x} and {y}; they must be the same", size<I>(a), size<I>(b)), ...);
 }
 /// Reports an error unless a and b have equal ranks and equal sizes in each mode.
 template <Algorithm algorithm, class A, class B>
@@ -71,8 +68,7 @@ ZELLIGE_HOST_DEVICE constexpr void require_as_many(P const& available, N const& 
 }
 /// True if the numbers of elements of tensors A and B are static and differ.
 template <class A, class B>
-inline constexpr bool counts_clash =
-    clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
+inline constexpr bool counts_clash = clash<decltype(size(lvalue<A const>())), decltype(size(lvalue<B const>()))>;
 /// Reports an error unless a and b have the same number of elements; their modes may differ. For tensors of
 /// equal rank, the error names the sizes of the first mode that differs.
 template <Algorithm algorithm, class A, class B>

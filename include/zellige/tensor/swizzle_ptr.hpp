@@ -83,9 +83,7 @@ ZELLIGE_HOST_DEVICE constexpr auto make_smem_ptr(It const& it, Sw const& swizzle
 /// Returns the raw pointer inside the swizzle_ptr: without its swizzle and memory space.
 template <class Sw, class It>
 requires requires(It const& it) { raw_pointer_cast(it); }
-ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(swizzle_ptr<Sw, It> const& p) {
-  return raw_pointer_cast(p.ptr_);
-}
+ZELLIGE_HOST_DEVICE constexpr auto raw_pointer_cast(swizzle_ptr<Sw, It> const& p) { return raw_pointer_cast(p.ptr_); }
 /// Returns a swizzle_ptr to the same address with elements of type U. The swizzle stays the same, because it
 /// applies to byte addresses.
 template <class U, class Sw, class It>
@@ -142,8 +140,7 @@ ZELLIGE_HOST_DEVICE constexpr auto swizzle_of_elements(Sw const& swizzle) {
 template <class Sw, int Bits, class L>
 ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_layout(
     ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
-  return make_composed_layout(detail::swizzle_of_elements<Bits>(layout.layout_a()), Int<0>{},
-                              layout.layout_b());
+  return make_composed_layout(detail::swizzle_of_elements<Bits>(layout.layout_a()), Int<0>{}, layout.layout_b());
 }
 
 }  // namespace zellige

@@ -226,8 +226,8 @@ ZELLIGE_HOST_DEVICE constexpr auto make_tensor(T (&elements)[N], A const& a, B c
 /// smem_ptr_flag). The swizzle moves from the layout to the pointer, and replaces any swizzle that the pointer
 /// has.
 template <dereferenceable It, class Sw, int Bits, class L>
-ZELLIGE_HOST_DEVICE constexpr auto make_tensor(
-    It const& it, ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
+ZELLIGE_HOST_DEVICE constexpr auto make_tensor(It const& it,
+                                               ComposedLayout<Sw, smem_ptr_flag_bits<Bits>, L> const& layout) {
   static_assert(is_smem_v<It>,
                 "make_tensor(pointer, layout): a layout that waits for shared memory needs "
                 "make_smem_ptr(p)");

@@ -30,8 +30,8 @@ using unqualified_t = typename unqualified_type<T>::type;
 /// and are in memory.
 template <class A, class B>
 inline constexpr bool same_representation =
-    is_same_v<unqualified_t<typename A::value_type>,
-              unqualified_t<typename B::value_type>>&& __is_trivially_copyable(typename A::value_type) &&
+    is_same_v<unqualified_t<typename A::value_type>, unqualified_t<typename B::value_type>>&& __is_trivially_copyable(
+        typename A::value_type) &&
     stands_on_memory<A>&& stands_on_memory<B>;
 }  // namespace detail
 
@@ -95,8 +95,7 @@ ZELLIGE_HOST_DEVICE constexpr void check_alignment(It const& it) {
   if constexpr (requires { raw_pointer_cast(it) + 1; }) {
     if constexpr (!is_subbyte_v<U>) {
       if (size_t const address = reinterpret_cast<size_t>(raw_pointer_cast(it)); address % alignof(U) != 0)
-        broken(Algorithm::recast,
-               "the address ends in {x}: elements of the new type begin at multiples of {y}",
+        broken(Algorithm::recast, "the address ends in {x}: elements of the new type begin at multiples of {y}",
                static_cast<long long>(address % 256), alignof(U));
     }
   }
@@ -144,9 +143,9 @@ ZELLIGE_HOST_DEVICE constexpr auto recast(X&& x) {
 #endif
   if constexpr (detail::remembers<remove_cvref_t<X>>) {
     long long const bits = product(layout.shape()) * (long long)after, had = x.size() * (long long)before;
-    return detail::view(recast_ptr<U>(begin), layout,
-                        detail::either(detail::rearranged(detail::overhang_of(x)),
-                                       bits > had ? Overhang{bits, had} : Overhang{}));
+    return detail::view(
+        recast_ptr<U>(begin), layout,
+        detail::either(detail::rearranged(detail::overhang_of(x)), bits > had ? Overhang{bits, had} : Overhang{}));
   } else {
     return make_tensor(recast_ptr<U>(begin), layout);
   }
@@ -171,8 +170,8 @@ ZELLIGE_HOST_DEVICE constexpr auto as_position_independent_swizzle_tensor(X&& x)
 #endif
     return detail::view_of(
         x, p,
-        make_composed_layout(detail::swizzle_of_elements<sizeof_bits_v<typename T::value_type>>(Sw{}),
-                             Int<0>{}, x.layout()));
+        make_composed_layout(detail::swizzle_of_elements<sizeof_bits_v<typename T::value_type>>(Sw{}), Int<0>{},
+                             x.layout()));
   }
 }
 

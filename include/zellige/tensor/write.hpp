@@ -128,9 +128,7 @@ ZELLIGE_HOST_DEVICE void write_tensor(Sink const& s, X const& x) {
 struct printf_table : printf_sink {
   ZELLIGE_HOST_DEVICE void wide(int width, long long n) const { printf("%*lld", width, n); }
   ZELLIGE_HOST_DEVICE void fixed(int width, double x) const { printf("%*.2f", width, x); }
-  ZELLIGE_HOST_DEVICE void scientific(int width, int digits, double x) const {
-    printf("%*.*e", width, digits, x);
-  }
+  ZELLIGE_HOST_DEVICE void scientific(int width, int digits, double x) const { printf("%*.*e", width, digits, x); }
 };
 
 template <class T>
@@ -262,8 +260,7 @@ struct stream_cell {
 };
 }  // namespace detail
 template <class Stream, class It>
-requires(detail::is_written_iterator<It>&& detail::stream_like<Stream>) Stream& operator<<(Stream& s,
-                                                                                           It const& it) {
+requires(detail::is_written_iterator<It>&& detail::stream_like<Stream>) Stream& operator<<(Stream& s, It const& it) {
   detail::write_iterator(detail::stream_sink<Stream>{s}, it);
   return s;
 }

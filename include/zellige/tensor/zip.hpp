@@ -61,9 +61,8 @@ template <class... It>
 inline constexpr bool detail::has_an_end<ZipIterator<It...>> = (has_an_end<It> || ...);
 // A ZipIterator is in a memory space if all its iterators are in this memory space.
 template <class First, class... It>
-requires(
-    is_same_v<typename detail::memory_of<First>::type,
-              typename detail::memory_of<It>::type>&&...) struct detail::memory_of<ZipIterator<First, It...>>
+requires(is_same_v<typename detail::memory_of<First>::type,
+                   typename detail::memory_of<It>::type>&&...) struct detail::memory_of<ZipIterator<First, It...>>
     : detail::memory_of<First> {
 };
 
@@ -190,8 +189,8 @@ ZELLIGE_HOST_DEVICE constexpr void require_zippable(A const& a, B const&... b) {
   (require_same_shape<Algorithm::make_zip_tensor>(a, b), ...);
 }
 template <class... It, class... L, class Over, int... I>
-ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> const& layouts,
-                                         Over const& over, seq<I...>) {
+ZELLIGE_HOST_DEVICE constexpr auto unzip(tuple<It...> const& iters, tuple<L...> const& layouts, Over const& over,
+                                         seq<I...>) {
   return make_tuple(view(get<I>(iters), get<I>(layouts), over)...);
 }
 /// Returns the out-of-bounds record of the first tensor that has out-of-bounds elements, or an empty record.
@@ -217,14 +216,13 @@ ZELLIGE_HOST_DEVICE constexpr auto make_zip_tensor(X const&... x) {
   using It = ZipIterator<remove_cvref_t<decltype(x.data())>...>;
   using L = ZipLayout<typename X::layout_type...>;
   detail::require_zippable(x...);
-  return detail::view(It{make_tuple(remove_cvref_t<decltype(x.data())>(x.data())...)},
-                      L{make_tuple(x.layout()...)}, detail::overhang_of_all(x...));
+  return detail::view(It{make_tuple(remove_cvref_t<decltype(x.data())>(x.data())...)}, L{make_tuple(x.layout()...)},
+                      detail::overhang_of_all(x...));
 }
 /// Returns the tuple of the tensors that were combined in x, as views.
 template <class E, class... L>
 ZELLIGE_HOST_DEVICE constexpr auto unzip_tensor(Tensor<E, ZipLayout<L...>> const& x) {
-  return detail::unzip(x.data().iters_, x.layout().layouts_, detail::overhang_of(x),
-                       make_seq<int(sizeof...(L))>{});
+  return detail::unzip(x.data().iters_, x.layout().layouts_, detail::overhang_of(x), make_seq<int(sizeof...(L))>{});
 }
 
 }  // namespace zellige

@@ -127,8 +127,7 @@ double distance(Attention const& a, Format format, std::vector<std::uint16_t> co
     std::size_t const from = ((std::size_t(b) * a.rows + i) * a.heads + h) * a.depth;
     for (int j = 0; j < last; ++j) {
       double dot = 0;
-      for (int d = 0; d < a.depth; ++d)
-        dot += double(format.value(q[from + d])) * format.value(k[row(j) + d]);
+      for (int d = 0; d < a.depth; ++d) dot += double(format.value(q[from + d])) * format.value(k[row(j) + d]);
       p[j] = dot * a.scale, maximum = std::max(maximum, p[j]);
     }
     for (int j = 0; j < last; ++j) {
@@ -192,8 +191,8 @@ int main(int argc, char** argv) {
   std::size_t different = 0, untouched = 0;
   for (std::size_t i = 0; i < written[0].size(); ++i) different += written[0][i] != written[1][i];
   for (std::size_t i = 0; i + 3 < rows * width * 2; i += 4)  // no result is a NaN of all ones
-    untouched += written[1][i] == 0xff && written[1][i + 1] == 0xff && written[1][i + 2] == 0xff &&
-                 written[1][i + 3] == 0xff;
+    untouched +=
+        written[1][i] == 0xff && written[1][i + 1] == 0xff && written[1][i + 2] == 0xff && written[1][i + 3] == 0xff;
   if (a.halves) untouched = 0;
   double const off = latent ? -1 : distance(a, format, q_values, k_values, v_values, written[1]);
 
@@ -211,11 +210,11 @@ int main(int argc, char** argv) {
   float const ratio = median(ours) / median(cutes);
   for (int i = 0; i < 2; ++i) {
     auto const& times_of = i ? ours : cutes;
-    std::printf(R"({"unit": "%s", "headers": "%s", "hash": "%016llx", "us": %.3f, "least_us": %.3f, )",
-                argv[1], i ? "ours" : "cute", (unsigned long long)hash(written[i]), 1e3 * median(times_of),
+    std::printf(R"({"unit": "%s", "headers": "%s", "hash": "%016llx", "us": %.3f, "least_us": %.3f, )", argv[1],
+                i ? "ours" : "cute", (unsigned long long)hash(written[i]), 1e3 * median(times_of),
                 1e3 * minimum(times_of));
-    std::printf(R"("bytes": %zu, "different": %zu, "untouched": %zu, "off": %.4g, )", written[i].size(),
-                different, untouched, off);
+    std::printf(R"("bytes": %zu, "different": %zu, "untouched": %zu, "off": %.4g, )", written[i].size(), different,
+                untouched, off);
     std::printf(R"("ratio": %.4f, "rounds": %d, "launches": %d, "device": "%s"})"
                 "\n",
                 ratio, rounds, times, device.name);

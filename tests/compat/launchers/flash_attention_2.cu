@@ -32,12 +32,10 @@ extern "C" __attribute__((visibility("default"))) int launch(Attention const& a)
   p.window_size_left = -1, p.window_size_right = CAUSAL ? 0 : -1, p.is_causal = CAUSAL;
   p.is_seqlens_k_cumulative = true, p.num_splits = 1;
 
-  if (a.causal != bool(CAUSAL) || a.rows % Traits::kBlockM || a.columns % Traits::kBlockN || a.depth != DEPTH)
-    return 1;
+  if (a.causal != bool(CAUSAL) || a.rows % Traits::kBlockM || a.columns % Traits::kBlockN || a.depth != DEPTH) return 1;
   auto kernel = &flash::flash_fwd_kernel<Traits, false, CAUSAL, false, false, true, true, false, false>;
   int const bytes = Traits::kSmemSize;
-  if (cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))
-    return e;
+  if (cudaError_t e = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)) return e;
   kernel<<<dim3(a.rows / Traits::kBlockM, a.batch, a.heads), Traits::kNThreads, bytes>>>(p);
   return cudaGetLastError();
 }

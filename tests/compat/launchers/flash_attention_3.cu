@@ -34,11 +34,10 @@ extern "C" __attribute__((visibility("default"))) int launch(Attention const& a)
   p.num_splits = 1, p.arch = 90, p.num_sm = a.multiprocessors;
   p.tile_count_semaphore = static_cast<int*>(a.scratch);
 
-  constexpr int Cluster =
-      CAUSAL || DEPTH < 128 ? 1 : 2;  // FlashAttention 3's choice for an even number of tiles
+  constexpr int Cluster = CAUSAL || DEPTH < 128 ? 1 : 2;  // FlashAttention 3's choice for an even number of tiles
   if (a.causal != bool(CAUSAL) || a.rows % 256 || a.depth != DEPTH) return 1;
   if (cudaError_t e = cudaMemsetAsync(a.scratch, 0, sizeof(int))) return e;
-  run_flash_fwd<90, DEPTH, DEPTH, Cluster, Element, Element, CAUSAL, false, false, false, false, false, false,
-                false, false, false>(p, 0);
+  run_flash_fwd<90, DEPTH, DEPTH, Cluster, Element, Element, CAUSAL, false, false, false, false, false, false, false,
+                false, false>(p, 0);
   return cudaGetLastError();
 }

@@ -28,8 +28,7 @@ Schedule schedule(Attention const& a) {
     }
     s.splits.push_back(s.splits.back() + (a.halves ? 2 : 1));
     s.lengths.push_back(a.columns);
-    for (int j = 0; j < pages; ++j)
-      s.table.push_back((i * pages + j) * 7 % (a.batch * pages));  // 7: any odd order
+    for (int j = 0; j < pages; ++j) s.table.push_back((i * pages + j) * 7 % (a.batch * pages));  // 7: any odd order
   }
   return s;
 }

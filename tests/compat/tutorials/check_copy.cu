@@ -28,8 +28,7 @@ void check(char const* kernel, int m, int n, Launch const& launch) {
   thrust::host_vector<float> const got = target;
   size_t wrong = 0;
   for (size_t i = 0; i < count + guard; ++i) wrong += got[i] != (i < count ? host[i] : -1.0f);
-  std::printf("%s %s %dx%d: %zu of %zu elements wrong\n", wrong ? "WRONG" : "right", kernel, m, n, wrong,
-              count);
+  std::printf("%s %s %dx%d: %zu of %zu elements wrong\n", wrong ? "WRONG" : "right", kernel, m, n, wrong, count);
   wrong_runs += wrong != 0;
 }
 
@@ -46,8 +45,7 @@ int main(int argc, char** argv) {
   auto const vectors = make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, float>{}, threads, values);
   auto const grid = [](int m, int n) { return dim3((m + 127) / 128, (n + 63) / 64); };
   for (auto [m, n] : {std::pair{131, 67}, {128, 64}, {1, 1}, {300, 528}})
-    check("copy_if_kernel", m, n,
-          [&](auto s, auto d) { copy_if_kernel<<<grid(m, n), 256>>>(s, d, tile, threads); });
+    check("copy_if_kernel", m, n, [&](auto s, auto d) { copy_if_kernel<<<grid(m, n), 256>>>(s, d, tile, threads); });
   for (auto [m, n] : {std::pair{132, 67}, {128, 64}, {4, 1}, {300, 528}})
     check("copy_if_kernel_vectorized", m, n,
           [&](auto s, auto d) { copy_if_kernel_vectorized<<<grid(m, n), 256>>>(s, d, tile, vectors); });

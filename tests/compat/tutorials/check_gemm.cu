@@ -20,8 +20,8 @@ int wrong_runs = 0;
 
 /// a(m, k), b(n, k), c(m, n) with any strides.
 template <class T>
-__global__ void reference_product(int m, int n, int k, float alpha, T const* a, int am, int ak, T const* b,
-                                  int bn, int bk, float beta, T const* c, float* d) {
+__global__ void reference_product(int m, int n, int k, float alpha, T const* a, int am, int ak, T const* b, int bn,
+                                  int bk, float beta, T const* c, float* d) {
   int const i = int(blockIdx.x * 32 + threadIdx.x), j = int(blockIdx.y * 8 + threadIdx.y);
   if (i >= m || j >= n) return;
   float sum = 0;
@@ -66,8 +66,8 @@ void check(char const* type, char trans_a, char trans_b, int m, int n, int k, fl
     nonzero += want[i] != 0;
     if (!(float(c[i]) == want[i]) && wrong++ == 0) first = i;
   }
-  std::printf("%s %s %c%c %dx%dx%d alpha %g beta %g: ", wrong || nonzero < c.size() / 2 ? "WRONG" : "right",
-              type, trans_a, trans_b, m, n, k, alpha, beta);
+  std::printf("%s %s %c%c %dx%dx%d alpha %g beta %g: ", wrong || nonzero < c.size() / 2 ? "WRONG" : "right", type,
+              trans_a, trans_b, m, n, k, alpha, beta);
   if (wrong)
     std::printf("%zu of %zu elements, first (%zu,%zu): %g for %g\n", wrong, c.size(), first % m, first / m,
                 float(c[first]), want[first]);

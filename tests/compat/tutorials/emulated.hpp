@@ -7,8 +7,7 @@
 
 #include "emulate/engine.hpp"
 
-using Run = zellige::emulate::Report (*)(void (*)(zellige::emulate::Launch&),
-                                         zellige::emulate::LaunchConfig const&);
+using Run = zellige::emulate::Report (*)(void (*)(zellige::emulate::Launch&), zellige::emulate::LaunchConfig const&);
 template <class T>
 using Bare = std::remove_const_t<T>;
 
@@ -42,8 +41,7 @@ std::string launch(Run run, void (*kernel)(P...), zellige::emulate::dim3 grid, z
 inline std::string first_difference(std::vector<float> const& got, std::vector<float> const& want) {
   for (std::size_t i = 0; i < want.size(); ++i) {
     if (got[i] != want[i])
-      return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", not " +
-             std::to_string(want[i]);
+      return "element " + std::to_string(i) + " is " + std::to_string(got[i]) + ", not " + std::to_string(want[i]);
   }
   return "";
 }

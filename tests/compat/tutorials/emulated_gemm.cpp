@@ -34,19 +34,18 @@ extern "C" void check(Run run, std::string& why) {
   auto const sA = Layout<Shape<_128, _8>>{};
   auto const sC = Layout<Shape<_128, _128>>{};
 #if defined(TILED)
-  auto const loads = make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, float>{}, Layout<Shape<_32, _8>>{},
-                                     Layout<Shape<_4, _1>>{});
+  auto const loads =
+      make_tiled_copy(Copy_Atom<UniversalCopy<uint128_t>, float>{}, Layout<Shape<_32, _8>>{}, Layout<Shape<_4, _1>>{});
   auto const threads = make_tiled_mma(UniversalFMA<float, float, float>{}, Layout<Shape<_16, _16, _1>>{});
 #else
   auto const loads = Layout<Shape<_32, _8>>{};
   auto const threads = Layout<Shape<_16, _16>>{};
 #endif
-  why = launch(
-      run,
-      gemm_device<Bare<decltype(shape)>, Bare<decltype(tile)>, float, Bare<decltype(dA)>, Bare<decltype(sA)>,
-                  Bare<decltype(loads)>, float, Bare<decltype(dB)>, Bare<decltype(sA)>, Bare<decltype(loads)>,
-                  float, Bare<decltype(dC)>, Bare<decltype(sC)>, Bare<decltype(threads)>, float, float>,
-      {m / 128, n / 128}, {256}, shape, tile, a.data(), dA, sA, loads, b.data(), dB, sA, loads, c.data(), dC,
-      sC, threads, 2.0f, -1.0f);
+  why = launch(run,
+               gemm_device<Bare<decltype(shape)>, Bare<decltype(tile)>, float, Bare<decltype(dA)>, Bare<decltype(sA)>,
+                           Bare<decltype(loads)>, float, Bare<decltype(dB)>, Bare<decltype(sA)>, Bare<decltype(loads)>,
+                           float, Bare<decltype(dC)>, Bare<decltype(sC)>, Bare<decltype(threads)>, float, float>,
+               {m / 128, n / 128}, {256}, shape, tile, a.data(), dA, sA, loads, b.data(), dB, sA, loads, c.data(), dC,
+               sC, threads, 2.0f, -1.0f);
   if (why.empty()) why = first_difference(c, want);
 }

@@ -62,11 +62,9 @@ extern "C" void check(Run run, std::string& why) {
   auto const dC = make_stride(_1{}, m);
   T const alpha = T(2.0f), beta = T(-1.0f);
 #if defined(WARP)
-  auto const atom =
-      composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, Shape<_8, _8>>, Stride<_8, Stride<_1, _64>>>{});
+  auto const atom = composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, Shape<_8, _8>>, Stride<_8, Stride<_1, _64>>>{});
   auto const s = tile_to_shape(atom, Shape<_128, _64, _3>{});
-  auto const threads =
-      make_tiled_mma(SM80_16x8x16_F16F16F16F16_TN{}, Layout<Shape<_2, _2>>{}, Tile<_32, _32, _16>{});
+  auto const threads = make_tiled_mma(SM80_16x8x16_F16F16F16F16_TN{}, Layout<Shape<_2, _2>>{}, Tile<_32, _32, _16>{});
   Copy_Atom<SM75_U32x4_LDSM_N, T> const from_shared;
   auto const sC = Layout<Shape<_128, _128>>{};
 #else
@@ -85,8 +83,7 @@ extern "C" void check(Run run, std::string& why) {
              C = Parameter::address_of(c, true);
 #if defined(BY_TMA)
   alignas(128) static T nowhere[64];
-  auto const gA = make_tensor(&nowhere[0], make_shape(m, k), dA),
-             gB = make_tensor(&nowhere[0], make_shape(n, k), dB);
+  auto const gA = make_tensor(&nowhere[0], make_shape(m, k), dA), gB = make_tensor(&nowhere[0], make_shape(n, k), dB);
   auto const one = Shape<_128, _64>{};
   auto const tA = make_tma_atom(SM90_TMA_LOAD{}, gA, s(_, _, 0), one),
              tB = make_tma_atom(SM90_TMA_LOAD{}, gB, s(_, _, 0), one);
@@ -101,9 +98,8 @@ extern "C" void check(Run run, std::string& why) {
   using F = Bare<decltype(from_shared)>;
   config.parameters = {shape, tile,  A,           dA, s,  loads, from_shared, B,     dB,
                        s,     loads, from_shared, C,  dC, sC,    threads,     alpha, beta};
-  auto const kernel =
-      gemm_device<Bare<decltype(shape)>, Bare<decltype(tile)>, T, Bare<decltype(dA)>, S, L, F, T,
-                  Bare<decltype(dB)>, S, L, F, T, Bare<decltype(dC)>, Bare<decltype(sC)>, M, T, T>;
+  auto const kernel = gemm_device<Bare<decltype(shape)>, Bare<decltype(tile)>, T, Bare<decltype(dA)>, S, L, F, T,
+                                  Bare<decltype(dB)>, S, L, F, T, Bare<decltype(dC)>, Bare<decltype(sC)>, M, T, T>;
 #else
   config.parameters = {shape, tile, A, dA, s, loads, B, dB, s, loads, C, dC, threads, alpha, beta};
   auto const kernel = gemm_device<Bare<decltype(shape)>, Bare<decltype(tile)>, T, Bare<decltype(dA)>, S, L, T,

@@ -31,8 +31,7 @@ std::string kernels_of(std::string const& tutorial) {
   std::string text;
   for (std::string line; std::getline(lines, line);) {
     bool host = false;
-    for (char const* header :
-         {"<thrust/", "\"cutlass/util/", "\"cutlass/cluster_launch", "\"cutlass/device_kernel"})
+    for (char const* header : {"<thrust/", "\"cutlass/util/", "\"cutlass/cluster_launch", "\"cutlass/device_kernel"})
       host = host || line.find(std::string("#include ") + header) == 0;
     text += (host ? "" : line) + "\n";  // lines keep their numbers
   }
@@ -55,19 +54,19 @@ TEST_P(Emulated, KernelsOfATutorial) {
   ASSERT_TRUE(in) << folder << "/" << file << " cannot be read";
   std::ostringstream text;
   text << in.rdbuf();
-  auto const work = std::filesystem::temp_directory_path() / ("zellige_" + std::to_string(getpid()) + "_" +
-                                                              std::filesystem::path(file).stem().string());
+  auto const work = std::filesystem::temp_directory_path() /
+                    ("zellige_" + std::to_string(getpid()) + "_" + std::filesystem::path(file).stem().string());
   std::filesystem::create_directory(work);
   std::ofstream(work / "kernels.hpp") << kernels_of(text.str());
   std::string const library = work / "kernels.so", source = ZELLIGE_SOURCE_DIR;
   // g++ would look for an initialiser of what the kernels declare `extern __shared__`.
   std::string const constant = ZELLIGE_GNU ? " -fno-extern-tls-init" : "";
-  std::string const command =
-      std::string(ZELLIGE_CXX) + constant + " -std=c++20 -O1 -g1 -fno-omit-frame-pointer -fPIC -shared" +
-      " -DZELLIGE_EMULATE -DZELLIGE_CUTE_WITHOUT_STREAMS " + flag + " -DKERNELS='\"" +
-      (work / "kernels.hpp").string() + "\"' -I " + source + "/compat -I " + source + "/include -I " +
-      source + "/src " + source + "/tests/compat/tutorials/" + harness + " " + source +
-      "/src/emulate/buffer.cpp -o " + library + " 2>" + (work / "errors").string();
+  std::string const command = std::string(ZELLIGE_CXX) + constant +
+                              " -std=c++20 -O1 -g1 -fno-omit-frame-pointer -fPIC -shared" +
+                              " -DZELLIGE_EMULATE -DZELLIGE_CUTE_WITHOUT_STREAMS " + flag + " -DKERNELS='\"" +
+                              (work / "kernels.hpp").string() + "\"' -I " + source + "/compat -I " + source +
+                              "/include -I " + source + "/src " + source + "/tests/compat/tutorials/" + harness + " " +
+                              source + "/src/emulate/buffer.cpp -o " + library + " 2>" + (work / "errors").string();
   if (std::system(command.c_str()) != 0) {
     std::ifstream errors(work / "errors");
     std::string message;
@@ -83,8 +82,7 @@ TEST_P(Emulated, KernelsOfATutorial) {
   if (finds) {
     EXPECT_NE(why, "");
     std::istringstream lines(why);
-    for (std::string line; std::getline(lines, line);)
-      EXPECT_TRUE(std::regex_match(line, std::regex(finds))) << line;
+    for (std::string line; std::getline(lines, line);) EXPECT_TRUE(std::regex_match(line, std::regex(finds))) << line;
   } else {
     EXPECT_EQ(why, "");
   }
@@ -98,12 +96,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Tutorial{"sgemm_1.cu", "emulated_gemm.cpp", ""},
                     Tutorial{"sgemm_sm80.cu", "emulated_tensor_cores.cpp", "-DWARP"},
                     Tutorial{"sgemm_2.cu", "emulated_gemm.cpp", "-DTILED"},
-                    Tutorial{
-                        "hopper/wgmma_tma_sm90.cu", "emulated_tensor_cores.cpp", "-DBY_TMA",
-                        "missing fence on mbarrier shared memory.* lets a tma_load complete "
-                        "on it .* initialised it .* and no fence_mbarrier_init followed"
-                        "|too early an end of block .* it ends while the tma_load .* issued .* may still "
-                        "write its shared memory; a wait at its mbarrier comes first"},
+                    Tutorial{"hopper/wgmma_tma_sm90.cu", "emulated_tensor_cores.cpp", "-DBY_TMA",
+                             "missing fence on mbarrier shared memory.* lets a tma_load complete "
+                             "on it .* initialised it .* and no fence_mbarrier_init followed"
+                             "|too early an end of block .* it ends while the tma_load .* issued .* may still "
+                             "write its shared memory; a wait at its mbarrier comes first"},
                     Tutorial{"hopper/wgmma_sm90.cu", "emulated_tensor_cores.cpp", "",
                              "race on shared tensor shared memory: thread 0 .* multiplies by wgmma "
                              ".* wrote them .* and no __syncwarp or barrier lies between"},

@@ -78,8 +78,7 @@ std::vector<Pattern> patterns() {
   add("b64 stride 16", Kind::ld_v2, words, f32, "ld.shared.v2.b32 32:32", [](int l) { return 128 * l; });
   add("b128 stride 1", Kind::ld_v4, words, f32, "ld.shared.v4.b32 32:4", [](int l) { return 16 * l; });
   add("b128 stride 2", Kind::ld_v4, words, f32, "ld.shared.v4.b32 32:8", [](int l) { return 32 * l; });
-  add("b128 rows of 144 bytes", Kind::ld_v4, words, f32, "ld.shared.v4.b32 32:36",
-      [](int l) { return 144 * l; });
+  add("b128 rows of 144 bytes", Kind::ld_v4, words, f32, "ld.shared.v4.b32 32:36", [](int l) { return 144 * l; });
   add("b128 stride 8", Kind::ld_v4, words, f32, "ld.shared.v4.b32 32:32", [](int l) { return 128 * l; });
   // Less than a word.
   add("u16 stride 1", Kind::ld_u16, "4096:1", f16, "ld.shared.u16 32:1", [](int l) { return 2 * l; });
@@ -87,8 +86,7 @@ std::vector<Pattern> patterns() {
   add("u8 stride 1", Kind::ld_u8, "4096:1", "u8", "ld.shared.u8 32:1", [](int l) { return l; });
   add("u8 stride 132", Kind::ld_u8, "8192:1", "u8", "ld.shared.u8 32:132", [](int l) { return 132 * l; });
   // Matrices.
-  add("ldmatrix.x1, rows of 16 bytes", Kind::ldsm_x1, "(8,8):(8,1)", f16, "ldmatrix.x1",
-      [](int l) { return 16 * l; });
+  add("ldmatrix.x1, rows of 16 bytes", Kind::ldsm_x1, "(8,8):(8,1)", f16, "ldmatrix.x1", [](int l) { return 16 * l; });
   add("ldmatrix.x2, rows of 64 bytes", Kind::ldsm_x2, "(16,32):(32,1)", f16, "ldmatrix.x2",
       [](int l) { return 64 * l; });
   add("ldmatrix.x4, rows of 80 bytes", Kind::ldsm_x4, "(16,32):(40,1)", f16, "ldmatrix.x4",
@@ -97,12 +95,12 @@ std::vector<Pattern> patterns() {
       [](int l) { return row_of(l, 128); });
   add("ldmatrix.x4.trans, rows of 144 bytes", Kind::ldsm_x4_trans, "(16,64):(72,1)", f16, "ldmatrix.x4.trans",
       [](int l) { return row_of(l, 144); });
-  add("ldmatrix.x4, Sw<3,3,3>, rows of 128 bytes", Kind::ldsm_x4, "Sw<3,3,3> o (16,64):(64,1)", f16,
-      "ldmatrix.x4", [](int l) { return 2 * swizzled(row_of(l, 128) / 2, 3, 3, 3); });
-  add("ldmatrix.x4.trans, Sw<2,3,3>, rows of 64 bytes", Kind::ldsm_x4_trans, "Sw<2,3,3> o (16,32):(32,1)",
-      f16, "ldmatrix.x4.trans", [](int l) { return 2 * swizzled(row_of(l, 64) / 2, 2, 3, 3); });
-  add("ldmatrix.x4, Sw<2,3,3>, rows of 128 bytes", Kind::ldsm_x4, "Sw<2,3,3> o (16,64):(64,1)", f16,
-      "ldmatrix.x4", [](int l) { return 2 * swizzled(row_of(l, 128) / 2, 2, 3, 3); });
+  add("ldmatrix.x4, Sw<3,3,3>, rows of 128 bytes", Kind::ldsm_x4, "Sw<3,3,3> o (16,64):(64,1)", f16, "ldmatrix.x4",
+      [](int l) { return 2 * swizzled(row_of(l, 128) / 2, 3, 3, 3); });
+  add("ldmatrix.x4.trans, Sw<2,3,3>, rows of 64 bytes", Kind::ldsm_x4_trans, "Sw<2,3,3> o (16,32):(32,1)", f16,
+      "ldmatrix.x4.trans", [](int l) { return 2 * swizzled(row_of(l, 64) / 2, 2, 3, 3); });
+  add("ldmatrix.x4, Sw<2,3,3>, rows of 128 bytes", Kind::ldsm_x4, "Sw<2,3,3> o (16,64):(64,1)", f16, "ldmatrix.x4",
+      [](int l) { return 2 * swizzled(row_of(l, 128) / 2, 2, 3, 3); });
   // Stores.
   add("st b32 stride 32", Kind::st_b32, words, f32, "st.shared.b32 32:32", [](int l) { return 128 * l; });
   add("st b64 stride 1", Kind::st_v2, words, f32, "st.shared.v2.b32 32:2", [](int l) { return 8 * l; });
@@ -110,19 +108,15 @@ std::vector<Pattern> patterns() {
   add("st b128 stride 8", Kind::st_v4, words, f32, "st.shared.v4.b32 32:32", [](int l) { return 128 * l; });
   add("stmatrix.x4, rows of 128 bytes", Kind::stsm_x4, "(16,64):(64,1)", f16, "stmatrix.x4",
       [](int l) { return row_of(l, 128); });
-  add("stmatrix.x4, Sw<3,3,3>, rows of 128 bytes", Kind::stsm_x4, "Sw<3,3,3> o (16,64):(64,1)", f16,
-      "stmatrix.x4", [](int l) { return 2 * swizzled(row_of(l, 128) / 2, 3, 3, 3); });
+  add("stmatrix.x4, Sw<3,3,3>, rows of 128 bytes", Kind::stsm_x4, "Sw<3,3,3> o (16,64):(64,1)", f16, "stmatrix.x4",
+      [](int l) { return 2 * swizzled(row_of(l, 128) / 2, 3, 3, 3); });
   // Lanes that want the same bytes.
   add("b64 broadcast", Kind::ld_v2, words, f32, "ld.shared.v2.b32 32:0", [](int) { return 0; });
-  add("b64 in pairs", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (2,16):(0,2)",
-      [](int l) { return l / 2 * 8; });
-  add("b64 halves alike", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (16,2):(2,0)",
-      [](int l) { return l % 16 * 8; });
+  add("b64 in pairs", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (2,16):(0,2)", [](int l) { return l / 2 * 8; });
+  add("b64 halves alike", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (16,2):(2,0)", [](int l) { return l % 16 * 8; });
   add("b128 broadcast", Kind::ld_v4, words, f32, "ld.shared.v4.b32 32:0", [](int) { return 0; });
-  add("b128 in pairs", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (2,16):(0,4)",
-      [](int l) { return l / 2 * 16; });
-  add("b128 quarters alike", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (8,4):(4,0)",
-      [](int l) { return l % 8 * 16; });
+  add("b128 in pairs", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (2,16):(0,4)", [](int l) { return l / 2 * 16; });
+  add("b128 quarters alike", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (8,4):(4,0)", [](int l) { return l % 8 * 16; });
   add("b64 lanes i and i^2 alike", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (2,2,8):(2,0,4)",
       [](int l) { return l % 2 * 8 + l / 4 * 16; });
   add("b64 lanes i and i^4 alike", Kind::ld_v2, words, f32, "ld.shared.v2.b32 (4,2,4):(2,0,8)",
@@ -131,10 +125,8 @@ std::vector<Pattern> patterns() {
       [](int l) { return l % 2 * 16 + l / 4 * 32; });
   add("b128 lanes i and i^4 alike", Kind::ld_v4, words, f32, "ld.shared.v4.b32 (4,2,4):(4,0,16)",
       [](int l) { return l % 4 * 16 + l / 8 * 64; });
-  add("st b64 in pairs", Kind::st_v2, words, f32, "st.shared.v2.b32 (2,16):(0,2)",
-      [](int l) { return l / 2 * 8; });
-  add("st b128 in pairs", Kind::st_v4, words, f32, "st.shared.v4.b32 (2,16):(0,4)",
-      [](int l) { return l / 2 * 16; });
+  add("st b64 in pairs", Kind::st_v2, words, f32, "st.shared.v2.b32 (2,16):(0,2)", [](int l) { return l / 2 * 8; });
+  add("st b128 in pairs", Kind::st_v4, words, f32, "st.shared.v4.b32 (2,16):(0,4)", [](int l) { return l / 2 * 16; });
   return all;
 }
 
@@ -186,8 +178,7 @@ __global__ void measured(const unsigned* addresses, unsigned step, long long* cy
   for (int i = 0; i < times; ++i, at += step) sum ^= access<kind>(at);
   // clock64 waits for no load: the last one of each kind is equally late in every warp, so the rate is right.
   const long long end = clock64();
-  if (cycles && threadIdx.x % 32 == 0)
-    cycles[2 * (threadIdx.x / 32)] = start, cycles[2 * (threadIdx.x / 32) + 1] = end;
+  if (cycles && threadIdx.x % 32 == 0) cycles[2 * (threadIdx.x / 32)] = start, cycles[2 * (threadIdx.x / 32) + 1] = end;
   if (never) *never = sum;  // so that no register is without use
 }
 
@@ -207,8 +198,7 @@ bool good(cudaError_t e, const char* what) {
 
 int main(int argc, char** argv) {
   const std::vector<Pattern> all = patterns();
-  const bool list = argc > 1 && !std::strcmp(argv[1], "--list"),
-             clock = argc > 1 && !std::strcmp(argv[1], "--clock");
+  const bool list = argc > 1 && !std::strcmp(argv[1], "--list"), clock = argc > 1 && !std::strcmp(argv[1], "--clock");
   if (argc > 2 || (argc > 1 && !list && !clock)) {
     std::fprintf(stderr, "banks: %s is no option; --list and --clock are\n", argv[argc - 1]);
     return 2;
@@ -240,8 +230,7 @@ int main(int argc, char** argv) {
     for (int pass = 0; pass < (clock ? 3 : 1); ++pass) {  // the first one fetches the instructions
       run<<<1, 32 * warps, memory_bytes>>>(addresses, 0, clock ? cycles : nullptr, nullptr);
       if (!clock) kernel<2 * repeats>(p.kind)<<<1, 32, memory_bytes>>>(addresses, 0, nullptr, nullptr);
-      if (!good(cudaGetLastError(), p.name.c_str()) || !good(cudaDeviceSynchronize(), p.name.c_str()))
-        return 1;
+      if (!good(cudaGetLastError(), p.name.c_str()) || !good(cudaDeviceSynchronize(), p.name.c_str())) return 1;
     }
     if (!clock) continue;
     long long seen[64];

@@ -19,8 +19,8 @@ namespace algebra {
 /// Returns the fields of the wgmma descriptor (swizzle mode and two strides) for the part of an operand's tile that
 /// one instruction reads. `block` is the layout (M or N, K) of that part, in elements of `bits` bits. `swizzle_bits`
 /// is the B of the tile's Swizzle<B, 4, 3>. Records the violated rule in `t` if wgmma cannot read the layout.
-ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits,
-                                                   bool k_major, long long bits) {
+ZELLIGE_ALGEBRA constexpr GmmaStrides gmma_strides(Tape& t, Value const& block, int swizzle_bits, bool k_major,
+                                                   long long bits) {
   GmmaStrides r;
   // The swizzle must belong to the tensor's pointer, not to its layout.
   if (block.is(ValueKind::composed)) return t.refuse(Rule::composed_operand, 1, 1), r;

@@ -17,9 +17,7 @@ ZELLIGE_ALGEBRA constexpr Value mma_shape(MmaRow const& row) {
 }
 
 /// Returns the layout extent:1, or 1:0 if the extent is 1.
-ZELLIGE_ALGEBRA constexpr Value column(long long extent) {
-  return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)});
-}
+ZELLIGE_ALGEBRA constexpr Value column(long long extent) { return mode(fixed(extent), {fixed(extent == 1 ? 0 : 1)}); }
 
 /// Returns the layout that consists of `modes`; modes of extent 0 are unused entries. If there is one mode, returns
 /// shape:stride, or (shape):(stride) if keep_group is true.

@@ -47,8 +47,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
   check_tiling(t, c);
   if (t.failed()) return nothing();
   Value const to_target = call(Op::composition, t, right_inverse(t, c.reference), c.target);
-  Value const atoms = call(Op::zipped_divide, t, c.tv,
-                           pair(number(size_of(t, c.reference[0])), number(size_of(t, c.reference[1]))));
+  Value const atoms =
+      call(Op::zipped_divide, t, c.tv, pair(number(size_of(t, c.reference[0])), number(size_of(t, c.reference[1]))));
   Value const target_tv = call(Op::composition, t, atoms, pair(to_target, underscore()));
   if (t.failed()) return nothing();
   Value const one = number(1);
@@ -58,8 +58,8 @@ ZELLIGE_ALGEBRA constexpr Value tile_to_threads(Tape& t, Value const& tiled, Cop
     // A TMA copy: every "thread" is a CTA of a multicast. Each CTA has all values of the tile, and begins at
     // a different value.
     Value const inside = without_swizzle(tiled)[0], rest = without_swizzle(tiled)[1];
-    Value const held = bundle(ValueKind::layout, composition(t, inside, to_tile[0]),
-                              composition(t, inside, to_tile[1]), rest);
+    Value const held =
+        bundle(ValueKind::layout, composition(t, inside, to_tile[0]), composition(t, inside, to_tile[1]), rest);
     if (t.failed()) return nothing();
     return with_innermost(tiled, held);
   }
@@ -78,8 +78,7 @@ ZELLIGE_ALGEBRA constexpr Value tidfrg(Tape& t, Value const& layout, CopyTiling 
 }
 /// Returns the partition of `layout` that belongs to thread `thread`, as a pair (layout, offset). The layout
 /// has the modes (FrgV, RestM, RestN, ...), where FrgV are the thread's values within a tile.
-ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, CopyTiling const& c,
-                                               Value const& thread) {
+ZELLIGE_ALGEBRA constexpr Value copy_partition(Tape& t, Value const& layout, CopyTiling const& c, Value const& thread) {
   Value const held = tidfrg(t, layout, c);
   if (t.failed()) return nothing();
   Value const marks = repeat_mark(without_swizzle(layout).rank());

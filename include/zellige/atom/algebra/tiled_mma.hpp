@@ -31,9 +31,7 @@ ZELLIGE_ALGEBRA constexpr Value call(Op op, Tape& t, Value const& a, Value const
   return apply(op, t, v);
 }
 /// Returns the tuple (a, b).
-ZELLIGE_ALGEBRA constexpr Value pair(Value const& a, Value const& b) {
-  return bundle(ValueKind::tuple, a, b);
-}
+ZELLIGE_ALGEBRA constexpr Value pair(Value const& a, Value const& b) { return bundle(ValueKind::tuple, a, b); }
 /// Returns the innermost layout of `l` if `l` is a composed layout, such as one with a swizzle; otherwise
 /// `l`.
 ZELLIGE_ALGEBRA constexpr Value without_swizzle(Value const& l) { return innermost(l); }
@@ -76,8 +74,7 @@ ZELLIGE_ALGEBRA constexpr Value thrfrg(Tape& t, Value const& layout, MmaTiling c
   int const rank = without_swizzle(layout).rank();
   if (rank < 2) return t.refused(Rule::rank_mismatch, rank, 2);
   int const i = m.mode_of(0), j = m.mode_of(1);
-  Value const permuted =
-      call(Op::logical_divide, t, layout, pair(permutation_mnk(t, m, i), permutation_mnk(t, m, j)));
+  Value const permuted = call(Op::logical_divide, t, layout, pair(permutation_mnk(t, m, i), permutation_mnk(t, m, j)));
   Value const atoms =
       call(Op::zipped_divide, t, permuted, pair(run_of(m.shape[i].root().s), run_of(m.shape[j].root().s)));
   Value const held = call(Op::composition, t, atoms, pair(m.tv, underscore()));
@@ -110,8 +107,7 @@ ZELLIGE_ALGEBRA constexpr Value mma_layout_tv(Tape& t, MmaTiling const& m) {
                                mode(size_of(t, m.vmnk[2]), {fixed(a ? 0 : 1)}));
     held = call(Op::composition, t, held, pair(pair(underscore(), pair(along, underscore())), underscore()));
   } else if (Num const k = size_of(t, m.vmnk[3]); !k.is(1)) {
-    Value const along =
-        bundle(ValueKind::layout, mode(size_of(t, m.vmnk[2]), {fixed(1)}), mode(k, {fixed(0)}));
+    Value const along = bundle(ValueKind::layout, mode(size_of(t, m.vmnk[2]), {fixed(1)}), mode(k, {fixed(0)}));
     held = call(Op::composition, t, held, pair(pair(underscore(), pair(underscore(), along)), underscore()));
   }
   return call(Op::composition, t, held, pair(thread_to_vmnk(t, m.vmnk), underscore()));
@@ -124,8 +120,7 @@ ZELLIGE_ALGEBRA constexpr Value thread_vmnk(Tape& t, Value const& vmnk, Value co
 /// Returns the partition of `layout` that belongs to the thread at coordinate `at` = (v, m, n, k), as a pair
 /// (layout, offset). The layout has the modes (FrgV, RestM, RestN, ...), where FrgV are the thread's values
 /// of one instruction.
-ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m,
-                                              Value const& at) {
+ZELLIGE_ALGEBRA constexpr Value mma_partition(Tape& t, Value const& layout, MmaTiling const& m, Value const& at) {
   Value const held = thrfrg(t, layout, m);
   if (t.failed()) return nothing();
   Value const plain = without_swizzle(held);

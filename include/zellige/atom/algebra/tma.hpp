@@ -28,9 +28,7 @@ ZELLIGE_ALGEBRA constexpr Value at_path(Tape& t, Value const& v, Path e) {
   return r;
 }
 /// Returns the layout that maps each coordinate of `shape` to itself: its strides are basis elements.
-ZELLIGE_ALGEBRA constexpr Value identity_layout(Value const& shape) {
-  return pair_up(shape, basis_like(shape));
-}
+ZELLIGE_ALGEBRA constexpr Value identity_layout(Value const& shape) { return pair_up(shape, basis_like(shape)); }
 /// Returns the layout that maps an element of the tile `tiler` to a coordinate of the tensor with layout `global`.
 ZELLIGE_ALGEBRA constexpr Value tile_modes(Tape& t, Value const& global, Value const& tiler) {
   return composition(t, identity_layout(shape_of(global)), tiler);
@@ -143,8 +141,7 @@ ZELLIGE_ALGEBRA constexpr TmaDimension tma_dimension(Tape& t, Value const& globa
     }
     Num const one = fixed(1);
     r.extent = t.add(
-        t.add(t.mul(t.sub(r.extent, one), t.div(before, r.stride)), t.mul(t.sub(s, one), t.div(d, r.stride))),
-        one);
+        t.add(t.mul(t.sub(r.extent, one), t.div(before, r.stride)), t.mul(t.sub(s, one), t.div(d, r.stride))), one);
   }
   return r;
 }
@@ -199,8 +196,7 @@ ZELLIGE_ALGEBRA constexpr Num tma_elements(Tape& t, TmaRequest const& r, Value c
 /// Returns the pair (layout_tv, tiler) of a TMA copy. layout_tv maps (CTA, value) to an element of the tile;
 /// the CTAs of a multicast load equal shares of each box. tiler contains the tile's extents. Records
 /// Rule::tma_multicast in `t` if the number of CTAs does not divide the size of a box.
-ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box,
-                                           Value const& ctas) {
+ZELLIGE_ALGEBRA constexpr Value tma_tiling(Tape& t, TmaRequest const& r, Value const& box, Value const& ctas) {
   Num const elements = tma_elements(t, r, box), count = cosize_of(t, ctas);
   Value const inverse = right_inverse(t, r.shared);
   Value const one = composition(t, inverse, run_of(elements));
@@ -223,8 +219,7 @@ ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Valu
   Value const tile = shared[0];  // a leaf is its own first mode
   Value const inverse = right_inverse(t, tile);
   if (t.failed()) return nothing();
-  Value const order =
-      call(Op::tile_to_shape, t, bundle(ValueKind::layout, inverse), number(size_of(t, tile)));
+  Value const order = call(Op::tile_to_shape, t, bundle(ValueKind::layout, inverse), number(size_of(t, tile)));
   Value const split = call(Op::logical_divide, t, order, run_of(elements));
   if (t.failed()) return nothing();
   Value const plain = without_swizzle(layout);
@@ -232,8 +227,7 @@ ZELLIGE_ALGEBRA constexpr Value tma_partition(Tape& t, Value const& layout, Valu
   for (int i = 1; i < plain.rank(); ++i) tiler.add(underscore());
   Value const ordered = call(Op::composition, t, layout, tiler);
   if (t.failed()) return nothing();
-  Value const flat =
-      call(Op::coalesce_profile, t, ordered, bundle(ValueKind::tuple, pair(number(1), number(1))));
+  Value const flat = call(Op::coalesce_profile, t, ordered, bundle(ValueKind::tuple, pair(number(1), number(1))));
   Value const place = index_of(t, cta, ctas);
   if (t.failed()) return nothing();
   Num const first = t.mul(place.root().s, t.div(elements, cosize_of(t, ctas)));

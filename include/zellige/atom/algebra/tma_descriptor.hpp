@@ -40,8 +40,7 @@ constexpr TmaNumbers tma_numbers(Tape& t, TmaRequest const& r, Value const& box,
     n.box[i] = size_of(t, mode).v;
     if (n.extent[i] < 1 || n.extent[i] > (1LL << 32)) t.refuse(Rule::tma_extent, n.extent[i], 1LL << 32);
     if (i == 0 && n.stride[0] != 1) t.refuse(Rule::tma_major, n.stride[0], 1);
-    if (i > 0 && n.stride[i] * r.box_bits % 128 != 0)
-      t.refuse(Rule::tma_stride, n.stride[i] * r.box_bits, 128);
+    if (i > 0 && n.stride[i] * r.box_bits % 128 != 0) t.refuse(Rule::tma_stride, n.stride[i] * r.box_bits, 128);
     if (i > 0 && n.stride[i] * r.box_bits / 8 >= (1LL << 40))
       t.refuse(Rule::tma_extent, n.stride[i] * r.box_bits / 8, 1LL << 40);
   }

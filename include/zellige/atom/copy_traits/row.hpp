@@ -154,8 +154,7 @@ ZELLIGE_ALGEBRA constexpr Value copy_layout(CopyRow const& row, CopyPart part) {
 /// Converts the layout `bits`, (thread, bit) -> bit, to (thread, value) -> element for elements of
 /// `element_bits` bits. Records the violated rule in `t` in two cases: an element would span threads, or
 /// `wrong_for` is not 0, which means that PTX has no cp.async of this width.
-ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits,
-                                               int wrong_for) {
+ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long long element_bits, int wrong_for) {
   Num const held = product_of(t, shape_of(bits[1]));
   if (wrong_for > 0) return t.refused(Rule::copy_bytes, held.v / 8, wrong_for / 8);
   Value const values = recast(t, bits, 1, element_bits);
@@ -168,8 +167,7 @@ ZELLIGE_ALGEBRA constexpr Value values_of_bits(Tape& t, Value const& bits, long 
 /// Returns the layout (thread, value) -> element that `part` selects: the instruction's source, its
 /// destination, or the reference order, for elements of `element_bits` bits. Records the violated rule in `t`
 /// if an element would span threads.
-ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part,
-                                            long long element_bits) {
+ZELLIGE_ALGEBRA constexpr Value copy_values(Tape& t, CopyRow const& row, CopyPart part, long long element_bits) {
   return values_of_bits(t, copy_layout(row, part), element_bits, row.wrong_for);
 }
 

@@ -49,12 +49,11 @@ struct SM90_BULK_COPY_AUTO {};
   struct SM90_TMA_STORE_##n##D : detail::StaticCopy<SM90_TMA_STORE, 2 + n> {};                 \
   struct SM90_TMA_REDUCE_ADD_##n##D : detail::StaticCopy<SM90_TMA_REDUCE_ADD, 2 + n> {};
 // Declares the im2col instructions for tensors of n dimensions, with n coordinates and, for loads, n - 2 offsets.
-#define ZELLIGE_TMA_IM2COL_OF(n)                                                             \
-  struct SM90_TMA_LOAD_IM2COL_##n##D : detail::StaticCopy<SM90_TMA_LOAD_IM2COL, 1 + 2 * n> { \
-    using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD_IM2COL::PREFETCH, 2 * n - 1>;          \
-  };                                                                                         \
-  struct SM90_TMA_LOAD_IM2COL_MULTICAST_##n##D                                               \
-      : detail::StaticCopy<SM90_TMA_LOAD_IM2COL_MULTICAST, 2 + 2 * n> {};                    \
+#define ZELLIGE_TMA_IM2COL_OF(n)                                                                                   \
+  struct SM90_TMA_LOAD_IM2COL_##n##D : detail::StaticCopy<SM90_TMA_LOAD_IM2COL, 1 + 2 * n> {                       \
+    using PREFETCH = detail::StaticCopy<SM90_TMA_LOAD_IM2COL::PREFETCH, 2 * n - 1>;                                \
+  };                                                                                                               \
+  struct SM90_TMA_LOAD_IM2COL_MULTICAST_##n##D : detail::StaticCopy<SM90_TMA_LOAD_IM2COL_MULTICAST, 2 + 2 * n> {}; \
   struct SM90_TMA_STORE_IM2COL_##n##D : detail::StaticCopy<SM90_TMA_STORE_IM2COL, 2 + n> {};
 ZELLIGE_TMA_OF(1)
 ZELLIGE_TMA_OF(2)

@@ -18,8 +18,7 @@ namespace detail {
 template <class Real, class Sum>
 struct ComplexProduct {
   using RealForm = Real;  // the real instruction of the same shape
-  static constexpr int na = register_count<typename Real::ARegisters>,
-                       nb = register_count<typename Real::BRegisters>,
+  static constexpr int na = register_count<typename Real::ARegisters>, nb = register_count<typename Real::BRegisters>,
                        nd = register_count<typename Real::DRegisters>;
   using DRegisters = Sum[nd];
   using ARegisters = complex<double>[na];
@@ -34,8 +33,7 @@ struct ComplexProduct {
     typename Real::BRegisters br, bi, more_b;
     typename Real::DRegisters x, y, z;
     ZELLIGE_UNROLL
-    for (int i = 0; i < na; ++i)
-      ar[i] = a[i].real(), ai[i] = a[i].imag(), more_a[i] = gauss ? ar[i] + ai[i] : -ai[i];
+    for (int i = 0; i < na; ++i) ar[i] = a[i].real(), ai[i] = a[i].imag(), more_a[i] = gauss ? ar[i] + ai[i] : -ai[i];
     ZELLIGE_UNROLL
     for (int i = 0; i < nb; ++i) br[i] = b[i].real(), bi[i] = b[i].imag(), more_b[i] = br[i] + bi[i];
     ZELLIGE_UNROLL
@@ -100,9 +98,8 @@ ZELLIGE_COMPOSED(SM90_16x8x4_C64C64C64C64_TN, ComplexProduct<SM90_16x8x4_F64F64F
 ZELLIGE_COMPOSED(SM90_16x8x8_C64C64C64C64_TN, ComplexProduct<SM90_16x8x8_F64F64F64F64_TN, complex<double>>)
 ZELLIGE_COMPOSED(SM90_16x8x16_C64C64C64C64_TN, ComplexProduct<SM90_16x8x16_F64F64F64F64_TN, complex<double>>)
 #undef ZELLIGE_COMPOSED
-struct SM80_8x8x4_GC64C64C64GC64_TN
-    : detail::RegisterByRegister<SM80_8x8x4_GC64C64C64GC64_TN>,
-      detail::ComplexProduct<SM80_8x8x4_F64F64F64F64_TN, zellige::GaussComplex> {
+struct SM80_8x8x4_GC64C64C64GC64_TN : detail::RegisterByRegister<SM80_8x8x4_GC64C64C64GC64_TN>,
+                                      detail::ComplexProduct<SM80_8x8x4_F64F64F64F64_TN, zellige::GaussComplex> {
   static constexpr char name[] = "SM80_8x8x4_GC64C64C64GC64_TN";
   using GaussComplex = zellige::GaussComplex;
 };

@@ -87,8 +87,7 @@ ZELLIGE_ALGEBRA constexpr ThreadValue operand_layout(MmaRow const& row, MmaPart 
     case Issuer::thread:
       return {{{rows, rows == 1 ? 0 : 1}}, {{depth, depth == 1 ? 0 : 1}}};
     case Issuer::quad_pair:
-      if (part == MmaPart::c && row.c == Number::f32)
-        return {{{2, 1}, {2, 16}, {2, 4}}, {{2, 8}, {2, 2}, {2, 32}}};
+      if (part == MmaPart::c && row.c == Number::f32) return {{{2, 1}, {2, 16}, {2, 4}}, {{2, 8}, {2, 2}, {2, 32}}};
       if (part == MmaPart::c) return {{{8, 1}}, {{8, 8}}};
       if (part == MmaPart::a ? row.a_rows : row.b_columns) return {{{8, 1}}, {{4, 8}}};
       return {{{4, 8}, {2, 4}}, {{4, 1}}};

@@ -85,8 +85,7 @@ ZELLIGE_ALGEBRA constexpr bool warpgroup_n(Number d, int n) {
 /// `f`, and shape and suffix are among those that `f` lists.
 ZELLIGE_ALGEBRA constexpr bool admits(MmaFamily const& f, MmaRow const& r) {
   auto among = [](Number n, Number const(&of)[2]) { return n != Number::none && (n == of[0] || n == of[1]); };
-  if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b))
-    return false;
+  if (f.arch != r.arch || f.issuer != r.issuer || f.d != r.d || !among(r.a, f.a) || !among(r.b, f.b)) return false;
   if (r.ending != f.ending[0] && r.ending != f.ending[1]) return false;
   for (MmaShape const& s : f.shapes) {
     bool const n_fits = s.n == r.n || (s.n == 0 && warpgroup_n(f.d, r.n));
@@ -183,9 +182,7 @@ ZELLIGE_ALGEBRA constexpr MmaRow find_mma(char const* name) {
   row.k = in.number();
   if (!in.next("_")) return {};
   row.d = in.type(), row.a = in.type(), row.b = in.type();
-  row.issuer = row.arch == 70                  ? Issuer::quad_pair
-               : row.arch == 90 && row.m == 64 ? Issuer::warpgroup
-                                               : Issuer::warp;
+  row.issuer = row.arch == 70 ? Issuer::quad_pair : row.arch == 90 && row.m == 64 ? Issuer::warpgroup : Issuer::warp;
   if (row.issuer == Issuer::warpgroup) {
     row.c = row.d;
     row.a_from_smem = in.next("_SS");
@@ -228,8 +225,7 @@ constexpr void each_mma_row(F&& f) {
           for (Number b : family.b) {
             for (int e = 0; e < (family.ending[0] == family.ending[1] ? 1 : 2); ++e) {
               if (a == Number::none || b == Number::none) continue;
-              MmaRow row{family.arch, s.m, short(n), s.k,           family.d,
-                         a,           b,   family.d, family.issuer, family.ending[e]};
+              MmaRow row{family.arch, s.m, short(n), s.k, family.d, a, b, family.d, family.issuer, family.ending[e]};
               int const forms = row.issuer == Issuer::quad_pair ? 4 : row.issuer == Issuer::warpgroup ? 2 : 1;
               for (int form = 0; form < forms; ++form) {
                 row.a_rows = row.issuer != Issuer::quad_pair || form % 2 == 0;

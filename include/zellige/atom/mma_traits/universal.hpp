@@ -17,9 +17,7 @@ struct UniversalFMA {
   using BRegisters = B[1];
   using CRegisters = C[1];
   ZELLIGE_ALGEBRA static constexpr MmaRow row() { return {0, 1, 1, 1}; }
-  ZELLIGE_HOST_DEVICE static constexpr void fma(D& d, A const& a, B const& b, C const& c) {
-    zellige::fma(d, a, b, c);
-  }
+  ZELLIGE_HOST_DEVICE static constexpr void fma(D& d, A const& a, B const& b, C const& c) { zellige::fma(d, a, b, c); }
 };
 
 }  // namespace zellige

@@ -121,8 +121,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     return downcast(t, c, n);
   }
   View const f = c[0];
-  if (f.is(ValueKind::composed))
-    return cast_composed(t, composed(f[0], f[1], composed(f[2], c[1], c[2])), n, up);
+  if (f.is(ValueKind::composed)) return cast_composed(t, composed(f[0], f[1], composed(f[2], c[1], c[2])), n, up);
   Value first, offset = c[1], layout = c[2];
   if (!f.is(ValueKind::swizzle)) {
     Settled const s = settle(t, c, Asks::composition);
@@ -146,8 +145,7 @@ ZELLIGE_ALGEBRA constexpr Value cast_composed(Tape& t, View c, long long n, bool
     offset = number(up ? t.div(start, fixed(n)) : t.mul(start, fixed(n)));
     Bits const b = bits_of(first);
     // A source bit of the swizzle must not be within the larger element.
-    if (up && b.bits > 0 && b.shift < 0 && lowest_bit(n) > b.base)
-      return t.refused(Rule::swizzle_mask, b.y(), b.z());
+    if (up && b.bits > 0 && b.shift < 0 && lowest_bit(n) > b.base) return t.refused(Rule::swizzle_mask, b.y(), b.z());
     if (b.bits > 0) first = recast_swizzle(t, first, n, up);
   }
   Value const inner = cast_composed(t, layout, n, up);

@@ -119,8 +119,6 @@ ZELLIGE_ALGEBRA constexpr Value filter_zeros(Value l) {
   return l;
 }
 ZELLIGE_ALGEBRA constexpr Value filter(Tape& t, View l) { return coalesce(t, filter_zeros(l)); }
-ZELLIGE_ALGEBRA constexpr Value filter(Tape& t, View l, View profile) {
-  return coalesce(t, filter_zeros(l), profile);
-}
+ZELLIGE_ALGEBRA constexpr Value filter(Tape& t, View l, View profile) { return coalesce(t, filter_zeros(l), profile); }
 
 }  // namespace zellige::algebra

@@ -84,8 +84,8 @@ ZELLIGE_ALGEBRA constexpr void require_disjoint(Tape& t, List<ValueNode> const& 
 /// Appends to `out` the composition of a layout A with one mode n of a layout B. `a` lists the merged modes
 /// of A. If round_up, a stride of n that does not divide an extent of A is accepted, and the quotient is
 /// rounded up. Records in `reached`, unless it is null, how far the mode n steps into each mode of A.
-ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n,
-                                            bool round_up, Reached* reached, List<ValueNode>& out) {
+ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, ValueNode const& n, bool round_up,
+                                            Reached* reached, List<ValueNode>& out) {
   Num extent = n.s;
   Num stride = n.d;
   if (stride.v == 0 && stride.id == 0) return out.push_back({-1, ValueKind::layout, extent, stride, 0});
@@ -99,19 +99,18 @@ ZELLIGE_ALGEBRA constexpr void compose_mode(Tape& t, List<ValueNode> const& a, V
     if (!single) {
       t.require(t.lt(fixed(0), step), Rule::divide_by_zero, s, step);
       Num const steps_over = t.eq(t.mod(step, s), fixed(0));
-      t.require(t.either(t.either(t.lt(step, s), steps_over), t.le(extent, fixed(1))),
-                Rule::composition_stride, step, s);
+      t.require(t.either(t.either(t.lt(step, s), steps_over), t.le(extent, fixed(1))), Rule::composition_stride, step,
+                s);
       if (t.failed()) return;
     }
     Num const offered = t.ceil_div(s, step);
     if (!single && !offered.is(1)) {
       Num const placed = t.min(offered, extent);
       Num const within = t.le(extent, offered);
-      t.require(t.either(within, t.eq(t.mod(extent, placed), fixed(0))), Rule::composition_extent, extent,
-                placed);
+      t.require(t.either(within, t.eq(t.mod(extent, placed), fixed(0))), Rule::composition_extent, extent, placed);
       if (!round_up) {
-        t.require(t.either(t.either(within, t.le(s, step)), t.eq(t.mod(s, step), fixed(0))),
-                  Rule::composition_crossing, step, s);
+        t.require(t.either(t.either(within, t.le(s, step)), t.eq(t.mod(s, step), fixed(0))), Rule::composition_crossing,
+                  step, s);
       }
       if (reached != nullptr) note_digit(t, *reached, n.e, i, t.mul(t.sub(placed, fixed(1)), step));
       out.push_back({-1, ValueKind::layout, placed, t.mul(stride, a.data[i].d), a.data[i].e});

@@ -65,8 +65,7 @@ ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, View idx, View shape, View stri
     if (shape.root().s.is(1)) return number(0);
     return number(t.mod(t.div(idx.root().s, stride.root().s), shape.root().s));
   }
-  if (idx.is_tuple() && idx.rank() != shape.rank())
-    return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
+  if (idx.is_tuple() && idx.rank() != shape.rank()) return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < shape.rank(); ++i) {
     if (idx.is_tuple())
@@ -81,8 +80,7 @@ ZELLIGE_ALGEBRA constexpr Value idx2crd(Tape& t, View idx, View shape) {
   if (shape.is_leaf() && !idx.is_tuple()) return idx;
   Value r = empty(ValueKind::tuple);
   if (idx.is_tuple()) {
-    if (idx.rank() != shape.rank() || shape.is_leaf())
-      return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
+    if (idx.rank() != shape.rank() || shape.is_leaf()) return t.refused(Rule::rank_mismatch, idx.rank(), shape.rank());
     for (int i = 0; i < shape.rank(); ++i) r.add(idx2crd(t, idx[i], shape[i]));
     return r;
   }

@@ -70,8 +70,7 @@ ZELLIGE_ALGEBRA constexpr Value round_up(Tape& t, View a, View b) {
     Num const n = b.root().s;
     return number(t.mul(t.ceil_div(a.root().s, n), n));
   }
-  if (!a.is_tuple() || !b.is_tuple() || b.rank() > a.rank())
-    return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
+  if (!a.is_tuple() || !b.is_tuple() || b.rank() > a.rank()) return t.refused(Rule::rank_mismatch, a.rank(), b.rank());
   Value r = empty(ValueKind::tuple);
   for (int i = 0; i < a.rank(); ++i) {
     if (i < b.rank())
@@ -152,8 +151,7 @@ ZELLIGE_ALGEBRA constexpr Num compatible(Tape& t, View a, View b) {
   if (a.is_leaf()) return t.eq(a.root().s, product_of(t, b));
   if (b.is_leaf() || a.rank() != b.rank()) return fixed(0);
   Num all = fixed(1);
-  for (int i = 0; i < a.rank(); ++i)
-    all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
+  for (int i = 0; i < a.rank(); ++i) all = i == 0 ? compatible(t, a[0], b[0]) : t.both(all, compatible(t, a[i], b[i]));
   return all;
 }
 /// Returns 1 if the size of each mode of b divides the size of the corresponding mode of a, else 0. Returns 0

@@ -113,9 +113,7 @@ ZELLIGE_ALGEBRA constexpr Value flat_coord(Tape& t, View index, View l) {
 }
 
 // Returns v if it is a tuple, else the tuple of one element v.
-ZELLIGE_ALGEBRA constexpr Value wrapped(View v) {
-  return choose(v.is_tuple(), v, bundle(ValueKind::tuple, v));
-}
+ZELLIGE_ALGEBRA constexpr Value wrapped(View v) { return choose(v.is_tuple(), v, bundle(ValueKind::tuple, v)); }
 /// Returns v without enclosing tuples of one element: ((3)) becomes 3. Other values are returned unchanged.
 ZELLIGE_ALGEBRA constexpr Value unwrapped(Value v) {
   while (v.is_tuple() && v.rank() == 1) {

@@ -28,8 +28,7 @@ ZELLIGE_ALGEBRA constexpr Value apply(Op op, Tape& t, Values const& a) {
   using namespace algebra;
   if (t.failed()) return nothing();
   if (a[0].is(ValueKind::swizzle)) {
-    if (op == Op::upcast || op == Op::downcast)
-      return recast_swizzle(t, a[0], a[1].root().s.v, op == Op::upcast);
+    if (op == Op::upcast || op == Op::downcast) return recast_swizzle(t, a[0], a[1].root().s.v, op == Op::upcast);
     if (op == Op::layout_call) return apply_function(t, a[0], a[1]);
     if (op == Op::composition && a[1].is(ValueKind::swizzle)) return compose_swizzles(t, a[0], a[1]);
     if (op == Op::composition && bits_of(a[0]).bits == 0) return a[1];

@@ -22,8 +22,7 @@ ZELLIGE_ALGEBRA constexpr void collect_ranked(Tape& t, View shape, View order, L
 /// Returns the compact layout of the shape in the given order: the stride of each mode is the product of the
 /// extents of all modes that come earlier in the order. `all` is the list of modes from collect_ranked.
 /// `next` is the index in `all` of the first mode of this shape; the call advances it beyond the last one.
-ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, List<Ranked> const& all,
-                                            int& next) {
+ZELLIGE_ALGEBRA constexpr Value place_modes(Tape& t, View shape, View order, List<Ranked> const& all, int& next) {
   if (order.is_leaf()) {
     long long const place = all[next++].place.v;
     Num start = fixed(1);

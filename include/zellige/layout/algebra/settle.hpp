@@ -67,8 +67,7 @@ ZELLIGE_ALGEBRA constexpr Settled after_start(Tape& t, View f, Num start, View l
 /// Returns the normal form swizzle(start + layout(c)) of c -> f(offset + inner(c)), for a layout f and an
 /// `inner` in normal form. The member `is` of the result is false if no normal form is found. `asks` says
 /// which checks of run-time numbers may be recorded on the tape.
-ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner,
-                                                Asks asks) {
+ZELLIGE_ALGEBRA constexpr Settled settle_layout(Tape& t, View f, Num offset, Settled const& inner, Asks asks) {
   Settled s;
   bool const known = all_static(f) && all_static(inner.layout);
   if (asks == Asks::nothing && !known) return s;
@@ -148,8 +147,7 @@ ZELLIGE_ALGEBRA constexpr Settled settle(Tape& t, View c, Asks asks) {
 ZELLIGE_ALGEBRA constexpr Value inner_layout_of(Tape& t, View c) {
   Settled const s = settle(t, c, Asks::composition);
   if (t.failed()) return nothing();
-  if (s.is && !s.waits && !s.swizzles() && !s.start.is(0))
-    return t.refused(Rule::composed_offset, s.start.v, 0);
+  if (s.is && !s.waits && !s.swizzles() && !s.start.is(0)) return t.refused(Rule::composed_offset, s.start.v, 0);
   if (!s.is_simple()) return t.refused(Rule::composed_operand, 1, 1);
   return s.layout;
 }

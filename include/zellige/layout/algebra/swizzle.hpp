@@ -16,13 +16,9 @@ struct Bits {
   int base;
   int shift;
   /// Returns the mask of the source bits, which are xored into the bits z().
-  ZELLIGE_ALGEBRA constexpr long long y() const {
-    return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0));
-  }
+  ZELLIGE_ALGEBRA constexpr long long y() const { return ((1LL << bits) - 1) << (base + (shift > 0 ? shift : 0)); }
   /// Returns the mask of the target bits, into which the bits y() are xored.
-  ZELLIGE_ALGEBRA constexpr long long z() const {
-    return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0));
-  }
+  ZELLIGE_ALGEBRA constexpr long long z() const { return ((1LL << bits) - 1) << (base + (shift < 0 ? -shift : 0)); }
 };
 ZELLIGE_ALGEBRA constexpr Bits bits_of(View swizzle) {
   ValueNode const& n = swizzle.root();
@@ -193,8 +189,7 @@ ZELLIGE_ALGEBRA constexpr void add_term(Tape& t, SplitStart& to, Num c, ValueNod
     return;
   }
   bool const numbers = leaf.s.is_static() && leaf.d.is_static() && leaf.e == 0 && leaf.d.v > 0;
-  if (!numbers || count_bits(leaf.s.v) != 1 || count_bits(leaf.d.v) != 1 ||
-      (c.is_static() && c.v >= leaf.s.v)) {
+  if (!numbers || count_bits(leaf.s.v) != 1 || count_bits(leaf.d.v) != 1 || (c.is_static() && c.v >= leaf.s.v)) {
     to.disjoint = false;
     return;
   }

@@ -218,9 +218,7 @@ class Tape {
   ZELLIGE_ALGEBRA constexpr bool symbolic() const { return symbolic_; }
 
  private:
-  ZELLIGE_ALGEBRA static constexpr bool small(Num a, Num b) {
-    return (a.id | b.id) == 0 && (a.v | b.v) >> 31 == 0;
-  }
+  ZELLIGE_ALGEBRA static constexpr bool small(Num a, Num b) { return (a.id | b.id) == 0 && (a.v | b.v) >> 31 == 0; }
   ZELLIGE_ALGEBRA constexpr bool known_zero(Num b) const { return b.v == 0 && (b.id == 0 || !symbolic_); }
   ZELLIGE_ALGEBRA constexpr Num guarded(Arith op, Num a, Num b) {
     if ((a.id == 0 && b.id == 0) || !symbolic_) guard(op, a.v, b.v);
@@ -236,8 +234,7 @@ class Tape {
     if (a.id == b.id && (op == Arith::min || op == Arith::max || op == Arith::bit_and)) return a;
     for (int i = 0; i < steps_.size(); ++i) {
       TapeStep const& s = steps_[i];
-      if (s.op == op && s.a.id == a.id && s.b.id == b.id && s.a.v == a.v && s.b.v == b.v)
-        return expression(i);
+      if (s.op == op && s.a.id == a.id && s.b.id == b.id && s.a.v == a.v && s.b.v == b.v) return expression(i);
     }
     steps_.push_back({op, a, b});
     return expression(steps_.size() - 1);

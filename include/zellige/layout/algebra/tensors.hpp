@@ -15,9 +15,7 @@ ZELLIGE_ALGEBRA constexpr Value coord_tensor(View layout) {
   for (ValueNode& n : zero.nodes) n.kind = n.kids < 0 ? ValueKind::number : ValueKind::arithmetic;
   return tensor(bundle(ValueKind::coordinates, zero), layout);
 }
-ZELLIGE_ALGEBRA constexpr Value identity_tensor(View shape) {
-  return coord_tensor(pair_up(shape, basis_like(shape)));
-}
+ZELLIGE_ALGEBRA constexpr Value identity_tensor(View shape) { return coord_tensor(pair_up(shape, basis_like(shape))); }
 /// Returns the iterator advanced by `offset`, an integer or a coordinate.
 ZELLIGE_ALGEBRA constexpr Value advance(Tape& t, View iterator, View offset) {
   Value const at = add(t, iterator[0], offset);

@@ -25,8 +25,7 @@ struct List {
   int room = 0;
 
   ZELLIGE_ALGEBRA constexpr List() {}
-  ZELLIGE_ALGEBRA constexpr List(T const* from, int n)
-      : data(n > 0 ? new T[size_t(n)] : nullptr), count(n), room(n) {
+  ZELLIGE_ALGEBRA constexpr List(T const* from, int n) : data(n > 0 ? new T[size_t(n)] : nullptr), count(n), room(n) {
     for (int i = 0; i < n; ++i) data[i] = from[i];
   }
   /// Constructs a list of one element, with capacity for `more` elements in total.
@@ -228,9 +227,7 @@ struct Value {
   ZELLIGE_ALGEBRA constexpr bool is(ValueKind k) const { return nodes.data[0].kind == k; }
   ZELLIGE_ALGEBRA constexpr bool is_layout() const { return is(ValueKind::layout); }
   ZELLIGE_ALGEBRA constexpr bool is_number() const { return is(ValueKind::number); }
-  ZELLIGE_ALGEBRA constexpr bool is_tuple() const {
-    return is(ValueKind::tuple) || is(ValueKind::arithmetic);
-  }
+  ZELLIGE_ALGEBRA constexpr bool is_tuple() const { return is(ValueKind::tuple) || is(ValueKind::arithmetic); }
   ZELLIGE_ALGEBRA constexpr int rank() const { return nodes.data[0].kids < 0 ? 1 : nodes.data[0].kids; }
   /// Returns a copy of a mode; View::operator[] returns a view of it.
   ZELLIGE_ALGEBRA constexpr Value operator[](int mode) const { return Value(View{nodes.data}[mode]); }
@@ -246,9 +243,7 @@ struct Value {
 };
 
 ZELLIGE_ALGEBRA constexpr Value leaf(ValueNode const& n) { return Value(n); }
-ZELLIGE_ALGEBRA constexpr ValueNode number_node(Num n, Path e = 0) {
-  return {-1, ValueKind::number, n, {}, e};
-}
+ZELLIGE_ALGEBRA constexpr ValueNode number_node(Num n, Path e = 0) { return {-1, ValueKind::number, n, {}, e}; }
 ZELLIGE_ALGEBRA constexpr ValueNode mode_node(Num shape, ScaledStride stride) {
   return {-1, ValueKind::layout, shape, stride.n, stride.e};
 }
@@ -311,8 +306,7 @@ ZELLIGE_ALGEBRA constexpr bool same_profile(View a, View b) {
 ZELLIGE_ALGEBRA constexpr Value shape_of(View l) {
   Value v = l;
   for (ValueNode& n : v.nodes) {
-    if (n.kind == ValueKind::layout)
-      n = {n.kids, n.kids < 0 ? ValueKind::number : ValueKind::tuple, n.s, {}, 0};
+    if (n.kind == ValueKind::layout) n = {n.kids, n.kids < 0 ? ValueKind::number : ValueKind::tuple, n.s, {}, 0};
   }
   return v;
 }
