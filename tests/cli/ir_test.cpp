@@ -95,52 +95,52 @@ TEST_F(Ir, AnUnknownInstructionHasANearestOne) {
 
 TEST_F(Ir, ALayoutIsInCutesNotation) {
   edit("(_64,_128):(_1,_64)", "(_64,_128):(_1,)");
-  refused("37:61: a layout in CuTe's notation: a number is expected");
+  refused("36:61: a layout in CuTe's notation: a number is expected");
 }
 
 TEST_F(Ir, AMissingTensorIsNamed) {
   edit("", "", "smem sA ");
-  refused("38:16: smem sA: unknown; known names are sC_out, sB, s_bias; did you mean sB?");
+  refused("37:16: smem sA: unknown; known names are sC_out, sB, s_bias; did you mean sB?");
 }
 
 TEST_F(Ir, AWordThatIsNoFactHasANearestOne) {
   edit(" vector 8", " vectr 8");
-  refused("44:68: expected 'vector', found vectr; did you mean vector?");
+  refused("43:61: expected 'vector', found vectr; did you mean vector?");
   edit(" own global", " owm global");
-  refused("44:146: 'owm' is no fact of this line, or stands before one that it follows; did you mean own?");
+  refused("43:139: 'owm' is no fact of this line, or stands before one that it follows; did you mean own?");
 }
 
 TEST_F(Ir, AnUnknownLineIsRefused) {
   edit("  channel A", "  chanel A");
   refused(
-      "39:3: no line that begins with 'chanel' is expected here; expected smem, channel, setup; did you mean "
+      "38:3: no line that begins with 'chanel' is expected here; expected smem, channel, setup; did you mean "
       "channel?");
 }
 
 TEST_F(Ir, ALineInAWrongPlaceIsRefused) {
   edit("  setup", "      setup");
-  refused("41:7: a line that begins with 'setup' is indented by 6 blanks; expected 2");
+  refused("40:7: a line that begins with 'setup' is indented by 6 blanks; expected 2");
 }
 
 TEST_F(Ir, LinesThatDoTheSameAgree) {
   edit("loads SM75_U32x4_LDSM_N reads", "reads");
   refused(
-      "55:52: '(1,2,2,1) size (1,128,128,64) by SM80_16x8x16_F32BF16BF16F32_TN' differs from '(1,2,2,1) size "
-      "(1,128,128,64) by SM80_16x8x16_F32BF16BF16F32_TN loads SM75_U32x4_LDSM_N' of line 43, which does the "
+      "54:45: '(1,2,2,1) size (1,128,128,64) by SM80_16x8x16_F32BF16BF16F32_TN' differs from '(1,2,2,1) size "
+      "(1,128,128,64) by SM80_16x8x16_F32BF16BF16F32_TN loads SM75_U32x4_LDSM_N' of line 42, which does the "
       "same");
 }
 
 TEST_F(Ir, StepsThatCopyTheSameTileAgree) {
-  edit("ahead 2 do copy_in %0 inside over t2 tensor sA vector 8 bytes 16",
-       "ahead 2 do copy_in %0 inside over t2 tensor sA vector 4 bytes 8");
+  edit("ahead 2 do copy_in %0 over t2 tensor sA vector 8 bytes 16",
+       "ahead 2 do copy_in %0 over t2 tensor sA vector 4 bytes 8");
   refused(
-      "52:71: 'vector 4 bytes 8 by SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>' differs from 'vector 8 bytes "
-      "16 by SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>' of line 46, which does the same");
+      "51:64: 'vector 4 bytes 8 by SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>' differs from 'vector 8 bytes "
+      "16 by SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>' of line 45, which does the same");
 }
 
 TEST_F(Ir, ACopyHasTheBytesOfItsElements) {
   edit("vector 8 bytes 16", "vector 8 bytes 8");
-  refused("44:5: step 'copy in bias': 8 elements of bf16 are 16 bytes, not 8");
+  refused("43:5: step 'copy in bias': 8 elements of bf16 are 16 bytes, not 8");
 }
 
 TEST_F(Ir, ATileThatNobodyCopiesIsRefused) {
@@ -151,7 +151,7 @@ TEST_F(Ir, ATileThatNobodyCopiesIsRefused) {
 TEST_F(Ir, ADeletedWaitIsRefusedByTheProof) {
   edit("", "", "wait_group");
   refused(
-      "54:7: gemm_k0: block reads A[0] in step 'mma ab' of iteration 0, but the cp.async copy of step 'copy "
+      "53:7: gemm_k0: block reads A[0] in step 'mma ab' of iteration 0, but the cp.async copy of step 'copy "
       "in A' of "
       "iteration 0 may still write it: 2 groups were committed after its own, and block has waited for none; "
       "wait_group 2 and then a barrier or release must come before this step");

@@ -62,7 +62,8 @@ TEST(Memory, SeparatesTensorsOfTheWorkspace) {
       if (program.views.count(a)) continue;
       const bool callers = std::count(program.inputs.begin(), program.inputs.end(), a) +
                            std::count(program.outputs.begin(), program.outputs.end(), a);
-      EXPECT_EQ(device.offset[a] < 0, callers) << p.name << " " << program.tensors[a].name;
+      const bool untouched = alive[a].second < 0;  // evaluated where it is read: a part of a concatenation
+      EXPECT_EQ(device.offset[a] < 0, callers || untouched) << p.name << " " << program.tensors[a].name;
       if (device.offset[a] < 0) continue;
       ++placed;
       EXPECT_LE(device.offset[a] + device.bytes[a], device.total) << p.name;
