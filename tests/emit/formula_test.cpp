@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
 
 #include "graph/elementwise.hpp"
 #include "graph/ops.hpp"
@@ -31,7 +32,7 @@ TEST(Formula, OfEachOperatorHoldsAllItsOperands) {
       const std::string text = formula(n, in, plan::DType::f32);
       for (const std::string& operand : in) EXPECT_NE(text.find(operand), std::string::npos) << text;
       if (scalar) EXPECT_NE(text.find("0.625f"), std::string::npos) << text;
-      EXPECT_EQ(text.find('{'), std::string::npos) << text;
+      EXPECT_FALSE(std::regex_search(text, std::regex("\\{[0-9]"))) << text;  // no operand is left out
     }
     ++seen[right];
   }

@@ -32,7 +32,7 @@ def test_a_sample_is_right(case):
 def test_samples_have_programs():
     """Samples that are left to torch whole say nothing of programs."""
     if len(programs) == len(CASES):  # all of them ran
-        lowest = 10 if SHARE else 3 if DEVICE == "cpu" else 6  # a GPU has other dtypes, so its 60 are others, and more of them views
+        lowest = 10 if SHARE else 4 if DEVICE == "cpu" else 6  # a GPU has other dtypes, so its 60 are others, and more of them views
         assert sum(n > 0 for n in programs) >= len(CASES) / lowest
 
 
