@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/builder.hpp"
 #include "graph/rows.hpp"
 #include "number/ball.hpp"
 #include "number/field_dot.hpp"
@@ -136,6 +137,14 @@ TEST(Balls, DoNotUnderflow) {
   EXPECT_TRUE(disjoint(x, third));
 }
 
+/// Returns a graph of products, which random graphs do not draw, since those of many numbers leave float64.
+graph::KernelGraph products(std::uint64_t seed) {
+  graph::Builder b("products");
+  const auto x = b.input("x", {2, 1 + static_cast<std::int64_t>(seed % 7), 4}, graph::DType::f32);
+  b.output(graph::prod(x, 1, seed % 2 == 0));
+  return b.build();
+}
+
 /// The meaning here is the reference's: every operator, at both levels, over random graphs.
 TEST(Evaluate, AgreesWithTheReference) {
   graph::ReferenceOptions exact;
@@ -143,7 +152,7 @@ TEST(Evaluate, AgreesWithTheReference) {
   int compared = 0, classes = 0;
   std::map<OpKind, int> kinds;
   for (std::uint64_t seed = 1; seed <= 800; ++seed) {
-    const graph::KernelGraph whole = random_graphs::random_graph(seed);
+    const graph::KernelGraph whole = seed % 50 != 0 ? random_graphs::random_graph(seed) : products(seed / 50);
     graph::KernelGraph g = whole;
     try {
       g = shrink(whole, whole, match(whole, whole)).a;
