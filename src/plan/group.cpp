@@ -118,7 +118,7 @@ class Grouping {
   /// If the elementwise node `i` is between two chained wgmma matmuls and is kept in registers, adds a task that
   /// evaluates it into registers, and returns true. Otherwise returns false.
   bool place_precomputed(int i) {
-    const int scores = accumulators_to_keep_in(selected_, i);
+    const int scores = accumulators_to_keep_in(selected_, sections_, i);
     if (scores >= 0) hold(i, plan_.rmem_of(scores));
     return scores >= 0;
   }

@@ -149,14 +149,14 @@ std::optional<std::string> warpgroup_chain(Selection& selected, const Program& p
   return "";
 }
 
-int accumulators_to_keep_in(const Selection& selected, int node) {
+int accumulators_to_keep_in(const Selection& selected, const Sections& sections, int node) {
   const TileProgram& p = selected.program;
   for (const auto& [sums, m] : selected.matmuls) {
     if (!m.chained()) continue;
     const std::vector<int> readers = p.consumers(node);
     const int operand = p.nodes[sums].in[0];
     const bool precomputed = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
-    const bool here = Sections(p).inside(node) && p.nodes[node].shape == p.nodes[m.a_from].shape;
+    const bool here = sections.inside(node) && p.nodes[node].shape == p.nodes[m.a_from].shape;
     if (precomputed || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
   }
   return -1;

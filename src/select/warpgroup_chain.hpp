@@ -29,6 +29,8 @@ std::optional<std::string> warpgroup_chain(Selection&, const Program&, const tar
 /// - the value of the second matmul's A operand, because the operand's registers are being read by the
 ///   second matmul of the preceding iteration;
 /// - a value with several users that is expensive to recompute (it loads data or computes a tanh).
-int accumulators_to_keep_in(const Selection&, int node);
+///
+/// `Sections` are those of the selection's program.
+int accumulators_to_keep_in(const Selection&, const Sections&, int node);
 
 }  // namespace zellige::plan
