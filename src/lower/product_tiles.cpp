@@ -41,8 +41,8 @@ constexpr ProductTile of_warpgroups[] = {
 /// M, and the rows of A its N.
 constexpr ProductTile of_few_rows[] = {{64, 16, 64, 128, true}, {64, 32, 64, 128, true}, {64, 64, 64, 128, true}};
 constexpr std::int64_t few_rows = 9;  // with fewer rows at least half of N = 16 is wasted
-/// Candidates on wgmma with A and B swapped, for a larger M that tiles of 128 rows would leave partly
-/// empty, such as 300. N (0 here) is set to one of odd_rows().
+/// Candidates on wgmma with A and B swapped, for a larger M that tiles of 128 rows would leave partly empty, such as 300,
+/// or that they fill but leave multiprocessors idle, such as 384. N (0 here) is set to one of odd_rows().
 constexpr ProductTile of_odd_rows[] = {{64, 0, 64, 128, true}, {128, 0, 64, 256, true}, {256, 0, 64, 256, true}};
 
 /// Collects the candidate tiles of a matmul with their estimated times.
@@ -71,7 +71,8 @@ class Choice {
     if (fits_warpgroups())
       for (const std::int64_t rows : odd_rows(size_.m))
         for (ProductTile t : of_odd_rows)
-          if (t.n = rows; size_.n % t.m == 0 && has_instruction(t)) consider(t, us_of_warpgroups(t));
+          if (t.n = rows; size_.n % t.m == 0 && has_instruction(t) && (leaves_rows_empty() || runs_at_once(t)))
+            consider(t, us_of_warpgroups(t));
     std::ranges::stable_sort(found_, {}, &Costed::us);
     std::vector<ProductTile> tiles;
     for (const Costed& c : found_) tiles.push_back(c.tile);
@@ -91,6 +92,11 @@ class Choice {
     const auto type = graph::name(size_.dtype);
     return target::find_warpgroup_mma(target_, type, type, graph::name(graph::DType::f32), t.n) != nullptr;
   }
+
+  /// Returns whether tiles of 128 rows would leave some of their rows empty.
+  bool leaves_rows_empty() const { return size_.m % 128 != 0; }
+  /// Returns whether each multiprocessor has at most one tile.
+  bool runs_at_once(const ProductTile& t) const { return tiles(t) <= target_.multiprocessors; }
 
   void consider(const ProductTile& t, double us) { found_.push_back({us, t}); }
 
@@ -214,7 +220,7 @@ std::vector<std::int64_t> odd_rows(std::int64_t m) {
   if (m <= block / 2) return result;
   const auto add = [&](std::int64_t parts, std::int64_t unit) {
     const std::int64_t t = ceil_div(ceil_div(m, parts), unit) * unit;
-    if (parts <= max_parts && t * parts < ceil_div(m, block) * block && std::ranges::count(result, t) == 0)
+    if (parts <= max_parts && t * parts <= ceil_div(m, block) * block && std::ranges::count(result, t) == 0)
       result.push_back(t);
   };
   const std::int64_t minimum = ceil_div(m, limit);

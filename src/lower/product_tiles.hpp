@@ -33,8 +33,8 @@ inline bool pairs_pay(std::int64_t m, std::int64_t n, std::int64_t iterations) {
   return iterations >= min_iterations_of_pairs && n >= 2 * m;
 }
 
-/// Returns tile heights (numbers of rows) for a matmul with m rows: multiples of 8, at most 256, with which
-/// fewer unused rows are computed than with tiles of 128 rows. For example 152, 160 and 112 for 300 rows.
+/// Returns tile heights (numbers of rows) for a matmul with m rows: multiples of 8, at most 256, with which no more
+/// unused rows are computed than with tiles of 128 rows. For example 152, 160 and 112 for 300 rows; 192 and 128 for 384.
 /// Returns an empty list for m <= 64; product_tiles() has other candidates there.
 std::vector<std::int64_t> odd_rows(std::int64_t m);
 

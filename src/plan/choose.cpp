@@ -156,21 +156,27 @@ class Choice {
   }
 
   /// Completes one form of the kernel (way of using shared memory and warps) in the member `plan`, starting from the
-  /// plan `ordered` whose `tasks` are in these phases. Returns whether it fits the shared memory. If it does not,
-  /// or if earlier forms did not, adds a note about it to `reasons`. `what` describes the form in this note.
-  bool fits(const Kernel& ordered, const Tasks& tasks, OrderedTasks phases, const std::string& what,
+  /// plan `ordered` whose `tasks` are in these phases. Returns whether it fits the shared memory, if need be with fewer
+  /// stages of a TMA producer's ring. If it does not, or if earlier forms did not, adds a note about it to `reasons`.
+  /// `what` describes the form in this note.
+  bool fits(Kernel ordered, const Tasks& tasks, const OrderedTasks& phases, const std::string& what,
             bool barrier_after_loop = false) {
-    plan = ordered;
-    slice_fragments(plan, tasks, phases);
-    build_agents(plan, tasks, phases, barrier_after_loop);
-    plan.registers = registers_of_thread(plan, tasks, target_);
-    if (place_buffers(plan, target_)) {
-      if (!reasons.empty()) reasons.push_back(what + ": selected");
-      return true;
-    }
-    reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, plan.shared_bytes, target_.name,
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    do {
+      plan = ordered;
+      OrderedTasks sliced = phases;
+      slice_fragments(plan, tasks, sliced);
+      build_agents(plan, tasks, sliced, barrier_after_loop);
+      plan.registers = registers_of_thread(plan, tasks, target_);
+      if (place_buffers(plan, target_)) {
+        if (!reasons.empty()) reasons.push_back(what + ": selected");
+        return true;
+      }
+      least = std::min(least, plan.shared_bytes);
+    } while (shorten_ring(ordered, tasks, phases, plan.shared_bytes - target_.shared_per_block));
+    reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, least, target_.name,
                                   target_.shared_per_block));
-    minimum = std::min(minimum, plan.shared_bytes);
+    minimum = std::min(minimum, least);
     return false;
   }
 

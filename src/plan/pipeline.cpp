@@ -94,6 +94,11 @@ int ring_depth(const Kernel& plan, const Tasks& tasks, const target::Target& tar
   return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }
 
+/// Returns whether a TMA producer fills the tensors that these tasks load in each iteration.
+bool fills_ring_by_tma(const Tasks& tasks, const std::vector<int>& copied_each) {
+  return !copied_each.empty() && tasks[copied_each.front()].copy.by_tensor_map();
+}
+
 }  // namespace
 
 int copy_stages(const CopiedLoop& l, const target::Target& target) {
@@ -144,7 +149,7 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
   for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
   for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
-  const bool uses_tma = !copies.empty() && tasks[copies.front()].copy.by_tensor_map();
+  const bool uses_tma = fills_ring_by_tma(tasks, copies);
   const int stages = copies.empty() ? 1
                      : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
                                     : copy_stages({plan.program.grid.count(), plan.program.loop, plan.program.threads(),
@@ -152,6 +157,17 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
                                                   target);
   for (int t : copies) plan.tensors[tasks[t].buffer].stages = stages;
   return result;
+}
+
+bool shorten_ring(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, std::int64_t bytes) {
+  const std::vector<int>& copies = phases.copied_each;
+  if (!fills_ring_by_tma(tasks, copies)) return false;
+  std::int64_t stage_bytes = 0;
+  for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
+  const auto fewer = static_cast<int>((bytes + stage_bytes - 1) / stage_bytes);
+  if (plan.stages() - fewer < 2) return false;
+  for (int t : copies) plan.tensors[tasks[t].buffer].stages -= fewer;
+  return true;
 }
 
 LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const OrderedTasks& phases) {

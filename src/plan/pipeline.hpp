@@ -32,6 +32,11 @@ enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 /// `Blocks` how output tiles are assigned to blocks.
 OrderedTasks pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
+/// Takes stages from a TMA producer's ring until at least `bytes` bytes are saved. The first choice of stages assumes
+/// that tensors of the epilogue reuse the ring's memory, which those loaded before the loop cannot. Returns false, and
+/// changes nothing, if there is no such ring or fewer than two stages would be left.
+bool shorten_ring(Kernel&, const Tasks&, const OrderedTasks&, std::int64_t bytes);
+
 /// Where a kernel needs barriers besides those between the phases of a section.
 struct LoopBarriers {
   bool before = false;  // between the loads before the loop and the loop

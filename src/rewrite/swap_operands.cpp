@@ -1,5 +1,5 @@
 // Swaps A and B of a matmul (C^T = B^T A^T), so that the weights' columns fill the 64 rows of wgmma's
-// accumulator. It applies to small M, and to M that is no multiple of 64.
+// accumulator. It applies to small M, to M that is no multiple of 64, and to M of more than two warpgroups.
 //
 // With M = 16, (16 x K) (K x 64) fills a quarter of an m64n64k16, but (64 x K) (K x 16) fills an m64n16k16. Both
 // operands are loaded by TMA. Tiles are permuted where they are loaded and stored, which moves no data, because a
@@ -7,7 +7,7 @@
 // It applies if all of these hold:
 //
 // - wgmma has an instruction with N = M, where M is the number of rows of the block's tile;
-// - M is no multiple of 64 and, if it is less than 64, the grid does not split the rows;
+// - M is no multiple of 64, or more than 128, and, if it is less than 64, the grid does not split the rows;
 // - the tile has 64 or 128 columns;
 // - the grid has enough blocks to saturate DRAM;
 // - the loop only multiplies the tiles that it loads, and everything after the loop is elementwise.
@@ -96,8 +96,8 @@ class OperandSwap {
     if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
     const Shape& out = shape(op.outputs[0]);
     const std::int64_t m = out[out.size() - 2], n = out.back();
-    // Rows that fill a warpgroup need no swap, and a swap does not help fewer rows that the grid splits.
-    if (m < min_rows || m % columns_unit != 0 || m % warpgroup_rows == 0 ||
+    // Rows that fill one or two warpgroups need no swap, and a swap does not help fewer rows that the grid splits.
+    if (m < min_rows || m % columns_unit != 0 || (m % warpgroup_rows == 0 && m <= max_columns) ||
         (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
         !has_instruction(from_.tensors[op.inputs[0]].dtype, m) || graph::size(out) != m * n ||
         n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
