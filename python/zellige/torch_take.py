@@ -19,9 +19,9 @@ from .torch_programs import Programs
 UPDATE = torch.ops.aten.copy_.default
 # a program whose expected time exceeds the estimate for torch's kernels by this factor is not compiled
 HOPELESS = 4.0
-# a part that costs the host more is taken if it saves the GPU this many times as much: the host may be the slower
-# of the two in the rest of the graph
-HOSTS_WORTH = 3.0
+# a part that costs the host more is taken if the graph saves at least this share of that in all: the estimates of the
+# host's time are not exact
+HOSTS_DOUBT = 0.25
 # the host's time does not count while the GPU takes this many times as long for the graph
 HOSTS_SLACK = 1.5
 
@@ -252,16 +252,16 @@ class Taking:
 
     def pays(self, before, after, now=None) -> bool:
         """Returns true if a cost `after` in place of `before` makes the graph faster: neither the GPU nor the host takes
-        longer, and one of them takes less time; or the host takes longer, and the GPU saves a multiple of that, or the
-        GPU clearly saves time and is the slower of the two in the graph. `now`: the cost of the same operators that
-        self.graph includes; None: `before`."""
+        longer, and one of them takes less time; or the host takes longer, and the graph as a whole nevertheless takes
+        less time, or the GPU clearly saves time and is the slower of the two in the graph. `now`: the cost of the same
+        operators that self.graph includes; None: `before`."""
         saves = before - after
         if self.settled:
             graph = self.graph + (after - before) if now else self.graph
         else:
             graph = self.graph - (now or before) + after
         gpu_counts = graph.gpu > HOSTS_SLACK * graph.host and after.gpu < torch_mixed.CLEARLY * before.gpu
-        hidden = gpu_counts or after.total() < before.total() and saves.gpu > -HOSTS_WORTH * saves.host
+        hidden = gpu_counts or (graph + saves).total() - graph.total() > -HOSTS_DOUBT * saves.host
         loses = after.gpu > 1.02 * before.gpu + 0.2 or (-saves.host > torch_costs.PART and not hidden)
         return not loses and (gpu_counts or after.gpu < 0.95 * before.gpu or after.total() < before.total())
 
