@@ -106,6 +106,28 @@ __global__ void unrolled(CUTE_GRID_CONSTANT Tma const tma, int m, int n, uint64_
   EXPECT_EQ(text.find("bra"), std::string::npos) << text;
 }
 
+// A thread index is known not to be negative: coordinates of a partition that stay inside the tile for every thread are
+// compared with its extents by nothing.
+TEST(CompatHeaders, ComparisonsThatEveryThreadPassesAreDropped) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const unit = file_of("inside.cu", R"(#include <cute/tensor.hpp>
+using namespace cute;
+using Whole = Shape<_64, _64>;
+__global__ void inside(double* out) {
+  auto const mma = make_tiled_mma(SM80_8x8x4_F64F64F64F64_TN{}, Layout<Shape<_2, _2>>{}, Tile<_16, _16, _16>{});
+  auto const mine = mma.get_slice(threadIdx.x);
+  Tensor c = mine.partition_C(make_tensor(make_gmem_ptr(out), Layout<Whole>{}));
+  Tensor at = mine.partition_C(make_identity_tensor(Whole{}));
+  CUTE_UNROLL
+  for (int i = 0; i < size(c); ++i)
+    if (elem_less(at(i), Whole{})) c(i) = 1;
+}
+)");
+  std::string const text = ptx_of(unit, "-arch=sm_80");
+  ASSERT_NE(text, "");
+  EXPECT_EQ(text.find("setp"), std::string::npos) << text;
+}
+
 // A lambda that multiplies: nvcc inlines it after it has ordered the lambda's sums, as with CuTe's headers, so the limit
 // is computed from the argument n as written. A shorter lambda is inlined before that, and k - column is hoisted out of
 // the loop. An attention kernel was 3% slower so.

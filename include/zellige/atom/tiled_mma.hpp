@@ -18,13 +18,18 @@ struct ThrMMA;
 
 namespace detail {
 /// Returns a thread index, such as the unsigned threadIdx.x, as an int, because index arithmetic on mixed signs would
-/// use 64 bits. Returns static integers unchanged.
+/// use 64 bits. In device code nvcc assumes that an unsigned index is below 2^31: it then divides without a sign, and
+/// drops comparisons that the range of a coordinate decides. Returns static integers unchanged.
 template <integral I>
 ZELLIGE_HOST_DEVICE constexpr auto thread_number(I const& thread) {
-  if constexpr (is_static_integer_v<I>)
+  if constexpr (is_static_integer_v<I>) {
     return thread;
-  else
+  } else {
+#if defined(__CUDA_ARCH__)
+    if constexpr (sizeof(I) == 4 && I(-1) > I(0)) __builtin_assume(thread <= I(0x7fffffff));
+#endif
     return int(thread);
+  }
 }
 }  // namespace detail
 
