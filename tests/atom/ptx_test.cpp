@@ -90,6 +90,11 @@ TEST(Ptx, HasEveryCallOfSm90) {
                                            "wgmma.mma_async.sync.aligned.m64n40k16.f16.f16.f16",
                                            "wgmma.mma_async.sync.aligned.m64n40k32.f16.e4m3.e4m3"};
   for (const std::string& mnemonic : wanted) EXPECT_NE(ptx.find(mnemonic), std::string::npos) << mnemonic;
+  // The loops of mbarrier_wait and mbarrier_wait_cluster leave forward, as CuTe's do, and ptxas makes the same of both.
+  int loops = 0;
+  for (std::size_t at = 0; (at = ptx.find("@p bra done;\nbra waiting;\ndone:\n", at)) != std::string::npos; ++at)
+    ++loops;
+  EXPECT_EQ(loops, 2);
 }
 
 /// Returns the number of instructions of a kernel in `ptx` between its load and its store, without the moves that

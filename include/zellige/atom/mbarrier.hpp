@@ -139,14 +139,17 @@ ZELLIGE_CALL bool mbarrier_try_wait(smem<uint64_t> barrier, unsigned parity) {
   return done != 0;
 #endif
 }
-/// Waits until the barrier's phase of parity `parity` (0 or 1) has completed, with acquire semantics in the block.
+/// Waits until the barrier's phase of parity `parity` (0 or 1) has completed, with acquire semantics in the block. The
+/// loop leaves by one branch and repeats by another, as CuTe's does, so that ptxas compiles both alike: with a single
+/// conditional branch back, kernels were seen with 32 more registers, and with 14 fewer.
 ZELLIGE_CALL void mbarrier_wait(smem<uint64_t> barrier, unsigned parity) {
 #if defined(ZELLIGE_EMULATE)
   emulate::mbarrier_wait(barrier, parity);
 #else
   asm volatile(
       "{\n.reg .pred p;\nwaiting:\n"
-      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra waiting;\n}" ::"r"(smem_address(barrier)),
+      "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra done;\nbra waiting;\ndone:\n}" ::"r"(
+          smem_address(barrier)),
       "r"(parity)
       : "memory");
 #endif
@@ -159,8 +162,8 @@ ZELLIGE_CALL void mbarrier_wait_cluster(smem<uint64_t> barrier, unsigned parity)
 #else
   asm volatile(
       "{\n.reg .pred p;\nwaiting:\n"
-      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n@!p bra waiting;\n}" ::"r"(
-          smem_address(barrier)),
+      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n@p bra done;\nbra waiting;\ndone:\n}" ::
+          "r"(smem_address(barrier)),
       "r"(parity)
       : "memory");
 #endif
