@@ -65,6 +65,27 @@ __global__ void warpgroup(float* f, uint64_t a, uint64_t b) {
   for (int i = 0; i < 4; ++i) f[i] = d[i] + float(g.reg32_[0]);
 }
 
+/// Constants that have no address in device code.
+struct Fixed {
+  static constexpr uint64_t hint = 0;
+  static constexpr uint16_t mask = 3;
+  static constexpr int bytes = 128;
+};
+
+__global__ void constants(float* f, CUTE_GRID_CONSTANT CUtensorMap const map) {
+  __shared__ uint64_t full;
+  __shared__ alignas(128) float tile[256];
+  SM90_TMA_LOAD_5D::copy(&map, &full, Fixed::hint, tile, 0, 0, 1, 2, 3);  // cp.async.bulk.tensor.5d.shared::cluster
+  SM90_TMA_LOAD::copy(&map, &full, Fixed::hint, tile, 0, 1);              // cp.async.bulk.tensor.2d.shared::cluster
+  SM90_TMA_LOAD_MULTICAST_2D::copy(&map, &full, Fixed::mask, Fixed::hint, tile, 0,
+                                   1);  // cp.async.bulk.tensor.2d.shared::cluster.global.mb
+  SM90_TMA_LOAD_IM2COL_MULTICAST_3D::copy(&map, &full, Fixed::mask, tile, 0, 1, 2,
+                                          uint16_t(1));    // cp.async.bulk.tensor.3d.shared::cluster.global.im2col
+  SM90_BULK_COPY_G2S::copy(f, &full, tile, Fixed::bytes);  // cp.async.bulk.shared::cluster.global
+  SM90_BULK_COPY_S2G::copy(tile, f, Fixed::bytes);         // cp.async.bulk.global.shared::cta
+  SM90_BULK_COPY_G2S::PREFETCH::copy(f, Fixed::bytes);     // cp.async.bulk.prefetch.L2.global
+}
+
 __global__ void tma(float* f, CUTE_GRID_CONSTANT CUtensorMap const map, TmaDescriptor* out) {
   __shared__ uint64_t full;
   __shared__ alignas(128) float tile[256];
