@@ -332,6 +332,27 @@ void f(Pixel* from, float* to) {
   }
 }
 
+// Each thread along K would store the sum of its part of K; its sums in registers are taken, to be added by the caller.
+TEST(CompatHeaders, CooperativeGemmDoesNotStorePartialSums) {
+  for (bool const stored : {false, true}) {
+    CommandResult const result = run(ZELLIGE_CXX + flags + "-fsyntax-only " +
+                                     file_of("partial.cpp", R"(#include <cute/tensor.hpp>
+using namespace cute;
+void f(float* p) {
+  auto const mma = make_tiled_mma(UniversalFMA<float>{}, Layout<Shape<_2, _2, _2>>{});
+  Tensor ab = make_tensor(p, Layout<Shape<_8, _8>>{});
+  Tensor c = make_tensor(p, Layout<Shape<_8, _8>>{});
+  Tensor sums = mma.get_slice(0).partition_fragment_C(c);
+  cooperative_gemm(0, mma, )" + std::string(stored ? "1.f, ab, ab, 0.f, c" : "ab, ab, sums") +
+                                                                ");\n}\n"));
+    EXPECT_EQ(result.status == 0, !stored) << result.text;
+    EXPECT_EQ(result.text.find("cooperative_gemm: the threads along K hold partial results of the same elements") !=
+                  std::string::npos,
+              stored)
+        << result.text;
+  }
+}
+
 // A pipeline of no stages has nothing to acquire.
 TEST(CompatHeaders, AStorePipelineOfNoStagesCannotBeAcquired) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";

@@ -66,12 +66,21 @@ TEST(TiledApis, ElementTypesByEveryName) {
   EXPECT_EQ(answer("upcast", {"_4:_1", "2"}), "_2:_1");
   EXPECT_EQ(answer("recast_layout", {"_4:_1", "half", "float7"}), "element type float7 is unknown");
 }
-TEST(TiledApis, PartialSumsAreNotCopied) {
-  for (std::string const part : {"C", "C_atom"})
-    EXPECT_EQ(
-        answer("tiled_copy_mma_print", {"UniversalCopy<uint32_t>", "half_t", "SM80_16x8x16_F16F16F16F16_TN",
-                                        "(_2,_2,_2):(_1,_2,_4)", "(_,_,_)", part}),
-        "make_tiled_copy_" + part + ": the threads along K hold partial results of the same elements; add them first");
+/// Threads along K copy the elements that the same threads copy without them: stride 0 in the layout.
+TEST(TiledApis, ThreadsAlongKCopyTheSameElements) {
+  Copy_Atom<UniversalCopy<uint32_t>, half_t> const atom;
+  auto const mma = make_tiled_mma(SM80_16x8x16_F16F16F16F16_TN{}, Layout<Shape<_2, _2, _2>>{});
+  auto const expect = [&](auto const& tiled, std::string const& part, std::string const& tiler, std::string const& tv) {
+    std::string const text = to_text(tiled);
+    EXPECT_EQ(text.find("TiledCopy\n  Tiler_MN:       " + tiler + "\n  TiledLayout_TV: " + tv + "\n"), 0u) << text;
+    EXPECT_EQ(answer("tiled_copy_mma_print", {"UniversalCopy<uint32_t>", "half_t", "SM80_16x8x16_F16F16F16F16_TN",
+                                              "(_2,_2,_2):(_1,_2,_4)", "(_,_,_)", part}),
+              text);
+  };
+  expect(make_tiled_copy_C(atom, mma), "C", "(_32,_16)",
+         "((_4,_8,_2,_2,_2),((_2,_2),(_1,_1))):((_64,_1,_16,_256,_0),((_32,_8),(_0,_0)))");
+  expect(make_tiled_copy_C_atom(atom, mma), "C_atom", "((_8,_2):(_1,_16),(_8,_2):(_2,_1))",
+         "((_4,_8,_2,_2,_2),_2):((_16,_1,_8,_64,_0),_128)");
 }
 TEST(TiledApis, ComposedOperandsWhereTheyCannotBe) {
   EXPECT_EQ(answer("logical_product", {"(_2,_3):(_1,_2)", "Sw<3,3,3> o _0 o (_8,_64):(_64,_1)"}),

@@ -117,7 +117,8 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, TiledMMA<Args.
 
 /// Sets C = store(alpha * load_a(A) * load_b(B)^T + beta * load_c(C)), where A is (M, K), B is (N, K) and C is
 /// (M, N). All threads of `mma` call it; thread `tid` writes its own elements of C. C is not read if beta is 0.
-/// Fails to compile if static extents of A, B and C differ.
+/// Fails to compile if static extents of A, B and C differ, or if `mma` has more than one thread along K: each of these
+/// would store the sum of its part of K.
 template <class... Args, class Alpha, tensor_like A, tensor_like B, class Beta, tensor_like C, class LoadA = as_it_is,
           class LoadB = as_it_is, class LoadC = as_it_is, class Store = as_it_is, class CopyA = DefaultCopy,
           class CopyB = DefaultCopy, class CopyInC = DefaultCopy, class CopyOutC = DefaultCopy>
@@ -130,6 +131,8 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
   using CT = remove_cvref_t<C>;
   using T = typename CT::value_type;
   static_assert(A::rank == 2 && B::rank == 2 && CT::rank == 2, "cooperative_gemm: A is (M, K), B (N, K) and C (M, N)");
+  static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
+                "cooperative_gemm: the threads along K hold partial results of the same elements");
   constexpr detail::Misfit misfit = detail::find_misfit<CT, A, B, CT>();
   if constexpr (misfit != detail::Misfit::none) {
     detail::refuse_product<Algorithm::cooperative_gemm, misfit>(a, b, c);

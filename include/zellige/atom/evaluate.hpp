@@ -125,15 +125,9 @@ inline algebra::CopyTiling copy_tiling(CopyAtomValue const& atom, Value const& t
   return {tv_and_tiler[0], tv_and_tiler[1], atom.reference, side == 'S' ? atom.source : atom.destination};
 }
 /// Returns the pair (layout_tv, tiler) of the TiledCopy that make_tiled_copy_A, _B or _C makes for operand m.part (A,
-/// B or C) of the TiledMMA `m`. If `smallest`, returns that of make_tiled_copy_C_atom. Throws LayoutError for operand
-/// C if several threads hold partial results of one element, that is, if the MMA has threads along K.
+/// B or C) of the TiledMMA `m`. If `smallest`, returns that of make_tiled_copy_C_atom.
 inline Value operand_tiling(Tape& t, CopyAtomValue const& atom, algebra::MmaTiling const& m, bool smallest) {
   using namespace algebra;
-  if (m.part == MmaPart::c && !t.failed() && !size_of(t, m.vmnk[3]).is(1)) {
-    throw LayoutError(std::string("make_tiled_copy_") + (smallest ? "C_atom" : "C") +
-                          ": the threads along K hold partial results of the same elements; add them first",
-                      {Rule::copy_threads, size_of(t, m.vmnk[3]).v, 1});
-  }
   if (smallest) return accumulator_tiling(t, m, number(size_of(t, atom.source[1])));
   Value tile = empty(ValueKind::tuple);
   for (int i = 0; i < 2; ++i) tile.add(number(size_of(t, permutation_mnk(t, m, m.mode_of(i)))));

@@ -187,22 +187,17 @@ template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_B(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   return make_tiled_copy_impl(atom, mma.get_layoutB_TV(), make_shape(tile_size<1>(mma), tile_size<2>(mma)));
 }
-/// Returns a TiledCopy in which each thread copies its own fragment of accumulator C of `mma`. Fails to compile if
-/// `mma` has more than one thread along K.
+/// Returns a TiledCopy in which each thread copies its own fragment of accumulator C of `mma`. Threads along
+/// K copy the same elements: after their sums are added, let one of them store.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
-  static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
-                "make_tiled_copy_C: the threads along K hold partial results of the same elements; add them first");
   return make_tiled_copy_impl(atom, mma.get_layoutC_TV(), make_shape(tile_size<0>(mma), tile_size<1>(mma)));
 }
 /// Returns a TiledCopy for the smallest tile of accumulator C in which each thread has as many values as one copy
-/// instruction moves. Fails to compile if `mma` has more than one thread along K.
+/// instruction moves. Threads along K copy the same elements, as with make_tiled_copy_C.
 template <class... C, class... M>
 ZELLIGE_HOST_DEVICE constexpr auto make_tiled_copy_C_atom(Copy_Atom<C...> const& atom, TiledMMA<M...> const& mma) {
   using Tiled = TiledMMA<M...>;
-  static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
-                "make_tiled_copy_C_atom: the threads along K hold partial results of the same elements; add "
-                "them first");
   auto const tiling = invoke<TiledOp::accumulator_tiling>(
       Int<int(MmaPart::c)>{}, typename Tiled::AtomLayoutC_TV{}, typename Tiled::AtomShape_MNK{},
       mma.get_thr_layout_vmnk(), typename Tiled::Permutation{}, Int<Copy_Atom<C...>::NumValSrc>{});
