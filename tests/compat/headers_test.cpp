@@ -83,6 +83,35 @@ template __global__ void copied<1024, 128, DefaultCopy>(float*, float*);
   EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{2, 0}, {0, 8}, {0, 0}, {0, 0}}));
 }
 
+// The threads that copy a tile of 192 x 64 spread over its modes, of 8, 8, 3 and 8 vectors, as with CuTe's headers: each
+// computes one swizzled address, and the other 11 are that and a constant. The way back needs no other address.
+TEST(CompatHeaders, AThreadOfACooperativeCopyComputesOneSwizzledAddress) {
+  if (!have_nvcc()) GTEST_SKIP() << "no nvcc";
+  std::string const unit = file_of("spread.cu", R"(#include <cute/tensor.hpp>
+using namespace cute;
+using Global = Layout<Shape<_192, _64>>;
+using Shared = decltype(composition(Swizzle<3, 3, 3>{}, Layout<Shape<Shape<_64, _3>, Shape<_8, _8>>,
+                                                               Stride<Stride<_1, _512>, Stride<_64, Int<1536>>>>{}));
+__global__ void spread(half_t* from, half_t* to) {
+  extern __shared__ half_t memory[];
+  Tensor shared = make_tensor(make_smem_ptr(memory), Shared{});
+  cooperative_copy<128, 128>(threadIdx.x, make_tensor(make_gmem_ptr(from), Global{}), shared);
+  __syncthreads();
+  cooperative_copy<128, 128>(threadIdx.x, shared, make_tensor(make_gmem_ptr(to), Global{}));
+}
+)");
+  std::string const text = ptx_of(unit, "-arch=sm_80");
+  ASSERT_NE(text, "");
+  auto const count = [&](std::string const& what) {
+    int n = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("xor.b32"), 1) << text;
+  EXPECT_EQ(count("st.shared.v4"), 12) << text;
+  EXPECT_EQ(count("st.global.v4"), 12) << text;
+}
+
 // A TMA copy out of a tensor whose extents come at run time into a static one: one load a stage, and no loop.
 TEST(CompatHeaders, TmaCopiesAreUnrolledOverTheStaticTensor) {
   if (!have_nvcc()) GTEST_SKIP() << "no nvcc";

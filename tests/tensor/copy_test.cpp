@@ -225,6 +225,10 @@ void check_pairs() {
   check_together<threads, bits>(Layout<Shape<_16, _8>, Stride<_12, _1>>{}, Row{});
   check_together<threads, bits>(Layout<Shape<_5, _12>, Stride<_12, _1>>{}, Layout<Shape<_5, _12>, Stride<_16, _1>>{});
   check_together<threads, bits, short>(Column{}, Column{});
+  // 192 elements of which 48 groups of 4 are contiguous in both: 32 threads spread over modes of 2, 3 and 8.
+  check_together<threads, bits>(
+      Layout<Shape<_24, _8>>{},
+      composition(Swizzle<2, 2, 3>{}, Layout<Shape<Shape<_8, _3>, _8>, Stride<Stride<_1, _64>, _8>>{}));
 }
 TEST(CooperativeCopy, ByVectorsAndSwizzles) {
   check_pairs<1, 128>();

@@ -77,16 +77,64 @@ struct element_by {
     dst(i) = src(i);
   }
 };
-/// Copies the elements with linear coordinates tid, tid + threads, tid + 2 threads, ... from src to dst.
+/// True if layout L can be sliced whatever its numbers are. A slice of a swizzle with an offset other than 0 cannot: where
+/// the sum of offset and index carries into bits that the swizzle reads, no layout has its elements.
+template <class L>
+inline constexpr bool slices_always = true;
+template <class A, class O, class L>
+inline constexpr bool slices_always<ComposedLayout<A, O, L>> = slices_always<L>;
+template <int B, int M, int S, class O, class Shape, class Stride>
+inline constexpr bool slices_always<ComposedLayout<Swizzle<B, M, S>, O, Layout<Shape, Stride>>> =
+    is_constant<0, O>::value;
+/// True if T gives each of `threads` threads an index, and layouts S and D can be divided by it at compile time.
+template <int threads, class T, class S, class D>
+inline constexpr bool can_share =
+    static_product<remove_cvref_t<decltype(lvalue<T const>().shape())>> == threads &&
+    !plan<Op::logical_divide, S, T>::value.refusal && !plan<Op::logical_divide, D, T>::value.refusal;
+/// The layout that spreads threads over the modes of layout L, of static shape.
+template <int threads, class L>
+using spread = remove_cvref_t<decltype(domain_distribute(lvalue<L const>().shape(), Int<threads>{}))>;
+/// Returns the layout thread -> linear coordinate of its first element, by which both S and D can be divided:
+/// consecutive elements if possible, else threads spread over the modes of S or of D. Returns `_` if none of these can,
+/// if a slice could be refused, or if `count` elements are no equal share for each thread.
+template <int threads, int count, class S, class D>
+ZELLIGE_ALGEBRA consteval auto thread_layout() {
+  if constexpr (count % threads != 0 || !slices_always<S> || !slices_always<D>)
+    return _;
+  else if constexpr (can_share<threads, Layout<Int<threads>>, S, D>)
+    return Layout<Int<threads>>{};
+  else if constexpr (can_share<threads, spread<threads, S>, S, D>)
+    return spread<threads, S>{};
+  else if constexpr (can_share<threads, spread<threads, D>, S, D>)
+    return spread<threads, D>{};
+  else
+    return _;
+}
+/// Returns the elements of x that thread tid copies, where `threads` maps each thread to its first element. One slice
+/// computes what the addresses of all these elements have in common, that of a swizzle included.
+template <class X, class L>
+ZELLIGE_HOST_DEVICE constexpr auto share(int tid, X const& x, L const& threads) {
+  return view(x.data(), logical_divide(x.layout(), threads), NoOverhang{})(tid, _);
+}
+/// Copies the elements with linear coordinates tid, tid + threads, tid + 2 threads, ... from src to dst; if the threads
+/// share the elements equally, those that thread_layout gives to thread tid.
 template <int threads, class Policy, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void copy_strided(unsigned tid, S const& src, D const& dst) {
   int const first = int(tid);
   if constexpr (is_static_integer_v<decltype(src.size())>) {
     constexpr int count = decltype(src.size())::value, rounds = count / threads;
-    ZELLIGE_UNROLL
-    for (int k = 0; k < rounds; ++k) element_by<Policy>::copy(src, dst, first + k * threads);
-    if constexpr (count % threads != 0) {
-      if (first < count % threads) element_by<Policy>::copy(src, dst, first + rounds * threads);
+    constexpr auto by_thread = thread_layout<threads, count, typename S::layout_type, typename D::layout_type>();
+    if constexpr (!is_underscore_v<remove_cvref_t<decltype(by_thread)>>) {
+      auto const from = share(first, src, by_thread);
+      auto const to = share(first, dst, by_thread);
+      ZELLIGE_UNROLL
+      for (int k = 0; k < rounds; ++k) element_by<Policy>::copy(from, to, k);
+    } else {
+      ZELLIGE_UNROLL
+      for (int k = 0; k < rounds; ++k) element_by<Policy>::copy(src, dst, first + k * threads);
+      if constexpr (count % threads != 0) {
+        if (first < count % threads) element_by<Policy>::copy(src, dst, first + rounds * threads);
+      }
     }
   } else {
     for (int i = first; i < int(src.size()); i += threads) element_by<Policy>::copy(src, dst, i);
