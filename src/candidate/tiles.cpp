@@ -49,11 +49,12 @@ class Tilings {
     return std::exchange(result_, {});
   }
 
-  /// Adds tilings for matmuls on tensor cores: those of the table `products`, and those with tile heights
-  /// that leave fewer rows of the last tile unused (plan::odd_rows).
+  /// Adds tilings for matmuls on tensor cores: those of the table `products`, and those with tile heights that leave fewer
+  /// rows of the last tile unused (plan::odd_rows), or as many, if tilings of the table leave multiprocessors idle.
   void of_products() {
     for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
-    if (const std::int64_t m = rows_of_products(); m > 0)
+    const auto is_idle = [&](const Tiles& t) { return leaves_gpu_idle(t, target_, 1); };
+    if (const std::int64_t m = rows_of_products(); m % 128 != 0 || (m > 0 && std::ranges::any_of(result_, is_idle)))
       for (const std::int64_t tile : plan::odd_rows(m))
         for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
   }
