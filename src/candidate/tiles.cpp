@@ -50,11 +50,18 @@ class Tilings {
   }
 
   /// Adds tilings for matmuls on tensor cores: those of the table `products`, and those with tile heights that leave fewer
-  /// rows of the last tile unused (plan::odd_rows), or as many, if tilings of the table leave multiprocessors idle.
+  /// rows of the last tile unused (plan::odd_rows), or as many, if tilings of the table leave multiprocessors idle and A
+  /// and B may be swapped (rewrite/swap_operands.cpp): all matmuls multiply what is loaded.
   void of_products() {
     for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
     const auto is_idle = [&](const Tiles& t) { return leaves_gpu_idle(t, target_, 1); };
-    if (const std::int64_t m = rows_of_products(); m % 128 != 0 || (m > 0 && std::ranges::any_of(result_, is_idle)))
+    const auto computes = [&](const Step& s) {
+      return is_product(s) && std::ranges::any_of(s.inputs, [&](int v) { return !steps_.values[v].loaded; });
+    };
+    const std::int64_t m = rows_of_products();
+    const bool fewer = m % 128 != 0;
+    const bool swaps = m > 0 && std::ranges::any_of(result_, is_idle) && std::ranges::none_of(steps_.steps, computes);
+    if (fewer || swaps)
       for (const std::int64_t tile : plan::odd_rows(m))
         for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
   }
