@@ -130,6 +130,8 @@ TEST(CompatContainer, Ratios) {
 }
 
 TEST(CompatContainer, BitsOfNumbers) {
+  static_assert(std::is_same_v<decltype(bit_floor(Int<24>{})), _16> && std::is_same_v<decltype(bit_floor(_0{})), _0>);
+  static_assert(std::is_same_v<decltype(bit_ceil(Int<24>{})), _32> && std::is_same_v<decltype(bit_ceil(_0{})), _1>);
   std::mt19937 random(2);
   for (int round = 0; round < 500; ++round) {
     unsigned const x = unsigned(random()) >> random() % 32;

@@ -25,15 +25,21 @@ template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr int countr_one(T x) {
   return countr_zero(T(~x));
 }
-/// Returns the least power of two that is not less than x; 1 for 0.
-template <dynamic_integer T>
-ZELLIGE_HOST_DEVICE constexpr T bit_ceil(T x) {
-  return x == 0 ? T(1) : T(T(1) << bit_width(T(x - 1)));
+/// Returns the least power of two that is not less than x; 1 for 0. Static for a static x.
+template <integral T>
+ZELLIGE_HOST_DEVICE constexpr auto bit_ceil(T x) {
+  if constexpr (is_static_integer_v<T>)
+    return C<bit_ceil(T::value)>{};
+  else
+    return x == 0 ? T(1) : T(T(1) << bit_width(T(x - 1)));
 }
-/// Returns the greatest power of two that is not greater than x; 0 for 0.
-template <dynamic_integer T>
-ZELLIGE_HOST_DEVICE constexpr T bit_floor(T x) {
-  return x == 0 ? T(0) : T(T(1) << (bit_width(x) - 1));
+/// Returns the greatest power of two that is not greater than x; 0 for 0. Static for a static x.
+template <integral T>
+ZELLIGE_HOST_DEVICE constexpr auto bit_floor(T x) {
+  if constexpr (is_static_integer_v<T>)
+    return C<bit_floor(T::value)>{};
+  else
+    return x == 0 ? T(0) : T(T(1) << (bit_width(x) - 1));
 }
 template <dynamic_integer T>
 ZELLIGE_HOST_DEVICE constexpr T rotr(T x, int n);
