@@ -106,7 +106,7 @@ void KernelText::mma(const Work& work) {
   if (m.pipe() == target::Pipe::fma)
     out_.line("multiply_outer<{}, {}, {}{}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1),
               n.tf32 ? ", true" : "", work.node, operand(0), columns);
-  else if (m.a_from >= 0)
+  else if (plan_.has_fragments(work.node))
     out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), work.node, n.in[0], columns);
   else
     out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1), work.node,

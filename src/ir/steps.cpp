@@ -31,7 +31,7 @@ void copy(Io& io, plan::CopyChoice& c) {
 
 /// How a matmul is computed.
 template <class Io>
-void matmul(Io& io, plan::MatmulChoice& m, std::size_t nodes) {
+void matmul(Io& io, plan::MatmulChoice& m) {
   std::vector<int> warps{m.warps.b, m.warps.m, m.warps.n, m.warps.k};
   std::vector<std::int64_t> size{m.batch, m.m, m.n, m.k};
   io.value(warps);
@@ -43,7 +43,6 @@ void matmul(Io& io, plan::MatmulChoice& m, std::size_t nodes) {
   }
   if (io.when("by", m.row != nullptr)) io.value(m.row);
   if (io.when("loads", m.load != nullptr)) io.value(m.load);
-  if (io.when("from", m.a_from >= 0)) io.ref('%', m.a_from, nodes);
 }
 
 /// What it does with which value.
@@ -56,7 +55,7 @@ void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
   if (io.when("tensor", w.buffer >= 0)) io.named(names.smem, w.buffer);
   io.fact("part", w.part, -1);
   if (w.kind == plan::WorkKind::mma)
-    io.word("warps"), io.alike(&k.program.nodes, w.node, [&] { matmul(io, w.matmul, nodes); });
+    io.word("warps"), io.alike(&k.program.nodes, w.node, [&] { matmul(io, w.matmul); });
   else if (is_global_load(w.kind) || w.kind == plan::WorkKind::to_global)
     io.alike(&k.program.nodes, w.node, [&] { copy(io, w.copy); });
 }

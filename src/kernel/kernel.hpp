@@ -179,6 +179,8 @@ struct Kernel {
     const auto read = read_in_place.find(node);
     return read == read_in_place.end() ? 0 : read->second.works;
   }
+  /// Returns whether the matmul `node` reads its A operand in registers, as fragments.
+  bool has_fragments(int node) const { return rmem_of(program.nodes[node].in[0]) >= 0; }
   /// Returns the work that multiplies the operands of the matmul `node`; nullptr if none does.
   const Work* product_of(int node) const;
   /// Returns how the steps copy the tile of the load or store `node`; nullptr if none copies it.

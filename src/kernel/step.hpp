@@ -63,8 +63,6 @@ struct MatmulChoice {
   // Instruction that loads the operands from shared memory (ldmatrix); nullptr: ordinary loads.
   const Instruction* load = nullptr;
   WarpLayout warps;
-  // The matmul node whose accumulators, rounded, are this matmul's A fragments; -1: A is in shared memory.
-  int a_from = -1;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
   auto operator<=>(const MatmulChoice&) const = default;
   target::Pipe pipe() const { return target::pipe(row); }

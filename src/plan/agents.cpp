@@ -308,7 +308,7 @@ class Builder : AgentSteps {
     for (int t : tasks) {
       const Task& task = tasks_[t];
       if (task.kind == WorkKind::mma)
-        (task.matmul.a_from < 0 ? first : last) = t;
+        (task.matmul.chained() ? last : first) = t;
       else
         (task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale ? after : meanwhile).push_back(t);
     }

@@ -255,10 +255,10 @@ class Grouping {
     const Node& n = node(i);
     int chained = -1;
     for (int reader : program_.consumers(i))
-      if (tensor_core(reader) && selected_.matmuls.at(reader).a_from >= 0 && node(reader).in[0] == i) chained = reader;
+      if (tensor_core(reader) && selected_.fragments_from.contains(reader) && node(reader).in[0] == i) chained = reader;
     int c = registers(n.in[0], i);
     if (chained >= 0) {
-      const int t = task(WorkKind::to_operand, i, plan_.rmem_of(selected_.matmuls.at(chained).a_from));
+      const int t = task(WorkKind::to_operand, i, plan_.rmem_of(selected_.fragments_from.at(chained)));
       evaluate(t, n.in[0]);
       keep(i, tasks_[t].context);
       producer_[i] = t;

@@ -72,7 +72,7 @@ void slice_fragments(Kernel& plan, const Tasks& tasks, OrderedTasks& phases) {
     for (Phase& phase : *section)
       for (int t : Phase(phase)) {
         const Task& task = tasks[t];
-        if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried && task.matmul.a_from < 0 &&
+        if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried && !plan.has_fragments(task.node) &&
             plan.layout_of(task).repeats() == 1)
           slice_phase(plan, tasks, phase, t);
       }

@@ -335,7 +335,7 @@ class Prediction {
         for (std::int64_t k = 0; k < m.k; k += k_step) {
           const std::int64_t depth = m.k - k <= k_step / 2 ? k_step / 2 : k_step;
           counts[Counter::mma] += m_tiles * n_tiles;
-          if (m.a_from < 0)
+          if (!plan_.has_fragments(t.node))
             for (std::int64_t i = 0; i < m_tiles; ++i)
               load(counts, *m.load, {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step},
                    matrix_of(buffer(0), batch), k, i * m_step, depth, m.warps.n);

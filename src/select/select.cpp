@@ -76,6 +76,7 @@ class Selector {
  public:
   Selector(Selection& selected, const target::Target& target)
       : matmuls_(selected.matmuls),
+        fragments_from_(selected.fragments_from),
         program_(selected.program),
         sections_(program_),
         target_(target),
@@ -324,7 +325,7 @@ class Selector {
 
   /// Divides a sequence of matmuls that ends with `id` into chains with the least total cost, by dynamic programming
   /// over prefixes. Each matmul of the sequence may read the accumulators of the preceding one as its A operand
-  /// (from_); within a chain it does so in registers. Sets the warp layouts and MatmulChoice::a_from of these matmuls.
+  /// (from_); within a chain it does so in registers. Sets the warp layouts of these matmuls and Selection::fragments_from.
   void decide(int id) {
     std::vector<int> ids{id};
     while (from_.count(ids.front())) ids.insert(ids.begin(), from_.at(ids.front()));
@@ -349,7 +350,7 @@ class Selector {
       for (std::size_t i = 0; i < prefix.chain.warps.size(); ++i) {
         MatmulChoice& c = matmuls_[ids[prefix.first + i]];
         c.warps = prefix.chain.warps[i];
-        c.a_from = i > 0 ? ids[prefix.first + i - 1] : -1;
+        if (i > 0) fragments_from_[ids[prefix.first + i]] = ids[prefix.first + i - 1];
       }
     }
   }
@@ -357,6 +358,7 @@ class Selector {
   std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
   std::map<int, double> alone_;     // least cost of a matmul outside of chains
   std::map<int, MatmulChoice>& matmuls_;
+  std::map<int, int>& fragments_from_;
   TileProgram& program_;
   Sections sections_;
   const target::Target& target_;

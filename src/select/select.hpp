@@ -13,6 +13,8 @@ namespace zellige::plan {
 struct Selection {
   TileProgram program;
   std::map<int, MatmulChoice> matmuls;
+  // By matmul: the matmul whose accumulators, rounded, are its A operand, in registers.
+  std::map<int, int> fragments_from;
   /// Returns whether a column is `value` in the choice for any matmul: any(&MatmulChoice::pipe, target::Pipe::fma).
   template <class T>
   bool any(T (MatmulChoice::*column)() const, T value) const {

@@ -40,7 +40,6 @@ class Chain {
     first = matmuls_.at(scores), second = matmuls_.at(sums);
     if (std::string why = row_of(scores, first, false); !why.empty()) return why;
     if (std::string why = row_of(sums, second, true); !why.empty()) return why;
-    second.a_from = scores;
     // Both accumulators and the rounded first one, of a thread's 232 registers. Everything else takes several tens.
     constexpr int max_sums = 200;
     const int sums_each = first.row->c.registers + first.row->c.registers / 2 + second.row->c.registers;
@@ -80,7 +79,7 @@ class Chain {
     if (std::string why = filled_up(n, choice, *row, a_in_registers); !why.empty()) return why;
     if (!leaves_as(*row, *choice.row, n.shape, choice.warps))
       return fmt::format("{} leaves {} columns otherwise than {}", row->name, choice.n, choice.row->name);
-    choice.row = row, choice.load = nullptr, choice.a_from = -1;
+    choice.row = row, choice.load = nullptr;
     return "";
   }
 
@@ -146,6 +145,7 @@ std::optional<std::string> warpgroup_chain(Selection& selected, const Program& p
   if (!chain.found()) return {};
   if (std::string why = chain.why_not(); !why.empty()) return why;
   selected.matmuls[chain.scores] = chain.first, selected.matmuls[chain.sums] = chain.second;
+  selected.fragments_from[chain.sums] = chain.scores;
   return "";
 }
 
@@ -154,10 +154,10 @@ int accumulators_to_keep_in(const Selection& selected, const Sections& sections,
   for (const auto& [sums, m] : selected.matmuls) {
     if (!m.chained()) continue;
     const std::vector<int> readers = p.consumers(node);
-    const int operand = p.nodes[sums].in[0];
+    const int scores = selected.fragments_from.at(sums), operand = p.nodes[sums].in[0];
     const bool precomputed = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
-    const bool here = sections.inside(node) && p.nodes[node].shape == p.nodes[m.a_from].shape;
-    if (precomputed || (here && readers.size() > 1 && takes_long(p, node, m.a_from))) return m.a_from;
+    const bool here = sections.inside(node) && p.nodes[node].shape == p.nodes[scores].shape;
+    if (precomputed || (here && readers.size() > 1 && takes_long(p, node, scores))) return scores;
   }
   return -1;
 }

@@ -70,7 +70,6 @@ std::string choose_row(const TileProgram& p, const Program& program, const targe
     return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns, like ? like->name : single_tiles);
   choice.row = row;
   choice.load = nullptr;
-  choice.a_from = -1;
   return "";
 }
 

@@ -324,7 +324,7 @@ class Registers {
     if (w.count() * 32 > p_.threads())
       wrong(t, "runs under {} warps of 32 threads; the block has {} threads", w.count(), p_.threads());
     proof_.covers(t);
-    if (choice.a_from >= 0)
+    if (plan_.has_fragments(t.node))
       fragments(t);
     else
       stored(t, node(t.node).in[0], false);  // ldmatrix: elements of other threads

@@ -14,7 +14,7 @@ MAY = ("tile", "lower")
 # reference, candidate and others have structs and functions of these names in namespaces of their own.
 DOOR = re.compile(r"(?:\.|->|::)\s*cuts\b|\bplan::Cut\b")
 TYPE = re.compile(r"\bCut\b")
-GONE = re.compile(r"\bstruct (?:Split|Buffer|Place|Order|Trips|Digit)\b|\b(?:KernelPlan|BlockProgram|partial_stride|stage_stride|loop_begin|loop_end|held_back)\b")
+GONE = re.compile(r"\bstruct (?:Split|Buffer|Place|Order|Trips|Digit)\b|\b(?:KernelPlan|BlockProgram|a_from|partial_stride|stage_stride|loop_begin|loop_end|held_back)\b")
 KEEP = ("graph", "search", "emulate", "run", "fuse/groups.hpp", "emit/loop_text.cpp")  # other structs have these names there
 PLAN = re.compile(r"^namespace zellige::plan\b", re.M)
 

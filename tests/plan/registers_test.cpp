@@ -39,7 +39,8 @@ TEST(Chains, NoneIsRefused) {
   const auto plan = [&](const graph::KernelGraph& g) {
     for (const char* target : {"sm_80", "sm_90a"}) {
       const Plan made = make_plan(g, target::find(target));  // verified; an error names the graph
-      for (const Work& w : works(made.kernels.at(0))) chained += w.matmul.a_from >= 0;
+      for (const Work& w : works(made.kernels.at(0)))
+        chained += w.kind == WorkKind::mma && made.kernels[0].has_fragments(w.node);
     }
     ++planned;
   };
@@ -84,9 +85,9 @@ TEST(Chains, EveryWrongSplitIsRefused) {
               const Kernel k = planned_with(g, [&](Selection& s) {
                 std::vector<int> ids;
                 for (const auto& [id, c] : s.matmuls) ids.push_back(id);
-                s.matmuls[ids[0]].warps = {1, m0, n0, 1}, s.matmuls[ids[0]].a_from = -1;
-                s.matmuls[ids[1]].warps = {1, m1, n1, 1}, s.matmuls[ids[1]].a_from = ids[0];
-                s.matmuls[ids[2]].warps = {1, m1, 1, n1}, s.matmuls[ids[2]].a_from = ids[1];
+                s.matmuls[ids[0]].warps = {1, m0, n0, 1}, s.matmuls[ids[1]].warps = {1, m1, n1, 1};
+                s.matmuls[ids[2]].warps = {1, m1, 1, n1};
+                s.fragments_from = {{ids[1], ids[0]}, {ids[2], ids[1]}};
               });
               const bool is_right = n0 == 1 && n1 == 1 && m0 == m1;
               EXPECT_EQ(verdict(k).empty(), is_right) << m << " rows, inner " << inner << ", warps " << m0 << "x" << n0
@@ -103,7 +104,8 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
     int i = 0, before = -1;
     for (auto& [id, c] : s.matmuls) {
       c.warps = i == 2 ? WarpLayout{1, 1, 1, 2} : WarpLayout{1, 1, 2, 1};
-      c.a_from = before, before = id, ++i;
+      if (before >= 0) s.fragments_from[id] = before;
+      before = id, ++i;
     }
   };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), old)),
@@ -112,7 +114,11 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "it for (0, 0)");
   const auto half = [](Selection& s) {  // one warp after two: its own fragments are right, the other's are lost
     int i = 0, before = -1;
-    for (auto& [id, c] : s.matmuls) c.warps = {1, 1, i == 0 ? 2 : 1, 1}, c.a_from = before, before = id, ++i;
+    for (auto& [id, c] : s.matmuls) {
+      c.warps = {1, 1, i == 0 ? 2 : 1, 1};
+      if (before >= 0) s.fragments_from[id] = before;
+      before = id, ++i;
+    }
   };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), half)),
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
@@ -243,7 +249,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
   bad = good;  // rows that warps share
   for (auto& [c, nodes] : bad.rmem)
     if (c.row) c = accumulators(c.domain, {1, 1, 2, 1}, *c.row);
-  change_products(bad, [](MatmulChoice& m) { m.warps = {1, 1, 2, 1}, m.a_from = -1; });
+  change_products(bad, [](MatmulChoice& m) { m.warps = {1, 1, 2, 1}; });
   EXPECT_EQ(verdict(bad),
             name + "'finish %5' leaves %5 in registers, where each has a sum over one of 2 parts of a row");
 }

@@ -61,8 +61,12 @@ TEST(Select, ChainsAgree) {
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
     for (const Work& w : works(k)) {
       const MatmulChoice& m = w.matmul;
-      if (m.a_from < 0) continue;
-      const MatmulChoice& from = k.product_of(m.a_from)->matmul;
+      if (w.kind != WorkKind::mma || !k.has_fragments(w.node)) continue;
+      const std::vector<int>& left = k.rmem[k.rmem_of(k.program.nodes[w.node].in[0])].nodes;
+      const auto product =
+          std::ranges::find(left, NodeKind::matmul, [&](int node) { return k.program.nodes[node].kind; });
+      ASSERT_NE(product, left.end()) << name;
+      const MatmulChoice& from = k.product_of(*product)->matmul;
       EXPECT_EQ(from.warps.b, m.warps.b) << name;
       EXPECT_EQ(from.warps.m, m.warps.m) << name;
       EXPECT_EQ(from.warps.n, m.warps.k) << name;

@@ -205,7 +205,7 @@ void for_each_read(const Kernel& plan, const Work& t, const Visit& visit) {
   const Node& n = plan.program.nodes[t.node];
   if (t.kind == WorkKind::copy_in || t.kind == WorkKind::finish) return;
   if (t.kind == WorkKind::mma) {
-    for (int side = t.matmul.a_from >= 0 ? 1 : 0; side < 2; ++side) {
+    for (int side = plan.has_fragments(t.node) ? 1 : 0; side < 2; ++side) {
       const int b = plan.tensor_of(n.in[side]);
       const Shape& padded = plan.tensors[b].padded;
       for (std::int64_t i = 0; i < graph::size(padded); ++i) visit({everyone, b, 0, graph::coordinates(i, padded)});
