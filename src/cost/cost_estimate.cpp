@@ -106,6 +106,12 @@ class Pricing {
   static double tile_bytes(const Node& n) {
     return static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype));
   }
+  /// Returns how many works read the tile of the load `node` in global memory, where they use it; 0 if it is copied. The
+  /// indices of a gather or scatter are read once, although no work evaluates them.
+  int reads_of(int node) const {
+    const auto read = reads_.find(node);
+    return read != reads_.end() ? read->second : plan_.in_place(node) ? 1 : 0;
+  }
   /// Returns whether the L1 cache is expected to hold the tile of `n` until the last step has read it.
   bool stays_in_l1(const Node& n) const { return plan::stays_in_l1(tile_bytes(n) * k.blocks_each, target_); }
 
@@ -123,6 +129,9 @@ class Pricing {
   /// no longer is in the L2: `made_here` are the tensors that earlier kernels have read or written.
   void memory(const std::set<int>& made_here) {
     const TileProgram& p = plan_.program;
+    if (!plan_.gmem.empty())
+      for (const Work& w : works(plan_))
+        for (const int load : read_in_place(plan_, w)) ++reads_[load];
     const double tiles = static_cast<double>(p.grid.count());
     std::set<int> seen;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
@@ -131,7 +140,7 @@ class Pricing {
       double bytes = sectors(n) * iterations_of(n) * tiles;
       const auto in_parts = [&](const Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
       if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
-      const double reads = plan_.in_place(static_cast<int>(i));
+      const double reads = reads_of(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       k.l2_bytes += bytes * passes;
       if (passes > 1)
@@ -245,7 +254,7 @@ class Pricing {
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (int node = 0; node < static_cast<int>(plan_.program.nodes.size()); ++node) {
       const Node& n = plan_.program.nodes[node];
-      const double reads = plan_.in_place(node);
+      const double reads = reads_of(node);
       const CopyChoice* copy = plan_.copy_of(node);
       if (n.kind != NodeKind::load || (copy ? copy->row != nullptr : reads == 0)) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (plan_.vector_of(node) * threads_);
@@ -285,6 +294,7 @@ class Pricing {
   const Program& program_;
   const target::Target& target_;
   double threads_ = 128;
+  std::map<int, int> reads_;  // by load: the works that read its tile in global memory
 };
 
 }  // namespace

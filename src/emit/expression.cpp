@@ -60,7 +60,7 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       values_[i] = read_global(item, nest);
       break;
     case Kind::in_registers:
-      if (block_.nodes[item.node].kind == plan::NodeKind::load && plan_.in_place(item.node) == 0) {
+      if (block_.nodes[item.node].kind == plan::NodeKind::load && !plan_.in_place(item.node)) {
         values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector,
                             register_type(block_.nodes[item.node].dtype));
         break;

@@ -66,10 +66,9 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
                          tensor.shape.size());
     if (n.dtype != tensor.dtype)
       return fmt::format("it is {}, its tensor {}", graph::name(n.dtype), graph::name(tensor.dtype));
-    if (const auto read = k.read_in_place.find(i);
-        read != k.read_in_place.end() && (read->second.works < 1 || read->second.vector < 1))
-      return "it is read in_place by 1 work or more, in vectors of 1 element or more";
-    if (!k.copy_of(i) && k.in_place(i) < 1 && k.program.needed()[i])
+    if (const plan::GmemTensor* read = k.in_place(i); read && read->vector < 1)
+      return "it is read in_place in vectors of 1 element or more";
+    if (!k.copy_of(i) && !k.in_place(i) && k.program.needed()[i])
       return fmt::format("no step copies this {}, and its line does not say that it is read in_place", name(n.kind));
   }
   if (!n.view.empty() && n.view.rank() != rank)

@@ -83,9 +83,10 @@ void tile(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
     io.word(":"), io.value(n.dtype), io.value(n.shape);
     attributes(io, n);
     io.fact("inner", n.inner, -1);
-    if (io.when("in_place", k.read_in_place.contains(i))) {
-      plan::InPlace& read = k.read_in_place[i];
-      io.value(read.works), io.word("vector"), io.value(read.vector);
+    if (io.when("in_place", k.in_place(i) != nullptr)) {
+      plan::GmemTensor read = Io::reads ? plan::GmemTensor{i} : *k.in_place(i);
+      io.word("vector"), io.value(read.vector);
+      if constexpr (Io::reads) k.gmem.push_back(read);
     }
     io.text(n.name);
     io.deeper([&] { views(io, n, p); });

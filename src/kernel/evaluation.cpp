@@ -221,7 +221,7 @@ class Nest {
     return {all.begin(), all.end()};
   }
 
-  bool direct(int node) const { return plan_.in_place(node) > 0; }
+  bool direct(int node) const { return plan_.in_place(node) != nullptr; }
 
   /// Returns whether an earlier work than the one that is being lowered left the value of load or map `node` in
   /// registers.
@@ -374,7 +374,7 @@ class Nest {
           (!within_end_ || (several && n.view.straddles_end(p.inner, p.vector))) && n.view.predicated();
       int width = 1;
       if (several && p.limit[p.inner] == 0) {
-        width = std::min(p.vector, plan_.read_in_place.at(node).vector);
+        width = std::min(p.vector, plan_.in_place(node)->vector);
         while (p.shift % width != 0 || n.view.straddles_end(p.inner, width)) width /= 2;
       }
       return read(std::move(item), n.shape, p, 1, width);

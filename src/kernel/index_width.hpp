@@ -2,6 +2,7 @@
 // 2^31 - 1. It follows from the ranges of the coordinates.
 #pragma once
 #include <limits>
+#include <set>
 
 #include "kernel/kernel.hpp"
 

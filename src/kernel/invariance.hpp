@@ -12,6 +12,8 @@
 // - An elementwise operator of single invariant elements is invariant.
 // - A nest of one iteration, or over an instruction's accumulators, has no invariant values.
 #pragma once
+#include <set>
+
 #include "kernel/evaluation.hpp"
 
 namespace zellige::plan {

@@ -37,9 +37,9 @@ bool Kernel::uses_tma(int node) const {
 }
 
 int Kernel::vector_of(int node) const {
-  const auto read = read_in_place.find(node);
+  const GmemTensor* read = in_place(node);
   const CopyChoice* copy = copy_of(node);
-  return read != read_in_place.end() ? read->second.vector : copy ? copy->vector : 1;
+  return read ? read->vector : copy ? copy->vector : 1;
 }
 
 std::int64_t barrier_bytes(const Channel& c) {

@@ -3,6 +3,7 @@
 //
 //   tensors    what lies in shared memory: layout, stages, place (smem_tensor.hpp)
 //   rmem       what lies in registers: which thread has which elements of a tile (context.hpp)
+//   gmem       what is read in global memory, where it is used
 //   agents     the warp roles, which run in parallel, each with its list of steps (step.hpp)
 //   channels   what joins them: synchronised buffers like CUTLASS's pipelines
 //   setup      the steps of all threads before the agents; `teardown`: those after them
@@ -38,7 +39,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "kernel/smem_tensor.hpp"
 #include "kernel/step.hpp"
@@ -100,9 +100,9 @@ struct RmemTensor {
   bool holds(int node) const { return std::ranges::find(nodes, node) != nodes.end(); }
 };
 
-/// How works read the tile of a load in global memory.
-struct InPlace {
-  int works = 0;   // number of works that read it
+/// The tile of a load that no step copies: works read it in global memory, where they use it.
+struct GmemTensor {
+  int node = -1;
   int vector = 1;  // elements per access, at most
 };
 
@@ -140,6 +140,7 @@ struct Kernel {
   bool programmatic = false;
   std::vector<SmemTensor> tensors;
   std::vector<RmemTensor> rmem;
+  std::vector<GmemTensor> gmem;
   std::vector<Agent> agents;
   std::vector<Channel> channels;
   std::vector<Step> setup, teardown;  // executed by all threads of the block, before and after the agents
@@ -149,8 +150,6 @@ struct Kernel {
   std::int64_t blocks = 0;
   int together = 0;  // minimum blocks per multiprocessor in __launch_bounds__; 0: the compiler's choice
   std::optional<MaskedLoopBounds> loop_bounds;  // if a mask lets blocks skip iterations
-
-  std::map<int, InPlace> read_in_place;  // by load node: what works read in global memory, where they use it
   std::vector<std::string> notes;
 
   const std::string& name() const { return program.name; }
@@ -174,10 +173,10 @@ struct Kernel {
   }
   /// Returns the thread-value layout over which a work runs.
   const Context& layout_of(const Work& work) const { return rmem[work.context].layout; }
-  /// Returns how many works read the tile of `node` in global memory, where they use it; 0 if it is copied, or no load.
-  int in_place(int node) const {
-    const auto read = read_in_place.find(node);
-    return read == read_in_place.end() ? 0 : read->second.works;
+  /// Returns the tile of `node` that works read in global memory, where they use it; nullptr if it is copied, or no load.
+  const GmemTensor* in_place(int node) const {
+    const auto t = std::ranges::find(gmem, node, &GmemTensor::node);
+    return t == gmem.end() ? nullptr : &*t;
   }
   /// Returns whether the matmul `node` reads its A operand in registers, as fragments.
   bool has_fragments(int node) const { return rmem_of(program.nodes[node].in[0]) >= 0; }

@@ -1,7 +1,8 @@
 #include "kernel/leaves.hpp"
 
-#include <set>
 #include <utility>
+
+#include "kernel/carry.hpp"
 
 namespace zellige::plan {
 
@@ -56,6 +57,29 @@ std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& doma
   Collection all{program, held};
   all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));
   return std::move(all.leaves);
+}
+
+std::set<int> read_in_place(const Kernel& k, const Work& w) {
+  const Node& n = k.program.nodes[w.node];
+  using enum WorkKind;
+  std::vector<int> evaluated;  // none: the work copies tiles, or moves what is in registers
+  if (w.kind == to_registers || w.kind == to_lines)
+    evaluated = {w.node};
+  else if (w.kind == rescale)
+    evaluated = {rescaled_by(n)};
+  else if (w.kind == mma || w.kind == reduce)
+    evaluated.assign(n.in.begin(), n.in.begin() + (n.kind == NodeKind::matmul ? 2 : 1));
+  else if (w.kind == accumulate)
+    evaluated = n.in;
+  else if (n.kind == NodeKind::round || (n.kind == NodeKind::store && (w.kind == to_shared || w.buffer < 0)))
+    evaluated = {n.in[0]};
+  std::set<int> loads;
+  for (const int x : evaluated) {
+    if (x != w.node && k.rmem_of(x) >= 0) continue;
+    for (const Leaf& leaf : leaves(k.program, x, {}, &k))
+      if (k.in_place(leaf.node) && (leaf.node == w.node || k.rmem_of(leaf.node) < 0)) loads.insert(leaf.node);
+  }
+  return loads;
 }
 
 }  // namespace zellige::plan

@@ -1,6 +1,7 @@
 // Finds the values in memory or registers (loads, accumulators, reductions) from which an elementwise expression is
 // evaluated, and the coordinates at which the expression reads each of these values.
 #pragma once
+#include <set>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -33,5 +34,7 @@ struct Leaf {
 /// and where. The expression is evaluated at coordinates of a tile of shape `domain`. Elementwise nodes are replaced
 /// by their operands, except those whose values `held`, the kernel of the tile program, has in registers.
 std::vector<Leaf> leaves(const TileProgram&, int node, const Shape& domain, const Kernel* held = nullptr);
+/// Returns the loads whose tiles the work reads in global memory, where it uses them (Kernel::gmem).
+std::set<int> read_in_place(const Kernel&, const Work&);
 
 }  // namespace zellige::plan

@@ -1,6 +1,7 @@
 #include "lower/write_through.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "graph/view.hpp"
 #include "lower/views.hpp"

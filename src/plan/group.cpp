@@ -83,7 +83,7 @@ class Grouping {
 
   void place(int i) {
     const Node& n = node(i);
-    if (const int number = number_of(n); number >= 0) plan_.read_in_place[number] = {.works = 1};
+    if (const int number = number_of(n); number >= 0 && !plan_.in_place(number)) plan_.gmem.push_back({number});
     switch (n.kind) {
       case NodeKind::matmul:
         return place_matmul(i);
@@ -365,9 +365,8 @@ class Grouping {
       const bool direct = rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, selected_, tasks_, whole_, target_,
                                                                             load, reads, loads_, too_big));
       if (direct || number_of(n) >= 0) {
-        std::set<int> tasks;
-        for (const auto& [task, identity] : reads) tasks.insert(task);
-        plan_.read_in_place[load] = {static_cast<int>(tasks.size()), wide.vector};
+        std::erase_if(plan_.gmem, [&](const GmemTensor& t) { return t.node == load; });
+        plan_.gmem.push_back({load, wide.vector});
         continue;
       }
       const Shape padded = is_operand(load) ? operand_padding(selected_, load) : n.shape;

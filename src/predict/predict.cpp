@@ -1,6 +1,7 @@
 #include "predict/predict.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "kernel/evaluated_layout.hpp"

@@ -1,5 +1,7 @@
 #include "verify/updates.hpp"
 
+#include <set>
+
 #include "graph/error.hpp"
 #include "tile/sections.hpp"
 

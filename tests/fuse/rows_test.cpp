@@ -199,7 +199,7 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
       const plan::Plan plan = norm_of_many(length, dtype);
       ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);
       const plan::Kernel& k = plan.kernels[0];
-      EXPECT_EQ(k.read_in_place.size(), 2u) << ir::print(plan);  // the weights are read in place
+      EXPECT_EQ(k.gmem.size(), 2u) << ir::print(plan);  // the weights are read in place
       EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1) << ir::print(plan);
       EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << ir::print(plan);
     }
@@ -227,7 +227,7 @@ TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
       const plan::Plan plan =
           plan::make_plan(optimize(graph_of(*variance, rows, length, DType::bf16), target).graph, target);
       ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);
-      EXPECT_EQ(plan.kernels[0].read_in_place.size(), 1u) << ir::print(plan);
+      EXPECT_EQ(plan.kernels[0].gmem.size(), 1u) << ir::print(plan);
       // Blocks of 512 threads would be four at a time, whose rows exceed the L2.
       EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << ir::print(plan);
     }

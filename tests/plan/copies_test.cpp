@@ -42,7 +42,7 @@ std::map<int, CopyChoice> copies_of(const Kernel& k) {
   for (int i = 0; i < static_cast<int>(k.program.nodes.size()); ++i)
     if (const CopyChoice* copy = k.copy_of(i))
       all[i] = *copy;
-    else if (k.in_place(i) > 0)
+    else if (k.in_place(i))
       all[i] = {k.vector_of(i), k.vector_of(i) * graph::whole_bytes(k.program.nodes[i].dtype)};
   return all;
 }

@@ -40,7 +40,7 @@ TEST(Group, DoesEveryLiveRootOnce) {
       }
       switch (n.kind) {
         case NodeKind::load: {
-          EXPECT_EQ(count(WorkKind::copy_in) + count(WorkKind::fetch), k.in_place(static_cast<int>(i)) > 0 ? 0 : 1)
+          EXPECT_EQ(count(WorkKind::copy_in) + count(WorkKind::fetch), k.in_place(static_cast<int>(i)) ? 0 : 1)
               << where;
           break;
         }

@@ -150,7 +150,7 @@ class Evaluation {
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
     const bool held = plan_.rmem_of(node) >= 0 && work_.node != node;
-    if (plan_.in_place(node) > 0 && !held) return;
+    if (plan_.in_place(node) && !held) return;
     if (const int c = plan_.rmem_of(node); c >= 0 && !moved) {
       const Sections sections(p_);
       const bool whole = c == work_.context && n.shape == plan_.layout_of(work_).domain;
