@@ -90,6 +90,8 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
 /// Writes the manifest and the source of a program that has its plan and its expected time.
 void write(Program& program, const std::string& graph, const retile::Tiling& tiling, bool decomposed) {
   const plan::Plan& plan = program.plan;
+  for (const plan::Size& size : plan.program.sizes)
+    fail("graph {}: {} is known at launch only, and no launch passes sizes yet", graph, size.name);
   program.manifest = manifest_of(plan, program.cost);
   program.manifest.tiling = tiling;
   program.manifest.decomposed = decomposed;

@@ -4,11 +4,17 @@
 namespace zellige::ir {
 namespace {
 
+/// Returns the extents of the grid, of which the kernel has the largest.
 template <class Io>
-void launch(Io& io, plan::Kernel& k) {
+std::vector<plan::Number> launch(Io& io, plan::Kernel& k) {
   plan::TileProgram& p = k.program;
+  std::vector<plan::Number> grid;
+  if constexpr (!Io::reads) grid = p.grid_of(io.sizes());
   io.name(p.name);
-  io.word("grid"), io.value(p.grid);
+  io.word("grid"), io.value(grid);
+  io.require(grid.size() == 3 && std::ranges::all_of(grid, [](const plan::Number& n) { return n.low() >= 1; }),
+             "expected three numbers of 1 or more: (x,y,z)", io.cursor());
+  p.grid = {grid[0].high(), grid[1].high(), grid[2].high()};
   io.word("block"), io.value(p.block);
   io.word("loop"), io.value(p.loop);
   io.flag("same_launch", p.same_launch);
@@ -21,6 +27,7 @@ void launch(Io& io, plan::Kernel& k) {
   io.fact("together", k.together, 0);
   io.word("shared_bytes"), io.value(k.shared_bytes);
   io.word("registers"), io.value(k.registers);
+  return grid;
 }
 
 template <class Io>
@@ -80,10 +87,14 @@ template <class Io>
 void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
   io.begin_scope();
   at.kernel = io.here();
-  launch(io, k);
+  const std::vector<plan::Number> grid = launch(io, k);
   io.deeper([&] {
     io.each("note", k.notes, [&](std::string& note) { io.value(note); });
     io.one("tile", [&] { io.deeper([&] { tile(io, k, at, gmem); }); });
+    if constexpr (Io::reads)
+      if (const std::vector<plan::Number> of = k.program.grid_of(io.sizes()); of != grid)
+        io.fail(at.kernel,
+                fmt::format("its tiles make a grid of ({},{},{})", of[0].text(), of[1].text(), of[2].text()));
     io.maybe("bounds", k.loop_bounds, [&](plan::MaskedLoopBounds& b) { bounds(io, b, k.program); });
     int i = 0;
     io.each("layout", k.rmem, [&](plan::RmemTensor& r) {

@@ -23,8 +23,34 @@ void tiling(Io& io, retile::OpTiling& t) {
 }
 
 template <class Io>
-void tensor(Io& io, graph::KernelTensor& t, const Ids& gmem) {
-  io.value(t.dtype), io.value(t.shape);
+void size(Io& io, plan::Size& s) {
+  io.name(s.name);
+  io.word("from"), io.value(s.low);
+  io.word("to"), io.value(s.high);
+  io.fact("multiple", s.multiple, std::int64_t{1});
+  io.require(s.multiple >= 1 && s.low >= 1 && s.low <= s.high && s.low % s.multiple == 0 && s.high % s.multiple == 0,
+             "a size has multiples of a number from 1 on, the first not above the last");
+}
+
+/// A shape of constants and sizes, each of which knows its dimensions.
+template <class Io>
+void shape(Io& io, plan::Program& p, int tensor) {
+  graph::Shape& shape = p.tensors[tensor].shape;
+  std::vector<plan::Number> extents;
+  for (std::size_t d = 0; d < shape.size(); ++d) extents.push_back(p.extent(tensor, static_cast<int>(d)));
+  io.value(extents);
+  if constexpr (Io::reads)
+    for (const plan::Number& n : extents) {
+      io.require(n.is_constant() || n == plan::Number::of(p.sizes, n.size()), "an extent is a constant or a size");
+      if (!n.is_constant()) p.sizes[n.size()].of.emplace_back(tensor, static_cast<int>(shape.size()));
+      shape.push_back(n.high());
+    }
+}
+
+template <class Io>
+void tensor(Io& io, plan::Program& p, int i, const Ids& gmem) {
+  graph::KernelTensor& t = p.tensors[i];
+  io.value(t.dtype), shape(io, p, i);
   io.must(":"), io.value(t.strides);
   if (io.when("memory", t.memory >= 0)) io.named(gmem, t.memory);
   io.flag("constant", t.constant);
@@ -52,11 +78,14 @@ void program(Io& io, File& file) {
     io.flag("decomposed", file.decomposed);
   });
   io.each("tiling", file.tiling, [&](retile::OpTiling& t) { tiling(io, t); });
+  io.each("size", p.sizes, [&](plan::Size& s) { size(io, s); });
+  io.set_sizes(p.sizes);
   const Ids gmem = io.ids("gmem", names_of(p.tensors), 'g');
-  std::size_t i = 0;
+  int i = 0;
   io.each("gmem", p.tensors, [&](graph::KernelTensor& t) {
     file.tensors.push_back(io.here());
-    io.declare(gmem, i++, t.name), tensor(io, t, gmem);
+    io.declare(gmem, static_cast<std::size_t>(i), t.name), tensor(io, p, i, gmem);
+    ++i;
   });
   std::vector<std::pair<int, plan::TensorView>> views(p.views.begin(), p.views.end());
   io.each("view", views, [&](auto& v) { view(io, v, gmem); });

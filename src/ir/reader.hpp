@@ -17,6 +17,7 @@ class Reader {
   /// Throws Mistake if there is a line that nobody has read.
   void end();
   [[noreturn]] void fail(const std::string& what) const;
+  [[noreturn]] void fail(Position at, const std::string& what) const { throw Mistake(file_, at, what); }
 
   // ---- The members of Writer ----
 
@@ -72,6 +73,8 @@ class Reader {
   void value(std::vector<std::int64_t>& shape) { list(shape); }
   void value(std::vector<int>& order) { list(order); }
   void value(graph::Dim3& d);
+  void value(plan::Number& n);
+  void value(std::vector<plan::Number>& all) { list(all); }
   void value(const Instruction*& row);
   template <class E>
   requires std::is_enum_v<E>
@@ -107,6 +110,9 @@ class Reader {
   void begin_scope() { first_.clear(); }
   /// Sets the target whose instructions the text names.
   void set_target(std::string& name);
+  /// Sets the sizes that the text names.
+  void set_sizes(const plan::Sizes& sizes) { sizes_ = &sizes; }
+  const plan::Sizes& sizes() const { return *sizes_; }
 
  private:
   struct Line {
@@ -148,6 +154,7 @@ class Reader {
   bool open_ = false;
   std::vector<std::string> tried_;  // words that could stand here: to begin a line, or as a fact of it
   const target::Target* target_ = nullptr;
+  const plan::Sizes* sizes_ = nullptr;
   std::map<std::pair<const void*, int>, std::pair<std::string, int>> first_;  // facts, and the line that has them
 };
 

@@ -11,6 +11,8 @@
 namespace zellige::ir {
 namespace {
 
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+
 /// The library's parser of layouts, which says where the layout ends.
 struct Layouts : Parser {
   using Parser::Parser;
@@ -85,6 +87,26 @@ void Reader::value(graph::Dim3& d) {
   if (all.size() != 3 || std::ranges::any_of(all, [](std::int64_t n) { return n < 1; }))
     fail("expected three numbers of 1 or more: (x,y,z)");
   d = {all[0], all[1], all[2]};
+}
+
+void Reader::value(plan::Number& n) {
+  std::int64_t factor = 1, divisor = 1;
+  const bool named = rest().starts_with("ceil(") || (!rest().empty() && is_letter(rest()[0]));
+  const std::size_t begin = cursor();
+  if (!named) {
+    value(factor), n = factor;
+    if (!mark("*")) return;
+  }
+  last_ = begin;
+  const bool quotient = mark("ceil(");
+  const std::string found(next());
+  const auto size = std::ranges::find(*sizes_, found, &plan::Size::name);
+  if (size == sizes_->end()) expected("an integer, or a size that a line before names");
+  at_ += found.size();
+  if (quotient) must("/"), value(divisor), must(")");
+  if (divisor < 1) fail("a size is divided by 1 or more");
+  n = ceil_div(plan::Number::of(*sizes_, static_cast<int>(size - sizes_->begin())), divisor) * factor;
+  last_ = begin;
 }
 
 void Reader::value(const Instruction*& row) {

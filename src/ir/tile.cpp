@@ -21,7 +21,11 @@ std::size_t dimension(Io& io, plan::Dimension& d) {
   const std::size_t map = io.cursor();
   io.value(d.map);
   io.word("from"), io.value(d.begin);
-  io.word("to"), io.value(d.end);
+  plan::Number end = d.size < 0 ? plan::Number(d.end) : plan::Number::of(io.sizes(), d.size);
+  io.word("to"), io.value(end);
+  d.end = end.high(), d.size = end.size();
+  io.require(d.size < 0 || (d.begin == 0 && end == plan::Number::of(io.sizes(), d.size)),
+             "tiles end at a constant or at a size");
   io.flag("predicated", d.predicated);
   io.flag("of_part", d.of_part);
   return map;

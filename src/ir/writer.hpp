@@ -96,6 +96,12 @@ class Writer {
   void value(const std::vector<std::int64_t>& shape) { list(shape); }
   void value(const std::vector<int>& order) { list(order); }
   void value(const graph::Dim3& d) { list(std::vector{d.x, d.y, d.z}); }
+  void value(const plan::Number& n) { put(n.text()); }
+  void value(const std::vector<plan::Number>& all) {
+    std::vector<std::string> texts;
+    for (const plan::Number& n : all) texts.push_back(n.text());
+    list(texts);
+  }
   void value(const Instruction* row) { put(row->name); }
   template <class E>
   requires std::is_enum_v<E>
@@ -132,6 +138,8 @@ class Writer {
   /// Reader's: from here on, lines have facts of other things.
   void begin_scope() {}
   void set_target(std::string& name) { put(name); }
+  void set_sizes(const plan::Sizes& sizes) { sizes_ = &sizes; }
+  const plan::Sizes& sizes() const { return *sizes_; }
   /// Reader's: throws Mistake at the last value, or at a place that cursor() returned.
   void require(bool, const std::string&, std::size_t = 0) {}
   std::size_t cursor() const { return 0; }
@@ -162,6 +170,7 @@ class Writer {
   }
 
   std::string text_;
+  const plan::Sizes* sizes_ = nullptr;
   std::size_t depth_ = 0;
   bool begins_ = true, glued_ = false, open_ = false;
 };

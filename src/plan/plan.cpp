@@ -2,6 +2,7 @@
 
 #include "kernel/launches.hpp"
 #include "lower/lower.hpp"
+#include "lower/sizes.hpp"
 #include "plan/dependence.hpp"
 #include "plan/prove.hpp"
 #include "plan/registers.hpp"
@@ -17,6 +18,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
   std::vector<Selection> selected;
   plan.target = std::string(target.name);
   plan.program = lower(graph, target, options.tiling);
+  for (const Size& size : options.sizes) give_size(plan.program, size);
   verify_memory(plan.program);
   for (TileProgram& kernel : plan.program.kernels) {
     check_limits(kernel, target);

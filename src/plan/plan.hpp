@@ -38,6 +38,7 @@ struct PlanOptions {
   // False skips the register proof, the most expensive one. For plans whose estimated cost alone is used,
   // or which are proved later.
   bool registers_proved = true;
+  Sizes sizes{};  // extents of inputs that are known at launch alone; the graph has the largest ones
 };
 
 /// Returns a plan of all kernels, proved by the verifier. Throws Error if the graph needs what the target

@@ -8,14 +8,15 @@ std::vector<Dimension> dimensions(const View& view, const TileProgram& p) {
   std::vector<Dimension> all;
   for (int d = 0; d < view.rank(); ++d) {
     const Interval along = view.along(d, p);
-    all.push_back({view.axis(d), view.iterates(d), along.map(), along.origin(), along.end(), view.predicated(d),
-                   along.of_part()});
+    all.push_back({view.axis(d), view.iterates(d), along.map(), along.origin(), along.end(), along.size(),
+                   view.predicated(d), along.of_part()});
   }
   return all;
 }
 
 std::optional<Value> add(View& view, const Dimension& d, const TileProgram& p) {
   Cut cut{.axis = d.axis,
+          .size = d.size,
           .loop = d.iterates,
           .extent = d.end - d.begin,
           .offset = d.begin,

@@ -13,6 +13,7 @@ struct Dimension {
   bool iterates = false;  // each iteration has another tile
   Value map;              // (block along the axis, iteration, coordinate in the tile) -> coordinate less `begin`
   std::int64_t begin = 0, end = 1;
+  int size = -1;            // that decides `end`, which is the largest; -1: none
   bool predicated = false;  // a tile may reach beyond `end`
   bool of_part = false;     // `begin` and `end` contain the program's part_begin
 };

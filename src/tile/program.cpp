@@ -32,6 +32,22 @@ std::vector<bool> TileProgram::needed() const {
   return result;
 }
 
+std::vector<Number> TileProgram::grid_of(const Sizes& sizes) const {
+  std::vector<Number> result{grid.x, grid.y, grid.z};
+  for (const Node& n : nodes)
+    for (int d = 0; d < n.view.rank(); ++d) {
+      const Interval along = n.view.along(d, *this);
+      if (along.size() >= 0 && along.axis() >= 0) result[along.axis()] = along.tiles(sizes) * along.run();
+    }
+  return result;
+}
+
+Number Program::extent(int tensor, int dim) const {
+  for (std::size_t s = 0; s < sizes.size(); ++s)
+    if (std::ranges::count(sizes[s].of, std::pair(tensor, dim)) > 0) return Number::of(sizes, static_cast<int>(s));
+  return tensors[tensor].shape[dim];
+}
+
 Node Program::access(NodeKind kind, int tensor, View view) const {
   Node n;
   n.kind = kind, n.tensor = tensor;

@@ -109,6 +109,8 @@ struct TileProgram {
   std::vector<int> consumers(int node) const;
   /// Returns by node whether a store depends on it.
   std::vector<bool> needed() const;
+  /// Returns the extents of the grid, which sizes of the program may decide: `grid` has the largest ones.
+  std::vector<Number> grid_of(const Sizes&) const;
 };
 
 /// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in Program::tensors has strides
@@ -127,6 +129,7 @@ struct Program {
   // place() sets the strides of intermediate tensors and of outputs whose layout is open.
   std::vector<graph::KernelTensor> tensors;
   std::vector<int> inputs, outputs;
+  Sizes sizes;  // known at launch (lower/sizes.hpp); the numbers elsewhere are for the largest
   std::vector<TileProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
   std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
@@ -134,6 +137,8 @@ struct Program {
   std::vector<std::string> notes;
   /// Returns a load or store of `tensor` that has the tiles of `view`, without operands.
   Node access(NodeKind, int tensor, View view) const;
+  /// Returns the extent of a tensor in device memory along a dimension: a constant, or a size.
+  Number extent(int tensor, int dim) const;
   /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor` itself.
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);

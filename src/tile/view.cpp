@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <zellige/layout/algebra/complement.hpp>
 
 #include "tile/program.hpp"
 
@@ -17,22 +18,28 @@ std::int64_t Interval::tiles() const {
 
 bool Interval::top() const { return cut_.mod <= 0 || cut_.div * cut_.mod >= blocks_; }
 
-Value Interval::map() const {
+Value Interval::map(Num tiles) const {
   const auto mode = [](std::int64_t extent, std::int64_t stride) {
     return mode_node(fixed(extent), {fixed(extent > 1 ? stride : 0)});
   };
   Value all = empty(ValueKind::layout);
-  const auto step = mode(tiles(), iterations_ * cut_.tile);
+  const auto step = mode_node(tiles, {fixed(tiles.is(1) ? 0 : iterations_ * cut_.tile)});
   if (run() == 1 && top()) {
     all.add(step);
   } else {
     Value block = empty(ValueKind::layout);
     block.add(mode(run(), 0)), block.add(step);
-    if (!top()) block.add(mode(ceil_div(blocks_, run() * tiles()), 0));
+    if (!top()) block.add(mode(ceil_div(blocks_, run() * this->tiles()), 0));
     all.add(block);
   }
   all.add(mode(iterations_, cut_.tile)), all.add(mode(cut_.tile, 1));
   return all;
+}
+
+Number Interval::reach(const Sizes& sizes) const {
+  values::Tape tape(1);
+  const Num last = algebra::cosize_of(tape, map(size() < 0 ? fixed(tiles()) : values::expression(0)));
+  return value_of(tape, last, tiles(sizes)) + origin();
 }
 
 std::int64_t Interval::inside(std::int64_t iteration) const {

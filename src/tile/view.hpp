@@ -12,6 +12,7 @@
 #include <zellige/layout/algebra/value.hpp>
 
 #include "graph/graph.hpp"
+#include "tile/number.hpp"
 
 namespace zellige::plan {
 
@@ -27,6 +28,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 /// block = (blockIdx[axis] / div) % mod and range is the number of iterations.
 struct Cut {
   int axis = -1;                  // grid axis 0, 1 or 2; -1: every block starts at 0
+  int size = -1;                  // `extent` is the largest value of this one of Program::sizes; -1: a constant
   std::int64_t div = 1, mod = 0;  // mod 0: no modulo
   bool loop = false;
   std::int64_t tile = 1;    // extent of the tile
@@ -50,9 +52,11 @@ class Interval {
   Interval(const Cut&, const TileProgram&);
   auto operator<=>(const Interval&) const = default;
 
-  /// Returns the layout (block along the axis, iteration, coordinate in the tile) -> coordinate less origin().
-  Value map() const;
-  std::int64_t tiles() const;                    // in an iteration
+  /// Returns the layout (block along the axis, iteration, coordinate in the tile) -> coordinate less origin(). The number of
+  /// tiles in it is dynamic if a size of the program decides it: the largest one, or `tiles`.
+  Value map() const { return map(size() < 0 ? fixed(tiles()) : dynamic(tiles())); }
+  Value map(Num tiles) const;
+  std::int64_t tiles() const;                    // in an iteration; the most
   std::int64_t run() const { return cut_.div; }  // consecutive blocks with the same tile
   /// Returns the number of the tile of the block whose index along the axis is `block`.
   template <class Number>
@@ -80,9 +84,17 @@ class Interval {
   std::int64_t origin() const { return cut_.offset; }  // below 0: nothing is written before the tensor
   std::int64_t end() const { return cut_.offset + cut_.extent; }
   bool of_part() const { return cut_.of_part; }  // origin() and end() contain the program's part_begin
+  bool top() const;                              // the digit is the highest one: no modulo is needed
+
+  // ---- Where a size decides the extent: the same for all its values. Elsewhere they are constants. ----
+  int size() const { return cut_.size; }  // index in Program::sizes; -1: none
+  Number end(const Sizes& sizes) const { return size() < 0 ? Number(end()) : Number::of(sizes, size()) + origin(); }
+  Number tiles(const Sizes& sizes) const {
+    return size() < 0 ? Number(tiles()) : ceil_div(Number::of(sizes, size()), cut_.tile);
+  }
+  Number reach(const Sizes&) const;
 
  private:
-  bool top() const;  // the digit is the highest one: no modulo is needed
   Cut cut_;
   std::int64_t blocks_ = 1, iterations_ = 1;  // extents of the grid axis and of the loop
 };

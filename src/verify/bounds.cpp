@@ -1,7 +1,6 @@
 #include "verify/bounds.hpp"
 
 #include <algorithm>
-#include <zellige/layout/algebra/complement.hpp>
 #include <zellige/layout/algebra/swizzle.hpp>
 
 #include "kernel/evaluated_layout.hpp"
@@ -10,21 +9,46 @@ namespace zellige::plan {
 namespace {
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
-void check_view(const Kernel& plan, const Node& n, const graph::KernelTensor& tensor) {
+void check_view(const Kernel& plan, const Node& n, const Program& program) {
   const TileProgram& p = plan.program;
-  values::Tape tape;
   for (int d = 0; d < n.view.rank(); ++d) {
-    const std::int64_t origin = n.view.origin(d), end = n.view.end(d),
-                       reach = origin + algebra::cosize_of(tape, n.view.along(d, p).map()).v;
-    if (end > tensor.shape[d])
-      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, end, d,
-             tensor.shape[d]);
+    const Interval along = n.view.along(d, p);
+    const std::int64_t origin = n.view.origin(d);
+    const Number end = along.end(program.sizes), reach = along.reach(program.sizes),
+                 extent = program.extent(n.tensor, d);
+    if (at_most(end, extent) != true)
+      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, end.text(), d,
+             extent.text());
     if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
       reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name, origin, d);
-    if (reach > end && !n.view.predicated(d))
+    if (at_most(reach, end) != true && !n.view.predicated(d))
       reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them", p.name,
-             name(n.kind), n.name, reach, d, end);
+             name(n.kind), n.name, reach.text(), d, end.text());
   }
+}
+
+/// Throws Rejected if a kernel whose grid depends on sizes that are known at launch is right for the largest ones alone.
+void check_sizes(const Kernel& plan, const Program& program) {
+  const TileProgram& p = plan.program;
+  const std::vector<Number> grid = p.grid_of(program.sizes);
+  if (std::ranges::all_of(grid, &Number::is_constant)) return;
+  if (plan.blocks > 0) reject("{}: a block takes several tiles, of a grid of {}", p.name, grid[0].text());
+  for (const Node& n : p.nodes)
+    for (int d = 0; d < n.view.rank(); ++d) {
+      const Interval along = n.view.along(d, p);
+      const Number blocks = along.axis() < 0 ? 1 : grid[along.axis()], tiles = along.tiles(program.sizes);
+      if (along.axis() >= 0 && blocks.high() != p.grid[along.axis()])
+        reject("{}: {} blocks, of a grid with {} along {}", p.name, blocks.text(), p.grid[along.axis()],
+               "xyz"[along.axis()]);
+      if (blocks.size() != along.size() ? along.size() >= 0 || along.top() : blocks != tiles * along.run())
+        reject("{}: {} blocks have the {} tiles of {} along dimension {}", p.name, blocks.text(), tiles.text(), n.name,
+               d);
+    }
+  for (const Size& size : program.sizes)
+    for (const auto& [tensor, dim] : size.of)
+      if (const graph::KernelTensor& t = program.tensors[tensor]; t.strides[dim] < *std::ranges::max_element(t.strides))
+        reject("{}: {} is not the outermost dimension of {}, whose strides would depend on it", p.name, size.name,
+               t.name);
 }
 
 /// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
@@ -117,7 +141,8 @@ void check_padding(const Kernel& plan, const Work& t) {
 
 void verify_bounds(const Kernel& plan, const Program& program) {
   for (const Node& n : plan.program.nodes)
-    if (accesses(n)) check_view(plan, n, program.tensors[n.tensor]);
+    if (accesses(n)) check_view(plan, n, program);
+  if (!program.sizes.empty()) check_sizes(plan, program);
   for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
   for (const Work& t : works(plan)) {
     if (t.kind == WorkKind::copy_in) check_alignment(plan, t);

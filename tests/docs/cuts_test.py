@@ -38,6 +38,12 @@ class Cuts(unittest.TestCase):
             self.assertEqual(self.lines("src/emulate/a.hpp", line), [], line)
         self.assertEqual(self.lines("src/plan/a.hpp", "struct Places {\nvoid declare_loop_beginning();"), [])
 
+    def test_a_number_stands_in_few_places(self):
+        text = "namespace zellige::plan {\nNumber rows;  // a Number\n}"
+        self.assertEqual(self.lines("src/kernel/a.hpp", text), [2])
+        for name in ("src/tile/a.hpp", "src/lower/a.cpp", "src/ir/a.cpp", "src/verify/bounds.cpp"):
+            self.assertEqual(self.lines(name, text), [], name)
+
 
 if __name__ == "__main__":
     unittest.main()

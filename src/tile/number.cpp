@@ -1,0 +1,88 @@
+#include "tile/number.hpp"
+
+#include <numeric>
+
+#include "graph/error.hpp"
+
+namespace zellige::plan {
+
+Number Number::of(const Sizes& sizes, int size) {
+  const Size& s = sizes.at(static_cast<std::size_t>(size));
+  Number n;
+  n.factor_ = 1, n.low_ = s.low, n.high_ = s.high, n.multiple_ = s.multiple, n.size_ = size, n.name_ = s.name;
+  return n;
+}
+
+std::string Number::text() const {
+  if (is_constant()) return fmt::format("{}", constant_);
+  const std::string of = divisor_ == 1 ? name_ : fmt::format("ceil({}/{})", name_, divisor_);
+  return (factor_ == 1 ? of : fmt::format("{}*{}", factor_, of)) +
+         (constant_ == 0 ? "" : fmt::format("{:+}", constant_));
+}
+
+Number operator*(Number a, std::int64_t factor) {
+  if (factor == 0) return 0;
+  a.constant_ *= factor, a.factor_ *= factor;
+  if (a.multiple_ % a.divisor_ == 0) {  // the quotient is exact
+    const std::int64_t common = std::gcd(a.factor_, a.divisor_);
+    a.factor_ /= common, a.divisor_ /= common;
+  }
+  return a;
+}
+
+Number operator+(const Number& a, const Number& b) {
+  if (a.is_constant()) {
+    Number sum = b;
+    sum.constant_ += a.constant_;
+    return sum;
+  }
+  if (!b.is_constant() && (a.size_ != b.size_ || a.divisor_ != b.divisor_))
+    fail("{} + {}: no number in normal form", a.text(), b.text());
+  if (a.factor_ + b.factor_ == 0) return a.constant_ + b.constant_;
+  Number sum = a;
+  sum.constant_ += b.constant_, sum.factor_ += b.factor_;
+  return sum * 1;
+}
+
+Number ceil_div(const Number& a, std::int64_t b) {
+  Number quotient = a;
+  if (a.constant_ % b == 0 && a.factor_ % b == 0) {
+    quotient.constant_ /= b, quotient.factor_ /= b;
+  } else if (a.is_constant()) {
+    quotient.constant_ = (a.constant_ + b - 1) / b;
+  } else if (a.constant_ % b == 0 && a.factor_ == 1) {
+    quotient.constant_ /= b, quotient.divisor_ *= b;
+  } else {
+    fail("{} / {}, rounded up: no number in normal form", a.text(), b);
+  }
+  return quotient * 1;
+}
+
+std::optional<bool> at_most(const Number& a, const Number& b) {
+  const bool comparable = a.is_constant() || b.is_constant() || (a.size_ == b.size_ && a.divisor_ == b.divisor_);
+  const Number more = comparable ? a + b * -1 : Number(0);
+  if (comparable ? more.high() <= 0 : a.high() <= b.low()) return true;
+  if (comparable ? more.low() > 0 : a.low() > b.high()) return false;
+  return std::nullopt;
+}
+
+Number value_of(const values::Tape& tape, values::Num n, const Number& input) {
+  if (n.is_static()) return n.v;
+  const values::TapeStep& step = tape.steps()[n.id - 1];
+  if (step.op == values::Arith::input) return input;
+  const Number a = value_of(tape, step.a, input), b = value_of(tape, step.b, input);
+  switch (step.op) {
+    case values::Arith::add:
+      return a + b;
+    case values::Arith::sub:
+      return a + b * -1;
+    case values::Arith::mul:
+      if (a.is_constant()) return b * a.low();
+      if (b.is_constant()) return a * b.low();
+      [[fallthrough]];
+    default:
+      fail("a tape computes of {} what has no normal form", input.text());
+  }
+}
+
+}  // namespace zellige::plan
