@@ -66,15 +66,18 @@ struct MatmulChoice {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
   auto operator<=>(const MatmulChoice&) const = default;
   target::Pipe pipe() const { return target::pipe(row); }
-  Completion completion() const { return row ? row->completion : Completion::at_once; }
-  /// Number of columns that the instructions cover. This is N, or N * batch for wgmma, for which the matrices of a
-  /// batch are adjacent columns of one wide product.
-  std::int64_t columns() const { return completion() == Completion::commit_group ? batch * n : n; }
-  /// Number of separate matrix products: one per batch index, or a single wide one for wgmma.
+  target::Proxy proxy() const { return target::proxy(row); }
+  /// Returns whether the instruction only starts the product, as wgmma does: until a wait for its group it reads its
+  /// operands, and its accumulators may not be touched.
+  bool asynchronous() const { return row && row->completion != Completion::at_once; }
+  /// Number of columns that the instructions cover. This is N, or N * batch if a descriptor addresses B, for which the
+  /// matrices of a batch are adjacent columns of one wide product.
+  std::int64_t columns() const { return proxy() == target::Proxy::async ? batch * n : n; }
+  /// Number of separate matrix products: one per batch index, or a single wide one.
   std::int64_t products() const { return batch * n / columns(); }
   /// Returns whether the instruction still reads A from registers after it has been issued, as the second wgmma of an
   /// attention does.
-  bool chained() const { return completion() == Completion::commit_group && row->a.space == Instruction::Space::rmem; }
+  bool chained() const { return asynchronous() && row->a.space == Instruction::Space::rmem; }
 };
 
 /// What a step does with the value of one node, without a barrier: all threads in one thread-value layout.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "plan/agent_steps.hpp"
-#include "select/warpgroups.hpp"
+#include "select/select.hpp"
 #include "verify/set_up.hpp"
 
 namespace zellige::plan {
@@ -21,8 +21,8 @@ class Builder : AgentSteps {
     plan_.threads = plan_.program.threads();
     plan_.agents.clear(), plan_.channels.clear(), plan_.setup.clear(), plan_.teardown.clear();
     agent_.warps = (plan_.program.threads() + 31) / 32;
-    for (const Task& t : tasks_)
-      if (t.matmul.completion() == Completion::commit_group) return consumer_and_producer(t.matmul);
+    // Copies that complete at an mbarrier, and that one thread issues, have an agent of their own.
+    if (std::ranges::any_of(loop_copies_, [&](int t) { return uses_tma(t); })) return consumer_and_producer();
     agent_.name = "block";
     for (int t : loop_copies_)
       channel(plan_.tensors[tasks_[t].buffer].name, tasks_[t].buffer, plan_.stages(), 0,
@@ -137,20 +137,20 @@ class Builder : AgentSteps {
   // Registers per thread. With over `many` accumulators setmaxnreg moves some from producer to consumer.
   static constexpr int many = 96, max_registers = 232, spared = 40, registers_per_multiprocessor = 65536;
 
-  /// Builds a TMA producer and wgmma consumer warps. `product` is any of the kernel's
-  /// matmuls on wgmma.
-  void consumer_and_producer(const MatmulChoice& product) {
+  /// Builds a TMA producer and wgmma consumer warps.
+  void consumer_and_producer() {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
-    int sums = 0;
+    std::int64_t sums = 0;
+    int group = 1;  // warps that execute one of the matmul instructions together
     for (const Task& t : tasks_)
-      if (t.matmul.completion() == Completion::commit_group)
-        sums += static_cast<int>(instructions_of_rows(t.matmul)) * t.matmul.row->c.registers;
+      if (t.matmul.asynchronous())
+        sums += accumulator_registers(t.matmul, t.matmul.warps), group = warps_of(*t.matmul.row);
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.
-    const bool scarce = (plan_.threads + 32 * warps_of(*product.row)) * max_registers > registers_per_multiprocessor;
+    const bool scarce = (plan_.threads + 32 * group) * max_registers > registers_per_multiprocessor;
     if (sums > many && scarce) {
-      loads.warps = warps_of(*product.row), loads.registers = spared;
+      loads.warps = group, loads.registers = spared;
       agent_.registers = max_registers;
     }
     plan_.threads += 32 * loads.warps;

@@ -123,7 +123,7 @@ class Choice {
     const TileProgram& p = selected.program;
     if (blocks != Blocks::pairs || p.loop < min_iterations_of_pairs) return false;
     for (const auto& [node, m] : selected.matmuls) {
-      if (m.completion() != Completion::commit_group) continue;
+      if (m.proxy() != target::Proxy::async) continue;
       bool straddles = false;
       for (int load : p.nodes[node].in) {
         if (p.nodes[load].kind != NodeKind::load) continue;  // computed: has no rows in memory

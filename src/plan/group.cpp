@@ -310,10 +310,10 @@ class Grouping {
     evaluate(task(WorkKind::to_global, i, where, -1, copy), n.in[0]);
   }
 
-  /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: the kernel uses
-  /// wgmma, and a tensor map for the tile exists.
+  /// Returns whether TMA is used for the tile of the load or store `i`, whose rows run along `inner`: TMA loads operands
+  /// of the kernel, and a tensor map for the tile exists.
   bool by_tensor_map(int i, int inner) const {
-    return selected_.any(&MatmulChoice::completion, Completion::commit_group) &&
+    return selected_.any(&MatmulChoice::proxy, target::Proxy::async) &&
            no_tensor_map(node(i), tensor(node(i)), inner).empty();
   }
 
@@ -372,7 +372,7 @@ class Grouping {
       const Shape padded = is_operand(load) ? operand_padding(selected_, load) : n.shape;
       CopyChoice copy = n.inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
-        if (tensor_core(reader) && selected_.matmuls.at(reader).completion() == Completion::commit_group)
+        if (tensor_core(reader) && selected_.matmuls.at(reader).proxy() == target::Proxy::async)
           copy.row = target::find_tensor_load(target_, static_cast<int>(n.shape.size()));
       const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);

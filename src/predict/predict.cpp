@@ -11,7 +11,6 @@
 #include "kernel/tensor_map.hpp"
 #include "predict/banks.hpp"
 #include "predict/count_shared.hpp"
-#include "select/warpgroups.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::plan {

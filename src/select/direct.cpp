@@ -17,7 +17,7 @@ namespace {
 /// the ring.
 bool combined_with_accumulators(const Kernel& plan, const Selection& selected, const Tasks& tasks, const Node& load,
                                 int gmem_inner, const LoadReads& reads) {
-  if (plan.program.loop == 1 || !selected.any(&MatmulChoice::completion, Completion::commit_group)) return false;
+  if (plan.program.loop == 1 || !selected.any(&MatmulChoice::asynchronous, true)) return false;
   if (selected.any(&MatmulChoice::chained, true)) return true;
   const Sections sections(plan.program);
   return std::ranges::all_of(reads, [&](const auto& read) {

@@ -18,7 +18,7 @@ struct Tiles {
   std::int64_t m, n, units, k;
   explicit Tiles(const MatmulChoice& c)
       : m(ceil_div(c.m, c.row->m)),
-        n(ceil_div(c.n, c.row->n)),
+        n(ceil_div(c.columns(), c.row->n)),
         units(ceil_div(n, tiles_in_unit(*c.row))),
         k(ceil_div(c.k, c.row->k)) {}
 };
@@ -369,7 +369,7 @@ class Selector {
 
 std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
   const Tiles tiles(c);
-  return ceil_div(c.batch, w.b) * ceil_div(tiles.m, w.m) * ceil_div(tiles.units, w.n) *
+  return ceil_div(c.products(), w.b) * ceil_div(tiles.m, w.m / warps_of(*c.row)) * ceil_div(tiles.units, w.n) *
          (tiles.n > 1 ? tiles_in_unit(*c.row) : 1) * c.row->c.registers;
 }
 

@@ -34,8 +34,7 @@ Interval divided_alone(const View& v, const TileProgram& p) {
 }  // namespace
 
 TileSchedule tile_schedule(const Kernel& plan) {
-  return tile_schedule(
-      plan, find_work(plan, [](const Work& w) { return w.matmul.completion() == Completion::commit_group; }));
+  return tile_schedule(plan, find_work(plan, [](const Work& w) { return w.matmul.asynchronous(); }));
 }
 
 TileSchedule tile_schedule(const Kernel& plan, const Work* product) {

@@ -78,8 +78,6 @@ constexpr int max_sums = 192;
 
 }  // namespace
 
-std::int64_t instructions_of_rows(const MatmulChoice& m) { return m.m * warps_of(*m.row) / (m.row->m * m.warps.m); }
-
 bool of_single_tiles(const Instruction& row) { return row.issuers == 128 && row.n % 16 != 0; }
 
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
@@ -116,11 +114,11 @@ std::string warpgroups(Selection& selected, const Program& program, const target
     if (std::ranges::find(used, i) == used.end())
       return fmt::format("the loop evaluates %{} next to the product{}", i, products.size() > 1 ? "s" : "");
   std::map<int, MatmulChoice> choices;
-  int sums = 0;
+  std::int64_t sums = 0;
   for (int product : products) {
     MatmulChoice& choice = choices[product] = selected.matmuls.at(product);
     if (std::string why = choose_row(p, program, target, products, product, choice); !why.empty()) return why;
-    sums += static_cast<int>(instructions_of_rows(choice)) * choice.row->c.registers;
+    sums += accumulator_registers(choice, choice.warps);
   }
   if (sums > max_sums)
     return fmt::format("{} products leave {} accumulators in a thread, which has room for {}", products.size(), sums,
@@ -131,7 +129,7 @@ std::string warpgroups(Selection& selected, const Program& program, const target
 
 bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
   constexpr int ranks = 2;
-  const auto asynchronous = [](const Task& t) { return t.matmul.completion() == Completion::commit_group; };
+  const auto asynchronous = [](const Task& t) { return t.matmul.asynchronous(); };
   const auto first = std::ranges::find_if(tasks, asynchronous);
   if (first == tasks.end()) return false;
   const TileSchedule walk = tile_schedule(plan, &*first);

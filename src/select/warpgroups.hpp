@@ -20,10 +20,6 @@ namespace zellige::plan {
 /// and returns the reason, for a note.
 std::string warpgroups(Selection&, const Program&, const target::Target&);
 
-/// Returns how many wgmma instructions, of 64 rows each, one warpgroup executes along M. Consecutive
-/// instructions of a warpgroup are 64 x (number of warpgroups) rows apart.
-std::int64_t instructions_of_rows(const MatmulChoice&);
-
 /// The instruction that describes the accumulators of a wgmma whose N is not a multiple of 16: tiles of 8
 /// columns. The default instruction has pairs of such tiles.
 inline constexpr std::string_view single_tiles = "SM80_16x8x8_F32F16F16F32_TN";

@@ -1,4 +1,4 @@
-// Which unit of a multiprocessor carries out a matrix instruction.
+// Which unit of a multiprocessor carries out an instruction, and by which path it accesses shared memory.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -15,6 +15,23 @@ enum class Pipe : std::uint8_t {
 /// Returns the pipe of a matrix instruction, which its PTX mnemonic tells; Pipe::none for nullptr.
 constexpr Pipe pipe(const Instruction* row) {
   return !row ? Pipe::none : std::string_view(row->ptx).starts_with("fma") ? Pipe::fma : Pipe::tensor;
+}
+
+/// The path by which an instruction accesses shared memory. Where the writer's is generic and the reader's is not, the
+/// writer needs a fence.
+enum class Proxy : std::uint8_t {
+  generic,  // that of the threads' loads and stores
+  async,    // that of TMA and of wgmma's descriptors
+};
+
+/// Returns the proxy by which an instruction accesses shared memory: Proxy::async if a descriptor addresses its operand
+/// B, or if it is a bulk copy, as those of TMA are. Returns Proxy::generic for nullptr.
+constexpr Proxy proxy(const Instruction* row) {
+  if (!row) return Proxy::generic;
+  using enum Instruction::Kind;
+  const bool copy = row->kind == tensor_copy || row->kind == bulk_copy;
+  const bool bulk = copy && std::string_view(row->ptx).find(".async.bulk") != std::string_view::npos;
+  return bulk || row->b.swizzles != 0 ? Proxy::async : Proxy::generic;
 }
 
 }  // namespace zellige::target

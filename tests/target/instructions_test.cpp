@@ -11,6 +11,8 @@
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
 
+#include "target/pipe.hpp"
+
 namespace zellige {
 namespace {
 
@@ -107,6 +109,23 @@ TEST(Instructions, OfATarget) {
   EXPECT_EQ(load->c.space, Instruction::Space::smem);
   EXPECT_EQ(load->c.swizzles, 0b1111);
   EXPECT_TRUE(find_instruction(find("sm_90a"), "SM90_SETMAXNREG_INC")->only_of_its_architecture);
+}
+
+// Where a row of the generic proxy writes shared memory and one of the async proxy reads it, a fence stands between.
+TEST(Instructions, OfDescriptorsAndTensorMapsAreInTheAsyncProxy) {
+  for (const Instruction& row : instructions()) {
+    const std::string_view ptx = row.ptx;
+    const bool wgmma = ptx.starts_with("wgmma.mma_async"), bulk = ptx.find(".bulk") != ptx.npos;
+    const auto shared = [](Instruction::Space space) {
+      return space == Instruction::Space::smem || space == Instruction::Space::dsmem;
+    };
+    const bool moves =
+        row.completion != Instruction::Completion::at_once && (shared(row.a.space) || shared(row.c.space));
+    EXPECT_EQ(target::proxy(&row) == target::Proxy::async, wgmma || (bulk && moves)) << row.name << ", " << ptx;
+    if (row.kind == Instruction::Kind::mma)
+      EXPECT_EQ(row.completion != Instruction::Completion::at_once, wgmma) << row.name;
+  }
+  EXPECT_EQ(target::proxy(nullptr), target::Proxy::generic);
 }
 
 // __syncthreads is the compiler's own; the others have their mnemonics in cp_async.hpp.
