@@ -24,9 +24,7 @@ class Builder : AgentSteps {
     // Copies that complete at an mbarrier, and that one thread issues, have an agent of their own.
     if (std::ranges::any_of(loop_copies_, [&](int t) { return uses_tma(t); })) return consumer_and_producer();
     agent_.name = "block";
-    for (int t : loop_copies_)
-      channel(plan_.tensors[tasks_[t].buffer].name, tasks_[t].buffer, plan_.stages(), 0,
-              Synchronisation::cp_async_group);
+    for (int t : loop_copies_) channel(plan_.tensors[tasks_[t].buffer].name, t, consumer, plan_.stages());
     if (plan_.program.loop > 1) {
       start_states();
       loop();
@@ -129,8 +127,18 @@ class Builder : AgentSteps {
   static constexpr int ring = 0, sums = 1;
   static constexpr int consumer_barrier = 1;
 
-  int channel(std::string name, int tensor, int stages, int from, Synchronisation by) {
-    plan_.channels.push_back({std::move(name), tensor, stages, from, {consumer}, by});
+  /// Adds the channel that task `t` of agent `from` fills, and returns its index. How it synchronises follows from the
+  /// completion of the task's instruction. A copy through registers is waited for as if it were a cp.async.
+  int channel(std::string name, int t, int from, int stages = 1) {
+    static constexpr Synchronisation by_completion[] = {Synchronisation::block_barrier, Synchronisation::cp_async_group,
+                                                        Synchronisation::mbarrier_bytes, Synchronisation::bulk_group,
+                                                        Synchronisation::commit_group};
+    const Task& task = tasks_[t];
+    const Instruction* row = task.kind == WorkKind::mma ? task.matmul.row : task.copy.row;
+    const Completion completion = row ? row->completion : Completion::copy_group;
+    const Synchronisation by = task.kind == WorkKind::to_cluster ? Synchronisation::mbarrier_cluster
+                                                                 : by_completion[static_cast<int>(completion)];
+    plan_.channels.push_back({std::move(name), task.buffer, stages, from, {consumer}, by});
     return static_cast<int>(plan_.channels.size()) - 1;
   }
 
@@ -142,10 +150,12 @@ class Builder : AgentSteps {
     Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
     std::int64_t sums = 0;
-    int group = 1;  // warps that execute one of the matmul instructions together
-    for (const Task& t : tasks_)
-      if (t.matmul.asynchronous())
-        sums += accumulator_registers(t.matmul, t.matmul.warps), group = warps_of(*t.matmul.row);
+    const auto count = static_cast<int>(tasks_.size());
+    int product = -1;  // one of the matmuls
+    for (int t = 0; t < count; ++t)
+      if (const MatmulChoice& m = tasks_[t].matmul; m.asynchronous())
+        sums += accumulator_registers(m, m.warps), product = t;
+    const int group = warps_of(*tasks_[product].matmul.row);
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.
     const bool scarce = (plan_.threads + 32 * group) * max_registers > registers_per_multiprocessor;
@@ -154,22 +164,18 @@ class Builder : AgentSteps {
       agent_.registers = max_registers;
     }
     plan_.threads += 32 * loads.warps;
-    channel("ring", tasks_[loop_copies_.front()].buffer, plan_.stages(), producer, Synchronisation::mbarrier_bytes);
-    channel("accumulators", -1, 1, consumer, Synchronisation::commit_group);
+    channel("ring", loop_copies_.front(), producer, plan_.stages());
+    channel("accumulators", product, consumer);
     if (std::ranges::any_of(tasks_, [](const Task& t) { return t.matmul.chained(); })) {
-      scores_ = channel("scores", -1, 1, consumer, Synchronisation::commit_group);
-      second_ = channel("second ring", tasks_[loop_copies_.back()].buffer, plan_.stages(), producer,
-                        Synchronisation::mbarrier_bytes);
+      scores_ = channel("scores", product, consumer);
+      second_ = channel("second ring", loop_copies_.back(), producer, plan_.stages());
     }
-    for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+    for (int t = 0; t < count; ++t) {
       if (std::ranges::count(loop_copies_, t) == 0 && travels(t) && cp_async_ < 0)
-        cp_async_ = channel("tiles", tasks_[t].buffer, 1, consumer, Synchronisation::cp_async_group);
-      if (!copies(t) && uses_tma(t) && stores_ < 0)
-        stores_ = channel("out", tasks_[t].buffer, 1, consumer, Synchronisation::bulk_group);
+        cp_async_ = channel("tiles", t, consumer);
+      if (!copies(t) && uses_tma(t) && stores_ < 0) stores_ = channel("out", t, consumer);
+      if (tasks_[t].kind == WorkKind::to_cluster) exchange_ = channel("exchange", t, consumer);
     }
-    for (const Task& t : tasks_)
-      if (t.kind == WorkKind::to_cluster)
-        exchange_ = channel("exchange", t.buffer, 1, consumer, Synchronisation::mbarrier_cluster);
     std::vector<int> resident, all = loop_copies_;
     bool alone = false;  // the consumer accesses global memory before it has acquired a full stage
     for (int t : before_)
@@ -177,8 +183,7 @@ class Builder : AgentSteps {
         resident.push_back(t), all.push_back(t);
       else
         alone = alone || copies(t);
-    if (!resident.empty())
-      resident_ = channel("resident", tasks_[resident.front()].buffer, 1, producer, Synchronisation::mbarrier_bytes);
+    if (!resident.empty()) resident_ = channel("resident", resident.front(), producer);
     // True if the producer waits for earlier kernels, because one of its TMA loads is not of a constant input. The
     // consumer then needs no wait of its own, unless it accesses global memory before it acquires a stage from the
     // producer.
@@ -233,10 +238,7 @@ class Builder : AgentSteps {
       if (!uses_tma(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
     if (resident_ >= 0) acquire(resident_);
-    if (second_ >= 0)
-      delayed_by_one(products);
-    else
-      prefetched_by_one(products);
+    multiply(products);
     exchange();
     if (once) arrive(0, cp_async_);
     if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous TMA store has read its buffer
@@ -259,26 +261,78 @@ class Builder : AgentSteps {
   /// has fewer stages than the loop has iterations, or emptied() is true.
   bool goes_round() const { return emptied() || plan_.iterations_per_rank() > plan_.stages(); }
 
-  /// Adds the loop of wgmma matmuls. Iteration i issues the matmuls of iteration i + 1, waits until those of
-  /// iteration i have ended, and releases the ring stage that iteration i has read.
-  void prefetched_by_one(const std::vector<int>& products) {
-    const auto multiply = [&](int lag) {
-      acquire(ring);
+  /// Adds the loop of the matmuls on wgmma, and of the work between them; `tasks` are those of an iteration. Each group of
+  /// matmuls starts in the iteration before the one that waits for it:
+  ///
+  /// - Sums of products, which no work of the loop reads: iteration i issues the matmuls of iteration i + 1, and waits
+  ///   for those of iteration i.
+  /// - Two chained matmuls (attention): iteration i issues the second matmul of iteration i - 1, which runs while the
+  ///   elementwise work (softmax) of iteration i is done. The results of this work are written to the second matmul's A
+  ///   registers only after that matmul has ended.
+  ///
+  /// What of the first iteration starts early stands before the loop, and what of the last one starts late behind it.
+  void multiply(const std::vector<int>& tasks) {
+    const bool chain = second_ >= 0;
+    const int of_first = chain ? scores_ : sums;
+    std::vector<int> first, second, meanwhile, after;  // matmuls; works before and after the second matmul's end
+    for (int t : tasks) {
+      const Task& task = tasks_[t];
+      const bool changes = task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale;  // what `second` uses
+      std::vector<int>& works = changes ? after : meanwhile;
+      std::vector<int>& products = task.matmul.chained() ? second : first;
+      (task.kind == WorkKind::mma ? products : works).push_back(t);
+    }
+    const auto issue = [&](const std::vector<int>& products, int from, int lag, const Mma& mma) {
+      acquire(from);
       for (int product : products) {
         Step& s = run(product);
-        s.is = Mma{.channel = sums, .peeled = lag == 0};
+        s.is = mma;
         for (Access& a : s.reads) a.lag = lag;
       }
-      commit(sums);
+      commit(mma.channel);
     };
-    multiply(0);
-    open({.trip_count = plan_.iterations_per_rank() - 1});
-    multiply(1);
-    arrive(1, sums);
-    if (goes_round()) release(ring);
-    close();
-    arrive(0, sums);
-    if (emptied()) release(ring);  // otherwise no agent waits for the last stage
+    const auto work = [&](const std::vector<int>& list, int of) {
+      for (int t : list) run(t).is = Compute{.channel = of};
+    };
+    enum class Stretch : std::uint8_t { before, inside, behind };
+    const auto add = [&](Stretch at) {
+      const bool inside = at == Stretch::inside, early = at != Stretch::behind, late = at != Stretch::before;
+      if (early) issue(first, ring, !chain && inside ? 1 : 0, {.channel = of_first, .peeled = !chain && !inside});
+      if (late && chain) issue(second, second_, -1, {.channel = sums, .pipelined = true});
+      if (chain ? early : late) {
+        arrive(inside ? 1 : 0, of_first);  // the group that was started last runs on
+        // Without a chain no agent waits for the last stage, if the ring is not to be empty in the end.
+        if (early ? goes_round() : emptied()) release(ring);
+        work(meanwhile, of_first);
+      }
+      if (late && chain) {
+        arrive(0, sums);
+        if (goes_round()) release(second_);
+      }
+      if (early) work(after, sums);
+    };
+    for (int t : after)
+      if (tasks_[t].kind == WorkKind::to_operand) start(t);
+    // The loop counts the iterations of what starts late; with a chain those of the work between the matmuls, which is
+    // evaluated at its iteration before and behind the loop, too.
+    const std::int64_t n = plan_.iterations_per_rank(), from = chain ? 1 : 0;
+    if (chain) open({.trip_count = 1});
+    add(Stretch::before);
+    if (chain) close();
+    const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;
+    for (const bool whole : {true, false}) {
+      if (whole && !some_whole) continue;
+      open({.trip_count = n - 1 + from,
+            .from = !whole && some_whole ? n : from,
+            .bounded = plan_.loop_bounds.has_value(),
+            .whole = whole});
+      add(Stretch::inside);
+      close();
+    }
+    if (plan_.blocks > 0 && resident_ >= 0) release(resident_);
+    if (chain) open({.trip_count = n + 1, .from = n});
+    add(Stretch::behind);
+    if (chain) close();
   }
 
   /// Adds split-K's exchange within a cluster: each block sends its partial sums to the blocks that store the result,
@@ -296,61 +350,6 @@ class Builder : AgentSteps {
       for (Access& a : s.writes) a.same_thread = false;
       release(exchange_);
     }
-  }
-
-  /// Adds the loop of two chained wgmma matmuls (attention). The second matmul of iteration i - 1 runs while the
-  /// elementwise work (softmax) of iteration i is done. The results of this work are written to the second matmul's A
-  /// registers only after that matmul has ended.
-  void delayed_by_one(const std::vector<int>& tasks) {
-    const std::int64_t n = plan_.program.loop;
-    int first = -1, last = -1;
-    std::vector<int> meanwhile, after;
-    for (int t : tasks) {
-      const Task& task = tasks_[t];
-      if (task.kind == WorkKind::mma)
-        (task.matmul.chained() ? last : first) = t;
-      else
-        (task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale ? after : meanwhile).push_back(t);
-    }
-    const auto multiply = [&](int product, int through) {
-      const bool delayed = product == last;
-      acquire(delayed ? second_ : ring);
-      Step& s = run(product);
-      s.is = Mma{.channel = through, .pipelined = delayed};
-      for (Access& a : s.reads) a.lag = delayed ? -1 : 0;
-      commit(through);
-    };
-    const auto work = [&](const std::vector<int>& list, int of) {
-      for (int t : list) run(t).is = Compute{.channel = of};
-    };
-    const auto done = [&](int pending, int of, int with) {
-      arrive(pending, of);
-      if (goes_round()) release(with);
-    };
-    for (int t : after)
-      if (tasks_[t].kind == WorkKind::to_operand) start(t);
-    open({.trip_count = 1});
-    multiply(first, scores_);
-    done(0, scores_, ring);
-    work(meanwhile, scores_), work(after, sums);
-    close();
-    const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;
-    for (const bool whole : {true, false}) {
-      if (whole && !some_whole) continue;
-      open({.trip_count = n,
-            .from = !whole && some_whole ? n : 1,
-            .bounded = plan_.loop_bounds.has_value(),
-            .whole = whole});
-      multiply(first, scores_), multiply(last, sums);
-      done(1, scores_, ring);
-      work(meanwhile, scores_);
-      done(0, sums, second_), work(after, sums);
-      close();
-    }
-    if (plan_.blocks > 0) release(resident_);
-    open({.trip_count = n + 1, .from = n});
-    multiply(last, sums), done(0, sums, second_);
-    close();
   }
 
   /// Adds the steps of the tasks of one phase (between two barriers). A matmul that is computed in slices of N
