@@ -217,7 +217,7 @@ class Estimate {
     return summed && graph::bytes_of(k, dtype) == span_bytes ? group : nullptr;
   }
 
-  /// Returns whether the kernel is expected to chain two matmuls on wgmma (warpgroup_chain.hpp): its loop has two
+  /// Returns whether the kernel is expected to chain two matmuls on wgmma (warpgroups.hpp): its loop has two
   /// matmuls and at least min_chained_iterations iterations, and A of the first matmul is loaded before the loop.
   bool of_chain() const {
     std::vector<const BlockOp*> products;

@@ -13,7 +13,6 @@
 #include "plan/swizzle.hpp"
 #include "select/loop_bounds.hpp"
 #include "select/split_k.hpp"
-#include "select/warpgroup_chain.hpp"
 #include "select/warpgroups.hpp"
 #include "target/instructions.hpp"
 #include "tile/rules.hpp"
@@ -40,9 +39,7 @@ class Choice {
   /// Returns true as soon as a form fits the shared memory; `plan` is then that form. Returns false if none fits.
   bool fits(const Selection& selected) {
     Selection on_groups = selected;
-    std::string why_not = warpgroups(on_groups, program_, target_);
-    if (!why_not.empty())
-      if (const auto no_chain = warpgroup_chain(on_groups, program_, target_)) why_not = *no_chain;
+    const std::string why_not = warpgroups(on_groups, program_, target_);
     if (why_not.empty()) {
       Kernel grouped;
       const Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);

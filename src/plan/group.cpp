@@ -14,7 +14,7 @@
 #include "select/copies.hpp"
 #include "select/layouts.hpp"
 #include "select/row_registers.hpp"
-#include "select/warpgroup_chain.hpp"
+#include "select/warpgroups.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::plan {

@@ -33,14 +33,11 @@ Interval divided_alone(const View& v, const TileProgram& p) {
 
 }  // namespace
 
-TileSchedule tile_schedule(const Kernel& plan) {
-  return tile_schedule(plan, find_work(plan, [](const Work& w) { return w.matmul.asynchronous(); }));
-}
-
 TileSchedule tile_schedule(const Kernel& plan, const Work* product) {
   const TileProgram& p = plan.program;
   if (plan.loop_bounds)
     return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()} : TileSchedule{};
+  if (!product) product = find_work(plan, [](const Work& w) { return w.matmul.asynchronous(); });
   if (!product) return {};
   const MatmulChoice& m = product->matmul;
   const std::vector<int>& in = p.nodes[product->node].in;

@@ -20,10 +20,8 @@ struct TileSchedule {
 };
 
 /// Returns the tile order of a kernel whose tasks are planned. The order follows from the kernel's matmul on
-/// warpgroups or, if a mask bounds its loop, from the loop bounds.
-TileSchedule tile_schedule(const Kernel&);
-/// The same for a kernel without steps. `product` is its first matmul on warpgroups; nullptr if it has none.
-TileSchedule tile_schedule(const Kernel&, const Work* product);
+/// warpgroups or, if a mask bounds its loop, from the loop bounds. `product` is this matmul, if the kernel has no steps.
+TileSchedule tile_schedule(const Kernel&, const Work* product = nullptr);
 
 /// Returns whether each tile of a load is read by only one block or cluster, as weights are for a small M.
 /// The load may then use a cache hint that evicts its data from L2 first.

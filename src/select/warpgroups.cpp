@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/tensor_map.hpp"
@@ -26,55 +28,186 @@ std::vector<int> inside(const TileProgram& p) {
   return found;
 }
 
-/// Sets the instruction and warp layout of matmul `product` in `choice` to wgmma and returns an empty string.
-/// If the matmul cannot use wgmma, returns the reason. `products` are all matmuls of the loop.
-std::string choose_row(const TileProgram& p, const Program& program, const target::Target& target,
-                       const std::vector<int>& products, int product, MatmulChoice& choice) {
-  const Node& n = p.nodes[product];
-  const auto type = [&](int side) { return graph::name(p.nodes[n.in[side]].dtype); };
-  // Batch matrices with the same A are one matmul with adjacent columns.
-  const std::int64_t columns = choice.batch * choice.n;
-  const Instruction* row = target::find_warpgroup_mma(target, type(0), type(1), graph::name(DType::f32), columns);
-  if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
-  if (choice.batch > 1 && graph::size(p.nodes[n.in[0]].shape) != choice.m * choice.k)
-    return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
-  choice.warps = {.b = 1, .m = p.warps(), .n = 1, .k = 1};
-  const std::int64_t at_a_time = row->m * p.warps() / warps_of(*row);
-  if (p.threads() % row->issuers != 0 || choice.m % at_a_time != 0)
-    return fmt::format("{} rows are no multiple of {} for each four of {} warps", choice.m, row->m, p.warps());
-  if (choice.batch > 1 && choice.m > at_a_time)
-    return fmt::format("{} matrices of {} rows, of which {} warps take {} at a time", choice.batch, choice.m, p.warps(),
-                       at_a_time);
-  if (n.in[0] == n.in[1]) return "both operands are one tile";
-  for (int side = 0; side < 2; ++side) {
-    const int id = n.in[side];
-    const Node& load = p.nodes[id];
-    if (load.kind != NodeKind::load || !load.view.iterates())
-      return fmt::format("operand %{} is no tile that the loop loads", id);
-    for (int reader : p.consumers(id))
-      if (std::ranges::find(products, reader) == products.end()) return fmt::format("%{} is read by others too", id);
-    const int inner = load.inner, last = static_cast<int>(load.shape.size()) - 1;
-    if (std::string why = no_tensor_map(load, program.tensors[load.tensor], inner); !why.empty()) return why;
-    const bool along_k = inner == (side == 0 ? last : last - 1);
-    const std::int64_t line = graph::bytes_of(load.shape[inner], load.dtype);
-    if (along_k && line != span_bytes)
-      return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line,
-                         program.tensors[load.tensor].name, span_bytes);
-    if (side == 1 && choice.batch > 1 && !along_k && line != span_bytes)
-      return fmt::format("{} matrices of {} bytes a line do not lie as one of {} columns", choice.batch, line, columns);
-  }
-  if (choice.k % row->k != 0) return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row->k);
-  const Instruction* like =
-      of_single_tiles(*row) && choice.batch == 1 ? target::find_instruction(target, single_tiles) : choice.row;
-  if (!like || !leaves_as(*row, *like, n.shape, choice.warps))
-    return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns, like ? like->name : single_tiles);
-  choice.row = row;
-  choice.load = nullptr;
-  return "";
-}
+/// The matmuls of a loop that are to run on warpgroups: sums of products, or two that are chained in registers, in
+/// attention S = Q K^T (the scores) and O = P V.
+class OnWarpgroups {
+ public:
+  OnWarpgroups(const Selection& selected, const Program& program, const target::Target& target)
+      : matmuls_(selected.matmuls), p_(selected.program), sections_(p_), program_(program), target_(target) {}
 
-/// Limit of accumulators per thread, of its 232 registers. Everything else takes several tens.
-constexpr int max_sums = 192;
+  std::map<int, MatmulChoice> choices;  // by matmul, if there is no reason why not
+
+  /// Returns the second of two chained matmuls, and the first one, whose accumulators are its A operand.
+  std::optional<std::pair<int, int>> chain() const {
+    if (scores_ < 0) return std::nullopt;
+    return std::pair{products_.back(), scores_};
+  }
+
+  /// Returns the reason why the matmuls cannot use wgmma; an empty string if they can.
+  std::string why_not() {
+    find_chain();
+    if (std::string why = scores_ < 0 ? find_sums() : ""; !why.empty()) return why;
+    // Limits of accumulators per thread, the rounded ones of a chain's first matmul included, of its 232 registers.
+    // Everything else takes several tens.
+    const std::int64_t max_sums = scores_ < 0 ? 192 : 200;
+    std::int64_t sums = 0;
+    for (int product : products_) {
+      if (std::string why = choose(product); !why.empty()) return why;
+      const MatmulChoice& choice = choices.at(product);
+      const std::int64_t own = accumulator_registers(choice, choice.warps);
+      sums += product == scores_ ? own + own / 2 : own;
+    }
+    if (sums > max_sums)
+      return fmt::format("{} products leave {} accumulators in a thread, which has room for {}", products_.size(), sums,
+                         max_sums);
+    if (scores_ >= 0 && choices.at(scores_).n % choices.at(products_.back()).row->k != 0)
+      return fmt::format("{} columns of %{} are no multiple of {}", choices.at(scores_).n, scores_,
+                         choices.at(products_.back()).row->k);
+    return "";
+  }
+
+ private:
+  /// If the loop has exactly two matmuls, the second of which accumulates over the loop and has, as its A operand, a
+  /// rounded elementwise function of the first one's result, sets scores_ to the first one and products_ to both.
+  void find_chain() {
+    int scores = -1, sums = -1;
+    for (const auto& [node, m] : matmuls_) {
+      if (!sections_.inside(node) || p_.consumers(node).empty()) continue;
+      int& of = p_.nodes[node].carried ? sums : scores;
+      if (of >= 0 || !m.row) return;
+      of = node;
+    }
+    if (p_.loop < 2 || sums < 0 || scores < 0) return;
+    const int p = p_.nodes[sums].in[0];
+    if (p_.nodes[p].kind == NodeKind::round && p_.consumers(p).size() == 1 && made_of(scores, p_.nodes[p].in[0]))
+      scores_ = scores, products_ = {scores, sums};
+  }
+
+  /// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
+  bool made_of(int scores, int x) const {
+    const Node& n = p_.nodes[x];
+    if (x == scores) return true;
+    return n.kind == NodeKind::map && n.shape == p_.nodes[scores].shape &&
+           std::ranges::any_of(n.in, [&](int in) { return made_of(scores, in); });
+  }
+
+  /// Sets products_ to the matmuls that accumulate over the loop. Returns the reason if there is none, or if the loop
+  /// does other work as well.
+  std::string find_sums() {
+    for (const auto& [node, m] : matmuls_)
+      if (m.row && p_.nodes[node].carried) products_.push_back(node);
+    if (products_.empty()) return "no product is summed over the loop";
+    if (p_.loop < 2) return "the loop makes one trip";
+    std::vector<int> used = products_;
+    for (int product : products_) used.insert(used.end(), p_.nodes[product].in.begin(), p_.nodes[product].in.end());
+    for (int i : inside(p_))
+      if (std::ranges::find(used, i) == used.end())
+        return fmt::format("the loop evaluates %{} next to the product{}", i, products_.size() > 1 ? "s" : "");
+    return "";
+  }
+
+  /// Sets the wgmma instruction and the warp layout of a matmul in `choices`. Returns the reason if it cannot use wgmma.
+  std::string choose(int product) {
+    const Node& n = p_.nodes[product];
+    const bool chain = scores_ >= 0, from_registers = chain && product != scores_;
+    MatmulChoice& choice = choices[product] = matmuls_.at(product);
+    const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
+    // Batch matrices with the same A are one matmul with adjacent columns. In a chain columns are rounded up to pairs of
+    // 8-column tiles, which the code that reads mma.sync accumulators expects.
+    const std::int64_t columns = chain ? ceil_div(choice.n, 16) * 16 : choice.batch * choice.n;
+    const Instruction* row =
+        target::find_warpgroup_mma(target_, type(0), type(1), graph::name(DType::f32), columns, from_registers);
+    if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
+    if (choice.batch > 1 && (chain || graph::size(p_.nodes[n.in[0]].shape) != choice.m * choice.k))
+      return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
+    choice.warps = {.b = 1, .m = p_.warps(), .n = 1, .k = 1};
+    const std::int64_t at_a_time = row->m * p_.warps() / warps_of(*row);
+    if (p_.threads() % row->issuers != 0 || (chain ? choice.m != at_a_time : choice.m % at_a_time != 0))
+      return fmt::format("{} rows are {} {} for each four of {} warps", choice.m, chain ? "not" : "no multiple of",
+                         row->m, p_.warps());
+    if (choice.batch > 1 && choice.m > at_a_time)
+      return fmt::format("{} matrices of {} rows, of which {} warps take {} at a time", choice.batch, choice.m,
+                         p_.warps(), at_a_time);
+    if (n.in[0] == n.in[1]) return "both operands are one tile";
+    if (std::string why = filled_up(n, choice, *row); !why.empty()) return why;
+    for (int side = from_registers ? 1 : 0; side < 2; ++side)
+      if (std::string why = tile(product, side, columns); !why.empty()) return why;
+    const Instruction* like =
+        of_single_tiles(*row) && choice.batch == 1 ? target::find_instruction(target_, single_tiles) : choice.row;
+    if (!like || !leaves_as(*row, *like, n.shape, choice.warps))
+      return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns,
+                         like ? like->name : single_tiles);
+    choice.row = row, choice.load = nullptr;
+    return "";
+  }
+
+  /// Returns the reason if instruction `row` would read padding that TMA does not fill with zeros. TMA fills only the
+  /// ends of rows, which run along an operand's contiguous dimension. Hence a K that is no multiple of the instruction's
+  /// K needs two operands in shared memory, both contiguous along K. An N that is padded needs a B that is contiguous
+  /// along N.
+  std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row) const {
+    const int last = static_cast<int>(n.shape.size()) - 1;
+    const auto lines_along = [&](int side, int dim) { return p_.nodes[n.in[side]].inner == dim; };
+    const bool both_along_k =
+        row.a.space == Instruction::Space::smem && lines_along(0, last) && lines_along(1, last - 1);
+    if (choice.k % row.k != 0 && (scores_ < 0 || !both_along_k))
+      return fmt::format("an iteration's K of {} is no multiple of {}", choice.k, row.k);
+    if (scores_ >= 0 && choice.n % 16 != 0 && !lines_along(1, last))
+      return fmt::format("{} columns, which are lines of the operand, are no multiple of 16", choice.n);
+    return "";
+  }
+
+  /// Returns the reason if an operand is no tile that TMA can load, and that only matmuls of the loop read: in each
+  /// iteration, or before the loop if it is the first operand of a chain.
+  std::string tile(int product, int side, std::int64_t columns) const {
+    const Node& n = p_.nodes[product];
+    const int id = n.in[side];
+    const Node& load = p_.nodes[id];
+    const bool chain = scores_ >= 0, resident = product == scores_ && side == 0;
+    if (load.kind != NodeKind::load || load.view.iterates() == resident)
+      return fmt::format("operand %{} is no tile that is loaded {} the loop", id, resident ? "before" : "inside");
+    const auto here = [&](int reader) { return chain ? reader == product : std::ranges::count(products_, reader) > 0; };
+    if (!std::ranges::all_of(p_.consumers(id), here)) return fmt::format("%{} is read by others too", id);
+    const graph::KernelTensor& tensor = program_.tensors[load.tensor];
+    if (std::string why = no_tensor_map(load, tensor, load.inner); chain || !why.empty()) return why;
+    const int last = static_cast<int>(load.shape.size()) - 1;
+    const bool along_k = load.inner == (side == 0 ? last : last - 1);
+    const std::int64_t line = graph::bytes_of(load.shape[load.inner], load.dtype);
+    if (along_k && line != span_bytes)
+      return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line, tensor.name,
+                         span_bytes);
+    if (const std::int64_t batch = matmuls_.at(product).batch; side == 1 && batch > 1 && !along_k && line != span_bytes)
+      return fmt::format("{} matrices of {} bytes a line do not lie as one of {} columns", batch, line, columns);
+    return "";
+  }
+
+  const std::map<int, MatmulChoice>& matmuls_;
+  const TileProgram& p_;
+  Sections sections_;
+  const Program& program_;
+  const target::Target& target_;
+  std::vector<int> products_;
+  int scores_ = -1;  // the first of two chained matmuls; -1: sums of products
+};
+
+/// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is
+/// expensive to recompute, because it loads data or computes a tanh.
+bool takes_long(const TileProgram& p, int node, int scores) {
+  bool made = false, slow = false;
+  std::vector<int> open{node};
+  while (!open.empty()) {
+    const int i = open.back();
+    const Node& n = p.nodes[i];
+    open.pop_back();
+    made = made || i == scores;
+    slow = slow || n.kind == NodeKind::load || n.op == OpKind::tanh;
+    if (n.kind == NodeKind::map)
+      open.insert(open.end(), n.in.begin(), n.in.end());
+    else if (n.kind != NodeKind::load && n.kind != NodeKind::matmul)
+      return false;
+  }
+  return made && slow;
+}
 
 }  // namespace
 
@@ -102,29 +235,24 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
 }
 
 std::string warpgroups(Selection& selected, const Program& program, const target::Target& target) {
-  const TileProgram& p = selected.program;
-  std::vector<int> products, used;  // matmuls of the loop, and the nodes that the loop evaluates for them
-  for (const auto& [node, m] : selected.matmuls)
-    if (m.row && p.nodes[node].carried) products.push_back(node);
-  if (products.empty()) return "no product is summed over the loop";
-  if (p.loop < 2) return "the loop makes one trip";
-  used = products;
-  for (int product : products) used.insert(used.end(), p.nodes[product].in.begin(), p.nodes[product].in.end());
-  for (int i : inside(p))
-    if (std::ranges::find(used, i) == used.end())
-      return fmt::format("the loop evaluates %{} next to the product{}", i, products.size() > 1 ? "s" : "");
-  std::map<int, MatmulChoice> choices;
-  std::int64_t sums = 0;
-  for (int product : products) {
-    MatmulChoice& choice = choices[product] = selected.matmuls.at(product);
-    if (std::string why = choose_row(p, program, target, products, product, choice); !why.empty()) return why;
-    sums += accumulator_registers(choice, choice.warps);
-  }
-  if (sums > max_sums)
-    return fmt::format("{} products leave {} accumulators in a thread, which has room for {}", products.size(), sums,
-                       max_sums);
-  for (const auto& [product, choice] : choices) selected.matmuls[product] = choice;
+  OnWarpgroups loop(selected, program, target);
+  if (std::string why = loop.why_not(); !why.empty()) return why;
+  for (const auto& [product, choice] : loop.choices) selected.matmuls[product] = choice;
+  if (const auto chain = loop.chain()) selected.fragments_from.insert(*chain);
   return "";
+}
+
+int accumulators_to_keep_in(const Selection& selected, const Sections& sections, int node) {
+  const TileProgram& p = selected.program;
+  for (const auto& [sums, m] : selected.matmuls) {
+    if (!m.chained()) continue;
+    const std::vector<int> readers = p.consumers(node);
+    const int scores = selected.fragments_from.at(sums), operand = p.nodes[sums].in[0];
+    const bool precomputed = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
+    const bool here = sections.inside(node) && p.nodes[node].shape == p.nodes[scores].shape;
+    if (precomputed || (here && readers.size() > 1 && takes_long(p, node, scores))) return scores;
+  }
+  return -1;
 }
 
 bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {

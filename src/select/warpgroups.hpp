@@ -1,9 +1,15 @@
 // Puts the matmuls of a loop on warpgroups (wgmma) with tiles loaded by TMA, if the loop does nothing but
-// multiply tiles that it loads.
+// multiply tiles that it loads, or if it is an attention's: two matmuls that are chained, so that the accumulators of the
+// first, after elementwise work and rounding, are the A operand of the second and stay in registers.
 //
-// Each such matmul gets an instruction that reads both operands from shared memory, and all warps of the block are
-// placed along M. Later passes act on that instruction: `group` assigns tensor maps to the loads, `arrange_buffers`
-// uses the layouts that wgmma reads, and `agents` splits the kernel into a producer and consumers.
+//   s = q k            q: resident, loaded before the loop         k, v: a ring filled by TMA
+//   p = round(f(s))    f: elementwise, with row statistics
+//   o = o * r + p v
+//
+// Each such matmul gets an instruction that reads its operands from shared memory, but for p, and all warps of the block
+// are placed along M: of a chain each warpgroup has 64 rows of q, p and o. Later passes act on that instruction: `group`
+// assigns tensor maps to the loads, `arrange_buffers` uses the layouts that wgmma reads, and `agents` splits the kernel
+// into a producer and consumers.
 //
 // Runs after the pass `resolve_layouts`, which chooses the contiguous dimension of every tile.
 #pragma once
@@ -15,10 +21,21 @@
 
 namespace zellige::plan {
 
-/// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If there is
-/// no such matmul, if one of them cannot use wgmma, or if the loop does other work as well, changes nothing
+/// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If there is no such
+/// matmul, if one of them cannot use wgmma, or if the loop does other work as well than that of a chain, changes nothing
 /// and returns the reason, for a note.
 std::string warpgroups(Selection&, const Program&, const target::Target&);
+
+/// Returns the first matmul of the chain if the value of operator `node`, between the two matmuls, is kept in
+/// registers, in the layout of that matmul's accumulators. Returns -1 if the value is evaluated wherever it
+/// is read. These values are kept:
+///
+/// - the value of the second matmul's A operand, because the operand's registers are being read by the
+///   second matmul of the preceding iteration;
+/// - a value with several users that is expensive to recompute (it loads data or computes a tanh).
+///
+/// `Sections` are those of the selection's program.
+int accumulators_to_keep_in(const Selection&, const Sections&, int node);
 
 /// The instruction that describes the accumulators of a wgmma whose N is not a multiple of 16: tiles of 8
 /// columns. The default instruction has pairs of such tiles.

@@ -197,8 +197,7 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
       int by_warpgroup = 0;
-      for (const plan::Work& w : works(plan.kernels[0]))
-        by_warpgroup += w.matmul.asynchronous();
+      for (const plan::Work& w : works(plan.kernels[0])) by_warpgroup += w.matmul.asynchronous();
       ASSERT_EQ(by_warpgroup, 2) << ir::print(plan);
       std::vector<graph::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
