@@ -189,7 +189,7 @@ class Emission : TileWriter {
 
   /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop. Throws Error
   /// if the step needs inside the loop a value that is known only after the loop, and the use of that value cannot be
-  /// moved to the end of the loop by a rule of body.hpp.
+  /// moved to the end of the loop by a law of deferred.hpp.
   Deferred lower(const Step& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
@@ -201,12 +201,11 @@ class Emission : TileWriter {
   /// maximum is not emitted but recorded, because it will be applied to the maximum's operand.
   Deferred outside(const Step& s) {
     const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
-    if (x != s.inputs.end() && is_monotone(s) && grows(s, *x)) {
-      Deferred h = deferred_[*x];
-      h.tile = -1, h.monotone.push_back(s);
-      if (x != s.inputs.begin()) std::ranges::reverse(h.monotone.back().inputs);
-      return h;
-    }
+    if (x != s.inputs.end() && grows(s, *x))
+      if (Deferred h = deferred_[*x]; through(s, h)) {
+        if (x != s.inputs.begin()) std::ranges::reverse(h.monotone.back().inputs);
+        return h;
+      }
     Deferred h;
     std::vector<int> in;
     for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || deferred_[v].after;
@@ -249,7 +248,7 @@ class Emission : TileWriter {
     Deferred y = deferred_[s.inputs[1]];
     if (y.waits() || x.waits()) return waited(s, x, y);
     const int left = x.tile, right = y.tile;
-    if (!through(s, x, y)) refuse(s);
+    if (!through(s, x, &y)) refuse(s);
     x.varies = true;
     x.tile = placed(s, {left, right});
     return x;
@@ -348,7 +347,7 @@ class Emission : TileWriter {
     const int product = placed(s, {x.tile, y.tile});
     Step times;
     times.kind = OpKind::mul, times.inputs = s.inputs;
-    if (!through(times, x, y)) refuse(s);
+    if (!through(times, x, &y)) refuse(s);
     x.tile = product, x.varies = true;
     if (!is_along(s)) return x;
     if (x.kind == Kind::scaled) x.tile = cast(x.tile, DType::f32);

@@ -3,19 +3,8 @@
 // Grid dimensions split axes that no step reduces over. The loop runs along one axis that is reduced over. A step on a
 // tile that is loaded per iteration runs inside the loop. Sums, maxima and matmuls over the loop's axis become
 // accumulators, and steps that read them run after the loop. If a step inside the loop needs a value that is known only
-// after the loop, one of three rules moves the use of that value to the end of the loop. If no rule applies, the group
-// is rejected.
-//
-//   factors    sum_i (x_i h) = (sum_i x_i) h, also for a matmul: a factor h that is known after the loop is applied to
-//              the sum, if only linear steps come between. So a norm's scale passes through the matmul after it, and
-//              the norm's sum of squares is computed in the same loop.
-//   rescaling  F(x_i, m) = exp(c (x_i - m)) with a maximum m over the loop, as in online softmax: the loop uses the
-//              running maximum m' in place of m. When m' increases to m'', earlier sums are multiplied by
-//              exp(-c (m'' - m')).
-//   centring   sum_i (x_i - m)^2 = sum_p (sum_i (x_i - m_p)^2 + n (m_p - m)^2) with the means m_p of n elements each, if
-//              the loop is split over blocks of one tile: a variance needs no kernel of its own after that of the mean.
-//   monotone   f(max_i x_i) = max_i f(x_i): a step f on the maximum, such as a clamp, is applied to the operand of
-//              the maximum.
+// after the loop, one of the laws of deferred.hpp moves the use of that value to the end of the loop, or the group is
+// rejected. docs/explanation/fusion.md has an example of each law.
 //
 // The loop may be split over blocks (split-K, split-KV). Each block then stores partial results, and a second kernel
 // combines them. That kernel also runs the steps along the loop's axis that no reduction needs, such as a softmax's
@@ -50,7 +39,7 @@ struct Partial {
 };
 
 /// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept,
-/// and contiguous dimensions may be merged (coalesce.hpp).
+/// and contiguous dimensions may be merged (coalesce.cpp).
 struct Seen {
   int tensor = -1;
   Shape shape{};
@@ -69,7 +58,7 @@ struct Body {
 
 /// Returns the block graph of the steps under this tiling. If tiles.split is set, the block graph computes
 /// partial results. Throws Error with the step's name if a step needs a value that is not yet available.
-/// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.hpp).
+/// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.cpp).
 Body body_of(const KernelGraph&, const Steps&, const Axes&, const Tiles&);
 
 }  // namespace zellige::fuse

@@ -1,8 +1,16 @@
-#include "candidate/coalesce.hpp"
-
+// Merges dimensions of a group of elementwise operators that are contiguous in memory in every operand and result. Tiles
+// of a group without broadcasts and gaps then depend on the number of elements, not on the shape:
+//
+//   gelu(x) * y, both (4768, 28144)                       ->  (1, 134190592)
+//   x (8, 64, 100) + bias (100)                           ->  (1, 512, 100) + (100)
+//   x (8, 64, 90) * y, a slice of rows of 100 elements    ->  (1, 512, 90)
+//
+// The kernel reads and writes its tensors through reshapes, which cost nothing. Where a kernel may read or write the
+// parts of a concatenation or slice_scatter in place, the dimensions stay as they are.
 #include <algorithm>
 #include <utility>
 
+#include "candidate/rules.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/view.hpp"
 #include "rewrite/lay_out.hpp"
@@ -47,20 +55,24 @@ class Coalescing {
     }
   }
 
-  /// Returns the steps with contiguous dimensions merged, or unchanged if two values differ in an extent other than 1.
-  Steps run() {
+  /// Returns the steps with contiguous dimensions merged; nullopt if there are none, or if two values differ in an extent
+  /// other than 1.
+  std::optional<Steps> run() {
     const auto fits = [&](const Value& v) {
       for (std::size_t back = 0; back < rank_; ++back)
         if (const std::int64_t n = from_last(v.shape, back); n != 1 && n != whole_[back]) return false;
       return true;
     };
-    if (!std::ranges::all_of(s_.values, fits)) return std::move(s_);
+    if (!std::ranges::all_of(s_.values, fits)) return {};
+    bool changed = false;
     std::size_t inner = 0;
     for (std::size_t outer = 1; outer < rank_; ++outer) {
       if (whole_[outer] == 1) continue;
-      if (whole_[inner] == 1 || !merge(outer, inner)) inner = outer;
+      const bool merged = whole_[inner] != 1 && merge(outer, inner);
+      if (!merged) inner = outer;
+      changed = changed || merged;
     }
-    return std::move(s_);
+    return changed ? std::optional(std::move(s_)) : std::nullopt;
   }
 
  private:
@@ -92,18 +104,18 @@ class Coalescing {
 
 }  // namespace
 
-Steps coalesced(const KernelGraph& g, Steps s, const target::Target& target) {
+std::optional<Steps> coalesce(const Steps& s, const Grouped& of) {
   const auto elementwise = [](const Step& step) { return graph::is_elementwise(step.kind); };
   // A kernel may read the operands of a concatenation in place of its result.
   const auto by_parts = [&](const Value& v) {
-    return v.loaded && std::ranges::any_of(g.ops, [&](const KernelOp& op) {
+    return v.loaded && std::ranges::any_of(of.graph.ops, [&](const KernelOp& op) {
              return op.kind == OpKind::concat && op.outputs[0] == v.tensor;
            });
   };
   if (!s.slices.empty() || !std::ranges::all_of(s.steps, elementwise) || std::ranges::any_of(s.values, by_parts) ||
-      std::ranges::any_of(s.outputs, [&](int v) { return is_placed(g, s.values[v].tensor); }))
-    return s;
-  return Coalescing(g, std::move(s), target).run();
+      std::ranges::any_of(s.outputs, [&](int v) { return is_placed(of.graph, s.values[v].tensor); }))
+    return {};
+  return Coalescing(of.graph, s, of.target).run();
 }
 
 }  // namespace zellige::fuse

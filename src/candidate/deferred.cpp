@@ -27,15 +27,6 @@ bool offset(const Step& s, Deferred& h) {
   return graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear == graph::Linear::all;
 }
 
-/// Applies a step to the deferred value `h`, whose tile is centred at the mean of a part. Returns false unless the step
-/// is a square of the centred value, or a cast that changes nothing.
-bool centred(const Step& s, Deferred& h) {
-  if (s.kind == OpKind::cast) return s.attributes.dtype == graph::DType::f32;
-  if (s.kind != OpKind::square || h.kind != Kind::centred) return false;
-  h.kind = Kind::squared;
-  return true;
-}
-
 /// Combines the terms of `x` and `y` that are applied after the loop. Each term is a coefficient times
 /// (maximum over the loop - running maximum). Adds sign * y.coefficient to x.coefficient. Returns false and
 /// changes nothing if the terms refer to different running maxima.
@@ -48,12 +39,13 @@ bool join(Deferred& x, const Deferred& y, double sign) {
   return true;
 }
 
-}  // namespace
-
+/// Returns whether the step is a linear function f up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x) + f(y).
 bool is_linear(const Step& s) {
   return s.kind == OpKind::mask ? s.attributes.value == 0 : graph::is_linear(s.kind, s.attributes, s.inputs.size());
 }
 
+/// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand that changes
+/// in the loop. If the step has another operand, the caller must check that the latter does not change in the loop.
 bool is_monotone(const Step& s) {
   if (!graph::is_elementwise(s.kind)) return false;
   const graph::Law& law = graph::elementwise(s.kind).law;
@@ -65,6 +57,66 @@ bool is_monotone(const Step& s) {
          (law.monotone == graph::Monotone::by_scalar && s.attributes.scalar > 0);
 }
 
+bool is_sum(const Step& s) { return s.kind == OpKind::add || s.kind == OpKind::sub; }
+
+// ---- The laws, as Law::apply ----
+
+/// Of tiles that factors are applied to, such as a norm's scale, which so passes through the matmul after it. Also of those
+/// relative to a running maximum.
+bool factors(const Step& s, Deferred& x, const Deferred* y) {
+  const auto scaled = [](const Deferred& h) { return h.kind == Kind::exact || h.kind == Kind::scaled; };
+  if (!scaled(x) || (y && !scaled(*y))) return false;
+  if (!y) return is_linear(s);
+  if (is_sum(s)) return x.like(*y);
+  if (s.kind != OpKind::mul && s.kind != OpKind::div) return false;
+  const bool divide = s.kind == OpKind::div;
+  for (Factor f : y->factors) {
+    f.divide = f.divide != divide;
+    x.factors.push_back(f);
+  }
+  return join(x, *y, divide ? -1 : 1);
+}
+
+/// Of tiles from which the running maximum m' is subtracted in place of the last one, as in online softmax. When m'
+/// increases to m'', earlier sums are multiplied by exp(-c (m'' - m')).
+bool rescaling(const Step& s, Deferred& x, const Deferred* y) {
+  if (!y) return x.kind == Kind::offset && x.factors.empty() && offset(s, x);
+  const auto summed = [](const Deferred& h) { return h.itself() || (h.kind == Kind::offset && h.factors.empty()); };
+  if (!is_sum(s) || !summed(x) || !summed(*y)) return false;
+  return join(x, *y, s.kind == OpKind::add ? 1 : -1);
+}
+
+/// Of tiles from which the mean of a part is subtracted: only squares, and casts that change nothing. A variance then
+/// needs no kernel of its own after that of the mean.
+bool centring(const Step& s, Deferred& x, const Deferred* y) {
+  if (y || x.centre < 0) return false;
+  if (s.kind == OpKind::cast) return s.attributes.dtype == graph::DType::f32;
+  if (s.kind != OpKind::square || x.kind != Kind::centred) return false;
+  x.kind = Kind::squared;
+  return true;
+}
+
+/// Of maxima: records the step, which is applied to the maximum's operand.
+bool monotone(const Step& s, Deferred& x, const Deferred*) {
+  if (x.kind != Kind::maximum || !is_monotone(s)) return false;
+  x.tile = -1, x.monotone.push_back(s);
+  return true;
+}
+
+constexpr Law table[] = {
+    {"Σ (xᵢ h) = (Σ xᵢ) h",
+     "h has one element along the loop's axis and along other summed axes; only linear steps are between", factors},
+    {"F(x, m) = F(x, m') · exp(c (m' − m))",
+     "m is a maximum over the loop; F is `exp` of something linear in x − m, times factors without m", rescaling},
+    {"Σ (xᵢ − m)² = Σ (xᵢ − m')² + n (m' − m)²",
+     "m is known after the loop, m' is the mean of the n elements of a block that has one tile", centring},
+    {"f(max x) = max f(x)", "f grows: `clamp`, `maximum`, a scalar added, a positive factor", monotone},
+};
+
+}  // namespace
+
+std::span<const Law> laws() { return table; }
+
 bool Deferred::bounded_below() const {
   return std::ranges::any_of(monotone, [](const Step& s) {
     const graph::Image least = graph::elementwise(s.kind).law.lowest;
@@ -72,31 +124,9 @@ bool Deferred::bounded_below() const {
   });
 }
 
-bool through(const Step& s, Deferred& h) {
-  if (h.itself()) return true;
-  if (h.centre >= 0) return centred(s, h);
-  if (h.kind == Kind::offset) return h.factors.empty() && offset(s, h);
-  return is_linear(s);
-}
-
-bool through(const Step& s, Deferred& x, const Deferred& y) {
-  const bool sum = s.kind == OpKind::add || s.kind == OpKind::sub;
-  if (x.itself() && y.itself()) return true;
-  if (x.centre >= 0 || y.centre >= 0) return false;
-  if (sum) {
-    if (x.kind != Kind::offset && y.kind != Kind::offset) return x.like(y);
-    if (!x.factors.empty() || !y.factors.empty()) return false;
-    if (x.kind == Kind::scaled || y.kind == Kind::scaled) return false;
-    return join(x, y, s.kind == OpKind::add ? 1 : -1);
-  }
-  if (s.kind != OpKind::mul && s.kind != OpKind::div) return false;
-  if (x.kind == Kind::offset || y.kind == Kind::offset) return false;
-  const bool divide = s.kind == OpKind::div;
-  for (Factor f : y.factors) {
-    f.divide = f.divide != divide;
-    x.factors.push_back(f);
-  }
-  return join(x, y, divide ? -1 : 1);
+bool through(const Step& s, Deferred& x, const Deferred* y) {
+  if (x.itself() && (!y || y->itself())) return true;
+  return std::ranges::any_of(table, [&](const Law& law) { return law.apply(s, x, y); });
 }
 
 }  // namespace zellige::fuse

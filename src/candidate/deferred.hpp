@@ -5,6 +5,8 @@
 // - m), by which the tile is multiplied.
 #pragma once
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "candidate/steps.hpp"
@@ -57,22 +59,18 @@ struct Deferred {
   }
 };
 
-/// Returns whether the step is a linear function f up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x)
-/// + f(y).
-bool is_linear(const Step&);
+/// A row of the table of laws by which steps pass what is applied to a tile after the loop.
+struct Law {
+  std::string_view name, condition;  // shown in the documentation
+  /// As through(), for what the law is about.
+  bool (*apply)(const Step&, Deferred& x, const Deferred* y);
+};
+std::span<const Law> laws();
 
-/// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand that changes
-/// in the loop. If the step has another operand, the caller must check that the latter does not change in the loop.
-bool is_monotone(const Step&);
-
-/// Applies a unary step f to deferred value `h`: if `h` represents x before the call, it represents f(x)
-/// after it, except for h.tile, which the caller updates. Returns false if f does not commute with the
-/// factors, offset or scale that are applied to the tile after the loop.
-bool through(const Step&, Deferred& h);
-
-/// Applies a binary step f to deferred values `x` and `y`, both inside the loop: after the call `x`
-/// represents f(x, y), except for x.tile, which the caller updates. Returns false if f does not commute with
-/// the factors, offset or scale that are applied to the tiles after the loop.
-bool through(const Step&, Deferred& x, const Deferred& y);
+/// Applies step f, of one or two operands, to deferred value `x`, and to `y` unless it is nullptr: after the call `x`
+/// represents f(x) or f(x, y), except for x.tile, which the caller updates. Of values that change in the loop both do;
+/// the other operand of a step on a maximum does not. Returns false if no law says that f commutes with the factors,
+/// offset or scale that are applied to the tiles after the loop, or with the maximum.
+bool through(const Step&, Deferred& x, const Deferred* y = nullptr);
 
 }  // namespace zellige::fuse

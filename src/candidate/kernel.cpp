@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "candidate/alone.hpp"
-#include "candidate/coalesce.hpp"
-#include "candidate/mask_partial_tiles.hpp"
 #include "candidate/merge.hpp"
+#include "candidate/rules.hpp"
 #include "candidate/tiles.hpp"
 #include "cost/estimate.hpp"
 #include "graph/infer.hpp"
@@ -58,7 +57,7 @@ class Making {
       : g_(g),
         ops_(ops),
         target_(target),
-        steps_(coalesced(g, steps_of(g, ops, readers), target)),
+        steps_(rewritten(steps_of(g, ops, readers), When::grouped, {g, target})),
         axes_(axes_of(steps_)) {}
 
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
@@ -144,12 +143,16 @@ class Making {
     for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
     return axes;
   }
+  /// Returns steps of the graph with masks for the axes that have a partial tile under tiling `t`.
+  Steps masked(const Steps& steps, const Tiles& t, const KernelGraph& g) const {
+    return rewritten(steps, When::tiled, {g, target_, partial_axes(t)});
+  }
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
   /// axes of these steps. Both are computed once per set of axes that have a partial tile.
   const std::pair<Steps, Axes>& masked(const Tiles& t) {
     const auto [at, is_new] = masked_.try_emplace(partial_axes(t), steps_, axes_);
     if (is_new && !t.extents.empty()) {
-      at->second.first = mask_partial_tiles(steps_, t.extents);
+      at->second.first = masked(steps_, t, g_);
       at->second.second = axes_of(at->second.first);
     }
     return at->second;
@@ -177,7 +180,7 @@ class Making {
   /// the steps `second`, which combine the first launch's partial results, under tiling `t` with a split loop, and
   /// stores partial results itself. The third launch combines the second launch's partial results.
   void split_again(const Steps& second, const Tiles& t, Kernel k, KernelGraph g) {
-    const Steps steps = mask_partial_tiles(second, t.extents);
+    const Steps steps = masked(second, t, g);
     std::vector<int> tensors;
     const Body body = add_parts({steps, axes_of(steps)}, t, k, g, tensors);
     const std::optional<Part> last = cheapest(merged(second, body, t.grid[t.split].blocks, tensors), g);
@@ -233,7 +236,7 @@ class Making {
     std::optional<Part> best;
     double us = 0;
     for (const Tiles& t : tilings(steps, axes, -1, target_)) {
-      const Steps inside = mask_partial_tiles(steps, t.extents);
+      const Steps inside = masked(steps, t, g);
       Part way = part(body_of(g, inside, t.extents.empty() ? axes : axes_of(inside), t));
       const double way_us = finished({ops_, {way}}, g).us;
       if (!best || way_us < us) us = way_us, best = std::move(way);

@@ -23,7 +23,7 @@ struct Part {
   std::shared_ptr<const BlockGraph> block;
   // Tensors of the graph; numbers beyond its last one are tensors of Kernel::between.
   std::vector<int> loads, stores;
-  // By loaded and by stored tensor: its shape in the block graph, with contiguous dimensions merged (coalesce.hpp) and
+  // By loaded and by stored tensor: its shape in the block graph, with contiguous dimensions merged (coalesce.cpp) and
   // reduced dimensions kept as 1. Reshapes before and after the operator make the difference.
   std::vector<Shape> loaded, stored;
 };

@@ -1,7 +1,14 @@
-#include "candidate/mask_partial_tiles.hpp"
-
+// Masks partial tiles: if tiles do not divide an axis that is reduced over, elements beyond the axis's end
+// must not change the sum or maximum.
+//
+//   softmax(q k) v over 77 keys in tiles of 48    ->    the scores are masked from key 77 on
+//
+// Loads return 0 beyond the end. No mask is needed if the elements beyond the end are the neutral element of
+// the reduction where it reads them: 0 for a sum, −∞ for a maximum. Otherwise a mask by length is inserted
+// before the reduction, or an existing mask is extended.
 #include <algorithm>
 
+#include "candidate/rules.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
 
@@ -22,9 +29,10 @@ class Masking {
     }
   }
 
-  /// Returns the steps with masks for one axis (axis_) that has a partial tile. A mask is inserted before a reduction
-  /// over the axis if the operand's elements beyond the end of the axis are not the reduction's neutral element.
-  Steps run() {
+  /// Returns the steps with masks for one axis (axis_) that has a partial tile; nullopt if it needs none. A mask is
+  /// inserted before a reduction over the axis if the operand's elements beyond the end of the axis are not the
+  /// reduction's neutral element.
+  std::optional<Steps> run() {
     const std::vector<Step> steps = std::move(s_.steps);
     s_.steps.clear();
     for (Step s : steps) {
@@ -37,7 +45,7 @@ class Masking {
       if (has(s.output)) out_of_bounds_[s.output] = of(s);
       s_.steps.push_back(std::move(s));
     }
-    return std::move(s_);
+    return changed_ ? std::optional(std::move(s_)) : std::nullopt;
   }
 
  private:
@@ -69,11 +77,14 @@ class Masking {
     const int d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
     if (Step* mask = producer(v);
         mask && mask->kind == OpKind::mask && mask->attributes.value == value && key(*mask) == d) {
-      mask->attributes.kept.length = std::min(mask->attributes.kept.length.value_or(end), end);
+      std::optional<std::int64_t>& length = mask->attributes.kept.length;
+      changed_ = changed_ || length.value_or(end + 1) > end;
+      length = std::min(length.value_or(end), end);
       out_of_bounds_[v] = wanted;
       return v;
     }
     if (rank < 2) fail("{} has no second dimension that a mask could name", graph::to_string(s_.values[v].shape));
+    changed_ = true;
     Value out = s_.values[v];
     out.tensor = -1, out.loaded = false;
     const int to = static_cast<int>(s_.values.size());
@@ -118,6 +129,7 @@ class Masking {
   Steps s_;
   const Axes& axes_;
   int axis_;
+  bool changed_ = false;
   std::vector<int> now_;              // by value: the masked value that later steps read in its place
   std::vector<Image> out_of_bounds_;  // by value
   std::map<int, int> stands_for_;     // by masked value: the value that it replaces
@@ -125,12 +137,13 @@ class Masking {
 
 }  // namespace
 
-Steps mask_partial_tiles(Steps s, const std::map<int, std::int64_t>& extents) {
-  for (const auto& [axis, extent] : extents) {
-    const Axes axes = axes_of(s);
-    s = Masking(std::move(s), axes, axis).run();
+std::optional<Steps> mask_partial_tiles(const Steps& steps, const Grouped& of) {
+  std::optional<Steps> made;
+  for (const int axis : of.partial) {
+    const Axes axes = axes_of(made ? *made : steps);
+    if (std::optional<Steps> masked = Masking(made ? *made : steps, axes, axis).run()) made = std::move(masked);
   }
-  return s;
+  return made;
 }
 
 }  // namespace zellige::fuse

@@ -1,13 +1,12 @@
 // Elementwise groups: contiguous dimensions are one, so that tiles do not depend on the shape; and dimensions that
 // are broadcast, permuted or padded stay apart. ZELLIGE_COALESCE=100 draws more graphs.
-#include "candidate/coalesce.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <random>
 
+#include "candidate/rules.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
@@ -37,7 +36,7 @@ Shape merged(const KernelGraph& g) {
   std::vector<int> ops;
   for (int i = 0; i < static_cast<int>(g.ops.size()); ++i)
     if (fusable(g, i) && g.ops[i].kind != OpKind::concat) ops.push_back(i);
-  const Steps s = coalesced(g, steps_of(g, ops), target::find("sm_90a"));
+  const Steps s = rewritten(steps_of(g, ops), When::grouped, {g, target::find("sm_90a")});
   return s.values[s.outputs[0]].shape;
 }
 
