@@ -18,9 +18,9 @@
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/named_barrier.hpp>
-#include <zellige/atom/shuffle.hpp>
 #include <zellige/atom/tma.hpp>
 #include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/reduce.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
 #include <zellige/block/slab.hpp>
@@ -143,8 +143,7 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
 
     if constexpr (L::work == Work::rms_norm) {
       constexpr int share = 128 / L::Rows;
-#pragma unroll
-      for (int mask = share / 2; mask > 0; mask /= 2) squares += shfl_xor(squares, mask);
+      squares = sum_lanes<share>(squares);
       if (thread % share == 0) extra[thread / share] = rsqrt(squares / s.k);
       named_barrier_sync(1, 128);
 #pragma unroll
