@@ -122,7 +122,7 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
                             static_cast<double>(g.tensors[op.inputs[0]].shape.back());
     // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's instruction one of them.
-    const auto a = graph::name(dtype);
+    const auto a = target::multiplied_as(dtype, op.attributes.tf32);
     if (const Instruction* row = target::find_warpgroup_mma(target, a, a, "f32", 128))
       cycles += products / (row->m * row->n * row->k) * row->cycles;
     else if (const Instruction* warp = target::find_mma(target, a, a, "f32"))

@@ -27,17 +27,20 @@ std::vector<int> concatenations(const KernelGraph& g, const std::vector<int>& op
 
 namespace {
 
-/// Returns whether the block graph has a matmul for which dtype_is(d) is true, where d is the dtype of the
-/// matmul's first operand.
-bool multiplies(const BlockGraph& b, auto dtype_is) {
-  return std::ranges::any_of(
-      b.ops, [&](const BlockOp& op) { return op.kind == OpKind::matmul && dtype_is(b.tensors[op.inputs[0]].dtype); });
+/// Returns whether the block graph has a matmul for which is(d, tf32) is true, where d is the dtype of the matmul's first
+/// operand, and `tf32` the attribute of that name.
+bool multiplies(const BlockGraph& b, auto is) {
+  return std::ranges::any_of(b.ops, [&](const BlockOp& op) {
+    return op.kind == OpKind::matmul && is(b.tensors[op.inputs[0]].dtype, op.attributes.tf32);
+  });
 }
 
 /// Returns a fraction f such that a plan of the block graph is expected to take at least f times the estimated time.
 double least_share(const BlockGraph& b, const target::Target& target) {
   const target::Costs::Search& costs = target.costs.search;
-  const auto lacks = [&](auto find) { return multiplies(b, [&](DType t) { return !find(graph::name(t)); }); };
+  const auto lacks = [&](auto find) {
+    return multiplies(b, [&](DType t, bool tf32) { return !find(target::multiplied_as(t, tf32)); });
+  };
   if (lacks([&](auto t) { return target::find_mma(target, t, t, "f32"); })) return costs.hopeful;
   const bool by_warps = lacks([&](auto t) { return target::find_warpgroup_mma(target, t, t, "f32", 128); });
   int products = 0, others = 0;
@@ -100,7 +103,7 @@ class Making {
     }
     k.us += target_.costs.launch;
     const BlockGraph& b = *k.parts[0].block;
-    k.one_by_one = multiplies(b, [](DType t) { return graph::is_integer(t); });
+    k.one_by_one = multiplies(b, [](DType t, bool) { return graph::is_integer(t); });
     k.lower_bound_us = k.us * least_share(b, target_);
     return k;
   }

@@ -3,7 +3,8 @@
 
 namespace zellige::fuse {
 
-/// Tiles that are tried for matmuls on tensor cores: M, N, K and threads.
+/// Tiles that are tried for matmuls on tensor cores: M, N, K and threads. K is of 16-bit operands; wider ones have as
+/// many bytes of K.
 inline constexpr int products[][4] = {
     {128, 256, 64, 256}, {128, 192, 64, 256}, {128, 128, 64, 256}, {128, 128, 128, 256}, {128, 64, 64, 256},
     {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128},   {64, 64, 128, 128},   {64, 32, 128, 128},

@@ -9,6 +9,7 @@
 #include "candidate/matmul_tiles.hpp"
 #include "candidate/split_extent.hpp"
 #include "lower/product_tiles.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -28,8 +29,13 @@ class Tilings {
   Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, int split_axis = -1)
       : steps_(s), axes_(a), loop_axis_(loop_axis), split_axis_(split_axis), target_(target), cuts_(grid_axes(s, a)) {
     for (const Step& step : s.steps) {
-      products_ = products_ || is_product(step);
-      fma_ = fma_ || (is_product(step) && s.values[step.inputs[0]].dtype == DType::f32);
+      if (!is_product(step)) continue;
+      products_ = true;
+      const DType dtype = s.values[step.inputs[0]].dtype;
+      const std::string_view type = target::multiplied_as(dtype, step.attributes.tf32);
+      const Instruction* row = target::find_mma(target, type, type, graph::name(DType::f32));
+      fma_ = fma_ || (dtype == DType::f32 && !row);
+      if (row) width_ = std::max(width_, row->a.bits / 16);
     }
     if (!products_ && loop_axis < 0) readers_ = readers_of(s);
     if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
@@ -53,7 +59,7 @@ class Tilings {
   /// rows of the last tile unused (plan::odd_rows), or as many, if tilings of the table leave multiprocessors idle and A
   /// and B may be swapped (rewrite/swap_operands.cpp): all matmuls multiply what is loaded.
   void of_products() {
-    for (const auto& [m, n, k, threads] : products) add({m, n}, k, threads);
+    for (const auto& [m, n, k, threads] : products) add({m, n}, k / width_, threads);
     const auto is_idle = [&](const Tiles& t) { return leaves_gpu_idle(t, target_, 1); };
     const auto computes = [&](const Step& s) {
       return is_product(s) && std::ranges::any_of(s.inputs, [&](int v) { return !steps_.values[v].loaded; });
@@ -63,7 +69,7 @@ class Tilings {
     const bool swaps = m > 0 && std::ranges::any_of(result_, is_idle) && std::ranges::none_of(steps_.steps, computes);
     if (fewer || swaps)
       for (const std::int64_t tile : plan::odd_rows(m))
-        for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64, threads);
+        for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}}) add({tile, n}, 64 / width_, threads);
   }
   /// Returns the number of rows M of the group's matmuls, or 0 if the rows of different matmuls are different axes.
   std::int64_t rows_of_products() const {
@@ -344,6 +350,7 @@ class Tilings {
   std::vector<GridAxes> cuts_;
   std::vector<std::size_t> readers_;  // by value, if tiles read once need no shared memory; else empty
   bool products_ = false, fma_ = false;
+  int width_ = 1;  // of the widest operands on tensor cores, in units of 16 bits
   std::vector<Tiles> result_;
 };
 

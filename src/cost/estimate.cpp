@@ -153,7 +153,8 @@ class Estimate {
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
     const Shape c = graph::matrices(x, shape(op.inputs[1])).product;
     const std::int64_t m = c[c.size() - 2], n = c.back(), k = x.back(), batch = graph::size(y) / (m * n);
-    const Instruction* row = target::find_mma(target_, graph::name(dtype), graph::name(dtype), "f32");
+    const std::string_view type = target::multiplied_as(dtype, op.attributes.tf32);
+    const Instruction* row = target::find_mma(target_, type, type, "f32");
     if (!row && dtype == DType::f32) return outer_product(m, n, static_cast<double>(batch * k) * times(op));
     if (!row) {
       k_.slots += 2 * static_cast<double>(batch * m * n * k) / 32 * times(op);
@@ -168,7 +169,7 @@ class Estimate {
       k_.warp_specialized = true, k_.chained = of_chain();
       return;
     }
-    const double across = std::clamp(nt / 2, 1.0, warps_);
+    const double across = std::clamp(nt / tiles_in_unit(*row), 1.0, warps_);
     k_.tensor_cycles += each * mt * nt * kt * row->cycles / 4;
     const double wavefronts = each * kt * (4 * mt * across + 2 * nt * std::clamp(warps_ / across, 1.0, mt));
     k_.wavefronts += wavefronts;
@@ -205,7 +206,7 @@ class Estimate {
       });
     };
     const DType dtype = block_.tensors[op.inputs[0]].dtype;
-    const std::string_view a = graph::name(dtype);
+    const std::string_view a = target::multiplied_as(dtype, op.attributes.tf32);
     const Instruction* group =
         target::find_warpgroup_mma(target_, a, a, "f32", of_chain() ? ceil_div(n, 16) * 16 : batch * n);
     const bool rows_shared = batch == 1 || graph::size(shape(op.inputs[0])) == m * k;

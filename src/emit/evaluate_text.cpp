@@ -23,11 +23,13 @@ std::string KernelText::fragment_type(const Context& c) const {
   const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
   const Instruction* product = c.row ? c.row : c.of;
   const bool single = product && plan::of_single_tiles(*product);
+  // Fragment's default instruction is m16n8k16; wgmma leaves its accumulators in the same way.
+  const bool own = product && plan::warps_of(*product) == 1 && product->k != 16;
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
                      c.domain[rank - 1] / c.repeats(), w.b, w.m, w.n, w.k,
-                     target::pipe(product) == target::Pipe::fma ? fmt::format(", {}", product->name)
-                     : single                                   ? fmt::format(", {}", plan::single_tiles)
-                                                                : "");
+                     own      ? fmt::format(", {}", product->name)
+                     : single ? fmt::format(", {}", plan::single_tiles)
+                              : "");
 }
 
 /// Returns the name of the accessor of class Fragment for adjacent elements of a thread: "pair" for mma.sync
@@ -61,14 +63,15 @@ void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
   const plan::MatmulChoice& m = work.matmul;
-  if (m.pipe() == target::Pipe::tensor && (m.row->m != 16 || m.row->n != 8 || m.row->k != 16))
-    fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8k16", block_.name, work.node, m.row->name);
+  if (m.pipe() == target::Pipe::tensor && (m.row->m != 16 || m.row->n != 8 || m.row->a.registers != 4))
+    fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8 with four registers of A", block_.name,
+         work.node, m.row->name);
   const int rank = static_cast<int>(n.shape.size());
   if (!n.carried) {
     out_.line("{} acc{};", fragment_type(c), work.node);
     out_.line("acc{}.clear();", work.node);
   }
-  const std::string type = type_name(block_.nodes[n.in[1]].dtype);
+  const std::string type = n.tf32 ? "tfloat32_t" : type_name(block_.nodes[n.in[1]].dtype);
   // Operands as (batch, row, column).
   const auto operand = [&](int side) {
     const int node = n.in[side];
@@ -104,8 +107,8 @@ void KernelText::mma(const Work& work) {
       c.repeats() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.repeats());
   const bool some = open_threads(c);
   if (m.pipe() == target::Pipe::fma)
-    out_.line("multiply_outer<{}, {}, {}{}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1),
-              n.tf32 ? ", true" : "", work.node, operand(0), columns);
+    out_.line("multiply_outer<{}, {}, {}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1), work.node,
+              operand(0), columns);
   else if (plan_.has_fragments(work.node))
     out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), work.node, n.in[0], columns);
   else
@@ -338,9 +341,7 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Context& c = *nest.context;
   const Value& x = values_[item.in[0]];
   if (n.kind == NodeKind::matmul) {
-    const char* product = n.tf32                       ? "{0} += zellige::to_tf32({1}) * zellige::to_tf32({2});"
-                          : graph::is_integer(n.dtype) ? "{0} = zellige::wrap_add({0}, {1} * {2});"
-                                                       : "{0} += {1} * {2};";
+    const char* product = graph::is_integer(n.dtype) ? "{0} = zellige::wrap_add({0}, {1} * {2});" : "{0} += {1} * {2};";
     out_.line("{}", fmt::format(fmt::runtime(product), nest.sum, x.text, values_[item.in[1]].text));
     return;
   }

@@ -47,6 +47,13 @@ Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_
 
 }  // namespace
 
+bool leaves_operand(const Instruction& from, const Instruction& to) {
+  ThreadValue unit = from.c.layout;
+  if (const int tiles = tiles_in_unit(from); tiles > 1)
+    *std::ranges::find(unit.values, 0, &ThreadValue::Mode::shape) = {tiles, from.n * from.m};
+  return unit == to.a.layout;
+}
+
 Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction& mma, int slices) {
   const std::int64_t columns = domain.back() / slices;
   const Counts count(domain, columns, w, mma);

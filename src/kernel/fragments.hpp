@@ -27,15 +27,21 @@ struct WarpLayout {
 };
 
 /// Number of adjacent instruction tiles along N that a warp gets as one unit: 2 for m16n8k16. A unit is as wide as
-/// the instruction's K. Hence a unit of rounded accumulators is one A operand of another matmul, and one ldmatrix
-/// loads the B fragments of a unit.
+/// the instruction's K. Hence a unit of rounded accumulators is one A operand of another matmul (leaves_operand), and one
+/// ldmatrix loads the B fragments of a unit.
 inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
 
 /// Number of warps that execute one instruction together, each on adjacent rows: 4 for wgmma, 1 for all others.
 inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
 
-/// Number of elements per row of the square matrices that a matrix load (ldmatrix) reads.
-inline int matrix_side(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
+/// Number of rows of the matrices that a matrix load (ldmatrix) reads.
+inline int matrix_rows(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }
+/// Number of an operand's elements in such a row.
+inline int matrix_columns(const Instruction& load, const Instruction& mma) { return 8 * load.a.alignment / mma.a.bits; }
+
+/// Returns whether the accumulators that `from` leaves in a unit are, rounded, the A fragment of `to`: element by
+/// element in the same thread, in the same order.
+bool leaves_operand(const Instruction& from, const Instruction& to);
 
 /// Returns whether two MMA instructions have the same shape and the same layout of C. Their operand types may differ.
 inline bool equivalent(const Instruction& a, const Instruction& b) {

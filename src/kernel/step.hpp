@@ -60,12 +60,16 @@ struct CopyChoice {
 struct MatmulChoice {
   // Tensor-core or FMA instruction; nullptr: scalar fallback, one dot product per thread.
   const Instruction* row = nullptr;
-  // Instruction that loads the operands from shared memory (ldmatrix); nullptr: ordinary loads.
+  // Instruction that loads the operands from shared memory (ldmatrix), except those that it cannot transpose; nullptr:
+  // ordinary loads.
   const Instruction* load = nullptr;
   WarpLayout warps;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
   auto operator<=>(const MatmulChoice&) const = default;
   target::Pipe pipe() const { return target::pipe(row); }
+  /// Returns whether `load` loads operands that are contiguous along K or, if not `along_k`, across it. It transposes
+  /// only elements of its own width.
+  bool by_matrices(bool along_k) const { return load && (along_k || row->a.bits == load->a.bits); }
   target::Proxy proxy() const { return target::proxy(row); }
   /// Returns whether the instruction only starts the product, as wgmma does: until a wait for its group it reads its
   /// operands, and its accumulators may not be touched.

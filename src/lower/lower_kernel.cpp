@@ -111,8 +111,10 @@ class KernelLowering {
     const bool lines =
         lines_begin_at(program_, left, target_.access_bytes) && lines_begin_at(program_, right, target_.access_bytes);
     const retile::ProductTile t =
-        declared_ ? *declared_
-                  : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines}, target_).front();
+        declared_
+            ? *declared_
+            : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines, op_.attributes.tf32}, target_)
+                  .front();
     tile = t;
     const Shape given = out;  // the result's shape before A and B are swapped
     if (t.swap_ab) {

@@ -13,7 +13,7 @@ namespace {
 
 using retile::ProductTile;
 
-// Candidate tiles {M, N, K, threads} on mma.sync.
+// Candidate tiles {M, N, K, threads} on mma.sync. K is of 16-bit operands; wider ones have as many bytes of K.
 constexpr ProductTile by_warps[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                     {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
                                     {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
@@ -49,17 +49,22 @@ constexpr ProductTile of_odd_rows[] = {{64, 0, 64, 128, true}, {128, 0, 64, 256,
 class Choice {
  public:
   Choice(const ProductSize& size, const target::Target& target)
-      : size_(size), target_(target), c_(target.costs.tiles) {}
+      : size_(size),
+        target_(target),
+        c_(target.costs.tiles),
+        type_(target::multiplied_as(size.dtype, size.tf32)),
+        row_(target::find_mma(target, type_, type_, graph::name(graph::DType::f32))),
+        width_(row_ ? std::max(16, row_->a.bits) / 16 : 1) {}
 
   std::vector<ProductTile> run() {
-    if (size_.dtype == graph::DType::f32)
+    if (size_.dtype == graph::DType::f32 && !row_)
       for (const ProductTile& t : without_tensor_cores) consider(t, us_of_threads(t));
     else if (graph::is_integer(size_.dtype))
       for (const ProductTile& t : of_integers) consider(t, us_of_warps(t));
     else if (size_.m <= rows_of_a_stream && size_.k >= narrow.k && target_.costs.measured)
       stream();
     else
-      for (const ProductTile& t : by_warps) consider(t, us_of_warps(t));
+      for (const ProductTile& t : by_warps) consider(as_wide(t), us_of_warps(t));
     if (fits_warpgroups())
       for (const ProductTile& t : of_warpgroups)
         if (size_.m >= t.m && size_.n >= t.n && has_instruction(t)) consider(t, us_of_warpgroups(t));
@@ -89,8 +94,13 @@ class Choice {
   /// iterations to overlap.
   bool fits_warpgroups() const { return size_.lines && size_.k >= 128; }
   bool has_instruction(const ProductTile& t) const {
-    const auto type = graph::name(size_.dtype);
-    return target::find_warpgroup_mma(target_, type, type, graph::name(graph::DType::f32), t.n) != nullptr;
+    return target::find_warpgroup_mma(target_, type_, type_, graph::name(graph::DType::f32), t.n) != nullptr;
+  }
+
+  /// Returns the tile with as many bytes of K as it has with 16-bit operands.
+  ProductTile as_wide(ProductTile t) const {
+    t.k /= width_;
+    return t;
   }
 
   /// Returns whether tiles of 128 rows would leave some of their rows empty.
@@ -124,8 +134,9 @@ class Choice {
   /// time of its multiplications or of its reads from L2, whichever is longer.
   double us_of_warps(const ProductTile& t) const {
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
-    const double step =
-        std::max(static_cast<double>(t.m * t.n) / c_.warp_products, static_cast<double>(t.m + t.n) * 2 / c_.warp_bytes);
+    // The tensor cores multiply operands of twice the bits at half the rate.
+    const double step = width_ * std::max(static_cast<double>(t.m * t.n) / c_.warp_products,
+                                          static_cast<double>(t.m + t.n) * 2 / c_.warp_bytes);
     return limited_by_memory(waves * step * static_cast<double>(size_.k) / clock) +
            std::max(1.0, waves / c_.warp_blocks) * c_.warp_once / clock;
   }
@@ -170,9 +181,9 @@ class Choice {
   /// Adds the candidates on mma.sync for matmuls with at most 16 rows.
   void stream() {
     const ProductTile& w = size_.k >= long_rows ? wide_and_long : wide;
-    consider(narrow, us_of_stream(narrow, 1, c_.stream_filled));
-    consider(w, us_of_stream(w, tiles(w) > target_.multiprocessors ? c_.stream_wide_many : c_.stream_wide,
-                             c_.stream_filled));
+    consider(as_wide(narrow), us_of_stream(narrow, 1, c_.stream_filled));
+    consider(as_wide(w), us_of_stream(w, tiles(w) > target_.multiprocessors ? c_.stream_wide_many : c_.stream_wide,
+                                      c_.stream_filled));
   }
 
   /// Returns the estimated microseconds on wgmma fed by TMA, one block per multiprocessor. A wave takes as
@@ -209,6 +220,9 @@ class Choice {
   const ProductSize& size_;
   const target::Target& target_;
   const target::Costs::Tiles& c_;
+  std::string_view type_;   // as which the operands are multiplied
+  const Instruction* row_;  // on mma.sync, or nullptr
+  int width_;               // of its operands, in units of 16 bits; narrower ones become 16 bits wide
   std::vector<Costed> found_;
 };
 
@@ -235,6 +249,7 @@ ProductSize product_size(const graph::KernelGraph& g, int op) {
   const graph::Matrices of = graph::matrices(a.shape, b.shape);
   const std::size_t rank = of.product.size();
   ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype};
+  size.tf32 = g.ops[op].attributes.tf32;
   for (std::size_t d = 0; d + 2 < rank; ++d) size.batch *= of.product[d];
   // Assumes contiguous rows, whose strides must be multiples of 16 bytes.
   size.lines = size.n % 8 == 0 && size.k % 8 == 0;

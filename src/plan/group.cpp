@@ -145,7 +145,7 @@ class Grouping {
     const MatmulChoice& choice = selected_.matmuls.at(i);
     const Instruction* row = choice.row;
     if (choice.columns() != choice.n) {  // a batch in one wgmma: its matrices have the layout of mma.sync
-      const std::string_view type = graph::name(node(n.in[0]).dtype);
+      const std::string_view type = target::multiplied_as(node(n.in[0]).dtype, n.tf32);
       row = target::find_mma(target_, type, type, graph::name(DType::f32));
     }
     for (const RmemTensor& other : plan_.rmem)

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/outer_product.hpp"
+#include "kernel/operand_loads.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/leaves.hpp"
-#include "kernel/outer_product.hpp"
+#include "kernel/operand_loads.hpp"
 #include "kernel/tensor_map.hpp"
 #include "plan/group.hpp"
 #include "plan/swizzle_search.hpp"
@@ -144,31 +144,34 @@ class Arrangement {
     }
   }
 
-  /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or the loads of an FMA matmul.
+  /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or ordinary loads.
   void append_operand(const Task& t, std::vector<AccessPattern>& to) const {
     const MatmulChoice& m = t.matmul;
-    if (m.load) return to.push_back(fragments(*m.load));
     const std::vector<int>& in = plan_.program.nodes[t.node].in;
-    for (int side = 0; side < 2; ++side)
-      if (in[side] == buffer_.node) append_outer(m, side, to);
+    for (int side = 0; side < 2; ++side) {
+      if (in[side] != buffer_.node) continue;
+      if (m.by_matrices(along_k(side))) return to.push_back(fragments(m));
+      append_loads(m, side, to);
+    }
   }
+  /// Returns whether the buffer is contiguous along K as operand A (side 0) or B (side 1) of a matmul.
+  bool along_k(int side) const { return buffer_.inner == (side == 0 ? rank() - 1 : rank() - 2); }
 
-  /// Appends to `to` the loads of operand A (side 0) or B (side 1) of an FMA matmul by one warp: in the first
+  /// Appends to `to` the ordinary loads of operand A (side 0) or B (side 1) of a matmul by one warp: in the first
   /// two steps over K, for the warp's first two tiles.
-  void append_outer(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
+  void append_loads(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
     const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
-    const bool along_k = buffer_.inner == k_dim;
     const std::int64_t extent = side == 0 ? m.m : m.n, tile = side == 0 ? m.row->m : m.row->n;
     AccessPattern p;
     p.name = "loads of a product";
     p.weight = m.row->cycles;  // shared-memory reads limit such a matmul
     for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
       for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
-        for (const OuterLoad& load : outer_loads(*m.row, side, along_k, x, extent, k)) {
+        for (const OperandLoad& load : operand_loads(m, side, along_k(side), x, extent, k)) {
           p.bytes = load.bytes;
-          for (const std::vector<OuterLoad::At>& lanes : together(load)) {
+          for (const std::vector<OperandLoad::At>& lanes : together(load)) {
             std::vector<std::pair<int, int>> cells;
-            for (const OuterLoad::At& lane : lanes) {
+            for (const OperandLoad::At& lane : lanes) {
               Shape at(rank(), 0);
               at[k_dim] = lane.k, at[x_dim] = lane.x;
               cells.push_back(cell(at));
@@ -182,17 +185,18 @@ class Arrangement {
   /// Returns whether node x, or an operator that is evaluated inline for it, reads the buffer.
   bool below(int x) const { return std::ranges::count(leaves(plan_.program, x, {}), buffer_.node, &Leaf::node) > 0; }
 
-  /// Returns the accesses by which ldmatrix (the instruction `load`) reads a matmul operand from the buffer.
-  /// Rows of the 8x8 matrices run along the buffer's contiguous dimension, for A and for B.
-  AccessPattern fragments(const Instruction& load) const {
-    const int side = matrix_side(load);
+  /// Returns the accesses by which ldmatrix reads an operand of matmul `m` from the buffer. Rows of the matrices run
+  /// along the buffer's contiguous dimension, for A and for B.
+  AccessPattern fragments(const MatmulChoice& m) const {
+    const Instruction& load = *m.load;
+    const int rows = matrix_rows(load), columns = matrix_columns(load, *m.row);
     AccessPattern p;
     p.bytes = load.a.alignment, p.matrix = true, p.weight = load.cycles, p.name = "ldmatrix";
     const int across = buffer_.inner == rank() - 1 ? rank() - 2 : rank() - 1;
-    for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer_.padded[across], 32); r += side)
-      for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer_.padded[buffer_.inner], 64); c += side) {
+    for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer_.padded[across], 32); r += rows)
+      for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer_.padded[buffer_.inner], 64); c += columns) {
         std::vector<std::pair<int, int>> lanes;
-        for (int lane = 0; lane < side; ++lane) {
+        for (int lane = 0; lane < rows; ++lane) {
           Shape at(rank(), 0);
           at[across] = std::min(r + lane, buffer_.padded[across] - 1);
           at[buffer_.inner] = c;

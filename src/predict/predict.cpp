@@ -6,7 +6,7 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/nests.hpp"
-#include "kernel/outer_product.hpp"
+#include "kernel/operand_loads.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
 #include "predict/banks.hpp"
@@ -32,30 +32,31 @@ struct Operand {
   const SmemTensor& buffer;
   int k_dim, other_dim;        // dimensions of the operand: K, and M or N
   std::int64_t extent, first;  // number of rows or columns (of one slice of N), and the first of them
-  int matrices;                // 8x8 matrices along M or N per ldmatrix
+  int matrices;                // matrices along M or N per ldmatrix
   // Rows or columns per ldmatrix at full width; addresses are clamped if these do not divide the extent.
   int unit;
 };
 
-/// Adds the counters of `times` executions of one ldmatrix by one warp: instructions and wavefronts. `row` is
-/// the descriptor of ldmatrix. The instruction reads operand `o`: `depth` elements along K, beginning at
-/// index `k`, of the rows of A or columns of B that begin at index `x`. `at` has the batch coordinates.
-void load(Counts& counts, const Instruction& row, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
-          std::int64_t depth, std::uint64_t times) {
-  const int matrix = matrix_side(row);
+/// Adds the counters of `times` executions of one ldmatrix of matmul `m` by one warp: instructions and wavefronts. The
+/// instruction reads operand `o`: the step over K that begins at index `k`, of the rows of A or columns of B that begin
+/// at index `x`. `at` has the batch coordinates.
+void load(Counts& counts, const MatmulChoice& m, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
+          std::uint64_t times) {
+  const int rows = matrix_rows(*m.load), columns = matrix_columns(*m.load, *m.row);
   const bool along_k = o.buffer.inner == o.k_dim, clamped = o.extent % o.unit != 0;
+  const std::int64_t depth = depth_of_step(m, k);
   counts[Counter::ldmatrix] += times;
-  for (int dx = 0; dx < o.matrices * matrix; dx += matrix)
-    for (int dk = 0; dk < depth; dk += matrix) {
-      BankAccess rows{.bytes = row.a.alignment, .address = {}};
-      for (int i = 0; i < matrix; ++i) {
+  for (int dx = 0; dx < o.matrices * rows; dx += rows)
+    for (int dk = 0; dk < depth; dk += columns) {
+      BankAccess lines{.bytes = m.load->a.alignment, .address = {}};
+      for (int i = 0; i < rows; ++i) {
         // Out-of-bounds addresses are clamped to the tile's last row, or to the start of the step.
         std::int64_t across = x + dx + (along_k ? i : 0);
         if (clamped && across >= o.extent) across = along_k ? o.extent - 1 : x;
         at[o.k_dim] = k + dk + (along_k ? 0 : i), at[o.other_dim] = o.first + across;
-        rows.address.push_back(o.buffer.address(at));
+        lines.address.push_back(o.buffer.address(at));
       }
-      const Wavefronts w = evaluate(rows);
+      const Wavefronts w = evaluate(lines);
       counts[Counter::ldmatrix_wavefronts] += times * w.total;
       counts[Counter::ldmatrix_wavefronts_ideal] += times * w.ideal;
     }
@@ -279,9 +280,9 @@ class Prediction {
     return counts;
   }
 
-  /// Returns the counts of all warps' shared-memory loads of operand A (side 0) or B (side 1) of an FMA
-  /// matmul, for the batch at coordinate `batch`. A is read once per warp along N, and B once per warp along M.
-  Counts outer(const Work& t, int side, const Shape& batch) const {
+  /// Returns the counts of all warps' ordinary loads of operand A (side 0) or B (side 1) of a matmul from shared memory,
+  /// for the batch at coordinate `batch`. A is read once per warp along N, and B once per warp along M.
+  Counts read(const Work& t, int side, const Shape& batch) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = t.matmul;
     const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
@@ -295,10 +296,10 @@ class Prediction {
     for (int slice = 0; slice < slices; ++slice)
       for (std::int64_t k = 0; k < m.k; k += m.row->k)
         for (std::int64_t x = 0; x < extent; x += tile)
-          for (const OuterLoad& load :
-               outer_loads(*m.row, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
+          for (const OperandLoad& load :
+               operand_loads(m, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
             BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
-            for (const OuterLoad::At& lane : load.lanes) {
+            for (const OperandLoad::At& lane : load.lanes) {
               at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
               access.address.push_back(buffer.address(at));
             }
@@ -311,40 +312,42 @@ class Prediction {
     return counts;
   }
 
-  /// Returns the counts of one execution of a matmul by one block. For tensor cores, counts the matrix
-  /// instructions and the ldmatrix; A is read once per warp along N, and B once per warp along M. For FMA
-  /// instructions, counts the loads of shared memory.
+  /// Returns the counts of one execution of a matmul by one block: the matrix instructions, if it has any, and the loads
+  /// of shared memory. A is read once per warp along N, and B once per warp along M.
   Counts multiplied(const Work& t) const {
     const Node& n = plan_.program.nodes[t.node];
     const MatmulChoice& m = t.matmul;
     const int rank = static_cast<int>(n.shape.size()), slices = plan_.layout_of(t).repeats();
-    const int m_step = m.row->m, n_step = m.row->n, k_step = m.row->k;
+    const int m_step = m.row->m, n_step = m.row->n;
     const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step), m_tiles = ceil_div(m.m, m_step);
     const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
-    const auto buffer = [&](int side) -> const SmemTensor& { return plan_.tensors[plan_.tensor_of(n.in[side])]; };
     const Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
-    if (m.pipe() == target::Pipe::fma) {
-      for (std::int64_t b = 0; b < m.batch; ++b)
-        for (int side = 0; side < 2; ++side) add(counts, outer(t, side, coordinates(b, batches)), 1);
-      return counts;
-    }
     for (std::int64_t b = 0; b < m.batch; ++b) {
       const Shape batch = coordinates(b, batches);
-      for (int slice = 0; slice < slices; ++slice)
-        for (std::int64_t k = 0; k < m.k; k += k_step) {
-          const std::int64_t depth = m.k - k <= k_step / 2 ? k_step / 2 : k_step;
-          counts[Counter::mma] += m_tiles * n_tiles;
-          if (!plan_.has_fragments(t.node))
-            for (std::int64_t i = 0; i < m_tiles; ++i)
-              load(counts, *m.load, {buffer(0), rank - 1, rank - 2, m.m, 0, m_step / matrix_side(*m.load), m_step},
-                   matrix_of(buffer(0), batch), k, i * m_step, depth, m.warps.n);
-          for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
-            load(counts, *m.load,
-                 {buffer(1), rank - 2, rank - 1, columns, slice * columns, width, tiles_in_unit(*m.row) * n_step},
-                 matrix_of(buffer(1), batch), k, unit * width * n_step, depth, m.warps.m);
+      for (int side = 0; side < 2; ++side) {
+        if (side == 0 && plan_.has_fragments(t.node)) continue;
+        const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
+        const int k_dim = side == 0 ? rank - 1 : rank - 2, other = side == 0 ? rank - 2 : rank - 1;
+        if (!m.by_matrices(buffer.inner == k_dim)) {
+          add(counts, read(t, side, batch), 1);
+          continue;
         }
+        const Shape at = matrix_of(buffer, batch);
+        for (int slice = 0; slice < slices; ++slice)
+          for (std::int64_t k = 0; k < m.k; k += m.row->k)
+            if (side == 0)
+              for (std::int64_t i = 0; i < m_tiles; ++i)
+                load(counts, m, {buffer, k_dim, other, m.m, 0, m_step / matrix_rows(*m.load), m_step}, at, k,
+                     i * m_step, m.warps.n);
+            else
+              for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
+                load(counts, m, {buffer, k_dim, other, columns, slice * columns, width, tiles_in_unit(*m.row) * n_step},
+                     at, k, unit * width * n_step, m.warps.m);
+      }
     }
+    if (m.pipe() == target::Pipe::tensor)
+      counts[Counter::mma] += m.batch * slices * ceil_div(m.k, m.row->k) * m_tiles * n_tiles;
     return counts;
   }
 

@@ -101,15 +101,17 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
 double own_sum_error(double share, double maximum, double squares) { return share * (maximum + std::sqrt(squares)); }
 
 /// Computes the error bounds of a matmul C = A B. With eA and eB the bounds of A and B, those of C are |A| eB + eA (|B|
-/// + eB), plus the rounding of the accumulators. `repeats`: number of iterations whose products are added up.
-void matmul(DType dtype, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats, int threads) {
+/// + eB), plus the rounding of the accumulators. `at_once`: number of terms that a tensor core adds up before it truncates
+/// the sum; 0: no tensor core. `repeats`: number of iterations whose products are added up.
+void matmul(DType dtype, int at_once, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
+            int threads) {
   const Matrices of = matrices(a.at.shape, b.at.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
   const Batches batches(of);
   const std::int64_t terms = k * repeats;
   const bool exact = is_integer(dtype);
-  // Tensor cores truncate where float32 would round, once per eight or more terms: a bias in one direction.
-  const double cut_off = dtype == DType::f32 ? 0 : u * static_cast<double>(terms) / 8;
+  // Tensor cores truncate where float32 would round: a bias in one direction.
+  const double cut_off = at_once == 0 ? 0 : u * static_cast<double>(terms) / at_once;
   const double share = exact ? 0 : sum_error(terms) + cut_off;
   const auto all = static_cast<std::size_t>(size(a.at.shape)), others = static_cast<std::size_t>(size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
@@ -315,10 +317,10 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
   } else if (kind == OpKind::matmul) {
     if (attributes.tf32) {
       const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x), eb = tf32_error(in[1]);
-      matmul(dtype, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0], repeats,
+      matmul(dtype, 4, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0], repeats,
              threads);
     } else {
-      matmul(dtype, x, in[1], errors[0], repeats, threads);
+      matmul(dtype, dtype == DType::f32 ? 0 : 8, x, in[1], errors[0], repeats, threads);
     }
     if (in.size() > 2) bias_error(in[2], out[0], is_integer(dtype) ? 0 : u, errors[0]);
   } else if (kind == OpKind::reduction) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/outer_product.hpp"
+#include "kernel/operand_loads.hpp"
 #include "select/layouts.hpp"
 #include "target/instructions.hpp"
 
@@ -65,8 +65,8 @@ Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int
 }
 
 bool leaves_at_once(const Selection& selected, const Node& store, const Context& accumulators, int gmem_inner) {
-  const bool sectors = target::pipe(accumulators.row) == target::Pipe::fma ||
-                       (graph::bits(store.dtype) == 32 && selected.any(&MatmulChoice::chained, true));
+  const bool wide = accumulators.row && accumulators.row->a.bits == 32;
+  const bool sectors = wide || (graph::bits(store.dtype) == 32 && selected.any(&MatmulChoice::chained, true));
   return sectors && accumulators.inner() == gmem_inner;
 }
 

@@ -26,7 +26,7 @@ CopyChoice anywhere(const CopyChoice&, const Program&, const Node&, const target
 Context copy_context(const graph::KernelTensor&, const Shape& padded, int inner, const CopyChoice&, int threads);
 
 /// Returns whether the store node `store` writes accumulators from registers directly to global memory, not through
-/// shared memory. This is done for FMA matmuls, and for float32 results of two chained wgmma matmuls, if the
+/// shared memory. This is done for matmuls of 32-bit operands, and for float32 results of two chained wgmma matmuls, if the
 /// accumulators are contiguous along `gmem_inner`, the tensor's contiguous dimension. The stores then fill complete
 /// 32-byte sectors.
 bool leaves_at_once(const Selection&, const Node& store, const Context& accumulators, int gmem_inner);

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "kernel/carry.hpp"
-#include "kernel/outer_product.hpp"
+#include "kernel/operand_loads.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 #include "tile/sections.hpp"
@@ -38,7 +38,11 @@ Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
   const std::int64_t mma = b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k;
   if (c.pipe() == target::Pipe::fma)
     return {mma, b * k * (m * outer_wavefronts(*c.row, 0) + n * outer_wavefronts(*c.row, 1))};
-  return {mma, b * k * (n + (a_in_registers ? 0 : m)) * c.load->cycles};
+  // Ordinary loads, of operands that ldmatrix cannot load, have as many wavefronts.
+  const auto loads = [&](std::int64_t registers) { return ceil_div(registers, c.load->c.registers) * c.load->cycles; };
+  const std::int64_t of_a = a_in_registers ? 0 : loads(m * c.row->a.registers),
+                     of_b = loads(n * tiles_in_unit(*c.row) * c.row->b.registers);
+  return {mma, b * k * (of_a + of_b)};
 }
 
 /// Returns the factor by which an FMA matmul is slower because of its registers: those of accumulators and operands
@@ -110,7 +114,7 @@ class Selector {
     for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
     c.m = n.shape[rank - 2], c.n = n.shape[rank - 1];
     c.k = n.window ? a[rank - 1] / program_.loop : a[rank - 1];
-    const auto type = [&](int side) { return graph::name(program_.nodes[n.in[side]].dtype); };
+    const auto type = [&](int side) { return target::multiplied_as(program_.nodes[n.in[side]].dtype, n.tf32); };
     c.load = target::find_matrix_load(target_);
     if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(DType::f32));
     if (!c.row) c.load = nullptr, c.row = outer_product(n, c);
@@ -225,6 +229,7 @@ class Selector {
     if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
     const bool may = from >= 0 && matmuls_.at(from).pipe() == target::Pipe::tensor &&
+                     leaves_operand(*matmuls_.at(from).row, *matmuls_.at(id).row) &&
                      sections_.of(from) == sections_.of(id) && matmuls_.at(from).batch == matmuls_.at(id).batch &&
                      matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;

@@ -111,7 +111,7 @@ class OnWarpgroups {
     const Node& n = p_.nodes[product];
     const bool chain = scores_ >= 0, from_registers = chain && product != scores_;
     MatmulChoice& choice = choices[product] = matmuls_.at(product);
-    const auto type = [&](int side) { return graph::name(p_.nodes[n.in[side]].dtype); };
+    const auto type = [&](int side) { return target::multiplied_as(p_.nodes[n.in[side]].dtype, n.tf32); };
     // Batch matrices with the same A are one matmul with adjacent columns. In a chain columns are rounded up to pairs of
     // 8-column tiles, which the code that reads mma.sync accumulators expects.
     const std::int64_t columns = chain ? ceil_div(choice.n, 16) * 16 : choice.batch * choice.n;

@@ -69,6 +69,8 @@ const Instruction* find_instruction(const Target& t, std::string_view name) {
   return nullptr;
 }
 
+std::string_view multiplied_as(graph::DType dtype, bool tf32) { return tf32 ? "tf32" : graph::name(dtype); }
+
 const Instruction* find_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d) {
   const auto& rows = known_rows(t).of_warps;
   const auto row = rows.find({a, b, d});

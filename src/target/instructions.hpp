@@ -6,6 +6,7 @@
 #include <vector>
 #include <zellige/atom/instruction.hpp>
 
+#include "graph/dtype.hpp"
 #include "target/target.hpp"
 
 namespace zellige::target {
@@ -16,6 +17,10 @@ const std::vector<const Instruction*>& instructions_of(const Target&);
 
 /// Returns the instruction with this name, or nullptr if the target has no such instruction.
 const Instruction* find_instruction(const Target&, std::string_view name);
+
+/// Returns PTX's name of the type as which a matmul multiplies operands of this dtype. `tf32`: its operands are rounded
+/// to tf32 (the attribute of that name).
+std::string_view multiplied_as(graph::DType, bool tf32);
 
 /// Returns the matrix instruction of one warp (mma.sync) for operands of types a and b and accumulators of type d,
 /// which are PTX's names. If there are several, returns the one with the largest K. Returns nullptr if there is none.

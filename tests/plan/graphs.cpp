@@ -69,6 +69,15 @@ KernelGraph outer_products() {
   return b.build();
 }
 
+/// float32 as tf32 on tensor cores: tiles and K that nothing divides, A that ldmatrix loads and B that it cannot transpose.
+KernelGraph tf32_products() {
+  Builder b("tf32_products");
+  const Tensor A = b.input("A", {33, 75}, DType::f32, {76, 1}), B = b.input("B", {75, 44}, DType::f32),
+               C = b.input("C", {44}, DType::f32);
+  b.output(matmul(A, B, C, true), "Y");
+  return b.build();
+}
+
 /// Attention in float32: row sums over lanes with a stride of two, P through shared memory.
 KernelGraph float_attention() {
   Builder b("float_attention");
@@ -336,6 +345,7 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"hopper_turned", hopper_swapped, "sm_90a"},
       {"hopper_split_k", hopper_split_k, "sm_90a"},
       {"outer_products", outer_products},
+      {"tf32_products", tf32_products},
       {"float_attention", float_attention, "sm_90a"},
   };
   return graphs;

@@ -104,5 +104,28 @@ TEST(RegisterLayouts, AreTheFragmentsOfTheKernels) {
   same_as_fragment<4, 48, 40, 1, 2, 2, 1>();
 }
 
+// A unit of them is one tile.
+TEST(RegisterLayouts, AreTheFragmentsOfTf32) {
+  using Tf32 = SM80_16x8x8_F32TF32TF32F32_TN;
+  const Instruction& row = *target::find_mma(target::find("sm_80"), "tf32", "tf32", "f32");
+  EXPECT_EQ(row.name, std::string_view(Tf32::name));
+  same_as_fragment<1, 16, 64, 1, 1, 4, 1, Tf32>(row);
+  same_as_fragment<1, 33, 40, 1, 2, 2, 1, Tf32>(row);
+  same_as_fragment<3, 20, 24, 2, 1, 2, 1, Tf32>(row);
+  same_as_fragment<1, 64, 8, 1, 4, 1, 2, Tf32>(row);
+  same_as_fragment<4, 32, 96, 2, 2, 1, 2, Tf32>(row);
+}
+
+// Rounded accumulators are an operand of the same 16-bit instruction alone: tf32's operand has other columns in a thread.
+TEST(RegisterLayouts, SayWhichAccumulatorsAreAnOperand) {
+  const auto find = [](const char* type) -> const Instruction& {
+    return *target::find_mma(target::find("sm_80"), type, type, "f32");
+  };
+  EXPECT_TRUE(leaves_operand(find("f16"), find("bf16")));
+  EXPECT_FALSE(leaves_operand(find("tf32"), find("tf32")));
+  EXPECT_FALSE(leaves_operand(find("tf32"), find("f16")));
+  EXPECT_FALSE(leaves_operand(find("f16"), find("tf32")));
+}
+
 }  // namespace
 }  // namespace zellige::plan

@@ -39,7 +39,7 @@ TEST(Select, WarpsCoverEveryElementOnce) {
   });
 }
 
-TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerAndThreadsFloats) {
+TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerOrIsTf32AndThreadsFloats) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
       if (k.program.nodes[i].kind != NodeKind::matmul) continue;
@@ -47,7 +47,8 @@ TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerAndThreadsFloats) {
       if (!product) continue;  // a dead matmul
       const MatmulChoice& m = product->matmul;
       const DType dtype = k.program.nodes[k.program.nodes[i].in[0]].dtype;
-      EXPECT_EQ(m.pipe() == target::Pipe::tensor, dtype != DType::f32 && dtype != DType::int8) << name;
+      const bool tensor = k.program.nodes[i].tf32 || (dtype != DType::f32 && dtype != DType::int8);
+      EXPECT_EQ(m.pipe() == target::Pipe::tensor, tensor) << name;
       EXPECT_TRUE(dtype == DType::f32 || m.pipe() != target::Pipe::fma) << name;
       EXPECT_TRUE(!m.row || m.batch * m.m * m.n == graph::size(k.program.nodes[i].shape)) << name;
     }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
+#include <tuple>
 
 #include "../all_cases.hpp"
 #include "emit/emit.hpp"
@@ -138,6 +139,26 @@ TEST(Predict, WhatIsPlannedOfSavedGraphsIsWhatIsCounted) {
   const std::vector<graph::Loaded> graphs = first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
   ASSERT_FALSE(graphs.empty()) << "ZELLIGE_PREDICT names no file of the saved graphs";
   expect_counted(graphs, For::one_in_rotation);
+}
+
+/// A product as tf32 whose operands are contiguous along K, or else along the other dimension.
+graph::KernelGraph as_tf32(std::int64_t m, std::int64_t k, std::int64_t n, bool a_along_k, bool b_along_k) {
+  graph::Builder b(fmt::format("tf32_{}x{}x{}_{}{}", m, k, n, a_along_k ? 't' : 'n', b_along_k ? 'n' : 't'));
+  const auto A = b.input("A", {m, k}, graph::DType::f32, a_along_k ? graph::Strides{k, 1} : graph::Strides{1, m});
+  const auto B = b.input("B", {k, n}, graph::DType::f32, b_along_k ? graph::Strides{1, k} : graph::Strides{n, 1});
+  b.output(matmul(A, B, true), "C");
+  return b.build();
+}
+
+// ldmatrix loads operands that are contiguous along K, ordinary loads the others; the last step over K may be half of one.
+TEST(Predict, WhatIsPlannedOfProductsAsTf32IsWhatIsCounted) {
+  std::vector<graph::Loaded> graphs;
+  for (const bool a_along_k : {true, false})
+    for (const bool b_along_k : {true, false})
+      for (const auto& [m, k, n] : {std::tuple{128, 256, 128}, {32, 68, 40}, {8, 512, 256}})
+        graphs.push_back({.name = "tf32", .graph = as_tf32(m, k, n, a_along_k, b_along_k), .error = ""});
+  for (graph::Loaded& l : graphs) l.name = l.graph.name;
+  expect_counted(graphs, For::both);
 }
 
 /// Attention of two tiles of queries, in which two heads share keys.

@@ -80,5 +80,67 @@ TEST(Tf32, ProductsOfBothLevels) {
   EXPECT_GT(difference, 1e-4);
 }
 
+/// A product as tf32 of random sizes: the operands in either order of dimensions, with or without batches, bias,
+/// activation and an operand that the kernel computes.
+graph::KernelGraph random_product(std::mt19937& engine, int number) {
+  const auto upto = [&](int n) { return static_cast<std::int64_t>(engine() % static_cast<unsigned>(n)) + 1; };
+  const std::int64_t batch = upto(3), m = upto(90), k = upto(150), n = upto(90);
+  graph::Builder g(fmt::format("tf32_{}", number));
+  const bool batches = batch > 1;
+  const auto operand = [&](const char* name, std::int64_t rows, std::int64_t columns, bool shared) {
+    graph::Shape shape{rows, columns};
+    graph::Strides strides = engine() % 2 ? graph::Strides{columns, 1} : graph::Strides{1, rows};
+    if (batches && !shared) shape.insert(shape.begin(), batch), strides.insert(strides.begin(), rows * columns);
+    return g.input(name, shape, DType::f32, strides);
+  };
+  Tensor a = operand("A", m, k, engine() % 3 == 0);
+  const Tensor b = operand("B", k, n, a.shape().size() == 3 && engine() % 2 == 0);
+  if (engine() % 4 == 0) a = exp(a * 0.25);
+  Tensor y = engine() % 2 ? matmul(a, b, g.input("C", {n}, DType::f32), true) : matmul(a, b, true);
+  if (engine() % 3 == 0) y = silu(y);
+  g.output(y, "Y");
+  return g.build();
+}
+
+// Also that they are tensor cores' instructions: a product as tf32 has no other.
+TEST(Tf32, RandomProductsOnTensorCores) {
+  std::mt19937 engine(11);
+  for (int i = 0; i < 24; ++i) {
+    const graph::KernelGraph g = random_product(engine, i);
+    const char* target = i % 2 ? "sm_90a" : "sm_80";
+    std::vector<Array> inputs;
+    for (const int t : g.inputs) {
+      Array& x = inputs.emplace_back(graph::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
+      for (double& v : x.values) v = static_cast<float>(std::normal_distribution<double>()(engine));
+    }
+    expect_as_reference(g, inputs, 1e-5, 5e-5, target);
+    const std::string source = emit::transpile(g, target::find(target)).source;
+    EXPECT_NE(source.find("multiply<tfloat32_t"), std::string::npos) << g.name;
+    EXPECT_EQ(source.find("multiply_outer"), std::string::npos) << g.name;
+  }
+}
+
+// A plan with a chain in registers would read other columns than the first product left there.
+TEST(Tf32, ChainedProducts) {
+  graph::Builder g("tf32_attention");
+  const Tensor Q = g.input("Q", {2, 64, 32}, DType::f32), K = g.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
+               V = g.input("V", {2, 128, 32}, DType::f32);
+  g.output(g.custom({.grid = {2}, .block = {128}, .loop = 4},
+                    [&](graph::BlockBuilder& t) {
+                      const Tile q = t.load(Q, {.x = 0}), k = t.load(K, {.x = 0, .loop = 2}),
+                                 v = t.load(V, {.x = 0, .loop = 1});
+                      const Tile e = exp(matmul(q, k, true) * 0.25);
+                      t.store(accum(matmul(e, v, true)) / accum(reduction(e, 2)), {.x = 0});
+                    })[0],
+           "Y");
+  const graph::KernelGraph whole = g.build();
+  std::vector<Array> inputs;
+  for (int i = 0; i < 3; ++i)
+    inputs.push_back(integers(whole.tensors[static_cast<std::size_t>(whole.inputs[i])].shape, i));
+  for (Array& x : inputs)
+    for (double& v : x.values) v /= 8;
+  for (const char* target : {"sm_80", "sm_90a"}) expect_as_reference(whole, inputs, 1e-3, 1e-3, target);
+}
+
 }  // namespace
 }  // namespace zellige::run

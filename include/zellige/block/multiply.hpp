@@ -1,12 +1,14 @@
 // Computes a block's matmul with mma.sync. Operands are in shared memory, loaded by ldmatrix; A may also be in
-// registers. Accumulators are in a Fragment.
+// registers. Accumulators are in a Fragment, whose instruction determines the step over K.
 //
 //   multiply<half_t, K, AlongK_A, AlongK_B>(d, A, B, warp, lane);    // d += A B
 //
+// The type is half_t, bfloat16_t, or tfloat32_t for tiles of float, whose elements are rounded as they are loaded.
 // A is a tile with coordinates (b, m, k), B a tile with coordinates (b, k, n). AlongK_A (AlongK_B) is true if A (B) is
-// contiguous along K; if not, ldmatrix transposes it. Each 8 contiguous elements must start at a multiple of 16 bytes.
-// Any K, M and N are allowed:
-//   K      both tiles must hold zeros from K up to the next multiple of 8; a last step of at most 8 uses m16n8k8
+// contiguous along K; if not, ldmatrix transposes it, or ordinary loads read it if its elements have other than 16 bits.
+// Each 16 contiguous bytes must start at a multiple of 16 bytes. Any K, M and N are allowed:
+//   K      both tiles must hold zeros from K up to the next multiple of 16 bytes; a last step of at most half an
+//          instruction's K uses the instruction with half the K
 //   M, N   loads beyond a tile read its edge instead, and the accumulators computed from them are unused
 #pragma once
 #include <zellige/block/fragment.hpp>
@@ -14,22 +16,53 @@
 
 namespace zellige {
 
-/// matrix_rows: the rows of one ldmatrix matrix, each addressed by one lane. register_values: the elements of a matrix
-/// in one register.
-inline constexpr int matrix_rows = 8, register_values = 2;
+/// The rows of one ldmatrix matrix, each of 16 bytes and addressed by one lane.
+inline constexpr int matrix_rows = 8;
+/// The elements of an operand of instruction Op in one register.
+template <class Op>
+inline constexpr int register_values = 32 / bits_of(MmaRowOf<Op>::row.a);
+/// Whether ldmatrix loads operands of Op. It transposes elements of 16 bits alone.
+template <class Op, bool AlongK>
+inline constexpr bool by_ldmatrix = AlongK || register_values<Op> == 2;
+
+/// Rounds the elements in the first registers of r to the type that instruction Op multiplies, if the tile has another: floats
+/// to tf32.
+template <class Op, int Registers>
+ZELLIGE_CALL void round_fragment(uint32_t (&r)[4]) {
+  if constexpr (MmaRowOf<Op>::row.a == Number::tf32)
+#pragma unroll
+    for (int j = 0; j < Registers; ++j) r[j] = tfloat32_t(__builtin_bit_cast(float, r[j])).bits;
+}
+
+/// Loads to r, by ordinary loads, a fragment of instruction Op's operand `part`, of which a register holds one element.
+/// place(row, column) is the address of the element in this row of A or column of B, at this index along K.
+template <class Op, MmaPart part, class Place>
+ZELLIGE_CALL void load_elements(uint32_t (&r)[4], int lane, Place place) {
+  using Coordinates = MmaCoordinates<Op, part>;
+  static_assert(register_values<Op> == 1, "multiply: ldmatrix does not transpose the operand");
+#pragma unroll
+  for (int j = 0; j < Coordinates::values; ++j) {
+    const ElementAt at = Coordinates::at(lane, j);
+    r[j] = __builtin_bit_cast(uint32_t, read<1>(place(at.row, at.column))[0]);
+  }
+}
 
 /// Loads to r the fragment of A that instruction Op needs, which begins at element (m, k) of batch b. A has M rows;
 /// loads beyond them read a row inside the tile instead.
 template <class Op, bool AlongK, int M, class A>
 ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::a>;
-  constexpr int matrices = Coordinates::values / register_values;
+  constexpr int matrices = Coordinates::values / register_values<Op>;
   const int in_matrix = lane % matrix_rows;
-  const ElementAt corner = Coordinates::at(0, lane / matrix_rows % matrices * register_values);
+  const ElementAt corner = Coordinates::at(0, lane / matrix_rows % matrices * register_values<Op>);
   int row = m + corner.row;
   const int column = k + corner.column;
   auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
-  if constexpr (AlongK) {
+  if constexpr (!by_ldmatrix<Op, AlongK>) {
+    load_elements<Op, MmaPart::a>(r, lane, [&](int down, int along) {
+      return a(b, M % MmaRowOf<Op>::m == 0 ? m + down : at_most(m + down, M - 1), k + along);
+    });
+  } else if constexpr (AlongK) {
     row += in_matrix;
     if constexpr (M % MmaRowOf<Op>::m != 0) row = row < M ? row : M - 1;
     if constexpr (matrices == 4)
@@ -43,6 +76,7 @@ ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int 
     else
       ldmatrix_x2_trans(two, a(b, row, column + in_matrix));
   }
+  round_fragment<Op, matrices>(r);
 }
 
 /// Loads to r the fragments of B that instruction Op needs for `Width` adjacent tiles, which begin at element (k, n) of
@@ -51,15 +85,20 @@ ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int 
 template <class Op, bool AlongK, int N, int Width, class B>
 ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::b>;
-  constexpr int each = Coordinates::values / register_values, matrices = each * Width;  // per tile; in all
+  constexpr int each = Coordinates::values / register_values<Op>, matrices = each * Width;  // per tile; in all
   // Matrices in the order of r: a tile's along K, then the next tile's.
   const int matrix = lane / matrix_rows % matrices, in_matrix = lane % matrix_rows;
-  const ElementAt corner = Coordinates::at(0, matrix % each * register_values);
+  const ElementAt corner = Coordinates::at(0, matrix % each * register_values<Op>);
   const int row = k + corner.column;
   int column = n + corner.row + matrix / each * MmaRowOf<Op>::n;
   auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
   auto& one = reinterpret_cast<uint32_t(&)[1]>(r);
-  if constexpr (AlongK) {
+  if constexpr (!by_ldmatrix<Op, AlongK>) {
+    static_assert(Width == 1, "load_b: a warp's units are single tiles where ldmatrix does not load B");
+    load_elements<Op, MmaPart::b>(r, lane, [&](int across, int along) {
+      return b_tile(b, k + along, N % MmaRowOf<Op>::n == 0 ? n + across : at_most(n + across, N - 1));
+    });
+  } else if constexpr (AlongK) {
     column += in_matrix;
     if constexpr (N % (2 * MmaRowOf<Op>::n) != 0) column = column < N ? column : N - 1;
     if constexpr (matrices == 4)
@@ -77,6 +116,7 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
     else
       ldmatrix_x1_trans(one, b_tile(b, row + in_matrix, column));
   }
+  round_fragment<Op, matrices>(r);
   if constexpr (each == 1 && Width == 2) r[2] = r[1];  // one register per tile
 }
 

@@ -44,9 +44,8 @@ struct LayoutOf<AddressTile<Pointer, Layout>> {
 };
 
 /// Loads to r[i][d] the element of row x + i of A (Side = 0), or of column x + i of B (Side = 1), at k + d, in batch
-/// b. Extent is the operand's number of rows or columns; Whole says that all x + i are less than Extent. Tf32: rounds
-/// the elements to tf32.
-template <int Side, bool AlongK, bool Tf32, int Extent, bool Whole, int Count, int Step, class Tile>
+/// b. Extent is the operand's number of rows or columns; Whole says that all x + i are less than Extent.
+template <int Side, bool AlongK, int Extent, bool Whole, int Count, int Step, class Tile>
 ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, int x, int k) {
   const auto at = [&](int row, int depth) {
     if constexpr (Side == 0)
@@ -80,16 +79,11 @@ ZELLIGE_CALL void load_outer(float (&r)[Count][Step], const Tile& tile, int b, i
       for (int i = 0; i < Count; ++i) r[i][d] = v[i];
     }
   }
-  if constexpr (Tf32)
-#pragma unroll
-    for (int i = 0; i < Count; ++i)
-#pragma unroll
-      for (int d = 0; d < Step; ++d) r[i][d] = to_tf32(r[i][d]);
 }
 
 /// Adds the product over the P::k = 4 values of K from k on to d, for batch b, which is the bi-th of this warp's
 /// batches. Loads the thread's elements of A once, and its elements of B tile by tile.
-template <bool AlongK_A, bool AlongK_B, bool Tf32, class F, class A, class B>
+template <bool AlongK_A, bool AlongK_B, class F, class A, class B>
 ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, int k, int warp, int lane) {
   using P = typename F::Product;
   constexpr bool whole_m = F::rows % P::m == 0, whole_n = F::columns % P::n == 0;
@@ -99,14 +93,14 @@ ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, i
   for (int mi = 0; mi < F::my_m; ++mi) {
     const int tile = mi * F::warps_m + F::warp_m(warp);
     if (F::m_tiles % F::warps_m != 0 && tile >= F::m_tiles) continue;
-    load_outer<0, AlongK_A, Tf32, F::rows, whole_m>(ra[mi], a, b, tile * P::m + corner.row, k);
+    load_outer<0, AlongK_A, F::rows, whole_m>(ra[mi], a, b, tile * P::m + corner.row, k);
   }
 #pragma unroll
   for (int ni = 0; ni < F::my_n; ++ni) {
     const int n_tile = ni * F::warps_n + F::warp_n(warp);
     if (F::units % F::warps_n != 0 && n_tile >= F::units) continue;
     float rb[P::columns][P::k];
-    load_outer<1, AlongK_B, Tf32, F::columns, whole_n>(rb, b_tile, b, n_tile * P::n + corner.column, k);
+    load_outer<1, AlongK_B, F::columns, whole_n>(rb, b_tile, b, n_tile * P::n + corner.column, k);
 #pragma unroll
     for (int dk = 0; dk < P::k; ++dk)
 #pragma unroll
@@ -121,9 +115,8 @@ ZELLIGE_CALL void outer_step(F& d, const A& a, const B& b_tile, int b, int bi, i
   }
 }
 
-/// Computes d += a b, where K is the contracted extent. Tf32: both operands are rounded to tf32 first. Called by all
-/// warps of the Fragment d.
-template <int K, bool AlongK_A, bool AlongK_B, bool Tf32 = false, class F, class A, class B>
+/// Computes d += a b, where K is the contracted extent. Called by all warps of the Fragment d.
+template <int K, bool AlongK_A, bool AlongK_B, class F, class A, class B>
 ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using P = typename F::Product;
   constexpr int steps = (K + P::k - 1) / P::k, mine = (steps + F::warps_k - 1) / F::warps_k;
@@ -138,7 +131,7 @@ ZELLIGE_CALL void multiply_outer(F& d, const A& a, const B& b_tile, int warp, in
     for (int ki = 0; ki < mine; ++ki) {
       const int step = ki * F::warps_k + F::warp_k(warp);
       if (steps % F::warps_k != 0 && step >= steps) continue;
-      outer_step<AlongK_A, AlongK_B, Tf32>(d, a, b_tile, b, bi, step * P::k, warp, lane);
+      outer_step<AlongK_A, AlongK_B>(d, a, b_tile, b, bi, step * P::k, warp, lane);
     }
   }
 }

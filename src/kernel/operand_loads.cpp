@@ -1,4 +1,4 @@
-#include "kernel/outer_product.hpp"
+#include "kernel/operand_loads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ Share share(const Instruction& row, int side, int lane) {
 
 /// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2 have. The
 /// hardware then serves two phases of the load (lanes that together read 128 bytes) as one (docs/reference/banks.md).
-bool in_pairs(const OuterLoad& load) {
+bool in_pairs(const OperandLoad& load) {
   return std::ranges::any_of(std::array{1, 2}, [&](int mask) {
     bool agree = true;
     for (std::size_t lane = 0; agree && lane < load.lanes.size(); ++lane)
@@ -33,7 +33,7 @@ bool in_pairs(const OuterLoad& load) {
 }
 
 /// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank conflict.
-int lanes_of_a_phase(const OuterLoad& load) {
+int lanes_of_a_phase(const OperandLoad& load) {
   const int phase = std::min(32, row_of_banks / load.bytes);
   return phase < 32 && in_pairs(load) ? 2 * phase : phase;
 }
@@ -42,21 +42,21 @@ int lanes_of_a_phase(const OuterLoad& load) {
 /// operand is contiguous along K and has no bank conflicts. `row`: the descriptor of the FMA matmul.
 int wavefronts(const Instruction& row, int side) {
   int all = 0;
-  for (const OuterLoad& load : outer_loads(row, side, true, 0, side == 0 ? row.m : row.n, 0))
+  const MatmulChoice m{.row = &row};
+  for (const OperandLoad& load : operand_loads(m, side, true, 0, side == 0 ? row.m : row.n, 0))
     all += 32 / lanes_of_a_phase(load);
   return all;
 }
 
-}  // namespace
-
-std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x, std::int64_t extent,
-                                   std::int64_t k) {
+/// Returns the loads of a matmul on FMA units, as operand_loads() does.
+std::vector<OperandLoad> outer_loads(const Instruction& row, int side, bool along_k, std::int64_t x,
+                                     std::int64_t extent, std::int64_t k) {
   constexpr int size = 4;  // bytes per element
   const int count = share(row, side, 0).count;
   const bool whole = extent % (side == 0 ? row.m : row.n) == 0;
-  std::vector<OuterLoad> loads(along_k ? count : row.k);
+  std::vector<OperandLoad> loads(along_k ? count : row.k);
   for (int i = 0; i < static_cast<int>(loads.size()); ++i) {
-    OuterLoad& load = loads[i];
+    OperandLoad& load = loads[i];
     load.bytes = size * (along_k ? row.k : count);
     for (int lane = 0; lane < 32; ++lane) {
       const std::int64_t from = x + share(row, side, lane).first;
@@ -67,6 +67,38 @@ std::vector<OuterLoad> outer_loads(const Instruction& row, int side, bool along_
     }
   }
   return loads;
+}
+
+/// Returns the loads of a matrix instruction, as operand_loads() does: one per value of the thread's fragment.
+std::vector<OperandLoad> fragment_loads(const MatmulChoice& m, int side, std::int64_t x, std::int64_t extent,
+                                        std::int64_t k) {
+  const Instruction::Operand& operand = side == 0 ? m.row->a : m.row->b;
+  const int rows = side == 0 ? m.row->m : m.row->n;
+  const std::int64_t depth = depth_of_step(m, k);
+  std::vector<OperandLoad> loads;
+  for (int value = 0; value < operand.layout.value_count(); ++value) {
+    if (operand.layout(0, value) / rows >= depth) continue;
+    OperandLoad& load = loads.emplace_back();
+    load.bytes = operand.bits / 8;
+    for (int lane = 0; lane < 32; ++lane) {
+      const int at = operand.layout(lane, value);
+      load.lanes.push_back({std::min(x + at % rows, extent - 1), k + at / rows});
+    }
+  }
+  return loads;
+}
+
+}  // namespace
+
+std::vector<OperandLoad> operand_loads(const MatmulChoice& m, int side, bool along_k, std::int64_t x,
+                                       std::int64_t extent, std::int64_t k) {
+  return m.pipe() == target::Pipe::fma ? outer_loads(*m.row, side, along_k, x, extent, k)
+                                       : fragment_loads(m, side, x, extent, k);
+}
+
+std::int64_t depth_of_step(const MatmulChoice& m, std::int64_t k) {
+  const int half = m.row->k / 2;
+  return m.pipe() == target::Pipe::tensor && m.k - k <= half ? half : m.row->k;
 }
 
 int outer_wavefronts(const Instruction& row, int side) {
@@ -83,17 +115,17 @@ std::int64_t operand_registers(const MatmulChoice& c, const WarpLayout& w) {
   return c.row->k * (tiles * target::thread_rows(*c.row) + target::thread_columns(*c.row));
 }
 
-std::vector<std::vector<OuterLoad::At>> together(const OuterLoad& load) {
+std::vector<std::vector<OperandLoad::At>> together(const OperandLoad& load) {
   const int phase = lanes_of_a_phase(load);
-  std::vector<std::vector<OuterLoad::At>> result;
+  std::vector<std::vector<OperandLoad::At>> result;
   for (int first = 0; first < 32; first += phase) {
-    std::vector<OuterLoad::At>& at = result.emplace_back();
+    std::vector<OperandLoad::At>& at = result.emplace_back();
     for (int lane = first; lane < first + phase; ++lane)
       if (std::ranges::find(at, load.lanes[lane]) == at.end()) at.push_back(load.lanes[lane]);
   }
   return result;
 }
 
-int operand_unit(const MatmulChoice& m) { return m.load ? matrix_side(*m.load) : m.row->k; }
+int operand_unit(const MatmulChoice& m) { return m.load ? matrix_columns(*m.load, *m.row) : m.row->k; }
 
 }  // namespace zellige::plan
