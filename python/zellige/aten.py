@@ -10,6 +10,7 @@ import torch
 from . import dtypes, numpy_api, torch_own
 from . import operators as op
 from .aten_attention import attention, attended
+from .aten_products import matmul
 from .aten_rotary import added, cat
 from .aten_schema import Left, call
 from .tracing import Array
@@ -27,7 +28,7 @@ def _scaled(function):
 
 
 def _addmm(bias, x, y, *, beta=1, alpha=1):
-    product = op.matmul(x, y) if alpha == 1 else op.mul(op.matmul(x, y), alpha)
+    product = matmul(x, y) if alpha == 1 else op.mul(matmul(x, y), alpha)
     return op.add(product, bias if beta == 1 else op.mul(bias, beta))
 
 
@@ -182,7 +183,7 @@ def _add(x, y, *, alpha=1):
 
 def _bmm(x, y):
     made = attended(x, y)
-    return op.matmul(x, y) if made is None else made
+    return matmul(x, y) if made is None else made
 
 
 def _expand(x, shape, implicit=False):
@@ -241,7 +242,7 @@ VIEWS = {
     operator.getitem: _part,
 }
 OPERATORS = VIEWS | {
-    aten.mm.default: op.matmul,
+    aten.mm.default: matmul,
     aten.bmm.default: _bmm,
     aten.addmm.default: _addmm,
     aten.baddbmm.default: _baddbmm,

@@ -7,6 +7,7 @@ read the original keys. If the graph itself repeats keys for each head, the unre
 
 from . import numpy_api
 from . import operators as op
+from .aten_products import matmul
 
 # rows of a wgmma; with fewer queries than this, the heads of a group share the rows of one instruction
 ROWS = 64
@@ -55,10 +56,10 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
     keys, values = numpy_api._swap(k, -1, -2), v
     if q.ndim == 4 and q.shape[1] != heads:
         keys, values = (_repeated(x, shape[1] // heads) for x in (keys, values))
-    scores = chain(op.matmul(q, keys), adapt)
+    scores = chain(matmul(q, keys), adapt)
     if causal:
         scores = op.mask(scores, tril=0)
-    made = op.matmul(op.cast(softmax(scores, -1), v._dtype), values)
+    made = matmul(op.cast(softmax(scores, -1), v._dtype), values)
     return op.reshape(made, (*shape[:-1], v.shape[-1]))
 
 

@@ -15,12 +15,14 @@ import torch
 
 from . import aten as known
 from . import torch_own
+from .aten_products import allows_tf32
 
 aten = torch.ops.aten
 
 PRODUCT = 2.5  # microseconds per matmul, in addition to its multiplications
-# floating-point operations per microsecond of cuBLAS (float32 without TF32)
+# floating-point operations per microsecond of cuBLAS; those of float32 as tf32 are half those of 16 bits
 RATES = {torch.float16: 650e6, torch.bfloat16: 650e6, torch.float32: 50e6}
+TF32_RATE = RATES[torch.float16] / 2
 BYTES = 3.9e6  # bytes per microsecond of the GPU's memory
 # factor, and additional microseconds, of 16-bit matmuls by cuBLAS whose rows are not multiples of 16 bytes
 ODD, ODD_PRODUCT = 3.0, 17.0
@@ -146,7 +148,8 @@ def _product(made, a, b) -> float:
     """Returns the estimated time on the GPU of torch's matmul of a and b, with the result `made`, in microseconds."""
     k = a.shape[-1]
     moved = _bytes([made, a, b]) / BYTES
-    computed = 2 * made.numel() * k / RATES.get(made.dtype, RATES[torch.float32])
+    rate = TF32_RATE if made.dtype == torch.float32 and allows_tf32() else RATES.get(made.dtype, RATES[torch.float32])
+    computed = 2 * made.numel() * k / rate
     if made.element_size() == 2 and any(n % 8 for n in (k, made.shape[-1])):
         return ODD_PRODUCT + max(moved, computed) * ODD
     return PRODUCT + max(moved, computed)

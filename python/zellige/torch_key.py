@@ -20,6 +20,7 @@ import types
 import torch
 
 from . import _native, torch_sdpa, torch_sizes
+from .aten_products import allows_tf32
 
 # modules whose functions are those of torch's version, or of Python's
 _MODULES = ("torch", "_operator", "operator", "math", "builtins")
@@ -146,7 +147,7 @@ def _settings() -> str:
         raise Unknown("autocast of another device")
     cuda, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     return repr((torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled(),
-                 torch.get_float32_matmul_precision(), cuda.allow_fp16_reduced_precision_reduction, cuda.allow_bf16_reduced_precision_reduction,
+                 allows_tf32(), cuda.allow_fp16_reduced_precision_reduction, cuda.allow_bf16_reduced_precision_reduction,
                  cudnn.enabled, cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic, torch_sdpa.allowed(), [m.__name__ for m in modes], autocast))  # fmt: skip
 
 
