@@ -173,6 +173,7 @@ from .operators import le as le
 from .operators import log as log
 from .operators import log1p as log1p
 from .operators import log_softmax as log_softmax
+from .operators import logaddexp as logaddexp
 from .operators import logsumexp as logsumexp
 from .operators import lt as lt
 from .operators import mask as mask

@@ -270,6 +270,7 @@ OPERATORS = VIEWS | {
     aten.pow.Tensor_Scalar: _pow,
     aten.pow.Tensor_Tensor: op.pow,
     aten.maximum.default: op.maximum,
+    aten.logaddexp.default: op.logaddexp,
     aten.minimum.default: op.minimum,
     aten.clamp.default: _clamp,
     aten._softmax.default: _softmax(op.softmax),

@@ -133,7 +133,7 @@ def _take(x, key):
 
 _UFUNCS = {
     "add": op.add, "subtract": op.sub, "multiply": op.mul, "divide": op.div, "true_divide": op.div, "power": op.pow,
-    "float_power": op.pow, "maximum": op.maximum, "minimum": op.minimum, "matmul": op.matmul, "exp": op.exp, "log": op.log,
+    "float_power": op.pow, "maximum": op.maximum, "minimum": op.minimum, "logaddexp": op.logaddexp, "matmul": op.matmul, "exp": op.exp, "log": op.log,
     "log1p": op.log1p,
     "sqrt": op.sqrt, "square": op.square, "negative": op.neg, "absolute": op.abs, "fabs": op.abs, "sin": op.sin, "cos": op.cos,
     "tanh": op.tanh, "equal": op.eq, "not_equal": op.ne, "less": op.lt, "less_equal": op.le, "greater": op.gt,

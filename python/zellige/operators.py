@@ -208,6 +208,11 @@ def minimum(x: Any, y: Any) -> Any:
     return _pair("minimum", x, y, minimum)
 
 
+def logaddexp(x: Any, y: Any) -> Any:
+    """Returns ln(e^x + e^y) elementwise, without overflow: zellige.logaddexp(x, y)."""
+    return _call("logaddexp", (x, y))
+
+
 def eq(x: Any, y: Any) -> Any:
     """Returns 1 where x = y, else 0, in the operands' dtype: zellige.eq(x, y)."""
     return _pair("eq", x, y, eq)
@@ -475,7 +480,7 @@ def in_place(y: Any, x: Any) -> Any:
 
 
 OPERATORS = (
-    "matmul exp log log1p square sqrt rsqrt neg abs sin cos tanh sigmoid silu relu gelu clamp cast add sub mul div pow maximum minimum eq"
+    "matmul exp log log1p square sqrt rsqrt neg abs sin cos tanh sigmoid silu relu gelu clamp cast add sub mul div pow maximum minimum logaddexp eq"
     " ne lt le gt ge where sum mean amax amin prod logsumexp softmax safe_softmax log_softmax rms_norm layer_norm permute reshape expand"
     " slice concat split mask rotary rotary_interleaved gather scatter slice_scatter in_place"
 ).split()

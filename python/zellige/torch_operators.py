@@ -61,6 +61,7 @@ def _comparison(function):
 
 add, sub, mul, div = map(_pair, (torch.add, torch.sub, torch.mul, torch.div))
 pow, maximum, minimum = map(_pair, (torch.pow, torch.maximum, torch.minimum))  # noqa: A001
+logaddexp = torch.logaddexp
 eq, ne, lt = map(_comparison, (torch.eq, torch.ne, torch.lt))
 le, gt, ge = map(_comparison, (torch.le, torch.gt, torch.ge))
 

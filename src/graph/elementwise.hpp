@@ -290,6 +290,17 @@ inline constexpr std::tuple elementwise_rows{
     row<2>(OpKind::minimum, "minimum", "", or_scalar, "zellige::min({0}, {1})", corners, {no, every, zero, lowest, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.min(x[0], x[1]); },
               "zellige::min({0}, {1})"),
+    row<2>(OpKind::logaddexp, "logaddexp", "", tensors,
+              "[](float x, float y) {{ return zellige::max(x, y) + "
+              "zellige::log(1.0f + zellige::exp(x == y ? 0.0f : -zellige::abs(x - y))); }}({0}, {1})", corners,
+              {no, never, anything, anything, {24, 1}},
+              [](const double*, double, double r, double) { return r + 12 * 0x1p-24; },
+              [](auto& m, const Attributes&, const auto* x) {
+                if constexpr (std::is_same_v<decltype(m), Doubles&>)  // without overflow; infinities differ by 0 or infinity
+                  return m.max(x[0], x[1]) + std::log1p(std::exp(x[0] == x[1] ? 0 : -std::fabs(x[0] - x[1])));
+                else
+                  return m.log(m.add(m.exp(x[0]), m.exp(x[1])));
+              }),
     row<2>(OpKind::eq, "eq", "", or_scalar, "({0} == {1} ? 1.0f : 0.0f)", step, {no, never, one, anything, {6, 0}}, exact,
               [](auto& m, const Attributes&, const auto* x) { return m.same(x[0], x[1]); },
               "({0} == {1} ? 1 : 0)"),

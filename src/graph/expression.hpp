@@ -133,6 +133,8 @@ template <class L, class Y> Handle<L> operator-(Handle<L> x, Y y) { return endin
 template <class L, class Y> Handle<L> operator/(Handle<L> x, Y y) { return ending_in<L>(OpKind::div, {x}, y); }
 template <class L, class Y> Handle<L> maximum(Handle<L> x, Y y) { return ending_in<L>(OpKind::maximum, {x}, y); }
 template <class L, class Y> Handle<L> minimum(Handle<L> x, Y y) { return ending_in<L>(OpKind::minimum, {x}, y); }
+/// Returns log(e^x + e^y).
+template <class L> Handle<L> logaddexp(Handle<L> x, Handle<L> y) { return append<L>(OpKind::logaddexp, {x, y})[0]; }
 template <class L, class Y> Handle<L> eq(Handle<L> x, Y y) { return ending_in<L>(OpKind::eq, {x}, y); }
 template <class L, class Y> Handle<L> ne(Handle<L> x, Y y) { return ending_in<L>(OpKind::ne, {x}, y); }
 template <class L, class Y> Handle<L> lt(Handle<L> x, Y y) { return ending_in<L>(OpKind::lt, {x}, y); }

@@ -70,6 +70,7 @@ enum class OpKind : std::uint8_t {
   pow,
   maximum,
   minimum,
+  logaddexp,  // log(e^x + e^y)
   eq,
   ne,
   lt,

@@ -48,19 +48,21 @@ const std::map<OpKind, One> ones = {
     {OpKind::cos, [](long double x) { return std::cos(x); }},
     {OpKind::cast, [](long double x) { return static_cast<float>(x); }}};
 
-const std::map<OpKind, Two> twos = {{OpKind::add, [](long double x, long double y) { return x + y; }},
-                                    {OpKind::sub, [](long double x, long double y) { return x - y; }},
-                                    {OpKind::mul, [](long double x, long double y) { return x * y; }},
-                                    {OpKind::div, [](long double x, long double y) { return x / y; }},
-                                    {OpKind::pow, [](long double x, long double y) { return std::pow(x, y); }},
-                                    {OpKind::maximum, [](long double x, long double y) { return std::fmax(x, y); }},
-                                    {OpKind::minimum, [](long double x, long double y) { return std::fmin(x, y); }},
-                                    {OpKind::eq, [](long double x, long double y) { return x == y ? 1 : 0; }},
-                                    {OpKind::ne, [](long double x, long double y) { return x == y ? 0 : 1; }},
-                                    {OpKind::lt, [](long double x, long double y) { return x < y ? 1 : 0; }},
-                                    {OpKind::le, [](long double x, long double y) { return x > y ? 0 : 1; }},
-                                    {OpKind::gt, [](long double x, long double y) { return x > y ? 1 : 0; }},
-                                    {OpKind::ge, [](long double x, long double y) { return x < y ? 0 : 1; }}};
+const std::map<OpKind, Two> twos = {
+    {OpKind::add, [](long double x, long double y) { return x + y; }},
+    {OpKind::sub, [](long double x, long double y) { return x - y; }},
+    {OpKind::mul, [](long double x, long double y) { return x * y; }},
+    {OpKind::div, [](long double x, long double y) { return x / y; }},
+    {OpKind::pow, [](long double x, long double y) { return std::pow(x, y); }},
+    {OpKind::maximum, [](long double x, long double y) { return std::fmax(x, y); }},
+    {OpKind::minimum, [](long double x, long double y) { return std::fmin(x, y); }},
+    {OpKind::logaddexp, [](long double x, long double y) { return std::log(std::exp(x) + std::exp(y)); }},
+    {OpKind::eq, [](long double x, long double y) { return x == y ? 1 : 0; }},
+    {OpKind::ne, [](long double x, long double y) { return x == y ? 0 : 1; }},
+    {OpKind::lt, [](long double x, long double y) { return x < y ? 1 : 0; }},
+    {OpKind::le, [](long double x, long double y) { return x > y ? 0 : 1; }},
+    {OpKind::gt, [](long double x, long double y) { return x > y ? 1 : 0; }},
+    {OpKind::ge, [](long double x, long double y) { return x < y ? 0 : 1; }}};
 
 void expect_close(double found, long double expected, OpKind kind) {
   const auto y = static_cast<double>(expected);
@@ -181,6 +183,10 @@ TEST(Elementwise, SpecialValuesAreThoseOfPyTorch) {
     EXPECT_TRUE(std::isnan(at(kind, {1, nan})));
   }
   EXPECT_EQ(at(OpKind::maximum, {-inf, 65504}), 65504);
+  EXPECT_EQ(at(OpKind::logaddexp, {-inf, 65504}), 65504);
+  for (double x : {-inf, inf}) EXPECT_EQ(at(OpKind::logaddexp, {x, x}), x);
+  EXPECT_EQ(at(OpKind::logaddexp, {-inf, inf}), inf);
+  EXPECT_TRUE(std::isnan(at(OpKind::logaddexp, {inf, nan})));
   for (OpKind kind : {OpKind::eq, OpKind::lt, OpKind::le, OpKind::gt, OpKind::ge}) {
     EXPECT_EQ(at(kind, {nan, nan}), 0) << name(kind);
     EXPECT_EQ(at(kind, {1, nan}), 0) << name(kind);

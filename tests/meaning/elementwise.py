@@ -93,6 +93,7 @@ binary("div", torch_pair("div"), np.divide, 2, FLOATS, (3,))
 binary("pow", torch_pair("pow"), lambda x, y: np.power(x, y + np.zeros_like(x)), 16, FLOATS, (3, 0.5, 0, -1))
 for _name in ("maximum", "minimum"):
     binary(_name, torch_pair(_name), getattr(np, _name), 0, ALL, (0.5, "inf", "-inf"), (5,))
+binary("logaddexp", torch_pair("logaddexp"), np.logaddexp, 64)
 for _name, _in_numpy in dict(eq=np.equal, ne=np.not_equal, lt=np.less, le=np.less_equal, gt=np.greater, ge=np.greater_equal).items():
     binary(_name, compared(_name), _in_numpy, 0, ALL, (0.5, "inf"), (5,))
 

@@ -44,6 +44,7 @@ for _name in "exp square neg abs sin cos tanh sigmoid silu relu softmax safe_sof
     CASES.setdefault(_name, ([X], lambda o, x, n=_name: getattr(o, n)(x)))
 for _name in "add sub mul maximum minimum eq ne lt le gt ge".split():
     CASES.setdefault(_name, ([X, (8,)], lambda o, x, y, n=_name: getattr(o, n)(x, y) + getattr(o, n)(0.5, x) + getattr(o, n)(x, 0.5)))
+CASES["logaddexp"] = ([X, (8,)], lambda o, x, y: o.logaddexp(x, y))
 for _name in "sum mean amax amin prod".split():
     CASES.setdefault(_name, ([(2, 3, 4)], lambda o, x, n=_name: getattr(o, n)(x, 1) + getattr(o, n)(x, (0, 1), keepdim=True)[0]))
 
