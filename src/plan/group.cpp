@@ -365,7 +365,7 @@ class Grouping {
       const bool direct = rows_ >= 0 || (!is_operand(load) && read_in_place(plan_, selected_, tasks_, whole_, target_,
                                                                             load, reads, loads_, too_big));
       if (direct || number_of(n) >= 0) {
-        std::erase_if(plan_.gmem, [&](const GmemTensor& t) { return t.node == load; });
+        std::erase_if(plan_.gmem, [of = load](const GmemTensor& t) { return t.node == of; });
         plan_.gmem.push_back({load, wide.vector});
         continue;
       }
