@@ -79,6 +79,8 @@ TEST(Printing, RanksUpToFour) {
             "counting_iter(4) o _2:_1:\n    4\n    5\n");
   EXPECT_EQ(streamed(make_tensor(counting_iterator<int>(0), make_shape(1, 2, 2))),
             "(1,2,2):(_1,1,2)\n        0        1\n------------------\n        2        3\n");
+  EXPECT_EQ(printed([] { print_tensor(make_tensor(counting_iterator<int>(4), Shape<_2, _1, _1, _1, _1>{})); }),
+            "counting_iter(4) o (_2,_1,_1,_1,_1):(_1,_0,_0,_0,_0):\n");
 }
 TEST(Printing, PackedElementsAndZips) {
   auto t = make_tensor<int4b_t>(Shape<_2, _2>{});
