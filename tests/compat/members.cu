@@ -84,6 +84,7 @@ __global__ void constants(float* f, CUTE_GRID_CONSTANT CUtensorMap const map) {
   SM90_BULK_COPY_G2S::copy(f, &full, tile, Fixed::bytes);  // cp.async.bulk.shared::cluster.global
   SM90_BULK_COPY_S2G::copy(tile, f, Fixed::bytes);         // cp.async.bulk.global.shared::cta
   SM90_BULK_COPY_G2S::PREFETCH::copy(f, Fixed::bytes);     // cp.async.bulk.prefetch.L2.global
+  if (thread0()) print(Fixed::bytes), print(Layout<_4>::rank);
 }
 
 __global__ void tma(float* f, CUTE_GRID_CONSTANT CUtensorMap const map, TmaDescriptor* out) {

@@ -162,13 +162,22 @@ ZELLIGE_HOST_DEVICE void write(Sink const& s, T const& t) {
 }
 }  // namespace detail
 
+namespace detail {
+template <class T>
+concept written_number = dynamic_integer<T> || is_fraction_v<T>;
+}  // namespace detail
 /// True if print(T) is defined here: the library's types, tuples and numbers.
 template <class T>
-concept written = detail::has_a_text<T> || is_tuple_v<T> || dynamic_integer<T> || detail::is_fraction_v<T>;
+concept written = detail::has_a_text<T> || is_tuple_v<T> || detail::written_number<T>;
 
 /// Prints t in CuTe's notation with printf, on host or device.
 template <written T>
-ZELLIGE_HOST_DEVICE void print(T const& t) {
+requires(!detail::written_number<T>) ZELLIGE_HOST_DEVICE void print(T const& t) {
+  detail::write(detail::printf_sink{}, t);
+}
+/// Prints a number, by value: it may be a static constant of a class, such as Tensor::rank, in device code.
+template <detail::written_number T>
+ZELLIGE_HOST_DEVICE void print(T t) {
   detail::write(detail::printf_sink{}, t);
 }
 /// Prints the same as printf(format, t...).
