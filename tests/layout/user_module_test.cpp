@@ -46,6 +46,32 @@ void keeps(F f) {
   on(make_shape(_8{}, 6));
 }
 
+/// A run-time integer that knows more: the greatest of several lengths.
+struct Longest {
+  int longest;
+  int const* lengths = nullptr;
+  constexpr operator int() const { return longest; }
+};
+}  // namespace
+template <>
+struct is_integral<Longest> : true_type {};
+namespace {
+
+// The layouts keep it as it was given; what is computed of it is an int.
+TEST(UserModule, IntegersOfAUsersTypeAreExtents) {
+  Longest const n{12};
+  auto const own = make_layout(make_shape(n, 5), LayoutRight{});
+  auto const plain = make_layout(make_shape(12, 5), LayoutRight{});
+  static_assert(is_same_v<remove_cvref_t<decltype(own.shape<0>())>, Longest>);
+  for (int i = 0; i < 60; ++i) EXPECT_EQ(own(i), plain(i));
+  auto const tiles = zipped_divide(own, Shape<_4, _5>{});
+  static_assert(is_same_v<decltype(tiles), decltype(zipped_divide(plain, Shape<_4, _5>{})) const>);
+  EXPECT_TRUE(tiles == zipped_divide(plain, Shape<_4, _5>{}));
+  EXPECT_EQ(ceil_div(n, 5), 3);
+  EXPECT_EQ(size(make_layout(n)), 12);
+  EXPECT_EQ(crd2idx(make_coord(3, 2), make_shape(n, 5)), 27);
+}
+
 TEST(UserModule, WhatKeepsStridesWorks) {
   keeps([](auto const& l) { return l; });
   keeps([](auto const& l) { return coalesce(l); });

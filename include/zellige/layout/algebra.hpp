@@ -15,7 +15,7 @@ namespace zellige {
 
 /// An integer, a basis element, or a tuple of them at any depth: a shape, stride or coordinate.
 template <class T>
-concept int_tuple = tuple_like<T> || integral<T> || basis_like<T>;
+concept int_tuple = tuple_like<T> || integral<T> || basis_like<T> || user_integer<T>;
 
 // Returns l with as few modes as its static numbers allow: the same function of the linear index.
 template <layout_like L>

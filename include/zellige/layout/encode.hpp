@@ -103,6 +103,8 @@ template <dynamic_integer T>
 struct encode<T> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) { e.input(is_wide_type<T>); }
 };
+template <user_integer T>
+struct encode<T> : encode<decltype(+*static_cast<T const*>(nullptr))> {};
 template <>
 struct encode<Underscore> {
   ZELLIGE_ALGEBRA static constexpr void into(Encoder& e) { e.node({-1, ValueKind::underscore, {}, {}, 0}); }

@@ -86,8 +86,15 @@ struct is_constant<n, T&> : is_constant<n, T> {};
 template <auto n, class T>
 inline constexpr bool is_constant_v = is_constant<n, T>::value;
 
+/// A type of a user's own that specialises it is an integer in shapes and strides, too (user_integer).
 template <class T>
 struct is_integral : bool_constant<integral<T>> {};
+/// A class that specialises is_integral and converts to one built-in integer, such as a length with the table that it is
+/// the maximum of: a run-time integer. What is computed of it has the built-in type.
+template <class T>
+concept user_integer = is_integral<remove_cvref_t<T>>::value && !integral<T> && requires(T const& t) {
+  requires dynamic_integer<decltype(+t)>;
+};
 
 template <auto v>
 ZELLIGE_HOST_DEVICE constexpr C<(+v)> operator+(C<v>) {

@@ -61,6 +61,8 @@ ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t) {
       s.wide[next++] = static_cast<int64_t>(t);
     else
       s.narrow[next++] = static_cast<int>(t);
+  } else if constexpr (user_integer<T>) {
+    gather(s, next, +t);
   } else if constexpr (is_layout_v<T>) {
     gather(s, next, t.shape());
     gather(s, next, t.stride());

@@ -32,7 +32,8 @@ concept layout_like = requires {
 template <class S, class D>
 requires(!layout_like<S> && !layout_like<D>) ZELLIGE_HOST_DEVICE
     constexpr auto make_layout(S const& shape, D const& stride) {
-  static_assert(tuple_like<S> || integral<S>, "make_layout(shape, stride): a shape is a number or a tuple of them");
+  static_assert(tuple_like<S> || integral<S> || user_integer<S>,
+                "make_layout(shape, stride): a shape is a number or a tuple of them");
   if constexpr (is_same_v<D, LayoutLeft> || is_same_v<D, LayoutRight>) {
     return Layout<S, remove_cvref_t<decltype(compact_major<D>(shape))>>(shape, compact_major<D>(shape));
   } else {
