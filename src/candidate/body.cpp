@@ -319,11 +319,11 @@ class Emission : TileWriter {
     Deferred x = deferred_[v];
     const bool along = is_along(s), last = dim + 1 == static_cast<int>(shape(v).size());
     if (const graph::Monoid& of = graph::monoid_of(s.kind); &of != &graph::monoids::sum) {
-      // No accumulator joins other values than sums and maxima.
-      if (!x.itself() || (along && &of != &graph::monoids::max)) refuse(s);
-      if (along) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
+      const graph::Reduction* accumulator = graph::accumulator_of(s.kind);
+      if (!x.itself() || (along && !accumulator)) refuse(s);
+      if (along && &of == &graph::monoids::max) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
       x.tile = emit(s.kind, {x.tile}, s.attributes);
-      return x;
+      return along ? settled(s, x, accumulator->kind) : x;
     }
     const bool differences = x.kind == Kind::centred || (x.kind == Kind::squared && !along);
     if (differences || x.kind == Kind::offset || !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim)))
@@ -354,14 +354,14 @@ class Emission : TileWriter {
     return settled(s, x, OpKind::accum);
   }
 
-  /// Emits the accumulator of a sum or matmul `s` over the loop, and returns its result. `sum` is the kind of
+  /// Emits the accumulator of a reduction or matmul `s` over the loop, and returns its result. `sum` is the kind of
   /// the accumulator's operator. `x` is the value that is accumulated. After the loop, the result is
   /// multiplied by the deferred factors of x. If the loop is split over blocks, records a partial result
   /// instead, and the second kernel multiplies by the factors.
   Deferred settled(const Step& s, const Deferred& x, OpKind sum) {
     int t = x.tile;
     if (one_tile()) {
-      if (sum != OpKind::accum) t = emit(OpKind::reduction, {t}, {.dim = s.attributes.dim});
+      if (sum == OpKind::accum_red_sum) t = emit(OpKind::reduction, {t}, {.dim = s.attributes.dim});
     } else if (x.kind == Kind::scaled)
       t = emit(sum == OpKind::accum ? OpKind::accum_rescale : OpKind::accum_red_sum_rescale, {x.tile, rescale_of(x)});
     else
@@ -371,6 +371,7 @@ class Emission : TileWriter {
     if (x.itself() && s.kind == OpKind::reduction) part_sums_[s.output] = {s.inputs[0], t};
     if (tiles_.split >= 0) {
       Partial p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
+      if (&graph::monoid_of(s.kind) != &graph::monoids::sum) p.join = s.kind;
       if (x.kind == Kind::scaled) p.below = partial_of(x.running);
       if (x.kind == Kind::squared) p.about = body_.sums.at(x.about), p.count = elements_of_part(), p.centre = x.centre;
       body_.sums[s.output] = add_partial(std::move(p), cast(t, DType::f32));

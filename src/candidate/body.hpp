@@ -18,7 +18,8 @@
 
 namespace zellige::fuse {
 
-/// A result of one block's share of a split loop: a float32 sum or a maximum. A second kernel combines these.
+/// A result of one block's share of a split loop: a float32 sum, a maximum, or what another reduction joins. A second
+/// kernel combines these.
 struct Partial {
   int value = -1;  // the value of the steps that is summed; for a maximum, the maximum's operand
   int dim = -1;    // for a maximum: the dimension it is taken along; -1: this is a sum
@@ -26,8 +27,9 @@ struct Partial {
   // itself is this one times exp(coefficient * (overall maximum - this block's maximum)). -1: none.
   int below = -1;
   double coefficient = 0;
-  std::vector<Factor> factors{};  // values by which the sum is still to be multiplied or divided
-  Shape shape{};                  // of the value before the split, with reduced dimensions of extent 1
+  std::vector<Factor> factors{};    // values by which the sum is still to be multiplied or divided
+  Shape shape{};                    // of the value before the split, with reduced dimensions of extent 1
+  OpKind join = OpKind::reduction;  // unless it is a maximum: the reduction that combines the blocks' results
   // For a maximum: it is that of one tile, without a finite initial value, and so may be minus infinity. Sums
   // are relative to max(it, the lowest finite float32).
   bool exact = false;

@@ -74,7 +74,7 @@ class Merge {
     return map(OpKind::mul_scalar, {away}, {.scalar = count});
   }
 
-  /// Returns the sum over all blocks of the partial result with index `partial`, multiplied by the factors
+  /// Returns the sum, or what another reduction joins, over all blocks of the partial result with index `partial`, multiplied by the factors
   /// that were left for the end of the loop.
   int sum(int partial) {
     const Partial& p = first_.partials[partial];
@@ -85,7 +85,7 @@ class Merge {
       s = map(OpKind::mul, {s, map(OpKind::exp, {below})});
     }
     if (p.about >= 0) s = map(OpKind::add, {s, between_parts(p)});
-    s = over_parts(OpKind::reduction, s);
+    s = over_parts(p.join, s);
     for (const Factor& f : p.factors) s = map(f.divide ? OpKind::div : OpKind::mul, {s, want(f.value)});
     return s;
   }

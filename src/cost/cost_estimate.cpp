@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "graph/reductions.hpp"
 #include "kernel/carry.hpp"
 #include "kernel/launches.hpp"
 #include "kernel/leaves.hpp"
@@ -214,9 +215,10 @@ class Pricing {
       const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32, before = k.slots;
       if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
       if (n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round)
-        k.slots += elements * (n.in.empty() ? 0
-                                            : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
-                                                  static_cast<double>(graph::size(n.shape)));
+        k.slots += elements * graph::monoid_of(n.op).slots *
+                   (n.in.empty() ? 0
+                                 : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
+                                       static_cast<double>(graph::size(n.shape)));
       chained += (k.slots - before) * target_.costs.elementwise_step / target_.costs.step;
     }
     if (k.stalls) k.tiles = tiles;

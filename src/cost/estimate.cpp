@@ -8,6 +8,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/matrices.hpp"
+#include "graph/reductions.hpp"
 #include "kernel/fragments.hpp"
 #include "kernel/tensor_map.hpp"
 #include "plan/pipeline.hpp"
@@ -131,7 +132,7 @@ class Estimate {
     if (op.kind == OpKind::matmul) return product(op, x, y);
     if (op.kind == OpKind::permute) return;  // a view of the same memory
     if (graph::is_elementwise(op.kind)) return add_elementwise(extent(y) / 32 * slots_of(op.kind) * times(op));
-    add_elementwise(target_.costs.reduction_slots * extent(x) / 32 * times(op));
+    add_elementwise((target_.costs.reduction_slots + graph::monoid_of(op.kind).slots - 1) * extent(x) / 32 * times(op));
     if (extent(x) != extent(y) || op.kind == OpKind::rms_norm) k_.barriers += 2;
   }
 

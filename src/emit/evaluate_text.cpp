@@ -144,10 +144,13 @@ void KernelText::nest(plan::Steps steps) {
                 fragment_type(c));
   const Condition within = in_slices(steps.front().work);
   if (!within.empty()) out_.open("if ({}) {{", text(within));
+  for (const plan::Step& step : steps)
+    if (in_two_passes(step)) raise(step);
   if (c.row || c.of)
     fragment_nest(steps);
   else
     blocked_nest(steps);
+  raised_.clear();
   if (!within.empty()) out_.close();
 }
 
@@ -351,9 +354,17 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     const Counted v = counted("v", c.vector());
     head = v.head;
     if (columns % c.vector()) head += fmt::format("if ({} < {}) ", Index::named("at.n") + v.at, columns);
-    sum = fmt::format("sum{}[{}::line(i)]", item.node, fragment_type(c));
+    sum = fmt::format("{}{}[{}::line(i)]", most_ ? "most" : "sum", item.node, fragment_type(c));
   }
-  const graph::Elementwise& join = graph::elementwise(graph::monoid_of(n.op).join);
+  const graph::Monoid& of = graph::monoid_of(n.op);
+  if (gathers_) return out_.line("{}{} = {};", head, sum, x.text);
+  if (!of.carrier.empty() && !most_) {
+    if (raised_.contains(item.node)) return out_.line("{}{}.add_below({});", head, sum, x.text);
+    if (c.vector() == 1 || (c.row && block_.nodes[n.in[0]].shape.back() % c.vector() != 0))
+      return out_.line("{}{}.add({});", head, sum, x.text);
+    return out_.line("{}.add({});", sum, store_value(x, c.vector()));
+  }
+  const graph::Elementwise& join = graph::elementwise(most_ ? OpKind::maximum : of.join);
   const bool integer = graph::is_integer(n.dtype);
   if (join.kind == OpKind::add && !integer)
     out_.line("{}{} += {};", head, sum, x.text);
@@ -456,7 +467,9 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const bool stored = item.buffer >= 0;
   const std::string old = stored ? values_[item.in[1]].text : acc;
   const std::string rescale = n.op == OpKind::accum_rescale ? values_[item.in.back()].text : "";
-  const std::string sum = n.op == OpKind::accum_max       ? fmt::format("zellige::max({}, {})", old, x.text)
+  const graph::Monoid& of = graph::monoid_of(n.op);
+  const std::string_view join = graph::elementwise(of.join).text;
+  const std::string sum = &of != &graph::monoids::sum     ? fmt::format(fmt::runtime(join), old, x.text)
                           : n.op == OpKind::accum_rescale ? fmt::format("{} * {} + {}", old, rescale, x.text)
                           : graph::is_integer(n.dtype)    ? fmt::format("zellige::wrap_add({}, {})", old, x.text)
                           : stored                        ? fmt::format("{} + {}", old, x.text)

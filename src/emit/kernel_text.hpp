@@ -190,6 +190,9 @@ class KernelText {
   void lanes_nest(const plan::Step&);
   void finish(const Work&);
   void sum_declaration(const Work&);
+  std::string sums_of(const Context&) const;
+  bool in_two_passes(const plan::Step&) const;
+  void raise(const plan::Step&);
   void operand_declaration(const Work&);
   void staged_store(const Work&);
   void leave(const plan::Item&, const NestAt&);
@@ -251,6 +254,9 @@ class KernelText {
   Index iteration_ = 0;                // counter of the open loop
   std::int64_t from_ = 0;              // first value of the counter
   bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
+  bool gathers_ = false;               // the elements of a reduction are gathered in a vector, and then joined
+  bool most_ = false;                  // of the elements of a reduction in two passes: the first pass, their maximum
+  std::set<int> raised_;               // reductions whose second pass is being emitted
   const char* keeps_ = nullptr;        // if set: a nest's results go to register arrays, indexed by this variable
 };
 

@@ -11,6 +11,38 @@ std::string KernelText::lanes_of(const Context& c) {
   return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
 }
 
+/// Returns the number of results of a reduction of which a thread has parts.
+std::string KernelText::sums_of(const Context& c) const {
+  return c.row ? fragment_type(c) + "::lines" : fmt::format("{}", c.steps(1));
+}
+
+/// Returns whether a step reduces rows of accumulators by LogSum and reads no memory, so that elements are cheaply
+/// evaluated twice: their maximum is found first, and then each takes one exponential, which waits for no other.
+bool KernelText::in_two_passes(const plan::Step& step) const {
+  using plan::Item;
+  if (step.work.kind != WorkKind::reduce || block_.nodes[step.work.node].kind != plan::NodeKind::reduce) return false;
+  if (graph::monoid_of(block_.nodes[step.work.node].op).carrier.empty()) return false;
+  return std::ranges::none_of(plan::evaluate(plan_, plan::Steps(&step, 1)), [](const Item& i) {
+    return i.kind == Item::Kind::read_shared || i.kind == Item::Kind::read_global;
+  });
+}
+
+/// Emits the first pass of a reduction in two passes: the maxima, to which the sums are raised.
+void KernelText::raise(const plan::Step& step) {
+  const Context& c = plan_.layout_of(step.work);
+  const int node = step.work.node;
+  const std::string loop = fmt::format("for (int i = 0; i < {}; ++i) ", sums_of(c));
+  out_.open("{{");
+  out_.line("Vec<float, {}> most{};", sums_of(c), node);
+  out_.line("{}most{}[i] = sum{}[i].most;", loop, node, node);
+  most_ = true;
+  fragment_nest(plan::Steps(&step, 1));
+  most_ = false;
+  out_.line("{}sum{}[i].raise(most{}[i]);", loop, node, node);
+  out_.close();
+  raised_.insert(node);
+}
+
 /// Emits the first part of a reduction whose results several lanes or warps share: each thread adds up its
 /// own elements. finish() combines the sums.
 void KernelText::lanes_nest(const plan::Step& step) {
@@ -38,6 +70,13 @@ void KernelText::lanes_nest(const plan::Step& step) {
   const char* along = index_type(c.items(0) * to + group * c.vector());
   nest.sum = fmt::format("sum{}[{}]", work.node, o.step);
   const bool unrolled = held || c.steps(0) <= 16;
+  // A carrier takes a thread's elements together if they fit the registers: their maximum first.
+  constexpr int together = 32;
+  gathers_ = unrolled && !product && !graph::monoid_of(n.op).carrier.empty() && c.steps(0) * c.vector() <= together;
+  if (gathers_) {
+    out_.line("Vec<float, {}> all{};", c.steps(0) * c.vector(), work.node);
+    out_.line("for (int i = 0; i < {}; ++i) all{}[i] = -zellige::infinity;", c.steps(0) * c.vector(), work.node);
+  }
   in_full_steps(c, unrolled, 0, [&](std::int64_t first, std::int64_t last) {
     const Share k = share(c, 0,
                           {.type = along,
@@ -49,6 +88,7 @@ void KernelText::lanes_nest(const plan::Step& step) {
                            .to = last});
     NestAt here = nest;
     here.chunk = o.step * c.steps(0) + k.step;
+    if (gathers_) here.sum = fmt::format("all{}[{}]", work.node, k.step * c.vector() + counted("v", c.vector()).at);
     Index& at = product ? here.at.back() : here.at[c.inner()];
     at = product ? k.item : at + k.item * to;
     if (!product && !at.is_name() && !at.is_constant()) {
@@ -58,6 +98,8 @@ void KernelText::lanes_nest(const plan::Step& step) {
     evaluate(items, here);
     close(k);
   });
+  if (gathers_) out_.line("{}.add(all{});", nest.sum, work.node);
+  gathers_ = false;
   close(o);
   if (some) out_.close();
 }
@@ -75,8 +117,7 @@ void KernelText::finish(const Work& work) {
   };
   const std::string type = c.row ? fragment_type(c) : "";
   if (work.buffer < 0) {  // every lane of a row keeps the row's result
-    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node,
-              c.row ? type + "::lines" : fmt::format("{}", c.steps(1)));
+    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node, sums_of(c));
     const bool some = open_threads(c);
     if (c.row) {
       out_.line("#pragma unroll");
@@ -124,7 +165,8 @@ void KernelText::finish(const Work& work) {
               joined(fmt::format("{}", lanes), fmt::format("sum{}[{}]", work.node, o.step),
                      (parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item).str()));
   else
-    out_.line("const Vec<{}, 1> x{{sum{}[{}]}};", register_type(n.dtype), work.node, o.step);
+    out_.line("const Vec<{}, 1> x{{sum{}[{}]{}}};", register_type(n.dtype), work.node, o.step,
+              graph::monoid_of(n.op).carrier.empty() ? "" : ".value()");
   std::string inside = lanes > 1 ? fmt::format("tid % {} == 0", lanes) : "";
   if (c.items(1) % groups != 0) inside += (inside.empty() ? "" : " && ") + text({{o.item, c.items(1)}});
   std::vector<Index> at = coordinate(counter, o.item, c, 1);

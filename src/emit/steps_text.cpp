@@ -10,7 +10,13 @@
 namespace zellige::emit {
 namespace {
 constexpr double lowest = -3.4028234663852886e38;
-constexpr const char* min_int = "(-2147483647 - 1)";
+
+/// Returns the number from which elements are joined, the identity of a monoid, as an int or float of a kernel. No int
+/// is below the result if the identity is below 0.
+std::string start_of(double identity, bool integer) {
+  if (integer) return identity < 0 ? "(-2147483647 - 1)" : "0";
+  return std::isinf(identity) ? "-zellige::infinity" : float_literal(identity);
+}
 }  // namespace
 
 /// Emits the declaration and initialisation of what a work accumulates over the loop: accumulators, a loop
@@ -30,8 +36,7 @@ void KernelText::start(const Work& t) {
     if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
   } else if (t.kind == WorkKind::accumulate) {
     const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
-    const bool integer = graph::is_integer(n.dtype);
-    const std::string start = integer ? max ? min_int : "0" : max ? float_literal(lowest) : "0.0f";
+    const std::string start = start_of(max ? lowest : graph::monoid_of(n.op).identity, graph::is_integer(n.dtype));
     if (t.buffer >= 0) {
       const Share s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);
@@ -60,15 +65,13 @@ void KernelText::start(const Work& t) {
 void KernelText::sum_declaration(const Work& t) {
   const Node& n = block_.nodes[t.node];
   const Context& c = plan_.layout_of(t);
-  const double identity = graph::monoid_of(n.op).identity;
-  const std::string type = register_type(n.dtype);
-  const std::string start = type == "int"          ? identity < 0 ? min_int : "0"
-                            : std::isinf(identity) ? "-zellige::infinity"
-                                                   : float_literal(identity);
+  const graph::Monoid& of = graph::monoid_of(n.op);
+  if (!of.carrier.empty())  // its constructor makes the identity
+    return out_.line("{} sum{}[{}];", of.carrier, t.node, sums_of(c));
+  const std::string type = register_type(n.dtype), start = start_of(of.identity, graph::is_integer(n.dtype));
   if (c.row) {
-    const std::string fragment = fragment_type(c);
-    out_.line("Vec<{}, {}::lines> sum{};", type, fragment, t.node);
-    out_.line("for (int i = 0; i < {}::lines; ++i) sum{}[i] = {};", fragment, t.node, start);
+    out_.line("Vec<{}, {}> sum{};", type, sums_of(c), t.node);
+    out_.line("for (int i = 0; i < {}; ++i) sum{}[i] = {};", sums_of(c), t.node, start);
     return;
   }
   const std::int64_t count = c.steps(1);

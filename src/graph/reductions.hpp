@@ -19,12 +19,18 @@ struct Monoid {
   // Whether kernels have functions NAME_lanes and read_NAME (block/reduce.hpp, tile.hpp). Else they call join_lanes and
   // read_joined with the source of `join`.
   bool functions;
+  int slots;  // issue slots (warp instructions) in which threads join 32 elements
+  // The class of what a thread joins its elements in, if one number would be slow or inexact. NAME_lanes makes a number
+  // of it, and such numbers are joined again as elements: in shared memory, and in other kernels.
+  std::string_view carrier{};
 };
 namespace monoids {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true};
-inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, true};
-inline constexpr Monoid product{"product", "products", OpKind::mul, 1, false};
+inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true, 1};
+inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, true, 1};
+inline constexpr Monoid product{"product", "products", OpKind::mul, 1, false, 1};
+// Its carrier is a maximum and a sum of exponentials (block/log_sum.hpp): a maximum, a difference, an exponential, a sum.
+inline constexpr Monoid logsumexp{"logsumexp", "logarithms of sums", OpKind::logaddexp, -infinity, true, 9, "LogSum"};
 }  // namespace monoids
 
 /// What a reduction joins. `iterations` are those of a block's loop.
@@ -74,6 +80,13 @@ constexpr const Reduction* reduction_of(OpKind kind) {
 constexpr const Monoid& monoid_of(OpKind kind) {
   const Reduction* row = reduction_of(kind);
   return row ? *row->of : monoids::sum;
+}
+/// Returns the accumulator that joins by the same monoid, element by element, what the operator makes in the iterations;
+/// nullptr if there is none.
+constexpr const Reduction* accumulator_of(OpKind kind) {
+  for (const Reduction& row : reduction_rows)
+    if (row.of == &monoid_of(kind) && row.along == Along::iterations && !row.rescales) return &row;
+  return nullptr;
 }
 /// Returns whether the operator is a reduction along one dimension or several.
 constexpr bool folds(OpKind kind) {

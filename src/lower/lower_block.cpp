@@ -4,6 +4,7 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/matrices.hpp"
+#include "graph/reductions.hpp"
 #include "lower/lower.hpp"
 #include "lower/lower_permute.hpp"
 #include "lower/repeats.hpp"
@@ -45,7 +46,7 @@ class BlockLowering {
   TileProgram run() {
     for (const graph::BlockOp& op : block_.ops) lower(op);
     if (read_otherwise_) drop_unread(program_);
-    carry_matmuls();
+    carry();
     return std::move(program_);
   }
 
@@ -423,19 +424,23 @@ class BlockLowering {
 
   int carried_sum(int x, int dim, std::int64_t to) { return reduce(OpKind::reduction, x, dim, to, looped()); }
 
-  /// Replaces each accumulate node that adds up a matmul over the loop by the matmul itself, which then accumulates
-  /// over the loop (Node::carried). Does so only if the matmul has no other reader.
-  void carry_matmuls() {
+  /// Replaces each accumulate node that joins a matmul, or a row's reduction with a carrier, over the loop by that node
+  /// itself, which then accumulates over the loop (Node::carried). Does so only if the node has no other reader.
+  void carry() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
       const Node& sum = program_.nodes[i];
-      if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum) continue;
-      const int product = sum.in[0];
-      Node& matmul = program_.nodes[product];
-      if (matmul.kind != NodeKind::matmul || program_.consumers(product).size() != 1) continue;
-      matmul.carried = true;
+      if (sum.kind != NodeKind::accumulate) continue;
+      const int from = sum.in[0];
+      Node& made = program_.nodes[from];
+      const graph::Monoid& of = graph::monoid_of(made.op);
+      const bool product = made.kind == NodeKind::matmul && sum.op == OpKind::accum;
+      const bool pair = made.kind == NodeKind::reduce && !of.carrier.empty() && &of == &graph::monoid_of(sum.op) &&
+                        made.dim + 1 == static_cast<int>(rank_);
+      if ((!product && !pair) || program_.consumers(from).size() != 1) continue;
+      made.carried = true;
       for (Node& n : program_.nodes)
         for (int& in : n.in)
-          if (in == static_cast<int>(i)) in = product;
+          if (in == static_cast<int>(i)) in = from;
       program_.nodes[i].in.clear();  // dead: it has no users
     }
   }

@@ -96,7 +96,9 @@ FieldNumber Field::exp(const FieldNumber& x) {
   z.may = above;
   if (x.constant && x.domain == Sets::empty) return known(z, std::exp(real(x)));
   if (tells_logs || tells_order) exponents_.try_emplace(z.p, x);
-  if (tells_logs) z.graded = true, grades_[z.p] = {1, 1, x};
+  if (tells_logs) z.graded = true;
+  if (tells_logs && x.logs == 0) grades_[z.p] = {1, 1, x};
+  if (tells_logs && x.logs != 0) grades_.try_emplace(z.p, Grade{1, 1, x});  // e^ln y = y may be a sum of exponentials
   return z;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/reductions.hpp"
 #include "kernel/operand_loads.hpp"
 
 namespace zellige::plan {
@@ -46,8 +47,8 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
     if (t.matmul.pipe() == target::Pipe::fma)
       operands = std::max(operands, operand_registers(t.matmul, t.matmul.warps));
     if (t.kind != WorkKind::reduce) continue;
-    if (rows)
-      registers += c.steps(1);
+    if (rows)  // a carrier has two numbers
+      registers += c.steps(1) * (graph::monoid_of(plan.program.nodes[t.node].op).carrier.empty() ? 1 : 2);
     else
       elements = std::max(elements, std::min(c.values(), elements_of_reduction));
   }

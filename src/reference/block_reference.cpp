@@ -342,7 +342,9 @@ class Worker {
     const Reduction& row = *reduction_of(op.kind);
     if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
     if (row.of == &monoids::max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
-    if (!first && row.rescales) rescale_error({state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
+    if (row.of != &monoids::sum) return joined_error(row.of->join, {state.shape, state.values.data()}, x, to);
+    if (!first && row.rescales)
+      joined_error(OpKind::mul, {state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
     if (row.along != Along::iterations_last)  // element by element
       for (std::size_t i = 0; i < state.values.size(); ++i)
         to.values[i] += x.error[i] + (exact ? 0 : sum_error(p_.block.loop) * std::fabs(x.at.values[i]));

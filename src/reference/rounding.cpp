@@ -231,6 +231,30 @@ void joined_error(const Monoid& monoid, const Uncertain& x, int dim, const Opera
   });
 }
 
+/// Computes the error bounds of y, the logarithms of the sums of exponentials of x along `dim`. A sum has the weights
+/// w = e^(x - y), which add up to 1: if each x grows by at most e, y grows by at most ln(sum of w e^e), and it does not
+/// fall by more if each x falls.
+void logsumexp_error(const Uncertain& x, int dim, const Operand& y, double* error) {
+  const Around from(x.at.shape, dim);
+  for (std::int64_t i = 0; i < size(y.shape); ++i) {
+    double moved = 0, exponentials = 0, squares = 0, top = -infinity;
+    error[i] = 0;
+    if (!std::isfinite(y.values[i])) continue;  // exact: a limit, or the NaN of an operand
+    for (std::int64_t e = 0; e < from.extent; ++e) {
+      const std::int64_t at = (i / from.inner * from.extent + e) * from.inner + i % from.inner;
+      const double below = y.values[i] - x.at.values[at], w = std::exp(-below);
+      top = std::max(top, x.at.values[at]);
+      if (w == 0) continue;
+      moved += w * std::expm1(x.error[at]), squares += w * w;
+      exponentials += w * (6 + 3 * std::fabs(below)) * u;  // the differences are rounded, too
+    }
+    const double sum = own_sum_error(sum_error(from.extent), 1, squares);
+    // The maximum is added to a logarithm, and this again for each level at which results are joined.
+    const double levels = 4 * u * (4 + 2 * std::fabs(y.values[i]) + 5 * (y.values[i] - top));
+    error[i] = known(std::log1p(moved) + exponentials + sum + levels);
+  }
+}
+
 /// Computes the error bounds of y, the maximum of x along `dim`.
 void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
   const std::vector<double> none(size(y.shape), -infinity);
@@ -273,11 +297,11 @@ void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Re
   for (std::size_t i = 0; i < n; ++i) error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
 }
 
-void rescale_error(const Operand& acc, const Uncertain& r, const Result& error) {
+void joined_error(OpKind join, const Operand& acc, const Uncertain& x, const Result& error) {
   const std::vector<double> own(error.values, error.values + size(acc.shape));
-  std::vector<double> product(own.size());
-  broadcast(acc, r.at, {acc.shape, product.data()}, [](double x, double y) { return x * y; });
-  elementwise_errors(OpKind::mul, {}, DType::f32, {{acc, own.data()}, r}, {acc.shape, product.data()}, error.values);
+  std::vector<double> joined(own.size());
+  evaluate(join, {}, {acc, x.at}, {{acc.shape, joined.data()}}, DType::f32);
+  elementwise_errors(join, {}, DType::f32, {{acc, own.data()}, x}, {acc.shape, joined.data()}, error.values);
 }
 
 void mean_error(const Operand& x, double count, bool root, double* error) {
@@ -333,6 +357,8 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     const Monoid& monoid = monoid_of(kind);
     if (&monoid == &monoids::max)
       amax_error(x, attributes.dim, out[0], errors[0]);
+    else if (&monoid == &monoids::logsumexp)
+      logsumexp_error(x, attributes.dim, out[0], errors[0]);
     else
       joined_error(monoid, x, attributes.dim, out[0], errors[0]);
   } else if (is_composed(kind)) {

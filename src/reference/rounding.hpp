@@ -38,9 +38,9 @@ void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, c
 /// is the bound of `before` on entry and that of the maximum on return.
 void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error);
 
-/// Computes the error bound of acc * r, where `acc` is an accumulator's value and `r` the factor that rescales
-/// it. `error` is the bound of `acc` on entry and that of the product on return.
-void rescale_error(const Operand& acc, const Uncertain& r, const Result& error);
+/// Computes the error bound of what the elementwise operator `join` makes of an accumulator's value `acc` and of x, such
+/// as acc * x. `error` is the bound of `acc` on entry and that of the result on return.
+void joined_error(OpKind join, const Operand& acc, const Uncertain& x, const Result& error);
 
 /// Computes the error bound of the mean x / count, where x is a sum of `count` terms, or, if `root`, of the square root
 /// of this mean (root mean square). `error` is the bound of x on entry and that of the result on return.

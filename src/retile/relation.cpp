@@ -349,8 +349,9 @@ class Relating {
       if (change_.loop && !mean && !maximum) refuse("it adds the same tile in every iteration");
       return {};
     }
-    if (maximum) {
-      if (r.kind == Kind::sums || r.loop) refuse("it takes the maximum of what is in parts");
+    if (row.of != &graph::monoids::sum) {
+      if (r.kind == Kind::sums || r.loop || (change_.loop && !maximum))
+        refuse("it takes the {} of what is in parts", maximum ? "maximum" : row.of->name);
       return r;
     }
     if (r.kind == Kind::sums && (row.squares || (mean && (r.loop || last))))

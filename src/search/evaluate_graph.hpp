@@ -118,7 +118,7 @@ class BlockRun {
     const graph::Reduction& row = *graph::reduction_of(op.kind);
     if (first)
       state = make_values(row.along == graph::Along::then_last ? x.shape : tiles_[op.outputs[0]].shape,
-                          row.of == &graph::monoids::max ? lowest() : a_.integer(0));
+                          row.of == &graph::monoids::max ? lowest() : a_.constant(row.of->identity));
     if (row.of == &graph::monoids::max) return fold_max(a_, x, -1, false, state);
     if (row.rescales && !first) {  // a sum of 0 stays 0, even if the factor is infinite
       const Values<N> old = state;
@@ -126,7 +126,8 @@ class BlockRun {
     }
     if (row.along == graph::Along::iterations_last)
       return fold(a_, *row.of, x, static_cast<int>(x.shape.size()) - 1, row.squares, state);
-    for (std::size_t i = 0; i < state.at.size(); ++i) state.at[i] = a_.add(state.at[i], x.at[i]);
+    const Values<N> old = state;
+    map(a_, row.of->join, {}, {&old, &x}, state);
   }
 
   /// Sets the result of an accumulator from its `state` after the loop.

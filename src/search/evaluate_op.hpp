@@ -124,7 +124,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     fold_max(a, x, attributes.dim, true, y);
   } else if (kind == OpKind::reduction || graph::is_primitive_fold(kind, attributes)) {
     const graph::Monoid& of = graph::monoid_of(kind);
-    y.at.assign(y.at.size(), a.integer(static_cast<std::int64_t>(of.identity)));
+    y.at.assign(y.at.size(), a.constant(of.identity));
     fold(a, of, x, attributes.dim, false, y);
   } else if (graph::is_composed(kind)) {
     std::vector<graph::Shape> shapes;
