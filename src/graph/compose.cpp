@@ -50,8 +50,6 @@ class Steps {
     for (int dim : dims_) x = add(kind, {x}, {.dim = dim, .keepdim = true});
     return x;
   }
-  /// Appends a step that clamps x to the range of finite float32 numbers. Returns the index of its result.
-  int bounded(int x) { return add(OpKind::clamp, {x}, {.lo = -FLT_MAX, .hi = FLT_MAX}); }
   /// Appends a step that computes x + eps, and returns the index of its result; if eps is 0, just returns x.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
 
@@ -72,10 +70,7 @@ class Steps {
 
 bool is_composed(OpKind kind) { return family(kind) == OpFamily::composed || folds(kind); }
 
-bool reduces(OpKind kind) {
-  return folds(kind) || kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amin ||
-         kind == OpKind::logsumexp;
-}
+bool reduces(OpKind kind) { return folds(kind) || kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amin; }
 
 bool is_primitive_fold(OpKind kind, const Attributes& a) { return folds(kind) && a.sizes.empty() && a.keepdim; }
 
@@ -131,13 +126,6 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
     case OpKind::log_softmax: {
       const int below = s.binary(OpKind::sub, x, s.amax(x));
       s.binary(OpKind::sub, below, s.unary(OpKind::log, s.sum(s.unary(OpKind::exp, below))));
-      break;
-    }
-    case OpKind::logsumexp: {
-      // For an infinite maximum, the greatest finite float32 is subtracted instead: -inf - -inf would be NaN.
-      const int off = s.bounded(s.amax(x));
-      const int e = s.unary(OpKind::exp, s.binary(OpKind::sub, x, off));
-      s.binary(OpKind::add, s.unary(OpKind::log, s.sum(e)), off);
       break;
     }
     case OpKind::rms_norm: {

@@ -268,6 +268,8 @@ inline Tile accum_redtox_sum(Tile x, std::int64_t to) {
   return append<BlockLevel>(OpKind::accum_redtox_sum, {x}, {.to = to})[0];
 }
 inline Tile accum_max(Tile x) { return append<BlockLevel>(OpKind::accum_max, {x})[0]; }
+/// Returns log(sum(exp(x))) over the loop iterations, computed after the loop.
+inline Tile accum_logsumexp(Tile x) { return append<BlockLevel>(OpKind::accum_logsumexp, {x})[0]; }
 /// Accumulates acc = acc * r + x over the loop iterations and returns acc, computed after the loop. `r`
 /// broadcasts to `x`.
 inline Tile accum_rescale(Tile x, Tile r) { return append<BlockLevel>(OpKind::accum_rescale, {x, r})[0]; }

@@ -82,6 +82,7 @@ enum class OpKind : std::uint8_t {
   reduction_max,  // block level; results: the new running maximum, and old minus new
   amax,           // maximum along `dim`
   prod,           // product along `dim`
+  logsumexp,      // log of the sum of exponentials along `dim`
   // Composite operators; compose.hpp defines their steps.
   sum,
   mean,
@@ -89,7 +90,6 @@ enum class OpKind : std::uint8_t {
   softmax,
   safe_softmax,  // 0 in rows that are entirely -inf
   log_softmax,
-  logsumexp,
   rms_norm,  // x / sqrt(mean of squares over the last dimension + eps)
   layer_norm,
   rotary,              // a pair is elements k and k + n/2 of the last dimension
@@ -112,6 +112,7 @@ enum class OpKind : std::uint8_t {
   accum_red_rms,          // root mean square over iterations and the last dimension
   accum_redtox_sum,       // sum over iterations and over every to-th element of the last dimension
   accum_max,              // maximum over iterations
+  accum_logsumexp,        // log of the sum of exponentials over iterations
   accum_rescale,          // acc = acc * r + x in each iteration
   accum_red_sum_rescale,  // ... then sum over the last dimension
 };
@@ -166,7 +167,7 @@ struct Attributes {
   // - permute: the permutation of the dimensions
   // - reshape, expand: the result's shape
   // - mask: its dimensions i and j (empty: the last two)
-  // - sum, mean, amax, prod, amin, logsumexp: the dimensions, if several
+  // - sum, mean, amax, prod, logsumexp, amin: the dimensions, if several
   // - rms_norm, layer_norm: the normalized shape (empty: the last dimension)
   // - input: the tensor's shape with padding, which reads as zeros; output: the stored shape without padding
   std::vector<std::int64_t> sizes{};

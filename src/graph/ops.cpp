@@ -28,7 +28,6 @@ constexpr OpInfo others[] = {  // between the reductions and the accumulators
     {OpKind::softmax, "softmax", composed, 1, 1, true, true, ""},
     {OpKind::safe_softmax, "safe_softmax", composed, 1, 1, true, true, ""},
     {OpKind::log_softmax, "log_softmax", composed, 1, 1, true, true, ""},
-    {OpKind::logsumexp, "logsumexp", composed, 1, 1, true, true, ""},
     {OpKind::rms_norm, "rms_norm", composed, 2, 1, true, true, "rms_norm", 1},
     {OpKind::layer_norm, "layer_norm", composed, 3, 1, true, true, "", 2},
     {OpKind::rotary, "rotary", composed, 3, 1, true, true, ""},

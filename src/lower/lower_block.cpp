@@ -157,7 +157,8 @@ class BlockLowering {
   /// Returns whether the operator's first operand is permuted, and the operator, which works element by element, can
   /// be computed before this permutation instead of after it.
   bool keeps_order(const graph::BlockOp& op) const {
-    const bool alone = op.kind == OpKind::accum || op.kind == OpKind::accum_max || graph::is_elementwise(op.kind);
+    const bool alone = op.kind == OpKind::accum || op.kind == OpKind::accum_max || op.kind == OpKind::accum_logsumexp ||
+                       graph::is_elementwise(op.kind);
     const bool rotates = op.kind == OpKind::rotary_interleaved;
     return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
   }
@@ -247,6 +248,8 @@ class BlockLowering {
         if (looped()) return accumulate(OpKind::accum, {in[0]});
         return node(in[0]).dtype == DType::int8 ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], false)
                                                 : in[0];
+      case OpKind::accum_logsumexp:
+        return looped() ? accumulate(op.kind, {in[0]}) : in[0];
       case OpKind::accum_max:
         return looped() ? accumulate(OpKind::accum_max, {in[0]})
                         : map(OpKind::clamp, {in[0]}, shape, 1, lowest, infinity);

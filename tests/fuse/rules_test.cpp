@@ -132,18 +132,18 @@ const std::vector<Rule>& rules() {
        [](Builder& b) {
          return logsumexp(matmul(b.input("X", {16, 32}), b.input("W", {32, 1024})), 1);
        },
-       {OpKind::reduction_max, OpKind::accum_max}},
+       {OpKind::logsumexp, OpKind::accum_logsumexp}},
       {"logsumexp_split",
        [](Builder& b) {
          return logsumexp(matmul(b.input("X", {16, 32}), b.input("W", {32, 1024})), 1, true);
        },
-       {OpKind::reduction_max, OpKind::accum_max},
+       {OpKind::logsumexp, OpKind::accum_logsumexp},
        2},
       {"logsumexp_parts",
        [](Builder& b) {
          return logsumexp(matmul(b.input("X", {16, 128}), b.input("W", {128, 512})) * 0.5, 1);
        },
-       {OpKind::accum, OpKind::amax},
+       {OpKind::accum, OpKind::logsumexp},
        2},
       {"sums_of_parts",
        [](Builder& b) {
@@ -200,7 +200,7 @@ const std::vector<Rule>& rules() {
        [](Builder& b) {
          return logsumexp(matmul(b.input("X", {16, 32}), b.input("W", {32, 509})), 1);
        },
-       {OpKind::reduction_max, OpKind::mask}},
+       {OpKind::accum_logsumexp, OpKind::mask}},
       {"odd_rows_and_sums",
        [](Builder& b) {
          return relu(matmul(rms_norm(b.input("X", {67, 211}), 1e-5), b.input("W", {211, 64}), b.input("c", {64})));

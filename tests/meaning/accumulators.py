@@ -39,6 +39,13 @@ def greatest(x):
 accumulator("accum_max", greatest, 0)
 
 
+def log_of_sum(x):
+    return torch.logsumexp(tiles_of(x), -2) if torch is not None and isinstance(x, torch.Tensor) else np.logaddexp.reduce(tiles_of(x), axis=-2)
+
+
+accumulator("accum_logsumexp", log_of_sum, 64)
+
+
 def running(x, tile):
     """Attention's softmax in one pass, step by step: what accumulators with a factor mean."""
     of_torch = not isinstance(x, np.ndarray)

@@ -378,7 +378,7 @@ class Body {
         if (x.shape()[last] % t == 0) divisors.push_back(t);
       v.at = graph::accum_redtox_sum(x.at, rng_.pick(divisors));
     } else if (which == 8)
-      v.at = graph::accum_max(x.at);
+      v.at = rng_.chance(50) ? graph::accum_max(x.at) : graph::accum_logsumexp(x.at);
     else if (which < 11)
       v.at = graph::accum_rescale(x.at, factor());
     else

@@ -84,7 +84,7 @@ class Body {
         case 3:
           return accum_redtox_sum(a, 4);
         case 4:
-          return accum_max(a);
+          return rng_.below(2) ? accum_max(a) : accum_logsumexp(a);
         default:
           return accum(a);
       }

@@ -8,6 +8,7 @@
 #include "graph/compose.hpp"
 #include "graph/dtype.hpp"
 #include "graph/ops.hpp"
+#include "plan/plan.hpp"
 
 namespace zellige::run {
 namespace {
@@ -119,6 +120,46 @@ TEST_P(Composed, MaskedRowsAndLargeScores) {
   EXPECT_TRUE(std::isnan(y.values[2 * 40]));
   EXPECT_EQ(std::isnan(y.values[3 * 40]), GetParam() == DType::e4m3);  // which stores no -inf
   expect_right(g, {x, m}, "sm_90a");
+}
+
+/// A row of elements, several warps to a row, columns, and the iterations of a loop: each is one reduction, of a maximum
+/// and a sum. Rows of -inf alone, with an infinity, with a NaN, and of the lowest finite number.
+TEST_P(Composed, LogsumexpTakesOnePass) {
+  if (graph::bits(GetParam()) < 16) return;  // no infinity, or too few digits for most rows
+  for (const char* target : {"sm_80", "sm_90a"}) {
+    graph::Builder b("passes");
+    const Tensor X = b.input("X", {8, 1027}, GetParam()), L = b.input("L", {1, 8001}, GetParam()),
+                 R = b.input("R", {8, 4 * 96}, GetParam());
+    b.output(logsumexp(X, 1), "rows");
+    b.output(logsumexp(X, 0), "columns");
+    b.output(logsumexp(X * 0.5 + X, 1), "computed");
+    b.output(logsumexp(L, 1), "long");
+    const auto looped = b.custom({.grid = {4}, .block = {64}, .loop = 4}, [&](graph::BlockBuilder& t) {
+      const graph::Tile r = t.load(R, {.x = 0, .loop = 1});
+      t.store(accum_logsumexp(logsumexp(r, 1, true)), {.x = 0});
+      t.store(accum_logsumexp(r), {.x = 0});
+      t.store(accum_logsumexp(logsumexp(r, 0, true)), {.x = 0});
+    });
+    for (std::size_t i = 0; i < looped.size(); ++i) b.output(looped[i], fmt::format("looped_{}", i));
+    std::vector<graph::Array> in{random({8, 1027}, 7), random({1, 8001}, 8), random({8, 4 * 96}, 9)};
+    for (graph::Array& x : in) {
+      const auto n = static_cast<std::size_t>(x.shape[1]);
+      constexpr double inf = std::numeric_limits<double>::infinity();
+      for (std::size_t i = 0; i < n && x.shape[0] > 1; ++i) {
+        x.values[i] = -inf;
+        if (i % 3 == 1) x.values[2 * n + i] = -inf;
+        x.values[3 * n + i] = -graph::format(GetParam()).greatest;
+      }
+      if (x.shape[0] == 1) continue;
+      x.values[4 * n + n / 2] = inf;
+      x.values[5 * n + n / 3] = std::numeric_limits<double>::quiet_NaN();
+      x.values[6 * n + n - 1] = -inf;
+    }
+    const graph::KernelGraph g = b.build();
+    for (const plan::Kernel& k : plan::make_plan(g, target::find(target)).kernels)
+      EXPECT_LE(std::ranges::count(k.program.nodes, plan::NodeKind::reduce, &plan::Node::kind), 2) << k.program.name;
+    expect_right(g, in, target);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(DTypes, Composed,

@@ -133,6 +133,12 @@ std::vector<Rule> rules() {
   add(
       "logsumexp", [](In in) { return in.y * logsumexp(in.x, 1, true); },
       [](In in) { return in.y * log(sum(exp(in.x), 1, true)); });
+  add(
+      "logsumexp_of_parts", [](In in) { return in.y * logsumexp(in.x, 1, true); },
+      [](In in) {
+        const std::vector<Tensor> parts = split(in.x, 1, {1, in.x.shape()[1] - 1});
+        return in.y * logaddexp(logsumexp(parts[0], 1, true), logsumexp(parts[1], 1, true));
+      });
   // Norms.
   add(
       "rms_norm_by_steps", [](In in) { return rms_norm(in.x, 0.01); },

@@ -237,6 +237,8 @@ std::string edit(G& g, std::size_t at, Rng& rng) {
     case OpKind::accum_red_rms:
       return become(OpKind::accum_red_mean);
     case OpKind::accum_max:
+      return become(OpKind::accum_logsumexp);
+    case OpKind::accum_logsumexp:
       return become(OpKind::accum);
     case OpKind::accum_redtox_sum:
       return a.to > 1 ? (a.to /= 2, "a shorter result") : "";
