@@ -46,15 +46,14 @@ class Builder : AgentSteps {
     }
   }
 
-  /// Adds the steps that body() adds, in a loop over the iterations from <= i < to of a pipeline's prologue. If `to`
+  /// Adds `copies`, with `ends` as a group, in a loop over the iterations from <= i < to of a pipeline's prologue. If `to`
   /// is 1, adds them without a loop; if the range is empty, adds nothing.
-  template <class Body>
-  void prologue(int from, int to, const Body& body) {
+  void prologue(int from, int to, const std::vector<int>& copies, bool ends = true) {
     if (from >= to) return;
-    const bool looped = to > 1;
-    if (looped) open({.kind = Loop::prologue, .trip_count = to, .from = from});
-    body();
-    if (looped) close();
+    if (to > 1) open({.kind = Loop::prologue, .trip_count = to, .from = from});
+    for (int t : copies) run(t);
+    if (ends) commit();
+    if (to > 1) close();
   }
 
   /// Adds the steps that start two sets of copies: those of tiles that are loaded once before the loop, and those of
@@ -69,31 +68,15 @@ class Builder : AgentSteps {
     const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants are loaded early
     for (int t : before_)
       if (tasks_[t].constant) run(t);
-    prologue(0, first, [&] {
-      for (int t : early) run(t);
-    });
+    prologue(0, first, early, false);
     depend();
     for (int t : before_)
       if (!tasks_[t].constant) run(t);
     if (!streams) return;
     // A group of its own, so that it is waited for before the first iteration's copies.
     if (!phases_.before.empty() || (lag == 0 && !before_.empty())) commit();
-    prologue(0, first, [&] {
-      for (int t : delayed) run(t);
-      commit();
-    });
-    prologue(first, lag, [&] {
-      for (int t : loop_copies_) run(t);
-      commit();
-    });
-  }
-
-  /// Adds the tasks that run once before the loop. The cp.async groups of the loop's first `stages` iterations stay
-  /// in flight meanwhile.
-  void prologue_phases(int stages) {
-    if (phases_.before.empty()) return;
-    if (!loop_copies_.empty()) arrive(stages);
-    for (const std::vector<int>& phase : phases_.before) barrier(), work(phase);
+    prologue(0, first, delayed);
+    prologue(first, lag, loop_copies_);
   }
 
   void loop() {
@@ -102,7 +85,9 @@ class Builder : AgentSteps {
     const bool once = !before_.empty(), streams = !loop_copies_.empty();
     fill(lag);
     if (once && !streams) commit(), arrive();
-    prologue_phases(lag);
+    // Meanwhile the groups of the loop's first iterations stay in flight.
+    if (!phases_.before.empty() && streams) arrive(lag);
+    for (const Phase& phase : phases_.before) barrier(), work(phase);
     if (barriers_.before) barrier();
     open({.trip_count = plan_.program.loop});
     if (streams && lag > 0) arrive(lag - 1);
@@ -166,7 +151,10 @@ class Builder : AgentSteps {
     plan_.threads += 32 * loads.warps;
     channel("ring", loop_copies_.front(), producer, plan_.stages());
     channel("accumulators", product, consumer);
-    if (std::ranges::any_of(tasks_, [](const Task& t) { return t.matmul.chained(); })) {
+    const auto chained = std::ranges::find_if(tasks_, [](const Task& t) { return t.matmul.chained(); });
+    int second_tile = -1;  // the node whose loads have the second ring
+    if (chained != tasks_.end()) {
+      second_tile = plan_.program.nodes[chained->node].in[1];
       scores_ = channel("scores", product, consumer);
       second_ = channel("second ring", loop_copies_.back(), producer, plan_.stages());
     }
@@ -200,22 +188,13 @@ class Builder : AgentSteps {
     open({.trip_count = plan_.iterations_per_rank(), .bounded = plan_.loop_bounds.has_value()});
     int filled = -1;
     for (int t : loop_copies_) {
-      const int into = ring_of(t);
+      const int into = tasks_[t].node == second_tile ? second_ : ring;
       if (into != filled) acquire(filled = into);
       run(t).is = Copy{.channel = into, .multicast = tasks_[t].part >= 0};
     }
     close();
     if (plan_.blocks > 0) close();
     plan_.agents.push_back(std::move(agent_));
-  }
-
-  /// Returns the channel (shared-memory ring) that the load task `copy` of the loop fills. The loads for the second
-  /// of two chained matmuls have a ring of their own.
-  int ring_of(int copy) const {
-    if (second_ < 0) return ring;
-    for (const Task& t : tasks_)
-      if (t.matmul.chained() && plan_.program.nodes[t.node].in[1] == tasks_[copy].node) return second_;
-    return ring;
   }
 
   /// Opens the loop over a persistent block's output tiles. Does nothing if blocks are not persistent.
