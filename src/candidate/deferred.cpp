@@ -39,11 +39,6 @@ bool join(Deferred& x, const Deferred& y, double sign) {
   return true;
 }
 
-/// Returns whether the step is a linear function f up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x) + f(y).
-bool is_linear(const Step& s) {
-  return s.kind == OpKind::mask ? s.attributes.value == 0 : graph::is_linear(s.kind, s.attributes, s.inputs.size());
-}
-
 /// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand that changes
 /// in the loop. If the step has another operand, the caller must check that the latter does not change in the loop.
 bool is_monotone(const Step& s) {
@@ -66,7 +61,9 @@ bool is_sum(const Step& s) { return s.kind == OpKind::add || s.kind == OpKind::s
 bool factors(const Step& s, Deferred& x, const Deferred* y) {
   const auto scaled = [](const Deferred& h) { return h.kind == Kind::exact || h.kind == Kind::scaled; };
   if (!scaled(x) || (y && !scaled(*y))) return false;
-  if (!y) return is_linear(s);
+  // Linear up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x) + f(y).
+  if (!y)
+    return s.kind == OpKind::mask ? s.attributes.value == 0 : graph::is_linear(s.kind, s.attributes, s.inputs.size());
   if (is_sum(s)) return x.like(*y);
   if (s.kind != OpKind::mul && s.kind != OpKind::div) return false;
   const bool divide = s.kind == OpKind::div;

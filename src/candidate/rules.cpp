@@ -1,31 +1,24 @@
 #include "candidate/rules.hpp"
 
 namespace zellige::fuse {
-namespace {
 
-constexpr StepsRule grouped[] = {
-    {"contiguous dimensions",
+constexpr StepsRule table[] = {
+    {When::grouped, "contiguous dimensions",
      "all steps are elementwise, dimensions are contiguous in every operand and result, and none of these is part of a "
      "concatenation or stored slice by slice",
      coalesce},
-};
-
-constexpr StepsRule tiled[] = {
-    {"partial tiles",
+    {When::tiled, "partial tiles",
      "a reduction or matmul runs over an axis that tiles do not divide, and what its operand has beyond the end is not "
      "the identity, such as 0 of a sum",
      mask_partial_tiles},
 };
 
-}  // namespace
-
-std::span<const StepsRule> steps_rules(When when) {
-  return when == When::grouped ? std::span<const StepsRule>(grouped) : tiled;
-}
+std::span<const StepsRule> steps_rules() { return table; }
 
 Steps rewritten(Steps steps, When when, const Grouped& of) {
-  for (const StepsRule& rule : steps_rules(when))
-    if (std::optional<Steps> made = rule.apply(steps, of)) steps = std::move(*made);
+  for (const StepsRule& rule : table)
+    if (rule.when == when)
+      if (std::optional<Steps> made = rule.apply(steps, of)) steps = std::move(*made);
   return steps;
 }
 

@@ -31,13 +31,13 @@ using OfSteps = std::optional<Steps>(const Steps&, const Grouped&);
 
 /// A row of the table.
 struct StepsRule {
+  When when;
   std::string_view name, condition;  // shown in the documentation
   OfSteps* apply;
 };
 
-/// Returns the rules that are applied at that time, in order.
-std::span<const StepsRule> steps_rules(When);
-/// Applies these rules, each once.
+std::span<const StepsRule> steps_rules();
+/// Applies the rules of that time in order, each once.
 Steps rewritten(Steps, When, const Grouped&);
 
 /// Merges dimensions, as PyTorch's TensorIterator does (coalesce.cpp). The merged dimension takes the place of the last

@@ -68,8 +68,8 @@ Steps steps_of_all(const KernelGraph& g) {
   return steps_of(g, ops);
 }
 
-const StepsRule& row(When when, std::string_view name) {
-  const auto rules = steps_rules(when);
+const StepsRule& row(std::string_view name) {
+  const auto rules = steps_rules();
   const auto found = std::ranges::find(rules, name, &StepsRule::name);
   if (found == rules.end()) throw Error(std::string(name));
   return *found;
@@ -78,7 +78,7 @@ const StepsRule& row(When when, std::string_view name) {
 std::int64_t small(std::mt19937& random) { return 2 + static_cast<std::int64_t>(random() % 4); }
 
 TEST(StepsRules, ContiguousDimensionsBecomeOne) {
-  const StepsRule& rule = row(When::grouped, "contiguous dimensions");
+  const StepsRule& rule = row("contiguous dimensions");
   const target::Target& target = target::find("sm_90a");
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
@@ -102,7 +102,7 @@ TEST(StepsRules, ContiguousDimensionsBecomeOne) {
 }
 
 TEST(StepsRules, PartialTilesAreMasked) {
-  const StepsRule& rule = row(When::tiled, "partial tiles");
+  const StepsRule& rule = row("partial tiles");
   const target::Target& target = target::find("sm_90a");
   int different = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
@@ -253,11 +253,8 @@ TEST(StepsRules, AndLawsAreListedInTheDocs) {
   std::stringstream page;
   page << std::ifstream(ZELLIGE_SOURCE_DIR "/docs/explanation/fusion.md").rdbuf();
   const auto listed = [&](const std::string& shown) { EXPECT_NE(page.str().find(shown), std::string::npos) << shown; };
-  std::size_t rows = 0;
-  for (const When when : {When::grouped, When::tiled})
-    for (const StepsRule& rule : steps_rules(when))
-      listed(fmt::format("| steps | {} | {} |", rule.name, rule.condition)), ++rows;
-  EXPECT_EQ(rows, 2) << "each has a test of its own here";
+  for (const StepsRule& rule : steps_rules()) listed(fmt::format("| steps | {} | {} |", rule.name, rule.condition));
+  EXPECT_EQ(steps_rules().size(), 2) << "each has a test of its own here";
   for (const Law& law : laws()) listed(fmt::format("| {} | {} |", law.name, law.condition));
 }
 
