@@ -214,6 +214,9 @@ TEST(Pointers, KnowTheirMemory) {
   auto const g = make_gmem_ptr(&x[0]);
   static_assert(is_same_v<decltype(make_gmem_ptr(g)), gmem_ptr<float*>>);  // once is enough
   static_assert(is_gmem_v<decltype(g)> && !is_smem_v<decltype(g)> && !is_rmem_v<decltype(g)>);
+  EXPECT_TRUE(g < g + 1 && g + 1 > g && g <= g && g >= g && !(g >= g + 1) && !(g + 1 <= g));
+  counting_iterator<int> const three(3), five(5);
+  EXPECT_TRUE(three < five && five > three && three <= three && five >= three && !(three > five) && three != five);
   auto const t = make_tensor(make_smem_ptr(&x[0], Swizzle<1, 2, 3>{}), Shape<_4>{});
   static_assert(is_smem_v<decltype(t)> && is_smem_v<decltype(t)::engine_type>);
   static_assert(is_rmem_v<decltype(make_tensor<float>(Shape<_4>{}))> && is_rmem_v<float*>);

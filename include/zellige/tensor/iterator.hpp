@@ -106,6 +106,15 @@ struct counting_iterator {
   ZELLIGE_HOST_DEVICE friend constexpr bool operator<(counting_iterator const& a, counting_iterator const& b) {
     return a.n_ < b.n_;
   }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator>(counting_iterator const& a, counting_iterator const& b) {
+    return b < a;
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<=(counting_iterator const& a, counting_iterator const& b) {
+    return !(b < a);
+  }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator>=(counting_iterator const& a, counting_iterator const& b) {
+    return !(a < b);
+  }
 };
 template <class T>
 counting_iterator(T) -> counting_iterator<T>;

@@ -47,6 +47,9 @@ struct memory_iterator {
     return a.p == b.p;
   }
   ZELLIGE_HOST_DEVICE friend constexpr bool operator<(Pointer<It> const& a, Pointer<It> const& b) { return a.p < b.p; }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator>(Pointer<It> const& a, Pointer<It> const& b) { return b < a; }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator<=(Pointer<It> const& a, Pointer<It> const& b) { return !(b < a); }
+  ZELLIGE_HOST_DEVICE friend constexpr bool operator>=(Pointer<It> const& a, Pointer<It> const& b) { return !(a < b); }
 };
 }  // namespace detail
 /// A pointer or iterator into global memory.
