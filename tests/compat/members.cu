@@ -122,6 +122,12 @@ __global__ void together(half_t* storage, float* c) {
   Tensor sC = make_tensor(make_smem_ptr(c), Layout<Shape<_128, _64>>{});
   cooperative_gemm(threadIdx.x, mma, 2.f, sA, sB, 1.f, sC, identity{}, identity{}, identity{}, identity{},
                    SM75_U32x4_LDSM_N{}, SM75_U32x2_LDSM_N{});  // ldmatrix.sync.aligned.m8n8.x4.shared.b16
+  // Without copies of its own: each thread's parts of shared memory are loaded first.
+  auto const mine = mma.get_slice(threadIdx.x);
+  Tensor sums = mine.partition_fragment_C(sC);
+  clear(sums);
+  gemm(mma, mine.partition_A(sA), mine.partition_B(sB), sums);
+  copy(sums, mine.partition_C(sC));
   Tensor odd = make_tensor(make_smem_ptr(c), Layout<Shape<Int<127>, Int<61>>>{});
   Tensor oA = make_tensor(make_smem_ptr(storage), Layout<Shape<Int<127>, _17>, Stride<_32, _1>>{});
   Tensor oB = make_tensor(make_smem_ptr(storage), Layout<Shape<Int<61>, _17>, Stride<_32, _1>>{});

@@ -24,9 +24,20 @@ concept mma_like = requires {
   typename T::LayoutC_TV;
 };
 
+namespace detail {
+/// True if A and B are in shared memory, and the instruction of Mma, which several threads issue, reads registers.
+template <class Mma, class A, class B>
+ZELLIGE_ALGEBRA consteval bool loads_operands() {
+  if constexpr (!is_smem_v<A> || !is_smem_v<B> || decltype(size(typename Mma::ThrID{}))::value == 1)
+    return false;
+  else
+    return is_rmem_v<decltype(Mma::make_fragment_A(lvalue<A const>()))>;
+}
+}  // namespace detail
+
 /// Computes D = A B^T + C on fragments. A, B and C have the modes (V), (V), (V); or (V,M), (V,N), (V,M,N); or
-/// (V,M,K), (V,N,K), (V,M,N). D has the modes of C. Fails to compile for other ranks, or if static extents
-/// differ.
+/// (V,M,K), (V,N,K), (V,M,N). D has the modes of C. Of rank 3, A and B may be a thread's parts of shared memory, which
+/// are copied to registers. Fails to compile for other ranks, or if static extents differ.
 template <mma_like Mma, tensor_like D, tensor_like A, tensor_like B, tensor_like C>
 ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B const& b, C const& c) {
   constexpr int ra = A::rank, rb = B::rank, rc = C::rank;
@@ -57,12 +68,20 @@ ZELLIGE_HOST_DEVICE constexpr void gemm(Mma const& mma, D&& d, A const& a, B con
   } else {
     static_assert(!detail::clash<decltype(size<2>(a)), decltype(size<2>(b))>,
                   "gemm(mma, D, A, B, C): A and B differ in K");
-    ZELLIGE_UNROLL
-    for (int k = 0; k < int(size<2>(a)); ++k) {
-      if (k == 0)
-        gemm(mma, d, a(Underscore{}, Underscore{}, k), b(Underscore{}, Underscore{}, k), c);
-      else
-        gemm(mma, d, a(Underscore{}, Underscore{}, k), b(Underscore{}, Underscore{}, k), d);
+    if constexpr (detail::loads_operands<Mma, A, B>()) {
+      auto in_a = Mma::make_fragment_A(a);
+      auto in_b = Mma::make_fragment_B(b);
+      copy(a, in_a);
+      copy(b, in_b);
+      gemm(mma, d, in_a, in_b, c);
+    } else {
+      ZELLIGE_UNROLL
+      for (int k = 0; k < int(size<2>(a)); ++k) {
+        if (k == 0)
+          gemm(mma, d, a(Underscore{}, Underscore{}, k), b(Underscore{}, Underscore{}, k), c);
+        else
+          gemm(mma, d, a(Underscore{}, Underscore{}, k), b(Underscore{}, Underscore{}, k), d);
+      }
     }
   }
 }
