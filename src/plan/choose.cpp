@@ -171,8 +171,8 @@ class Choice {
       }
       least = std::min(least, plan.shared_bytes);
     } while (shorten_ring(ordered, tasks, phases, plan.shared_bytes - target_.shared_per_block));
-    reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, least, target_.name,
-                                  target_.shared_per_block));
+    reasons.push_back(
+        fmt::format("{}: {} bytes of shared memory, {} has {}", what, least, target_.name, target_.shared_per_block));
     minimum = std::min(minimum, least);
     return false;
   }

@@ -161,7 +161,8 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
 
 bool shorten_ring(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, std::int64_t bytes) {
   const std::vector<int>& copies = phases.copied_each;
-  if (!fills_ring_by_tma(tasks, copies)) return false;
+  const auto chained = [](const Task& t) { return t.matmul.chained(); };
+  if (!fills_ring_by_tma(tasks, copies) || std::ranges::any_of(tasks, chained)) return false;
   std::int64_t stage_bytes = 0;
   for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
   const auto fewer = static_cast<int>((bytes + stage_bytes - 1) / stage_bytes);

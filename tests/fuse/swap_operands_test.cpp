@@ -9,6 +9,7 @@
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
 #include "json/json.hpp"
+#include "plan/plan.hpp"
 #include "run/run.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
@@ -83,6 +84,26 @@ TEST(SwapOperands, OddRowsAreCutInSixteens) {
   Builder b("odd");
   b.output(gated(b, 72), "Y");
   expect_right(one_swapped(b.build(), "on wgmma m64n80k16"));
+}
+
+/// A product of 192 or 304 rows a block, with a residual of as many: their ring and the residual together exceed shared
+/// memory, so that the ring has fewer stages than fit without it.
+TEST(SwapOperands, ManyRowsLeaveRoomForTheirResidual) {
+  for (const auto& [rows, on] : {std::pair<std::int64_t, const char*>{384, "on wgmma m64n192k16"},
+                                 std::pair<std::int64_t, const char*>{304, "on wgmma m64n152k16"}}) {
+    Builder b("residual");
+    const Tensor x = b.input("X", {rows, 1024}), w = b.input("W", {1024, 64 * 64});
+    b.output(matmul(x, w) + b.input("R", {rows, 64 * 64}), "Y");
+    const KernelGraph g = one_swapped(b.build(), on);
+    const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
+    const plan::Kernel& k = plan.kernels.at(0);
+    EXPECT_TRUE(k.notes.empty()) << k.notes.at(0);
+    std::int64_t stage = 0, others = 0;
+    for (const plan::SmemTensor& t : k.tensors)
+      (t.stages > 1 ? stage : others) += t.stages > 1 ? t.stage_step : t.bytes();
+    EXPECT_GE(k.stages(), 2);
+    EXPECT_GT((k.stages() + 1) * stage + others / 2, target::find("sm_90a").shared_per_block) << "as many as fit";
+  }
 }
 
 TEST(SwapOperands, OnlyWhereItPays) {
