@@ -269,7 +269,7 @@ class Body {
     Shape whole = x.shape();
     std::vector<std::int64_t> dims{rank_ - 2, rank_ - 1};
     if (rng_.chance(40)) dims = {(dims[0] + 1) % rank_, dims[0]};
-    const auto [i, j] = std::pair{dims[0], dims[1]};
+    const std::int64_t i = dims[0], j = dims[1];
     graph::Split split;
     split.x = rng_.chance(60) ? static_cast<int>(rng_.below(rank_)) : -1;
     split.z = rng_.chance(40) ? static_cast<int>(rng_.below(rank_)) : -1;
