@@ -291,8 +291,9 @@ inline constexpr std::tuple elementwise_rows{
               [](auto& m, const Attributes&, const auto* x) { return m.min(x[0], x[1]); },
               "zellige::min({0}, {1})"),
     row<2>(OpKind::logaddexp, "logaddexp", "", tensors,
-              "[](float x, float y) {{ return zellige::max(x, y) + "
-              "zellige::log(1.0f + zellige::exp(x == y ? 0.0f : -zellige::abs(x - y))); }}({0}, {1})", corners,
+              // log1p of e <= 1, as above: where the maximum is near 0 the result is.
+              "[](float x, float y) {{ const float e = zellige::exp(x == y ? 0.0f : -zellige::abs(x - y)), u = 1.0f + e; "
+              "return zellige::max(x, y) + (u == 1.0f ? e : zellige::log(u) * (e / (u - 1.0f))); }}({0}, {1})", corners,
               {no, never, anything, anything, {24, 1}},
               [](const double*, double, double r, double) { return r + 12 * 0x1p-24; },
               [](auto& m, const Attributes&, const auto* x) {
