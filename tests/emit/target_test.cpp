@@ -45,7 +45,8 @@ TEST(EmittedForATarget, IsRefusedWhereNoFragmentIsWritten) {
     emit::transpile(product(graph::DType::f16), t);
     FAIL() << "planned";
   } catch (const Error& e) {
-    EXPECT_TRUE(has(e.what(), "SM75_16x8x8_F32F16F16F32_TN") && has(e.what(), "m16n8 with four registers of A")) << e.what();
+    EXPECT_TRUE(has(e.what(), "SM75_16x8x8_F32F16F16F32_TN") && has(e.what(), "m16n8 with four registers of A"))
+        << e.what();
   }
   EXPECT_FALSE(has(emit::transpile(product(graph::DType::bf16), t).source, "multiply<"));
 }
