@@ -74,8 +74,8 @@ class Merge {
     return map(OpKind::mul_scalar, {away}, {.scalar = count});
   }
 
-  /// Returns the sum, or what another reduction joins, over all blocks of the partial result with index `partial`, multiplied by the factors
-  /// that were left for the end of the loop.
+  /// Returns the sum, or what another reduction joins, over all blocks of the partial result with index `partial`,
+  /// multiplied by the factors that were left for the end of the loop.
   int sum(int partial) {
     const Partial& p = first_.partials[partial];
     int s = loaded_[partial];

@@ -94,6 +94,13 @@ int ring_depth(const Kernel& plan, const Tasks& tasks, const target::Target& tar
   return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }
 
+/// Returns the size of a stage of the tensors that these tasks load in each iteration.
+std::int64_t bytes_of_stage(const Kernel& plan, const Tasks& tasks, const std::vector<int>& copied_each) {
+  std::int64_t bytes = 0;
+  for (int t : copied_each) bytes += plan.tensors[tasks[t].buffer].stage_step;
+  return bytes;
+}
+
 /// Returns whether a TMA producer fills the tensors that these tasks load in each iteration.
 bool fills_ring_by_tma(const Tasks& tasks, const std::vector<int>& copied_each) {
   return !copied_each.empty() && tasks[copied_each.front()].copy.by_tensor_map();
@@ -145,8 +152,8 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
   if (starts == Copies::first && !result.after.empty()) start_copies(tasks, result.after);
 
   const std::vector<int>& copies = result.copied_each;
-  std::int64_t stage_bytes = 0, other_bytes = 0;
-  for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
+  const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
+  std::int64_t other_bytes = 0;
   for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   const bool uses_tma = fills_ring_by_tma(tasks, copies);
@@ -163,8 +170,7 @@ bool shorten_ring(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, 
   const std::vector<int>& copies = phases.copied_each;
   const auto chained = [](const Task& t) { return t.matmul.chained(); };
   if (!fills_ring_by_tma(tasks, copies) || std::ranges::any_of(tasks, chained)) return false;
-  std::int64_t stage_bytes = 0;
-  for (int t : copies) stage_bytes += plan.tensors[tasks[t].buffer].stage_step;
+  const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
   const auto fewer = static_cast<int>((bytes + stage_bytes - 1) / stage_bytes);
   if (plan.stages() - fewer < 2) return false;
   for (int t : copies) plan.tensors[tasks[t].buffer].stages -= fewer;

@@ -73,13 +73,11 @@ ZELLIGE_CALL auto read_logsumexp(const AddressTile<Pointer, Layout>& tile, Coord
   auto result = parts[0];
 #pragma unroll
   for (int i = 0; i < N; ++i) {
+    Vec<float, Parts> column;
+#pragma unroll
+    for (int p = 0; p < Parts; ++p) column[p] = parts[p][i];
     LogSum all;
-    float most = all.most;
-#pragma unroll
-    for (int p = 0; p < Parts; ++p) most = max(most, parts[p][i]);
-    all.raise(most);
-#pragma unroll
-    for (int p = 0; p < Parts; ++p) all.add_below(parts[p][i]);
+    all.add(column);
     result[i] = all.value();
   }
   return result;
