@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times torch code at random sizes and in random spellings, compiled by Zellige and by its baselines.
 
-  bench/draws.py [--family NAME,...] [--count N] [--seed S] [--jobs N] [--rounds N] [--json FILE] [--show]
+  bench/draws.py [--family NAME,...] [--count N | --draws I,...] [--seed S] [--jobs N] [--rounds N] [--json FILE] [--show]
 
 attention   scaled_dot_product_attention and its unfused form; baseline: the best of torch's cuDNN, flash and memory-efficient kernels
 rows        norms, softmax, residuals, reductions along rows; baseline: the better of Inductor and eager
@@ -11,7 +11,7 @@ Draw I of a family has the seed S * 1000 + I. Everything is timed in CUDA graphs
 rounds. Results are checked against float64. --show only prints the draws. Prints one line per draw, then each family's
 geometric mean, its minimum and the draws below 0.9; exit status 1 if a result is wrong.
 """
-import argparse, concurrent.futures, fcntl, json, math, os, random, statistics, subprocess, sys, tempfile
+import argparse, contextlib, json, math, os, random, statistics, subprocess, sys
 
 
 
@@ -139,6 +139,7 @@ def products_of(torch, s):
     return f, (x, w, w2, b, y, g), lambda: iter(())
 
 
+COMPILED = "all draws of this process are compiled\n"
 DRAWN = {"attention": (attention, attention_of), "rows": (rows, rows_of), "products": (products, products_of)}
 
 
@@ -151,22 +152,31 @@ def flat(made):
 
 
 def row_of(a, family, i):
+    """Compiles and checks a draw. Returns its row and a function that times it and completes the row."""
     import torch
-    from zellige import torch_backend
+    from zellige import torch_backend, torch_measure
     row = {"family": family, "draw": i, **spec_of(family, a.seed, i)}
-    torch.manual_seed(a.seed * 1000 + i)
     torch._inductor.config.compile_threads = 1
-    f, inputs, baselines = DRAWN[family][1](torch, row)
+
+    def made():
+        torch.manual_seed(a.seed * 1000 + i)
+        return DRAWN[family][1](torch, row)
+    f, inputs, baselines = made()
     runs = dict(baselines())
     if family != "attention":
         runs.update(eager=f, inductor=torch.compile(f, dynamic=False))
     runs["zellige"] = torch.compile(f, backend=torch_backend.backend, dynamic=False)
-    with torch.no_grad(), open(a.lock, "w") as lock:
-        results, right = {}, flat(f(*(t.double() for t in inputs)))
+    compiled = {"inductor", "zellige"}
+    with torch.no_grad():
+        # Kernels of other processes would disturb the measurements by which the backend decides: they take its lock.
+        with torch_measure.gpu_lock():
+            results, right = {}, flat(f(*(t.double() for t in inputs)))
+            torch.cuda.synchronize()
         for who in list(runs):
             try:
-                results[who] = flat(runs[who](*inputs))
-                torch.cuda.synchronize()
+                with contextlib.nullcontext() if who in compiled else torch_measure.gpu_lock():
+                    results[who] = flat(runs[who](*inputs))
+                    torch.cuda.synchronize()
             except Exception as problem:
                 row[f"failed_{who}"] = f"{type(problem).__name__}: {problem}"[:200]
                 del runs[who]
@@ -177,12 +187,37 @@ def row_of(a, family, i):
         row["error"] = {who: error(who) for who in results}
         other = max(e for who, e in row["error"].items() if who != "zellige")
         row["right"] = "zellige" in results and row["error"]["zellige"] <= max(2 * other, 2 * torch.finfo(results["zellige"][0].dtype).eps)
-        del right
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        row["us"] = times_of({who: (lambda run=run: run(*inputs)) for who, run in runs.items()}, a.rounds)
-    best = min((us for who, us in row["us"].items() if who != "zellige"), default=math.nan)
-    row["ratio"] = best / row["us"].get("zellige", math.nan)
-    return row
+    del f, inputs, baselines, results, right
+    torch.cuda.empty_cache()
+
+    def timed():
+        with torch.no_grad():
+            inputs = made()[1]
+            row["us"] = times_of({who: (lambda run=run: run(*inputs)) for who, run in runs.items()}, a.rounds)
+        best = min((us for who, us in row["us"].items() if who != "zellige"), default=math.nan)
+        row["ratio"] = best / row["us"].get("zellige", math.nan)
+        torch.cuda.empty_cache()
+    return row, timed
+
+
+def share_of(a, wanted):
+    """What one process does: compiles its draws, waits for a line of stdin, and prints a row per draw."""
+    import torch
+    # The draws of one kind are calls of one function, which is compiled anew for each, and for each compiler.
+    torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10000
+
+    def tried(call, family, i):
+        try:
+            return call()
+        except Exception as problem:
+            row = {"family": family, "draw": i, **spec_of(family, a.seed, i), "right": False, "failed": f"{type(problem).__name__}: {problem}"[:300]}
+            return row, None
+    made = [tried(lambda: row_of(a, family, i), family, i) for family, i in wanted]
+    print(COMPILED, end="", flush=True)
+    sys.stdin.readline()
+    for (family, i), (row, timed) in zip(wanted, made):
+        failed = tried(timed, family, i) if timed else None
+        print("ROW " + json.dumps(failed[0] if failed else row), flush=True)
 
 
 def times_of(runs, rounds):
@@ -214,52 +249,46 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--family", default=",".join(DRAWN), metavar="NAME,...")
     p.add_argument("--count", type=int, default=30)
+    p.add_argument("--draws", metavar="I,...", help="these draws, in place of the first COUNT")
     p.add_argument("--seed", type=int, default=1)
-    p.add_argument("--jobs", type=int, default=1, help="processes that compile in parallel; times are taken one at a time")
+    p.add_argument("--jobs", type=int, default=1, help="processes that compile in parallel; times are taken when all have compiled")
     p.add_argument("--rounds", type=int, default=9)
     p.add_argument("--json", metavar="FILE")
     p.add_argument("--show", action="store_true")
-    p.add_argument("--lock", default=os.path.join(tempfile.gettempdir(), "zellige_draws.lock"), help=argparse.SUPPRESS)
     p.add_argument("--one", help=argparse.SUPPRESS)
     a = p.parse_args()
     families = a.family.split(",")
     if unknown := [f for f in families if f not in DRAWN]:
         p.error(f"--family: expected some of {', '.join(DRAWN)}, found {', '.join(unknown)}")
-    wanted = [(f, i) for f in families for i in range(a.count)]
+    wanted = [(f, i) for f in families for i in (map(int, a.draws.split(",")) if a.draws else range(a.count))]
     if a.one:
-        for family, i in json.loads(a.one):
-            import torch
-            torch._dynamo.reset()
-            try:
-                row = row_of(a, family, i)
-            except Exception as problem:
-                row = {"family": family, "draw": i, **spec_of(family, a.seed, i), "right": False, "failed": f"{type(problem).__name__}: {problem}"[:300]}
-            print("ROW " + json.dumps(row), flush=True)
-        return
+        return share_of(a, json.loads(a.one))
     if a.show:
         for family, i in wanted:
             print(told({"family": family, "draw": i, **spec_of(family, a.seed, i)}))
         return
     rows = []
-
-    def share(mine):
-        command = [sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--one", json.dumps(mine)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-            for line in process.stdout:
-                if line.startswith("ROW "):
-                    rows.append(json.loads(line[4:]))
-                    print(told(rows[-1]), flush=True)
-                    if a.json:
-                        with open(a.json, "w") as out:
-                            json.dump({"seed": a.seed, "rows": rows}, out, indent=1)
-
-    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        list(pool.map(share, [wanted[j :: a.jobs] for j in range(a.jobs)]))
+    commands = [[sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--one", json.dumps(mine)] for mine in (wanted[j :: a.jobs] for j in range(a.jobs)) if mine]
+    processes = [subprocess.Popen(c, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for c in commands]
+    for process in processes:  # all of them compile
+        while (line := process.stdout.readline()) and line != COMPILED:
+            print(line, end="", flush=True)
+    for process in processes:  # one of them takes times
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write("\n"), process.stdin.close()
+        for line in process.stdout:
+            if line.startswith("ROW "):
+                rows.append(json.loads(line[4:]))
+                print(told(rows[-1]), flush=True)
+                if a.json:
+                    with open(a.json, "w") as out:
+                        json.dump({"seed": a.seed, "rows": rows}, out, indent=1)
+        process.wait()
     for family in families:
         ratios = sorted((r["ratio"], r["draw"]) for r in rows if r["family"] == family and r.get("ratio", math.nan) == r.get("ratio"))
         values = [r for r, _ in ratios]
         if values:
-            print(f"{family}: {len(values)} of {a.count}, geometric mean {math.exp(statistics.fmean(map(math.log, values))):.3f}, least {values[0]:.2f}, below 0.9: "
+            print(f"{family}: {len(values)} of {len(wanted) // len(families)}, geometric mean {math.exp(statistics.fmean(map(math.log, values))):.3f}, least {values[0]:.2f}, below 0.9: "
                   + (", ".join(f"{i} ({r:.2f})" for r, i in ratios if r < 0.9) or "none"))
     if len(rows) < len(wanted) or not all(r.get("right") for r in rows):
         sys.exit(1)

@@ -40,7 +40,7 @@ def cost(call, values, launches):
     if taken > torch.cuda.mem_get_info()[0] // 2:
         return None
     try:
-        with _disable_current_modes(), torch.no_grad(), _gpu_lock():
+        with _disable_current_modes(), torch.no_grad(), gpu_lock():
             return _measured(call, [like(v) for v in values], launches)
     except Exception:  # out of memory, or an operator without a kernel in this version of torch
         return None
@@ -50,7 +50,7 @@ def cost(call, values, launches):
 
 
 @contextlib.contextmanager
-def _gpu_lock():
+def gpu_lock():
     """Locks the current GPU against measurements by other processes of this user."""
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device()).uuid
     with open(os.path.join(tempfile.gettempdir(), f"zellige-{os.getuid()}-{gpu}.lock"), "w") as file:

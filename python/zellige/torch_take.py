@@ -243,6 +243,8 @@ class Taking:
             found = self._measure(p, torchs.host)
             if None not in found:
                 torchs, own, how = torch_costs.Cost(found[0], torchs.host), torch_costs.Cost(found[1], own.host), "measured"
+        if not self.settled:
+            self.graph += torchs - p.torchs()  # self.graph has the estimate
         if self.captured:
             torchs, own = torch_costs.Cost(torchs.gpu), torch_costs.Cost(own.gpu)
         p.torchs_cost, p.own_cost = torchs, own
