@@ -26,7 +26,10 @@ std::int64_t parts_of_row(std::int64_t extent, std::int64_t cap, std::int64_t ve
     return extent % n == 0 && part % vector == 0 && 2 * part >= cap;
   };
   if (extent <= cap || suits(any)) return any;
-  for (std::int64_t n = plan::ceil_div(extent, cap); n * cap <= 2 * extent; ++n)
+  const std::int64_t fewest = plan::ceil_div(extent, cap);
+  for (std::int64_t n = fewest; n * cap <= 2 * extent; ++n)
+    if (suits(n)) return n;
+  for (std::int64_t n = fewest - 1; 3 * n * cap >= 2 * extent; --n)
     if (suits(n)) return n;
   return any;
 }

@@ -16,7 +16,7 @@ std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap);
 
 /// Returns into how many equal parts to split the elements of a row, such that a part has at most `cap` elements. Prefers
 /// parts that have at least half as many and are a multiple of `vector`, so that all parts are aligned to an access of
-/// `vector` elements. Otherwise returns parts(extent, extent, cap).
+/// `vector` elements. If there are none, parts may have half as many again. Otherwise returns parts(extent, extent, cap).
 std::int64_t parts_of_row(std::int64_t extent, std::int64_t cap, std::int64_t vector);
 
 /// Returns a tile of at most `limit` elements for an extent that it need not divide. If there are many tiles, it is a

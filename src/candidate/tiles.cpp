@@ -354,6 +354,20 @@ class Tilings {
   std::vector<Tiles> result_;
 };
 
+/// Returns whether a block that has whole rows reads a loaded row again from global memory: several steps read the row, and
+/// it does not fit in half of the shared memory.
+bool reads_rows_again(const Steps& s, const Axes& a, const target::Target& target) {
+  const std::vector<std::size_t> readers = readers_of(s);
+  for (std::size_t v = 0; v < s.values.size(); ++v) {
+    if (!s.values[v].loaded || readers[v] < 2) continue;
+    std::int64_t row = 1;
+    for (int axis : a.of[v])
+      if (axis >= 0 && a.axes[axis].summed) row *= a.axes[axis].extent;
+    if (2 * graph::bytes_of(row, s.values[v].dtype) > target.shared_per_block) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<int> loop_axes(const Steps& s, const Axes& a) {
@@ -389,8 +403,9 @@ std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Targe
   std::vector<Tiles> result;
   if (std::ranges::any_of(s.steps, is_product)) return result;
   const std::vector<Tiles> whole = tilings(s, a, -1, target);
-  if (std::ranges::any_of(whole,
-                          [&](const Tiles& t) { return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks); }))
+  if (!reads_rows_again(s, a, target) && std::ranges::any_of(whole, [&](const Tiles& t) {
+        return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks);
+      }))
     return result;
   for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;

@@ -21,7 +21,8 @@ std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const targ
 /// Returns tilings for a group without matmuls that has few rows, or rows that do not fit into a block. Each
 /// block reduces one tile of a row. Another kernel combines these partial results, and reads the row again if the group
 /// stores a tensor along the row, as a softmax does.
-/// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors.
+/// Returns none if an unsplit tiling has enough blocks for at least half of the multiprocessors, unless its blocks would read
+/// a row again.
 std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&);
 
 /// Returns up to two variants of a tiling whose loop is split over blocks (split-K). Returns none if the tiling has no

@@ -224,7 +224,7 @@ class Choosing : Candidates {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
       Piece& piece = pieces.emplace_back();
-      piece.cost = free(c.list[0]) ? never : c.us() + target_.costs.search.each;
+      piece.cost = free(c.list[0]) ? never : c.us() + target_.costs.search.each * static_cast<double>(c.launches());
       if (piece.cost == never) continue;
       for (int op : c.list) piece.places.push_back(place_[op]);
       std::ranges::sort(piece.places);

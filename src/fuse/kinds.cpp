@@ -51,13 +51,21 @@ void Kinds::plan(Kind& kind) const {
   const std::size_t tried = kind.kernels[0].one_by_one ? 3 : max_tilings;
   Refusal refusal;
   kind.us = never;
+  double least = never;
   for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
-    if (kind.kernels[k].lower_bound_us > kind.us) continue;
-    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal); us && *us < kind.us)
-      kind.us = *us, kind.best = k;
+    const std::size_t launches = kind.kernels[k].parts.size();
+    if (with_launches(kind.kernels[k].lower_bound_us, launches) > least) continue;
+    const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal);
+    if (const double all = us ? with_launches(*us, launches) : never; all < least)
+      least = all, kind.us = *us, kind.best = k;
   }
   if (kind.us == never) kind.why = refusal.why;
   if (kind.first.ops.size() == 1) kind.us /= target_.costs.search.alone_gain;
+}
+
+double Kinds::with_launches(double us, std::size_t launches) const {
+  const target::Costs::Search& costs = target_.costs.search;
+  return us * (1 + costs.tie * static_cast<double>(launches - 1)) + costs.each * static_cast<double>(launches);
 }
 
 Kernel Kinds::kernel(const Kind& kind, const std::vector<int>& ops) const {

@@ -59,6 +59,9 @@ class Kinds {
  private:
   /// Sets the kernels of a new kind (a class of groups that are equal up to names), and the kind's estimated time.
   void find_kernels(Kind&) const;
+  /// Returns what a kernel's expected time `us` counts as where kernels with more and with fewer launches are compared:
+  /// a launch more must save more than the cost model's error.
+  double with_launches(double us, std::size_t launches) const;
 
   const KernelGraph& g_;
   const target::Target& target_;

@@ -119,8 +119,8 @@ struct Costs {
     double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.38;
     // Blocks per multiprocessor below which the GPU is idle: by default, and of elementwise work.
     double idle_blocks = 0.5, idle_blocks_elementwise = 2;
-    double tie = 0.05;         // smaller relative differences mean nothing (docs/reference/costs.md)
-    double each = 0.01;        // us of a kernel more: of equal covers that with fewer kernels is selected
+    double tie = 0.05;  // smaller relative differences mean nothing (docs/reference/costs.md)
+    double each = 0.4;  // us that a launch more must save: an H100 ran rows of 1 in one launch faster than in two
     double alone_gain = 0.85;  // share of an operator's time below which a custom operator replaces it
   } search{};
 };

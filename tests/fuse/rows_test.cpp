@@ -218,14 +218,17 @@ TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
       << ir::print(plan);
 }
 
-TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
+/// The plan of an operator on many rows, on sm_90a.
+plan::Plan plan_of_many(std::string_view name, std::int64_t rows, std::int64_t length, DType dtype) {
+  const auto o = std::ranges::find_if(operators(), [&](const Operator& any) { return name == any.name; });
   const target::Target& target = target::find("sm_90a");
-  const auto variance =
-      std::ranges::find_if(operators(), [](const Operator& o) { return std::string_view(o.name) == "variance"; });
+  return plan::make_plan(optimize(graph_of(*o, rows, length, dtype), target).graph, target);
+}
+
+TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
   for (const std::int64_t rows : {1839, 4099})
-    for (const std::int64_t length : {65544, 72984, 90120}) {
-      const plan::Plan plan =
-          plan::make_plan(optimize(graph_of(*variance, rows, length, DType::bf16), target).graph, target);
+    for (const std::int64_t length : {45000, 50400, 51096}) {
+      const plan::Plan plan = plan_of_many("distance_to_amax", rows, length, DType::f32);
       ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);
       EXPECT_EQ(plan.kernels[0].gmem.size(), 1u) << ir::print(plan);
       // Blocks of 512 threads would be four at a time, whose rows exceed the L2.
@@ -233,20 +236,29 @@ TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
     }
 }
 
+TEST(LongRows, AreSplitAlsoIfThereAreManyWhereOnlyThePartsAreReadOnce) {
+  for (const std::int64_t length : {65536, 98304, 109120}) {
+    const plan::Plan plan = plan_of_many("variance", 1839, length, DType::bf16);
+    ASSERT_EQ(plan.kernels.size(), 2u) << ir::print(plan);
+    EXPECT_GT(plan.kernels[0].program.grid.y, 1) << ir::print(plan);
+  }
+  EXPECT_EQ(plan_of_many("variance", 1839, 32768, DType::bf16).kernels.size(), 1u);
+}
+
 TEST(LongRows, OfAVarianceAreCentredAtTheMeansOfTheirParts) {
-  // 1e4 + normal numbers: a sum of squares of the numbers themselves would lose the variance.
+  // 1e3 + normal numbers: a sum of squares of the numbers themselves would lose the variance.
   for (const char* name : {"variance", "layer_norm"}) {
     std::mt19937 random(3);
     const auto o =
         std::ranges::find_if(operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
-    const KernelGraph g = graph_of(*o, 2, 16384, DType::f32);
+    const KernelGraph g = graph_of(*o, 2, 65536, DType::f32);
     const Optimized fused = optimize(g, target::find("sm_90a"));
     ASSERT_EQ(fused.kernels.size(), 1u);
     EXPECT_EQ(fused.kernels[0].parts, 2) << name;
     std::vector<graph::Array> inputs;
     for (int t : g.inputs)
       inputs.push_back(numbers(g.tensors[static_cast<std::size_t>(t)].shape, DType::f32, false, random));
-    for (double& v : inputs[0].values) v = graph::round_to(DType::f32, v + 1e4);
+    for (double& v : inputs[0].values) v = graph::round_to(DType::f32, v + 1e3);
     run::expect_as_reference(fused.graph, inputs, 2e-3, 2e-3, "sm_90a");
   }
 }
@@ -275,6 +287,7 @@ TEST(LongRows, AreSplitIntoPartsThatAreAlignedIfPossible) {
   EXPECT_EQ(parts(87560, 87560, 2048), 44);     // of 1990 elements, which begin at multiples of 4 bytes
   EXPECT_EQ(parts_of_row(87560, 2048, 8), 55);  // of 1592
   EXPECT_EQ(parts_of_row(88064, 2048, 8), 43);  // of 2048
+  EXPECT_EQ(parts_of_row(69664, 2048, 8), 28);  // of 2488: 35 to 68 parts are unequal or not aligned
   EXPECT_EQ(parts_of_row(2000, 2048, 8), 1);
   EXPECT_EQ(parts_of_row(87561, 2048, 8), parts(87561, 87561, 2048));  // odd
 }
