@@ -4,6 +4,19 @@
 #include "lower/write_through.hpp"
 
 namespace zellige::fuse {
+
+// Rules of one operator, by file.
+OfOperator identity, two_views, there_and_back, leading_ones, bias_before_view, two_masks;  // rules_of_views.cpp
+OfOperator broadcast, reshape_after, view_of_input;                                         // rules_of_reshapes.cpp
+OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_concat, repeated_concat, bias_in_parts,
+    kept_dimensions, permuted_reduction, split_reduction;  // rules_of_shapes.cpp
+OfOperator scale_after_product, broadcast_batches, batches_apart, transposed_product, whole_weight, scale_after_cast,
+    slice_after_view;  // rules_of_products.cpp
+OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
+    two_factors, softmax_of_logarithm, softmax_beside_logarithm;           // rules_of_functions.cpp
+OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;  // rules_of_compositions.cpp
+OfOperator softmax_with_sinks;                                             // sink_softmax.cpp
+
 namespace {
 
 /// A rule of one operator, applied to all operators of a graph.
@@ -18,6 +31,16 @@ std::optional<KernelGraph> each(const KernelGraph& g) {
     changed = changed || fits;
   }
   return changed ? std::optional(out.finished()) : std::nullopt;
+}
+
+/// Adds a copy after a view that is an output and that no kernel writes, so that the copy may be fused.
+bool copied_view(const Known& g, const KernelOp& op, Rewrite& out) {
+  const int to = op.outputs[0];
+  if (!graph::is_view(op.kind) || !is_output(g.graph, to)) return false;
+  for (const plan::WrittenAs& w : plan::written_as(g.graph))
+    if (g.graph.ops[w.view].outputs[0] == to) return false;
+  const int seen = out.step(op, op.kind, op.inputs, op.attributes, "_view");
+  return out.replace(op, OpKind::mul_scalar, {seen});
 }
 
 constexpr Rule given[] = {
@@ -147,15 +170,6 @@ constexpr BlockRule of_blocks[] = {
 };
 
 }  // namespace
-
-bool copied_view(const Known& g, const KernelOp& op, Rewrite& out) {
-  const int to = op.outputs[0];
-  if (!graph::is_view(op.kind) || !is_output(g.graph, to)) return false;
-  for (const plan::WrittenAs& w : plan::written_as(g.graph))
-    if (g.graph.ops[w.view].outputs[0] == to) return false;
-  const int seen = out.step(op, op.kind, op.inputs, op.attributes, "_view");
-  return out.replace(op, OpKind::mul_scalar, {seen});
-}
 
 std::span<const Rule> rules(Stage stage) {
   const std::span<const Rule> all[] = {given, normal, copied, heads, priced, custom};

@@ -1,6 +1,5 @@
-// Rules that make one operator of the steps it is composed of (graph/compose.hpp): rules.hpp says what each does.
+// Rules that make one operator of the steps it is composed of (graph/compose.hpp).
 // The steps are those of the operator, in its order, so that its result is the same also in float32.
-
 #include "graph/compose.hpp"
 #include "rewrite/rules.hpp"
 
@@ -82,6 +81,7 @@ bool becomes_rotary(const Known& g, const KernelOp& op, int x, int cos, int sin,
 
 }  // namespace
 
+/// exp(x - max(x)) / sum -> softmax(x).
 bool softmax(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::div || op.inputs.size() != 2) return false;
   const KernelOp* e = g.made_by(op.inputs[0], OpKind::exp);
@@ -99,6 +99,7 @@ bool softmax(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::softmax, {below->inputs[0]}, {.dim = dims[0]});
 }
 
+/// (a cos - b sin, b cos + a sin), a and b being the halves of x -> rotary(x, cos, sin).
 bool rotary_of_halves(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::concat || op.inputs.size() != 2 ||
       op.attributes.dim != static_cast<int>(g.shape(op.outputs[0]).size()) - 1)
@@ -123,6 +124,7 @@ bool rotary_of_halves(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// x cos + (-b, a) sin -> rotary(x, cos, sin).
 bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
@@ -142,6 +144,7 @@ bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// rotary(x, (c, c), (s, s)) -> rotary(x, c, s), and the same of an interleaved one.
 bool repeated_angles(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!is_rotary(op.kind)) return false;
   const auto once = [&](int t) { return op.kind == OpKind::rotary ? once_of(g, t) : expanded_once(g, t, true); };

@@ -1,4 +1,4 @@
-// Rules of elementwise functions and softmax: rules.hpp says what each does.
+// Rules of elementwise functions and softmax.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -85,12 +85,14 @@ int cubic_of(const Known& g, int z) {
 
 }  // namespace
 
+/// 1 / (1 + exp(-x)) -> sigmoid(x).
 bool sigmoid(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::pow || op.inputs.size() != 1 || op.attributes.scalar != -1) return false;
   const int x = below_sigmoid(g, op.inputs[0]);
   return x >= 0 && out.replace(op, OpKind::sigmoid, {x});
 }
 
+/// max(x, 0) and where(x < 0, 0, x) -> relu(x).
 bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.attributes.scalar != 0 || graph::is_integer(g.dtype(op.outputs[0]))) return false;
   if (op.kind == OpKind::maximum && op.inputs.size() == 1) return out.replace(op, OpKind::relu, {op.inputs[0]});
@@ -103,6 +105,7 @@ bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
          out.replace(op, OpKind::relu, {op.inputs[1]});
 }
 
+/// x (1 + tanh(c (x + k x^3))) / 2 -> gelu_tanh(x).
 bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul && op.kind != OpKind::mul_scalar && op.kind != OpKind::div) return false;
   for (const int t : product(g, op.outputs[0]).factors) {
@@ -116,6 +119,7 @@ bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// (-x) y -> -(x y).
 bool negative_factor(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
@@ -129,6 +133,7 @@ bool negative_factor(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// softmax(x) beside log_softmax(x) -> exp(log_softmax(x)).
 bool softmax_beside_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::softmax || g.dtype(op.inputs[0]) != DType::f32) return false;
   const bool beside = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
@@ -139,6 +144,7 @@ bool softmax_beside_logarithm(const Known& g, const KernelOp& op, Rewrite& out) 
   return out.replace(op, OpKind::exp, {log});
 }
 
+/// x sigmoid(x) and x / (1 + exp(-x)) -> silu(x).
 bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.inputs.size() != 2) return false;
   if (op.kind == OpKind::mul)
@@ -151,6 +157,7 @@ bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
          out.replace(op, OpKind::silu, {op.inputs[0]});
 }
 
+/// x x and x^2 -> square(x).
 bool square(const Known& g, const KernelOp& op, Rewrite& out) {
   const bool product = op.kind == OpKind::mul && op.inputs.size() == 2 && op.inputs[0] == op.inputs[1];
   const bool power = op.kind == OpKind::pow && op.inputs.size() == 1 && op.attributes.scalar == 2;
@@ -158,10 +165,12 @@ bool square(const Known& g, const KernelOp& op, Rewrite& out) {
          out.replace(op, OpKind::square, {op.inputs[0]});
 }
 
+/// x (-1) -> -x.
 bool negative(const Known&, const KernelOp& op, Rewrite& out) {
   return op.kind == OpKind::mul_scalar && op.attributes.scalar == -1 && out.replace(op, OpKind::neg, {op.inputs[0]});
 }
 
+/// x + (-y) -> x - y.
 bool difference(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {1, 0})
@@ -170,12 +179,14 @@ bool difference(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// x / s -> x (1 / s), exactly.
 bool exact_quotient(const Known& g, const KernelOp& op, Rewrite& out) {
   return op.kind == OpKind::div && op.inputs.size() == 1 && is_exact(op.attributes.scalar) &&
          !graph::is_integer(g.dtype(op.inputs[0])) &&
          out.replace(op, OpKind::mul_scalar, {op.inputs[0]}, {.scalar = 1 / op.attributes.scalar});
 }
 
+/// (x s) t -> x (s t), exactly.
 bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul_scalar) return false;
   const KernelOp* first = g.inner(op.inputs[0], OpKind::mul_scalar);
@@ -187,6 +198,7 @@ bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::mul_scalar, {first->inputs[0]}, {.scalar = s * t});
 }
 
+/// exp(x - logsumexp(x)) and exp(log_softmax(x)) -> softmax(x).
 bool softmax_of_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::exp || g.readers[op.inputs[0]] != 1) return false;
   if (const KernelOp* log = g.made_by(op.inputs[0], OpKind::log_softmax))

@@ -1,4 +1,4 @@
-// Rules of matmuls: rules.hpp says what each does.
+// Rules of matmuls.
 #include <algorithm>
 #include <numeric>
 
@@ -41,6 +41,7 @@ Rows rows_of(const Known& g, const KernelOp& op) {
 
 }  // namespace
 
+/// Scales a product instead of an operand: (s a) b -> s (a b).
 bool scale_after_product(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2 || !has_range(g.dtype(op.inputs[0]))) return false;
   for (const std::size_t i : {0, 1}) {
@@ -60,6 +61,7 @@ bool scale_after_product(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// Reads a matmul's operand before it is expanded: a expand(b) -> a b.
 bool broadcast_batches(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::matmul) return false;
   for (const std::size_t i : {0, 1}) {
@@ -79,6 +81,8 @@ bool broadcast_batches(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// Multiplies by groups of batches that share an operand instead of repeating it:
+/// a reshape(expand(b)) -> reshape(reshape(a) expand(b)).
 bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2) return false;
   const Shape &a = g.shape(op.inputs[0]), &b = g.shape(op.inputs[1]);
@@ -114,6 +118,7 @@ bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// Exchanges operands instead of transposing a product of transposed operands: (b a')' -> a b'.
 bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!exchanges(&op)) return false;
   const KernelOp* product = g.inner(op.inputs[0], OpKind::matmul, 2);
@@ -130,6 +135,7 @@ bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::matmul, in, product->attributes);
 }
 
+/// Multiplies by a whole weight once instead of by its parts: x w[i:j] -> (x w)[i:j].
 bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
   const Rows own = rows_of(g, op);
   if (own.weight < 0) return false;
@@ -154,6 +160,7 @@ bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::slice, {whole}, {.dim = last, .start = own.start, .end = own.end});
 }
 
+/// Scales after a cast to float32 instead of before it: cast(x s) -> cast(x) s.
 bool scale_after_cast(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::cast || op.attributes.dtype != DType::f32) return false;
   const KernelOp* scale = g.inner(op.inputs[0], OpKind::mul_scalar);
@@ -162,6 +169,7 @@ bool scale_after_cast(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::mul_scalar, {wide}, scale->attributes);
 }
 
+/// Takes columns before they are split into heads: reshape(x[i:j]) -> reshape(x)[k:l].
 bool slice_after_view(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape) return false;
   const KernelOp* part = g.made_by(op.inputs[0], OpKind::slice);

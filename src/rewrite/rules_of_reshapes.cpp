@@ -1,4 +1,4 @@
-// Rules of reshapes and expands beside elementwise operators: rules.hpp says what each does.
+// Rules of reshapes and expands beside elementwise operators.
 #include <algorithm>
 
 #include "graph/compose.hpp"
@@ -65,6 +65,7 @@ int on_views(const Known& g, int tensor, const KernelOp& view, Rewrite& out, int
 
 }  // namespace
 
+/// Reads an operand before it is expanded: f(x, expand(y)) -> f(x, y).
 bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind) || op.inputs.size() < 2) return false;
   const Shape& whole = g.shape(op.outputs[0]);
@@ -78,6 +79,7 @@ bool broadcast(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace_operands(op, in);
 }
 
+/// Applies an elementwise operator before dimensions are merged: f(reshape(x), w) -> reshape(f(x, reshape(w))).
 bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::is_elementwise(op.kind)) return false;
   const Shape& merged = g.shape(op.outputs[0]);
@@ -108,6 +110,7 @@ bool reshape_after(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::reshape, {made}, {.sizes = merged});
 }
 
+/// Reshapes or permutes inputs instead of what elementwise operators make of them: reshape(f(x)) -> f(reshape(x)).
 bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* made = g.producer[op.inputs[0]];

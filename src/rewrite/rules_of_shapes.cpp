@@ -1,4 +1,4 @@
-// Rules of views that move or cut dimensions, and of what reads them: rules.hpp says what each does.
+// Rules of views that move or cut dimensions, and of what reads them.
 #include <algorithm>
 
 #include "graph/compose.hpp"
@@ -61,6 +61,8 @@ bool views_a_matmul(const Known& g, int tensor) {
 
 }  // namespace
 
+/// Makes a permute that only moves dimensions of 1 a part of the reshape next to it, unless it exchanges the last two
+/// dimensions.
 bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind == OpKind::reshape) {
     const KernelOp* turned = g.made_by(op.inputs[0], OpKind::permute);
@@ -71,6 +73,7 @@ bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   return view && moves_ones(g, op) && out.replace(op, OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])});
 }
 
+/// Multiplies by a matrix instead of by a batch of one.
 bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2) return false;
   const Shape &a = g.shape(op.inputs[0]), &b = g.shape(op.inputs[1]);
@@ -82,6 +85,7 @@ bool batch_of_one(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace_operands(op, {op.inputs[0], matrix});
 }
 
+/// Multiplies before batches are merged: reshape(reshape(a) reshape(b)) -> a b.
 bool merged_batches(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape) return false;
   const KernelOp* product = g.inner(op.inputs[0], OpKind::matmul, 2);
@@ -101,6 +105,7 @@ bool merged_batches(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::matmul, in, product->attributes);
 }
 
+/// Slices before a view instead of after it: reshape(reshape(x)[i:j]) -> x[k:l].
 bool slice_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape) return false;
   const KernelOp* part = g.made_by(op.inputs[0], OpKind::slice);
@@ -119,6 +124,7 @@ bool slice_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
       {.dim = static_cast<int>(last), .start = part->attributes.start * each, .end = part->attributes.end * each});
 }
 
+/// Reads a concatenation's operand instead of the slice that is it.
 bool part_of_concat(const Known& g, const KernelOp& op, Rewrite& out) {
   std::vector<int> in = op.inputs;
   for (int& t : in) {
@@ -129,6 +135,7 @@ bool part_of_concat(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace_operands(op, in);
 }
 
+/// Expands a tensor instead of concatenating it with itself.
 bool repeated_concat(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::concat || op.inputs.size() < 2) return false;
   const int x = op.inputs[0];
@@ -136,6 +143,7 @@ bool repeated_concat(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::expand, {x}, {.sizes = g.shape(op.outputs[0])});
 }
 
+/// Adds a whole bias once instead of its parts: (a b)[i:j] + c[i:j] -> (a b + c)[i:j].
 bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
   const BiasedPart own = biased_part(g, op);
   if (own.product < 0) return false;
@@ -149,6 +157,7 @@ bool bias_in_parts(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::slice, {sum}, own.columns->attributes);
 }
 
+/// Reduces with keepdim, and drops the dimensions after that: sum(x) -> reshape(sum(x)).
 bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   const int made = op.outputs[0];
   if (!graph::reduces(op.kind) || op.attributes.keepdim || is_output(g.graph, made)) return false;
@@ -166,6 +175,7 @@ bool kept_dimensions(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::reshape, {wide}, {.sizes = g.shape(made)});
 }
 
+/// Reduces x instead of a permute of it.
 bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::reduces(op.kind)) return false;
   // Where dimensions are kept, the result is reshaped, which only what reshapes it anyway does not see.
@@ -198,6 +208,7 @@ bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])});
 }
 
+/// Reduces along a dimension instead of along the dimensions that a reshape splits it into.
 bool split_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   if (!graph::reduces(op.kind) || op.attributes.keepdim) return false;
   const KernelOp* view = g.made_by(op.inputs[0], OpKind::reshape);

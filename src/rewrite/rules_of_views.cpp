@@ -1,4 +1,4 @@
-// Rules of views and masks: rules.hpp says what each does.
+// Rules of views and masks.
 #include <algorithm>
 
 #include "graph/compose.hpp"
@@ -69,6 +69,7 @@ Attributes on_rank(const Step& step, std::size_t rank) {
 
 }  // namespace
 
+/// Reads x instead of a view or copy of it that changes nothing.
 bool identity(const Known& g, const KernelOp& op, Rewrite& out) {
   std::vector<int> in = op.inputs;
   for (int& t : in)
@@ -77,6 +78,7 @@ bool identity(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace_operands(op, in);
 }
 
+/// Makes one view of two: reshape(reshape(x)), permute(permute(x)).
 bool two_views(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
   const KernelOp* first = g.made_by(op.inputs[0], op.kind);
@@ -87,6 +89,8 @@ bool two_views(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, op.kind, first->inputs, a);
 }
 
+/// Runs operators on x instead of on a reshape of it, after which the result is reshaped back:
+/// reshape(f(reshape(x))) -> f(x).
 bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape) return false;
   std::vector<Step> steps;
@@ -132,6 +136,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
+/// Runs an operator before leading dimensions of 1 are added or removed instead of after that.
 bool leading_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   Step step = step_through(g, op);
   if (op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2) step = {&op, 0, 1};
@@ -153,6 +158,7 @@ bool leading_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::reshape, {made}, {.sizes = g.shape(op.outputs[0])});
 }
 
+/// Adds a bias before a view instead of after it: reshape(x) + reshape(b) -> reshape(x + b).
 bool bias_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::add || op.inputs.size() != 2) return false;
   for (const std::size_t i : {0, 1}) {
@@ -172,6 +178,7 @@ bool bias_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
+/// Makes one mask of two: mask(mask(x)).
 bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mask || op.inputs.size() != 1) return false;
   const KernelOp* first = g.inner(op.inputs[0], OpKind::mask);
