@@ -3,48 +3,33 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the bits of an f16 value. `x` must be representable.
-std::uint32_t half_bits(double x) {
-  const std::uint32_t sign = std::signbit(x) ? 0x8000 : 0;
+/// Returns the bits of x in a floating-point format of `bits` bits, which must be able to represent x. A NaN of 8 bits
+/// is positive: 0xff marks memory that was never written.
+std::uint32_t encoded(const Format& f, int bits, double x) {
+  const std::uint32_t sign = std::signbit(x) ? 1u << (bits - 1) : 0, one = 1u << f.mantissa;  // one: 1 in the exponent
+  const std::uint32_t infinite = (1u << (bits - 1)) - one;
   const double magnitude = std::fabs(x);
-  if (std::isnan(x)) return sign | 0x7e00;
-  if (std::isinf(x)) return sign | 0x7c00;
-  if (magnitude < 0x1p-14) return sign | static_cast<std::uint32_t>(magnitude * 0x1p24);
-  int exponent;
+  if (std::isnan(x)) return bits == 8 ? 0x7f : sign | infinite | one / 2;
+  if (std::isinf(x)) return sign | infinite;
+  if (magnitude < f.min_normal) return sign | static_cast<std::uint32_t>(magnitude / f.min_normal * one);
+  int exponent, least;
   const double fraction = std::frexp(magnitude, &exponent);  // in [1/2, 1)
-  return sign |
-         (static_cast<std::uint32_t>(exponent + 14) << 10 | (static_cast<std::uint32_t>(fraction * 0x1p11) & 0x3ff));
+  std::frexp(f.min_normal, &least);
+  return sign | ((exponent - least) * one + static_cast<std::uint32_t>(fraction * 2 * one));
 }
 
-/// Returns the value of f16 bits.
-double from_half(std::uint32_t bits) {
-  const int exponent = static_cast<int>(bits >> 10 & 0x1f);
-  const double fraction = bits & 0x3ff;
-  double magnitude = exponent == 0 ? fraction * 0x1p-24 : std::ldexp(fraction + 0x400, exponent - 25);
-  if (exponent == 31)
-    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-/// Returns the bits of an e4m3 value; `x` must be representable. The smallest normal exponent of e4m3 is -6,
-/// and its largest exponent has a NaN in place of infinity.
-std::uint32_t e4m3_bits(double x) {
-  const std::uint32_t sign = std::signbit(x) ? 0x80 : 0;
-  const double magnitude = std::fabs(x);
-  if (std::isnan(x)) return 0x7f;  // 0xff marks memory that was never written
-  if (magnitude < 0x1p-6) return sign | static_cast<std::uint32_t>(magnitude * 0x1p9);
-  int exponent;
-  const double fraction = std::frexp(magnitude, &exponent);  // in [1/2, 1)
-  return sign | (static_cast<std::uint32_t>(exponent + 6) << 3 | (static_cast<std::uint32_t>(fraction * 0x1p4) & 7));
-}
-
-/// Returns the value of e4m3 bits.
-double from_e4m3(std::uint32_t bits) {
-  const int exponent = static_cast<int>(bits >> 3 & 0xf);
-  const double fraction = bits & 7;
-  if ((bits & 0x7f) == 0x7f) return std::numeric_limits<double>::quiet_NaN();
-  const double magnitude = exponent == 0 ? fraction * 0x1p-9 : std::ldexp(fraction + 8, exponent - 10);
-  return bits & 0x80 ? -magnitude : magnitude;
+/// Returns the value of `bits` bits in a floating-point format. The greatest exponent of e4m3 is of numbers, except for
+/// one NaN; that of other formats is of infinity and NaN.
+double decoded(const Format& f, int bits, std::uint32_t x) {
+  const std::uint32_t one = 1u << f.mantissa, infinite = (1u << (bits - 1)) - one, fraction = x & (one - 1);
+  const int exponent = static_cast<int>((x & infinite) >> f.mantissa);
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(f.overflow) && (x & infinite) == infinite && fraction == one - 1) return nan;
+  double magnitude =
+      exponent == 0 ? fraction * f.min_normal / one : std::ldexp((fraction + one) * f.min_normal / one, exponent - 1);
+  if (!std::isnan(f.overflow) && (x & infinite) == infinite)
+    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : nan;
+  return x >> (bits - 1) ? -magnitude : magnitude;
 }
 
 double within(double x, double minimum, double greatest) {
@@ -52,6 +37,25 @@ double within(double x, double minimum, double greatest) {
 }
 
 }  // namespace
+
+int bits(DType dtype) { return row(dtype).bits; }
+
+std::int64_t bytes_of(std::int64_t elements, DType dtype) { return (elements * bits(dtype) + 7) / 8; }
+
+int elements_in(std::int64_t bytes, DType dtype) { return static_cast<int>(8 * bytes / bits(dtype)); }
+
+int whole_bytes(DType dtype) {
+  if (bits(dtype) % 8 != 0) fault("{} has elements of {} bits, which are no whole bytes", name(dtype), bits(dtype));
+  return bits(dtype) / 8;
+}
+
+std::string_view name(DType dtype) { return row(dtype).name; }
+
+std::vector<DType> all_dtypes() {
+  std::vector<DType> all;
+  for (std::size_t i = 0; i < std::size(dtype_rows); ++i) all.push_back(static_cast<DType>(i));
+  return all;
+}
 
 double cast_number(double x, const Attributes& a) {
   const Format f = format(a.dtype);
@@ -73,21 +77,17 @@ void round_to(DType dtype, double* values, std::int64_t count) {
 
 std::uint32_t to_bits(DType dtype, double x) {
   const double y = round_to(dtype, x);
-  if (dtype == DType::f16) return half_bits(y);
-  if (dtype == DType::e4m3) return e4m3_bits(y);
-  if (dtype == DType::e5m2) return y != y ? 0x7f : half_bits(y) >> 8;
   if (is_integer(dtype))
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(y)) & (dtype == DType::int8 ? 0xff : ~0u);
-  const std::uint32_t wide = std::bit_cast<std::uint32_t>(static_cast<float>(y));
-  return dtype == DType::f32 ? wide : wide >> 16;
+  if (dtype == DType::f32 || dtype == DType::bf16)
+    return std::bit_cast<std::uint32_t>(static_cast<float>(y)) >> (32 - graph::bits(dtype));
+  return encoded(format(dtype), graph::bits(dtype), y);
 }
 
 double from_bits(DType dtype, std::uint32_t bits) {
-  if (dtype == DType::f16) return from_half(bits & 0xffff);
-  if (dtype == DType::e4m3) return from_e4m3(bits & 0xff);
-  if (dtype == DType::e5m2) return from_half((bits & 0xff) << 8);
   if (is_integer(dtype)) return wrapped(bits, graph::bits(dtype));
-  return std::bit_cast<float>(dtype == DType::f32 ? bits : bits << 16);
+  if (dtype == DType::f32 || dtype == DType::bf16) return std::bit_cast<float>(bits << (32 - graph::bits(dtype)));
+  return decoded(format(dtype), graph::bits(dtype), bits & ((1u << graph::bits(dtype)) - 1));
 }
 
 }  // namespace zellige::graph

@@ -24,26 +24,24 @@ struct Format {
   int integer_bits = 0;                                       // width of an integer; 0: a binary floating-point format
 };
 
-/// Returns the parameters of a dtype's number format.
-constexpr Format format(DType dtype) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  switch (dtype) {
-    case DType::f16:
-      return {10, 0x1p-14, 65504.0};
-    case DType::bf16:
-      return {7, 0x1p-126, 0x1.fep127};
-    case DType::e4m3:
-      return {3, 0x1p-6, 448.0, std::numeric_limits<double>::quiet_NaN()};
-    case DType::e5m2:
-      return {2, 0x1p-14, 57344.0};
-    case DType::int8:
-      return {7, 1, 127, infinity, 8};
-    case DType::int32:
-      return {31, 1, 2147483647, infinity, 32};
-    default:
-      return {23, 0x1p-126, 0x1.fffffep127};
-  }
-}
+/// A row of the table of element types.
+struct DTypeRow {
+  std::string_view name;
+  int bits;  // size of an element
+  Format format;
+};
+inline constexpr DTypeRow dtype_rows[] = {
+    // in the order of DType
+    {"f16", 16, {10, 0x1p-14, 65504.0}},
+    {"bf16", 16, {7, 0x1p-126, 0x1.fep127}},
+    {"f32", 32, {23, 0x1p-126, 0x1.fffffep127}},
+    {"e4m3", 8, {3, 0x1p-6, 448.0, std::numeric_limits<double>::quiet_NaN()}},
+    {"e5m2", 8, {2, 0x1p-14, 57344.0}},
+    {"int8", 8, {.mantissa = 7, .min_normal = 1, .greatest = 127, .integer_bits = 8}},
+    {"int32", 32, {.mantissa = 31, .min_normal = 1, .greatest = 2147483647, .integer_bits = 32}},
+};
+constexpr const DTypeRow& row(DType dtype) { return dtype_rows[static_cast<std::size_t>(dtype)]; }
+constexpr const Format& format(DType dtype) { return row(dtype).format; }
 
 /// Returns the low `bits` bits of an integer, interpreted in two's complement. `bits` is 8 or 32.
 inline double wrapped(std::int64_t x, int bits) {
