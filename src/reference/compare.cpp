@@ -5,21 +5,17 @@
 namespace zellige::graph {
 
 Tolerance tolerance(DType dtype) {
-  switch (dtype) {
-    case DType::f16:
-      return {.norm = 2.5e-4, .element = 3 * 0x1p-10, .step = 3 * 0x1p-24, .unit = 0x1p-10};
-    case DType::bf16:
-      return {.norm = 2e-3, .element = 3 * 0x1p-7, .unit = 0x1p-7};
-    case DType::e4m3:
-      return {.norm = 8e-3, .element = 3 * 0x1p-3, .step = 3 * 0x1p-9, .unit = 0x1p-3};
-    case DType::e5m2:
-      return {.norm = 1.6e-2, .element = 3 * 0x1p-2, .step = 3 * 0x1p-16, .unit = 0x1p-2};
-    case DType::int8:
-    case DType::int32:
-      return {.norm = 0, .element = 0, .floor = 0};
-    default:
-      return {.norm = 3e-6, .element = 3e-5, .floor = 1e-2, .unit = 0x1p-23};
-  }
+  constexpr Tolerance rows[] = {
+      // in the order of DType
+      {.norm = 2.5e-4, .element = 3 * 0x1p-10, .step = 3 * 0x1p-24, .unit = 0x1p-10},
+      {.norm = 2e-3, .element = 3 * 0x1p-7, .unit = 0x1p-7},
+      {.norm = 3e-6, .element = 3e-5, .floor = 1e-2, .unit = 0x1p-23},
+      {.norm = 8e-3, .element = 3 * 0x1p-3, .step = 3 * 0x1p-9, .unit = 0x1p-3},
+      {.norm = 1.6e-2, .element = 3 * 0x1p-2, .step = 3 * 0x1p-16, .unit = 0x1p-2},
+      {.norm = 0, .element = 0, .floor = 0},
+      {.norm = 0, .element = 0, .floor = 0},
+  };
+  return rows[static_cast<std::size_t>(dtype)];
 }
 
 Tolerance close_tolerance(DType dtype) {
