@@ -4,6 +4,7 @@
 #include <array>
 #include <cfloat>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "graph/elementwise.hpp"
@@ -12,6 +13,7 @@
 #include "graph/rows.hpp"
 #include "reference/array.hpp"
 #include "reference/gemm.hpp"
+#include "reference/parallel.hpp"
 
 namespace zellige::graph {
 
@@ -66,13 +68,18 @@ void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Opera
   });
 }
 
-/// Computes a batched matmul without a bias.
-void matmul(const Operand& a, const Operand& b, const Result& c) {
+/// Computes a batched matmul without a bias, in parallel over tiles of the result.
+void matmul(const Operand& a, const Operand& b, const Result& c, int threads) {
   const Matrices of = matrices(a.shape, b.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
   const Batches batches(of);
-  for (std::int64_t i = 0; i < batches.count(); ++i)
-    gemm(m, n, k, a.values + batches.a[i] * m * k, k, b.values + batches.b[i] * k * n, n, c.values + i * m * n, n);
+  constexpr std::int64_t rows = 128, columns = 480;
+  const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
+  parallel_for(batches.count() * down * across, threads, [&](std::int64_t task, int) {
+    const std::int64_t j = task % across * columns, i = task / across % down * rows, t = task / (across * down);
+    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values + (batches.a[t] * m + i) * k, k,
+         b.values + batches.b[t] * k * n + j, n, c.values + (t * m + i) * n + j, n);
+  });
 }
 
 /// Returns the shapes of operands or results.
@@ -173,10 +180,6 @@ std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
   return at;
 }
 
-void add_bias(const Operand& bias, const Result& y) {
-  broadcast({y.shape, y.values}, bias, y, [](double product, double b) { return product + b; });
-}
-
 Batches::Batches(const Matrices& m) {
   // Returns the batch dimensions of a matmul operand's shape. They broadcast like an elementwise operator's
   // operands, with matrices as elements.
@@ -241,7 +244,7 @@ void fold(const Monoid& monoid, const Operand& x, int dim, bool squares, const R
 }
 
 void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const std::vector<Result>& out,
-              DType dtype) {
+              DType dtype, int threads) {
   const Operand& x = in[0];
   const Result& y = out[0];
   if (is_elementwise(kind)) {
@@ -256,11 +259,11 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else if (kind == OpKind::matmul) {
     if (attributes.tf32) {
       const std::vector<double> a = in_tf32(x), b = in_tf32(in[1]);
-      matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y);
+      matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y, threads);
     } else {
-      matmul(x, in[1], y);
+      matmul(x, in[1], y, threads);
     }
-    if (in.size() > 2) add_bias(in[2], y);
+    if (in.size() > 2) broadcast({y.shape, y.values}, in[2], y, std::plus());
   } else if (names_rows(kind)) {
     evaluate_rows(kind, attributes, in, y);
   } else if (kind == OpKind::reduction || is_primitive_fold(kind, attributes)) {

@@ -26,9 +26,9 @@ struct Result {
 
 /// Evaluates an operator and writes its results. `dtype` is the dtype of the operands; values of an integer
 /// dtype must be integers. Throws Error for operators that need a loop, a block or a caller's memory:
-/// accumulators, reduction_max, custom, input and output.
+/// accumulators, reduction_max, custom, input and output. A matmul uses `threads` threads.
 void evaluate(OpKind, const Attributes&, const std::vector<Operand>&, const std::vector<Result>&,
-              DType dtype = DType::f32);
+              DType dtype = DType::f32, int threads = 1);
 
 /// Reduces x along `dim` and joins the results to y: y[..., j, ...] and f(x[..., j + k to, ...]) over all k. `to` is
 /// y's extent along `dim`; f is the square if `squares`, otherwise the identity. If `dim` is -1, joins x and y element by
@@ -130,9 +130,6 @@ struct Batches {
   std::vector<std::int64_t> a, b;  // per batch of the result
   std::int64_t count() const { return static_cast<std::int64_t>(a.size()); }
 };
-
-/// Adds a bias to y, in place; the bias broadcasts to y.
-void add_bias(const Operand& bias, const Result& y);
 
 /// Returns an operand's values rounded to tf32, as a matmul with `tf32` reads them.
 std::vector<double> in_tf32(const Operand&);

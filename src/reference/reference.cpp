@@ -4,13 +4,11 @@
 
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
-#include "graph/matrices.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "graph/where.hpp"
 #include "reference/block_reference.hpp"
 #include "reference/evaluate.hpp"
-#include "reference/gemm.hpp"
 #include "reference/masked.hpp"
 #include "reference/noise.hpp"
 #include "reference/parallel.hpp"
@@ -38,20 +36,6 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
   Magnitude m;
   for (const Magnitude& part : parts) m = join(m, part);
   return m;
-}
-
-/// Computes a batched matmul without a bias, in parallel over tiles of the result.
-void matmul(const Array& a, const Array& b, Array& c, int threads) {
-  const Matrices of = matrices(a.shape, b.shape);
-  const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
-  const Batches batches(of);
-  constexpr std::int64_t rows = 128, columns = 480;
-  const std::int64_t down = (m + rows - 1) / rows, across = (n + columns - 1) / columns;
-  parallel_for(batches.count() * down * across, threads, [&](std::int64_t task, int) {
-    const std::int64_t j = task % across * columns, i = task / across % down * rows, t = task / (across * down);
-    gemm(std::min(rows, m - i), std::min(columns, n - j), k, a.values.data() + (batches.a[t] * m + i) * k, k,
-         b.values.data() + batches.b[t] * k * n + j, n, c.values.data() + (t * m + i) * n + j, n);
-  });
 }
 
 /// Divides an operator along its first dimension into independent parts. That is possible if it is
@@ -99,37 +83,20 @@ struct Parts {
   std::int64_t extent = 1, step = 1;
 };
 
-Operand operand(const Array& a) { return {a.shape, a.values.data()}; }
-
-std::vector<Operand> operands(const std::vector<const Array*>& in) {
-  std::vector<Operand> all;
-  for (const Array* a : in) all.push_back(operand(*a));
-  return all;
-}
-
 /// Divides an operator along its first dimension into parts that can be computed independently (see Parts),
 /// and calls body(part) for each part, on `threads` threads.
 template <class Body>
 void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out, int threads,
                const Body& body) {
-  const std::vector<Operand> from = operands(in);
+  std::vector<Operand> from;
   std::vector<Shape> shapes;
+  for (const Array* a : in) from.push_back({a->shape, a->values.data()});
   for (const Array* a : out) shapes.push_back(a->shape);
   const Parts parts(op, from, shapes);
   parallel_for(parts.count(), threads, [&](std::int64_t p, int) {
     Parts::Part part;
     parts.part(p, part);
     body(part);
-  });
-}
-
-/// Evaluates a kernel-level operator, in parallel over its independent parts.
-void evaluate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
-              int threads) {
-  each_part(op, in, out, threads, [&](const Parts::Part& part) {
-    std::vector<Result> results;
-    for (std::size_t o = 0; o < out.size(); ++o) results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
-    evaluate(op.kind, op.attributes, part.in, results, dtype);
   });
 }
 
@@ -197,24 +164,21 @@ bool representable(DType dtype, const Array& a) {
   return same;
 }
 
-/// Computes the results of an operator of the kernel level that is not custom, from operands of dtype `dtype`. `round`:
-/// see ReferenceOptions.
+/// Computes the results of an operator of the kernel level that is not custom, from operands of dtype `dtype`, in
+/// parallel over its independent parts. `round`: see ReferenceOptions.
 void compute(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
              bool round, int threads) {
-  if (op.kind == OpKind::matmul && op.attributes.tf32 && round) {
-    const auto rounded = [](const Array& a) { return Array{a.shape, in_tf32(operand(a))}; };
-    matmul(rounded(*in[0]), rounded(*in[1]), *out[0], threads);
-    if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
-  } else if (op.kind == OpKind::matmul) {
-    matmul(*in[0], *in[1], *out[0], threads);
-    if (in.size() > 2) add_bias(operand(*in[2]), {out[0]->shape, out[0]->values.data()});
-    if (is_integer(dtype))
-      for (double& v : out[0]->values) v = wrapped(static_cast<std::int64_t>(v), 32);
-  } else if (op.kind == OpKind::cast && !round && !is_integer(op.attributes.dtype)) {
+  if (op.kind == OpKind::cast && !round && !is_integer(op.attributes.dtype)) {
     out[0]->values = in[0]->values;
-  } else {
-    evaluate(op, dtype, in, out, threads);
+    return;
   }
+  Attributes attributes = op.attributes;
+  attributes.tf32 = attributes.tf32 && round;
+  each_part(op, in, out, threads, [&](const Parts::Part& part) {
+    std::vector<Result> results;
+    for (std::size_t o = 0; o < out.size(); ++o) results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
+    evaluate(op.kind, attributes, part.in, results, dtype, threads);
+  });
 }
 
 /// Sets in `r` the error bounds of an operator's results, and, in a run with random rounding, changes the results by
