@@ -34,6 +34,13 @@ class Steps {
                {.dim = static_cast<int>(shape.size()) - 1, .start = second ? n : 0, .end = second ? 2 * n : n});
   }
   int joined(int x, int y) { return add(OpKind::concat, {x, y}, {.dim = dims_[0]}); }
+  /// Appends steps that transpose each row of x, of shape `shape`, as a matrix with `columns` columns.
+  int transposed_rows(int x, const Shape& shape, std::int64_t columns) {
+    const std::int64_t n = shape.back();
+    x = add(OpKind::reshape, {x}, {.sizes = {size(shape) / n, n / columns, columns}});
+    x = add(OpKind::permute, {x}, {.sizes = {0, 2, 1}});
+    return add(OpKind::reshape, {x}, {.sizes = shape});
+  }
   /// Appends steps that compute the mean of x over the reduced dimensions, and returns the index of the mean.
   /// With n elements along these dimensions, the sum is divided by n, as in PyTorch: multiplication by a rounded
   /// 1/n would make the mean of equal numbers differ from these numbers. If n is a power of two, the sum is
@@ -139,16 +146,25 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
       scaled(s.binary(OpKind::div, off, s.unary(OpKind::sqrt, variance)));
       break;
     }
-    case OpKind::rotary: {
-      const int first = s.half(x, shape, false), second = s.half(x, shape, true);
+    case OpKind::rotary:
+    case OpKind::rotary_interleaved: {
+      const bool interleaved = kind == OpKind::rotary_interleaved;
+      const bool each = operands[1].back() == shape.back();  // a cosine and a sine for each element, not for each pair
+      const auto in_halves = [&](int t) { return interleaved ? s.transposed_rows(t, operands[t], 2) : t; };
+      const int halves = in_halves(x);
+      const int first = s.half(halves, shape, false), second = s.half(halves, shape, true);
       int cos[] = {1, 1}, sin[] = {2, 2};
-      if (operands[1].back() == shape.back())  // a cosine and a sine for each element, not for each pair
-        for (const bool h : {false, true}) cos[h] = s.half(1, operands[1], h), sin[h] = s.half(2, operands[2], h);
+      if (each) {
+        const int all_cos = in_halves(1), all_sin = in_halves(2);
+        for (const bool h : {false, true})
+          cos[h] = s.half(all_cos, operands[1], h), sin[h] = s.half(all_sin, operands[2], h);
+      }
       const int left =
           s.binary(OpKind::sub, s.binary(OpKind::mul, first, cos[0]), s.binary(OpKind::mul, second, sin[0]));
       const int right =
           s.binary(OpKind::add, s.binary(OpKind::mul, second, cos[1]), s.binary(OpKind::mul, first, sin[1]));
-      s.joined(left, right);
+      const int joined = s.joined(left, right);
+      if (interleaved) s.transposed_rows(joined, shape, shape.back() / 2);
       break;
     }
     default:

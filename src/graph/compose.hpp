@@ -29,8 +29,8 @@ bool is_composed(OpKind);
 /// along one dimension, with keepdim.
 bool is_primitive_fold(OpKind, const Attributes&);
 
-/// Returns the steps of a composite operator. `operands` are shapes that infer_shapes() accepts. Throws Error
-/// if the operator is not composite.
+/// Returns the steps of a composite operator, or of rotary_interleaved, which kernels compute at once. `operands` are
+/// shapes that infer_shapes() accepts. Throws Error for other operators.
 std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
 /// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. For a norm, these

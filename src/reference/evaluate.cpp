@@ -95,25 +95,6 @@ void composed(OpKind kind, const Attributes& attributes, const std::vector<Opera
   std::copy_n(e.values.back().values, size(y.shape), y.values);
 }
 
-/// Evaluates a rotary embedding with interleaved pairs. Reorders the pairs to halves, evaluates the form with
-/// halves, and reorders the result.
-void interleaved(const std::vector<Operand>& in, const Result& y) {
-  const std::int64_t n = y.shape.back();
-  std::vector<std::vector<double>> halves;
-  std::vector<Operand> operands;
-  for (const Operand& x : in) {
-    if (x.shape.back() != n) {
-      operands.push_back(x);
-      continue;
-    }
-    halves.emplace_back(size(x.shape));
-    halves_of_pairs(n, size(x.shape), x.values, halves.back().data());
-    operands.push_back({x.shape, halves.back().data()});
-  }
-  const Evaluation e(OpKind::rotary, {}, operands);
-  pairs_of_halves(n, size(y.shape), e.values.back().values, y.values);
-}
-
 /// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
 void wrap(const Result& y) {
   const std::int64_t n = size(y.shape);
@@ -269,12 +250,10 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else if (kind == OpKind::reduction || is_primitive_fold(kind, attributes)) {
     std::fill_n(y.values, size(y.shape), monoid_of(kind).identity);
     fold(monoid_of(kind), x, attributes.dim, false, y);
-  } else if (is_composed(kind)) {
+  } else if (is_composed(kind) || kind == OpKind::rotary_interleaved) {
     composed(kind, attributes, in, y);
   } else if (is_view(kind)) {
     copy_view(kind, attributes, x.shape, x.values, y.shape, y.values);
-  } else if (kind == OpKind::rotary_interleaved) {
-    interleaved(in, y);
   } else if (kind == OpKind::mask) {
     const auto fill = static_cast<double>(static_cast<float>(attributes.value));
     apply_mask(attributes, y.shape, x.values, fill, y.values);

@@ -75,24 +75,6 @@ void copy_view(OpKind kind, const Attributes& attributes, const Shape& from, con
   }
 }
 
-// A rotary embedding has two conventions, for rows of n numbers. Halves (Llama, GPT-NeoX): a pair is elements k and
-// k + n/2 of a row. Interleaved (GPT-J): elements 2k and 2k + 1.
-
-/// Reorders x, in which pairs are interleaved, to y, in which pairs are in halves. Rows have n numbers;
-/// `count` is the number of elements of x.
-template <class Number>
-void halves_of_pairs(std::int64_t n, std::int64_t count, const Number* x, Number* y) {
-  for (std::int64_t row = 0; row < count; row += n)
-    for (std::int64_t i = 0; i < n; ++i) y[row + i / 2 + i % 2 * (n / 2)] = x[row + i];
-}
-
-/// The inverse: reorders pairs in halves to interleaved ones.
-template <class Number>
-void pairs_of_halves(std::int64_t n, std::int64_t count, const Number* x, Number* y) {
-  for (std::int64_t row = 0; row < count; row += n)
-    for (std::int64_t i = 0; i < n; ++i) y[row + i] = x[row + i / 2 + i % 2 * (n / 2)];
-}
-
 /// Finds the operands' elements for each row of a result, by NumPy's broadcasting rules: dimensions count
 /// from the last, and a missing one or one of extent 1 is repeated. A row runs along the last dimension.
 class Broadcast {

@@ -190,25 +190,6 @@ void composed(OpKind kind, const Attributes& attributes, DType dtype, const std:
   std::copy_n(errors.back(), size(e.shapes.back()), error);
 }
 
-/// Computes the error bounds of a rotary embedding with interleaved pairs: reorders the pairs to halves,
-/// computes the bounds for halves, and reorders the bounds back.
-void interleaved(DType dtype, const std::vector<Uncertain>& in, const Shape& y, double* error) {
-  const std::int64_t n = y.back(), count = size(y);
-  std::deque<std::vector<double>> halves;
-  const auto moved = [&](const Shape& shape, const double* x) {
-    if (shape.back() != n) return x;
-    std::vector<double>& to = halves.emplace_back(size(shape));
-    halves_of_pairs(n, size(shape), x, to.data());
-    return static_cast<const double*>(to.data());
-  };
-  std::vector<Uncertain> operands;
-  for (const Uncertain& x : in)
-    operands.push_back({{x.at.shape, moved(x.at.shape, x.at.values)}, moved(x.at.shape, x.error)});
-  std::vector<double> of_halves(count);
-  composed(OpKind::rotary, {}, dtype, operands, of_halves.data());
-  pairs_of_halves(n, count, of_halves.data(), error);
-}
-
 /// Computes the error bounds of y, in which the elements of x along `dim` are joined in float32, one after another.
 void joined_error(const Monoid& monoid, const Uncertain& x, int dim, const Operand& y, double* error) {
   const Around from(x.at.shape, dim);
@@ -361,10 +342,8 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
       logsumexp_error(x, attributes.dim, out[0], errors[0]);
     else
       joined_error(monoid, x, attributes.dim, out[0], errors[0]);
-  } else if (is_composed(kind)) {
+  } else if (is_composed(kind) || kind == OpKind::rotary_interleaved) {
     composed(kind, attributes, dtype, in, errors[0]);
-  } else if (kind == OpKind::rotary_interleaved) {
-    interleaved(dtype, in, out[0].shape, errors[0]);
   } else if (kind == OpKind::mask) {  // the fill value is exact
     apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
     if (in.size() > 1) apply_lengths(attributes, x.at.shape, in[1].at.shape, in[1].at.values, 0.0, errors[0]);

@@ -126,7 +126,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     const graph::Monoid& of = graph::monoid_of(kind);
     y.at.assign(y.at.size(), a.constant(of.identity));
     fold(a, of, x, attributes.dim, false, y);
-  } else if (graph::is_composed(kind)) {
+  } else if (graph::is_composed(kind) || kind == OpKind::rotary_interleaved) {
     std::vector<graph::Shape> shapes;
     for (const auto* operand : in) shapes.push_back(operand->shape);
     const std::vector<graph::Step> steps = graph::compose(kind, attributes, shapes);
@@ -142,18 +142,6 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     y.at = values.back().at;
   } else if (graph::is_view(kind)) {
     graph::copy_view(kind, attributes, x.shape, x.at.data(), y.shape, y.at.data());
-    // After reordering pairs as halves, this is the operator `rotary`.
-  } else if (kind == OpKind::rotary_interleaved) {
-    const std::int64_t n = y.shape.back();
-    std::vector<ValuesOf<A>> halves;
-    for (const auto* operand : in) {
-      halves.push_back(*operand);
-      if (operand->shape.back() == n)
-        graph::halves_of_pairs(n, graph::size(operand->shape), operand->at.data(), halves.back().at.data());
-    }
-    ValuesOf<A> z = y;
-    evaluate_op(a, OpKind::rotary, attributes, {&halves[0], &halves[1], &halves[2]}, {&z});
-    graph::pairs_of_halves(n, graph::size(y.shape), z.at.data(), y.at.data());
   } else if (kind == OpKind::mask) {
     const auto fill = a.constant(static_cast<double>(static_cast<float>(attributes.value)));
     graph::apply_mask(attributes, y.shape, x.at.data(), fill, y.at.data());
