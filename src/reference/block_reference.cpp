@@ -52,26 +52,6 @@ Program make_program(const BlockGraph& block, const std::vector<const Array*>& i
   return p;
 }
 
-/// Calls copy(offset in the tensor, offset in the tile, count) for each row (last dimension) of a tile that
-/// begins at the coordinates `origin` of a dense row-major tensor. Skips elements beyond the tensor's end.
-template <class Copy>
-void copy_tile(const Shape& whole, const Shape& tile, const Shape& origin, const Copy& copy) {
-  const Strides steps = row_major(whole);
-  const std::size_t rank = tile.size();
-  const std::int64_t n = tile[rank - 1], rows = size(tile) / n;
-  const std::int64_t inside = std::min(n, whole[rank - 1] - origin[rank - 1]);
-  for (std::int64_t row = 0; row < rows && inside > 0; ++row) {
-    std::int64_t rest = row, at = origin[rank - 1];
-    bool within = true;
-    for (std::size_t d = rank - 1; d-- > 0;) {
-      within = within && origin[d] + rest % tile[d] < whole[d];
-      at += (origin[d] + rest % tile[d]) * steps[d];
-      rest /= tile[d];
-    }
-    if (within) copy(at, row * n, inside);
-  }
-}
-
 /// Runs blocks of a custom operator's grid, one at a time. Each thread has a worker of its own.
 class Worker {
  public:

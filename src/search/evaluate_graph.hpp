@@ -49,30 +49,15 @@ class BlockRun {
   }
 
  private:
-  /// Calls copy(w, t) for each element of the tile whose first element is at `origin` in the tensor: w is the element's
-  /// row-major index in the tensor, t its index in the tile. Elements outside the tensor are skipped.
-  template <class Copy>
-  static void each_of_tile(const graph::Shape& whole, const graph::Shape& tile, const graph::Shape& origin,
-                           const Copy& copy) {
-    const graph::Strides steps = graph::row_major(whole);
-    for (std::int64_t i = 0; i < graph::size(tile); ++i) {
-      std::int64_t rest = i, at = 0;
-      bool within = true;
-      for (std::size_t d = tile.size(); d-- > 0; rest /= tile[d]) {
-        within = within && origin[d] + rest % tile[d] < whole[d];
-        at += (origin[d] + rest % tile[d]) * steps[d];
-      }
-      if (within) copy(at, i);
-    }
-  }
-
   /// Loads the tile that block `block` reads in one iteration. Elements beyond the end of the tensor are set to 0.
   void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
     const Values<N>& whole = *inputs_[op.kernel_tensor];
     Values<N>& tile = tiles_[op.outputs[0]];
     const graph::Shape origin = graph::tile_origin(op, tile.shape, block, iteration, b_.loop);
     if (!op.attributes.sizes.empty()) tile.at.assign(tile.at.size(), a_.integer(0));
-    each_of_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t) { tile.at[t] = whole.at[w]; });
+    graph::copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+      std::copy_n(&whole.at[w], n, &tile.at[t]);
+    });
   }
 
   /// Stores the tile that thread block `block` has computed. Elements beyond the end of the tensor are not stored.
@@ -80,7 +65,9 @@ class BlockRun {
     Values<N>& whole = *outputs_[op.kernel_tensor];
     const Values<N>& tile = tiles_[op.inputs[0]];
     if (const std::optional<graph::Shape> origin = graph::stored_at(op, tile.shape, block))
-      each_of_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t) { whole.at[w] = tile.at[t]; });
+      graph::copy_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+        std::copy_n(&tile.at[t], n, &whole.at[w]);
+      });
   }
 
   /// Evaluates an operator of the block that is no accumulator and no store. `state`: what it keeps between iterations.
