@@ -203,7 +203,6 @@ int Field::sign(const FieldNumber& x) {
 }
 
 void Field::decide(FieldNumber& z, const FieldNumber& by) {
-  took_order = true;
   z.decisions = sets_.join(z.decisions, by.decisions);
   if (!by.constant) z.decisions = sets_.join(z.decisions, sets_.single(std::min(by.p, p_ - by.p)));
 }

@@ -127,8 +127,8 @@ class Field {
   /// differently, as < and <= do.
   bool ties_clash() const;
 
-  bool took_exp = false, took_unknown = false, took_order = false;  // operators of these kinds occurred
-  double steps = 0;  // number of operations so far; those of a matmul count less
+  bool took_exp = false, took_unknown = false;  // operators of these kinds occurred
+  double steps = 0;                             // number of operations so far; those of a matmul count less
   // Largest degree of the arguments of exp and unknown functions; number of such calls.
   double argument_degree = 0, calls = 0;
 
@@ -189,6 +189,7 @@ class Field {
   bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;
   /// Returns whether x < y, or nullopt if that is not certain.
   std::optional<bool> certainly_less(const FieldNumber& x, const FieldNumber& y) const;
+  FieldNumber unknown_less(const FieldNumber& x, const FieldNumber& y, std::uint64_t key);  // of unknown()
   FieldNumber greater(const FieldNumber& x, const FieldNumber& y);  // ordered: returns the larger
   /// Returns the maximum with this normal form. The maximum's other properties, such as the conditions under
   /// which it is not NaN, are copied from `like`.

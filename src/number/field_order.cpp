@@ -92,7 +92,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
     }
     size_p = root(squares_p, p_), size_q = root(squares_q, q_);
     z.decisions = sets_.join(z.decisions, sets_.single(std::min(squares_p, p_ - squares_p)));
-    z.rooted = true, took_order = true;
+    z.rooted = true;
     z.signs = static_cast<float>(count(z.decisions));
     z.sign_denominator = 0;
   }
@@ -222,12 +222,9 @@ FieldNumber Field::abs(const FieldNumber& x) {
   if (within(x.may, below | zero)) return neg(x);
   FieldNumber z = max(x, neg(x));
   if (z.kind != Kind::number) return z;
-  if (within(z.may, zero | above) || sides()) {
-    z.may = static_cast<std::uint8_t>((x.may & zero) | above);
-    return z;
-  }
+  const bool known = within(z.may, zero | above) || sides();
   z.may = static_cast<std::uint8_t>((x.may & zero) | above);
-  if (!x.fragile) roots_.try_emplace(z.p, mul(x, x));
+  if (!known && !x.fragile) roots_.try_emplace(z.p, mul(x, x));
   return z;
 }
 
@@ -247,6 +244,14 @@ bool Field::ties_clash() const {
     const auto [a, b] = entry.second;
     return (a | b) == 3;
   });
+}
+
+FieldNumber Field::unknown_less(const FieldNumber& x, const FieldNumber& y, std::uint64_t key) {
+  FieldNumber z = unknown(Unknown::less, sub(y, x), key);
+  z.domain = Sets::empty, z.fragile = false;
+  z.boolean = z.whole = z.piecewise = true;
+  z.may = zero | above;
+  return z;
 }
 
 FieldNumber Field::less(const FieldNumber& x, const FieldNumber& y) {
@@ -272,14 +277,8 @@ FieldNumber Field::less(const FieldNumber& x, const FieldNumber& y) {
     if (s == 0) z.kind = Kind::missing;
     return z;
   }
-  const FieldNumber d = sub(y, x);
-  const std::uint64_t domains =
-      safe ? 0 : draw(draw(x.domain, y.domain), 2 * std::uint64_t{x.fragile} + std::uint64_t{y.fragile} + 1);
-  FieldNumber z = unknown(Unknown::less, d, domains);
-  z.domain = Sets::empty, z.fragile = false;
-  z.boolean = z.whole = z.piecewise = true;
-  z.may = zero | above;
-  return z;
+  return unknown_less(
+      x, y, safe ? 0 : draw(draw(x.domain, y.domain), 2 * std::uint64_t{x.fragile} + std::uint64_t{y.fragile} + 1));
 }
 
 FieldNumber Field::less_equal(const FieldNumber& x, const FieldNumber& y) {
@@ -290,12 +289,7 @@ FieldNumber Field::less_equal(const FieldNumber& x, const FieldNumber& y) {
     if (z.kind == Kind::number) z.boolean = true, z.may = zero | above;
     return z;
   }
-  const FieldNumber d = sub(y, x);
-  FieldNumber z = unknown(Unknown::less, d, draw(draw(x.domain, y.domain), 91));
-  z.domain = Sets::empty, z.fragile = false;
-  z.boolean = z.whole = z.piecewise = true;
-  z.may = zero | above;
-  return z;
+  return unknown_less(x, y, draw(draw(x.domain, y.domain), 91));
 }
 
 FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y) {

@@ -26,14 +26,6 @@ Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(graph::size(shape), value)};
 }
 
-/// Returns x, because a cast to a floating-point dtype changes nothing when rounding is ignored. Throws Error
-/// for a cast to an integer dtype.
-template <class Number>
-const Number& converted_or_refused(const Number& x, const graph::Attributes& cast) {
-  if (graph::is_integer(cast.dtype)) fail("cast to {} has no law over the reals", graph::name(cast.dtype));
-  return x;
-}
-
 /// An arithmetic computes with one kind of number, and holds the parameters of that kind, such as the prime
 /// of a finite field. The elementwise operators (graph/elementwise.hpp) are defined by these functions.
 template <class A>

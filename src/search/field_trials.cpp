@@ -158,7 +158,6 @@ class Tier {
     result_.proved = !field.took_exp && !field.took_unknown && (n == 0 || result_.proved);
     steps_ = std::max(steps_, field.steps);
     result_.nested = result_.nested || field.took_nested;
-    result_.orders = result_.orders || field.took_order;
     arguments_ = std::max(arguments_, field.argument_degree), calls_ = std::max(calls_, field.calls);
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i)

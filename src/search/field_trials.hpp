@@ -39,7 +39,6 @@ struct FieldTrials {
   bool proved = false;
   bool nested = false;      // an exponential of an exponential's result occurred
   bool ties_clash = false;  // the graphs decide comparisons of equal numbers differently
-  bool orders = false;      // comparisons or roots were decided
   int fields = 0;           // number of fields in which every element agreed
 };
 
