@@ -106,10 +106,6 @@ bool disjoint(const Ball& a, const Ball& b) {
   return gap > Real((a.radius + b.radius) * up) + Real(rounding(gap, 4));
 }
 
-bool sharp(const Ball& x, int bits) {
-  return x.known() && x.radius <= std::ldexp(1.0L, -bits) * std::max(1.0L, std::min(below(x.middle), 0x1p16000L));
-}
-
 double distance(const Ball& a, const Ball& b) {
   if (a.nan || b.nan || a.infinite != b.infinite)
     return a.nan == b.nan && a.infinite == b.infinite ? 0 : std::numeric_limits<double>::infinity();

@@ -35,9 +35,6 @@ struct Ball {
 
 /// Returns whether two numbers certainly differ: their balls are disjoint, or only one of them is finite.
 bool disjoint(const Ball&, const Ball&);
-/// Returns whether the radius is at most 2^-bits times the value, or 2^-bits if the value is less than 1.
-/// Only then does the agreement of two numbers show that they are close.
-bool sharp(const Ball&, int bits);
 /// Returns the relative distance of the centers, |a - b| / max(|a|, |b|, 2^-100). Returns infinity if one
 /// number is NaN or infinite and the other is not.
 double distance(const Ball&, const Ball&);

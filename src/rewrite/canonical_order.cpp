@@ -4,18 +4,14 @@
 #include <bit>
 
 #include "graph/in_place.hpp"
+#include "reference/mix.hpp"
 
 namespace zellige::fuse {
 namespace {
 
 using Key = std::uint64_t;
 
-Key mixed(Key a, Key b) {  // a hash of a and b by splitmix64's steps; not symmetric
-  a += 0x9e3779b97f4a7c15 + b;
-  a = (a ^ a >> 30) * 0xbf58476d1ce4e5b9;
-  a = (a ^ a >> 27) * 0x94d049bb133111eb;
-  return a ^ a >> 31;
-}
+Key mixed(Key a, Key b) { return graph::mix(a + graph::mix_step + b); }  // not symmetric
 /// Returns hash `k` combined with all `numbers` and their count.
 template <class Numbers>
 Key of_all(Key k, const Numbers& numbers) {

@@ -20,6 +20,13 @@
 namespace zellige::search {
 namespace {
 
+/// Returns whether the radius is at most 2^-bits times the value, or 2^-bits if the value is less than 1. Only then
+/// does the agreement of two numbers show that they are close.
+bool sharp(const Ball& x, int bits) {
+  const long double value = std::fabs(x.middle.convert_to<long double>());
+  return x.known() && x.radius <= std::ldexp(std::max(1.0L, value), -bits);
+}
+
 using graph::OpKind;
 
 TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
