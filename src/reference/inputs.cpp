@@ -53,16 +53,6 @@ Numbers numbers_of(const InputChoice& c, int input) {
   return at < c.numbers.size() ? c.numbers[at] : Numbers{};
 }
 
-/// Fills the array of an input with random numbers, on all cores. Scales the numbers by 2^exponent, and takes
-/// absolute values if `positive`. `key`: the input's seed.
-void fill(Array& a, DType dtype, std::uint64_t key, int exponent, bool positive) {
-  const std::int64_t n = a.shape.back(), rows = size(a.shape) / n, chunk = std::max<std::int64_t>(1, (1 << 16) / n);
-  parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t c, int) {
-    for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row)
-      random_row(dtype, key, exponent, positive, row, 0, n, a.values.data() + row * n);
-  });
-}
-
 /// A graph on which the search for scales runs the reference: the whole graph, or the subgraph of a tensor's part.
 struct Stage {
   KernelGraph graph;
@@ -258,6 +248,7 @@ class Search {
 
   /// Fills the input arrays of a stage (a subgraph to run) at the current scales, where the scale has changed.
   void fill_stage(Stage& s) {
+    choice_.exponents = exponents_;
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
       const Cut::Part& from = s.parts[p];
       const int input = input_[from.tensor];
@@ -266,21 +257,10 @@ class Search {
         s.arrays[p] = producer->spread(g_.tensors[from.tensor].shape, from.region);
         continue;
       }
-      const bool given = choice_.given[input] != nullptr;
-      const int mark = given ? 0 : 2 * exponents_[input] - (choice_.positive ? 1 : 0);
+      const int mark = choice_.given[input] ? 0 : 2 * exponents_[input] - (choice_.positive ? 1 : 0);
       if (s.filled[p] == mark) continue;
       s.filled[p] = mark;
-      if (s.makes >= 0 || given) {
-        choice_.exponents = exponents_;
-        s.arrays[p] = input_part(g_, choice_, input, from.region);
-      } else if (numbers_of(choice_, input).bound > 0) {
-        s.arrays[p] = make_array(from.region.extent);
-        draw_numbers(numbers_of(choice_, input), key_of(choice_, input), 0, size(from.region.extent),
-                     s.arrays[p].values.data());
-      } else {
-        if (s.arrays[p].values.empty()) s.arrays[p] = make_array(from.region.extent);
-        fill(s.arrays[p], g_.tensors[from.tensor].dtype, key_of(choice_, input), exponents_[input], choice_.positive);
-      }
+      s.arrays[p] = input_part(g_, choice_, input, from.region);
     }
   }
 
@@ -395,9 +375,12 @@ void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64
 
 Array input_part(const KernelGraph& g, const InputChoice& c, int input, const Region& r) {
   Array a = make_array(r.extent);
-  const std::int64_t n = r.extent.back();
-  each_row(g.tensors[g.inputs[input]].shape, r, [&](std::int64_t from, std::int64_t row) {
-    input_row(g, c, input, from, r.origin.back(), n, a.values.data() + row * n);
+  const std::int64_t n = r.extent.back(), rows = size(r.extent) / n, chunk = std::max<std::int64_t>(1, (1 << 16) / n);
+  std::vector<std::int64_t> from(rows);  // by row of the region: the row of the input
+  each_row(g.tensors[g.inputs[input]].shape, r, [&](std::int64_t whole, std::int64_t row) { from[row] = whole; });
+  parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t k, int) {
+    for (std::int64_t row = k * chunk; row < std::min(rows, (k + 1) * chunk); ++row)
+      input_row(g, c, input, from[row], r.origin.back(), n, a.values.data() + row * n);
   });
   return a;
 }

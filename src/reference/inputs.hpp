@@ -63,7 +63,7 @@ RandomInputs random_inputs(const KernelGraph&, std::uint64_t seed, const GivenIn
 /// half of those of random_inputs(), because a tensor's largest element may be outside of its tile.
 InputChoice choose_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
-/// Returns the values of a region of the graph's input number `input`.
+/// Returns the values of a region of the graph's input number `input`, computed on all cores.
 Array input_part(const KernelGraph&, const InputChoice&, int input, const Region&);
 /// Writes `count` elements of row `row` (last dimension) of an input to `to`, starting at element `from` of the row.
 void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t row, std::int64_t from,
