@@ -84,7 +84,10 @@ class Cutter {
     return rule == rules.end() ? everything(op, t, r) : (this->*rule->second)(op, t, r);
   }
 
-  /// Adds a composite operator, reduction or rotation of pairs, restricted to region `r` of its result `t`.
+  // Each rule adds an operator to the subgraph, restricted to region `r` of its result `t` if that is possible, and
+  // returns the index that the region has in the subgraph.
+
+  /// Of a composite operator, reduction or rotation of pairs.
   int composed(const KernelOp& op, int t, const Region& r) {
     const std::vector<int> dims = composed_dims(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape);
     return reduces(op.kind) ? reduced(op, t, r, dims) : along(op, t, r, dims);
@@ -110,8 +113,7 @@ class Cutter {
     return index;
   }
 
-  /// Adds an elementwise operator or mask, restricted to region `r` of its result `t`. Returns the restricted
-  /// result's index in the subgraph.
+  /// Of an elementwise operator or mask.
   int same_part(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     if (op.kind == OpKind::mask) smaller.attributes = mask_from(op.attributes, r.origin);
@@ -119,8 +121,7 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Adds a matmul, restricted to region `r` of its result `t`: it needs rows of the left operand, columns of
-  /// the right one, and all of K. Returns the restricted result's index in the subgraph.
+  /// Of a matmul: it needs rows of the left operand, columns of the right one, and all of K.
   int product(const KernelOp& op, int t, const Region& r) {
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     const auto shape_of = [&](std::size_t i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
@@ -142,9 +143,8 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Adds an operator such as softmax, which reads and computes the dimensions `dims` as a whole. Restricts
-  /// it to region `r` of its result `t` along the other dimensions, then slices the result to `r`. Returns
-  /// the slice's index in the subgraph.
+  /// Of an operator such as softmax, which reads and computes the dimensions `dims` as a whole: restricts it along the
+  /// other dimensions, then slices the result.
   int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     Region given = r, read = r;
     for (int dim : dims) {
@@ -165,8 +165,7 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// Adds a reduction over the dimensions `dims`, which it reads as a whole, restricted to region `r` of its
-  /// result `t`. Returns the restricted result's index in the subgraph.
+  /// Of a reduction over the dimensions `dims`, which it reads as a whole.
   int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
     const Shape& shape = g_.tensors[op.inputs[0]].shape;
     Region read = whole(shape);
@@ -179,8 +178,7 @@ class Cutter {
     return emit({op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr}, t, r);
   }
 
-  /// Adds a gather by index, restricted to region `r` of its result `t`. It needs all rows of the table, but
-  /// only the region's elements of each row. Returns the restricted result's index in the subgraph.
+  /// Of a gather by index: it needs all rows of the table, but only the region's elements of each row.
   int gathered(const KernelOp& op, int t, const Region& r) {
     if (op.kind != OpKind::gather) return everything(op, t, r);
     Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
@@ -193,8 +191,7 @@ class Cutter {
     return emit({op.kind, {need(op.inputs[0], table), need(op.inputs[1], numbers)}, {}, op.attributes, nullptr}, t, r);
   }
 
-  /// Adds a concat, restricted to region `r` of its result `t`: it concatenates the parts of operands that
-  /// lie in the region. Returns the restricted result's index in the subgraph.
+  /// Of a concat: it concatenates the parts of operands that lie in the region.
   int joined(const KernelOp& op, int t, const Region& r) {
     if (op.kind == OpKind::split) return taken(op, t, r);
     const int dim = op.attributes.dim;
@@ -214,7 +211,7 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Adds a split, restricted to region `r` of its result `t`. Returns the restricted result's index in the subgraph.
+  /// Of a split.
   int taken(const KernelOp& op, int t, const Region& r) {
     const int dim = op.attributes.dim;
     Region part = r;
@@ -224,8 +221,7 @@ class Cutter {
     return emit(std::move(smaller), t, r);
   }
 
-  /// Adds a view (permute, expand, slice or reshape), restricted to region `r` of its result `t`: the same
-  /// view of a region of the operand. Returns the restricted result's index in the subgraph.
+  /// Of a view (permute, expand, slice or reshape): the same view of a region of the operand.
   int seen(const KernelOp& op, int t, const Region& r) {
     const int operand = op.inputs[0];
     KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
@@ -255,9 +251,8 @@ class Cutter {
     return slice(emit(std::move(smaller), t, given), t, given, r);
   }
 
-  /// Adds a custom operator, restricted to the blocks that write region `r` of its result `t`: the same block
-  /// graph on a smaller grid, with the regions of the operands that these blocks load. Then slices the result
-  /// to `r` and returns the slice's index in the subgraph.
+  /// Of a custom operator, restricted to the blocks that write the region: the same block graph on a smaller grid, with
+  /// the regions of the operands that these blocks load. Then slices the result.
   int blocks(const KernelOp& op, int t, const Region& r) {
     if (!std::ranges::all_of(op.block->ops, anywhere)) return everything(op, t, r);
     const BlockGraph& b = *op.block;
@@ -265,14 +260,12 @@ class Cutter {
     const BlockOp& store = *std::ranges::find_if(
         b.ops, [&](const BlockOp& inner) { return inner.kind == OpKind::output && inner.kernel_tensor == position; });
     std::array<std::int64_t, 3> first{0, 0, 0}, count{b.grid.x, b.grid.y, b.grid.z};
-    Region given = whole(g_.tensors[t].shape);
     for (int axis = 0; axis < 3; ++axis) {
       const int d = store.map[axis];
       if (d < 0) continue;
       const std::int64_t tile = g_.tensors[t].shape[d] / b.grid[axis];
       first[axis] = r.origin[d] / tile;
       count[axis] = (r.origin[d] + r.extent[d] + tile - 1) / tile - first[axis];
-      given.origin[d] = first[axis] * tile, given.extent[d] = count[axis] * tile;
     }
     auto smaller = std::make_shared<BlockGraph>(b);
     smaller->grid = {count[0], count[1], count[2]};
@@ -308,11 +301,10 @@ class Cutter {
     }
     custom.block = std::move(smaller);
     cut_.graph.ops.push_back(std::move(custom));
-    return slice(index, t, given, r);
+    return slice(index, t, cut_to_blocks(store, t), r);
   }
 
-  /// Adds an operator without restricting it, for operators that no other function handles. Then slices its
-  /// result `t` to region `r` and returns the slice's index in the subgraph.
+  /// Of an operator that no other rule handles: does not restrict it, but slices its result.
   int everything(const KernelOp& op, int t, const Region& r) {
     KernelOp same{op.kind, {}, {}, op.attributes, op.block};
     for (int operand : op.inputs) same.inputs.push_back(need(operand, whole(g_.tensors[operand].shape)));
