@@ -1,5 +1,7 @@
 #include "graph/dtype.hpp"
 
+#include <algorithm>
+
 namespace zellige::graph {
 namespace {
 
@@ -32,10 +34,6 @@ double decoded(const Format& f, int bits, std::uint32_t x) {
   return x >> (bits - 1) ? -magnitude : magnitude;
 }
 
-double within(double x, double minimum, double greatest) {
-  return x < minimum ? minimum : x > greatest ? greatest : x;  // a NaN remains NaN
-}
-
 }  // namespace
 
 int bits(DType dtype) { return row(dtype).bits; }
@@ -60,7 +58,7 @@ std::vector<DType> all_dtypes() {
 double cast_number(double x, const Attributes& a) {
   const Format f = format(a.dtype);
   if (!a.saturate) return round_to(f, x);
-  return round_to(f, within(x, f.integer_bits ? -f.greatest - 1 : -f.greatest, f.greatest));
+  return round_to(f, std::clamp(x, f.integer_bits ? -f.greatest - 1 : -f.greatest, f.greatest));  // a NaN remains NaN
 }
 
 double cast_integer(double x, const Attributes& a) {

@@ -9,14 +9,10 @@
 namespace zellige::graph {
 namespace {
 
-/// Returns the shape of one row of a table: the table's shape without its first dimension.
-Shape rest_of(const Shape& table) { return {table.begin() + 1, table.end()}; }
-
 /// Returns the shape of a gather's result, which has one row of the table per index.
 Shape joined(const Shape& numbers, const Shape& table) {
   Shape all = numbers;
-  const Shape rest = rest_of(table);
-  all.insert(all.end(), rest.begin(), rest.end());
+  all.insert(all.end(), table.begin() + 1, table.end());
   return all;
 }
 

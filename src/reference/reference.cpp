@@ -38,64 +38,44 @@ Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, 
   return m;
 }
 
-/// Divides an operator along its first dimension into independent parts. That is possible if it is
-/// elementwise or works along other dimensions; else there is one part.
-struct Parts {
-  Parts(const KernelOp& op, const std::vector<Operand>& in, const std::vector<Shape>& out) : op(op), in(in), out(out) {
-    const Shape& x = in[0].shape;
-    bool independent = is_elementwise(op.kind);
-    if (is_composed(op.kind) || op.kind == OpKind::reduction)
-      independent = composed_dims(op.kind, op.attributes, x).back() > 0;
-    if (!independent) return;
-    extent = out[0][0];
-    step = std::clamp<std::int64_t>(chunk * extent / std::max(size(x), size(out[0])), 1, extent);
-  }
-  std::int64_t count() const { return (extent + step - 1) / step; }
+/// A part of an operator: its operands, and the offsets of operands and results in the operator's tensors.
+struct Part {
+  std::deque<Shape> shapes;
+  std::vector<Operand> in;
+  std::vector<std::int64_t> from;  // per operand
+  std::vector<const Shape*> out;
+  std::vector<std::int64_t> to;  // per result
+};
 
-  /// One part of an operator: its operands, and its offsets in the operator's tensors.
-  struct Part {
-    std::deque<Shape> shapes;
-    std::vector<Operand> in;
-    std::vector<std::int64_t> from;  // per operand
-    std::vector<const Shape*> out;
-    std::vector<std::int64_t> to;  // per result
-  };
-  /// Sets `part` to part number `p` of the operator: slices of its operands and results along the first
-  /// dimension, with their offsets in the whole tensors.
-  void part(std::int64_t p, Part& part) const {
+/// Divides an operator along its first dimension into parts that can be computed independently, and calls body(part) for
+/// each part, on `threads` threads. That is possible if the operator is elementwise or works along other dimensions; else
+/// there is one part.
+template <class Body>
+void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out, int threads,
+               const Body& body) {
+  const Shape &x = in[0]->shape, &y = out[0]->shape;
+  const bool elementwise = is_elementwise(op.kind), along = is_composed(op.kind) || op.kind == OpKind::reduction;
+  const bool independent = elementwise || (along && composed_dims(op.kind, op.attributes, x).back() > 0);
+  const std::int64_t extent = independent ? y[0] : 1;
+  const std::int64_t step = std::clamp<std::int64_t>(chunk * extent / std::max(size(x), size(y)), 1, extent);
+  const std::int64_t count = (extent + step - 1) / step;
+  parallel_for(count, threads, [&](std::int64_t p, int) {
+    Part part;
+    // Adds the part of a tensor along its first dimension, if that is divided, and returns the part's offset.
     const auto of = [&](const Shape& shape, std::size_t rank) {
-      const bool cut = count() > 1 && shape.size() == rank && shape[0] == extent;
+      const bool cut = count > 1 && shape.size() == rank && shape[0] == extent;
       Shape& own = part.shapes.emplace_back(shape);
       if (cut) own[0] = std::min(step, extent - p * step);
       return cut ? p * step * (size(shape) / extent) : 0;
     };
-    const std::size_t rank = is_elementwise(op.kind) ? out[0].size() : in[0].shape.size();
-    for (const Operand& x : in) {
-      part.from.push_back(of(x.shape, rank));
-      part.in.push_back({part.shapes.back(), x.values + part.from.back()});
+    for (const Array* a : in) {
+      part.from.push_back(of(a->shape, elementwise ? y.size() : x.size()));
+      part.in.push_back({part.shapes.back(), a->values.data() + part.from.back()});
     }
-    for (const Shape& y : out) part.to.push_back(of(y, y.size())), part.out.push_back(&part.shapes.back());
-  }
-
-  const KernelOp& op;
-  const std::vector<Operand>& in;
-  const std::vector<Shape>& out;
-  std::int64_t extent = 1, step = 1;
-};
-
-/// Divides an operator along its first dimension into parts that can be computed independently (see Parts),
-/// and calls body(part) for each part, on `threads` threads.
-template <class Body>
-void each_part(const KernelOp& op, const std::vector<const Array*>& in, const std::vector<Array*>& out, int threads,
-               const Body& body) {
-  std::vector<Operand> from;
-  std::vector<Shape> shapes;
-  for (const Array* a : in) from.push_back({a->shape, a->values.data()});
-  for (const Array* a : out) shapes.push_back(a->shape);
-  const Parts parts(op, from, shapes);
-  parallel_for(parts.count(), threads, [&](std::int64_t p, int) {
-    Parts::Part part;
-    parts.part(p, part);
+    for (const Array* a : out) {
+      part.to.push_back(of(a->shape, a->shape.size()));
+      part.out.push_back(&part.shapes.back());
+    }
     body(part);
   });
 }
@@ -104,7 +84,7 @@ void each_part(const KernelOp& op, const std::vector<const Array*>& in, const st
 /// the operator's independent parts.
 void propagate(const KernelOp& op, DType dtype, const std::vector<const Array*>& in, const std::vector<Array*>& out,
                const std::vector<const Array*>& from, const std::vector<Array*>& to, int threads) {
-  each_part(op, in, out, threads, [&](const Parts::Part& part) {
+  each_part(op, in, out, threads, [&](const Part& part) {
     std::vector<Uncertain> uncertain;
     std::vector<Operand> results;
     std::vector<double*> errors;
@@ -174,7 +154,7 @@ void compute(const KernelOp& op, DType dtype, const std::vector<const Array*>& i
   }
   Attributes attributes = op.attributes;
   attributes.tf32 = attributes.tf32 && round;
-  each_part(op, in, out, threads, [&](const Parts::Part& part) {
+  each_part(op, in, out, threads, [&](const Part& part) {
     std::vector<Result> results;
     for (std::size_t o = 0; o < out.size(); ++o) results.push_back({*part.out[o], out[o]->values.data() + part.to[o]});
     evaluate(op.kind, attributes, part.in, results, dtype, threads);
