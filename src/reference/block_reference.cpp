@@ -31,27 +31,6 @@ struct Program {
   std::vector<bool> operand;
 };
 
-/// Returns the data of a custom operator that all its blocks share. `op` is the operator's index in
-/// KernelGraph::ops; `masked_inputs` says, per operand, which non-finite values a mask may have produced.
-Program make_program(const BlockGraph& block, const std::vector<const Array*>& inputs,
-                     const std::vector<Array*>& outputs, const Errors& errors, const ReferenceOptions& options,
-                     const std::vector<Mask>& masked_inputs, int op) {
-  Program p{block,
-            inputs,
-            outputs,
-            errors,
-            options,
-            op,
-            varies(block),
-            masked(block, masked_inputs),
-            std::vector<bool>(block.tensors.size(), false)};
-  for (const BlockOp& op : block.ops)
-    if (op.kind == OpKind::matmul) p.operand[op.inputs[0]] = p.operand[op.inputs[1]] = true;  // no bias
-  for (const BlockOp& op : block.ops)
-    if (op.kind == OpKind::input) p.operand[op.outputs[0]] = false;  // rounded already, as a kernel-level tensor
-  return p;
-}
-
 /// Runs blocks of a custom operator's grid, one at a time. Each thread has a worker of its own.
 class Worker {
  public:
@@ -138,22 +117,12 @@ class Worker {
     }
   }
 
-  /// Computes an operator other than an accumulator or output, in one iteration of one block.
+  /// Computes the results of an operator other than an accumulator or output, in one iteration of one block, and their
+  /// error bounds if these are requested. Then checks the results' magnitudes against the limits in the options.
   void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
-    if (op.kind == OpKind::input) return load(op, block, iteration);
-    if (op.kind == OpKind::mask) {  // bounds are in coordinates of the whole tensor
-      BlockOp here = op;
-      const Shape& tile = p_.block.tensors[op.outputs[0]].shape;
-      here.attributes = mask_from(op.attributes, tile_origin(op, tile, block, iteration, p_.block.loop));
-      return computed(here, index, iteration);
-    }
-    computed(op, index, iteration);
-  }
-
-  /// Computes the results of an operator that is no input, output or accumulator, and their error bounds if
-  /// these are requested. Then checks the magnitudes of the results against the limits in the options.
-  void computed(const BlockOp& op, std::size_t index, std::int64_t iteration) {
-    if (op.kind == OpKind::reduction_max) {
+    if (op.kind == OpKind::input) {
+      return load(op, block, iteration);
+    } else if (op.kind == OpKind::reduction_max) {
       running_max(op, index, iteration == 0);
     } else {
       operands_.clear();
@@ -164,13 +133,16 @@ class Worker {
       }
       for (int t : op.outputs) results_.push_back(result(t));
       Attributes attributes = op.attributes;
-      attributes.tf32 = attributes.tf32 && p_.options.round;
+      if (op.kind == OpKind::mask)  // its bounds are in coordinates of the whole tensor
+        attributes = mask_from(attributes, tile_origin(op, results_[0].shape, block, iteration, p_.block.loop));
+      Attributes evaluated = attributes;
+      evaluated.tf32 = evaluated.tf32 && p_.options.round;
       if (op.kind == OpKind::cast && !p_.options.round && !is_integer(op.attributes.dtype))
         tiles_[op.outputs[0]].values = tiles_[op.inputs[0]].values;
       else
-        evaluate(op.kind, attributes, operands_, results_, p_.block.tensors[op.inputs[0]].dtype);
-      if (errors()) propagate_errors(op, bound_);
-      if (sampling()) propagate_errors(op, own_), perturb(op);
+        evaluate(op.kind, evaluated, operands_, results_, p_.block.tensors[op.inputs[0]].dtype);
+      if (errors()) propagate_errors(op, attributes, bound_);
+      if (sampling()) propagate_errors(op, attributes, own_), perturb(op);
       if (op.kind == OpKind::exp) check_exponent(op);
     }
     for (int t : op.outputs) made(t);
@@ -178,7 +150,7 @@ class Worker {
 
   /// Updates `e`, which has errors of all tiles: computes the errors of an operator's results from those of
   /// its operands.
-  void propagate_errors(const BlockOp& op, Side& e) {
+  void propagate_errors(const BlockOp& op, const Attributes& attributes, Side& e) {
     std::vector<Uncertain> in;
     std::vector<Operand> out;
     std::vector<double*> to;
@@ -188,7 +160,7 @@ class Worker {
     }
     for (int t : op.outputs) out.push_back(operand(t)), to.push_back(e.tiles[t].values.data());
     const bool carried = !p_.block.tensors[op.outputs[0]].after_loop;
-    propagate(op.kind, op.attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? p_.block.loop : 1);
+    propagate(op.kind, attributes, p_.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? p_.block.loop : 1);
   }
 
   /// Stops the run if an argument of `op`, an exp, exceeds ReferenceOptions::exp_limit.
@@ -398,7 +370,12 @@ std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op, const st
   std::vector<Mask> in;
   for (int t : g.ops[op].inputs) in.push_back(masked[t]);
   const BlockGraph& block = *g.ops[op].block;
-  const Program program = make_program(block, inputs, outputs, errors, options, in, op);
+  std::vector<bool> operand(block.tensors.size(), false);
+  for (const BlockOp& inner : block.ops)
+    if (inner.kind == OpKind::matmul) operand[inner.inputs[0]] = operand[inner.inputs[1]] = true;  // no bias
+  for (const BlockOp& inner : block.ops)
+    if (inner.kind == OpKind::input) operand[inner.outputs[0]] = false;  // rounded already, as a kernel-level tensor
+  const Program program{block, inputs, outputs, errors, options, op, varies(block), graph::masked(block, in), operand};
   std::vector<Magnitude> magnitudes(block.tensors.size());
   const int threads = static_cast<int>(
       std::min<std::int64_t>(options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));
