@@ -28,59 +28,43 @@ int exponent(const Factors& f, std::int64_t prime) {
   return at == f.end() ? 0 : at->second;
 }
 
-/// Finds small exponents of one prime, one per value, with which all equations of the system hold. Starts with the
-/// least allowed exponents, and raises one after another until the equations hold. None exceeds its given exponent,
-/// because the given exponents are a solution.
-class OnePrime {
- public:
-  OnePrime(const Products& system, std::vector<int> minimum, const std::vector<int>& given,
-           const std::vector<Products::Inequality>& inequalities, std::uint64_t seed)
-      : system_(system), x_(std::move(minimum)), given_(given), inequalities_(inequalities), preference_(x_.size()) {
-    for (const Products::Product& p : system.products)
-      for (int f : p.factors) preference_[f] += 16;  // prefer values in few products
-    for (const Products::Inequality& o : inequalities)
-      if (!system.apart.empty()) preference_[o.less] += 256;  // and those that raise no others
-    for (std::size_t i = 0; i < x_.size(); ++i) preference_[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
-  }
-
-  /// Returns small exponents of the prime, one per value, with which all products and inequalities hold.
-  std::vector<int> run() {
-    while (step()) continue;
-    return x_;
-  }
-
- private:
-  /// Raises every exponent that an inequality requires to be greater than another one and that is not. If there is
-  /// none, raises one exponent of a product whose equation does not hold. Returns false if nothing was raised.
-  bool step() {
+/// Returns small exponents of one prime, one per value, with which all products of the system and the inequalities hold.
+/// Starts with the least allowed exponents `x`, and raises one after another until the equations hold. None exceeds its
+/// given exponent, because the given exponents are a solution.
+std::vector<int> small_exponents(const Products& system, std::vector<int> x, const std::vector<int>& given,
+                                 const std::vector<Products::Inequality>& inequalities, std::uint64_t seed) {
+  std::vector<std::uint64_t> preference(x.size());
+  for (const Products::Product& p : system.products)
+    for (int f : p.factors) preference[f] += 16;  // prefer values in few products
+  for (const Products::Inequality& o : inequalities)
+    if (!system.apart.empty()) preference[o.less] += 256;  // and those that raise no others
+  for (std::size_t i = 0; i < x.size(); ++i) preference[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
+  const auto sum = [&](const Products::Product& p) {
+    return std::accumulate(p.factors.begin(), p.factors.end(), 0, [&](int n, int f) { return n + x[f]; });
+  };
+  // Raises every exponent that an inequality requires to be greater than another one and that is not. If there is
+  // none, raises one exponent of a product whose equation does not hold. Returns false if nothing was raised.
+  const auto step = [&] {
     bool risen = false;
-    for (const Products::Inequality& o : inequalities_)
-      if (x_[o.more] <= x_[o.less]) x_[o.more] = x_[o.less] + 1, risen = true;
+    for (const Products::Inequality& o : inequalities)
+      if (x[o.more] <= x[o.less]) x[o.more] = x[o.less] + 1, risen = true;
     if (risen) return true;
-    for (const Products::Product& p : system_.products) {
-      int sum = 0;
-      for (int f : p.factors) sum += x_[f];
-      if (sum > x_[p.whole]) return x_[p.whole] = sum, true;
-    }
-    for (const Products::Product& p : system_.products) {
-      int sum = 0, best = -1;
-      for (int f : p.factors) sum += x_[f];
-      if (sum == x_[p.whole]) continue;
+    for (const Products::Product& p : system.products)
+      if (sum(p) > x[p.whole]) return x[p.whole] = sum(p), true;
+    for (const Products::Product& p : system.products) {
+      if (sum(p) == x[p.whole]) continue;
+      int best = -1;
       for (int f : p.factors)
-        if (x_[f] < given_[f] && (best < 0 || preference_[f] < preference_[best])) best = f;
+        if (x[f] < given[f] && (best < 0 || preference[f] < preference[best])) best = f;
       if (best < 0) return false;  // cannot happen: the given exponents are a solution
-      ++x_[best];
+      ++x[best];
       return true;
     }
     return false;
-  }
-
-  const Products& system_;
-  std::vector<int> x_;
-  const std::vector<int>& given_;
-  const std::vector<Products::Inequality>& inequalities_;
-  std::vector<std::uint64_t> preference_;
-};
+  };
+  while (step()) continue;
+  return x;
+}
 
 /// Returns, for each of the given primes, a small prime that replaces it as a factor of values, to make the values
 /// small. In ascending order the given primes are replaced by 2, 3, 5, 2, 3, 5, and so on, which makes no prime larger.
@@ -199,7 +183,7 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
     std::vector<int> best;
     int min_sum = 0;
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
-      std::vector<int> x = OnePrime(system, minimum, given, inequalities, seed).run();
+      std::vector<int> x = small_exponents(system, minimum, given, inequalities, seed);
       const int sum = std::accumulate(x.begin(), x.end(), 0);
       if (best.empty() || sum < min_sum) best = std::move(x), min_sum = sum;
     }

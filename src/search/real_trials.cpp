@@ -57,14 +57,12 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   return result;
 }
 
-/// Returns the outputs of a graph. place[i] is the position of inputs[i] among the graph's inputs.
-std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, const Inputs& inputs,
-                                   const std::vector<int>& place) {
-  std::vector<Values<Ball>> exact(inputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Values<Ball>& v = exact[place[i]];
-    v.shape = inputs[i].shape;
-    for (double x : inputs[i].values) v.at.push_back(balls.exact(x));
+/// Returns the outputs of a graph.
+std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, const Inputs& inputs) {
+  std::vector<Values<Ball>> exact;
+  for (const graph::Array& a : inputs) {
+    exact.push_back({a.shape, {}});
+    for (double x : a.values) exact.back().at.push_back(balls.exact(x));
   }
   return evaluate_graph(balls, g, exact);
 }
@@ -73,9 +71,7 @@ std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, 
 class Run {
  public:
   Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed)
-      : a_(a), b_(b), pairing_(pairing), seed_(seed), numbers_(drawn_numbers(a, b, pairing)) {
-    for (std::size_t i = 0; i < a.inputs.size(); ++i) same_place_.push_back(static_cast<int>(i));
-  }
+      : a_(a), b_(b), pairing_(pairing), seed_(seed), numbers_(drawn_numbers(a, b, pairing)) {}
 
   /// Evaluates both graphs at inputs of each scale until a difference is found.
   RealTrials run() {
@@ -149,7 +145,7 @@ class Run {
   /// Evaluates both graphs at `inputs`. Returns true if no element is proved to differ. Otherwise records the
   /// element that differs most and returns false.
   bool compare(BallArithmetic& balls, const Inputs& inputs) {
-    const auto ya = evaluate(balls, a_, inputs, same_place_), yb = evaluate(balls, b_, inputs, pairing_.inputs);
+    const auto ya = evaluate(balls, a_, inputs), yb = evaluate(balls, b_, paired(inputs, pairing_));
     double maximum = -1;
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
@@ -169,7 +165,6 @@ class Run {
   const Pairing& pairing_;
   std::uint64_t seed_;
   std::vector<graph::Numbers> numbers_;
-  std::vector<int> same_place_;           // 0, 1, 2, ...
   std::size_t output_ = 0, element_ = 0;  // the output and element that differ
   RealTrials result_;
 };
