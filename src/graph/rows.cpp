@@ -29,12 +29,8 @@ void draw_below(std::int64_t bound, bool distinct, bool rows, const std::set<int
   }
 }
 
-/// Limits the random integers of the graph inputs in `from`, which are a mask's lengths, to the range from 0
-/// to the extent of the mask's second dimension. `whole`: shape of the masked tensor; `drawn`: the inputs'
-/// constraints, which are updated.
-void draw_lengths(const Attributes& a, const Shape& whole, const std::set<int>& from, std::vector<Numbers>& drawn) {
-  draw_below(whole[mask_dims(a, whole.size()).second] + 1, false, false, from, drawn);
-}
+/// Returns the greatest length that a mask of a tensor of this shape may have: the extent of its second dimension.
+std::int64_t longest(const Attributes& mask, const Shape& whole) { return whole[mask_dims(mask, whole.size()).second]; }
 
 /// Limits the random integers of the graph inputs that a custom operator loads as row indices or lengths. `from`: per
 /// tensor, the graph inputs whose elements the tensor holds; `drawn`: the inputs' constraints, which are updated.
@@ -52,7 +48,7 @@ void draw_of_block(const KernelOp& custom, const std::vector<std::set<int>>& fro
         if (op.kind == OpKind::gather)
           draw_below(whole[0], false, true, inputs, drawn);
         else
-          draw_lengths(op.attributes, whole, inputs, drawn);
+          draw_below(longest(op.attributes, whole) + 1, false, false, inputs, drawn);
       }
   }
 }
@@ -107,7 +103,7 @@ std::vector<Numbers> drawn_numbers(const KernelGraph& g) {
     const auto at = static_cast<std::size_t>(number_operand(op.kind));
     if (at >= op.inputs.size()) continue;
     if (op.kind == OpKind::mask) {
-      draw_lengths(op.attributes, g.tensors[op.inputs[0]].shape, from[op.inputs[1]], drawn);
+      draw_below(longest(op.attributes, g.tensors[op.inputs[0]].shape) + 1, false, false, from[op.inputs[1]], drawn);
       continue;
     }
     const Shape& x = g.tensors[op.inputs[0]].shape;

@@ -20,9 +20,6 @@ const std::set<std::string_view> keywords = {"alignas",       "alignof",  "asm",
                                              "__attribute__", "__asm__",  "_Pragma",  "static_cast", "reinterpret_cast",
                                              "const_cast"};
 
-/// Returns whether token i exists and has this text.
-bool is(const Words& w, std::size_t i, std::string_view text) { return i < w.size() && w[i].text == text; }
-
 /// Returns the position after the bracket `close` that matches the bracket `open` at position i, or the end
 /// of the tokens if there is none.
 std::size_t skip_group(const Words& w, std::size_t i, std::string_view open, std::string_view close) {

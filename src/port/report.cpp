@@ -83,9 +83,6 @@ struct Path {
   std::string names;
   int line;
 };
-/// Returns whether token i exists and has this text.
-bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) { return i < t.size() && t[i].text == text; }
-
 /// Returns the path of names, such as A::b::c, that begins at token i. Sets i to the token after it.
 Path path_at(const std::vector<Token>& t, std::size_t& i) {
   Path p{std::string(t[i].text), t[i].line};

@@ -37,4 +37,9 @@ inline bool is_word(std::string_view t) {
   return !t.empty() && (t[0] == '_' || (t[0] >= 'a' && t[0] <= 'z') || (t[0] >= 'A' && t[0] <= 'Z'));
 }
 
+/// Returns whether token i exists and has this text.
+inline bool is(const std::vector<Token>& t, std::size_t i, std::string_view text) {
+  return i < t.size() && t[i].text == text;
+}
+
 }  // namespace zellige::port

@@ -1,6 +1,7 @@
 #include "rewrite/rewrite.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "graph/compose.hpp"
 #include "graph/infer.hpp"
@@ -82,6 +83,13 @@ bool keeps_sequence(const Shape& shape, const std::vector<std::int64_t>& order) 
   std::vector<std::int64_t> kept;
   std::ranges::copy_if(order, std::back_inserter(kept), [&](std::int64_t d) { return shape[d] != 1; });
   return std::ranges::is_sorted(kept);
+}
+
+std::vector<std::int64_t> exchanged(std::size_t rank) {
+  std::vector<std::int64_t> dims(rank);
+  std::iota(dims.begin(), dims.end(), 0);
+  std::swap(dims[rank - 1], dims[rank - 2]);
+  return dims;
 }
 
 bool along_rows(OpKind kind) { return graph::is_composed(kind) && !graph::reduces(kind) && !is_rotary(kind); }

@@ -71,6 +71,8 @@ bool is_rotary(OpKind);
 /// Returns whether elements keep their sequence if the dimensions are put in this order: apart from dimensions of
 /// extent 1, the order is ascending.
 bool keeps_sequence(const Shape&, const std::vector<std::int64_t>& order);
+/// Returns the dimensions of a permutation that exchanges the last two of `rank` dimensions.
+std::vector<std::int64_t> exchanged(std::size_t rank);
 /// Returns whether the kind is a softmax or a norm, which makes each row of one.
 bool along_rows(OpKind);
 /// Returns which operand of a concatenation a slice of what has the concatenation's shape is, or -1.

@@ -1,20 +1,11 @@
 // Rules of matmuls.
 #include <algorithm>
-#include <numeric>
 
 #include "graph/view.hpp"
 #include "rewrite/rules.hpp"
 
 namespace zellige::fuse {
 namespace {
-
-/// Returns the dimensions of a permutation that exchanges the last two of `rank` dimensions.
-std::vector<std::int64_t> exchanged(std::size_t rank) {
-  std::vector<std::int64_t> dims(rank);
-  std::iota(dims.begin(), dims.end(), 0);
-  std::swap(dims[rank - 1], dims[rank - 2]);
-  return dims;
-}
 
 /// Returns whether the operator exchanges the last two dimensions.
 bool exchanges(const KernelOp* op) {

@@ -12,7 +12,6 @@
 // - the grid has enough blocks to saturate DRAM;
 // - the loop only multiplies the tiles that it loads, and everything after the loop is elementwise.
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "graph/elementwise.hpp"
@@ -50,12 +49,9 @@ class OperandSwap {
 
   /// Appends a permute of tile `t`, of shape `s`, that swaps its last two dimensions. Returns the permuted tile.
   int permuted(int t, const Shape& s) {
-    Shape order(s.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::swap(order[order.size() - 1], order[order.size() - 2]);
     to_.tensors.emplace_back();
     const int out = static_cast<int>(to_.tensors.size()) - 1;
-    to_.ops.push_back({OpKind::permute, {t}, {out}, {.sizes = std::move(order)}});
+    to_.ops.push_back({OpKind::permute, {t}, {out}, {.sizes = exchanged(s.size())}});
     return out;
   }
   /// Returns the transpose of tile `t`, for use by swapped operators. Appends a permute if necessary. Returns

@@ -73,10 +73,6 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
 Answer answer_record(const std::string& line) {
   json out = json::object();
   Answer answer;
-  auto refuse = [&](const std::string& why, bool readable) {
-    out["error"] = why;
-    answer.readable = readable;
-  };
   try {
     const json record = parsed(line);
     if (record.is_object() && record.contains("id")) out["id"] = record["id"];
@@ -89,12 +85,9 @@ Answer answer_record(const std::string& line) {
       arguments.push_back(a.get<std::string>());
     }
     out["result"] = evaluate_record(record["op"].get<std::string>(), arguments);
-  } catch (const Unreadable& e) {
-    refuse(e.what(), false);
-  } catch (const TextError& e) {
-    refuse(e.what(), false);
   } catch (const std::exception& e) {
-    refuse(e.what(), true);
+    out["error"] = e.what();
+    answer.readable = !dynamic_cast<const Unreadable*>(&e) && !dynamic_cast<const TextError*>(&e);
   }
   answer.line = out.dump(-1, ' ', false, json::error_handler_t::replace);
   return answer;

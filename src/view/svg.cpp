@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "view/picture.hpp"
 
@@ -77,16 +76,18 @@ class SvgWriter {
  private:
   void wide(int x) { width_ = std::max(width_, x); }
   void text(int x, int y, const char* anchor, const std::string& s, const char* style = "") {
-    fmt::format_to(std::back_inserter(out_), "<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor,
-                   *style ? fmt::format(" style=\"{}\"", style) : "", escaped(s));
+    out_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor,
+                        *style ? fmt::format(" style=\"{}\"", style) : "", escaped(s));
+  }
+  /// Begins a framed rectangle; the caller ends it.
+  void rectangle(int x, int y, int width, int height, const Colour& colour) {
+    out_ += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" stroke=\"#666666\" stroke-width=\"0.5\"", x, y,
+        width, height, colour.hex());
   }
   void cell(const Cell& c, int x, int y, const Measures& m) {
-    fmt::format_to(std::back_inserter(out_),
-                   "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" stroke=\"#666666\" "
-                   "stroke-width=\"0.5\">",
-                   x, y, m.cell_width, m.cell_height, c.colour.hex());
-    if (!c.hover.empty()) out_ += "<title>" + escaped(c.hover) + "</title>";
-    out_ += "</rect>\n";
+    rectangle(x, y, m.cell_width, m.cell_height, c.colour);
+    out_ += (c.hover.empty() ? ">" : "><title>" + escaped(c.hover) + "</title>") + "</rect>\n";
     if (c.label.empty()) return;
     const char* ink = c.colour.is_dark() ? "fill:#ffffff;pointer-events:none" : "pointer-events:none";
     const std::vector<std::string> lines = lines_of(c.label);
@@ -110,9 +111,8 @@ class SvgWriter {
              top + r * m.cell_height, m);
     }
     auto stroke = [&](int x1, int y1, int x2, int y2) {
-      fmt::format_to(std::back_inserter(out_),
-                     "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#000000\" stroke-width=\"2\"/>\n", x1, y1,
-                     x2, y2);
+      out_ += fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#000000\" stroke-width=\"2\"/>\n", x1,
+                          y1, x2, y2);
     };
     for (int r = 0; r <= g.rows; r += g.row_step > 0 ? g.row_step : std::max(g.rows, 1))
       stroke(left, top + r * m.cell_height, right, top + r * m.cell_height);
@@ -126,10 +126,8 @@ class SvgWriter {
     for (const Legend& l : p.legend) {
       const int wanted = letter * static_cast<int>(l.label.size()) + 10;
       if (x + wanted > std::max(width_, 600)) x = margin, y += 22;
-      fmt::format_to(std::back_inserter(out_),
-                     "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"18\" fill=\"{}\" stroke=\"#666666\" "
-                     "stroke-width=\"0.5\"/>\n",
-                     x, y, wanted, l.colour.hex());
+      rectangle(x, y, wanted, 18, l.colour);
+      out_ += "/>\n";
       text(x + wanted / 2, y + 13, "middle", l.label, l.colour.is_dark() ? "fill:#ffffff" : "");
       x += wanted + 2;
       wide(x + margin);
