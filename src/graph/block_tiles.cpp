@@ -1,7 +1,5 @@
 #include "graph/block_tiles.hpp"
 
-#include <algorithm>
-
 #include "graph/infer.hpp"
 
 namespace zellige::graph {

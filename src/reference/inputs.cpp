@@ -190,7 +190,7 @@ class Search {
     choice_.positive = positive, limit_ = limit;
     for (double exp_limit : {exponent_limit, infinity}) {
       exp_limit_ = exp_limit;
-      if (fits(none(), 0) || one_alone() || all_together()) return true;
+      if (fits(all(false), 0) || one_alone() || bisect(all(true))) return true;
       if (!exponential()) break;
     }
     return false;
@@ -201,7 +201,7 @@ class Search {
   /// random values are absolute values.
   bool tries(bool small, double limit, bool positive) {
     choice_.positive = positive, limit_ = limit, exp_limit_ = infinity;
-    return fits(std::vector<bool>(g_.inputs.size(), small), min_exponent);
+    return fits(all(small), min_exponent);
   }
 
   /// Returns the largest absolute value in any tensor of the last run.
@@ -244,7 +244,8 @@ class Search {
     return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
   }
 
-  std::vector<bool> none() const { return std::vector<bool>(g_.inputs.size(), false); }
+  /// Returns the selection of all inputs, or of none.
+  std::vector<bool> all(bool selected) const { return std::vector<bool>(g_.inputs.size(), selected); }
 
   /// Fills the input arrays of a stage (a subgraph to run) at the current scales, where the scale has changed.
   void fill_stage(Stage& s) {
@@ -297,15 +298,12 @@ class Search {
   bool one_alone() {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
       if (!scales(i)) continue;
-      std::vector<bool> selected = none();
+      std::vector<bool> selected = all(false);
       selected[i] = true;
       if (bisect(selected)) return true;
     }
     return false;
   }
-
-  /// Scales all random inputs by the same power of two, which bisect() finds. Returns false if there is none.
-  bool all_together() { return bisect(std::vector<bool>(g_.inputs.size(), true)); }
 
   /// Returns a description, for the error message, of the first tensor of the last run that exceeds the limit.
   std::string offender() const {

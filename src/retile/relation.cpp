@@ -88,8 +88,10 @@ class Relating {
   }
   const Relation& of(std::size_t operand) const { return relations_[op_->inputs[operand]]; }
 
-  /// Returns how the tile that the current operator, an input, loads relates to the tiles before retiling:
-  /// the same, parts (several adjacent tiles, or a part of one) or partial sums.
+  // The functions that follow return the relation of the current operator's result to its result before retiling. They
+  // derive it from the relations of its operands, and throw Error if the graph would compute something else.
+
+  /// Of an input.
   Relation loaded() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -105,9 +107,8 @@ class Relating {
     return placed();
   }
 
-  /// Returns how the tile of the current operator, an input or a mask, relates to the tiles before retiling:
-  /// the same, or parts (several adjacent tiles, or a part of one). This follows from the operator's maps,
-  /// which say which dimension each grid axis and the loop split.
+  /// Of an input or the place of a mask, `same` or `parts`: from the operator's maps, which say which dimension each grid
+  /// axis and the loop split.
   Relation placed() const {
     const int tile = op_->outputs[0];
     const bool iterated = op_->loop_dim >= 0 && looped_;
@@ -120,9 +121,8 @@ class Relating {
     return {};
   }
 
-  /// Returns how the result of the current operator, a mask that depends on elements' indices, relates to its
-  /// result before retiling. Throws Error if the operand is split along a dimension whose index the mask
-  /// tests, unless the mask's own maps split that dimension in the same way.
+  /// Of a mask that depends on elements' indices. Throws Error if the operand is split along a dimension whose index the
+  /// mask tests, unless the mask's own maps split that dimension in the same way.
   Relation masked() const {
     const Relation r = of(0), lies = placed();
     if (op_->inputs.size() > 1) met(op_->inputs);  // throws if they differ
@@ -164,16 +164,13 @@ class Relating {
     return r;
   }
 
-  /// Returns how the result of a sum or contraction relates to its result before retiling, if retiling splits
-  /// the summed dimension over blocks or iterations. The result is then a partial sum, of which only the total
-  /// over blocks or iterations is unchanged. `parts` is the relation of the operand.
+  /// Of a sum or contraction, if retiling splits the summed dimension over blocks or iterations. The result is then a
+  /// partial sum, of which only the total over blocks or iterations is unchanged. `parts` is the relation of the operand.
   Relation summed(const Relation& parts) const {
     return settled({.kind = Kind::sums, .loop = change_.loop || parts.loop, .blocks = change_.axis >= 0});
   }
 
-  /// Returns how the result of the current operator relates to its result before retiling: the same, parts
-  /// (several adjacent tiles, or a part of one) or partial sums. Derives this from the relations of the
-  /// operands. Throws Error if the graph would compute something else after retiling.
+  /// Of any operator but an input or output.
   Relation computed() const {
     bool all_same = true, any_sums = false;
     for (std::size_t i = 0; i < op_->inputs.size(); ++i) {
@@ -208,8 +205,7 @@ class Relating {
     return met(op_->inputs);
   }
 
-  /// Returns how the result of the current operator, a permute, relates to its result before retiling. This is
-  /// the relation of its operand, with the index of the split dimension permuted.
+  /// Of a permute: the relation of its operand, with the index of the split dimension permuted.
   Relation permuted() const {
     Relation r = of(0);
     const std::vector<std::int64_t>& dims = op_->attributes.sizes;  // all_same and sums are handled above
@@ -218,9 +214,8 @@ class Relating {
     return r;
   }
 
-  /// Returns how the result of a matmul with a bias relates to its result before retiling: the same, or parts
-  /// (several adjacent tiles, or a part of one). `product` is this relation for the matmul without the bias.
-  /// Throws Error if the bias would be added to partial sums, or if the bias is not split like the result.
+  /// Of a matmul with a bias, `same` or `parts`. `product` is the relation of the matmul without the bias. Throws Error if
+  /// the bias would be added to partial sums, or if the bias is not split like the result.
   Relation biased(const Relation& product) const {
     const Relation& bias = of(2);
     if (product.kind == Kind::sums) refuse("its bias would be added to each of the partial results");
@@ -234,9 +229,8 @@ class Relating {
     return product;
   }
 
-  /// Returns how the result of an elementwise function of `tensors` relates to its result before retiling: the
-  /// same, or parts (several adjacent tiles, or a part of one). Throws Error unless all tensors whose relation
-  /// is `parts` are split along the same dimension, and all other tensors have extent 1 along that dimension.
+  /// Of an elementwise function of `tensors`, `same` or `parts`. Throws Error unless all tensors whose relation is `parts`
+  /// are split along the same dimension, and all other tensors have extent 1 along that dimension.
   Relation met(const std::vector<int>& tensors) const {
     Relation r;
     for (int t : tensors) {
@@ -253,9 +247,8 @@ class Relating {
     return r;
   }
 
-  /// Returns how the result of the current operator, a matmul without its bias, relates to its result before
-  /// retiling: parts (several adjacent tiles, or a part of one) if retiling splits M, N or a batch dimension;
-  /// partial sums if it splits K of both operands. Throws Error for other combinations, such as M and N.
+  /// Of a matmul without its bias: `parts` if retiling splits M, N or a batch dimension; `sums` if it splits K of both
+  /// operands. Throws Error for other combinations, such as M and N.
   Relation product() const {
     const int a = op_->inputs[0], b = op_->inputs[1];
     if (rank(a) < 2 || rank(b) < 2) refuse("what becomes of a vector's product is not known here");
@@ -277,8 +270,7 @@ class Relating {
     return parts;
   }
 
-  /// Returns how the result of the current operator, a sum along `dim`, relates to its result before
-  /// retiling. The sum has `to` results along `dim`; each is the sum of every `to`-th element.
+  /// Of a sum along `dim`, which has `to` results along `dim`; each is the sum of every `to`-th element.
   Relation reduced(int dim, std::int64_t to) const {
     const int x = op_->inputs[0], along = back(x, dim);
     Relation r = of(0);
@@ -296,8 +288,8 @@ class Relating {
     return summed(r);
   }
 
-  /// Returns how the result of the current operator relates to its result before retiling, if some of its operands are
-  /// partial sums: it is then a partial sum, too. Throws Error unless the operator is linear in these operands.
+  /// Of an operator some of whose operands are partial sums: it is then a partial sum, too. Throws Error unless the
+  /// operator is linear in these operands.
   Relation linear() const {
     Relation r;
     int sums = 0;
@@ -327,9 +319,8 @@ class Relating {
     return r;
   }
 
-  /// Returns how the result of the current operator, an accumulator over the loop, relates to its result
-  /// before retiling. Throws Error if the result would change, for example because the accumulator adds the
-  /// same tile in every iteration and the number of iterations changes.
+  /// Of an accumulator over the loop. Throws Error if the result would change, for example because the accumulator adds
+  /// the same tile in every iteration and the number of iterations changes.
   Relation accumulated() const {
     const int x = op_->inputs[0];
     Relation r = of(0);
