@@ -235,6 +235,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   const Shape& x = operands.at(0);
   const std::size_t last = x.size() - 1;
   if (reduces(kind)) return {reduced_shape(where, kind, attributes, x)};
+  if (names_rows(kind)) return rows_shapes(where, kind, attributes, operands);
   if (is_accumulator(kind)) {
     const Reduction& row = *reduction_of(kind);
     if (row.rescales && broadcast_shape(where, x, operands.at(1)) != x)
@@ -246,10 +247,6 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
     case OpKind::matmul:
       if (operands.size() < 3) return {matmul_shape(where, x, operands.at(1))};
       return {biased(where, matmul_shape(where, x, operands[1]), operands[2])};
-    case OpKind::gather:
-    case OpKind::scatter:
-    case OpKind::slice_scatter:
-      return rows_shapes(where, kind, attributes, operands);
     case OpKind::reduction:
       check_dim(where, attributes.dim, x);
       return {reduced(where, x, attributes.dim, attributes.to)};

@@ -19,11 +19,15 @@ namespace {
 class Names {
  public:
   explicit Names(const Json* operators) : operators_(operators) {}
-  /// Enters the tensor with index `index` under the name `name`. Throws Error if another tensor has the name; the
+  /// Appends a tensor to those of the level and returns its index. Throws Error if another tensor has its name; the
   /// message names the operator `where`.
-  void make(const Where& where, const std::string& name, int index) {
-    if (!index_.emplace(name, index).second)
-      fail_at(where, "expected each tensor to have a name of its own, found {} twice", name);
+  template <class Tensor>
+  int make(const Where& where, std::vector<Tensor>& tensors, Tensor tensor) {
+    const int index = static_cast<int>(tensors.size());
+    if (!index_.emplace(tensor.name, index).second)
+      fail_at(where, "expected each tensor to have a name of its own, found {} twice", tensor.name);
+    tensors.push_back(std::move(tensor));
+    return index;
   }
   /// Returns the index of the tensor with this name, an operand of the operator `where`. Throws Error if no input
   /// or earlier operator defines the tensor.
@@ -210,9 +214,7 @@ class Reader {
     const Json* strides = find(where_, j, "strides");
     t.strides = strides ? read_strides(where_, *strides) : row_major(t.shape);
     if (const Json* constant = find(where_, j, "constant")) t.constant = read_flag(where_, "constant", *constant);
-    names_.make(where_, t.name, static_cast<int>(g_.tensors.size()));
-    g_.inputs.push_back(static_cast<int>(g_.tensors.size()));
-    g_.tensors.push_back(std::move(t));
+    g_.inputs.push_back(names_.make(where_, g_.tensors, std::move(t)));
   }
 
   /// Adds the tensor of an operator's result and returns its index. `j` is the tensor's name, or an object
@@ -228,9 +230,7 @@ class Reader {
     } else {
       t.name = identifier(where, "a result", j);
     }
-    names_.make(where, t.name, static_cast<int>(g_.tensors.size()));
-    g_.tensors.push_back(std::move(t));
-    return static_cast<int>(g_.tensors.size()) - 1;
+    return names_.make(where, g_.tensors, std::move(t));
   }
 
   void read_operator(const Where& where, OpKind kind, const Json& j) {
@@ -288,13 +288,8 @@ class Reader {
       for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
         op.inputs.push_back(tiles.use(where, identifier(where, "inputs", t)));
     if (kind != OpKind::output)
-      for (const Json& t : list(where, "outputs", member(where, j, "outputs"))) {
-        BlockTensor tile;
-        tile.name = identifier(where, "outputs", t);
-        tiles.make(where, tile.name, static_cast<int>(b.tensors.size()));
-        op.outputs.push_back(static_cast<int>(b.tensors.size()));
-        b.tensors.push_back(std::move(tile));
-      }
+      for (const Json& t : list(where, "outputs", member(where, j, "outputs")))
+        op.outputs.push_back(tiles.make(where, b.tensors, {.name = identifier(where, "outputs", t)}));
     b.ops.push_back(std::move(op));
   }
 

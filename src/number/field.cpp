@@ -80,10 +80,6 @@ FieldNumber Field::integer(std::int64_t n) {
   return known(x, static_cast<double>(n));
 }
 
-FieldNumber Field::drawn(std::int64_t n, std::int64_t range, std::uint64_t place) {
-  return one_of(integer(n), range, place);
-}
-
 FieldNumber Field::one_of(FieldNumber x, std::int64_t range, std::uint64_t place) {
   const std::uint64_t element = draw(draw(seed_, 77), place);
   ranges_[element] = static_cast<double>(range);

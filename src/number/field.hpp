@@ -53,10 +53,6 @@ class Field {
   explicit Field(std::uint64_t seed, Order = Order::unknown);
 
   FieldNumber random(std::uint64_t draw) const;  // an input of a graph, the n-th draw
-  /// Returns the integer n as the value of an input element that holds one of the integers 0 to range - 1,
-  /// such as a row index. The result is marked as depending on this element. `place` identifies the
-  /// element: it is its number among the elements of all inputs.
-  FieldNumber drawn(std::int64_t n, std::int64_t range, std::uint64_t place);
   FieldNumber integer(std::int64_t n);
   /// Returns a scalar of a graph as a field number: the fraction that the scalar represents (fraction.hpp).
   FieldNumber constant(double c);

@@ -111,7 +111,7 @@ class Tier {
       const std::int64_t bound = numbers_[i].bound;
       std::int64_t value = sequential(n) ? n % bound : static_cast<std::int64_t>(draw(field.p(), place) % bound);
       if (numbers_[i].distinct) value = static_cast<std::int64_t>(whole[e]);
-      return field.drawn(value, bound, place);
+      return field.one_of(field.integer(value), bound, place);
     }
     FieldNumber x = field.random(place);
     x.whole = graph::is_integer(t.dtype);

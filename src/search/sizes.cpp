@@ -134,15 +134,11 @@ class SizesOfGraph {
         for (std::size_t d = 0; d < y.size(); ++d) s_.same(x[attributes.sizes[d]], y[d]);
         return;
       case OpKind::reshape: {  // adding and removing dimensions of 1 means the same at every size
-        std::vector<int> from, to;
-        for (int e : x)
-          if (s_.value(e) != 1) from.push_back(e);
-        for (int e : y)
-          if (s_.value(e) != 1) to.push_back(e);
-        bool ones = from.size() == to.size();
-        for (std::size_t d = 0; ones && d < from.size(); ++d) ones = s_.value(from[d]) == s_.value(to[d]);
-        if (!ones) fail("{} names sizes of its own", graph::name(kind));
-        for (std::size_t d = 0; d < from.size(); ++d) s_.same(from[d], to[d]);
+        const auto value = [&](int e) { return s_.value(e); };
+        Extents from = x, to = y;
+        for (Extents* extents : {&from, &to}) std::erase_if(*extents, [&](int e) { return value(e) == 1; });
+        if (!std::ranges::equal(from, to, {}, value, value)) fail("{} names sizes of its own", graph::name(kind));
+        unify(from, to);
         at.parts = y;
         return;
       }
