@@ -49,7 +49,7 @@ std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   std::set<int> found{whole};
   for (bool grew = true; grew;) {
     grew = false;
-    for (const Sizes::Product& p : sizes.products()) {
+    for (const Sizes::Product& p : sizes.products) {
       if (p.owner != owner || !found.count(sizes.find(p.whole))) continue;
       for (int f : p.factors) grew |= found.insert(sizes.find(f)).second;
     }
@@ -63,7 +63,7 @@ using Pairs = std::set<std::pair<int, int>>;
 /// Returns the sizes (variables) that other sizes divide.
 std::set<int> divided(const Sizes& sizes) {
   std::set<int> wholes;
-  for (const Sizes::Product& p : sizes.products()) wholes.insert(sizes.find(p.whole));
+  for (const Sizes::Product& p : sizes.products) wholes.insert(sizes.find(p.whole));
   return wholes;
 }
 
@@ -76,8 +76,8 @@ Pairs related(const Sizes& sizes) {
     for (int u : in_a)
       for (int v : in_b) pairs.insert({u, v});
   }
-  for (const auto& [u, a] : sizes.launches())
-    for (const auto& [v, b] : sizes.launches())
+  for (const auto& [u, a] : sizes.launches)
+    for (const auto& [v, b] : sizes.launches)
       if (a == 0 && b == 1) pairs.insert({sizes.find(u), sizes.find(v)});
   return pairs;
 }
@@ -95,7 +95,7 @@ Pairs related_in_any(const Sizes& sizes) {
     both.merge(pieces(sizes, whole, 1));
     add(both);
   }
-  add(sizes.counted());
+  add(sizes.counted);
   return pairs;
 }
 
@@ -113,8 +113,8 @@ void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
 /// of summands of two means.
 Pairs counted_apart(const Sizes& sizes) {
   Pairs pairs;
-  for (int u : sizes.counted())
-    for (int v : sizes.counted())
+  for (int u : sizes.counted)
+    for (int v : sizes.counted)
       if (1 < sizes.value(u) && sizes.value(u) < sizes.value(v)) pairs.insert({sizes.find(u), sizes.find(v)});
   return pairs;
 }
@@ -123,7 +123,7 @@ Pairs counted_apart(const Sizes& sizes) {
 /// are divided into such tiles. Returns u itself if there are none.
 std::set<int> wholes(const Sizes& sizes, int u) {
   std::set<int> found;
-  for (const Sizes::Product& p : sizes.products())
+  for (const Sizes::Product& p : sizes.products)
     for (int f : p.factors)
       if (sizes.find(f) == sizes.find(u)) found.insert(sizes.find(p.whole));
   if (found.empty()) found.insert(sizes.find(u));
@@ -133,7 +133,7 @@ std::set<int> wholes(const Sizes& sizes, int u) {
 /// Returns the numbers of rows and columns (variables) of every matrix of which a triangle is masked.
 Pairs triangles(const Sizes& sizes) {
   Pairs pairs;
-  for (const auto& [row, column] : sizes.triangles())
+  for (const auto& [row, column] : sizes.triangles)
     for (int u : wholes(sizes, row))
       for (int v : wholes(sizes, column)) pairs.insert({u, v});
   return pairs;
@@ -156,8 +156,8 @@ class Shrinking {
   /// `kept`: the size variables that must not change.
   Shrinking(const Sizes& sizes, const std::set<int>& kept) : sizes_(sizes), kept_(kept) {
     for (int u = 0; u < sizes.count(); ++u) at(sizes.find(u));
-    for (const Sizes::Product& p : sizes.products()) product(at(p.whole), p.factors);
-    for (const Sizes::Sum& s : sizes.sums()) {
+    for (const Sizes::Product& p : sizes.products) product(at(p.whole), p.factors);
+    for (const Sizes::Sum& s : sizes.sums) {
       std::vector<int> parts;
       for (int part : s.parts) parts.push_back(at(part));
       sums_[at(s.whole)].insert(parts);
@@ -179,7 +179,7 @@ class Shrinking {
   std::vector<std::int64_t> values(Keep keep) {
     system_.inequalities.clear();
     std::set<int> reductions;
-    for (int u : sizes_.reductions()) reductions.insert(sizes_.find(u));
+    for (int u : sizes_.reductions) reductions.insert(sizes_.find(u));
     for (const auto& [u, v] : related(sizes_)) {
       const bool kept = keep == Keep::all || (keep == Keep::reductions && reductions.count(u) && reductions.count(v));
       if (kept && sizes_.value(u) != sizes_.value(v) && sizes_.value(u) > 1 && sizes_.value(v) > 1)
@@ -414,7 +414,7 @@ std::vector<SmallPair> shrink_distinct(const KernelGraph& a, const KernelGraph& 
       if (!add(sizes.value(alike.begin()->second), still_small)) return std::vector<SmallPair>();
     return pairs;
   };
-  const std::set<int> meant = joined.meant(sizes.counted());
+  const std::set<int> meant = joined.meant(sizes.counted);
   std::vector<SmallPair> pairs = find(meant);
   return pairs.empty() && !meant.empty() ? find({}) : pairs;
 }

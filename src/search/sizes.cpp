@@ -13,13 +13,13 @@ using graph::OpKind;
 using Extents = GraphSizes::Extents;
 
 int Sizes::variable(std::int64_t value) {
-  values_.push_back(value);
-  parent_.push_back(static_cast<int>(parent_.size()));
+  values.push_back(value);
+  parent.push_back(static_cast<int>(parent.size()));
   return count() - 1;
 }
 
 int Sizes::find(int u) const {
-  while (parent_[u] != u) u = parent_[u];
+  while (parent[u] != u) u = parent[u];
   return u;
 }
 
@@ -27,10 +27,12 @@ void Sizes::same(int u, int v) {
   u = find(u), v = find(v);
   if (u == v) return;
   if (value(u) != value(v)) fail("sizes {} and {} are declared to be the same", value(u), value(v));
-  parent_[v] = u;
+  parent[v] = u;
 }
 
-void Sizes::product(int whole, std::vector<int> factors) { products_.push_back({whole, std::move(factors), owner_}); }
+void Sizes::product(int whole, std::vector<int> factors) { products.push_back({whole, std::move(factors), owner}); }
+
+namespace {
 
 /// Adds the sizes of one graph to the system.
 class SizesOfGraph {
@@ -83,9 +85,9 @@ class SizesOfGraph {
   void reduced(const Extents& x, const Extents& y, int dim, GraphSizes::Op& at) {
     unify(x, y, dim);
     at.to = y[dim];
-    s_.reductions_.push_back(y[dim]);
-    s_.counted_.push_back(s_.variable(s_.value(x[dim]) / s_.value(y[dim])));
-    s_.product(x[dim], {y[dim], s_.counted_.back()});
+    s_.reductions.push_back(y[dim]);
+    s_.counted.push_back(s_.variable(s_.value(x[dim]) / s_.value(y[dim])));
+    s_.product(x[dim], {y[dim], s_.counted.back()});
   }
 
   /// Adds the equations between the sizes of one stateless operator or accumulator, with the operand shapes `in` and
@@ -101,7 +103,7 @@ class SizesOfGraph {
         const auto& dims = attributes.sizes;
         const bool over = dims.empty() ? d == attributes.dim : std::ranges::count(dims, d) > 0;
         if (!over) s_.same(x[d], y[from]);
-        if (over) s_.counted_.push_back(x[d]);
+        if (over) s_.counted.push_back(x[d]);
         from += !over || attributes.keepdim;
       }
       return;
@@ -113,7 +115,7 @@ class SizesOfGraph {
         };
         // A vector has no such dimension, and neither does the result.
         const bool row = x.size() > 1, column = in[1].size() > 1;
-        s_.counted_.push_back(x[last]);
+        s_.counted.push_back(x[last]);
         s_.same(x[last], in[1][column ? in[1].size() - 2 : 0]);
         if (row) s_.same(x[last - 1], y[y.size() - 1 - column]);
         if (column) s_.same(in[1].back(), y.back());
@@ -156,7 +158,7 @@ class SizesOfGraph {
         if (attributes.kept != graph::Kept{.tril = 0} && attributes.kept != graph::Kept{})
           fail("{} names sizes of its own", graph::name(kind));
         if (in.size() > 1) unify(in[1], y);
-        if (last > 0) s_.triangles_.push_back({x[last - 1], x[last]});
+        if (last > 0) s_.triangles.push_back({x[last - 1], x[last]});
         return unify(x, y);
       case OpKind::concat:
       case OpKind::split: {
@@ -166,7 +168,7 @@ class SizesOfGraph {
           parts.push_back(part[attributes.dim]);
         }
         if (kind == OpKind::split) at.parts = parts;
-        return s_.sums_.push_back({kind == OpKind::concat ? y[attributes.dim] : x[attributes.dim], parts});
+        return s_.sums.push_back({kind == OpKind::concat ? y[attributes.dim] : x[attributes.dim], parts});
       }
       default:
         break;
@@ -181,12 +183,12 @@ class SizesOfGraph {
       case OpFamily::composed:  // a norm's weight and bias
         for (std::size_t i = 1; i < in.size(); ++i) unify(in[i], x);
         at.parts.assign(x.end() - static_cast<std::ptrdiff_t>(attributes.sizes.size()), x.end());
-        s_.counted_.insert(s_.counted_.end(), at.parts.begin(), at.parts.end());
-        s_.counted_.push_back(x[attributes.dim >= 0 ? attributes.dim : last]);
+        s_.counted.insert(s_.counted.end(), at.parts.begin(), at.parts.end());
+        s_.counted.push_back(x[attributes.dim >= 0 ? attributes.dim : last]);
         return unify(x, y);
       case OpFamily::accumulator:
         if (in.size() > 1) unify(x, in[1]);  // the factor of a rescale
-        if (s_.value(x[last]) != s_.value(y[last])) s_.counted_.push_back(x[last]);
+        if (s_.value(x[last]) != s_.value(y[last])) s_.counted.push_back(x[last]);
         return unify(x, y, s_.value(x[last]) == s_.value(y[last]) ? -1 : last);
       default:
         fail("{}: `equal` does not know how its sizes hang together", graph::name(kind));
@@ -198,12 +200,12 @@ class SizesOfGraph {
   void custom(const graph::KernelOp& op, const std::vector<Extents>& tensors, GraphSizes::Op& at) {
     const graph::BlockGraph& b = *op.block;
     const auto launch = [&](std::int64_t extent) {
-      s_.launches_.push_back({s_.variable(extent), s_.owner_});
-      return s_.launches_.back().first;
+      s_.launches.push_back({s_.variable(extent), s_.owner});
+      return s_.launches.back().first;
     };
     for (int axis = 0; axis < 3; ++axis) at.grid[axis] = launch(b.grid[axis]);
     at.loop = launch(b.loop);
-    s_.counted_.push_back(at.loop);
+    s_.counted.push_back(at.loop);
     for (const graph::BlockTensor& t : b.tensors) at.tiles.push_back(extents(t.shape));
     for (const graph::BlockOp& inner : b.ops) {
       GraphSizes::Op body;
@@ -241,8 +243,10 @@ class SizesOfGraph {
   const graph::KernelGraph& g_;
 };
 
+}  // namespace
+
 GraphSizes Sizes::add(const graph::KernelGraph& g) {
-  ++owner_;
+  ++owner;
   return SizesOfGraph(*this, g).run();
 }
 

@@ -32,8 +32,7 @@ struct GraphSizes {
 };
 
 /// A system of equations of sizes. Variables with equal values may be declared to be the same.
-class Sizes {
- public:
+struct Sizes {
   /// The equation whole = product of the factors. `owner` is the index of the graph that it is from.
   struct Product {
     int whole;
@@ -49,40 +48,30 @@ class Sizes {
   /// Adds the sizes of a valid graph as variables, with the equations between them, and returns the variables.
   /// Throws Error if an operator, such as a slice, has attributes with sizes that cannot shrink.
   GraphSizes add(const graph::KernelGraph&);
+  /// Adds a variable, whose size in the given graphs is `value`, and returns the variable's index.
+  int variable(std::int64_t value);
+  /// Adds the equation whole = product of the factors, of the graph that add() adds.
+  void product(int whole, std::vector<int> factors);
   /// Declares that variables u and v are the same size. Throws Error if their values in the given graphs differ.
   void same(int u, int v);
   /// Returns the variable that represents all variables declared to be the same as u.
   int find(int u) const;
   /// Returns the size that variable u has in the given graphs.
-  std::int64_t value(int u) const { return values_[u]; }
+  std::int64_t value(int u) const { return values[u]; }
   /// Returns the number of variables.
-  int count() const { return static_cast<int>(values_.size()); }
-  const std::vector<Product>& products() const { return products_; }
-  const std::vector<Sum>& sums() const { return sums_; }
-  /// Returns the variable of every grid axis and loop, with the index of its graph.
-  const std::vector<std::pair<int, int>>& launches() const { return launches_; }
-  /// Returns the variables of the extents to which dimensions are reduced.
-  const std::vector<int>& reductions() const { return reductions_; }
-  /// Returns the variables whose values may influence results: the counts of summands of sums, products and means,
-  /// and the trip counts of loops.
-  const std::vector<int>& counted() const { return counted_; }
-  /// Returns the variables of the rows and columns of every matrix of which a triangle is masked.
-  const std::vector<std::pair<int, int>>& triangles() const { return triangles_; }
+  int count() const { return static_cast<int>(values.size()); }
 
- private:
-  friend class SizesOfGraph;
-  /// Adds a variable, whose size in the given graphs is `value`, and returns the variable's index.
-  int variable(std::int64_t value);
-  void product(int whole, std::vector<int> factors);
-
-  std::vector<std::int64_t> values_;
-  std::vector<int> parent_;  // union-find
-  std::vector<Product> products_;
-  std::vector<Sum> sums_;
-  std::vector<std::pair<int, int>> launches_;
-  std::vector<int> reductions_, counted_;
-  std::vector<std::pair<int, int>> triangles_;
-  int owner_ = -1;
+  std::vector<std::int64_t> values;  // by variable
+  std::vector<int> parent;           // union-find
+  std::vector<Product> products;
+  std::vector<Sum> sums;
+  std::vector<std::pair<int, int>> launches;  // every grid axis and loop, with the index of its graph
+  std::vector<int> reductions;                // the extents to which dimensions are reduced
+  // The variables whose values may influence results: the counts of summands of sums, products and means, and the trip
+  // counts of loops.
+  std::vector<int> counted;
+  std::vector<std::pair<int, int>> triangles;  // rows and columns of every matrix of which a triangle is masked
+  int owner = -1;                              // index of the graph that was added last
 };
 
 }  // namespace zellige::search
