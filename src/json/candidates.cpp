@@ -140,8 +140,6 @@ Candidates::~Candidates() = default;
 
 std::size_t Candidates::bytes_read() const { return in_->bytes; }
 
-// Reads the first graph and determines the form of the input: one graph in Zellige's JSON form, a list of
-// graphs, or one Mirage graph (a list of operators).
 void Candidates::begin() {
   std::string text;
   for (const int mark : {0xef, 0xbb, 0xbf}) {

@@ -39,7 +39,8 @@ class Candidates {
   const std::string& stem() const { return stem_; }
 
  private:
-  /// Reads the first graph and determines the form of the file: one graph, or a list of graphs.
+  /// Reads the first graph and determines the form of the input: one graph in Zellige's JSON form, a list of graphs, or
+  /// one Mirage graph (a list of operators).
   void begin();
   bool advance();  // moves to the next element of the list; false at the end
   Loaded load(const Json&);

@@ -1,7 +1,6 @@
 #include "reference/cut.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 
 #include "graph/block_tiles.hpp"
@@ -351,15 +350,6 @@ class Cutter {
 };
 
 }  // namespace
-
-Array part(const Array& a, const Region& r) {
-  Array to = make_array(r.extent);
-  const std::int64_t n = a.shape.back(), m = r.extent.back();
-  each_row(a.shape, r, [&](std::int64_t from, std::int64_t row) {
-    std::memcpy(to.values.data() + row * m, a.values.data() + from * n + r.origin.back(), m * sizeof(double));
-  });
-  return to;
-}
 
 Cut cut(const KernelGraph& g, int tensor, const Region& r, const std::vector<bool>& known) {
   return Cutter(g, known).run(tensor, r);

@@ -180,16 +180,11 @@ Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vec
   shapes = step_shapes(steps, in);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     storage.emplace_back(size(shapes[i]));
-    const std::vector<Operand> from = inputs(i);
+    std::vector<Operand> from;
+    for (int k : steps[i].inputs) from.push_back(values[k]);
     evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}});
     values.push_back({shapes[i], storage.back().data()});
   }
-}
-
-std::vector<Operand> Evaluation::inputs(std::size_t step) const {
-  std::vector<Operand> from;
-  for (int i : steps[step].inputs) from.push_back(values[i]);
-  return from;
 }
 
 std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensors, const double& scalar) {

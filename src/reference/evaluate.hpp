@@ -119,8 +119,6 @@ std::vector<double> in_tf32(const Operand&);
 /// Evaluates a composite operator and keeps the results of all steps, for the error analysis.
 struct Evaluation {
   Evaluation(OpKind, const Attributes&, const std::vector<Operand>& operands);
-  /// Returns the operands, with their values, of step number `step` of the composite operator.
-  std::vector<Operand> inputs(std::size_t step) const;
 
   std::vector<Step> steps;
   std::vector<Shape> shapes;                // per step: the shape of its result

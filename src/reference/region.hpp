@@ -29,7 +29,4 @@ void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   }
 }
 
-/// Returns the elements of a region of an array as an array of their own.
-Array part(const Array&, const Region&);
-
 }  // namespace zellige::graph

@@ -264,13 +264,9 @@ class Tier {
   FieldTrials result_;
 };
 
-}  // namespace
-
-bool has_order(const KernelGraph& g) {
-  const Called called = called_by(g);
-  return called.maxima || called.sides || called.absolutes;
-}
-
+/// Returns whether a graph compares only inputs, with each other or with scalars that are exact in binary, in
+/// at most three comparisons. If so, the inputs that real_trials.hpp tries include some at which two compared
+/// numbers are equal.
 bool compares_inputs(const KernelGraph& g) {
   constexpr int max_comparisons = 3;
   std::vector<bool> input(g.tensors.size(), false), compared(g.tensors.size(), false);
@@ -293,6 +289,13 @@ bool compares_inputs(const KernelGraph& g) {
     }
   }
   return true;
+}
+
+}  // namespace
+
+bool has_order(const KernelGraph& g) {
+  const Called called = called_by(g);
+  return called.maxima || called.sides || called.absolutes;
 }
 
 FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,

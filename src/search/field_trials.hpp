@@ -46,11 +46,6 @@ struct FieldTrials {
 /// equality. Returns the result of that order, or a result without agreement that says why not.
 FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing&, const FieldOptions&);
 
-/// Returns whether a graph compares only inputs, with each other or with scalars that are exact in binary, in
-/// at most three comparisons. If so, the inputs that real_trials.hpp tries include some at which two compared
-/// numbers are equal.
-bool compares_inputs(const KernelGraph&);
-
 /// Returns whether a graph compares numbers or takes maxima.
 bool has_order(const KernelGraph&);
 

@@ -288,8 +288,7 @@ class Expression : public Parser {
   std::string drawn_;
 };
 
-}  // namespace
-
+/// Returns two lines, indented by two: the expression, shortened if long, and a line that marks [begin, end) in it.
 std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
   begin = std::min(begin, text.size());
   end = std::min(std::max(end, begin + 1), text.size() + 1);
@@ -306,6 +305,8 @@ std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
   const std::size_t length = std::max<std::size_t>(1, std::min(end, first + width) - begin);
   return "  " + line + "\n  " + std::string(begin - first, ' ') + "^" + std::string(length - 1, '~');
 }
+
+}  // namespace
 
 Result evaluate_expression(std::string_view text) {
   if (text.size() > max_text) fail("the expression has {} characters, more than {}", text.size(), max_text);

@@ -35,7 +35,4 @@ struct Result {
 /// Returns the value of an expression. Throws ExpressionError if it cannot be parsed or evaluated.
 Result evaluate_expression(std::string_view text);
 
-/// Returns two lines, indented by two: the expression, shortened if long, and a line that marks [begin, end) in it.
-std::string marked(std::string_view text, std::size_t begin, std::size_t end);
-
 }  // namespace zellige::view

@@ -6,6 +6,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "random/part.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -12,6 +12,7 @@
 #include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
+#include "part.hpp"
 #include "reference/inputs.hpp"
 #include "reference/reference.hpp"
 #include "reference/regroup.hpp"
