@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "../random/part.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
-#include "random/part.hpp"
 
 namespace zellige::graph {
 namespace {
