@@ -101,8 +101,7 @@ std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& oper
 
 std::optional<Strides> operand_strides(const KernelOp& view, const Shape& operand, const Shape& result,
                                        const Strides& strides) {
-  Attributes back;
-  back.sizes = operand;
+  Attributes back{.sizes = operand};
   for (std::size_t d = 0; view.kind == OpKind::permute && d < operand.size(); ++d)
     back.sizes[view.attributes.sizes[d]] = static_cast<std::int64_t>(d);
   const std::optional<Viewed> seen = viewed(view.kind, back, result, strides, operand);

@@ -206,8 +206,7 @@ class Reader {
  private:
   void read_input(const Json& j) {
     only_keys(where_, j, {"name", "dtype", "shape", "strides", "constant"});
-    KernelTensor t;
-    t.name = identifier(where_, "an input's name", member(where_, j, "name"));
+    KernelTensor t{.name = identifier(where_, "an input's name", member(where_, j, "name"))};
     t.dtype = read_dtype(where_, "the dtype of input " + t.name, member(where_, j, "dtype"));
     t.shape = integers(where_, "the shape of input " + t.name, member(where_, j, "shape"), 1, max_extent);
     check_shape(where_, "input " + t.name, t.shape);
@@ -235,8 +234,7 @@ class Reader {
 
   void read_operator(const Where& where, OpKind kind, const Json& j) {
     only_operator_keys(where, kind, j, false);
-    KernelOp op;
-    op.kind = kind;
+    KernelOp op{.kind = kind};
     if (!info(kind).kernel) fail_at(where, "expected an operator of the kernel level, found {}", name(kind));
     op.attributes = read_attributes(where, kind, j);
     for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
@@ -266,9 +264,7 @@ class Reader {
                            Names& tiles) {
     if (!info(kind).block) fail_at(where, "expected an operator of the block level, found {}", name(kind));
     only_operator_keys(where, kind, j, true);
-    BlockOp op;
-    op.kind = kind;
-    op.attributes = read_attributes(where, kind, j);
+    BlockOp op{.kind = kind, .attributes = read_attributes(where, kind, j)};
     if (kind == OpKind::input || kind == OpKind::output)
       op.kernel_tensor =
           kind == OpKind::input ? argument(where, "from", custom.inputs, j) : argument(where, "to", custom.outputs, j);

@@ -64,10 +64,7 @@ class Table {
     const Tensor t = read_tensor(where, j);
     if (!index_.emplace(t.guid, static_cast<int>(tensors_.size())).second)
       fail_at(where, "expected one producer for each guid, found a second one of {}", t.guid);
-    Entry entry;
-    entry.dtype = t.dtype;
-    entry.shape = t.shape;
-    tensors_.push_back(entry);
+    tensors_.push_back({.dtype = t.dtype, .shape = t.shape});
     return static_cast<int>(tensors_.size()) - 1;
   }
 
@@ -177,8 +174,7 @@ class Importer {
     const Recognised r = recognise(where, type, "kn_");
     if (r.kind == OpKind::input) return read_input(where, j);
     if (r.kind == OpKind::output) return read_output(where, j);
-    KernelOp op;
-    op.kind = r.kind;
+    KernelOp op{.kind = r.kind};
     for (const Json& t : list(where, "input_tensors", member(where, j, "input_tensors"))) {
       const int tensor = known_.use(where, t);
       // A custom operator lists a tensor once per tile that it loads; here it is one operand.
@@ -243,8 +239,7 @@ class Importer {
   void read_block_op(const Where& where, const std::string& type, const Json& j, const KernelOp& kernel_op,
                      std::int64_t dimx, BlockGraph& block, Table<BlockTensor>& tiles) {
     const Recognised r = recognise(where, type, "tb_");
-    BlockOp op;
-    op.kind = r.kind;
+    BlockOp op{.kind = r.kind};
     for (const Json& t : list(where, "input_tensors", member(where, j, "input_tensors")))
       op.inputs.push_back(tiles.use(where, t));
     std::vector<Shape> shapes;

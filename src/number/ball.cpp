@@ -36,26 +36,15 @@ long double rounding(const Real& x, long double ulps = 1) {
 
 /// Returns the ball with this center and radius, or an unknown number if one of them is not finite.
 Ball ball(const Real& middle, long double radius) {
-  Ball b;
-  b.middle = middle;
-  b.radius = radius >= 0 && (boost::multiprecision::isfinite)(middle) ? radius * up : unbounded;
-  return b;
+  return {middle, radius >= 0 && (boost::multiprecision::isfinite)(middle) ? radius * up : unbounded};
 }
 
 /// Returns a ball that contains all numbers, for a number of which nothing is known.
 Ball unknown() { return ball(0, unbounded); }
 /// Returns NaN.
-Ball undefined() {
-  Ball b;
-  b.nan = true;
-  return b;
-}
+Ball undefined() { return {.nan = true}; }
 /// Returns +inf if `sign` is 1, -inf if it is -1.
-Ball infinity(int sign) {
-  Ball b;
-  b.infinite = sign;
-  return b;
-}
+Ball infinity(int sign) { return {.infinite = sign}; }
 
 bool negative(const Ball& x) { return x.infinite < 0 || (x.middle < 0 && below(x.middle) > x.radius); }
 bool positive(const Ball& x) { return x.infinite > 0 || (x.middle > 0 && below(x.middle) > x.radius); }

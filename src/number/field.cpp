@@ -56,10 +56,7 @@ Field::Field(std::uint64_t seed, Order order) : seed_(seed), order_(order) {
 }
 
 FieldNumber Field::random(std::uint64_t n) const {
-  FieldNumber x;
-  x.p = draw(seed_ + 1, 2 * n) % p_, x.q = draw(seed_ + 1, 2 * n + 1) % q_;
-  x.numerator = 1;
-  return x;
+  return {.p = draw(seed_ + 1, 2 * n) % p_, .q = draw(seed_ + 1, 2 * n + 1) % q_, .numerator = 1};
 }
 
 FieldNumber Field::known(FieldNumber z, double value) {
@@ -70,9 +67,7 @@ FieldNumber Field::known(FieldNumber z, double value) {
 }
 
 FieldNumber Field::integer(std::int64_t n) {
-  FieldNumber x;
-  x.p = modulo(n, p_), x.q = modulo(n, q_);
-  x.whole = true, x.boolean = n == 0 || n == 1;
+  FieldNumber x{.p = modulo(n, p_), .q = modulo(n, q_), .boolean = n == 0 || n == 1, .whole = true};
   if (n == 0 || n == 1) {  // the most frequent case
     x.constant = true, x.may = n == 0 ? zero : above;
     return x;
@@ -105,10 +100,9 @@ FieldNumber Field::constant(double c) {
         mul_mod(modulo(f.numerator, m), pow_mod(two, static_cast<std::uint64_t>(std::abs(f.exponent)), m), m);
     return mul_mod(x, inverse_mod(modulo(f.denominator, m), m), m);
   };
-  FieldNumber x;
-  x.p = residue(p_), x.q = residue(q_);
-  x.whole = c == std::floor(c), x.boolean = c == 0 || c == 1;
-  return constants_[c] = known(x, c);
+  const bool boolean = c == 0 || c == 1;
+  return constants_[c] =
+             known({.p = residue(p_), .q = residue(q_), .boolean = boolean, .whole = c == std::floor(c)}, c);
 }
 
 double Field::real(const FieldNumber& x) const {
@@ -119,10 +113,7 @@ double Field::real(const FieldNumber& x) const {
 FieldNumber Field::special(Kind kind) const { return FieldNumber{}.as(kind); }
 
 FieldNumber Field::residue(std::uint64_t hash) const {
-  FieldNumber x;
-  x.p = hash % p_, x.q = draw(hash, 0) % q_;
-  x.numerator = 1;
-  return x;
+  return {.p = hash % p_, .q = draw(hash, 0) % q_, .numerator = 1};
 }
 
 std::uint64_t Field::key(const FieldNumber& x) {

@@ -61,11 +61,7 @@ FieldNumber Field::sqrt(const FieldNumber& x) {
 }
 
 FieldNumber Field::exp(const FieldNumber& x) {
-  if (x.kind == Kind::minus) {
-    FieldNumber z;
-    z.domain = x.domain, z.decisions = x.decisions, z.may = zero, z.piecewise = true;
-    return z;
-  }
+  if (x.kind == Kind::minus) return {.domain = x.domain, .decisions = x.decisions, .may = zero, .piecewise = true};
   if (x.kind != Kind::number) return x;
   if (is(x, 0)) return integer(1);
   took_exp = true, ++steps;
@@ -109,9 +105,7 @@ Field::Grade Field::grade(const FieldNumber& x) {
 }
 
 FieldNumber Field::count_of(const Grade& g) {
-  FieldNumber n;
-  n.p = g.count_p, n.q = g.count_q;
-  return known(n, static_cast<double>(g.count_p));
+  return known({.p = g.count_p, .q = g.count_q}, static_cast<double>(g.count_p));
 }
 
 FieldNumber Field::log(const FieldNumber& x) {

@@ -64,9 +64,11 @@ void Judge::sample() {
       std::clamp(machine_memory() / 4 / (3 * bytes(graph_)), 1.0, static_cast<double>(std::min(threads, samples))));
   std::mutex guard;
   parallel_for(samples, workers, [&](std::int64_t i, int) {
-    ReferenceOptions options;
-    options.errors = true, options.sample = static_cast<std::uint64_t>(i + 1);
-    options.threads = std::max(1, threads / workers), options.around = &bounds_, options.declared = declared_;
+    const ReferenceOptions options{.threads = std::max(1, threads / workers),
+                                   .errors = true,
+                                   .sample = static_cast<std::uint64_t>(i + 1),
+                                   .declared = declared_,
+                                   .around = &bounds_};
     Reference moved = run(graph_, inputs_, options);
     for (std::size_t t = 0; t < moved.tensors.size(); ++t) {
       if (moved.tensors[t].values.empty()) continue;  // an input, or exact
@@ -79,9 +81,7 @@ void Judge::sample() {
 
 void Judge::find_bounds() {
   if (!bounds_.errors.empty()) return;
-  ReferenceOptions options;
-  options.errors = options.spread = true, options.threads = threads_, options.declared = declared_;
-  bounds_ = run(graph_, inputs_, options);
+  bounds_ = run(graph_, inputs_, {.threads = threads_, .errors = true, .declared = declared_, .spread = true});
 }
 
 bool Judge::next_to(int tensor, const Array& found) const {
