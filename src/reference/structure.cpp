@@ -1,39 +1,7 @@
 #include "reference/structure.hpp"
 
-#include <bit>
-
 namespace zellige::graph {
-namespace {
 
-/// Encodes integers in bytes, seven bits per byte, lowest first. Small numbers of either sign take one byte.
-class Bytes {
- public:
-  void put(std::int64_t x) {
-    auto rest = static_cast<std::uint64_t>(x) << 1 ^ (x < 0 ? ~std::uint64_t{0} : 0);
-    for (; rest >= 0x80; rest >>= 7) text_.push_back(static_cast<char>(rest | 0x80));
-    text_.push_back(static_cast<char>(rest));
-  }
-  void put(double x) {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    for (int i = 0; i < 64; i += 8) text_.push_back(static_cast<char>(bits >> i));
-  }
-  void put(const std::optional<std::int64_t>& x) {
-    put(std::int64_t{x.has_value()});
-    if (x) put(*x);
-  }
-  template <class Number>
-  void put(const std::vector<Number>& list) {
-    put(std::ssize(list));
-    for (const Number x : list) put(std::int64_t{x});
-  }
-  void put(const Dim3& d) { put(d.x), put(d.y), put(d.z); }
-  std::string text() && { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-/// Appends the serialized attributes of an operator.
 void put(Bytes& to, const Attributes& a) {
   to.put(a.scalar), to.put(a.lo), to.put(a.hi), to.put(a.eps), to.put(a.value);
   to.put(std::int64_t{a.dim}), to.put(a.to), to.put(a.start), to.put(a.end);
@@ -42,6 +10,8 @@ void put(Bytes& to, const Attributes& a) {
   to.put(static_cast<std::int64_t>(a.dtype));
   to.put(a.kept.tril), to.put(a.kept.triu), to.put(a.kept.length);
 }
+
+namespace {
 
 /// Appends what operators of both levels have.
 void put_common(Bytes& to, const auto& op) {
@@ -83,7 +53,7 @@ std::string structure(const KernelGraph& g) {
     if (op.block) put(to, *op.block);
   }
   to.put(g.inputs), to.put(g.outputs);
-  return std::move(to).text();
+  return to.text();
 }
 
 }  // namespace zellige::graph
