@@ -75,13 +75,6 @@ bool broadcasts_to(const Shape& x, const Shape& to) {
   return fits;
 }
 
-/// Returns the shape of a product plus a bias, which is `product`. Throws Error unless the bias broadcasts to it.
-Shape biased(const Where& where, const Shape& product, const Shape& bias) {
-  if (!broadcasts_to(bias, product))
-    fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product), to_string(bias));
-  return product;
-}
-
 void check_dim(const Where& where, int dim, const Shape& shape) {
   if (dim < 0 || dim >= static_cast<int>(shape.size()))
     fail_at(where, "expected dim to be 0 to {}, a dimension of {}, found {}", shape.size() - 1, to_string(shape), dim);
@@ -244,9 +237,13 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
     return {row.along == Along::iterations ? x : reduced(where, x, last, attributes.to)};
   }
   switch (kind) {
-    case OpKind::matmul:
-      if (operands.size() < 3) return {matmul_shape(where, x, operands.at(1))};
-      return {biased(where, matmul_shape(where, x, operands[1]), operands[2])};
+    case OpKind::matmul: {
+      const Shape product = matmul_shape(where, x, operands.at(1));
+      if (operands.size() > 2 && !broadcasts_to(operands[2], product))
+        fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
+                to_string(operands[2]));
+      return {product};
+    }
     case OpKind::reduction:
       check_dim(where, attributes.dim, x);
       return {reduced(where, x, attributes.dim, attributes.to)};

@@ -89,12 +89,6 @@ std::vector<Shape> shapes_of(const auto& tensors) {
   return shapes;
 }
 
-/// Evaluates a composite operator, such as softmax, step by step (compose.hpp).
-void composed(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
-  const Evaluation e(kind, attributes, in);
-  std::copy_n(e.values.back().values, size(y.shape), y.values);
-}
-
 /// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
 void wrap(const Result& y) {
   const std::int64_t n = size(y.shape);
@@ -110,17 +104,6 @@ std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std:
   return static_cast<std::int64_t>(n);
 }
 
-/// Replaces the elements of y from an index on, along dimension `a.dim`, by the tensor in[1]. The index is
-/// the third operand, if present, or `a.start`.
-void slice_scatter(const Attributes& a, const std::vector<Operand>& in, const Result& y) {
-  const Operand& part = in[1];
-  const auto dim = static_cast<std::size_t>(a.dim);
-  const std::int64_t start =
-      in.size() > 2 ? number_of(OpKind::slice_scatter, in[2], 0, y.shape[dim] - part.shape[dim] + 1) : a.start;
-  copy_part(y.shape, part.shape, a.dim, start,
-            [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(part.values + p, n, y.values + w); });
-}
-
 /// Evaluates gather, scatter or slice_scatter. Throws Error if an index is out of range or a scatter repeats a row.
 void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>& in, const Result& y) {
   const Operand& x = in[0];
@@ -131,7 +114,14 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
     return;
   }
   std::copy_n(x.values, size(x.shape), y.values);
-  if (kind == OpKind::slice_scatter) return slice_scatter(a, in, y);
+  if (kind == OpKind::slice_scatter) {  // in[1] replaces elements, from a.start or what the third operand says
+    const Operand& part = in[1];
+    const std::int64_t last = y.shape[a.dim] - part.shape[a.dim];
+    const std::int64_t start = in.size() > 2 ? number_of(kind, in[2], 0, last + 1) : a.start;
+    return copy_part(y.shape, part.shape, a.dim, start, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+      std::copy_n(part.values + p, n, y.values + w);
+    });
+  }
   std::set<std::int64_t> seen;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t n = number_of(kind, in[1], i, x.shape[0]);
@@ -246,7 +236,8 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
     std::fill_n(y.values, size(y.shape), monoid_of(kind).identity);
     fold(monoid_of(kind), x, attributes.dim, false, y);
   } else if (is_composed(kind) || kind == OpKind::rotary_interleaved) {
-    composed(kind, attributes, in, y);
+    const Evaluation steps(kind, attributes, in);
+    std::copy_n(steps.values.back().values, size(y.shape), y.values);
   } else if (is_view(kind)) {
     copy_view(kind, attributes, x.shape, x.values, y.shape, y.values);
   } else if (kind == OpKind::mask) {

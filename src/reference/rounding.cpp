@@ -236,13 +236,6 @@ void logsumexp_error(const Uncertain& x, int dim, const Operand& y, double* erro
   }
 }
 
-/// Computes the error bounds of y, the maximum of x along `dim`.
-void amax_error(const Uncertain& x, int dim, const Operand& y, double* error) {
-  const std::vector<double> none(size(y.shape), -infinity);
-  std::fill_n(error, none.size(), 0.0);
-  fold_max_error(x, dim, {y.shape, none.data()}, {y.shape, error});
-}
-
 }  // namespace
 
 double sum_error(std::int64_t n) {
@@ -336,12 +329,15 @@ void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std
     fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
   } else if (is_primitive_fold(kind, attributes)) {
     const Monoid& monoid = monoid_of(kind);
-    if (&monoid == &monoids::max)
-      amax_error(x, attributes.dim, out[0], errors[0]);
-    else if (&monoid == &monoids::logsumexp)
+    if (&monoid == &monoids::max) {
+      const std::vector<double> none(size(out[0].shape), -infinity);
+      std::fill_n(errors[0], none.size(), 0.0);
+      fold_max_error(x, attributes.dim, {out[0].shape, none.data()}, {out[0].shape, errors[0]});
+    } else if (&monoid == &monoids::logsumexp) {
       logsumexp_error(x, attributes.dim, out[0], errors[0]);
-    else
+    } else {
       joined_error(monoid, x, attributes.dim, out[0], errors[0]);
+    }
   } else if (is_composed(kind) || kind == OpKind::rotary_interleaved) {
     composed(kind, attributes, dtype, in, errors[0]);
   } else if (kind == OpKind::mask) {  // the fill value is exact

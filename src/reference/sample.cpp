@@ -21,14 +21,6 @@ std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64
   return {selected.begin(), selected.end()};
 }
 
-/// Returns the tensors of the whole graph from which the subgraph `c` is computed: each input of `c` is a region of
-/// one of them. The result has their indices, ascending, without duplicates.
-std::vector<int> operands(const Cut& c) {
-  std::set<int> all;
-  for (const Cut::Part& p : c.inputs) all.insert(p.tensor);
-  return {all.begin(), all.end()};
-}
-
 }  // namespace
 
 std::int64_t Tiling::count() const {
@@ -73,7 +65,9 @@ std::vector<Sample> sample(const KernelGraph& g, const std::vector<int>& tensors
       const double less = work(nearest.graph);
       if (2 * less <= s.work) s.work = less, s.known = stored, c = std::move(nearest);
     }
-    s.from = operands(c);
+    std::set<int> from;
+    for (const Cut::Part& part : c.inputs) from.insert(part.tensor);
+    s.from.assign(from.begin(), from.end());
     const auto affordable = static_cast<std::int64_t>(share / std::max(s.work, 1.0));
     const std::int64_t n = std::clamp<std::int64_t>(affordable, 1, std::min(limits.max_tiles, count));
     s.tiles = choose(n, count, mix(seed + mix_step * static_cast<std::uint64_t>(t + 1)));

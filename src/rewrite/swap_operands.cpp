@@ -92,11 +92,12 @@ class OperandSwap {
     if (op.inputs.size() != 2 || from_.tensors[op.outputs[0]].after_loop) return false;
     const Shape& out = shape(op.outputs[0]);
     const std::int64_t m = out[out.size() - 2], n = out.back();
+    const std::string_view type = target::multiplied_as(from_.tensors[op.inputs[0]].dtype, op.attributes.tf32);
     // Rows that fill one or two warpgroups need no swap, and a swap does not help fewer rows that the grid splits.
     if (m < min_rows || m % columns_unit != 0 || (m % warpgroup_rows == 0 && m <= max_columns) ||
         (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
-        !has_instruction(target::multiplied_as(from_.tensors[op.inputs[0]].dtype, op.attributes.tf32), m) ||
-        graph::size(out) != m * n || n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
+        !target::find_warpgroup_mma(target_, type, type, graph::name(DType::f32), m) || graph::size(out) != m * n ||
+        n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
       return false;
     for (int t : op.inputs)  // warpgroups read only what TMA has loaded
       if (shape(t).size() != out.size() || loaded_.count(t) == 0) return false;
@@ -112,9 +113,6 @@ class OperandSwap {
   bool cuts_rows(const BlockOp& input) const {
     const int rows = static_cast<int>(shape(input.outputs[0]).size()) - 2;
     return std::ranges::count(input.map, rows) > 0 && rows >= 0;
-  }
-  bool has_instruction(std::string_view type, std::int64_t n) const {
-    return target::find_warpgroup_mma(target_, type, type, graph::name(DType::f32), n);
   }
 
   const BlockGraph& from_;

@@ -93,7 +93,7 @@ class Tier {
         if (!any_value_) result_.why_not = "no element of the outputs has a value anywhere";
         return result_;
       }
-      if (!result_.why_not.empty() || hopeless(maximum)) break;
+      if (!result_.why_not.empty() || sides_needed_ > maximum) break;
     }
     if (result_.why_not.empty())
       result_.why_not = fmt::format("they agree in {} random finite fields, but {}", result_.fields, reason_);
@@ -245,9 +245,6 @@ class Tier {
     reason_ = reason;
     return worst;
   }
-
-  /// Returns whether an error probability of 2^-40 requires more than `maximum` fields.
-  bool hopeless(int maximum) const { return sides_needed_ > maximum; }
 
   const KernelGraph &a_, &b_;
   const Pairing& pairing_;

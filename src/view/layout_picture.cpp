@@ -67,13 +67,6 @@ Drawn prepare(const Value& v) {
   return d;
 }
 
-// The byte and the bank of an element by its offset.
-struct BankOf {
-  int bits;
-  long long byte(long long index) const { return index * bits / 8; }
-  long long bank(long long index) const { return ((byte(index) >> 2) % 32 + 32) % 32; }
-};
-
 // Returns the cell of the picture for coordinate `crd`. The cell shows the integer or coordinate to which the
 // layout maps `crd`, and is coloured as the options say: by bank, or in greys.
 Cell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOptions& o) {
@@ -85,9 +78,9 @@ Cell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOpti
   if (d.basis) return c;
   const long long i = d.index(crd);
   if (o.colouring == Colouring::bank) {
-    const BankOf banks{o.element_bits};
-    c.colour = wheel(banks.bank(i), 32);
-    c.hover += fmt::format(", byte {}, bank {}", banks.byte(i), banks.bank(i));
+    const long long byte = i * o.element_bits / 8, bank = ((byte >> 2) % 32 + 32) % 32;
+    c.colour = wheel(bank, 32);
+    c.hover += fmt::format(", byte {}, bank {}", byte, bank);
   } else {
     c.colour = grey(i);
   }
