@@ -56,14 +56,6 @@ bool told(const Ball& x) { return x.nan || x.infinite != 0 || x.known(); }
 /// Error that is assumed of Boost.Multiprecision's functions, in units in the last place.
 constexpr long double library_ulps = 64;
 
-/// Returns x to the integer power n, which may be negative.
-Ball power(const BallArithmetic& a, Ball x, int n) {
-  Ball y = a.integer(1);
-  for (int i = n < 0 ? -n : n; i > 0; i /= 2, x = a.mul(x, x))
-    if (i % 2) y = a.mul(y, x);
-  return n < 0 ? a.div(a.integer(1), y) : y;
-}
-
 /// Returns f(x), where f is the sine or cosine.
 template <class F>
 Ball wave(const Ball& x, const F& f) {

@@ -180,7 +180,6 @@ class Field {
   FieldNumber add_special(const FieldNumber&, const FieldNumber&);
   FieldNumber mul_special(const FieldNumber&, const FieldNumber&);
   FieldNumber div_special(const FieldNumber&, const FieldNumber&);
-  FieldNumber power(FieldNumber x, int n);
   /// Returns whether it is certain that x <= y for all inputs of the graphs for which x and y are numbers.
   bool certainly_less_equal(const FieldNumber& x, const FieldNumber& y) const;
   /// Returns whether x < y, or nullopt if that is not certain.

@@ -223,13 +223,4 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-FieldNumber Field::power(FieldNumber x, int n) {
-  FieldNumber y = integer(1);
-  for (int i = std::abs(n); i > 0; i /= 2) {
-    if (i % 2) y = mul(y, x);
-    if (i > 1) x = mul(x, x);
-  }
-  return n < 0 ? div(integer(1), y) : y;
-}
-
 }  // namespace zellige::search

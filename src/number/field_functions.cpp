@@ -184,7 +184,7 @@ FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
   if (y.kind == Kind::number && is_exact(y)) {
     const double n = real(y);
     if (n == 0) return integer(1);
-    if (n == std::floor(n) && std::fabs(n) <= 64) return power(x, static_cast<int>(n));
+    if (n == std::floor(n) && std::fabs(n) <= 64) return power(*this, x, static_cast<int>(n));
     if (n == 0.5) return sqrt(x);
     if (n == -0.5) return div(integer(1), sqrt(x));
   }

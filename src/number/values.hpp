@@ -6,6 +6,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -24,6 +25,17 @@ struct Values {
 template <class Number>
 Values<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(graph::size(shape), value)};
+}
+
+/// Returns x to the integer power n, which may be negative.
+template <class A, class Number>
+Number power(A& a, Number x, int n) {
+  Number y = a.integer(1);
+  for (int i = std::abs(n); i > 0; i /= 2) {
+    if (i % 2) y = a.mul(y, x);
+    if (i > 1) x = a.mul(x, x);
+  }
+  return n < 0 ? a.div(a.integer(1), y) : y;
 }
 
 /// An arithmetic computes with one kind of number, and holds the parameters of that kind, such as the prime

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <random>
 
-#include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
+#include "graph/refused.hpp"
 #include "number/modular.hpp"
 #include "search/any_op.hpp"
 #include "search/field_trials.hpp"
@@ -62,11 +62,10 @@ class Decision {
   /// if that is possible, with the sizes that they declare (the given sizes).
   Equality at_small_sizes() {
     at_sizes(small_.a);
-    try {
-      if (work(small_) <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, e_.seed);
-    } catch (const Error& error) {
-      e_.notes.push_back(error.what());
-    }
+    if (const auto error = refused([&] {
+          if (work(small_) <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, e_.seed);
+        }))
+      e_.notes.push_back(error->what());
     const std::string loose =
         "the two have different scalars, and are the same only if those are taken as rounded, known to 50 "
         "bits";
@@ -82,11 +81,8 @@ class Decision {
   /// Sets small_ to both graphs at small sizes, or to the given graphs if they cannot be shrunk.
   void make_small() {
     small_ = {a_, b_, false};
-    try {
-      small_ = shrink(a_, b_, pairing_);
-    } catch (const Error& error) {
-      e_.notes.push_back(fmt::format("decided at the given sizes: {}", error.what()));
-    }
+    if (const auto error = refused([&] { small_ = shrink(a_, b_, pairing_); }))
+      e_.notes.push_back(fmt::format("decided at the given sizes: {}", error->what()));
   }
 
   /// Records the input shapes of graph `g` in the result, as the sizes at which the answer was found.
@@ -241,14 +237,11 @@ class Decision {
   /// scale (a magnitude and pattern of the values), first of scale `also` if there is one. If the reference throws
   /// Error, for example for lack of memory, adds a note and returns a result that compared nothing.
   GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
-    try {
-      GivenSizes given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks());
-      if (given.compared) e_.given_distance = given.distance;
-      return given;
-    } catch (const Error& error) {
-      e_.notes.push_back(error.what());
-      return {};
-    }
+    GivenSizes given;
+    if (const auto error = refused([&] { given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks()); }))
+      e_.notes.push_back(error->what());
+    if (given.compared) e_.given_distance = given.distance;
+    return given;
   }
 
   /// Returns how many inputs to try so that each element of each row is the largest once and the smallest
