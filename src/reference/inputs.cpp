@@ -62,9 +62,9 @@ struct Stage {
   std::vector<int> filled = {};    // per array: a mark of the scale with which it was filled
   Reference reference = {};
 
-  /// Returns values for region `r` of the tensor that this stage (a subgraph to run) computes, as an operand
-  /// of a later stage. This stage computes only one tile of the tensor; the values are rows and columns of
-  /// that tile, repeated in a random order. `shape`: the shape of the tensor.
+  /// Returns values for region `r` of the tensor that this stage computes, as an operand of a later stage. This stage
+  /// computes only one tile of the tensor; the values are rows and columns of that tile, repeated in a random order.
+  /// `shape`: the shape of the tensor.
   Array spread(const Shape& shape, const Region& r) const {
     const Array& one = reference.tensors[graph.outputs[0]];
     const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
@@ -82,16 +82,15 @@ struct Stage {
   }
 };
 
-/// Returns a list with one stage (a subgraph to run), which is the whole graph.
+/// Returns a list with one stage, which is the whole graph.
 std::vector<Stage> whole_graph(const KernelGraph& g) {
   std::vector<Stage> one{{g, {}}};
   for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
   return one;
 }
 
-/// Returns one stage (a subgraph to run) per output, which computes one tile of the output. If that costs too
-/// much, returns one stage per tensor that an operator computes. An expensive one among these stages takes
-/// tiles of its operands from earlier stages.
+/// Returns one stage per output, which computes one tile of the output. If that costs too much, returns one stage per
+/// tensor that an operator computes. An expensive one among these stages takes tiles of its operands from earlier stages.
 std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
   constexpr double maximum = 5e8;  // total work of all tiles
   constexpr std::int64_t side = 64;
@@ -183,9 +182,8 @@ class Search {
   static constexpr double float32_limit = 0x1p127;
   static constexpr int unfilled = 1;  // no exponent is 1
 
-  /// Finds scales of the inputs at which the magnitudes (largest absolute values of tensors) are at most
-  /// `limit`. Prefers scales at which the arguments of exp are at most exponent_limit (4), too. Returns false
-  /// if no scales satisfy `limit`. `positive`: random values are absolute values.
+  /// Finds scales of the inputs at which all magnitudes are at most `limit`. Prefers scales at which the arguments of exp
+  /// are at most exponent_limit (4), too. Returns false if there are none. `positive`: random values are absolute values.
   bool search(double limit, bool positive) {
     choice_.positive = positive, limit_ = limit;
     for (double exp_limit : {exponent_limit, infinity}) {
@@ -196,9 +194,8 @@ class Search {
     return false;
   }
 
-  /// Runs the reference with all inputs at the smallest scale (2^-12) if `small`, otherwise at scale 1.
-  /// Returns whether the magnitudes (largest absolute values of tensors) are at most `limit`. `positive`:
-  /// random values are absolute values.
+  /// Runs the reference with all inputs at the smallest scale (2^-12) if `small`, otherwise at scale 1. Returns whether
+  /// the magnitudes are at most `limit`. `positive`: random values are absolute values.
   bool tries(bool small, double limit, bool positive) {
     choice_.positive = positive, limit_ = limit, exp_limit_ = infinity;
     return fits(all(small), min_exponent);
@@ -247,7 +244,7 @@ class Search {
   /// Returns the selection of all inputs, or of none.
   std::vector<bool> all(bool selected) const { return std::vector<bool>(g_.inputs.size(), selected); }
 
-  /// Fills the input arrays of a stage (a subgraph to run) at the current scales, where the scale has changed.
+  /// Fills the input arrays of a stage at the current scales, where the scale has changed.
   void fill_stage(Stage& s) {
     choice_.exponents = exponents_;
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
@@ -265,8 +262,8 @@ class Search {
     }
   }
 
-  /// Runs the reference with the selected inputs scaled by 2^exponent, and the other inputs at scale 1.
-  /// Returns whether all magnitudes (largest absolute values of tensors) are within the current limits.
+  /// Runs the reference with the selected inputs scaled by 2^exponent, and the other inputs at scale 1. Returns whether
+  /// all magnitudes are within the current limits.
   bool fits(const std::vector<bool>& selected, int exponent) {
     for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
     const ReferenceOptions options{

@@ -6,8 +6,8 @@
 
 namespace zellige::graph {
 
-/// Applies random errors to values, each no larger than a right kernel's may be. Results depend only on the
-/// sample's number, the operator and the block, so that each sample can be repeated.
+/// Applies random errors to values, each no larger than a right kernel's may be. A sample is a run of the reference with
+/// random rounding. Results depend only on the sample's number, the operator and the block, so that it can be repeated.
 class Noise {
  public:
   Noise() = default;
@@ -21,8 +21,8 @@ class Noise {
   /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0 remain 0.
   void round(DType, double* x, std::int64_t count);
 
-  /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1).
-  /// The change depends on the number of the sample (a run of the reference with random rounding):
+  /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1). The change
+  /// depends on the number of the sample:
   ///
   /// - Samples 1 and 2: opposite random results, so that each result is 0 in one sample and 1 in the other.
   ///   By chance alone, some of hundreds of results would be the same in all samples.
@@ -31,23 +31,20 @@ class Noise {
   /// - Later samples: flips a random half of the results.
   void perturb(double* x, const double* error, std::int64_t count);
 
-  /// Perturbs y = cast(x), a cast to an integer. If the error of an element of x allows two results, sets the
-  /// element of y to one of them, which depends on the sample (a run of the reference with random rounding). In
-  /// samples 1 to 4, each of the two results occurs twice; in later samples, a random half of these elements gets
-  /// one of the two at random.
+  /// Perturbs y = cast(x), a cast to an integer. If the error of an element of x allows two results, sets the element of
+  /// y to one of them. In samples 1 to 4, each of the two results occurs twice; in later samples, a random half of these
+  /// elements gets one of the two at random.
   void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
-  /// Rounds each x to a dtype. If a rounding boundary is within the error of x, the direction depends on the sample
-  /// (a run of the reference with random rounding): of three consecutive samples, one rounds the element down, one
-  /// up and one to nearest.
+  /// Rounds each x to a dtype. If a rounding boundary is within the error of x, of three consecutive samples one rounds
+  /// the element down, one up and one to nearest.
   void store(DType, double* x, const double* error, std::int64_t count);
 
  private:
   /// Returns 64 random bits.
   std::uint64_t next();
-  /// Returns whether the next element with two possible values gets the greater one in this sample (a run of the
-  /// reference with random rounding). Over samples 1 to 4, the answer for an element is true twice and false
-  /// twice. Returns nullopt in later samples.
+  /// Returns whether the next element with two possible values gets the greater one in this sample. Over samples 1 to 4,
+  /// the answer for an element is true twice and false twice. Returns nullopt in later samples.
   std::optional<bool> first_side();
   std::uint64_t state_ = 0;
   std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples

@@ -38,7 +38,7 @@ class Numbering {
   }
 
  private:
-  /// Returns the key of an operator (its encoding as integers): its kind, attributes and the numbers of its operands.
+  /// Returns the key of an operator (its encoding): its kind, attributes and the numbers of its operands.
   /// The operands of a commutative operator are sorted. of[t] is the number of tensor t; tensors that are computed in
   /// the same way have the same number.
   template <class Op>
