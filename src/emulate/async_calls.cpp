@@ -1,8 +1,6 @@
 // Implements AsyncEngine, the table of functions that emulated kernels call for asynchronous instructions (mbarriers,
-// TMA, wgmma, ...). The functions check operands and forward to the block, the cluster or transfer.hpp.
+// TMA, wgmma, ...). The functions here check operands and forward to the block or the cluster.
 #include "emulate/calls.hpp"
-#include "emulate/cluster.hpp"
-#include "emulate/transfer.hpp"
 
 namespace zellige::emulate {
 
@@ -121,42 +119,6 @@ void cp_async_mbarrier_arrive(Thread& t, Place p) {
   if (MBarrier* b = barrier_at(f, p, own_block, "arrives at", site, there)) there->mbarrier_arrive(f, *b, 1, 0, site);
 }
 
-void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
-  const Site site = ZELLIGE_SITE();
-  if (transfer::check_map(fiber(t), map, rank, "prefetch", site) && at)
-    transfer::check_coordinates(fiber(t), *map, at, false, "tma_prefetch", site);
-}
-void tma_load(Thread& t, const TmaMap* map, Place to, Place barrier, unsigned rank, const int* at,
-              const std::uint16_t* offsets, unsigned mask) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->check_time(f, site);
-  if (transfer::check_map(f, map, rank, "tma_load", site))
-    transfer::tma_load(f, *map, to, barrier, at, offsets, mask, site);
-}
-void tma_store(Thread& t, const TmaMap* map, Place from, unsigned rank, const int* at, Reduction reduction,
-               bool im2col) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->check_time(f, site);
-  if (transfer::check_map(f, map, rank, "tma_store", site))
-    transfer::tma_store(f, *map, from, at, reduction, im2col, site);
-}
-void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
-  transfer::bulk_load(fiber(t), to, from, bytes, barrier, mask, ZELLIGE_SITE());
-}
-void bulk_store(Thread& t, Place to, Place from, unsigned bytes, Reduction reduction, Element element) {
-  transfer::bulk_store(fiber(t), to, from, bytes, reduction, element, ZELLIGE_SITE());
-}
-void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
-  transfer::copy_to_cluster(fiber(t), to, rank, from, bytes, barrier, ZELLIGE_SITE());
-}
-void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place barrier) {
-  transfer::store_async(fiber(t), to, rank, value, barrier, ZELLIGE_SITE());
-}
-void bulk_commit(Thread& t) { transfer::commit(fiber(t)); }
-void bulk_wait(Thread& t, unsigned pending, bool read) { transfer::wait(fiber(t), pending, read); }
-
 void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
@@ -212,15 +174,15 @@ const AsyncEngine& async_engine() {
                                         .mbarrier_test_wait = mbarrier_test_wait,
                                         .mbarrier_wait = mbarrier_wait,
                                         .cp_async_mbarrier_arrive = cp_async_mbarrier_arrive,
-                                        .check_map = check_map,
-                                        .tma_load = tma_load,
-                                        .tma_store = tma_store,
-                                        .bulk_load = bulk_load,
-                                        .bulk_store = bulk_store,
-                                        .bulk_copy_cluster = bulk_copy_cluster,
-                                        .store_async = store_async,
-                                        .bulk_commit = bulk_commit,
-                                        .bulk_wait = bulk_wait,
+                                        .check_map = calls::check_map,
+                                        .tma_load = calls::tma_load,
+                                        .tma_store = calls::tma_store,
+                                        .bulk_load = calls::bulk_load,
+                                        .bulk_store = calls::bulk_store,
+                                        .bulk_copy_cluster = calls::bulk_copy_cluster,
+                                        .store_async = calls::store_async,
+                                        .bulk_commit = calls::bulk_commit,
+                                        .bulk_wait = calls::bulk_wait,
                                         .prefetch = prefetch,
                                         .wgmma = wgmma,
                                         .wgmma_fence = wgmma_fence,

@@ -3,9 +3,7 @@
 #include "emulate/calls.hpp"
 
 #include <bit>
-#include <cstring>
 
-#include "emulate/cluster.hpp"
 #include "emulate/rows.hpp"
 #include "zellige/emulate/pointer.hpp"
 #include "zellige/emulate/wavefronts.hpp"
@@ -71,12 +69,6 @@ inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool write
   f.home->clash(f, thread, *p.region, from, from + bytes, verb, site, c);
 }
 
-bool all_written(const std::uint8_t* flags, unsigned bytes) {
-  std::uint64_t word[2] = {0x0101010101010101, 0x0101010101010101};
-  std::memcpy(word, flags, bytes);
-  return word[0] == 0x0101010101010101 && word[1] == 0x0101010101010101;
-}
-
 Block& home(const Place& p) { return *static_cast<Block*>(p.region->shadow); }
 
 // Checks and records a read or write of shared memory, of this block or another one. `g`: the thread that makes the
@@ -101,23 +93,6 @@ inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   return true;
 }
 
-// Checks and records a read or write of global memory: uninitialised bytes, races, and accesses before griddep_wait.
-template <bool writes>
-inline void check_global(Fiber& f, Place p, unsigned bytes, Site site) {
-  const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
-  const std::size_t at = std::size_t(p.p - p.region->begin);
-  if (writes && state.flags) std::memset(state.flags + at, 1, bytes);
-  if (!writes && state.flags && !all_written(state.flags + at, bytes))
-    clash(f, f.index, p, bytes, "reads", site, {state.padded ? What::padding : What::unwritten});
-  Block& b = *f.home;
-  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, writes, site);
-  if (!state.races) return;
-  const Actor a = b.actor(f, site.address);
-  const auto block = std::uint32_t(b.linear);
-  if (Clash c = writes ? state.races->write(at, bytes, a, block) : state.races->read(at, bytes, a, block))
-    b.clash_of_global(f, p, bytes, writes, site, c);
-}
-
 // Returns the mask of the lanes of the thread's warp that have not returned; these are expected to execute
 // the thread's next instruction, too.
 std::uint32_t awaited(const Fiber& f) { return f.its_warp->lanes & ~f.its_warp->returned; }
@@ -134,7 +109,7 @@ inline bool access(Fiber& f, Place p, unsigned bytes, Site site) {
     f.its_warp->log.add(site.address, writes ? Stream::shared_store : Stream::shared_load, bytes, f.lane,
                         std::size_t(p.p - home(p).memory), bytes, awaited(f), b.counters);
   } else {
-    check_global<writes>(f, p, bytes, site);
+    check_global<writes>(f, p, bytes, writes ? "writes" : "reads", site);
     ++b.counters[by_width(writes ? Counter::global_store_1 : Counter::global_load_1, bytes)];
     f.its_warp->log.add(site.address, writes ? Stream::global_store : Stream::global_load, bytes, f.lane,
                         reinterpret_cast<std::uint64_t>(p.p), bytes, awaited(f), b.counters);
@@ -158,7 +133,7 @@ bool access_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
   Fiber& g = f.home->thread(f.its_warp->local * 32 + lane);
   if (!admit(f, g.index, p, bytes, writes, site, bytes)) return false;
   if (p.region->space == Space::shared) return check_shared<writes>(f, g, p, bytes, site);
-  check_global<writes>(g, p, bytes, site);
+  check_global<writes>(g, p, bytes, writes ? "writes" : "reads", site);
   return true;
 }
 
@@ -240,7 +215,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   }
   const unsigned char* from = poison;
   if (valid && admit(f, f.index, src, valid, false, site, bytes)) {
-    check_global<false>(f, src, valid, site);
+    check_global<false>(f, src, valid, "reads", site);
     from = src.p;
     f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane, reinterpret_cast<std::uint64_t>(src.p),
                         valid, awaited(f), b.counters);
@@ -288,7 +263,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   }
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
-  if (state.flags && !all_written(state.flags + at, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
+  if (state.flags && std::memchr(state.flags + at, 0, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
   if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + 4, true, site);
   Warp& w = *f.its_warp;
   b.release(w);

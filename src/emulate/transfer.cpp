@@ -1,10 +1,8 @@
-#include "emulate/transfer.hpp"
-
-#include <cstring>
-
+// Issues TMA copies, bulk copies and store_async.
 #include "emulate/box.hpp"
+#include "emulate/calls.hpp"
 
-namespace zellige::emulate::transfer {
+namespace zellige::emulate {
 namespace {
 
 using Kind = Finding::Kind;
@@ -192,9 +190,9 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
   mine.stores.push_back(std::move(store));
 }
 
-}  // namespace
-
-bool check_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Site site) {
+// Returns true if `map` is a TMA map that the launch passes as a parameter, for tensors of `rank` dimensions (0: any);
+// otherwise reports a finding and returns false. `what`: name of the instruction, for the message.
+bool valid_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Site site) {
   static const Region nowhere{};
   if (map->magic != TmaMap::mark || !map->region) {
     refuse(f, Kind::instruction, nowhere, site,
@@ -210,7 +208,9 @@ bool check_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Sit
   return true;
 }
 
-bool check_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, const char* what, Site site) {
+// Returns true if the hardware accepts the coordinates `at` of a TMA load (or store, if `stores`; see coordinate_error
+// in box.hpp); otherwise reports a finding and returns false. `what`: name of the instruction, for the message.
+bool valid_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, const char* what, Site site) {
   const std::string error = coordinate_error(map, at, stores);
   if (!error.empty())
     refuse(f, Kind::instruction, *map.region, site,
@@ -218,13 +218,32 @@ bool check_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, 
   return error.empty();
 }
 
-void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* at, const std::uint16_t* offsets,
-              unsigned mask, Site site) {
+}  // namespace
+
+namespace calls {
+
+void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
+  const Site site = ZELLIGE_SITE();
+  if (valid_map(fiber(t), map, rank, "prefetch", site) && at)
+    valid_coordinates(fiber(t), *map, at, false, "tma_prefetch", site);
+}
+
+void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigned rank, const int* at,
+              const std::uint16_t* offsets, unsigned mask) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  f.home->check_time(f, site);
+  if (!valid_map(f, operand, rank, "tma_load", site)) return;
+  const TmaMap& map = *operand;
   if (!check_mode(f, map, offsets != nullptr, offsets ? "tma_load_im2col" : "tma_load", site)) return;
-  if (!check_coordinates(f, map, at, false, "tma_load", site)) return;
+  if (!valid_coordinates(f, map, at, false, "tma_load", site)) return;
   const Box box = box_of(map, at, offsets);
   if (!admit(f, to, box.tile_bytes(), Space::shared, 128, "copies by tma_load into", site)) return;
-  for (const BoxRun& run : box.runs) read_global(f, *map.region, run.from, run.bytes, site);
+  const Region& r = *map.region;
+  // make_tma_descriptor has rejected maps that exceed the tensor.
+  for (const BoxRun& run : box.runs)
+    if (run.from <= r.bytes && run.bytes <= r.bytes - run.from)
+      check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site);
   auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, box, map.region->begin));
   const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
   issue(f,
@@ -233,18 +252,22 @@ void tma_load(Fiber& f, const TmaMap& map, Place to, Place barrier, const int* a
         to, barrier, ranks, site);
 }
 
-void bulk_load(Fiber& f, Place to, Place from, unsigned bytes, Place barrier, unsigned mask, Site site) {
+void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
   if (!whole_chunks(f, *to.region, bytes, "bulk_load", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_load into", site)) return;
   if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
-  read_global(f, *from.region, std::size_t(from.p - from.region->begin), bytes, site);
+  check_global<false>(f, from, bytes, "copies", site);
   auto data = std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
   issue(f, {OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)}, to,
         barrier, ranks, site);
 }
 
-void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned bytes, Place barrier, Site site) {
+void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
   if (!whole_chunks(f, *to.region, bytes, "bulk_copy_cluster", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_copy_cluster into", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "reads", site)) return;
@@ -267,7 +290,9 @@ void copy_to_cluster(Fiber& f, Place to, unsigned rank, Place from, unsigned byt
   }
 }
 
-void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place barrier, Site site) {
+void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place barrier) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
   if (!admit(f, to, 4, Space::shared, 4, "writes by store_async", site)) return;
   if (!has_block(f, rank, *to.region, site)) return;
   auto data = std::make_shared<std::vector<unsigned char>>(4);
@@ -276,9 +301,15 @@ void store_async(Fiber& f, Place to, unsigned rank, std::uint32_t value, Place b
         barrier, 1u << rank, site);
 }
 
-void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction reduction, bool im2col, Site site) {
+void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, const int* at, Reduction reduction,
+               bool im2col) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
+  f.home->check_time(f, site);
+  if (!valid_map(f, operand, rank, "tma_store", site)) return;
+  const TmaMap& map = *operand;
   if (!check_mode(f, map, im2col, im2col ? "tma_store_im2col" : "tma_store", site)) return;
-  if (!check_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site)) return;
+  if (!valid_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site)) return;
   const Box box = box_of(map, at, nullptr);
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
   if (!admit(f, from, box.tile_bytes(), Space::shared, 128, verb, site)) return;
@@ -288,7 +319,9 @@ void tma_store(Fiber& f, const TmaMap& map, Place from, const int* at, Reduction
   issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, &box, std::move(store), site);
 }
 
-void bulk_store(Fiber& f, Place to, Place from, unsigned bytes, Reduction reduction, Element element, Site site) {
+void bulk_store(Thread& t, Place to, Place from, unsigned bytes, Reduction reduction, Element element) {
+  const Site site = ZELLIGE_SITE();
+  Fiber& f = fiber(t);
   if (!whole_chunks(f, *to.region, bytes, "bulk_store", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "stores by bulk_store", site)) return;
   if (!admit(f, to, bytes, Space::global, 16, "writes", site)) return;
@@ -297,9 +330,10 @@ void bulk_store(Fiber& f, Place to, Place from, unsigned bytes, Reduction reduct
   issue_store(f, OpKind::bulk_store, "stores by bulk_store", from, bytes, 0, nullptr, std::move(store), site);
 }
 
-void commit(Fiber& f) { ++in_flight(f).stores_committed; }
+void bulk_commit(Thread& t) { ++in_flight(fiber(t)).stores_committed; }
 
-void wait(Fiber& f, unsigned pending, bool read) {
+void bulk_wait(Thread& t, unsigned pending, bool read) {
+  Fiber& f = fiber(t);
   InFlight& mine = in_flight(f);
   const std::uint32_t groups = mine.stores_committed > pending ? mine.stores_committed - pending : 0;
   if (groups > mine.stores_read) {
@@ -309,4 +343,6 @@ void wait(Fiber& f, unsigned pending, bool read) {
   if (!read) f.home->finish_stores(f, groups);
 }
 
-}  // namespace zellige::emulate::transfer
+}  // namespace calls
+
+}  // namespace zellige::emulate

@@ -1,9 +1,7 @@
-// Checks and carries out the asynchronous proxy's accesses to global memory: the reads of loads, and the
-// writes of stores and reductions.
-#include <cstring>
+// Carries out the asynchronous proxy's writes to global memory: stores and reductions.
 #include <mutex>
 
-#include "emulate/transfer.hpp"
+#include "emulate/calls.hpp"
 #include "zellige/atom/bfloat16.hpp"
 #include "zellige/atom/half.hpp"
 
@@ -40,63 +38,18 @@ void combine(Reduction r, unsigned char* to, const unsigned char* from, std::siz
 }
 
 void reduce(Reduction r, Element e, unsigned char* to, const unsigned char* from, std::size_t bytes) {
+  // In the order of the enumeration, which ends with `tf32_ftz`.
+  static constexpr void (*of[])(Reduction, unsigned char*, const unsigned char*, std::size_t) = {
+      combine<std::uint8_t>,  combine<std::uint16_t>, combine<std::uint32_t>, combine<std::int32_t>,
+      combine<std::uint64_t>, combine<std::int64_t>,  combine<half_t>,        combine<float>,
+      combine<double>,        combine<bfloat16_t>,    combine<float>,         combine<float>,
+      combine<float>};
+  static_assert(std::size(of) == std::size_t(Element::tf32_ftz) + 1);
   const std::lock_guard lock(reductions());
-  switch (e) {
-    case Element::u8:
-      return combine<std::uint8_t>(r, to, from, bytes);
-    case Element::u16:
-      return combine<std::uint16_t>(r, to, from, bytes);
-    case Element::u32:
-      return combine<std::uint32_t>(r, to, from, bytes);
-    case Element::s32:
-      return combine<std::int32_t>(r, to, from, bytes);
-    case Element::u64:
-      return combine<std::uint64_t>(r, to, from, bytes);
-    case Element::s64:
-      return combine<std::int64_t>(r, to, from, bytes);
-    case Element::f16:
-      return combine<half_t>(r, to, from, bytes);
-    case Element::bf16:
-      return combine<bfloat16_t>(r, to, from, bytes);
-    case Element::f64:
-      return combine<double>(r, to, from, bytes);
-    default:
-      return combine<float>(r, to, from, bytes);
-  }
+  of[std::size_t(e)](r, to, from, bytes);
 }
 
 }  // namespace
-
-namespace transfer {
-
-void read_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, Site site) {
-  Block& b = *f.home;
-  const auto& state = *static_cast<const GlobalState*>(r.shadow);
-  const auto from = std::ptrdiff_t(at);
-  // make_tma_descriptor has rejected maps that exceed the tensor.
-  if (at > r.bytes || bytes > r.bytes - at) return;
-  if (!b.known(f).time[b.cluster.previous]) b.early(f, r, from, from + std::ptrdiff_t(bytes), false, site);
-  if (state.flags && std::memchr(state.flags + at, 0, bytes))
-    b.clash(f, f.index, r, from, from + std::ptrdiff_t(bytes), "copies", site,
-            {state.padded ? Clash::What::padding : Clash::What::unwritten});
-  if (!state.races) return;
-  const Place p{r.begin + at, &r};
-  if (Clash c = state.races->read(at, unsigned(bytes), b.actor(f, site.address), std::uint32_t(b.linear)))
-    b.clash_of_global(f, p, unsigned(bytes), false, site, c);
-}
-
-void write_global(Fiber& f, const Region& r, std::size_t at, std::size_t bytes, Site site) {
-  Block& b = *f.home;
-  const auto& state = *static_cast<const GlobalState*>(r.shadow);
-  if (state.flags) std::memset(state.flags + at, 1, bytes);
-  if (!b.known(f).time[b.cluster.previous]) b.early(f, r, std::ptrdiff_t(at), std::ptrdiff_t(at + bytes), true, site);
-  if (!state.races) return;
-  const Place p{r.begin + at, &r};
-  if (Clash c = state.races->write(at, unsigned(bytes), b.actor(f, site.address), std::uint32_t(b.linear)))
-    b.clash_of_global(f, p, unsigned(bytes), true, site, c);
-}
-
-}  // namespace transfer
 
 // Reductions may occur in any order among themselves. They are therefore recorded as reads, so that only an ordinary
 // write is a race with a reduction.
@@ -119,12 +72,13 @@ void Block::finish_stores(Fiber& f, std::uint32_t groups) {
                            r.name, who(f.index), piece.to, piece.to + piece.bytes, r.bytes));
         continue;
       }
+      const Place to{r.begin + piece.to, &r};
       if (s.reduction == Reduction::none) {
-        transfer::write_global(f, r, piece.to, piece.bytes, s.site);
-        std::memcpy(r.begin + piece.to, s.data.data() + piece.from, piece.bytes);
+        check_global<true>(f, to, piece.bytes, "writes", s.site);
+        std::memcpy(to.p, s.data.data() + piece.from, piece.bytes);
       } else {
-        transfer::read_global(f, r, piece.to, piece.bytes, s.site);
-        reduce(s.reduction, s.element, r.begin + piece.to, s.data.data() + piece.from, piece.bytes);
+        check_global<false>(f, to, piece.bytes, "copies", s.site);
+        reduce(s.reduction, s.element, to.p, s.data.data() + piece.from, piece.bytes);
       }
     }
   }

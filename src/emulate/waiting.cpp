@@ -2,10 +2,8 @@
 // path from the kernel's call to the switch of stacks is one inlined function, because the processor
 // mispredicts every return after a switch.
 #include <bit>
-#include <cstring>
 
 #include "emulate/calls.hpp"
-#include "emulate/cluster.hpp"
 
 namespace zellige::emulate {
 
