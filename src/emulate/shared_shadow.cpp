@@ -9,7 +9,6 @@ using What = Clash::What;
 
 void SharedShadow::reset(std::size_t bytes) {
   const std::size_t granules = (bytes + 15) / 16;
-  bytes_ = bytes;
   granules_.resize(granules);
   if (granules) std::memset(static_cast<void*>(granules_.data()), 0, granules * sizeof(Cell));
   if (cell_count_ < granules * 8) {
@@ -128,36 +127,34 @@ void SharedShadow::add_read(Cell& cell, const Actor& a) {
   }
 }
 
+Clash SharedShadow::unordered_write(const Cell& cell, const Actor& a, bool by_proxy) const {
+  const auto clash = [&](What what) { return Clash{what, cell.writer, 0, cell.write_site}; };
+  if (cell.region == 0) return {};
+  if (cell.in_flight) return clash(What::in_flight);
+  if (!a.after(cell.write_epoch, cell.writer)) return clash(What::written);
+  if (by_proxy && !a.fenced(cell.write_epoch, cell.writer)) return clash(What::unfenced);
+  return {};
+}
+
 Clash SharedShadow::read_cell(Cell& cell, const Actor& a, As as) {
-  Clash clash;
-  if (cell.region == 0) {
-    clash = {What::unwritten};
-  } else if (cell.in_flight) {
-    clash = {What::in_flight, cell.writer, 0, cell.write_site};
-  } else if (!a.after(cell.write_epoch, cell.writer)) {
-    clash = {What::written, cell.writer, 0, cell.write_site};
-  } else if (cell.region != as.region) {
+  Clash clash = cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, false);
+  if (!clash && cell.region != as.region)
     clash = {What::other_tensor, cell.writer, cell.region, cell.write_site};
-  } else if (disagrees[as.arrangement] >> cell.arrangement & 1) {
+  else if (!clash && disagrees[as.arrangement] >> cell.arrangement & 1)
     clash = {What::other_layout, cell.writer, cell.arrangement, cell.write_site};
-  }
   add_read(cell, a);
   return clash;
 }
 
-Clash SharedShadow::write_cell(Cell& cell, const Actor& a, As as, bool in_flight) {
-  Clash clash;
-  if (cell.region) {
-    if (cell.in_flight)
-      clash = {What::in_flight, cell.writer, 0, cell.write_site};
-    else if (!a.after(cell.write_epoch, cell.writer))
-      clash = {What::written, cell.writer, 0, cell.write_site};
-  }
-  if (!clash) clash = unordered_read(cell, a);
-  cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = as.region;
-  cell.arrangement = as.arrangement;
-  cell.read_warps = 0;
-  cell.in_flight = in_flight;
+Clash SharedShadow::write_cells(std::size_t at, unsigned bytes, const Actor& a, As as, bool by_proxy, bool in_flight) {
+  const Clash clash = each(at, bytes, [&](Cell& cell) {
+    const Clash found = first_of(unordered_write(cell, a, by_proxy), unordered_read(cell, a));
+    set_writer(cell, a, by_proxy ? 0 : a.epoch, as.region);
+    cell.arrangement = as.arrangement;
+    cell.in_flight = in_flight;
+    return found;
+  });
+  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
   return clash;
 }
 
@@ -174,60 +171,31 @@ Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as)
       return Clash{};
     });
   }
-  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, as, false); });
-  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
-  return clash;
+  return write_cells(at, bytes, a, as, false, false);
 }
 
 Clash SharedShadow::begin(std::size_t at, unsigned bytes, const Actor& a, As as) {
-  Clash clash = each(at, bytes, [&](Cell& cell) { return write_cell(cell, a, as, true); });
-  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
-  return clash;
+  return write_cells(at, bytes, a, as, false, true);
 }
 
 // The issuing thread waits for the copy. Accesses between issue and completion have been reported as races.
 void SharedShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
   each(at, bytes, [&](Cell& cell) {
-    cell.write_epoch = a.epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
-    cell.read_warps = 0;
+    set_writer(cell, a, a.epoch, region);
     cell.in_flight = false;
     return Clash{};
   });
 }
 
 Clash SharedShadow::proxy_read(std::size_t at, unsigned bytes, const Actor& a) {
-  return each(at, bytes, [&](Cell& cell) -> Clash {
-    if (cell.region == 0) return {What::unwritten};
-    if (cell.in_flight) return {What::in_flight, cell.writer, 0, cell.write_site};
-    if (!a.after(cell.write_epoch, cell.writer)) return {What::written, cell.writer, 0, cell.write_site};
-    if (!a.fenced(cell.write_epoch, cell.writer)) return {What::unfenced, cell.writer, 0, cell.write_site};
-    return {};
-  });
+  return each(at, bytes,
+              [&](Cell& cell) { return cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, true); });
 }
 
-// Checks a write by the asynchronous proxy against earlier ordinary accesses; returns the conflict, if any.
-// Records the write with time 0. Every later access counts as ordered after time 0, so that SharedShadow
-// reports no race of a later access with this write; AsyncShadow checks for these races.
+// Records the write with time 0. Every later access counts as ordered after time 0, so that SharedShadow reports no
+// race of a later access with this write; AsyncShadow checks for these races.
 Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, std::uint16_t region) {
-  Clash clash = each(at, bytes, [&](Cell& cell) {
-    Clash found;
-    if (cell.region) {
-      if (cell.in_flight)
-        found = {What::in_flight, cell.writer, 0, cell.write_site};
-      else if (!a.after(cell.write_epoch, cell.writer))
-        found = {What::written, cell.writer, 0, cell.write_site};
-      else if (!a.fenced(cell.write_epoch, cell.writer))
-        found = {What::unfenced, cell.writer, 0, cell.write_site};
-    }
-    if (!found) found = unordered_read(cell, a);
-    cell.write_epoch = 0, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
-    cell.arrangement = 0;
-    cell.read_warps = 0;
-    cell.in_flight = false;
-    return found;
-  });
-  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
-  return clash;
+  return write_cells(at, bytes, a, region, true, false);
 }
 
 const SharedShadow::Cell& SharedShadow::cell_at(std::size_t at) const {

@@ -90,13 +90,21 @@ class SharedShadow {
   void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells
   void merge(std::size_t granule);  // replaces eight equal 2-byte cells by one
   Clash read_cell(Cell&, const Actor&, As);
-  Clash write_cell(Cell&, const Actor&, As, bool in_flight);
+  /// Checks and records a write. `by_proxy`: the asynchronous proxy writes, at time 0; `in_flight`: the write is that of
+  /// a cp.async, which only now begins.
+  Clash write_cells(std::size_t at, unsigned bytes, const Actor&, As, bool by_proxy, bool in_flight);
   void add_read(Cell&, const Actor&);
+  static void set_writer(Cell& cell, const Actor& a, std::uint32_t epoch, std::uint16_t region) {
+    cell.write_epoch = epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
+    cell.read_warps = 0;
+  }
+  /// Returns the conflict of the actor's access with the last write, if that is in flight or not ordered before it; for
+  /// an access by the asynchronous proxy also if no fence to it followed the write.
+  Clash unordered_write(const Cell&, const Actor&, bool by_proxy) const;
   /// Returns the conflict of the actor's write with an earlier read that is not ordered before it, if any.
   Clash unordered_read(const Cell&, const Actor&) const;
   const Cell& cell_at(std::size_t at) const;
 
-  std::size_t bytes_ = 0;
   std::vector<Cell> granules_;     // cells of 16 bytes
   std::unique_ptr<Cell[]> cells_;  // cells of 2 bytes, valid where the cell of 16 bytes is split
   std::size_t cell_count_ = 0;
