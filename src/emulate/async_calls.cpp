@@ -26,15 +26,14 @@ unsigned smem_address(Thread& t, Place p) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
   if (p.region->space != Space::shared || p.region->shadow != &b) {
-    b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {}: a descriptor of {}, which is not in the block's own shared memory", b.who(f.index),
-                         p.region->name));
+    b.fail_at(f, p.region->name, site, "a descriptor of {}, which is not in the block's own shared memory",
+              p.region->name);
     return 0;
   }
   if (std::size_t(p.p - b.memory) % 16)
     b.report(f, Kind::misaligned, p.region->name, site,
-             fmt::format("in shared tensor {}: {} makes a descriptor of byte {} at \1; it must be a multiple of 16",
-                         p.region->name, b.who(f.index), p.p - p.region->begin));
+             "in shared tensor {}: {} makes a descriptor of byte {} at \1; it must be a multiple of 16", p.region->name,
+             b.who(f.index), p.p - p.region->begin);
   return unsigned(p.p - b.memory);
 }
 
@@ -43,9 +42,8 @@ Place mapa(Thread& t, Place p, unsigned rank) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
   if (p.region->space != Space::shared || rank >= b.cluster.size()) {
-    b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {}: mapa of {} to block {} of a cluster of {}", b.who(f.index),
-                         p.region->space == Space::shared ? p.region->name : "global memory", rank, b.cluster.size()));
+    b.fail_at(f, p.region->name, site, "mapa of {} to block {} of a cluster of {}",
+              p.region->space == Space::shared ? p.region->name : "global memory", rank, b.cluster.size());
     b.abandon(f);
   }
   Block& from = *static_cast<Block*>(p.region->shadow);
@@ -76,9 +74,8 @@ MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site si
   there = &b;
   if (rank == own_block || rank == b.rank) return b.mbarrier(f, p, verb, site);
   if (rank >= b.cluster.size() || p.region->space != Space::shared) {
-    b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {} {} mbarrier {} in block {} of a cluster of {}", b.who(f.index), verb,
-                         p.region->name, rank, b.cluster.size()));
+    b.report(f, Kind::instruction, p.region->name, site, "at \1, {} {} mbarrier {} in block {} of a cluster of {}",
+             b.who(f.index), verb, p.region->name, rank, b.cluster.size());
     return nullptr;
   }
   there = &b.cluster.block(rank);
@@ -125,9 +122,9 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   const Region& r = *p.region;
   if (alignment > 1 && (bytes % alignment || std::uintptr_t(p.p) % alignment || r.space != Space::global))
     f.home->report(f, Kind::misaligned, r.name, site,
-                   fmt::format("in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
-                               "in global memory",
-                               r.name, f.home->who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment));
+                   "in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
+                   "in global memory",
+                   r.name, f.home->who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment);
 }
 
 void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
@@ -154,9 +151,8 @@ void griddep_launch_dependents(Thread& t) { ++fiber(t).home->cluster.counters[Co
 void check_descriptor(Thread& t, const char* field, unsigned bytes) {
   const Site site = ZELLIGE_SITE();
   Fiber& f = fiber(t);
-  f.home->report(f, Kind::instruction, nullptr, site,
-                 fmt::format("at \1, {}: {} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below {}",
-                             f.home->who(f.index), field, bytes, 1u << 18));
+  f.home->fail_at(f, nullptr, site, "{} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below {}", field,
+                  bytes, 1u << 18);
 }
 
 }  // namespace

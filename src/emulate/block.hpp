@@ -159,11 +159,30 @@ class Block {
   std::string spell(unsigned thread) const;      // "thread 37 (warp 1)"
   std::string spell_block(std::uint64_t) const;  // "block (3,0,0)"
   std::string who(unsigned thread) const;        // "thread 37 (warp 1) of block (3,0,0)"
-  /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the call Site.
-  /// `tensor`: name of the tensor, or null. In `text`, \1 is a placeholder for the source line of the call and \2 for
-  /// that of `other_site`. `only_between_lines`: drops the finding if both turn out to be the same line.
-  void report(const Fiber& running, Finding::Kind, const char* tensor, Site, std::string text,
-              std::uintptr_t other_site = 0, bool only_between_lines = false);
+  /// The call that a finding is about. Converts from the Site alone.
+  struct Where {
+    Where(Site call, std::uintptr_t other = 0, bool between_lines = false)
+        : site(call), other_site(other), only_between_lines(between_lines) {}
+    Site site;
+    std::uintptr_t other_site;  // return address of a second call; 0: none
+    bool only_between_lines;    // drop the finding if both turn out to be the same line
+  };
+  /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the call.
+  /// `tensor`: name of the tensor, or null. In `text`, a format with its arguments, \1 is a placeholder for the source
+  /// line of the call and \2 for that of Where::other_site.
+  template <class... Args>
+  void report(const Fiber& running, Finding::Kind kind, const char* tensor, const Where& at,
+              fmt::format_string<Args...> text, Args&&... args) {
+    if (findings.fresh(kind, tensor, at.site.address, at.only_between_lines ? at.other_site : 0))
+      add_finding(running, kind, tensor, at, fmt::format(text, std::forward<Args>(args)...));
+  }
+  /// Reports that the thread `running` violates a rule of a single instruction; the arguments are those of report().
+  template <class... Args>
+  void fail_at(const Fiber& running, const char* tensor, const Where& at, fmt::format_string<Args...> text,
+               Args&&... args) {
+    report(running, Finding::Kind::instruction, tensor, at, "at \1, {}: {}", running.home->who(running.index),
+           fmt::format(text, std::forward<Args>(args)...));
+  }
   /// Reports the use of an unwritten register. `declared`: code address of the register's declaration, 0 if
   /// unknown. `value`: index of the register in the declared object.
   void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
@@ -239,6 +258,7 @@ class Block {
   /// Called when the block's last thread has returned. Reports a finding (an error in the kernel) if another
   /// block or an asynchronous operation may still access the block's shared memory.
   void leave();
+  void add_finding(const Fiber& running, Finding::Kind, const char* tensor, const Where&, std::string text);
   void check_parts();  // reports parts of a tile that are never read
   /// Returns true if a thread (the actor) that arrives at an mbarrier knows that the previous phase has ended.
   bool may_arrive(const MBarrier&, const Actor&) const;

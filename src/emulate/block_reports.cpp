@@ -22,20 +22,17 @@ std::vector<std::uintptr_t> Block::walk(const Fiber& f, Site site) const {
   return callers(site, stacks_.low(f.index), stacks_.high(f.index));
 }
 
-void Block::report(const Fiber& f, Finding::Kind kind, const char* tensor, Site site, std::string text,
-                   std::uintptr_t other_site, bool only_between_lines) {
-  if (!findings.fresh(kind, tensor, site.address, only_between_lines ? other_site : 0)) return;
-  RawFinding raw{kind, tensor ? tensor : "", std::move(text), {walk(f, site)}, linear, only_between_lines};
-  if (other_site) raw.sites.push_back({other_site});
+void Block::add_finding(const Fiber& f, Finding::Kind kind, const char* tensor, const Where& at, std::string text) {
+  RawFinding raw{kind, tensor ? tensor : "", std::move(text), {walk(f, at.site)}, linear, at.only_between_lines};
+  if (at.other_site) raw.sites.push_back({at.other_site});
   findings.add(std::move(raw));
 }
 
 void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
-  report(f, Finding::Kind::stale, r.name, site,
-         fmt::format("shared tensor {}: {} reads at \1 the stage that {} began to fill at \2, and has read a "
-                     "later one since",
-                     r.name, who(thread), spell(p.thread)),
-         p.site);
+  report(f, Finding::Kind::stale, r.name, {site, p.site},
+         "shared tensor {}: {} reads at \1 the stage that {} began to fill at \2, and has read a "
+         "later one since",
+         r.name, who(thread), spell(p.thread));
 }
 
 // Reports the first part of a tile (a stage of a ring, or a partial result) that has been filled and never
@@ -230,8 +227,8 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
   if (this == &own) return true;
   if (!live_) {
     own.report(f, Finding::Kind::departed, nullptr, site,
-               fmt::format("{}: {} {} its {} {} at \1, and all its threads have returned", spell_block(linear),
-                           own.who(f.index), verb, kind, what));
+               "{}: {} {} its {} {} at \1, and all its threads have returned", spell_block(linear), own.who(f.index),
+               verb, kind, what);
     return false;
   }
   if (by_copy) return true;
@@ -258,8 +255,8 @@ void Block::leave() {
     const Fiber& other = cluster.block(warp / warps_).thread(t.thread % (warps_ * 32));
     Block& theirs = *other.home;
     theirs.report(other, Finding::Kind::departed, nullptr, Site{t.site.address, 0},
-                  fmt::format("{}: {} {} its {} {} at \1, and nothing makes the block stay until then",
-                              spell_block(linear), theirs.who(other.index), t.verb, t.kind, t.what));
+                  "{}: {} {} its {} {} at \1, and nothing makes the block stay until then", spell_block(linear),
+                  theirs.who(other.index), t.verb, t.kind, t.what);
   }
   for (std::size_t i = 1; i < cluster.ops.size(); ++i) {
     const AsyncOp& op = cluster.ops[i];
@@ -374,8 +371,8 @@ bool Block::unstick() {
   unsigned returned = 0;
   while (stacks_.fiber(returned).state != Fiber::State::returned) ++returned;
   report(here, Finding::Kind::barrier_divergence, nullptr, b.first,
-         fmt::format("in {}: {} of {} threads, {} first, reach the block's barrier at \1, {} has returned",
-                     spell_block(linear), b.arrived, threads_, spell(b.first_thread), spell(returned)));
+         "in {}: {} of {} threads, {} first, reach the block's barrier at \1, {} has returned", spell_block(linear),
+         b.arrived, threads_, spell(b.first_thread), spell(returned));
   complete(b);
   return true;
 }

@@ -37,16 +37,15 @@ std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes
   const char* verb = writes ? "writes" : "reads";
   const std::size_t from = std::size_t(p.p - r.begin);
   if (from > r.bytes || bytes > r.bytes - from) {
-    b.report(f, Kind::out_of_bounds, r.name, site,
-             fmt::format("on {} tensor {}: {} at \1; the tensor has {}", spell(r.space), r.name,
-                         deed(b, thread, p, bytes, verb), r.bytes));
+    b.report(f, Kind::out_of_bounds, r.name, site, "on {} tensor {}: {} at \1; the tensor has {}", spell(r.space),
+             r.name, deed(b, thread, p, bytes, verb), r.bytes);
   } else if (writes && !r.writable) {
-    b.report(f, Kind::read_only, r.name, site,
-             fmt::format("{}: {} at \1; the launch only reads it", r.name, deed(b, thread, p, bytes, verb)));
+    b.report(f, Kind::read_only, r.name, site, "{}: {} at \1; the launch only reads it", r.name,
+             deed(b, thread, p, bytes, verb));
   } else {
     b.report(f, Kind::misaligned, r.name, site,
-             fmt::format("in {} tensor {}: {} at \1; an access of {} bytes needs an address that is a multiple of it",
-                         spell(r.space), r.name, deed(b, thread, p, bytes, verb), alignment));
+             "in {} tensor {}: {} at \1; an access of {} bytes needs an address that is a multiple of it",
+             spell(r.space), r.name, deed(b, thread, p, bytes, verb), alignment);
   }
 }
 
@@ -180,11 +179,10 @@ void poisoned(Thread& t) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
   const std::uintptr_t wgmma = f.in_flight ? f.in_flight->last_wgmma : 0;
-  b.report(f, Kind::accumulator, nullptr, site,
-           fmt::format("of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
-                       "when they were read; wgmma_commit and wgmma_wait come first",
-                       b.who(f.index)),
-           wgmma);
+  b.report(f, Kind::accumulator, nullptr, {site, wgmma},
+           "of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
+           "when they were read; wgmma_commit and wgmma_wait come first",
+           b.who(f.index));
 }
 
 const Region* arranged(Thread&, const Region* region, const Arrangement& a, const Parts* parts) {
@@ -203,14 +201,14 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   f.home->check_time(f, site);
   Block& b = *f.home;
   if (valid > bytes) {
-    b.report(f, Kind::instruction, dst.region->name, site,
-             fmt::format("cp.async: {} asks at \1 for {} valid bytes of {}", b.who(f.index), valid, bytes));
+    b.report(f, Kind::instruction, dst.region->name, site, "cp.async: {} asks at \1 for {} valid bytes of {}",
+             b.who(f.index), valid, bytes);
     valid = bytes;
   }
   if (dst.region->space != Space::shared || (valid && src.region->space != Space::global)) {
     b.report(f, Kind::instruction, dst.region->name, site,
-             fmt::format("cp.async: {} copies at \1 from {} to {} memory; it goes from global to shared only",
-                         b.who(f.index), spell(src.region->space), spell(dst.region->space)));
+             "cp.async: {} copies at \1 from {} to {} memory; it goes from global to shared only", b.who(f.index),
+             spell(src.region->space), spell(dst.region->space));
     return;
   }
   const unsigned char* from = poison;
@@ -256,9 +254,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   if (!admit(f, f.index, p, 4, true, site, 4)) return 0;
   Block& b = *f.home;
   if (p.region->space != Space::global) {
-    b.report(f, Kind::instruction, p.region->name, site,
-             fmt::format("at \1, {}: atomic_increment of {}, which is not in global memory", b.who(f.index),
-                         p.region->name));
+    b.fail_at(f, p.region->name, site, "atomic_increment of {}, which is not in global memory", p.region->name);
     return 0;
   }
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
@@ -284,10 +280,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
 }
 
 void fail(Thread& t, const char* tensor, const char* message) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  Block& b = *f.home;
-  b.report(f, Kind::instruction, tensor, site, fmt::format("at \1, {}: {}", b.who(f.index), message));
+  fiber(t).home->fail_at(fiber(t), tensor, ZELLIGE_SITE(), "{}", message);
 }
 
 }  // namespace

@@ -132,8 +132,8 @@ void Cluster::arrive(Fiber& f, bool release, Site site) {
   Block& b = *f.home;
   if (f.arrived_at_cluster) {
     b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             fmt::format("{} arrives at the cluster's barrier at \1 for the second time without a cluster_wait between",
-                         b.who(f.index)));
+             "{} arrives at the cluster's barrier at \1 for the second time without a cluster_wait between",
+             b.who(f.index));
     b.abandon(f);
   }
   f.arrived_at_cluster = true;
@@ -150,7 +150,7 @@ void Cluster::wait(Fiber& f, Site site) {
   Block& b = *f.home;
   if (!f.arrived_at_cluster) {
     b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             fmt::format("{} reaches cluster_wait at \1 without a cluster_arrive before it", b.who(f.index)));
+             "{} reaches cluster_wait at \1 without a cluster_arrive before it", b.who(f.index));
     b.abandon(f);
   }
   // The barrier completes when its last thread arrives; if that was earlier, this thread need not wait.

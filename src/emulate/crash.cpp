@@ -59,16 +59,15 @@ void give_up() {
   Block& b = *f.home;
   const Site site{fault.at.pc + 1, fault.overflow ? 0 : fault.at.frame};
   if (fault.signal == time_is_up()) {
-    b.report(f, Finding::Kind::endless, nullptr, site,
-             fmt::format("of {}: it is at \1, and the launch's {} seconds are over", b.who(f.index),
-                         b.cluster.launch().config->seconds));
+    b.report(f, Finding::Kind::endless, nullptr, site, "of {}: it is at \1, and the launch's {} seconds are over",
+             b.who(f.index), b.cluster.launch().config->seconds);
   } else {
     const std::string why = fault.signal == SIGFPE   ? "divides by zero"
                             : fault.signal == SIGILL ? "leaves an array of its own"
                             : fault.overflow
                                 ? fmt::format("has more on its stack than the {} KB that it has", stack_bytes / 1024)
                                 : "touches memory that is no tensor's, an array of its own out of bounds perhaps,";
-    b.report(f, Finding::Kind::crash, nullptr, site, fmt::format("of {}: it {} at \1", b.who(f.index), why));
+    b.report(f, Finding::Kind::crash, nullptr, site, "of {}: it {} at \1", b.who(f.index), why);
   }
   b.abandon(f);
 }

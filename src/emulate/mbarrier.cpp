@@ -16,16 +16,14 @@ void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
   const std::string name =
       p.region->bytes > 8 ? fmt::format("{}[{}]", p.region->name, from / 8) : std::string(p.region->name);
   if (count == 0 || count >= (1u << 20)) {
-    report(f, Kind::instruction, p.region->name, site,
-           fmt::format("at \1, {}: mbarrier {} is initialised for {} arrivals; there must be 1 to {}", who(f.index),
-                       name, count, (1u << 20) - 1));
+    fail_at(f, p.region->name, site, "mbarrier {} is initialised for {} arrivals; there must be 1 to {}", name, count,
+            (1u << 20) - 1);
     count = 1;
   }
   MBarrier& b = home.mbarriers[at];
   if (b.valid && !b.waiting.empty())
-    report(f, Kind::instruction, p.region->name, site,
-           fmt::format("at \1, {}: mbarrier {} is initialised again while {} threads wait at it", who(f.index), name,
-                       b.waiting.size()));
+    fail_at(f, p.region->name, site, "mbarrier {} is initialised again while {} threads wait at it", name,
+            b.waiting.size());
   if (b.name.empty()) b.agent = cluster.new_agent();
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
@@ -43,16 +41,16 @@ void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
 MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   const Region& r = *p.region;
   if (r.space != Space::shared) {
-    report(f, Kind::instruction, r.name, site,
-           fmt::format("at \1, {} {} an mbarrier in global memory; it must be in shared memory", who(f.index), verb));
+    report(f, Kind::instruction, r.name, site, "at \1, {} {} an mbarrier in global memory; it must be in shared memory",
+           who(f.index), verb);
     return nullptr;
   }
   const std::size_t from = std::size_t(p.p - r.begin);
   if (from > r.bytes || 8 > r.bytes - from || from % 8 != 0 || std::uintptr_t(p.p) % 8 != 0) {
     const std::ptrdiff_t signed_from = p.p - r.begin;
     report(f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
-           fmt::format("{} shared tensor {}: {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
-                       from % 8 ? "in" : "on", r.name, who(f.index), verb, signed_from, signed_from + 8, r.bytes));
+           "{} shared tensor {}: {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}", from % 8 ? "in" : "on",
+           r.name, who(f.index), verb, signed_from, signed_from + 8, r.bytes);
     return nullptr;
   }
   Block& home = *static_cast<Block*>(r.shadow);
@@ -64,24 +62,22 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   const auto found = mbarriers.find(at);
   if (found == mbarriers.end() || !found->second.valid) {
     own.report(f, Kind::uninitialised_read, tensor, site,
-               fmt::format("of mbarrier {}: {} {} it{} at \1, and nobody has initialised it", tensor, own.who(f.index),
-                           verb, this == &own ? "" : " in " + spell_block(linear)));
+               "of mbarrier {}: {} {} it{} at \1, and nobody has initialised it", tensor, own.who(f.index), verb,
+               this == &own ? "" : " in " + spell_block(linear));
     return nullptr;
   }
   MBarrier& b = found->second;
   if (!reach(f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
   const Actor a = own.actor(f, site.address);
   if (!a.after(b.made_at_time, b.made_by)) {
-    own.report(f, Kind::race, b.tensor, site,
-               fmt::format("on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between",
-                           b.name, own.who(f.index), verb, cluster.spell(b.made_by)),
-               widen(b.made_site, site.address));
+    own.report(f, Kind::race, b.tensor, {site, widen(b.made_site, site.address)},
+               "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between", b.name,
+               own.who(f.index), verb, cluster.spell(b.made_by));
   } else if (!shadow.written_by(at, b.made_by, b.made_at_time)) {
-    own.report(f, Kind::race, b.tensor, site,
-               fmt::format("on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was "
-                           "initialised at \2",
-                           b.name, own.who(f.index), verb),
-               widen(b.made_site, site.address));
+    own.report(f, Kind::race, b.tensor, {site, widen(b.made_site, site.address)},
+               "on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was "
+               "initialised at \2",
+               b.name, own.who(f.index), verb);
   }
   return &b;
 }
@@ -108,9 +104,8 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   ++counters[Counter::mbarrier_arrive];
   const std::int64_t limit = (1 << 20) - 1;
   if (b.bytes + bytes > limit) {
-    own.report(f, Kind::instruction, b.tensor, site,
-               fmt::format("at \1, {}: mbarrier {} is to expect {} bytes in one phase; {} is the most",
-                           own.who(f.index), b.name, b.bytes + bytes, limit));
+    own.fail_at(f, b.tensor, site, "mbarrier {} is to expect {} bytes in one phase; {} is the most", b.name,
+                b.bytes + bytes, limit);
   }
   b.bytes += bytes;
   b.counts_bytes |= bytes != 0;
@@ -119,19 +114,19 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
     return;
   }
   if (count > b.pending) {
-    own.report(f, Kind::instruction, b.tensor, site,
-               fmt::format("at \1, {}: mbarrier {} gets more arrivals than the {} that it was initialised "
-                           "for: {} in phase {}",
-                           own.who(f.index), b.name, b.count, b.count - b.pending + count, b.phase));
+    own.fail_at(f, b.tensor, site,
+                "mbarrier {} gets more arrivals than the {} that it was initialised "
+                "for: {} in phase {}",
+                b.name, b.count, b.count - b.pending + count, b.phase);
     count = b.pending;
   }
   const Actor a = own.actor(f, site.address);
   if (!may_arrive(b, a)) {
     b.strays += count;
-    own.report(f, Kind::instruction, b.tensor, site,
-               fmt::format("at \1, {}: mbarrier {} gets more arrivals than the {} that it was initialised "
-                           "for: {} in phase {}, since this thread has not observed that it has ended",
-                           own.who(f.index), b.name, b.count, b.count + b.strays, b.phase - 1));
+    own.fail_at(f, b.tensor, site,
+                "mbarrier {} gets more arrivals than the {} that it was initialised "
+                "for: {} in phase {}, since this thread has not observed that it has ended",
+                b.name, b.count, b.count + b.strays, b.phase - 1);
   }
   b.came.push_back({a.epoch, a.thread});
   b.last = site;

@@ -8,14 +8,6 @@ namespace {
 using Kind = Finding::Kind;
 using OpKind = AsyncOp::Kind;
 
-// Reports an invalid copy. `text` is the complete message; for Kind::instruction it is only the message's
-// last part, after the thread and its line.
-void refuse(Fiber& f, Kind kind, const Region& r, Site site, const std::string& text) {
-  const Block& b = *f.home;
-  f.home->report(f, kind, r.name, site,
-                 kind == Kind::instruction ? fmt::format("at \1, {}: {}", b.who(f.index), text) : text);
-}
-
 const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 
 // Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
@@ -25,9 +17,8 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
   const Region& r = *p.region;
   const Block& b = *f.home;
   if (r.space != space) {
-    refuse(f, Kind::instruction, r, site,
-           fmt::format("it {} {}, which is in {} memory; it must be in {} memory", verb, r.name, spell(r.space),
-                       spell(space)));
+    f.home->fail_at(f, r.name, site, "it {} {}, which is in {} memory; it must be in {} memory", verb, r.name,
+                    spell(r.space), spell(space));
     return false;
   }
   const std::ptrdiff_t from = p.p - r.begin;
@@ -36,14 +27,14 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
                        from + std::ptrdiff_t(bytes));
   };
   if (from < 0 || std::size_t(from) > r.bytes || bytes > r.bytes - std::size_t(from)) {
-    refuse(f, Kind::out_of_bounds, r, site, "on " + where() + fmt::format("; the tensor has {}", r.bytes));
+    f.home->report(f, Kind::out_of_bounds, r.name, site, "on {}; the tensor has {}", where(), r.bytes);
     return false;
   }
   const std::uintptr_t address =
       space == Space::shared ? std::uintptr_t(p.p - static_cast<Block*>(r.shadow)->memory) : std::uintptr_t(p.p);
   if (address % alignment) {
-    refuse(f, Kind::misaligned, r, site,
-           "in " + where() + fmt::format("; the address must be a multiple of {} bytes", alignment));
+    f.home->report(f, Kind::misaligned, r.name, site, "in {}; the address must be a multiple of {} bytes", where(),
+                   alignment);
     return false;
   }
   return true;
@@ -53,7 +44,7 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
 // (an error in the kernel) and returns false. `what`: name of the instruction, for the message.
 bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, Site site) {
   if (bytes % 16 == 0 && bytes > 0) return true;
-  refuse(f, Kind::instruction, r, site, fmt::format("{} of {} bytes; there must be a multiple of 16", what, bytes));
+  f.home->fail_at(f, r.name, site, "{} of {} bytes; there must be a multiple of 16", what, bytes);
   return false;
 }
 
@@ -61,7 +52,7 @@ bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, S
 bool has_block(Fiber& f, unsigned rank, const Region& r, Site site) {
   const unsigned blocks = f.home->cluster.size();
   if (rank < blocks) return true;
-  refuse(f, Kind::instruction, r, site, fmt::format("block {} of a cluster of {}", rank, blocks));
+  f.home->fail_at(f, r.name, site, "block {} of a cluster of {}", rank, blocks);
   return false;
 }
 
@@ -69,9 +60,8 @@ bool has_block(Fiber& f, unsigned rank, const Region& r, Site site) {
 // returns false. `what`: name of the instruction, for the message.
 bool check_mode(Fiber& f, const TmaMap& map, bool im2col, const char* what, Site site) {
   if (map.im2col == im2col) return true;
-  refuse(f, Kind::instruction, *map.region, site,
-         fmt::format("{} with a descriptor of tensor {} that is {}", what, map.region->name,
-                     map.im2col ? "im2col" : "tiled"));
+  f.home->fail_at(f, map.region->name, site, "{} with a descriptor of tensor {} that is {}", what, map.region->name,
+                  map.im2col ? "im2col" : "tiled");
   return false;
 }
 
@@ -96,8 +86,8 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
   for (std::uint32_t i = 0; i < bytes; i += load.chunk)
     places->push_back(swizzled(at + (load.box ? load.box->place(i) : i), load.swizzle));
   if (barrier.region->space != Space::shared || barrier.region->shadow != &own) {
-    refuse(f, Kind::instruction, *barrier.region, site,
-           fmt::format("the mbarrier of a {} must be in the block's own shared memory", load.verb));
+    f.home->fail_at(f, barrier.region->name, site, "the mbarrier of a {} must be in the block's own shared memory",
+                    load.verb);
     return;
   }
   for (unsigned rank = 0; rank < cluster.size(); ++rank) {
@@ -107,11 +97,9 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
                                  : there.mbarrier(f, bar, load.use, site, barrier.region->name, true);
     if (!b) continue;
     if (!b->fenced) {
-      own.report(
-          f, Kind::fence, b->tensor, site,
-          fmt::format("on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no fence_mbarrier_init followed",
-                      b->name, own.who(f.index), load.use, cluster.spell(b->made_by)),
-          widen(b->made_site, site.address));
+      own.report(f, Kind::fence, b->tensor, {site, widen(b->made_site, site.address)},
+                 "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no fence_mbarrier_init followed", b->name,
+                 own.who(f.index), load.use, cluster.spell(b->made_by));
     }
     const Region* region = to.region;
     if (&there != &own) {
@@ -143,8 +131,7 @@ unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Si
   if (!(mask & multicast)) return 1u << b.rank;
   const unsigned ranks = mask & 0xFFFF, there = (1u << b.cluster.size()) - 1;
   if (ranks & ~there || !ranks)
-    refuse(f, Kind::instruction, r, site,
-           fmt::format("{} to the blocks {:#x} of a cluster of {}", what, ranks, b.cluster.size()));
+    f.home->fail_at(f, r.name, site, "{} to the blocks {:#x} of a cluster of {}", what, ranks, b.cluster.size());
   return ranks & there;
 }
 
@@ -195,14 +182,13 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
 bool valid_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Site site) {
   static const Region nowhere{};
   if (map->magic != TmaMap::mark || !map->region) {
-    refuse(f, Kind::instruction, nowhere, site,
-           fmt::format("the descriptor of a {} is not one that the launch passes as a parameter", what));
+    f.home->fail_at(f, nowhere.name, site, "the descriptor of a {} is not one that the launch passes as a parameter",
+                    what);
     return false;
   }
   if (rank && map->rank != rank) {
-    refuse(f, Kind::instruction, *map->region, site,
-           fmt::format("a {} of {} dimensions with a descriptor of {}, for tensor {}", what, rank, map->rank,
-                       map->region->name));
+    f.home->fail_at(f, map->region->name, site, "a {} of {} dimensions with a descriptor of {}, for tensor {}", what,
+                    rank, map->rank, map->region->name);
     return false;
   }
   return true;
@@ -213,8 +199,7 @@ bool valid_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Sit
 bool valid_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, const char* what, Site site) {
   const std::string error = coordinate_error(map, at, stores);
   if (!error.empty())
-    refuse(f, Kind::instruction, *map.region, site,
-           fmt::format("in the {} of tensor {}, {}", what, map.region->name, error));
+    f.home->fail_at(f, map.region->name, site, "in the {} of tensor {}, {}", what, map.region->name, error);
   return error.empty();
 }
 

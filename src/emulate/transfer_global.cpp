@@ -60,16 +60,16 @@ void Block::finish_stores(Fiber& f, std::uint32_t groups) {
     const StoreInFlight& s = mine.stores[done];
     const Region& r = *s.region;
     if (!r.writable) {
-      report(f, Finding::Kind::read_only, r.name, s.site,
-             fmt::format("{}: {} stores to it at \1; the launch only reads it", r.name, who(f.index)));
+      report(f, Finding::Kind::read_only, r.name, s.site, "{}: {} stores to it at \1; the launch only reads it", r.name,
+             who(f.index));
       continue;
     }
     for (const StoreInFlight::Piece& piece : s.pieces) {
       if (piece.to > r.bytes || piece.bytes > r.bytes - piece.to) {
         report(f, Finding::Kind::out_of_bounds, r.name, s.site,
-               fmt::format("on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, "
-                           "in whole chunks of 16; the tensor has {}",
-                           r.name, who(f.index), piece.to, piece.to + piece.bytes, r.bytes));
+               "on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, "
+               "in whole chunks of 16; the tensor has {}",
+               r.name, who(f.index), piece.to, piece.to + piece.bytes, r.bytes);
         continue;
       }
       const Place to{r.begin + piece.to, &r};

@@ -11,10 +11,8 @@ namespace zellige::emulate {
                                                const char* what, Site site) {
   Warp& w = *f.its_warp;
   if (w.lanes != ~0u) {
-    report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("at {}: {} needs a warp of 32 threads, its warp has {}", what, who(f.index),
-                       std::popcount(w.lanes)) +
-               " (\1)");
+    report(f, Finding::Kind::divergence, nullptr, site, "at {}: {} needs a warp of 32 threads, its warp has {} (\1)",
+           what, who(f.index), std::popcount(w.lanes));
     abandon(f);
   }
   if (!w.met) {
@@ -22,17 +20,15 @@ namespace zellige::emulate {
     w.converging = site;
   } else if (what != w.what && std::strcmp(what, w.what) != 0) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
-    report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("in warp {} of {}: thread {} reaches {} at \1 while thread {} waits in {} at \2", w.local,
-                       spell_block(linear), f.index, what, first, w.what),
-           w.converging.address);
+    report(f, Finding::Kind::divergence, nullptr, {site, w.converging.address},
+           "in warp {} of {}: thread {} reaches {} at \1 while thread {} waits in {} at \2", w.local,
+           spell_block(linear), f.index, what, first, w.what);
     abandon(f);
   } else if (site.address != w.converging.address) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
-    report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("in warp {} of {}: thread {} reaches {} at \1, thread {} the one at \2", w.local,
-                       spell_block(linear), f.index, what, first),
-           w.converging.address, true);
+    report(f, Finding::Kind::divergence, nullptr, {site, w.converging.address, true},
+           "in warp {} of {}: thread {} reaches {} at \1, thread {} the one at \2", w.local, spell_block(linear),
+           f.index, what, first);
   }
   w.in[f.lane] = in;
   w.out[f.lane] = out;
@@ -62,8 +58,7 @@ void Block::complete_sync_warp(Warp& w) {
   mask &= w.lanes;
   if (!(mask >> f.lane & 1)) {
     report(f, Finding::Kind::divergence, nullptr, site,
-           fmt::format("{} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out", who(f.index),
-                       mask));
+           "{} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out", who(f.index), mask);
     return;
   }
   if (!w.synced_lanes) w.sync_mask = mask;
@@ -78,9 +73,9 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   const unsigned expected = threads ? std::min(threads, threads_) : threads_;
   if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole "
-                       "warps, and {} warps in the block",
-                       who(f.index), id, threads, warps_));
+           "{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole "
+           "warps, and {} warps in the block",
+           who(f.index), id, threads, warps_);
     abandon(f);
   }
   Barrier& b = barrier_[id];
@@ -94,21 +89,19 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     b.first = site;
     b.first_thread = f.index;
   } else if (b.expected != expected) {
-    report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}", spell_block(linear),
-                       spell(f.index), id, expected, spell(b.first_thread), b.expected),
-           b.first.address);
+    report(f, Finding::Kind::barrier_divergence, nullptr, {site, b.first.address},
+           "in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}", spell_block(linear), spell(f.index),
+           id, expected, spell(b.first_thread), b.expected);
     abandon(f);
   } else if (id == 0 && !threads && site.address != b.first.address) {
-    report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} reaches the block's barrier at \1, {} the one at \2", spell_block(linear),
-                       spell(f.index), spell(b.first_thread)),
-           b.first.address, true);
+    report(f, Finding::Kind::barrier_divergence, nullptr, {site, b.first.address, true},
+           "in {}: {} reaches the block's barrier at \1, {} the one at \2", spell_block(linear), spell(f.index),
+           spell(b.first_thread));
   }
   if (b.come[w] >> f.lane & 1)
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           fmt::format("in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
-                       spell_block(linear), spell(f.index), id, expected));
+           "in {}: {} reaches barrier {} at \1 for the second time before {} threads have come once",
+           spell_block(linear), spell(f.index), id, expected);
   if (!b.come[w] && expected != threads_) {
     // The actor is the arriving thread with its vector clock. If it does not know that the previous round has
     // ended, its arrival might be one too many in that round, which is reported.
@@ -116,9 +109,9 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     for (unsigned other = 0; other < warps_; ++other) {
       if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;
       report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             fmt::format("in {}: {} reaches barrier {} at \1, to which more threads come than the {} that it "
-                         "is for: {} in round {}, since this warp has not observed that it has ended",
-                         spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays, b.rounds - 1));
+             "in {}: {} reaches barrier {} at \1, to which more threads come than the {} that it "
+             "is for: {} in round {}, since this warp has not observed that it has ended",
+             spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays, b.rounds - 1);
       break;
     }
   }

@@ -66,17 +66,17 @@ struct OperandReader {
                                               255, 255, 255, 255, 255, 255, 255, 255};
     if (at + 16 > b.shared_bytes) {
       b.report(f, Kind::out_of_bounds, nullptr, site,
-               fmt::format("of wgmma's operand {}: {} reads bytes {}..{} of shared memory at \1, the launch "
-                           "gives a block {}",
-                           which, b.who(f.index), at, at + 16, b.shared_bytes));
+               "of wgmma's operand {}: {} reads bytes {}..{} of shared memory at \1, the launch "
+               "gives a block {}",
+               which, b.who(f.index), at, at + 16, b.shared_bytes);
       return nothing;
     }
     if (tensor && !b.region(tensor, at)) {
       const Region& r = *b.first_region(tensor);
       const std::ptrdiff_t from = b.memory + at - r.begin;
       b.report(f, Kind::out_of_bounds, r.name, site,
-               fmt::format("on shared tensor {}: {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}", r.name,
-                           b.who(f.index), from, from + 16, r.bytes));
+               "on shared tensor {}: {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}", r.name,
+               b.who(f.index), from, from + 16, r.bytes);
       return nothing;
     }
     Clash c = b.shadow.proxy_read(at, 16, a);
@@ -97,11 +97,10 @@ struct OperandReader {
         b.shadow.written_by(at, writer.thread, 0) && !swizzle_told) {
       swizzle_told = true;
       const auto name = [](unsigned s) { return s ? fmt::format("{} bytes", 16u << s) : std::string("none"); };
-      b.report(f, Kind::instruction, b.region_names[writer.region], site,
-               fmt::format("at \1, {}: wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
-                           "wrote tensor {} with {}",
-                           b.who(f.index), which, name(swizzle), b.region_names[writer.region], name(writer.swizzle)),
-               widen(writer.site, site.address));
+      b.fail_at(f, b.region_names[writer.region], {site, widen(writer.site, site.address)},
+                "wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
+                "wrote tensor {} with {}",
+                which, name(swizzle), b.region_names[writer.region], name(writer.swizzle));
     }
     return b.memory + at;
   }
@@ -134,10 +133,9 @@ bool Block::join_wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   if (!m.arrived) {
     m.site = site;
   } else if (m.site.address != site.address) {
-    report(f, Kind::divergence, nullptr, site,
-           fmt::format("in warpgroup {} of {}: {} reaches wgmma at \1, others the one at \2", g, spell_block(linear),
-                       spell(f.index)),
-           m.site.address, true);
+    report(f, Kind::divergence, nullptr, {site, m.site.address, true},
+           "in warpgroup {} of {}: {} reaches wgmma at \1, others the one at \2", g, spell_block(linear),
+           spell(f.index));
   }
   m.call[f.index % 128] = &call;
   m.arrived = (m.arrived + 1) % 128;
@@ -156,8 +154,8 @@ void Block::check_agreement(Fiber& f, unsigned g, Site site) {
                        : other.b != first.b ? "descriptor of operand B"
                                             : "choice to accumulate";
     report(f, Kind::divergence, nullptr, site,
-           fmt::format("in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the {}", g,
-                       spell_block(linear), g * 128, g * 128 + i, what));
+           "in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the {}", g,
+           spell_block(linear), g * 128, g * 128 + i, what);
     break;
   }
 }
@@ -165,19 +163,18 @@ void Block::check_agreement(Fiber& f, unsigned g, Site site) {
 void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const unsigned g = f.index / 128;
   if (g * 128 + 128 > threads_) {
-    report(f, Kind::divergence, nullptr, site,
-           fmt::format("at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)", who(f.index), threads_));
+    report(f, Kind::divergence, nullptr, site, "at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)",
+           who(f.index), threads_);
     abandon(f);
   }
   InFlight& mine = in_flight(f);
   f.watch_poison = true;
   mine.last_wgmma = site.address;
   if (call.ra && any_poison(call.ra, 4))
-    report(f, Kind::accumulator, nullptr, site,
-           fmt::format("of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
-                       "still owned when they were read; wgmma_commit and wgmma_wait come first",
-                       who(f.index)),
-           mine.last_wgmma);
+    report(f, Kind::accumulator, nullptr, {site, mine.last_wgmma},
+           "of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
+           "still owned when they were read; wgmma_commit and wgmma_wait come first",
+           who(f.index));
   if (!join_wgmma(f, call, site)) return suspend(f, Fiber::State::in_wgmma, site);
 
   const GroupConvergence& m = group_[g];
@@ -255,24 +252,22 @@ void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCal
   InFlight& its = *f.in_flight;
   const auto of = [&] { return "of " + who(f.index); };
   if (acc && acc->running && !running) {
-    report(f, Kind::accumulator, nullptr, site,
-           fmt::format("{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still "
-                       "owns them; wgmma_commit and wgmma_wait come first",
-                       of()),
-           acc->site);
+    report(f, Kind::accumulator, nullptr, {site, acc->site},
+           "{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still "
+           "owns them; wgmma_commit and wgmma_wait come first",
+           of());
   } else if (!running && !acc) {
     if (!its.wgmma_fenced)
       report(f, Kind::accumulator, nullptr, site,
-             fmt::format("{}: at \1 a wgmma takes registers that ordinary code has written, and no "
-                         "wgmma_fence lies between",
-                         of()));
+             "{}: at \1 a wgmma takes registers that ordinary code has written, and no "
+             "wgmma_fence lies between",
+             of());
   } else if (!running && acc->bytes == d_bytes && (acc->fenced || !its.wgmma_fenced) &&
              std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
-    report(f, Kind::accumulator, nullptr, site,
-           fmt::format("{}: at \1 a wgmma takes registers that have been written since {}", of(),
-                       acc->fenced ? "the last wgmma_fence; it must come after what writes them"
-                                   : "the wgmma at \2 was waited for, and no wgmma_fence lies between"),
-           acc->site);
+    report(f, Kind::accumulator, nullptr, {site, acc->site},
+           "{}: at \1 a wgmma takes registers that have been written since {}", of(),
+           acc->fenced ? "the last wgmma_fence; it must come after what writes them"
+                       : "the wgmma at \2 was waited for, and no wgmma_fence lies between");
   }
 }
 
@@ -318,16 +313,15 @@ void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t
   const bool changed = o && std::memcmp(o->content, registers, sizeof(o->content)) != 0;
   const auto of = [&] { return "of " + who(f.index); };
   if (o && o->running && changed) {
-    report(f, Kind::accumulator, nullptr, site,
-           fmt::format("{}: at \1 the registers of a wgmma's first operand have been written since the wgmma "
-                       "at \2, which may still read them; wgmma_commit and wgmma_wait come first",
-                       of()),
-           o->site);
+    report(f, Kind::accumulator, nullptr, {site, o->site},
+           "{}: at \1 the registers of a wgmma's first operand have been written since the wgmma "
+           "at \2, which may still read them; wgmma_commit and wgmma_wait come first",
+           of());
   } else if (o ? !o->running && changed : !its.wgmma_fenced) {
     report(f, Kind::accumulator, nullptr, site,
-           fmt::format("{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, "
-                       "and no wgmma_fence lies between",
-                       of()));
+           "{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, "
+           "and no wgmma_fence lies between",
+           of());
   }
   if (!o) o = &its.operands.emplace_back();
   o->a = registers;
@@ -352,11 +346,10 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     o.running = false;
     mine.wgmma_fenced = false;
     if (std::memcmp(o.content, o.a, sizeof(o.content)) == 0) continue;
-    report(f, Kind::accumulator, nullptr, site,
-           fmt::format("of {}: the registers of the first operand of the wgmma at \2 have been written (or "
-                       "are no longer there) before its wait at \1",
-                       who(f.index)),
-           o.site);
+    report(f, Kind::accumulator, nullptr, {site, o.site},
+           "of {}: the registers of the first operand of the wgmma at \2 have been written (or "
+           "are no longer there) before its wait at \1",
+           who(f.index));
     std::memcpy(o.content, o.a, sizeof(o.content));
   }
   for (Accumulators& a : mine.accumulators) {
@@ -364,9 +357,8 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     a.running = a.fenced = false;
     mine.wgmma_fenced = false;
     if (!poisoned(a.d, a.bytes)) {
-      report(f, Kind::accumulator, nullptr, site,
-             fmt::format("of {}: they have been written between the wgmma at \2 and its wait at \1", who(f.index)),
-             a.site);
+      report(f, Kind::accumulator, nullptr, {site, a.site},
+             "of {}: they have been written between the wgmma at \2 and its wait at \1", who(f.index));
       continue;
     }
     std::memcpy(a.d, a.content.data(), a.bytes);
@@ -389,16 +381,13 @@ void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
   const unsigned w = f.its_warp->local;
   if (threads_ % 128 || f.lane != unsigned(std::countr_zero(f.its_warp->lanes & ~f.its_warp->returned))) {
     if (threads_ % 128)
-      report(
-          f, Kind::instruction, nullptr, site,
-          fmt::format("at \1, {}: setmaxnreg is for warpgroups, and the block has {} threads", who(f.index), threads_));
+      fail_at(f, nullptr, site, "setmaxnreg is for warpgroups, and the block has {} threads", threads_);
     return;
   }
   const unsigned have = registers_[w];
   if (more ? wanted < have : wanted > have) {
-    report(f, Kind::instruction, nullptr, site,
-           fmt::format("at \1, {}: {} to {} registers, and the thread has {}", who(f.index),
-                       more ? "register_alloc" : "register_dealloc", wanted, have));
+    fail_at(f, nullptr, site, "{} to {} registers, and the thread has {}", more ? "register_alloc" : "register_dealloc",
+            wanted, have);
     return;
   }
   if (!more) {
