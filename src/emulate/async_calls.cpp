@@ -22,9 +22,7 @@ void fence_proxy(Thread& t, bool init) {
 }
 
 unsigned smem_address(Thread& t, Place p) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  Block& b = *f.home;
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (p.region->space != Space::shared || p.region->shadow != &b) {
     b.fail_at(f, p.region->name, site, "a descriptor of {}, which is not in the block's own shared memory",
               p.region->name);
@@ -38,9 +36,7 @@ unsigned smem_address(Thread& t, Place p) {
 }
 
 Place mapa(Thread& t, Place p, unsigned rank) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  Block& b = *f.home;
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (p.region->space != Space::shared || rank >= b.cluster.size()) {
     b.fail_at(f, p.region->name, site, "mapa of {} to block {} of a cluster of {}",
               p.region->space == Space::shared ? p.region->name : "global memory", rank, b.cluster.size());
@@ -84,47 +80,43 @@ MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site si
 }
 
 void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned bytes) {
-  const Site site = ZELLIGE_SITE();
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   Block* there;
-  fiber(t).home->check_time(fiber(t), site);
-  if (MBarrier* b = barrier_at(fiber(t), p, rank, "arrives at", site, there))
-    there->mbarrier_arrive(fiber(t), *b, count, bytes, site);
+  b.check_time(f, site);
+  if (MBarrier* at = barrier_at(f, p, rank, "arrives at", site, there))
+    there->mbarrier_arrive(f, *at, count, bytes, site);
 }
 void mbarrier_complete_tx(Thread& t, Place p, unsigned bytes) {
   Fiber& f = fiber(t);
   if (MBarrier* b = f.home->mbarrier(f, p, "completes bytes of", ZELLIGE_SITE())) f.home->mbarrier_complete(*b, bytes);
 }
 bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  MBarrier* b = f.home->mbarrier(f, p, "waits at", site);
-  return !b || f.home->mbarrier_poll(f, *b, parity, site);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  MBarrier* at = b.mbarrier(f, p, "waits at", site);
+  return !at || b.mbarrier_poll(f, *at, parity, site);
 }
 void mbarrier_wait(Thread& t, Place p, unsigned parity) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  if (MBarrier* b = f.home->mbarrier(f, p, "waits at", site)) f.home->mbarrier_wait(f, *b, parity, site);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  if (MBarrier* at = b.mbarrier(f, p, "waits at", site)) b.mbarrier_wait(f, *at, parity, site);
 }
 // Emulates cp.async.mbarrier.arrive: completes all cp.async copies of the thread at once, then arrives at the
 // mbarrier at `p`. A thread that waits at the mbarrier thus knows that the copies are complete.
 void cp_async_mbarrier_arrive(Thread& t, Place p) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   Block* there;
   f.group_ends.push_back(std::uint32_t(f.copies.size()));
-  f.home->land_copies(f, 0);
-  if (MBarrier* b = barrier_at(f, p, own_block, "arrives at", site, there)) there->mbarrier_arrive(f, *b, 1, 0, site);
+  b.land_copies(f, 0);
+  if (MBarrier* at = barrier_at(f, p, own_block, "arrives at", site, there)) there->mbarrier_arrive(f, *at, 1, 0, site);
 }
 
 void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   const Region& r = *p.region;
   if (alignment > 1 && (bytes % alignment || std::uintptr_t(p.p) % alignment || r.space != Space::global))
-    f.home->report(f, Kind::misaligned, r.name, site,
-                   "in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
-                   "in global memory",
-                   r.name, f.home->who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment);
+    b.report(f, Kind::misaligned, r.name, site,
+             "in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
+             "in global memory",
+             r.name, b.who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment);
 }
 
 void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
@@ -149,10 +141,9 @@ void setmaxnreg(Thread& t, unsigned registers, bool more) {
 void griddep_wait(Thread& t) { fiber(t).home->griddep_wait(fiber(t)); }
 void griddep_launch_dependents(Thread& t) { ++fiber(t).home->cluster.counters[Counter::griddep_launch_dependents]; }
 void check_descriptor(Thread& t, const char* field, unsigned bytes) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->fail_at(f, nullptr, site, "{} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below {}", field,
-                  bytes, 1u << 18);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  b.fail_at(f, nullptr, site, "{} of a wgmma descriptor is {} bytes; it must be a multiple of 16 below {}", field,
+            bytes, 1u << 18);
 }
 
 }  // namespace

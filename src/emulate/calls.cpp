@@ -175,9 +175,7 @@ void write_rows(Thread& t, const Place* rows, unsigned matrices, void** safe) {
 }
 
 void poisoned(Thread& t) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  Block& b = *f.home;
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   const std::uintptr_t wgmma = f.in_flight ? f.in_flight->last_wgmma : 0;
   b.report(f, Kind::accumulator, nullptr, {site, wgmma},
            "of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
@@ -190,16 +188,13 @@ const Region* arranged(Thread&, const Region* region, const Arrangement& a, cons
 }
 
 void unwritten(Thread& t, Use use, std::uintptr_t declared, unsigned value) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->unwritten(f, use, declared, value, site);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  b.unwritten(f, use, declared, value, site);
 }
 
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->check_time(f, site);
-  Block& b = *f.home;
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  b.check_time(f, site);
   if (valid > bytes) {
     b.report(f, Kind::instruction, dst.region->name, site, "cp.async: {} asks at \1 for {} valid bytes of {}",
              b.who(f.index), valid, bytes);
@@ -249,10 +244,8 @@ const Region* shared(Thread& t, const char* name, unsigned offset, unsigned byte
 const Region* region_of(Thread& t, const void* p) { return fiber(t).home->region_of(fiber(t), p, ZELLIGE_SITE()); }
 
 unsigned atomic_increment(Thread& t, Place p, unsigned last) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (!admit(f, f.index, p, 4, true, site, 4)) return 0;
-  Block& b = *f.home;
   if (p.region->space != Space::global) {
     b.fail_at(f, p.region->name, site, "atomic_increment of {}, which is not in global memory", p.region->name);
     return 0;

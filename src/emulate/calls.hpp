@@ -11,6 +11,14 @@ namespace zellige::emulate {
 /// Returns the table of functions that emulated kernels call for asynchronous instructions (mbarriers, TMA, wgmma).
 const AsyncEngine& async_engine();
 
+/// A call from a kernel: the thread that makes it, the thread's block, and the place in the kernel.
+struct Call {
+  Call(Thread& t, Site at) : f(fiber(t)), b(*f.home), site(at) {}
+  Fiber& f;
+  Block& b;
+  Site site;
+};
+
 /// Checks and records that thread `f` reads or writes the `bytes` bytes at `p`, in global memory: uninitialised bytes,
 /// races, and accesses before griddep_wait. `verb`: what the thread does ("reads"), for the message.
 template <bool writes>

@@ -215,9 +215,8 @@ void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
 
 void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigned rank, const int* at,
               const std::uint16_t* offsets, unsigned mask) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->check_time(f, site);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  b.check_time(f, site);
   if (!valid_map(f, operand, rank, "tma_load", site)) return;
   const TmaMap& map = *operand;
   if (!check_mode(f, map, offsets != nullptr, offsets ? "tma_load_im2col" : "tma_load", site)) return;
@@ -238,8 +237,7 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
 }
 
 void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (!whole_chunks(f, *to.region, bytes, "bulk_load", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_load into", site)) return;
   if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
@@ -251,12 +249,10 @@ void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, u
 }
 
 void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (!whole_chunks(f, *to.region, bytes, "bulk_copy_cluster", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_copy_cluster into", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "reads", site)) return;
-  Block& b = *f.home;
   if (!has_block(f, rank, *to.region, site)) return;
   b.async.start(b.shared_bytes);
   const std::size_t before = b.cluster.ops.size();
@@ -276,8 +272,7 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
 }
 
 void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place barrier) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (!admit(f, to, 4, Space::shared, 4, "writes by store_async", site)) return;
   if (!has_block(f, rank, *to.region, site)) return;
   auto data = std::make_shared<std::vector<unsigned char>>(4);
@@ -288,9 +283,8 @@ void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place 
 
 void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, const int* at, Reduction reduction,
                bool im2col) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
-  f.home->check_time(f, site);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  b.check_time(f, site);
   if (!valid_map(f, operand, rank, "tma_store", site)) return;
   const TmaMap& map = *operand;
   if (!check_mode(f, map, im2col, im2col ? "tma_store_im2col" : "tma_store", site)) return;
@@ -305,8 +299,7 @@ void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, cons
 }
 
 void bulk_store(Thread& t, Place to, Place from, unsigned bytes, Reduction reduction, Element element) {
-  const Site site = ZELLIGE_SITE();
-  Fiber& f = fiber(t);
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   if (!whole_chunks(f, *to.region, bytes, "bulk_store", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "stores by bulk_store", site)) return;
   if (!admit(f, to, bytes, Space::global, 16, "writes", site)) return;
