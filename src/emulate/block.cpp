@@ -169,7 +169,7 @@ void Block::finish(Fiber& f) {
     make_ready(w, waiting);
   }
   if (!live_) leave();
-  cluster.joined(*this);
+  cluster.joined();
   Fiber* other = next();
   switch_context(f.context, other ? other->context : cluster.scheduler);
   __builtin_unreachable();

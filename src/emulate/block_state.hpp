@@ -23,7 +23,11 @@ struct GlobalState {
 /// A launch, shared by all worker threads.
 struct LaunchState : Launch {
   const LaunchConfig* config = nullptr;
+  // What the entry function of the kernel's library reports: the kernel's body, the number of its parameters, and the
+  // size in bytes of each; 0: a pointer.
   void (*body)(const Launch&) = nullptr;
+  unsigned parameters = 0;
+  const std::size_t* sizes = nullptr;
 };
 
 /// A warp of a running block: its lanes, what they have observed (clock.hpp), and the collective they are in.

@@ -183,9 +183,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const C
   return ends;
 }
 
-// Completes the cluster's barrier if all threads of the cluster that have not returned have arrived. Called
-// when a thread returns, because it no longer takes part in the barrier.
-void Cluster::joined(Block&) {
+// Called when a thread returns, because it no longer takes part in the barrier.
+void Cluster::joined() {
   if (arrived && arrived == live) complete();
 }
 

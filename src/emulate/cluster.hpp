@@ -58,7 +58,7 @@ class Cluster final : public ClusterWarps {
   }
   void queue(Landing landing) { landings_.push_back(std::move(landing)); }
   void left(const Fiber&);  // removes a returned thread's arrival at the cluster's barrier
-  void joined(Block&);      // completes the cluster's barrier if, of the remaining threads, all have arrived
+  void joined();            // completes the cluster's barrier if, of the remaining threads, all have arrived
   Fiber* fiber_at(std::uintptr_t stack);             // returns the fiber with this address on its stack; null: none
   void report_all(Finding::Kind, std::string head);  // adds a finding with the position of every thread
 

@@ -48,7 +48,6 @@ thread_local struct {
   Fiber* fiber;
   int signal;
   Stopped at;
-  std::uintptr_t address;
   bool overflow;
 } fault;
 
@@ -94,7 +93,7 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const auto slot = at.stack & ~(stack_bytes - 1);
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const bool overflow = signal == SIGSEGV && address + 4096 > slot && address < slot + 8192;
-  fault = {f, signal, at, address, overflow};
+  fault = {f, signal, at, overflow};
   sigset_t mine;
   sigemptyset(&mine);
   sigaddset(&mine, signal);

@@ -48,9 +48,8 @@ struct OperandRegisters {
 
 /// The bulk stores and wgmma of one thread. Their commit groups are numbered from 1; the open group is `committed` + 1.
 struct InFlight {
-  // Bulk groups: number of groups committed, read from shared memory, and written to global memory.
-  std::uint32_t stores_committed = 0, stores_read = 0, stores_done = 0;
-  std::uint32_t store_agent = 0;  // the clocks' agent of the thread's bulk groups; 0: none yet
+  std::uint32_t stores_committed = 0, stores_read = 0;  // bulk groups committed, and read from shared memory
+  std::uint32_t store_agent = 0;                        // the clocks' agent of the thread's bulk groups; 0: none yet
   std::vector<StoreInFlight> stores;
 
   std::uint32_t wgmma_committed = 0, wgmma_done = 0;

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -9,7 +10,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <fstream>
 #include <map>
 #include <utility>
@@ -48,26 +48,18 @@ std::string addr2line(const std::vector<std::string>& arguments) {
   return text;
 }
 
-// A loaded program or library, with addresses in its code.
-struct Object {
-  std::string path;
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> addresses;  // as loaded, and as in the file
-};
-
-// Groups return addresses by the library that contains them, keyed by path.
-std::map<std::string, Object> by_object(const std::vector<std::uintptr_t>& return_addresses) {
-  std::map<std::string, Object> objects;
+// Groups return addresses by the path of the library that contains them: each as loaded, and as in the file.
+using Addresses = std::vector<std::pair<std::uintptr_t, std::uintptr_t>>;
+std::map<std::string, Addresses> by_object(const std::vector<std::uintptr_t>& return_addresses) {
+  std::map<std::string, Addresses> objects;
   for (std::uintptr_t address : return_addresses) {
     Dl_info info{};
     link_map* map = nullptr;
     if (!dladdr1(reinterpret_cast<void*>(address - 1), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
       continue;
     const bool program = !map->l_name || !*map->l_name;
-    std::string path = program ? "/proc/" + std::to_string(getpid()) + "/exe" : map->l_name;
-    Object& object = objects[path];
-    object.path = path;
-    // -1: an address within the call instruction, not after it
-    object.addresses.push_back({address, address - 1 - map->l_addr});
+    const std::string path = program ? "/proc/" + std::to_string(getpid()) + "/exe" : map->l_name;
+    objects[path].emplace_back(address, address - 1 - map->l_addr);  // - 1: within the call instruction, not after it
   }
   return objects;
 }
@@ -85,15 +77,11 @@ bool in_source(const Line& line, const std::string& source_file) {
 
 LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   LineTable table;
-  for (auto& [path, object] : by_object(return_addresses)) {
-    for (std::size_t first = 0; first < object.addresses.size(); first += 500) {
-      const std::size_t last = std::min(first + 500, object.addresses.size());
+  for (const auto& [path, addresses] : by_object(return_addresses)) {
+    for (std::size_t first = 0; first < addresses.size(); first += 500) {
+      const std::size_t last = std::min(first + 500, addresses.size());
       std::vector<std::string> arguments = {"addr2line", "-a", "-i", "-e", path};
-      for (std::size_t i = first; i < last; ++i) {
-        char hex[32];
-        std::snprintf(hex, sizeof hex, "%#zx", std::size_t(object.addresses[i].second));
-        arguments.push_back(hex);
-      }
+      for (std::size_t i = first; i < last; ++i) arguments.push_back(fmt::format("{:#x}", addresses[i].second));
       // addr2line prints each address on a line of its own (0x...), followed by one "file:line" per inlined call.
       const std::string text = addr2line(arguments);
       std::vector<Line>* chain = nullptr;
@@ -104,7 +92,7 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
         at = end + 1;
         if (entry.rfind("0x", 0) == 0) {
           if (next == last) break;
-          chain = &table[object.addresses[next++].first];
+          chain = &table[addresses[next++].first];
         } else if (chain) {
           entry = entry.substr(0, entry.find(" ("));  // removes " (discriminator 3)"
           const std::size_t colon = entry.rfind(':');

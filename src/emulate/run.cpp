@@ -121,16 +121,9 @@ struct Memory {
   }
 };
 
-// A launch, with what the entry function of the kernel's library has reported of the kernel.
-struct Grid : LaunchState {
-  unsigned parameters = 0;
-  const std::size_t* sizes = nullptr;  // size in bytes of each parameter; 0: a pointer
-};
-
-// Stores in the launch what the entry function of the kernel's library reports: the kernel's body, and the
-// size in bytes of each parameter (0: a pointer).
+// Stores in the launch what the entry function of the kernel's library reports.
 void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* sizes, unsigned parameters) {
-  auto& grid = static_cast<Grid&>(launch);
+  auto& grid = static_cast<LaunchState&>(launch);
   grid.body = body;
   grid.parameters = parameters;
   grid.sizes = sizes;
@@ -141,7 +134,7 @@ void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* si
 Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   check(config);
   Memory memory(config);
-  Grid grid;
+  LaunchState grid;
   grid.config = &config;
   grid.arguments = memory.arguments.data();
   grid.argument_count = unsigned(memory.arguments.size());
