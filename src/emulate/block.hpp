@@ -77,10 +77,12 @@ class Block {
   bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
-  /// Checks a thread's accumulator registers when a wgmma is issued. Reports a finding (an error in the
-  /// kernel) if ordinary code has written them while an earlier wgmma owned them, or has written them without
-  /// a later wgmma_fence. Accumulators: the record of the registers, null if no wgmma has used them;
-  /// `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged.
+  /// Checks a thread's accumulator registers when a wgmma is issued. Accumulators: their record, null if no wgmma has
+  /// used them; `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged. Reports a finding
+  /// (an error in the kernel) in these cases:
+  /// 1. An earlier wgmma owns the registers, and ordinary code has written them since.
+  /// 2. No wgmma has used the registers, and there has been no wgmma_fence since the last wait.
+  /// 3. Ordinary code has written them since the last wgmma_fence, or since the last wait if no fence followed.
   void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running, Site);
   /// Checks and records the four registers of the A operand that a thread passes to a wgmma of the commit
   /// group with number `group`. Reports a finding (an error in the kernel) if they have been written since an
@@ -114,9 +116,10 @@ class Block {
 
   /// Checks an access to this block's shared memory by thread `f`, which may be of another block of the cluster. If
   /// this block has exited, reports a finding (an error in the kernel) and returns false. Otherwise returns true, and
-  /// records an access by another block, which leave() checks when this block exits. `by_copy`: an asynchronous copy
-  /// makes the access; it is not recorded here, because leave() checks all copies. For the message: `verb` ("arrives
-  /// at"), `kind` ("mbarrier") and `what`, the name of what is accessed.
+  /// records an access by another block. That is valid only if this block cannot exit before it: one of its threads
+  /// must have synchronized with the access, which leave() checks. `by_copy`: an asynchronous copy makes the access; it
+  /// is not recorded here, because leave() checks all copies. For the message: `verb` ("arrives at"), `kind`
+  /// ("mbarrier") and `what`, the name of what is accessed.
   bool reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site, bool by_copy = false);
 
   /// Returns the Actor for an access by thread `f` of this block at code address `site`: the thread with its clock.
@@ -255,8 +258,6 @@ class Block {
   void check_agreement(Fiber&, unsigned warpgroup, Site);
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
-  /// Called when the block's last thread has returned. Reports a finding (an error in the kernel) if another
-  /// block or an asynchronous operation may still access the block's shared memory.
   void leave();
   void add_finding(const Fiber& running, Finding::Kind, const char* tensor, const Where&, std::string text);
   void check_parts();  // reports parts of a tile that are never read

@@ -219,9 +219,6 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
   findings.add(std::move(raw));
 }
 
-// Checks and records an access to this block's shared memory by thread `f`, if that is of another block. The
-// access is valid only if this block cannot exit before it: by then, one of this block's threads must have
-// synchronized with the access. leave() checks that when this block exits.
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site, bool by_copy) {
   Block& own = *f.home;
   if (this == &own) return true;
@@ -232,9 +229,8 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
     return false;
   }
   if (by_copy) return true;
-  Touch& t = touches[f.its_warp->index];
   const std::uint32_t time = f.its_warp->clock.time[f.its_warp->index];
-  t = {time, std::uint16_t(own.first_thread + f.index), site, verb, kind, what};
+  touches[f.its_warp->index] = {time, std::uint16_t(own.first_thread + f.index), site, verb, kind, what};
   return true;
 }
 

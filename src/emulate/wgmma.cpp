@@ -241,12 +241,6 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   }
 }
 
-// Checks a thread's accumulator registers when a wgmma is issued. `acc`: their record, null if no wgmma has
-// used them; `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged. Reports a
-// finding (an error in the kernel) in these cases:
-// 1. An earlier wgmma owns the registers, and ordinary code has written them since.
-// 2. No wgmma has used the registers, and there has been no wgmma_fence since the last wait.
-// 3. Ordinary code has written them since the last wgmma_fence, or since the last wait if no fence followed.
 void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes, bool running,
                                Site site) {
   InFlight& its = *f.in_flight;
