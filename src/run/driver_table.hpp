@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "run/library.hpp"
+
 namespace zellige::run {
 
 /// CUlaunchAttribute of the driver API. `value`: the cluster's x, y, z, or 1 for programmatic stream serialization.
@@ -23,52 +25,56 @@ struct LaunchConfiguration {
 };
 static_assert(sizeof(LaunchConfiguration) == 56);
 
-/// The driver's functions; driver_table.cpp has their names in CUDA. All return a CUresult.
+/// The driver's functions, each with its name in CUDA. All return a CUresult.
 struct Driver {
-  int (*init)(unsigned);
-  int (*driver_version)(int*);
-  int (*error_name)(int, const char**);
-  int (*error_string)(int, const char**);
-  int (*device_count)(int*);
-  int (*device_get)(int*, int);
-  int (*device_name)(char*, int, int);
-  int (*device_attribute)(int*, int, int);
-  int (*context_retain)(void**, int);
-  int (*context_set)(void*);
-  int (*context_get)(void**);
-  int (*context_device)(int*);
-  int (*module_load)(void**, const void*);
-  int (*module_unload)(void*);
-  int (*module_function)(void**, void*, const char*);
-  int (*function_get)(int*, int, void*);
-  int (*function_set)(void*, int, int);
-  int (*alloc)(std::uint64_t*, std::size_t);
-  int (*free)(std::uint64_t);
-  int (*pointer_attributes)(unsigned, int*, void**, std::uint64_t);
-  int (*memset8)(std::uint64_t, unsigned char, std::size_t);
-  int (*upload)(std::uint64_t, const void*, std::size_t);
-  int (*download)(void*, std::uint64_t, std::size_t);
-  int (*stream_create)(void**, unsigned);
-  int (*stream_destroy)(void*);
-  int (*stream_wait)(void*);
-  int (*host_function)(void*, void (*)(void*), void*);
-  int (*event_create)(void**, unsigned);
-  int (*event_destroy)(void*);
-  int (*event_record)(void*, void*);
-  int (*event_ms)(float*, void*, void*);
-  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
-  int (*copy)(std::uint64_t, std::uint64_t, std::size_t);
-  int (*capture_begin)(void*, int);
-  int (*capture_info)(void*, int* capturing, std::uint64_t* id, void*, void*, void*);
-  int (*capture_mode)(int*);
-  int (*capture_end)(void*, void**);
-  int (*graph_instantiate)(void**, void*, unsigned long long);
-  int (*graph_launch)(void*, void*);
-  int (*graph_destroy)(void*);
-  int (*graph_exec_destroy)(void*);
-  int (*launch_ex)(const LaunchConfiguration*, void*, void**, void**);  // nullptr with drivers before 11.8
+  Library library = Library::open("CUDA driver", {"libcuda.so.1", "libcuda.so"});
+  int (*init)(unsigned) = library["cuInit"];
+  int (*driver_version)(int*) = library["cuDriverGetVersion"];
+  int (*error_name)(int, const char**) = library["cuGetErrorName"];
+  int (*error_string)(int, const char**) = library["cuGetErrorString"];
+  int (*device_count)(int*) = library["cuDeviceGetCount"];
+  int (*device_get)(int*, int) = library["cuDeviceGet"];
+  int (*device_name)(char*, int, int) = library["cuDeviceGetName"];
+  int (*device_attribute)(int*, int, int) = library["cuDeviceGetAttribute"];
+  int (*context_retain)(void**, int) = library["cuDevicePrimaryCtxRetain"];
+  int (*context_set)(void*) = library["cuCtxSetCurrent"];
+  int (*context_get)(void**) = library["cuCtxGetCurrent"];
+  int (*context_device)(int*) = library["cuCtxGetDevice"];
+  int (*module_load)(void**, const void*) = library["cuModuleLoadData"];
+  int (*module_unload)(void*) = library["cuModuleUnload"];
+  int (*module_function)(void**, void*, const char*) = library["cuModuleGetFunction"];
+  int (*function_get)(int*, int, void*) = library["cuFuncGetAttribute"];
+  int (*function_set)(void*, int, int) = library["cuFuncSetAttribute"];
+  int (*alloc)(std::uint64_t*, std::size_t) = library["cuMemAlloc_v2"];
+  int (*free)(std::uint64_t) = library["cuMemFree_v2"];
+  int (*pointer_attributes)(unsigned, int*, void**, std::uint64_t) = library["cuPointerGetAttributes"];
+  int (*memset8)(std::uint64_t, unsigned char, std::size_t) = library["cuMemsetD8_v2"];
+  int (*upload)(std::uint64_t, const void*, std::size_t) = library["cuMemcpyHtoD_v2"];
+  int (*download)(void*, std::uint64_t, std::size_t) = library["cuMemcpyDtoH_v2"];
+  int (*stream_create)(void**, unsigned) = library["cuStreamCreate"];
+  int (*stream_destroy)(void*) = library["cuStreamDestroy_v2"];
+  int (*stream_wait)(void*) = library["cuStreamSynchronize"];
+  int (*host_function)(void*, void (*)(void*), void*) = library["cuLaunchHostFunc"];
+  int (*event_create)(void**, unsigned) = library["cuEventCreate"];
+  int (*event_destroy)(void*) = library["cuEventDestroy_v2"];
+  int (*event_record)(void*, void*) = library["cuEventRecord"];
+  int (*event_ms)(float*, void*, void*) = library["cuEventElapsedTime"];
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                void**) = library["cuLaunchKernel"];
+  int (*copy)(std::uint64_t, std::uint64_t, std::size_t) = library["cuMemcpyDtoD_v2"];
+  int (*capture_begin)(void*, int) = library["cuStreamBeginCapture_v2"];
+  int (*capture_info)(void*, int* capturing, std::uint64_t* id, void*, void*,
+                      void*) = library["cuStreamGetCaptureInfo_v2"];
+  int (*capture_mode)(int*) = library["cuThreadExchangeStreamCaptureMode"];
+  int (*capture_end)(void*, void**) = library["cuStreamEndCapture"];
+  int (*graph_instantiate)(void**, void*, unsigned long long) = library["cuGraphInstantiateWithFlags"];
+  int (*graph_launch)(void*, void*) = library["cuGraphLaunch"];
+  int (*graph_destroy)(void*) = library["cuGraphDestroy"];
+  int (*graph_exec_destroy)(void*) = library["cuGraphExecDestroy"];
+  int (*launch_ex)(const LaunchConfiguration*, void*, void**,
+                   void**) = library.find("cuLaunchKernelEx");  // nullptr with drivers before 11.8
   int (*parameter)(void*, std::size_t index, std::size_t* offset,
-                   std::size_t* bytes);  // nullptr: before 12.4
+                   std::size_t* bytes) = library.find("cuFuncGetParamInfo");  // nullptr: before 12.4
 };
 
 /// Returns the driver's functions. Loads and initializes the driver on the first call; throws Error if there is none.

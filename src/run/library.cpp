@@ -33,12 +33,12 @@ std::optional<Library> Library::named(const char* variable) {
   return library;
 }
 
-void* Library::address(const char* symbol) const {
-  void* at = dlsym(handle_, symbol);
-  if (!at) fail("{}: has no {}; a newer version is needed", path_, symbol);
-  return at;
+Library::Symbol Library::operator[](const char* name) const {
+  const Symbol symbol = find(name);
+  if (!symbol.address) fail("{}: has no {}; a newer version is needed", path_, name);
+  return symbol;
 }
 
-void* Library::address_if_there(const char* symbol) const { return dlsym(handle_, symbol); }
+Library::Symbol Library::find(const char* name) const { return {dlsym(handle_, name)}; }
 
 }  // namespace zellige::run

@@ -17,22 +17,21 @@ class Library {
   /// Error with the loader's reason if the library cannot be loaded.
   static std::optional<Library> named(const char* variable);
 
-  /// Sets a function pointer to a symbol of the library. Throws Error if the library lacks it.
-  template <class F>
-  void bind(F*& function, const char* symbol) const {
-    function = reinterpret_cast<F*>(address(symbol));
-  }
-  /// Sets a function pointer to a symbol of the library, or to nullptr if the library lacks it.
-  template <class F>
-  void bind_if_there(F*& function, const char* symbol) const {
-    function = reinterpret_cast<F*>(address_if_there(symbol));
-  }
+  /// The address of a symbol, which converts to any function pointer.
+  struct Symbol {
+    void* address;
+    template <class F>
+    operator F*() const {
+      return reinterpret_cast<F*>(address);
+    }
+  };
+  /// Returns the symbol with this name. Throws Error if the library lacks it.
+  Symbol operator[](const char* name) const;
+  /// Returns the symbol with this name; nullptr if the library lacks it.
+  Symbol find(const char* name) const;
   const std::string& path() const { return path_; }
 
  private:
-  void* address(const char* symbol) const;
-  void* address_if_there(const char* symbol) const;
-
   void* handle_ = nullptr;  // GPU libraries do not support being closed
   std::string path_;
 };

@@ -13,50 +13,41 @@
 namespace zellige::run {
 namespace {
 
+// Returns NVRTC's library: the one that the user names, else the first that is found.
+Library nvrtc_library() {
+  if (const std::optional<Library> own = Library::named("ZELLIGE_NVRTC")) return *own;
+  std::vector<std::string> names;
+  for (const char* suffix : {"", ".13", ".12", ".11.2"}) names.push_back(std::string("libnvrtc.so") + suffix);
+  for (const char* root : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"})
+    names.push_back(std::string(root) + "libnvrtc.so");
+  return Library::open("NVRTC (CUDA's run-time compiler)", names);
+}
+
 // The functions of NVRTC that are used. Their types and result codes have not changed since CUDA 11.
 using Program = struct NvrtcProgram*;
 struct Nvrtc {
-  int (*version)(int*, int*);
-  const char* (*error_string)(int);
+  Library library = nvrtc_library();
+  int (*version)(int*, int*) = library["nvrtcVersion"];
+  const char* (*error_string)(int) = library["nvrtcGetErrorString"];
   int (*create)(Program*, const char* source, const char* name, int headers, const char* const* texts,
-                const char* const* names);
-  int (*destroy)(Program*);
-  int (*compile)(Program, int options, const char* const*);
-  int (*log_size)(Program, std::size_t*);
-  int (*log)(Program, char*);
-  int (*cubin_size)(Program, std::size_t*);
-  int (*cubin)(Program, char*);
+                const char* const* names) = library["nvrtcCreateProgram"];
+  int (*destroy)(Program*) = library["nvrtcDestroyProgram"];
+  int (*compile)(Program, int options, const char* const*) = library["nvrtcCompileProgram"];
+  int (*log_size)(Program, std::size_t*) = library["nvrtcGetProgramLogSize"];
+  int (*log)(Program, char*) = library["nvrtcGetProgramLog"];
+  int (*cubin_size)(Program, std::size_t*) = library["nvrtcGetCUBINSize"];
+  int (*cubin)(Program, char*) = library["nvrtcGetCUBIN"];
   std::string version_text;
 };
-
-// Returns the file names under which NVRTC's library is searched for, in order.
-std::vector<std::string> names() {
-  std::vector<std::string> all;
-  for (const char* suffix : {"", ".13", ".12", ".11.2"}) all.push_back(std::string("libnvrtc.so") + suffix);
-  for (const char* root : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"})
-    all.push_back(std::string(root) + "libnvrtc.so");
-  return all;
-}
 
 // Returns NVRTC's functions. Loads the library on the first call; throws Error if there is no suitable one.
 const Nvrtc& nvrtc() {
   static const Nvrtc table = [] {
-    const std::optional<Library> own = Library::named("ZELLIGE_NVRTC");
-    const Library library = own ? *own : Library::open("NVRTC (CUDA's run-time compiler)", names());
     Nvrtc t;
-    library.bind(t.version, "nvrtcVersion");
-    library.bind(t.error_string, "nvrtcGetErrorString");
-    library.bind(t.create, "nvrtcCreateProgram");
-    library.bind(t.destroy, "nvrtcDestroyProgram");
-    library.bind(t.compile, "nvrtcCompileProgram");
-    library.bind(t.log_size, "nvrtcGetProgramLogSize");
-    library.bind(t.log, "nvrtcGetProgramLog");
-    library.bind(t.cubin_size, "nvrtcGetCUBINSize");
-    library.bind(t.cubin, "nvrtcGetCUBIN");
     int major = 0, minor = 0;
     t.version(&major, &minor);
     if (major < 12 || (major == 12 && minor < 3))  // older versions lack __builtin_bit_cast
-      fail("{}: is NVRTC {}.{}; 12.3 or newer is needed", library.path(), major, minor);
+      fail("{}: is NVRTC {}.{}; 12.3 or newer is needed", t.library.path(), major, minor);
     t.version_text = fmt::format("{}.{}", major, minor);
     return t;
   }();
