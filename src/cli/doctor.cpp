@@ -68,11 +68,10 @@ Entry add_doctor(CLI::App& app) {
       "doctor", "List the headers and names of CuTe that a source uses, and whether Zellige has them");
   add_example(command, "zellige doctor --cute kernel.cu -I cutlass/include");
   command
-      ->add_option("--cute", a->file,
-                   "The source file. Prints a line per include of cute/, cutlass/ and zellige/ and per name "
-                   "of cute::, "
-                   "which is ours, CUTLASS's (and where) or missing (with the nearest name). Status 2 if one "
-                   "is missing")
+      ->add_option(
+          "--cute", a->file,
+          "The source file. Prints a line per include of cute/, cutlass/ and zellige/ and per name of cute::, which is "
+          "ours, CUTLASS's (and where) or missing (with the nearest name). Status 2 if one is missing")
       ->required();
   command->add_option("-I", a->folders, "Folder in which CUTLASS's headers are looked for. Repeatable")
       ->allow_extra_args(false);

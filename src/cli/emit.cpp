@@ -42,9 +42,8 @@ int emit(const Arguments& a) {
 
 Entry add_emit(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("emit",
-                                         "Verify the program of a file that transpile --emit ir wrote, "
-                                         "edited or not, and write its CUDA source");
+  CLI::App* command = app.add_subcommand(
+      "emit", "Verify the program of a file that transpile --emit ir wrote, edited or not, and write its CUDA source");
   add_example(command, "zellige emit out/attention.ir -o out");
   command->add_option("FILE", a->file, "A program as text, NAME.ir, which names its target; - is stdin")->required();
   command->add_option("-o,--output", a->folder, "Folder to write NAME.cu and NAME.manifest.json into")

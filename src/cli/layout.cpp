@@ -92,11 +92,11 @@ Entry add_layout(CLI::App& app) {
   CLI::App* command = app.add_subcommand("layout", "Evaluate and draw layout expressions");
   add_example(command, "zellige layout \"logical_divide((8,8):(8,1), (2,2))\" --table --svg divide.svg");
   command->add_option("EXPR", a->expression,
-                      "A layout expression: \"logical_divide((8,8):(8,1), (2,2))\", "
-                      "\"Sw<3,3,3> o (_8,_64):(_64,_1)\", \"(8,8):(8,1)(_,3)\", ...");
-  command->add_flag("--table", a->table,
-                    "Print it as a grid: the first mode down, the second across, one grid per coordinate of the other "
-                    "modes");
+                      "A layout expression: \"logical_divide((8,8):(8,1), (2,2))\", \"Sw<3,3,3> o (_8,_64):(_64,_1)\", "
+                      "\"(8,8):(8,1)(_,3)\", ...");
+  command->add_flag(
+      "--table", a->table,
+      "Print it as a grid: the first mode down, the second across, one grid per coordinate of the other modes");
   command->add_option("--svg", a->svg, "Draw it into this file")->type_name(output_file);
   command->add_option("--html", a->html, "Draw it into this page, which describes the element under the mouse")
       ->type_name(output_file);
@@ -111,10 +111,8 @@ Entry add_layout(CLI::App& app) {
   command->add_option("--shape", a->shape, "With --color thread: the shape (M,N) that the layout's indices count");
   command->add_option(
       "--jsonl", a->records,
-      "Answer the records {\"id\",\"op\",\"args\"} of a file or of - (stdin), one per line, with "
-      "{\"id\",\"result\"} or {\"id\",\"error\"}. Status 2 if one could not be read; a refused operation is "
-      "an "
-      "answer");
+      "Answer the records {\"id\",\"op\",\"args\"} of a file or of - (stdin), one per line, with {\"id\",\"result\"} "
+      "or {\"id\",\"error\"}. Status 2 if one could not be read; a refused operation is an answer");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--list", a->list, "Print the operations");
   return {command, [a] { return layout(*a); }};

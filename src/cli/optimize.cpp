@@ -58,10 +58,9 @@ int optimize(const Arguments& a) {
 
 Entry add_optimize(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "optimize",
-      "Fuse a graph's operators into few kernels and say why; on sm_90a custom operators are decomposed "
-      "first if that is cheaper");
+  CLI::App* command = app.add_subcommand("optimize",
+                                         "Fuse a graph's operators into few kernels and say why; on sm_90a custom "
+                                         "operators are decomposed first if that is cheaper");
   add_example(command, "zellige optimize examples/layers/gpt_mlp.json -o gpt_mlp.fused.json");
   add_graph(command, a->file, a->index);
   command->add_option("-o,--output", a->output, "Write the fused graph to this file, as JSON")->type_name(output_file);

@@ -76,17 +76,15 @@ void add_as_given(CLI::App* command, bool& as_given) {
 void add_tiling(CLI::App* command, std::string& tiling) {
   command->add_option(
       "--tiling", tiling,
-      "Tile sizes of custom operators: given (as in the graph), chosen (by the cost model, which may also "
-      "decompose and re-fuse custom operators), or FILE (replay a manifest). Default: chosen on sm_90a, "
-      "given "
-      "elsewhere");
+      "Tile sizes of custom operators: given (as in the graph), chosen (by the cost model, which may also decompose "
+      "and re-fuse custom operators), or FILE (replay a manifest). Default: chosen on sm_90a, given elsewhere");
 }
 
 void add_constants(CLI::App* command, std::vector<std::string>& names) {
   command
       ->add_option("--constant", names,
-                   "An input that no earlier work on the stream writes, such as a weight: kernels may read "
-                   "it before that work has ended. Repeatable")
+                   "An input that no earlier work on the stream writes, such as a weight: kernels may read it before "
+                   "that work has ended. Repeatable")
       ->type_name("NAME")
       ->expected(1)
       ->take_all();

@@ -253,8 +253,7 @@ Entry add_run(CLI::App& app) {
       ->capture_default_str();
   command
       ->add_option("--check", a->check,
-                   "How much is compared: full (complete tensors), sampled (random tiles) or none. Default: "
-                   "sampled if "
+                   "How much is compared: full (complete tensors), sampled (random tiles) or none. Default: sampled if "
                    "the reference takes 4e10 operations or more, some ten seconds on two cores; else full")
       ->check(one_of({"full", "sampled", "none"}));
   command->add_option("--input", a->inputs, "Values of an input, as NAME=FILE.npy; the others are random. Repeatable")

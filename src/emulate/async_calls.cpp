@@ -114,8 +114,7 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   const Region& r = *p.region;
   if (alignment > 1 && (bytes % alignment || std::uintptr_t(p.p) % alignment || r.space != Space::global))
     b.report(f, Kind::misaligned, r.name, site,
-             "in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} "
-             "in global memory",
+             "in tensor {}: {} prefetches bytes {}..{} at \1; place and size must be multiples of {} in global memory",
              r.name, b.who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment);
 }
 

@@ -29,10 +29,8 @@ void Block::prepare(const LaunchState& launch) {
   unsigned char* const from = config.shared_memory ? config.shared_memory() : storage_.get();
   memory = reinterpret_cast<unsigned char*>((reinterpret_cast<std::uintptr_t>(from) + 1023) / 1024 * 1024);
   if (config.shared_memory && memory != from)
-    fail(
-        "emulator: the kernel's shared memory lies {} bytes above a multiple of 1024; alignas(1024) puts it "
-        "on one",
-        reinterpret_cast<std::uintptr_t>(from) % 1024);
+    fail("emulator: the kernel's shared memory lies {} bytes above a multiple of 1024; alignas(1024) puts it on one",
+         reinterpret_cast<std::uintptr_t>(from) % 1024);
   regions_.clear();
   region_names.assign(1, "");
   arrangements_.assign(1, nullptr);

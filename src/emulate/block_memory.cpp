@@ -13,9 +13,8 @@ const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigne
   const unsigned have = launch_->config->shared_bytes;
   if (offset > have || bytes > have - offset) {
     report(f, Finding::Kind::out_of_bounds, name, site,
-           "of shared tensor {}: it lies at bytes {}..{} of shared memory at \1, the launch "
-           "gives a block {}",
-           name, offset, std::uint64_t(offset) + bytes, have);
+           "of shared tensor {}: it lies at bytes {}..{} of shared memory at \1, the launch gives a block {}", name,
+           offset, std::uint64_t(offset) + bytes, have);
     abandon(f);
   }
   auto region = std::make_unique<Region>();
@@ -39,8 +38,7 @@ const Region* Block::region_of(Fiber& f, const void* p, Site site) {
     if (r && at >= r->begin && at < r->begin + r->bytes) return r;
   }
   fail_at(f, nullptr, site,
-          "an instruction gets a raw pointer into no tensor of the launch, nor into "
-          "the block's dynamic shared memory");
+          "an instruction gets a raw pointer into no tensor of the launch, nor into the block's dynamic shared memory");
   abandon(f);
 }
 

@@ -30,8 +30,7 @@ void Block::add_finding(const Fiber& f, Finding::Kind kind, const char* tensor, 
 
 void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
   report(f, Finding::Kind::stale, r.name, {site, p.site},
-         "shared tensor {}: {} reads at \1 the stage that {} began to fill at \2, and has read a "
-         "later one since",
+         "shared tensor {}: {} reads at \1 the stage that {} began to fill at \2, and has read a later one since",
          r.name, who(thread), spell(p.thread));
 }
 

@@ -178,8 +178,8 @@ void poisoned(Thread& t) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   const std::uintptr_t wgmma = f.in_flight ? f.in_flight->last_wgmma : 0;
   b.report(f, Kind::accumulator, nullptr, {site, wgmma},
-           "of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned "
-           "when they were read; wgmma_commit and wgmma_wait come first",
+           "of {}: at \1 it stores a value made of registers that the wgmma at \2 still owned when they were read; "
+           "wgmma_commit and wgmma_wait come first",
            b.who(f.index));
 }
 

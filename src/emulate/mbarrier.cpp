@@ -75,8 +75,7 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
                own.who(f.index), verb, cluster.spell(b.made_by));
   } else if (!shadow.written_by(at, b.made_by, b.made_at_time)) {
     own.report(f, Kind::race, b.tensor, {site, widen(b.made_site, site.address)},
-               "on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was "
-               "initialised at \2",
+               "on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was initialised at \2",
                b.name, own.who(f.index), verb);
   }
   return &b;
@@ -115,17 +114,16 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
   }
   if (count > b.pending) {
     own.fail_at(f, b.tensor, site,
-                "mbarrier {} gets more arrivals than the {} that it was initialised "
-                "for: {} in phase {}",
-                b.name, b.count, b.count - b.pending + count, b.phase);
+                "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}", b.name,
+                b.count, b.count - b.pending + count, b.phase);
     count = b.pending;
   }
   const Actor a = own.actor(f, site.address);
   if (!may_arrive(b, a)) {
     b.strays += count;
     own.fail_at(f, b.tensor, site,
-                "mbarrier {} gets more arrivals than the {} that it was initialised "
-                "for: {} in phase {}, since this thread has not observed that it has ended",
+                "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}, since this "
+                "thread has not observed that it has ended",
                 b.name, b.count, b.count + b.strays, b.phase - 1);
   }
   b.came.push_back({a.epoch, a.thread});

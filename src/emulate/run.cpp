@@ -55,8 +55,8 @@ void check(const LaunchConfig& config) {
   const dim3& c = config.cluster;
   if (config.shared_memory && c.x * c.y * c.z != 1)
     fail(
-        "emulator: the kernel declares its shared memory, which is one block's; the launch has clusters of "
-        "{}x{}x{} blocks",
+        "emulator: the kernel declares its shared memory, which is one block's; the launch has clusters of {}x{}x{} "
+        "blocks",
         c.x, c.y, c.z);
   const std::uint64_t cluster = std::uint64_t(c.x) * c.y * c.z;
   if (cluster == 0 || cluster > 16)

@@ -67,8 +67,8 @@ void Block::finish_stores(Fiber& f, std::uint32_t groups) {
     for (const StoreInFlight::Piece& piece : s.pieces) {
       if (piece.to > r.bytes || piece.bytes > r.bytes - piece.to) {
         report(f, Finding::Kind::out_of_bounds, r.name, s.site,
-               "on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, "
-               "in whole chunks of 16; the tensor has {}",
+               "on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, in whole chunks of 16; "
+               "the tensor has {}",
                r.name, who(f.index), piece.to, piece.to + piece.bytes, r.bytes);
         continue;
       }

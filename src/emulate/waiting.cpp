@@ -73,8 +73,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   const unsigned expected = threads ? std::min(threads, threads_) : threads_;
   if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0) {
     report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           "{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole "
-           "warps, and {} warps in the block",
+           "{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, and {} warps in the "
+           "block",
            who(f.index), id, threads, warps_);
     abandon(f);
   }
@@ -109,8 +109,8 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     for (unsigned other = 0; other < warps_; ++other) {
       if (other == w || a.after(b.came_before[other], std::uint16_t(first_thread + other * 32))) continue;
       report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             "in {}: {} reaches barrier {} at \1, to which more threads come than the {} that it "
-             "is for: {} in round {}, since this warp has not observed that it has ended",
+             "in {}: {} reaches barrier {} at \1, to which more threads come than the {} that it is for: {} in round "
+             "{}, since this warp has not observed that it has ended",
              spell_block(linear), spell(f.index), id, expected, expected + 32 * ++b.strays, b.rounds - 1);
       break;
     }

@@ -66,8 +66,7 @@ struct OperandReader {
                                               255, 255, 255, 255, 255, 255, 255, 255};
     if (at + 16 > b.shared_bytes) {
       b.report(f, Kind::out_of_bounds, nullptr, site,
-               "of wgmma's operand {}: {} reads bytes {}..{} of shared memory at \1, the launch "
-               "gives a block {}",
+               "of wgmma's operand {}: {} reads bytes {}..{} of shared memory at \1, the launch gives a block {}",
                which, b.who(f.index), at, at + 16, b.shared_bytes);
       return nothing;
     }
@@ -98,9 +97,8 @@ struct OperandReader {
       swizzle_told = true;
       const auto name = [](unsigned s) { return s ? fmt::format("{} bytes", 16u << s) : std::string("none"); };
       b.fail_at(f, b.region_names[writer.region], {site, widen(writer.site, site.address)},
-                "wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 "
-                "wrote tensor {} with {}",
-                which, name(swizzle), b.region_names[writer.region], name(writer.swizzle));
+                "wgmma's descriptor of operand {} says swizzle {}, the tma_load at \2 wrote tensor {} with {}", which,
+                name(swizzle), b.region_names[writer.region], name(writer.swizzle));
     }
     return b.memory + at;
   }
@@ -172,8 +170,8 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   mine.last_wgmma = site.address;
   if (call.ra && any_poison(call.ra, 4))
     report(f, Kind::accumulator, nullptr, {site, mine.last_wgmma},
-           "of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 "
-           "still owned when they were read; wgmma_commit and wgmma_wait come first",
+           "of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 still owned when they "
+           "were read; wgmma_commit and wgmma_wait come first",
            who(f.index));
   if (!join_wgmma(f, call, site)) return suspend(f, Fiber::State::in_wgmma, site);
 
@@ -247,15 +245,13 @@ void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCal
   const auto of = [&] { return "of " + who(f.index); };
   if (acc && acc->running && !running) {
     report(f, Kind::accumulator, nullptr, {site, acc->site},
-           "{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still "
-           "owns them; wgmma_commit and wgmma_wait come first",
+           "{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns them; "
+           "wgmma_commit and wgmma_wait come first",
            of());
   } else if (!running && !acc) {
     if (!its.wgmma_fenced)
       report(f, Kind::accumulator, nullptr, site,
-             "{}: at \1 a wgmma takes registers that ordinary code has written, and no "
-             "wgmma_fence lies between",
-             of());
+             "{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence lies between", of());
   } else if (!running && acc->bytes == d_bytes && (acc->fenced || !its.wgmma_fenced) &&
              std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
     report(f, Kind::accumulator, nullptr, {site, acc->site},
@@ -274,8 +270,8 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
     const Fiber &more = before ? f : other, &less = before ? other : f;
     findings.add({Kind::divergence,
                   "",
-                  fmt::format("in warp {} of {}: thread {} has reached {} {} times at \1, thread {} {} "
-                              "times; all lanes of a warp reach it together",
+                  fmt::format("in warp {} of {}: thread {} has reached {} {} times at \1, thread {} {} times; all "
+                              "lanes of a warp reach it together",
                               f.its_warp->local, spell_block(linear), more.index, names[i], more.together[i],
                               less.index, less.together[i]),
                   {walk(more, more.together_at)},
@@ -308,13 +304,13 @@ void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t
   const auto of = [&] { return "of " + who(f.index); };
   if (o && o->running && changed) {
     report(f, Kind::accumulator, nullptr, {site, o->site},
-           "{}: at \1 the registers of a wgmma's first operand have been written since the wgmma "
-           "at \2, which may still read them; wgmma_commit and wgmma_wait come first",
+           "{}: at \1 the registers of a wgmma's first operand have been written since the wgmma at \2, which may "
+           "still read them; wgmma_commit and wgmma_wait come first",
            of());
   } else if (o ? !o->running && changed : !its.wgmma_fenced) {
     report(f, Kind::accumulator, nullptr, site,
-           "{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, "
-           "and no wgmma_fence lies between",
+           "{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, and no wgmma_fence "
+           "lies between",
            of());
   }
   if (!o) o = &its.operands.emplace_back();
@@ -341,8 +337,8 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     mine.wgmma_fenced = false;
     if (std::memcmp(o.content, o.a, sizeof(o.content)) == 0) continue;
     report(f, Kind::accumulator, nullptr, {site, o.site},
-           "of {}: the registers of the first operand of the wgmma at \2 have been written (or "
-           "are no longer there) before its wait at \1",
+           "of {}: the registers of the first operand of the wgmma at \2 have been written (or are no longer there) "
+           "before its wait at \1",
            who(f.index));
     std::memcpy(o.content, o.a, sizeof(o.content));
   }

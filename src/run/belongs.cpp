@@ -65,13 +65,13 @@ void require_belongs(const emit::Manifest& m, std::string_view cubin) {
   const auto declared = std::ranges::find(m.artefacts, found.file, &emit::Artefact::file);
   if (declared == m.artefacts.end())
     fail(
-        "program {}: its manifest names no {}, so none belongs to it; `zellige transpile GRAPH --target {} "
-        "--emit cubin` writes both",
+        "program {}: its manifest names no {}, so none belongs to it; `zellige transpile GRAPH --target {} --emit "
+        "cubin` writes both",
         m.name, found.file, m.target);
   if (*declared != found)
     fail(
-        "program {}: expected {} of {} bytes with the hash {}, as its manifest says, found {} bytes with the "
-        "hash {}: the two were not written together, or the cubin was changed",
+        "program {}: expected {} of {} bytes with the hash {}, as its manifest says, found {} bytes with the hash {}: "
+        "the two were not written together, or the cubin was changed",
         m.name, found.file, declared->bytes, declared->hash, found.bytes, found.hash);
   require_interfaces(m, cubin);
 }

@@ -23,15 +23,13 @@ const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
 void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const Function& f) {
   const auto declared = emit::parameter_bytes(k);
   if (const auto found = parameter_bytes(f); found && *found != declared)
-    fail(
-        "program {}, kernel {}: expected parameters of {} bytes, as its manifest says, found {} by the "
-        "driver",
-        m.name, k.name, fmt::format("({})", fmt::join(declared, ", ")), fmt::format("({})", fmt::join(*found, ", ")));
+    fail("program {}, kernel {}: expected parameters of {} bytes, as its manifest says, found {} by the driver", m.name,
+         k.name, fmt::format("({})", fmt::join(declared, ", ")), fmt::format("({})", fmt::join(*found, ", ")));
   const std::int64_t threads = k.block.x * k.block.y * k.block.z;
   if (f.max_threads > 0 && threads > f.max_threads)
     fail(
-        "program {}, kernel {}: expected to launch blocks of {} threads, and the driver allows {} with the "
-        "{} registers that each takes",
+        "program {}, kernel {}: expected to launch blocks of {} threads, and the driver allows {} with the {} "
+        "registers that each takes",
         m.name, k.name, threads, f.max_threads, f.registers);
 }
 

@@ -71,9 +71,7 @@ Cache Cache::standard() {
   if (const char* own = set("ZELLIGE_CACHE")) return Cache(fs::absolute(own));
   if (const char* xdg = set("XDG_CACHE_HOME")) return Cache(fs::absolute(xdg) / "zellige");
   if (const char* home = set("HOME")) return Cache(fs::path(home) / ".cache" / "zellige");
-  fail(
-      "kernel cache: neither ZELLIGE_CACHE nor XDG_CACHE_HOME nor HOME is set; set ZELLIGE_CACHE to a "
-      "folder");
+  fail("kernel cache: neither ZELLIGE_CACHE nor XDG_CACHE_HOME nor HOME is set; set ZELLIGE_CACHE to a folder");
 }
 
 Cache Cache::temporary() {

@@ -153,11 +153,9 @@ void require_architecture(std::string_view architecture, const Device& d) {
   const bool runs =
       exact ? wants == d.compute_capability : wants / 10 == d.compute_capability / 10 && wants <= d.compute_capability;
   if (!runs)
-    fail(
-        "target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on "
-        "emulator",
-        architecture, d.name, d.compute_capability,
-        d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
+    fail("target {}: its code does not run on the {} here, which is sm_{}; choose --target sm_{} or --on emulator",
+         architecture, d.name, d.compute_capability,
+         d.compute_capability == 90 ? "90a" : std::to_string(d.compute_capability));
 }
 
 DeviceBytes::DeviceBytes(std::int64_t bytes) : bytes_(bytes) {

@@ -136,8 +136,8 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
     const auto at = std::mismatch(found.begin(), found.end(), storage[t].begin()).first - found.begin();
     if (at < static_cast<std::ptrdiff_t>(found.size()))
       return fmt::format(
-          "{}: launched as one unit, each kernel starting before the previous one has ended, output {} "
-          "differs at byte {} from what the kernels write one after another",
+          "{}: launched as one unit, each kernel starting before the previous one has ended, output {} differs at byte "
+          "{} from what the kernels write one after another",
           m.name, m.tensors[t].name, at);
   }
   return "";

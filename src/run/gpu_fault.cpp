@@ -63,17 +63,17 @@ std::string context_is_gone(int status, std::string_view name) {
   const std::lock_guard lock(l.mutex);
   if (l.since_wait == 0)
     return fmt::format(
-        "GPU: a kernel of this process that Zellige did not launch ended in {} ({}), and the process's GPU "
-        "context is gone with it; restart the process",
+        "GPU: a kernel of this process that Zellige did not launch ended in {} ({}), and the process's GPU context is "
+        "gone with it; restart the process",
         words, name);
   std::string who = fmt::format("program {}, kernel {}", l.program, l.kernel), how;
   if (l.since_wait == 2) who += " or the one launched before it";
   if (l.since_wait > 2) who += fmt::format(" or one of the {} launched before it", l.since_wait - 1);
   if (l.since_wait > 1) how = " (with CUDA_LAUNCH_BLOCKING=1 the message names the kernel)";
   return fmt::format(
-      "{}: ended in {} on the GPU ({}), and this process's GPU context is gone with it; restart the "
-      "process{}, and please report this with the graph and its kernels, which `zellige run GRAPH --dump "
-      "FOLDER` writes (in Python, program.graph is the graph)",
+      "{}: ended in {} on the GPU ({}), and this process's GPU context is gone with it; restart the process{}, and "
+      "please report this with the graph and its kernels, which `zellige run GRAPH --dump FOLDER` writes (in Python, "
+      "program.graph is the graph)",
       who, words, name, how);
 }
 

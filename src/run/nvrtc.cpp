@@ -103,9 +103,9 @@ void require_even_descriptors(std::string_view cubin, std::string_view program) 
   }
   if (odd.empty()) return;
   fault(
-      "program {}: its machine code would end in an illegal instruction on the GPU, so it is not launched: "
-      "{} (a known fault of the assembler ptxas, docs/reference/hardware.md); compile the program again, "
-      "with this version of Zellige",
+      "program {}: its machine code would end in an illegal instruction on the GPU, so it is not launched: {} (a known "
+      "fault of the assembler ptxas, docs/reference/hardware.md); compile the program again, with this version of "
+      "Zellige",
       program, to_string(odd[0]));
 }
 
@@ -142,8 +142,8 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
     result.bytes = compile(source, options);
     if (const auto still = odd_descriptors(result.bytes); !still.empty())
       fault(
-          "{}, also without cache hints: a known fault of NVRTC {} (docs/reference/hardware.md), which ends "
-          "in an illegal instruction on the GPU; the program is not launched",
+          "{}, also without cache hints: a known fault of NVRTC {} (docs/reference/hardware.md), which ends in an "
+          "illegal instruction on the GPU; the program is not launched",
           to_string(still[0]), nvrtc_version());
   }
   result.compile_ms = ms_since(start);

@@ -92,10 +92,8 @@ void check_workspace(const emit::Manifest& m) {
     }
     if (other >= 0) {
       const emit::TensorPlace &first = m.tensors[std::min(t, other)], &second = m.tensors[std::max(t, other)];
-      fault(
-          "manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at "
-          "once",
-          m.name, first.name, second.name, first.offset, second.offset);
+      fault("manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at once",
+            m.name, first.name, second.name, first.offset, second.offset);
     }
     alive.emplace(x.offset, t);
     leave.emplace(lives[t].last, x.offset);
