@@ -14,7 +14,7 @@ Block::Block(Cluster& of, unsigned its_rank)
 void Block::prepare(const LaunchState& launch) {
   const LaunchConfig& config = *launch.config;
   launch_ = &launch;
-  cluster_warps = cluster.size() > 1 ? &cluster : nullptr;
+  in_cluster = cluster.size() > 1 ? &cluster : nullptr;
   fences = &cluster.fences;
   threads_ = config.block.x * config.block.y * config.block.z;
   warps_ = (threads_ + 31) / 32;

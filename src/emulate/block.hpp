@@ -133,7 +133,7 @@ class Block {
             std::uint16_t(w.index),
             std::uint32_t(site),
             diverged ? w.own_synced[f.lane] : w.synced,
-            cluster_warps,
+            in_cluster,
             std::uint16_t(first_warp),
             acquired.empty() ? nullptr : &acquired,
             fences};
@@ -204,9 +204,9 @@ class Block {
   const unsigned rank;
   Counters& counters;
   Findings& findings;
-  const ClusterWarps* cluster_warps = nullptr;
-  Fences* fences = nullptr;         // times of fences, per thread of the cluster
-  unsigned char* memory = nullptr;  // the dynamic shared memory, aligned to 1024 bytes
+  const Cluster* in_cluster = nullptr;  // the cluster, if it has several blocks
+  Fences* fences = nullptr;             // times of fences, per thread of the cluster
+  unsigned char* memory = nullptr;      // the dynamic shared memory, aligned to 1024 bytes
   unsigned shared_bytes = 0;
   std::uint64_t linear = 0;                   // index in the grid
   unsigned first_warp = 0, first_thread = 0;  // numbered within the cluster

@@ -209,7 +209,7 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
     raw.sites = {walk(f, site), {other}};
   else
     raw.sites = {{other}, walk(f, site)};
-  const bool together = cluster_warps && c.block != unnamed_block && cluster_warps->first_warp(c.block) >= 0;
+  const bool together = c.block != unnamed_block && cluster.first_warp(c.block) >= 0;
   raw.text = fmt::format(
       "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}", r.name,
       spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs, from, from + bytes,

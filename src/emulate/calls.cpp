@@ -137,28 +137,25 @@ bool access_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
 }
 
 // Returns the address to read from: `p`, or that of a NaN if the read is invalid; see access_for.
-const void* read_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
-  return access_for<false>(f, lane, p, bytes) ? p.p : poison;
+const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
+  return access_for<false>(fiber(t), lane, p, bytes) ? p.p : poison;
 }
-const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) { return read_for(fiber(t), lane, p, bytes); }
-void* write_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
-  return access_for<true>(f, lane, p, bytes) ? p.p : sink;
+void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
+  return access_for<true>(fiber(t), lane, p, bytes) ? p.p : sink;
 }
-void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) { return write_for(fiber(t), lane, p, bytes); }
 
-// Checks the rows of 1, 2 or 4 8x8 matrices by the function `access` (read_for or write_for), each as an
+// Checks the rows of 1, 2 or 4 8x8 matrices by the function `access` (read_as or write_as), each as an
 // access of 16 bytes by its lane. Sets safe[i] to the address to use for row i, and adds the wavefronts to
 // the counters `passes` and `ideal`.
 template <class Row>
 void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
-                 Row (*access)(Fiber&, unsigned lane, Place, unsigned bytes), Counter passes, Counter ideal) {
-  Fiber& f = fiber(t);
-  Block& b = *f.home;
+                 Row (*access)(Thread&, unsigned lane, Place, unsigned bytes), Counter passes, Counter ideal) {
+  Block& b = *fiber(t).home;
   for (unsigned m = 0; m < matrices; ++m) {
     std::uint32_t at[8];
     for (unsigned i = 0; i < 8; ++i) {
       const unsigned row = m * 8 + i;
-      safe[row] = access(f, row, rows[row], 16);
+      safe[row] = access(t, row, rows[row], 16);
       at[i] = std::uint32_t(rows[row].p - b.memory);
     }
     b.counters[passes] += wavefronts(at, nullptr, 8, 16);
@@ -167,11 +164,11 @@ void matrix_rows(Thread& t, const Place* rows, unsigned matrices, Row* safe,
 }
 
 void read_rows(Thread& t, const Place* rows, unsigned matrices, const void** safe) {
-  matrix_rows(t, rows, matrices, safe, read_for, Counter::ldmatrix_wavefronts, Counter::ldmatrix_wavefronts_ideal);
+  matrix_rows(t, rows, matrices, safe, read_as, Counter::ldmatrix_wavefronts, Counter::ldmatrix_wavefronts_ideal);
 }
 
 void write_rows(Thread& t, const Place* rows, unsigned matrices, void** safe) {
-  matrix_rows(t, rows, matrices, safe, write_for, Counter::stmatrix_wavefronts, Counter::stmatrix_wavefronts_ideal);
+  matrix_rows(t, rows, matrices, safe, write_as, Counter::stmatrix_wavefronts, Counter::stmatrix_wavefronts_ideal);
 }
 
 void poisoned(Thread& t) {

@@ -46,14 +46,7 @@ struct Clock {
   std::uint32_t minimum(unsigned warps) const { return *std::min_element(time, time + warps); }
 };
 
-/// Returns the position of a block's warps in the clocks, for blocks of the same cluster.
-struct ClusterWarps {
-  virtual int first_warp(std::uint32_t block) const = 0;  // linear index of the block; -1: of another cluster
-
- protected:
-  ~ClusterWarps() = default;
-};
-
+class Cluster;
 struct Acquisition;  // arrivals.hpp
 
 /// Per thread of a cluster, the ascending times, in its warp's component of the clocks, at which it executed
@@ -70,8 +63,8 @@ struct Actor {
   // Time at which the lanes of its warp last synchronized with each other. A fence or arrival of a single
   // lane starts a new epoch of the warp, but orders no other lane.
   std::uint32_t synced = ~0u;
-  const ClusterWarps* cluster_warps = nullptr;
-  std::uint16_t first_warp = 0;  // first warp of its block
+  const Cluster* cluster = nullptr;  // its cluster, if that has several blocks
+  std::uint16_t first_warp = 0;      // first warp of its block
   // increments of atomic counters by its block's threads
   const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;

@@ -29,7 +29,7 @@ struct Landing {
 };
 
 /// The running blocks of a thread block cluster, on one worker thread. The object serves one cluster after another.
-class Cluster final : public ClusterWarps {
+class Cluster {
  public:
   /// Allocates the blocks for a kernel launch, and clears the findings and counters of the previous launch.
   void prepare(const LaunchState&);
@@ -43,7 +43,7 @@ class Cluster final : public ClusterWarps {
   unsigned size() const { return unsigned(blocks_.size()); }
   Block& block(unsigned rank) { return *blocks_[rank]; }
   const LaunchState& launch() const { return *launch_; }
-  int first_warp(std::uint32_t block) const override;
+  int first_warp(std::uint32_t block) const;  // of the block with this linear index; -1: of another cluster
   // Adds an agent (an mbarrier, or a source of asynchronous groups) to the vector clocks and returns its
   // index. Throws Error above max_agents.
   std::uint32_t new_agent();

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "emulate/cluster.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {
@@ -28,7 +29,7 @@ bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
   if (!earlier) return true;
   if (earlier & several_blocks) return false;
   int first_warp = a.first_warp;
-  if (block_of(earlier) != block) first_warp = a.cluster_warps ? a.cluster_warps->first_warp(block_of(earlier)) : -1;
+  if (block_of(earlier) != block) first_warp = a.cluster ? a.cluster->first_warp(block_of(earlier)) : -1;
   const std::uint32_t epoch = epoch_of(earlier);
   if (first_warp < 0)
     return a.acquired &&
