@@ -83,6 +83,4 @@ void BoundProgram::launch(void* stream, Overlap overlap) const {
     launch(stream, k, overlap == Overlap::all || (overlap == Overlap::kernels && k > 0));
 }
 
-void BoundProgram::launch_one(Stream& stream, std::size_t kernel) const { launch(stream.handle(), kernel, false); }
-
 }  // namespace zellige::run

@@ -3,7 +3,7 @@
 //
 //   const LoadedProgram program(manifest, cubin);
 //   const BoundProgram bound(program, [&](std::size_t tensor) { return address[tensor]; });
-//   bound.launch(stream, Overlap::kernels);     // only enqueues launches, so that it may be captured
+//   bound.launch(stream.handle(), Overlap::kernels);     // only enqueues launches, so that it may be captured
 #pragma once
 #include <functional>
 #include <vector>
@@ -47,13 +47,11 @@ class BoundProgram {
   /// Binds a program to device addresses: `address`, called only here, returns that of each of the manifest's tensors.
   BoundProgram(const LoadedProgram&, const std::function<std::uint64_t(std::size_t tensor)>& address);
 
-  /// Enqueues all kernels of the program on a stream. `overlap`: which may start before the previous one has ended.
-  void launch(Stream& stream, Overlap overlap) const { launch(stream.handle(), overlap); }
   /// Enqueues all kernels of the program on the CUstream `stream`, which any library may have created.
   /// Overlap: which kernels may start before the previous one has ended.
   void launch(void* stream, Overlap) const;
   // Enqueues the kernel with index `kernel`, which starts after the previous kernel on the stream has ended.
-  void launch_one(Stream&, std::size_t kernel) const;
+  void launch_one(void* stream, std::size_t kernel) const { launch(stream, kernel, false); }
   int kernels() const { return static_cast<int>(arguments_.size()); }
 
  private:

@@ -118,9 +118,6 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  void launch(const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
-    run::launch(handle_, f, shape, arguments);
-  }
   /// Waits for all work enqueued on the stream. Throws Error or Fault if a kernel has failed.
   void wait();
   void* handle() const { return handle_; }

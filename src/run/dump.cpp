@@ -13,17 +13,6 @@ namespace {
 
 constexpr std::size_t max_letters = 120;
 
-// Returns a tensor's role, "input", "output" or "intermediate", with which the name of its file starts.
-std::string_view role_of(const graph::KernelGraph& g, int tensor) {
-  return std::ranges::count(g.inputs, tensor)    ? "input"
-         : std::ranges::count(g.outputs, tensor) ? "output"
-                                                 : "intermediate";
-}
-
-std::string_view name_of(emit::Role role) {
-  return role == emit::Role::input ? "input" : role == emit::Role::output ? "output" : "intermediate";
-}
-
 }  // namespace
 
 std::string file_name(std::string_view name) {
@@ -64,9 +53,9 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
     }
     for (std::size_t i = 0; reference && i < g.tensors.size(); ++i) {
       const graph::KernelTensor& t = g.tensors[i];
-      const std::string_view role = role_of(g, static_cast<int>(i));
-      if (role == "input") continue;
-      outputs.put(folder / fmt::format("{}_{}.reference.npy", role, known[i]),
+      if (std::ranges::count(g.inputs, static_cast<int>(i)) > 0) continue;
+      const bool output = std::ranges::count(g.outputs, static_cast<int>(i)) > 0;
+      outputs.put(folder / fmt::format("{}_{}.reference.npy", output ? "output" : "intermediate", known[i]),
                   npy(t.dtype, t.shape, reference->tensors[i].values));
     }
     if (program) {
@@ -76,7 +65,7 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
         if (t.role == emit::Role::input || !storage) continue;
         const int at = graph_tensor(g, t);
         const std::string name = at < 0 ? names(t.name) : known[at];
-        outputs.put(folder / fmt::format("{}_{}.npy", name_of(t.role), name),
+        outputs.put(folder / fmt::format("{}_{}.npy", t.role == emit::Role::output ? "output" : "intermediate", name),
                     npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
       }
       outputs.put(folder / (m.name + ".cu"), program->source);

@@ -10,8 +10,6 @@
 
 namespace zellige::run {
 
-/// Throws Error if a row index in `a` is not below numbers.rows, or occurs twice although numbers.distinct is
-/// true. Checks every index, because a sampled check of the outputs might not depend on the wrong ones.
 void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
   if (numbers.rows == 0) return;
   std::vector<bool> seen(numbers.rows, false);

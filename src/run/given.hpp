@@ -19,7 +19,8 @@ std::size_t input_named(const graph::KernelGraph&, const std::string& name, std:
 
 /// Checks the values of an input that a gather or scatter reads as row indices. Throws Error if an index is
 /// not below Numbers::rows, or if an index occurs twice although Numbers::distinct is true, as for a scatter.
-/// `which` names the input in messages.
+/// `which` names the input in messages. Checks every index, because a sampled check of the outputs might not depend on
+/// the wrong ones.
 void check_numbers(const graph::Numbers&, const graph::Array&, const std::string& which);
 
 /// Returns the input tensors that are read from .npy files. Throws Error if InputFiles names an input that the graph

@@ -6,16 +6,11 @@ namespace zellige::run {
 namespace {
 
 TmaElement element(graph::DType dtype) {
-  switch (dtype) {
-    case graph::DType::f16:
-      return TmaElement::f16;
-    case graph::DType::bf16:
-      return TmaElement::bf16;
-    case graph::DType::f32:
-      return TmaElement::f32;
-    default:
-      break;
-  }
+  constexpr std::pair<graph::DType, TmaElement> known[] = {{graph::DType::f16, TmaElement::f16},
+                                                           {graph::DType::bf16, TmaElement::bf16},
+                                                           {graph::DType::f32, TmaElement::f32}};
+  for (const auto& [type, element] : known)
+    if (type == dtype) return element;
   fail("tensor map: TMA has no element type for {}", graph::name(dtype));
 }
 

@@ -47,7 +47,7 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
   std::vector<Way> ways;
   const auto add = [&](Overlap overlap, std::vector<double>& into) {
     auto graph = std::make_unique<CapturedGraph>(stream, [&] {
-      for (const BoundProgram& set : sets) set.launch(stream, overlap);
+      for (const BoundProgram& set : sets) set.launch(stream.handle(), overlap);
     });
     ways.push_back({&into, std::move(graph)});
   };
@@ -71,7 +71,7 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
 
 Times time_hot(Stream& stream, const BoundProgram& program) {
   Times times{.how = Timing::hot};
-  for (int i = 0; i < warm_up; ++i) program.launch(stream, Overlap::kernels);
+  for (int i = 0; i < warm_up; ++i) program.launch(stream.handle(), Overlap::kernels);
   stream.wait();
   // Evaluations per batch. The stream is blocked while a batch is enqueued, so that no launch waits for the host.
   const int batch = std::clamp(400 / (program.kernels() + 2), 1, 50);
@@ -81,7 +81,7 @@ Times time_hot(Stream& stream, const BoundProgram& program) {
     Gate gate(stream);
     for (int i = 0; i < n; ++i) {
       before[i].record(stream);
-      program.launch(stream, Overlap::kernels);
+      program.launch(stream.handle(), Overlap::kernels);
       after[i].record(stream);
     }
     gate.open();
