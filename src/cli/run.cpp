@@ -167,7 +167,7 @@ int run(const Arguments& a) {
 
   Tally tally;
   std::map<int, Job> running;
-  int started = 0, done = 0, wrong_count = 0, failed_count = 0, refused_count = 0;
+  int started = 0;
   Progress progress;
   run::Phases phases(width);
   std::vector<int> slots(static_cast<std::size_t>(width), -1);  // the job of each slot
@@ -191,10 +191,6 @@ int run(const Arguments& a) {
     const run::RunResult r = end.crash.empty() ? run::parse_result(end.result) : crashed(job, o, end);
     running.erase(i);
     std::replace(slots.begin(), slots.end(), i, -1);
-    ++done;
-    wrong_count += r.status == run::Status::wrong;
-    failed_count += r.status == run::Status::failed;
-    refused_count += r.status == run::Status::refused;
     report.add(i, run::to_json(r));
     progress.clear();
     if (r.status != run::Status::failed) tell(r.graph, r.rejected);
@@ -211,15 +207,17 @@ int run(const Arguments& a) {
       const std::string phase = phases.at(static_cast<int>(slot));
       text = oldest->second.loaded.name + (phase.empty() ? "" : ": " + phase);
     }
-    if (done > 0)
-      text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", wrong_count, failed_count,
-                          refused_count);
-    progress.show(done, started, text);
+    const Tally::Row& done = tally.all();
+    if (done.graphs > 0)
+      text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", done.wrong, done.failed,
+                          done.refused);
+    progress.show(done.graphs, started, text);
   };
   run::run_jobs(next, width, ended, idle);
   progress.clear();
-  if (done > 1) say(stdout, "\n{}", tally.text());
-  return wrong_count || failed_count ? wrong : refused_count ? refused : success;
+  const Tally::Row& all = tally.all();
+  if (all.graphs > 1) say(stdout, "\n{}", tally.text());
+  return all.wrong || all.failed ? wrong : all.refused ? refused : success;
 }
 
 }  // namespace

@@ -5,23 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 
 #include "graph/shown.hpp"
 
 namespace zellige::cli {
 namespace {
 
-/// Statistics of the graphs of one file.
-struct Row {
-  std::string name;
-  int graphs = 0, correct = 0, borderline = 0, wrong = 0, refused = 0, failed = 0,
-      other = 0;  // other: not compared
-  double error = 0, worst = 0;
-  std::vector<double> compile_s;
-  double run_s = 0;
-  std::map<std::string, std::uint64_t> counters;
-};
+using Row = Tally::Row;
 
 void add(Row& row, const run::RunResult& r) {
   ++row.graphs;
@@ -83,31 +73,21 @@ std::string text(const Row& row) {
 
 }  // namespace
 
-struct Tally::Rows {
-  std::vector<Row> rows;
-  Row all{.name = "all"};
-};
-
-Tally::Tally() : rows_(std::make_unique<Rows>()) {}
-Tally::~Tally() = default;
-
 void Tally::add(const run::RunResult& r) {
-  std::vector<Row>& rows = rows_->rows;
   const std::string name = graph::shown(std::filesystem::path(r.file).stem().string());
-  auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& x) { return x.name == name; });
-  if (row == rows.end()) row = rows.insert(rows.end(), Row{.name = name});
+  auto row = std::ranges::find(rows_, name, &Row::name);
+  if (row == rows_.end()) row = rows_.insert(rows_.end(), Row{.name = name});
   cli::add(*row, r);
-  cli::add(rows_->all, r);
+  cli::add(all_, r);
 }
 
 std::string Tally::text() const {
-  const std::vector<Row>& rows = rows_->rows;
   std::string table =
       fmt::format("{:<18} {:>6} {:>7} {:>6} {:>5} {:>7} {:>6} {:>9} {:>6} {:>8} {:>8} {:>8} {:>9} {:>8} {:>9}\n",
                   "file", "graphs", "correct", "border", "wrong", "refused", "failed", "error", "/bound", "compile",
                   "max, s", "run, s", "mma", "16-byte", "conflicts");
-  for (const Row& row : rows) table += cli::text(row);
-  if (rows.size() > 1) table += cli::text(rows_->all);
+  for (const Row& row : rows_) table += cli::text(row);
+  if (rows_.size() > 1) table += cli::text(all_);
   return table;
 }
 
