@@ -3,13 +3,12 @@
 #include "api/launcher.hpp"
 #include "graph/error.hpp"
 #include "run/nvrtc.hpp"
-#include "run/run.hpp"
 
 namespace zellige::api {
 
-const Gpu& gpu() {
-  static const Gpu found = [] {
-    Gpu g;
+const run::GpuFound& gpu() {
+  static const run::GpuFound found = [] {
+    run::GpuFound g;
     try {
       const KeptContext kept;
       g.target = run::gpu_target();

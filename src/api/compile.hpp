@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "run/compile.hpp"
+#include "run/run.hpp"
 
 namespace zellige::api {
 
@@ -41,12 +41,7 @@ const target::Target& target_of(const Options&);
 /// do not allow the compilation.
 Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
 
-/// The GPU of this machine: its target, such as "sm_90a", or the reason why there is no usable GPU. The other
-/// string is empty.
-struct Gpu {
-  std::string target, why_not;
-};
 /// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the driver.
-const Gpu& gpu();
+const run::GpuFound& gpu();
 
 }  // namespace zellige::api

@@ -3,7 +3,6 @@
 #include "api/host.hpp"
 #include "api/kept_program.hpp"
 #include "graph/error.hpp"
-#include "run/run.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::api {

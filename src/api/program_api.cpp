@@ -260,7 +260,7 @@ zellige_status zellige_gpu(char** target, char** why_not) {
   return guarded([&] {
     if (target) place_for(target, "target");
     if (why_not) place_for(why_not, "why_not");
-    const Gpu& found = gpu();
+    const run::GpuFound& found = gpu();
     if (target) *target = text_copy(found.target);
     if (why_not) *why_not = text_copy(found.why_not);
   });

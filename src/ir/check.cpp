@@ -9,23 +9,14 @@ namespace {
 std::pair<std::size_t, std::size_t> operands(const plan::Node& n) {
   using enum plan::NodeKind;
   constexpr std::size_t any = 1000;
-  switch (n.kind) {
-    case load:
-      return {0, 1};
-    case matmul:
-      return {2, 3};
-    case rotate:
-      return {3, 3};
-    case store:
-      return {1, 2};
-    case accumulate:
-      return {0, 2};
-    case map:
-    case concat:
-      return {1, any};
-    default:
-      return {1, 1};
-  }
+  constexpr struct {
+    plan::NodeKind kind;
+    std::size_t least, most;
+  } rows[] = {{load, 0, 1},       {matmul, 2, 3}, {rotate, 3, 3},  {store, 1, 2},
+              {accumulate, 0, 2}, {map, 1, any},  {concat, 1, any}};
+  for (const auto& row : rows)
+    if (row.kind == n.kind) return {row.least, row.most};
+  return {1, 1};
 }
 
 bool some_elements(const graph::Shape& shape) {
