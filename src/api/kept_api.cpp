@@ -7,11 +7,7 @@
 using namespace zellige;
 using namespace zellige::api;
 
-namespace {
-
 constexpr std::string_view kind = "decisions";
-
-}  // namespace
 
 zellige_status zellige_kept(const char* key, char** text) {
   return guarded([&] {

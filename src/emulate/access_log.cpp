@@ -83,14 +83,9 @@ AccessLog::Place& AccessLog::insert(std::size_t slot, std::uintptr_t site, Strea
 }
 
 std::uint32_t AccessLog::fresh() {
-  std::uint32_t id;
-  if (free_.empty()) {
-    id = std::uint32_t(groups_.size());
-    groups_.emplace_back();
-  } else {
-    id = free_.back();
-    free_.pop_back();
-  }
+  if (free_.empty()) free_.push_back(std::uint32_t(groups_.size())), groups_.emplace_back();
+  const std::uint32_t id = free_.back();
+  free_.pop_back();
   groups_[id].lanes = 0;
   return id;
 }

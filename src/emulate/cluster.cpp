@@ -82,7 +82,8 @@ bool Cluster::run(std::uint64_t linear) {
     }
   }
   if (error) std::rethrow_exception(error);
-  report_early();
+  if (waits_for_previous)
+    for (RawFinding& f : early) findings.add(std::move(f));
   for (auto& b : blocks_) b->end();
   return !live;
 }
@@ -209,11 +210,6 @@ Fiber* Cluster::fiber_at(std::uintptr_t stack) {
   for (auto& b : blocks_)
     if (Fiber* f = b->fiber_at(stack)) return f;
   return nullptr;
-}
-
-void Cluster::report_early() {
-  if (waits_for_previous)
-    for (RawFinding& f : early) findings.add(std::move(f));
 }
 
 }  // namespace zellige::emulate

@@ -98,7 +98,6 @@ class Cluster {
   bool wake_pollers();
   void complete();  // completes the barrier of the cluster
   bool unstick();   // reports why no thread can run; false if the cluster must end
-  void report_early();
 
   const LaunchState* launch_ = nullptr;
   std::vector<std::unique_ptr<Block>> blocks_;

@@ -242,20 +242,20 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
 void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes, bool running,
                                Site site) {
   InFlight& its = *f.in_flight;
-  const auto of = [&] { return "of " + who(f.index); };
   if (acc && acc->running && !running) {
     report(f, Kind::accumulator, nullptr, {site, acc->site},
-           "{}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns them; "
+           "of {}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns them; "
            "wgmma_commit and wgmma_wait come first",
-           of());
+           who(f.index));
   } else if (!running && !acc) {
     if (!its.wgmma_fenced)
       report(f, Kind::accumulator, nullptr, site,
-             "{}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence lies between", of());
+             "of {}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence lies between",
+             who(f.index));
   } else if (!running && acc->bytes == d_bytes && (acc->fenced || !its.wgmma_fenced) &&
              std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
     report(f, Kind::accumulator, nullptr, {site, acc->site},
-           "{}: at \1 a wgmma takes registers that have been written since {}", of(),
+           "of {}: at \1 a wgmma takes registers that have been written since {}", who(f.index),
            acc->fenced ? "the last wgmma_fence; it must come after what writes them"
                        : "the wgmma at \2 was waited for, and no wgmma_fence lies between");
   }
@@ -301,17 +301,16 @@ void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t
   for (OperandRegisters& known : its.operands)
     if (known.a == registers) o = &known;
   const bool changed = o && std::memcmp(o->content, registers, sizeof(o->content)) != 0;
-  const auto of = [&] { return "of " + who(f.index); };
   if (o && o->running && changed) {
     report(f, Kind::accumulator, nullptr, {site, o->site},
-           "{}: at \1 the registers of a wgmma's first operand have been written since the wgmma at \2, which may "
+           "of {}: at \1 the registers of a wgmma's first operand have been written since the wgmma at \2, which may "
            "still read them; wgmma_commit and wgmma_wait come first",
-           of());
+           who(f.index));
   } else if (o ? !o->running && changed : !its.wgmma_fenced) {
     report(f, Kind::accumulator, nullptr, site,
-           "{}: at \1 a wgmma takes a first operand in registers that ordinary code has written, and no wgmma_fence "
+           "of {}: at \1 a wgmma takes a first operand in registers that ordinary code has written, and no wgmma_fence "
            "lies between",
-           of());
+           who(f.index));
   }
   if (!o) o = &its.operands.emplace_back();
   o->a = registers;

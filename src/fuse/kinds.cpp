@@ -9,11 +9,8 @@
 #include "reference/parallel.hpp"
 
 namespace zellige::fuse {
-namespace {
 
 constexpr std::size_t max_tilings = 32;  // per kind, that are planned, in order of estimated time
-
-}  // namespace
 
 Kinds::Kinds(const KernelGraph& g, const target::Target& target, CostCache& known)
     : g_(g), target_(target), costs_(known), excerpts_(g) {}

@@ -9,11 +9,8 @@
 #include "run/npy.hpp"
 
 namespace zellige::run {
-namespace {
 
 constexpr std::size_t max_letters = 120;
-
-}  // namespace
 
 std::string file_name(std::string_view name) {
   std::string text;

@@ -9,11 +9,8 @@
 #include "run/files.hpp"
 
 namespace zellige::run {
-namespace {
 
 constexpr std::size_t max_replaced_bytes = std::size_t{1} << 20;
-
-}  // namespace
 
 Report::Report(Outputs& outputs, fs::path file) : outputs_(outputs), file_(std::move(file)) {
   if (file_.empty()) return;

@@ -15,12 +15,9 @@
 #include "run/private_files.hpp"
 
 namespace zellige::run {
-namespace {
 
 constexpr off_t max_bytes = 16 << 20;   // largest size of the record; above it, the older half is dropped
 constexpr std::size_t line_bytes = 33;  // 32 digits and a newline
-
-}  // namespace
 
 struct Digest::State {
   XXH3_state_t hash;
