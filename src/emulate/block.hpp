@@ -77,17 +77,6 @@ class Block {
   bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
   void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
-  /// Checks a thread's accumulator registers when a wgmma is issued. Accumulators: their record, null if no wgmma has
-  /// used them; `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged. Reports a finding
-  /// (an error in the kernel) in these cases:
-  /// 1. An earlier wgmma owns the registers, and ordinary code has written them since.
-  /// 2. No wgmma has used the registers, and there has been no wgmma_fence since the last wait.
-  /// 3. Ordinary code has written them since the last wgmma_fence, or since the last wait if no fence followed.
-  void check_accumulators(Fiber&, const Accumulators*, const WgmmaCall&, unsigned d_bytes, bool running, Site);
-  /// Checks and records the four registers of the A operand that a thread passes to a wgmma of the commit
-  /// group with number `group`. Reports a finding (an error in the kernel) if they have been written since an
-  /// earlier wgmma that may still read them, or without a later wgmma_fence.
-  void take_operand(Fiber&, const std::uint32_t* registers, std::uint32_t group, Site);
   void wgmma_fence(Fiber&);
   /// Reports a finding (an error in the kernel) if two lanes of a warp have executed an instruction for whole
   /// warps (wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg) a different number of times.

@@ -1,50 +1,32 @@
 #include "emulate/lines.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <fstream>
 #include <map>
 #include <utility>
-
-extern char** environ;
 
 namespace zellige::emulate {
 
 namespace {
 
-// Returns what the command `arguments` (addr2line with its options) prints, or "" if it cannot be started.
-std::string addr2line(const std::vector<std::string>& arguments) {
-  std::vector<char*> argv;
-  for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  int ends[2];
-  // O_CLOEXEC: children started by other threads must not inherit the pipe
-  if (pipe2(ends, O_CLOEXEC) != 0) return "";
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
+// Returns what addr2line prints for addresses of the file at `path`, each preceded by a blank; "" if it cannot be
+// started.
+std::string addr2line(std::string path, const std::string& addresses) {
+  for (std::size_t at = 0; (at = path.find('\'', at)) != path.npos; at += 4) path.replace(at, 1, "'\\''");
+  const std::string command = "addr2line -a -i -e '" + path + "'" + addresses + " 2>/dev/null";
+  std::FILE* const pipe = popen(command.c_str(), "re");  // e: children of other threads must not inherit it
+  if (!pipe) return "";
   std::string text;
-  if (error == 0) {
-    char buffer[4096];
-    ssize_t n;
-    while ((n = read(ends[0], buffer, sizeof buffer)) > 0) text.append(buffer, std::size_t(n));
-    int status = 0;
-    waitpid(child, &status, 0);
-  }
-  close(ends[0]);
+  char buffer[4096];
+  while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, n);
+  pclose(pipe);
   return text;
 }
 
@@ -80,10 +62,10 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   for (const auto& [path, addresses] : by_object(return_addresses)) {
     for (std::size_t first = 0; first < addresses.size(); first += 500) {
       const std::size_t last = std::min(first + 500, addresses.size());
-      std::vector<std::string> arguments = {"addr2line", "-a", "-i", "-e", path};
-      for (std::size_t i = first; i < last; ++i) arguments.push_back(fmt::format("{:#x}", addresses[i].second));
+      std::string asked;
+      for (std::size_t i = first; i < last; ++i) asked += fmt::format(" {:#x}", addresses[i].second);
       // addr2line prints each address on a line of its own (0x...), followed by one "file:line" per inlined call.
-      const std::string text = addr2line(arguments);
+      const std::string text = addr2line(path, asked);
       std::vector<Line>* chain = nullptr;
       std::size_t next = first;
       for (std::size_t at = 0; at < text.size();) {

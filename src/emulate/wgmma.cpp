@@ -37,6 +37,13 @@ bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   return true;
 }
 
+// Reports that a thread misuses registers of a wgmma; the arguments are those of Block::report().
+template <class... Args>
+void misused(const Fiber& f, const Block::Where& at, fmt::format_string<Args...> text, Args&&... args) {
+  f.home->report(f, Kind::accumulator, nullptr, at, "of {}: {}", f.home->who(f.index),
+                 fmt::format(text, std::forward<Args>(args)...));
+}
+
 // Returns true if some of the `count` registers of an A operand hold poison, the NaN in accumulators that a wgmma still
 // owns. The kernel has then computed the operand from such accumulators before it waited for that wgmma.
 bool any_poison(const std::uint32_t* words, unsigned count) {
@@ -44,6 +51,56 @@ bool any_poison(const std::uint32_t* words, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     if ((words[i] & 0x7fffffff) == poison_word || (half(words[i]) && half(words[i] >> 16))) return true;
   return false;
+}
+
+// Checks a thread's accumulator registers when a wgmma is issued. `acc`: their record, null if no wgmma has
+// used them; `d_bytes`: their size; `running`: an earlier wgmma owns them, and they are unchanged. Reports a finding
+// (an error in the kernel) in these cases:
+// 1. An earlier wgmma owns the registers, and ordinary code has written them since.
+// 2. No wgmma has used the registers, and there has been no wgmma_fence since the last wait.
+// 3. Ordinary code has written them since the last wgmma_fence, or since the last wait if no fence followed.
+void check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes, bool running,
+                        Site site) {
+  InFlight& its = *f.in_flight;
+  if (acc && acc->running && !running) {
+    misused(f, {site, acc->site},
+            "at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns them; wgmma_commit "
+            "and wgmma_wait come first");
+  } else if (!running && !acc) {
+    if (!its.wgmma_fenced)
+      misused(f, site, "at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence lies between");
+  } else if (!running && acc->bytes == d_bytes && (acc->fenced || !its.wgmma_fenced) &&
+             std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
+    misused(f, {site, acc->site}, "at \1 a wgmma takes registers that have been written since {}",
+            acc->fenced ? "the last wgmma_fence; it must come after what writes them"
+                        : "the wgmma at \2 was waited for, and no wgmma_fence lies between");
+  }
+}
+
+// Checks and records the four registers of the A operand that a thread passes to a wgmma of the commit
+// group with number `group`. Reports a finding (an error in the kernel) if they have been written since an
+// earlier wgmma that may still read them, or without a later wgmma_fence.
+void take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
+  InFlight& its = *f.in_flight;
+  OperandRegisters* o = nullptr;
+  for (OperandRegisters& known : its.operands)
+    if (known.a == registers) o = &known;
+  const bool changed = o && std::memcmp(o->content, registers, sizeof(o->content)) != 0;
+  if (o && o->running && changed) {
+    misused(f, {site, o->site},
+            "at \1 the registers of a wgmma's first operand have been written since the wgmma at \2, which may still "
+            "read them; wgmma_commit and wgmma_wait come first");
+  } else if (o ? !o->running && changed : !its.wgmma_fenced) {
+    misused(f, site,
+            "at \1 a wgmma takes a first operand in registers that ordinary code has written, and no wgmma_fence lies "
+            "between");
+  }
+  if (!o) o = &its.operands.emplace_back();
+  o->a = registers;
+  std::memcpy(o->content, registers, sizeof(o->content));
+  o->group = group;
+  o->running = true;
+  o->site = site.address;
 }
 
 }  // namespace
@@ -169,10 +226,9 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   f.watch_poison = true;
   mine.last_wgmma = site.address;
   if (call.ra && any_poison(call.ra, 4))
-    report(f, Kind::accumulator, nullptr, {site, mine.last_wgmma},
-           "of {}: at \1 its operand's registers are made of accumulators that the wgmma at \2 still owned when they "
-           "were read; wgmma_commit and wgmma_wait come first",
-           who(f.index));
+    misused(f, {site, mine.last_wgmma},
+            "at \1 its operand's registers are made of accumulators that the wgmma at \2 still owned when they were "
+            "read; wgmma_commit and wgmma_wait come first");
   if (!join_wgmma(f, call, site)) return suspend(f, Fiber::State::in_wgmma, site);
 
   const GroupConvergence& m = group_[g];
@@ -239,28 +295,6 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   }
 }
 
-void Block::check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call, unsigned d_bytes, bool running,
-                               Site site) {
-  InFlight& its = *f.in_flight;
-  if (acc && acc->running && !running) {
-    report(f, Kind::accumulator, nullptr, {site, acc->site},
-           "of {}: at \1 a wgmma finds that they have been written since the wgmma at \2 that still owns them; "
-           "wgmma_commit and wgmma_wait come first",
-           who(f.index));
-  } else if (!running && !acc) {
-    if (!its.wgmma_fenced)
-      report(f, Kind::accumulator, nullptr, site,
-             "of {}: at \1 a wgmma takes registers that ordinary code has written, and no wgmma_fence lies between",
-             who(f.index));
-  } else if (!running && acc->bytes == d_bytes && (acc->fenced || !its.wgmma_fenced) &&
-             std::memcmp(acc->content.data(), call.d, acc->bytes) != 0) {
-    report(f, Kind::accumulator, nullptr, {site, acc->site},
-           "of {}: at \1 a wgmma takes registers that have been written since {}", who(f.index),
-           acc->fenced ? "the last wgmma_fence; it must come after what writes them"
-                       : "the wgmma at \2 was waited for, and no wgmma_fence lies between");
-  }
-}
-
 void Block::check_together(const Fiber& f, const Fiber& other) {
   static constexpr const char* names[] = {"wgmma_fence", "wgmma_commit", "wgmma_wait", "setmaxnreg"};
   for (unsigned i = 0; i < 4; ++i) {
@@ -295,31 +329,6 @@ void Block::wgmma_fence(Fiber& f) {
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 
-void Block::take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
-  InFlight& its = *f.in_flight;
-  OperandRegisters* o = nullptr;
-  for (OperandRegisters& known : its.operands)
-    if (known.a == registers) o = &known;
-  const bool changed = o && std::memcmp(o->content, registers, sizeof(o->content)) != 0;
-  if (o && o->running && changed) {
-    report(f, Kind::accumulator, nullptr, {site, o->site},
-           "of {}: at \1 the registers of a wgmma's first operand have been written since the wgmma at \2, which may "
-           "still read them; wgmma_commit and wgmma_wait come first",
-           who(f.index));
-  } else if (o ? !o->running && changed : !its.wgmma_fenced) {
-    report(f, Kind::accumulator, nullptr, site,
-           "of {}: at \1 a wgmma takes a first operand in registers that ordinary code has written, and no wgmma_fence "
-           "lies between",
-           who(f.index));
-  }
-  if (!o) o = &its.operands.emplace_back();
-  o->a = registers;
-  std::memcpy(o->content, registers, sizeof(o->content));
-  o->group = group;
-  o->running = true;
-  o->site = site.address;
-}
-
 void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
   ++f.together[2];
   f.together_at = site;
@@ -335,10 +344,9 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     o.running = false;
     mine.wgmma_fenced = false;
     if (std::memcmp(o.content, o.a, sizeof(o.content)) == 0) continue;
-    report(f, Kind::accumulator, nullptr, {site, o.site},
-           "of {}: the registers of the first operand of the wgmma at \2 have been written (or are no longer there) "
-           "before its wait at \1",
-           who(f.index));
+    misused(f, {site, o.site},
+            "the registers of the first operand of the wgmma at \2 have been written (or are no longer there) before "
+            "its wait at \1");
     std::memcpy(o.content, o.a, sizeof(o.content));
   }
   for (Accumulators& a : mine.accumulators) {
@@ -346,8 +354,7 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     a.running = a.fenced = false;
     mine.wgmma_fenced = false;
     if (!poisoned(a.d, a.bytes)) {
-      report(f, Kind::accumulator, nullptr, {site, a.site},
-             "of {}: they have been written between the wgmma at \2 and its wait at \1", who(f.index));
+      misused(f, {site, a.site}, "they have been written between the wgmma at \2 and its wait at \1");
       continue;
     }
     std::memcpy(a.d, a.content.data(), a.bytes);
