@@ -1,6 +1,7 @@
 #include "api/handles.hpp"
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "graph/error.hpp"
@@ -37,78 +38,68 @@ struct Slot {
   HandleKind kind{};
 };
 
-/// Maps handles to objects. Thread-safe.
-class Table {
- public:
-  void* add(HandleKind kind, std::shared_ptr<void> object) {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty() && slots_.size() > Bits::last_index)
-      fail("{}: {} handles are live; expected that some are freed before more are made", names[static_cast<int>(kind)],
-           slots_.size());
-    if (free_.empty()) {
-      slots_.emplace_back();
-      free_.push_back(slots_.size() - 1);
-    }
-    const std::size_t index = free_.back();
-    free_.pop_back();
-    Slot& slot = slots_[index];
-    slot.object = std::move(object), slot.kind = kind;
-    return Bits{index, slot.generation, static_cast<std::uint64_t>(kind)}.handle();
-  }
-
-  std::shared_ptr<void> find(HandleKind kind, const void* handle, std::string_view parameter) {
-    const std::lock_guard lock(mutex_);
-    return slot(kind, handle, parameter).object;
-  }
-
-  /// Removes a handle and returns its object. The caller destroys the object after the table's lock is
-  /// released, because destruction may take time. `parameter` names the handle in error messages.
-  std::shared_ptr<void> remove(HandleKind kind, const void* handle, std::string_view parameter) {
-    const std::lock_guard lock(mutex_);
-    Slot& mine = slot(kind, handle, parameter);
-    std::shared_ptr<void> object = std::move(mine.object);
-    mine.object = nullptr;
-    if (mine.generation++ < Bits::last_generation) free_.push_back(static_cast<std::size_t>(&mine - slots_.data()));
-    return object;
-  }
-
- private:
-  /// Returns the slot of a valid handle in the table. Throws Error if `handle` is null, freed, of another
-  /// kind, or not a handle.
-  Slot& slot(HandleKind kind, const void* handle, std::string_view parameter) {
-    const char* const expected = names[static_cast<int>(kind)];
-    if (!handle) fail("{}: expected a {}, found NULL", parameter, expected);
-    const Bits bits = Bits::of(handle);
-    const bool made_here = (reinterpret_cast<std::uintptr_t>(handle) & Bits::mark) && bits.kind < std::size(names) &&
-                           bits.index < slots_.size() && bits.generation <= slots_[bits.index].generation;
-    if (!made_here) fail("{}: expected a {}, found {}, which is no handle", parameter, expected, handle);
-    if (bits.kind != static_cast<std::uint64_t>(kind))
-      fail("{}: expected a {}, found a {}", parameter, expected, names[bits.kind]);
-    Slot& found = slots_[bits.index];
-    if (!found.object || found.generation != bits.generation || found.kind != kind)
-      fail("{}: expected a live {}, found one that was freed", parameter, expected);
-    return found;
-  }
-
-  std::mutex mutex_;
-  std::vector<Slot> slots_;
-  std::vector<std::size_t> free_;  // slots without an object
+/// The process's handles and their objects.
+struct Table {
+  std::mutex mutex;
+  std::vector<Slot> slots;
+  std::vector<std::size_t> free;  // slots without an object
 };
 
-/// Returns the process's table of handles. It is never destroyed, because handles may be freed during process exit.
+/// Returns the table, which is never destroyed, because handles may be freed during process exit.
 Table& table() {
   static Table& forever = *new Table;
   return forever;
 }
 
+/// Returns the slot of a valid handle in the table. Throws Error if `handle` is null, freed, of another
+/// kind, or not a handle.
+Slot& slot_of(HandleKind kind, const void* handle, std::string_view parameter) {
+  std::vector<Slot>& slots = table().slots;
+  const char* const expected = names[static_cast<int>(kind)];
+  if (!handle) fail("{}: expected a {}, found NULL", parameter, expected);
+  const Bits bits = Bits::of(handle);
+  const bool made_here = (reinterpret_cast<std::uintptr_t>(handle) & Bits::mark) && bits.kind < std::size(names) &&
+                         bits.index < slots.size() && bits.generation <= slots[bits.index].generation;
+  if (!made_here) fail("{}: expected a {}, found {}, which is no handle", parameter, expected, handle);
+  if (bits.kind != static_cast<std::uint64_t>(kind))
+    fail("{}: expected a {}, found a {}", parameter, expected, names[bits.kind]);
+  Slot& found = slots[bits.index];
+  if (!found.object || found.generation != bits.generation || found.kind != kind)
+    fail("{}: expected a live {}, found one that was freed", parameter, expected);
+  return found;
+}
+
 }  // namespace
 
-void* add(HandleKind kind, std::shared_ptr<void> object) { return table().add(kind, std::move(object)); }
-std::shared_ptr<void> find(HandleKind kind, const void* handle, std::string_view parameter) {
-  return table().find(kind, handle, parameter);
+void* add(HandleKind kind, std::shared_ptr<void> object) {
+  auto& [mutex, slots, free] = table();
+  const std::lock_guard lock(mutex);
+  if (free.empty() && slots.size() > Bits::last_index)
+    fail("{}: {} handles are live; expected that some are freed before more are made", names[static_cast<int>(kind)],
+         slots.size());
+  if (free.empty()) {
+    slots.emplace_back();
+    free.push_back(slots.size() - 1);
+  }
+  const std::size_t index = free.back();
+  free.pop_back();
+  Slot& slot = slots[index];
+  slot.object = std::move(object), slot.kind = kind;
+  return Bits{index, slot.generation, static_cast<std::uint64_t>(kind)}.handle();
 }
+
+std::shared_ptr<void> find(HandleKind kind, const void* handle, std::string_view parameter) {
+  const std::lock_guard lock(table().mutex);
+  return slot_of(kind, handle, parameter).object;
+}
+
 void remove(HandleKind kind, const void* handle, std::string_view parameter) {
-  table().remove(kind, handle, parameter);
+  auto& [mutex, slots, free] = table();
+  std::shared_ptr<void> object;  // destroyed after the lock is released, because that may take time
+  const std::lock_guard lock(mutex);
+  Slot& mine = slot_of(kind, handle, parameter);
+  object = std::exchange(mine.object, nullptr);
+  if (mine.generation++ < Bits::last_generation) free.push_back(static_cast<std::size_t>(&mine - slots.data()));
 }
 
 }  // namespace zellige::api::detail

@@ -20,17 +20,13 @@ inline constexpr HandleKind kind_of = HandleKind::graph;
 template <>
 inline constexpr HandleKind kind_of<zellige_program> = HandleKind::program;
 
-/// Adds an object and returns its handle. Throws Error if 2^24 handles are live.
 void* add(HandleKind, std::shared_ptr<void>);
-/// Returns the object of a live handle of this kind. Throws Error for any other pointer; `parameter` names
-/// the pointer in the message.
 std::shared_ptr<void> find(HandleKind, const void* handle, std::string_view parameter);
-/// Removes a live handle of this kind. Throws Error for any other pointer; `parameter` names the pointer in
-/// the message.
 void remove(HandleKind, const void* handle, std::string_view parameter);
 }  // namespace detail
 
-/// Returns a new handle for an object. The object lives until the handle is removed and no call uses the object.
+/// Returns a new handle for an object. The object lives until the handle is removed and no call uses the object. Throws
+/// Error if 2^24 handles are live.
 template <class Handle>
 Handle* add_handle(std::shared_ptr<void> object) {
   return static_cast<Handle*>(detail::add(detail::kind_of<Handle>, std::move(object)));

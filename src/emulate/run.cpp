@@ -14,30 +14,16 @@ namespace zellige::emulate {
 
 namespace {
 
-// Keeps the clusters of finished launches, because allocating stacks and shadow memory is expensive. Safe to
-// use from several threads.
-class Pool {
- public:
-  std::unique_ptr<Cluster> take() {
-    std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<Cluster>();
-    std::unique_ptr<Cluster> b = std::move(free_.back());
-    free_.pop_back();
-    return b;
-  }
-  void give(std::unique_ptr<Cluster> b) {
-    std::lock_guard lock(mutex_);
-    free_.push_back(std::move(b));
-  }
+// The clusters of finished launches, which are kept because allocating stacks and shadow memory is expensive.
+std::mutex kept_mutex;
+std::vector<std::unique_ptr<Cluster>> kept;
 
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Cluster>> free_;
-};
-
-Pool& pool() {
-  static Pool p;
-  return p;
+std::unique_ptr<Cluster> take_cluster() {
+  std::lock_guard lock(kept_mutex);
+  if (kept.empty()) kept.push_back(std::make_unique<Cluster>());
+  std::unique_ptr<Cluster> cluster = std::move(kept.back());
+  kept.pop_back();
+  return cluster;
 }
 
 // Throws Error if the launch's grid, block, cluster or shared memory is not valid.
@@ -166,7 +152,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
   std::exception_ptr error;
   auto work = [&] {
     try {
-      std::unique_ptr<Cluster> block = pool().take();
+      std::unique_ptr<Cluster> block = take_cluster();
       block->prepare(grid);
       bool complete = true;
       for (std::uint64_t b; (b = next.fetch_add(1, std::memory_order_relaxed)) < blocks;) complete &= block->run(b);
@@ -174,7 +160,8 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
       report.counters += block->counters;
       report.complete &= complete;
       for (RawFinding& f : block->findings.raw()) raw.push_back(std::move(f));
-      pool().give(std::move(block));
+      std::lock_guard keeping(kept_mutex);
+      kept.push_back(std::move(block));
     } catch (...) {
       std::lock_guard lock(mutex);
       error = std::current_exception();
