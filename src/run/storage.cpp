@@ -4,29 +4,13 @@
 #include <atomic>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "graph/dtype.hpp"
 #include "reference/parallel.hpp"
 
 namespace zellige::run {
 namespace {
-
-// Calls visit(row-major index, offset in elements) for every element of a tensor, in row-major order.
-template <class Visit>
-void each(const emit::TensorPlace& t, Visit visit) {
-  const std::int64_t count = graph::size(t.shape);
-  graph::Shape at(t.shape.size(), 0);
-  std::int64_t offset = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    visit(i, offset);
-    for (std::size_t d = at.size(); d-- > 0;) {
-      offset += t.strides[d];
-      if (++at[d] < t.shape[d]) break;
-      offset -= t.strides[d] * t.shape[d];
-      at[d] = 0;
-    }
-  }
-}
 
 // Returns the number of elements of a row along the last dimension.
 std::int64_t row_length(const emit::TensorPlace& t) { return t.shape.empty() ? 1 : t.shape.back(); }
@@ -129,13 +113,21 @@ Bytes pack(const emit::TensorPlace& t, const std::function<void(std::int64_t, do
 
 void each_element(const emit::TensorPlace& t, const std::function<void(std::size_t, std::size_t)>& visit) {
   const auto width = static_cast<std::size_t>(graph::whole_bytes(t.dtype));
-  std::size_t from = 0, bytes = 0;
-  each(t, [&](std::int64_t, std::int64_t offset) {
-    const std::size_t at = static_cast<std::size_t>(offset) * width;
-    if (bytes && at == from + bytes) return void(bytes += width);
-    if (bytes) visit(from, bytes);
-    from = at, bytes = width;
-  });
+  std::size_t from = 0, bytes = 0;  // the contiguous elements so far
+  graph::Shape at(t.shape.size(), 0);
+  std::int64_t offset = 0;  // of the element at `at`
+  for (std::int64_t left = graph::size(t.shape); left > 0; --left) {
+    const std::size_t here = static_cast<std::size_t>(offset) * width;
+    if (bytes && here != from + bytes) visit(from, std::exchange(bytes, 0));
+    if (!bytes) from = here;
+    bytes += width;
+    for (std::size_t d = at.size(); d-- > 0;) {
+      offset += t.strides[d];
+      if (++at[d] < t.shape[d]) break;
+      offset -= t.strides[d] * t.shape[d];
+      at[d] = 0;
+    }
+  }
   if (bytes) visit(from, bytes);
 }
 
