@@ -175,11 +175,6 @@ class Block {
     report(running, Finding::Kind::instruction, tensor, at, "at \1, {}: {}", running.home->who(running.index),
            fmt::format(text, std::forward<Args>(args)...));
   }
-  /// Reports the use of an unwritten register. `declared`: code address of the register's declaration, 0 if
-  /// unknown. `value`: index of the register in the declared object.
-  void unwritten(const Fiber&, Use, std::uintptr_t declared, unsigned value, Site);
-  /// Reports that thread `thread` reads a stage of a ring, the given Part, after it has read a later stage.
-  void stale(const Fiber&, unsigned thread, const Region&, const PartsRead::Part&, Site);
   /// Reports that the access of thread `thread` to bytes from..to of a tensor conflicts with the earlier
   /// access that the Clash describes. `verb`: what the thread does ("reads"). `running`: the thread that
   /// runs, which in a warp collective accesses memory for all lanes.
@@ -250,8 +245,6 @@ class Block {
   void leave();
   void add_finding(const Fiber& running, Finding::Kind, const char* tensor, const Where&, std::string text);
   void check_parts();  // reports parts of a tile that are never read
-  /// Returns true if a thread (the actor) that arrives at an mbarrier knows that the previous phase has ended.
-  bool may_arrive(const MBarrier&, const Actor&) const;
   /// Reports the barriers and mbarriers that are in the middle of a round or phase when the block ends.
   void check_barriers();
   // Returns what a thread waits for, as words of a sentence. Appends the call in which it waits to the calls

@@ -28,12 +28,6 @@ void Block::add_finding(const Fiber& f, Finding::Kind kind, const char* tensor, 
   findings.add(std::move(raw));
 }
 
-void Block::stale(const Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p, Site site) {
-  report(f, Finding::Kind::stale, r.name, {site, p.site},
-         "shared tensor {}: {} reads at \1 the stage that {} began to fill at \2, and has read a later one since",
-         r.name, who(thread), spell(p.thread));
-}
-
 // Reports the first part of a tile (a stage of a ring, or a partial result) that has been filled and never
 // read, if other parts of the tile have been read.
 void Block::check_parts() {
@@ -85,25 +79,6 @@ void Block::check_barriers() {
       add(Finding::Kind::barrier_divergence, nullptr, b.first,
           fmt::format("in {}: barrier {} is left in round {} with {} of {} threads, the first at \1",
                       spell_block(linear), id, b.rounds, b.arrived, b.expected));
-}
-
-void Block::unwritten(const Fiber& f, Use use, std::uintptr_t declared, unsigned value, Site site) {
-  const Finding::Kind kind = Finding::Kind::uninitialised_read;
-  if (!findings.fresh(kind, reinterpret_cast<const void*>(declared), site.address)) return;
-  const char* deed = use == Use::stores       ? "stores at \1 what it makes of"
-                     : use == Use::rounds     ? "rounds at \1"
-                     : use == Use::multiplies ? "multiplies at \1 by"
-                                              : "accumulates at \1 on";
-  RawFinding raw{kind, "", "", {walk(f, site)}, linear};
-  raw.text = fmt::format("of registers{}: {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
-                         who(f.index), deed, value, use == Use::multiplies && !declared ? " of an operand" : "");
-  raw.registers = true;
-  if (declared) {
-    raw.text += "; they are declared at \2";
-    raw.sites.push_back({declared});
-    raw.named_by = 1;
-  }
-  findings.add(std::move(raw));
 }
 
 namespace {

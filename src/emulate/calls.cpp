@@ -68,6 +68,14 @@ inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool write
   f.home->clash(f, thread, *p.region, from, from + bytes, verb, site, c);
 }
 
+[[gnu::noinline, gnu::cold]] void stale(Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p,
+                                        Site site) {
+  f.home->report(
+      f, Kind::stale, r.name, {site, p.site},
+      "shared tensor {}: {} reads at \1 the stage that {} began to fill at \2, and has read a later one since", r.name,
+      f.home->who(thread), f.home->spell(p.thread));
+}
+
 Block& home(const Place& p) { return *static_cast<Block*>(p.region->shadow); }
 
 // Checks and records a read or write of shared memory, of this block or another one. `g`: the thread that makes the
@@ -88,7 +96,7 @@ inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   if constexpr (writes)
     b.parts.filled(*p.region, from, std::uint16_t(g.index), a.epoch, site.address);
   else if (const auto* old = b.parts.read(*p.region, from, std::uint16_t(g.index), a.epoch)) [[unlikely]]
-    b.stale(f, g.index, *p.region, *old, site);
+    stale(f, g.index, *p.region, *old, site);
   return true;
 }
 
@@ -184,9 +192,26 @@ const Region* arranged(Thread&, const Region* region, const Arrangement& a, cons
   return static_cast<Block*>(region->shadow)->arranged(*region, a, parts);
 }
 
+// Reports the use of an unwritten register. `declared`: code address of the register's declaration, 0 if unknown.
+// `value`: index of the register in the declared object.
 void unwritten(Thread& t, Use use, std::uintptr_t declared, unsigned value) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  b.unwritten(f, use, declared, value, site);
+  const Kind kind = Kind::uninitialised_read;
+  if (!b.findings.fresh(kind, reinterpret_cast<const void*>(declared), site.address)) return;
+  const char* deed = use == Use::stores       ? "stores at \1 what it makes of"
+                     : use == Use::rounds     ? "rounds at \1"
+                     : use == Use::multiplies ? "multiplies at \1 by"
+                                              : "accumulates at \1 on";
+  RawFinding raw{kind, "", "", {b.walk(f, site)}, b.linear};
+  raw.text = fmt::format("of registers{}: {} {} value {}{}, which nothing has written", declared ? " \x0e" : "",
+                         b.who(f.index), deed, value, use == Use::multiplies && !declared ? " of an operand" : "");
+  raw.registers = true;
+  if (declared) {
+    raw.text += "; they are declared at \2";
+    raw.sites.push_back({declared});
+    raw.named_by = 1;
+  }
+  b.findings.add(std::move(raw));
 }
 
 void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {

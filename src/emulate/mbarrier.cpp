@@ -9,6 +9,27 @@ namespace zellige::emulate {
 
 using Kind = Finding::Kind;
 
+namespace {
+
+// Returns true if a thread (the actor) that arrives at the mbarrier knows that the mbarrier's previous phase has ended.
+// If it does not know, its arrival might be one too many in that phase. It knows in one of three cases:
+// 1. It has observed the end of the phase.
+// 2. It has observed all arrivals of the phase.
+// 3. It has observed the end of the phase at the mbarrier with the same offset in another block: if the
+//    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
+bool may_arrive(const MBarrier& b, const Actor& a, Cluster& cluster) {
+  if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
+  for (unsigned r = 0; r < cluster.size(); ++r) {
+    const std::map<std::uint32_t, MBarrier>& others = cluster.block(r).mbarriers;
+    const auto same = others.find(b.at);
+    if (same != others.end() && same->second.count == b.count && a.clock->time[same->second.agent] >= b.ended)
+      return true;
+  }
+  return std::ranges::all_of(b.came_before, [&](const Arrived& x) { return a.after(x.epoch, x.thread); });
+}
+
+}  // namespace
+
 void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
   Block& home = *static_cast<Block*>(p.region->shadow);
   const auto from = std::size_t(p.p - p.region->begin);
@@ -81,23 +102,6 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-// Returns true if a thread (the actor) that arrives at the mbarrier knows that the mbarrier's previous phase has ended.
-// If it does not know, its arrival might be one too many in that phase. It knows in one of three cases:
-// 1. It has observed the end of the phase.
-// 2. It has observed all arrivals of the phase.
-// 3. It has observed the end of the phase at the mbarrier with the same offset in another block: if the
-//    blocks of a cluster share a ring, one instruction of a warp arrives at the mbarriers of all blocks.
-bool Block::may_arrive(const MBarrier& b, const Actor& a) const {
-  if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
-  for (unsigned r = 0; r < cluster.size(); ++r) {
-    const std::map<std::uint32_t, MBarrier>& others = cluster.block(r).mbarriers;
-    const auto same = others.find(b.at);
-    if (same != others.end() && same->second.count == b.count && a.clock->time[same->second.agent] >= b.ended)
-      return true;
-  }
-  return std::ranges::all_of(b.came_before, [&](const Arrived& x) { return a.after(x.epoch, x.thread); });
-}
-
 void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned bytes, Site site) {
   Block& own = *f.home;
   ++counters[Counter::mbarrier_arrive];
@@ -119,7 +123,7 @@ void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned byte
     count = b.pending;
   }
   const Actor a = own.actor(f, site.address);
-  if (!may_arrive(b, a)) {
+  if (!may_arrive(b, a, cluster)) {
     b.strays += count;
     own.fail_at(f, b.tensor, site,
                 "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}, since this "
