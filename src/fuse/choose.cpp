@@ -94,17 +94,10 @@ class Choosing : Candidates {
     }
   }
 
-  /// A group whose kernels are to be found.
-  struct Found {
-    std::vector<int> ops;
-    Set set;
-    std::shared_ptr<Kind> kind{};
-  };
-
   /// Sets the kind of each group (the class of groups that are equal up to names, which is estimated and planned once).
-  void find_kinds(std::vector<Found>& groups) {
+  void find_kinds(std::vector<Candidate>& groups) {
     std::vector<std::vector<int>> ops;
-    for (const Found& f : groups) ops.push_back(f.ops);
+    for (const Candidate& c : groups) ops.push_back(c.list);
     std::vector<std::shared_ptr<Kind>> kinds = kinds_.of(ops);
     for (std::size_t i = 0; i < groups.size(); ++i) groups[i].kind = std::move(kinds[i]);
     choice_.work.kinds = kinds_.count();
@@ -141,20 +134,22 @@ class Choosing : Candidates {
       cut_short_ = cut_short_ || !taken;
       return taken;
     };
-    const auto look_at = [&](std::vector<Found> groups) {
+    const auto look_at = [&](std::vector<Candidate> groups) {
       find_kinds(groups);
-      for (Found& f : groups) {
-        if (!f.kind->kernels.empty()) candidates_.push_back({f.set, before(f.set), f.ops, f.kind});
-        if (f.kind->kernels.empty() && f.ops.size() > 1) continue;
-        next[0].emplace(span(f.ops), grown.size());
-        next[1].emplace(change(*f.kind, f.ops), grown.size());
-        grown.push_back(std::move(f.ops)), done.push_back(false);
+      for (Candidate& c : groups) {
+        if (c.kind->kernels.empty() && c.list.size() > 1) continue;
+        next[0].emplace(span(c.list), grown.size());
+        next[1].emplace(change(*c.kind, c.list), grown.size());
+        grown.push_back(c.list), done.push_back(false);
+        if (c.kind->kernels.empty()) continue;
+        c.before = before(c.ops);
+        candidates_.push_back(std::move(c));
       }
     };
-    std::vector<Found> first;
+    std::vector<Candidate> first;
     for (std::size_t i = 0; i < g_.ops.size(); ++i) {
       const std::vector<int> op{static_cast<int>(i)};
-      if (Set s = set(op); !free(op[0]) && is_new(op, s)) first.push_back({op, std::move(s)});
+      if (Set s = set(op); !free(op[0]) && is_new(op, s)) first.push_back({std::move(s), Set(), op});
     }
     look_at(std::move(first));
     max_plans_ = plans_each * (choice_.work.kinds + 4);
@@ -164,12 +159,12 @@ class Choosing : Candidates {
         if (const std::size_t at = queue.top().second; !done[at]) groups.push_back(at), done[at] = true;
       if (groups.empty()) break;
       looked_at += groups.size();
-      std::vector<Found> larger;
+      std::vector<Candidate> larger;
       for (std::size_t at : groups)
         for (int x : neighbours_.of(grown[at])) {
           std::vector<int> ops = grown[at];
           ops.insert(std::ranges::lower_bound(ops, x), x);
-          if (Set s = set(ops); is_new(ops, s)) larger.push_back({std::move(ops), std::move(s)});
+          if (Set s = set(ops); is_new(ops, s)) larger.push_back({std::move(s), Set(), std::move(ops)});
         }
       look_at(std::move(larger));
     }
@@ -195,14 +190,14 @@ class Choosing : Candidates {
   /// union takes the same number of such operators, but the first ones in the graph's order, so that the
   /// others stay adjacent. Returns whether a union was added.
   bool add_unions(const std::vector<std::size_t>& way) {
-    std::vector<Found> unions;
+    std::vector<Candidate> unions;
     std::vector<double> alone;
     for (const auto& [i, j] : readers(way)) {
       const Candidate &a = candidates_[i], &b = candidates_[j];
-      Found both{a.list, a.ops};
-      for (int x : twins_.first(b.list, a.ops)) both.ops.push_back(x), both.set.add(x);
-      std::ranges::sort(both.ops);
-      if (both.ops.size() > max_joined || !seen_.insert(both.set).second || !is_convex(both.set, order_)) continue;
+      Candidate both{a.ops, Set(), a.list};
+      for (int x : twins_.first(b.list, a.ops)) both.list.push_back(x), both.ops.add(x);
+      std::ranges::sort(both.list);
+      if (both.list.size() > max_joined || !seen_.insert(both.ops).second || !is_convex(both.ops, order_)) continue;
       alone.push_back(a.us() + b.us());
       unions.push_back(std::move(both));
     }
@@ -211,9 +206,10 @@ class Choosing : Candidates {
     find_kinds(unions);
     const std::size_t before_them = candidates_.size();
     for (std::size_t u = 0; u < unions.size(); ++u)
-      if (Found& f = unions[u]; !f.kind->kernels.empty() && f.kind->us < alone[u] + target_.costs.search.each) {
-        by_ops_[f.set] = candidates_.size();
-        candidates_.push_back({f.set, before(f.set), f.ops, f.kind});
+      if (Candidate& c = unions[u]; !c.kind->kernels.empty() && c.kind->us < alone[u] + target_.costs.search.each) {
+        by_ops_[c.ops] = candidates_.size();
+        c.before = before(c.ops);
+        candidates_.push_back(std::move(c));
       }
     return candidates_.size() > before_them;
   }

@@ -70,12 +70,20 @@ class Reader {
   void value(double& n);
   void value(std::string& text);
   void value(Value& layout);
-  void value(std::vector<std::int64_t>& shape) { list(shape); }
-  void value(std::vector<int>& order) { list(order); }
   void value(graph::Dim3& d);
   void value(plan::Number& n);
-  void value(std::vector<plan::Number>& all) { list(all); }
   void value(const Instruction*& row);
+  template <class T>
+  void value(std::vector<T>& all) {
+    const std::size_t begin = cursor();
+    must("("), all.clear();
+    if (!mark(")")) {
+      do value(all.emplace_back());
+      while (mark(","));
+      must(")");
+    }
+    last_ = begin;
+  }
   template <class E>
   requires std::is_enum_v<E>
   void value(E& e) {
@@ -135,17 +143,6 @@ class Reader {
   std::size_t one_of(const std::vector<std::string>& words);
   /// Throws Mistake if the first line with these facts has others.
   void first_of(const void* of, int key, std::size_t begin);
-  template <class T>
-  void list(std::vector<T>& all) {
-    const std::size_t begin = cursor();
-    must("("), all.clear();
-    if (!mark(")")) {
-      do value(all.emplace_back());
-      while (mark(","));
-      must(")");
-    }
-    last_ = begin;
-  }
 
   std::string file_;
   std::vector<Line> lines_;

@@ -83,7 +83,7 @@ void Reader::value(Value& layout) {
 
 void Reader::value(graph::Dim3& d) {
   std::vector<std::int64_t> all;
-  list(all);
+  value(all);
   if (all.size() != 3 || std::ranges::any_of(all, [](std::int64_t n) { return n < 1; }))
     fail("expected three numbers of 1 or more: (x,y,z)");
   d = {all[0], all[1], all[2]};

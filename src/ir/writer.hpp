@@ -93,14 +93,16 @@ class Writer {
   void value(double n) { put(number_text(n)); }
   void value(const std::string& text) { put(quoted(text)); }
   void value(const Value& layout) { put(to_text(layout)); }
-  void value(const std::vector<std::int64_t>& shape) { list(shape); }
-  void value(const std::vector<int>& order) { list(order); }
-  void value(const graph::Dim3& d) { list(std::vector{d.x, d.y, d.z}); }
+  void value(const graph::Dim3& d) { value(std::vector{d.x, d.y, d.z}); }
   void value(const plan::Number& n) { put(n.text()); }
-  void value(const std::vector<plan::Number>& all) {
-    std::vector<std::string> texts;
-    for (const plan::Number& n : all) texts.push_back(n.text());
-    list(texts);
+  template <class T>
+  void value(const std::vector<T>& all) {
+    opening();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      mark(",", i > 0), glued_ = true;
+      value(all[i]);
+    }
+    must(")");
   }
   void value(const Instruction* row) { put(row->name); }
   template <class E>
@@ -161,12 +163,6 @@ class Writer {
   void put(std::string_view text) {
     if (!begins_ && !glued_) text_ += ' ';
     text_ += text, begins_ = glued_ = false;
-  }
-  template <class T>
-  void list(const std::vector<T>& all) {
-    std::string text = "(";
-    for (const T& n : all) text += fmt::format("{}{}", text.size() > 1 ? "," : "", n);
-    put(text + ")");
   }
 
   std::string text_;
