@@ -132,15 +132,6 @@ const Device& device() {
   return found;
 }
 
-std::string why_no_gpu() {
-  try {
-    device();
-    return "";
-  } catch (const Error& e) {
-    return e.what();
-  }
-}
-
 std::string architecture_for(std::string_view target, const Device& d) {
   const Architecture wanted = parsed(target);
   return wanted.exact || wanted.capability >= d.compute_capability ? std::string(target)

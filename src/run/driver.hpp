@@ -27,9 +27,6 @@ struct Device {
 /// thread. Throws Error if there is no driver or no such device.
 const Device& device();
 
-/// Returns why there is no usable GPU; "" if there is one.
-std::string why_no_gpu();
-
 /// Returns the properties of the device `index`; throws Error if there is none.
 const Device& device_info(int index);
 /// Makes the primary context of the device `index` current on the calling thread.

@@ -56,10 +56,10 @@ std::size_t header_length(std::string_view start, std::string_view where) {
   return byte(magic.size()) | byte(magic.size() + 1) << 8;
 }
 
-/// Returns the dtype and shape in a .npy header; the result has no values. Throws Error for a dtype that is
-/// not supported and for column-major arrays; `where` names the file in the message.
-Npy parse_header(std::string_view header, std::string_view where) {
-  Npy array;
+/// Returns the dtype and shape in a .npy header. Throws Error for a dtype that is not supported and for column-major
+/// arrays; `where` names the file in the message.
+NpyHeader parse_header(std::string_view header, std::string_view where) {
+  NpyHeader array;
   const std::string_view descr = value_of(header, "descr", where);
   const auto element = std::ranges::find_if(elements, [&](const Element& e) { return descr.starts_with(e.descr); });
   if (element == std::end(elements))
@@ -82,7 +82,7 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
 
 /// Throws the Error for a file that has more or fewer bytes of elements than its dtype and shape need. `bytes`: number
 /// of bytes found; if `more` is true, there are more than that. `where` names the file in the message.
-[[noreturn]] void wrong_bytes(const Npy& array, std::size_t bytes, bool more, std::string_view where) {
+[[noreturn]] void wrong_bytes(const NpyHeader& array, std::size_t bytes, bool more, std::string_view where) {
   fail("{}: holds {}{} bytes of elements; its shape {} needs {} of {}", where, more ? "more than " : "", bytes,
        graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));
 }
@@ -128,19 +128,6 @@ std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector
     to += width;
   }
   return file;
-}
-
-Npy parse_npy(std::string_view bytes, std::string_view where) {
-  const std::size_t length = header_length(bytes, where);
-  bytes.remove_prefix(start_bytes);
-  if (bytes.size() < length) fail("{}: ends within its header", where);
-  Npy array = parse_header(bytes.substr(0, length), where);
-  bytes.remove_prefix(length);
-  const auto width = static_cast<std::size_t>(graph::whole_bytes(array.dtype));
-  if (bytes.size() / width != count_of(array.shape, where) || bytes.size() % width != 0)
-    wrong_bytes(array, bytes.size(), false, where);
-  array.values = values_of(array.dtype, bytes);
-  return array;
 }
 
 NpyFile::NpyFile(const std::string& file) : file_(file), where_(graph::shown(file)) {

@@ -20,19 +20,15 @@ graph::DType npy_dtype(graph::DType);
 /// dtype. Values that are exact in the given dtype are not changed.
 std::string npy(graph::DType, const graph::Shape&, const std::vector<double>& values);
 
-/// An array that was read from a .npy file.
-struct Npy {
-  graph::DType dtype{};  // as in the file: f16, f32, int8 or int32
+/// What a .npy file says of its elements.
+struct NpyHeader {
+  graph::DType dtype{};  // f16, f32, int8 or int32
   graph::Shape shape;
-  std::vector<double> values;
 };
 
-/// Parses the contents of a row-major .npy file with elements of <f2, <f4, |i1 or <i4. Throws Error for other
-/// files; `where` names the file in messages.
-Npy parse_npy(std::string_view bytes, std::string_view where);
-
 /// A .npy file that is read no further than its header declares: reading from a pipe never waits for more
-/// bytes than needed, except for one byte that detects too long a file.
+/// bytes than needed, except for one byte that detects too long a file. It must be row-major, with elements of <f2, <f4,
+/// |i1 or <i4.
 class NpyFile {
  public:
   /// Opens a .npy file and reads its header. Throws Error if there is no valid one.
@@ -46,7 +42,7 @@ class NpyFile {
   FileReader file_;
   std::string where_;
   std::size_t header_bytes_ = 0;
-  Npy header_;  // without values
+  NpyHeader header_;
 };
 
 }  // namespace zellige::run

@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "graph/shown.hpp"
 #include "graphs.hpp"
+#include "reference/array.hpp"
 #include "run/files.hpp"
 #include "run/npy.hpp"
 #include "run/result.hpp"
@@ -109,8 +110,11 @@ TEST_F(Run, TheSameSeedGivesTheSameRun) {
 TEST_F(Run, DumpHoldsWhatTheRunSaw) {
   const auto f = run({"run", path("three.json"), "--index", "1", "--on", "emulator", "--dump", path("dump")});
   ASSERT_EQ(f.status, 0) << f.output;
-  auto load = [&](const std::string& name) { return run::parse_npy(read_whole(path("dump/product/" + name)), name); };
-  const run::Npy a = load("input_A.npy"), b = load("input_B.npy"), y = load("output_Y.npy");
+  auto load = [&](const std::string& name) {
+    run::NpyFile file(path("dump/product/" + name));
+    return graph::Array{file.shape(), file.values()};
+  };
+  const graph::Array a = load("input_A.npy"), b = load("input_B.npy"), y = load("output_Y.npy");
   EXPECT_EQ(y.shape, (graph::Shape{16, 8}));
   EXPECT_EQ(load("output_Y.reference.npy").shape, y.shape);
   double dot = 0;
@@ -319,7 +323,7 @@ TEST_F(Run, InputsComeFromFiles) {
     EXPECT_EQ(f.status, 0) << f.output;
     EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::correct) << results(path("out.jsonl")).at(0).reason;
     const auto load = [&](const std::string& name) {
-      return run::parse_npy(read_whole(path("dump/masked/" + name + ".npy")), name).values;
+      return run::NpyFile(path("dump/masked/" + name + ".npy")).values();
     };
     EXPECT_EQ(load("input_M"), mask);
     EXPECT_EQ(load("input_B"), (std::vector<double>{-1, 1, 1, 3})) << "rounded to bf16";

@@ -9,6 +9,16 @@
 namespace zellige::run {
 namespace {
 
+/// Returns why there is no usable GPU; "" if there is one.
+std::string why_no_gpu() {
+  try {
+    device();
+    return "";
+  } catch (const Error& e) {
+    return e.what();
+  }
+}
+
 TEST(Gpu, HandWrittenProgramRuns) {
   const std::string why_not = why_no_gpu();
   if (!why_not.empty()) GTEST_SKIP() << why_not;

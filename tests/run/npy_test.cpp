@@ -18,6 +18,21 @@ namespace {
 
 using graph::DType;
 
+struct Npy {
+  DType dtype;
+  graph::Shape shape;
+  std::vector<double> values;
+};
+
+/// Returns the array of a file with these bytes, whose name messages begin with.
+Npy parse_npy(const std::string& bytes, const std::string& name) {
+  static const Folder folder;
+  fs::current_path(folder.path);
+  write_whole(name, bytes);
+  NpyFile file(name);
+  return {file.dtype(), file.shape(), file.values()};
+}
+
 TEST(Npy, ReadsEveryHalfItWrites) {
   std::vector<double> values;
   for (std::uint32_t bits = 0; bits < 65536; ++bits) values.push_back(graph::from_bits(DType::f16, bits));
