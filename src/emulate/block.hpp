@@ -168,6 +168,15 @@ class Block {
     if (findings.fresh(kind, tensor, at.site.address, at.only_between_lines ? at.other_site : 0))
       add_finding(running, kind, tensor, at, fmt::format(text, std::forward<Args>(args)...));
   }
+  /// Ends the cluster's run at this thread, after an error in the kernel that makes it impossible to continue.
+  [[noreturn]] void abandon(Fiber&);
+  /// Reports as report() does, and abandons the cluster.
+  template <class... Args>
+  [[noreturn]] void stop(Fiber& running, Finding::Kind kind, const char* tensor, const Where& at,
+                         fmt::format_string<Args...> text, Args&&... args) {
+    report(running, kind, tensor, at, text, std::forward<Args>(args)...);
+    abandon(running);
+  }
   /// Reports that the thread `running` violates a rule of a single instruction; the arguments are those of report().
   template <class... Args>
   void fail_at(const Fiber& running, const char* tensor, const Where& at, fmt::format_string<Args...> text,
@@ -181,8 +190,6 @@ class Block {
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
   void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
-  /// Ends the cluster's run at this thread, after an error in the kernel that makes it impossible to continue.
-  [[noreturn]] void abandon(Fiber&);
 
   Cluster& cluster;
   const unsigned rank;

@@ -11,12 +11,10 @@ const Region* Block::shared(Fiber& f, const char* name, unsigned offset, unsigne
   for (const auto& r : regions_)
     if (r->name == name && r->begin == begin && r->bytes == bytes && !r->arrangement) return r.get();
   const unsigned have = launch_->config->shared_bytes;
-  if (offset > have || bytes > have - offset) {
-    report(f, Finding::Kind::out_of_bounds, name, site,
-           "of shared tensor {}: it lies at bytes {}..{} of shared memory at \1, the launch gives a block {}", name,
-           offset, std::uint64_t(offset) + bytes, have);
-    abandon(f);
-  }
+  if (offset > have || bytes > have - offset)
+    stop(f, Finding::Kind::out_of_bounds, name, site,
+         "of shared tensor {}: it lies at bytes {}..{} of shared memory at \1, the launch gives a block {}", name,
+         offset, std::uint64_t(offset) + bytes, have);
   auto region = std::make_unique<Region>();
   region->name = name, region->begin = begin, region->bytes = bytes, region->space = Space::shared;
   region->shadow = this;

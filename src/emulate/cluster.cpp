@@ -131,12 +131,10 @@ bool Cluster::wake_pollers() {
 
 void Cluster::arrive(Fiber& f, bool release, Site site) {
   Block& b = *f.home;
-  if (f.arrived_at_cluster) {
-    b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             "{} arrives at the cluster's barrier at \1 for the second time without a cluster_wait between",
-             b.who(f.index));
-    b.abandon(f);
-  }
+  if (f.arrived_at_cluster)
+    b.stop(f, Finding::Kind::barrier_divergence, nullptr, site,
+           "{} arrives at the cluster's barrier at \1 for the second time without a cluster_wait between",
+           b.who(f.index));
   f.arrived_at_cluster = true;
   f.cluster_phase = barrier_phase_;
   if (release || f.init_fenced) {
@@ -149,11 +147,9 @@ void Cluster::arrive(Fiber& f, bool release, Site site) {
 
 void Cluster::wait(Fiber& f, Site site) {
   Block& b = *f.home;
-  if (!f.arrived_at_cluster) {
-    b.report(f, Finding::Kind::barrier_divergence, nullptr, site,
-             "{} reaches cluster_wait at \1 without a cluster_arrive before it", b.who(f.index));
-    b.abandon(f);
-  }
+  if (!f.arrived_at_cluster)
+    b.stop(f, Finding::Kind::barrier_divergence, nullptr, site,
+           "{} reaches cluster_wait at \1 without a cluster_arrive before it", b.who(f.index));
   // The barrier completes when its last thread arrives; if that was earlier, this thread need not wait.
   if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
   f.arrived_at_cluster = false;

@@ -10,20 +10,17 @@ namespace zellige::emulate {
 [[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, Compute compute, void* with,
                                                const char* what, Site site) {
   Warp& w = *f.its_warp;
-  if (w.lanes != ~0u) {
-    report(f, Finding::Kind::divergence, nullptr, site, "at {}: {} needs a warp of 32 threads, its warp has {} (\1)",
-           what, who(f.index), std::popcount(w.lanes));
-    abandon(f);
-  }
+  if (w.lanes != ~0u)
+    stop(f, Finding::Kind::divergence, nullptr, site, "at {}: {} needs a warp of 32 threads, its warp has {} (\1)",
+         what, who(f.index), std::popcount(w.lanes));
   if (!w.met) {
     w.what = what;
     w.converging = site;
   } else if (what != w.what && std::strcmp(what, w.what) != 0) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
-    report(f, Finding::Kind::divergence, nullptr, {site, w.converging.address},
-           "in warp {} of {}: thread {} reaches {} at \1 while thread {} waits in {} at \2", w.local,
-           spell_block(linear), f.index, what, first, w.what);
-    abandon(f);
+    stop(f, Finding::Kind::divergence, nullptr, {site, w.converging.address},
+         "in warp {} of {}: thread {} reaches {} at \1 while thread {} waits in {} at \2", w.local, spell_block(linear),
+         f.index, what, first, w.what);
   } else if (site.address != w.converging.address) {
     const unsigned first = w.local * 32 + unsigned(std::countr_zero(w.met));
     report(f, Finding::Kind::divergence, nullptr, {site, w.converging.address, true},
@@ -71,13 +68,11 @@ void Block::complete_sync_warp(Warp& w) {
 
 Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   const unsigned expected = threads ? std::min(threads, threads_) : threads_;
-  if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0) {
-    report(f, Finding::Kind::barrier_divergence, nullptr, site,
-           "{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, and {} warps in the "
-           "block",
-           who(f.index), id, threads, warps_);
-    abandon(f);
-  }
+  if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0)
+    stop(f, Finding::Kind::barrier_divergence, nullptr, site,
+         "{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, and {} warps in the "
+         "block",
+         who(f.index), id, threads, warps_);
   Barrier& b = barrier_[id];
   const unsigned w = f.its_warp->local;
   if (!b.arrived) {
@@ -89,10 +84,9 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
     b.first = site;
     b.first_thread = f.index;
   } else if (b.expected != expected) {
-    report(f, Finding::Kind::barrier_divergence, nullptr, {site, b.first.address},
-           "in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}", spell_block(linear), spell(f.index),
-           id, expected, spell(b.first_thread), b.expected);
-    abandon(f);
+    stop(f, Finding::Kind::barrier_divergence, nullptr, {site, b.first.address},
+         "in {}: {} reaches barrier {} at \1 for {} threads, {} at \2 for {}", spell_block(linear), spell(f.index), id,
+         expected, spell(b.first_thread), b.expected);
   } else if (id == 0 && !threads && site.address != b.first.address) {
     report(f, Finding::Kind::barrier_divergence, nullptr, {site, b.first.address, true},
            "in {}: {} reaches the block's barrier at \1, {} the one at \2", spell_block(linear), spell(f.index),

@@ -217,11 +217,9 @@ void Block::check_agreement(Fiber& f, unsigned g, Site site) {
 
 void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const unsigned g = f.index / 128;
-  if (g * 128 + 128 > threads_) {
-    report(f, Kind::divergence, nullptr, site, "at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)",
-           who(f.index), threads_);
-    abandon(f);
-  }
+  if (g * 128 + 128 > threads_)
+    stop(f, Kind::divergence, nullptr, site, "at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)",
+         who(f.index), threads_);
   InFlight& mine = in_flight(f);
   f.watch_poison = true;
   mine.last_wgmma = site.address;
