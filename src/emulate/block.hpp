@@ -161,12 +161,13 @@ class Block {
   };
   /// Adds a finding (an error in the kernel) unless an equal one exists. `running`: the thread that made the call.
   /// `tensor`: name of the tensor, or null. In `text`, a format with its arguments, \1 is a placeholder for the source
-  /// line of the call and \2 for that of Where::other_site.
+  /// line of the call and \2 for that of Where::other_site. Returns false, for callers that return whether all is well.
   template <class... Args>
-  void report(const Fiber& running, Finding::Kind kind, const char* tensor, const Where& at,
+  bool report(const Fiber& running, Finding::Kind kind, const char* tensor, const Where& at,
               fmt::format_string<Args...> text, Args&&... args) {
     if (findings.fresh(kind, tensor, at.site.address, at.only_between_lines ? at.other_site : 0))
       add_finding(running, kind, tensor, at, fmt::format(text, std::forward<Args>(args)...));
+    return false;
   }
   /// Ends the cluster's run at this thread, after an error in the kernel that makes it impossible to continue.
   [[noreturn]] void abandon(Fiber&);
@@ -179,10 +180,10 @@ class Block {
   }
   /// Reports that the thread `running` violates a rule of a single instruction; the arguments are those of report().
   template <class... Args>
-  void fail_at(const Fiber& running, const char* tensor, const Where& at, fmt::format_string<Args...> text,
+  bool fail_at(const Fiber& running, const char* tensor, const Where& at, fmt::format_string<Args...> text,
                Args&&... args) {
-    report(running, Finding::Kind::instruction, tensor, at, "at \1, {}: {}", running.home->who(running.index),
-           fmt::format(text, std::forward<Args>(args)...));
+    return report(running, Finding::Kind::instruction, tensor, at, "at \1, {}: {}", running.home->who(running.index),
+                  fmt::format(text, std::forward<Args>(args)...));
   }
   /// Reports that the access of thread `thread` to bytes from..to of a tensor conflicts with the earlier
   /// access that the Clash describes. `verb`: what the thread does ("reads"). `running`: the thread that

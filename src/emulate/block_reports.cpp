@@ -196,12 +196,10 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site, bool by_copy) {
   Block& own = *f.home;
   if (this == &own) return true;
-  if (!live_) {
-    own.report(f, Finding::Kind::departed, nullptr, site,
-               "{}: {} {} its {} {} at \1, and all its threads have returned", spell_block(linear), own.who(f.index),
-               verb, kind, what);
-    return false;
-  }
+  if (!live_)
+    return own.report(f, Finding::Kind::departed, nullptr, site,
+                      "{}: {} {} its {} {} at \1, and all its threads have returned", spell_block(linear),
+                      own.who(f.index), verb, kind, what);
   if (by_copy) return true;
   const std::uint32_t time = f.its_warp->clock.time[f.its_warp->index];
   touches[f.its_warp->index] = {time, std::uint16_t(own.first_thread + f.index), site, verb, kind, what};

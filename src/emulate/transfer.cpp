@@ -20,27 +20,21 @@ const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
 bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment, const char* verb, Site site) {
   const Region& r = *p.region;
   const Block& b = *f.home;
-  if (r.space != space) {
-    f.home->fail_at(f, r.name, site, "it {} {}, which is in {} memory; it must be in {} memory", verb, r.name,
-                    spell(r.space), spell(space));
-    return false;
-  }
+  if (r.space != space)
+    return f.home->fail_at(f, r.name, site, "it {} {}, which is in {} memory; it must be in {} memory", verb, r.name,
+                           spell(r.space), spell(space));
   const std::ptrdiff_t from = p.p - r.begin;
   const auto where = [&] {
     return fmt::format("{} tensor {}: {} {} bytes {}..{} at \1", spell(space), r.name, b.who(f.index), verb, from,
                        from + std::ptrdiff_t(bytes));
   };
-  if (from < 0 || std::size_t(from) > r.bytes || bytes > r.bytes - std::size_t(from)) {
-    f.home->report(f, Kind::out_of_bounds, r.name, site, "on {}; the tensor has {}", where(), r.bytes);
-    return false;
-  }
+  if (from < 0 || std::size_t(from) > r.bytes || bytes > r.bytes - std::size_t(from))
+    return f.home->report(f, Kind::out_of_bounds, r.name, site, "on {}; the tensor has {}", where(), r.bytes);
   const std::uintptr_t address =
       space == Space::shared ? std::uintptr_t(p.p - static_cast<Block*>(r.shadow)->memory) : std::uintptr_t(p.p);
-  if (address % alignment) {
-    f.home->report(f, Kind::misaligned, r.name, site, "in {}; the address must be a multiple of {} bytes", where(),
-                   alignment);
-    return false;
-  }
+  if (address % alignment)
+    return f.home->report(f, Kind::misaligned, r.name, site, "in {}; the address must be a multiple of {} bytes",
+                          where(), alignment);
   return true;
 }
 
@@ -48,25 +42,22 @@ bool admit(Fiber& f, Place p, std::size_t bytes, Space space, unsigned alignment
 // (an error in the kernel) and returns false. `what`: name of the instruction, for the message.
 bool whole_chunks(Fiber& f, const Region& r, unsigned bytes, const char* what, Site site) {
   if (bytes % 16 == 0 && bytes > 0) return true;
-  f.home->fail_at(f, r.name, site, "{} of {} bytes; there must be a multiple of 16", what, bytes);
-  return false;
+  return f.home->fail_at(f, r.name, site, "{} of {} bytes; there must be a multiple of 16", what, bytes);
 }
 
 // Returns true if the cluster has a block `rank`; otherwise reports a finding and returns false.
 bool has_block(Fiber& f, unsigned rank, const Region& r, Site site) {
   const unsigned blocks = f.home->cluster.size();
   if (rank < blocks) return true;
-  f.home->fail_at(f, r.name, site, "block {} of a cluster of {}", rank, blocks);
-  return false;
+  return f.home->fail_at(f, r.name, site, "block {} of a cluster of {}", rank, blocks);
 }
 
 // Returns true if the TMA map is an im2col map (or a tiled one, if not `im2col`); otherwise reports a finding and
 // returns false. `what`: name of the instruction, for the message.
 bool check_mode(Fiber& f, const TmaMap& map, bool im2col, const char* what, Site site) {
   if (map.im2col == im2col) return true;
-  f.home->fail_at(f, map.region->name, site, "{} with a descriptor of tensor {} that is {}", what, map.region->name,
-                  map.im2col ? "im2col" : "tiled");
-  return false;
+  return f.home->fail_at(f, map.region->name, site, "{} with a descriptor of tensor {} that is {}", what,
+                         map.region->name, map.im2col ? "im2col" : "tiled");
 }
 
 // An asynchronous copy into the shared memory of one or several blocks of the cluster.
@@ -185,16 +176,12 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
 // otherwise reports a finding and returns false. `what`: name of the instruction, for the message.
 bool valid_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Site site) {
   static const Region nowhere{};
-  if (map->magic != TmaMap::mark || !map->region) {
-    f.home->fail_at(f, nowhere.name, site, "the descriptor of a {} is not one that the launch passes as a parameter",
-                    what);
-    return false;
-  }
-  if (rank && map->rank != rank) {
-    f.home->fail_at(f, map->region->name, site, "a {} of {} dimensions with a descriptor of {}, for tensor {}", what,
-                    rank, map->rank, map->region->name);
-    return false;
-  }
+  if (map->magic != TmaMap::mark || !map->region)
+    return f.home->fail_at(f, nowhere.name, site,
+                           "the descriptor of a {} is not one that the launch passes as a parameter", what);
+  if (rank && map->rank != rank)
+    return f.home->fail_at(f, map->region->name, site, "a {} of {} dimensions with a descriptor of {}, for tensor {}",
+                           what, rank, map->rank, map->region->name);
   return true;
 }
 
