@@ -213,7 +213,6 @@ class Block {
   unsigned live() const { return live_; }
   unsigned thread_count() const { return threads_; }
   unsigned warp_count() const { return warps_; }
-  Warp& warp(unsigned w) { return warp_[w]; }
   bool any_ready() const { return ready_warps_ != 0; }
   /// Returns the next thread to run, and marks it as running; null if none is ready.
   Fiber* next();

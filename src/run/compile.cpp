@@ -18,15 +18,14 @@ Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const Com
   // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
   std::vector<Bytes> storage;
   std::vector<emit::TensorPlace> places;
+  const auto compiled = [&](const emit::Program& p) {
+    return compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+  };
   const auto measure = [&](const emit::Program& p) {
     if (places != p.manifest.tensors) storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
-    const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
-    return measure_on_gpu(p.manifest, cubin, storage);
+    return measure_on_gpu(p.manifest, compiled(p), storage);
   };
-  const auto prepare = [&](const emit::Program& p) {
-    compile_cubin(p.source, architecture_for(p.manifest.target), cache);
-  };
-  return tune(g, target, o.plan, o.tune, measure, device().name, cache, o.say, prepare);
+  return tune(g, target, o.plan, o.tune, measure, device().name, cache, o.say, compiled);
 }
 
 /// Returns whether `tiling` is a word for the planner's or the graph's tilings, not explicit ones.

@@ -36,9 +36,8 @@ const Compiler& compiler(const std::string& who = "emulator") {
 // tables let the emulator report source lines. The compiler fills a local variable with a pattern before its
 // constructor runs. The emulator's constructors read the pattern to detect what nothing has written
 // (zellige/emulate/registers.hpp). Without -fno-lifetime-dse, g++ may remove the pattern as a dead store.
-const std::vector<std::string>& flags() {
-  static const std::vector<std::string> all = [] {
-    std::vector<std::string> f = {"-std=c++20",
+std::vector<std::string> flags() {
+  std::vector<std::string> all = {"-std=c++20",
                                   "-O1",
                                   "-g1",
                                   "-fno-omit-frame-pointer",
@@ -47,11 +46,9 @@ const std::vector<std::string>& flags() {
                                   "-shared",
                                   "-DZELLIGE_EMULATE",
                                   "-ftrivial-auto-var-init=pattern"};
-    // With unique symbols, a library would never be unloaded.
-    if (compiler().version.find("clang") == std::string::npos)
-      f.insert(f.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});
-    return f;
-  }();
+  // With unique symbols, a library would never be unloaded.
+  if (compiler().version.find("clang") == std::string::npos)
+    all.insert(all.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});
   return all;
 }
 
@@ -119,14 +116,13 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   }
   const auto start = Clock::now();
   const fs::path made = cache.scratch("so");
-  std::vector<std::string> command = {c.path};
-  command.insert(command.end(), flags().begin(), flags().end());
+  std::vector<std::string> command = flags();
+  command.insert(command.begin(), c.path);
   // Returns a path relative to the cache's folder, in which g++ runs: g++ writes file names unescaped into
   // assembler code, and so special characters in the cache's path do no harm.
   const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
-  for (const std::string& word : {std::string("-I"), below(header_folder(cache)), std::string("-x"), std::string("c++"),
-                                  below(source_file(source, name, cache)), std::string("-o"), below(made)})
-    command.push_back(word);
+  command.insert(command.end(), {"-I", below(header_folder(cache)), "-x", "c++",
+                                 below(source_file(source, name, cache)), "-o", below(made)});
   const Finished finished = run_process(command, cache.root().string());
   if (finished.status != 0) {
     std::error_code ignored;
