@@ -148,36 +148,31 @@ void check_descriptor(Thread& t, const char* field, unsigned bytes) {
 }  // namespace
 
 const AsyncEngine& async_engine() {
-  static constexpr AsyncEngine table = {.fence_proxy = fence_proxy,
-                                        .smem_address = smem_address,
-                                        .mapa = mapa,
-                                        .cluster_arrive = cluster_arrive,
-                                        .cluster_wait = cluster_wait,
-                                        .mbarrier_init = mbarrier_init,
-                                        .mbarrier_inval = mbarrier_inval,
-                                        .mbarrier_arrive = mbarrier_arrive,
-                                        .mbarrier_complete_tx = mbarrier_complete_tx,
-                                        .mbarrier_test_wait = mbarrier_test_wait,
-                                        .mbarrier_wait = mbarrier_wait,
-                                        .cp_async_mbarrier_arrive = cp_async_mbarrier_arrive,
-                                        .check_map = calls::check_map,
-                                        .tma_load = calls::tma_load,
-                                        .tma_store = calls::tma_store,
-                                        .bulk_load = calls::bulk_load,
-                                        .bulk_store = calls::bulk_store,
-                                        .bulk_copy_cluster = calls::bulk_copy_cluster,
-                                        .store_async = calls::store_async,
-                                        .bulk_commit = calls::bulk_commit,
-                                        .bulk_wait = calls::bulk_wait,
-                                        .prefetch = prefetch,
-                                        .wgmma = wgmma,
-                                        .wgmma_fence = wgmma_fence,
-                                        .wgmma_commit = wgmma_commit,
-                                        .wgmma_wait = wgmma_wait,
-                                        .setmaxnreg = setmaxnreg,
-                                        .griddep_wait = griddep_wait,
-                                        .griddep_launch_dependents = griddep_launch_dependents,
-                                        .check_descriptor = check_descriptor};
+  static const AsyncEngine table = [] {
+    AsyncEngine all = {.fence_proxy = fence_proxy,
+                       .smem_address = smem_address,
+                       .mapa = mapa,
+                       .cluster_arrive = cluster_arrive,
+                       .cluster_wait = cluster_wait,
+                       .mbarrier_init = mbarrier_init,
+                       .mbarrier_inval = mbarrier_inval,
+                       .mbarrier_arrive = mbarrier_arrive,
+                       .mbarrier_complete_tx = mbarrier_complete_tx,
+                       .mbarrier_test_wait = mbarrier_test_wait,
+                       .mbarrier_wait = mbarrier_wait,
+                       .cp_async_mbarrier_arrive = cp_async_mbarrier_arrive,
+                       .prefetch = prefetch,
+                       .wgmma = wgmma,
+                       .wgmma_fence = wgmma_fence,
+                       .wgmma_commit = wgmma_commit,
+                       .wgmma_wait = wgmma_wait,
+                       .setmaxnreg = setmaxnreg,
+                       .griddep_wait = griddep_wait,
+                       .griddep_launch_dependents = griddep_launch_dependents,
+                       .check_descriptor = check_descriptor};
+    add_copies(all);
+    return all;
+  }();
   return table;
 }
 

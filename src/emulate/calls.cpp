@@ -301,29 +301,29 @@ void fail(Thread& t, const char* tensor, const char* message) {
 }  // namespace
 
 const Engine& engine() {
-  static const Engine table = {.read = read,
-                               .write = write,
-                               .shared = shared,
-                               .meet = calls::meet,
-                               .read_rows = read_rows,
-                               .read_as = read_as,
-                               .write_as = write_as,
-                               .sync_warp = calls::sync_warp,
-                               .bar_sync = calls::bar_sync,
-                               .bar_arrive = calls::bar_arrive,
-                               .cp_async = cp_async,
-                               .cp_async_commit = cp_async_commit,
-                               .cp_async_wait = cp_async_wait,
-                               .fail = fail,
-                               .write_rows = write_rows,
-                               .poisoned = poisoned,
-                               .async = &async_engine(),
-                               .atomic_increment = atomic_increment,
-                               .arranged = arranged,
-                               .unwritten = unwritten,
-                               .instruction = row_of,
-                               .run_body = run_body,
-                               .region_of = region_of};
+  static const Engine table = [] {
+    Engine all = {.read = read,
+                  .write = write,
+                  .shared = shared,
+                  .read_rows = read_rows,
+                  .read_as = read_as,
+                  .write_as = write_as,
+                  .cp_async = cp_async,
+                  .cp_async_commit = cp_async_commit,
+                  .cp_async_wait = cp_async_wait,
+                  .fail = fail,
+                  .write_rows = write_rows,
+                  .poisoned = poisoned,
+                  .async = &async_engine(),
+                  .atomic_increment = atomic_increment,
+                  .arranged = arranged,
+                  .unwritten = unwritten,
+                  .instruction = row_of,
+                  .run_body = run_body,
+                  .region_of = region_of};
+    add_waits(all);
+    return all;
+  }();
   return table;
 }
 

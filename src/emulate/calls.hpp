@@ -1,6 +1,5 @@
-// Declares functions that emulated kernels call through the tables Engine and AsyncEngine, and that are not defined
-// beside the tables (calls.cpp, async_calls.cpp): those that make a thread wait (waiting.cpp), and those that issue an
-// asynchronous copy (transfer.cpp); and the check of global memory that all of them share.
+// Fills the tables Engine and AsyncEngine, by which emulated kernels call the emulator, and declares what the functions
+// in the tables share: the thread that calls, and the check of global memory.
 #pragma once
 #include <cstring>
 
@@ -10,6 +9,11 @@ namespace zellige::emulate {
 
 /// Returns the table of functions that emulated kernels call for asynchronous instructions (mbarriers, TMA, wgmma).
 const AsyncEngine& async_engine();
+/// Adds to a table the functions that make a thread wait (waiting.cpp).
+void add_waits(Engine&);
+/// Adds to a table the functions that issue asynchronous copies (transfer.cpp). They check operands and races. The bytes
+/// of loads are written when they complete (Cluster), those of stores when their thread waits (Block::finish_stores).
+void add_copies(AsyncEngine&);
 
 /// A call from a kernel: the thread that makes it, the thread's block, and the place in the kernel.
 struct Call {
@@ -39,32 +43,3 @@ inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Si
 }
 
 }  // namespace zellige::emulate
-
-namespace zellige::emulate::calls {
-
-/// Takes part in the warp collective `what`, with the operand at `in`. When all 32 lanes of the warp have
-/// called it, calls the function Compute once, with its argument `compute`, for all lanes; this writes each
-/// lane's result to the lane's `out`.
-void meet(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
-/// Waits until the lanes in `mask` of the thread's warp have arrived (__syncwarp).
-void sync_warp(Thread&, unsigned mask);
-/// Waits at barrier `id` until `threads` threads have arrived (PTX bar.sync). `threads` 0: all threads of the block.
-void bar_sync(Thread&, unsigned id, unsigned threads);
-/// Arrives at barrier `id` without waiting (PTX bar.arrive). `threads` 0: all threads of the block.
-void bar_arrive(Thread&, unsigned id, unsigned threads);
-
-// Functions of AsyncEngine; zellige/emulate/async.hpp describes them and their operands. They check the operands and
-// the races. The bytes of loads are written when they complete (Cluster), those of stores when their thread waits
-// (Block::finish_stores).
-void check_map(Thread&, const TmaMap*, unsigned rank, const int* at);
-void tma_load(Thread&, const TmaMap*, Place to, Place barrier, unsigned rank, const int* at,
-              const std::uint16_t* offsets, unsigned mask);
-void tma_store(Thread&, const TmaMap*, Place from, unsigned rank, const int* at, Reduction, bool im2col);
-void bulk_load(Thread&, Place to, Place from, unsigned bytes, Place barrier, unsigned mask);
-void bulk_store(Thread&, Place to, Place from, unsigned bytes, Reduction, Element);
-void bulk_copy_cluster(Thread&, Place to, unsigned rank, Place from, unsigned bytes, Place barrier);
-void store_async(Thread&, Place to, unsigned rank, std::uint32_t value, Place barrier);
-void bulk_commit(Thread&);
-void bulk_wait(Thread&, unsigned pending, bool read);
-
-}  // namespace zellige::emulate::calls

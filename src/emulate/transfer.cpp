@@ -230,10 +230,6 @@ void reduce(Reduction r, Element e, unsigned char* to, const unsigned char* from
   of[std::size_t(e)](r, to, from, bytes);
 }
 
-}  // namespace
-
-namespace calls {
-
 void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
   const Site site = ZELLIGE_SITE();
   if (valid_map(fiber(t), map, rank, "prefetch", site) && at)
@@ -348,7 +344,19 @@ void bulk_wait(Thread& t, unsigned pending, bool read) {
   if (!read) f.home->finish_stores(f, groups);
 }
 
-}  // namespace calls
+}  // namespace
+
+void add_copies(AsyncEngine& all) {
+  all.check_map = check_map;
+  all.tma_load = tma_load;
+  all.tma_store = tma_store;
+  all.bulk_load = bulk_load;
+  all.bulk_store = bulk_store;
+  all.bulk_copy_cluster = bulk_copy_cluster;
+  all.store_async = store_async;
+  all.bulk_commit = bulk_commit;
+  all.bulk_wait = bulk_wait;
+}
 
 // Reductions may occur in any order among themselves. They are therefore recorded as reads, so that only an ordinary
 // write is a race with a reduction.

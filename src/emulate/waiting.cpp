@@ -163,7 +163,7 @@ void Block::complete(Barrier& b) {
   ++counters[Counter::barrier];
 }
 
-namespace calls {
+namespace {
 
 void meet(Thread& t, const void* in, void* out, Compute compute, void* with, const char* what) {
   fiber(t).home->meet(fiber(t), in, out, compute, with, what, ZELLIGE_SITE());
@@ -176,6 +176,13 @@ void bar_arrive(Thread& t, unsigned id, unsigned threads) {
   fiber(t).home->bar_arrive(fiber(t), id, threads, ZELLIGE_SITE());
 }
 
-}  // namespace calls
+}  // namespace
+
+void add_waits(Engine& all) {
+  all.meet = meet;
+  all.sync_warp = sync_warp;
+  all.bar_sync = bar_sync;
+  all.bar_arrive = bar_arrive;
+}
 
 }  // namespace zellige::emulate
