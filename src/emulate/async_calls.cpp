@@ -52,63 +52,6 @@ Place mapa(Thread& t, Place p, unsigned rank) {
 void cluster_arrive(Thread& t, bool release) { fiber(t).home->cluster.arrive(fiber(t), release, ZELLIGE_SITE()); }
 void cluster_wait(Thread& t) { fiber(t).home->cluster.wait(fiber(t), ZELLIGE_SITE()); }
 
-void mbarrier_init(Thread& t, Place p, unsigned count) {
-  const Site site = ZELLIGE_SITE();
-  t.engine->write(t, p, 8);  // the barrier's 8 bytes are checked and written like ordinary bytes
-  fiber(t).home->mbarrier_init(fiber(t), p, count, site);
-}
-void mbarrier_inval(Thread& t, Place p) {
-  Fiber& f = fiber(t);
-  if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
-}
-
-// Returns the mbarrier at `p` in the thread's own block, or at the same offset in block `rank` of the
-// cluster. Sets `there` to the block in which it is. If there is no valid mbarrier, reports a finding (an
-// error in the kernel) and returns null. `verb`: what the thread does ("arrives at"), for the message.
-MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, const char* verb, Site site, Block*& there) {
-  Block& b = *f.home;
-  there = &b;
-  if (rank == own_block || rank == b.rank) return b.mbarrier(f, p, verb, site);
-  if (rank >= b.cluster.size() || p.region->space != Space::shared) {
-    b.report(f, Kind::instruction, p.region->name, site, "at \1, {} {} mbarrier {} in block {} of a cluster of {}",
-             b.who(f.index), verb, p.region->name, rank, b.cluster.size());
-    return nullptr;
-  }
-  there = &b.cluster.block(rank);
-  return there->mbarrier(f, std::uint32_t(p.p - static_cast<Block*>(p.region->shadow)->memory), verb, site,
-                         p.region->name);
-}
-
-void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned bytes) {
-  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  Block* there;
-  b.check_time(f, site);
-  if (MBarrier* at = barrier_at(f, p, rank, "arrives at", site, there))
-    there->mbarrier_arrive(f, *at, count, bytes, site);
-}
-void mbarrier_complete_tx(Thread& t, Place p, unsigned bytes) {
-  Fiber& f = fiber(t);
-  if (MBarrier* b = f.home->mbarrier(f, p, "completes bytes of", ZELLIGE_SITE())) f.home->mbarrier_complete(*b, bytes);
-}
-bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
-  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  MBarrier* at = b.mbarrier(f, p, "waits at", site);
-  return !at || b.mbarrier_poll(f, *at, parity, site);
-}
-void mbarrier_wait(Thread& t, Place p, unsigned parity) {
-  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  if (MBarrier* at = b.mbarrier(f, p, "waits at", site)) b.mbarrier_wait(f, *at, parity, site);
-}
-// Emulates cp.async.mbarrier.arrive: completes all cp.async copies of the thread at once, then arrives at the
-// mbarrier at `p`. A thread that waits at the mbarrier thus knows that the copies are complete.
-void cp_async_mbarrier_arrive(Thread& t, Place p) {
-  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  Block* there;
-  f.group_ends.push_back(std::uint32_t(f.copies.size()));
-  b.land_copies(f, 0);
-  if (MBarrier* at = barrier_at(f, p, own_block, "arrives at", site, there)) there->mbarrier_arrive(f, *at, 1, 0, site);
-}
-
 void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   const Region& r = *p.region;
@@ -119,11 +62,20 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
 }
 
 void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
+// Records the content of the thread's accumulator and operand registers, which must be unchanged at the next wgmma.
 void wgmma_fence(Thread& t) {
   Fiber& f = fiber(t);
-  in_flight(f);
+  InFlight& its = in_flight(f);
   f.together_at = ZELLIGE_SITE();
-  f.home->wgmma_fence(f);
+  ++f.together[0];
+  its.wgmma_fenced = true;
+  for (Accumulators& a : its.accumulators) {
+    if (a.running) continue;
+    a.content.assign(a.d, a.d + a.bytes);
+    a.fenced = true;
+  }
+  for (OperandRegisters& o : its.operands)
+    if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 void wgmma_commit(Thread& t) {
   Fiber& f = fiber(t);
@@ -137,7 +89,12 @@ void setmaxnreg(Thread& t, unsigned registers, bool more) {
   fiber(t).home->set_registers(fiber(t), registers, more, ZELLIGE_SITE());
 }
 
-void griddep_wait(Thread& t) { fiber(t).home->griddep_wait(fiber(t)); }
+void griddep_wait(Thread& t) {
+  Block& b = *fiber(t).home;
+  b.cluster.waits_for_previous = true;
+  ++b.counters[Counter::griddep_wait];
+  b.hear(fiber(t), b.cluster.previous, 1);
+}
 void griddep_launch_dependents(Thread& t) { ++fiber(t).home->cluster.counters[Counter::griddep_launch_dependents]; }
 void check_descriptor(Thread& t, const char* field, unsigned bytes) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
@@ -154,13 +111,6 @@ const AsyncEngine& async_engine() {
                        .mapa = mapa,
                        .cluster_arrive = cluster_arrive,
                        .cluster_wait = cluster_wait,
-                       .mbarrier_init = mbarrier_init,
-                       .mbarrier_inval = mbarrier_inval,
-                       .mbarrier_arrive = mbarrier_arrive,
-                       .mbarrier_complete_tx = mbarrier_complete_tx,
-                       .mbarrier_test_wait = mbarrier_test_wait,
-                       .mbarrier_wait = mbarrier_wait,
-                       .cp_async_mbarrier_arrive = cp_async_mbarrier_arrive,
                        .prefetch = prefetch,
                        .wgmma = wgmma,
                        .wgmma_fence = wgmma_fence,
@@ -170,6 +120,7 @@ const AsyncEngine& async_engine() {
                        .griddep_wait = griddep_wait,
                        .griddep_launch_dependents = griddep_launch_dependents,
                        .check_descriptor = check_descriptor};
+    add_mbarriers(all);
     add_copies(all);
     return all;
   }();

@@ -55,7 +55,6 @@ class Block {
   void sync_warp(Fiber&, unsigned mask, Site);
   void bar_sync(Fiber&, unsigned id, unsigned threads, Site);
   void bar_arrive(Fiber&, unsigned id, unsigned threads, Site);
-  void issue_copy(Fiber&, std::size_t at, const Region&, const void* data, unsigned bytes, unsigned valid, Site);
   void land_copies(Fiber&, unsigned pending_groups);
 
   // The following functions implement those of AsyncEngine (zellige/emulate/async.hpp).
@@ -67,22 +66,14 @@ class Block {
   /// the kernel) and returns null. The thread may be of another block. For the message: `verb`, what the thread does
   /// ("waits at"), and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the mbarrier.
   MBarrier* mbarrier(Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor, bool by_copy = false);
-  void mbarrier_init(Fiber&, Place, unsigned count, Site);
-  void mbarrier_arrive(Fiber&, MBarrier&, unsigned count, unsigned bytes, Site);
   /// Counts `bytes` bytes as arrived at an mbarrier. If no arrivals or bytes of its phase are missing, ends
   /// the phase and wakes the waiting threads.
   void mbarrier_complete(MBarrier&, std::int64_t bytes);
-  /// Returns true if the mbarrier's phase with this parity has ended. If it has not, lets other threads run,
-  /// and then looks once more.
-  bool mbarrier_poll(Fiber&, MBarrier&, unsigned parity, Site);
-  void mbarrier_wait(Fiber&, MBarrier&, unsigned parity, Site);
   void wgmma(Fiber&, const WgmmaCall&, Site);
-  void wgmma_fence(Fiber&);
   /// Reports a finding (an error in the kernel) if two lanes of a warp have executed an instruction for whole
   /// warps (wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg) a different number of times.
   void check_together(const Fiber&, const Fiber& other);
   void wgmma_wait(Fiber&, unsigned pending, Site);
-  void griddep_wait(Fiber&);
   /// Records that a thread accesses bytes from..to of a tensor in global memory before it has observed a
   /// griddep_wait. The access is reported if this kernel turns out to depend on the previous kernel.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);

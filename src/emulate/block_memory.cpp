@@ -63,17 +63,6 @@ const Region* Block::arranged(const Region& from, const Arrangement& a, const Pa
   return regions_.back().get();
 }
 
-void Block::issue_copy(Fiber& f, std::size_t at, const Region& region, const void* data, unsigned bytes, unsigned valid,
-                       Site site) {
-  CopyInFlight& copy = f.copies.emplace_back();
-  copy.at = std::uint32_t(at);
-  copy.bytes = std::uint8_t(bytes);
-  copy.region = region.id;
-  copy.site = std::uint32_t(site.address);
-  std::memcpy(copy.data, data, valid);
-  std::memset(copy.data + valid, 0, bytes - valid);
-}
-
 void Block::land_copies(Fiber& f, unsigned pending_groups) {
   const std::uint32_t groups = std::uint32_t(f.group_ends.size());
   if (groups <= pending_groups || groups - pending_groups <= f.landed_groups) return;

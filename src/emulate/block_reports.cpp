@@ -28,6 +28,17 @@ void Block::add_finding(const Fiber& f, Finding::Kind kind, const char* tensor, 
   findings.add(std::move(raw));
 }
 
+void Block::early(const Fiber& f, const Region& r, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site site) {
+  if (!writes && (r.constant || !launch_->config->programmatic)) return;
+  const void* key = reinterpret_cast<const unsigned char*>(&r) + (writes ? 1 : 0);
+  if (!findings.fresh(Finding::Kind::dependency, key, 0)) return;
+  RawFinding raw{Finding::Kind::dependency, r.name, "", {walk(f, site)}, linear};
+  raw.text = fmt::format("for global tensor {}: {} {} bytes {}..{} at \1, and the kernel before may not {}", r.name,
+                         who(f.index), writes ? "writes" : "reads", from, to,
+                         writes ? "be done with them" : "have written them yet");
+  cluster.early.push_back(std::move(raw));
+}
+
 // Reports the first part of a tile (a stage of a ring, or a partial result) that has been filled and never
 // read, if other parts of the tile have been read.
 void Block::check_parts() {

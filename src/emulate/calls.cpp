@@ -245,7 +245,13 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   if (dst.region->part_bytes)
     b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index),
                    f.its_warp->clock.time[f.its_warp->index], site.address);
-  b.issue_copy(f, at, *dst.region, from, bytes, valid, site);
+  CopyInFlight& copy = f.copies.emplace_back();
+  copy.at = std::uint32_t(at);
+  copy.bytes = std::uint8_t(bytes);
+  copy.region = dst.region->id;
+  copy.site = std::uint32_t(site.address);
+  std::memcpy(copy.data, from, valid);
+  std::memset(copy.data + valid, 0, bytes - valid);
   f.its_warp->log.add(site.address, Stream::cp_async_write, bytes, f.lane, at, bytes, awaited(f), b.counters);
 }
 

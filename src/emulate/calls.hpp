@@ -14,6 +14,7 @@ void add_waits(Engine&);
 /// Adds to a table the functions that issue asynchronous copies (transfer.cpp). They check operands and races. The bytes
 /// of loads are written when they complete (Cluster), those of stores when their thread waits (Block::finish_stores).
 void add_copies(AsyncEngine&);
+void add_mbarriers(AsyncEngine&);  // mbarrier.cpp
 
 /// A call from a kernel: the thread that makes it, the thread's block, and the place in the kernel.
 struct Call {

@@ -3,7 +3,7 @@
 // accesses before the arrivals are ordered before the accesses after the wait.
 #include <algorithm>
 
-#include "emulate/cluster.hpp"
+#include "emulate/calls.hpp"
 
 namespace zellige::emulate {
 
@@ -28,24 +28,78 @@ bool may_arrive(const MBarrier& b, const Actor& a, Cluster& cluster) {
   return std::ranges::all_of(b.came_before, [&](const Arrived& x) { return a.after(x.epoch, x.thread); });
 }
 
-}  // namespace
+// Arrives `count` times at an mbarrier of block `there`, and announces `bytes` more bytes.
+void arrive(Fiber& f, Block& there, MBarrier& b, unsigned count, unsigned bytes, Site site) {
+  Block& own = *f.home;
+  ++own.counters[Counter::mbarrier_arrive];
+  const std::int64_t limit = (1 << 20) - 1;
+  if (b.bytes + bytes > limit) {
+    own.fail_at(f, b.tensor, site, "mbarrier {} is to expect {} bytes in one phase; {} is the most", b.name,
+                b.bytes + bytes, limit);
+  }
+  b.bytes += bytes;
+  b.counts_bytes |= bytes != 0;
+  if (!count) {
+    if (b.pending == 0) there.mbarrier_complete(b, 0);
+    return;
+  }
+  if (count > b.pending) {
+    own.fail_at(f, b.tensor, site,
+                "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}", b.name,
+                b.count, b.count - b.pending + count, b.phase);
+    count = b.pending;
+  }
+  const Actor a = own.actor(f, site.address);
+  if (!may_arrive(b, a, own.cluster)) {
+    b.strays += count;
+    own.fail_at(f, b.tensor, site,
+                "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}, since this "
+                "thread has not observed that it has ended",
+                b.name, b.count, b.count + b.strays, b.phase - 1);
+  }
+  b.came.push_back({a.epoch, a.thread});
+  b.last = site;
+  Warp& w = *f.its_warp;
+  own.release(w);
+  b.observed.join(own.known(f), own.cluster.agents());
+  b.pending -= count;
+  there.mbarrier_complete(b, 0);
+}
 
-void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
+// Returns the mbarrier at `p` in the thread's own block, or at the same offset in block `rank` of the cluster, and the
+// block in which it is. If there is no valid mbarrier, reports a finding (an error in the kernel) and returns null.
+std::pair<MBarrier*, Block*> barrier_at(Fiber& f, Place p, unsigned rank, Site site) {
+  Block& b = *f.home;
+  if (rank == own_block || rank == b.rank) return {b.mbarrier(f, p, "arrives at", site), &b};
+  if (rank >= b.cluster.size() || p.region->space != Space::shared) {
+    b.report(f, Kind::instruction, p.region->name, site,
+             "at \1, {} arrives at mbarrier {} in block {} of a cluster of {}", b.who(f.index), p.region->name, rank,
+             b.cluster.size());
+    return {};
+  }
+  Block& there = b.cluster.block(rank);
+  const auto at = std::uint32_t(p.p - static_cast<Block*>(p.region->shadow)->memory);
+  return {there.mbarrier(f, at, "arrives at", site, p.region->name), &there};
+}
+
+void mbarrier_init(Thread& t, Place p, unsigned count) {
+  const auto [f, own, site] = Call(t, ZELLIGE_SITE());
+  t.engine->write(t, p, 8);  // the barrier's 8 bytes are checked and written like ordinary bytes
   Block& home = *static_cast<Block*>(p.region->shadow);
   const auto from = std::size_t(p.p - p.region->begin);
   const std::uint32_t at = std::uint32_t(p.p - home.memory);
   const std::string name =
       p.region->bytes > 8 ? fmt::format("{}[{}]", p.region->name, from / 8) : std::string(p.region->name);
   if (count == 0 || count >= (1u << 20)) {
-    fail_at(f, p.region->name, site, "mbarrier {} is initialised for {} arrivals; there must be 1 to {}", name, count,
-            (1u << 20) - 1);
+    own.fail_at(f, p.region->name, site, "mbarrier {} is initialised for {} arrivals; there must be 1 to {}", name,
+                count, (1u << 20) - 1);
     count = 1;
   }
   MBarrier& b = home.mbarriers[at];
   if (b.valid && !b.waiting.empty())
-    fail_at(f, p.region->name, site, "mbarrier {} is initialised again while {} threads wait at it", name,
-            b.waiting.size());
-  if (b.name.empty()) b.agent = cluster.new_agent();
+    own.fail_at(f, p.region->name, site, "mbarrier {} is initialised again while {} threads wait at it", name,
+                b.waiting.size());
+  if (b.name.empty()) b.agent = own.cluster.new_agent();
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
   b.bytes = 0;
@@ -53,11 +107,59 @@ void Block::mbarrier_init(Fiber& f, Place p, unsigned count, Site site) {
   b.counts_bytes = false;
   b.came.clear(), b.came_before.clear();
   b.valid = true, b.fenced = false;
-  const Actor a = actor(f, site.address);
+  const Actor a = own.actor(f, site.address);
   b.made_by = a.thread, b.made_at_time = a.epoch, b.made_site = a.site;
   b.observed.clear(max_agents);
   b.released.clear(max_agents);
 }
+
+void mbarrier_inval(Thread& t, Place p) {
+  Fiber& f = fiber(t);
+  if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
+}
+void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned bytes) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  b.check_time(f, site);
+  if (const auto [at, there] = barrier_at(f, p, rank, site); at) arrive(f, *there, *at, count, bytes, site);
+}
+void mbarrier_complete_tx(Thread& t, Place p, unsigned bytes) {
+  Fiber& f = fiber(t);
+  if (MBarrier* b = f.home->mbarrier(f, p, "completes bytes of", ZELLIGE_SITE())) f.home->mbarrier_complete(*b, bytes);
+}
+bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  const MBarrier* at = b.mbarrier(f, p, "waits at", site);
+  if (!at) return true;
+  if ((at->phase & 1) == (parity & 1)) {  // lets other threads run, and then looks once more
+    f.mbarrier = at;
+    f.parity = parity & 1;
+    b.suspend(f, Fiber::State::polling, site);
+    if ((at->phase & 1) == (parity & 1)) return false;
+  }
+  b.hear(f, at->released);
+  return true;
+}
+void mbarrier_wait(Thread& t, Place p, unsigned parity) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  MBarrier* at = b.mbarrier(f, p, "waits at", site);
+  if (!at) return;
+  ++b.counters[Counter::mbarrier_wait];
+  if ((at->phase & 1) != (parity & 1)) return b.hear(f, at->released);
+  f.mbarrier = at;
+  f.parity = parity & 1;
+  at->waiting.push_back(&f);
+  b.suspend(f, Fiber::State::at_mbarrier, site);
+}
+// Emulates cp.async.mbarrier.arrive: completes all cp.async copies of the thread at once, then arrives at the
+// mbarrier at `p`. A thread that waits at the mbarrier thus knows that the copies are complete.
+void cp_async_mbarrier_arrive(Thread& t, Place p) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  f.group_ends.push_back(std::uint32_t(f.copies.size()));
+  b.land_copies(f, 0);
+  if (const auto [at, there] = barrier_at(f, p, own_block, site); at) arrive(f, *there, *at, 1, 0, site);
+}
+
+}  // namespace
 
 MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
   const Region& r = *p.region;
@@ -102,43 +204,6 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
   return &b;
 }
 
-void Block::mbarrier_arrive(Fiber& f, MBarrier& b, unsigned count, unsigned bytes, Site site) {
-  Block& own = *f.home;
-  ++counters[Counter::mbarrier_arrive];
-  const std::int64_t limit = (1 << 20) - 1;
-  if (b.bytes + bytes > limit) {
-    own.fail_at(f, b.tensor, site, "mbarrier {} is to expect {} bytes in one phase; {} is the most", b.name,
-                b.bytes + bytes, limit);
-  }
-  b.bytes += bytes;
-  b.counts_bytes |= bytes != 0;
-  if (!count) {
-    if (b.pending == 0) mbarrier_complete(b, 0);
-    return;
-  }
-  if (count > b.pending) {
-    own.fail_at(f, b.tensor, site,
-                "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}", b.name,
-                b.count, b.count - b.pending + count, b.phase);
-    count = b.pending;
-  }
-  const Actor a = own.actor(f, site.address);
-  if (!may_arrive(b, a, cluster)) {
-    b.strays += count;
-    own.fail_at(f, b.tensor, site,
-                "mbarrier {} gets more arrivals than the {} that it was initialised for: {} in phase {}, since this "
-                "thread has not observed that it has ended",
-                b.name, b.count, b.count + b.strays, b.phase - 1);
-  }
-  b.came.push_back({a.epoch, a.thread});
-  b.last = site;
-  Warp& w = *f.its_warp;
-  own.release(w);
-  b.observed.join(own.known(f), cluster.agents());
-  b.pending -= count;
-  mbarrier_complete(b, 0);
-}
-
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;
@@ -164,26 +229,14 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   b.waiting.swap(later);
 }
 
-bool Block::mbarrier_poll(Fiber& f, MBarrier& b, unsigned parity, Site site) {
-  if ((b.phase & 1) != (parity & 1)) {
-    f.home->hear(f, b.released);
-    return true;
-  }
-  f.mbarrier = &b;
-  f.parity = parity & 1;
-  f.home->suspend(f, Fiber::State::polling, site);
-  if ((b.phase & 1) == (parity & 1)) return false;
-  f.home->hear(f, b.released);
-  return true;
-}
-
-void Block::mbarrier_wait(Fiber& f, MBarrier& b, unsigned parity, Site site) {
-  ++counters[Counter::mbarrier_wait];
-  if ((b.phase & 1) != (parity & 1)) return f.home->hear(f, b.released);
-  f.mbarrier = &b;
-  f.parity = parity & 1;
-  b.waiting.push_back(&f);
-  f.home->suspend(f, Fiber::State::at_mbarrier, site);
+void add_mbarriers(AsyncEngine& all) {
+  all.mbarrier_init = mbarrier_init;
+  all.mbarrier_inval = mbarrier_inval;
+  all.mbarrier_arrive = mbarrier_arrive;
+  all.mbarrier_complete_tx = mbarrier_complete_tx;
+  all.mbarrier_test_wait = mbarrier_test_wait;
+  all.mbarrier_wait = mbarrier_wait;
+  all.cp_async_mbarrier_arrive = cp_async_mbarrier_arrive;
 }
 
 }  // namespace zellige::emulate

@@ -312,21 +312,6 @@ void Block::check_together(const Fiber& f, const Fiber& other) {
   }
 }
 
-// Executes wgmma_fence: records the content of the thread's accumulator and operand registers, which must be
-// unchanged at the next wgmma.
-void Block::wgmma_fence(Fiber& f) {
-  InFlight& its = *f.in_flight;
-  ++f.together[0];
-  its.wgmma_fenced = true;
-  for (Accumulators& a : its.accumulators) {
-    if (a.running) continue;
-    a.content.assign(a.d, a.d + a.bytes);
-    a.fenced = true;
-  }
-  for (OperandRegisters& o : its.operands)
-    if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
-}
-
 void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
   ++f.together[2];
   f.together_at = site;
