@@ -59,7 +59,9 @@ void Block::begin(std::uint64_t linear_index) {
   }
   for (GroupConvergence& g : group_) g.arrived = 0;
   std::fill(std::begin(wgmma_agent_), std::end(wgmma_agent_), 0u);
-  arrive_at_registers();
+  const unsigned registers = config.registers ? config.registers : std::min(255u, 65536 / (warps_ * 32) / 8 * 8);
+  std::fill(std::begin(registers_), std::end(registers_), registers);
+  pool_ = 0;
   for (unsigned w = 0; w < warps_; ++w) {
     Warp& warp = warp_[w];
     const unsigned lanes = std::min(32u, threads_ - w * 32);

@@ -90,9 +90,6 @@ class Block {
   void fence(Fiber&);   // fence.proxy.async: makes its observations visible to the asynchronous proxy
   void release(Warp&);  // starts a new epoch of the warp: what its lanes do from now on is not released
   void share(Warp&, std::uint32_t lanes);  // adds what these lanes have observed to the warp's clock
-  // Sets the given vector clock to the times that all threads of the warpgroup with this index have observed.
-  void common(unsigned warpgroup, Clock&) const;
-  void arrive_at_registers();  // sets the initial number of registers per thread
 
   /// Checks an access to this block's shared memory by thread `f`, which may be of another block of the cluster. If
   /// this block has exited, reports a finding (an error in the kernel) and returns false. Otherwise returns true, and

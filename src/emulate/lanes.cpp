@@ -80,13 +80,6 @@ void Block::release(Warp& w) {
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-// Sets the clock `all` to the times that all threads of a warpgroup have observed: the component-wise minimum
-// of the vector clocks of its four warps. What only single lanes of a warp have observed is not included.
-void Block::common(unsigned warpgroup, Clock& all) const {
-  all.assign(warp_[warpgroup * 4].clock, max_agents);
-  for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[warpgroup * 4 + i].clock, cluster.agents());
-}
-
 void Block::share(Warp& w, std::uint32_t lanes) {
   for (std::uint32_t left = w.diverged & lanes; left; left &= left - 1)
     w.clock.join(w.own[std::countr_zero(left)], cluster.agents());

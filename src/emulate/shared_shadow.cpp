@@ -30,13 +30,6 @@ void SharedShadow::split(std::size_t granule) {
   granules_[granule].split = true;
 }
 
-// Replaces the eight 2-byte cells of a granule (16 aligned bytes) by one 16-byte cell. Called after a 16-byte
-// write, which makes all eight cells equal.
-void SharedShadow::merge(std::size_t granule) {
-  granules_[granule] = cells_[granule * 8];
-  granules_[granule].split = false;
-}
-
 template <class Step>
 Clash SharedShadow::each(std::size_t at, unsigned bytes, Step step) {
   const std::size_t granule = at / 16;
@@ -154,7 +147,10 @@ Clash SharedShadow::write_cells(std::size_t at, unsigned bytes, const Actor& a, 
     cell.in_flight = in_flight;
     return found;
   });
-  if (bytes == 16 && granules_[at / 16].split) merge(at / 16);
+  if (Cell& whole = granules_[at / 16]; bytes == 16 && whole.split) {  // now the eight cells of 2 bytes are equal
+    whole = cells_[at / 16 * 8];
+    whole.split = false;
+  }
   return clash;
 }
 

@@ -243,10 +243,11 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
   const std::uint32_t group = leader.in_flight->wgmma_committed + 1;
   const std::uint32_t op =
       cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g], group, this, 0});
-  // The operands must be ordered before the wgmma for all of its threads: what counts is what all threads of
-  // the warpgroup have observed.
+  // The operands must be ordered before the wgmma for all of its threads: what counts is what all threads of the
+  // warpgroup have observed. What only single lanes of a warp have observed is left out.
   Clock all;
-  common(g, all);
+  all.assign(warp_[g * 4].clock, max_agents);
+  for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[g * 4 + i].clock, cluster.agents());
   Actor group_actor = a;
   group_actor.clock = &all;
   group_actor.minimum = all.minimum(cluster.warps());
@@ -342,13 +343,6 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
     }
     std::memcpy(a.d, a.content.data(), a.bytes);
   }
-}
-
-void Block::arrive_at_registers() {
-  const unsigned launch = launch_->config->registers ? launch_->config->registers
-                                                     : std::min(255u, 65536 / std::max(32u, warps_ * 32) / 8 * 8);
-  std::fill(std::begin(registers_), std::end(registers_), launch);
-  pool_ = 0;
 }
 
 // Executes setmaxnreg: sets the warp's registers per thread to `wanted`. `more`: true for setmaxnreg.inc,
