@@ -17,19 +17,16 @@
 
 namespace zellige::api {
 
-/// Returns the address of the first of the `bytes` bytes at `at` that the process cannot read, or nullopt if
-/// it can read all. Tests one byte per page.
+/// Returns the address of the first of the `bytes` bytes at `at` that the process cannot read (or write), or nullopt if
+/// there is none. Tests one byte per page, without changing it, and loses no concurrent write.
 std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
-/// Returns the address of the first of the `bytes` bytes at `at` that the process cannot write, or nullopt if
-/// it can write all. Tests one byte per page, without changing it, and loses no concurrent write.
 std::optional<std::uintptr_t> unwritable(const void* at, std::size_t bytes);
 
 /// Checks whether memory is readable, and remembers a few readable pages for the duration of one call: the
 /// structures that describe tensors are usually close together.
 class ReadablePages {
  public:
-  /// Returns the address of the first of the `bytes` bytes at `at` that the process cannot read, or nullopt
-  /// if it can read all. Tests one byte per page, except in pages that are known to be readable.
+  /// As the function above, but tests no page that is known to be readable.
   std::optional<std::uintptr_t> unreadable(const void* at, std::size_t bytes);
 
  private:
@@ -42,13 +39,10 @@ class ReadablePages {
 std::string text_at(const char* text, std::string_view parameter);
 
 namespace detail {
-/// Throws Error if the address is null or no multiple of `alignment`, in bytes. `parameter` names the address
-/// in the message.
+/// Throw Error, which names the parameter, if the address is null or no multiple of `alignment`; unless `count` elements
+/// of `size` bytes can be read; unless `bytes` bytes can be written.
 void check_address(const void* at, std::size_t alignment, std::string_view parameter);
-/// Throws Error unless `count` elements of `size` bytes from `at` on can be read. `parameter` names the array
-/// in the message.
 void check_readable(ReadablePages&, const void* at, std::size_t count, std::size_t size, std::string_view parameter);
-/// Throws Error unless `bytes` bytes from `at` on can be written. `parameter` names the memory in the message.
 void check_writable(const void* at, std::size_t bytes, std::string_view parameter);
 }  // namespace detail
 

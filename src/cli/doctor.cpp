@@ -22,14 +22,9 @@ struct Arguments {
 /// Returns in words where a header or name exists: in Zellige, in CUTLASS only, or nowhere, with the nearest
 /// known name.
 std::string verdict(const port::Use& u) {
-  switch (u.is) {
-    case port::Whose::ours:
-      return "ours";
-    case port::Whose::cutlass:
-      return fmt::format("CUTLASS's, {}", u.where);
-    default:
-      return u.nearest.empty() ? "missing" : fmt::format("missing; the nearest is {}", u.nearest);
-  }
+  if (u.is == port::Whose::ours) return "ours";
+  if (u.is == port::Whose::cutlass) return fmt::format("CUTLASS's, {}", u.where);
+  return u.nearest.empty() ? "missing" : fmt::format("missing; the nearest is {}", u.nearest);
 }
 nlohmann::ordered_json json(const std::vector<port::Use>& uses) {
   auto all = nlohmann::ordered_json::array();

@@ -79,11 +79,10 @@ class Choosing : Candidates {
       for (int& x : b.places) x = place_[x];
       std::ranges::sort(b.places);
     }
-    for (std::size_t i = 0; i < g_.ops.size(); ++i) {
-      const int op = static_cast<int>(i);
-      goes_on("operators estimated", i, g_.ops.size());
-      Candidate c{set({op}), order_.direct[i], {op}};
-      if (!graph::is_view(g_.ops[i].kind)) {
+    for (int op = 0; op < std::ssize(g_.ops); ++op) {
+      goes_on("operators estimated", op, g_.ops.size());
+      Candidate c{set({op}), order_.direct[op], {op}};
+      if (!graph::is_view(g_.ops[op].kind)) {
         Refusal refusal;
         const auto us = planned_us(g_, op, target_, costs_, refusal);
         if (!us && (free(op) || !refusal.rejected)) raise(refusal);
@@ -147,10 +146,8 @@ class Choosing : Candidates {
       }
     };
     std::vector<Candidate> first;
-    for (std::size_t i = 0; i < g_.ops.size(); ++i) {
-      const std::vector<int> op{static_cast<int>(i)};
-      if (Set s = set(op); !free(op[0]) && is_new(op, s)) first.push_back({std::move(s), Set(), op});
-    }
+    for (int op = 0; op < std::ssize(g_.ops); ++op)
+      if (Set s = set({op}); !free(op) && is_new({op}, s)) first.push_back({std::move(s), Set(), {op}});
     look_at(std::move(first));
     max_plans_ = plans_each * (choice_.work.kinds + 4);
     for (std::size_t round = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++round) {

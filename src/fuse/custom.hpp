@@ -17,11 +17,8 @@ namespace zellige::fuse {
 enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 
 /// Returns the fused graph, with custom operators kept, decomposed, or whichever is cheaper. Throws Error if
-/// the last argument is Custom::decomposed and no custom operator can be decomposed.
+/// Custom::decomposed is asked for and no custom operator can be decomposed. The other arguments are those of fuse.hpp.
 Optimized optimize(const KernelGraph&, const target::Target&, Custom);
-/// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which new costs
-/// are added. `Watch` is a callback that receives the progress and may end the search. With Reasons::told, notes say
-/// why operators were not fused.
 Optimized optimize(const KernelGraph&, const target::Target&, Custom, CostCache& known, const Watch& = {},
                    Reasons = Reasons::told);
 

@@ -42,11 +42,9 @@ struct Optimized {
 };
 
 /// Returns the fused graph. `graph` must be validated. Throws Error if not even the unfused graph can be
-/// planned, and Rejected if the verifier rejects its plan.
+/// planned, and Rejected if the verifier rejects its plan. `known`: costs for this target, to which new ones are added.
+/// `Watch` receives the progress and may end the search. With Reasons::told, notes say why operators were not fused.
 Optimized optimize(const KernelGraph&, const target::Target&);
-/// Returns the fused graph, like the overload above. `known` is a cache of costs for this target, to which new
-/// costs are added. `Watch` is a callback that receives the progress and may end the search. With
-/// Reasons::told, notes say why operators were not fused.
 Optimized optimize(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
                    Reasons = Reasons::told);
 

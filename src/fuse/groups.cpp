@@ -109,18 +109,16 @@ Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
   };
   const std::vector<int> producer = producers(g);
   std::map<int, std::vector<int>> readers;  // by the tensor that they read, directly or through views
-  for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    const int x = static_cast<int>(i);
+  for (int x = 0; x < std::ssize(g.ops); ++x) {
     if (!fusable(g, x)) continue;
-    for (int t : g.ops[i].inputs)
+    for (int t : g.ops[x].inputs)
       if (std::vector<int>& of = readers[shown[t]]; of.empty() || of.back() != x) of.push_back(x);
   }
   const Excerpts excerpts(g);
   std::map<int, std::set<std::string>> met;  // by tensor with many readers: the kinds of its readers so far
-  for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    const int x = static_cast<int>(i);
+  for (int x = 0; x < std::ssize(g.ops); ++x) {
     if (!fusable(g, x)) continue;
-    for (int t : g.ops[i].inputs) {
+    for (int t : g.ops[x].inputs) {
       if (producer[t] < 0 || !fusable(g, producer[t])) continue;
       if (readers[shown[t]].size() <= few_readers || met[t].insert(key(excerpts.of({x}))).second)
         connect(producer[t], x);
@@ -152,16 +150,15 @@ Twins::Twins(const KernelGraph& g, const Order& order) : kind_(g.ops.size(), -1)
   const Excerpts excerpts(g);
   std::map<std::tuple<std::string, std::vector<int>, Set>, int>
       kinds;  // by excerpt's key, operands with several readers, and operators that it reads
-  for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    const KernelOp& op = g.ops[i];
-    const int x = static_cast<int>(i);
+  for (int x = 0; x < std::ssize(g.ops); ++x) {
+    const KernelOp& op = g.ops[x];
     if (!fusable(g, x) || std::ranges::any_of(op.outputs, is_read)) continue;
     std::vector<int> common;
     for (int t : op.inputs) common.push_back(readers[t] > 1 ? t : -1);
-    const auto at = kinds.try_emplace({key(excerpts.of({x})), common, order.direct[i]}, std::ssize(each_));
-    kind_[i] = at.first->second;
+    const auto at = kinds.try_emplace({key(excerpts.of({x})), common, order.direct[x]}, std::ssize(each_));
+    kind_[x] = at.first->second;
     if (at.second) each_.emplace_back();
-    each_[kind_[i]].push_back(x);
+    each_[kind_[x]].push_back(x);
   }
 }
 
