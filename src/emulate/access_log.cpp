@@ -26,8 +26,8 @@ bool is_global(Stream s) {
   return s == Stream::global_load || s == Stream::global_store || s == Stream::cp_async_source;
 }
 
-}  // namespace
-
+// Adds the wavefronts (actual and ideal) of a warp's access to shared memory. `width`: bytes per lane; `lanes`: mask of
+// the active lanes; `offsets`: byte offset per lane.
 void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets,
                   Counters& counters) {
   std::uint32_t at[32];
@@ -42,6 +42,7 @@ void count_shared(Stream stream, unsigned width, std::uint32_t lanes, const std:
   counters[Counter(unsigned(c) + 1)] += std::min(passes, ideal_wavefronts(active, 32, int(width)));
 }
 
+// Adds the 32-byte sectors (actual and ideal) of a warp's access to global memory. `addresses`, `bytes`: per lane.
 void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
                   Counters& counters) {
   std::uint64_t sector[32];
@@ -63,6 +64,8 @@ void count_global(Stream stream, std::uint32_t lanes, const std::uint64_t* addre
   counters[c] += sectors;
   counters[Counter(unsigned(c) + 1)] += (distinct + 31) / 32;
 }
+
+}  // namespace
 
 AccessLog::Place& AccessLog::insert(std::size_t slot, std::uintptr_t site, Stream stream, unsigned width) {
   if (touched_.size() * 2 >= table_.size()) {

@@ -84,12 +84,4 @@ class AccessLog {
   std::vector<std::uint32_t> free_;  // indices of unused entries of groups_
 };
 
-/// Adds the wavefronts (actual and ideal) of a warp's access to shared memory to the counters. `width`: bytes
-/// per lane. `lanes`: mask of the active lanes. `offsets`: byte offset per lane.
-void count_shared(AccessLog::Stream, unsigned width, std::uint32_t lanes, const std::uint64_t* offsets, Counters&);
-/// Adds the 32-byte sectors (actual and ideal) of a warp's access to global memory to the counters. `lanes`:
-/// mask of the active lanes. `addresses`, `bytes`: address and size per lane.
-void count_global(AccessLog::Stream, std::uint32_t lanes, const std::uint64_t* addresses, const std::uint8_t* bytes,
-                  Counters&);
-
 }  // namespace zellige::emulate

@@ -29,24 +29,10 @@ struct Acquisition {
   std::vector<Arrival> before;
 };
 
-/// Records the increments of the atomic counters in one buffer, by byte offset. Safe to use from several threads.
-class Arrivals {
- public:
-  /// Increments the counter at byte offset `at` of the buffer, by a call of `count`. Records `mine`, the
-  /// description of this increment, under the same lock. Returns the earlier increments of the counter.
-  template <class Count>
-  std::vector<Arrival> arrive(std::size_t at, const Arrival& mine, Count count) {
-    std::lock_guard lock(mutex_);
-    count();
-    std::vector<Arrival>& all = at_[at];
-    std::vector<Arrival> before = all;
-    all.push_back(mine);
-    return before;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::size_t, std::vector<Arrival>> at_;
+/// The increments of the atomic counters in one buffer, by byte offset; the mutex orders them.
+struct Arrivals {
+  std::mutex mutex;
+  std::map<std::size_t, std::vector<Arrival>> at;
 };
 
 /// Returns true if increments of an atomic counter order an earlier access before the current access of the

@@ -162,14 +162,13 @@ void Block::finish(Fiber& f) {
     check_together(f, *w.left_first);
   --live_;
   --cluster.live;
-  cluster.left(f);
   if (w.synced_lanes && (w.synced_lanes | w.returned | ~w.sync_mask) == ~0u) {
     const std::uint32_t waiting = w.synced_lanes;
     complete_sync_warp(w);
     make_ready(w, waiting);
   }
   if (!live_) leave();
-  cluster.joined();
+  cluster.left(f);
   Fiber* other = next();
   switch_context(f.context, other ? other->context : cluster.scheduler);
   __builtin_unreachable();

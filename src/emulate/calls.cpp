@@ -290,13 +290,15 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
     const unsigned other = b.first_warp + i;
     mine.times.push_back(a.observed(other));
   }
+  Arrivals& arrivals = state.races->arrivals;
+  const std::lock_guard lock(arrivals.mutex);
   std::uint32_t before = 0;
-  std::vector<Arrival> others = state.races->arrivals.arrive(at, mine, [&] {
-    std::memcpy(&before, p.p, 4);
-    const std::uint32_t after = before >= last ? 0 : before + 1;
-    std::memcpy(p.p, &after, 4);
-  });
-  b.acquired.push_back({mine.epoch, std::uint16_t(b.first_thread + f.index), std::move(others)});
+  std::memcpy(&before, p.p, 4);
+  const std::uint32_t after = before >= last ? 0 : before + 1;
+  std::memcpy(p.p, &after, 4);
+  std::vector<Arrival>& all = arrivals.at[at];
+  b.acquired.push_back({mine.epoch, std::uint16_t(b.first_thread + f.index), all});
+  all.push_back(std::move(mine));
   return before;
 }
 

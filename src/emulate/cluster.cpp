@@ -165,10 +165,6 @@ void Cluster::complete() {
   for (auto& b : blocks_) b->wake(Fiber::State::at_cluster);
 }
 
-void Cluster::left(const Fiber& f) {
-  if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
-}
-
 // An asynchronous copy passes these pairs on because it completes after the thread's own waits, for example for an
 // empty stage. Other components of the clock are not passed on, because a copy does not order ordinary accesses.
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
@@ -180,8 +176,8 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const C
   return ends;
 }
 
-// Called when a thread returns, because it no longer takes part in the barrier.
-void Cluster::joined() {
+void Cluster::left(const Fiber& f) {
+  if (f.arrived_at_cluster && f.cluster_phase == barrier_phase_) --arrived;
   if (arrived && arrived == live) complete();
 }
 

@@ -57,8 +57,9 @@ class Cluster {
     return std::uint32_t(ops.size() - 1);
   }
   void queue(Landing landing) { landings_.push_back(std::move(landing)); }
-  void left(const Fiber&);  // removes a returned thread's arrival at the cluster's barrier
-  void joined();            // completes the cluster's barrier if, of the remaining threads, all have arrived
+  /// Lets a thread that has returned leave the cluster's barrier: removes its arrival, and completes the barrier if all
+  /// of the remaining threads have arrived.
+  void left(const Fiber&);
   Fiber* fiber_at(std::uintptr_t stack);             // returns the fiber with this address on its stack; null: none
   void report_all(Finding::Kind, std::string head);  // adds a finding with the position of every thread
 
