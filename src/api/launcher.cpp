@@ -33,9 +33,9 @@ std::uint64_t capture_of(void* stream) {
 KeptContext::KeptContext() { run::check(run::driver().context_get(&before_), "the current context"); }
 KeptContext::~KeptContext() { run::driver().context_set(before_); }
 
-CurrentDevice::CurrentDevice(int device) {
+void KeptContext::use(int device) const {
   int now = -1;
-  if (kept_.before()) run::check(run::driver().context_device(&now), "the current context's GPU");
+  if (before_) run::check(run::driver().context_device(&now), "the current context's GPU");
   if (now != device) run::use_device(device);
 }
 

@@ -25,19 +25,11 @@ class KeptContext {
   KeptContext(const KeptContext&) = delete;
   KeptContext& operator=(const KeptContext&) = delete;
   void* before() const { return before_; }  // the context that was current; null: none
+  /// Makes a device's primary context current. The CUDA runtime, and so every framework, uses the primary context.
+  void use(int device) const;
 
  private:
   void* before_ = nullptr;
-};
-
-/// Makes a device's primary context current during its lifetime. The CUDA runtime, and so every framework,
-/// uses the primary context.
-class CurrentDevice {
- public:
-  explicit CurrentDevice(int device);
-
- private:
-  KeptContext kept_;
 };
 
 /// Returns the GPU of the thread's current context, or the one that $ZELLIGE_DEVICE names if there is no context.

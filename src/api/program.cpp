@@ -122,7 +122,8 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
     in.reserve(inputs.size()), out.reserve(outputs.size());
     for (const zellige_tensor& t : inputs) in.push_back(address(t));
     for (const zellige_tensor& t : outputs) out.push_back(address(t));
-    const CurrentDevice current(where.device);
+    const KeptContext kept;
+    kept.use(where.device);
     return launcher().launch(in.data(), out.data(), nullptr, stream);
   }
   check_host_memory(m, signature_, inputs, outputs);

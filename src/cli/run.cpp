@@ -123,27 +123,17 @@ run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd&
   return r;
 }
 
-// Assigns each graph a folder inside that of --dump. A second graph of the same name is rejected, because it
-// would overwrite the first.
-class DumpFolders {
- public:
-  explicit DumpFolders(std::string root) : root_(std::move(root)) {
-    if (!root_.empty()) run::create_folders(root_);
-  }
-  void choose(Job& job) {
-    if (root_.empty() || !job.loaded.error.empty()) return;
-    const std::string name = run::file_name(job.loaded.name);
-    const auto [at, first] = owners_.emplace(run::folded(name), fmt::format("{}[{}]", job.file, job.index));
-    job.dump = (std::filesystem::path(root_) / name).string();
-    if (!first)
-      job.loaded.error = fmt::format("graph {}: --dump would write it to {}, where {} is written; run them separately",
-                                     job.loaded.name, job.dump, at->second);
-  }
-
- private:
-  std::string root_;
-  std::map<std::string, std::string> owners_;
-};
+// Assigns a graph a folder inside `root`, that of --dump. `owners`: the graph that is written to each folder. A second
+// graph of the same name is rejected, because it would overwrite the first.
+void choose_folder(Job& job, const std::string& root, std::map<std::string, std::string>& owners) {
+  if (root.empty() || !job.loaded.error.empty()) return;
+  const std::string name = run::file_name(job.loaded.name);
+  const auto [at, first] = owners.emplace(run::folded(name), fmt::format("{}[{}]", job.file, job.index));
+  job.dump = (std::filesystem::path(root) / name).string();
+  if (!first)
+    job.loaded.error = fmt::format("graph {}: --dump would write it to {}, where {} is written; run them separately",
+                                   job.loaded.name, job.dump, at->second);
+}
 
 /// Runs all selected graphs, each in a process of its own. Prints a line per graph and a table, and returns
 /// the exit status.
@@ -158,7 +148,8 @@ int run(const Arguments& a) {
   run::Report report(outputs, a.json);
   const run::Cache cache = a.no_cache ? run::Cache::temporary() : run::Cache::standard();
   if (a.no_cache) setenv("CUDA_CACHE_DISABLE", "1", 1);  // NVRTC has a cache of its own if there is a driver
-  DumpFolders folders(a.dump);
+  if (!a.dump.empty()) run::create_folders(a.dump);
+  std::map<std::string, std::string> folders;
 
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const int max_jobs = a.jobs > 0 ? a.jobs : cores;
@@ -174,7 +165,7 @@ int run(const Arguments& a) {
   auto next = [&](int i) -> run::Work {
     std::optional<Job> job = jobs.next();
     if (!job) return {};
-    folders.choose(*job);
+    choose_folder(*job, a.dump, folders);
     ++started;
     const Job& kept = running[i] = std::move(*job);
     const auto slot = static_cast<int>(std::find(slots.begin(), slots.end(), -1) - slots.begin());
