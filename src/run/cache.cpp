@@ -5,7 +5,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 
@@ -18,26 +17,16 @@
 namespace zellige::run {
 namespace {
 
-struct Hash {
-  std::uint64_t low = 0, high = 0;
-  bool operator==(const Hash&) const = default;
-};
-
 // The last bytes of a cache entry's file, by which a reader recognises a valid entry.
 struct Trailer {
   std::array<char, 8> magic{'z', 'e', 'l', 'l', 'i', 'g', 'e', '2'};
-  Hash key;
+  Hash key{};
   std::uint64_t length = 0;
-  Hash content;
+  Hash content{};
   bool operator==(const Trailer&) const = default;
 };
 
-Hash hash(std::string_view text) {
-  const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
-  return {h.low64, h.high64};
-}
-
-std::string digits(const Hash& h) { return fmt::format("{:016x}{:016x}", h.high, h.low); }
+std::string digits(const Hash& h) { return fmt::format("{:016x}{:016x}", h[1], h[0]); }
 
 // Returns the trailer (key, length and hash) of a cache entry with this key, suffix and content.
 Trailer seal(const Key& key, std::string_view suffix, std::string_view content) {
@@ -54,6 +43,11 @@ std::string why_not(const Trailer& found, const Trailer& expected) {
 }
 
 }  // namespace
+
+Hash hash(std::string_view text) {
+  const XXH128_hash_t h = XXH3_128bits(text.data(), text.size());
+  return {h.low64, h.high64};
+}
 
 Key& Key::add(std::string_view text) {
   fields_ += std::to_string(text.size()) + ":";

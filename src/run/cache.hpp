@@ -13,6 +13,8 @@
 // Code from the cache runs with this user's rights. Its folder is therefore created for this user alone (mode
 // 0700, files 0600), and a folder that others may write is rejected (run/private_files.hpp).
 #pragma once
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -21,6 +23,10 @@
 #include <vector>
 
 namespace zellige::run {
+
+using Hash = std::array<std::uint64_t, 2>;
+/// Returns the 128-bit hash of a string, the lower half first.
+Hash hash(std::string_view);
 
 /// A 128-bit hash of a sequence of strings. The sequences ("ab", "c") and ("a", "bc") have different keys.
 class Key {

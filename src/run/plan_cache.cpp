@@ -1,11 +1,7 @@
-#define XXH_INLINE_ALL
 #include "run/plan_cache.hpp"
-
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 #include <iterator>
 #include <mutex>
 
@@ -25,15 +21,10 @@ PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
   }
 }
 
-PlanCache::Record PlanCache::record(const std::string& structure, double us) {
-  const XXH128_hash_t h = XXH3_128bits(structure.data(), structure.size());
-  return {h.low64, h.high64, us};
-}
-
 std::optional<double> PlanCache::find(const std::string& structure) const {
-  const Record asked = record(structure);
-  const auto at = std::ranges::lower_bound(before_, asked, std::less{});
-  return at == before_.end() || asked < *at ? std::nullopt : std::optional(at->us);
+  const Hash asked = hash(structure);
+  const auto at = std::ranges::lower_bound(before_, asked, {}, &Record::kernel);
+  return at == before_.end() || asked < at->kernel ? std::nullopt : std::optional(at->us);
 }
 
 std::vector<PlanCache::Record> PlanCache::read() const {
@@ -47,13 +38,13 @@ std::vector<PlanCache::Record> PlanCache::read() const {
 void PlanCache::keep() const {
   if (!cache_ || costs_.added().empty()) return;
   std::vector<Record> added, all;
-  for (const auto& [structure, us] : costs_.added()) added.push_back(record(structure, us));
-  std::ranges::sort(added, std::less{});
+  for (const auto& [structure, us] : costs_.added()) added.push_back({hash(structure), us});
+  std::ranges::sort(added, {}, &Record::kernel);
   static std::mutex writing;  // serializes threads that plan several graphs
   const std::lock_guard lock(writing);
   try {
     const std::vector<Record> before = read();
-    std::ranges::set_union(added, before, std::back_inserter(all), std::less{});
+    std::ranges::set_union(added, before, std::back_inserter(all), {}, &Record::kernel, &Record::kernel);
     if (all.size() > max_costs) all = std::move(added);
     cache_->store(key_, "prices", {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Record)});
   } catch (const Error&) {

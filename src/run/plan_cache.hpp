@@ -39,12 +39,9 @@ class PlanCache {
  private:
   /// A cached expected time of a kernel.
   struct Record {
-    // hash of the kernel's structure (the canonical form of its operators and shapes)
-    std::uint64_t low = 0, high = 0;
+    Hash kernel;    // of its structure (the canonical form of its operators and shapes)
     double us = 0;  // expected time in microseconds
-    bool operator<(const Record& r) const { return std::pair(high, low) < std::pair(r.high, r.low); }
   };
-  static Record record(const std::string& structure, double us = 0);
   /// Returns the expected times that the cache has on disk now.
   std::vector<Record> read() const;
   /// Returns the expected time of a kernel, as read from the cache; nullopt if the cache had none.
