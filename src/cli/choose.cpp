@@ -17,12 +17,6 @@ std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s
   fail("{}: --index {} is out of range; the file holds {}, counted from 0", graph::shown(file), index, graphs(count));
 }
 
-/// Skips `index` graphs. Throws Error if the file has fewer graphs.
-void pass_over(graph::Candidates& from, const std::string& file, int index) {
-  for (int i = 0; i < index; ++i)
-    if (!from.skip()) out_of_range(file, index, i);
-}
-
 /// Returns the number of graphs of a file in words, such as "3 graphs", or "more than 1000 graphs" if
 /// counting them would take long. `rest`: the file, of which some graphs may have been read already.
 std::string how_many(graph::Candidates& rest) {
@@ -35,7 +29,8 @@ std::string how_many(graph::Candidates& rest) {
 
 graph::Loaded choose(graph::Candidates& from, const std::string& file, int index, std::string_view all) {
   const int at = std::max(index, 0);
-  pass_over(from, file, at);
+  for (int i = 0; i < at; ++i)
+    if (!from.skip()) out_of_range(file, index, i);
   std::optional<graph::Loaded> one = from.next();
   if (!one) out_of_range(file, index, at);
   if (index < 0) {

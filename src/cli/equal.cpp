@@ -46,10 +46,6 @@ void keep(const Arguments& a, const search::Equality& e, run::Outputs& outputs) 
     outputs.rewrite(a.counterexample, search::to_json(*e.counterexample));
 }
 
-int status(search::Answer answer) {
-  return answer == Answer::equal ? success : answer == Answer::different ? wrong : undecided;
-}
-
 /// Compares every graph of the second file with the graph `program`. Prints a line per graph, including
 /// graphs that are invalid or cannot be compared. Returns the exit status.
 int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
@@ -93,7 +89,7 @@ int equal(const Arguments& a) {
   print(a, e, program.name, other.name);
   keep(a, e, outputs);
   outputs.commit();
-  return status(e.answer);
+  return e.answer == Answer::equal ? success : e.answer == Answer::different ? wrong : undecided;
 }
 
 }  // namespace

@@ -38,11 +38,6 @@ int answer(std::istream& in, const std::string& name) {
   return all ? success : refused;
 }
 
-int list() {
-  say(stdout, "{}", view::list_of_operations());
-  return success;
-}
-
 view::PictureOptions picture_options(const Arguments& a) {
   view::PictureOptions o;
   o.colouring = a.colour == "thread"  ? view::Colouring::thread
@@ -58,7 +53,10 @@ int layout(const Arguments& a) {
   if (asked != 1) fail("layout: one of EXPR, --jsonl FILE and --list is needed (zellige layout --help)");
   if (a.expression.empty() && (a.table || !a.svg.empty() || !a.html.empty()))
     fail("layout: --table, --svg and --html draw an EXPR, and none is given");
-  if (a.list) return list();
+  if (a.list) {
+    say(stdout, "{}", view::list_of_operations());
+    return success;
+  }
   if (a.records == "-") return answer(std::cin, "stdin");
   if (!a.records.empty()) {
     std::error_code none;

@@ -16,12 +16,7 @@ using Kind = Finding::Kind;
 using Stream = AccessLog::Stream;
 using What = Clash::What;
 
-const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
-
-// A rejected read returns these NaNs; a rejected write goes to `sink`, which no one reads.
-alignas(16) constexpr unsigned char poison[16] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                                  255, 255, 255, 255, 255, 255, 255, 255};
-alignas(16) thread_local unsigned char sink[16];
+alignas(16) thread_local unsigned char sink[16];  // a rejected write goes here, and no one reads it
 
 // Returns an access in words: "thread 37 (warp 1) of block (3,0,0) reads bytes 64..80".
 std::string deed(const Block& b, unsigned thread, const Place& p, unsigned bytes, const char* verb) {
@@ -125,7 +120,7 @@ inline bool access(Fiber& f, Place p, unsigned bytes, Site site) {
 }
 
 const void* read(Thread& t, Place p, unsigned bytes) {
-  return access<false>(fiber(t), p, bytes, ZELLIGE_SITE()) ? p.p : poison;
+  return access<false>(fiber(t), p, bytes, ZELLIGE_SITE()) ? p.p : rejected;
 }
 void* write(Thread& t, Place p, unsigned bytes) {
   return access<true>(fiber(t), p, bytes, ZELLIGE_SITE()) ? p.p : sink;
@@ -146,7 +141,7 @@ bool access_for(Fiber& f, unsigned lane, Place p, unsigned bytes) {
 
 // Returns the address to read from: `p`, or that of a NaN if the read is invalid; see access_for.
 const void* read_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
-  return access_for<false>(fiber(t), lane, p, bytes) ? p.p : poison;
+  return access_for<false>(fiber(t), lane, p, bytes) ? p.p : rejected;
 }
 void* write_as(Thread& t, unsigned lane, Place p, unsigned bytes) {
   return access_for<true>(fiber(t), lane, p, bytes) ? p.p : sink;
@@ -228,7 +223,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
              spell(src.region->space), spell(dst.region->space));
     return;
   }
-  const unsigned char* from = poison;
+  const unsigned char* from = rejected;
   if (valid && admit(f, f.index, src, valid, false, site, bytes)) {
     check_global<false>(f, src, valid, "reads", site);
     from = src.p;

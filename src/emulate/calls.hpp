@@ -24,6 +24,11 @@ struct Call {
   Site site;
 };
 
+inline const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
+/// What a rejected read returns: NaNs.
+alignas(16) inline constexpr unsigned char rejected[16] = {255, 255, 255, 255, 255, 255, 255, 255,
+                                                           255, 255, 255, 255, 255, 255, 255, 255};
+
 /// Checks and records that thread `f` reads or writes the `bytes` bytes at `p`, in global memory: uninitialised bytes,
 /// races, and accesses before griddep_wait. `verb`: what the thread does ("reads"), for the message.
 template <bool writes>

@@ -12,8 +12,6 @@ namespace {
 using Kind = Finding::Kind;
 using OpKind = AsyncOp::Kind;
 
-const char* spell(Space s) { return s == Space::shared ? "shared" : "global"; }
-
 // Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
 // of `alignment`; otherwise reports a finding (an error in the kernel) and returns false. `verb`: what the
 // thread does with the bytes, for the message.

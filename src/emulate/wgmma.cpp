@@ -2,7 +2,7 @@
 // stores the results aside: until wgmma_wait, the accumulator registers hold poison, a NaN whose use is reported.
 #include <cstring>
 
-#include "emulate/cluster.hpp"
+#include "emulate/calls.hpp"
 #include "emulate/rows.hpp"
 #include "zellige/atom/gmma_operand.hpp"
 
@@ -119,13 +119,11 @@ struct OperandReader {
   // Checks a wgmma's read of 16 bytes at offset `at` of shared memory, and returns a pointer to them. Returns
   // a pointer to NaNs if the read is out of bounds, which is reported.
   const unsigned char* chunk(std::uint32_t at, unsigned swizzle) {
-    static const unsigned char nothing[16] = {255, 255, 255, 255, 255, 255, 255, 255,
-                                              255, 255, 255, 255, 255, 255, 255, 255};
     if (at + 16 > b.shared_bytes) {
       b.report(f, Kind::out_of_bounds, nullptr, site,
                "of wgmma's operand {}: {} reads bytes {}..{} of shared memory at \1, the launch gives a block {}",
                which, b.who(f.index), at, at + 16, b.shared_bytes);
-      return nothing;
+      return rejected;
     }
     if (tensor && !b.region(tensor, at)) {
       const Region& r = *b.first_region(tensor);
@@ -133,7 +131,7 @@ struct OperandReader {
       b.report(f, Kind::out_of_bounds, r.name, site,
                "on shared tensor {}: {} multiplies by wgmma bytes {}..{} at \1; the tensor has {}", r.name,
                b.who(f.index), from, from + 16, r.bytes);
-      return nothing;
+      return rejected;
     }
     Clash c = b.shadow.proxy_read(at, 16, a);
     if (!c && tensor && b.shadow.region_at(at) != tensor) c = b.shadow.written_as(at);

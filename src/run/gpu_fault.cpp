@@ -27,29 +27,23 @@ constexpr std::array ends = {
 };
 
 // The kernel launches since the last synchronization.
-struct Launches {
+struct {
   std::mutex mutex;
   std::string program, kernel;  // of the last launch
   long since_wait = 0;
-};
-Launches& launches() {
-  static Launches all;
-  return all;
-}
+} launches;
 
 }  // namespace
 
 void record_launch(std::string_view program, std::string_view kernel) {
-  Launches& l = launches();
-  const std::lock_guard lock(l.mutex);
-  l.program = program, l.kernel = kernel;
-  ++l.since_wait;
+  const std::lock_guard lock(launches.mutex);
+  launches.program = program, launches.kernel = kernel;
+  ++launches.since_wait;
 }
 
 void record_wait() {
-  Launches& l = launches();
-  const std::lock_guard lock(l.mutex);
-  l.since_wait = 0;
+  const std::lock_guard lock(launches.mutex);
+  launches.since_wait = 0;
 }
 
 bool breaks_context(int status) {
@@ -59,17 +53,16 @@ bool breaks_context(int status) {
 std::string context_is_gone(int status, std::string_view name) {
   const auto end = std::ranges::find(ends, status, &End::status);
   const std::string_view words = end == ends.end() ? "an error" : end->words;
-  Launches& l = launches();
-  const std::lock_guard lock(l.mutex);
-  if (l.since_wait == 0)
+  const std::lock_guard lock(launches.mutex);
+  if (launches.since_wait == 0)
     return fmt::format(
         "GPU: a kernel of this process that Zellige did not launch ended in {} ({}), and the process's GPU context is "
         "gone with it; restart the process",
         words, name);
-  std::string who = fmt::format("program {}, kernel {}", l.program, l.kernel), how;
-  if (l.since_wait == 2) who += " or the one launched before it";
-  if (l.since_wait > 2) who += fmt::format(" or one of the {} launched before it", l.since_wait - 1);
-  if (l.since_wait > 1) how = " (with CUDA_LAUNCH_BLOCKING=1 the message names the kernel)";
+  std::string who = fmt::format("program {}, kernel {}", launches.program, launches.kernel), how;
+  if (launches.since_wait == 2) who += " or the one launched before it";
+  if (launches.since_wait > 2) who += fmt::format(" or one of the {} launched before it", launches.since_wait - 1);
+  if (launches.since_wait > 1) how = " (with CUDA_LAUNCH_BLOCKING=1 the message names the kernel)";
   return fmt::format(
       "{}: ended in {} on the GPU ({}), and this process's GPU context is gone with it; restart the process{}, and "
       "please report this with the graph and its kernels, which `zellige run GRAPH --dump FOLDER` writes (in Python, "
