@@ -8,20 +8,6 @@
 namespace zellige::plan {
 namespace {
 
-const TileProgram& program_of(const TileProgram& p) { return p; }
-const TileProgram& program_of(const Kernel& k) { return k.program; }
-
-template <class K>
-std::vector<Launch> launches_of(const std::vector<K>& kernels) {
-  std::vector<Launch> result;
-  for (std::size_t k = 0; k < kernels.size(); ++k)
-    if (k > 0 && program_of(kernels[k]).same_launch)
-      ++result.back().last;
-    else
-      result.push_back({k, k + 1});
-  return result;
-}
-
 /// Returns whether two loads or stores access boxes of the same tensor that have no element in common. Returns false
 /// if they access different tensors, or if one of them is a gather or scatter by index.
 bool are_disjoint(const Node& a, const Node& b) {
@@ -63,8 +49,15 @@ void verify_one(const Kernel& k, const Kernel& first) {
 
 }  // namespace
 
-std::vector<Launch> launches(const std::vector<Kernel>& kernels) { return launches_of(kernels); }
-std::vector<Launch> launches(const std::vector<TileProgram>& kernels) { return launches_of(kernels); }
+std::vector<Launch> launches(const std::vector<Kernel>& kernels) {
+  std::vector<Launch> result;
+  for (std::size_t k = 0; k < kernels.size(); ++k)
+    if (k > 0 && kernels[k].program.same_launch)
+      ++result.back().last;
+    else
+      result.push_back({k, k + 1});
+  return result;
+}
 
 void launch_together(std::vector<TileProgram>& programs) {
   std::int64_t threads = 1;

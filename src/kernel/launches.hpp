@@ -26,8 +26,6 @@ struct Launch {
 /// Returns the launches of a list of planned programs, in order. A program with TileProgram::same_launch belongs to
 /// the same launch as the program before it in the list.
 std::vector<Launch> launches(const std::vector<Kernel>&);
-/// The same for programs that are not yet planned.
-std::vector<Launch> launches(const std::vector<TileProgram>&);
 
 /// Assigns all programs to one launch, or to several launches of at most 128 (max_programs) programs. Sets each
 /// program's number of threads per block to the maximum over all programs.
