@@ -113,15 +113,12 @@ class ByParts {
   /// index `begin` of the concatenated dimension.
   TileProgram part(std::size_t i, std::int64_t begin) const {
     TileProgram p = kernel_;
-    p.nodes.clear();
     if (i > 0) p.name += fmt::format("_{}", i);
     const std::int64_t extent = this->extent(i), tile = even_tile(extent, split_->tile), tiles = ceil_div(extent, tile);
     if (split_->axis >= 0) (split_->axis == 0 ? p.grid.x : split_->axis == 1 ? p.grid.y : p.grid.z) = tiles;
     const bool named = begin <= max_int32;  // it fits an int
     if (named) p.part_begin = begin;
-    std::vector<int> at;  // by the kernel's node
-    for (Node n : kernel_.nodes) {
-      for (int& in : n.in) in = at[in];
+    p.rebuild([&](std::size_t, Node n) {
       if (n.shape[dim_] > 1) n.shape[dim_] = tile;
       const bool along = !n.view.empty() && is_along(n.view.cuts[dim_]);
       if (along) {
@@ -130,8 +127,8 @@ class ByParts {
       }
       const Concatenation* c = read(n);
       if (!c && along) n.view.cuts[dim_].offset += begin, n.view.cuts[dim_].of_part = named;
-      at.push_back(c ? operand(p, *c, i, std::move(n)) : p.add(std::move(n)));
-    }
+      return c ? operand(p, *c, i, std::move(n)) : p.add(std::move(n));
+    });
     return p;
   }
 
@@ -188,13 +185,10 @@ bool is_elementwise(const Program& program, const TileProgram& kernel, int tenso
 
 TileProgram with_producer(const TileProgram& reader, const TileProgram& producer, int tensor) {
   TileProgram p = reader;
-  p.nodes.clear();
-  std::vector<int> at;
-  for (Node n : reader.nodes) {
-    for (int& in : n.in) in = at[in];
+  p.rebuild([&](std::size_t, Node n) {
     const bool is_made = n.kind == NodeKind::load && n.tensor == tensor;
-    at.push_back(is_made ? made(p, producer, n) : p.add(std::move(n)));
-  }
+    return is_made ? made(p, producer, n) : p.add(std::move(n));
+  });
   return p;
 }
 

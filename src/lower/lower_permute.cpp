@@ -105,15 +105,7 @@ int lower_permute(Program& whole, TileProgram& p, int value, const std::vector<i
 
 void drop_unread(TileProgram& p) {
   const std::vector<bool> needed = p.needed();
-  std::vector<int> now(p.nodes.size(), -1);
-  std::vector<Node> left;
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    if (!needed[i]) continue;
-    now[i] = static_cast<int>(left.size());
-    left.push_back(std::move(p.nodes[i]));
-    for (int& in : left.back().in) in = now[in];
-  }
-  p.nodes = std::move(left);
+  p.rebuild([&](std::size_t i, Node n) { return needed[i] ? p.add(std::move(n)) : -1; });
 }
 
 }  // namespace zellige::plan

@@ -8,6 +8,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -104,6 +105,17 @@ struct TileProgram {
   int add(Node node) {
     nodes.push_back(std::move(node));
     return static_cast<int>(nodes.size()) - 1;
+  }
+  /// Replaces all nodes, in order: add(i, node) gets node i with its operands as they are numbered now, adds what stands
+  /// for it, and returns the number of that.
+  template <class Add>
+  void rebuild(const Add& add) {
+    std::vector<Node> old = std::exchange(nodes, {});
+    std::vector<int> now;
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      for (int& in : old[i].in) in = now[in];
+      now.push_back(add(i, std::move(old[i])));
+    }
   }
   /// Returns the nodes that have `node` as an operand, in order.
   std::vector<int> consumers(int node) const;

@@ -1,21 +1,16 @@
 #include "tile/rules.hpp"
 
-#include <utility>
-
 namespace zellige::plan {
 namespace {
 
 /// A rule of one node, applied to all nodes of a program.
 template <OfNode rule>
 bool each(TileProgram& p, const target::Target&) {
-  std::vector<Node> old = std::exchange(p.nodes, {});
-  std::vector<int> now;  // by old node: its new index, or its replacement
   bool changed = false;
-  for (Node& n : old) {
-    for (int& in : n.in) in = now[in];
+  p.rebuild([&](std::size_t, Node n) {
     changed = rule(p, n) || changed;
-    now.push_back(p.add(std::move(n)));
-  }
+    return p.add(std::move(n));
+  });
   return changed;
 }
 

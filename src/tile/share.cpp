@@ -172,19 +172,11 @@ class Sharing {
 bool share(TileProgram& p, const target::Target&) {
   const std::vector<bool> stored = Sharing(p).run();
   if (std::ranges::count(stored, true) == 0) return false;
-  std::vector<Node> nodes;
-  std::vector<int> now(p.nodes.size());  // by node: its replacement for users
-  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    Node n = std::move(p.nodes[i]);
-    for (int& in : n.in) in = now[in];
-    now[i] = static_cast<int>(nodes.size());
-    Node round{.kind = NodeKind::round, .in = {now[i]}, .shape = n.shape, .dtype = kept_in(n.dtype)};
-    nodes.push_back(std::move(n));
-    if (!stored[i]) continue;
-    now[i] = static_cast<int>(nodes.size());
-    nodes.push_back(std::move(round));
-  }
-  p.nodes = std::move(nodes);
+  p.rebuild([&](std::size_t i, Node n) {
+    Node round{.kind = NodeKind::round, .shape = n.shape, .dtype = kept_in(n.dtype)};
+    round.in = {p.add(std::move(n))};
+    return stored[i] ? p.add(std::move(round)) : round.in[0];
+  });
   return false;  // no rule is tried again
 }
 
