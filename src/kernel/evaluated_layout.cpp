@@ -33,24 +33,14 @@ EvaluatedLayout::EvaluatedLayout(const Context& c)
   }
 }
 
-void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, bool sum) const {
+void EvaluatedLayout::find(int thread, int value, int repeat, Shape& at, std::size_t checked, std::size_t added) const {
   at.resize(rank_);
   std::ranges::fill(at, 0);  // inlined, as assign() is not
-  for (std::size_t a = 0; a < axes_; ++a) {
+  for (std::size_t a = checked; a < axes_; ++a) {
     const std::int64_t item =
         of_thread_[thread * axes_ + a] + of_value_[value * axes_ + a] + of_repeat_[repeat * axes_ + a];
     if (item >= sizes_[a]) return at.clear();
-    if (sum && a == 0) continue;
-    add_coordinates(a, item, at);
-  }
-}
-
-void EvaluatedLayout::find_line(int thread, int value, Shape& at) const {
-  at.assign(rank_, 0);
-  for (std::size_t a = 1; a < axes_; ++a) {
-    const std::int64_t item = of_thread_[thread * axes_ + a] + of_value_[value * axes_ + a];
-    if (item >= sizes_[a]) return at.clear();
-    add_coordinates(a, item, at);
+    if (a >= added) add_coordinates(a, item, at);
   }
 }
 

@@ -23,19 +23,20 @@ class EvaluatedLayout {
     return at;
   }
   /// Sets `at` to the coordinate that at(thread, value, repeat) returns, without allocating memory.
-  void find(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, false); }
+  void find(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, 0, 0); }
   /// In a reduction: sets `at` to the coordinate of the result to which the thread's value number `value` is added.
   /// Clears `at` if the thread has no such value.
-  void find_sum(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, true); }
+  void find_sum(int thread, int value, int repeat, Shape& at) const { find(thread, value, repeat, at, 0, 1); }
   /// In a reduction: sets `at` to the coordinate of the result that has the thread's value number `value` of pass 0
   /// as a summand, even if this summand lies beyond the last one. Clears `at` if there is no such result.
-  void find_line(int thread, int value, Shape& at) const;
+  void find_line(int thread, int value, Shape& at) const { find(thread, value, 0, at, 1, 1); }
   /// In a reduction: returns whether value number `value` is the first summand of a result among the thread's values.
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:
-  /// Does what the public find() does if `sum` is false, and what find_sum() does if it is true.
-  void find(int thread, int value, int repeat, Shape& at, bool sum) const;
+  /// Sets `at` to the sum of the coordinates along the axes from `added` on; clears it if the value has no item along one
+  /// of the axes from `checked` on.
+  void find(int thread, int value, int repeat, Shape& at, std::size_t checked, std::size_t added) const;
   /// Adds the coordinate of work item (numbered element) `item` along the axis `axis` to the coordinate `at`.
   void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
 

@@ -118,21 +118,16 @@ Context lines(const Context& c) {
   std::vector<plan::Mode> values{{1, 1, along}};
   for (const plan::Mode& m : modes(share[1]))
     if (m.basis != along) values.push_back(m);
+  const Value threads = c.row ? bundle(ValueKind::layout, without_columns(modes(share[0][0])),
+                                       without_columns(modes(share[0][1])))  // lanes and warps
+                              : without_columns(modes(share[0]));
   Context rows;
   rows.of = c.row;
   rows.domain = c.domain;
   rows.domain[last] = 1;
-  if (!c.row) {
-    rows.share = bundle(ValueKind::layout, without_columns(modes(share[0])), layout(values), layout({{1, 0, 0}}));
-    rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])));
-    return rows;
-  }
-  rows.share =
-      bundle(ValueKind::layout,
-             bundle(ValueKind::layout, without_columns(modes(share[0][0])), without_columns(modes(share[0][1]))),
-             layout(values), layout({{1, 0, 0}}));
-  rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])),
-                     layout(modes(tile[batch])));
+  rows.share = bundle(ValueKind::layout, threads, layout(values), layout({{1, 0, 0}}));
+  rows.tile = bundle(ValueKind::layout, layout({{1, 1, last}, {1, 1, last}}), layout(modes(tile[down])));
+  if (c.row) rows.tile.add(layout(modes(tile[batch])));
   return rows;
 }
 
