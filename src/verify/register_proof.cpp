@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "kernel/evaluated_layout.hpp"
-
 namespace zellige::plan {
 namespace {
 
@@ -39,12 +37,6 @@ bool counts_once(const Context& c) {
   return once;
 }
 
-/// Returns the coordinate of the element in this register of a thread; an empty one if there is none.
-Shape element(const EvaluatedLayout& e, int thread, int value, int repeat = 0) {
-  const bool there = thread < e.threads() && value < e.values() && repeat < e.repeats();
-  return there ? e.at(thread, value, repeat) : Shape{};
-}
-
 }  // namespace
 
 std::string describe(const Work& t) { return fmt::format("'{} %{}'", name(t.kind), t.node); }
@@ -65,8 +57,7 @@ void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool pa
   const EvaluatedLayout left(from), taken(to);
   for (int repeat = 0; repeat < taken.repeats(); ++repeat)
     for_each(taken, repeat, [&](int thread, int value, const Shape& wanted) {
-      const Shape found = element(left, thread, value, repeat);
-      if (wanted != found) clash(writer, reader, x, thread, value, found, wanted);
+      has(left, writer, reader, x, thread, value, wanted, repeat);
     });
 }
 
@@ -79,9 +70,7 @@ void RegisterProof::in_lines(const Work& writer, const Work& reader, int x) {
     if (at.empty()) return;
     Shape row = at;
     row.back() = 0;
-    const int line = line_of(to, value);
-    const Shape found = element(left, thread, line);
-    if (found != row) clash(writer, reader, x, thread, line, found, row);
+    has(left, writer, reader, x, thread, line_of(to, value), row);
   });
 }
 
@@ -93,14 +82,15 @@ void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
     if (at.empty()) return;
     Shape wanted = at;
     wanted[c.rank() - 3] ^= 1;
-    const int other = other_of_pair(c, value);
-    const Shape found = element(layout, thread, other);
-    if (found != wanted) clash(writer, reader, x, thread, other, found, wanted);
+    has(layout, writer, reader, x, thread, other_of_pair(c, value), wanted);
   });
 }
 
-void RegisterProof::clash(const Work& writer, const Work& reader, int x, int thread, int value, const Shape& found,
-                          const Shape& wanted) const {
+void RegisterProof::has(const EvaluatedLayout& left, const Work& writer, const Work& reader, int x, int thread,
+                        int value, const Shape& wanted, int repeat) const {
+  const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
+  const Shape found = there ? left.at(thread, value, repeat) : Shape{};
+  if (found == wanted) return;
   reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
          found.empty() ? "no element" : to_string(found), x, describe(writer), describe(reader),
          wanted.empty() ? "no element" : to_string(wanted));
@@ -165,8 +155,7 @@ void RegisterProof::chained(const Work& t, const Work& writer) {
   std::vector<int> multiplied(graph::size(a) * columns, 0);
   for_each(taken, [&](int thread, int value, const Shape& wanted) {
     if (!inside(wanted, a)) return;
-    const Shape found = element(left, thread, value);
-    if (wanted != found) clash(writer, t, operand, thread, value, found, wanted);
+    has(left, writer, t, operand, thread, value, wanted);
     const int column = warp_coordinate(consumer, thread / 32).n;
     ++multiplied[linear(wanted, a) * columns + column];
   });
@@ -210,9 +199,7 @@ void RegisterProof::in_every_lane(const Work& t) const {
   for_each(layout, [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
     layout.find_sum(thread, value, 0, summed);
-    const int line = line_of(c, value);
-    const Shape found = element(rows, thread, line);
-    if (summed != found) clash(t, t, t.node, thread, line, found, summed);
+    has(rows, t, t, t.node, thread, line_of(c, value), summed);
   });
 }
 

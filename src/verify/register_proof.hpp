@@ -6,6 +6,7 @@
 #pragma once
 #include <set>
 
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/kernel.hpp"
 
 namespace zellige::plan {
@@ -49,8 +50,10 @@ class RegisterProof {
 
  private:
   const Context& context(const Work& t) const { return plan_.layout_of(t); }
-  [[noreturn]] void clash(const Work& writer, const Work& reader, int x, int thread, int value, const Shape& found,
-                          const Shape& wanted) const;
+  /// Throws Rejected unless register `value` of the thread has the element `wanted` of node x in the layout `left`, in
+  /// which work `writer` leaves it for `reader`; none if `wanted` is empty.
+  void has(const EvaluatedLayout& left, const Work& writer, const Work& reader, int x, int thread, int value,
+           const Shape& wanted, int repeat = 0) const;
   int left_in(const Work& t) const;
   void in_every_lane(const Work& t) const;
   void added_once(const Work& t) const;
