@@ -27,36 +27,33 @@ std::vector<TileProgram> lower_view(Program& program, const graph::KernelOp& op,
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
   const std::string label = program.tensors[to].name;
   settle_strides(program, from, needs_dense(program, op, shape, target), target);
-  const auto seen =
+  auto seen =
       graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape, program.starts(from));
   // Whether the result has prescribed strides. It then needs memory of its own, as outputs of the program do.
   const bool declared = !program.tensors[to].strides.empty();
   const bool own = declared || std::ranges::count(program.outputs, to) > 0;
-  if (seen && !own) {
-    make_view(program, to, from, shape, seen->steps, seen->starts);
-    return {};
+  std::vector<TileProgram> kernels;
+  int base = from;
+  if (!seen) {
+    program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied", label,
+                                        graph::name(op.kind), program.tensors[from].name, to_string(operand),
+                                        to_string(shape)));
+    if (op.kind == OpKind::reshape && !declared && own) {  // one copy, into a view of the result
+      settle_strides(program, to, true, target);
+      const int view =
+          new_view(program, to, operand, graph::row_major(operand), Shape(operand.size(), 0), label + "_view");
+      return {lower_copy(program, from, view, name, target)};
+    }
+    base = add_tensor(program, program.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
+    kernels.push_back(lower_copy(program, from, base, name, target));
+    seen = graph::viewed(op.kind, op.attributes, operand, graph::row_major(operand), shape);
   }
-  if (seen)
-    return {lower_copy(program, new_view(program, from, shape, seen->steps, seen->starts, label + "_view"), to, name,
-                       target)};
-  program.notes.push_back(fmt::format("{}: the {} of {} {} to {} is no layout of its memory: it is copied", label,
-                                      graph::name(op.kind), program.tensors[from].name, to_string(operand),
-                                      to_string(shape)));
-  if (op.kind == OpKind::reshape && !declared && own) {  // one copy, into a view of the result
-    settle_strides(program, to, true, target);
-    const int view =
-        new_view(program, to, operand, graph::row_major(operand), Shape(operand.size(), 0), label + "_view");
-    return {lower_copy(program, from, view, name, target)};
+  if (own) {
+    const int view = new_view(program, base, shape, seen->steps, seen->starts, label + "_view");
+    kernels.push_back(lower_copy(program, view, to, kernels.empty() ? name : name + "_1", target));
+  } else {
+    make_view(program, to, base, shape, seen->steps, seen->starts);
   }
-  const int dense =
-      add_tensor(program, program.tensors[from].dtype, operand, graph::row_major(operand), label + "_dense");
-  std::vector<TileProgram> kernels{lower_copy(program, from, dense, name, target)};
-  const graph::Viewed v = *graph::viewed(op.kind, op.attributes, operand, graph::row_major(operand), shape);
-  if (own)
-    kernels.push_back(lower_copy(program, new_view(program, dense, shape, v.steps, v.starts, label + "_view"), to,
-                                 name + "_1", target));
-  else
-    make_view(program, to, dense, shape, v.steps, v.starts);
   return kernels;
 }
 
