@@ -134,8 +134,7 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   std::iota(dims.begin(), dims.end(), 0);
   const int inner = innermost(shape, t.strides);
   std::ranges::stable_sort(dims, std::greater{}, [&](int d) { return d == inner ? 0 : t.strides[d]; });
-  Shape padded;
-  for (int d : dims) padded.push_back(shape[d]);
+  Shape padded = permuted(shape, dims);
   padded.back() = ceil_div(padded.back(), line) * line;
   const Strides dense = graph::row_major(padded);
   Strides strides(shape.size());

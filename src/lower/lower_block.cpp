@@ -71,20 +71,15 @@ class BlockLowering {
   }
   const Node& node(int i) const { return program_.nodes[i]; }
 
-  int map(OpKind op, std::vector<int> in, Shape shape, double scalar = 1, double lo = 0, double hi = 0) {
-    const int id = add(NodeKind::map, std::move(in), std::move(shape));
-    Node& n = program_.nodes[id];
-    n.op = op, n.scalar = scalar, n.lo = lo, n.hi = hi;
-    return id;
+  int clamp(int x, const Shape& shape, double lo, double hi) {
+    return lower_operator(program_, OpKind::clamp, {.lo = lo, .hi = hi}, {x}, shape);
   }
 
   int reduce(OpKind op, int x, int dim, std::int64_t to, bool carried) {
     Shape shape = node(x).shape;
     shape[dim] = to;
-    const int id = add(NodeKind::reduce, {x}, shape);
-    Node& n = program_.nodes[id];
-    n.op = op, n.dim = dim, n.to = to, n.carried = carried;
-    if (op == OpKind::reduction) n.dtype = kept_in(n.dtype);
+    const int id = lower_operator(program_, op, {.dim = dim}, {x}, shape);
+    program_.nodes[id].carried = carried;
     return id;
   }
 
@@ -118,7 +113,9 @@ class BlockLowering {
     const int out = op.outputs.empty() ? -1 : op.outputs[0];
     if (op.kind == OpKind::permute || op.kind == OpKind::reshape) {
       value_[out] = value_[op.inputs[0]];
-      order_[out] = joined(order_[op.inputs[0]], op.kind == OpKind::permute ? whole_order(op) : squeezed(op));
+      const std::vector<int>& first = order_[op.inputs[0]];
+      const std::vector<int> then = op.kind == OpKind::permute ? whole_order(op) : squeezed(op);
+      order_[out] = first.empty() ? then : plan::permuted(first, then);
       if (std::ranges::is_sorted(order_[out])) order_[out].clear();
       return;
     }
@@ -168,13 +165,6 @@ class BlockLowering {
     std::vector<int> back(order.size());
     for (std::size_t d = 0; d < order.size(); ++d) back[order[d]] = static_cast<int>(d);
     return back;
-  }
-
-  /// Returns the composition of two permutations, first `first`, then `then`. An empty `first` is the identity.
-  static std::vector<int> joined(const std::vector<int>& first, std::vector<int> then) {
-    if (!first.empty())
-      for (int& d : then) d = first[d];
-    return then;
   }
 
   std::vector<int> whole_order(const graph::BlockOp& op) const {
@@ -251,8 +241,7 @@ class BlockLowering {
       case OpKind::accum_logsumexp:
         return looped() ? accumulate(op.kind, {in[0]}) : in[0];
       case OpKind::accum_max:
-        return looped() ? accumulate(OpKind::accum_max, {in[0]})
-                        : map(OpKind::clamp, {in[0]}, shape, 1, lowest, infinity);
+        return looped() ? accumulate(OpKind::accum_max, {in[0]}) : clamp(in[0], shape, lowest, infinity);
       case OpKind::accum_rescale:
         return looped() ? accumulate(OpKind::accum_rescale, {in[0], in[1]}) : in[0];
       case OpKind::accum_red_sum_rescale:
@@ -267,10 +256,11 @@ class BlockLowering {
       case OpKind::accum_red_rms: {
         const bool squares = op.kind == OpKind::accum_red_rms;
         const Shape whole = node(in[0]).shape;
-        const int x = squares ? map(OpKind::square, {in[0]}, whole) : in[0];
+        const int x = squares ? lower_operator(program_, OpKind::square, {}, {in[0]}) : in[0];
         const auto n = static_cast<double>(whole[last] * block_.loop);
-        const int mean = map(OpKind::mul_scalar, {carried_sum(x, last, 1)}, shape, 1 / n);
-        return squares ? map(OpKind::sqrt, {mean}, shape) : mean;
+        const int mean =
+            lower_operator(program_, OpKind::mul_scalar, {.scalar = 1 / n}, {carried_sum(x, last, 1)}, shape);
+        return squares ? lower_operator(program_, OpKind::sqrt, {}, {mean}) : mean;
       }
       case OpKind::custom:
         fail("{}: a custom operator inside a block graph", program_.name);
@@ -323,8 +313,7 @@ class BlockLowering {
     if (!order.empty()) {  // in the value's order
       const std::vector<int> back = back_from(order);
       tensor = permuted_view(whole_, tensor, back, target_);
-      const std::vector<Cut> of = v.cuts;
-      for (std::size_t d = 0; d < back.size(); ++d) v.cuts[d] = of[back[d]];
+      v.cuts = plan::permuted(v.cuts, back);
     }
     const int number = number_of_view(given);
     Node n = whole_.access(NodeKind::store, tensor, std::move(v));
@@ -345,8 +334,8 @@ class BlockLowering {
       running = add(NodeKind::running_max, {max}, shape);
       diff = add(NodeKind::running_diff, {running}, shape);
     } else {
-      running = map(OpKind::clamp, {max}, shape, 1, lowest, infinity);
-      diff = map(OpKind::clamp, {max}, shape, 1, 0, 0);
+      running = clamp(max, shape, lowest, infinity);
+      diff = clamp(max, shape, 0, 0);
     }
     value_[op.outputs[1]] = diff;
     return running;
@@ -395,7 +384,7 @@ class BlockLowering {
     program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
     if (in.size() < 3) return product;
     const std::vector<int> back = back_from(moved(shape, tile_shape(op.outputs[0])));
-    return map(OpKind::add, {product, permuted(in[2], back)}, shape);
+    return lower_operator(program_, OpKind::add, {}, {product, permuted(in[2], back)}, shape);
   }
 
   /// Lowers a gather of rows of a loaded tile to a load that reads only these rows, by index, from the tensor.
@@ -422,7 +411,7 @@ class BlockLowering {
     rows.shape = shape;
     const int loaded = program_.add(std::move(rows));
     read_otherwise_ = true;
-    return map(OpKind::mul_scalar, {loaded}, shape);
+    return lower_operator(program_, OpKind::expand, {}, {loaded}, shape);
   }
 
   int carried_sum(int x, int dim, std::int64_t to) { return reduce(OpKind::reduction, x, dim, to, looped()); }

@@ -17,15 +17,15 @@ class Permuting {
     if (unmoved(value)) return value;
     if (const auto found = made_.find(value); found != made_.end()) return found->second;
     Node n = p_.nodes[value];
-    n.shape = permuted(n.shape);
+    n.shape = permuted(n.shape, dims_);
     if (n.kind == NodeKind::permute) {
-      n.order = permuted(n.order);
+      n.order = permuted(n.order, dims_);
       return made_[value] = p_.add(std::move(n));
     }
     if (stored(value))
       return made_[value] =
                  p_.add({.kind = NodeKind::permute, .in = {value}, .shape = n.shape, .dtype = n.dtype, .order = dims_});
-    if (!n.view.empty()) n.view.cuts = permuted(n.view.cuts);
+    if (!n.view.empty()) n.view.cuts = permuted(n.view.cuts, dims_);
     if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
     if (n.kind == NodeKind::matmul) {
       if (swaps()) std::swap(n.in[0], n.in[1]);  // in addition to permuting each operand
@@ -80,12 +80,6 @@ class Permuting {
     return true;
   }
 
-  template <class T>
-  std::vector<T> permuted(const std::vector<T>& x) const {
-    std::vector<T> y;
-    for (int d : dims_) y.push_back(x[d]);
-    return y;
-  }
   /// Returns the dimension of the permuted value that was dimension `dim` of the original one.
   int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
 

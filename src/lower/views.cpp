@@ -77,14 +77,8 @@ int seen_as(Program& program, int tensor, const Shape& shape, const target::Targ
 
 int permuted_view(Program& program, int tensor, const std::vector<int>& dims, const target::Target& target) {
   settle_strides(program, tensor, false, target);
-  Shape shape, starts;
-  Strides strides;
-  for (int d : dims) {
-    shape.push_back(program.shape(tensor)[d]);
-    starts.push_back(program.starts(tensor)[d]);
-    strides.push_back(program.tensors[tensor].strides[d]);
-  }
-  return view_of(program, tensor, shape, strides, starts);
+  return view_of(program, tensor, permuted(program.shape(tensor), dims),
+                 permuted(program.tensors[tensor].strides, dims), permuted(program.starts(tensor), dims));
 }
 
 }  // namespace zellige::plan

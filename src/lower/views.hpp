@@ -16,6 +16,14 @@ int seen_as(Program&, int tensor, const Shape&, const target::Target&);
 /// gets row-major strides first.
 int permuted_view(Program&, int tensor, const std::vector<int>& dims, const target::Target&);
 
+/// Returns the list whose element d is element dims[d] of `list`.
+template <class T>
+std::vector<T> permuted(const std::vector<T>& list, const std::vector<int>& dims) {
+  std::vector<T> result;
+  for (int d : dims) result.push_back(list[d]);
+  return result;
+}
+
 /// Sets row-major strides if the tensor has no strides, because views of the tensor need them. Rows are
 /// padded to the target's access size, unless `dense`.
 void settle_strides(Program&, int tensor, bool dense, const target::Target&);
