@@ -21,11 +21,20 @@ std::string who(const State& s, const Touch& t, const Touch& seen_from) {
   return text;
 }
 
-std::string_view operation(Via via) {
-  return via == Via::cp_async     ? "the cp.async copy"
-         : via == Via::wgmma      ? "the wgmma"
-         : via == Via::bulk_store ? "the TMA store"
-                                  : "the TMA copy";
+/// What messages call an operation, and the kind of its asynchronous group.
+struct Operation {
+  std::string_view name, by;
+  Groups groups{};
+};
+constexpr Operation operations[] = {{"", "ordinary instructions"},  // by Via
+                                    {"the cp.async copy", "cp.async", Groups::cp_async},
+                                    {"the wgmma", "wgmma", Groups::wgmma},
+                                    {"the TMA store", "a TMA store", Groups::bulk},
+                                    {"the TMA copy", "a TMA copy"}};
+const Operation& operation(Via via) { return operations[static_cast<std::size_t>(via)]; }
+/// Returns the number of asynchronous groups of the access's kind that its warp role has committed.
+std::int64_t committed_groups(const State& s, const Touch& t) {
+  return s.agents[t.agent].committed[static_cast<int>(operation(t.via).groups)];
 }
 
 /// Returns "it" if access t is to the same stage of the same tensor as access `seen_from`; otherwise the
@@ -37,17 +46,14 @@ std::string touched(const State& s, const Touch& t, const Touch& seen_from) {
 /// Returns a string that says how many asynchronous groups were committed after the group of access t, and how
 /// many the warp role has not waited for. The numbers count from the newest group, so they hold for the real
 /// loop as well as for the shortened one.
-std::string how_far_waited(const State& s, const Touch& t, std::int64_t committed) {
-  const std::int64_t newer = committed - t.value, left = committed - s.agents[t.agent].own[t.component];
+std::string how_far_waited(const State& s, const Touch& t) {
+  const std::int64_t committed = committed_groups(s, t), newer = committed - t.value,
+                     left = committed - s.agents[t.agent].own[t.component];
   const std::string place = newer == 0   ? "its group is the newest"
                             : newer == 1 ? "1 group was committed after its own"
                                          : fmt::format("{} groups were committed after its own", newer);
   return fmt::format("{}, and {} {}", place, s.kernel.agents[t.agent].name,
                      left == committed ? "has waited for none" : fmt::format("leaves the newest {} in flight", left));
-}
-
-Groups groups_of(Via via) {
-  return via == Via::cp_async ? Groups::cp_async : via == Via::wgmma ? Groups::wgmma : Groups::bulk;
 }
 
 }  // namespace
@@ -102,24 +108,22 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
         head, by, what, second_agent, first.value - s.agents[second.agent].seen[first.component], c.name, c.name);
   }
   if (first.via != Via::ordinary) {
-    const AgentState& issuer = s.agents[first.agent];
-    const std::int64_t waited = issuer.own[first.component];
-    const std::int64_t committed = issuer.committed[static_cast<int>(groups_of(first.via))];
+    const std::int64_t waited = s.agents[first.agent].own[first.component], committed = committed_groups(s, first);
     const std::string_view verb = first.writes ? "write" : "read";
     if (committed < first.value)
       reject(
           "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit after it and a "
           "wait_group before this step",
-          head, operation(first.via), by, verb, what);
+          head, operation(first.via).name, by, verb, what);
     if (waited < first.value)
       reject(
           "{}, but {} of {} may still {} {}: {}; wait_group {} and then a barrier or release must come "
           "before this step",
-          head, operation(first.via), by, verb, what, how_far_waited(s, first, committed), committed - first.value);
+          head, operation(first.via).name, by, verb, what, how_far_waited(s, first), committed - first.value);
     reject(
         "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it "
         "have waited; put a barrier{} between that wait_group and this step",
-        head, operation(first.via), by, verb, what, same_agent ? "" : ", or a release and an acquire,");
+        head, operation(first.via).name, by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
     const Channel& c = s.kernel.channels[channel_of(*second.event->step)];
@@ -146,12 +150,8 @@ void report_no_fence(const State& s, const Touch& first, const Touch& second) {
   reject(
       "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy after that write, "
       "before the barrier or release that orders the two",
-      subject(s, second),
-      second.via == Via::wgmma        ? "wgmma"
-      : second.via == Via::bulk_store ? "a TMA store"
-                                      : "a TMA copy",
-      who(s, first, second), touched(s, first, second),
-      first.via == Via::cp_async ? "cp.async" : "ordinary instructions");
+      subject(s, second), operation(second.via).by, who(s, first, second), touched(s, first, second),
+      operation(first.via).by);
 }
 
 void report_deadlock(const State& s) {
@@ -202,28 +202,27 @@ void report_arrived_twice(const State& s, int agent, const Event& e) {
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {
-  const std::int64_t committed = s.agents[t.agent].committed[static_cast<int>(groups_of(t.via))];
+  const std::int64_t committed = committed_groups(s, t);
   const std::string& agent = s.kernel.agents[t.agent].name;
   const std::string on = t.cell < 0 ? "" : " of " + cell_name(s, t.cell);
   if (committed < t.value)
     reject(
         "{}: {} ends while {}{} of {} may be in flight: no commit has closed its group; put a commit after "
         "it and wait_group 0 after that",
-        s.kernel.name(), agent, operation(t.via), on, describe(*t.event));
+        s.kernel.name(), agent, operation(t.via).name, on, describe(*t.event));
   reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel.name(), agent,
-         operation(t.via), on, describe(*t.event), how_far_waited(s, t, committed), committed - t.value);
+         operation(t.via).name, on, describe(*t.event), how_far_waited(s, t), committed - t.value);
 }
 
 void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
-  const std::int64_t committed = s.agents[wgmma.agent].committed[static_cast<int>(Groups::wgmma)];
+  const std::int64_t committed = committed_groups(s, wgmma);
   const std::string head =
       fmt::format("{}: {} reads the registers of channel {} in {}, but the wgmma of {} may still write them",
                   s.kernel.name(), s.kernel.agents[wgmma.agent].name, s.kernel.channels[channel_of(*reader.step)].name,
                   describe(reader), describe(*wgmma.event));
   if (committed < wgmma.value)
     reject("{}: no commit has closed its group; put a commit and wait_group 0 before this step", head);
-  reject("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma, committed),
-         committed - wgmma.value);
+  reject("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma), committed - wgmma.value);
 }
 
 }  // namespace zellige::plan
