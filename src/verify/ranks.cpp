@@ -12,8 +12,7 @@ namespace {
 // Between the offsets of different ranks, so that their shared memories are disjoint.
 constexpr std::int64_t rank_distance = std::int64_t{1} << 40;
 
-/// Builds the flat kernel: tensors and channels (pipelines) of all blocks of the cluster first, then
-/// their warp roles and setup steps.
+/// Builds the flat kernel: tensors and channels of all ranks first, then their warp roles and setup steps.
 class Ranks {
  public:
   explicit Ranks(const Kernel& s) : s_(s), n_(s.ranks) {
@@ -59,16 +58,13 @@ class Ranks {
   int channel_of(int channel, int rank) const { return rank * static_cast<int>(s_.channels.size()) + channel; }
 
   bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
-  /// Returns into how many parts the flat schedule (one schedule for all blocks of the cluster) divides a tensor of
-  /// one block: one part per block of the cluster if multicast fills the tensor; one per other block if the blocks
-  /// exchange partial results through it; otherwise 1.
+  /// Returns into how many parts the flat kernel divides a tensor of one rank: one per rank if multicast fills the
+  /// tensor, one per other rank if the ranks exchange partial results through it, otherwise 1.
   int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
-  /// Returns the index of the part that rank (block of the cluster) `from` writes in the tensor of rank `to`,
-  /// if the ranks exchange partial results through this tensor.
+  /// Returns the part that rank `from` writes in the tensor of rank `to` in an exchange of partial results.
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
-  /// Adds tensor t of block `rank` of the cluster to the flat schedule (one schedule for all blocks), split into the
-  /// parts that different blocks write.
+  /// Adds tensor t of a rank, split into the parts that different ranks write.
   void tensor(int t, int rank) {
     first_[{t, rank}] = static_cast<int>(all_.tensors.size());
     const int parts = parts_of(t);
@@ -84,9 +80,7 @@ class Ranks {
            .offset = whole.offset + rank * rank_distance + part * stage * whole.stages});
   }
 
-  /// Adds channel `index` (a ring of shared-memory stages between warp roles) of block `rank` of the cluster to the
-  /// flat schedule (one schedule for all blocks). If multicast fills the channel, the consumers of all blocks release
-  /// its stages.
+  /// Adds channel `index` of a rank. If multicast fills it, the consumers of all ranks release its stages.
   void channel(int index, int rank) {
     Channel c = s_.channels[index];
     const bool everywhere = shared_.count(index);
@@ -101,9 +95,8 @@ class Ranks {
     all_.channels.push_back(std::move(c));
   }
 
-  /// Adds the channels of a split-K exchange, by which blocks send partial results to each other: one for
-  /// each ordered pair of different blocks (ranks) of the cluster. The first channel to a block replaces the
-  /// block's own channel, which channel() added; the others are appended.
+  /// Adds the channels of a split-K exchange, by which ranks send partial results to each other: one for each ordered
+  /// pair of ranks. The first channel to a rank replaces the one that channel() added; the others are appended.
   void exchange_channels(int index) {
     for (int to = 0; to < n_; ++to)
       for (int from = 0; from < n_; ++from) {
@@ -115,29 +108,26 @@ class Ranks {
         c.producer = agent_of(c.producer, from);
         for (int& consumer : c.consumers) consumer = agent_of(consumer, to);
         c.tensor = first_.at({c.tensor, to}) + part;
-        int& at = exchange_[{index, from, to}] =
-            part == 0 ? channel_of(index, to) : static_cast<int>(all_.channels.size());
-        if (part == 0)
-          all_.channels[at] = std::move(c);
-        else
-          all_.channels.push_back(std::move(c));
+        if (part > 0) all_.channels.emplace_back();
+        const int at = part == 0 ? channel_of(index, to) : static_cast<int>(all_.channels.size()) - 1;
+        exchange_[{index, from, to}] = at;
+        all_.channels[at] = std::move(c);
       }
   }
 
-  /// Returns the index of the channel (ring of shared-memory stages) through which the other blocks of the
-  /// cluster fill the tensor that a step writes, or -1 if there is none.
+  /// Returns the channel through which the other ranks fill the tensor that a step writes, or -1 if there is none.
   int filled_by(const Step& step) const {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
     return -1;
   }
 
-  /// Appends to `result` what block `rank` of the cluster executes for one step of a split-K exchange of partial
-  /// results over channel `index`. Each other block of the cluster has its own steps:
+  /// Appends to `result` what a rank executes for one step of a split-K exchange over channel `index`, with each other
+  /// rank:
   ///
-  /// - a write becomes an acquire, then a write to this block's part of the other block's tensor;
+  /// - a write becomes an acquire, then a write to this rank's part of the other rank's tensor;
   /// - a release signals that this part is written;
-  /// - an acquire waits for the part of this block's tensor that the other block writes.
+  /// - an acquire waits for the part of this rank's tensor that the other rank writes.
   void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
@@ -156,8 +146,7 @@ class Ranks {
     }
   }
 
-  /// Renumbers a step of block `rank` of the cluster for the flat schedule (one schedule for all blocks). The step's
-  /// channel (ring of shared-memory stages) becomes that of block `to`, and its named barrier that of block `rank`.
+  /// Renumbers a step of `rank`: its channel becomes that of rank `to`, and its named barrier that of `rank`.
   void in_rank(Step& step, int to, int rank) const {
     const auto rename = [this](int& channel, int of) {
       if (channel >= 0) channel = channel_of(channel, of);
@@ -176,9 +165,8 @@ class Ranks {
                  Loop> auto&) {});
   }
 
-  /// Returns the accesses in `list` as accesses to the tensors of block `rank` in the flat schedule (one schedule for
-  /// all blocks of the cluster). An access to a tensor with several parts becomes one access per part or, if
-  /// part >= 0, an access to this part only.
+  /// Returns the accesses in `list` as accesses to the tensors of `rank`. An access to a tensor with several parts
+  /// becomes one access per part or, if part >= 0, an access to this part only.
   std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
     std::vector<Access> result;
     for (const Access& a : list)
@@ -191,7 +179,7 @@ class Ranks {
     return result;
   }
 
-  /// Returns the steps of a list, loops included, as block `rank` of the cluster executes them.
+  /// Returns the steps of a list, loops included, as a rank executes them.
   std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
     std::vector<Step> result;
     for (const Step& step : steps) {

@@ -19,17 +19,17 @@ class RegisterProof {
  public:
   explicit RegisterProof(const Kernel& plan) : plan_(plan), p_(plan.program) {}
 
-  /// Proves that work `writer` left each value of node x (an operator of the kernel) in the thread and register in
-  /// which work `reader` reads it. Throws Rejected for sums over a part of K, unless `partial` allows them.
+  /// Proves that work `writer` left each value of node x in the thread and register in which work `reader` reads it.
+  /// Throws Rejected for sums over a part of K, unless `partial` allows them.
   void agree(const Work& writer, const Work& reader, int x, bool partial);
 
-  /// Proves that each thread of work `reader`, which iterates over accumulators, has the value of node x (an operator
-  /// of the kernel) for the row of each of its elements. Work `writer` left one value of x per row in registers.
+  /// Proves that each thread of work `reader`, which iterates over accumulators, has the value of node x for the row of
+  /// each of its elements. Work `writer` left one value of x per row in registers.
   void in_lines(const Work& writer, const Work& reader, int x);
 
-  /// Matrices with the batch indices 2 i and 2 i + 1 are a pair. Proves that each thread that has an element
-  /// of node x (an operator of the kernel, computed by work `writer`) also has the element at the same row
-  /// and column of the other matrix of the pair. Work `reader` reads both from registers.
+  /// Matrices with the batch indices 2 i and 2 i + 1 are a pair. Proves that each thread that has an element of node x,
+  /// computed by work `writer`, also has the element at the same row and column of the other matrix of the pair. Work
+  /// `reader` reads both from registers.
   void in_pairs(const Work& writer, const Work& reader, int x);
 
   /// Proves that work t may read buffer b after work w without a barrier: each thread reads only elements

@@ -53,8 +53,7 @@ class Simulation {
   State s;
   std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
 
-  /// Creates one cell per stage of each tensor. A cell is the verifier's record of a stage's accesses, and
-  /// lists all cells that share bytes with it.
+  /// Creates one cell per stage of each tensor. A cell lists all cells that share bytes with it.
   void lay_out_cells() {
     for (std::size_t t = 0; t < s.kernel.tensors.size(); ++t) {
       const SmemTensor& tensor = s.kernel.tensors[t];
@@ -76,15 +75,14 @@ class Simulation {
     }
   }
 
-  /// Returns the index of the channel (ring of shared-memory stages) whose acquired stage a copy or release
-  /// uses. In a cluster this is the channel of the warp role's own block, even if the step fills or releases
-  /// a stage in another block.
+  /// Returns the channel whose acquired stage a copy or release uses. In a cluster this is the channel of the warp
+  /// role's own block, even if the step fills or releases a stage in another block.
   static int acquired_channel(const OneOf<Copy, Release> auto& step) {
     return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
   }
 
-  /// Records, for each phase (one filling of a stage) of each channel (ring of shared-memory stages), the
-  /// number of TMA copies and bytes that fill it. These are the copies between two acquires by the producer.
+  /// Records, for each phase of each channel, the number of TMA copies and bytes that fill it. These are the copies
+  /// between two acquires by the producer.
   void count_phases() {
     // By channel: the number of acquires by the channel's producer so far.
     std::vector<std::size_t> acquired(s.channels.size(), 0);
@@ -126,14 +124,14 @@ class Simulation {
       }
   }
 
-  /// Returns the names of the tensor stages that an event (an executed step) writes, as text for messages.
+  /// Returns the names of the tensor stages that an event writes, as text for messages.
   std::string writes_text(const Event& e) const {
     std::string text;
     for (const Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
     return text;
   }
 
-  /// Returns the index of the cell (stage of a tensor) that access `a` of the executed step `e` touches.
+  /// Returns the index of the cell that access `a` of event `e` touches.
   int cell_of(const Access& a, const Event& e) const {
     return s.first_cell[a.tensor] + stage_of(a, s.kernel.tensors[a.tensor].stages, e.iteration);
   }
@@ -250,8 +248,8 @@ class Simulation {
     ++channel.phases[phase].started;
   }
 
-  /// Acquires the next stage of channel `of` (a ring of shared-memory stages) for warp role `a` and returns
-  /// true. Returns false, without an effect, if the warp role must wait for the stage.
+  /// Acquires the next stage of channel `of` for warp role `a` and returns true. Returns false, without an effect, if
+  /// the warp role must wait for the stage.
   bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
     const Channel& c = s.kernel.channels[of];
@@ -280,8 +278,7 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether the consumers have released all stages that the producer of the channel (a ring of
-  /// shared-memory stages) has filled.
+  /// Returns whether the consumers have released all stages that the producer of the channel has filled.
   static bool drained(const ChannelState& channel) {
     return std::ranges::all_of(channel.consumers, [&](const auto& c) { return c.second.released >= channel.produced; });
   }
@@ -361,8 +358,8 @@ class Simulation {
     return std::ranges::any_of(round.passed, [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
   }
 
-  /// Rejects computation `e` of warp role `a` if it reads the accumulators of wgmma groups before the warp role has
-  /// waited for these groups. The groups are those of channel `channel`, which denotes a sequence of wgmma groups.
+  /// Rejects computation `e` of warp role `a` if it reads accumulators before the warp role has waited for the wgmma
+  /// groups of channel `channel`.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.kernel.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
@@ -408,9 +405,8 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether warp role `agent`, a consumer of the channel (a ring of shared-memory stages), acquires
-  /// the channel's stages. A consumer in another block of the cluster does not: it acquires the stages of its
-  /// own block's channel, but also releases the stages of this channel.
+  /// Returns whether `agent`, a consumer of the channel, acquires the channel's stages. A consumer in another block of
+  /// the cluster does not: it acquires the stages of its own block's channel, but also releases those of this channel.
   bool acquires(int agent, int channel) const {
     for (const Event& e : s.lines[agent])
       if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
@@ -418,8 +414,8 @@ class Simulation {
     return true;
   }
 
-  /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` (a ring of shared-memory stages)
-  /// gets `expected` arrivals. Counts one arrival per warp of every warp role that releases the stage.
+  /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` gets `expected` arrivals. Counts one
+  /// arrival per warp of every warp role that releases the stage.
   void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
@@ -436,9 +432,8 @@ class Simulation {
     }
   }
 
-  /// Rejects the schedule unless, at its end, no asynchronous operation is in flight, the consumers have
-  /// acquired every filled stage, and every barrier's last round (one arrival of each warp role that uses
-  /// it) had a warp role that waited for its end.
+  /// Rejects the schedule unless, at its end, no asynchronous operation is in flight, the consumers have acquired every
+  /// filled stage, and every barrier's last round had a warp role that waited for its end.
   void check_end() const {
     for (const auto& [id, rounds] : s.barriers)
       if (rounds.back().passed.empty())

@@ -40,7 +40,7 @@ void check_tensors(const Kernel& s) {
   }
 }
 
-/// Rejects channels (pipelines between warp roles) with invalid agents, tensors or stages.
+/// Rejects channels with invalid agents, tensors or stages.
 void check_channels(const Kernel& s) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
@@ -73,9 +73,8 @@ void check_channels(const Kernel& s) {
   }
 }
 
-/// Rejects a step whose channel (ring of shared-memory stages between warp roles) does not exist or does not
-/// allow the step, such as a load by another warp role than the channel's producer. `k` is the step's number
-/// in the warp role `agent`.
+/// Rejects a step whose channel does not exist or does not allow the step, such as a load by another warp role than the
+/// channel's producer. `k` is the step's number in the warp role `agent`.
 void check_channel_of(const Kernel& s, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
   const Rejection wrong{s.name(), a, step, k};

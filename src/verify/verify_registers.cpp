@@ -208,9 +208,8 @@ class Registers {
     proof_.agree(*at->second.work, t, node, true);
   }
 
-  /// Rejects work t unless it can evaluate node x (an operator of the kernel). `at` says at which coordinates
-  /// a thread needs x: those of its own elements, those of its elements' rows, those of the same elements in
-  /// the other matrix of a pair, or elsewhere.
+  /// Rejects work t unless it can evaluate node x. `at` says at which coordinates a thread needs x: those of its own
+  /// elements, those of its elements' rows, those of the same elements in the other matrix of a pair, or elsewhere.
   void read(const Work& t, int x, At at) {
     if (!seen_.insert({x, at}).second) return;
     const Node& n = node(x);
@@ -233,9 +232,8 @@ class Registers {
     }
   }
 
-  /// Rejects work t unless it can read the value of node x (an operator of the kernel), which t does not compute
-  /// itself. The value must be in the thread's registers, in a buffer in shared memory, or in global memory. `at` says
-  /// at which coordinates a thread needs x, as in read().
+  /// Rejects work t unless it can read the value of node x, which t does not compute itself. The value must be in the
+  /// thread's registers, in a buffer in shared memory, or in global memory. `at` is as in read().
   void leaf(const Work& t, int x, At at) {
     const Node& n = node(x);
     if (plan_.split_k && n.carried && section_ == Section::after && !whole_)
@@ -254,9 +252,7 @@ class Registers {
     stored(t, x, at == At::own);
   }
 
-  /// Rejects work t unless the value of node x (an operator of the kernel) is in a buffer in shared memory that t may
-  /// read. If there is no barrier before t, each of its threads must have written the elements that it reads; `own`
-  /// says whether a thread reads exactly the coordinates of its own elements in t's thread-value layout.
+  /// Rejects work t unless the value of node x is in a buffer that t may read; `own` is as in buffer().
   void stored(const Work& t, int x, bool own) const {
     const int b = plan_.tensor_of(x);
     if (b < 0) wrong(t, "reads %{}, which lies neither in its registers nor in shared memory", x);
@@ -275,8 +271,8 @@ class Registers {
       for (const Work& writer : w->second) proof_.same_thread(t, writer, b, own);
   }
 
-  /// Returns the work that left the value of node x (an operator of the kernel) in registers for work t. Rejects t if
-  /// there is no such work, or if x is a loop state that has not been updated in this iteration.
+  /// Returns the work that left the value of node x in registers for work t. Rejects t if there is no such work, or if x
+  /// is a loop state that has not been updated in this iteration.
   const Work& left(const Work& t, int x) const {
     const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;

@@ -109,9 +109,8 @@ struct State {
   std::vector<Cell> cells;
   std::vector<int> first_cell;  // by tensor: index of the cell of stage 0
 
-  /// Three functions return the index of a component of the vector clocks. component(agent) counts the steps
-  /// of warp role `agent`, component(agent, g) its asynchronous groups of kind g, and component_of_channel()
-  /// the fillings of the stages of a channel (a ring of shared-memory stages).
+  /// Three functions return the index of a component of the vector clocks. component(agent) counts the steps of an
+  /// agent, component(agent, g) its asynchronous groups of kind g, and component_of_channel() the phases of a channel.
   int component(int agent) const { return agent; }
   int component(int agent, Groups g) const {
     return static_cast<int>(agents.size()) + agent * group_kinds + static_cast<int>(g);
