@@ -440,8 +440,7 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   if (c.replicated()) out_.close();
 }
 
-/// Emits `item`, the update of a loop state (a value that is carried from iteration to iteration, such as a running
-/// maximum) with a new value, at the coordinate in `nest`.
+/// Emits `item`, the update of a loop state, such as a running maximum, with a new value, at the coordinate in `nest`.
 void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int vector = nest.context->vector();

@@ -48,8 +48,7 @@ void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
     if (!items[i].invariant) evaluate_one(items, i, nest);
 }
 
-/// Emits items[i] (a load, computation or store of the loop nest) at the coordinate in `nest`, and records the
-/// expression of its value for the items that use it.
+/// Emits items[i] at the coordinate in `nest`, and records the expression of its value for the items that use it.
 void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, const NestAt& nest) {
   const Item& item = items[i];
   switch (item.kind) {

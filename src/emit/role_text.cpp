@@ -31,8 +31,7 @@ std::string function(const Instruction& row) {
 /// Returns the name of the variant of function `call` that has a cache hint: "tma_load_hint_2d" for "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
 
-/// Returns the tensors that the producer of a channel (a ring of shared-memory stages between warp roles)
-/// fills, in the order in which it fills them, without duplicates.
+/// Returns the tensors that the producer of a channel fills, in the order in which it fills them, without duplicates.
 std::vector<int> carried(const plan::Kernel& s, int channel) {
   std::vector<int> tensors;
   plan::walk(s.agents[s.channels[channel].producer].steps, [&](const plan::Step& step, const plan::Position&) {

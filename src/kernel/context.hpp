@@ -51,11 +51,9 @@ struct Context {
   std::int64_t values() const;  // number of values (elements) per thread and pass
   int repeats() const;          // number of passes, one after another in the same registers
   int axes() const { return tile.rank(); }
-  /// Number of work items (numbered elements, of which each thread gets some) along an axis, including those whose
-  /// coordinates are outside the tile.
+  /// Number of items along an axis, including those whose coordinates are outside the tile.
   std::int64_t items(int axis) const;
-  /// Number of work items (elements) that a thread has per pass along an axis. Along axis 0, counts vectors of
-  /// vector() elements instead of single elements.
+  /// Number of items that a thread has per pass along an axis. Along axis 0, counts vectors of vector() elements.
   std::int64_t steps(int axis) const;
   /// Number of threads that have a copy of each element; 1 if elements are not replicated.
   int holders() const;
@@ -103,7 +101,7 @@ struct Summation {
   int vector = 1, lanes = 1, splits = 1, groups = 1;
 };
 /// Returns the thread-value layout that says which thread has which summands of a reduction. Axis 0 of the layout's
-/// work items (numbered elements) numbers the summands of one result, axis 1 the results.
+/// items numbers the summands of one result, axis 1 the results.
 Context summands(const Summation&);
 /// Returns the given reduction distributed over `threads` threads: sets its fields `vector`, `lanes`, `splits` and
 /// `groups`. Summands are read as vectors if `together` is true and they are contiguous along the last dimension.

@@ -37,7 +37,7 @@ class EvaluatedLayout {
   /// Sets `at` to the sum of the coordinates along the axes from `added` on; clears it if the value has no item along one
   /// of the axes from `checked` on.
   void find(int thread, int value, int repeat, Shape& at, std::size_t checked, std::size_t added) const;
-  /// Adds the coordinate of work item (numbered element) `item` along the axis `axis` to the coordinate `at`.
+  /// Adds the coordinate of `item` along the axis to the coordinate `at`.
   void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
 
   /// A mode of the tile, with the logarithm of its extent: a shift is much faster than a division.

@@ -180,14 +180,14 @@ class Nest {
     return static_cast<int>(items_.size()) - 1;
   }
   int add(Kind kind) { return add(Item{.kind = kind}); }
-  /// Adds an item (an instruction of the loop nest) that opens the bounds checks `guards` and `within`: the items after
-  /// it are evaluated only within the bounds. Adds nothing if both lists are empty.
+  /// Adds an item that opens the bounds checks `guards` and `within`: the items after it are evaluated only within the
+  /// bounds. Adds nothing if both lists are empty.
   void open(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards.empty() && within.empty()) return;
     add(Item{.kind = Kind::guard, .guards = guards, .within = within});
   }
-  /// Makes the items (instructions of the loop nest) that are added next depend on the bounds checks `guards` and
-  /// `within`: closes the checks that are open, and opens the given ones. Does nothing if these are open already.
+  /// Makes the items that are added next depend on the bounds checks `guards` and `within`: closes the checks that are
+  /// open, and opens the given ones. Does nothing if these are open already.
   void guard(const std::vector<Guard>& guards, const std::vector<Within>& within) {
     if (guards == guards_ && within == within_) return;
     close_guard();
@@ -230,8 +230,8 @@ class Nest {
     return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node && plan_.rmem_of(node) >= 0;
   }
 
-  /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item
-  /// (instruction of the loop nest) uses them. `mark` is what order_.size() was when the check or branch opened.
+  /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item uses them.
+  /// `mark` is what order_.size() was when the check or branch opened.
   void forget(std::size_t mark) {
     for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
   }
@@ -321,10 +321,9 @@ class Nest {
     return choose;
   }
 
-  /// Returns the index of the item (instruction of the loop nest) that yields `vector` adjacent elements of operand
-  /// number `which` of the rotary embedding `node`, which is evaluated at coordinate `p`. `along` gives the operand's
-  /// coordinate along the rotated dimension: that of the element itself, the number of its pair, or that of the other
-  /// element of its pair.
+  /// Returns the item that yields `vector` adjacent elements of operand number `which` of the rotary embedding `node`,
+  /// which is evaluated at coordinate `p`. `along` gives the operand's coordinate along the rotated dimension: that of the
+  /// element itself, the number of its pair, or that of the other element of its pair.
   int rotated(int node, int which, const Point& p, const PairLayout& along, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
@@ -403,9 +402,8 @@ class Nest {
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
-  /// Completes `item` as a read of the vector at coordinate `p` in a tile of shape `shape`, and adds it to the list of
-  /// items (instructions). Returns its index there. The item gets one coordinate per `step` elements, and accesses at
-  /// most `width` elements at a time.
+  /// Completes `item` as a read of the vector at coordinate `p` in a tile of shape `shape`, adds it and returns its index.
+  /// The item gets one coordinate per `step` elements, and accesses at most `width` elements at a time.
   int read(Item item, const Shape& shape, const Point& p, int step, int width) {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;

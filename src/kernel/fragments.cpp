@@ -30,10 +30,9 @@ struct Counts {
   }
 };
 
-/// Returns the layout that maps work items (numbered elements) to coordinates in a tile of shape `domain`, for
-/// `batches` matrices of `rows` x `columns` items. Vectors of `vector` items are along the columns. A batch number is
-/// a row-major index over the batch dimensions; a number beyond the last matrix has an out-of-bounds coordinate in
-/// the first dimension.
+/// Returns the layout that maps items to coordinates in a tile of shape `domain`, for `batches` matrices of `rows` x
+/// `columns` items. Vectors of `vector` items are along the columns. A batch number is a row-major index over the batch
+/// dimensions; a number beyond the last matrix has an out-of-bounds coordinate in the first dimension.
 Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows, std::int64_t batches) {
   const int rank = static_cast<int>(domain.size());
   std::vector<plan::Mode> outer;

@@ -22,8 +22,7 @@ namespace zellige::plan {
 class Invariance {
  public:
   Invariance(const Kernel&, Steps);
-  /// Returns whether the value of an item (an instruction of the loop nest) is constant along the nest's loop. `before`
-  /// has all items of the nest that precede the item.
+  /// Returns whether the value of an item is constant along the nest's loop. `before` has all items that precede it.
   bool operator()(const Item&, const std::vector<Item>& before) const;
 
  private:

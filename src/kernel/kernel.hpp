@@ -75,13 +75,12 @@ struct Channel {
   // ones. -1: not placed.
   std::int64_t offset = -1;
 };
-/// Returns whether the warp role with index `agent` reads the stages of the channel (a synchronised buffer, like a
-/// CUTLASS pipeline).
+/// Returns whether the warp role with index `agent` reads the stages of the channel.
 bool consumes(const Channel&, int agent);
 /// Returns whether the blocks of a cluster (ranks) exchange partial results through the channel (split-K): each
 /// writes into the shared memory of the others.
 inline bool is_exchange(const Channel& c) { return c.by == Synchronisation::mbarrier_cluster; }
-/// Returns the bytes of shared memory for the mbarriers of the channel (like a CUTLASS pipeline); 0 if it has none.
+/// Returns the bytes of shared memory for the mbarriers of the channel; 0 if it has none.
 std::int64_t barrier_bytes(const Channel&);
 
 /// A warp role: warps with one control flow, such as a TMA producer, a WGMMA consumer, or all warps of the block.

@@ -13,21 +13,18 @@ namespace zellige::plan {
 /// the only column of the same row (row); or elsewhere.
 enum class At : std::uint8_t { own, pair, row, elsewhere };
 /// Returns at which coordinate an elementwise operator of shape `map` reads an operand of shape `operand`, which may
-/// be broadcast. The first argument is the coordinate at which the operator itself is evaluated. Both coordinates (At)
-/// are relative to the element that is being computed.
+/// be broadcast. The first argument is the coordinate at which the operator itself is evaluated.
 At narrowed(At, const Shape& operand, const Shape& map);
-/// Returns at which coordinate the rotary embedding `rotate` reads its first operand: at the same element of a pair
-/// (if `itself`) or at the other one. The first argument is the coordinate at which the embedding itself is
-/// evaluated. Both coordinates (At) are relative to the element that is being computed. Returns At::elsewhere unless
-/// pairs are along the last batch dimension.
+/// Returns at which coordinate the rotary embedding `rotate`, evaluated at the first argument, reads its first operand:
+/// at the same element of a pair (if `itself`) or at the other one. Returns At::elsewhere unless pairs are along the last
+/// batch dimension.
 At rotated(At, const Node& rotate, bool itself);
 
 /// A value in memory or registers that an elementwise expression reads.
 struct Leaf {
   int node;
   At at;  // relative to the coordinate at which the expression is evaluated
-  /// Returns whether the expression reads this leaf (a value in memory or registers) at the same coordinate at which
-  /// the expression is evaluated.
+  /// Returns whether the expression reads this leaf at the coordinate at which the expression is evaluated.
   bool identity() const { return at == At::own; }
 };
 /// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,

@@ -265,8 +265,7 @@ auto* as(S& step) {
   }
 }
 
-/// Returns the index of the channel (a synchronised buffer, like a CUTLASS pipeline) that a step names; -1 if it
-/// names none.
+/// Returns the index of the channel that a step names; -1 if it names none.
 int channel_of(const Step&);
 /// Returns how many loop iterations before the use of its result the step runs: the field guard_lag if the
 /// step is a copy or computation, otherwise 0.
