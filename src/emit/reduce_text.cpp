@@ -109,74 +109,59 @@ void KernelText::lanes_nest(const plan::Step& step) {
 void KernelText::finish(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
-  // Returns the call that joins x over the lanes that share the result `of`.
-  const auto joined = [&](const std::string& lanes, const std::string& x, const std::string& of) {
-    const graph::Monoid& monoid = graph::monoid_of(n.op);
-    return monoid.functions ? fmt::format("{}_lanes<{}>({}, {})", monoid.name, lanes, x, of)
-                            : fmt::format("join_lanes<{}>({}, {}, {})", lanes, x, of, join_source(monoid));
+  const graph::Monoid& monoid = graph::monoid_of(n.op);
+  const std::string type = c.row ? fragment_type(c) : "", lanes = c.row ? lanes_of(c) : std::to_string(c.lanes());
+  // Returns the call that joins partial result `i` over the lanes that share the result `of`.
+  const auto joined = [&](const Index& i, const std::string& of) {
+    return monoid.functions
+               ? fmt::format("{}_lanes<{}>(sum{}[{}], {})", monoid.name, lanes, work.node, i, of)
+               : fmt::format("join_lanes<{}>(sum{}[{}], {}, {})", lanes, work.node, i, of, join_source(monoid));
   };
-  const std::string type = c.row ? fragment_type(c) : "";
-  if (work.buffer < 0) {  // every lane of a row keeps the row's result
-    out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node, sums_of(c));
-    const bool some = open_threads(c);
-    if (c.row) {
-      out_.line("#pragma unroll");
-      out_.line("for (int r = 0; r < {}::lines; ++r) acc{}[r][0] = {};", type, work.node,
-                joined(lanes_of(c), fmt::format("sum{}[r]", work.node), type + "::line_at(r, warp, lane).m"));
-    } else {
-      // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
-      const Share o = share(c, 1, {.type = "int", .counter = "i", .item = "o", .guarded = false});
-      out_.line("acc{}[{}][0] = {};", work.node, o.step,
-                joined(fmt::format("{}", c.lanes()), fmt::format("sum{}[{}]", work.node, o.step), o.item.str()));
-      close(o);
-    }
-    if (some) out_.close();
-    return;
-  }
-  const SmemTensor& b = plan_.tensors[work.buffer];
-  const auto address = [&](const std::vector<Index>& at, const std::string& part) {
-    return fmt::format("{}({}{})", tile(work.buffer), b.partials > 1 ? part + ", " : "", fmt::join(at, ", "));
+  const auto store = [&](const std::string& inside, const std::vector<Index>& at, const std::string& part) {
+    const std::string parts = plan_.tensors[work.buffer].partials > 1 ? part + ", " : "";
+    out_.line("{}write<1>({}({}{}), x);", inside.empty() ? "" : fmt::format("if ({}) ", inside), tile(work.buffer),
+              parts, fmt::join(at, ", "));
   };
+  const bool kept = work.buffer < 0;  // every lane of a row keeps the row's result
+  if (kept) out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node, sums_of(c));
   const bool some = open_threads(c);
-  if (c.row) {
+  if (c.row) out_.line("#pragma unroll");
+  if (c.row && kept) {
+    out_.line("for (int r = 0; r < {}::lines; ++r) acc{}[r][0] = {};", type, work.node,
+              joined(Index::named("r"), type + "::line_at(r, warp, lane).m"));
+  } else if (c.row) {
     const int rank = static_cast<int>(c.domain.size());
-    out_.line("#pragma unroll");
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
-    out_.line("const Vec<{}, 1> x{{{}}};", register_type(n.dtype),
-              joined(lanes_of(c), fmt::format("sum{}[r]", work.node), "at.m"));
+    out_.line("const Vec<{}, 1> x{{{}}};", register_type(n.dtype), joined(Index::named("r"), "at.m"));
     const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
     std::vector<Index> at = coordinate("int", Index::named("at.b"), c, 2);
     at[rank - 2] = Index::named("at.m");
     std::string inside = lane_among(c, c.lanes()) + " == 0";
     if (c.items(2) > batch) inside += fmt::format(" && at.b < {}", batch);
     if (c.items(1) > c.domain[rank - 2]) inside += fmt::format(" && at.m < {}", c.domain[rank - 2]);
-    out_.line("if ({}) write<1>({}, x);", inside, address(at, type + "::warp_n(warp)"));
+    store(inside, at, type + "::warp_n(warp)");
     out_.close();
-    if (some) out_.close();
-    return;
+  } else {
+    const int groups = c.threads() / (c.lanes() * c.parts());
+    const char* counter = index_type(c.items(1) + groups);
+    // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
+    const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
+    const Index line = c.parts() > 1 ? digit(Index::named("tid"), c.lanes(), groups, true) : o.item;
+    if (kept) {
+      out_.line("acc{}[{}][0] = {};", work.node, o.step, joined(o.step, line.str()));
+    } else {
+      const char* value = monoid.carrier.empty() ? "" : ".value()";
+      out_.line("const Vec<{}, 1> x{{{}}};", register_type(n.dtype),
+                c.lanes() > 1 ? joined(o.step, line.str()) : fmt::format("sum{}[{}]{}", work.node, o.step, value));
+      std::string inside = c.lanes() > 1 ? fmt::format("tid % {} == 0", c.lanes()) : "";
+      if (c.items(1) % groups != 0) inside += (inside.empty() ? "" : " && ") + text({{o.item, c.items(1)}});
+      std::vector<Index> at = coordinate(counter, o.item, c, 1);
+      at.resize(n.shape.size());
+      store(inside, at, fmt::format("tid / {} % {}", c.lanes(), c.parts()));
+    }
+    close(o);
   }
-  const int lanes = c.lanes(), parts = c.parts(), groups = c.threads() / (lanes * parts);
-  const char* counter = index_type(c.items(1) + groups);
-  // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
-  const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
-  if (lanes > 1)
-    out_.line("const Vec<{}, 1> x{{{}}};", register_type(n.dtype),
-              joined(fmt::format("{}", lanes), fmt::format("sum{}[{}]", work.node, o.step),
-                     (parts > 1 ? digit(Index::named("tid"), lanes, groups, true) : o.item).str()));
-  else
-    out_.line("const Vec<{}, 1> x{{sum{}[{}]{}}};", register_type(n.dtype), work.node, o.step,
-              graph::monoid_of(n.op).carrier.empty() ? "" : ".value()");
-  std::string inside = lanes > 1 ? fmt::format("tid % {} == 0", lanes) : "";
-  if (c.items(1) % groups != 0) inside += (inside.empty() ? "" : " && ") + text({{o.item, c.items(1)}});
-  std::vector<Index> at = coordinate(counter, o.item, c, 1);
-  at.resize(n.shape.size());
-  const std::string to = address(at, fmt::format("tid / {} % {}", lanes, parts));
-  if (inside.empty())
-    out_.line("write<1>({}, x);", to);
-  else
-    out_.line("if ({}) write<1>({}, x);", inside, to);
-  close(o);
   if (some) out_.close();
 }
 
