@@ -4,7 +4,6 @@
 #include <new>
 #include <span>
 
-#include "emit/from_plan.hpp"
 #include "emit/host_text.hpp"
 #include "emit/launch_text.hpp"
 #include "emit/parameters.hpp"
@@ -17,10 +16,7 @@ namespace {
 /// several tile programs, each in some of its blocks; its grid has the blocks of all `programs` together.
 KernelLaunch launch_of(std::span<const plan::Kernel> programs) {
   const plan::Kernel& k = programs[0];
-  KernelLaunch launch;
-  launch.name = k.program.name;
-  launch.grid = k.program.grid;
-  launch.block = k.program.block;
+  KernelLaunch launch{.name = k.program.name, .grid = k.program.grid, .block = k.program.block};
   if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
   if (k.warp_specialized()) launch.block = {k.threads, 1, 1};
   launch.cluster = k.ranks;
@@ -36,11 +32,8 @@ KernelLaunch launch_of(std::span<const plan::Kernel> programs) {
 
 /// Returns the manifest of a plan; the caller sets its tilings and the names of its kernels' functions.
 Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
-  Manifest m;
-  m.name = plan.program.name;
-  m.target = plan.target;
-  m.buffer_size = plan.device.total;
   const plan::Program& p = plan.program;
+  Manifest m{.name = p.name, .target = plan.target, .buffer_size = plan.device.total};
   std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
   for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < p.outputs.size(); ++i) role[p.outputs[i]] = {Role::output, static_cast<int>(i)};
@@ -50,16 +43,16 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
     if (p.views.count(static_cast<int>(t)) && !taken) continue;
     if (plan.device.bytes[t] == 0 && !taken) continue;  // no kernel accesses it, and it is no argument
     index[t] = static_cast<int>(m.tensors.size());
-    TensorPlace place;
-    place.name = p.tensors[t].name;
-    place.dtype = p.tensors[t].dtype;
-    place.shape = p.tensors[t].shape;
-    place.strides = p.tensors[t].strides;
-    place.constant = p.tensors[t].constant;
-    place.bytes = plan.device.bytes[p.memory_of(static_cast<int>(t))];
-    place.role = role[t].first, place.position = role[t].second;
-    place.offset = plan.device.offset[t];
-    m.tensors.push_back(std::move(place));
+    const graph::KernelTensor& tensor = p.tensors[t];
+    m.tensors.push_back({.name = tensor.name,
+                         .dtype = tensor.dtype,
+                         .shape = tensor.shape,
+                         .strides = tensor.strides,
+                         .role = role[t].first,
+                         .position = role[t].second,
+                         .offset = plan.device.offset[t],
+                         .bytes = plan.device.bytes[p.memory_of(static_cast<int>(t))],
+                         .constant = tensor.constant});
   }
   for (std::size_t t = 0; t < p.tensors.size(); ++t)
     if (index[t] >= 0 && p.tensors[t].memory >= 0) m.tensors[index[t]].memory = index[p.memory_of(static_cast<int>(t))];
@@ -118,20 +111,15 @@ void write(Program& program, const std::string& graph, const retile::Tiling& til
   program.source = out.str();
 }
 
-/// Plans and emits the graph; returns source, manifest and plan. transpile() turns its std::bad_alloc into an Error.
-Program written(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
-  plan::Tiled tiled = plan::tile(graph, target, options);
-  const retile::Tiling tiling = plan::tiling_of(tiled);
-  Program program{.plan = std::move(tiled.plan), .cost = std::move(tiled.cost), .graph = std::move(tiled.graph)};
-  write(program, graph.name, tiling, options.decomposed);
-  return program;
-}
-
 }  // namespace
 
 Program transpile(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
   try {
-    return written(graph, target, options);
+    plan::Tiled tiled = plan::tile(graph, target, options);
+    const retile::Tiling tiling = plan::tiling_of(tiled);
+    Program program{.plan = std::move(tiled.plan), .cost = std::move(tiled.cost), .graph = std::move(tiled.graph)};
+    write(program, graph.name, tiling, options.decomposed);
+    return program;
   } catch (const std::bad_alloc&) {
     fail("{}: its plan and source need more memory than this machine has", graph.name);
   }

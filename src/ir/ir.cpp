@@ -1,6 +1,5 @@
 #include "ir/ir.hpp"
 
-#include "emit/from_plan.hpp"
 #include "ir/check.hpp"
 #include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
