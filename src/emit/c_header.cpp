@@ -27,19 +27,14 @@ const TensorPlace* becomes(const Manifest& m, const TensorPlace& t) {
   return at == m.tensors.end() ? nullptr : &*at;
 }
 
-/// Returns the number of tensors with this role (input or output).
-int count(const Manifest& m, Role role) {
-  int maximum = 0;
-  for (const TensorPlace& t : m.tensors)
-    if (t.role == role) maximum = std::max(maximum, t.position + 1);
-  return maximum;
-}
-
 /// Returns the initialisers of the generated array `inputs` or `outputs`, in order: for each input or output,
-/// the name of its parameter of the C function, or 0 if it is an output that overwrites an input.
+/// the name of its parameter of the C function, or 0 if it is an output that overwrites an input. A 0 ends the array.
 std::string addresses(const Manifest& m, Role role) {
   Names names;
-  std::vector<std::string> list(static_cast<std::size_t>(count(m, role)) + 1, "0");
+  int end = 0;
+  for (const TensorPlace& t : m.tensors)
+    if (t.role == role) end = std::max(end, t.position + 1);
+  std::vector<std::string> list(static_cast<std::size_t>(end) + 1, "0");
   for (const TensorPlace* t : parameters(m)) {
     const std::string name = names.pointer(t->name);
     if (t->role == role) list[t->position] = "(void*)" + name;

@@ -408,16 +408,14 @@ void KernelText::to_shared(const Item& item, const NestAt& nest) {
   const std::string r = store_value(v, vector);
   std::optional<Index> limit;
   if (item.edge > 0) limit = item.edge;
-  if (nest.context->replicated()) {
-    out_.open("if ({} == 0) {{", lane_among(*nest.context, nest.context->holders()));
-    write_pieces(r, nest, item.width, tile(item.buffer) + "(", nest.at, limit);
-    return out_.close();
+  const bool by_one = nest.context->replicated(), by_parts = !by_one && b.partials > 1;
+  if (by_one) out_.open("if ({} == 0) {{", lane_among(*nest.context, nest.context->holders()));
+  if (by_parts) {
+    out_.open("{{");
+    out_.line("const int part = {}::warp_k(warp);", fragment_type(*nest.context));
   }
-  if (b.partials == 1) return write_pieces(r, nest, item.width, tile(item.buffer) + "(", nest.at, limit);
-  out_.open("{{");
-  out_.line("const int part = {}::warp_k(warp);", fragment_type(*nest.context));
-  write_pieces(r, nest, item.width, tile(item.buffer) + "(part, ", nest.at, limit);
-  out_.close();
+  write_pieces(r, nest, item.width, tile(item.buffer) + (by_parts ? "(part, " : "("), nest.at, limit);
+  if (by_one || by_parts) out_.close();
 }
 
 /// Emits `item`, the store of a value to global memory, at the coordinate in `nest`.

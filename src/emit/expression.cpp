@@ -51,6 +51,7 @@ void KernelText::evaluate(const std::vector<Item>& items, const NestAt& nest) {
 /// Emits items[i] at the coordinate in `nest`, and records the expression of its value for the items that use it.
 void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, const NestAt& nest) {
   const Item& item = items[i];
+  const std::string type = item.node < 0 ? "" : register_type(block_.nodes[item.node].dtype);
   switch (item.kind) {
     case Kind::read_shared:
       values_[i] = read_shared(item, nest);
@@ -60,12 +61,10 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       break;
     case Kind::in_registers:
       if (block_.nodes[item.node].kind == plan::NodeKind::load && !plan_.in_place(item.node)) {
-        values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector,
-                            register_type(block_.nodes[item.node].dtype));
+        values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector, type);
         break;
       }
-      values_[i] = {accumulator(item.node, nest, item.vector, item.other), item.vector > 1, "",
-                    register_type(block_.nodes[item.node].dtype)};
+      values_[i] = {accumulator(item.node, nest, item.vector, item.other), item.vector > 1, "", type};
       break;
     case Kind::in_lines:
       of_rows_[i] = true;
@@ -73,13 +72,13 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
           fmt::format("acc{}[{}][0]", item.node,
                       nest.context->row ? fmt::format("{}::line({})", fragment_type(*nest.context), nest.chunk)
                                         : fmt::format("{}", nest.line)),
-          false, "", register_type(block_.nodes[item.node].dtype)};
+          false, "", type};
       break;
     case Kind::apply:
       values_[i] = apply(item, nest);
       break;
     case Kind::choose: {
-      const std::string name = fresh("r"), type = register_type(block_.nodes[item.node].dtype);
+      const std::string name = fresh("r");
       out_.line("Vec<{}, {}> {};", type, item.vector, name);
       values_[i] = value_named(name, item.vector, type);
       break;

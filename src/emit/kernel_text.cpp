@@ -22,7 +22,10 @@ KernelText::KernelText(const plan::Kernel& plan, const plan::Program& program, N
 }
 
 void KernelText::emit() {
-  signature();
+  grid_comment();
+  const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
+  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads, together, block_.name,
+            parameter_list());
   body();
 }
 
@@ -65,13 +68,6 @@ std::string KernelText::parameter_list() const {
                         : pointer_text(p, program_, names_);
   }
   return list;
-}
-
-void KernelText::signature() {
-  grid_comment();
-  const std::string together = plan_.together > 0 ? fmt::format(", {}", plan_.together) : "";
-  out_.open("extern \"C\" __global__ void __launch_bounds__({}{}) {}({}) {{", plan_.threads, together, block_.name,
-            parameter_list());
 }
 
 /// Returns the expression of the thread's number in the block.

@@ -90,9 +90,7 @@ class KernelText {
   void emit_part(const std::string& name);
 
  private:
-  // Emits a comment and the signature of the kernel, up to the opening brace. This and the following
-  // functions are defined in kernel_text.cpp.
-  void signature();
+  // The following functions are defined in kernel_text.cpp.
   void grid_comment();
   std::string parameter_list() const;
   void body();
