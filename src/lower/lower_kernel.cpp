@@ -22,10 +22,8 @@ using graph::KernelOp;
 class KernelLowering {
  public:
   KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
-                 const retile::ProductTile* declared = nullptr)
-      : program_(program), op_(op), name_(name), target_(target), declared_(declared) {}
-
-  std::optional<retile::ProductTile> tile;  // the tile that run() used for a matmul
+                 std::optional<retile::ProductTile>& product)
+      : program_(program), op_(op), name_(name), target_(target), product_(product) {}
 
   TileProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
 
@@ -88,8 +86,7 @@ class KernelLowering {
     return permuted_view(program_, tensor, dims, target_);
   }
 
-  /// Returns the program of a matmul, preceded by a program that copies operands to aligned rows if that pays. Sets
-  /// the member `tile` to the matmul's tile.
+  /// Returns the program of a matmul, preceded by a program that copies operands to aligned rows if that pays.
   std::vector<TileProgram> matmul() {
     const graph::Matrices of = graph::matrices(shape(op_.inputs[0]), shape(op_.inputs[1]));
     Shape out = of.product;
@@ -110,12 +107,9 @@ class KernelLowering {
     }
     const bool lines =
         lines_begin_at(program_, left, target_.access_bytes) && lines_begin_at(program_, right, target_.access_bytes);
-    const retile::ProductTile t =
-        declared_
-            ? *declared_
-            : product_tiles({batch, out[rank - 2], out[rank - 1], length, dtype, lines, op_.attributes.tf32}, target_)
-                  .front();
-    tile = t;
+    const ProductSize size{batch, out[rank - 2], out[rank - 1], length, dtype, lines, op_.attributes.tf32};
+    if (!product_) product_ = product_tiles(size, target_).front();
+    const retile::ProductTile t = *product_;
     const Shape given = out;  // the result's shape before A and B are swapped
     if (t.swap_ab) {
       std::swap(left, right);
@@ -376,22 +370,20 @@ class KernelLowering {
   const KernelOp& op_;
   std::string name_;
   const target::Target& target_;
-  const retile::ProductTile* declared_;
+  std::optional<retile::ProductTile>& product_;  // the tile of a matmul; empty: not chosen yet
 };
 
 }  // namespace
 
 TileProgram lower_copy(Program& program, int from, int to, const std::string& name, const target::Target& target) {
   const KernelOp none;
-  return KernelLowering(program, none, name, target).copy(from, to);
+  std::optional<retile::ProductTile> no_product;
+  return KernelLowering(program, none, name, target, no_product).copy(from, to);
 }
 
 std::vector<TileProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
                                       const target::Target& target, std::optional<retile::ProductTile>& product) {
-  KernelLowering lowering(program, op, name, target, product ? &*product : nullptr);
-  std::vector<TileProgram> kernels = lowering.run();
-  product = lowering.tile;
-  return kernels;
+  return KernelLowering(program, op, name, target, product).run();
 }
 
 }  // namespace zellige::plan

@@ -66,7 +66,12 @@ class WriteThrough {
   }
 
   std::set<int> run() {
-    for (const WrittenAs& w : written_as(g_)) as_the_caller_gets_it(w);
+    for (const WrittenAs& w : written_as(g_)) {
+      const int to = g_.ops[w.view].outputs[0];
+      const Shape& shape = g_.tensors[w.tensor].shape;
+      settle_strides(program_, to, true, target_);
+      make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
+    }
     for (int i = 0; i < size(); ++i)
       if (g_.ops[i].kind == OpKind::slice_scatter) into_memory(i);
     return std::move(done_);
@@ -87,15 +92,6 @@ class WriteThrough {
     const int t = m.first().tensor;
     return m.producer >= 0 && g_.ops[m.producer].kind == OpKind::custom && !is_output(g_, t) &&
            program_.views.count(t) == 0;
-  }
-
-  /// Makes tensor w.tensor a view of the memory of an output of the graph: of the result of operator w.view, which
-  /// reshapes or permutes w.tensor.
-  void as_the_caller_gets_it(const WrittenAs& w) {
-    const int to = g_.ops[w.view].outputs[0];
-    const Shape& shape = g_.tensors[w.tensor].shape;
-    settle_strides(program_, to, true, target_);
-    make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
   }
 
   /// Lets the operator whose result the in-place slice_scatter `op` stores write directly into the memory
