@@ -113,7 +113,7 @@ void KernelText::declarations() {
   }
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const SmemTensor& b = plan_.tensors[i];
-    if (in_ring(static_cast<int>(i)) || exchange(static_cast<int>(i))) continue;
+    if (in_ring(static_cast<int>(i)) || plan::exchange_of(plan_, static_cast<int>(i)) >= 0) continue;
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}", type_name(b.dtype));

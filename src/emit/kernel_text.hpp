@@ -131,7 +131,6 @@ class KernelText {
     int channel, tile;
   };
   std::optional<InRing> in_ring(int buffer) const;
-  bool exchange(int buffer) const;  // other blocks of the cluster fill the buffer
   std::string map_name(int node) const;
 
   // Emits the copy of a tile from global to shared memory. This and the following functions are defined in

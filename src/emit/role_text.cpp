@@ -61,11 +61,6 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
   return {};
 }
 
-bool KernelText::exchange(int buffer) const {
-  return std::ranges::any_of(plan_.channels,
-                             [&](const plan::Channel& c) { return plan::is_exchange(c) && c.tensor == buffer; });
-}
-
 /// Returns the name of the TMA descriptor of a load or store. A tensor has one descriptor per load and
 /// store, because they may need different boxes.
 std::string KernelText::map_name(int node) const {

@@ -58,6 +58,12 @@ std::vector<Work> works(const Kernel& k) {
   return all;
 }
 
+int exchange_of(const Kernel& s, int tensor) {
+  const auto of =
+      std::ranges::find_if(s.channels, [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
+  return of == s.channels.end() ? -1 : static_cast<int>(of - s.channels.begin());
+}
+
 int ranks_of(const Kernel& s, int channel) {
   const bool shared = find_step(s, [&](const Step& x) {
     const Copy* copy = as<Copy>(x);

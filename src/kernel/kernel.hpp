@@ -203,6 +203,8 @@ const Work* find_work(const Kernel& k, const P& holds) {
   const Step* found = find_step(k, [&](const Step& s) { return s.work.node >= 0 && holds(s.work); });
   return found ? &found->work : nullptr;
 }
+/// Returns the channel through which the ranks exchange partial results in the tensor; -1 if they do not.
+int exchange_of(const Kernel&, int tensor);
 /// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
 /// multicast. The consumers release a stage to all these blocks.
 int ranks_of(const Kernel&, int channel);

@@ -47,6 +47,13 @@ int channel_of(const Step& step) {
                      ClusterBarrier, Loop> auto&) { return -1; });
 }
 
+int acquired_channel_of(const Step& step) {
+  const Copy* copy = as<Copy>(step);
+  const Release* release = as<Release>(step);
+  const int acquired = copy ? copy->acquired_channel : release ? release->acquired_channel : -1;
+  return acquired >= 0 ? acquired : channel_of(step);
+}
+
 int guard_lag_of(const Step& step) {
   return match(
       step, [](const OneOf<Copy, Compute> auto& guarded) { return guarded.guard_lag; },

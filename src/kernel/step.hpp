@@ -267,6 +267,9 @@ auto* as(S& step) {
 
 /// Returns the index of the channel that a step names; -1 if it names none.
 int channel_of(const Step&);
+/// Returns the channel whose acquired stage a copy or release uses: its `acquired_channel`, else channel_of(step). In a
+/// cluster this is the channel of the agent's own block, even if the step fills or releases a stage in another block.
+int acquired_channel_of(const Step&);
 /// Returns how many loop iterations before the use of its result the step runs: the field guard_lag if the
 /// step is a copy or computation, otherwise 0.
 int guard_lag_of(const Step&);

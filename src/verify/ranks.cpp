@@ -23,8 +23,6 @@ class Ranks {
         shared_.insert(copy->channel);
         for (const Access& a : step.writes) split_.insert(a.tensor);
       });
-    for (const Channel& c : s.channels)
-      if (plan::is_exchange(c)) sent_.insert(c.tensor);
   }
 
   Kernel run() {
@@ -60,7 +58,7 @@ class Ranks {
   bool is_exchange(int channel) const { return channel >= 0 && plan::is_exchange(s_.channels[channel]); }
   /// Returns into how many parts the flat kernel divides a tensor of one rank: one per rank if multicast fills the
   /// tensor, one per other rank if the ranks exchange partial results through it, otherwise 1.
-  int parts_of(int tensor) const { return split_.count(tensor) ? n_ : sent_.count(tensor) ? n_ - 1 : 1; }
+  int parts_of(int tensor) const { return split_.count(tensor) ? n_ : exchange_of(s_, tensor) >= 0 ? n_ - 1 : 1; }
   /// Returns the part that rank `from` writes in the tensor of rank `to` in an exchange of partial results.
   static int part_from(int from, int to) { return from < to ? from : from - 1; }
 
@@ -113,13 +111,6 @@ class Ranks {
         exchange_[{index, from, to}] = at;
         all_.channels[at] = std::move(c);
       }
-  }
-
-  /// Returns the channel through which the other ranks fill the tensor that a step writes, or -1 if there is none.
-  int filled_by(const Step& step) const {
-    for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
-      if (is_exchange(c) && s_.channels[c].tensor == step.writes.front().tensor) return c;
-    return -1;
   }
 
   /// Appends to `result` what a rank executes for one step of a split-K exchange over channel `index`, with each other
@@ -188,7 +179,7 @@ class Ranks {
       const bool to_cluster = compute && compute->to_cluster;
       const int through = plan::channel_of(step);
       if (to_cluster || is_exchange(through)) {
-        exchange(result, step, to_cluster ? filled_by(step) : through, rank);
+        exchange(result, step, to_cluster ? exchange_of(s_, step.writes.front().tensor) : through, rank);
         continue;
       }
       const bool multicast = copy && copy->multicast,
@@ -210,7 +201,6 @@ class Ranks {
   const Kernel& s_;
   int n_;
   std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
-  std::set<int> sent_;            // tensors filled by other ranks
   // By channel, writing rank and reading rank: index of the channel.
   std::map<std::array<int, 3>, int> exchange_;
   std::map<std::pair<int, int>, int> first_;  // by tensor and rank: index of its first part

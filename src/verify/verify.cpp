@@ -75,12 +75,6 @@ class Simulation {
     }
   }
 
-  /// Returns the channel whose acquired stage a copy or release uses. In a cluster this is the channel of the warp
-  /// role's own block, even if the step fills or releases a stage in another block.
-  static int acquired_channel(const OneOf<Copy, Release> auto& step) {
-    return step.acquired_channel >= 0 ? step.acquired_channel : step.channel;
-  }
-
   /// Records, for each phase of each channel, the number of TMA copies and bytes that fill it. These are the copies
   /// between two acquires by the producer.
   void count_phases() {
@@ -89,13 +83,9 @@ class Simulation {
     for (std::size_t a = 0; a < s.lines.size(); ++a)
       for (const Event& e : s.lines[a]) {
         const Step& step = *e.step;
-        const bool load = is_tma_load(s.kernel, step);
-        const auto* acquire = as<Acquire>(step);
-        const auto* release = as<Release>(step);
-        if (!load && !acquire && !release) continue;
-        const int channel = channel_of(step), held = load      ? acquired_channel(*as<Copy>(step))
-                                                     : release ? acquired_channel(*release)
-                                                               : channel;
+        const bool load = is_tma_load(s.kernel, step), acquire = as<Acquire>(step);
+        if (!load && !acquire && !as<Release>(step)) continue;
+        const int channel = channel_of(step), held = acquired_channel_of(step);
         const Channel& c = s.kernel.channels[channel];
         if (s.kernel.channels[held].producer != static_cast<int>(a)) continue;
         std::size_t& n = acquired[held];
@@ -238,7 +228,7 @@ class Simulation {
   void load_by_tma(int a, const Event& e, const Copy& copy) {
     const Channel& c = s.kernel.channels[copy.channel];
     ChannelState& channel = s.channels[copy.channel];
-    const std::int64_t phase = s.channels[acquired_channel(copy)].produced - 1;
+    const std::int64_t phase = s.channels[acquired_channel_of(*e.step)].produced - 1;
     for (const Access& w : e.step->writes)
       if (s.cells[cell_of(w, e)].stage != phase % c.stages)
         reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
@@ -301,7 +291,7 @@ class Simulation {
       return;
     }
     ConsumerState& mine = channel.consumers.at(a);
-    if (mine.released >= s.channels[acquired_channel(of)].consumers.at(a).acquired)
+    if (mine.released >= s.channels[acquired_channel_of(*e.step)].consumers.at(a).acquired)
       reject("{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
              s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages,
              c.name, describe(e), c.name);

@@ -78,17 +78,13 @@ void check_channels(const Kernel& s) {
 void check_channel_of(const Kernel& s, int agent, const Step& step, int k) {
   const Agent& a = s.agents[agent];
   const Rejection wrong{s.name(), a, step, k};
-  const auto* copy = as<Copy>(step);
-  const auto* release = as<Release>(step);
-  const bool needed = as<Acquire>(step) || release || as<Drain>(step);
-  const int channel = channel_of(step), acquired = copy      ? copy->acquired_channel
-                                                   : release ? release->acquired_channel
-                                                             : -1;
+  const bool needed = as<Acquire>(step) || as<Release>(step) || as<Drain>(step);
+  const int channel = channel_of(step), acquired = acquired_channel_of(step);
   if (channel == -1 && !needed) return;
   if (channel < 0 || channel >= static_cast<int>(s.channels.size()))
     wrong("names channel {}; the schedule has {} channels, numbered from 0", channel, s.channels.size());
   const Channel& c = s.channels[channel];
-  const bool loads = copy && step.reads.empty();
+  const bool loads = as<Copy>(step) && step.reads.empty();
   if (needed && c.by != Synchronisation::mbarrier_bytes && !is_exchange(c))
     wrong("acquires or releases channel {}, which works by {}; only mbarrier_bytes has stages to acquire", c.name,
           name(c.by));
@@ -97,7 +93,7 @@ void check_channel_of(const Kernel& s, int agent, const Step& step, int k) {
           s.agents[c.producer].name, s.agents[c.consumers[0]].name);
   if (acquired >= static_cast<int>(s.channels.size()))
     wrong("holds a stage of channel {}; the schedule has {} channels, numbered from 0", acquired, s.channels.size());
-  if (loads && agent != (acquired >= 0 ? s.channels[acquired] : c).producer)
+  if (loads && agent != s.channels[acquired].producer)
     wrong("copies through channel {}, whose producer is {}; only its producer may", c.name, s.agents[c.producer].name);
   if (loads && c.by != Synchronisation::mbarrier_bytes && c.by != Synchronisation::cp_async_group)
     wrong("loads through channel {}, which works by {}; a load completes by cp_async_group or mbarrier_bytes", c.name,
@@ -322,11 +318,6 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
-/// Returns whether each block of a cluster writes partial results (split-K) into the others' copies of the tensor.
-static bool filled_by_ranks(const Kernel& s, int tensor) {
-  return std::ranges::any_of(s.channels, [&](const Channel& c) { return is_exchange(c) && c.tensor == tensor; });
-}
-
 /// Rejects an invalid number of ranks (blocks per cluster), and multicast loads and exchanges whose tensors
 /// cannot be divided among the ranks.
 static void check_ranks(const Kernel& s) {
@@ -336,7 +327,7 @@ static void check_ranks(const Kernel& s) {
     walk(a.steps, [&](const Step& step, const Position& p) {
       const Rejection wrong{s.name(), a, step, p.index};
       const auto* compute = as<Compute>(step);
-      if (compute && compute->to_cluster && (step.writes.size() != 1 || !filled_by_ranks(s, step.writes[0].tensor)))
+      if (compute && compute->to_cluster && (step.writes.size() != 1 || exchange_of(s, step.writes[0].tensor) < 0))
         wrong(
             "writes to the other ranks through no channel of theirs; name one by mbarrier_cluster that "
             "carries the one tensor");
