@@ -75,10 +75,9 @@ std::string c_header(const Manifest& m) {
 )");
   for (const TensorPlace* t : parameters(m)) {
     const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
-    out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name),
-             t->role == Role::input ? "input" : "output", printable(t->name), graph::name(t->dtype),
-             graph::to_string(t->shape), graph::to_string(t->strides), t->bytes,
-             t->constant ? "; no earlier work on the stream writes it" : "",
+    out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name), name(t->role),
+             printable(t->name), graph::name(t->dtype), graph::to_string(t->shape), graph::to_string(t->strides),
+             t->bytes, t->constant ? "; no earlier work on the stream writes it" : "",
              made ? fmt::format("; it becomes output {}", printable(made->name)) : "");
   }
   out.line("// workspace: {}", m.buffer_size ? fmt::format("{} bytes, aligned to {}; whatever they hold", m.buffer_size,
@@ -126,8 +125,8 @@ std::string c_checks(const Manifest& m) {
   out.open("{} {{", c_signature(m));
   out.line("const char* wrong = 0;");
   for (const TensorPlace* t : parameters(m))
-    out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});", t->role == Role::input ? "input" : "output",
-             in_literal(t->name), names.pointer(t->name), tensor_alignment);
+    out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});", name(t->role), in_literal(t->name),
+             names.pointer(t->name), tensor_alignment);
   if (m.buffer_size)
     out.line("if (!wrong) wrong = call_misplaced(\"workspace of {} bytes\", workspace, {});", m.buffer_size,
              workspace_alignment);

@@ -49,16 +49,6 @@ bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
   return stores && !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
 }
 
-bool reads_global(const std::vector<Item>& items) {
-  return std::ranges::any_of(items,
-                             [](const Item& item) { return item.kind == Item::Kind::read_global && !item.invariant; });
-}
-
-int delayed_iterations(const plan::Context& c) {
-  constexpr int elements = 32, iterations = 8;
-  return std::clamp(elements / c.vector(), 2, iterations);
-}
-
 std::vector<Item> checked_by_load(const plan::Kernel& plan, std::vector<Item> items) {
   const bool checked = std::ranges::any_of(items, [](const Item& i) { return i.kind == Item::Kind::guard; });
   if (!checked || !std::ranges::all_of(items, [&](const Item& i) { return safe_out_of_bounds(plan, i); })) return items;

@@ -20,13 +20,6 @@ bool reads_and_writes(const std::vector<plan::Item>& items, bool guarded);
 /// nest keeps in registers is there at once.
 bool is_delayed(const plan::Item& item);
 
-/// Returns whether a loop nest with these loads, computations and stores reads global memory in each iteration.
-bool reads_global(const std::vector<plan::Item>& items);
-
-/// Returns how many iterations of a loop with more than a few delay their stores together: 8, or fewer if the vectors
-/// of the thread-value layout are long, because each delayed element takes a register.
-int delayed_iterations(const plan::Context&);
-
 /// Returns the loads and computations of a nest whose stores are delayed, such that each load checks its own bounds and
 /// yields 0, or an element of the last row, out of bounds. A bounds check around them would be a branch, which loads of
 /// later iterations wait for.

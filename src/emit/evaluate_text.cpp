@@ -205,9 +205,11 @@ void KernelText::blocked_nest(plan::Steps steps) {
     buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, close_each);
   } else {
     std::int64_t done = 0;  // iterations whose loads are batched
-    if (!whole && delayed && reads_global(items)) {
+    const auto reads = [](const Item& i) { return i.kind == Item::Kind::read_global && !i.invariant; };
+    if (!whole && delayed && std::ranges::any_of(items, reads)) {
       const std::int64_t full = full_steps(c, 0);
-      for (batch = delayed_iterations(c); batch > 1; batch = static_cast<int>(full - done)) {
+      // Long vectors delay the stores of fewer iterations, because each delayed element takes a register.
+      for (batch = std::clamp(32 / c.vector(), 2, 8); batch > 1; batch = static_cast<int>(full - done)) {
         const std::int64_t end = full - (full - done) % batch;
         if (end > done) {
           out_.line("#pragma unroll 1");

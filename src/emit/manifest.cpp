@@ -5,11 +5,6 @@
 namespace zellige::emit {
 namespace {
 
-/// Returns the role's name in the JSON.
-std::string_view name(Role role) {
-  return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
-}
-
 /// Returns the bytes as hexadecimal digits, two per byte.
 std::string digits(const std::string& bytes) {
   std::string text;
@@ -36,6 +31,10 @@ graph::Json cost_json(const plan::KernelCost& k) {
 }
 
 }  // namespace
+
+std::string_view name(Role role) {
+  return role == Role::input ? "input" : role == Role::output ? "output" : "intermediate";
+}
 
 std::vector<std::int64_t> parameter_bytes(const KernelLaunch& k) {
   constexpr std::int64_t pointer = 8, descriptor = 128;

@@ -19,6 +19,9 @@ namespace zellige::emit {
 /// How a tensor gets its memory: inputs and outputs are the caller's, intermediates are in the workspace.
 enum class Role : std::uint8_t { input, output, intermediate };
 
+/// Returns the role's name, as the manifest has it.
+std::string_view name(Role);
+
 /// A tensor in device memory: an argument of the host entry, or a range of the workspace.
 struct TensorPlace {
   std::string name;

@@ -29,16 +29,13 @@ class Names {
   /// Returns whether an identifier has the form that pointer(), global(), map() and shared() return.
   static bool is_formed(std::string_view identifier);
 
-  /// Return the names of three host functions: the host entry, the host entry without overlap of kernels, and
-  /// the function that these two call.
+  /// Return the names of functions: the host entry, the host entry without overlap of kernels, what these two call, the C
+  /// function that NAME.h declares, the device function of one of several tile programs, and what the emulator runs.
   static std::string entry(const std::string& program) { return "launch_" + program; }
   static std::string ordered(const std::string& program) { return "ordered_" + program; }
   static std::string start(const std::string& program) { return "start_" + program; }
-  // Returns the name of the C function that NAME.h declares.
   static std::string function(const std::string& program) { return "run_" + program; }
-  // Returns the name of the device function of one tile program, for kernels that run several.
   static std::string part(const std::string& program) { return "part_" + program; }
-  /// Returns the name of the function that runs the kernel on the emulator.
   static std::string emulated(const std::string& kernel) { return "emulate_" + kernel; }
 
  private:

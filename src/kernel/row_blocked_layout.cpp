@@ -1,7 +1,6 @@
 #include "kernel/row_blocked_layout.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "kernel/leaves.hpp"
 
@@ -16,7 +15,7 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
   // lines: number of rows of the tile; chunks: number of chunks of `vector` elements per row.
   const std::int64_t lines = graph::size(s.sums), chunks = s.length / vector;
   if (lines == 1 || s.length % vector != 0) return {};
-  using Steps = std::tuple<std::int64_t, std::int64_t>;  // in total, and from row to row
+  using Steps = std::pair<std::int64_t, std::int64_t>;  // in total, and from row to row
   std::optional<Steps> best;
   for (int along = 1; along <= threads; along *= 2) {  // threads per row
     const bool scattered = along * vector * bytes < 2 * sector && along < chunks;
@@ -28,7 +27,7 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
     s.lanes = std::min(along, warp), s.splits = along / s.lanes, s.groups = threads / along;
   }
   const std::int64_t dealt = ceil_div(lines * chunks, threads);
-  if (!best || 8 * std::get<0>(*best) > 9 * dealt) return {};
+  if (!best || 8 * best->first > 9 * dealt) return {};
   return summands(s);
 }
 

@@ -92,7 +92,7 @@ struct Unroller {
           continue;
         }
         each.trip_count = shorten(loop->trip_count), each.real = loop->trip_count, each.in_loop = true;
-        index += count(loop->body);
+        walk(loop->body, [&](const Step&, const Position&) { ++index; });
         for (each.at = shorten(loop->from); each.at < each.trip_count; ++each.at) run(loop->body, begin, each);
         loop_seen = true;
         continue;
@@ -115,13 +115,6 @@ struct Unroller {
             kernel, agent.name, max_events);
     }
     return index;
-  }
-
-  /// Returns the number of steps in a list, including those in loops.
-  static int count(const std::vector<Step>& steps) {
-    int n = 0;
-    walk(steps, [&](const Step&, const Position&) { ++n; });
-    return n;
   }
 
   /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no loop.
