@@ -227,7 +227,6 @@ class KernelText {
   std::string fragment_type(const Context&) const;
   static std::string runs(const Context&);
   static std::string lane_among(const Context&, int lanes);
-  static std::string lanes_of(const Context&);
   /// If some threads of the block have no elements of the layout, opens a condition for those that have some
   /// and returns true. Otherwise returns false.
   bool open_threads(const Context&);

@@ -47,13 +47,6 @@ std::string LaunchText::part(const plan::Kernel& plan) {
   return once(text.str(), name, false);
 }
 
-void LaunchText::call(const Program& p, Text& text) const {
-  std::string list;
-  for (const Parameter& parameter : parameters(*p.plan))
-    list += names_.pointer(plan_.program.tensors[parameter.tensor].name) + ", ";
-  text.line("return {}({}{}, {});", p.function, list, (Index::named("b") - p.begin).str(), p.plan->program.part_begin);
-}
-
 /// Emits the if-statements by which each block of a launch finds, from its block index, the one of `programs` that
 /// it runs. They are a binary search, since there may be dozens of programs.
 void LaunchText::choose(std::span<const Program> programs, Text& text) const {
@@ -65,7 +58,11 @@ void LaunchText::choose(std::span<const Program> programs, Text& text) const {
     text.close();
     programs = programs.subspan(half);
   }
-  call(programs[0], text);
+  const Program& p = programs[0];
+  std::string list;
+  for (const Parameter& parameter : parameters(*p.plan))
+    list += names_.pointer(plan_.program.tensors[parameter.tensor].name) + ", ";
+  text.line("return {}({}{}, {});", p.function, list, (Index::named("b") - p.begin).str(), p.plan->program.part_begin);
 }
 
 }  // namespace zellige::emit

@@ -44,7 +44,6 @@ class LaunchText {
   std::string once(const std::string& text, const std::string& name, bool is_kernel);
   /// Emits the device function of a tile program unless an equal one exists. Returns the name of the function.
   std::string part(const plan::Kernel&);
-  void call(const Program&, Text&) const;
   void choose(std::span<const Program>, Text&) const;
 
   const plan::Plan& plan_;

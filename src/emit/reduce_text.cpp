@@ -5,12 +5,6 @@
 
 namespace zellige::emit {
 
-/// Returns the template arguments of a shuffle reduction among the lanes that share a result: the number of
-/// these lanes and, if it is not 1, the distance between two of them.
-std::string KernelText::lanes_of(const Context& c) {
-  return c.lane_step() == 1 ? fmt::format("{}", c.lanes()) : fmt::format("{}, {}", c.lanes(), c.lane_step());
-}
-
 /// Returns the number of results of a reduction of which a thread has parts.
 std::string KernelText::sums_of(const Context& c) const {
   return c.row ? fragment_type(c) + "::lines" : fmt::format("{}", c.steps(1));
@@ -110,7 +104,9 @@ void KernelText::finish(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
   const graph::Monoid& monoid = graph::monoid_of(n.op);
-  const std::string type = c.row ? fragment_type(c) : "", lanes = c.row ? lanes_of(c) : std::to_string(c.lanes());
+  const std::string type = c.row ? fragment_type(c) : "";
+  // The number of lanes that share a result and, if it is not 1, the distance between two of them.
+  const std::string lanes = std::to_string(c.lanes()) + (c.lane_step() == 1 ? "" : fmt::format(", {}", c.lane_step()));
   // Returns the call that joins partial result `i` over the lanes that share the result `of`.
   const auto joined = [&](const Index& i, const std::string& of) {
     return monoid.functions

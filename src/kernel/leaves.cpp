@@ -19,44 +19,29 @@ At rotated(At at, const Node& rotate, bool itself) {
   return itself == (at == At::own) ? At::own : At::pair;
 }
 
-namespace {
-
-/// Collects leaves in depth-first order. Visits each node once per relative coordinate (`At`) at
-/// which it is read.
-struct Collection {
-  const TileProgram& p;
-  const Kernel* held;
-  std::set<std::pair<int, At>> seen{};
-  std::vector<Leaf> leaves{};
-
-  void visit(int root, At from) {
-    std::vector<std::pair<int, At>> open{{root, from}};
-    while (!open.empty()) {
-      const auto [id, at] = open.back();
-      open.pop_back();
-      const Node& n = p.nodes[id];
-      if (!seen.insert({id, at}).second) continue;
-      if (!inlined(n.kind) || (held && held->rmem_of(id) >= 0 && id != root))
-        leaves.push_back({id, at});
-      else
-        for (std::size_t i = n.in.size(); i-- > 0;) {
-          const int in = n.in[i];
-          const bool rotates = n.kind == NodeKind::rotate && i == 0;
-          if (rotates) open.push_back({in, rotated(at, n, false)});
-          open.push_back({in, rotates                   ? rotated(at, n, true)
-                              : n.kind == NodeKind::map ? narrowed(at, p.nodes[in].shape, n.shape)
-                                                        : At::elsewhere});
-        }
+std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& domain, const Kernel* held) {
+  std::vector<Leaf> all;
+  std::set<std::pair<int, At>> seen;  // each node once per coordinate at which it is read
+  std::vector<std::pair<int, At>> open{{node, narrowed(At::own, program.nodes[node].shape, domain)}};
+  while (!open.empty()) {
+    const auto [id, at] = open.back();
+    open.pop_back();
+    const Node& n = program.nodes[id];
+    if (!seen.insert({id, at}).second) continue;
+    if (!inlined(n.kind) || (held && held->rmem_of(id) >= 0 && id != node)) {
+      all.push_back({id, at});
+      continue;
+    }
+    for (std::size_t i = n.in.size(); i-- > 0;) {
+      const int in = n.in[i];
+      const bool rotates = n.kind == NodeKind::rotate && i == 0;
+      if (rotates) open.push_back({in, rotated(at, n, false)});
+      open.push_back({in, rotates                   ? rotated(at, n, true)
+                          : n.kind == NodeKind::map ? narrowed(at, program.nodes[in].shape, n.shape)
+                                                    : At::elsewhere});
     }
   }
-};
-
-}  // namespace
-
-std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& domain, const Kernel* held) {
-  Collection all{program, held};
-  all.visit(node, narrowed(At::own, program.nodes[node].shape, domain));
-  return std::move(all.leaves);
+  return all;
 }
 
 std::set<int> read_in_place(const Kernel& k, const Work& w) {

@@ -289,8 +289,7 @@ class KernelLowering {
     if (program_.tensors[y].memory < 0) {
       kernels.push_back(copy(old, y));
     } else {
-      make_view(program_, y, old, shape(old), program_.tensors[old].strides, program_.starts(old));
-      program_.views[y].value = y;
+      make_view(program_, y, old, shape(old), program_.tensors[old].strides, program_.starts(old), y);
     }
     return y;
   }

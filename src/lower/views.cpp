@@ -29,13 +29,13 @@ int add_tensor(Program& program, DType dtype, const Shape& shape, const Strides&
   return static_cast<int>(program.tensors.size()) - 1;
 }
 
-void make_view(Program& program, int tensor, int from, const Shape& shape, const Strides& strides,
-               const Shape& starts) {
+void make_view(Program& program, int tensor, int from, const Shape& shape, const Strides& strides, const Shape& starts,
+               int value) {
   graph::KernelTensor& t = program.tensors[tensor];
   t.strides = strides;
   t.shape = shape;
   for (std::size_t d = 0; d < shape.size(); ++d) t.shape[d] += starts[d];
-  program.views[tensor] = {program.memory_of(from), shape, starts, program.value_of(from)};
+  program.views[tensor] = {program.memory_of(from), shape, starts, value < 0 ? program.value_of(from) : value};
 }
 
 int new_view(Program& program, int from, const Shape& shape, const Strides& strides, const Shape& starts,

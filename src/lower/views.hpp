@@ -30,8 +30,8 @@ void settle_strides(Program&, int tensor, bool dense, const target::Target&);
 
 /// Makes the existing tensor `tensor` a view of the memory of tensor `from`, with the given shape and strides.
 /// The view begins at coordinate `starts`. If `from` is a view itself, `tensor` becomes a view of the tensor
-/// that owns the memory.
-void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts);
+/// that owns the memory. `value` is the tensor that has the view's value; -1: that of `from`.
+void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts, int value = -1);
 
 /// Adds a tensor called `name` (see add_tensor) that is such a view of tensor `from`, and returns its index.
 int new_view(Program&, int from, const Shape&, const Strides&, const Shape& starts, const std::string& name);

@@ -105,8 +105,7 @@ class WriteThrough {
     const Made m = made(g_, scatter.inputs[1], strides);
     if (!is_free(m) || !is_alone(m) || !read_before(old, m.producer, op)) return;
     if (scatter.inputs.size() > 2 && !comes_before(scatter.inputs[2], m.producer)) return;
-    make_view(program_, y, old, g_.tensors[old].shape, strides, program_.starts(old));
-    program_.views[y].value = y;
+    make_view(program_, y, old, g_.tensors[old].shape, strides, program_.starts(old), y);
     for (const Lying& l : m.way) put(scatter, l);
     done_.insert(op), done_.insert(m.views.begin(), m.views.end());
   }
@@ -132,10 +131,8 @@ class WriteThrough {
     strides.insert(strides.begin(), program_.tensors[memory].strides[dim]);
     Shape starts(shape.size(), 0);
     starts[0] = scatter.attributes.start;
-    make_view(program_, l.tensor, memory, shape, strides, starts);
-    TensorView& view = program_.views[l.tensor];
-    view.value = scatter.outputs[0];
-    if (named) view.number = scatter.inputs[2];
+    make_view(program_, l.tensor, memory, shape, strides, starts, scatter.outputs[0]);
+    if (named) program_.views[l.tensor].number = scatter.inputs[2];
   }
 
   /// Returns whether tensor t is an input of the graph, or is computed before operator `op` in the execution order.
