@@ -28,8 +28,8 @@ struct Program {
 /// this machine has, and Rejected if the verifier rejects the plan.
 Program transpile(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions& = {});
 
-/// Returns the program of a plan that is verified already: its expected time, manifest and source. `graph` is the graph's
-/// own name, `tiling` and `decomposed` are those of the manifest. Program::graph has that name alone.
+/// Returns the program of a plan that is verified already: its expected time, manifest and source. `graph` is the
+/// graph's own name, `tiling` and `decomposed` are those of the manifest. Program::graph has that name alone.
 Program from_plan(plan::Plan, const std::string& graph, retile::Tiling tiling, bool decomposed);
 
 }  // namespace zellige::emit

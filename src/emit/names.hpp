@@ -29,8 +29,8 @@ class Names {
   /// Returns whether an identifier has the form that pointer(), global(), map() and shared() return.
   static bool is_formed(std::string_view identifier);
 
-  /// Return the names of functions: the host entry, the host entry without overlap of kernels, what these two call, the C
-  /// function that NAME.h declares, the device function of one of several tile programs, and what the emulator runs.
+  /// Return the names of functions: the host entry, the host entry without overlap of kernels, what these two call, the
+  /// C function that NAME.h declares, the device function of one of several tile programs, and what the emulator runs.
   static std::string entry(const std::string& program) { return "launch_" + program; }
   static std::string ordered(const std::string& program) { return "ordered_" + program; }
   static std::string start(const std::string& program) { return "start_" + program; }

@@ -15,8 +15,7 @@ class EvaluatedLayout {
   int threads() const { return static_cast<int>(of_thread_.size() / axes_); }
   int values() const { return values_; }
   int repeats() const { return repeats_; }
-  /// Returns the coordinate in the tile of value number `value` of `thread` in pass `repeat`. Returns an empty shape
-  /// if the thread has no such element.
+  /// Returns the coordinate in the tile of value number `value` of `thread` in pass `repeat`; an empty shape if none.
   Shape at(int thread, int value, int repeat = 0) const {
     Shape at;
     find(thread, value, repeat, at);
@@ -34,8 +33,8 @@ class EvaluatedLayout {
   bool starts_sum(int value) const { return of_value_[static_cast<std::size_t>(value) * axes_] == 0; }
 
  private:
-  /// Sets `at` to the sum of the coordinates along the axes from `added` on; clears it if the value has no item along one
-  /// of the axes from `checked` on.
+  /// Sets `at` to the sum of the coordinates along the axes from `added` on; clears it if the value has no item along
+  /// one of the axes from `checked` on.
   void find(int thread, int value, int repeat, Shape& at, std::size_t checked, std::size_t added) const;
   /// Adds the coordinate of `item` along the axis to the coordinate `at`.
   void add_coordinates(std::size_t axis, std::int64_t item, Shape& at) const;
@@ -54,8 +53,7 @@ class EvaluatedLayout {
   std::vector<std::vector<Step>> tile_;  // by axis
 };
 
-/// Calls use(thread, value, coordinate) for every thread and every `step`-th value of pass `repeat`. The coordinate
-/// is an empty shape if the thread has no such element.
+/// Calls use(thread, value, at(thread, value, repeat)) for every thread and every `step`-th value of a pass.
 template <class Use>
 void for_each(const EvaluatedLayout& layout, int repeat, const Use& use, int step = 1) {
   Shape at;
@@ -84,8 +82,7 @@ void for_each_access(const Context&, const UseAccess& use, std::size_t limit = s
 void for_each_sum_access(const Context&, const UseAccess& use,
                          std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-/// Returns, for each element of `shape` in row-major order, the number of the thread that has it in the layout, or -1
-/// if no thread or several threads have the element.
+/// Returns, for each element of `shape` in row-major order, the thread that has it in the layout; -1: none or several.
 std::vector<int> owners(const Context&, const Shape& shape);
 
 }  // namespace zellige::plan

@@ -223,15 +223,14 @@ class Nest {
 
   bool direct(int node) const { return plan_.in_place(node) != nullptr; }
 
-  /// Returns whether an earlier work than the one that is being lowered left the value of load or map `node` in
-  /// registers.
+  /// Returns whether an earlier work than this one left the value of load or map `node` in registers.
   bool held(int node) const {
     const NodeKind kind = p_.nodes[node].kind;
     return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node && plan_.rmem_of(node) >= 0;
   }
 
-  /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item uses them.
-  /// `mark` is what order_.size() was when the check or branch opened.
+  /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item uses
+  /// them. `mark` is what order_.size() was when the check or branch opened.
   void forget(std::size_t mark) {
     for (; order_.size() > mark; order_.pop_back()) known_.erase(order_.back());
   }
@@ -322,8 +321,8 @@ class Nest {
   }
 
   /// Returns the item that yields `vector` adjacent elements of operand number `which` of the rotary embedding `node`,
-  /// which is evaluated at coordinate `p`. `along` gives the operand's coordinate along the rotated dimension: that of the
-  /// element itself, the number of its pair, or that of the other element of its pair.
+  /// which is evaluated at coordinate `p`. `along` gives the operand's coordinate along the rotated dimension: that of
+  /// the element itself, the number of its pair, or that of the other element of its pair.
   int rotated(int node, int which, const Point& p, const PairLayout& along, int vector) {
     const Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
@@ -402,8 +401,8 @@ class Nest {
     return read({.kind = Kind::read_shared, .buffer = buffer}, shape, p, width, width);
   }
 
-  /// Completes `item` as a read of the vector at coordinate `p` in a tile of shape `shape`, adds it and returns its index.
-  /// The item gets one coordinate per `step` elements, and accesses at most `width` elements at a time.
+  /// Completes `item` as a read of the vector at coordinate `p` in a tile of shape `shape`, adds it and returns its
+  /// index. The item gets one coordinate per `step` elements, and accesses at most `width` elements at a time.
   int read(Item item, const Shape& shape, const Point& p, int step, int width) {
     item.vector = p.vector > 1 && shape[p.inner] > 1 ? p.vector : 1;
     item.width = width;

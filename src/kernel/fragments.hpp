@@ -49,8 +49,7 @@ inline bool equivalent(const Instruction& a, const Instruction& b) {
 }
 
 /// Returns the thread-value layout of a matmul's accumulators; `c` is the shape of its result. Warps that differ only
-/// along K have the same elements. If `slices` is more than 1, N is divided into slices, and each pass computes one
-/// slice.
+/// along K have the same elements. Each pass computes one of `slices` parts of N.
 Context accumulators(const Shape& c, const WarpLayout&, const Instruction& mma, int slices = 1);
 
 /// Returns the thread-value layout of the A fragments of a matmul whose A operand, of shape `a`, is the rounded
@@ -68,8 +67,7 @@ bool covers(const Context& accumulators, const Shape& padded);
 /// (summands()), replicated in every lane that has elements of the row. Row reductions return their results in this
 /// layout, and elementwise nodes over the accumulators or rows read them in it.
 Context lines(const Context& accumulators);
-/// Returns the row to which the thread's accumulator number `value` belongs, as an index into the thread's values in
-/// the layout lines().
+/// Returns which of the thread's values in the layout lines() is for the row of its accumulator number `value`.
 int line_of(const Context& accumulators, int value);
 /// Returns whether each row of the accumulators is complete within several lanes of one warp, so that shuffles alone can
 /// reduce it. The layout may also be one of rows (summands()) that run along the last dimension.
@@ -85,8 +83,7 @@ bool whole_pairs(const Context& accumulators);
 /// thread, but belongs to the other matrix of a pair. Matrices 2i and 2i + 1 of the last batch dimension are a pair.
 int other_of_pair(const Context& accumulators, int value);
 
-/// Returns the coordinate of warp number `warp` along batch, M, N and K. Warps are numbered along M first, then along
-/// batch, N and K.
+/// Returns the coordinate of a warp along batch, M, N and K. Warps are numbered along M first, then batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);
 
 }  // namespace zellige::plan

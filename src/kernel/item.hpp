@@ -69,8 +69,7 @@ struct Within {
   auto operator<=>(const Within&) const = default;
 };
 
-/// One operand of a concatenation, as a branch of an if-else chain: used if `at` is below `end` and no earlier
-/// branch was. The last branch has no condition.
+/// One operand of a concatenation, as a branch of an if-else chain: `at` is below `end`, or it is the last branch.
 struct Part {
   int alone = -1;  // the vector element that the branch is for; -1: all of the vector
   TileCoordinate at;

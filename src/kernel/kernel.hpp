@@ -71,8 +71,7 @@ struct Channel {
   // cp.async the only consumer is the producer itself.
   std::vector<int> consumers;
   Synchronisation by{};
-  // Of its mbarriers in shared memory, in bytes: the full barriers of all stages, followed by the empty
-  // ones. -1: not placed.
+  // In bytes: of its mbarriers in shared memory, first the full ones of all stages, then the empty ones; -1: none yet.
   std::int64_t offset = -1;
 };
 /// Returns whether the warp role with index `agent` reads the stages of the channel.
@@ -208,8 +207,7 @@ int exchange_of(const Kernel&, int tensor);
 /// Returns the number of blocks of a cluster that fill the channel's stages together by multicast; 1 without
 /// multicast. The consumers release a stage to all these blocks.
 int ranks_of(const Kernel&, int channel);
-/// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0 if they
-/// initialise none.
+/// Returns the number of arrivals for which the setup steps initialise the channel's mbarriers; 0: none.
 int arrivals_of(const Kernel&, int channel);
 /// Returns the number of threads that carry out the steps of a warp role: 1 if all that it starts are copies that
 /// announce bytes to an mbarrier (TMA loads), which one thread issues; otherwise all of its threads.

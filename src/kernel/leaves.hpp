@@ -16,8 +16,8 @@ enum class At : std::uint8_t { own, pair, row, elsewhere };
 /// be broadcast. The first argument is the coordinate at which the operator itself is evaluated.
 At narrowed(At, const Shape& operand, const Shape& map);
 /// Returns at which coordinate the rotary embedding `rotate`, evaluated at the first argument, reads its first operand:
-/// at the same element of a pair (if `itself`) or at the other one. Returns At::elsewhere unless pairs are along the last
-/// batch dimension.
+/// at the same element of a pair (if `itself`) or at the other one. Returns At::elsewhere unless pairs are along the
+/// last batch dimension.
 At rotated(At, const Node& rotate, bool itself);
 
 /// A value in memory or registers that an elementwise expression reads.

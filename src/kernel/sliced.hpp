@@ -20,9 +20,8 @@ struct Slice {
   bool operator==(const Slice& s) const { return of_same_tiles(s) && from == s.from && to == s.to; }
 };
 
-/// Returns the slices (ranges of tiles) that a store writes: one for each dimension along which the store writes only
-/// some of the blocks' tiles. A dimension along which the stored range begins within a tile gets no slice. The range
-/// may end within a tile.
+/// Returns the slices that a store writes: one for each dimension along which it writes only some of the blocks' tiles,
+/// unless the stored range begins within a tile. It may end within one.
 std::vector<Slice> slices(const TileProgram&, const Node& store);
 /// Returns which tiles of a work's result are needed. For work that stores a tile from shared to global memory, returns
 /// the slices of the store. For work that copies a tile to shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.

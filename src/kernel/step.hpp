@@ -60,8 +60,7 @@ struct CopyChoice {
 struct MatmulChoice {
   // Tensor-core or FMA instruction; nullptr: scalar fallback, one dot product per thread.
   const Instruction* row = nullptr;
-  // Instruction that loads the operands from shared memory (ldmatrix), except those that it cannot transpose; nullptr:
-  // ordinary loads.
+  // Loads the operands from shared memory (ldmatrix), except those that it cannot transpose; nullptr: ordinary loads.
   const Instruction* load = nullptr;
   WarpLayout warps;
   std::int64_t batch = 1, m = 1, n = 1, k = 1;  // elements
@@ -124,8 +123,7 @@ struct Copy {
   bool multicast = false;     // loads this rank's part of the tile into every rank of the cluster
   int acquired_channel = -1;  // the channel whose stage the agent has acquired for the copy; -1: `channel`
 };
-/// Starts wgmma: reads its operands and writes registers asynchronously, until a WaitGroup. (A matmul by
-/// mma.sync is a Compute step.)
+/// Starts wgmma: reads its operands and writes registers until a WaitGroup. (A matmul by mma.sync is a Compute step.)
 struct Mma {
   int channel = -1;
   bool peeled = false;     // is the first iteration of the loop that follows, taken out of it
@@ -253,8 +251,7 @@ decltype(auto) match(S& step, F... f) {
       step.is);
 }
 
-/// Returns a pointer to the T that the step is, for example as<Copy>(step) or as<Barrier>(step); nullptr if
-/// the step is something else.
+/// Returns the T that the step is, for example as<Copy>(step) or as<Barrier>(step); nullptr if it is something else.
 template <class T, class S>
 auto* as(S& step) {
   if constexpr (std::is_constructible_v<Sync, T>) {
@@ -270,8 +267,7 @@ int channel_of(const Step&);
 /// Returns the channel whose acquired stage a copy or release uses: its `acquired_channel`, else channel_of(step). In a
 /// cluster this is the channel of the agent's own block, even if the step fills or releases a stage in another block.
 int acquired_channel_of(const Step&);
-/// Returns how many loop iterations before the use of its result the step runs: the field guard_lag if the
-/// step is a copy or computation, otherwise 0.
+/// Returns how many loop iterations before the use of its result the step runs; 0 if it has no field guard_lag.
 int guard_lag_of(const Step&);
 
 /// A step's position in a list: its number in the order of printing, and the number of loops around it.

@@ -29,8 +29,7 @@ struct TensorMap {
   bool operator==(const TensorMap&) const = default;
 };
 
-/// Returns the reason why TMA cannot copy the tile of a load or store whose rows run along dimension
-/// `inner`; an empty string if it can.
+/// Returns why TMA cannot copy the tile of a load or store whose rows run along dimension `inner`; "" if it can.
 std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
 
 /// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.

@@ -106,8 +106,8 @@ struct TileProgram {
     nodes.push_back(std::move(node));
     return static_cast<int>(nodes.size()) - 1;
   }
-  /// Replaces all nodes, in order: add(i, node) gets node i with its operands as they are numbered now, adds what stands
-  /// for it, and returns the number of that.
+  /// Replaces all nodes, in order: add(i, node) gets node i with its operands as they are numbered now, adds what
+  /// stands for it, and returns the number of that.
   template <class Add>
   void rebuild(const Add& add) {
     std::vector<Node> old = std::exchange(nodes, {});

@@ -125,8 +125,8 @@ class Sharing {
   }
 
   /// Returns the nodes that must be evaluated in addition to get the operands `from` at `place`: the operands, and the
-  /// nodes that are evaluated inline for them. `places` has, for each node, the places at which it is evaluated already;
-  /// nodes that have `place` there are omitted.
+  /// nodes that are evaluated inline for them. `places` has, for each node, the places at which it is evaluated
+  /// already; nodes that have `place` there are omitted.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
     std::set<int> seen;
@@ -144,9 +144,9 @@ class Sharing {
   }
 
   /// Returns the operators whose results should be stored next, because they are evaluated repeatedly: the last ones
-  /// among those of `cone`, which are evaluated for `operands`, that are evaluated at another place as well. An operator
-  /// is among the last ones if it is one of `operands`, or an operand of an operator in `cone` that is evaluated at no
-  /// other place. Omits operators whose operands are all stored.
+  /// among those of `cone`, which are evaluated for `operands`, that are evaluated at another place as well. An
+  /// operator is among the last ones if it is one of `operands`, or an operand of an operator in `cone` that is
+  /// evaluated at no other place. Omits operators whose operands are all stored.
   std::vector<int> frontier(const std::vector<int>& cone, const std::vector<int>& operands,
                             const std::vector<std::set<Place>>& places) const {
     std::set<int> top;

@@ -12,8 +12,7 @@
 namespace zellige::plan {
 
 /// Throws Rejected if an access of the planned kernel may be out of bounds or misaligned, or if elements of a buffer
-/// overlap. The message names the kernel, the tensor and the numbers. Requires that
-/// place_buffers() has assigned the buffers' addresses.
+/// overlap. Requires that place_buffers() has assigned the buffers' addresses.
 void verify_bounds(const Kernel&, const Program&);
 
 }  // namespace zellige::plan

@@ -5,8 +5,8 @@ namespace {
 
 constexpr int warp = 32;
 
-/// Returns the number of arrivals that complete a phase of the empty mbarriers of a channel, by which consumers say that
-/// a stage may be filled again: one per warp of the consumers. If the blocks of a cluster exchange partial results
+/// Returns the number of arrivals that complete a phase of the empty mbarriers of a channel, by which consumers say
+/// that a stage may be filled again: one per warp of the consumers. If the blocks of a cluster exchange partial results
 /// through the channel, it is one per producer warp of all other blocks.
 int arrivals(const Kernel& s, const Channel& c) {
   if (is_exchange(c)) return (s.ranks - 1) * s.agents[c.producer].warps;

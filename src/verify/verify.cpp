@@ -35,9 +35,8 @@ class Simulation {
     }
   }
 
-  /// Executes all warp roles: one after another, each until it must wait, and again until none makes
-  /// progress. Then checks that all warp roles have ended, and that the end state is valid (check_end()).
-  /// Throws Rejected if the schedule is wrong.
+  /// Executes all warp roles: one after another, each until it must wait, and again until none makes progress. Throws
+  /// Rejected if one has not ended then, or if the end state is invalid (check_end()).
   void run() {
     for (bool progress = true; progress;) {
       progress = false;
@@ -348,8 +347,7 @@ class Simulation {
     return std::ranges::any_of(round.passed, [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
   }
 
-  /// Rejects computation `e` of warp role `a` if it reads accumulators before the warp role has waited for the wgmma
-  /// groups of channel `channel`.
+  /// Rejects computation `e` of warp role `a` if it reads accumulators of wgmma groups for which `a` has not waited.
   void check_registers_ready(int a, const Event& e, int channel) const {
     if (channel < 0 || s.kernel.channels[channel].by != Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];

@@ -318,8 +318,7 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
-/// Rejects an invalid number of ranks (blocks per cluster), and multicast loads and exchanges whose tensors
-/// cannot be divided among the ranks.
+/// Rejects an invalid number of ranks, and multicast loads and exchanges whose tensors do not divide among the ranks.
 static void check_ranks(const Kernel& s) {
   if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
     reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", s.name(), s.ranks, max_ranks);

@@ -14,9 +14,9 @@ void check_structure(const Kernel&);
 /// target lacks what the schedule needs, and Rejected if the schedule is invalid. Call check_structure() first.
 void check_limits(const Kernel&, const target::Target&);
 
-/// Throws Rejected if certain mbarriers are initialised for a wrong number of arrivals: those of exchanges between ranks,
-/// at which each rank arrives once, and those of channels that are never released. verify() itself counts the arrivals at
-/// all other mbarriers.
+/// Throws Rejected if certain mbarriers are initialised for a wrong number of arrivals: those of exchanges between
+/// ranks, at which each rank arrives once, and those of channels that are never released. verify() itself counts the
+/// arrivals at all other mbarriers.
 void check_other_arrivals(const Kernel&);
 
 /// The kinds of asynchronous groups that commit and wait_group count. Each warp role has its own groups of each kind.

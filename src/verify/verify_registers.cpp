@@ -12,8 +12,7 @@
 namespace zellige::plan {
 namespace {
 
-/// The contents of a set of registers (accumulators, a loop state, A fragments or partial results of a
-/// reduction): the work that left them.
+/// What a set of registers holds (accumulators, a loop state, A fragments or partial results): the work that left it.
 struct RegisterValue {
   const Work* work = nullptr;
   bool carried = false;  // a loop state, declared before the loop
@@ -200,8 +199,7 @@ class Registers {
     }
   }
 
-  /// Rejects work t unless a `start` step has declared the loop state of operator `node`, and t has the state
-  /// in the same registers. `found` has the declared states.
+  /// Rejects work t unless a `start` step has declared the state of `node`, and t has it in the same registers.
   void state(const Work& t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end()) wrong(t, "adds to a state of %{} that nothing declares before the loop", node);
@@ -271,8 +269,8 @@ class Registers {
       for (const Work& writer : w->second) proof_.same_thread(t, writer, b, own);
   }
 
-  /// Returns the work that left the value of node x in registers for work t. Rejects t if there is no such work, or if x
-  /// is a loop state that has not been updated in this iteration.
+  /// Returns the work that left the value of node x in registers for work t. Rejects t if there is no such work, or if
+  /// x is a loop state that has not been updated in this iteration.
   const Work& left(const Work& t, int x) const {
     const auto found = accumulators_.find(x);
     const int root = node(x).kind == NodeKind::running_diff ? node(x).in[0] : x;
@@ -301,8 +299,8 @@ class Registers {
             plan_.tensors[t.buffer].partials);
   }
 
-  /// Rejects matmul work t unless its warps, accumulators, operands and rescaling are those that the plan
-  /// selected. Records its accumulators.
+  /// Rejects matmul work t unless its warps, accumulators, operands and rescaling are those selected; records its
+  /// result.
   void product(const Work& t) {
     const Context& c = context(t);
     const MatmulChoice& choice = t.matmul;

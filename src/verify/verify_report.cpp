@@ -37,15 +37,13 @@ std::int64_t committed_groups(const State& s, const Touch& t) {
   return s.agents[t.agent].committed[static_cast<int>(operation(t.via).groups)];
 }
 
-/// Returns "it" if access t is to the same stage of the same tensor as access `seen_from`; otherwise the
-/// stage's name and that it shares bytes.
+/// Returns "it" if access t is to the same cell as access `seen_from`; else the cell's name, and that it shares bytes.
 std::string touched(const State& s, const Touch& t, const Touch& seen_from) {
   return t.cell == seen_from.cell ? "it" : cell_name(s, t.cell) + " (same bytes)";
 }
 
-/// Returns a string that says how many asynchronous groups were committed after the group of access t, and how
-/// many the warp role has not waited for. The numbers count from the newest group, so they hold for the real
-/// loop as well as for the shortened one.
+/// Says how many groups were committed after the group of access t, and how many the warp role has not waited for. The
+/// numbers count from the newest group, so they hold for the real loop as well as for the shortened one.
 std::string how_far_waited(const State& s, const Touch& t) {
   const std::int64_t committed = committed_groups(s, t), newer = committed - t.value,
                      left = committed - s.agents[t.agent].own[t.component];

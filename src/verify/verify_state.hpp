@@ -69,8 +69,8 @@ struct AgentState {
   bool waits = false;  // it has arrived at a barrier and waits there
 };
 
-/// One filling of one stage of an mbarrier channel: the number of TMA copies into the stage that the
-/// schedule has, and that have been started so far.
+/// One filling of one stage of an mbarrier channel: how many TMA copies fill it, and how many of them have been
+/// started.
 struct Phase {
   int copies = 0, started = 0;
   bool by_release = false, released = false;  // the producer arrives by a release; it has done so
@@ -119,8 +119,7 @@ struct State {
   int components() const { return component_of_channel(static_cast<int>(channels.size())); }
 };
 
-/// Each of the following functions throws Rejected with a message about one kind of error. This one is for a
-/// read of memory that no step has written before.
+/// Each of the following functions throws Rejected with a message about one kind of error.
 [[noreturn]] void report_unwritten(const State&, const Touch& read);
 [[noreturn]] void report_overwritten(const State&, const Touch& read);
 [[noreturn]] void report_race(const State&, const Touch& first, const Touch& second);
