@@ -9,9 +9,8 @@
 
 namespace zellige::emit {
 
-/// Returns the C source of NAME.so for the program that the manifest describes. `cubin` is the path of the
-/// cubin file, which the assembler includes when the source is compiled. Throws Error if a kernel has more
-/// than 64 tensors or 8 tensor maps.
+/// Returns the C source of NAME.so. `cubin` is the path of the cubin file, which the assembler includes when the source
+/// is compiled. Throws Error if a kernel has more than 64 tensors or 8 tensor maps.
 std::string c_library(const Manifest&, const std::string& cubin);
 
 }  // namespace zellige::emit

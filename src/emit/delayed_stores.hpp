@@ -12,8 +12,7 @@ namespace zellige::emit {
 
 /// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
 /// stores of several iterations can then be delayed until after all loads of these iterations. The nest may keep values
-/// in registers as well. If `guarded`, a nest that reads global memory may have bounds checks. `items` are the nest's
-/// loads, computations and stores.
+/// in registers as well. If `guarded`, a nest that reads global memory may have bounds checks.
 bool reads_and_writes(const std::vector<plan::Item>& items, bool guarded);
 
 /// Returns whether a nest with delayed stores delays what `item` does: it stores a value in memory. A value that the

@@ -117,15 +117,14 @@ void KernelText::mma(const Work& work) {
   if (some) out_.close();
 }
 
-/// Emits the declaration of A fragments. They are zero-initialised if some threads do not write all
-/// elements, because those elements are multiplied as well.
+/// Emits the declaration of A fragments, with zeros if some threads do not write all elements, which are multiplied,
+/// too.
 void KernelText::operand_declaration(const Work& t) {
   out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype), fragment_type(plan_.layout_of(t)), t.node,
             plan::guards(plan_, t).empty() ? "" : "{}");
 }
 
-/// Emits one loop nest for the works of steps that have the same thread-value layout, and before it
-/// the declarations of their results.
+/// Emits one loop nest for the works of steps with one thread-value layout, after the declarations of their results.
 void KernelText::nest(plan::Steps steps) {
   const Context& c = plan_.layout_of(steps.front().work);
   for (const plan::Step& step : steps)
@@ -154,8 +153,7 @@ void KernelText::nest(plan::Steps steps) {
   if (!within.empty()) out_.close();
 }
 
-/// Returns the condition under which a block stores its tile of the work's output, or an empty condition if
-/// all blocks store their tiles (kernel/sliced.hpp).
+/// Returns the condition under which a block stores its tile of the work's output; empty: always (kernel/sliced.hpp).
 Condition KernelText::in_slices(const Work& work) const {
   Condition all;
   for (const plan::Slice& slice : plan::slices(plan_, work)) {

@@ -99,16 +99,14 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
   }
 }
 
-/// Emits a variable of class Divisor, which holds the inverse of the divisor. `text` is the expression of the
-/// divisor. Returns the name of the variable.
+/// Emits a variable of class Divisor with the inverse of the expression `text`. Returns the variable's name.
 std::string KernelText::divisor(const std::string& text) {
   const std::string name = fresh("d");
   out_.line("const Divisor {}({});", name, text);
   return name;
 }
 
-/// Returns `v` if its expression is a variable or a number. Otherwise emits a variable that is set to the
-/// expression, and returns the variable as a value.
+/// Returns `v` if its expression is a variable or a number. Otherwise emits a variable with its value and returns that.
 Value KernelText::named(const Value& v) {
   if (std::ranges::all_of(v.text, [](unsigned char c) { return std::isalnum(c) || c == '_'; })) return v;
   const std::string name = fresh("r");
@@ -145,8 +143,8 @@ std::string KernelText::store_value(const Value& v, int vector) {
   return name;
 }
 
-/// Returns the value of an elementwise operator or of a rotation (RoPE). Emits a variable for it if the
-/// expression is long or used several times.
+/// Returns the value of an elementwise operator or a rotation (RoPE), as a variable if it is long or used several
+/// times.
 Value KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (whole_ && item.node == plan_.loop_bounds->mask) return values_[item.in[0]];
@@ -248,8 +246,7 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
   return fmt::format("({} ? {} : {})", kept, in[0], float_literal(n.scalar));
 }
 
-/// Emits a variable of `vector` elements of type `type`: the concatenation of the results `parts` of several
-/// accesses. Returns the variable as a value.
+/// Emits a variable of `vector` elements, the concatenation of the results `parts` of several accesses. Returns it.
 Value KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
   const std::string name = fresh("x");
   if (vector == 1) {

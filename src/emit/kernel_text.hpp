@@ -32,8 +32,7 @@ using plan::SmemTensor;
 using plan::Work;
 using plan::WorkKind;
 
-/// A position in a loop nest of the source: the coordinate of an element, or of the first of several
-/// neighbours that are evaluated together.
+/// A position in a loop nest of the source: the coordinate of the first of the neighbours that are evaluated together.
 struct NestAt {
   const plan::Context* context = nullptr;
   std::vector<Index> at;
@@ -45,8 +44,7 @@ struct NestAt {
   std::vector<Index> index(const std::vector<plan::TileCoordinate>&) const;
 };
 
-/// Returns the index of an element in a vector of `vector` elements: the loop variable v, or 0 if there is
-/// only one element.
+/// Returns the index of an element in a vector: the loop variable v, or 0 if there is only one element.
 inline Index one_of(int vector) { return vector > 1 ? Index::named("v") : 0; }
 
 /// The value of a node in the source: an expression for each neighbour ("t3[v]"), or one that all of them share.
@@ -116,7 +114,7 @@ class KernelText {
   void check(Condition& inside, const plan::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
 
-  // Emits the declarations of the shared-memory rings. This and the following functions are defined in role_text.cpp.
+  // The following functions are defined in role_text.cpp.
   void rings();
   void roles();
   void cursors();
@@ -133,8 +131,7 @@ class KernelText {
   std::optional<InRing> in_ring(int buffer) const;
   std::string map_name(int node) const;
 
-  // Emits the copy of a tile from global to shared memory. This and the following functions are defined in
-  // copy_text.cpp.
+  // The following functions are defined in copy_text.cpp.
   void copy_in(const plan::Step&, const Index& stage, const Index& iteration);
   void fetch(const Work&);
   // An expression for the number of elements to load; `whole` if it is always the complete chunk.
@@ -175,8 +172,7 @@ class KernelText {
   /// `axis`. Returns the coordinate.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
-  // Emits a matmul by mma.sync or FMA instructions. This and the following functions are defined in
-  // evaluate_text.cpp and reduce_text.cpp.
+  // The following functions are defined in evaluate_text.cpp and reduce_text.cpp.
   void mma(const Work&);
   void nest(plan::Steps);  // they share a thread-value layout
   void blocked_nest(plan::Steps);
@@ -200,8 +196,7 @@ class KernelText {
   void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
                     const std::vector<Index>& at, const std::optional<Index>& limit);
 
-  // Emits the values of a loop nest that are invariant along its loop. This and the following functions are
-  // defined in expression.cpp.
+  // The following functions are defined in expression.cpp.
   void prepare(const std::vector<plan::Item>&, const NestAt&);
   void evaluate(const std::vector<plan::Item>&, const NestAt&);
   void evaluate_one(const std::vector<plan::Item>&, std::size_t, const NestAt&);
@@ -227,8 +222,7 @@ class KernelText {
   std::string fragment_type(const Context&) const;
   static std::string runs(const Context&);
   static std::string lane_among(const Context&, int lanes);
-  /// If some threads of the block have no elements of the layout, opens a condition for those that have some
-  /// and returns true. Otherwise returns false.
+  /// Opens a condition for the threads that have elements of the layout, if some have none; returns whether it did.
   bool open_threads(const Context&);
   int threads() const { return block_.threads(); }
   bool looped() const { return block_.loop > 1; }

@@ -81,8 +81,8 @@ struct Manifest {
 /// The version that to_json() writes.
 constexpr int manifest_version = 2;
 
-/// Returns the size of each parameter of a kernel in bytes: 8 for a pointer, 128 for a TMA descriptor, or
-/// the size of the constant.
+/// Returns the bytes of each parameter of a kernel: 8 for a pointer, 128 for a TMA descriptor, or those of the
+/// constant.
 std::vector<std::int64_t> parameter_bytes(const KernelLaunch&);
 
 /// Returns the manifest as JSON with its hash; docs/reference/manifest.md describes the fields.

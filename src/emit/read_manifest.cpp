@@ -195,8 +195,7 @@ Artefact artefact(const Field& f) {
   return a;
 }
 
-/// Throws Error, with the place of the JSON field `f`, unless the tensors with this role (input or output) have the
-/// positions 0, 1, 2, ..., each once.
+/// Throws Error, with the place of field `f`, unless the inputs or outputs have the positions 0, 1, 2, ..., each once.
 void check_positions(const Manifest& m, Role role, const Field& f) {
   std::vector<int> found;
   for (const TensorPlace& t : m.tensors)

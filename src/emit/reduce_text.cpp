@@ -37,8 +37,7 @@ void KernelText::raise(const plan::Step& step) {
   raised_.insert(node);
 }
 
-/// Emits the first part of a reduction whose results several lanes or warps share: each thread adds up its
-/// own elements. finish() combines the sums.
+/// Emits the first part of a reduction: each thread adds up its own elements. finish() combines the sums.
 void KernelText::lanes_nest(const plan::Step& step) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];

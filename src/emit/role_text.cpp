@@ -21,8 +21,7 @@ constexpr GroupCalls group_calls[plan::group_kinds] = {{"cp_async_commit", "cp_a
 
 bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
 
-/// Returns the name of the function that an instruction's call uses: "tma_load_2d" if the call is
-/// "tma_load_2d(tile, map, barrier, c...)".
+/// Returns the function that an instruction calls: "tma_load_2d" of "tma_load_2d(tile, map, barrier, c...)".
 std::string function(const Instruction& row) {
   const std::string_view call = row.call;
   return std::string(call.substr(0, call.find('(')));
@@ -61,8 +60,7 @@ std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
   return {};
 }
 
-/// Returns the name of the TMA descriptor of a load or store. A tensor has one descriptor per load and
-/// store, because they may need different boxes.
+/// Returns the name of the TMA descriptor of a load or store. Each has one of its own: they may need different boxes.
 std::string KernelText::map_name(int node) const {
   const int tensor = block_.nodes[node].tensor;
   const std::string& name = program_.tensors[tensor].name;

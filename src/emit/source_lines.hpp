@@ -7,8 +7,7 @@
 
 namespace zellige::emit {
 
-/// A counting loop in the source: its head and the expression of its counter. A loop of one iteration has
-/// an empty head, and its counter is a constant.
+/// The head of a counting loop and its counter. With one iteration the head is empty and the counter a constant.
 struct Counted {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;

@@ -105,8 +105,7 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
   }
 }
 
-/// Emits the loop `begin` of the schedule: the loop over a kernel's iterations or, if it is the prologue, the
-/// loop that starts the copies of the first iterations.
+/// Emits the loop over a kernel's iterations, or the prologue that starts the copies of the first ones.
 void KernelText::loop(const plan::Loop& begin) {
   const bool ring = begin.kind == plan::Loop::iterations && plan_.stages() > 1 && !plan_.warp_specialized();
   const bool round = ring && plan_.stages() < block_.loop;  // otherwise all stages are filled before the loop

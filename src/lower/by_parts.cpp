@@ -109,8 +109,7 @@ class ByParts {
     return n.kind == NodeKind::load && s.extent == 1 && s.axis < 0;
   }
 
-  /// Returns the kernel's program with each concatenation replaced by its operand number `i`. The operand starts at
-  /// index `begin` of the concatenated dimension.
+  /// Returns the kernel's program with each concatenation replaced by its operand `i`, which starts at index `begin`.
   TileProgram part(std::size_t i, std::int64_t begin) const {
     TileProgram p = kernel_;
     if (i > 0) p.name += fmt::format("_{}", i);

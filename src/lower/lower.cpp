@@ -125,8 +125,7 @@ class Lowering {
     return true;
   }
 
-  /// Adds the kernels of operator number `i` of the graph, which is not custom. Adds none for a view that needs no
-  /// copy.
+  /// Adds the kernels of operator `i`, which is not custom: none for a view that needs no copy.
   void lower_unfused(int i) {
     const graph::KernelOp& op = graph_.ops[i];
     std::optional<retile::ProductTile> product;

@@ -202,8 +202,7 @@ class BlockLowering {
     return dims;
   }
 
-  /// Adds a load of the start index of a view that starts at a run-time index (an integer in a tensor). Returns the
-  /// load's node, or -1 if `tensor` is no such view.
+  /// Adds a load of the index at which a view starts at run time; returns its node, or -1 if `tensor` is no such view.
   int number_of_view(int tensor) {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
@@ -326,8 +325,7 @@ class BlockLowering {
     program_.add(std::move(n));
   }
 
-  /// Adds the results of a running maximum, given the maximum `max` of one iteration: the maximum so far, whose node
-  /// it returns, and by how much it has grown.
+  /// Adds the maximum so far, whose node it returns, and by how much it has grown; `max` is that of one iteration.
   int running_max(const graph::BlockOp& op, int max, const Shape& shape) {
     int running, diff;
     if (looped() && !block_.tensors[op.outputs[0]].after_loop) {
@@ -387,8 +385,7 @@ class BlockLowering {
     return lower_operator(program_, OpKind::add, {}, {product, permuted(in[2], back)}, shape);
   }
 
-  /// Lowers a gather of rows of a loaded tile to a load that reads only these rows, by index, from the tensor.
-  /// Returns the node of the gathered rows.
+  /// Lowers a gather of rows of a loaded tile to a load of these rows alone, by index. Returns the node of the rows.
   int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape) {
     const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
     const bool loads =

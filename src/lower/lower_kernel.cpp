@@ -306,8 +306,7 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
-  /// Returns the programs of a slice_scatter, which overwrites a slice of a table. The slice starts at a constant, or
-  /// at an index that is read from a tensor.
+  /// Returns the programs of a slice_scatter: the slice of the table starts at a constant, or at an index in a tensor.
   std::vector<TileProgram> slice_scatter() const {
     std::vector<TileProgram> kernels;
     const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
@@ -336,8 +335,7 @@ class KernelLowering {
     return threads;
   }
 
-  /// Returns the program of a reduction, softmax or similar operator along `dims`. Each block has complete rows along
-  /// these dimensions.
+  /// Returns the program of a reduction, softmax or similar operator: each block has complete rows along `dims`.
   TileProgram rows(const std::vector<int>& dims) const {
     const Shape x = shape(op_.inputs[0]);  // a copy: views reallocate the tensors
     Shape extent = x;

@@ -90,8 +90,7 @@ class Choice {
     ProductTile tile;
   };
 
-  /// Returns whether the rows of both operands are aligned for TMA, and the loop has at least two
-  /// iterations to overlap.
+  /// Returns whether the rows of both operands are aligned for TMA, and two iterations at least can overlap.
   bool fits_warpgroups() const { return size_.lines && size_.k >= 128; }
   bool has_instruction(const ProductTile& t) const {
     return target::find_warpgroup_mma(target_, type_, type_, graph::name(graph::DType::f32), t.n) != nullptr;

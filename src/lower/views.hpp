@@ -12,8 +12,7 @@ namespace zellige::plan {
 /// of 1. A tensor without strides gets row-major strides first (settle_strides).
 int seen_as(Program&, int tensor, const Shape&, const target::Target&);
 
-/// Returns a view of `tensor` whose dimension d is dimension dims[d] of the tensor. A tensor without strides
-/// gets row-major strides first.
+/// Returns a view of `tensor` whose dimension d is dims[d] of the tensor, which gets strides first if it has none.
 int permuted_view(Program&, int tensor, const std::vector<int>& dims, const target::Target&);
 
 /// Returns the list whose element d is element dims[d] of `list`.
@@ -24,8 +23,7 @@ std::vector<T> permuted(const std::vector<T>& list, const std::vector<int>& dims
   return result;
 }
 
-/// Sets row-major strides if the tensor has no strides, because views of the tensor need them. Rows are
-/// padded to the target's access size, unless `dense`.
+/// Sets row-major strides if the tensor has none. Rows are padded to the target's access size, unless `dense`.
 void settle_strides(Program&, int tensor, bool dense, const target::Target&);
 
 /// Makes the existing tensor `tensor` a view of the memory of tensor `from`, with the given shape and strides.
@@ -36,8 +34,7 @@ void make_view(Program&, int tensor, int from, const Shape&, const Strides&, con
 /// Adds a tensor called `name` (see add_tensor) that is such a view of tensor `from`, and returns its index.
 int new_view(Program&, int from, const Shape&, const Strides&, const Shape& starts, const std::string& name);
 
-/// Returns the index of a view of the tensor's memory with the given shape, strides and start. Adds a tensor
-/// to the program if there is no such view.
+/// Returns the view of the tensor's memory with the given shape, strides and start; adds it if there is none.
 int view_of(Program&, int tensor, const Shape&, const Strides&, const Shape& starts);
 
 /// Adds a tensor and returns its index. Its name is `name`, with underscores appended until it is unique.

@@ -17,8 +17,7 @@ struct Lying {
   Strides strides;
 };
 
-/// A tensor (first entry of `way`), and the chain of reshapes and permutes back to the operator `producer`
-/// that computes it.
+/// A tensor, and the chain of reshapes and permutes back to the operator `producer` that computes it.
 struct Made {
   std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
   std::vector<int> views;  // operators of the chain

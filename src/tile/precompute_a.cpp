@@ -52,8 +52,8 @@ class PrecomputeA {
   Node& node(int i) { return p_.nodes[i]; }
   const Node& node(int i) const { return p_.nodes[i]; }
 
-  /// Returns whether the node is a tensor-core matmul with at most 8 rows whose A operand is evaluated in the
-  /// loop, for one part of K per iteration.
+  /// Returns whether the node is a matmul of at most 8 rows whose A operand is evaluated in the loop, part by part of
+  /// K.
   bool reads_a_part(const Node& n) const {
     if (n.kind != NodeKind::matmul) return false;
     const Node& a = node(n.in[0]);

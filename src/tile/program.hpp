@@ -156,14 +156,12 @@ struct Program {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.base;
   }
-  /// Returns the tensor whose value the users of `tensor` read: TensorView::value if `tensor` is a view,
-  /// otherwise `tensor` itself.
+  /// Returns the tensor whose value the users of `tensor` read: `tensor` itself unless it is a view.
   int value_of(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensor : view->second.value;
   }
-  /// Returns the shape that the users of `tensor` see: TensorView::shape if it is a view, otherwise the shape
-  /// of its memory.
+  /// Returns the shape that the users of `tensor` see: that of its memory unless it is a view.
   const Shape& shape(int tensor) const {
     const auto view = views.find(tensor);
     return view == views.end() ? tensors[tensor].shape : view->second.shape;

@@ -11,9 +11,8 @@
 namespace zellige::plan {
 namespace {
 
-/// Returns whether node x is a cast, without saturation, of a floating-point value to the floating-point
-/// type `to`. If so, a `round` or `store` node that rounds x to `to` can read the cast's operand in place
-/// of x, with the same result.
+/// Returns whether node x is a cast, without saturation, of a floating-point value to the floating-point type `to`: a
+/// `round` or `store` node that rounds x to `to` can then read the cast's operand, with the same result.
 bool rounds_the_same(const TileProgram& p, int x, DType to) {
   const Node& n = p.nodes[x];
   return n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == to && !n.saturate && !graph::is_integer(to) &&
