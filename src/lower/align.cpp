@@ -45,16 +45,6 @@ std::int64_t tiles(const View& view) {
   return all;
 }
 
-/// Changes the view of a tensor for a grid that has more blocks than the tensor has tiles. The surplus
-/// blocks get tiles beyond the end of the tensor, and copy nothing. These tiles are adjacent to the tensor along the
-/// slowest dimension that is split, or along the first dimension if none is.
-void run_on(View& view) {
-  std::vector<Cut>& cuts = view.cuts;
-  auto slowest = std::ranges::find_if(cuts, [](const Cut& s) { return s.axis >= 0; });
-  if (slowest == cuts.end()) slowest = cuts.begin();
-  slowest->axis = 0, slowest->mod = 0, slowest->overhang = true;
-}
-
 /// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. There are two
 /// conditions: every tile of the copy starts at an aligned address, and a block needs at least 6 (min_rounds) rounds
 /// of 8 loads per thread for its tiles.
@@ -106,7 +96,14 @@ TileProgram copy_lines(const Program& program, LineCopies copies, const std::str
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const auto [from, into] = copies[i];
     const Shape shape = program.shape(from);
-    if (tiles(views[i]) < blocks) run_on(views[i]);
+    if (tiles(views[i]) < blocks) {
+      // The surplus blocks get tiles beyond the end of the tensor, and copy nothing: adjacent to it along the slowest
+      // dimension that is split, or along the first one if none is.
+      std::vector<Cut>& cuts = views[i].cuts;
+      const auto slowest = std::ranges::find_if(cuts, [](const Cut& s) { return s.axis >= 0; });
+      Cut& s = slowest == cuts.end() ? cuts.front() : *slowest;
+      s.axis = 0, s.mod = 0, s.overhang = true;
+    }
     Node load = program.access(NodeKind::load, from, views[i]);
     for (std::size_t d = 0; d < shape.size(); ++d) {
       Cut& s = load.view.cuts[d];

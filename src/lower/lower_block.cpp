@@ -226,11 +226,6 @@ class BlockLowering {
         return matmul(op, in);
       case OpKind::reduction_max:
         return running_max(op, reduce(OpKind::reduction_max, in[0], a.dim, a.to, false), shape);
-      case OpKind::concat: {
-        const int id = add(NodeKind::concat, in, shape);
-        program_.nodes[id].dim = a.dim;
-        return id;
-      }
       case OpKind::split:
         return split(op, in[0], a.dim);
       case OpKind::accum:
@@ -276,6 +271,7 @@ class BlockLowering {
       }
       case OpKind::gather:
         return gather(op, in, shape);
+      case OpKind::concat:
       case OpKind::slice:
       case OpKind::expand:
         return lower_operator(program_, op.kind, a, in, shape);
@@ -344,10 +340,8 @@ class BlockLowering {
     std::int64_t start = 0;
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
       const Shape part = tile_shape(op.outputs[i]);
-      const int id = add(NodeKind::slice, {whole}, part);
-      program_.nodes[id].dim = dim, program_.nodes[id].start = start;
+      value_[op.outputs[i]] = lower_operator(program_, OpKind::slice, {.dim = dim, .start = start}, {whole}, part);
       start += part[dim];
-      value_[op.outputs[i]] = id;
     }
     return value_[op.outputs[0]];
   }

@@ -6,27 +6,19 @@
 #include "select/layouts.hpp"
 
 namespace zellige::plan {
-namespace {
-
-/// Returns whether the operator is a reshape that is a view only if its operand has no padding between rows. Returns
-/// false if the operand's strides are already chosen.
-bool needs_dense(const Program& program, const graph::KernelOp& op, const Shape& shape, const target::Target& target) {
-  const graph::KernelTensor& t = program.tensors[op.inputs[0]];
-  if (op.kind != OpKind::reshape || !t.strides.empty()) return false;
-  const Strides padded =
-      padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1, graph::elements_in(target.access_bytes, t.dtype));
-  return !graph::viewed(op.kind, op.attributes, t.shape, padded, shape);
-}
-
-}  // namespace
-
 std::vector<TileProgram> lower_view(Program& program, const graph::KernelOp& op, const std::string& name,
                                     const target::Target& target) {
   const int from = op.inputs[0], to = op.outputs[0];
   if (program.memory_of(from) == to) return {};  // the operand was computed in the result's memory
   const Shape shape = program.tensors[to].shape, operand = program.shape(from);
   const std::string label = program.tensors[to].name;
-  settle_strides(program, from, needs_dense(program, op, shape, target), target);
+  const graph::KernelTensor& t = program.tensors[from];
+  const Strides padded =
+      padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1, graph::elements_in(target.access_bytes, t.dtype));
+  // A reshape may be a view only if its operand has no padding between rows.
+  const bool dense =
+      op.kind == OpKind::reshape && t.strides.empty() && !graph::viewed(op.kind, op.attributes, t.shape, padded, shape);
+  settle_strides(program, from, dense, target);
   auto seen =
       graph::viewed(op.kind, op.attributes, operand, program.tensors[from].strides, shape, program.starts(from));
   // Whether the result has prescribed strides. It then needs memory of its own, as outputs of the program do.
