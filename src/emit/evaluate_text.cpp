@@ -106,14 +106,10 @@ void KernelText::mma(const Work& work) {
   const std::string columns =
       c.repeats() == 1 ? operand(1) : fmt::format("columns_from({}, slice * {})", operand(1), m.n / c.repeats());
   const bool some = open_threads(c);
-  if (m.pipe() == target::Pipe::fma)
-    out_.line("multiply_outer<{}, {}, {}>(acc{}, {}, {}, warp, lane);", m.k, along_k(0), along_k(1), work.node,
-              operand(0), columns);
-  else if (plan_.has_fragments(work.node))
-    out_.line("multiply<{}, {}, {}>(acc{}, op{}, {}, warp, lane);", type, m.k, along_k(1), work.node, n.in[0], columns);
-  else
-    out_.line("multiply<{}, {}, {}, {}>(acc{}, {}, {}, warp, lane);", type, m.k, along_k(0), along_k(1), work.node,
-              operand(0), columns);
+  const bool outer = m.pipe() == target::Pipe::fma, fragments = !outer && plan_.has_fragments(work.node);
+  out_.line("multiply{}{}{}, {}>(acc{}, {}, {}, warp, lane);", outer ? "_outer<" : fmt::format("<{}, ", type), m.k,
+            fragments ? "" : fmt::format(", {}", along_k(0)), along_k(1), work.node,
+            fragments ? fmt::format("op{}", n.in[0]) : operand(0), columns);
   if (some) out_.close();
 }
 

@@ -103,7 +103,6 @@ class KernelText {
   bool overwritten(int node) const;
   void loop(const plan::Loop&);
   void bounded(const plan::Loop& begin);
-  void slices(const plan::Loop&);
   void copy(plan::Steps, int distance);
   void work(plan::Steps);  // in order; steps that share a layout become one loop nest
   Index global_start(const plan::Interval&, bool far, const Index& iteration) const;

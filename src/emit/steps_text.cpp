@@ -95,12 +95,12 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
         [&](const plan::Copy& of) { step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag); },
         [&](const plan::Compute& of) { together(of.guard_lag); }, [&](const plan::Sync& sync) { handover(step, sync); },
         [&](const plan::Loop& of) {
-          if (of.kind == plan::Loop::slices)
-            slices(of);
-          else if (of.kind == plan::Loop::tiles)
-            tiles(of);
-          else
-            loop(of);
+          if (of.kind == plan::Loop::tiles) return tiles(of);
+          if (of.kind != plan::Loop::slices) return loop(of);
+          out_.line("#pragma unroll 1");
+          out_.open("for (int slice = 0; slice < {}; ++slice) {{", of.trip_count);
+          run(of.body);
+          out_.close();
         });
   }
 }
@@ -159,14 +159,6 @@ void KernelText::bounded(const plan::Loop& begin) {
   out_.line("#pragma unroll 1");
   out_.open("for (int it = {}; it < {}; ++it) {{", trailing ? "whole > 1 ? whole : 1" : fmt::format("{}", begin.from),
             begin.whole ? "whole" : "trips");
-}
-
-/// Emits the loop over the slices of N that a matmul computes one after another, with the loop's body.
-void KernelText::slices(const plan::Loop& begin) {
-  out_.line("#pragma unroll 1");
-  out_.open("for (int slice = 0; slice < {}; ++slice) {{", begin.trip_count);
-  run(begin.body);
-  out_.close();
 }
 
 /// Emits the steps, which load tiles. If `distance` > 0, they load the tiles of the iteration that is
