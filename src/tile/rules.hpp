@@ -29,16 +29,9 @@ std::span<const TileRule> tile_rules();
 /// Applies the rules until none applies.
 void rewrite(TileProgram&, const target::Target&);
 
-/// Removes a cast before a round or a store to the same dtype: round(cast(x)) -> round(x) (simplify.cpp).
-OfNode cast_twice;
-/// Masks before it scales: mask(c x) -> c mask(x) (simplify.cpp).
-OfNode mask_of_scaled;
-/// Multiplies one number a row instead of all: max(c x) -> c max(x) (simplify.cpp).
-OfNode max_of_scaled;
-/// Moves the computation of a matmul's A operand in front of the loop, for all of K at once (precompute_a.cpp).
-OfProgram precompute_a;
-/// Stores elementwise values in shared memory that would be recomputed too often (share.cpp).
-OfProgram share;
+// What the rules do is said where they are defined: in simplify.cpp, precompute_a.cpp and share.cpp.
+OfNode cast_twice, mask_of_scaled, max_of_scaled;
+OfProgram precompute_a, share;
 
 constexpr int max_coordinates = 16, max_repeats = 24;  // limits of share()
 

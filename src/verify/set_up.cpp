@@ -17,20 +17,15 @@ int arrivals(const Kernel& s, const Channel& c) {
 
 /// Sets Barrier::threads of all named barriers: the number of threads of the warp roles that use the barrier.
 void count_threads(Kernel& s) {
-  const auto names = [](const Agent& agent, int id) {
-    return find_step(agent.steps, [id](const Step& x) {
-             const Barrier* barrier = as<Barrier>(x);
-             return barrier && barrier->id == id;
-           }) != nullptr;
-  };
   for (Agent& agent : s.agents)
     walk(agent.steps, [&](Step& step, const Position&) {
       Barrier* barrier = as<Barrier>(step);
       if (!barrier) return;
       barrier->threads = 0;
       if (barrier->id == 0) return;
+      const auto uses = [&](const Step& x) { return as<Barrier>(x) && as<Barrier>(x)->id == barrier->id; };
       for (const Agent& other : s.agents)
-        if (names(other, barrier->id)) barrier->threads += warp * other.warps;
+        if (find_step(other.steps, uses)) barrier->threads += warp * other.warps;
     });
 }
 

@@ -267,11 +267,6 @@ class Simulation {
     return true;
   }
 
-  /// Returns whether the consumers have released all stages that the producer of the channel has filled.
-  static bool drained(const ChannelState& channel) {
-    return std::ranges::all_of(channel.consumers, [&](const auto& c) { return c.second.released >= channel.produced; });
-  }
-
   /// Records that all threads of warp role `me` have observed everything up to the clock `own`, and that a
   /// proxy fence covers everything up to the clock `fenced`.
   static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
@@ -363,7 +358,9 @@ class Simulation {
     const Event& e = s.lines[a][me.at];
     if (const Barrier* at = as<Barrier>(*e.step)) return barrier(a, e, *at);
     if (const Acquire* of = as<Acquire>(*e.step); of && !try_acquire(a, of->channel)) return false;
-    if (const Drain* of = as<Drain>(*e.step); of && !drained(s.channels[of->channel])) return false;
+    if (const Drain* of = as<Drain>(*e.step))
+      for (const auto& [agent, consumer] : s.channels[of->channel].consumers)
+        if (consumer.released < s.channels[of->channel].produced) return false;
     const std::int64_t now = ++me.own[s.component(a)];
     const auto groups = [&] { return groups_of(s.kernel, s.kernel.agents[a], *e.step); };
     match(
