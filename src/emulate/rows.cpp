@@ -27,7 +27,7 @@ const Instruction& row_of(const char* name) {
   return *row;
 }
 
-const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_from_smem) {
+const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_in_smem) {
   static const auto known = [] {
     std::unordered_map<std::string, const Instruction*> all;
     for (const Instruction& row : instructions())
@@ -36,7 +36,7 @@ const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool 
   }();
   const std::string ptx =
       fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}{}", n, types, saturate ? ".satfinite" : "");
-  const auto found = known.find(fmt::format("{} {}", ptx, a_from_smem));
+  const auto found = known.find(fmt::format("{} {}", ptx, a_in_smem));
   if (found == known.end()) no_row(ptx);
   return *found->second;
 }

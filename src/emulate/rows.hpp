@@ -10,8 +10,8 @@ const Instruction& row_of(const char* name);
 
 /// Returns the descriptor (shape, types and layouts) of the wgmma with this N. `types`: K and the types of D,
 /// A and B, spelled as in the PTX mnemonic: "16.f32.f16.f16". `saturate`: the variant .satfinite.
-/// `a_from_smem`: the A operand is in shared memory, not in registers. Aborts the process if there is none.
-const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_from_smem);
+/// `a_in_smem`: the A operand is in shared memory, not in registers. Aborts the process if there is none.
+const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_in_smem);
 
 /// Runs the instruction's reference implementation on the operands of all its threads.
 void run_body(const Instruction&, const BodyOperands&);
