@@ -24,6 +24,7 @@ struct Monoid {
   // of it, and such numbers are joined again as elements: in shared memory, and in other kernels.
   std::string_view carrier{};
 };
+/// The monoids. A minimum is the negated maximum of the negated elements (compose.hpp), which is exact.
 namespace monoids {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true, 1};
