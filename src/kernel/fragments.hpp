@@ -26,10 +26,10 @@ struct WarpLayout {
   auto operator<=>(const WarpLayout&) const = default;
 };
 
-/// Number of adjacent instruction tiles along N that a warp gets as one unit: 2 for m16n8k16. A unit is as wide as
-/// the instruction's K. Hence a unit of rounded accumulators is one A operand of another matmul (leaves_operand), and one
-/// ldmatrix loads the B fragments of a unit.
-inline int tiles_in_unit(const Instruction& mma) { return std::max(1, mma.k / mma.n); }
+/// Number of adjacent instruction tiles along N that a warp gets as one unit: 2 for m16n8k16 and m16n8k32, 1 for m16n8k8.
+/// One ldmatrix loads the B fragments of a unit. A unit of m16n8k16 is as wide as its K, so that rounded accumulators of a
+/// unit are one A operand of another matmul (leaves_operand).
+inline int tiles_in_unit(const Instruction& mma) { return mma.k > mma.n ? 2 : 1; }
 
 /// Number of warps that execute one instruction together, each on adjacent rows: 4 for wgmma, 1 for all others.
 inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <zellige/atom/mma_traits/names.hpp>
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
 
@@ -116,12 +117,27 @@ TEST(RegisterLayouts, AreTheFragmentsOfTf32) {
   same_as_fragment<4, 32, 96, 2, 2, 1, 2, Tf32>(row);
 }
 
-// Rounded accumulators are an operand of the same 16-bit instruction alone: tf32's operand has other columns in a thread.
+// A unit of them is two tiles, as of 16-bit operands, though a step over K is twice as long.
+TEST(RegisterLayouts, AreTheFragmentsOfFloat8) {
+  using Float8 = SM89_16x8x32_F32E4M3E4M3F32_TN;
+  const Instruction& row = *target::find_mma(target::find("sm_90a"), "e4m3", "e4m3", "f32");
+  EXPECT_EQ(row.name, std::string_view(Float8::name));
+  same_as_fragment<1, 16, 64, 1, 1, 4, 1, Float8>(row);
+  same_as_fragment<1, 33, 40, 1, 2, 2, 1, Float8>(row);
+  same_as_fragment<3, 20, 24, 2, 1, 2, 1, Float8>(row);
+  same_as_fragment<1, 64, 8, 1, 4, 1, 2, Float8>(row);
+  same_as_fragment<4, 32, 96, 2, 2, 1, 2, Float8>(row);
+}
+
+// Rounded accumulators are an operand of a 16-bit instruction alone: others' operands have other columns in a thread.
 TEST(RegisterLayouts, SayWhichAccumulatorsAreAnOperand) {
   const auto find = [](const char* type) -> const Instruction& {
-    return *target::find_mma(target::find("sm_80"), type, type, "f32");
+    return *target::find_mma(target::find("sm_90a"), type, type, "f32");
   };
   EXPECT_TRUE(leaves_operand(find("f16"), find("bf16")));
+  EXPECT_TRUE(leaves_operand(find("e4m3"), find("f16")));
+  EXPECT_FALSE(leaves_operand(find("e4m3"), find("e4m3")));
+  EXPECT_FALSE(leaves_operand(find("f16"), find("e5m2")));
   EXPECT_FALSE(leaves_operand(find("tf32"), find("tf32")));
   EXPECT_FALSE(leaves_operand(find("tf32"), find("f16")));
   EXPECT_FALSE(leaves_operand(find("f16"), find("tf32")));

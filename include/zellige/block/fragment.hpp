@@ -10,11 +10,11 @@
 // The template argument `Of` is the instruction, m16n8k16 by default, or an OuterProduct (FMA units). It determines the
 // size m x n of a tile and the coordinates of a tile's accumulators. Terms:
 //
-//   unit     the columns that a warp owns at a time: two adjacent m16n8k16 tiles, which are 16 columns, or one tile of
-//            another instruction. Of WN warps along N, warp w owns units w, w + WN, ...
+//   unit     the columns that a warp owns at a time: two adjacent m16n8k16 or m16n8k32 tiles, which are 16 columns, or one
+//            tile of another instruction. Of WN warps along N, warp w owns units w, w + WN, ...
 //   run      the adjacent columns of one row that a thread owns in a tile; for matrix instructions, a pair
-//   Operand  the accumulators, rounded to A fragments of a second matmul, whose K dimension is this matmul's N. No data
-//            moves between threads, because a unit has as many columns as the instruction's K.
+//   Operand  the accumulators, rounded to A fragments of a second matmul by m16n8k16, whose K dimension is this matmul's N.
+//            No data moves between threads, because a unit has as many columns as that instruction's K.
 #pragma once
 #include <zellige/atom.hpp>
 #include <zellige/atom/mma_coordinates.hpp>
@@ -37,7 +37,7 @@ struct Fragment {
   static constexpr int batch = Batch, rows = M, columns = N;
   static constexpr int warps_b = WB, warps_m = WM, warps_n = WN, warps_k = WK;
   static constexpr int m_tiles = (M + Row::m - 1) / Row::m, n_tiles = (N + Row::n - 1) / Row::n;
-  static constexpr int width = n_tiles > 1 && Row::k > Row::n ? Row::k / Row::n : 1;  // tiles per unit
+  static constexpr int width = n_tiles > 1 && Row::k > Row::n ? 2 : 1;  // tiles per unit
   static constexpr int units = (n_tiles + width - 1) / width;
   static constexpr int my_b = (Batch + WB - 1) / WB, my_m = (m_tiles + WM - 1) / WM, my_n = (units + WN - 1) / WN;
   static constexpr int values_per_tile = Coordinates::values, neighbours = Coordinates::neighbours,
@@ -115,7 +115,7 @@ struct Operand {
 
   /// Stores x and y, rounded to T, in this Operand. They are the values of pair i of a Fragment F.
   ZELLIGE_CALL void put(int i, float x, float y) {
-    static_assert(F::width * F::Row::n == F::Row::k, "Operand: the producer needs whole units of 16 columns");
+    static_assert(F::width * F::Row::n == 16, "Operand: the producer needs whole units of 16 columns");
 #if defined(ZELLIGE_EMULATE)
     emulate::look_for_unwritten(x, emulate::Use::rounds), emulate::look_for_unwritten(y, emulate::Use::rounds);
 #endif

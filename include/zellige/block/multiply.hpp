@@ -3,18 +3,39 @@
 //
 //   multiply<half_t, K, AlongK_A, AlongK_B>(d, A, B, warp, lane);    // d += A B
 //
-// The type is half_t, bfloat16_t, or tfloat32_t for tiles of float, whose elements are rounded as they are loaded.
+// The type is half_t, bfloat16_t, float_e4m3_t, float_e5m2_t, or tfloat32_t for tiles of float, whose elements are rounded as
+// they are loaded.
 // A is a tile with coordinates (b, m, k), B a tile with coordinates (b, k, n). AlongK_A (AlongK_B) is true if A (B) is
-// contiguous along K; if not, ldmatrix transposes it, or ordinary loads read it if its elements have other than 16 bits.
-// Each 16 contiguous bytes must start at a multiple of 16 bytes. Any K, M and N are allowed:
+// contiguous along K; if not, ldmatrix transposes it, or ordinary loads read it if its elements have 32 bits. Tiles of 8-bit
+// elements must be contiguous along K. Each 16 contiguous bytes must start at a multiple of 16 bytes. Any K, M and N are
+// allowed:
 //   K      both tiles must hold zeros from K up to the next multiple of 16 bytes; a last step of at most half an
-//          instruction's K uses the instruction with half the K
+//          instruction's K uses the instruction with half the K. For 8-bit elements there is none, and zeros must follow
+//          up to the next multiple of the instruction's K
 //   M, N   loads beyond a tile read its edge instead, and the accumulators computed from them are unused
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
+
+struct SM89_16x8x32_F32E4M3E4M3F32_TN;  // mma_traits/names.hpp
+struct SM89_16x8x32_F32E5M2E5M2F32_TN;
+template <>
+struct mma_row<float_e4m3_t, 32, float> {
+  using type = SM89_16x8x32_F32E4M3E4M3F32_TN;
+};
+template <>
+struct mma_row<float_e5m2_t, 32, float> {
+  using type = SM89_16x8x32_F32E5M2E5M2F32_TN;
+};
+
+/// The instruction for a last step of at most K / 2, as `type`: that with half the K or, if there is none, that with K.
+template <class T, int K>
+struct last_mma_row : mma_row<T, K, float> {};
+template <class T, int K>
+requires requires { typename mma_row<T, K / 2, float>::type; }
+struct last_mma_row<T, K> : mma_row<T, K / 2, float> {};
 
 /// The rows of one ldmatrix matrix, each of 16 bytes and addressed by one lane.
 inline constexpr int matrix_rows = 8;
@@ -162,9 +183,9 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
 template <class T, int K, bool AlongK_A, bool AlongK_B, class F, class A, class B>
 ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane) {
   using Whole = typename mma_row<T, F::Row::k, float>::type;
-  using Half = typename mma_row<T, F::Row::k / 2, float>::type;
+  using Last = typename last_mma_row<T, F::Row::k>::type;
   constexpr int slice = F::Row::k, k_tiles = (K + slice - 1) / slice, mine = (k_tiles + F::warps_k - 1) / F::warps_k;
-  constexpr bool short_tail = K % slice != 0 && K % slice <= MmaRowOf<Half>::k;
+  constexpr bool short_tail = K % slice != 0 && K % slice <= MmaRowOf<Last>::k && MmaRowOf<Last>::k < slice;
 #pragma unroll
   for (int bi = 0; bi < F::my_b; ++bi) {
     const int b = bi * F::warps_b + F::warp_b(warp);
@@ -174,8 +195,8 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
       if (short_tail && kt == k_tiles - 1)
-        multiply_step<Half, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, uint32_t(&r)[4]) {
-          load_a<Half, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
+        multiply_step<Last, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, uint32_t(&r)[4]) {
+          load_a<Last, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
         });
       else
         multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, uint32_t(&r)[4]) {
