@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 
 namespace zellige::plan {
@@ -98,7 +99,7 @@ std::vector<OperandLoad> operand_loads(const MatmulChoice& m, int side, bool alo
 
 std::int64_t depth_of_step(const MatmulChoice& m, std::int64_t k) {
   const int half = m.row->k / 2;
-  return m.pipe() == target::Pipe::tensor && m.k - k <= half ? half : m.row->k;
+  return m.pipe() == target::Pipe::tensor && m.k - k <= half && target::has_half_step(*m.row) ? half : m.row->k;
 }
 
 int outer_wavefronts(const Instruction& row, int side) {
@@ -126,6 +127,8 @@ std::vector<std::vector<OperandLoad::At>> together(const OperandLoad& load) {
   return result;
 }
 
-int operand_unit(const MatmulChoice& m) { return m.load ? matrix_columns(*m.load, *m.row) : m.row->k; }
+int operand_unit(const MatmulChoice& m) {
+  return m.load && target::has_half_step(*m.row) ? matrix_columns(*m.load, *m.row) : m.row->k;
+}
 
 }  // namespace zellige::plan

@@ -29,8 +29,8 @@ struct OperandLoad {
 /// operand instead. Requires that ordinary loads read the operand: !by_matrices(along_k).
 std::vector<OperandLoad> operand_loads(const MatmulChoice&, int side, bool along_k, std::int64_t x, std::int64_t extent,
                                        std::int64_t k);
-/// Returns the length of the step over K that starts at `k`: a matrix instruction of half the K multiplies the rest if
-/// it is so short.
+/// Returns the length of the step over K that starts at `k`: a matrix instruction of half the K, if there is one, multiplies
+/// the rest if it is so short.
 std::int64_t depth_of_step(const MatmulChoice&, std::int64_t k);
 
 /// Returns the wavefronts of the loads of operand A (side 0) or B (side 1) per warp and step over K, if the operand is

@@ -69,6 +69,9 @@ struct MatmulChoice {
   /// Returns whether `load` loads operands that are contiguous along K or, if not `along_k`, across it. It transposes
   /// only elements of its own width.
   bool by_matrices(bool along_k) const { return load && (along_k || row->a.bits == load->a.bits); }
+  /// Returns whether the operands may be so: if `load` does not load them, ordinary loads do, whose elements fill
+  /// registers.
+  bool may_lie(bool along_k) const { return !load || by_matrices(along_k) || row->a.bits == 32; }
   target::Proxy proxy() const { return target::proxy(row); }
   /// Returns whether the instruction only starts the product, as wgmma does: until a wait for its group it reads its
   /// operands, and its accumulators may not be touched.

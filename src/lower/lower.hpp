@@ -29,10 +29,12 @@ std::vector<TileProgram> lower_kernel(Program&, const graph::KernelOp&, const st
 /// set the splits of a mask.
 int lower_operator(TileProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands,
                    const Shape& shape = {});
-/// Returns the node that yields the value of node `value` as a matmul operand of type `DType`: `value` itself if it
-/// is a load of that type, otherwise a new node that rounds it. Operands of type e4m3 or e5m2 are always converted to
-/// f16, which represents them exactly.
-int lower_operand(TileProgram&, int value, DType);
+/// Returns the nodes that yield the values of nodes `a` and `b` as operands of a matmul, of types `of_a` and `of_b`: `a`
+/// (or `b`) itself if it is a load of that type, otherwise a new node that rounds it. Operands of type e4m3 or e5m2 are
+/// converted to f16, which represents them exactly, unless the target multiplies them and both lie along K: elements of 8
+/// bits are not transposed.
+std::vector<int> lower_operands(const Program&, TileProgram&, int a, int b, DType of_a, DType of_b,
+                                const target::Target&);
 /// Lowers a view operator (permute, reshape, slice, expand). Returns no kernels if strides express the view and its
 /// result needs no memory of its own; the result is then one of the program's views. Otherwise returns one or two
 /// kernels that copy.

@@ -369,9 +369,9 @@ class BlockLowering {
       std::swap(column[rank_ - 2], column[rank_ - 1]);
       right = permuted(right, column);
     }
-    const int x = lower_operand(program_, in[0], a.dtype);  // with 1 where only the result has batches
-    const int y = lower_operand(program_, right, b.dtype);
-    const int product = add(NodeKind::matmul, {x, y}, shape);
+    // With 1 where only the result has batches.
+    const std::vector<int> operands = lower_operands(whole_, program_, in[0], right, a.dtype, b.dtype, target_);
+    const int product = add(NodeKind::matmul, operands, shape);
     program_.nodes[product].tf32 = op.attributes.tf32;
     program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
     if (in.size() < 3) return product;

@@ -138,7 +138,7 @@ class KernelLowering {
     const int y = load(p, right, looped(rank - 2, View::over_grid(eb, tile, steps)));
     Node product;
     product.kind = NodeKind::matmul;
-    product.in = {lower_operand(p, x, dtype), lower_operand(p, y, dtype)};
+    product.in = lower_operands(program_, p, x, y, dtype, dtype, target_);
     product.shape = tile;
     product.carried = p.loop > 1;
     product.tf32 = op_.attributes.tf32;

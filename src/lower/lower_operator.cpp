@@ -6,8 +6,23 @@
 #include "graph/kept.hpp"
 #include "graph/reductions.hpp"
 #include "lower/lower.hpp"
+#include "select/layouts.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
+namespace {
+
+/// Returns whether the target multiplies matmul operands of these types and both lie along K.
+bool multiplied_narrow(const Program& whole, const TileProgram& program, std::array<int, 2> operands,
+                       std::array<DType, 2> types, const target::Target& target) {
+  if (!target::find_mma(target, graph::name(types[0]), graph::name(types[1]), graph::name(DType::f32))) return false;
+  for (int side = 0; side < 2; ++side)
+    if (!lies_along(whole, program, operands[side], k_dimension(program.nodes[operands[side]].shape, side)))
+      return false;
+  return true;
+}
+
+}  // namespace
 
 int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a, const std::vector<int>& operands,
                    const Shape& shape) {
@@ -58,14 +73,20 @@ int lower_operator(TileProgram& program, OpKind kind, const graph::Attributes& a
   return program.add(std::move(n));
 }
 
-int lower_operand(TileProgram& program, int value, DType dtype) {
-  const Node& from = program.nodes[value];
-  const bool loaded = from.kind == NodeKind::load && from.dtype == dtype;
-  const bool narrow = dtype == DType::e4m3 || dtype == DType::e5m2;
-  if (!narrow && loaded) return value;
-  Node n{.kind = NodeKind::round, .in = {value}, .shape = from.shape, .dtype = narrow ? DType::f16 : dtype};
-  if (narrow && !loaded) n.in = {lower_operator(program, OpKind::cast, {.dtype = dtype}, {value})};
-  return program.add(std::move(n));
+std::vector<int> lower_operands(const Program& whole, TileProgram& program, int a, int b, DType of_a, DType of_b,
+                                const target::Target& target) {
+  const bool narrow = (of_a == DType::e4m3 || of_a == DType::e5m2) &&
+                      !multiplied_narrow(whole, program, {a, b}, {of_a, of_b}, target);  // as f16 instead
+  const auto operand = [&](int value, DType dtype) {
+    const Node& from = program.nodes[value];
+    const bool loaded = from.kind == NodeKind::load && from.dtype == dtype;
+    if (!narrow && loaded) return value;
+    Node n{.kind = NodeKind::round, .in = {value}, .shape = from.shape, .dtype = narrow ? DType::f16 : dtype};
+    if (narrow && !loaded) n.in = {lower_operator(program, OpKind::cast, {.dtype = dtype}, {value})};
+    return program.add(std::move(n));
+  };
+  const int x = operand(a, of_a), y = operand(b, of_b);
+  return {x, y};
 }
 
 std::int64_t even_tile(std::int64_t extent, std::int64_t limit) {

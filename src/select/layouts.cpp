@@ -84,9 +84,15 @@ class Resolution {
       // and blocked layouts are contiguous along the last dimension.
       if (n.kind != NodeKind::round) agree(v, n, elements);
       unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
-      for (int reader : p.consumers(i))
-        if (p.nodes[reader].kind == NodeKind::matmul && kernel.matmuls.at(reader).row)
-          unary(v, n.shape, [&](int d) { return d + 2 > last(n.shape) ? 0.0 : forbidden; });
+      for (int reader : p.consumers(i)) {
+        if (p.nodes[reader].kind != NodeKind::matmul || !kernel.matmuls.at(reader).row) continue;
+        const MatmulChoice& m = kernel.matmuls.at(reader);
+        for (int side = 0; side < 2; ++side)
+          if (p.nodes[reader].in[side] == i)
+            unary(v, n.shape, [&](int d) {
+              return d + 2 > last(n.shape) && m.may_lie(d == k_dimension(n.shape, side)) ? 0.0 : forbidden;
+            });
+      }
     }
   }
 
@@ -108,6 +114,17 @@ int innermost(const Shape& shape, const Strides& strides) {
 
 int innermost(const Program& program, const Node& n) {
   return innermost(program.tensors[n.tensor].shape, program.tensors[n.tensor].strides);
+}
+
+bool lies_along(const Program& program, const TileProgram& p, int node, int dim) {
+  const Node& n = p.nodes[node];
+  const bool open = n.kind == NodeKind::load && program.tensors[n.tensor].strides.empty();
+  if (n.kind == NodeKind::load && !open) return innermost(program, n) == dim;
+  bool any = false, all = true;
+  if (n.kind == NodeKind::map || n.kind == NodeKind::round)
+    for (int in : n.in)
+      if (p.nodes[in].shape == n.shape) any = true, all = all && lies_along(program, p, in, dim);
+  return any ? all : dim + 1 == static_cast<int>(n.shape.size());
 }
 
 Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {

@@ -4,7 +4,7 @@
 // All kernels together are one minimisation problem, which is solved exactly (elimination.hpp). Its variables are the
 // contiguous dimensions of the tiles and of the open tensors. Copying between a tile and a tensor whose contiguous
 // dimensions differ costs one access per element. A layout that an instruction cannot read is excluded: ldmatrix
-// needs rows along one of the last two dimensions.
+// needs rows along one of the last two dimensions, along K for operands of 8 bits.
 #pragma once
 #include "select/select.hpp"
 
@@ -19,6 +19,13 @@ void resolve_layouts(Program&, std::vector<Selection>&, const target::Target&);
 int innermost(const Shape&, const Strides&);
 /// Returns the contiguous dimension of the tensor that a load or store accesses.
 int innermost(const Program&, const Node&);
+
+/// Returns the dimension along K of operand A (side 0) or B (side 1) of a matmul, whose tile has this shape.
+inline int k_dimension(const Shape& tile, int side) { return static_cast<int>(tile.size()) - (side == 0 ? 1 : 2); }
+/// Returns whether the tile that a node of the program yields can be stored with `dim` as its contiguous dimension without
+/// being transposed: it is computed, element by element, from tiles of its shape that are loaded from tensors contiguous
+/// along `dim`. The contiguous dimension of any other value, and of a tensor whose layout is open, counts as the last one.
+bool lies_along(const Program&, const TileProgram&, int node, int dim);
 
 /// Returns strides for a tensor of the given shape. Dimension `inner` is the fastest, followed by the other dimensions
 /// from the last to the first. The fastest dimension of extent above 1 is padded to a multiple of `multiple` elements,

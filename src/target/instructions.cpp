@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
@@ -75,6 +76,18 @@ const Instruction* find_mma(const Target& t, std::string_view a, std::string_vie
   const auto& rows = known_rows(t).of_warps;
   const auto row = rows.find({a, b, d});
   return row == rows.end() ? nullptr : row->second;
+}
+
+bool has_half_step(const Instruction& row) {
+  using Step = std::tuple<Number, Number, Number, int, int, int>;
+  const auto step = [](const Instruction& r, int k) { return Step{r.a.number, r.b.number, r.c.number, r.m, r.n, k}; };
+  static const std::set<Step> all = [&] {
+    std::set<Step> steps;
+    for (const Instruction& r : zellige::instructions())
+      if (r.kind == Instruction::Kind::mma && r.issuers == 32) steps.insert(step(r, r.k));
+    return steps;
+  }();
+  return row.issuers == 32 && all.contains(step(row, row.k / 2));
 }
 
 const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d,

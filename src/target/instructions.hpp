@@ -26,6 +26,9 @@ std::string_view multiplied_as(graph::DType, bool tf32);
 /// which are PTX's names. If there are several, returns the one with the largest K. Returns nullptr if there is none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
+/// Returns whether some target has the same instruction of one warp with half the K.
+bool has_half_step(const Instruction&);
+
 /// Returns the warpgroup instruction (wgmma) with exactly `n` columns, for operands of types a and b and accumulators
 /// of type d. The operands are in shared memory and may be contiguous along K, or along M (A) and N (B). With
 /// `a_in_registers`, A is in registers. Returns nullptr if the target has no such instruction.
