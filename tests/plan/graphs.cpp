@@ -78,6 +78,15 @@ KernelGraph tf32_products() {
   return b.build();
 }
 
+/// e4m3 by its own instruction: both operands lie along K, which no step divides.
+KernelGraph float8_products() {
+  Builder b("float8_products");
+  const Tensor A = b.input("A", {33, 75}, DType::e4m3, {80, 1}), B = b.input("B", {75, 44}, DType::e4m3, {1, 80}),
+               C = b.input("C", {44}, DType::f32);
+  b.output(matmul(A, B, C), "Y");
+  return b.build();
+}
+
 /// Attention in float32: row sums over lanes with a stride of two, P through shared memory.
 KernelGraph float_attention() {
   Builder b("float_attention");
@@ -346,6 +355,7 @@ const std::vector<GoldenGraph>& golden_graphs() {
       {"hopper_split_k", hopper_split_k, "sm_90a"},
       {"outer_products", outer_products},
       {"tf32_products", tf32_products},
+      {"float8_products", float8_products, "sm_90a"},
       {"float_attention", float_attention, "sm_90a"},
   };
   return graphs;

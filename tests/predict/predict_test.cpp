@@ -161,6 +161,25 @@ TEST(Predict, WhatIsPlannedOfProductsAsTf32IsWhatIsCounted) {
   expect_counted(graphs, For::both);
 }
 
+/// A product of e4m3 whose operands are contiguous along K.
+graph::KernelGraph as_float8(std::int64_t m, std::int64_t k, std::int64_t n) {
+  graph::Builder b(fmt::format("float8_{}x{}x{}", m, k, n));
+  const std::int64_t line = (k + 15) / 16 * 16;
+  const auto A = b.input("A", {m, k}, graph::DType::e4m3, graph::Strides{line, 1});
+  const auto B = b.input("B", {k, n}, graph::DType::e4m3, graph::Strides{1, line});
+  b.output(matmul(A, B), "C");
+  return b.build();
+}
+
+// The last step over K is a whole one.
+TEST(Predict, WhatIsPlannedOfProductsOfFloat8IsWhatIsCounted) {
+  std::vector<graph::Loaded> graphs;
+  for (const auto& [m, k, n] : {std::tuple{128, 256, 128}, {32, 68, 40}, {8, 512, 256}})
+    graphs.push_back({.name = "float8", .graph = as_float8(m, k, n), .error = ""});
+  for (graph::Loaded& l : graphs) l.name = l.graph.name;
+  expect_counted(graphs, For::both);
+}
+
 /// Attention of two tiles of queries, in which two heads share keys.
 graph::KernelGraph attention(std::int64_t dim, graph::DType dtype) {
   graph::Builder b(fmt::format("attention_{}", dim));
