@@ -11,6 +11,7 @@
 #include "lower/lower.hpp"
 #include "lower/product_tiles.hpp"
 #include "lower/views.hpp"
+#include "select/layouts.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -107,7 +108,12 @@ class KernelLowering {
     }
     const bool lines =
         lines_begin_at(program_, left, target_.access_bytes) && lines_begin_at(program_, right, target_.access_bytes);
-    const ProductSize size{batch, out[rank - 2], out[rank - 1], length, dtype, lines, op_.attributes.tf32};
+    const auto along = [&](int tensor, int dim) {
+      const Strides& strides = program_.tensors[tensor].strides;
+      return !strides.empty() && innermost(shape(tensor), strides) == dim;
+    };
+    const ProductSize size{batch, out[rank - 2], out[rank - 1], length, dtype, lines, op_.attributes.tf32,
+                           along(left, rank - 1) && along(right, rank - 2)};
     if (!product_) product_ = product_tiles(size, target_).front();
     const retile::ProductTile t = *product_;
     const Shape given = out;  // the result's shape before A and B are swapped

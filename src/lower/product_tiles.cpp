@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/matrices.hpp"
+#include "select/layouts.hpp"
 #include "select/split_k.hpp"
 #include "target/instructions.hpp"
 #include "tile/program.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using retile::ProductTile;
 
-// Candidate tiles {M, N, K, threads} on mma.sync. K is of 16-bit operands; wider ones have as many bytes of K.
+// Candidate tiles {M, N, K, threads} on mma.sync. K is of 16-bit operands; others have as many bytes of K.
 constexpr ProductTile by_warps[] = {{128, 128, 32, 256}, {128, 64, 32, 128}, {64, 128, 32, 128},
                                     {64, 64, 64, 128},   {32, 128, 64, 128}, {16, 128, 64, 128},
                                     {32, 64, 64, 128},   {16, 64, 128, 128}, {16, 32, 128, 128}};
@@ -54,7 +55,7 @@ class Choice {
         c_(target.costs.tiles),
         type_(target::multiplied_as(size.dtype, size.tf32)),
         row_(target::find_mma(target, type_, type_, graph::name(graph::DType::f32))),
-        width_(row_ ? std::max(16, row_->a.bits) / 16 : 1) {}
+        width_(row_ && (size.along_k || row_->a.bits > 16) ? row_->a.bits / 16.0 : 1) {}
 
   std::vector<ProductTile> run() {
     if (size_.dtype == graph::DType::f32 && !row_)
@@ -98,7 +99,7 @@ class Choice {
 
   /// Returns the tile with as many bytes of K as it has with 16-bit operands.
   ProductTile as_wide(ProductTile t) const {
-    t.k /= width_;
+    t.k = static_cast<std::int64_t>(static_cast<double>(t.k) / width_);
     return t;
   }
 
@@ -133,9 +134,9 @@ class Choice {
   /// time of its multiplications or of its reads from L2, whichever is longer.
   double us_of_warps(const ProductTile& t) const {
     const double waves = std::max(1.0, tiles(t) / target_.multiprocessors), clock = target_.costs.clock * 1e3;
-    // The tensor cores multiply operands of twice the bits at half the rate.
-    const double step = width_ * std::max(static_cast<double>(t.m * t.n) / c_.warp_products,
-                                          static_cast<double>(t.m + t.n) * 2 / c_.warp_bytes);
+    // The tensor cores multiply operands of twice the bits at half the rate, those of half the bits no faster.
+    const double step = std::max(std::max(1.0, width_) * static_cast<double>(t.m * t.n) / c_.warp_products,
+                                 width_ * static_cast<double>(t.m + t.n) * 2 / c_.warp_bytes);
     return limited_by_memory(waves * step * static_cast<double>(size_.k) / clock) +
            std::max(1.0, waves / c_.warp_blocks) * c_.warp_once / clock;
   }
@@ -221,7 +222,7 @@ class Choice {
   const target::Costs::Tiles& c_;
   std::string_view type_;   // as which the operands are multiplied
   const Instruction* row_;  // on mma.sync, or nullptr
-  int width_;               // of its operands, in units of 16 bits; narrower ones become 16 bits wide
+  double width_;  // of its operands, in units of 16 bits; 8-bit ones that do not lie along K become 16 bits wide
   std::vector<Costed> found_;
 };
 
@@ -249,6 +250,11 @@ ProductSize product_size(const graph::KernelGraph& g, int op) {
   const std::size_t rank = of.product.size();
   ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype};
   size.tf32 = g.ops[op].attributes.tf32;
+  const auto along = [](const graph::KernelTensor& t, std::size_t dim) {
+    const Strides rows = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
+    return t.shape.size() > 1 && innermost(t.shape, rows) == static_cast<int>(t.shape.size() - dim);
+  };
+  size.along_k = along(a, 1) && along(b, 2);
   for (std::size_t d = 0; d + 2 < rank; ++d) size.batch *= of.product[d];
   // Assumes contiguous rows, whose strides must be multiples of 16 bytes.
   size.lines = size.n % 8 == 0 && size.k % 8 == 0;

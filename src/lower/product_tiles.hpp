@@ -16,8 +16,9 @@ namespace zellige::plan {
 struct ProductSize {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   graph::DType dtype{};
-  bool lines = true;  // the rows of both operands are aligned for TMA
-  bool tf32 = false;  // the operands are rounded to tf32
+  bool lines = true;     // the rows of both operands are aligned for TMA
+  bool tf32 = false;     // the operands are rounded to tf32
+  bool along_k = false;  // both operands are contiguous along K
 };
 
 /// Returns the size of operator `op`, a matmul of a graph whose shapes have been inferred.

@@ -51,6 +51,15 @@ TEST(ProductTiles, OfOddRowsLeaveNoMoreEmpty) {
             (ProductTile{64, 192, 64, 128, true}));  // 128 tiles: all at once
 }
 
+// As f16 they need as many bytes as f16: only operands that stay e4m3 have twice the K.
+TEST(ProductTiles, OfFloat8HaveTwiceTheKIfTheyLieAlongIt) {
+  ProductSize size{1, 256, 256, 512, DType::e4m3};
+  const ProductTile across = first(size);
+  size.along_k = true;
+  EXPECT_EQ(first(size).k, 2 * across.k);
+  EXPECT_EQ(first(size, "sm_80").k, across.k);
+}
+
 graph::KernelGraph product() {
   graph::Builder b("g");
   b.output(neg(matmul(b.input("X", {256, 512}), b.input("W", {512, 256}))), "Y");
