@@ -57,8 +57,6 @@ Shape tile_origin(const BlockOp& op, const Shape& tile, const Dim3& block, std::
 
 Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, const Dim3& grid) {
   Shape whole = tile;
-  std::array<int, max_rank> taken;
-  taken.fill(-1);
   for (int axis = 0; axis < 3; ++axis) {
     const int dim = op.map[axis];
     if (dim == -1) {
@@ -72,12 +70,12 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
     if (dim < 0 || dim >= static_cast<int>(tile.size()))
       fail_at(where, "expected grid axis {} to concatenate along a dimension of the tile {}, found {}", "xyz"[axis],
               to_string(tile), dim);
-    if (taken[dim] >= 0)
-      fail_at(where,
-              "expected each dimension of the tile {} to be concatenated by one grid axis at most, found {} "
-              "and {} on dimension {}",
-              to_string(tile), "xyz"[taken[dim]], "xyz"[axis], dim);
-    taken[dim] = axis;
+    for (int other = 0; other < axis; ++other)
+      if (op.map[other] == dim)
+        fail_at(where,
+                "expected each dimension of the tile {} to be concatenated by one grid axis at most, found {} "
+                "and {} on dimension {}",
+                to_string(tile), "xyz"[other], "xyz"[axis], dim);
     if (whole[dim] > max_extent / grid[axis])
       fail_at(where, "expected dimension {} of the output to be at most {}, found {} blocks of {}", dim, max_extent,
               grid[axis], whole[dim]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "graph/compose.hpp"
 #include "graph/dtype.hpp"
@@ -171,11 +172,7 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<Shape
 /// Returns the shape of x after the permutation in the attributes. Throws Error unless the permutation lists
 /// each dimension once.
 Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
-  std::vector<std::int64_t> sorted = a.sizes;
-  std::ranges::sort(sorted);
-  bool each = sorted.size() == x.size();
-  for (std::size_t d = 0; each && d < sorted.size(); ++d) each = sorted[d] == static_cast<std::int64_t>(d);
-  if (!each)
+  if (!std::ranges::is_permutation(a.sizes, std::views::iota(0, static_cast<int>(x.size()))))
     fail_at(where, "expected dims to name each of the {} dimensions of {} once, found {}", x.size(), to_string(x),
             to_string(a.sizes));
   Shape y;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
+#include <ranges>
 #include <sstream>
 
 #include "graph/nearest.hpp"
@@ -33,16 +34,15 @@ fs::path folder_of(const std::vector<fs::path>& folders, const std::string& head
 /// Returns the version of CUTLASS in a folder, such as "4.7.0", or "" if the folder has no version header.
 std::string version_of(const fs::path& cutlass) {
   std::istringstream lines(text_of(cutlass / "cutlass" / "version.h"));
-  std::string part[3];
+  std::map<std::string, std::string> defined;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string define, name, value;
     words >> define >> name >> value;
-    if (define != "#define") continue;
-    for (int i = 0; i < 3; ++i)
-      if (name == (i == 0 ? "CUTLASS_MAJOR" : i == 1 ? "CUTLASS_MINOR" : "CUTLASS_PATCH")) part[i] = value;
+    if (define == "#define") defined[name] = value;
   }
-  return part[0].empty() ? "" : fmt::format("{}.{}.{}", part[0], part[1], part[2]);
+  const std::string& major = defined["CUTLASS_MAJOR"];
+  return major.empty() ? "" : fmt::format("{}.{}.{}", major, defined["CUTLASS_MINOR"], defined["CUTLASS_PATCH"]);
 }
 
 /// The names that CUTLASS's CuTe headers declare, each with its file and line. The headers are read at the first call.
@@ -125,30 +125,21 @@ std::vector<Path> unqualified(const std::vector<Token>& t) {
   std::vector<Path> found;
   for (std::size_t i = 0; i < t.size();) {
     const bool member = i > 0 && (t[i - 1].text == "." || t[i - 1].text == "->" || t[i - 1].text == "::");
-    if (!is_word(t[i].text) || member || own.count(t[i].text)) {
+    if (!is_word(t[i].text) || member || own.count(t[i].text))
       ++i;
-      continue;
-    }
-    found.push_back(path_at(t, i));
+    else
+      found.push_back(path_at(t, i));
   }
   return found;
-}
-
-std::vector<std::string> all_names(const Declarations& d) {
-  std::vector<std::string> all;
-  for (const auto& [name, line] : d.names) all.push_back(name);
-  return all;
 }
 
 /// Writes the report of one source.
 class Writer {
  public:
   Writer(const Ours& ours, const std::vector<fs::path>& folders)
-      : ours_(ours),
-        folders_(folders),
-        folder_(folder_of(folders, "cute/config.hpp")),
-        cutlass_(folder_),
-        names_(all_names(ours.names)) {}
+      : ours_(ours), folders_(folders), folder_(folder_of(folders, "cute/config.hpp")), cutlass_(folder_) {
+    std::ranges::copy(std::views::keys(ours.names.names), std::back_inserter(names_));
+  }
 
   Report write(const Source& s) {
     Report r;

@@ -1,6 +1,7 @@
 #include "view/conflicts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <set>
 
@@ -40,9 +41,7 @@ std::optional<Value> padded(const Value& unswizzled, long long row, long long sh
 // Returns the name of the swizzle mode of TMA and WGMMA that equals the swizzle of `c`, or "" if there is
 // none. `bits` is the size of an element.
 std::string hardware_name(const plan::SwizzleChoice& c, int bits) {
-  int base = c.M;
-  for (int b = bits; b > 8; b /= 2) ++base;
-  for (int b = bits; b < 8; b *= 2) --base;
+  const int base = c.M + std::countr_zero(unsigned(bits)) - std::countr_zero(8u);  // bits are a power of two
   if (base != 4 || c.S != 3 || c.B < 1 || c.B > 3) return "";
   return fmt::format("{}-byte swizzle of TMA and WGMMA", 16 << c.B);
 }
@@ -87,8 +86,7 @@ struct Search {
   std::optional<Value> arranged(const plan::SwizzleChoice& c, long long row) const {
     const std::optional<Value> rows = c.shift ? padded(l.unswizzled(), row, c.shift * unit) : l.unswizzled();
     if (!rows || !c.B) return rows;
-    int base = c.M;
-    for (long long u = unit; u > 1; u /= 2) ++base;
+    const int base = c.M + std::countr_zero(static_cast<unsigned long long>(unit));  // a power of two
     return algebra::composed(swizzle_value(c.B, base, c.S), number(0), *rows);
   }
   // Returns the layout with the swizzle and padding of choice `c`, made for rows of `row` elements, and the layout's
