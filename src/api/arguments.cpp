@@ -145,6 +145,12 @@ Signature::Signature(const emit::Manifest& m) {
   }
 }
 
+int element_of(const std::vector<int>& list, int index, const std::string& of, const char* what) {
+  if (index < 0 || index >= std::ssize(list))
+    fail("{}: has {} {}s, counted from 0, found {}", of, list.size(), what, index);
+  return list[index];
+}
+
 void* address(const zellige_tensor& a) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(a.data) + a.byte_offset);
 }

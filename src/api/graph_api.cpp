@@ -16,9 +16,7 @@ namespace {
 /// Returns a description of one input or output of a graph for the caller. Throws Error if the index is out
 /// of range. `list`: the graph's inputs or outputs; `what`: "input" or "output", for the message.
 zellige_tensor_info info(const graph::KernelGraph& g, const std::vector<int>& list, int index, const char* what) {
-  if (index < 0 || index >= static_cast<int>(list.size()))
-    fail("graph {}: has {} {}s, counted from 0, found {}", g.name, list.size(), what, index);
-  const graph::KernelTensor& t = g.tensors[list[index]];
+  const graph::KernelTensor& t = g.tensors[element_of(list, index, "graph " + g.name, what)];
   int memory = -1;
   for (std::size_t k = 0; k < g.inputs.size(); ++k)
     if (t.memory >= 0 && g.inputs[k] == t.memory) memory = static_cast<int>(k);

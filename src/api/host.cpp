@@ -80,7 +80,7 @@ std::string run_emulated(const emit::Program& p, const graph::KernelGraph& g, co
   for (std::size_t i = 0; i < m.tensors.size(); ++i)
     if (const emit::TensorPlace& t = m.tensors[i]; t.role == emit::Role::output)
       give(t, storage[i], memory.outputs[t.position]);
-  return done.note;
+  return done.library.note;
 }
 
 void run_reference(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory) {

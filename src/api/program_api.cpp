@@ -101,14 +101,10 @@ std::string text_of(const Program& program, zellige_text which) {
 
 /// Returns a description of one input or output of a program for the caller. Throws Error if the index is out of range.
 zellige_tensor_info info(const Program& p, bool input, int index) {
-  const Signature& s = p.signature();
-  const std::size_t count = (input ? s.inputs : s.outputs).size();
-  if (index < 0 || index >= static_cast<int>(count))
-    fail("program {}: has {} {}s, counted from 0, found {}", p.emitted().manifest.name, count,
-         input ? "input" : "output", index);
-  const auto at = static_cast<std::size_t>(index);
-  const emit::TensorPlace& t = input ? p.input(at) : p.output(at);
-  return described(t, t.bytes, t.memory < 0 ? -1 : p.emitted().manifest.tensors[t.memory].position);
+  const emit::Manifest& m = p.emitted().manifest;
+  const std::vector<int>& list = input ? p.signature().inputs : p.signature().outputs;
+  const emit::TensorPlace& t = m.tensors[element_of(list, index, "program " + m.name, input ? "input" : "output")];
+  return described(t, t.bytes, t.memory < 0 ? -1 : m.tensors[t.memory].position);
 }
 
 /// Returns the caller's cubin of `count` bytes. Throws Error if it is not an ELF file. `name` names the cubin

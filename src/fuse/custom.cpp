@@ -18,6 +18,16 @@ struct Way {
   plan::Rejections rejected{};  // by the verifier, if the variant is not available
 };
 
+/// Returns the variant that `make` makes. If the verifier rejects its plan, returns the verifier's message instead.
+template <class Make>
+Way attempt(Make make) {
+  try {
+    return make();
+  } catch (const Rejected& e) {
+    return {{}, {e.what(), true}};
+  }
+}
+
 /// Returns the variant of the fused graph in which custom operators were decomposed first, or the reason why
 /// it is not available, for example that it would round a tensor which the graph does not round.
 Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
@@ -30,23 +40,10 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.decomposed = true;
     return {std::move(o)};
-  } catch (const Rejected& e) {
-    return {{}, {e.what(), true}};
   } catch (const Fault&) {
     throw;
   } catch (const Error& e) {
     return {{}, {e.what()}};
-  }
-}
-
-/// Returns the variant of the fused graph in which custom operators are kept. If the verifier rejects that
-/// variant's plan, returns the verifier's message in place of the graph.
-Way kept_as_they_are(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
-                     Reasons reasons) {
-  try {
-    return {optimize(g, target, known, watch, reasons)};
-  } catch (const Rejected& e) {
-    return {{}, {e.what(), true}};
   }
 }
 
@@ -93,14 +90,14 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
                    const Watch& watch, Reasons reasons) {
   const bool none = retile::tiling_of(g).empty();
   if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target, known, watch, reasons);
-  Way decomposed = decomposed_way(g, target, known, watch, reasons);
+  Way decomposed = attempt([&] { return decomposed_way(g, target, known, watch, reasons); });
   if (custom == Custom::decomposed) {
     if (!decomposed.taken && decomposed.not_taken.rejected) raise(decomposed.not_taken);
     if (!decomposed.taken)
       fail("{}: expected custom operators that can be decomposed; {}", g.name, decomposed.not_taken.why);
     return std::move(*decomposed.taken);
   }
-  Way kept = kept_as_they_are(g, target, known, watch, reasons);
+  Way kept = attempt([&] { return Way{optimize(g, target, known, watch, reasons)}; });
   if (!kept.taken && !decomposed.taken) raise(kept.not_taken);
   if (!kept.taken) return instead(std::move(decomposed), "decomposed", kept);
   if (!decomposed.taken) return instead(std::move(kept), "kept", decomposed);

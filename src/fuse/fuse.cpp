@@ -63,8 +63,7 @@ bool plans(const KernelGraph& g, const target::Target& target, CostCache& known,
 
 /// Returns the choice with group number `at` replaced by its operators unfused.
 Choice without(const Choice& c, std::size_t at) {
-  Choice r;
-  r.notes = c.notes, r.limits = c.limits, r.work = c.work;
+  Choice r{.work = c.work, .notes = c.notes, .limits = c.limits};
   for (std::size_t i = 0; i < c.groups.size(); ++i)
     if (i != at)
       r.groups.push_back(c.groups[i]);

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "graph/error.hpp"
-#include "run/host_compiler.hpp"
 #include "run/private_files.hpp"
 #include "run/tensor_map.hpp"
 #include "run/timing.hpp"
@@ -136,15 +135,10 @@ emulate::Parameter parameter(const emit::Manifest& m, const emit::KernelLaunch& 
 EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache, int workers) {
   const emit::Manifest& m = program.manifest;
   check(m);
-  EmulatedRun result;
-  const HostLibrary library = compile_for_emulator(program.source, m.name, cache);
+  EmulatedRun result{.library = compile_for_emulator(program.source, m.name, cache)};
   const std::string source = source_file(program.source, m.name, cache).string();
-  result.compile_ms = library.compile_ms;
-  result.compile_cached = library.cached;
-  result.note = library.note;
-
   const auto start = Clock::now();
-  const Loaded loaded(library.file);
+  const Loaded loaded(result.library.file);
   DeviceMemory memory(m, storage);
   for (const emit::KernelLaunch& k : m.kernels) {
     const auto kernel_start = Clock::now();

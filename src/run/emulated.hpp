@@ -8,7 +8,7 @@
 #include "emit/emit.hpp"
 #include "emulate/buffer.hpp"
 #include "emulate/engine.hpp"
-#include "run/cache.hpp"
+#include "run/host_compiler.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::run {
@@ -26,10 +26,7 @@ struct EmulatedRun {
   std::vector<emulate::Finding> findings;
   // false: a launch was ended by a finding such as a deadlock, and the later launches did not run
   bool complete = true;
-  /// Time of the compilation; that of the original compilation if compile_cached.
-  double compile_ms = 0;
-  bool compile_cached = false;
-  std::string note;  // what is wrong with an invalid cache entry (HostLibrary::note), else ""
+  HostLibrary library;  // how the program was compiled
   double run_ms = 0;
 };
 

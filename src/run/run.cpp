@@ -65,9 +65,9 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
   emulate::Counters all;
   for (const EmulatedKernel& k : e.kernels) all += k.counters;
   r.counters = named(all);
-  r.compile_ms = e.compile_ms;
-  r.compile_cached = e.compile_cached;
-  if (!e.note.empty()) r.notes.push_back(e.note);
+  r.compile_ms = e.library.compile_ms;
+  r.compile_cached = e.library.cached;
+  if (!e.library.note.empty()) r.notes.push_back(e.library.note);
   r.run_ms = e.run_ms;
   for (const emulate::Finding& f : e.findings) r.findings.push_back(f.message);
   if (r.findings.empty() && e.complete) return;

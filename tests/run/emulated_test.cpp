@@ -46,7 +46,7 @@ TEST_F(Emulated, HandWrittenProgramRuns) {
   EXPECT_EQ(value("mma"), 0u);
 
   std::vector<Bytes> again = storage_of(p.manifest);
-  EXPECT_TRUE(run_emulated(p, again, cache, 2).compile_cached);
+  EXPECT_TRUE(run_emulated(p, again, cache, 2).library.cached);
   EXPECT_EQ(again, storage);
 }
 
