@@ -14,7 +14,8 @@ void Progress::show(int done, int started, const std::string& text) {
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10));
-  std::string line = fmt::format("[{}/{}] {}  {}", done, started, clock_time(now - start_), text);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - start_).count();
+  std::string line = fmt::format("[{}/{}] {}:{:02}  {}", done, started, seconds / 60, seconds % 60, text);
   if (terminal_) {
     if (line.size() > 100) line = line.substr(0, 97) + "...";
     fmt::print(stderr, "\r\033[K");
@@ -36,11 +37,6 @@ fuse::Watch watch(Progress& progress, const std::string& graph) {
     progress.show(static_cast<int>(p.done), static_cast<int>(p.of), fmt::format("{}: {}", graph, p.phase));
     return true;
   };
-}
-
-std::string clock_time(std::chrono::steady_clock::duration d) {
-  const auto s = std::chrono::duration_cast<std::chrono::seconds>(d).count();
-  return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
 }  // namespace zellige::cli

@@ -30,7 +30,4 @@ class Progress {
 /// never stops the search. The Progress must outlive the callback. `graph`: the name that is shown.
 fuse::Watch watch(Progress&, const std::string& graph);
 
-/// Returns a duration as minutes and seconds, such as "0:07" or "12:34".
-std::string clock_time(std::chrono::steady_clock::duration);
-
 }  // namespace zellige::cli
