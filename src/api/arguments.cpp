@@ -9,24 +9,22 @@ namespace {
 
 constexpr int host = 1, cuda = 2, pinned = 3;
 
-/// A dtype in DLPack's encoding.
-struct Code {
+/// The dtypes in DLPack's encoding.
+constexpr struct {
+  graph::DType dtype;
   int code, bits;
-  bool operator==(const Code&) const = default;
-};
-constexpr std::pair<graph::DType, Code> codes[] = {
-    {graph::DType::f16, {2, 16}},   {graph::DType::bf16, {4, 16}}, {graph::DType::f32, {2, 32}},
-    {graph::DType::e4m3, {10, 8}},  {graph::DType::e5m2, {12, 8}}, {graph::DType::int8, {0, 8}},
-    {graph::DType::int32, {0, 32}},
+} codes[] = {
+    {graph::DType::f16, 2, 16},  {graph::DType::bf16, 4, 16}, {graph::DType::f32, 2, 32},   {graph::DType::e4m3, 10, 8},
+    {graph::DType::e5m2, 12, 8}, {graph::DType::int8, 0, 8},  {graph::DType::int32, 0, 32},
 };
 
 bool is(const zellige_tensor& a, graph::DType dtype) {
-  const auto row = std::ranges::find(codes, dtype, [](const auto& r) { return r.first; });
-  return row->second == Code{a.dtype_code, a.dtype_bits} && a.dtype_lanes == 1;
+  const auto row = std::ranges::find_if(codes, [&](const auto& known) { return known.dtype == dtype; });
+  return row->code == a.dtype_code && row->bits == a.dtype_bits && a.dtype_lanes == 1;
 }
 std::string dtype_name(const zellige_tensor& a) {
-  for (const auto& [dtype, code] : codes)
-    if (is(a, dtype)) return std::string(graph::name(dtype));
+  for (const auto& known : codes)
+    if (is(a, known.dtype)) return std::string(graph::name(known.dtype));
   constexpr const char* kinds[] = {"int", "uint", "f", "opaque ", "bf", "complex", "bool"};
   const std::string lanes = a.dtype_lanes == 1 ? "" : fmt::format("x{}", a.dtype_lanes);
   if (a.dtype_code < std::size(kinds)) return fmt::format("{}{}{}", kinds[a.dtype_code], a.dtype_bits, lanes);

@@ -87,8 +87,7 @@ LineTable find_lines(const std::vector<std::uintptr_t>& return_addresses) {
   return table;
 }
 
-// Returns the source line that an error message names for a call with the return addresses `callers`: the
-// innermost line in `source_file`; if there is none, the innermost of all; null if no line is known.
+// Returns the line whose position spell() returns; null if no line is known.
 static const Line* best_line(const LineTable& table, const std::vector<std::uintptr_t>& callers,
                              const std::string& source_file) {
   const Line* innermost = nullptr;

@@ -173,10 +173,9 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
 // Returns true if `map` is a TMA map that the launch passes as a parameter, for tensors of `rank` dimensions (0: any);
 // otherwise reports a finding and returns false. `what`: name of the instruction, for the message.
 bool valid_map(Fiber& f, const TmaMap* map, unsigned rank, const char* what, Site site) {
-  static const Region nowhere{};
   if (map->magic != TmaMap::mark || !map->region)
-    return f.home->fail_at(f, nowhere.name, site,
-                           "the descriptor of a {} is not one that the launch passes as a parameter", what);
+    return f.home->fail_at(f, nullptr, site, "the descriptor of a {} is not one that the launch passes as a parameter",
+                           what);
   if (rank && map->rank != rank)
     return f.home->fail_at(f, map->region->name, site, "a {} of {} dimensions with a descriptor of {}, for tensor {}",
                            what, rank, map->rank, map->region->name);

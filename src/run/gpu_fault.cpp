@@ -1,29 +1,25 @@
 #include "run/gpu_fault.hpp"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
+#include <utility>
 
 #include "graph/error.hpp"
 
 namespace zellige::run {
 namespace {
 
-// A CUresult that reports the failure of a kernel, in words.
-struct End {
-  int status;
-  std::string_view words;
-};
-constexpr std::array ends = {
-    End{700, "an access to an illegal address"},
-    End{702, "a launch that took longer than this GPU allows"},
-    End{710, "a failed assertion"},
-    End{714, "an error of the call stack"},
-    End{715, "an illegal instruction"},
-    End{716, "an access to a misaligned address"},
-    End{717, "an access to an address of another memory"},
-    End{718, "an invalid program counter"},
-    End{719, "an exception"},
+// The CUresults that report the failure of a kernel, in words.
+constexpr std::pair<int, std::string_view> ends[] = {
+    {700, "an access to an illegal address"},
+    {702, "a launch that took longer than this GPU allows"},
+    {710, "a failed assertion"},
+    {714, "an error of the call stack"},
+    {715, "an illegal instruction"},
+    {716, "an access to a misaligned address"},
+    {717, "an access to an address of another memory"},
+    {718, "an invalid program counter"},
+    {719, "an exception"},
 };
 
 // The kernel launches since the last synchronization.
@@ -47,12 +43,12 @@ void record_wait() {
 }
 
 bool breaks_context(int status) {
-  return std::ranges::any_of(ends, [&](const End& e) { return e.status == status; });
+  return std::ranges::any_of(ends, [&](const auto& end) { return end.first == status; });
 }
 
 std::string context_is_gone(int status, std::string_view name) {
-  const auto end = std::ranges::find(ends, status, &End::status);
-  const std::string_view words = end == ends.end() ? "an error" : end->words;
+  const auto end = std::ranges::find_if(ends, [&](const auto& known) { return known.first == status; });
+  const std::string_view words = end == std::end(ends) ? "an error" : end->second;
   const std::lock_guard lock(launches.mutex);
   if (launches.since_wait == 0)
     return fmt::format(
