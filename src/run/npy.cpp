@@ -87,18 +87,6 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
        graph::to_string(array.shape), count_of(array.shape, where), graph::whole_bytes(array.dtype));
 }
 
-// Converts little-endian elements to doubles.
-std::vector<double> values_of(graph::DType dtype, std::string_view bytes) {
-  const auto width = static_cast<std::size_t>(graph::whole_bytes(dtype));
-  std::vector<double> values(bytes.size() / width);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, bytes.data() + width * i, width);
-    values[i] = graph::from_bits(dtype, bits);
-  }
-  return values;
-}
-
 }  // namespace
 
 graph::DType npy_dtype(graph::DType dtype) {
@@ -139,16 +127,22 @@ NpyFile::NpyFile(const std::string& file) : file_(file), where_(graph::shown(fil
 }
 
 std::vector<double> NpyFile::values() {
+  const auto width = static_cast<std::size_t>(graph::whole_bytes(header_.dtype));
   std::size_t needed = 0;
-  if (__builtin_mul_overflow(count_of(header_.shape, where_),
-                             static_cast<std::size_t>(graph::whole_bytes(header_.dtype)), &needed))
+  if (__builtin_mul_overflow(count_of(header_.shape, where_), width, &needed))
     fail("{}: has too large a shape", where_);
   if (const auto all = file_.size(); all && *all != header_bytes_ + needed)
     wrong_bytes(header_, *all - std::min(*all, header_bytes_), false, where_);
   const std::string bytes = file_.next(needed);
   if (bytes.size() < needed) wrong_bytes(header_, bytes.size(), false, where_);
   if (!file_.next(1).empty()) wrong_bytes(header_, needed, true, where_);
-  return values_of(header_.dtype, bytes);
+  std::vector<double> values(needed / width);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, bytes.data() + width * i, width);  // little-endian
+    values[i] = graph::from_bits(header_.dtype, bits);
+  }
+  return values;
 }
 
 }  // namespace zellige::run
