@@ -56,11 +56,6 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
   return o;
 }
 
-/// Returns whether the planner accepts the whole graph. Otherwise sets `refusal` to the reason.
-bool plans(const KernelGraph& g, const target::Target& target, CostCache& known, Refusal& refusal) {
-  return tried(known, refusal, [&] { graph::validate(g), plan::make_plan(g, target); });
-}
-
 /// Returns the choice with group number `at` replaced by its operators unfused.
 Choice without(const Choice& c, std::size_t at) {
   Choice r{.work = c.work, .notes = c.notes, .limits = c.limits};
@@ -110,7 +105,8 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
   }
   Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
-  for (Refusal refusal; !plans(o.graph, target, known, refusal);) {
+  const auto plan_whole = [&] { graph::validate(o.graph), plan::make_plan(o.graph, target); };
+  for (Refusal refusal; !tried(known, refusal, plan_whole);) {
     // Layouts are resolved over all kernels, so kernels that can be planned separately may conflict. In that
     // case the last fused group is unfused, and the graph is planned again.
     std::size_t last = choice.groups.size();
