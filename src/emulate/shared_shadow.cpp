@@ -129,16 +129,6 @@ Clash SharedShadow::unordered_write(const Cell& cell, const Actor& a, bool by_pr
   return {};
 }
 
-Clash SharedShadow::read_cell(Cell& cell, const Actor& a, As as) {
-  Clash clash = cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, false);
-  if (!clash && cell.region != as.region)
-    clash = {What::other_tensor, cell.writer, cell.region, cell.write_site};
-  else if (!clash && disagrees[as.arrangement] >> cell.arrangement & 1)
-    clash = {What::other_layout, cell.writer, cell.arrangement, cell.write_site};
-  add_read(cell, a);
-  return clash;
-}
-
 Clash SharedShadow::write_cells(std::size_t at, unsigned bytes, const Actor& a, As as, bool by_proxy, bool in_flight) {
   const Clash clash = each(at, bytes, [&](Cell& cell) {
     const Clash found = first_of(unordered_write(cell, a, by_proxy), unordered_read(cell, a));
@@ -156,7 +146,15 @@ Clash SharedShadow::write_cells(std::size_t at, unsigned bytes, const Actor& a, 
 
 Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) {
   if (bytes == 1) return each(at, bytes, [&](Cell& cell) { return Clash{cell.region ? What::none : What::unwritten}; });
-  return each(at, bytes, [&](Cell& cell) { return read_cell(cell, a, as); });
+  return each(at, bytes, [&](Cell& cell) {
+    Clash clash = cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, false);
+    if (!clash && cell.region != as.region)
+      clash = {What::other_tensor, cell.writer, cell.region, cell.write_site};
+    else if (!clash && disagrees[as.arrangement] >> cell.arrangement & 1)
+      clash = {What::other_layout, cell.writer, cell.arrangement, cell.write_site};
+    add_read(cell, a);
+    return clash;
+  });
 }
 
 Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as) {

@@ -88,7 +88,6 @@ class SharedShadow {
   template <class Step>
   Clash each(std::size_t at, unsigned bytes, Step step);
   void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells
-  Clash read_cell(Cell&, const Actor&, As);
   /// Checks and records a write. `by_proxy`: the asynchronous proxy writes, at time 0; `in_flight`: the write is that of
   /// a cp.async, which only now begins.
   Clash write_cells(std::size_t at, unsigned bytes, const Actor&, As, bool by_proxy, bool in_flight);

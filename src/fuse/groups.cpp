@@ -32,12 +32,6 @@ void sort_each_once(std::vector<int>& list) {
 
 }  // namespace
 
-std::size_t Set::count() const {
-  std::size_t n = 0;
-  for (std::uint64_t w : words_) n += static_cast<std::size_t>(std::popcount(w));
-  return n;
-}
-
 std::vector<int> Set::list() const {
   std::vector<int> result;
   for (std::size_t w = 0; w < words_.size(); ++w)

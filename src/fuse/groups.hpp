@@ -28,7 +28,6 @@ class Set {
       if ((s.words_[w] & words_[w]) != 0) return true;
     return false;
   }
-  std::size_t count() const;
   /// Returns the operators in the set, ascending.
   std::vector<int> list() const;
   auto operator<=>(const Set&) const = default;

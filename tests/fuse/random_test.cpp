@@ -37,7 +37,7 @@ std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, r
   if (starts.empty()) return {};
   Set s(g.ops.size());
   s.add(rng.pick(starts));
-  while (s.count() < max_size) {
+  while (s.list().size() < max_size) {
     std::vector<Set> larger;
     for (int x : Neighbours(g).of(s.list())) {
       larger.push_back(s);
@@ -56,7 +56,7 @@ graph::KernelGraph with(const graph::KernelGraph& g, const Order& order, const K
   for (int i : k.ops) group.add(i);
   for (int i : k.ops) before.add(order.direct[i]);
   std::vector<Group> groups;
-  for (bool placed = false; done.count() < g.ops.size();) {
+  for (bool placed = false; done.list().size() < g.ops.size();) {
     for (std::size_t i = 0; i < g.ops.size(); ++i)
       if (const int op = static_cast<int>(i); !group.has(op) && !done.has(op) && done.has(order.direct[i])) {
         groups.push_back({{op}, {}, 0});
