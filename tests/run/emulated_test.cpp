@@ -30,7 +30,7 @@ TEST_F(Emulated, HandWrittenProgramRuns) {
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
   for (const auto& f : r.findings) ADD_FAILURE() << f.message;
   EXPECT_TRUE(r.complete);
-  EXPECT_FALSE(r.compile_cached);
+  EXPECT_FALSE(r.library.cached);
   EXPECT_EQ(unpack(p.manifest.tensors[2], storage[2]), hand_output());
   ASSERT_EQ(r.kernels.size(), 2u);
   const auto counters = named(r.kernels[1].counters);
