@@ -18,9 +18,8 @@ std::string c_header(const Manifest&);
 /// Returns "const char* run_NAME(...)" without a semicolon or body.
 std::string c_signature(const Manifest&);
 
-/// Returns the beginning of the C source that defines run_NAME, the function that launches the program: helper
-/// functions for messages, then the signature of run_NAME and its checks of all addresses. The source ends after the
-/// declarations of the arrays `inputs` and `outputs`; the caller adds the launches, the return and the closing brace.
+/// Returns the beginning of the C source of run_NAME: functions for messages, its signature, checks of all addresses,
+/// and the arrays `inputs` and `outputs`. The caller adds the launches, the return and the closing brace.
 std::string c_checks(const Manifest&);
 
 /// Returns the definition of run_NAME, the C function that launches the program. NAME.cu has it after its kernels. The

@@ -111,10 +111,9 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
   return fmt::format(", {}({}) + {}", global(n.tensor), fmt::join(first, ", "), size);
 }
 
-/// Returns the expression for the number of elements of one chunk (the elements of one copy) that load `n` reads.
-/// The chunk begins at coordinate `at` of the tile and at coordinate `from` of the tensor. At the edge of the
-/// tile or tensor fewer elements than a chunk are read; the rest is filled with zeros. `padded`: the shape of the
-/// tile with its padding; `c`: the thread-value layout of the copy.
+/// Returns the expression for the number of elements of a chunk (those of one copy) that load `n` reads: at the edge of
+/// the tile or tensor not all, and the rest is filled with zeros. The chunk begins at coordinate `at` of the tile and
+/// `from` of the tensor. `padded`: the shape of the tile with its padding; `c`: the thread-value layout of the copy.
 KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
                                           const std::vector<Index>& at, const std::vector<Index>& from) const {
   const int inner = c.inner(), V = c.vector();

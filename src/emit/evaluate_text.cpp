@@ -296,8 +296,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   close();
 }
 
-/// Emits what a work does with the value of its operator: a store, an accumulation, or the assignment to a matmul
-/// operand. `item` is the instruction of the loop nest that does this; `nest` has the coordinate.
+/// Emits `item`, what a work does with its operator's value: a store, an accumulation, or the assignment to an operand.
 void KernelText::leave(const Item& item, const NestAt& nest) {
   const int vector = nest.context->vector();
   if (keeps_ && is_delayed(item)) {
@@ -332,9 +331,8 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
   }
 }
 
-/// Emits one step of a reduction: adds a value to the thread's partial sum, or replaces its partial maximum by the
-/// larger one. For a matmul that uses no matrix instruction, adds a product of two values. `item` is the
-/// instruction of the loop nest that has the operands; `nest` has the coordinate.
+/// Emits one step of a reduction: joins the value of `item` with the thread's partial result. For a matmul that uses no
+/// matrix instruction, adds the product of its two values. `nest` has the coordinate.
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;

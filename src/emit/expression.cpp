@@ -21,8 +21,7 @@ std::vector<Index> NestAt::index(const std::vector<plan::TileCoordinate>& coordi
   return all;
 }
 
-/// Emits, before the loop of a nest, the values that are invariant along the loop, and the inverses of
-/// invariant divisors. `items` are the nest's loads, computations and stores.
+/// Emits, before the loop of a nest, the values that are invariant along it, and the inverses of invariant divisors.
 void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
   of_rows_.assign(items.size(), false);

@@ -45,9 +45,8 @@ std::int64_t tiles(const View& view) {
   return all;
 }
 
-/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows. There are two
-/// conditions: every tile of the copy starts at an aligned address, and a block needs at least 6 (min_rounds) rounds
-/// of 8 loads per thread for its tiles.
+/// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows: every tile of the
+/// copy starts at an aligned address, and a block needs at least min_rounds rounds of 8 loads per thread for its tiles.
 bool worth_a_copy(const Program& program, const TileProgram& p, const Node& n, const target::Target& target) {
   const Strides& strides = program.tensors[n.tensor].strides;
   if (strides.empty()) return false;

@@ -51,8 +51,8 @@ class Lowering {
   }
 
  private:
-  /// Copies the graph's tensors to the program. Gives the program a name that is a valid identifier, and each tensor
-  /// without a name a unique one.
+  /// Copies the graph's tensors to the program. Gives it a valid identifier, and each tensor without a name a unique
+  /// one.
   void begin() {
     program_.name = identifier(graph_.name);  // part of the names of files, kernels and the entry function
     if (program_.name.empty() || (program_.name[0] >= '0' && program_.name[0] <= '9'))
@@ -101,9 +101,8 @@ class Lowering {
     program_.kernels.push_back(std::move(kernel));
   }
 
-  /// Returns whether the operator is elementwise and needs no kernel of its own, because only one concatenation reads
-  /// its result. If so, keeps the operator's program in `producers_`: the program that copies this operand of the
-  /// concatenation inlines it.
+  /// Returns whether the operator is elementwise and only a concatenation reads its result. If so, keeps its program in
+  /// `producers_`: the program that copies this operand of the concatenation inlines it.
   bool is_made_by_its_reader(const graph::KernelOp& op) {
     const bool custom = op.kind == OpKind::custom;
     const int x = op.outputs[0];

@@ -184,9 +184,9 @@ class KernelLowering {
     return steps;
   }
 
-  /// Returns one of two programs. If `extent` is empty: the elementwise operator over the complete output. Otherwise:
-  /// a copy of a box of shape `extent`, which starts along dimension `dim` at from.first in the only input and at
-  /// from.second in the output.
+  /// Returns the program of the elementwise operator over the complete output; or, with an `extent`, of a copy of a box
+  /// of this shape, which starts along dimension `dim` at from.first in the only input and at from.second in the
+  /// output.
   TileProgram elementwise(const std::vector<int>& inputs, int output, int dim,
                           std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
     const bool copy = !extent.empty();
@@ -232,9 +232,8 @@ class KernelLowering {
     return kernels;
   }
 
-  /// Returns a view of `tensor` with the shape `as`. If no strides of the tensor's memory express this shape, returns
-  /// a view of a new dense tensor, and adds a copying program to `kernels`. It copies `tensor` to the dense tensor if
-  /// `read`, and the dense tensor to `tensor` otherwise.
+  /// Returns a view of `tensor` with the shape `as`. If no strides express it, returns a view of a new dense tensor,
+  /// and adds a program to `kernels` that copies `tensor` to that if `read`, and that to `tensor` otherwise.
   int flat(int tensor, const Shape& as, std::vector<TileProgram>& kernels, bool read) const {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
@@ -287,9 +286,8 @@ class KernelLowering {
     return named(std::move(kernels));
   }
 
-  /// Returns the result tensor of an operator that overwrites a part of its first operand. If the result has memory
-  /// of its own, adds a program to `kernels` that copies the operand to it. Otherwise makes the result a view of the
-  /// operand, which is then overwritten.
+  /// Returns the result of an operator that overwrites a part of its first operand: a view of the operand or, if it has
+  /// memory of its own, a copy, whose program it adds to `kernels`.
   int changed(std::vector<TileProgram>& kernels) const {
     const int old = op_.inputs[0], y = op_.outputs[0];
     if (program_.tensors[y].memory < 0) {

@@ -47,9 +47,7 @@ class Permuting {
     return std::min(dims_[row], dims_[row + 1]) == static_cast<int>(row);
   }
 
-  /// Returns whether node `value` is stored unpermuted and read by a `permute` node. This is so for a reduction, a
-  /// running maximum or difference, a matmul that cannot be permuted, and an accumulate node that depends on one of
-  /// these.
+  /// Returns whether node `value` is stored unpermuted and read by a `permute` node.
   bool stored(int value) const {
     const Node& n = p_.nodes[value];
     switch (n.kind) {

@@ -24,12 +24,11 @@ struct WrittenAs {
 /// permutes of the same tensor, the tensor is stored in the memory of the first one, and the other outputs are copies.
 std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 
-/// Avoids copies: makes tensors views of their destination, so that the operators that compute them write
-/// there directly. A tensor of which an output of the graph is a reshape or permute (see written_as()) becomes
-/// a view of the output. A tensor that an in-place slice_scatter stores becomes a view of the part that
-/// slice_scatter overwrites, unless another operator depends on the tensor or on the old contents. `order` is
-/// the execution order of the operators. Returns the operators that need no kernel because of this: these
-/// slice_scatter operators, and reshapes and permutes of the values that they store.
+/// Makes tensors views of their destination, so that the operators that compute them write there directly. A tensor of
+/// written_as() becomes a view of the output. A tensor that an in-place slice_scatter stores becomes a view of the part
+/// that is overwritten, unless another operator depends on the tensor or on the old contents. `order` is the execution
+/// order of the operators. Returns the operators that need no kernel because of this: these slice_scatter operators,
+/// and reshapes and permutes of the values that they store.
 std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order, const target::Target&);
 
 }  // namespace zellige::plan

@@ -203,9 +203,8 @@ void RegisterProof::in_every_lane(const Work& t) const {
   });
 }
 
-/// Proves that reduction work t adds up every element once, into the right result. Throws Rejected unless every element
-/// of the operand is in exactly one register of one thread, and is added to the right result: lanes that share a result
-/// combine their sums, and the first of these lanes must store the result that has the element as a summand.
+/// Throws Rejected unless reduction work t adds up every element once, into the right result: it is in one register of
+/// one thread, and of the lanes that combine their sums the first stores the result that has it as a summand.
 void RegisterProof::added_once(const Work& t) const {
   const Context& c = context(t);
   const EvaluatedLayout layout(c);

@@ -11,9 +11,8 @@
 
 namespace zellige::plan {
 
-/// Adds the setup, teardown and drain steps to the schedule, and sets the arrival counts of mbarriers and the
-/// thread counts of named barriers. Requires that the schedule has all its warp roles and channels (rings of
-/// shared-memory stages between them). Call it once per schedule.
+/// Adds the setup, teardown and drain steps to a schedule that has all its warp roles and channels, and sets the
+/// arrival counts of mbarriers and the thread counts of named barriers. Call it once per schedule.
 void set_up(Kernel&);
 
 }  // namespace zellige::plan

@@ -335,9 +335,8 @@ class Simulation {
            s.kernel.name(), s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
            threads);
   }
-  /// Returns whether the end of this round of a barrier is ordered before the current step of warp role `me`. (A round
-  /// ends when all warp roles that use the barrier have arrived.) This holds if `me` has observed that some warp role,
-  /// itself included, has returned from waiting for the end of the round.
+  /// Returns whether the end of this round of a barrier is ordered before the current step of warp role `me`: it has
+  /// observed that some warp role, itself included, has returned from waiting for that end.
   bool knows(const AgentState& me, const Round& round) const {
     return std::ranges::any_of(round.passed, [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
   }

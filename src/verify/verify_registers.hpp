@@ -12,9 +12,8 @@
 
 namespace zellige::plan {
 
-/// Throws Rejected if a task reads a register that does not contain the value it expects. The message has the
-/// kernel, the two tasks that write and read the register, its thread and value index, and the coordinates of
-/// the found and the expected element. Requires a complete plan.
+/// Throws Rejected if a task reads a register that does not contain the value it expects, with the tasks that write and
+/// read it, and the coordinates of both elements. Requires a complete plan.
 void verify_registers(const Kernel&);
 
 }  // namespace zellige::plan
