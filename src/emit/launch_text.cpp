@@ -19,7 +19,10 @@ std::string LaunchText::add(const plan::Launch& l) {
   std::int64_t blocks = 0, shared = 0;
   for (std::size_t k = l.first; k < l.last; ++k) {
     const plan::Kernel& plan = plan_.kernels[k];
-    programs.push_back({&plan, part(plan), blocks, blocks + plan.program.grid.count()});
+    const std::string part = Names::part(plan.program.name);
+    Text function;
+    KernelText(plan, plan_.program, names_, function).emit_part(part);
+    programs.push_back({&plan, once(function.str(), part, false), blocks, blocks + plan.program.grid.count()});
     blocks = programs.back().end, shared = std::max(shared, plan.shared_bytes);
   }
   std::string list;
@@ -38,13 +41,6 @@ std::string LaunchText::once(const std::string& text, const std::string& name, b
   const auto [same, is_new] = functions_.try_emplace(unnamed(text, name), name);
   if (is_new) text_.line(""), text_.raw(text), kernels_ += is_kernel;
   return same->second;
-}
-
-std::string LaunchText::part(const plan::Kernel& plan) {
-  const std::string name = Names::part(plan.program.name);
-  Text text;
-  KernelText(plan, plan_.program, names_, text).emit_part(name);
-  return once(text.str(), name, false);
 }
 
 /// Emits the if-statements by which each block of a launch finds, from its block index, the one of `programs` that

@@ -42,8 +42,6 @@ class LaunchText {
   /// Appends `text`, the source of the function `name`, unless a function with the same source (except for names) has
   /// been emitted. Returns the name of the function to call. `is_kernel`: it is a __global__ function.
   std::string once(const std::string& text, const std::string& name, bool is_kernel);
-  /// Emits the device function of a tile program unless an equal one exists. Returns the name of the function.
-  std::string part(const plan::Kernel&);
   void choose(std::span<const Program>, Text&) const;
 
   const plan::Plan& plan_;

@@ -172,21 +172,15 @@ void report_deadlock(const State& s) {
     const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
-    if (!producer && acquired < state.produced && state.phases[acquired].copies == 0) {
-      text += fmt::format(
-          " for {} to fill {}[{}] of channel {}, which it has acquired but neither copies into nor releases",
-          s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name, acquired % c.stages, c.name);
-    } else if (producer) {
-      const auto slow = std::ranges::min_element(
-          state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
-      const std::int64_t needed = state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1);
-      text +=
-          fmt::format(" for {} to release {}[{}] of channel {} ({} more needed)", s.kernel.agents[slow->first].name,
-                      s.kernel.tensors[c.tensor].name, (needed - 1) % c.stages, c.name, needed - slow->second.released);
-    } else {
-      text += fmt::format(" for {} to fill {}[{}] of channel {} ({} more needed)", s.kernel.agents[c.producer].name,
-                          s.kernel.tensors[c.tensor].name, acquired % c.stages, c.name, acquired + 1 - state.produced);
-    }
+    const bool never_filled = !producer && acquired < state.produced && state.phases[acquired].copies == 0;
+    const auto& [slowest, consumer] = *std::ranges::min_element(
+        state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
+    const std::int64_t needed = producer ? state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
+    text += fmt::format(
+        " for {} to {} {}[{}] of channel {}{}", s.kernel.agents[producer ? slowest : c.producer].name,
+        producer ? "release" : "fill", s.kernel.tensors[c.tensor].name, (needed - 1) % c.stages, c.name,
+        never_filled ? ", which it has acquired but neither copies into nor releases"
+                     : fmt::format(" ({} more needed)", needed - (producer ? consumer.released : state.produced)));
   }
   reject("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents", s.kernel.name(),
          text);
