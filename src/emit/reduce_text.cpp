@@ -13,7 +13,6 @@ std::string KernelText::sums_of(const Context& c) const {
 /// Returns whether a step reduces rows of accumulators by LogSum and reads no memory, so that elements are cheaply
 /// evaluated twice: their maximum is found first, and then each takes one exponential, which waits for no other.
 bool KernelText::in_two_passes(const plan::Step& step) const {
-  using plan::Item;
   if (step.work.kind != WorkKind::reduce || block_.nodes[step.work.node].kind != plan::NodeKind::reduce) return false;
   if (graph::monoid_of(block_.nodes[step.work.node].op).carrier.empty()) return false;
   return std::ranges::none_of(plan::evaluate(plan_, plan::Steps(&step, 1)), [](const Item& i) {
@@ -48,7 +47,6 @@ void KernelText::lanes_nest(const plan::Step& step) {
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), group, group > 1 ? "s" : "");
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + c.threads() / group);
-  using plan::Item;
   const std::vector<Item> items = plan::evaluate(plan_, plan::Steps(&step, 1));
   const auto any = [&](Item::Kind kind) {
     return std::ranges::any_of(items, [&](const Item& i) { return i.kind == kind; });

@@ -83,12 +83,7 @@ class Nest {
       leave(in);
       return;
     }
-    const std::vector<Within> edge = within(n.in[0], p);
-    open({}, edge);
-    within_end_ = true;
-    leave({value(n.in[0], p)});
-    within_end_ = false;
-    if (!edge.empty()) add(Kind::guarded);
+    leave_within(n.in[0], n, p, true);
   }
 
   void in_fragment() {
@@ -110,7 +105,7 @@ class Nest {
       case WorkKind::to_shared:
         return to_shared(n, p);
       case WorkKind::to_global:
-        return to_global(n, p);
+        return leave_within(work_->node, n, p, c_.row != nullptr);
       case WorkKind::accumulate:
         return accumulate(n, p);
       case WorkKind::to_lines:
@@ -123,17 +118,18 @@ class Nest {
     }
   }
 
-  void to_global(const Node& n, const Point& p) {
-    const std::vector<Within> edge = within(work_->node, p);
+  /// Leaves the operand of `n` within the bounds checks that `checked` needs: if `scoped`, they end with it.
+  void leave_within(int checked, const Node& n, const Point& p, bool scoped) {
+    const std::vector<Within> edge = within(checked, p);
     const std::size_t outer = order_.size();
-    if (c_.row)
+    if (scoped)
       open({}, edge);
     else
       guard({}, edge);
     within_end_ = true;
     leave({value(n.in[0], p)});
     within_end_ = false;
-    if (c_.row && !edge.empty()) add(Kind::guarded), forget(outer);
+    if (scoped && !edge.empty()) add(Kind::guarded), forget(outer);
   }
 
   void to_shared(const Node& n, const Point& p) {

@@ -73,13 +73,12 @@ class Registers {
   /// one, which pipelined matmuls use. Throws Rejected if accumulators were rescaled in the preceding iteration, and
   /// no matmul has added a product to them since then.
   void next_iteration() {
-    pipelined_fragments_ = std::exchange(fragments_, {});
-    for (int product : pipelined_rescaled_)
+    for (int product : before_.rescaled)
       reject(
           "{}: %{}'s accumulators are multiplied, and no product is added to them before the next iteration "
           "ends",
           p_.name, product);
-    pipelined_rescaled_ = std::exchange(rescaled_, {});
+    before_ = std::exchange(now_, {});
   }
 
   void run(const std::vector<Step>& steps) {
@@ -145,9 +144,9 @@ class Registers {
         return product(t);
       case WorkKind::to_operand:
         read(t, n.in[0], At::own);
-        if (pipelined_fragments_.contains(t.node) && takes_pipelined(t.node))
+        if (before_.fragments.contains(t.node) && takes_pipelined(t.node))
           wrong(t, "puts %{} where that of the iteration before has not been multiplied yet", t.node);
-        fragments_[t.node] = {&t, false};
+        now_.fragments[t.node] = {&t, false};
         return;
       case WorkKind::to_shared:
         if (n.kind == NodeKind::round || n.kind == NodeKind::store)
@@ -176,7 +175,7 @@ class Registers {
       case WorkKind::rescale:
         read(t, rescaled_by(n), narrowed(At::own, node(rescaled_by(n)).shape, context(t).domain));
         state(t, accumulators_, t.node);
-        if (!rescaled_.insert(t.node).second)
+        if (!now_.rescaled.insert(t.node).second)
           wrong(t, "multiplies its accumulators a second time before the product is added");
         return;
       case WorkKind::reduce:
@@ -323,7 +322,7 @@ class Registers {
     else
       stored(t, node(t.node).in[0], false);  // ldmatrix: elements of other threads
     stored(t, node(t.node).in[1], false);
-    if (rescaled_by(node(t.node)) >= 0 && (pipelined_ ? pipelined_rescaled_ : rescaled_).erase(t.node) == 0)
+    if (rescaled_by(node(t.node)) >= 0 && (pipelined_ ? before_ : now_).rescaled.erase(t.node) == 0)
       wrong(t, "adds to accumulators that no step before it in {} has multiplied by %{}",
             pipelined_ ? "the iteration before" : "this iteration", rescaled_by(node(t.node)));
     if (node(t.node).carried) return state(t, accumulators_, t.node);
@@ -333,7 +332,7 @@ class Registers {
   /// Rejects matmul work t unless a preceding work left its A fragments in registers as the instruction expects.
   void fragments(const Work& t) {
     const int operand = node(t.node).in[0];
-    std::map<int, RegisterValue>& left = pipelined_ ? pipelined_fragments_ : fragments_;
+    std::map<int, RegisterValue>& left = (pipelined_ ? before_ : now_).fragments;
     const auto found = left.find(operand);
     if (found == left.end())
       wrong(t, "takes %{} as fragments, which no step before it in {} leaves in registers", operand,
@@ -355,15 +354,16 @@ class Registers {
   Sections sections_;
   RegisterProof proof_;
   Section section_ = Section::inside;
-  std::map<int, RegisterValue> accumulators_, fragments_, sums_;  // by node
-  std::map<int, std::vector<Work>> writers_;                      // buffer -> works
-  const Step* step_ = nullptr;                                    // the step that is checked
+  std::map<int, RegisterValue> accumulators_, sums_;  // by node
+  std::map<int, std::vector<Work>> writers_;          // buffer -> works
+  const Step* step_ = nullptr;                        // the step that is checked
   bool whole_ = false;                                // the accumulators include the other ranks' parts of K
-  std::map<int, RegisterValue> pipelined_fragments_;  // fragments_ of the preceding iteration
-  // Matmuls whose accumulators have been rescaled but not yet added to; of this and of the preceding iteration.
-  std::set<int> rescaled_, pipelined_rescaled_;
-  // The current step uses what the preceding iteration left.
-  bool pipelined_ = false;
+  /// What an iteration leaves for pipelined matmuls of the next one.
+  struct Left {
+    std::map<int, RegisterValue> fragments;  // by node
+    std::set<int> rescaled;                  // matmuls whose accumulators have been rescaled but not yet added to
+  } now_, before_;
+  bool pipelined_ = false;             // the current step uses what the preceding iteration left
   std::set<int> updated_;              // states updated in this iteration
   std::set<std::pair<int, At>> seen_;  // what read() has checked for the current work
 };

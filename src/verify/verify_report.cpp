@@ -195,15 +195,12 @@ void report_arrived_twice(const State& s, int agent, const Event& e) {
 
 void report_left_in_flight(const State& s, const Touch& t) {
   const std::int64_t committed = committed_groups(s, t);
-  const std::string& agent = s.kernel.agents[t.agent].name;
-  const std::string on = t.cell < 0 ? "" : " of " + cell_name(s, t.cell);
+  const std::string head =
+      fmt::format("{}: {} ends while {}{} of {} may be in flight", s.kernel.name(), s.kernel.agents[t.agent].name,
+                  operation(t.via).name, t.cell < 0 ? "" : " of " + cell_name(s, t.cell), describe(*t.event));
   if (committed < t.value)
-    reject(
-        "{}: {} ends while {}{} of {} may be in flight: no commit has closed its group; put a commit after "
-        "it and wait_group 0 after that",
-        s.kernel.name(), agent, operation(t.via).name, on, describe(*t.event));
-  reject("{}: {} ends while {}{} of {} may be in flight: {}; put wait_group {} after it", s.kernel.name(), agent,
-         operation(t.via).name, on, describe(*t.event), how_far_waited(s, t), committed - t.value);
+    reject("{}: no commit has closed its group; put a commit after it and wait_group 0 after that", head);
+  reject("{}: {}; put wait_group {} after it", head, how_far_waited(s, t), committed - t.value);
 }
 
 void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
