@@ -184,12 +184,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
     const std::vector<Index> at = coordinate("int", share.item, c, 0);
     const std::vector<Index> from = position(n, iteration, at);
     const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
-    const std::string target = fmt::format(
-        "{}({})",
-        stage == Index(0)
-            ? tile(work.buffer)
-            : fmt::format("{}.shift({})", tile(work.buffer), stage * graph::elements_in(b.stage_step, b.dtype)),
-        fmt::join(at, ", "));
+    const std::string target = fmt::format("{}({})", tile_at(work.buffer, stage), fmt::join(at, ", "));
     const auto [valid, whole] = existing(n, b.padded, c, at, from);
     const int size = graph::whole_bytes(n.dtype);
     const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, step);

@@ -52,11 +52,10 @@ bool KernelText::open_threads(const Context& c) {
   return true;
 }
 
-/// Returns the expression for a buffer's tile at the current stage of the pipelined loop.
-std::string KernelText::tile_at_stage(int buffer) const {
+std::string KernelText::tile_at(int buffer, const Index& stage) const {
   const SmemTensor& b = plan_.tensors[buffer];
-  if (b.stages == 1) return tile(buffer);
-  return fmt::format("{}.shift(stage * {})", tile(buffer), graph::elements_in(b.stage_step, b.dtype));
+  if (b.stages == 1 || stage == Index(0)) return tile(buffer);
+  return fmt::format("{}.shift({})", tile(buffer), stage * graph::elements_in(b.stage_step, b.dtype));
 }
 
 void KernelText::mma(const Work& work) {
@@ -89,7 +88,7 @@ void KernelText::mma(const Work& work) {
     const std::int64_t step = b.stride(rank - 1);
     const values::Value last = part ? mode(fixed(m.k), {fixed(step)}) : values::Value(b.tile()[rank - 1]);
     const std::string at = part ? fmt::format("{}.shift({})", tile(plan_.tensor_of(node)), iteration_ * (m.k * step))
-                                : tile_at_stage(plan_.tensor_of(node));
+                                : tile_at(plan_.tensor_of(node));
     return fmt::format(
         "view<{}>({})",
         layout_text(algebra::with_innermost(b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))), at);
@@ -342,11 +341,10 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     out_.line("{}", fmt::format(fmt::runtime(product), nest.sum, x.text, values_[item.in[1]].text));
     return;
   }
-  std::string head = counted("v", c.vector()).head, sum = nest.sum;
+  const Counted v = counted("v", c.vector());
+  std::string head = v.head, sum = nest.sum;
   if (c.row) {
     const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
-    const Counted v = counted("v", c.vector());
-    head = v.head;
     if (columns % c.vector()) head += fmt::format("if ({} < {}) ", Index::named("at.n") + v.at, columns);
     sum = fmt::format("{}{}[{}::line(i)]", most_ ? "most" : "sum", item.node, fragment_type(c));
   }

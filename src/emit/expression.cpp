@@ -261,7 +261,7 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
 /// buffer has several partial results per element, the value is what they give together, such as their sum.
 Value KernelText::read_shared(const Item& item, const NestAt& nest) {
   const SmemTensor& b = plan_.tensors[item.buffer];
-  const std::string tile = tile_at_stage(item.buffer);
+  const std::string tile = tile_at(item.buffer);
   const bool reduced = b.node >= 0 && block_.nodes[b.node].kind == plan::NodeKind::reduce;
   const graph::Monoid& of = reduced ? graph::monoid_of(block_.nodes[b.node].op) : graph::monoids::sum;
   const std::string join = of.functions ? "" : ", " + join_source(of);

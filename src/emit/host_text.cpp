@@ -128,24 +128,20 @@ void host_entry(const Manifest& m, Text& out) {
     launches(m, out);
     out.close();
   }
-  out.line("");
-  out.line(
-      "/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the "
-      "graph's order;");
-  out.line(
-      "/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be "
-      "captured in a graph.",
-      m.buffer_size);
+  out.raw(fmt::format(R"(
+/// Launches on `stream` and returns the first error. inputs and outputs are device pointers in the graph's order;
+/// workspace has {} bytes, aligned to 256. Nothing is allocated and nothing waits: it may be captured in a graph.
+)",
+                      m.buffer_size));
   for (const TensorPlace& t : m.tensors)
     if (t.memory >= 0)
       out.line("/// Output {} is input {}, changed; outputs[{}] is not looked at.", printable(t.name),
                printable(m.tensors[t.memory].name), t.position);
-  if (early) {
-    out.line(
-        "/// Kernels start while the one before them on the stream ends, and wait for its end before they "
-        "touch anything but");
-    out.line("/// constant inputs.");
-  }
+  if (early)
+    out.raw(
+        R"(/// Kernels start while the one before them on the stream ends, and wait for its end before they touch anything but
+/// constant inputs.
+)");
   out.open("extern \"C\" cudaError_t {}({}) {{", Names::entry(m.name), parameters_text);
   if (early)
     out.line("return {}(inputs, outputs, workspace, stream, true);", Names::start(m.name));

@@ -216,7 +216,8 @@ class KernelText {
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
   const std::string& tile(int buffer) const { return tiles_[buffer]; }
-  std::string tile_at_stage(int buffer) const;
+  /// Returns the expression for a buffer's tile at a stage; by default that of the pipelined loop's iteration.
+  std::string tile_at(int buffer, const Index& stage = Index::named("stage")) const;
   std::string global(int tensor) const { return names_.global(program_.tensors[tensor].name); }
   std::string fragment_type(const Context&) const;
   static std::string runs(const Context&);

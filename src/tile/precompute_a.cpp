@@ -49,7 +49,6 @@ class PrecomputeA {
   }
 
  private:
-  Node& node(int i) { return p_.nodes[i]; }
   const Node& node(int i) const { return p_.nodes[i]; }
 
   /// Returns whether the node is a matmul of at most 8 rows whose A operand is evaluated in the loop, part by part of
@@ -116,14 +115,14 @@ class PrecomputeA {
   /// Widens the last dimension of the operators of `made` to all of K, so that they are evaluated before the loop.
   void move(const Made& made) {
     for (int i : made.nodes) {
-      Node& n = node(i);
+      Node& n = p_.nodes[i];
       n.shape.back() *= p_.loop;
       if (n.kind != NodeKind::load) continue;
       n.view.cuts.back().loop = false;
       n.view.cuts.back().tile *= p_.loop;
     }
-    for (int i : made.sums) node(i).carried = false;
-    for (int i : made.readers) node(i).window = true;
+    for (int i : made.sums) p_.nodes[i].carried = false;
+    for (int i : made.readers) p_.nodes[i].window = true;
     sections_ = Sections(p_);
   }
 

@@ -59,10 +59,8 @@ class Simulation {
       const std::int64_t stage = tensor.bytes() / tensor.stages;
       s.first_cell.push_back(static_cast<int>(s.cells.size()));
       for (int k = 0; k < tensor.stages; ++k) {
-        Cell cell;
-        cell.tensor = static_cast<int>(t), cell.stage = k;
-        cell.begin = tensor.offset + k * stage, cell.end = cell.begin + stage;
-        s.cells.push_back(cell);
+        const std::int64_t begin = tensor.offset + k * stage;
+        s.cells.push_back({.tensor = static_cast<int>(t), .stage = k, .begin = begin, .end = begin + stage});
       }
     }
     for (std::size_t c = 0; c < s.cells.size(); ++c) {
