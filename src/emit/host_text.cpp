@@ -137,11 +137,12 @@ void host_entry(const Manifest& m, Text& out) {
     if (t.memory >= 0)
       out.line("/// Output {} is input {}, changed; outputs[{}] is not looked at.", printable(t.name),
                printable(m.tensors[t.memory].name), t.position);
-  if (early)
-    out.raw(
-        R"(/// Kernels start while the one before them on the stream ends, and wait for its end before they touch anything but
-/// constant inputs.
-)");
+  if (early) {
+    out.line(
+        "/// Kernels start while the one before them on the stream ends, and wait for its end before they "
+        "touch anything but");
+    out.line("/// constant inputs.");
+  }
   out.open("extern \"C\" cudaError_t {}({}) {{", Names::entry(m.name), parameters_text);
   if (early)
     out.line("return {}(inputs, outputs, workspace, stream, true);", Names::start(m.name));
