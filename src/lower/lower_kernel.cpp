@@ -26,7 +26,7 @@ class KernelLowering {
                  std::optional<retile::ProductTile>& product)
       : program_(program), op_(op), name_(name), target_(target), product_(product) {}
 
-  TileProgram copy(int from, int to) const { return elementwise({from}, to, 0, {0, 0}, shape(to)); }
+  TileProgram copy(int from, int to) const { return box(from, to, to, 0, shape(to), 0); }
 
   /// Returns the operator's tile programs in launch order.
   std::vector<TileProgram> run() {
@@ -53,7 +53,7 @@ class KernelLowering {
       default:
         if (graph::is_composed(op_.kind))
           return {rows(graph::composed_dims(op_.kind, op_.attributes, shape(op_.inputs[0])))};
-        return {elementwise(op_.inputs, op_.outputs[0], 0, {}, {})};
+        return {elementwise()};
     }
   }
 
@@ -184,27 +184,19 @@ class KernelLowering {
     return steps;
   }
 
-  /// Returns the program of the elementwise operator over the complete output; or, with an `extent`, of a copy of a box
-  /// of this shape, which starts along dimension `dim` at from.first in the only input and at from.second in the
-  /// output.
-  TileProgram elementwise(const std::vector<int>& inputs, int output, int dim,
-                          std::pair<std::int64_t, std::int64_t> from, Shape extent) const {
-    const bool copy = !extent.empty();
-    if (!copy) extent = shape(output);
-    const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
+  /// Returns the program of the elementwise operator over the complete output.
+  TileProgram elementwise() const {
+    const Shape extent = shape(op_.outputs[0]), tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
     TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
     std::vector<int> in;
-    for (int t : inputs) {
-      const int seen = copy ? t : seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
-      View s = View::over_grid(copy ? extent : shape(seen), tile, steps);
-      if (copy) s.cuts[dim].offset = from.first;
-      in.push_back(load(p, seen, std::move(s)));
+    for (int t : op_.inputs) {
+      const int seen = seen_as(program_, t, padded_rank(shape(t), extent.size()), target_);
+      in.push_back(load(p, seen, View::over_grid(shape(seen), tile, steps)));
     }
-    View s = View::over_grid(extent, tile, steps);
-    if (copy) s.cuts[dim].offset = from.second;
-    const int value = copy ? in[0] : lower_operator(p, op_.kind, op_.attributes, in);
+    const View s = View::over_grid(extent, tile, steps);
+    const int value = lower_operator(p, op_.kind, op_.attributes, in);
     if (op_.kind == OpKind::mask) p.nodes[value].view = s;
-    store(p, value, output, std::move(s));
+    store(p, value, op_.outputs[0], s);
     return p;
   }
 
@@ -218,8 +210,8 @@ class KernelLowering {
     const auto& parts = split ? op_.outputs : op_.inputs;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const Shape extent = shape(parts[i]);
-      kernels.push_back(split ? elementwise({op_.inputs[0]}, parts[i], dim, {start, 0}, extent)
-                              : elementwise({parts[i]}, op_.outputs[0], dim, {0, start}, extent));
+      const int whole = split ? op_.inputs[0] : op_.outputs[0];
+      kernels.push_back(box(split ? whole : parts[i], split ? parts[i] : whole, whole, dim, extent, start));
       if (i > 0) kernels.back().name += fmt::format("_{}", i);
       if (start <= max_int32) {  // the parameter is an int
         kernels.back().part_begin = start;
@@ -249,19 +241,24 @@ class KernelLowering {
     return new_view(program_, from, as, v->steps, v->starts, program_.tensors[tensor].name + "_rows");
   }
 
-  /// Returns the program of a gather or scatter: copies a box of shape `extent` from tensor `from` to tensor `to`.
-  /// `table` is the one of the two that is accessed by index along dimension `dim`. The tensor `numbers` has the
-  /// indices: one per row, or only that of the first row.
-  TileProgram by_number(int from, int to, int table, int numbers, int dim, const Shape& extent) const {
+  /// Returns the program that copies a box of shape `extent` from tensor `from` to tensor `to`. In `table`, one of the
+  /// two, it begins along dimension `dim` at index `start`, or where the tensor `numbers` says, if there is one: it has
+  /// an index per row, or only that of the first row. (`extent` is a copy: views reallocate the tensors.)
+  TileProgram box(int from, int to, int table, int dim, Shape extent, std::int64_t start, int numbers = -1) const {
     const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
-    const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
     TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
+    const View s = View::over_grid(extent, tile, steps);
+    View in_table = s;
+    if (numbers < 0) {
+      in_table.cuts[dim].offset = start;
+      store(p, load(p, from, from == table ? in_table : s), to, to == table ? in_table : s);
+      return p;
+    }
+    const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
     Shape one(extent.size(), 1);
     if (rows) one[0] = extent[0];
     const int seen = seen_as(program_, numbers, one, target_);
     const int number = load(p, seen, View::over_grid(one, tile, steps));
-    const View s = View::over_grid(extent, tile, steps);
-    View in_table = s;
     if (rows) in_table.cuts[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
     const int value = load(p, from, from == table ? in_table : s);
     store(p, value, to, to == table ? in_table : s);
@@ -281,7 +278,7 @@ class KernelLowering {
     std::vector<TileProgram> kernels, following;
     const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
     const int rows = flat(op_.outputs[0], extent, following, false);
-    kernels.push_back(by_number(table, rows, table, numbers, 0, extent));
+    kernels.push_back(box(table, rows, table, 0, extent, 0, numbers));
     for (TileProgram& k : following) kernels.push_back(std::move(k));
     return named(std::move(kernels));
   }
@@ -306,7 +303,7 @@ class KernelLowering {
     extent[0] = graph::size(shape(op_.inputs[1]));
     const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
     const int rows = flat(op_.inputs[2], extent, kernels, true);
-    kernels.push_back(by_number(rows, table, table, numbers, 0, extent));
+    kernels.push_back(box(rows, table, table, 0, extent, 0, numbers));
     return named(std::move(kernels));
   }
 
@@ -314,11 +311,8 @@ class KernelLowering {
   std::vector<TileProgram> slice_scatter() const {
     std::vector<TileProgram> kernels;
     const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
-    const Shape extent = shape(part);
-    if (op_.inputs.size() > 2)
-      kernels.push_back(by_number(part, table, table, op_.inputs[2], dim, extent));
-    else
-      kernels.push_back(elementwise({part}, table, dim, {0, op_.attributes.start}, extent));
+    const int numbers = op_.inputs.size() > 2 ? op_.inputs[2] : -1;
+    kernels.push_back(box(part, table, table, dim, shape(part), op_.attributes.start, numbers));
     return named(std::move(kernels));
   }
 
