@@ -54,9 +54,9 @@ void KernelText::body() {
 void KernelText::grid_comment() {
   out_.line("// Grid {} x {} x {}, {} bytes of shared memory{}.", block_.grid.x, block_.grid.y, block_.grid.z,
             plan_.shared_bytes,
-            looped() ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), plan_.stages(),
-                                   plan_.stages() > 1 ? "s" : "")
-                     : "");
+            block_.loop > 1 ? fmt::format(", {} iterations, {} stage{}", plan_.iterations_per_rank(), plan_.stages(),
+                                          plan_.stages() > 1 ? "s" : "")
+                            : "");
 }
 
 /// Returns the function's parameters: TMA descriptors, then pointers.

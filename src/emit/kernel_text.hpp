@@ -116,7 +116,6 @@ class KernelText {
   // The following functions are defined in role_text.cpp.
   void rings();
   void roles();
-  void cursors();
   void handover(const plan::Step&, const plan::Sync&);
   void box(const plan::Step&, const plan::Copy&);
   void tiles(const plan::Loop&);
@@ -225,7 +224,6 @@ class KernelText {
   /// Opens a condition for the threads that have elements of the layout, if some have none; returns whether it did.
   bool open_threads(const Context&);
   int threads() const { return block_.threads(); }
-  bool looped() const { return block_.loop > 1; }
 
   const plan::Kernel& plan_;
   const plan::Program& program_;

@@ -116,23 +116,18 @@ void KernelText::roles() {
     const std::string role = fmt::format("{}<{}, {}>([&] {{", issuers(s, agent) == 1 ? "producer" : "consumer",
                                          agent.warps, agent.registers);
     out_.open("{}{}", a == 0 ? "roles(" : "", role);
-    cursors();
+    // A producer has the next stage of a ring to fill; a consumer the next to acquire, the next to release, and the one
+    // that it reads.
+    for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
+      if (!by_mbarriers(s.channels[c])) continue;
+      if (s.channels[c].producer == agent_) out_.line("auto {0}_next = {0}.first_empty();", ring(c));
+      if (plan::consumes(s.channels[c], agent_))
+        out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
+    }
     run(agent.steps);
     out_.close(a + 1 == s.agents.size() ? "}));" : "}),");
   }
   run(s.teardown);
-}
-
-/// Emits the variables for a warp role's positions in its shared-memory rings. A producer has the next stage
-/// to fill; a consumer has the next stage to acquire, the next to release, and the one that it reads.
-void KernelText::cursors() {
-  const plan::Kernel& s = plan_;
-  for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
-    if (!by_mbarriers(s.channels[c])) continue;
-    if (s.channels[c].producer == agent_) out_.line("auto {}_next = {}.first_empty();", ring(c), ring(c));
-    if (plan::consumes(s.channels[c], agent_))
-      out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
-  }
 }
 
 /// Emits the loop of a persistent block over its output tiles, in the order of tile_schedule.hpp. Emits no

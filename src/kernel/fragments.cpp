@@ -6,15 +6,12 @@ namespace {
 /// Axes of the items of an accumulator or A fragment layout: along N (K for A), down M, and batch.
 enum Axis : int { along, down, batch };
 
-/// Converts a mode of an instruction's thread-value layout to a mode along M or along N (K for A). The instruction's
+/// Appends modes of an instruction's thread-value layout as modes along M or along N (K for A). The instruction's
 /// strides are positions in a column-major matrix of `rows` rows.
-plan::Mode in_tile(const ThreadValue::Mode& m, int rows) {
-  return m.stride < rows ? plan::Mode{m.shape, m.stride, down} : plan::Mode{m.shape, m.stride / rows, along};
-}
-
 void append(std::vector<plan::Mode>& to, const ThreadValue::Mode (&modes)[ThreadValue::max_modes], int rows) {
   for (const ThreadValue::Mode& m : modes)
-    if (m.shape != 0) to.push_back(in_tile(m, rows));
+    if (m.shape != 0)
+      to.push_back(m.stride < rows ? plan::Mode{m.shape, m.stride, down} : plan::Mode{m.shape, m.stride / rows, along});
 }
 
 /// Number of instruction tiles per warp to cover `columns` columns of C: n units of `width` tiles along N, m tiles

@@ -3,29 +3,19 @@
 #include <algorithm>
 
 namespace zellige::plan {
-namespace {
 
-/// Returns by how many elements, less one, coordinates of node `n` may lie beyond its tile at most: threads round the
-/// tile's extents up to a multiple of the result. It is the larger of the elements per access of the node's copy and
-/// the largest extent of the kernel's matmul instructions.
-std::int64_t step(const Kernel& plan, const Node& n) {
-  std::int64_t maximum = plan.vector_of(static_cast<int>(&n - plan.program.nodes.data()));
+Reach reach(const Kernel& plan, const Node& n, const graph::KernelTensor* tensor) {
+  // Threads round the tile's extents up to a multiple of this: of the elements per access of the node's copy, and of
+  // the extents of the kernel's matmul instructions, whichever is larger.
+  std::int64_t unit = plan.vector_of(static_cast<int>(&n - plan.program.nodes.data()));
   for (const Agent& agent : plan.agents)
     walk(agent.steps, [&](const Step& step, const Position&) {
       if (const Instruction* row = step.work.matmul.row)
-        maximum =
-            std::max({maximum, std::int64_t{row->m}, std::int64_t{row->n} * tiles_in_unit(*row), std::int64_t{row->k}});
+        unit = std::max({unit, std::int64_t{row->m}, std::int64_t{row->n} * tiles_in_unit(*row), std::int64_t{row->k}});
     });
-  return maximum;
-}
-
-}  // namespace
-
-Reach reach(const Kernel& plan, const Node& n, const graph::KernelTensor* tensor) {
-  const std::int64_t step = plan::step(plan, n);
   Reach r;
   for (int d = 0; d < n.view.rank(); ++d) {
-    const std::int64_t tile = n.view.tile(d), padding = tile == 1 ? 0 : ceil_div(tile, step) * step - tile;
+    const std::int64_t tile = n.view.tile(d), padding = tile == 1 ? 0 : ceil_div(tile, unit) * unit - tile;
     std::int64_t last = n.view.along(d, plan.program).reach() + padding - 1;
     if (tensor && number_of(n) >= 0 && d == n.dim) last = std::max(last, tensor->shape[d] - 1);
     r.coordinate = std::max(r.coordinate, last);

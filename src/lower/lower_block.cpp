@@ -400,9 +400,8 @@ class BlockLowering {
     rows.in = {program_.add(std::move(number))};
     rows.dim = static_cast<int>(dim), rows.to = 1;
     rows.shape = shape;
-    const int loaded = program_.add(std::move(rows));
     read_otherwise_ = true;
-    return lower_operator(program_, OpKind::expand, {}, {loaded}, shape);
+    return lower_operator(program_, OpKind::expand, {}, {program_.add(std::move(rows))}, shape);
   }
 
   int carried_sum(int x, int dim, std::int64_t to) { return reduce(OpKind::reduction, x, dim, to, looped()); }

@@ -77,7 +77,8 @@ class Choice {
     if (fits_warpgroups())
       for (const std::int64_t rows : odd_rows(size_.m))
         for (ProductTile t : of_odd_rows)
-          if (t.n = rows; size_.n % t.m == 0 && has_instruction(t) && (leaves_rows_empty() || runs_at_once(t)))
+          if (t.n = rows;
+              size_.n % t.m == 0 && has_instruction(t) && (size_.m % 128 != 0 || tiles(t) <= target_.multiprocessors))
             consider(t, us_of_warpgroups(t));
     std::ranges::stable_sort(found_, {}, &Costed::us);
     std::vector<ProductTile> tiles;
@@ -102,11 +103,6 @@ class Choice {
     t.k = static_cast<std::int64_t>(static_cast<double>(t.k) / width_);
     return t;
   }
-
-  /// Returns whether tiles of 128 rows would leave some of their rows empty.
-  bool leaves_rows_empty() const { return size_.m % 128 != 0; }
-  /// Returns whether each multiprocessor has at most one tile.
-  bool runs_at_once(const ProductTile& t) const { return tiles(t) <= target_.multiprocessors; }
 
   void consider(const ProductTile& t, double us) { found_.push_back({us, t}); }
 
