@@ -78,12 +78,6 @@ class WriteThrough {
 
  private:
   int size() const { return static_cast<int>(g_.ops.size()); }
-  std::vector<int> readers(int t) const {
-    std::vector<int> result;
-    for (int i = 0; i < size(); ++i)
-      if (std::ranges::count(g_.ops[i].inputs, t) > 0) result.push_back(i);
-    return result;
-  }
 
   /// Returns whether the first tensor of the chain of reshapes and permutes `m` may be stored in another
   /// tensor's memory: a custom operator computes it, and it is neither an output of the graph nor a view.
@@ -112,8 +106,10 @@ class WriteThrough {
   /// Returns whether every tensor of the chain of reshapes and permutes `m` has exactly one reader and is no
   /// output, so that no other operator depends on where it is stored.
   bool is_alone(const Made& m) const {
-    return std::ranges::all_of(
-        m.way, [&](const Lying& l) { return readers(l.tensor).size() == 1 && !is_output(g_, l.tensor); });
+    return std::ranges::all_of(m.way, [&](const Lying& l) {
+      const auto reads = [&](const KernelOp& op) { return std::ranges::count(op.inputs, l.tensor) > 0; };
+      return std::ranges::count_if(g_.ops, reads) == 1 && !is_output(g_, l.tensor);
+    });
   }
 
   /// Makes tensor l.tensor, with the strides l.strides, a view of the memory that the in-place slice_scatter
