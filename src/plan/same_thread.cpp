@@ -6,6 +6,42 @@
 #include "kernel/leaves.hpp"
 
 namespace zellige::plan {
+namespace {
+
+/// Returns whether the layout has every element of the tile `shape` in one thread, and nothing else.
+bool is_exact(const Context& c, const Shape& shape) {
+  std::int64_t items = c.holders();
+  for (int axis = 0; axis < c.axes(); ++axis) items *= c.items(axis);
+  return c.domain == shape && items == graph::size(shape);
+}
+
+/// Returns whether each of a few threads has in the layout `writer` what it reads in the layout `reader`: if not, the
+/// layouts differ, and need not be evaluated for all elements. A coordinate beyond the tile is that of its last element.
+bool may_agree(const EvaluatedLayout& writer, const EvaluatedLayout& reader, const Shape& shape) {
+  for (const int thread : {0, 1, 33}) {
+    if (thread >= std::min(writer.threads(), reader.threads())) break;
+    std::vector<std::int64_t> written;
+    Shape at;
+    const auto each = [&](const EvaluatedLayout& of, const auto& use) {
+      for (int repeat = 0; repeat < of.repeats(); ++repeat)
+        for (int value = 0; value < of.values(); ++value)
+          if (of.find(thread, value, repeat, at); !at.empty()) use();
+    };
+    each(writer, [&] {
+      if (inside(at, shape)) written.push_back(linear(at, shape));
+    });
+    std::ranges::sort(written);
+    bool all = true;
+    each(reader, [&] {
+      for (std::size_t d = 0; d < shape.size(); ++d) at[d] = std::min(at[d], shape[d] - 1);
+      all = all && std::ranges::binary_search(written, linear(at, shape));
+    });
+    if (!all) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 bool SameThread::operator()(int w, int r, int b) {
   const Task &writer = tasks_[w], &reader = tasks_[r];
@@ -18,11 +54,14 @@ bool SameThread::operator()(int w, int r, int b) {
       if (plan_.tensor_of(leaf.node) == b && !leaf.identity()) return false;
   const auto key = std::make_tuple(writer.context, reader.context, b);
   if (const auto known = agreement_.find(key); known != agreement_.end()) return known->second;
+  if (is_exact(cw, shape) && is_exact(cr, shape) && have_equal_modes(cw, cr)) return agreement_[key] = true;
+  const EvaluatedLayout reads(cr);
+  if (!may_agree(EvaluatedLayout(cw), reads, shape)) return agreement_[key] = false;
   // The thread that writes each element. If the reader's coordinate is in the padding beyond the tile, it
   // reads the tile's last element there.
   const std::vector<int> owner = owners(cw, shape);
   bool same = true;
-  for_each(EvaluatedLayout(cr), [&](int thread, int, const Shape& at) {
+  for_each(reads, [&](int thread, int, const Shape& at) {
     if (at.empty()) return;
     Shape read = at;
     for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
