@@ -10,6 +10,7 @@
 #include "kernel/launches.hpp"
 #include "kernel/leaves.hpp"
 #include "plan/registers.hpp"
+#include "predict/ideal_counts.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
 #include "tile/sections.hpp"
@@ -23,10 +24,15 @@ using emulate::Counter;
 /// Computes the expected time of one launch: count() per program of the launch, join() them, then add_to().
 class Pricing {
  public:
-  Pricing(const Kernel& plan, const Program& program, const target::Target& target, bool first_kernel)
-      : plan_(plan), sections_(plan.program), needed_(plan.program.needed()), program_(program), target_(target) {
+  Pricing(const Kernel& kernel, const Plan& plan, const target::Target& target, bool first_kernel)
+      : plan_(kernel),
+        sketched_(plan.sketched),
+        sections_(plan_.program),
+        needed_(plan_.program.needed()),
+        program_(plan.program),
+        target_(target) {
     k.first_kernel = first_kernel;
-    k.name = plan.program.name;
+    k.name = plan_.program.name;
   }
 
   KernelWork k;
@@ -179,23 +185,32 @@ class Pricing {
     return static_cast<double>(steps * m.row->cycles) * iterations_of(n);
   }
 
+  /// Returns what a block executes: as predicted or, of a sketch, whose buffers are not swizzled, without bank conflicts.
+  BlockCounts executed() const {
+    if (sketched_) return ideal_counts(plan_);
+    const Counts c = predict(plan_);
+    const auto each = [&](Counter counter) { return at(c, counter) / k.launched; };
+    BlockCounts all;
+    all.wavefronts = each(Counter::ldmatrix_wavefronts) + each(Counter::cp_async_wavefronts) +
+                     each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts);
+    for (unsigned i = unsigned(Counter::shared_load_1); i <= unsigned(Counter::shared_store_16); ++i)
+      all.accesses += each(Counter(i)) / 32;
+    if (!c.count(Counter::shared_load_wavefronts)) all.wavefronts += all.accesses;
+    all.accesses += each(Counter::ldmatrix) + each(Counter::mma) +
+                    (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
+    all.barriers = each(Counter::barrier);
+    return all;
+  }
+
   /// Sets the work of one block: wavefronts in shared memory, issue slots, tensor-core cycles, barriers, and
   /// instructions that depend on each other.
   void counted() {
-    const Counts c = predict(plan_);
-    const auto each = [&](Counter counter) { return at(c, counter) / k.launched; };
-    k.wavefronts = each(Counter::ldmatrix_wavefronts) + each(Counter::cp_async_wavefronts) +
-                   each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts);
-    double accesses = 0;
-    for (unsigned i = unsigned(Counter::shared_load_1); i <= unsigned(Counter::shared_store_16); ++i)
-      accesses += each(Counter(i)) / 32;
-    if (!c.count(Counter::shared_load_wavefronts)) k.wavefronts += accesses;
-    accesses += each(Counter::ldmatrix) + each(Counter::mma) +
-                (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
-    k.slots += 2 * accesses;
+    const BlockCounts all = executed();
+    k.wavefronts = all.wavefronts, k.barriers = all.barriers;
+    k.slots += 2 * all.accesses;
     double independent = 0;  // cycles of FMAs, which do not wait for each other
-    const std::vector<Work> all = works(plan_);
-    for (const Work& w : all) {
+    const std::vector<Work> done = works(plan_);
+    for (const Work& w : done) {
       const Node& n = plan_.program.nodes[w.node];
       if (w.kind == WorkKind::reduce && n.kind == NodeKind::matmul)  // its layout has K as last dimension
         k.slots += static_cast<double>(graph::size(plan_.layout_of(w).domain)) * iterations_of(n) / 32;
@@ -205,7 +220,7 @@ class Pricing {
     // `tiles`: number of output tiles per block. steps_of() returns cycles of one tensor core for mma.sync. A
     // multiprocessor has four tensor cores, so that a quarter of these cycles is counted. A wgmma uses all four.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
-    for (const Work& w : all)
+    for (const Work& w : done)
       if (const MatmulChoice& m = w.matmul; m.pipe() == target::Pipe::tensor)
         k.tensor_cycles +=
             tiles * steps_of(plan_.program.nodes[w.node], m) *
@@ -222,7 +237,6 @@ class Pricing {
       chained += (k.slots - before) * target_.costs.elementwise_step / target_.costs.step;
     }
     if (k.stalls) k.tiles = tiles;
-    k.barriers = each(Counter::barrier);
     k.warps = std::max(1.0, threads_ / 32.0);
     k.chain = chained / k.warps;
   }
@@ -291,6 +305,7 @@ class Pricing {
   }
 
   const Kernel& plan_;
+  bool sketched_;
   Sections sections_;
   std::vector<bool> needed_;  // by node
   const Program& program_;
@@ -308,7 +323,7 @@ CostEstimate estimate_cost(const Plan& plan, const target::Target& target) {
     std::optional<Pricing> pricing;
     for (std::size_t i = l.first; i < l.last; ++i) {
       const Kernel& kernel = plan.kernels[i];
-      Pricing one(kernel, plan.program, target, all.kernels.empty());
+      Pricing one(kernel, plan, target, all.kernels.empty());
       one.count(made);
       pricing ? pricing->join(one) : void(pricing.emplace(std::move(one)));
     }

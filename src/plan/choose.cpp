@@ -10,7 +10,6 @@
 #include "plan/memory.hpp"
 #include "plan/registers.hpp"
 #include "plan/slice.hpp"
-#include "plan/swizzle.hpp"
 #include "select/loop_bounds.hpp"
 #include "select/split_k.hpp"
 #include "select/warpgroups.hpp"
@@ -32,8 +31,8 @@ std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
 /// Plans one form of a kernel (way of using shared memory and warps) after another until one fits the shared memory.
 class Choice {
  public:
-  Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways)
-      : program_(program), target_(target), ways_(ways) {}
+  Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways, Swizzles swizzles)
+      : program_(program), target_(target), ways_(ways), swizzles_(swizzles) {}
 
   /// Tries all forms of the kernel (ways of using shared memory and warps), starting from `selected`.
   /// Returns true as soon as a form fits the shared memory; `plan` is then that form. Returns false if none fits.
@@ -44,7 +43,7 @@ class Choice {
       Kernel grouped;
       const Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);
       if (on_groups.any(&MatmulChoice::chained, true)) grouped.loop_bounds = masked_loop_bounds(grouped);
-      arrange_buffers(grouped, tasks, target_);
+      arrange_buffers(grouped, tasks, target_, swizzles_);
       if (two_at_a_time(grouped, tasks)) return true;
       for (Blocks blocks : ways_) {
         const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
@@ -139,7 +138,7 @@ class Choice {
     for (Loads loads : {Loads::as_fits, Loads::in_place}) {
       Kernel grouped;
       const Tasks tasks = group(grouped, selected, program_, target_, loads);
-      arrange_buffers(grouped, tasks, target_);
+      arrange_buffers(grouped, tasks, target_, swizzles_);
       for (Copies copies : {Copies::first, Copies::last}) {
         Kernel ordered = grouped;
         const OrderedTasks phases = pipeline(ordered, tasks, target_, copies);
@@ -180,13 +179,14 @@ class Choice {
   const Program& program_;
   const target::Target& target_;
   const std::vector<Blocks>& ways_;
+  Swizzles swizzles_;
 };
 
 }  // namespace
 
-Kernel choose(Selection selected, const Program& program, const target::Target& target,
-              const std::vector<Blocks>& ways) {
-  Choice choice(program, target, ways);
+Kernel choose(Selection selected, const Program& program, const target::Target& target, const std::vector<Blocks>& ways,
+              Swizzles swizzles) {
+  Choice choice(program, target, ways, swizzles);
   while (!choice.fits(selected)) {
     if (!unshare(selected.program))
       does_not_fit(

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plan/pipeline.hpp"
+#include "plan/swizzle.hpp"
 #include "select/select.hpp"
 
 namespace zellige::plan {
@@ -27,6 +28,7 @@ inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persist
 /// that fits the target's shared memory. The last argument lists the ways of assigning output tiles to blocks to try.
 /// Requires that all contiguous dimensions are chosen. Throws DoesNotFit if no
 /// form fits; the message has the least number of bytes that any form needs.
-Kernel choose(Selection, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks);
+Kernel choose(Selection, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks,
+              Swizzles = Swizzles::chosen);
 
 }  // namespace zellige::plan

@@ -12,21 +12,39 @@
 #include "verify/verify_memory.hpp"
 
 namespace zellige::plan {
+namespace {
 
-Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
-  Plan plan;
+/// Returns the tile programs of the program, with the choice for each of their matmuls. Sets the strides of all tensors.
+std::vector<Selection> selections(Program& program, const target::Target& target) {
   std::vector<Selection> selected;
-  plan.target = std::string(target.name);
-  plan.program = lower(graph, target, options.tiling);
-  for (const Size& size : options.sizes) give_size(plan.program, size);
-  verify_memory(plan.program);
-  for (TileProgram& kernel : plan.program.kernels) {
+  for (TileProgram& kernel : program.kernels) {
     check_limits(kernel, target);
     rewrite(kernel, target);
     selected.push_back(select(kernel, target));
   }
-  resolve_layouts(plan.program, selected, target);
-  for (Selection& each : selected) {
+  resolve_layouts(program, selected, target);
+  return selected;
+}
+
+}  // namespace
+
+Plan sketch(const graph::KernelGraph& graph, const target::Target& target) {
+  Plan plan;
+  plan.sketched = true;
+  plan.target = std::string(target.name);
+  plan.program = lower(graph, target);
+  for (Selection& each : selections(plan.program, target))
+    plan.kernels.push_back(choose(std::move(each), plan.program, target, ways_of_blocks, Swizzles::none));
+  return plan;
+}
+
+Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
+  Plan plan;
+  plan.target = std::string(target.name);
+  plan.program = lower(graph, target, options.tiling);
+  for (const Size& size : options.sizes) give_size(plan.program, size);
+  verify_memory(plan.program);
+  for (Selection& each : selections(plan.program, target)) {
     plan.kernels.push_back(choose(std::move(each), plan.program, target, options.blocks));
     Kernel& kernel = plan.kernels.back();
     let_next_start(kernel, plan.program, target);

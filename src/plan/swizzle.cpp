@@ -23,14 +23,16 @@ class Arrangement {
       : plan_(plan), tasks_(tasks), target_(target), index_(b), buffer_(plan.tensors[b]) {}
 
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a conflict remains.
-  void run() {
+  void run(Swizzles swizzles) {
     const auto by_tma = [&](const Task& t) { return t.buffer == index_ && t.copy.by_tensor_map(); };
     if (std::ranges::any_of(tasks_, by_tma)) return in_spans();
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     const std::int64_t rows = rows_of_tile(), pitch = pitch_of(strides, rows, chunk);
     SwizzleChoice choice;
-    if (rows > 1 && buffer_.padded[buffer_.inner] > 1) {
+    if (rows > 1 && buffer_.padded[buffer_.inner] > 1 && swizzles == Swizzles::none) {
+      set_pitch(strides, pitch);
+    } else if (rows > 1 && buffer_.padded[buffer_.inner] > 1) {
       const Footprint tile{rows, buffer_.padded[buffer_.inner], pitch, size, chunk};
       choice = choose_swizzle(tile, patterns(), {.may_xor = buffer_.partials == 1 && !in_parts()});
       buffer_.swizzle_reason = choice.reason;
@@ -216,8 +218,8 @@ class Arrangement {
 
 }  // namespace
 
-void arrange_buffers(Kernel& plan, const Tasks& tasks, const target::Target& target) {
-  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b) Arrangement(plan, tasks, target, b).run();
+void arrange_buffers(Kernel& plan, const Tasks& tasks, const target::Target& target, Swizzles swizzles) {
+  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b) Arrangement(plan, tasks, target, b).run(swizzles);
 }
 
 }  // namespace zellige::plan

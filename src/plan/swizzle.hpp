@@ -8,7 +8,11 @@
 
 namespace zellige::plan {
 
+/// How buffers are swizzled: each as it has the fewest bank conflicts, or not at all. The search for the swizzles takes
+/// most of the time of a plan, and a plan whose expected time alone is wanted does without.
+enum class Swizzles : std::uint8_t { chosen, none };
+
 /// Sets the layout and sizes of every buffer. Adds a note to the plan if a bank conflict remains.
-void arrange_buffers(Kernel&, const Tasks&, const target::Target&);
+void arrange_buffers(Kernel&, const Tasks&, const target::Target&, Swizzles = Swizzles::chosen);
 
 }  // namespace zellige::plan

@@ -1,0 +1,142 @@
+#include "predict/ideal_counts.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "kernel/fragments.hpp"
+#include "kernel/operand_loads.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Walks a kernel's schedule, and adds up what a block executes.
+class Walk {
+ public:
+  explicit Walk(const Kernel& plan) : plan_(plan) {}
+
+  BlockCounts run() {
+    std::map<int, double> barriers;  // by id; agents that share a barrier arrive together
+    for (const std::vector<Step>* steps : {&plan_.setup, &plan_.teardown})
+      for (const Step& step : *steps) barriers[0] += as<Barrier>(step) != nullptr;
+    for (const Agent& agent : plan_.agents) {
+      met_.clear();
+      steps(agent.steps, 1, 0, 1);
+      for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
+    }
+    for (const auto& [id, n] : barriers) all_.barriers += n;
+    return all_;
+  }
+
+ private:
+  /// Counts the steps of a list, in a loop whose iterations from, .., trip_count - 1 are run; `times`: how often the loop is.
+  void steps(const std::vector<Step>& list, double times, std::int64_t from, std::int64_t trip_count,
+             bool bounded = false) {
+    for (const Step& step : list) {
+      const double all = times * iterations(from, trip_count - guard_lag_of(step), bounded);
+      if (const Loop* loop = as<Loop>(step)) {
+        this->loop(*loop, all);
+      } else if (const Barrier* barrier = as<Barrier>(step)) {
+        met_[barrier->id] += barrier->waits ? all : 0;
+      } else if (step.work.node >= 0 && !as<Mma>(step) && !as<Start>(step)) {
+        work(step, all);
+      }
+    }
+  }
+
+  void loop(const Loop& of, double times) {
+    const double launched = static_cast<double>(plan_.blocks);
+    if (of.kind == Loop::tiles)  // the blocks share the tiles
+      steps(of.body, times * static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / launched, 0, 1);
+    else if (of.kind == Loop::slices)  // a sliced matmul's work counts all its slices at once
+      steps(of.body, times, 0, 1);
+    else
+      steps(of.body, times, of.from, of.trip_count, of.bounded);
+  }
+
+  /// Returns how many of the iterations from, .., to - 1 of a loop a block runs, on average.
+  double iterations(std::int64_t from, std::int64_t to, bool bounded) const {
+    if (!bounded) return static_cast<double>(std::max<std::int64_t>(0, to - from));
+    const TileProgram& p = plan_.program;
+    const std::int64_t blocks = p.grid[plan_.loop_bounds->rows.axis()];
+    double all = 0;
+    for (std::int64_t block = 0; block < blocks; ++block)
+      all += static_cast<double>(std::max<std::int64_t>(0, std::min(plan_.loop_bounds->of(block, p.loop), to) - from));
+    return all / static_cast<double>(blocks);
+  }
+
+  /// Adds `times` accesses to `elements` elements of a buffer by all threads together, `width` elements at a time.
+  void add(double times, double elements, int width, DType dtype) {
+    const double accesses = elements / width / 32;
+    all_.accesses += times * accesses;
+    all_.wavefronts += times * accesses * std::max(1.0, width * graph::bits(dtype) / 8.0 / 4);
+  }
+
+  void work(const Step& step, double times) {
+    const Work& t = step.work;
+    const Context& c = plan_.layout_of(t);
+    const auto elements = static_cast<double>(graph::size(c.domain));
+    const bool staged = t.kind == WorkKind::to_global && t.buffer >= 0;
+    if (t.kind == WorkKind::mma) return multiplied(t, times);
+    if (t.kind == WorkKind::copy_in || staged) {
+      if (!t.copy.by_tensor_map()) add(times, elements, c.vector(), plan_.tensors[t.buffer].dtype);
+      return;
+    }
+    if (t.kind == WorkKind::finish) {
+      if (t.buffer >= 0)
+        add(times, static_cast<double>(graph::size(plan_.program.nodes[t.node].shape)) * c.parts(), 1, DType::f32);
+      return;
+    }
+    for (const Access& read : step.reads) {
+      const SmemTensor& b = plan_.tensors[read.tensor];
+      // A row's number is read once, in front of the loop along the row.
+      const bool once = b.shape.size() == c.domain.size() && b.shape[c.inner()] == 1;
+      add(times * b.partials, once ? elements / static_cast<double>(c.domain[c.inner()]) : elements,
+          once ? 1 : b.access_width(c.inner(), c.vector()), b.dtype);
+    }
+    if (t.buffer >= 0 && (t.kind == WorkKind::to_shared || t.kind == WorkKind::accumulate)) {
+      const SmemTensor& b = plan_.tensors[t.buffer];
+      add(times * b.partials, elements, b.access_width(c.inner(), c.vector()), b.dtype);
+    }
+  }
+
+  /// Adds a matmul's instructions, and the loads of its operands. A is read once per warp along N, B once per warp along M.
+  void multiplied(const Work& t, double times) {
+    const Node& n = plan_.program.nodes[t.node];
+    const MatmulChoice& m = t.matmul;
+    const int slices = plan_.layout_of(t).repeats();
+    const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, m.row->n), m_tiles = ceil_div(m.m, m.row->m),
+                       steps = ceil_div(m.k, m.row->k), batch = m.batch * slices;
+    const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
+    for (int side = 0; side < 2; ++side) {
+      if (side == 0 && plan_.has_fragments(t.node)) continue;
+      const int rank = static_cast<int>(n.shape.size()), k_dim = side == 0 ? rank - 1 : rank - 2;
+      const bool along_k = plan_.tensors[plan_.tensor_of(n.in[side])].inner == k_dim;
+      const auto each = static_cast<double>(batch * steps * (side == 0 ? m.warps.n : m.warps.m)) * times;
+      if (m.by_matrices(along_k)) {
+        const std::int64_t loads = side == 0 ? m_tiles : ceil_div(n_tiles, width),
+                           matrices = (side == 0 ? m.row->m / matrix_rows(*m.load) : width) *
+                                      ceil_div(m.row->k, matrix_columns(*m.load, *m.row));
+        all_.accesses += each * static_cast<double>(loads);
+        all_.wavefronts += each * static_cast<double>(loads * matrices);
+        continue;
+      }
+      const std::int64_t tile = side == 0 ? m.row->m : m.row->n, extent = side == 0 ? m.m : columns;
+      for (const OperandLoad& load : operand_loads(m, side, along_k, 0, extent, 0)) {
+        all_.accesses += each * static_cast<double>(ceil_div(extent, tile));
+        all_.wavefronts += each * static_cast<double>(ceil_div(extent, tile) * together(load).size());
+      }
+    }
+    if (m.pipe() == target::Pipe::tensor)
+      all_.accesses += times * static_cast<double>(batch * steps * m_tiles * n_tiles);
+  }
+
+  const Kernel& plan_;
+  BlockCounts all_;
+  std::map<int, double> met_;  // by barrier: how often the agent has come to it
+};
+
+}  // namespace
+
+BlockCounts ideal_counts(const Kernel& plan) { return Walk(plan).run(); }
+
+}  // namespace zellige::plan
