@@ -88,10 +88,11 @@ class Walk {
     }
     for (const Access& read : step.reads) {
       const SmemTensor& b = plan_.tensors[read.tensor];
-      // A row's number is read once, in front of the loop along the row.
-      const bool once = b.shape.size() == c.domain.size() && b.shape[c.inner()] == 1;
-      add(times * b.partials, once ? elements / static_cast<double>(c.domain[c.inner()]) : elements,
-          once ? 1 : b.access_width(c.inner(), c.vector()), b.dtype);
+      // Every thread reads a row's number once, in front of the loop along the row, or once a vector.
+      const bool of_row = b.shape.size() == c.domain.size() && b.shape[c.inner()] == 1;
+      const auto reads = static_cast<double>(c.threads() * c.repeats() * c.values()) /
+                         static_cast<double>(c.vector() * (c.axes() > 1 ? c.steps(0) : 1));
+      add(times * b.partials, of_row ? reads : elements, of_row ? 1 : b.access_width(c.inner(), c.vector()), b.dtype);
     }
     if (t.buffer >= 0 && (t.kind == WorkKind::to_shared || t.kind == WorkKind::accumulate)) {
       const SmemTensor& b = plan_.tensors[t.buffer];
