@@ -6,7 +6,6 @@
 
 #include "candidate/alone.hpp"
 #include "candidate/steps.hpp"
-#include "cost/cost_estimate.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
 #include "target/instructions.hpp"
@@ -26,9 +25,7 @@ std::optional<double> planned(const KernelGraph& given, const target::Target& ta
   if (us) return us;
   tried(known, refusal, [&] {
     const plan::Plan plan = plan::make_plan(a, target, {.registers_proved = false});
-    const plan::CostEstimate cost = plan::estimate_cost(plan, target);
-    const double warm = target.costs.search.warm;
-    us = (1 - warm) * cost.us + warm * cost.warm_us - target.costs.launch + target.costs.next;
+    us = us_after_another(plan::estimate_cost(plan, target), target);
   });
   if (us) known.add(text, *us);  // no error is kept, because it names this graph's tensors
   return us;
@@ -73,6 +70,11 @@ void CostCache::drop(const Rejected& plan) {
 plan::Rejections CostCache::take_rejected() {
   const std::lock_guard lock(mutex_);
   return std::exchange(rejected_, {});
+}
+
+double us_after_another(const plan::CostEstimate& cost, const target::Target& target) {
+  const double warm = target.costs.search.warm;
+  return (1 - warm) * cost.us + warm * cost.warm_us - target.costs.launch + target.costs.next;
 }
 
 std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target, CostCache& known,

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "candidate/kernel.hpp"
+#include "cost/cost_estimate.hpp"
 #include "graph/refused.hpp"
 #include "kernel/rejections.hpp"
 
@@ -63,6 +64,10 @@ bool tried(CostCache& known, Refusal& refusal, Work work) {
     return false;
   }
 }
+
+/// Returns the expected time, in microseconds, of a graph that consists of one kernel, if it is launched right after another
+/// kernel. `cost` is that of its plan or sketch.
+double us_after_another(const plan::CostEstimate& cost, const target::Target&);
 
 /// Plans a kernel, and returns its expected time in microseconds, assuming that it is launched right after
 /// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.

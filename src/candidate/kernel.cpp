@@ -1,12 +1,15 @@
 #include "candidate/kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "candidate/alone.hpp"
+#include "candidate/expected_time.hpp"
 #include "candidate/merge.hpp"
 #include "candidate/rules.hpp"
 #include "candidate/tiles.hpp"
@@ -14,7 +17,6 @@
 #include "graph/infer.hpp"
 #include "graph/refused.hpp"
 #include "rewrite/rules.hpp"
-#include "target/instructions.hpp"
 
 namespace zellige::fuse {
 
@@ -27,30 +29,11 @@ std::vector<int> concatenations(const KernelGraph& g, const std::vector<int>& op
 
 namespace {
 
-/// Returns whether the block graph has a matmul for which is(d, tf32) is true, where d is the dtype of the matmul's first
-/// operand, and `tf32` the attribute of that name.
-bool multiplies(const BlockGraph& b, auto is) {
+/// Returns whether the block graph has a matmul of integers.
+bool multiplies_integers(const BlockGraph& b) {
   return std::ranges::any_of(b.ops, [&](const BlockOp& op) {
-    return op.kind == OpKind::matmul && is(b.tensors[op.inputs[0]].dtype, op.attributes.tf32);
+    return op.kind == OpKind::matmul && graph::is_integer(b.tensors[op.inputs[0]].dtype);
   });
-}
-
-/// Returns a fraction f such that a plan of the block graph is expected to take at least f times the estimated time.
-double least_share(const BlockGraph& b, const target::Target& target) {
-  const target::Costs::Search& costs = target.costs.search;
-  const auto lacks = [&](auto find) {
-    return multiplies(b, [&](DType t, bool tf32) { return !find(target::multiplied_as(t, tf32)); });
-  };
-  if (lacks([&](auto t) { return target::find_mma(target, t, t, "f32"); })) return costs.hopeful;
-  const bool by_warps = lacks([&](auto t) { return target::find_warpgroup_mma(target, t, t, "f32", 128); });
-  int products = 0, others = 0;
-  for (const BlockOp& op : b.ops)
-    if (op.kind != OpKind::input && op.kind != OpKind::output && op.kind != OpKind::permute &&
-        !b.tensors[op.outputs[0]].after_loop)
-      ++(op.kind == OpKind::matmul ? products : others);
-  if (products == 2 && b.loop >= plan::min_chained_iterations) return costs.hopeful_of_chains;
-  if (products == 0 || others > 0) return costs.hopeful;
-  return by_warps ? costs.hopeful_of_matmuls : costs.hopeful_of_chains;
 }
 
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
@@ -73,12 +56,13 @@ class Making {
       bool refused = false;
       for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
         if (!refused) refused = !try_whole(t, loop_axis >= 0, why);
-        const std::size_t before = found_.size();
+        const int before = offered_;
         const std::vector<Tiles> parts = splits(t, target_);
         for (const Tiles& s : parts) try_split(s);
-        if (refused && !parts.empty() && found_.size() == before) break;
+        if (refused && !parts.empty() && offered_ == before) break;
       }
     }
+    if (found_.empty() && why.empty()) why = why_not_;
     return std::move(found_);
   }
 
@@ -91,26 +75,24 @@ class Making {
     return p;
   }
 
-  /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, with its estimated time and the lower
-  /// bound of its plan's time.
-  Kernel finished(Kernel k, const KernelGraph& g) const {
+  /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes and its estimated time. The time is
+  /// infinite if the kernel does not fit the target; why_not_ is then the reason.
+  Kernel finished(Kernel k, const KernelGraph& g) {
     const KernelGraph a = graph::infer(alone(g, k));
-    k.us = -target_.costs.launch;
     const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
-    for (std::size_t i = 0; i < k.parts.size(); ++i) {
-      k.parts[i].block = a.ops[before + i].block;
-      k.us += plan::estimate(a, static_cast<int>(before + i), target_).us - target_.costs.launch + target_.costs.next;
-    }
-    k.us += target_.costs.launch;
-    const BlockGraph& b = *k.parts[0].block;
-    k.one_by_one = multiplies(b, [](DType t, bool) { return graph::is_integer(t); });
-    k.lower_bound_us = k.us * least_share(b, target_);
+    for (std::size_t i = 0; i < k.parts.size(); ++i) k.parts[i].block = a.ops[before + i].block;
+    k.one_by_one = multiplies_integers(*k.parts[0].block);
+    k.us = std::numeric_limits<double>::infinity();
+    if (const auto error = refused([&] { k.us = us_after_another(plan::estimate(a, target_), target_); }))
+      why_not_ = error->what();
+    k.lower_bound_us = k.us * target_.costs.search.hopeful;
     return k;
   }
 
-  /// Adds the kernel to the result, and for each rule of block graphs that applies to it a rewritten kernel.
+  /// Adds the kernel to the result if it fits the target, and for each rule of block graphs that applies to it a rewritten
+  /// kernel.
   void offer(const Kernel& k) {
-    found_.push_back(k);
+    add(k);
     for (const BlockRule& rule : block_rules()) {
       Kernel other = k;
       bool any = false;
@@ -119,8 +101,12 @@ class Making {
           p.block = std::make_shared<BlockGraph>(*std::move(block));
           any = true;
         }
-      if (any) found_.push_back(finished(std::move(other), g_));
+      if (any) add(finished(std::move(other), g_));
     }
+  }
+  void add(Kernel k) {
+    ++offered_;
+    if (std::isfinite(k.us)) found_.push_back(std::move(k));
   }
 
   /// Adds the kernel of a tiling without a split loop. Returns false if no block graph computes the group
@@ -234,15 +220,15 @@ class Making {
 
   /// Returns one launch that runs the steps without a loop, with the tiling of the least estimated time, or
   /// nullopt if no tiling is possible.
-  std::optional<Part> cheapest(const Steps& steps, const KernelGraph& g) const {
+  std::optional<Part> cheapest(const Steps& steps, const KernelGraph& g) {
     const Axes axes = axes_of(steps);
     std::optional<Part> best;
-    double us = 0;
+    double us = std::numeric_limits<double>::infinity();
     for (const Tiles& t : tilings(steps, axes, -1, target_)) {
       const Steps inside = masked(steps, t, g);
       Part way = part(body_of(g, inside, t.extents.empty() ? axes : axes_of(inside), t));
       const double way_us = finished({ops_, {way}}, g).us;
-      if (!best || way_us < us) us = way_us, best = std::move(way);
+      if (way_us < us) us = way_us, best = std::move(way);
     }
     return best;
   }
@@ -269,6 +255,8 @@ class Making {
   std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes with partial tiles
   std::map<LeftBy, std::optional<Part>> after_;                // launches that combine partial results
   std::vector<Kernel> found_;
+  int offered_ = 0;      // kernels, those that do not fit included
+  std::string why_not_;  // why the kernel that was refused last does not fit
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Builds the kernels that can compute a group of operators, one per tiling, and estimates their times by formula. A
+// Builds the kernels that can compute a group of operators, one per tiling, and estimates their times from sketches. A
 // kernel is one custom operator (an operator with a block graph), or several if its loop is split over blocks.
 //
 //   std::string why;                                                      // the reason, if there is no kernel
 //   std::vector<Kernel> ks = kernels_of(graph, /*ops=*/{2, 3, 4}, target, why);
-//   ks[0].us                               // expected time in microseconds, estimated by formula
+//   ks[0].us                               // expected time in microseconds, of its sketch (plan::sketch)
 //   ks[0].parts[0].block                   // the block graph of its first launch
 #pragma once
 #include <memory>
@@ -33,7 +33,7 @@ struct Kernel {
   std::vector<int> ops;                 // of the graph, in order
   std::vector<Part> parts;              // one, or two or three if the loop is split over blocks
   std::vector<KernelTensor> between{};  // what one part stores for later parts
-  // Expected time in microseconds, by formula, if it is launched right after another kernel.
+  // Expected time in microseconds, of its sketch, if it is launched right after another kernel.
   double us = 0;
   // The time in microseconds that its plan is expected to take at least, a fraction of `us`; decides whether the
   // kernel is planned.

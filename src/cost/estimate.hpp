@@ -1,18 +1,18 @@
-// Estimates the time of a custom operator (one kernel) from its tiles alone, without planning it, so that a search
-// plans only promising tilings. Assumes matmuls on tensor cores, tiles in shared memory, and as many iterations in
-// flight as the planner's software pipelining would have. The estimate for a finished plan is in cost_estimate.hpp.
+// The expected time of a graph, or of some of its operators, before it is planned: that of a sketch, which decides what
+// make_plan() decides except swizzles, and proves nothing. A search plans only what is promising by it.
+//
+//   estimate(graph, target).us
 #pragma once
-#include "cost/kernel_cost.hpp"
+#include "cost/cost_estimate.hpp"
 
 namespace zellige::plan {
 
-/// Minimum number of loop iterations with which two consecutive matmuls are expected to run on wgmma with the result
-/// of the first in registers.
-inline constexpr std::int64_t min_chained_iterations = 2;
+/// Returns the expected time of a graph, as estimate_cost() returns it of the graph's plan, but for bank conflicts, which
+/// swizzles leave few of. Throws Error if there is no such plan.
+CostEstimate estimate(const graph::KernelGraph&, const target::Target&);
 
-/// Returns the expected time of operator number `op`, which must be a custom operator. If the
-/// operator's tiles clearly exceed the shared memory of a block, its time is increased by 1 s (1,000,000 µs),
-/// so that a search does not choose them.
-KernelCost estimate(const graph::KernelGraph&, int op, const target::Target&);
+/// Returns the graph of some operators of a graph alone: its inputs are their operands that none of them computes, its
+/// outputs all of their results that others read. `ops` are in order.
+graph::KernelGraph part_of(const graph::KernelGraph&, const std::vector<int>& ops);
 
 }  // namespace zellige::plan

@@ -278,8 +278,11 @@ class Choosing : Candidates {
         std::size_t launches = 0;
         bool whole = parts.count(c) == 0;
         for (std::size_t p : parts) {
-          whole = whole && one.ops.has(candidates_[p].ops);
-          us += candidates_[p].us(), launches += candidates_[p].launches();
+          const Candidate& part = candidates_[p];
+          whole = whole && one.ops.has(part.ops);
+          // What a custom operator must gain over a single operator is no part of its time.
+          us += part.us() * (part.kind && part.list.size() == 1 ? target_.costs.search.alone_gain : 1);
+          launches += part.launches();
         }
         if (!whole || one.us() > (1 + target_.costs.search.tie) * us) continue;
         if (!one.kind->planned && ended_) continue;

@@ -2,7 +2,7 @@
 //
 // Candidate groups are grown from single operators. The cheapest cover is then found: candidates that contain each
 // operator exactly once (cover.hpp). Groups that are equal up to names are one kind, which is estimated and planned
-// once. A kind's cost is first an estimate by formula. The kinds of the cheapest cover are planned, their plans'
+// once. A kind's cost is first an estimate from sketches. The kinds of the cheapest cover are planned, their plans'
 // expected times replace the estimates, and the cover is found again, until all its kinds are planned. If groups of a
 // cover depend on each other in a cycle, one of them is excluded. A note reports each search limit that was reached.
 #pragma once

@@ -26,7 +26,7 @@ struct Kind {
   // Of the excerpt, in order of estimated time; empty: no kernel computes the groups.
   std::vector<Kernel> kernels;
   std::size_t best = 0;  // index of the cheapest kernel; known once the kind is planned
-  // Expected time in microseconds, by formula until the kind is planned; never: no kernel.
+  // Expected time in microseconds, of sketches until the kind is planned; never: no kernel.
   double us = never;
   bool planned = false;
   std::string why{};  // why there is no kernel or plan

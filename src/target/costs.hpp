@@ -40,10 +40,6 @@ struct Costs {
   double sustained_fma = 0.85;  // fraction of issue slots that SIMT matmuls fill with FMAs
   // Fraction of `sustained_fma` that four warps of a multiprocessor reach, and what each four more add.
   double fma_of_four_warps = 0.65, fma_of_four_more = 0.25;
-  // Of what has no plan yet (cost/estimate.cpp), assumed: issue slots of a reduction per 32 elements; warps of a
-  // multiprocessor that have registers enough; the share of a block's shared memory that tiles may exceed and fit still,
-  // because buffers share bytes.
-  double reduction_slots = 4, resident_warps = 32, shared_slack = 1.2;
 
   // Of the device, or assumed of it.
   std::int64_t l2_bytes = 50 << 20;
@@ -113,10 +109,9 @@ struct Costs {
     // Weight of the time with a warm L2, where some inputs are already. It is small, so that it only decides between
     // tilings which take equally long while they wait for DRAM.
     double warm = 0.06;
-    // Share of the coarse estimate below which a plan is not expected to be: less where the estimate is too high, for
-    // loops of matmuls alone, and for those that warpgroups may run or that have a step between two matmuls. Set so that
-    // the fastest plans that were found are tried (image_attention_b16 on sm_80, prime_causal on sm_90a).
-    double hopeful = 0.8, hopeful_of_matmuls = 0.6, hopeful_of_chains = 0.38;
+    // Share of the expected time of a sketch below which that of the plan is not expected to be: without swizzles a few
+    // kernels differ by up to a twelfth (tests/retile/coarse_test.cpp).
+    double hopeful = 0.9;
     // Blocks per multiprocessor below which the GPU is idle: by default, and of elementwise work.
     double idle_blocks = 0.5, idle_blocks_elementwise = 2;
     double tie = 0.05;  // smaller relative differences mean nothing (docs/reference/costs.md)

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "cost/estimate.hpp"
+#include "graph/refused.hpp"
 #include "lower/lower.hpp"
 #include "lower/product_tiles.hpp"
 #include "retile/retile.hpp"
@@ -23,10 +24,13 @@ std::int64_t& extent(OpTiling& t, int at) {
 class Neighbours {
  public:
   Neighbours(const graph::KernelGraph& g, std::size_t which, const target::Target& target)
-      : graph_(g), given_(retile::tiling_of(g)), which_(which), target_(target) {}
+      : graph_(g), given_(retile::tiling_of(g)), which_(which), target_(target) {
+    for (const OpTiling& o : given_)
+      if (o.op == given_[which].op || reads(o.op)) timed_.push_back(o.op);
+  }
 
-  /// Returns at most `maximum` tilings, cheapest first, each with its estimated time in microseconds. All of
-  /// them are proved not to change the graph's results.
+  /// Returns at most `maximum` tilings that fit the target, cheapest first, each with its estimated time in microseconds.
+  /// All of them are proved not to change the graph's results.
   std::vector<std::pair<double, Tiling>> best(std::size_t maximum) {
     std::vector<std::int64_t> values[4];
     for (int at = 0; at < 4; ++at) values[at] = extents(at);
@@ -49,10 +53,7 @@ class Neighbours {
               auto block = std::make_shared<graph::BlockGraph>(*timed.ops[mine.op].block);
               block->block = mine.block;
               timed.ops[mine.op].block = std::move(block);
-              double us = 0;  // including the operators that read its results
-              for (const OpTiling& o : given_)
-                if (o.op == mine.op || reads(o.op)) us += estimate(timed, o.op, target_).us;
-              found_.emplace_back(us, t);
+              refused([&] { found_.emplace_back(estimate(part_of(timed, timed_), target_).us, t); });
             }
           }
     std::ranges::stable_sort(found_, {}, [](const auto& c) { return c.first; });
@@ -109,6 +110,7 @@ class Neighbours {
   const graph::KernelGraph& graph_;
   Tiling given_;
   std::size_t which_;
+  std::vector<int> timed_;  // the operator, and the custom operators that read its results
   const target::Target& target_;
   std::vector<std::pair<double, Tiling>> found_;
 };

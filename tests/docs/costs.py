@@ -19,7 +19,6 @@ FOLDERS = ("select", "lower", "plan", "cost", "tiling", "candidate", "fuse")
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d*[1-9]\d*(?:e[-+]?\d+)?(?![\w.])|\b\d+(?:\.\d*)?e[-+]?\d+|\bconstexpr\s+double\s+\w+")
 # What may stand elsewhere: a file, a text of its line, and why.
 ALLOWED = {
-    ("src/cost/estimate.cpp", "1e6"): "what does not fit is never chosen: no time",
     ("src/cost/kernel_cost.cpp", "held = 0.5"): "the start of an iteration to a fixed point",
     ("src/cost/kernel_cost.cpp", "constexpr double element"): "bytes of float16",
     ("src/cost/kernel_cost.cpp", "constexpr double others"): "issue slots of what has no row of laws: a mask, a rotation",
