@@ -2,9 +2,7 @@
 // operators store.
 #pragma once
 #include <algorithm>
-#include <optional>
 
-#include "graph/graph.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {

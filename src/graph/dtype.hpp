@@ -8,8 +8,6 @@
 #pragma once
 #include <bit>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 
 #include "graph/graph.hpp"
 

@@ -12,7 +12,6 @@
 #pragma once
 #include <cmath>
 #include <numbers>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 

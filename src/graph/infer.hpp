@@ -7,7 +7,6 @@
 // name. Strides are not changed. A block operator runs after the loop if one of its operands is computed after
 // the loop. Its other operands must then not change with the iteration.
 #pragma once
-#include "graph/graph.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {

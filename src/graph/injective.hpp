@@ -8,7 +8,6 @@
 // unknowns. For at most 2^40 elements in 4 dimensions, that is at most 2^21 equations. No search is needed if
 // each stride exceeds the largest address that the smaller strides reach.
 #pragma once
-#include <optional>
 #include <utility>
 
 #include "graph/graph.hpp"

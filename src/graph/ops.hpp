@@ -4,10 +4,6 @@
 //   const OpInfo& row = info(OpKind::matmul);  // row.name == "matmul", row.inputs == 3, row.optional == 1
 //   std::optional<OpKind> kind = find_op("exp");
 #pragma once
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "graph/graph.hpp"
 
 namespace zellige::graph {

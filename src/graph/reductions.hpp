@@ -4,9 +4,6 @@
 //   monoid_of(OpKind::amax).join        // OpKind::maximum
 //   reduction_of(OpKind::softmax)       // nullptr: it is composed of operators of the table (compose.hpp)
 #pragma once
-#include <limits>
-#include <string_view>
-
 #include "graph/graph.hpp"
 
 namespace zellige::graph {

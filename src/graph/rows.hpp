@@ -7,7 +7,6 @@
 // An index out of range throws Error here. Kernels clamp it to the nearest row, so that they never access
 // memory outside the tensor.
 #pragma once
-#include "graph/graph.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {

@@ -3,8 +3,6 @@
 //   // The transpose of a tensor of shape (2, 3) with strides (3, 1) has shape (3, 2): returns strides (1, 3).
 //   viewed(OpKind::permute, {.sizes = {1, 0}}, {2, 3}, {3, 1}, {3, 2})
 #pragma once
-#include <optional>
-
 #include "graph/graph.hpp"
 
 namespace zellige::graph {

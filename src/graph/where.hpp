@@ -1,8 +1,6 @@
 // Defines Where, the place in a graph that an error message names: "graph lora[0], operator 4 (custom), block
 // operator 6 (matmul)".
 #pragma once
-#include <string>
-
 #include "graph/graph.hpp"
 
 namespace zellige::graph {

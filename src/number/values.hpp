@@ -5,10 +5,7 @@
 //   Values<Ball> y = ...;                       // dense, row-major
 #pragma once
 #include <concepts>
-#include <cstdint>
 #include <cstdlib>
-#include <optional>
-#include <vector>
 
 #include "graph/graph.hpp"
 

@@ -1,9 +1,6 @@
 // Defines Array, a tensor's values on the host, as the float64 reference computes them. Values are float64,
 // dense and row-major, whatever the tensor's dtype and strides in device memory are.
 #pragma once
-#include <limits>
-#include <vector>
-
 #include "graph/graph.hpp"
 
 namespace zellige::graph {

@@ -19,8 +19,6 @@
 // Integers have both signs and up to three digits, and are not scaled. Row indices are in range; if scatter
 // reads them, each occurs at most once. The caller may give some of the inputs: they are used unchanged.
 #pragma once
-#include <memory>
-
 #include "graph/rows.hpp"
 #include "reference/reference.hpp"
 #include "reference/region.hpp"

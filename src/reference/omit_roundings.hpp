@@ -8,8 +8,6 @@
 // here; integers, inputs and outputs keep their dtype. A view has the dtype of its operand. Operators are
 // unchanged, so a cast rounds as it does in the original graph.
 #pragma once
-#include <vector>
-
 #include "graph/graph.hpp"
 
 namespace zellige::graph {

@@ -6,7 +6,6 @@
 // Any graph is accepted, even if it is incomplete or invalid. The bytes are never parsed.
 #pragma once
 #include <bit>
-#include <string>
 
 #include "graph/graph.hpp"
 

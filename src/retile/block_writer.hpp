@@ -10,8 +10,6 @@
 // caller inserts these casts.
 #pragma once
 #include <set>
-#include <string>
-#include <vector>
 
 #include "graph/graph.hpp"
 

@@ -18,10 +18,8 @@
 // operator that is not linear in a partial sum, or that rounds it, is rejected, because the roundings of the
 // graph must not change. docs/explanation/retiling.md has the table.
 #pragma once
-#include <cstdint>
 #include <map>
 
-#include "graph/graph.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::retile {

@@ -12,11 +12,6 @@
 //   {"operator": 0, "grid": [128, 1, 1], "block": [128, 1, 1], "loop": 32}
 //   {"operator": 1, "tile": [64, 16, 64], "threads": 128, "turned": true}
 #pragma once
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "graph/graph.hpp"
 
 namespace zellige::retile {

@@ -7,11 +7,6 @@
 // comes with inputs at which the float64 reference shows the difference. Everything else is "undecided", with
 // the reason. docs/explanation/equivalence.md defines equality and how sure an answer is.
 #pragma once
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "reference/array.hpp"
 
 namespace zellige::search {

@@ -4,8 +4,6 @@
 //
 // Inputs are paired by name if both graphs have the same names, else by order; outputs by order.
 #pragma once
-#include <vector>
-
 #include "graph/graph.hpp"
 
 namespace zellige::search {

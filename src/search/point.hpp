@@ -1,7 +1,5 @@
 // Draws inputs at which two graphs are evaluated and compared. The values are easy to read and exact in binary.
 #pragma once
-#include <vector>
-
 #include "graph/rows.hpp"
 #include "reference/array.hpp"
 #include "search/match.hpp"

@@ -10,8 +10,6 @@
 // Equality at small sizes says little about the given sizes if different extents became equal: a mean over 2048
 // and a mean over 8192 then look equal. shrink_distinct() returns larger graphs, in which such extents differ.
 #pragma once
-#include <vector>
-
 #include "graph/graph.hpp"
 #include "search/match.hpp"
 

@@ -6,10 +6,6 @@
 //   GraphSizes a = sizes.add(A), b = sizes.add(B);                       // the variables of graphs A and B
 //   sizes.same(a.tensors[A.inputs[0]][0], b.tensors[B.inputs[0]][0]);    // the first extents of their first inputs
 #pragma once
-#include <array>
-#include <cstdint>
-#include <vector>
-
 #include "graph/graph.hpp"
 
 namespace zellige::search {
