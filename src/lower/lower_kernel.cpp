@@ -112,8 +112,8 @@ class KernelLowering {
       const Strides& strides = program_.tensors[tensor].strides;
       return !strides.empty() && innermost(shape(tensor), strides) == dim;
     };
-    const ProductSize size{batch, out[rank - 2], out[rank - 1], length, dtype, lines, op_.attributes.tf32,
-                           along(left, rank - 1) && along(right, rank - 2)};
+    const ProductSize size{batch, out[rank - 2], out[rank - 1],       length,
+                           dtype, lines,         op_.attributes.tf32, along(left, rank - 1) && along(right, rank - 2)};
     if (!product_) product_ = product_tiles(size, target_).front();
     const retile::ProductTile t = *product_;
     const Shape given = out;  // the result's shape before A and B are swapped
