@@ -10,8 +10,8 @@ namespace zellige::plan {
 namespace {
 
 using i64 = std::int64_t;
-using Set = std::uint64_t;     // a set of tasks, one bit per task
-constexpr int max_exact = 64;  // maximum number of tasks for the exact search
+using Set = std::uint64_t;             // a set of tasks, one bit per task
+constexpr std::size_t max_exact = 64;  // maximum number of tasks for the exact search
 
 /// The tasks' dependence graph and bounds derived from it.
 struct Graph {
@@ -66,31 +66,12 @@ Graph analyse(const std::vector<TaskToOrder>& tasks) {
   return g;
 }
 
-/// Returns whether an order of the tasks is strictly better than the order `than`, by the preference `p`. The order has
-/// `barriers` barriers, and at most `peak` bytes of results are alive at a time.
-bool better(const Preference& p, int barriers, i64 peak, const Phases& than) {
-  if (p.bytes_per_barrier) {
-    const double a = barriers * *p.bytes_per_barrier + static_cast<double>(peak);
-    const double b = than.barriers * *p.bytes_per_barrier + static_cast<double>(than.peak);
-    if (a != b) return a < b;
-  }
-  return std::pair(barriers, peak) < std::pair(than.barriers, than.peak);
-}
-
-/// Returns the phases as lists of tasks in topological order, leaving out phases without tasks. phase[t] is the phase
-/// of task t, a number below `count`.
-std::vector<std::vector<int>> listed(const Graph& g, const std::vector<int>& phase, int count) {
-  std::vector<std::vector<int>> out(count);
-  for (int t : g.order) out[phase[t]].push_back(t);
-  std::erase_if(out, [](const auto& p) { return p.empty(); });
-  return out;
-}
-
-/// Searches locally for an order of the tasks in at most `count` phases (between barriers). Starts once with every task
-/// as early as possible, and once with every task as late as possible. Moves single tasks to other phases as long as
-/// that lowers the peak (maximum number of bytes alive at a time). Replaces `best` if the order found is better.
-void climb(const Graph& g, const Preference& preference, int count, Phases& best) {
-  const int n = static_cast<int>(g.tasks.size());
+/// Searches locally for an order of the tasks with the fewest barriers. Starts once with every task as early as possible,
+/// and once with every task as late as possible. Moves single tasks to other phases as long as that lowers the peak
+/// (maximum number of bytes alive at a time).
+Phases climb(const Graph& g) {
+  const int n = static_cast<int>(g.tasks.size()), count = g.barriers + 1;
+  Phases best;
   std::vector<int> phase(n);
   for (int latest = 0; latest < 2; ++latest) {
     for (int t = 0; t < n; ++t) phase[t] = latest ? count - 1 - g.height[t] : g.depth[t];
@@ -99,7 +80,7 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
       // count as progress.
       std::vector<i64> alive(count, 0);
       for (int t = 0; t < n; ++t) {
-        int last = g.tasks[t].kept ? count - 1 : phase[t];
+        int last = phase[t];
         for (int r : g.readers[t]) last = std::max(last, phase[r]);
         for (int p = phase[t]; p <= last; ++p) alive[p] += g.tasks[t].produces;
       }
@@ -127,23 +108,22 @@ void climb(const Graph& g, const Preference& preference, int count, Phases& best
         phase[t] = selected;
       }
     }
-    Phases found{listed(g, phase, count)};
-    found.barriers = static_cast<int>(found.phases.size()) - 1;
-    found.peak = peak_memory(g.tasks, found.phases, preference.reuse);
-    if (best.phases.empty() || better(preference, found.barriers, found.peak, best)) best = found;
+    Phases found{std::vector<std::vector<int>>(count), g.barriers};
+    for (int t : g.order) found.phases[phase[t]].push_back(t);
+    found.peak = peak_memory(g.tasks, found.phases);
+    if (best.phases.empty() || found.peak < best.peak) best = found;
   }
+  return best;
 }
 
 /// Returns a lower bound of the peak (maximum number of bytes of results alive at a time) that holds for every order
 /// with the fewest barriers. In each phase some results are alive in every such order; the bound is the maximum of
-/// their total size over all phases. Returns 0 (no bound) if the preference allows more barriers, or memory that is
-/// freed within a phase.
-i64 min_by_phases(const Graph& g, const Preference& preference) {
-  if (preference.bytes_per_barrier || preference.reuse == Reuse::at_once) return 0;
+/// their total size over all phases.
+i64 min_by_phases(const Graph& g) {
   std::vector<i64> alive(g.barriers + 1);
   for (int t : g.order) {
     const int latest = g.barriers - g.height[t];
-    int last = g.tasks[t].kept ? g.barriers : latest;
+    int last = latest;
     for (int r : g.readers[t]) last = std::max(last, g.depth[r]);
     for (int p = latest; p <= last; ++p) alive[p] += g.tasks[t].produces;
   }
@@ -154,10 +134,9 @@ i64 min_by_phases(const Graph& g, const Preference& preference) {
 /// every better order.
 class Search {
  public:
-  Search(const Graph& graph, const Preference& preference, Phases& best)
-      : g_(graph), preference_(preference), best_(best), effort_(preference.effort) {
+  Search(const Graph& graph, i64 effort, Phases& best) : g_(graph), best_(best), effort_(effort) {
     const int n = static_cast<int>(g_.tasks.size());
-    all_ = n == max_exact ? ~Set{0} : (Set{1} << n) - 1;
+    all_ = g_.tasks.size() == max_exact ? ~Set{0} : (Set{1} << n) - 1;
     for (int t = 0; t < n; ++t) {
       Set after = 0, same = 0, readers = 0;
       for (int s : g_.tasks[t].after) after |= Set{1} << s;
@@ -167,8 +146,7 @@ class Search {
     }
   }
 
-  /// Returns true if the search was exhaustive, so that `best_` is optimal. Returns false if it was stopped after
-  /// Preference::effort steps.
+  /// Returns true if the search was exhaustive, so that `best_` is optimal. Returns false if it has used up its effort.
   bool run() {
     states_.push_back({0, 0, -1, {}});
     std::vector<int> layer{0};
@@ -237,13 +215,12 @@ class Search {
     return std::ranges::lower_bound(sets, s, {}, &Sets::value_type::first)->second.last;
   }
 
-  /// Returns the bytes of the results of the tasks `done` that are still alive: those that an unfinished task reads,
-  /// and those that are kept to the end.
+  /// Returns the bytes of the results of the tasks `done` that are still alive: those that an unfinished task reads.
   i64 alive(Set done) const {
     i64 sum = 0;
     for (Set rest = done; rest; rest &= rest - 1) {
       const int t = std::countr_zero(rest);
-      if (g_.tasks[t].kept || (readers_[t] & ~done)) sum += g_.tasks[t].produces;
+      if (readers_[t] & ~done) sum += g_.tasks[t].produces;
     }
     return sum;
   }
@@ -268,13 +245,13 @@ class Search {
       larger_.clear();
       for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
-        const i64 live_bytes = preference_.reuse == Reuse::at_once ? alive(all) : base + bytes(phase);
+        const i64 live_bytes = base + bytes(phase);
         for (Set rest = can & ~phase; rest; rest &= rest - 1) {
           const int t = std::countr_zero(rest);
           if (same_[t] & ~all) continue;
           if (--effort_ < 0) return false;
           const i64 peak = std::max(partial.peak, live_bytes + g_.tasks[t].produces);
-          if (!better(preference_, std::max(k, g_.barriers), peak, best_)) continue;
+          if (peak >= best_.peak) continue;
           larger_.add(phase | Set{1} << t, {peak, t});
         }
       }
@@ -283,7 +260,7 @@ class Search {
     for (std::size_t size = 1; size < grown.size(); ++size)
       for (const auto& [phase, partial] : grown[size]) {
         const Set all = done | phase;
-        if (!better(preference_, k + phases_after(all), partial.peak, best_)) continue;
+        if (k + phases_after(all) > g_.barriers || partial.peak >= best_.peak) continue;
         const auto known = lowest_.find(all);
         if (known != lowest_.end() && known->second <= partial.peak) continue;
         lowest_[all] = partial.peak;
@@ -307,15 +284,12 @@ class Search {
 
   /// Sets `best_` to the order of tasks that led to the search state `s`, in which all tasks are finished.
   void adopt(int s) {
-    best_ = {};
-    best_.peak = states_[s].peak;
+    best_ = {.phases = {}, .barriers = g_.barriers, .peak = states_[s].peak};
     for (; states_[s].parent >= 0; s = states_[s].parent) best_.phases.push_back(states_[s].phase);
     std::ranges::reverse(best_.phases);
-    best_.barriers = static_cast<int>(best_.phases.size()) - 1;
   }
 
   const Graph& g_;
-  const Preference& preference_;
   Phases& best_;
   i64 effort_;
   Set all_ = 0;
@@ -327,8 +301,7 @@ class Search {
 
 }  // namespace
 
-std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vector<std::vector<int>>& phases,
-                         Reuse reuse) {
+std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vector<std::vector<int>>& phases) {
   const int n = static_cast<int>(tasks.size());
   std::vector<int> phase(n, -1), step(n, -1);
   int steps = 0;
@@ -339,43 +312,32 @@ std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vecto
       phase[t] = static_cast<int>(p), step[t] = steps++;
     }
   if (steps < n) fail("barriers: the phases list {} of {} tasks; all are needed", steps, n);
-  const bool by_phase = reuse == Reuse::after_barrier;
-  const std::vector<int>& time = by_phase ? phase : step;
-  const int end = by_phase ? static_cast<int>(phases.size()) : n;
-  std::vector<int> last = time;
+  std::vector<int> last = phase;
   for (int t = 0; t < n; ++t) {
-    if (tasks[t].kept) last[t] = end - 1;
     for (int s : tasks[t].after) {
       if (phase[s] >= phase[t])
         fail("barriers: task {} in phase {} reads task {} of phase {}; a barrier must lie between", t, phase[t], s,
              phase[s]);
-      last[s] = std::max(last[s], time[t]);
+      last[s] = std::max(last[s], phase[t]);
     }
     for (int s : tasks[t].after_same) {
       if (step[s] >= step[t])
         fail("barriers: task {} at step {} needs task {} of step {}; it must come later", t, step[t], s, step[s]);
-      last[s] = std::max(last[s], time[t]);
+      last[s] = std::max(last[s], phase[t]);
     }
   }
-  std::vector<i64> alive(end, 0);
+  std::vector<i64> alive(phases.size(), 0);
   for (int t = 0; t < n; ++t)
-    for (int i = time[t]; i <= last[t]; ++i) alive[i] += tasks[t].produces;
+    for (int i = phase[t]; i <= last[t]; ++i) alive[i] += tasks[t].produces;
   return alive.empty() ? 0 : std::ranges::max(alive);
 }
 
-Phases order_tasks(const std::vector<TaskToOrder>& tasks, const Preference& preference) {
-  if (preference.bytes_per_barrier && !(*preference.bytes_per_barrier >= 0))
-    fail("barriers: a barrier weighs {} bytes; at least 0 is needed", *preference.bytes_per_barrier);
-  Phases best;
-  if (tasks.empty()) return best;
+Phases order_tasks(const std::vector<TaskToOrder>& tasks, std::int64_t effort) {
+  if (tasks.empty()) return {};
   const Graph g = analyse(tasks);
-  const int n = static_cast<int>(tasks.size());
-  const int maximum = preference.bytes_per_barrier ? std::min(n, g.barriers + 9) : g.barriers + 1;
-  for (int count = g.barriers + 1; count <= maximum; ++count) climb(g, preference, count, best);
-  const i64 min_peak = std::max(g.min_peak, min_by_phases(g, preference));
-  if (!better(preference, g.barriers, min_peak, best)) return best;
-  best.optimal = false;
-  if (n <= max_exact) best.optimal = Search(g, preference, best).run();
+  Phases best = climb(g);
+  if (best.peak <= std::max(g.min_peak, min_by_phases(g))) return best;
+  best.optimal = tasks.size() <= max_exact && Search(g, effort, best).run();
   return best;
 }
 

@@ -1,5 +1,5 @@
 // Orders the tasks of a thread block into phases separated by barriers. Minimises the number of barriers first, and
-// then the peak of shared-memory use; or a weighted sum of the two, if Preference::bytes_per_barrier is set.
+// then the peak of shared-memory use.
 //
 //   // Tasks 0 and 1 load a value each, and task 2 adds the values through shared memory. Every result has 1 byte.
 //   Phases p = order_tasks({{.produces = 1}, {.produces = 1}, {.after = {0, 1}, .produces = 1}});
@@ -10,12 +10,10 @@
 //   number of barriers is the length of the longest chain of `after` dependences.
 // - A result is alive from its task to its last reader. The peak is the maximum number of bytes alive at a time; an
 //   assignment of addresses (packing.hpp) may need more.
-// - The memory of a dead result is free after the next barrier, because until then a slow thread may read it
-//   (Reuse::after_barrier). With Reuse::at_once the last reader frees it, which is right for one thread or warp.
+// - The memory of a dead result is free after the next barrier, because until then a slow thread may read it.
 // - The barrier at a loop's back edge is the same for every order, and not counted.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace zellige::plan {
@@ -25,18 +23,6 @@ struct TaskToOrder {
   std::vector<int> after;       // tasks whose results it reads through shared memory: after a barrier
   std::vector<int> after_same;  // tasks whose results it reads in the same threads: later, without a barrier
   std::int64_t produces = 0;    // bytes of its result in shared memory
-  bool kept = false;            // the result stays alive to the end
-};
-
-/// When the memory of a result that has no more readers may be written again.
-enum class Reuse { after_barrier, at_once };
-
-/// What order_tasks() minimises, and how long it searches.
-struct Preference {
-  /// Unset: fewest barriers, then least peak. Set: least barriers * bytes_per_barrier + peak.
-  std::optional<double> bytes_per_barrier = std::nullopt;
-  Reuse reuse = Reuse::after_barrier;
-  std::int64_t effort = 400'000;  // maximum number of steps of the exact search
 };
 
 /// An order of all tasks: lists of task numbers, with a barrier between consecutive lists.
@@ -48,14 +34,13 @@ struct Phases {
 };
 
 /// Returns the best order of the tasks that was found: the one with the fewest barriers and then the least peak of
-/// memory, or the least weighted sum of the two (Preference::bytes_per_barrier). A heuristic finds a first order; for
-/// up to 64 tasks an exact search improves it. Throws Error if the dependences have a cycle, if a dependence is not
-/// the number of another task, or if a number of bytes is negative.
-Phases order_tasks(const std::vector<TaskToOrder>& tasks, const Preference& preference = {});
+/// memory. A heuristic finds a first order; for up to 64 tasks an exact search of at most `effort` steps improves it.
+/// Throws Error if the dependences have a cycle, if a dependence is not the number of another task, or if a number of
+/// bytes is negative.
+Phases order_tasks(const std::vector<TaskToOrder>& tasks, std::int64_t effort = 400'000);
 
 /// Returns the maximum number of bytes of results that are alive at a time if the tasks run in the given phases.
 /// Throws Error if a task is missing, listed twice, or ordered before a task that it depends on.
-std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vector<std::vector<int>>& phases,
-                         Reuse reuse = Reuse::after_barrier);
+std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vector<std::vector<int>>& phases);
 
 }  // namespace zellige::plan

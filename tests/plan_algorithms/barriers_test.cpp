@@ -52,12 +52,11 @@ struct Optimum {
 };
 
 // Every sequence with every choice of barriers; the peak by definition, written down without phases or masks.
-Optimum brute_force(const std::vector<TaskToOrder>& tasks, const Preference& p) {
+Optimum brute_force(const std::vector<TaskToOrder>& tasks) {
   const int n = static_cast<int>(tasks.size());
   std::vector<int> sequence(n);
   std::iota(sequence.begin(), sequence.end(), 0);
   Optimum best{n + 1, 0};
-  double best_cost = 0;
   do {
     for (int mask = 0; mask < 1 << (n - 1); ++mask) {  // bit i: a barrier after step i
       std::vector<int> step(n), phase(n);
@@ -65,26 +64,22 @@ Optimum brute_force(const std::vector<TaskToOrder>& tasks, const Preference& p) 
         step[sequence[i]] = i, phase[sequence[i]] = k;
         k += mask >> i & 1;
       }
-      const auto& time = p.reuse == Reuse::at_once ? step : phase;
       bool valid = true;
-      std::vector<int> last = time;
+      std::vector<int> last = phase;
       for (int t = 0; t < n; ++t) {
-        for (int s : tasks[t].after) valid &= phase[s] < phase[t], last[s] = std::max(last[s], time[t]);
-        for (int s : tasks[t].after_same) valid &= step[s] < step[t], last[s] = std::max(last[s], time[t]);
-        if (tasks[t].kept) last[t] = n;
+        for (int s : tasks[t].after) valid &= phase[s] < phase[t], last[s] = std::max(last[s], phase[t]);
+        for (int s : tasks[t].after_same) valid &= step[s] < step[t], last[s] = std::max(last[s], phase[t]);
       }
       if (!valid) continue;
       std::int64_t peak = 0;
       for (int i = 0; i < n; ++i) {
         std::int64_t alive = 0;
         for (int t = 0; t < n; ++t)
-          if (time[t] <= time[sequence[i]] && time[sequence[i]] <= last[t]) alive += tasks[t].produces;
+          if (phase[t] <= phase[sequence[i]] && phase[sequence[i]] <= last[t]) alive += tasks[t].produces;
         peak = std::max(peak, alive);
       }
       const int barriers = std::popcount(static_cast<unsigned>(mask));
-      const double cost = p.bytes_per_barrier ? barriers * *p.bytes_per_barrier + double(peak) : 0;
-      if (best.barriers > n || std::tuple(cost, barriers, peak) < std::tuple(best_cost, best.barriers, best.peak))
-        best = {barriers, peak}, best_cost = cost;
+      if (std::pair(barriers, peak) < std::pair(best.barriers, best.peak)) best = {barriers, peak};
     }
   } while (std::next_permutation(sequence.begin(), sequence.end()));
   return best;
@@ -97,7 +92,6 @@ std::vector<TaskToOrder> random_tasks(std::mt19937& rng, int n) {
   std::vector<TaskToOrder> tasks(n);
   for (int i = 0; i < n; ++i) {
     tasks[name[i]].produces = rng() % 6;
-    tasks[name[i]].kept = rng() % 8 == 0;
     for (int j = 0; j < i; ++j) {
       if (rng() % 3 == 0)
         tasks[name[i]].after.push_back(name[j]);
@@ -108,8 +102,8 @@ std::vector<TaskToOrder> random_tasks(std::mt19937& rng, int n) {
   return tasks;
 }
 
-void expect_consistent(const std::vector<TaskToOrder>& tasks, const Phases& p, const Preference& preference) {
-  EXPECT_EQ(peak_memory(tasks, p.phases, preference.reuse), p.peak);
+void expect_consistent(const std::vector<TaskToOrder>& tasks, const Phases& p) {
+  EXPECT_EQ(peak_memory(tasks, p.phases), p.peak);
   EXPECT_EQ(p.barriers + 1, static_cast<int>(p.phases.size()));
   for (const auto& phase : p.phases) EXPECT_FALSE(phase.empty());
 }
@@ -125,56 +119,28 @@ TEST(Barriers, WorkedExampleOfTheHeader) {
 }
 
 TEST(Barriers, TheDocumentsConflictFigure) {
-  const auto at_once = Reuse::at_once;  // the document's accounting
-  EXPECT_EQ(peak_memory(figure(), parsed("12 534 6 7"), at_once), 4);
-  EXPECT_EQ(peak_memory(figure(), parsed("1234 56 7"), at_once), 5);
-
-  const Phases fewest = order_tasks(figure(), {.reuse = at_once});
-  EXPECT_EQ(printed(fewest), "1234 56 7");
-  EXPECT_EQ(fewest.barriers, 2);
-  EXPECT_EQ(fewest.peak, 5);
-  EXPECT_TRUE(fewest.optimal);
-
-  const Phases minimum = order_tasks(figure(), {.bytes_per_barrier = 0.25, .reuse = at_once});
-  EXPECT_EQ(minimum.barriers, 3);
-  EXPECT_EQ(minimum.peak, 4);
-  EXPECT_TRUE(minimum.optimal);
-  expect_consistent(figure(), minimum, {.reuse = at_once});
-  // Expensive barriers restore the first schedule.
-  EXPECT_EQ(printed(order_tasks(figure(), {.bytes_per_barrier = 1.5, .reuse = at_once})), "1234 56 7");
-}
-
-TEST(Barriers, TheFigureWhenMemoryIsFreeOnlyAfterABarrier) {
   // Task 3 cannot reuse the memory of 1 in the phase in which 5 still reads it.
   EXPECT_EQ(peak_memory(figure(), parsed("12 534 6 7")), 5);
   EXPECT_EQ(peak_memory(figure(), parsed("1234 56 7")), 6);
   EXPECT_EQ(peak_memory(figure(), parsed("12 5 34 6 7")), 4);
-  auto optimum = [](std::optional<double> weight) {
-    const Phases p = order_tasks(figure(), {.bytes_per_barrier = weight});
-    return std::pair(p.barriers, p.peak);
-  };
-  EXPECT_EQ(optimum(std::nullopt), std::pair(2, std::int64_t{6}));
-  EXPECT_EQ(optimum(0.5), std::pair(4, std::int64_t{4}));
-  EXPECT_EQ(optimum(2.0), std::pair(2, std::int64_t{6}));
+  const Phases fewest = order_tasks(figure());
+  EXPECT_EQ(printed(fewest), "1234 56 7");
+  EXPECT_EQ(fewest.barriers, 2);
+  EXPECT_EQ(fewest.peak, 6);
+  EXPECT_TRUE(fewest.optimal);
 }
 
 TEST(Barriers, EqualsTryingEverySequence) {
   std::mt19937 rng(11);
-  int traded = 0;
   for (int i = 0; i < 800; ++i) {
     const auto tasks = random_tasks(rng, 1 + rng() % 6);
-    Preference p{.reuse = i % 2 ? Reuse::at_once : Reuse::after_barrier};
-    const int fewest = brute_force(tasks, p).barriers;
-    if (i % 4 >= 2) p.bytes_per_barrier = rng() % 8 * 0.5;
-    const Optimum expected = brute_force(tasks, p);
-    const Phases got = order_tasks(tasks, p);
+    const Optimum expected = brute_force(tasks);
+    const Phases got = order_tasks(tasks);
     EXPECT_EQ(got.barriers, expected.barriers) << "case " << i;
     EXPECT_EQ(got.peak, expected.peak) << "case " << i;
     EXPECT_TRUE(got.optimal);
-    expect_consistent(tasks, got, p);
-    traded += expected.barriers > fewest;
+    expect_consistent(tasks, got);
   }
-  EXPECT_GT(traded, 10);  // else the weighed mode was never different
 }
 
 TEST(Barriers, BarriersAreTheLongestChainAlsoBeyondTheExactSearch) {
@@ -191,10 +157,10 @@ TEST(Barriers, BarriersAreTheLongestChainAlsoBeyondTheExactSearch) {
         depth[t] = std::max(depth[t], depth[s] + !same);
       }
     }
-    const Phases p = order_tasks(tasks, {.effort = 100'000});
+    const Phases p = order_tasks(tasks, 100'000);
     EXPECT_EQ(p.barriers, *std::max_element(depth.begin(), depth.end()));
     if (n == 90) EXPECT_TRUE(p.optimal) << "in every phase what must be alive reaches the peak";
-    expect_consistent(tasks, p, {});
+    expect_consistent(tasks, p);
     // Better than doing everything as early as it can be done.
     std::vector<std::vector<int>> early(p.phases.size());
     for (int t = 0; t < n; ++t) early[depth[t]].push_back(t);
@@ -207,7 +173,7 @@ TEST(Barriers, WithoutEffortOptimalIsOnlyClaimedWhenTheBoundIsMet) {
   int unproven = 0;
   for (int i = 0; i < 400; ++i) {
     const auto tasks = random_tasks(rng, 6);
-    const Phases quick = order_tasks(tasks, {.effort = 0});
+    const Phases quick = order_tasks(tasks, 0);
     const Phases exact = order_tasks(tasks);
     EXPECT_TRUE(!quick.optimal || quick.peak == exact.peak);
     unproven += !quick.optimal;
@@ -224,8 +190,6 @@ TEST(Barriers, BadInputSaysWhatIsWrong) {
             "barriers: only 1 of 3 tasks can be ordered; the others depend on each other in a cycle");
   EXPECT_EQ(failure([] { order_tasks({{.produces = -4}}); }),
             "barriers: task 0 produces -4 bytes; at least 0 is needed");
-  EXPECT_EQ(failure([] { order_tasks({{}}, {.bytes_per_barrier = -1}); }),
-            "barriers: a barrier weighs -1 bytes; at least 0 is needed");
   EXPECT_EQ(failure([] {
               peak_memory({{}, {.after = {0}}}, {{0, 1}});
             }),
