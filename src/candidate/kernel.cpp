@@ -29,13 +29,6 @@ std::vector<int> concatenations(const KernelGraph& g, const std::vector<int>& op
 
 namespace {
 
-/// Returns whether the block graph has a matmul of integers.
-bool multiplies_integers(const BlockGraph& b) {
-  return std::ranges::any_of(b.ops, [&](const BlockOp& op) {
-    return op.kind == OpKind::matmul && graph::is_integer(b.tensors[op.inputs[0]].dtype);
-  });
-}
-
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
 class Making {
  public:
@@ -81,11 +74,9 @@ class Making {
     const KernelGraph a = graph::infer(alone(g, k));
     const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
     for (std::size_t i = 0; i < k.parts.size(); ++i) k.parts[i].block = a.ops[before + i].block;
-    k.one_by_one = multiplies_integers(*k.parts[0].block);
     k.us = std::numeric_limits<double>::infinity();
     if (const auto error = refused([&] { k.us = us_after_another(plan::estimate(a, target_), target_); }))
       why_not_ = error->what();
-    k.lower_bound_us = k.us * target_.costs.search.hopeful;
     return k;
   }
 

@@ -35,11 +35,6 @@ struct Kernel {
   std::vector<KernelTensor> between{};  // what one part stores for later parts
   // Expected time in microseconds, of its sketch, if it is launched right after another kernel.
   double us = 0;
-  // The time in microseconds that its plan is expected to take at least, a fraction of `us`; decides whether the
-  // kernel is planned.
-  double lower_bound_us = 0;
-  // It has integer matmuls, each of whose dot products one thread computes.
-  bool one_by_one = false;
 };
 
 /// Returns the concatenations among the operators `ops`. A concatenation stays an operator of the graph in

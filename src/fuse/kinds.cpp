@@ -35,24 +35,21 @@ std::vector<std::shared_ptr<Kind>> Kinds::of(const std::vector<std::vector<int>>
 
 void Kinds::find_kernels(Kind& kind) const {
   kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
-  if (!kind.kernels.empty())
-    kind.us = std::ranges::min_element(kind.kernels, {}, &Kernel::lower_bound_us)->lower_bound_us;
+  if (!kind.kernels.empty()) kind.us = kind.kernels[0].us * target_.costs.search.hopeful;
   kind.kernels.resize(std::min(kind.kernels.size(), max_tilings));
   kind.kernels.shrink_to_fit();
 }
 
 void Kinds::plan(Kind& kind) const {
   kind.planned = true;
-  // Kernels with integer matmuls are slow to plan, because all their accesses to shared memory are counted.
-  // Their estimates rank them well, so a few suffice.
-  const std::size_t tried = kind.kernels[0].one_by_one ? 3 : max_tilings;
   Refusal refusal;
   kind.us = never;
   double least = never;
-  for (std::size_t k = 0; k < std::min(tried, kind.kernels.size()); ++k) {
-    const std::size_t launches = kind.kernels[k].parts.size();
-    if (with_launches(kind.kernels[k].lower_bound_us, launches) > least) continue;
-    const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal);
+  for (std::size_t k = 0; k < kind.kernels.size(); ++k) {
+    const Kernel& kernel = kind.kernels[k];
+    const std::size_t launches = kernel.parts.size();
+    if (with_launches(kernel.us * target_.costs.search.hopeful, launches) > least) continue;
+    const auto us = planned_us(kind.first.graph, kernel, target_, costs_, refusal);
     if (const double all = us ? with_launches(*us, launches) : never; all < least)
       least = all, kind.us = *us, kind.best = k;
   }
@@ -71,7 +68,7 @@ Kernel Kinds::kernel(const Kind& kind, const std::vector<int>& ops) const {
 
 std::string Kinds::reason(const std::vector<int>& ops, bool plan_it) const {
   Kind kind{excerpts_.of(ops), {}};
-  kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
+  find_kernels(kind);
   if (kind.kernels.empty()) return kind.why;
   const double estimated = kind.kernels[0].us;
   if (plan_it) plan(kind);
