@@ -6,6 +6,7 @@
 
 #include "candidate/alone.hpp"
 #include "candidate/steps.hpp"
+#include "cost/estimate.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
 #include "target/instructions.hpp"
@@ -84,27 +85,11 @@ std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const ta
 
 std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target, CostCache& known,
                                  Refusal& refusal) {
-  const KernelOp& op = g.ops[index];
-  KernelGraph a;
-  a.name = g.name;
-  std::map<int, int> at;
-  const auto tensor = [&](int t, const KernelTensor& as) {
-    const auto [found, is_new] = at.insert({t, static_cast<int>(a.tensors.size())});
-    if (is_new) a.tensors.push_back(as);
-    return found->second;
-  };
-  KernelOp copy = op;
-  for (int& t : copy.inputs) {
-    t = tensor(t, outside(g, t));
-    if (std::ranges::find(a.inputs, t) == a.inputs.end()) a.inputs.push_back(t);
-  }
-  for (int& t : copy.outputs) {
-    const KernelTensor& whole = g.tensors[t];
-    const int memory = whole.memory < 0 ? -1 : copy.inputs[0];
-    t = tensor(t, {whole.dtype, whole.shape, whole.strides, whole.name, memory});
-  }
-  a.outputs = copy.outputs;
-  a.ops.push_back(std::move(copy));
+  KernelGraph a = plan::part_of(g, {index});
+  const KernelOp &op = g.ops[index], &own = a.ops[0];
+  for (std::size_t i = 0; i < op.inputs.size(); ++i) a.tensors[own.inputs[i]] = outside(g, op.inputs[i]);
+  for (std::size_t i = 0; i < op.outputs.size(); ++i)
+    if (g.tensors[op.outputs[i]].memory >= 0) a.tensors[own.outputs[i]].memory = own.inputs[0];
   return planned(a, target, known, refusal);
 }
 
