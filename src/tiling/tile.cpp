@@ -183,12 +183,9 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     PlanOptions with = options;
     with.tiling = tiles;
     try {
-      all.push_back(planned(g, target, with));
+      refused([&] { all.push_back(planned(g, target, with)); });  // if the tiling does not fit the target
     } catch (const Rejected& plan) {
       drop(plan, found.rejected);
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error&) {  // the tiling does not fit the target
     }
   };
   // Returns the cheapest plan so far. The tilings of the next operator are varied starting from it.
