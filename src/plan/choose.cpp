@@ -69,7 +69,7 @@ class Choice {
                                                          : "")))
           return true;
       }
-    } else if (target::find_tensor_load(target_, 2) && reasons.empty() &&
+    } else if (target::find_tma(target_, "LOAD", 2) && reasons.empty() &&
                std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; })) {
       reasons.push_back("products on warpgroups: " + why_not);
     }

@@ -97,16 +97,8 @@ const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::
   return row == rows.end() ? nullptr : row->second;
 }
 
-const Instruction* find_tensor_load(const Target& t, int dimensions) {
-  return find_instruction(t, fmt::format("SM90_TMA_LOAD_{}D", dimensions));
-}
-
-const Instruction* find_tensor_multicast(const Target& t, int dimensions) {
-  return find_instruction(t, fmt::format("SM90_TMA_LOAD_MULTICAST_{}D", dimensions));
-}
-
-const Instruction* find_tensor_store(const Target& t, int dimensions) {
-  return find_instruction(t, fmt::format("SM90_TMA_STORE_{}D", dimensions));
+const Instruction* find_tma(const Target& t, std::string_view what, std::size_t dimensions) {
+  return find_instruction(t, fmt::format("SM90_TMA_{}_{}D", what, dimensions));
 }
 
 bool has_programmatic_launch(const Target& t) { return find_instruction(t, "SM90_GRIDDEPCONTROL_WAIT"); }
