@@ -250,11 +250,6 @@ std::string named(const SwizzleChoice& c) {
 
 }  // namespace
 
-std::int64_t swizzled_offset(const Footprint& tensor, const SwizzleChoice& choice, std::int64_t row,
-                             std::int64_t column) {
-  return xored(row * (tensor.row_stride + choice.shift) + column, choice.B, choice.M, choice.S);
-}
-
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits) {
   check(tensor, accesses);

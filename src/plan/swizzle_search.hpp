@@ -68,8 +68,4 @@ struct SwizzleChoice {
 SwizzleChoice choose_swizzle(const Footprint& tensor, const std::vector<AccessPattern>& accesses,
                              const SwizzleLimits& limits = {});
 
-/// Returns the offset, in elements, of element (row, column) of the tensor under `choice`.
-std::int64_t swizzled_offset(const Footprint& tensor, const SwizzleChoice& choice, std::int64_t row,
-                             std::int64_t column);
-
 }  // namespace zellige::plan

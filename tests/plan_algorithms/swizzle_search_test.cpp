@@ -55,6 +55,12 @@ struct Measured {
   int degree = 0;
 };
 
+// The offset, in elements, of element (row, column), as the header defines it.
+std::int64_t swizzled_offset(const Footprint& t, const SwizzleChoice& c, std::int64_t row, std::int64_t column) {
+  const std::int64_t x = row * (t.row_stride + c.shift) + column, mask = (std::int64_t{1} << c.B) - 1;
+  return x ^ ((x & (mask << (c.M + c.S))) >> c.S);
+}
+
 // By banks.hpp, one instance at a time.
 Measured measure(const Footprint& t, const SwizzleChoice& c, const std::vector<AccessPattern>& accesses) {
   Measured m;
