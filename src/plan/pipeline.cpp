@@ -94,6 +94,33 @@ int ring_depth(const Kernel& plan, const Tasks& tasks, const target::Target& tar
   return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }
 
+/// Returns the number of stages (buffers) for the tiles that the loop loads by cp.async. If each multiprocessor has one
+/// block and the tiles of all iterations (at most max_stages) fit in shared memory, this is the number of iterations.
+/// Otherwise it is the least number with which the loads in flight of all blocks of a multiprocessor hide the latency of
+/// global memory, or the number that fits in shared memory if that is less. The bytes are as those of ring_depth().
+int copy_stages(const TileProgram& p, const target::Target& target, std::int64_t stage_bytes,
+                std::int64_t other_bytes) {
+  const std::int64_t blocks =
+      std::clamp<std::int64_t>(ceil_div(p.grid.count(), target.multiprocessors), 1,
+                               std::max<std::int64_t>(1, target.threads_per_multiprocessor / p.threads()));
+  const auto fits = [&](std::int64_t stages, std::int64_t resident) {
+    const std::int64_t bytes = stages * stage_bytes + other_bytes;
+    return (bytes + target.shared_reserved_per_block) * resident <= target.shared_per_multiprocessor &&
+           bytes <= target.shared_per_block;
+  };
+  // A loop whose iterations all fit is prefetched completely, so that no stage is refilled. With two blocks
+  // per multiprocessor this was slower: they hide each other's latency already (docs/log.md).
+  if (blocks == 1 && p.loop <= target.costs.max_stages && fits(p.loop, 1)) return static_cast<int>(p.loop);
+  const int limit = static_cast<int>(std::min<std::int64_t>(target.costs.max_stages, p.loop));
+  int best = 1;
+  for (int s = 2; s <= limit; ++s) {
+    if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
+    best = s;
+    if (s >= 3 && (s - 1) * stage_bytes * std::min<std::int64_t>(blocks, 4) >= target.costs.bytes_in_flight) break;
+  }
+  return best;
+}
+
 /// Returns the size of a stage of the tensors that these tasks load in each iteration.
 std::int64_t bytes_of_stage(const Kernel& plan, const Tasks& tasks, const std::vector<int>& copied_each) {
   std::int64_t bytes = 0;
@@ -107,28 +134,6 @@ bool fills_ring_by_tma(const Tasks& tasks, const std::vector<int>& copied_each) 
 }
 
 }  // namespace
-
-int copy_stages(const CopiedLoop& l, const target::Target& target) {
-  const std::int64_t blocks =
-      std::clamp<std::int64_t>((l.blocks + target.multiprocessors - 1) / target.multiprocessors, 1,
-                               std::max<std::int64_t>(1, target.threads_per_multiprocessor / l.threads));
-  const auto fits = [&](std::int64_t stages, std::int64_t resident) {
-    const std::int64_t bytes = stages * l.stage_bytes + l.other_bytes;
-    return (bytes + target.shared_reserved_per_block) * resident <= target.shared_per_multiprocessor &&
-           bytes <= target.shared_per_block;
-  };
-  // A loop whose iterations all fit is prefetched completely, so that no stage is refilled. With two blocks
-  // per multiprocessor this was slower: they hide each other's latency already (docs/log.md).
-  if (blocks == 1 && l.loop <= target.costs.max_stages && fits(l.loop, 1)) return static_cast<int>(l.loop);
-  const int limit = static_cast<int>(std::min<std::int64_t>(target.costs.max_stages, l.loop));
-  int best = 1;
-  for (int s = 2; s <= limit; ++s) {
-    if (!fits(s, s <= 3 ? 1 : std::min<std::int64_t>(blocks, 4))) break;
-    best = s;
-    if (s >= 3 && (s - 1) * l.stage_bytes * std::min<std::int64_t>(blocks, 4) >= target.costs.bytes_in_flight) break;
-  }
-  return best;
-}
 
 OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts, Blocks blocks) {
   plan.blocks =
@@ -159,9 +164,7 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
   const bool uses_tma = fills_ring_by_tma(tasks, copies);
   const int stages = copies.empty() ? 1
                      : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
-                                    : copy_stages({plan.program.grid.count(), plan.program.loop, plan.program.threads(),
-                                                   stage_bytes, other_bytes},
-                                                  target);
+                                    : copy_stages(plan.program, target, stage_bytes, other_bytes);
   for (int t : copies) plan.tensors[tasks[t].buffer].stages = stages;
   return result;
 }

@@ -46,16 +46,4 @@ struct LoopBarriers {
 };
 LoopBarriers loop_barriers(const Kernel&, const Tasks&, const OrderedTasks&);
 
-/// A loop that loads a tile per iteration to shared memory by cp.async; the input of copy_stages().
-struct CopiedLoop {
-  std::int64_t blocks, loop;              // number of blocks in the grid; number of iterations
-  int threads;                            // per block
-  std::int64_t stage_bytes, other_bytes;  // per iteration, of loaded tiles; of all other buffers together
-};
-/// Returns the number of stages (buffers) for the tiles that the loop loads. If each multiprocessor has one block and
-/// the tiles of all iterations (at most max_stages) fit in shared memory, this is the number of iterations. Otherwise
-/// it is the least number with which the loads in flight of all blocks of a multiprocessor hide the latency of global
-/// memory, or the number that fits in shared memory if that is less.
-int copy_stages(const CopiedLoop&, const target::Target&);
-
 }  // namespace zellige::plan
