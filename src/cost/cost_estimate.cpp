@@ -35,7 +35,7 @@ class Pricing {
     k.name = plan_.program.name;
   }
 
-  KernelWork k;
+  KernelCost k;
 
   /// Sets the quantities in the kernel's work `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that
   /// earlier kernels of the program have read or written, and that are therefore in the L2.
@@ -62,8 +62,8 @@ class Pricing {
     k.dram_bytes += other.k.dram_bytes, k.l2_bytes += other.k.l2_bytes;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots);
-    for (double KernelWork::*longest :
-         {&KernelWork::trip_count, &KernelWork::chain, &KernelWork::barriers, &KernelWork::rounds})
+    for (double KernelCost::*longest :
+         {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
     k.in_flight = std::min(k.in_flight, other.k.in_flight);
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
@@ -110,8 +110,9 @@ class Pricing {
     return all / static_cast<double>(p.grid[axis]);
   }
 
-  static double tile_bytes(const Node& n) {
-    return static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype));
+  /// Returns the size of the tile of a node, or of a tensor.
+  static double bytes_of(const auto& of) {
+    return static_cast<double>(graph::bytes_of(graph::size(of.shape), of.dtype));
   }
   /// Returns how many works read the tile of the load `node` in global memory, where they use it; 0 if it is copied. The
   /// indices of a gather or scatter are read once, although no work evaluates them.
@@ -120,7 +121,7 @@ class Pricing {
     return read != reads_.end() ? read->second : plan_.in_place(node) ? 1 : 0;
   }
   /// Returns whether the L1 cache is expected to hold the tile of `n` until the last step has read it.
-  bool stays_in_l1(const Node& n) const { return plan::stays_in_l1(tile_bytes(n) * k.blocks_each, target_); }
+  bool stays_in_l1(const Node& n) const { return bytes_of(n) * k.blocks_each <= target_.costs.l1_bytes; }
 
   /// Returns how often a block is charged for node `n` of the program. A cast between a product and its sum, which nothing
   /// reads since the matmul itself adds up its products (carry.hpp), is charged like those of the loop.
@@ -152,22 +153,15 @@ class Pricing {
       k.l2_bytes += bytes * passes;
       if (passes > 1)
         k.dram_bytes +=
-            bytes * (passes - 1) * evicted_of_rows(tile_bytes(n) * k.blocks_each * target_.multiprocessors, target_);
+            bytes * (passes - 1) * evicted_of_rows(bytes_of(n) * k.blocks_each * target_.multiprocessors, target_);
       const int memory = program_.memory_of(n.tensor);
-      const double whole = static_cast<double>(
-          graph::bytes_of(graph::size(program_.tensors[memory].shape), program_.tensors[memory].dtype));
-      const double sector_share = sectors(n) / (static_cast<double>(graph::bytes_of(graph::size(n.shape), n.dtype)));
+      const double whole = bytes_of(program_.tensors[memory]), sector_share = sectors(n) / bytes_of(n);
       if (seen.insert(memory).second)
         k.dram_bytes += std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
       if (reads > 0 || n.kind == NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, plan_.vector_of(static_cast<int>(i)))));
     }
-  }
-
-  static double at(const Counts& c, Counter counter) {
-    const auto entry = c.find(counter);
-    return entry == c.end() ? 0 : static_cast<double>(entry->second);
   }
 
   /// Returns the fraction of the issue slots that FMAs can use.
@@ -189,7 +183,10 @@ class Pricing {
   BlockCounts executed() const {
     if (sketched_) return ideal_counts(plan_);
     const Counts c = predict(plan_);
-    const auto each = [&](Counter counter) { return at(c, counter) / k.launched; };
+    const auto each = [&](Counter counter) {
+      const auto entry = c.find(counter);
+      return entry == c.end() ? 0 : static_cast<double>(entry->second) / k.launched;
+    };
     BlockCounts all;
     all.wavefronts = each(Counter::ldmatrix_wavefronts) + each(Counter::cp_async_wavefronts) +
                      each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts);
@@ -222,9 +219,8 @@ class Pricing {
     const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
     for (const Work& w : done)
       if (const MatmulChoice& m = w.matmul; m.pipe() == target::Pipe::tensor)
-        k.tensor_cycles +=
-            tiles * steps_of(plan_.program.nodes[w.node], m) *
-            (warps_of(*m.row) == 1 ? 0.25 : of_its_cycles(*m.row, m.row->a.space == Instruction::Space::smem, target_));
+        k.tensor_cycles += tiles * steps_of(plan_.program.nodes[w.node], m) *
+                           (warps_of(*m.row) == 1 ? 0.25 : of_its_cycles(*m.row, target_));
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (const Node& n : plan_.program.nodes) {
       const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32, before = k.slots;
@@ -247,8 +243,7 @@ class Pricing {
   /// shared memory, is not counted.
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / k.launched;
-    k.in_flight = 1;
-    k.in_flight = std::max<double>(k.in_flight, plan_.stages());
+    k.in_flight = std::max(1, plan_.stages());
     for (const Agent& agent : plan_.agents)
       walk(agent.steps, [&](const Step& s, const Position&) {
         if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
@@ -299,8 +294,7 @@ class Pricing {
   /// Returns the total number of bytes of the program's tensors.
   double program_bytes() const {
     double bytes = 0;
-    for (const graph::KernelTensor& t : program_.tensors)
-      bytes += static_cast<double>(graph::bytes_of(graph::size(t.shape), t.dtype));
+    for (const graph::KernelTensor& t : program_.tensors) bytes += bytes_of(t);
     return bytes;
   }
 

@@ -8,8 +8,6 @@
 
 namespace zellige::plan {
 
-// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch. The size is averaged over
-// all start addresses that are multiples of `run`, as the start addresses of a dense tensor's rows are.
 double in_sectors(double run) {
   constexpr std::int64_t sector = 32;
   const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
@@ -23,8 +21,6 @@ double slots_of(OpKind op) {
   return graph::is_elementwise(op) ? graph::elementwise(op).law.slots.count() : others;
 }
 
-bool stays_in_l1(double bytes, const target::Target& target) { return bytes <= target.costs.l1_bytes; }
-
 double evicted_of_rows(double bytes, const target::Target& target) {
   // Each miss replaces a random byte of the L2. So a byte is held for `bytes` further accesses with probability
   // held = exp(-misses / L2). Of these accesses half are first ones, which miss, and half miss with probability 1 - held.
@@ -35,14 +31,14 @@ double evicted_of_rows(double bytes, const target::Target& target) {
   return 1 - held;
 }
 
-double of_its_cycles(const Instruction& row, bool a_in_shared, const target::Target& target) {
+double of_its_cycles(const Instruction& row, const target::Target& target) {
   constexpr double element = 2;
+  const bool a_in_shared = row.a.space == Instruction::Space::smem;
   const double read = ((a_in_shared ? row.m * row.k : 0) + row.n * row.k) * element / target.costs.shared_cycle;
   return std::max(1.0, read / row.cycles) / target.costs.sustained;
 }
 
-KernelCost time_of(const KernelWork& work, const target::Target& target, double missed) {
-  KernelCost k{work};
+KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const target::Costs& costs = target.costs;
   const double cycle = 1e-3 / costs.clock;  // us
   k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(k.launched), target.multiprocessors);

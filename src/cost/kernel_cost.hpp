@@ -1,5 +1,5 @@
 // The cost of one kernel launch: how many bytes, instructions and waits it takes of each resource of the GPU, and the
-// times that follow. Both estimates fill KernelWork in: that of a graph (estimate.hpp) and that of a plan (cost_estimate.hpp).
+// times that follow.
 #pragma once
 #include <string>
 
@@ -9,8 +9,8 @@
 
 namespace zellige::plan {
 
-/// What one kernel launch does: the quantities that its expected time follows from.
-struct KernelWork {
+/// What one kernel launch does, the quantities that its expected time follows from; and that time.
+struct KernelCost {
   std::string name;
   double launched = 1;            // blocks of the launch
   bool first_kernel = true;       // the launch is its program's first
@@ -25,10 +25,8 @@ struct KernelWork {
   // Per block: warps; barriers; rounds of loads into registers that threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
   double tiles = 0;  // output tiles per block, in a matmul on wgmma
-};
 
-/// The expected time of one kernel launch, and the work that it is computed from.
-struct KernelCost : KernelWork {
+  // Set by time_of().
   std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all
   double waves = 1;                    // blocks_of_busiest / blocks_each, rounded up
   // Microseconds: launch and first load, each resource alone, and the total.
@@ -37,21 +35,17 @@ struct KernelCost : KernelWork {
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
-/// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch, averaged over the
-/// possible start addresses of these bytes.
+/// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch, averaged over all start
+/// addresses that are multiples of `run`, as those of a dense tensor's rows are.
 double in_sectors(double run);
-/// Returns whether the L1 cache is expected to hold `bytes`, those of one tile of each block on a multiprocessor, until
-/// they are read again.
-bool stays_in_l1(double bytes, const target::Target&);
 /// Returns the fraction of the tiles of resident blocks, `bytes` in all, that the L2 is expected not to hold any more when
 /// the blocks read them again. Each block reads its tile at its own time.
 double evicted_of_rows(double bytes, const target::Target&);
 /// Returns the time of a wgmma divided by its nominal tensor-core cycles. The ratio is at least the inverse of the
-/// rate that tensor cores sustain. It is larger if reading B (and A, with `a_in_shared`) from shared memory takes
+/// rate that tensor cores sustain. It is larger if reading B (and A, unless it is in registers) from shared memory takes
 /// longer than the multiplication, as it does with few columns.
-double of_its_cycles(const Instruction&, bool a_in_shared, const target::Target&);
-/// Returns the expected time of a launch: the one formula of coarse and fine estimates. `missed`: fraction of the bytes of
-/// DRAM that the L2 does not have.
-KernelCost time_of(const KernelWork&, const target::Target&, double missed = 1);
+double of_its_cycles(const Instruction&, const target::Target&);
+/// Returns a launch with its expected time. `missed`: fraction of the bytes of DRAM that the L2 does not have.
+KernelCost time_of(KernelCost, const target::Target&, double missed = 1);
 
 }  // namespace zellige::plan
