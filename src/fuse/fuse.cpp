@@ -36,6 +36,8 @@ std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
   return "kernel";
 }
 
+int launches(const Group& group) { return group.kernels.empty() ? 1 : static_cast<int>(group.kernels[0].parts.size()); }
+
 /// Returns the graph in which the chosen groups are fused, with names and costs of its kernels.
 Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Target& target) {
   Optimized o;
@@ -49,7 +51,7 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
     k.name = name_of(g, group.ops);
     for (int op : group.ops) k.operators.push_back(called(g, op));
     k.op = whole.first[i];
-    k.parts = group.kernels.empty() ? 1 : static_cast<int>(group.kernels[0].parts.size());
+    k.parts = launches(group);
     k.estimated_us = group.us;
     k.floor_us = floor_us(g, group.ops, target);
   }
@@ -72,8 +74,7 @@ std::pair<double, int> cost(const Choice& c) {
   std::pair<double, int> sum{0, 0};
   for (const Group& group : c.groups) {
     sum.first += group.us;
-    if (group.us > 0)
-      sum.second += std::max(1, static_cast<int>(group.kernels.empty() ? 1 : group.kernels[0].parts.size()));
+    if (group.us > 0) sum.second += launches(group);
   }
   return sum;
 }
