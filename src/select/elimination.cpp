@@ -204,35 +204,29 @@ struct Partial {
 /// eliminations) of all variables that are not yet assigned.
 std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
   std::vector<Partial> states{{std::vector<int>(p.domain.size(), 0), bound}};
-  if (beam == 1) {  // one state, changed in place: one copy per bucket would be quadratic
-    Partial& state = states[0];
-    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
-      for (const Table& m : bucket->messages) state.bound -= at(p, m.variables, m.cost, state.value);
+  // Calls use(value, bound) for every value of the bucket's variable with a finite lower bound.
+  const auto extend = [&](Partial& state, const Bucket& bucket, const auto& use) {
+    for (const Table& m : bucket.messages) state.bound -= at(p, m.variables, m.cost, state.value);
+    for (int k = 0; k < p.domain[bucket.variable]; ++k) {
+      state.value[bucket.variable] = k;
+      double sum = state.bound;
+      for (const Table& t : bucket.tables) sum += at(p, t.variables, t.cost, state.value);
+      if (sum < infinite) use(k, sum);
+    }
+  };
+  for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+    if (beam == 1) {  // one state, changed in place: one copy per bucket would be quadratic
       double min_cost = infinite;
       int best = -1;
-      for (int k = 0; k < p.domain[bucket->variable]; ++k) {
-        state.value[bucket->variable] = k;
-        double sum = state.bound;
-        for (const Table& t : bucket->tables) sum += at(p, t.variables, t.cost, state.value);
+      extend(states[0], *bucket, [&](int k, double sum) {
         if (sum < min_cost) min_cost = sum, best = k;
-      }
+      });
       if (best < 0) return {};
-      state.value[bucket->variable] = best, state.bound = min_cost;
+      states[0].value[bucket->variable] = best, states[0].bound = min_cost;
+      continue;
     }
-    return states;
-  }
-  for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
     std::vector<Partial> next;
-    for (Partial& state : states) {
-      double base = state.bound;
-      for (const Table& m : bucket->messages) base -= at(p, m.variables, m.cost, state.value);
-      for (int k = 0; k < p.domain[bucket->variable]; ++k) {
-        state.value[bucket->variable] = k;
-        double sum = base;
-        for (const Table& t : bucket->tables) sum += at(p, t.variables, t.cost, state.value);
-        if (sum < infinite) next.push_back({state.value, sum});
-      }
-    }
+    for (Partial& state : states) extend(state, *bucket, [&](int, double sum) { next.push_back({state.value, sum}); });
     std::ranges::stable_sort(next, {}, &Partial::bound);
     if (static_cast<int>(next.size()) > beam) next.resize(beam);
     states = std::move(next);
