@@ -29,13 +29,10 @@ class CostCache {
   using Before = std::function<std::optional<double>(const std::string& structure)>;
   explicit CostCache(Before before = {}) : before_(std::move(before)) {}
 
-  /// Returns the expected time, in microseconds, of a planned graph. `structure` is a string that describes the graph
-  /// without names (reference/structure.hpp). Looks in this cache, and then asks the function Before, which knows the
-  /// times of earlier runs. Returns nullopt if the time is not known.
+  /// Returns the time of a structure from this cache or, if it has none, from Before; nullopt if it is not known.
   std::optional<double> find(const std::string& structure) const;
   void add(const std::string& structure, double us);
-  /// Returns the times added to this cache, by structure (a string that describes a graph without names). Must not be
-  /// called while another thread may add one.
+  /// Returns the times added to this cache, by structure. Must not be called while another thread may add one.
   const std::map<std::string, double>& added() const { return added_; }
   /// Records the verifier's message about a plan that is not used. In debug builds throws Rejected, because
   /// no plan should be rejected.

@@ -15,9 +15,8 @@
 namespace zellige::fuse {
 
 /// Throws Error if, for a row of minus infinities, a fused kernel of these steps (operators) might return a number
-/// although the operators, computed one by one, return NaN. The cause is a running maximum, with which
-/// exp(x - maximum) is 0 instead of NaN. deferred[v] is value v as a block has it inside the loop. `again`: the rows
-/// are split over blocks, and a later kernel computes the values before a sum again, from the exact maximum.
+/// although the operators return NaN. deferred[v] is value v as a block has it inside the loop. `again`: the rows are
+/// split over blocks, and a later kernel computes the values before a sum again, from the exact maximum.
 void require_nan_rows(const Steps&, const std::vector<Deferred>& deferred, bool again);
 
 }  // namespace zellige::fuse

@@ -3,10 +3,6 @@
 //
 //   const auto [maxima, inside] = needed_of_part(steps, deferred, sums);
 //   // maxima: values that are maxima and stored by the blocks; inside: all values that the blocks compute
-//
-// `deferred` and `sums` describe the loop before it is split. deferred[v] is value v as the block has it
-// inside the loop: a tile, and terms that are applied after the loop (deferred.hpp). sums[v], for a sum v
-// over the loop, are the factors that are applied to the sum after the loop.
 #pragma once
 #include <map>
 #include <set>
@@ -26,8 +22,8 @@ struct NeededOfPart {
 /// Returns what the blocks compute if the loop is split over them: the reductions over the loop from which a second
 /// kernel, which combines the blocks' partial results, can compute the outputs, and the values from which these
 /// reductions are computed. Steps between these reductions and the outputs, such as a softmax's quotient, are left to
-/// the second kernel. `deferred` has, by value, what is applied after the loop; `sums` has, by sum over the loop, the
-/// factors that are applied to it after the loop, and other values that the second kernel needs for the sum.
+/// the second kernel. `deferred` has, by value, what a block has of it inside the unsplit loop; `sums` has, by sum over
+/// the loop, the factors that are applied to it after the loop, and other values that the second kernel needs for it.
 NeededOfPart needed_of_part(const Steps&, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums);
 

@@ -42,14 +42,11 @@ class Kinds {
   /// Returns the kind of each group: groups that are equal up to names have one kind. The operators of a group must be
   /// ascending. The kernels of new kinds are found in parallel.
   std::vector<std::shared_ptr<Kind>> of(const std::vector<std::vector<int>>& groups);
-  /// Returns the number of kinds (classes of groups that are equal up to names).
   std::size_t count() const { return kinds_.size(); }
-  /// Plans the kernels of a kind (a class of groups that are equal up to names). Sets the kind's `best` to the index of
-  /// the cheapest kernel and `us` to its expected time in microseconds. If no kernel can be planned, sets `us` to
-  /// `never` (infinity) and `why` to the reason.
+  /// Plans the kernels of a kind. Sets its `best` to the index of the cheapest kernel and `us` to the expected time of
+  /// that. If no kernel can be planned, sets `us` to `never` (infinity) and `why` to the reason.
   void plan(Kind&) const;
-  /// Returns the cheapest kernel of a planned kind (a class of groups that are equal up to names), translated to the
-  /// operators `ops`, a group of that kind.
+  /// Returns the cheapest kernel of a planned kind, translated to the operators `ops`, a group of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
   /// Returns text for a note about fusing the operators `ops`: the estimated time of one kernel that computes them or,
   /// if there is no such kernel, the reason. If `plan_it` is true, also plans the kernels, and returns the reason if
@@ -57,7 +54,7 @@ class Kinds {
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:
-  /// Sets the kernels of a new kind (a class of groups that are equal up to names), and the kind's estimated time.
+  /// Sets the kernels of a new kind, and its estimated time.
   void find_kernels(Kind&) const;
   /// Returns what a kernel's expected time `us` counts as where kernels with more and with fewer launches are compared:
   /// a launch more must save more than the cost model's error.
