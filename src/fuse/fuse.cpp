@@ -128,9 +128,8 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
     o.notes.push_back(std::move(text));
   }
   o.limits = choice.limits;
-  for (const std::vector<std::string>& list : {choice.notes, choice.limits})
+  for (const std::vector<std::string>& list : {choice.notes, choice.limits, notes})
     o.notes.insert(o.notes.end(), list.begin(), list.end());
-  o.notes.insert(o.notes.end(), notes.begin(), notes.end());
   o.rejected = known.take_rejected();
   return o;
 }
