@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
+#include <numeric>
 
 #include "graph/compose.hpp"
 #include "graph/dtype.hpp"
@@ -172,7 +172,9 @@ void check_mask(const Where& where, const Attributes& a, const std::vector<Shape
 /// Returns the shape of x after the permutation in the attributes. Throws Error unless the permutation lists
 /// each dimension once.
 Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
-  if (!std::ranges::is_permutation(a.sizes, std::views::iota(0, static_cast<int>(x.size()))))
+  Shape dims(x.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  if (!std::ranges::is_permutation(a.sizes, dims))
     fail_at(where, "expected dims to name each of the {} dimensions of {} once, found {}", x.size(), to_string(x),
             to_string(a.sizes));
   Shape y;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <fstream>
 #include <optional>
-#include <ranges>
 #include <sstream>
 
 #include "graph/nearest.hpp"
@@ -138,7 +137,7 @@ class Writer {
  public:
   Writer(const Ours& ours, const std::vector<fs::path>& folders)
       : ours_(ours), folders_(folders), folder_(folder_of(folders, "cute/config.hpp")), cutlass_(folder_) {
-    std::ranges::copy(std::views::keys(ours.names.names), std::back_inserter(names_));
+    for (const auto& [name, of] : ours.names.names) names_.push_back(name);
   }
 
   Report write(const Source& s) {
