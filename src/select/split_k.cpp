@@ -20,6 +20,15 @@ bool by_elements(const TileProgram& p, int product) {
   return true;
 }
 
+/// Returns whether each thread has, in order, as many accumulators in the columns of one rank as in those of another. A
+/// thread with several tiles along M or several batches has all columns of the first before those of the second.
+bool in_order_of_columns(const Context& sums) {
+  if (!sums.row || sums.rank() < 2) return false;
+  const WarpLayout w = warps(sums);
+  const std::int64_t rows = sums.domain[sums.rank() - 2], all = graph::size(sums.domain) / sums.domain.back();
+  return rows == all && rows <= static_cast<std::int64_t>(w.m / warps_of(*sums.row)) * sums.row->m && w.n == 1;
+}
+
 /// Returns the buffer into which the other block of the cluster writes its partial results for this block's
 /// columns, with 4 floats per access and thread. `sums` is the layout of the matmul's accumulators.
 SmemTensor partial_sums(const Node& product, const Context& sums) {
@@ -51,7 +60,7 @@ bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
   if (product < 0) return false;
   const Task sum = tasks[product];
   const Context& sums = plan.layout_of(sum);
-  if (sums.values() % (4 * ranks) != 0) return false;
+  if (sums.values() % (4 * ranks) != 0 || !in_order_of_columns(sums)) return false;
   if (!by_elements(p, sum.node)) return false;
   for (Task& t : tasks) {
     if (t.kind != WorkKind::to_global) continue;

@@ -86,6 +86,17 @@ void RegisterProof::in_pairs(const Work& writer, const Work& reader, int x) {
   });
 }
 
+void RegisterProof::in_columns(const Work& t, int ranks) const {
+  const EvaluatedLayout layout(context(t));
+  const std::int64_t columns = context(t).domain.back() / ranks;
+  for_each(layout, [&](int thread, int value, const Shape& at) {
+    const int rank = value / (layout.values() / ranks);
+    if (at.empty() || at.back() / columns == rank) return;
+    reject("{}: value {} of thread {} is {} of %{}, which rank {} stores; {} adds it up on rank {}", p_.name, value,
+           thread, to_string(at), t.node, at.back() / columns, describe(t), rank);
+  });
+}
+
 void RegisterProof::has(const EvaluatedLayout& left, const Work& writer, const Work& reader, int x, int thread,
                         int value, const Shape& wanted, int repeat) const {
   const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();

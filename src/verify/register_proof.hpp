@@ -32,6 +32,10 @@ class RegisterProof {
   /// `reader` reads both from registers.
   void in_pairs(const Work& writer, const Work& reader, int x);
 
+  /// Proves that work t, which adds the partial results of `ranks` blocks to its accumulators, adds the part of each rank
+  /// to the columns that this rank stores: of each thread's values the first part lies in the first columns, and so on.
+  void in_columns(const Work& t, int ranks) const;
+
   /// Proves that work t may read buffer b after work w without a barrier: each thread reads only elements
   /// that the same thread wrote. `own` says whether each thread reads b at exactly the coordinates of its
   /// elements in t's thread-value layout. If it is false, throws Rejected.

@@ -193,6 +193,7 @@ class Registers {
       case WorkKind::from_cluster:
         state(t, accumulators_, t.node);
         buffer(t, step.reads.front().tensor, true);
+        proof_.in_columns(t, plan_.ranks);
         whole_ = true;
         return;
     }

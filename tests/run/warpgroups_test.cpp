@@ -171,6 +171,18 @@ TEST(Warpgroups, KIsNotSplitWhereRanksCannotStoreAPartEach) {
   EXPECT_EQ(plan::make_plan(tiled(c), target::find("sm_90a")).kernels[0].parts_of_loop(), 1);
 }
 
+// A warpgroup with two tiles along M has all columns of the first tile before those of the second.
+TEST(Warpgroups, KIsNotSplitWhereAPartOfTheAccumulatorsIsNoColumns) {
+  graph::Builder b("product");
+  b.output(matmul(b.input("A", {128, 4096}), b.input("B", {4096, 256})), "C");
+  const graph::KernelGraph g = b.build();
+  for (const auto& [threads, parts] : {std::pair{256, 2}, {128, 1}}) {
+    plan::PlanOptions options;
+    options.tiling = {{.op = 0, .product = retile::ProductTile{128, 128, 64, threads}}};
+    EXPECT_EQ(plan::make_plan(g, target::find("sm_90a"), options).kernels[0].parts_of_loop(), parts) << threads;
+  }
+}
+
 /// Y = (X G) * (Z U), where Z may be X and U may be G; tiles of 128 rows and `columns` columns.
 graph::KernelGraph two_products(bool same_left, bool same_right, std::int64_t columns = 128) {
   graph::Builder b("two_products");

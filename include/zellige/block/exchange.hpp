@@ -30,6 +30,7 @@ struct Exchange {
   static constexpr int bytes = (Ranks - 1) * part * int(sizeof(float));
   static_assert(F::pairs % (2 * Ranks) == 0 && F::warps_b * F::warps_n * F::warps_k == 1,
                 "Exchange: a part is a whole number of four columns of each thread, and warps lie along M");
+  static_assert(F::my_b * F::my_m == 1, "Exchange: a part is some columns; a warp with several tiles along M has rows");
   smem<float> parts;
   smem<uint64_t> arrived;
 
