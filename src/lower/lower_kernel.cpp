@@ -137,11 +137,18 @@ class KernelLowering {
       s.cuts[d] = {.axis = -1, .loop = p.loop > 1, .tile = tk, .extent = k, .overhang = k % tk != 0};
       return s;
     };
-    const View c = View::over_grid(out, tile, steps);
+    // With A and B swapped a single original row is padded, too; over_grid() takes an extent of 1 for a broadcast one.
+    const auto over_grid = [&](const Shape& extent) {
+      View v = View::over_grid(extent, tile, steps);
+      if (Cut& columns = v.cuts[rank - 1]; t.swap_ab && columns.extent == 1)
+        columns.tile = tn, columns.overhang = tn > columns.extent;
+      return v;
+    };
+    const View c = over_grid(out);
     Shape ea = a, eb = b;  // batches of 1 are broadcast
     ea[rank - 1] = n, eb[rank - 2] = m;
     const int x = load(p, left, looped(rank - 1, View::over_grid(ea, tile, steps)));
-    const int y = load(p, right, looped(rank - 2, View::over_grid(eb, tile, steps)));
+    const int y = load(p, right, looped(rank - 2, over_grid(eb)));
     Node product;
     product.kind = NodeKind::matmul;
     product.in = lower_operands(program_, p, x, y, dtype, dtype, target_);

@@ -27,10 +27,19 @@ graph::Dim3 extents(const Json& entry, const char* key, std::string_view source)
   return {positive(j[0], source, key), positive(j[1], source, key), positive(j[2], source, key)};
 }
 
+/// Throws Error if an entry of the tiling's JSON list has other keys than the known ones. Without this a misspelt flag
+/// would be left out silently.
+void only_keys(const Json& entry, const std::vector<std::string_view>& known, std::string_view source) {
+  for (const auto& [key, value] : entry.items())
+    if (std::ranges::count(known, key) == 0)
+      fail("{}: expected one of the keys {} of a tiling, found `{}`", source, fmt::join(known, ", "), key);
+}
+
 /// Returns the tile of a standalone matmul from its entry in the tiling's JSON list. Throws Error if a field
 /// is missing or invalid; the message calls the JSON text `source`.
 ProductTile product_tile(const Json& entry, std::string_view source) {
   const graph::Dim3 tile = extents(entry, "tile", source);
+  only_keys(entry, {"operator", "tile", "threads", "turned"}, source);
   if (!entry.contains("threads")) fail("{}: expected the `threads` of a product's tile, found none", source);
   if (entry.contains("turned") && !entry["turned"].is_boolean())
     fail("{}: turned: expected true or false, found {}", source, entry["turned"].dump());
@@ -77,6 +86,7 @@ Tiling parse_tiling(std::string_view text, std::string_view source) {
       all.push_back({.op = entry["operator"].get<int>(), .product = product_tile(entry, source)});
       continue;
     }
+    only_keys(entry, {"operator", "grid", "block", "loop"}, source);
     if (!entry.contains("loop")) fail("{}: expected the `loop` of a tiling, found none", source);
     all.push_back({entry["operator"].get<int>(),
                    extents(entry, "grid", source),

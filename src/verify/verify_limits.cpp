@@ -273,6 +273,9 @@ void check_instructions(const Kernel& s, const target::Target& t) {
           if (tma && (tensor.offset % tma_alignment != 0 || (tensor.stages > 1 && stage % tma_alignment != 0)))
             wrong("is a TMA copy of tensor {} at byte {} with stages of {} bytes; TMA takes multiples of {}",
                   tensor.name, tensor.offset, stage, tma_alignment);
+          if (is_tma_load(s, step) && stage != tensor.stage_bytes())
+            wrong("fills {} of the {} bytes of {} that a stage announces; its mbarrier would wait for the rest",
+                  tensor.stage_bytes(), stage, tensor.name);
         }
     });
   }

@@ -212,6 +212,8 @@ TEST(Tilings, GoThroughJson) {
             "t.json: grid: expected an integer of at least 1, found 0");
   EXPECT_EQ(why("[{\"grid\": [1, 2, 0]}]"),
             "t.json: expected the `operator` that a tiling is of, found {\"grid\":[1,2,0]}");
+  EXPECT_EQ(why("[{\"operator\": 0, \"tile\": [64, 16, 64], \"threads\": 128, \"swap_ab\": true}]"),
+            "t.json: expected one of the keys operator, tile, threads, turned of a tiling, found `swap_ab`");
 }
 
 }  // namespace
