@@ -6,7 +6,7 @@
 
 #include "candidate/alone.hpp"
 #include "candidate/steps.hpp"
-#include "cost/estimate.hpp"
+#include "plan/estimate.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/canonical_order.hpp"
 #include "target/instructions.hpp"

@@ -13,7 +13,7 @@
 #include "candidate/merge.hpp"
 #include "candidate/rules.hpp"
 #include "candidate/tiles.hpp"
-#include "cost/estimate.hpp"
+#include "plan/estimate.hpp"
 #include "graph/infer.hpp"
 #include "graph/refused.hpp"
 #include "rewrite/rules.hpp"

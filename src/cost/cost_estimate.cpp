@@ -9,7 +9,7 @@
 #include "kernel/carry.hpp"
 #include "kernel/launches.hpp"
 #include "kernel/leaves.hpp"
-#include "plan/registers.hpp"
+#include "kernel/residency.hpp"
 #include "predict/ideal_counts.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
@@ -24,12 +24,12 @@ using emulate::Counter;
 /// Computes the expected time of one launch: count() per program of the launch, join() them, then add_to().
 class Pricing {
  public:
-  Pricing(const Kernel& kernel, const Plan& plan, const target::Target& target, bool first_kernel)
+  Pricing(const Kernel& kernel, const Program& program, Detail detail, const target::Target& target, bool first_kernel)
       : plan_(kernel),
-        sketched_(plan.sketched),
+        sketched_(detail == Detail::sketched),
         sections_(plan_.program),
         needed_(plan_.program.needed()),
-        program_(plan.program),
+        program_(program),
         target_(target) {
     k.first_kernel = first_kernel;
     k.name = plan_.program.name;
@@ -310,23 +310,24 @@ class Pricing {
 
 }  // namespace
 
-CostEstimate estimate_cost(const Plan& plan, const target::Target& target) {
+CostEstimate estimate_cost(const Program& program, const std::vector<Kernel>& kernels, Detail detail,
+                           const target::Target& target) {
   CostEstimate all;
   std::set<int> made;  // tensors that an earlier kernel has read or written, and that are in the L2
-  for (const Launch& l : launches(plan.kernels)) {
+  for (const Launch& l : launches(kernels)) {
     std::optional<Pricing> pricing;
     for (std::size_t i = l.first; i < l.last; ++i) {
-      const Kernel& kernel = plan.kernels[i];
-      Pricing one(kernel, plan, target, all.kernels.empty());
+      const Kernel& kernel = kernels[i];
+      Pricing one(kernel, program, detail, target, all.kernels.empty());
       one.count(made);
       pricing ? pricing->join(one) : void(pricing.emplace(std::move(one)));
     }
     pricing->add_to(all);
     for (std::size_t i = l.first; i < l.last; ++i)
-      for (const Node& n : plan.kernels[i].program.nodes) {
-        const int memory = n.tensor < 0 ? -1 : plan.program.memory_of(n.tensor);
+      for (const Node& n : kernels[i].program.nodes) {
+        const int memory = n.tensor < 0 ? -1 : program.memory_of(n.tensor);
         // A store to an input updates a part of a cache in place; the rest is not in the L2.
-        const bool part = std::ranges::count(plan.program.inputs, memory) > 0;
+        const bool part = std::ranges::count(program.inputs, memory) > 0;
         if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
       }
   }

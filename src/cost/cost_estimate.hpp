@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "cost/kernel_cost.hpp"
-#include "plan/plan.hpp"
+#include "kernel/kernel.hpp"
 
 namespace zellige::plan {
 
@@ -33,8 +33,11 @@ struct CostEstimate {
   double warm_us = 0;
 };
 
-/// Returns the expected time of a planned program.
-CostEstimate estimate_cost(const Plan&, const target::Target&);
+/// Whether kernels are planned in full, or sketched: then their buffers have no swizzles (plan::sketch).
+enum class Detail : std::uint8_t { planned, sketched };
+
+/// Returns the expected time of a program's kernels, in launch order.
+CostEstimate estimate_cost(const Program&, const std::vector<Kernel>&, Detail, const target::Target&);
 
 /// Returns the estimate as a string: one line per kernel, with its expected time and the time of each resource.
 std::string print(const CostEstimate&);

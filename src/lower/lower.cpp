@@ -21,8 +21,8 @@ namespace {
 /// Lowers one graph, operator by operator in launch order; see lower().
 class Lowering {
  public:
-  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared)
-      : graph_(graph), target_(target), declared_(declared), only_reader_(graph.tensors.size(), none) {
+  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared, const TileOf& tile_of)
+      : graph_(graph), target_(target), declared_(declared), tile_of_(tile_of), only_reader_(graph.tensors.size(), none) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (int t : graph.ops[i].inputs) {
         int& reader = only_reader_[t];
@@ -118,7 +118,7 @@ class Lowering {
     if (made_often || graph::writes_in_place(graph_)) return false;
     std::optional<retile::ProductTile> no_product;
     TileProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
-                                : lower_kernel(program_, op, next_name(), target_, no_product).at(0);
+                                : lower_kernel(program_, op, next_name(), target_, no_product, tile_of_).at(0);
     if (!is_elementwise(program_, kernel, x)) return false;
     producers_.emplace(x, std::move(kernel));
     return true;
@@ -136,7 +136,7 @@ class Lowering {
     const std::string name = next_name();
     if (see_repeated(program_, graph_, op)) return;
     std::vector<TileProgram> kernels = graph::is_view(op.kind) ? lower_view(program_, op, name, target_)
-                                                               : lower_kernel(program_, op, name, target_, product);
+                                                               : lower_kernel(program_, op, name, target_, product, tile_of_);
     if (op.kind == OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())
@@ -148,6 +148,7 @@ class Lowering {
   const graph::KernelGraph& graph_;
   const target::Target& target_;
   const retile::Tiling& declared_;
+  const TileOf& tile_of_;
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the only operator that reads it, else `none` or `several`
   Program program_;
@@ -157,8 +158,9 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared) {
-  return Lowering(graph, target, declared).run();
+Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared,
+              const TileOf& tile_of) {
+  return Lowering(graph, target, declared, tile_of).run();
 }
 
 }  // namespace zellige::plan

@@ -23,8 +23,8 @@ using graph::KernelOp;
 class KernelLowering {
  public:
   KernelLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target,
-                 std::optional<retile::ProductTile>& product)
-      : program_(program), op_(op), name_(name), target_(target), product_(product) {}
+                 std::optional<retile::ProductTile>& product, const TileOf& tile_of)
+      : program_(program), op_(op), name_(name), target_(target), product_(product), tile_of_(tile_of) {}
 
   TileProgram copy(int from, int to) const { return box(from, to, to, 0, shape(to), 0); }
 
@@ -112,9 +112,18 @@ class KernelLowering {
       const Strides& strides = program_.tensors[tensor].strides;
       return !strides.empty() && innermost(shape(tensor), strides) == dim;
     };
-    const ProductSize size{batch, out[rank - 2], out[rank - 1],       length,
-                           dtype, lines,         op_.attributes.tf32, along(left, rank - 1) && along(right, rank - 2)};
-    if (!product_) product_ = product_tiles(size, target_).front();
+    const ProductSize size{.batch = batch,
+                           .m = out[rank - 2],
+                           .n = out[rank - 1],
+                           .k = length,
+                           .dtype = dtype,
+                           .lines = lines,
+                           .tf32 = op_.attributes.tf32,
+                           .a_along_k = along(left, rank - 1),
+                           .b_along_k = along(right, rank - 2),
+                           .a_batched = graph::size(shape(left)) == batch * out[rank - 2] * length,
+                           .b_batched = graph::size(shape(right)) == batch * length * out[rank - 1]};
+    if (!product_) product_ = tile_of_ ? tile_of_(size) : product_tiles(size, target_).front();
     const retile::ProductTile t = *product_;
     const Shape given = out;  // the result's shape before A and B are swapped
     if (t.swap_ab) {
@@ -373,6 +382,7 @@ class KernelLowering {
   std::string name_;
   const target::Target& target_;
   std::optional<retile::ProductTile>& product_;  // the tile of a matmul; empty: not chosen yet
+  const TileOf& tile_of_;
 };
 
 }  // namespace
@@ -380,12 +390,14 @@ class KernelLowering {
 TileProgram lower_copy(Program& program, int from, int to, const std::string& name, const target::Target& target) {
   const KernelOp none;
   std::optional<retile::ProductTile> no_product;
-  return KernelLowering(program, none, name, target, no_product).copy(from, to);
+  const TileOf no_choice;
+  return KernelLowering(program, none, name, target, no_product, no_choice).copy(from, to);
 }
 
 std::vector<TileProgram> lower_kernel(Program& program, const KernelOp& op, const std::string& name,
-                                      const target::Target& target, std::optional<retile::ProductTile>& product) {
-  return KernelLowering(program, op, name, target, product).run();
+                                      const target::Target& target, std::optional<retile::ProductTile>& product,
+                                      const TileOf& tile_of) {
+  return KernelLowering(program, op, name, target, product, tile_of).run();
 }
 
 }  // namespace zellige::plan

@@ -1,8 +1,8 @@
-// Proposes tiles for a standalone matmul, ordered by estimated time: the output tile of a block, the K per
-// iteration, the number of threads, and whether A and B are swapped.
+// The legal tiles of a standalone matmul: the output tile of a block, the K per iteration, the number of threads, and
+// whether A and B are swapped. They follow from the instructions of the target. plan/product_tile.hpp orders them by time.
 //
 //   const ProductSize size{.m = 16, .n = 8192, .k = 8192, .dtype = DType::f16};
-//   product_tiles(size, target).front()   // m x n x k = 64 x 16 x 64, A and B swapped
+//   product_tiles(size, target).size()   // 67 on sm_90a, m x n x k = 64 x 16 x 64 with A and B swapped among them
 #pragma once
 #include <vector>
 
@@ -12,13 +12,15 @@
 
 namespace zellige::plan {
 
-/// The problem size of a batched matmul.
+/// The problem size of a batched matmul, and what else of it decides how fast a tile is.
 struct ProductSize {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   graph::DType dtype{};
-  bool lines = true;     // the rows of both operands are aligned for TMA
-  bool tf32 = false;     // the operands are rounded to tf32
-  bool along_k = false;  // both operands are contiguous along K
+  bool lines = true;                      // the rows of both operands are aligned for TMA
+  bool tf32 = false;                      // the operands are rounded to tf32
+  bool a_along_k = true, b_along_k = true;  // the operand is contiguous along K
+  bool a_batched = true, b_batched = true;  // the operand has a matrix for each of the batch
+  auto operator<=>(const ProductSize&) const = default;
 };
 
 /// Returns the size of operator `op`, a matmul of a graph whose shapes have been inferred.
@@ -40,7 +42,8 @@ inline bool pairs_pay(std::int64_t m, std::int64_t n, std::int64_t iterations) {
 /// Returns an empty list for m <= 64; product_tiles() has other candidates there.
 std::vector<std::int64_t> odd_rows(std::int64_t m);
 
-/// Returns the tiles for which the target has instructions, the one with the least estimated time first.
+/// Returns the tiles for which the target has instructions, smaller ones first; at least one. Tiles that extend beyond
+/// the matrix alike are one.
 std::vector<retile::ProductTile> product_tiles(const ProductSize&, const target::Target&);
 
 }  // namespace zellige::plan

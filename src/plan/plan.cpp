@@ -1,9 +1,9 @@
 #include "plan/plan.hpp"
 
 #include "kernel/launches.hpp"
-#include "lower/lower.hpp"
 #include "lower/sizes.hpp"
 #include "plan/dependence.hpp"
+#include "plan/product_tile.hpp"
 #include "plan/prove.hpp"
 #include "plan/registers.hpp"
 #include "select/layouts.hpp"
@@ -28,11 +28,11 @@ std::vector<Selection> selections(Program& program, const target::Target& target
 
 }  // namespace
 
-Plan sketch(const graph::KernelGraph& graph, const target::Target& target) {
+Plan sketch(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& products) {
   Plan plan;
   plan.sketched = true;
   plan.target = std::string(target.name);
-  plan.program = lower(graph, target);
+  plan.program = lowered(graph, target, products);
   for (Selection& each : selections(plan.program, target))
     plan.kernels.push_back(choose(std::move(each), plan.program, target, ways_of_blocks, Swizzles::none));
   return plan;
@@ -41,7 +41,7 @@ Plan sketch(const graph::KernelGraph& graph, const target::Target& target) {
 Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
   Plan plan;
   plan.target = std::string(target.name);
-  plan.program = lower(graph, target, options.tiling);
+  plan.program = lowered(graph, target, options.tiling);
   for (const Size& size : options.sizes) give_size(plan.program, size);
   verify_memory(plan.program);
   for (Selection& each : selections(plan.program, target)) {

@@ -43,8 +43,9 @@ struct PlanOptions {
 };
 
 /// Returns a plan of all kernels for its expected time alone: decided as make_plan() does, but without swizzles, proofs and
-/// places in device memory. Takes a fifth of the time. Throws Error if the graph needs what the target lacks.
-Plan sketch(const graph::KernelGraph&, const target::Target&);
+/// places in device memory. Takes a fifth of the time. `products` are the tiles of some standalone matmuls. Throws Error if
+/// the graph needs what the target lacks.
+Plan sketch(const graph::KernelGraph&, const target::Target&, const retile::Tiling& products = {});
 
 /// Returns a plan of all kernels, proved by the verifier. Throws Error if the graph needs what the target
 /// lacks, and Rejected if the verifier rejects the plan, which is a fault of Zellige.

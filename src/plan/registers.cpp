@@ -4,6 +4,7 @@
 
 #include "graph/reductions.hpp"
 #include "kernel/operand_loads.hpp"
+#include "kernel/residency.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -25,13 +26,6 @@ std::int64_t held_registers(const Kernel& plan, const Tasks& all) {
 }
 
 }  // namespace
-
-bool holds_rows(const Kernel& plan) {
-  return find_work(plan, [&](const Work& t) {
-    const bool complete = t.kind == WorkKind::finish && t.buffer < 0;
-    return (complete || t.kind == WorkKind::to_registers) && !plan.layout_of(t).row;
-  });
-}
 
 std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const target::Target& target) {
   // Registers for everything except accumulators and operands. With 8 x 8 accumulators per thread a limit of 128
@@ -58,14 +52,6 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
                       ? others_of_rows
                       : others);
   return std::clamp<std::int64_t>(registers, 32, target.registers_per_thread);
-}
-
-int blocks_together(const Kernel& plan, const target::Target& target, std::int64_t threads) {
-  const std::int64_t registers = target.registers_per_multiprocessor / (plan.registers * threads),
-                     resident = target.threads_per_multiprocessor / threads,
-                     shared = target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block);
-  return static_cast<int>(
-      std::clamp<std::int64_t>(std::min({registers, resident, shared}), 1, target.blocks_per_multiprocessor));
 }
 
 void bound_registers(Kernel& plan, const target::Target& target) {

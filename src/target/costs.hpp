@@ -26,7 +26,7 @@ struct Costs {
   double rest_warp_specialized = 0.05;      // as `rest`, where copies have warps of their own
   double tile = 900;                        // cycles without wgmma between two tiles of a persistent block
   double power = 0.1;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops
-  // With fewer ring stages than this, wgmma loops take `stalled` times as long (Tiles::stalled: of tiles without a plan).
+  // With fewer ring stages than this, wgmma loops take `stalled` times as long.
   double few_stages = 5, stalled = 1.06;
 
   // Of the same formulas, each fitted alone on the H200.
@@ -51,32 +51,6 @@ struct Costs {
   /// Returns the fraction of sustained_fma that FMA matmuls reach with `warps` warps on a multiprocessor: few warps do
   /// not hide the latency of barriers and loads.
   double fma_share(double warps) const { return std::min(1.0, fma_of_four_warps + fma_of_four_more * (warps / 4 - 1)); }
-
-  /// Of the tiles of standalone matmuls (lower/product_tiles.cpp). Cycles are of a multiprocessor.
-  struct Tiles {
-    // On wgmma: about 500 measurements by bench/emitted.py. The tiles ranked first were 1% slower than the fastest on
-    // average. Costs::sustained, bulk_cycle and stalled differ, because they are of plans, and were fitted on other times.
-    double boost = 1.07;     // relative clock of a multiprocessor if not all of them work
-    double sustained = 0.8;  // share of the tensor cores' peak rate with all of them working: the power limit
-    double l2_cycle = 59, streamed_cycle = 45;  // bytes per cycle from the L2, and of weights from DRAM
-    double products_cycle = 2048;
-    double stalled = 1.3;
-    double end = 0.55;            // us of the last stores of a 128 x 128 tile,
-    double no_tensor_map = 1.2;   // and more us without TMA stores
-    double lone_warpgroup = 0.8;  // us: a single warpgroup both multiplies and stores
-    double starting = 1.5;        // us until the ring is full, beyond those of blocks that use cp.async
-    double exchange = 5;          // us for the exchange between the two ranks of split-K
-    double hidden = 0.5;          // fraction of the shorter of memory time and compute time that adds to the longer
-    // On mma.sync: products and bytes from the L2 per cycle, cycles of a wave beside its loop, blocks together.
-    double warp_products = 512, warp_bytes = 32, warp_once = 1500, warp_blocks = 2;
-    // On FMA units: lanes, cycles of a wave beside its loop, threads together, stages, and the share of multiprocessors
-    // that must have a block.
-    double fma_lanes = 128, fma_once = 2500, fma_threads = 512, fma_stages = 3, fma_filled = 0.5;
-    // Few rows, which stream the weights: shares of the DRAM time of the narrow tile on wgmma and of the wide one on
-    // mma.sync, with few or many blocks; shares of multiprocessors that must have a block.
-    double stream_warpgroup = 0.95, stream_wide = 0.99, stream_wide_many = 1.01;
-    double stream_filled = 0.9, stream_filled_warpgroup = 0.73;
-  } tiles{};
 
   /// Of a matmul within a kernel (select/select.cpp), in cycles, set by hand. They order the instructions and warp layouts
   /// of one kernel, and are no part of its time.
@@ -116,6 +90,7 @@ struct Costs {
     double idle_blocks = 0.5, idle_blocks_elementwise = 2;
     double tie = 0.05;  // smaller relative differences mean nothing (docs/reference/costs.md)
     double each = 0.4;  // us that a launch more must save: an H100 ran rows of 1 in one launch faster than in two
+    double filled = 0.73;  // share of multiprocessors that must have a block for A and B to be swapped
     double alone_gain = 0.85;  // share of an operator's time below which a custom operator replaces it
   } search{};
 };

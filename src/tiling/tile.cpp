@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "cost/estimate.hpp"
+#include "plan/estimate.hpp"
 #include "graph/refused.hpp"
 #include "lower/lower.hpp"
-#include "lower/product_tiles.hpp"
+#include "plan/product_tile.hpp"
 #include "retile/retile.hpp"
 
 namespace zellige::plan {
@@ -175,7 +175,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     drop(plan, found.rejected);
   }
   const std::size_t ops = retile::tiling_of(graph).size();
-  const Tiling own_products = own ? lower(graph, target, options.tiling).products : all.front().plan.program.products;
+  const Tiling own_products = own ? lowered(graph, target, options.tiling).products : all.front().plan.program.products;
   const Tiling products = whose == Tilings::of_products_too ? own_products : Tiling{};
   const auto few =
       static_cast<std::size_t>(std::max<int>(maximum / std::max(1, static_cast<int>(ops + products.size())), 1));
@@ -200,7 +200,7 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
     const graph::KernelGraph from = graph_so_far();
     const Tiling taken = all.empty() ? products : cheapest()->plan.program.products;
     std::size_t tried = 0;
-    for (const retile::ProductTile& t : product_tiles(product_size(graph, product.op), target)) {
+    for (const retile::ProductTile& t : ranked_tiles(product_size(graph, product.op), target)) {
       if (t == *product.product || tried == few) continue;
       ++tried;
       Tiling tiles = taken;

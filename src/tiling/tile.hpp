@@ -10,7 +10,7 @@
 // few cheapest ones are planned. The cheapest plan is taken if it is clearly cheaper than that of the graph's
 // own tiling. Standalone matmuls get their tiles from product_tiles.hpp.
 #pragma once
-#include "cost/cost_estimate.hpp"
+#include "plan/estimate.hpp"
 #include "plan/plan.hpp"
 
 namespace zellige::plan {

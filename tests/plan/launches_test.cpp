@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cost/cost_estimate.hpp"
+#include "plan/estimate.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
 

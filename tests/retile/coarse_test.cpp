@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "../all_cases.hpp"
-#include "cost/estimate.hpp"
+#include "plan/estimate.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/mugraphs.hpp"
 #include "graph/refused.hpp"

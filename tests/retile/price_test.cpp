@@ -1,7 +1,7 @@
 // Cost estimates follow the bytes moved and the work done, and report them.
 #include <gtest/gtest.h>
 
-#include "cost/cost_estimate.hpp"
+#include "plan/estimate.hpp"
 #include "graph/builder.hpp"
 
 namespace zellige::plan {

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "../all_cases.hpp"
-#include "cost/cost_estimate.hpp"
+#include "plan/estimate.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"

@@ -4,8 +4,14 @@
 //   estimate(graph, target).us
 #pragma once
 #include "cost/cost_estimate.hpp"
+#include "plan/plan.hpp"
 
 namespace zellige::plan {
+
+/// Returns the expected time of a plan.
+inline CostEstimate estimate_cost(const Plan& plan, const target::Target& target) {
+  return estimate_cost(plan.program, plan.kernels, plan.sketched ? Detail::sketched : Detail::planned, target);
+}
 
 /// Returns the expected time of a graph, as estimate_cost() returns it of the graph's plan, but for bank conflicts, which
 /// swizzles leave few of. Throws Error if there is no such plan.

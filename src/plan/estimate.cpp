@@ -1,4 +1,4 @@
-#include "cost/estimate.hpp"
+#include "plan/estimate.hpp"
 
 #include <algorithm>
 #include <map>
