@@ -70,10 +70,6 @@ ZELLIGE_ANYWHERE T rounded(int x) {
     return static_cast<T>(x);
 }
 
-/// Returns x rounded to tf32 (10 mantissa bits; to nearest, ties away from zero), as an operand of a tf32
-/// matmul.
-ZELLIGE_ANYWHERE float to_tf32(float x) { return tfloat32_t(x); }
-
 /// Returns the value of x after a conversion to T, as a float or an int. If Saturate, x is first clamped to T's
 /// finite range (8-bit integers: -128 to 127).
 template <class T, bool Saturate = false>
