@@ -29,6 +29,13 @@ ZELLIGE_ANYWHERE float pow(float x, float y) { return ZELLIGE_LIBM(powf)(x, y); 
 ZELLIGE_ANYWHERE float fma(float x, float y, float z) { return ZELLIGE_LIBM(fmaf)(x, y, z); }
 #undef ZELLIGE_LIBM
 
+/// Returns log(1 + x), precise near 0: the logarithm of the rounded sum, corrected by what the sum has lost. Of large x,
+/// infinity included, it has lost nothing that counts.
+ZELLIGE_ANYWHERE float log1p(float x) {
+  const float u = 1.0f + x;
+  return u == 1.0f ? x : log(u) * (x == u ? 1.0f : x / (u - 1.0f));
+}
+
 /// Returns 1 / x within 1 ulp. This is one instruction on the device, where an exact division needs eight. The device
 /// flushes subnormal arguments and results to 0.
 ZELLIGE_ANYWHERE float reciprocal(float x) {
