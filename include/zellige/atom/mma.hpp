@@ -172,6 +172,11 @@ struct SM80_16x8x4_F32TF32TF32F32_TN : detail::RegisterByRegister<SM80_16x8x4_F3
 #endif
 };
 
+struct float_e4m3_t;  // float8.hpp
+struct float_e5m2_t;
+struct SM89_16x8x32_F32E4M3E4M3F32_TN;  // mma_traits/names.hpp
+struct SM89_16x8x32_F32E5M2E5M2F32_TN;
+
 /// Maps an operand type T, the K extent and the accumulators' register type D to the m16n8 instruction, as `type`.
 /// D is float, or uint32_t for packed f16 accumulators. Other combinations do not compile.
 template <class T, int K, class D>
@@ -208,6 +213,14 @@ template <>
 struct mma_row<tfloat32_t, 4, float> {
   using type = SM80_16x8x4_F32TF32TF32F32_TN;
 };
+template <>
+struct mma_row<float_e4m3_t, 32, float> {
+  using type = SM89_16x8x32_F32E4M3E4M3F32_TN;
+};
+template <>
+struct mma_row<float_e5m2_t, 32, float> {
+  using type = SM89_16x8x32_F32E5M2E5M2F32_TN;
+};
 
 #if defined(__CUDACC__) || defined(ZELLIGE_EMULATE)
 
@@ -221,13 +234,17 @@ struct MmaNumbers {
 };
 #endif
 
-/// Computes d += a b with the warp instruction Row, a struct of this file or of mma_traits/names.hpp. All 32 threads
+/// Computes d += a b with the warp instruction Row, a struct of this file or of mma_traits/names.hpp, or an
+/// Unpacked (mma_unpacked.hpp). All 32 threads
 /// of the warp must call it, each with its fragments.
 template <class Row>
 ZELLIGE_CALL void mma(typename Row::DRegisters& d, const typename Row::ARegisters& a,
                       const typename Row::BRegisters& b) {
 #if defined(ZELLIGE_EMULATE)
-  mma_met<Row, MmaNumbers<Row>::operand, MmaNumbers<Row>::sum>(d, a, b);
+  if constexpr (requires { Row::call(d, a, b); })  // it executes other instructions
+    Row::call(d, a, b);
+  else
+    mma_met<Row, MmaNumbers<Row>::operand, MmaNumbers<Row>::sum>(d, a, b);
 #else
   Row::call(d, a, b);
 #endif

@@ -14,28 +14,27 @@
 //          up to the next multiple of the instruction's K
 //   M, N   loads beyond a tile read its edge instead, and the accumulators computed from them are unused
 #pragma once
+#include <zellige/atom/mma_unpacked.hpp>
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
 
-struct SM89_16x8x32_F32E4M3E4M3F32_TN;  // mma_traits/names.hpp
-struct SM89_16x8x32_F32E5M2E5M2F32_TN;
-template <>
-struct mma_row<float_e4m3_t, 32, float> {
-  using type = SM89_16x8x32_F32E4M3E4M3F32_TN;
+/// The instruction that multiplies elements of T and accumulates in fragment F, as `type`. For 8-bit floats it is the
+/// instruction of F, which may unpack them (atom/mma_unpacked.hpp).
+template <class T, class F>
+struct step_row : mma_row<T, F::Row::k, float> {};
+template <class T, class F>
+requires(sizeof(T) == 1) struct step_row<T, F> {
+  using type = typename F::Product;
 };
-template <>
-struct mma_row<float_e5m2_t, 32, float> {
-  using type = SM89_16x8x32_F32E5M2E5M2F32_TN;
-};
-
-/// The instruction for a last step of at most K / 2, as `type`: that with half the K or, if there is none, that with K.
-template <class T, int K>
-struct last_mma_row : mma_row<T, K, float> {};
-template <class T, int K>
-requires requires { typename mma_row<T, K / 2, float>::type; }
-struct last_mma_row<T, K> : mma_row<T, K / 2, float> {};
+/// The instruction for a last step of at most half of F::Row::k, as `type`: that with half the K or, if there is none,
+/// step_row's.
+template <class T, class F>
+struct last_step_row : step_row<T, F> {};
+template <class T, class F>
+requires requires { typename mma_row<T, F::Row::k / 2, float>::type; }
+struct last_step_row<T, F> : mma_row<T, F::Row::k / 2, float> {};
 
 /// The rows of one ldmatrix matrix, each of 16 bytes and addressed by one lane.
 inline constexpr int matrix_rows = 8;
@@ -46,13 +45,18 @@ inline constexpr int register_values = 32 / bits_of(MmaRowOf<Op>::row.a);
 template <class Op, bool AlongK>
 inline constexpr bool by_ldmatrix = AlongK || register_values<Op> == 2;
 
-/// Rounds the elements in the first registers of r to the type that instruction Op multiplies, if the tile has another: floats
-/// to tf32.
-template <class Op, int Registers>
-ZELLIGE_CALL void round_fragment(uint32_t (&r)[4]) {
-  if constexpr (MmaRowOf<Op>::row.a == Number::tf32)
+/// Sets `to`, a fragment of instruction Op, to the elements of the tile in the registers at `from`. They are converted if the
+/// tile has another type than Op multiplies: floats are rounded to tf32, 8-bit floats unpacked.
+template <class Op, class Registers>
+ZELLIGE_CALL void to_fragment(Registers& to, const uint32_t* from) {
+  if constexpr (requires { Op::unpack(to, from); }) {
+    Op::unpack(to, from);
+  } else {
+    constexpr bool rounds = MmaRowOf<Op>::row.a == Number::tf32;
 #pragma unroll
-    for (int j = 0; j < Registers; ++j) r[j] = tfloat32_t(__builtin_bit_cast(float, r[j])).bits;
+    for (unsigned j = 0; j < sizeof(to) / sizeof(to[0]); ++j)
+      to[j] = rounds ? tfloat32_t(__builtin_bit_cast(float, from[j])).bits : from[j];
+  }
 }
 
 /// Loads to r, by ordinary loads, a fragment of instruction Op's operand `part`, of which a register holds one element.
@@ -68,16 +72,17 @@ ZELLIGE_CALL void load_elements(uint32_t (&r)[4], int lane, Place place) {
   }
 }
 
-/// Loads to r the fragment of A that instruction Op needs, which begins at element (m, k) of batch b. A has M rows;
+/// Loads the fragment of A that instruction Op needs, which begins at element (m, k) of batch b. A has M rows;
 /// loads beyond them read a row inside the tile instead.
 template <class Op, bool AlongK, int M, class A>
-ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int lane) {
+ZELLIGE_CALL void load_a(typename Op::ARegisters& fragment, const A& a, int b, int m, int k, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::a>;
   constexpr int matrices = Coordinates::values / register_values<Op>;
   const int in_matrix = lane % matrix_rows;
   const ElementAt corner = Coordinates::at(0, lane / matrix_rows % matrices * register_values<Op>);
   int row = m + corner.row;
   const int column = k + corner.column;
+  uint32_t r[4];
   auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
   if constexpr (!by_ldmatrix<Op, AlongK>) {
     load_elements<Op, MmaPart::a>(r, lane, [&](int down, int along) {
@@ -97,14 +102,13 @@ ZELLIGE_CALL void load_a(uint32_t (&r)[4], const A& a, int b, int m, int k, int 
     else
       ldmatrix_x2_trans(two, a(b, row, column + in_matrix));
   }
-  round_fragment<Op, matrices>(r);
+  to_fragment<Op>(fragment, r);
 }
 
-/// Loads to r the fragments of B that instruction Op needs for `Width` adjacent tiles, which begin at element (k, n) of
-/// batch b. Tile t gets r[2 t] and r[2 t + 1], or only r[2 t] if a fragment is one register. B has N columns; loads
-/// beyond them read a column inside the tile instead.
+/// Loads the fragments of B that instruction Op needs for `Width` adjacent tiles, which begin at element (k, n) of batch b.
+/// B has N columns; loads beyond them read a column inside the tile instead.
 template <class Op, bool AlongK, int N, int Width, class B>
-ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n, int lane) {
+ZELLIGE_CALL void load_b(typename Op::BRegisters (&fragments)[Width], const B& b_tile, int b, int k, int n, int lane) {
   using Coordinates = MmaCoordinates<Op, MmaPart::b>;
   constexpr int each = Coordinates::values / register_values<Op>, matrices = each * Width;  // per tile; in all
   // Matrices in the order of r: a tile's along K, then the next tile's.
@@ -112,6 +116,7 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
   const ElementAt corner = Coordinates::at(0, matrix % each * register_values<Op>);
   const int row = k + corner.column;
   int column = n + corner.row + matrix / each * MmaRowOf<Op>::n;
+  uint32_t r[4];
   auto& two = reinterpret_cast<uint32_t(&)[2]>(r);
   auto& one = reinterpret_cast<uint32_t(&)[1]>(r);
   if constexpr (!by_ldmatrix<Op, AlongK>) {
@@ -137,15 +142,15 @@ ZELLIGE_CALL void load_b(uint32_t (&r)[4], const B& b_tile, int b, int k, int n,
     else
       ldmatrix_x1_trans(one, b_tile(b, row + in_matrix, column));
   }
-  round_fragment<Op, matrices>(r);
-  if constexpr (each == 1 && Width == 2) r[2] = r[1];  // one register per tile
+#pragma unroll
+  for (int t = 0; t < Width; ++t) to_fragment<Op>(fragments[t], r + t * each);
 }
 
 /// Adds the product over one K step of instruction Op to d, for batch b, the bi-th of this warp's batches. The step
-/// begins at element k. fetch(mi, m, registers) loads the A fragment of the warp's mi-th tile, which begins at row m.
+/// begins at element k. fetch(mi, m, fragment) loads the A fragment of the warp's mi-th tile, which begins at row m.
 template <class Op, bool AlongK, class F, class B, class Fetch>
 ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int warp, int lane, Fetch fetch) {
-  uint32_t rb[F::my_n][4];
+  typename Op::BRegisters rb[F::my_n][F::width];  // converted once for all tiles along M
 #pragma unroll
   for (int ni = 0; ni < F::my_n; ++ni) {
     const int unit = ni * F::warps_n + F::warp_n(warp);
@@ -156,7 +161,7 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
   for (int mi = 0; mi < F::my_m; ++mi) {
     const int m_tile = mi * F::warps_m + F::warp_m(warp);
     if (F::m_tiles % F::warps_m != 0 && m_tile >= F::m_tiles) continue;
-    uint32_t ra[4];
+    typename Op::ARegisters ra;
     fetch(mi, m_tile * F::Row::m, ra);
 #pragma unroll
     for (int ni = 0; ni < F::my_n; ++ni) {
@@ -165,14 +170,7 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
 #pragma unroll
       for (int t = 0; t < F::width; ++t) {
         if (F::n_tiles % F::width != 0 && unit * F::width + t >= F::n_tiles) continue;
-        auto& out = d.d[((bi * F::my_m + mi) * F::my_n + ni) * F::width + t];
-        if constexpr (sizeof(typename Op::ARegisters) == sizeof(ra)) {
-          const uint32_t two[2] = {rb[ni][2 * t], rb[ni][2 * t + 1]};
-          mma<Op>(out, ra, two);
-        } else {
-          const uint32_t left[2] = {ra[0], ra[1]}, one[1] = {rb[ni][2 * t]};
-          mma<Op>(out, left, one);
-        }
+        mma<Op>(d.d[((bi * F::my_m + mi) * F::my_n + ni) * F::width + t], ra, rb[ni][t]);
       }
     }
   }
@@ -182,8 +180,8 @@ ZELLIGE_CALL void multiply_step(F& d, const B& b_tile, int b, int bi, int k, int
 /// the Fragment d.
 template <class T, int K, bool AlongK_A, bool AlongK_B, class F, class A, class B>
 ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane) {
-  using Whole = typename mma_row<T, F::Row::k, float>::type;
-  using Last = typename last_mma_row<T, F::Row::k>::type;
+  using Whole = typename step_row<T, F>::type;
+  using Last = typename last_step_row<T, F>::type;
   constexpr int slice = F::Row::k, k_tiles = (K + slice - 1) / slice, mine = (k_tiles + F::warps_k - 1) / F::warps_k;
   constexpr bool short_tail = K % slice != 0 && K % slice <= MmaRowOf<Last>::k && MmaRowOf<Last>::k < slice;
 #pragma unroll
@@ -195,11 +193,11 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
       if (short_tail && kt == k_tiles - 1)
-        multiply_step<Last, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, uint32_t(&r)[4]) {
+        multiply_step<Last, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, auto& r) {
           load_a<Last, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
         });
       else
-        multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, uint32_t(&r)[4]) {
+        multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int, int m, auto& r) {
           load_a<Whole, AlongK_A, F::rows>(r, a, b, m, kt * slice, lane);
         });
     }
@@ -210,7 +208,7 @@ ZELLIGE_CALL void multiply(F& d, const A& a, const B& b_tile, int warp, int lane
 /// matmul, whose N dimension is K. Called by all warps of the Fragment d.
 template <class T, int K, bool AlongK_B, class F, class P, class B>
 ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int warp, int lane) {
-  using Whole = typename mma_row<T, F::Row::k, float>::type;
+  using Whole = typename step_row<T, F>::type;
   constexpr int slice = F::Row::k, k_tiles = K / slice;
   static_assert(K % slice == 0, "multiply: an operand in registers has whole slices of the instruction's K");
 #pragma unroll
@@ -221,7 +219,7 @@ ZELLIGE_CALL void multiply(F& d, const Operand<T, P>& a, const B& b_tile, int wa
     for (int ki = 0; ki < P::my_n; ++ki) {
       const int kt = ki * F::warps_k + F::warp_k(warp);
       if (k_tiles % F::warps_k != 0 && kt >= k_tiles) continue;
-      multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int mi, int, uint32_t(&r)[4]) {
+      multiply_step<Whole, AlongK_B>(d, b_tile, b, bi, kt * slice, warp, lane, [&](int mi, int, auto& r) {
 #pragma unroll
         for (int j = 0; j < 4; ++j) r[j] = a.get(bi, mi, ki, j);
       });
