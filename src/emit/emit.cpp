@@ -78,7 +78,7 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"multiply<", "block/multiply.hpp"},     {"OuterProduct<", "block/multiply_outer.hpp"},
     {"_lanes<", "block/reduce.hpp"},         {"LoadAnywhere<", "block/load_anywhere.hpp"},
     {"griddep_", "atom/griddepcontrol.hpp"}, {"LogSum ", "block/log_sum.hpp"},
-    {"SM89_", "atom/mma_traits/names.hpp"},
+    {"SM89_", "atom/mma_traits/names.hpp"},  {"Unpacked<", "atom/mma_traits/names.hpp"},
 };
 
 /// Writes the manifest and the source of a program that has its plan and its expected time.

@@ -5,6 +5,7 @@
 
 #include "kernel/fragments.hpp"
 #include "kernel/operand_loads.hpp"
+#include "target/unpacked_products.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -128,7 +129,7 @@ class Walk {
       }
     }
     if (m.pipe() == target::Pipe::tensor)
-      all_.accesses += times * static_cast<double>(batch * steps * m_tiles * n_tiles);
+      all_.accesses += times * static_cast<double>(batch * steps * m_tiles * n_tiles * target::instructions_in(*m.row));
   }
 
   const Kernel& plan_;

@@ -11,6 +11,7 @@
 #include "kernel/tensor_map.hpp"
 #include "predict/banks.hpp"
 #include "predict/count_shared.hpp"
+#include "target/unpacked_products.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::plan {
@@ -347,7 +348,8 @@ class Prediction {
       }
     }
     if (m.pipe() == target::Pipe::tensor)
-      counts[Counter::mma] += m.batch * slices * ceil_div(m.k, m.row->k) * m_tiles * n_tiles;
+      counts[Counter::mma] +=
+          m.batch * slices * ceil_div(m.k, m.row->k) * m_tiles * n_tiles * target::instructions_in(*m.row);
     return counts;
   }
 

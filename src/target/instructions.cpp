@@ -10,6 +10,8 @@
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
 
+#include "target/unpacked_products.hpp"
+
 namespace zellige::target {
 
 namespace {
@@ -18,7 +20,7 @@ namespace {
 struct Rows {
   using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of A, B and D
   std::vector<const Instruction*> all;
-  std::map<Types, const Instruction*> of_warps;  // of one warp, the one with the largest K per types
+  std::map<Types, const Instruction*> of_warps;  // of one warp, per types: see find_mma
   // Of a warpgroup, by N, whether A is in registers, and types.
   std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> of_warpgroups;
 };
@@ -38,7 +40,8 @@ Rows rows_of(const Target& t) {
     const Rows::Types types{row.a.type, row.b.type, row.c.type};
     if (row.issuers == 32) {
       const Instruction*& maximum = rows.of_warps[types];
-      if (!maximum || row.k > maximum->k) maximum = &row;
+      const auto rank = [](const Instruction& r) { return std::pair(r.k, r.compute_capability); };
+      if (!maximum || rank(row) > rank(*maximum)) maximum = &row;
     } else if (row.issuers == 128 && row.b.majors == either_way) {
       const bool in_registers = row.a.space == Instruction::Space::rmem;
       const bool in_memory = row.a.space == Instruction::Space::smem && row.a.majors == either_way;
@@ -47,6 +50,7 @@ Rows rows_of(const Target& t) {
   };
   for (const Instruction& row : zellige::instructions()) add(row);
   for (const Instruction& row : sm80_sync_instructions) add(row);
+  for (const Instruction& row : unpacked_products()) add(row);
   return rows;
 }
 

@@ -11,8 +11,9 @@
 
 namespace zellige::target {
 
-/// Returns all descriptors that the target has, with static lifetime: those of zellige::instructions(), then those of
-/// sm80_sync.hpp. Instructions that only one architecture has (sm_90a's wgmma) are omitted for later architectures.
+/// Returns all descriptors that the target has, with static lifetime: those of zellige::instructions(), of
+/// sm80_sync.hpp and of unpacked_products(). Instructions that only one architecture has (sm_90a's wgmma) are omitted for
+/// later architectures.
 const std::vector<const Instruction*>& instructions_of(const Target&);
 
 /// Returns the instruction with this name, or nullptr if the target has no such instruction.
@@ -23,7 +24,8 @@ const Instruction* find_instruction(const Target&, std::string_view name);
 std::string_view multiplied_as(graph::DType, bool tf32);
 
 /// Returns the matrix instruction of one warp (mma.sync) for operands of types a and b and accumulators of type d,
-/// which are PTX's names. If there are several, returns the one with the largest K. Returns nullptr if there is none.
+/// which are PTX's names. If there are several, returns the one with the largest K, of these the one of the latest
+/// architecture. Returns nullptr if there is none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
 /// Returns whether some target has the same instruction of one warp with half the K.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <zellige/atom/mma_traits/names.hpp>
+#include <zellige/atom/mma_unpacked.hpp>
 #include <zellige/atom/outer_product.hpp>
 #include <zellige/block/fragment.hpp>
 
@@ -117,16 +118,24 @@ TEST(RegisterLayouts, AreTheFragmentsOfTf32) {
   same_as_fragment<4, 32, 96, 2, 2, 1, 2, Tf32>(row);
 }
 
-// A unit of them is two tiles, as of 16-bit operands, though a step over K is twice as long.
-TEST(RegisterLayouts, AreTheFragmentsOfFloat8) {
-  using Float8 = SM89_16x8x32_F32E4M3E4M3F32_TN;
-  const Instruction& row = *target::find_mma(target::find("sm_90a"), "e4m3", "e4m3", "f32");
-  EXPECT_EQ(row.name, std::string_view(Float8::name));
+/// Checks that the layouts of `row` are those of a Fragment of Float8.
+template <class Float8>
+void same_as_float8(const Instruction& row) {
   same_as_fragment<1, 16, 64, 1, 1, 4, 1, Float8>(row);
   same_as_fragment<1, 33, 40, 1, 2, 2, 1, Float8>(row);
   same_as_fragment<3, 20, 24, 2, 1, 2, 1, Float8>(row);
   same_as_fragment<1, 64, 8, 1, 4, 1, 2, Float8>(row);
   same_as_fragment<4, 32, 96, 2, 2, 1, 2, Float8>(row);
+}
+
+// A unit of them is two tiles, as of 16-bit operands, though a step over K is twice as long.
+TEST(RegisterLayouts, AreTheFragmentsOfFloat8) {
+  using Float8 = SM89_16x8x32_F32E4M3E4M3F32_TN;
+  const Instruction& row = *target::find_mma(target::find("sm_89"), "e4m3", "e4m3", "f32");
+  EXPECT_EQ(row.name, std::string_view(Float8::name));
+  same_as_float8<Float8>(row);
+  same_as_float8<Unpacked<float_e4m3_t>>(*target::find_mma(target::find("sm_90a"), "e4m3", "e4m3", "f32"));
+  same_as_float8<Unpacked<float_e5m2_t>>(*target::find_mma(target::find("sm_90a"), "e5m2", "e5m2", "f32"));
 }
 
 // Rounded accumulators are an operand of a 16-bit instruction alone: others' operands have other columns in a thread.

@@ -1,4 +1,5 @@
-// Matmuls of e4m3 and e5m2: by m16n8k32 where the target has it and both operands lie along K, otherwise as f16.
+// Matmuls of e4m3 and e5m2: by m16n8k32, unpacked to halves on sm_90a, where the target has it and both operands lie along K,
+// otherwise as f16.
 #include <random>
 
 #include "emulate_graph.hpp"
@@ -68,12 +69,14 @@ TEST(Float8, RandomProducts) {
   int narrow = 0;
   for (int i = 0; i < 24; ++i) {
     const Drawn drawn = random_product(engine, i);
-    const char* target = i % 5 == 4 ? "sm_80" : "sm_90a";
+    const char* target = i % 5 == 4 ? "sm_80" : i % 5 == 3 ? "sm_89" : "sm_90a";
     expect_as_reference(drawn.graph, inputs_of(drawn.graph, engine), 0x1p-7, 2e-3, target);
     const std::string source = source_of(drawn.graph, target);
     const bool by_row = has(source, drawn.dtype == DType::e4m3 ? "multiply<float_e4m3_t" : "multiply<float_e5m2_t");
     EXPECT_EQ(by_row, drawn.along_k && i % 5 != 4) << drawn.graph.name;
     EXPECT_EQ(has(source, "multiply<half_t"), !by_row) << drawn.graph.name;
+    EXPECT_EQ(has(source, "Unpacked<"), by_row && i % 5 != 3) << drawn.graph.name;
+    EXPECT_EQ(has(source, "SM89_"), by_row && i % 5 == 3) << drawn.graph.name;
     narrow += by_row;
   }
   EXPECT_GE(narrow, 10);

@@ -2,6 +2,7 @@
 // each target.
 #include "target/instructions.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <zellige/atom/sm80_sync.hpp>
 
 #include "target/pipe.hpp"
+#include "target/unpacked_products.hpp"
 
 namespace zellige {
 namespace {
@@ -92,7 +94,8 @@ TEST(Instructions, OfATarget) {
   EXPECT_EQ(count("sm_80", by_tma), 0);
   EXPECT_EQ(count("sm_90a", of_warpgroups), 32 * 24 + 18 * 16);
   EXPECT_EQ(count("sm_90a", by_tma), 54);
-  EXPECT_EQ(count("sm_90a", any), static_cast<int>(instructions().size() + std::size(sm80_sync_instructions)));
+  EXPECT_EQ(count("sm_90a", any), static_cast<int>(instructions().size() + std::size(sm80_sync_instructions) +
+                                                   target::unpacked_products().size()));
   EXPECT_EQ(count("sm_89", any) - count("sm_80", any), 8);  // the products of 8-bit floats
 
   const Instruction* wgmma = find_instruction(find("sm_90a"), "SM90::GMMA::MMA_64x128x16_F32F16F16_SS");
@@ -142,6 +145,24 @@ TEST(Instructions, ThatOrderABlocksThreads) {
     EXPECT_TRUE(call == "__syncthreads()" ||
                 text.str().find(std::string(call.substr(0, call.find_first_of("<("))) + "()") != std::string::npos)
         << row.name << ": " << call;
+  }
+}
+
+// m16n8k32 of 8-bit floats is an instruction of sm_89. sm_90 executes it as two of halves, and takes as long as these.
+TEST(Instructions, MultiplyFloat8AsTheTensorCoresDo) {
+  for (const char* type : {"e4m3", "e5m2"}) {
+    const auto find = [&](const char* name) { return target::find_mma(target::find(name), type, type, "f32"); };
+    EXPECT_EQ(find("sm_80"), nullptr);
+    EXPECT_EQ(find("sm_86"), nullptr);
+    const Instruction *native = find("sm_89"), *unpacked = find("sm_90a"),
+                      *half = target::find_mma(target::find("sm_90a"), "f16", "f16", "f32");
+    ASSERT_TRUE(native && unpacked && half);
+    EXPECT_EQ(native->cycles, half->cycles);
+    EXPECT_EQ(target::instructions_in(*native), 1);
+    EXPECT_EQ(unpacked->name, fmt::format("Unpacked<float_{}_t>", type));
+    EXPECT_EQ(unpacked->k, native->k);
+    EXPECT_EQ(unpacked->cycles, 2 * half->cycles);
+    EXPECT_EQ(target::instructions_in(*unpacked), 2);
   }
 }
 
