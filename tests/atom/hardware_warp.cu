@@ -1,10 +1,11 @@
 // The warp instructions not in hardware.cu on a real GPU against their reference bodies: SM70's quad pairs,
-// SM75, integers of 8, 4 and 1 bits, f64, 8-bit floats, complex numbers, stmatrix, movmatrix.
+// SM75, integers of 8, 4 and 1 bits, f64, 8-bit floats, also unpacked to halves, complex numbers, stmatrix, movmatrix.
 //
 //   nvcc -std=c++20 -O1 -I include -diag-suppress 177 -gencode arch=compute_90a,code=sm_90a
 //        tests/atom/hardware_warp.cu -o hardware_warp && ./hardware_warp
 #include <algorithm>
 #include <zellige/atom/instruction_table.hpp>
+#include <zellige/atom/mma_unpacked.hpp>
 #include <zellige/atom/movmatrix.hpp>
 #include <zellige/atom/stmatrix.hpp>
 
@@ -119,6 +120,62 @@ void prove_warp(const char* name) {
                            " value " + std::to_string(v));
       }
     }
+  }
+  comparison.report(name);
+}
+
+// 8-bit floats unpacked to halves, against the reference body of the instruction of 8-bit floats.
+template <class T>
+struct Eights {
+  uint32_t a[4], b[2];
+  float c[4];
+};
+template <class T>
+__global__ void unpacked_kernel(Eights<T>* memory) {
+  using Op = Unpacked<T>;
+  Eights<T>& mine = memory[blockIdx.x * 32 + threadIdx.x];
+  const Eights<T> in = mine;
+  typename Op::ARegisters a;
+  typename Op::BRegisters b;
+  typename Op::DRegisters d = {in.c[0], in.c[1], in.c[2], in.c[3]};
+  Op::unpack(a, in.a);
+  Op::unpack(b, in.b);
+  mma<Op>(d, a, b);
+  for (int v = 0; v < 4; ++v) mine.c[v] = d[v];
+}
+template <class T>
+void prove_unpacked(const char* name) {
+  constexpr MmaRow row = find_mma(Unpacked<T>::name);
+  const Instruction& body = *find_instruction(Unpacked<T>::name);
+  const Kind kind = oracle::warp_mma_kind(row);
+  std::vector<Eights<T>> in(32 * trials);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const bool small = i / 32 % 2;
+    fill_operand(in[i].a, sizeof(in[i].a), kind.a, small);
+    fill_operand(in[i].b, sizeof(in[i].b), kind.b, small);
+    for (float& x : in[i].c)
+      x = small ? static_cast<float>(generator() % 16) : std::normal_distribution<float>()(generator);
+  }
+  const Buffer device(in);
+  unpacked_kernel<T><<<trials, 32>>>(device.data);
+  check(cudaGetLastError(), name);
+  const auto out = device.get();
+  Comparison comparison;
+  for (int trial = 0; trial < trials; ++trial) {
+    const void *a[32], *b[32], *c[32];
+    void* d[32];
+    std::vector<Eights<T>> want(32);
+    for (int t = 0; t < 32; ++t) {
+      const auto& mine = in[trial * 32 + t];
+      a[t] = mine.a, b[t] = mine.b, c[t] = mine.c, d[t] = want[t].c;
+    }
+    body.body(body, {a, b, c, d});
+    for (int t = 0; t < 32; ++t)
+      for (int v = 0; v < 4; ++v) {
+        const double addend = 64 + std::fabs(in[trial * 32 + t].c[v]);
+        comparison.add(out[trial * 32 + t].c[v], want[t].c[v], addend, trial % 2 ? 0 : (row.k + 1) * 0x1p-22 * addend,
+                       false, name);
+      }
   }
   comparison.report(name);
 }
@@ -281,6 +338,8 @@ int main() {
 #define ZELLIGE_PROVE(op) prove_warp<op>(#op);
   ZELLIGE_WARP_ROWS(ZELLIGE_PROVE)
 #undef ZELLIGE_PROVE
+  prove_unpacked<float_e4m3_t>("Unpacked<float_e4m3_t>");
+  prove_unpacked<float_e5m2_t>("Unpacked<float_e5m2_t>");
   prove_complex<SM80_8x8x4_F64F64F64F64_TN>("SM80_8x8x4_C64C64C64C64_TN");
   prove_complex<SM80_8x8x4_F64F64F64F64_TN>("SM80_8x8x4_GC64C64C64GC64_TN", true);
   prove_complex<SM90_16x8x4_F64F64F64F64_TN>("SM90_16x8x4_C64C64C64C64_TN");
