@@ -3,29 +3,17 @@
 #include "emit/kernel_text.hpp"
 #include "kernel/tensor_map.hpp"
 #include "select/tile_schedule.hpp"
+#include "target/handover.hpp"
 #include "verify/verify_limits.hpp"
 
 namespace zellige::emit {
 
 using plan::Synchronisation;
+using target::function;
 
 namespace {
 
-/// The functions that commit and wait for one kind of asynchronous group.
-struct GroupCalls {
-  const char *commit, *wait;
-};
-constexpr GroupCalls group_calls[plan::group_kinds] = {{"cp_async_commit", "cp_async_wait"},  // by plan::Groups
-                                                       {"wgmma_commit", "wgmma_wait"},
-                                                       {"tma_store_commit", "tma_store_wait_read"}};
-
 bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
-
-/// Returns the function that an instruction calls: "tma_load_2d" of "tma_load_2d(tile, map, barrier, c...)".
-std::string function(const Instruction& row) {
-  const std::string_view call = row.call;
-  return std::string(call.substr(0, call.find('(')));
-}
 
 /// Returns the name of the variant of function `call` that has a cache hint: "tma_load_hint_2d" for "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
@@ -178,11 +166,13 @@ void KernelText::tiles(const plan::Loop& begin) {
 /// Emits the code of a synchronisation step, such as a barrier, or the acquire or release of a stage.
 void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
   const plan::Kernel& s = plan_;
-  const auto groups = [&] { return static_cast<std::size_t>(plan::groups_of(s, s.agents[agent_], step)); };
+  const auto groups = [&]() -> const target::Handover& {
+    return target::handover(plan::completion(plan::groups_of(s, s.agents[agent_], step)));
+  };
   const auto exchanges = [&](int c) { return plan::is_exchange(s.channels[c]); };
   const plan::overloaded print{
-      [&](const plan::Commit&) { out_.line("{}();", group_calls[groups()].commit); },
-      [&](const plan::WaitGroup& wait) { out_.line("{}<{}>();", group_calls[groups()].wait, wait.pending); },
+      [&](const plan::Commit&) { out_.line("{}();", function(*groups().commit)); },
+      [&](const plan::WaitGroup& wait) { out_.line("{}<{}>();", function(*groups().wait), wait.pending); },
       [&](const plan::Barrier& barrier) {
         if (barrier.waits && barrier.id == 0) return out_.line("__syncthreads();");
         out_.line("named_barrier_{}({}, {});", barrier.waits ? "sync" : "arrive", barrier.id, barrier.threads);
@@ -208,7 +198,9 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
         out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers", ring(of.channel));
       },
       [&](const plan::FenceInit&) { out_.line("fence_mbarrier_init();"); },
-      [&](const plan::FenceProxy&) { out_.line("fence_proxy_async_shared();"); },
+      [&](const plan::FenceProxy&) {
+        out_.line("{}();", function(*target::fence(target::Proxy::generic, target::Proxy::async)));
+      },
       [&](const plan::WarpBarrier&) { out_.line("__syncwarp();"); },
       [&](const plan::ClusterBarrier&) {
         out_.line("cluster_sync();{}", step.what.empty() ? "" : "  // " + step.what);

@@ -20,6 +20,7 @@
 namespace zellige::plan {
 
 using Completion = Instruction::Completion;
+using Space = Instruction::Space;
 
 /// What a step does with the value of a node.
 enum class WorkKind : std::uint8_t {

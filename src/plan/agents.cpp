@@ -4,6 +4,7 @@
 
 #include "plan/agent_steps.hpp"
 #include "select/select.hpp"
+#include "target/handover.hpp"
 #include "verify/set_up.hpp"
 
 namespace zellige::plan {
@@ -12,8 +13,9 @@ namespace {
 /// Builds the warp roles of one kernel; see build_agents().
 class Builder : AgentSteps {
  public:
-  Builder(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, bool barrier_after_loop)
-      : AgentSteps(plan, tasks), phases_(phases), barriers_(loop_barriers(plan, tasks, phases)) {
+  Builder(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, const target::Target& target,
+          bool barrier_after_loop)
+      : AgentSteps(plan, tasks), phases_(phases), target_(target), barriers_(loop_barriers(plan, tasks, phases)) {
     barriers_.after = barriers_.after || barrier_after_loop;
   }
 
@@ -128,7 +130,7 @@ class Builder : AgentSteps {
   }
 
   // Registers per thread. With over `many` accumulators setmaxnreg moves some from producer to consumer.
-  static constexpr int many = 96, max_registers = 232, spared = 40, registers_per_multiprocessor = 65536;
+  static constexpr int many = 96, max_registers = 232, spared = 40;
 
   /// Builds a TMA producer and wgmma consumer warps.
   void consumer_and_producer() {
@@ -143,7 +145,7 @@ class Builder : AgentSteps {
     const int group = warps_of(*tasks_[product].matmul.row);
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.
-    const bool scarce = (plan_.threads + 32 * group) * max_registers > registers_per_multiprocessor;
+    const bool scarce = (plan_.threads + 32 * group) * max_registers > target_.registers_per_multiprocessor;
     if (sums > many && scarce) {
       loads.warps = group, loads.registers = spared;
       agent_.registers = max_registers;
@@ -374,8 +376,11 @@ class Builder : AgentSteps {
       const std::vector<int>& phase = phases_.after[i];
       if (i > 0) {
         settle();
-        // Makes the threads' writes visible to TMA stores.
-        if (std::ranges::any_of(phase, [&](int t) { return !copies(t) && uses_tma(t); })) step(FenceProxy{});
+        // What stores read by the asynchronous proxy, threads have written by the generic one.
+        const auto needs_fence = [&](int t) {
+          return !copies(t) && target::fence(target::Proxy::generic, target::proxy(tasks_[t].copy.row));
+        };
+        if (std::ranges::any_of(phase, needs_fence)) step(FenceProxy{});
         barrier();
       }
       std::vector<int> rest;
@@ -399,6 +404,7 @@ class Builder : AgentSteps {
   }
 
   const OrderedTasks& phases_;
+  const target::Target& target_;
   LoopBarriers barriers_;
   const std::vector<int>&before_ = phases_.copied_once, &loop_copies_ = phases_.copied_each;
   // Channels: TMA stores outside the loop, tiles loaded once, split-K's exchange, a chain's; -1: absent.
@@ -407,8 +413,9 @@ class Builder : AgentSteps {
 
 }  // namespace
 
-void build_agents(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, bool barrier_after_loop) {
-  Builder(plan, tasks, phases, barrier_after_loop).build();
+void build_agents(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, const target::Target& target,
+                  bool barrier_after_loop) {
+  Builder(plan, tasks, phases, target, barrier_after_loop).build();
   set_up(plan);
 }
 

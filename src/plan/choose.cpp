@@ -69,7 +69,7 @@ class Choice {
                                                          : "")))
           return true;
       }
-    } else if (target::find_tma(target_, "LOAD", 2) && reasons.empty() &&
+    } else if (target::find_tma(target_, Space::gmem, Space::smem, 2) && reasons.empty() &&
                std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; })) {
       reasons.push_back("products on warpgroups: " + why_not);
     }
@@ -162,7 +162,7 @@ class Choice {
       plan = ordered;
       OrderedTasks sliced = phases;
       slice_fragments(plan, tasks, sliced);
-      build_agents(plan, tasks, sliced, barrier_after_loop);
+      build_agents(plan, tasks, sliced, target_, barrier_after_loop);
       plan.registers = registers_of_thread(plan, tasks, target_);
       if (place_buffers(plan, target_)) {
         if (!reasons.empty()) reasons.push_back(what + ": selected");

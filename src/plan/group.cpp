@@ -293,7 +293,7 @@ class Grouping {
     if (c >= 0 && plan_.rmem[c].layout.row && copy.bytes >= 8 &&
         !leaves_at_once(selected_, n, plan_.rmem[c].layout, inner)) {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
-      if (by_tensor_map(i, inner)) copy.row = target::find_tma(target_, "STORE", n.shape.size());
+      if (by_tensor_map(i, inner)) copy.row = target::find_tma(target_, Space::smem, Space::gmem, n.shape.size());
       const Work* other = shared_way_out(plan_, ways_out_, i, copy.row, inner);
       const int b = other ? other->buffer : buffer(i, n.dtype, n.shape, n.shape, 1, inner, "_out");
       if (!other || node(other->node).in != n.in) {
@@ -373,7 +373,7 @@ class Grouping {
       CopyChoice copy = n.inner == gmem_inner ? anywhere(wide, whole_, n, target_) : single_copy(n.dtype, target_);
       for (int reader : program_.consumers(load))
         if (tensor_core(reader) && selected_.matmuls.at(reader).proxy() == target::Proxy::async)
-          copy.row = target::find_tma(target_, "LOAD", n.shape.size());
+          copy.row = target::find_tma(target_, Space::gmem, Space::smem, n.shape.size());
       const int b = buffer(load, n.dtype, n.shape, padded, 1, n.inner);
       plan_.tensors[b].matmul_operand = is_operand(load);
       const int t =

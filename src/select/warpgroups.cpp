@@ -272,7 +272,7 @@ bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
     // there is only one span, each rank gets half of its rows. Both divisions give contiguous parts.
     const bool spans = b.boxes() % ranks == 0;
     if (!spans && (b.inner == last || b.boxes() != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
-    const Instruction* row = target::find_tma(target, "LOAD_MULTICAST", b.padded.size());
+    const Instruction* row = target::find_tma(target, Space::gmem, Space::dsmem, b.padded.size());
     if (!row) return false;
     for (Task& t : tasks)
       if (t.kind == WorkKind::copy_in && t.node == operand) t.part = spans ? b.inner : last, t.copy.row = row;

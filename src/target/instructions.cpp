@@ -1,7 +1,5 @@
 #include "target/instructions.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -23,7 +21,16 @@ struct Rows {
   std::map<Types, const Instruction*> of_warps;  // of one warp, per types: see find_mma
   // Of a warpgroup, by N, whether A is in registers, and types.
   std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> of_warpgroups;
+  // Of TMA, by source, destination and dimensions of the box: the one with the fewest qualifiers.
+  std::map<std::tuple<Instruction::Space, Instruction::Space, std::size_t>, const Instruction*> of_boxes;
 };
+
+/// Returns the number of dimensions of the box that a TMA instruction copies: 2 of "cp.async.bulk.tensor.2d.global...".
+std::size_t dimensions(const Instruction& row) {
+  constexpr std::string_view before = ".tensor.";
+  const std::string_view ptx = row.ptx;
+  return static_cast<std::size_t>(ptx.at(ptx.find(before) + before.size()) - '0');
+}
 
 constexpr int either_way = 3;  // an operand may be contiguous along K, or along M or N
 
@@ -36,6 +43,10 @@ Rows rows_of(const Target& t) {
                                                   : row.compute_capability <= t.compute_capability;
     if (!has) return;
     rows.all.push_back(&row);
+    if (row.kind == Instruction::Kind::tensor_copy) {
+      const Instruction*& plainest = rows.of_boxes[{row.a.space, row.c.space, dimensions(row)}];
+      if (!plainest || std::string_view(row.ptx).size() < std::string_view(plainest->ptx).size()) plainest = &row;
+    }
     if (row.kind != Instruction::Kind::mma) return;
     const Rows::Types types{row.a.type, row.b.type, row.c.type};
     if (row.issuers == 32) {
@@ -101,8 +112,10 @@ const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::
   return row == rows.end() ? nullptr : row->second;
 }
 
-const Instruction* find_tma(const Target& t, std::string_view what, std::size_t dimensions) {
-  return find_instruction(t, fmt::format("SM90_TMA_{}_{}D", what, dimensions));
+const Instruction* find_tma(const Target& t, Instruction::Space from, Instruction::Space to, std::size_t dimensions) {
+  const auto& rows = known_rows(t).of_boxes;
+  const auto row = rows.find({from, to, dimensions});
+  return row == rows.end() ? nullptr : row->second;
 }
 
 bool has_programmatic_launch(const Target& t) { return find_instruction(t, "SM90_GRIDDEPCONTROL_WAIT"); }

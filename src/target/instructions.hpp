@@ -45,9 +45,10 @@ const Instruction* find_matrix_load(const Target&);
 /// by group (cp.async), the widest first. All of them zero-fill bytes beyond the source's size.
 std::vector<const Instruction*> async_copies(const Target&);
 
-/// Returns the TMA instruction for a box with `dimensions` dimensions, or nullptr if the target has none. `what`: LOAD,
-/// LOAD_MULTICAST (into the shared memory of several blocks of a cluster) or STORE.
-const Instruction* find_tma(const Target&, std::string_view what, std::size_t dimensions);
+/// Returns the TMA instruction that copies a box with `dimensions` dimensions from space `from` to `to`, without a cache
+/// hint or a reduction; nullptr if the target has none. A load into Space::dsmem is a multicast, into the shared memory of
+/// several blocks of a cluster.
+const Instruction* find_tma(const Target&, Instruction::Space from, Instruction::Space to, std::size_t dimensions);
 
 /// Returns whether the target has programmatic dependent launch: a kernel may start while the preceding one
 /// still runs, and itself waits for the end of that kernel.

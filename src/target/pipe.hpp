@@ -25,13 +25,13 @@ enum class Proxy : std::uint8_t {
 };
 
 /// Returns the proxy by which an instruction accesses shared memory: Proxy::async if a descriptor addresses its operand
-/// B, or if it is a bulk copy, as those of TMA are. Returns Proxy::generic for nullptr.
+/// B, or if it is a bulk copy between memories, as those of TMA are. Returns Proxy::generic for nullptr.
 constexpr Proxy proxy(const Instruction* row) {
   if (!row) return Proxy::generic;
   using enum Instruction::Kind;
-  const bool copy = row->kind == tensor_copy || row->kind == bulk_copy;
-  const bool bulk = copy && std::string_view(row->ptx).find(".async.bulk") != std::string_view::npos;
-  return bulk || row->b.swizzles != 0 ? Proxy::async : Proxy::generic;
+  const bool bulk = row->kind == tensor_copy || row->kind == bulk_copy;
+  const bool of_registers = row->a.space == Instruction::Space::rmem;  // st.async
+  return (bulk && !of_registers) || row->b.swizzles != 0 ? Proxy::async : Proxy::generic;
 }
 
 }  // namespace zellige::target

@@ -22,6 +22,11 @@ void check_other_arrivals(const Kernel&);
 /// The kinds of asynchronous groups that commit and wait_group count. Each warp role has its own groups of each kind.
 enum class Groups : std::uint8_t { cp_async, wgmma, bulk };
 constexpr int group_kinds = 3;
+/// Returns how the instructions complete that are in groups of this kind.
+constexpr Completion completion(Groups kind) {
+  constexpr Completion of[group_kinds] = {Completion::copy_group, Completion::commit_group, Completion::bulk_group};
+  return of[static_cast<std::size_t>(kind)];
+}
 
 /// Returns the kind of asynchronous group that a step starts, commits or waits for. Throws Rejected if the step names a
 /// channel that has no asynchronous groups, or if it names none and its warp role starts groups of several kinds.

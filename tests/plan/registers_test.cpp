@@ -66,7 +66,7 @@ Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Select
   arrange_buffers(k, tasks, target);
   OrderedTasks phases = pipeline(k, tasks, target, Copies::first);
   slice_fragments(k, tasks, phases);
-  build_agents(k, tasks, phases);
+  build_agents(k, tasks, phases, target);
   return k;
 }
 

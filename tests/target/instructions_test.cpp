@@ -12,6 +12,7 @@
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
 
+#include "target/handover.hpp"
 #include "target/pipe.hpp"
 #include "target/unpacked_products.hpp"
 
@@ -129,6 +130,45 @@ TEST(Instructions, OfDescriptorsAndTensorMapsAreInTheAsyncProxy) {
       EXPECT_EQ(row.completion != Instruction::Completion::at_once, wgmma) << row.name;
   }
   EXPECT_EQ(target::proxy(nullptr), target::Proxy::generic);
+}
+
+// A target that has an instruction has those that hand on its result, and calls them.
+TEST(Instructions, AreHandedOnByOthers) {
+  using Completion = Instruction::Completion;
+  for (const target::Target& t : target::all())
+    for (const Instruction* row : target::instructions_of(t)) {
+      const target::Handover& by = target::handover(row->completion);
+      EXPECT_EQ(by.commit == nullptr, row->completion == Completion::at_once) << row->name;
+      EXPECT_TRUE(!by.commit || target::find_instruction(t, by.commit->name) == by.commit) << row->name;
+      ASSERT_TRUE(by.wait) << row->name;
+      EXPECT_EQ(target::find_instruction(t, by.wait->name), by.wait) << row->name;
+      if (const Instruction* fence = target::fence(target::Proxy::generic, target::proxy(row))) {
+        EXPECT_EQ(target::find_instruction(t, fence->name), fence) << row->name;
+      }
+    }
+  EXPECT_EQ(target::fence(target::Proxy::async, target::Proxy::async), nullptr);
+  EXPECT_EQ(target::fence(target::Proxy::generic, target::Proxy::generic), nullptr);
+  EXPECT_EQ(target::function(*target::fence(target::Proxy::generic, target::Proxy::async)), "fence_proxy_async_shared");
+  EXPECT_EQ(target::function(*target::handover(Completion::copy_group).wait), "cp_async_wait");
+  EXPECT_EQ(target::function(*target::handover(Completion::bulk_group).wait), "tma_store_wait_read");
+  EXPECT_EQ(target::function(*target::handover(Completion::commit_group).commit), "wgmma_commit");
+}
+
+TEST(Instructions, OfTensorMapsAreFoundByWhatTheyDo) {
+  using Space = Instruction::Space;
+  const target::Target &old = target::find("sm_80"), &hopper = target::find("sm_90a");
+  for (int d = 1; d <= 5; ++d) {
+    const auto name = [&](const char* what) { return "SM90_TMA_" + std::string(what) + "_" + std::to_string(d) + "D"; };
+    const auto found = [&](Space from, Space to) {
+      const Instruction* row = target::find_tma(hopper, from, to, static_cast<std::size_t>(d));
+      return row ? row->name : std::string_view();
+    };
+    EXPECT_EQ(found(Space::gmem, Space::smem), name("LOAD"));
+    EXPECT_EQ(found(Space::gmem, Space::dsmem), name("LOAD_MULTICAST"));
+    EXPECT_EQ(found(Space::smem, Space::gmem), name("STORE"));
+    EXPECT_EQ(target::find_tma(old, Space::gmem, Space::smem, static_cast<std::size_t>(d)), nullptr);
+  }
+  EXPECT_EQ(target::find_tma(hopper, Space::gmem, Space::smem, 6), nullptr);
 }
 
 // __syncthreads is the compiler's own; the others have their mnemonics in cp_async.hpp.
