@@ -104,14 +104,17 @@ enum class Image : std::uint8_t {
 
 /// Issue slots (warp instructions) that an operator takes per 32 elements, those of the special function unit apart.
 struct Slots {
+  constexpr Slots(int issued, int of_special) : issue(issued), special(of_special) {}
   int issue, special;
   /// Returns the slots in all. The special function unit works at a quarter of the usual rate.
   constexpr int count() const { return issue + 4 * special; }
 };
 
-/// Laws of an operator, which rewriting, fusion, retiling and the cost model use. No member has a default: an operator
-/// without its laws does not compile.
+/// Laws of an operator, which rewriting, fusion, retiling and the cost model use. None of them has a default: an operator
+/// that lacks one does not compile.
 struct Law {
+  constexpr Law(Linear l, Monotone m, Image of_zero, Image of_lowest, Slots s)
+      : linear(l), monotone(m), zero(of_zero), lowest(of_lowest), slots(s) {}
   Linear linear;
   Monotone monotone;
   Image zero;    // the result if all operands are 0

@@ -8,8 +8,17 @@
 
 namespace zellige::graph {
 
-/// An associative and commutative operation with an identity.
+/// An associative and commutative operation with an identity. No member has a default.
 struct Monoid {
+  constexpr Monoid(std::string_view one, std::string_view several, OpKind joined_by, double neutral, bool has_functions,
+                   int slots_of_join, std::string_view joined_in)
+      : name(one),
+        plural(several),
+        join(joined_by),
+        identity(neutral),
+        functions(has_functions),
+        slots(slots_of_join),
+        carrier(joined_in) {}
   std::string_view name, plural;
   OpKind join;      // the elementwise operator that joins two elements: its row has the meaning and the source
   double identity;  // join(identity, x) is x
@@ -17,16 +26,16 @@ struct Monoid {
   // read_joined with the source of `join`.
   bool functions;
   int slots;  // issue slots (warp instructions) in which threads join 32 elements
-  // The class of what a thread joins its elements in, if one number would be slow or inexact. NAME_lanes makes a number
-  // of it, and such numbers are joined again as elements: in shared memory, and in other kernels.
-  std::string_view carrier{};
+  // The class of what a thread joins its elements in, if one number would be slow or inexact; else "". NAME_lanes makes
+  // a number of it, and such numbers are joined again as elements: in shared memory, and in other kernels.
+  std::string_view carrier;
 };
 /// The monoids. A minimum is the negated maximum of the negated elements (compose.hpp), which is exact.
 namespace monoids {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true, 1};
-inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, true, 1};
-inline constexpr Monoid product{"product", "products", OpKind::mul, 1, false, 1};
+inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true, 1, ""};
+inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, true, 1, ""};
+inline constexpr Monoid product{"product", "products", OpKind::mul, 1, false, 1, ""};
 // Its carrier is a maximum and a sum of exponentials (block/log_sum.hpp): a maximum, a difference, an exponential, a sum.
 inline constexpr Monoid logsumexp{"logsumexp", "logarithms of sums", OpKind::logaddexp, -infinity, true, 9, "LogSum"};
 }  // namespace monoids

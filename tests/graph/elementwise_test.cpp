@@ -9,6 +9,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/ops.hpp"
+#include "graph/reductions.hpp"
 #include "json/json.hpp"
 #include "reference/reference.hpp"
 #include "reference/rounding.hpp"
@@ -93,6 +94,20 @@ TEST(Elementwise, ValuesAreThoseOfTheLibrary) {
   expect_close(at(OpKind::gelu, {-12}), ones.at(OpKind::gelu)(-12), OpKind::gelu);
   EXPECT_NEAR(at(OpKind::gelu_tanh, {-4}) / -7.0245948192372690e-05, 1, 1e-9);
 }
+
+// A row that lacks a law, or one of the laws, does not compile.
+template <class... Members>
+concept Row = requires(Members... members) {
+  rows::row<1>(members...);
+};
+using Error = double (*)(const double*, double, double, double);
+using Meaning = double (*)(Doubles&, const Attributes&, const double*);
+static_assert(Row<OpKind, const char*, const char*, bool, const char*, Spread, Law, Error, Meaning>);
+static_assert(!Row<OpKind, const char*, const char*, bool, const char*, Spread, Error, Meaning>);
+static_assert(std::is_constructible_v<Law, Linear, Monotone, Image, Image, Slots>);
+static_assert(!std::is_constructible_v<Law, Linear, Monotone, Image, Image>);
+static_assert(!std::is_default_constructible_v<Law> && !std::is_constructible_v<Slots, int>);
+static_assert(!std::is_constructible_v<Monoid, std::string_view, std::string_view, OpKind, double, bool, int>);
 
 // The laws that a row states hold of the row's meaning.
 TEST(Elementwise, RowsKeepTheirLaws) {
