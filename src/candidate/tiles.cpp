@@ -9,6 +9,7 @@
 #include "candidate/matmul_tiles.hpp"
 #include "candidate/split_extent.hpp"
 #include "lower/product_tiles.hpp"
+#include "select/row_registers.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::fuse {
@@ -324,7 +325,6 @@ class Tilings {
   /// Returns whether the loaded tiles fit into shared memory together, or each into registers, as rows. Without a loop and
   /// matmuls, tiles that are read once do not count: threads may read them from global memory. The planner counts exactly.
   bool fits(const Tiles& t) const {
-    constexpr double held = 32;  // elements of a row per thread (row_registers.hpp)
     double bytes = 0, longest = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
       if (!steps_.values[v].loaded || (!readers_.empty() && readers_[v] < 2)) continue;
@@ -340,7 +340,8 @@ class Tilings {
       longest = std::max(longest, size), bytes += size * graph::bits(steps_.values[v].dtype) / 8.0;
     }
     return bytes <= static_cast<double>(target_.shared_per_block) ||
-           (!products_ && loop_axis_ < 0 && rows_are_reduced() && longest <= held * t.threads);
+           (!products_ && loop_axis_ < 0 && rows_are_reduced() &&
+            longest <= static_cast<double>(plan::most_row_values * t.threads));
   }
 
   const Steps& steps_;
@@ -363,7 +364,7 @@ bool reads_rows_again(const Steps& s, const Axes& a, const target::Target& targe
     std::int64_t row = 1;
     for (int axis : a.of[v])
       if (axis >= 0 && a.axes[axis].summed) row *= a.axes[axis].extent;
-    if (2 * graph::bytes_of(row, s.values[v].dtype) > target.shared_per_block) return true;
+    if (target.half_exceeded(graph::bytes_of(row, s.values[v].dtype))) return true;
   }
   return false;
 }

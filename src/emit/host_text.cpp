@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "emit/names.hpp"
+#include "target/target.hpp"
 
 namespace zellige::emit {
 namespace {
 
 // asks(k) returns whether kernel `k` uses more than 48 KB of dynamic shared memory, which a program must
 // allow by cudaFuncSetAttribute. asks(m) returns whether any kernel of the program does.
-bool asks(const KernelLaunch& k) { return k.shared_bytes > 48 * 1024; }
+bool asks(const KernelLaunch& k) { return k.shared_bytes > target::shared_without_asking; }
 bool asks(const Manifest& m) {
   return std::ranges::any_of(m.kernels, [](const KernelLaunch& k) { return asks(k); });
 }

@@ -203,7 +203,8 @@ class Choosing : Candidates {
     find_kinds(unions);
     const std::size_t before_them = candidates_.size();
     for (std::size_t u = 0; u < unions.size(); ++u)
-      if (Candidate& c = unions[u]; !c.kind->kernels.empty() && c.kind->us < alone[u] + target_.costs.search.each) {
+      if (Candidate& c = unions[u];
+          !c.kind->kernels.empty() && c.kind->us < alone[u] + target_.costs.search.of_launches(1)) {
         by_ops_[c.ops] = candidates_.size();
         c.before = before(c.ops);
         candidates_.push_back(std::move(c));
@@ -217,7 +218,7 @@ class Choosing : Candidates {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
       Piece& piece = pieces.emplace_back();
-      piece.cost = free(c.list[0]) ? never : c.us() + target_.costs.search.each * static_cast<double>(c.launches());
+      piece.cost = free(c.list[0]) ? never : c.us() + target_.costs.search.of_launches(c.launches());
       if (piece.cost == never) continue;
       for (int op : c.list) piece.places.push_back(place_[op]);
       std::ranges::sort(piece.places);
@@ -260,7 +261,7 @@ class Choosing : Candidates {
   }
 
   /// Replaces several groups of cover `way` by one candidate with the same operators if that has fewer
-  /// kernels and costs at most 5% (`tie`) more, which is within the cost model's error.
+  /// kernels and costs at most `tie` (costs.hpp) more, which is within the cost model's error.
   void join(std::vector<std::size_t>& way) {
     std::vector<std::size_t> owner(g_.ops.size());
     const auto own = [&](std::size_t c) {
@@ -284,10 +285,10 @@ class Choosing : Candidates {
           us += part.us() * (part.kind && part.list.size() == 1 ? target_.costs.search.alone_gain : 1);
           launches += part.launches();
         }
-        if (!whole || one.us() > (1 + target_.costs.search.tie) * us) continue;
+        if (!whole || !target_.costs.search.fewer_are_worth(one.us(), us)) continue;
         if (!one.kind->planned && ended_) continue;
         if (!one.kind->planned) ++choice_.work.plans, kinds_.plan(*one.kind);
-        if (one.us() > (1 + target_.costs.search.tie) * us || one.launches() >= launches) continue;
+        if (!target_.costs.search.fewer_are_worth(one.us(), us) || one.launches() >= launches) continue;
         std::vector<std::size_t> rest{c};
         for (std::size_t w : way)
           if (parts.count(w) == 0) rest.push_back(w);

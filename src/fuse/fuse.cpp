@@ -98,7 +98,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
       Choice other = choose(*separate, target, known, watch, reasons);
       const auto [us, kernels] = cost(choice);
       const auto [other_us, other_kernels] = cost(other);
-      if (other_us < us || (other_kernels < kernels && other_us < (1 + target.costs.search.tie) * us))
+      if (other_us < us || (other_kernels < kernels && target.costs.search.fewer_are_worth(other_us, us)))
         g = std::move(*separate), choice = std::move(other);
     } catch (const Rejected& e) {
       known.drop(e);

@@ -45,21 +45,17 @@ void Kinds::plan(Kind& kind) const {
   Refusal refusal;
   kind.us = never;
   double least = never;
+  const target::Costs::Search& search = target_.costs.search;
   for (std::size_t k = 0; k < kind.kernels.size(); ++k) {
     const Kernel& kernel = kind.kernels[k];
     const std::size_t launches = kernel.parts.size();
-    if (with_launches(kernel.us * target_.costs.search.hopeful, launches) > least) continue;
+    if (search.with_launches(kernel.us * search.hopeful, launches) > least) continue;
     const auto us = planned_us(kind.first.graph, kernel, target_, costs_, refusal);
-    if (const double all = us ? with_launches(*us, launches) : never; all < least)
+    if (const double all = us ? search.with_launches(*us, launches) : never; all < least)
       least = all, kind.us = *us, kind.best = k;
   }
   if (kind.us == never) kind.why = refusal.why;
-  if (kind.first.ops.size() == 1) kind.us /= target_.costs.search.alone_gain;
-}
-
-double Kinds::with_launches(double us, std::size_t launches) const {
-  const target::Costs::Search& costs = target_.costs.search;
-  return us * (1 + costs.tie * static_cast<double>(launches - 1)) + costs.each * static_cast<double>(launches);
+  if (kind.first.ops.size() == 1) kind.us /= search.alone_gain;
 }
 
 Kernel Kinds::kernel(const Kind& kind, const std::vector<int>& ops) const {

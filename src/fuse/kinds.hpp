@@ -56,9 +56,6 @@ class Kinds {
  private:
   /// Sets the kernels of a new kind, and its estimated time.
   void find_kernels(Kind&) const;
-  /// Returns what a kernel's expected time `us` counts as where kernels with more and with fewer launches are compared:
-  /// a launch more must save more than the cost model's error.
-  double with_launches(double us, std::size_t launches) const;
 
   const KernelGraph& g_;
   const target::Target& target_;

@@ -182,6 +182,8 @@ class KernelLowering {
     return kernels;
   }
 
+  static constexpr std::int64_t copied = 2048;  // elements that a block copies, or evaluates element by element
+
   /// Returns the shape of tiles of at most `elements` elements for a tensor of shape `extent`. A tile is filled from
   /// the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
   Shape tile_of(const Shape& extent, std::int64_t elements) const {
@@ -202,7 +204,7 @@ class KernelLowering {
 
   /// Returns the program of the elementwise operator over the complete output.
   TileProgram elementwise() const {
-    const Shape extent = shape(op_.outputs[0]), tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
+    const Shape extent = shape(op_.outputs[0]), tile = tile_of(extent, copied), steps = steps_of(extent, tile);
     TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
     std::vector<int> in;
     for (int t : op_.inputs) {
@@ -261,7 +263,7 @@ class KernelLowering {
   /// two, it begins along dimension `dim` at index `start`, or where the tensor `numbers` says, if there is one: it has
   /// an index per row, or only that of the first row. (`extent` is a copy: views reallocate the tensors.)
   TileProgram box(int from, int to, int table, int dim, Shape extent, std::int64_t start, int numbers = -1) const {
-    const Shape tile = tile_of(extent, 2048), steps = steps_of(extent, tile);
+    const Shape tile = tile_of(extent, copied), steps = steps_of(extent, tile);
     TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
     const View s = View::over_grid(extent, tile, steps);
     View in_table = s;

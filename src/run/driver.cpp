@@ -12,6 +12,7 @@
 #include "graph/error.hpp"
 #include "run/driver_table.hpp"
 #include "run/gpu_fault.hpp"
+#include "target/target.hpp"
 
 namespace zellige::run {
 namespace {
@@ -181,7 +182,7 @@ Function Module::function(const std::string& program, const std::string& name,
   d.function_get(&f.static_shared_bytes, 1, f.handle);
   d.function_get(&f.local_bytes, 3, f.handle);
   d.function_get(&f.registers, 4, f.handle);
-  if (dynamic_shared_bytes > 48 * 1024)  // more than 48 KB must be requested
+  if (dynamic_shared_bytes > target::shared_without_asking)
     check(d.function_set(f.handle, 8, static_cast<int>(dynamic_shared_bytes)),
           fmt::format("kernel {}: {} bytes of shared memory", name, dynamic_shared_bytes));
   return f;

@@ -9,6 +9,7 @@
 
 #include "graph/error.hpp"
 #include "run/bound.hpp"
+#include "target/target.hpp"
 
 namespace zellige::run {
 namespace {
@@ -107,7 +108,7 @@ class Memory {
 
 // Fills the shared memory of all multiprocessors with NaN. `bytes`: the program's largest shared memory per block.
 void poison_shared_memory(Stream& stream, std::int64_t bytes) {
-  bytes = std::max<std::int64_t>(bytes, 48 * 1024);
+  bytes = std::max(bytes, target::shared_without_asking);
   const Module module(poison_ptx);
   const Function poison = module.function("poison", "poison", bytes);
   // There are more blocks than multiprocessors, and each is so large that few fit on one.

@@ -12,6 +12,9 @@
 
 namespace zellige::target {
 
+/// Bytes of dynamic shared memory of a block that a kernel has without asking for them, on every GPU.
+inline constexpr std::int64_t shared_without_asking = 48 * 1024;
+
 /// The properties of one GPU architecture. Sizes are in bytes.
 struct Target {
   std::string_view name;          // as NVRTC and nvcc spell it: sm_80, sm_90a
@@ -27,6 +30,10 @@ struct Target {
   int banks = 32, bank_bytes = 4;  // of shared memory
   int access_bytes = 16;           // widest load or store of a thread
   Costs costs{};
+
+  /// Returns whether rows of so many bytes, which a block reads again, leave its shared memory too little room: they take
+  /// more than half of it.
+  bool half_exceeded(std::int64_t bytes) const { return 2 * bytes > shared_per_block; }
 };
 
 /// Returns all supported targets.

@@ -29,7 +29,6 @@ ALLOWED = {
     ("src/lower/product_tiles.cpp", "pairs ? 0.5"): "two blocks load half of an operand each",
     ("src/lower/lower_block.cpp", "constexpr double"): "the least float32 and infinity",
     ("src/candidate/expected_time.cpp", "1e-3"): "a unit",
-    ("src/candidate/tiles.cpp", "constexpr double held"): "a limit: elements of a row that a thread holds in registers",
     ("src/select/layouts.cpp", "constexpr double forbidden"): "infinity",
     ("src/select/elimination.cpp", "constexpr double infinite"): "infinity",
     ("src/plan/swizzle_search.cpp", "1e300"): "more than any cost",
