@@ -118,12 +118,13 @@ Phases climb(const Graph& g) {
 
 /// Returns a lower bound of the peak (maximum number of bytes of results alive at a time) that holds for every order
 /// with the fewest barriers. In each phase some results are alive in every such order; the bound is the maximum of
-/// their total size over all phases.
+/// their total size over all phases. A result is alive from its task's latest phase to the earliest phase of its last
+/// reader, if the first is not later; and in its task's phase, if it has only one.
 i64 min_by_phases(const Graph& g) {
   std::vector<i64> alive(g.barriers + 1);
   for (int t : g.order) {
     const int latest = g.barriers - g.height[t];
-    int last = latest;
+    int last = g.depth[t];
     for (int r : g.readers[t]) last = std::max(last, g.depth[r]);
     for (int p = latest; p <= last; ++p) alive[p] += g.tasks[t].produces;
   }
