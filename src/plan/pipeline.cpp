@@ -171,8 +171,7 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
 
 bool shorten_ring(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, std::int64_t bytes) {
   const std::vector<int>& copies = phases.copied_each;
-  const auto chained = [](const Task& t) { return t.matmul.chained(); };
-  if (!fills_ring_by_tma(tasks, copies) || std::ranges::any_of(tasks, chained)) return false;
+  if (!fills_ring_by_tma(tasks, copies)) return false;
   const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
   const auto fewer = static_cast<int>((bytes + stage_bytes - 1) / stage_bytes);
   if (plan.stages() - fewer < 2) return false;

@@ -34,8 +34,7 @@ OrderedTasks pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Bloc
 
 /// Takes stages from a TMA producer's ring until at least `bytes` bytes are saved. The first choice of stages assumes
 /// that tensors of the epilogue reuse the ring's memory, which those loaded before the loop cannot. Returns false, and
-/// changes nothing, if there is no such ring or fewer than two stages would be left, or for two chained matmuls: the
-/// estimates of attention are so far off that a search which meets such a plan early leaves better tilings unplanned.
+/// changes nothing, if there is no such ring or fewer than two stages would be left.
 bool shorten_ring(Kernel&, const Tasks&, const OrderedTasks&, std::int64_t bytes);
 
 /// Where a kernel needs barriers besides those between the phases of a section.
