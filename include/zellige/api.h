@@ -109,7 +109,7 @@ typedef struct zellige_options {
   size_t size; /* of this structure in the caller's version */
   int32_t on;
   int32_t tune;                 /* on a GPU: measures this many tilings and takes the fastest */
-  const char* target;           /* sm_80, sm_86, sm_89, sm_90a; NULL: the GPU's, else sm_80 */
+  const char* target;           /* such as sm_90a; NULL: the GPU's, else sm_80 */
   const char* tiling;           /* given, chosen, or a manifest's contents; NULL: the target's default */
   const char* const* constants; /* names of inputs that no earlier work on the stream writes */
   int32_t constant_count;

@@ -98,7 +98,7 @@ class Graph {
 struct ProgramOptions {
   /// Where it runs: on the GPU, the emulator or the float64 reference. AUTO: where the arguments are.
   zellige_on on = ZELLIGE_ON_AUTO;
-  std::string target = {};  // sm_80, sm_86, sm_89 or sm_90a; "": the GPU's, else sm_80
+  std::string target = {};  // such as sm_90a; "": the GPU's, else sm_80
   /// Tile sizes: "given" (as in the graph), "chosen" (by the cost model), or a manifest's contents, whose
   /// tiling is used. "": the target's default.
   std::string tiling = {};

@@ -246,7 +246,7 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
         a dict in that form, or the path of a file that holds it (docs/reference/graph-json.md).
     examples: for each parameter an array like those of later calls, or a TensorSpec; tuples, lists and dicts of them are
         allowed. Only shapes, dtypes and strides are used.
-    target: sm_80, sm_86, sm_89 or sm_90a; None: the GPU's, else sm_80.
+    target: such as sm_90a; None: the GPU's, else sm_80.
     on: "auto" runs where the arguments are; "gpu" compiles for the GPU at once; "emulator" runs the kernels on the CPU and
         checks every memory access; "reference" evaluates the graph in float64, without kernels.
     tune: on a GPU, measures this many tilings and uses the fastest.

@@ -6,6 +6,7 @@
 
 #include "cli/choose.hpp"
 #include "graph/nearest.hpp"
+#include "target/target.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -65,7 +66,7 @@ void add_graph(CLI::App* command, std::string& file, int& index) {
 }
 
 void add_target(CLI::App* command, std::string& target) {
-  command->add_option("--target", target, "sm_80, sm_86, sm_89 or sm_90a")->capture_default_str();
+  command->add_option("--target", target, fmt::format("{}", fmt::join(target::names(), ", ")))->capture_default_str();
 }
 
 void add_as_given(CLI::App* command, bool& as_given) {

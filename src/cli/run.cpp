@@ -1,6 +1,8 @@
 // Implements `zellige run`: compiles graphs to kernels, runs them, and compares the results with the float64 reference.
 #include "run/run.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -224,7 +226,8 @@ Entry add_run(CLI::App& app) {
   command->add_option("--on", a->on, "auto (a GPU if there is one, else the emulator), gpu, emulator or reference")
       ->check(one_of({"auto", "gpu", "emulator", "reference"}));
   CLI::Option* target = command->add_option(
-      "--target", a->target, "sm_80, sm_86, sm_89 or sm_90a (default: the GPU's own; on the emulator sm_80)");
+      "--target", a->target,
+      fmt::format("{} (default: the GPU's own; on the emulator sm_80)", fmt::join(target::names(), ", ")));
   add_as_given(command, a->as_given);
   add_tiling(command, a->tiling);
   CLI::Option* tune = command->add_option(

@@ -66,7 +66,7 @@ struct Artefact {
 /// The manifest of one program.
 struct Manifest {
   std::string name;    // of the program; a C identifier
-  std::string target;  // sm_80, sm_86, sm_89, sm_90a
+  std::string target;  // such as sm_90a
   std::vector<TensorPlace> tensors;
   std::vector<KernelLaunch> kernels;
   std::int64_t buffer_size = 0;  // bytes of workspace that the host entry needs

@@ -1,7 +1,7 @@
 // Suggests the known name that is nearest to an unknown one, for error messages.
 //
 //   fail("target {}: unknown{}", name, known_names("targets", names, name));
-//   // target sm_91: unknown; known targets are sm_80, sm_86, sm_89, sm_90a; did you mean sm_90a?
+//   // target sm_91: unknown; known targets are sm_80, ..., sm_90a; did you mean sm_90a?
 #pragma once
 #include <fmt/format.h>
 #include <fmt/ranges.h>

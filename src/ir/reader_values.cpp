@@ -128,8 +128,7 @@ void Reader::value(const Instruction*& row) {
 }
 
 void Reader::set_target(std::string& name) {
-  std::vector<std::string> names;
-  for (const target::Target& t : target::all()) names.emplace_back(t.name);
+  const std::vector<std::string> names = target::names();
   name = names[one_of(names)];
   target_ = &target::find(name);
 }

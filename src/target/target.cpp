@@ -28,13 +28,16 @@ const std::vector<Target>& all() {
   return targets;
 }
 
+std::vector<std::string> names() {
+  std::vector<std::string> result;
+  for (const Target& t : all()) result.emplace_back(t.name);
+  return result;
+}
+
 const Target& find(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Target& t : all()) {
+  for (const Target& t : all())
     if (t.name == name || (name == "sm_90" && t.name == "sm_90a")) return t;
-    known.emplace_back(t.name);
-  }
-  fail("target {}: unknown{}", name, known_names("targets", known, name));
+  fail("target {}: unknown{}", name, known_names("targets", names(), name));
 }
 
 }  // namespace zellige::target

@@ -5,6 +5,7 @@
 //   const Target& t = find("sm_90a");   // t.shared_per_block == 227 * 1024
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct Target {
 
 /// Returns all supported targets.
 const std::vector<Target>& all();
+/// Returns their names.
+std::vector<std::string> names();
 /// Returns the target with this name; "sm_90" means sm_90a. Throws Error, with the known names, if there is
 /// no such target.
 const Target& find(std::string_view name);
