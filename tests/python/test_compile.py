@@ -227,7 +227,7 @@ f32 = TensorSpec((4, 8), "f32")
         (lambda: zellige.compile(lambda x: x + 1), "compile lambda: missing a required argument: 'x'"),
         (lambda: zellige.compile(lambda x: x + 1, f32, constant="w"), "compile lambda: has no parameter w to be constant; its"),
         (lambda: zellige.compile(lambda x: x + 1, f32, on="moon"), "on: expected one of auto, gpu, emulator, reference, found moon"),
-        (lambda: zellige.compile(lambda x: x + 1, f32, target="sm_1"), "target sm_1: unknown; known targets are sm_80, sm_86, "),
+        (lambda: zellige.compile(lambda x: x + 1, f32, target="sm_1"), "target sm_1: unknown; known targets are sm_80, sm_86, sm_87, "),
         (lambda: zellige.compile({"zellige_graph": 2}), "graph graph: expected version 1 of the form, found 2"),
         (lambda: zellige.compile("no/such.json"), "no/such.json: cannot be read: No such file or directory"),
         (lambda: zellige.compile("{}", f32), "compile: a graph states its inputs; expected no examples, found 1"),

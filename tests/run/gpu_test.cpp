@@ -42,7 +42,7 @@ TEST(Gpu, ProgramsOfEarlierTargetsAreCompiledForTheGpuThatIsThere) {
   EXPECT_EQ(architecture_for("sm_89", h200), "sm_90");
   EXPECT_EQ(architecture_for("sm_90a", h200), "sm_90a");
   EXPECT_EQ(architecture_for("sm_80", a100), "sm_80");
-  for (const char* target : {"sm_80", "sm_86", "sm_89", "sm_90a"})
+  for (const char* target : {"sm_80", "sm_86", "sm_87", "sm_89", "sm_90a"})
     require_architecture(architecture_for(target, h200), h200);
   EXPECT_EQ(message_of([&] { require_architecture(architecture_for("sm_89", a100), a100); }),
             "target sm_89: its code does not run on the NVIDIA A100 here, which is sm_80; choose --target "
