@@ -3,14 +3,14 @@
 //
 //   RowTile<half_t, 8, 512, 2> tile;                 // 512 threads, each with 2 chunks of V = 8 elements
 //   tile.load(row, 0, columns, 0.0f);                // from column 0 on; zeros beyond the row's `columns` columns
-//   float sum = reduce_warp(tile.fold(0.0f, Sum{}), Sum{});                                // over the warp's elements
-//   sum = reduce_warps<16>(exchange_warps<16>(Vec<float, 1>{{sum}}, slots)[0], Sum{});     // over the block's 16 warps
+//   float sum = join_lanes<32>(tile.fold(0.0f, Sum{}), Sum{});                             // over the warp's elements
+//   sum = join_lanes<16>(exchange_warps<16>(Vec<float, 1>{{sum}}, slots)[0], Sum{});       // over the block's 16 warps
 //   tile.store(target, 0, columns, [&](auto x, int) { return scaled(x, 1 / sum); });
 //
 // An access moves V elements. V = 16 bytes / sizeof(T) requires that rows start at multiples of 16 bytes and have a
 // multiple of V columns; V = 1 is allowed for any row.
 #pragma once
-#include <zellige/atom/shuffle.hpp>
+#include <zellige/block/reduce.hpp>
 #include <zellige/block/tile.hpp>
 
 namespace zellige {
@@ -88,32 +88,15 @@ struct Max {
   ZELLIGE_CALL float operator()(float x, float y) const { return max_number(x, y); }
 };
 
-/// Returns the reduction of x over all lanes of the warp with the associative and commutative function f; all lanes get
-/// the result.
-template <class F>
-ZELLIGE_CALL float reduce_warp(float x, F f) {
-#pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) x = f(x, shfl_xor(x, mask));
-  return x;
-}
-
 /// Exchanges one vector per warp: lane l of every warp gets the vector that lane 0 of warp l mod Warps passes as
-/// `mine`. `slots` has Warps * N floats of shared memory. Contains a block barrier; two consecutive calls need
-/// different slots.
+/// `mine`. So join_lanes<Warps> of an element joins it over the warps. `slots` has Warps * N floats of shared memory.
+/// Contains a block barrier; two consecutive calls need different slots.
 template <int Warps, int N>
 ZELLIGE_CALL Vec<float, N> exchange_warps(const Vec<float, N>& mine, smem<float> slots) {
   static_assert((Warps & (Warps - 1)) == 0 && Warps <= 32, "exchange_warps: 1, 2, 4, ... warps");
   if (threadIdx.x % 32 == 0) store(slots + threadIdx.x / 32 * N, mine);
   __syncthreads();
   return load<N>(slots + threadIdx.x % Warps * N);
-}
-/// Reduces x over `Warps` warps with f and returns the result to all lanes. x is an element of the vector that
-/// exchange_warps returned, so that each lane has the value of one warp.
-template <int Warps, class F>
-ZELLIGE_CALL float reduce_warps(float x, F f) {
-#pragma unroll
-  for (int mask = Warps / 2; mask > 0; mask /= 2) x = f(x, shfl_xor(x, mask));
-  return x;
 }
 
 }  // namespace zellige

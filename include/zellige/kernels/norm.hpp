@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
         sum = tile.fold(sum, Sum{});
         count += Tile::count_in_warp(first, columns);
       }
-      sum = reduce_warp(sum, Sum{});
+      sum = join_lanes<32>(sum, Sum{});
       mean = count > 0 ? sum / count : 0.0f;
     }
     for (int first = 0; first < end; first += Tile::columns) {
@@ -55,13 +55,13 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
       squares = tile.fold_inside(first, columns, squares,
                                  [=](float s, float v) { return zellige::fma(v - mean, v - mean, s); });
     }
-    squares = reduce_warp(squares, Sum{});
+    squares = join_lanes<32>(squares, Sum{});
     if constexpr (centred) {
       const Vec<float, 4> other = exchange_warps<warps>(Vec<float, 4>{{sum, squares, count, mean}}, slots + slot);
-      mean = reduce_warps<warps>(other[0], Sum{}) / columns;
-      squares = reduce_warps<warps>(zellige::fma(other[2], zellige::square(other[3] - mean), other[1]), Sum{});
+      mean = join_lanes<warps>(other[0], Sum{}) / columns;
+      squares = join_lanes<warps>(zellige::fma(other[2], zellige::square(other[3] - mean), other[1]), Sum{});
     } else {
-      squares = reduce_warps<warps>(exchange_warps<warps>(Vec<float, 1>{{squares}}, slots + slot)[0], Sum{});
+      squares = join_lanes<warps>(exchange_warps<warps>(Vec<float, 1>{{squares}}, slots + slot)[0], Sum{});
     }
     slot = 4 * warps - slot;
     const float scale = 1.0f / zellige::sqrt(squares / columns + epsilon);

@@ -42,17 +42,17 @@ __global__ void __launch_bounds__(Threads, BlocksPerSM)
       tile.load(from, first, columns, minus_infinity);
       largest = tile.fold(largest, Max{});
     }
-    largest = reduce_warp(largest, Max{}) * log2e;
+    largest = join_lanes<32>(largest, Max{}) * log2e;
     const float reference = largest == minus_infinity ? 0.0f : largest;
     for (int first = 0; first < end; first += Tile::columns) {
       if (Long) tile.load(from, first, columns, minus_infinity);
       sum = tile.fold(sum, [=](float s, float v) { return s + exponential(v, reference); });
     }
-    sum = reduce_warp(sum, Sum{});
+    sum = join_lanes<32>(sum, Sum{});
     const Vec<float, 2> other = exchange_warps<warps>(Vec<float, 2>{{largest, sum}}, slots + slot);
     slot = 2 * warps - slot;
-    largest = reduce_warps<warps>(other[0], Max{});
-    const float scale = reciprocal(reduce_warps<warps>(other[1] * zellige::exp2(other[0] - largest), Sum{}));
+    largest = join_lanes<warps>(other[0], Max{});
+    const float scale = reciprocal(join_lanes<warps>(other[1] * zellige::exp2(other[0] - largest), Sum{}));
 
     for (int first = 0; first < end; first += Tile::columns) {
       if (Long) tile.load(from, first, columns, 0.0f);
