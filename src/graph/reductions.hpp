@@ -50,32 +50,50 @@ enum class Along : std::uint8_t {
   then_last         // the iterations and, after the loop, the last dimension
 };
 
-/// A row of the table.
+/// What a reduction makes of what it has joined; `n` is the number of elements.
+enum class Then : std::uint8_t {
+  nothing,
+  mean,         // x / n
+  root_of_mean  // the square root of x / n
+};
+
+/// A row of the table. No member has a default.
 struct Reduction {
+  constexpr Reduction(OpKind op, std::string_view spelled, std::string_view in_mirage, const Monoid* monoid,
+                      Along joined_along, bool of_squares, bool is_rescaled, Then afterwards)
+      : kind(op),
+        name(spelled),
+        mirage(in_mirage),
+        of(monoid),
+        along(joined_along),
+        squares(of_squares),
+        rescales(is_rescaled),
+        then(afterwards) {}
   OpKind kind;
   std::string_view name, mirage;  // as in OpInfo (ops.hpp)
   const Monoid* of;
   Along along;
   bool squares;   // joins the squares of the elements
   bool rescales;  // multiplies what it has joined by its second operand before each iteration
+  Then then;
 };
 
 // clang-format off
 inline constexpr Reduction reduction_rows[] = {
-    {OpKind::reduction, "reduction", "reduction_#", &monoids::sum, Along::dim, false, false},
-    {OpKind::reduction_max, "reduction_max", "reduction_#_max", &monoids::max, Along::running, false, false},
-    {OpKind::amax, "amax", "", &monoids::max, Along::dims, false, false},
-    {OpKind::prod, "prod", "", &monoids::product, Along::dims, false, false},
-    {OpKind::logsumexp, "logsumexp", "", &monoids::logsumexp, Along::dims, false, false},
-    {OpKind::accum, "accum", "accum_nored", &monoids::sum, Along::iterations, false, false},
-    {OpKind::accum_red_sum, "accum_red_sum", "accum_red_ld_sum", &monoids::sum, Along::iterations_last, false, false},
-    {OpKind::accum_red_mean, "accum_red_mean", "accum_red_ld_mean", &monoids::sum, Along::iterations_last, false, false},
-    {OpKind::accum_red_rms, "accum_red_rms", "accum_red_ld_rms", &monoids::sum, Along::iterations_last, true, false},
-    {OpKind::accum_redtox_sum, "accum_redtox_sum", "accum_redtox_ld_sum", &monoids::sum, Along::iterations_last, false, false},
-    {OpKind::accum_max, "accum_max", "accum_max", &monoids::max, Along::iterations, false, false},
-    {OpKind::accum_logsumexp, "accum_logsumexp", "", &monoids::logsumexp, Along::iterations, false, false},
-    {OpKind::accum_rescale, "accum_rescale", "accum_nored_rescale", &monoids::sum, Along::iterations, false, true},
-    {OpKind::accum_red_sum_rescale, "accum_red_sum_rescale", "accum_red_ld_sum_rescale", &monoids::sum, Along::then_last, false, true},
+    {OpKind::reduction, "reduction", "reduction_#", &monoids::sum, Along::dim, false, false, Then::nothing},
+    {OpKind::reduction_max, "reduction_max", "reduction_#_max", &monoids::max, Along::running, false, false, Then::nothing},
+    {OpKind::amax, "amax", "", &monoids::max, Along::dims, false, false, Then::nothing},
+    {OpKind::prod, "prod", "", &monoids::product, Along::dims, false, false, Then::nothing},
+    {OpKind::logsumexp, "logsumexp", "", &monoids::logsumexp, Along::dims, false, false, Then::nothing},
+    {OpKind::accum, "accum", "accum_nored", &monoids::sum, Along::iterations, false, false, Then::nothing},
+    {OpKind::accum_red_sum, "accum_red_sum", "accum_red_ld_sum", &monoids::sum, Along::iterations_last, false, false, Then::nothing},
+    {OpKind::accum_red_mean, "accum_red_mean", "accum_red_ld_mean", &monoids::sum, Along::iterations_last, false, false, Then::mean},
+    {OpKind::accum_red_rms, "accum_red_rms", "accum_red_ld_rms", &monoids::sum, Along::iterations_last, true, false, Then::root_of_mean},
+    {OpKind::accum_redtox_sum, "accum_redtox_sum", "accum_redtox_ld_sum", &monoids::sum, Along::iterations_last, false, false, Then::nothing},
+    {OpKind::accum_max, "accum_max", "accum_max", &monoids::max, Along::iterations, false, false, Then::nothing},
+    {OpKind::accum_logsumexp, "accum_logsumexp", "", &monoids::logsumexp, Along::iterations, false, false, Then::nothing},
+    {OpKind::accum_rescale, "accum_rescale", "accum_nored_rescale", &monoids::sum, Along::iterations, false, true, Then::nothing},
+    {OpKind::accum_red_sum_rescale, "accum_red_sum_rescale", "accum_red_ld_sum_rescale", &monoids::sum, Along::then_last, false, true, Then::nothing},
 };
 // clang-format on
 

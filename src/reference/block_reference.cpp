@@ -307,11 +307,12 @@ class Worker {
   }
 
   /// Computes the errors of an accumulator's result after the loop, from those of its running value; both are
-  /// in `side`. `count`: the number of elements by which accum_red_mean and accum_red_rms divide.
+  /// in `side`. `count`: the number of elements by which a mean divides.
   void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
     const Array& state = states_[index];
+    const Reduction& row = *reduction_of(op.kind);
     std::vector<double>& e = side.tiles[op.outputs[0]].values;
-    if (op.kind == OpKind::accum_red_sum_rescale) {
+    if (row.along == Along::then_last) {
       std::fill(e.begin(), e.end(), 0.0);
       const int last = static_cast<int>(state.shape.size()) - 1;
       fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false, state.shape[last],
@@ -319,19 +320,20 @@ class Worker {
     } else {
       e = side.states[index].values;
     }
-    if (op.kind == OpKind::accum_red_mean || op.kind == OpKind::accum_red_rms)
-      mean_error({state.shape, state.values.data()}, count, op.kind == OpKind::accum_red_rms, e.data());
+    if (row.then != Then::nothing)
+      mean_error({state.shape, state.values.data()}, count, row.then == Then::root_of_mean, e.data());
   }
 
   /// Computes an accumulator's result from its running value, after the loop: the sum over the last
   /// dimension, the mean, the root mean square or the value itself, as the kind of accumulator requires.
   void finish(const BlockOp& op, std::size_t index) {
+    const Reduction& row = *reduction_of(op.kind);
     const Array& state = states_[index];
     Array& y = tiles_[op.outputs[0]];
     const double count = static_cast<double>(tiles_[op.inputs[0]].shape.back() * p_.block.loop);
     if (errors()) finish_error(op, index, count, bound_);
     if (sampling()) finish_error(op, index, count, own_);
-    if (op.kind == OpKind::accum_red_sum_rescale) {
+    if (row.along == Along::then_last) {
       std::fill(y.values.begin(), y.values.end(), 0.0);
       fold(monoids::sum, {state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
            result(op.outputs[0]));
@@ -340,9 +342,9 @@ class Worker {
     }
     if (is_integer(p_.block.tensors[op.outputs[0]].dtype))
       for (double& v : y.values) v = wrapped(static_cast<std::int64_t>(v), 32);
-    if (op.kind == OpKind::accum_red_mean)
+    if (row.then == Then::mean)
       for (double& v : y.values) v /= count;
-    if (op.kind == OpKind::accum_red_rms)
+    if (row.then == Then::root_of_mean)
       for (double& v : y.values) v = std::sqrt(v / count);
     if (sampling()) perturb(op);
     made(op.outputs[0]);

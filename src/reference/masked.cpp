@@ -8,7 +8,9 @@ namespace zellige::graph {
 namespace {
 
 /// Returns whether -inf in an operand of this operator may remain -inf in the result.
-bool keeps(OpKind kind) { return kind != OpKind::matmul && kind != OpKind::exp && kind != OpKind::sigmoid; }
+bool keeps(OpKind kind) {
+  return is_elementwise(kind) ? elementwise(kind).law.lowest != Image::zero : kind != OpKind::matmul;
+}
 
 /// Returns which non-finite values masks may produce in an operator's results. `mask` has, per tensor, the
 /// non-finite values that masks may produce in that tensor; only its entries for the operands are used.

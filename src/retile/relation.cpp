@@ -335,7 +335,7 @@ class Relating {
         refuse("it reduces the dimension of which the tile has a part");
       return met(op_->inputs);
     }
-    const bool mean = op_->kind == OpKind::accum_red_mean || row.squares;
+    const bool mean = row.then != graph::Then::nothing;
     if (r.kind == Kind::same) {
       if (change_.loop && !mean && !maximum) refuse("it adds the same tile in every iteration");
       return {};

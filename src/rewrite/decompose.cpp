@@ -26,6 +26,7 @@
 #include <utility>
 
 #include "graph/ops.hpp"
+#include "graph/reductions.hpp"
 #include "retile/retile.hpp"
 #include "rewrite/rules.hpp"
 
@@ -56,32 +57,24 @@ std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
   return retile::proved(g, tiling);
 }
 
-/// Accumulators whose result is not their first operand if there is a single iteration, and the kernel-level operators
-/// that compute it, in order.
-constexpr std::pair<OpKind, OpKind> accumulators[] = {
-    {OpKind::accum_max, OpKind::maximum},
-    {OpKind::accum_red_sum, OpKind::reduction},
-    {OpKind::accum_red_sum_rescale, OpKind::reduction},
-    {OpKind::accum_redtox_sum, OpKind::reduction},
-    {OpKind::accum_red_mean, OpKind::mean},
-    {OpKind::accum_red_rms, OpKind::square},
-    {OpKind::accum_red_rms, OpKind::mean},
-    {OpKind::accum_red_rms, OpKind::sqrt},
-};
-
 /// Returns the kernel-level operators that block operator `b` is, if its first operand has the shape `x`; none if its
 /// result is that operand.
 std::vector<std::pair<OpKind, Attributes>> steps_of(const BlockOp& b, const Shape& x) {
   if (!graph::is_accumulator(b.kind)) return {{b.kind, b.attributes}};
+  const graph::Reduction& row = *graph::reduction_of(b.kind);
   const int last = static_cast<int>(x.size()) - 1;
   std::vector<std::pair<OpKind, Attributes>> steps;
-  for (const auto& [accumulator, kind] : accumulators) {
-    if (accumulator != b.kind) continue;
-    Attributes& a = steps.emplace_back(kind, Attributes{}).second;
-    if (kind == OpKind::maximum) a.scalar = -FLT_MAX;  // its initial value is the lowest finite float32
-    if (kind == OpKind::reduction) a.dim = last, a.to = b.attributes.to;
-    if (kind == OpKind::mean) a.dim = last, a.keepdim = true;
+  if (row.along == graph::Along::iterations) {
+    // The initial value of a maximum is the lowest finite float32.
+    if (row.of == &graph::monoids::max) steps.push_back({OpKind::maximum, {.scalar = -FLT_MAX}});
+    return steps;
   }
+  if (row.squares) steps.push_back({OpKind::square, {}});
+  if (row.then == graph::Then::nothing)
+    steps.push_back({OpKind::reduction, {.dim = last, .to = b.attributes.to}});
+  else
+    steps.push_back({OpKind::mean, {.dim = last, .keepdim = true}});
+  if (row.then == graph::Then::root_of_mean) steps.push_back({OpKind::sqrt, {}});
   return steps;
 }
 

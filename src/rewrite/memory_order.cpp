@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 
+#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "rewrite/rules.hpp"
 
@@ -66,17 +67,12 @@ class MemoryOrder {
   }
 
  private:
-  /// Returns whether an operator of this kind is a reduction whose dimensions can be renumbered.
-  static bool reduces(OpKind kind) {
-    return kind == OpKind::sum || kind == OpKind::mean || kind == OpKind::amax || kind == OpKind::amin;
-  }
-
   /// Adds operator `op` to the rewritten graph with the dimensions of its operands in memory order, and a
   /// permute of its result back to the given order. Returns false and adds nothing if all operands are stored
   /// in the order of their dimensions, if two operands are stored in different orders, or if dimensions of
   /// this operator cannot be renumbered.
   bool reorder(const KernelOp& op) {
-    const bool reduction = reduces(op.kind) && op.attributes.keepdim;
+    const bool reduction = graph::reduces(op.kind) && op.attributes.keepdim;
     const bool joins = op.kind == OpKind::concat;
     if (!reduction && !joins && !graph::is_elementwise(op.kind)) return false;
     const Shape& whole = g_.tensors[reduction ? op.inputs[0] : op.outputs[0]].shape;

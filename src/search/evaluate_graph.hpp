@@ -119,17 +119,18 @@ class BlockRun {
 
   /// Sets the result of an accumulator from its `state` after the loop.
   void finish(const graph::BlockOp& op, const Values<N>& state) {
+    const graph::Reduction& row = *graph::reduction_of(op.kind);
     Values<N>& y = tiles_[op.outputs[0]];
-    if (op.kind == OpKind::accum_red_sum_rescale) {
+    if (row.along == graph::Along::then_last) {
       y.at.assign(y.at.size(), a_.integer(0));
       fold(a_, graph::monoids::sum, state, static_cast<int>(state.shape.size()) - 1, false, y);
     } else {
       y.at = state.at;
     }
-    if (op.kind != OpKind::accum_red_mean && op.kind != OpKind::accum_red_rms) return;
+    if (row.then == graph::Then::nothing) return;
     const N count = a_.integer(tiles_[op.inputs[0]].shape.back() * b_.loop);
     for (N& v : y.at) v = a_.div(v, count);
-    if (op.kind == OpKind::accum_red_rms)
+    if (row.then == graph::Then::root_of_mean)
       for (N& v : y.at) v = a_.sqrt(v);
   }
 

@@ -43,9 +43,9 @@ void call(OpKind kind, const graph::Attributes& a, const std::vector<graph::Shap
     });
   } else if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {
     for (const graph::Step& step : graph::compose(kind, a, operands)) call(step.kind, step.attributes, {}, called);
-  } else if (graph::reduction_of(kind)) {
-    call(graph::monoid_of(kind).join, {}, {}, called);
-    called.roots = called.roots || kind == OpKind::accum_red_rms;
+  } else if (const graph::Reduction* row = graph::reduction_of(kind)) {
+    call(row->of->join, {}, {}, called);
+    called.roots = called.roots || row->then == graph::Then::root_of_mean;
   }
 }
 /// Returns `called` with what the definitions of the graph's operators call.
