@@ -27,6 +27,16 @@ class Laws(unittest.TestCase):
         for line in ("// case OpKind::exp:", "case NodeKind::matmul:", "if (kind == OpKind::exp)"):
             self.assertEqual(self.files("src/emit/a.cpp", line), [], line)
 
+    def test_tables_and_chains_are_found_and_patterns_of_rules_are_not(self):
+        chain = "return kind == OpKind::exp || kind == OpKind::log || kind == graph::OpKind::sin;"
+        for line in (chain, "constexpr std::pair<OpKind, int> table[] = {{OpKind::exp, 1}};", "std::map<graph::OpKind, int> laws;"):
+            self.assertEqual(self.files("src/emit/a.cpp", line), ["src/emit/a.cpp"], line)
+        self.assertEqual(self.files("src/rewrite/a.cpp", chain), [])
+        self.assertEqual(self.files("src/emit/a.cpp", "return kind == OpKind::exp || kind == OpKind::log; kind == OpKind::sin;"), [])
+
+    def test_what_is_allowed_and_not_there_is_found(self):
+        self.assertEqual(self.files("src/reference/cut.cpp", "case OpKind::permute:"), ["tests/docs/laws.py"])
+
     def test_a_file_may_have_as_many_as_are_named(self):
         three = "case OpKind::permute:\ncase OpKind::expand:\ncase OpKind::slice:\n"
         self.assertEqual(self.files("src/reference/cut.cpp", three), [])
