@@ -164,8 +164,7 @@ constexpr Rule custom[] = {
 constexpr BlockRule of_blocks[] = {
     {"operands swapped",
      "a matmul's rows leave some of the 64 rows of a wgmma empty, or need more than two warpgroups, its columns do "
-     "not, "
-     "and the loop only multiplies what it loads",
+     "not, and the loop only multiplies what it loads",
      swap_operands},
 };
 
