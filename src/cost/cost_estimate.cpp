@@ -232,7 +232,11 @@ class Pricing {
                                        static_cast<double>(graph::size(n.shape)));
       chained += (k.slots - before) * target_.costs.elementwise_step / target_.costs.step;
     }
-    if (k.stalls) k.tiles = tiles;
+    if (k.stalls) {
+      k.tiles = tiles, k.exchanges = plan_.split_k;
+      for (const Work& w : done)
+        if (w.kind == WorkKind::mma) k.values = std::max(k.values, static_cast<double>(plan_.layout_of(w).values()));
+    }
     k.warps = std::max(1.0, threads_ / 32.0);
     k.chain = chained / k.warps;
   }

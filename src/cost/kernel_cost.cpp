@@ -67,10 +67,11 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
       k.trip_count * static_cast<double>(std::min<std::int64_t>(k.blocks_of_busiest, k.blocks_each));
   const double rest = k.warp_specialized ? costs.rest_warp_specialized : costs.rest;
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
-  const double chain_cycles =
-      k.chained ? k.waves * k.trip_count * costs.chain_iteration * cycle : k.waves * k.tiles * costs.tile * cycle;
+  const double ends = k.chained ? k.waves * k.trip_count * costs.chain_iteration
+                                : k.waves * k.tiles * (costs.tile + costs.tile_value * k.values);
+  const double exchange = k.exchanges ? costs.exchange : 0;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
-  k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + chain_cycles;
+  k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle;
   return k;
 }
 

@@ -24,7 +24,9 @@ struct KernelCost {
   double trip_count = 0, in_flight = 0, chain = 0;
   // Per block: warps; barriers; rounds of loads into registers that threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
-  double tiles = 0;  // output tiles per block, in a matmul on wgmma
+  double tiles = 0;        // output tiles per block, in a matmul on wgmma
+  double values = 0;       // its accumulators per thread and tile
+  bool exchanges = false;  // blocks of a cluster add up their parts of K
 
   // Set by time_of().
   std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all

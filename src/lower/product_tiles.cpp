@@ -71,7 +71,7 @@ class Legal {
   /// warpgroup has 64 rows, or two times 64. With A and B swapped, the rows are columns of the weights, and N is the
   /// number of rows of A, in equal parts.
   void of_warpgroups() {
-    constexpr std::int64_t rows = 64, k = 64, step = 16, most = 256, accumulators = 160;
+    constexpr std::int64_t rows = 64, k = 64, step = 16, most = 256, accumulators = 128;
     if (!size_.lines || size_.k < 2 * k) return;
     const auto add_with = [&](std::int64_t m, std::int64_t n, bool swap_ab) {
       const int threads = m == rows ? 128 : 256;

@@ -20,12 +20,13 @@ struct Costs {
   double barrier = 190, barrier_warp = 26;  // cycles of a barrier of four warps, and of each further warp
   double rest = 0.1;  // fraction of the time of all but the slowest resource that does not overlap with it
 
-  // Of the same formulas for TMA and wgmma: fitted to twelve standalone matmuls (docs/log.md).
-  double l2_bulk = 12000, bulk_cycle = 50;  // as l2 and l2_cycle, for TMA copies
-  double sustained = 0.82;                  // fraction of the tensor cores' peak rate that wgmma reaches
-  double rest_warp_specialized = 0.05;      // as `rest`, where copies have warps of their own
-  double tile = 900;                        // cycles without wgmma between two tiles of a persistent block
-  double power = 0.1;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops
+  // Of the same formulas for TMA and wgmma. The first line: fitted to twelve standalone matmuls on an H200 (docs/log.md).
+  // The others: fitted by bench/fit_price.py --tiles to bench/results/tiles_h100.jsonl, 2,400 times of tiles of matmuls.
+  double sustained = 0.82, bulk_cycle = 50, rest_warp_specialized = 0.05;  // share of wgmma's peak; as l2_cycle, as `rest`
+  double l2_bulk = 9800;                // as l2, for TMA copies
+  double tile = 400, tile_value = 7.6;  // cycles without wgmma at the end of a tile, and per accumulator of a thread
+  double exchange = 10000;              // cycles of adding up the parts of K of two blocks
+  double power = 0.17;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops
   // With fewer ring stages than this, wgmma loops take `stalled` times as long.
   double few_stages = 5, stalled = 1.06;
 
@@ -91,6 +92,8 @@ struct Costs {
     double tie = 0.05;  // smaller relative differences mean nothing (docs/reference/costs.md)
     double each = 0.4;  // us that a launch more must save: an H100 ran rows of 1 in one launch faster than in two
     double filled = 0.73;  // share of multiprocessors that must have a block for A and B to be swapped
+    double alone_gain = 0.85;  // share of an operator's time below which a custom operator replaces it
+
     /// Returns what so many launches count as beside their work.
     double of_launches(std::size_t launches) const { return each * static_cast<double>(launches); }
     /// Returns what a time of `us` in so many launches counts as beside ways with more and with fewer: a launch more must
@@ -100,7 +103,6 @@ struct Costs {
     }
     /// Returns whether a way that takes `us` in fewer launches is taken in place of one that takes `other` us.
     bool fewer_are_worth(double us, double other) const { return us <= (1 + tie) * other; }
-    double alone_gain = 0.85;  // share of an operator's time below which a custom operator replaces it
   } search{};
 };
 
