@@ -13,9 +13,9 @@
 #include "candidate/merge.hpp"
 #include "candidate/rules.hpp"
 #include "candidate/tiles.hpp"
-#include "plan/estimate.hpp"
 #include "graph/infer.hpp"
 #include "graph/refused.hpp"
+#include "plan/estimate.hpp"
 #include "rewrite/rules.hpp"
 
 namespace zellige::fuse {

@@ -81,9 +81,9 @@ class Pricing {
     return std::max(0.0, 1 - target_.costs.l2_held * static_cast<double>(target_.costs.l2_bytes) / bytes);
   }
 
-  /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches. The tile
-  /// consists of runs of equal length, each of which is contiguous in the tensor.
-  double sectors(const Node& n) const {
+  /// Returns the bytes of a run of the tile of load or store `n`. The tile consists of runs of equal length, each of which
+  /// is contiguous in the tensor.
+  double run_of(const Node& n) const {
     const graph::KernelTensor& t = program_.tensors[n.tensor];
     std::int64_t run = 1, next = 1;
     for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d) {
@@ -94,9 +94,12 @@ class Pricing {
       run *= n.shape[at];
       next = t.strides[at] * program_.shape(n.tensor)[at];
     }
-    const double size = graph::bits(n.dtype) / 8.0, bytes = static_cast<double>(graph::size(n.shape)) * size;
-    const double length = static_cast<double>(run) * size;
-    return bytes * in_sectors(length) / length;
+    return static_cast<double>(run) * graph::bits(n.dtype) / 8.0;
+  }
+  /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches.
+  double sectors(const Node& n) const {
+    const double length = run_of(n);
+    return static_cast<double>(graph::size(n.shape)) * graph::bits(n.dtype) / 8.0 * in_sectors(length) / length;
   }
 
   /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
@@ -157,7 +160,8 @@ class Pricing {
       const int memory = program_.memory_of(n.tensor);
       const double whole = bytes_of(program_.tensors[memory]), sector_share = sectors(n) / bytes_of(n);
       if (seen.insert(memory).second)
-        k.dram_bytes += std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
+        k.dram_bytes += std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1) *
+                        (1 + target_.costs.run_bytes / run_of(n));
       if (reads > 0 || n.kind == NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, plan_.vector_of(static_cast<int>(i)))));

@@ -21,8 +21,13 @@ namespace {
 /// Lowers one graph, operator by operator in launch order; see lower().
 class Lowering {
  public:
-  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared, const TileOf& tile_of)
-      : graph_(graph), target_(target), declared_(declared), tile_of_(tile_of), only_reader_(graph.tensors.size(), none) {
+  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared,
+           const TileOf& tile_of)
+      : graph_(graph),
+        target_(target),
+        declared_(declared),
+        tile_of_(tile_of),
+        only_reader_(graph.tensors.size(), none) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (int t : graph.ops[i].inputs) {
         int& reader = only_reader_[t];
@@ -135,8 +140,9 @@ class Lowering {
            graph::name(op.kind));
     const std::string name = next_name();
     if (see_repeated(program_, graph_, op)) return;
-    std::vector<TileProgram> kernels = graph::is_view(op.kind) ? lower_view(program_, op, name, target_)
-                                                               : lower_kernel(program_, op, name, target_, product, tile_of_);
+    std::vector<TileProgram> kernels = graph::is_view(op.kind)
+                                           ? lower_view(program_, op, name, target_)
+                                           : lower_kernel(program_, op, name, target_, product, tile_of_);
     if (op.kind == OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())

@@ -16,8 +16,8 @@ namespace zellige::plan {
 struct ProductSize {
   std::int64_t batch = 1, m = 1, n = 1, k = 1;
   graph::DType dtype{};
-  bool lines = true;                      // the rows of both operands are aligned for TMA
-  bool tf32 = false;                      // the operands are rounded to tf32
+  bool lines = true;                        // the rows of both operands are aligned for TMA
+  bool tf32 = false;                        // the operands are rounded to tf32
   bool a_along_k = true, b_along_k = true;  // the operand is contiguous along K
   bool a_batched = true, b_batched = true;  // the operand has a matrix for each of the batch
   auto operator<=>(const ProductSize&) const = default;

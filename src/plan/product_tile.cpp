@@ -5,8 +5,8 @@
 #include <mutex>
 
 #include "graph/error.hpp"
-#include "graph/refused.hpp"
 #include "graph/infer.hpp"
+#include "graph/refused.hpp"
 #include "plan/estimate.hpp"
 
 namespace zellige::plan {
@@ -74,8 +74,7 @@ const std::vector<retile::ProductTile>& ranked_tiles(const ProductSize& size, co
 }
 
 Program lowered(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared) {
-  return lower(graph, target, declared,
-               [&](const ProductSize& size) { return ranked_tiles(size, target).front(); });
+  return lower(graph, target, declared, [&](const ProductSize& size) { return ranked_tiles(size, target).front(); });
 }
 
 }  // namespace zellige::plan

@@ -128,8 +128,7 @@ class OperandSwap {
 }  // namespace
 
 std::optional<BlockGraph> swap_operands(const BlockGraph& b, const target::Target& target) {
-  if (static_cast<double>(b.grid.count()) < target.costs.search.filled * target.multiprocessors)
-    return std::nullopt;
+  if (static_cast<double>(b.grid.count()) < target.costs.search.filled * target.multiprocessors) return std::nullopt;
   return OperandSwap(b, target).run();
 }
 

@@ -18,11 +18,13 @@ struct Costs {
   double load = 1270;                // cycles from the issue of a load to the use of its data, a barrier included
   double step = 3.4;                 // cycles of an instruction that depends on the preceding one
   double barrier = 190, barrier_warp = 26;  // cycles of a barrier of four warps, and of each further warp
-  double rest = 0.1;  // fraction of the time of all but the slowest resource that does not overlap with it
+  double rest = 0.1;     // fraction of the time of all but the slowest resource that does not overlap with it
+  double run_bytes = 8;  // bytes of DRAM's time that a contiguous run of a tile costs beside its own
 
   // Of the same formulas for TMA and wgmma. The first line: fitted to twelve standalone matmuls on an H200 (docs/log.md).
   // The others: fitted by bench/fit_price.py --tiles to bench/results/tiles_h100.jsonl, 2,400 times of tiles of matmuls.
-  double sustained = 0.82, bulk_cycle = 50, rest_warp_specialized = 0.05;  // share of wgmma's peak; as l2_cycle, as `rest`
+  double sustained = 0.82, bulk_cycle = 50,
+         rest_warp_specialized = 0.05;  // share of wgmma's peak; as l2_cycle, as `rest`
   double l2_bulk = 9800;                // as l2, for TMA copies
   double tile = 400, tile_value = 7.6;  // cycles without wgmma at the end of a tile, and per accumulator of a thread
   double exchange = 10000;              // cycles of adding up the parts of K of two blocks
@@ -89,8 +91,8 @@ struct Costs {
     double hopeful = 0.9;
     // Blocks per multiprocessor below which the GPU is idle: by default, and of elementwise work.
     double idle_blocks = 0.5, idle_blocks_elementwise = 2;
-    double tie = 0.05;  // smaller relative differences mean nothing (docs/reference/costs.md)
-    double each = 0.4;  // us that a launch more must save: an H100 ran rows of 1 in one launch faster than in two
+    double tie = 0.05;     // smaller relative differences mean nothing (docs/reference/costs.md)
+    double each = 0.4;     // us that a launch more must save: an H100 ran rows of 1 in one launch faster than in two
     double filled = 0.73;  // share of multiprocessors that must have a block for A and B to be swapped
     double alone_gain = 0.85;  // share of an operator's time below which a custom operator replaces it
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "plan/estimate.hpp"
 #include "graph/refused.hpp"
 #include "lower/lower.hpp"
+#include "plan/estimate.hpp"
 #include "plan/product_tile.hpp"
 #include "retile/retile.hpp"
 

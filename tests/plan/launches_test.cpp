@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/estimate.hpp"
 #include "graph/builder.hpp"
+#include "plan/estimate.hpp"
 #include "plan/plan.hpp"
 
 namespace zellige::plan {

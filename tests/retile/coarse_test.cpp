@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "../all_cases.hpp"
-#include "plan/estimate.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/mugraphs.hpp"
 #include "graph/refused.hpp"
 #include "json/load.hpp"
+#include "plan/estimate.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,8 +1,8 @@
 // Cost estimates follow the bytes moved and the work done, and report them.
 #include <gtest/gtest.h>
 
-#include "plan/estimate.hpp"
 #include "graph/builder.hpp"
+#include "plan/estimate.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -6,12 +6,12 @@
 #include <chrono>
 
 #include "../all_cases.hpp"
-#include "plan/estimate.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "ir/ir.hpp"
 #include "json/load.hpp"
+#include "plan/estimate.hpp"
 #include "retile/retile.hpp"
 #include "run/run.hpp"
 #include "search/equal.hpp"
