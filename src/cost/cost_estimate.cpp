@@ -59,7 +59,7 @@ class Pricing {
     const auto mean = [&](double& each, double others) {
       each = (each * k.launched + others * other.k.launched) / all;
     };
-    k.dram_bytes += other.k.dram_bytes, k.l2_bytes += other.k.l2_bytes;
+    k.dram_bytes += other.k.dram_bytes, k.dram_runs += other.k.dram_runs, k.l2_bytes += other.k.l2_bytes;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots);
     for (double KernelCost::*longest :
@@ -159,9 +159,10 @@ class Pricing {
             bytes * (passes - 1) * evicted_of_rows(bytes_of(n) * k.blocks_each * target_.multiprocessors, target_);
       const int memory = program_.memory_of(n.tensor);
       const double whole = bytes_of(program_.tensors[memory]), sector_share = sectors(n) / bytes_of(n);
-      if (seen.insert(memory).second)
-        k.dram_bytes += std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1) *
-                        (1 + target_.costs.run_bytes / run_of(n));
+      if (seen.insert(memory).second) {
+        const double moved = std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
+        k.dram_bytes += moved, k.dram_runs += moved / run_of(n);
+      }
       if (reads > 0 || n.kind == NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, plan_.vector_of(static_cast<int>(i)))));

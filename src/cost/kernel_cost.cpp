@@ -46,7 +46,7 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const double busy = static_cast<double>(k.blocks_of_busiest);
   k.launch = k.first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
-  k.dram = missed * k.dram_bytes / costs.dram * 1e-3;
+  k.dram = missed * (k.dram_bytes + k.dram_runs * costs.run_bytes) / costs.dram * 1e-3;
   k.l2 = std::max(k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
                   busy * k.l2_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;

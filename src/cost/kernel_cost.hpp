@@ -19,6 +19,7 @@ struct KernelCost {
   bool stalls = false;            // warp-specialised matmuls without a chain: stall if the ring is short
   bool chained = false;           // two matmuls on wgmma, the second of which reads the first's result
   double dram_bytes = 0, l2_bytes = 0;                  // per launch
+  double dram_runs = 0;                                 // per launch: contiguous runs of which the DRAM bytes consist
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
   // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
   double trip_count = 0, in_flight = 0, chain = 0;
