@@ -94,7 +94,7 @@ struct Costs {
     double tie = 0.05;     // smaller relative differences mean nothing (docs/reference/costs.md)
     double each = 0.4;     // us that a launch more must save: an H100 ran rows of 1 in one launch faster than in two
     double filled = 0.73;  // share of multiprocessors that must have a block for A and B to be swapped
-    double alone_gain = 0.85;  // share of an operator's time below which a custom operator replaces it
+    double alone_gain = 0.95;  // share of an operator's time below which a custom operator replaces it
 
     /// Returns what so many launches count as beside their work.
     double of_launches(std::size_t launches) const { return each * static_cast<double>(launches); }
