@@ -161,7 +161,7 @@ class Pricing {
       const double whole = bytes_of(program_.tensors[memory]), sector_share = sectors(n) / bytes_of(n);
       if (seen.insert(memory).second) {
         const double moved = std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
-        k.dram_bytes += moved, k.dram_runs += moved / run_of(n);
+        k.dram_bytes += moved, k.dram_runs += moved / in_sectors(run_of(n));
       }
       if (reads > 0 || n.kind == NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /

@@ -50,7 +50,10 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   k.l2 = std::max(k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
                   busy * k.l2_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   k.shared = busy * k.wavefronts * cycle;
-  k.tensor = busy * k.tensor_cycles * cycle * (k.stalls && k.in_flight < costs.few_stages ? costs.stalled : 1);
+  const double stalled = !k.stalls || k.in_flight >= costs.few_stages ? 1
+                         : k.in_flight <= 2                           ? costs.starved
+                                                                      : costs.stalled;
+  k.tensor = busy * k.tensor_cycles * cycle * stalled;
   k.issue = busy * k.slots / 4 * cycle;
   const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
   k.latency = k.waves *

@@ -29,8 +29,9 @@ struct Costs {
   double tile = 400, tile_value = 7.6;  // cycles without wgmma at the end of a tile, and per accumulator of a thread
   double exchange = 10000;              // cycles of adding up the parts of K of two blocks
   double power = 0.17;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops
-  // With fewer ring stages than this, wgmma loops take `stalled` times as long.
-  double few_stages = 5, stalled = 1.06;
+  // With fewer ring stages than this, wgmma loops take `stalled` times as long, with two `starved` times: a QKV projection
+  // of 2048 x 3584 to 4608 in tiles of 128 x 288 took 180 us on an H100.
+  double few_stages = 5, stalled = 1.06, starved = 1.6;
 
   // Of the same formulas, each fitted alone on the H200.
   double chain_iteration = 110;   // of attention: cycles that wgmma waits in an iteration for other work
