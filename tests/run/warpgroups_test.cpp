@@ -117,11 +117,12 @@ TEST(Warpgroups, OfFewRowsAreTwoOnAMultiprocessor) {
   const auto A = b.input("A", {16, 128}), B = b.input("B", {128, 64 * 140}, DType::f16, {1, 128});
   b.output(matmul(A, B), "C");
   const graph::KernelGraph g = b.build();
-  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
+  const plan::PlanOptions options{.tiling = {{.op = 0, .product = retile::ProductTile{64, 16, 64, 128, true}}}};
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), options);
   EXPECT_EQ(plan.kernels[0].agents.size(), 2u);
   EXPECT_EQ(plan.kernels[0].program.grid.count(), 140);
   EXPECT_EQ(plan.kernels[0].blocks, 0);
-  expect_as_reference(g, {integers({16, 128}, 1), integers({128, 64 * 140}, 2)}, 0, 0, "sm_90a");
+  expect_as_reference(g, {integers({16, 128}, 1), integers({128, 64 * 140}, 2)}, 0, 0, "sm_90a", options);
 }
 
 // Two blocks a tile, each with half of K: every element once, from both.
