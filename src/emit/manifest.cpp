@@ -12,12 +12,18 @@ std::string digits(const std::string& bytes) {
   return text;
 }
 
-/// Returns the estimated time of a kernel as JSON, with the quantities from which the time was computed.
+/// Returns the estimated time of a kernel as JSON, with all quantities from which plan::time_of computes it:
+/// bench/fit_price.py computes it again.
 graph::Json cost_json(const plan::KernelCost& k) {
   return {{"us", k.us},
+          {"launched", k.launched},
+          {"first_kernel", k.first_kernel},
           {"blocks_each", k.blocks_each},
           {"most", k.blocks_of_busiest},
           {"waves", k.waves},
+          {"warp_specialized", k.warp_specialized},
+          {"stalls", k.stalls},
+          {"chained", k.chained},
           {"dram_bytes", k.dram_bytes},
           {"l2_bytes", k.l2_bytes},
           {"wavefronts", k.wavefronts},
@@ -27,7 +33,11 @@ graph::Json cost_json(const plan::KernelCost& k) {
           {"in_flight", k.in_flight},
           {"chain", k.chain},
           {"warps", k.warps},
-          {"barriers", k.barriers}};
+          {"barriers", k.barriers},
+          {"rounds", k.rounds},
+          {"tiles", k.tiles},
+          {"values", k.values},
+          {"exchanges", k.exchanges}};
 }
 
 }  // namespace
