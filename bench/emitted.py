@@ -98,12 +98,12 @@ def prepare(arguments):
 
 
 class Emitted:
-    """A program compiled by --prepare: called with its inputs and its output."""
+    """A compiled program: called with its inputs and its output. Its library is PATH.so, unless another has it too."""
 
-    def __init__(self, path):
+    def __init__(self, path, library=None):
         import torch
         self.manifest = json.load(open(path + ".json"))
-        self.library, self.path = ctypes.CDLL(path + ".so"), path
+        self.library, self.path = ctypes.CDLL(library or path + ".so"), path
         self.workspace = torch.empty(max(1, self.manifest["buffer_size"]), dtype=torch.uint8, device="cuda")
         of = lambda role: sorted((t for t in self.manifest["tensors"] if t["role"] == role), key=lambda t: t["position"])
         self.inputs, self.outputs = of("input"), of("output")
