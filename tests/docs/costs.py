@@ -37,7 +37,7 @@ ALLOWED = {
 
 def errors(root):
     names = fit_price.constants(root / COSTS)
-    for name in fit_price.NAMES:
+    for name in fit_price.NAMES + fit_price.TILE_NAMES:
         if name not in names:
             yield f"bench/fit_price.py: fits {name}, which {COSTS} lacks"
     again = re.compile(r"\bconstexpr\s+[\w:<> ]+[ ,](" + "|".join(n for n in names if len(n) > 5) + r")\s*=")
