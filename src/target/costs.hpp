@@ -22,7 +22,7 @@ struct Costs {
   double run_bytes = 8;  // bytes of DRAM's time that a contiguous run of a tile costs beside its own
 
   // Of the same formulas for TMA and wgmma. The first line: fitted to twelve standalone matmuls on an H200 (docs/log.md).
-  // The others: fitted by bench/fit_price.py --tiles to bench/results/tiles_h100.jsonl, 2,400 times of tiles of matmuls.
+  // The others: fitted by bench/fit_price.py --tiles to bench/results/tiles_h100.jsonl, 2,075 times of tiles of matmuls.
   double sustained = 0.82, bulk_cycle = 50,
          rest_warp_specialized = 0.05;  // share of wgmma's peak; as l2_cycle, as `rest`
   double l2_bulk = 9800;                // as l2, for TMA copies
