@@ -25,6 +25,7 @@ graph::Json cost_json(const plan::KernelCost& k) {
           {"stalls", k.stalls},
           {"chained", k.chained},
           {"dram_bytes", k.dram_bytes},
+          {"dram_runs", k.dram_runs},
           {"l2_bytes", k.l2_bytes},
           {"wavefronts", k.wavefronts},
           {"tensor_cycles", k.tensor_cycles},
