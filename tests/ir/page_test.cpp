@@ -60,7 +60,7 @@ TEST(Page, ShowsAKernelOfADecodeLayerAsItIsPrinted) {
 /// Returns the words of a text: without what stands in quotes, names of instructions, and numbers.
 std::set<std::string> words_of(const std::string& text) {
   static const std::regex left_out(
-      R"("(\\.|[^"\\])*"|#[^\n]*|\b(SM\d|[A-Z][a-z]+[A-Z])[\w:]*(<\w+>)?|\b_\d+\b|-?\binf\b)"),
+      R"("(\\.|[^"\\])*"|#[^\n]*|\b(SM\d|Unpacked|[A-Z][a-z]+[A-Z])[\w:]*(<\w+>)?|\b_\d+\b|-?\binf\b)"),
       word(R"([A-Za-z_]\w*)");
   const std::string rest = std::regex_replace(text, left_out, " ");
   std::set<std::string> words;

@@ -201,8 +201,8 @@ TEST(Group, BlockedLayoutsOfOneLayoutShareTheirThreads) {
       all, [](const Step* step) { return std::ranges::count(step->reads, true, &Access::same_thread) > 0; }));
 }
 
-// mma.sync takes K in steps of 8, ldmatrix rows of 8, outer products 4 of K or of a line: what lies between a tile's edge and those
-// is stored, as zeros.
+// mma.sync takes K in steps of 16 bytes, ldmatrix rows of 16 bytes, outer products 4 of K or of a line: what lies between a
+// tile's edge and those is stored, as zeros.
 TEST(Group, OperandsAreWholeStepsOfTheProduct) {
   int ragged = 0;
   for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
@@ -213,7 +213,7 @@ TEST(Group, OperandsAreWholeStepsOfTheProduct) {
         const SmemTensor& b = k.tensors[stored];
         const std::size_t along_k = b.shape.size() - 1 - side;
         EXPECT_TRUE(b.matmul_operand) << name << " " << b.name;
-        const std::int64_t unit = w.matmul.pipe() == target::Pipe::fma ? 4 : 8;
+        const std::int64_t unit = w.matmul.pipe() == target::Pipe::fma ? 4 : 128 / std::max(16, w.matmul.row->a.bits);
         const auto whole = [&](std::int64_t n) { return (n + unit - 1) / unit * unit; };
         EXPECT_EQ(b.padded[along_k], whole(b.shape[along_k])) << name << " " << b.name;
         EXPECT_EQ(b.padded[b.inner], whole(b.shape[b.inner])) << name << " " << b.name;
