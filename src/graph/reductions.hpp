@@ -61,17 +61,17 @@ enum class Then : std::uint8_t {
 struct Reduction {
   constexpr Reduction(OpKind op, std::string_view spelled, std::string_view in_mirage, const Monoid* monoid,
                       Along joined_along, bool of_squares, bool is_rescaled, Then afterwards)
-      : kind(op),
+      : of(monoid),
         name(spelled),
         mirage(in_mirage),
-        of(monoid),
+        kind(op),
         along(joined_along),
         squares(of_squares),
         rescales(is_rescaled),
         then(afterwards) {}
-  OpKind kind;
-  std::string_view name, mirage;  // as in OpInfo (ops.hpp)
   const Monoid* of;
+  std::string_view name, mirage;  // as in OpInfo (ops.hpp)
+  OpKind kind;
   Along along;
   bool squares;   // joins the squares of the elements
   bool rescales;  // multiplies what it has joined by its second operand before each iteration
