@@ -341,7 +341,7 @@ class Tilings {
     }
     return bytes <= static_cast<double>(target_.shared_per_block) ||
            (!products_ && loop_axis_ < 0 && rows_are_reduced() &&
-            longest <= static_cast<double>(plan::most_row_values * t.threads));
+            longest <= static_cast<double>(plan::max_row_values * t.threads));
   }
 
   const Steps& steps_;

@@ -96,11 +96,6 @@ class Pricing {
     }
     return static_cast<double>(run) * graph::bits(n.dtype) / 8.0;
   }
-  /// Returns the number of bytes in the 32-byte sectors that the tile of the load or store `n` touches.
-  double sectors(const Node& n) const {
-    const double length = run_of(n);
-    return static_cast<double>(graph::size(n.shape)) * graph::bits(n.dtype) / 8.0 * in_sectors(length) / length;
-  }
 
   /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
   double loop() const {
@@ -148,7 +143,10 @@ class Pricing {
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const Node& n = p.nodes[i];
       if (!accesses(n)) continue;
-      double bytes = sectors(n) * iterations_of(n) * tiles;
+      // Of a run, and of the tile, in bytes: what they touch is whole 32-byte sectors.
+      const double run = run_of(n), touched = in_sectors(run),
+                   sectors = static_cast<double>(graph::size(n.shape)) * graph::bits(n.dtype) / 8.0 * touched / run;
+      double bytes = sectors * iterations_of(n) * tiles;
       const auto in_parts = [&](const Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
       if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
       const double reads = reads_of(static_cast<int>(i));
@@ -158,10 +156,10 @@ class Pricing {
         k.dram_bytes +=
             bytes * (passes - 1) * evicted_of_rows(bytes_of(n) * k.blocks_each * target_.multiprocessors, target_);
       const int memory = program_.memory_of(n.tensor);
-      const double whole = bytes_of(program_.tensors[memory]), sector_share = sectors(n) / bytes_of(n);
+      const double whole = bytes_of(program_.tensors[memory]), sector_share = sectors / bytes_of(n);
       if (seen.insert(memory).second) {
         const double moved = std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
-        k.dram_bytes += moved, k.dram_runs += moved / in_sectors(run_of(n));
+        k.dram_bytes += moved, k.dram_runs += moved / touched;
       }
       if (reads > 0 || n.kind == NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /

@@ -56,11 +56,11 @@ class Legal {
   /// Adds the tiles on mma.sync: M from one instruction to eight, N as much, K from one line of 32 bytes to 1 KiB, as far
   /// as three stages fit.
   void of_warps(const Instruction& row) {
-    constexpr std::int64_t least = 16, most = 128, stage_bytes = 48 * 1024, four_warps = 64 * 64;
+    constexpr std::int64_t minimum = 16, maximum = 128, stage_bytes = 48 * 1024, four_warps = 64 * 64;
     // Elements of 8 bits that do not lie along K become 16 bits wide.
     const std::int64_t bits = size_.a_along_k && size_.b_along_k ? row.a.bits : std::max(16, row.a.bits);
-    for (std::int64_t m = least; m <= most; m *= 2)
-      for (std::int64_t n = least; n <= most; n *= 2)
+    for (std::int64_t m = minimum; m <= maximum; m *= 2)
+      for (std::int64_t n = minimum; n <= maximum; n *= 2)
         for (std::int64_t k = 32 * 16 / bits; k <= 512 * 16 / bits; k *= 2)
           if ((m + n) * k * bits / 8 <= stage_bytes)
             for (const int threads : {128, 256})
@@ -71,7 +71,7 @@ class Legal {
   /// warpgroup has 64 rows, or two times 64. With A and B swapped, the rows are columns of the weights, and N is the
   /// number of rows of A, in equal parts.
   void of_warpgroups() {
-    constexpr std::int64_t rows = 64, k = 64, step = 16, most = 256, accumulators = 128;
+    constexpr std::int64_t rows = 64, k = 64, step = 16, maximum = 256, accumulators = 128;
     if (!size_.lines || size_.k < 2 * k) return;
     const auto add_with = [&](std::int64_t m, std::int64_t n, bool swap_ab) {
       const int threads = m == rows ? 128 : 256;
@@ -80,11 +80,11 @@ class Legal {
         add({m, n, k, threads, swap_ab});
     };
     for (const std::int64_t m : {rows, 2 * rows})
-      for (std::int64_t n = step; n <= most; n += step)
+      for (std::int64_t n = step; n <= maximum; n += step)
         if (m < size_.m + rows && n < size_.n + step) add_with(m, n, false);
     for (const std::int64_t m : {rows, 2 * rows, 4 * rows}) {
       if (size_.n % m != 0) continue;
-      for (std::int64_t n = size_.m <= step / 2 ? step / 2 : step; n <= most; n += step)
+      for (std::int64_t n = size_.m <= step / 2 ? step / 2 : step; n <= maximum; n += step)
         if (n < size_.m + step) add_with(m, n, true);
       for (const std::int64_t n : odd_rows(size_.m)) add_with(m, n, true);
     }

@@ -2,7 +2,7 @@
 // whether A and B are swapped. They follow from the instructions of the target. plan/product_tile.hpp orders them by time.
 //
 //   const ProductSize size{.m = 16, .n = 8192, .k = 8192, .dtype = DType::f16};
-//   product_tiles(size, target).size()   // 67 on sm_90a, m x n x k = 64 x 16 x 64 with A and B swapped among them
+//   product_tiles(size, target)   // has m x n x k = 64 x 16 x 64 with A and B swapped
 #pragma once
 #include <vector>
 

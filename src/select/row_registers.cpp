@@ -24,7 +24,7 @@ class Rows {
     const std::set<int> late = read_late(rows.held);
     const bool tiles = std::ranges::all_of(late, [&](int i) { return node(i).shape == tile_; });
     const std::int64_t values = rows.layout.values(), with_late = values * static_cast<std::int64_t>(1 + late.size());
-    const bool together = tiles && with_late <= most_row_values;
+    const bool together = tiles && with_late <= max_row_values;
     if (s->splits > 1 && (rows.held.empty() || !better_than_shared(together ? with_late : values, together))) return {};
     if (together) rows.held.insert(late.begin(), late.end());
     return rows;
@@ -198,7 +198,7 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
       const std::int64_t chunks = s.length / vector, each = ceil_div(chunks, group),
                          lines = ceil_div(rows, threads / group), values = each * vector * lines;
       const bool scattered = lanes * vector * bytes < 2 * sector && lanes < chunks;
-      if (scattered || values > most_row_values || (values > few && 2 * values * threads > 3 * elements)) continue;
+      if (scattered || values > max_row_values || (values > few && 2 * values * threads > 3 * elements)) continue;
       // Instructions of a thread: two per access, one per element, and two per shuffle. Warps exchange their results
       // through shared memory: a store, a barrier, and two per result.
       const std::int64_t shuffles = std::bit_width(static_cast<unsigned>(lanes)) - 1,

@@ -14,7 +14,7 @@
 
 namespace zellige::plan {
 
-inline constexpr std::int64_t most_row_values = 32;  // elements of its rows that a thread holds at a time
+inline constexpr std::int64_t max_row_values = 32;  // elements of its rows that a thread holds at a time
 
 /// The rows of a kernel's tiles in registers.
 struct RowRegisters {
@@ -40,7 +40,7 @@ std::optional<RowRegisters> rows_in_registers(const Kernel&, const Program&, con
 /// Returns the distribution of rows of a tile `domain` over `threads` threads that takes the fewest instructions, or
 /// nullopt if each distribution has a disadvantage:
 ///
-/// - a thread has more than 32 elements (most_row_values);
+/// - a thread has more than 32 elements (max_row_values);
 /// - lanes of a row access neither two memory sectors (64 bytes) together nor all of the row;
 /// - a thread has more than 8 elements, and more than 3/2 of those that it has if all threads have equally many.
 ///

@@ -8,10 +8,9 @@
 // With Tiles::automatic, tilings are varied for one custom operator after another. Only tilings that are
 // proved to compute the same (src/retile) are considered. Their times are estimated from their tiles, and the
 // few cheapest ones are planned. The cheapest plan is taken if it is clearly cheaper than that of the graph's
-// own tiling. Standalone matmuls get their tiles from product_tiles.hpp.
+// own tiling. Standalone matmuls get their tiles from plan/product_tile.hpp.
 #pragma once
 #include "plan/estimate.hpp"
-#include "plan/plan.hpp"
 
 namespace zellige::plan {
 
