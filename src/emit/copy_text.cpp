@@ -160,7 +160,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
   const Context& c = plan_.layout_of(work);
   const int V = copy.vector;
   const std::int64_t total = c.items(0) / V;
-  const bool many = total > 16 * threads();
+  const bool many = total > (copy.bytes < 16 ? 32 : 16) * threads();
   out_.line("// {} {}: {} {} of {} bytes", printable(n.name), graph::to_string(n.shape), total,
             total == 1 ? "copy" : "copies", copy.bytes);
   // Synchronous copies are batched: all loads of a batch are in flight together, followed by all its stores.
