@@ -68,18 +68,18 @@ def settle(c, k, missed=1):
     busiest = math.ceil(k["launched"] / SMS)
     waves = math.ceil(busiest / k["blocks_each"])
     rate, each, rest = ("l2_bulk", "bulk_cycle", "rest_warp_specialized") if k["warp_specialized"] else ("l2", "l2_cycle", "rest")
-    l2 = max(k["l2_bytes"] / c[rate] * 1e-3, busiest * k["l2_bytes"] / k["launched"] / c[each] * cycle)
+    l2 = max(max(k["l2_bytes"], k["received_bytes"]) / c[rate] * 1e-3, busiest * k["received_bytes"] / k["launched"] / c[each] * cycle)
     dram = missed * (k["dram_bytes"] + k["dram_runs"] * c["run_bytes"]) / c["dram"] * 1e-3
     stalled = 1 if not k["stalls"] or k["in_flight"] >= c["few_stages"] else c["starved" if k["in_flight"] <= 2 else "stalled"]
-    tensor = busiest * k["tensor_cycles"] * cycle * stalled
+    tensor = busiest * k["tensor_cycles"] * cycle * stalled * (c["multicast"] if k["multicasts"] else 1)
     load_time = k["trips"] * c["load"] / k["in_flight"] if k["trips"] > 1 else 0
     waits = k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"]) + k["rounds"] * c["load"]
     latency = waves * (max(load_time, k["chain"] * c["step"]) + waits) * cycle
-    parts = [max(dram, l2), busiest * k["wavefronts"] * cycle, tensor, busiest * k["slots"] / 4 * cycle, latency]
+    parts = [max(dram, l2), busiest * (k["wavefronts"] + k["narrow_copies"] * c["narrow_copy"]) * cycle, tensor, busiest * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)
     exposed = c[rest] + (1 - c[rest]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
     ends = waves * (k["trips"] * c["chain_iteration"] if k["chained"] else k["tiles"] * (c["tile"] + c["tile_value"] * k["values"]))
-    exchange = c["exchange"] if k["exchanges"] else 0
+    exchange = c["exchange"] if k["exchanges"] else c["cluster"] if k["multicasts"] else 0
     power = c["power"] * l2 if k["tiles"] > 0 else 0
     return (c["launch"] if k["first_kernel"] else c["next"]) + c["load"] * cycle + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -10,6 +11,7 @@
 #include "kernel/launches.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/residency.hpp"
+#include "kernel/tensor_map.hpp"
 #include "predict/ideal_counts.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
@@ -45,6 +47,7 @@ class Pricing {
     k.warp_specialized = plan_.warp_specialized();
     k.chained = find_work(plan_, [](const Work& w) { return w.matmul.chained(); });
     k.stalls = k.warp_specialized && !k.chained;
+    k.multicasts = plan_.ranks > 1 && !plan_.split_k;
     threads_ = k.warp_specialized ? plan_.threads : p.threads();
     k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_));
     memory(made_here);
@@ -59,9 +62,11 @@ class Pricing {
     const auto mean = [&](double& each, double others) {
       each = (each * k.launched + others * other.k.launched) / all;
     };
-    k.dram_bytes += other.k.dram_bytes, k.dram_runs += other.k.dram_runs, k.l2_bytes += other.k.l2_bytes;
+    for (double KernelCost::*moved :
+         {&KernelCost::dram_bytes, &KernelCost::dram_runs, &KernelCost::l2_bytes, &KernelCost::received_bytes})
+      k.*moved += other.k.*moved;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
-    mean(k.slots, other.k.slots);
+    mean(k.slots, other.k.slots), mean(k.narrow_copies, other.k.narrow_copies);
     for (double KernelCost::*longest :
          {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
@@ -81,20 +86,33 @@ class Pricing {
     return std::max(0.0, 1 - target_.costs.l2_held * static_cast<double>(target_.costs.l2_bytes) / bytes);
   }
 
-  /// Returns the bytes of a run of the tile of load or store `n`. The tile consists of runs of equal length, each of which
-  /// is contiguous in the tensor.
-  double run_of(const Node& n) const {
+  /// The tile of a load or store consists of runs of equal length, each of which is contiguous in the tensor. The runs of
+  /// all tiles start at multiples of `step`. In bytes.
+  struct Run {
+    double bytes;
+    std::int64_t step;
+  };
+  Run run_of(const Node& n) const {
     const graph::KernelTensor& t = program_.tensors[n.tensor];
-    std::int64_t run = 1, next = 1;
+    const Shape whole = program_.shape(n.tensor);
+    std::int64_t run = 1, next = 1, step = 0;
+    std::set<int> within;
     for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d) {
       int at = -1;  // the dimension whose stride continues the run
       for (int e = 0; e < static_cast<int>(n.shape.size()); ++e)
         if (e < static_cast<int>(t.strides.size()) && n.shape[e] > 1 && t.strides[e] == next && run == next) at = e;
       if (at < 0) break;
       run *= n.shape[at];
-      next = t.strides[at] * program_.shape(n.tensor)[at];
+      next = t.strides[at] * whole[at];
+      within.insert(at);
+      if (n.shape[at] < whole[at]) step = run;
     }
-    return static_cast<double>(run) * graph::bits(n.dtype) / 8.0;
+    for (int e = 0; e < static_cast<int>(t.strides.size()); ++e)
+      if (!within.count(e) && whole[e] > 1) step = std::gcd(step, t.strides[e]);
+    const auto bytes = [&](std::int64_t elements) {
+      return static_cast<double>(elements) * graph::bits(n.dtype) / 8.0;
+    };
+    return {bytes(run), static_cast<std::int64_t>(bytes(step))};
   }
 
   /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
@@ -144,14 +162,24 @@ class Pricing {
       const Node& n = p.nodes[i];
       if (!accesses(n)) continue;
       // Of a run, and of the tile, in bytes: what they touch is whole 32-byte sectors.
-      const double run = run_of(n), touched = in_sectors(run),
+      const auto [run, step] = run_of(n);
+      const double touched = in_sectors(run),
                    sectors = static_cast<double>(graph::size(n.shape)) * graph::bits(n.dtype) / 8.0 * touched / run;
       double bytes = sectors * iterations_of(n) * tiles;
       const auto in_parts = [&](const Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
-      if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
       const double reads = reads_of(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
-      k.l2_bytes += bytes * passes;
+      const CopyChoice* copy = plan_.copy_of(static_cast<int>(i));
+      k.received_bytes += bytes * passes;
+      if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
+      double halves = 1;                    // bytes of half lines, as a fraction of those of sectors
+      if (copy && copy->by_tensor_map()) {  // TMA copies the rows of a box one by one, each of at most a span
+        const double row = std::min(run, double(span_bytes));
+        halves = run / row * blocks_touched(row, step, half_line_bytes) * half_line_bytes / touched;
+      }
+      k.l2_bytes += bytes * passes * halves;
+      if (copy && copy->async() && copy->bytes < chunk_bytes)
+        k.narrow_copies += bytes_of(n) / (32 * copy->bytes) * iterations_of(n) * tiles / k.launched;
       if (passes > 1)
         k.dram_bytes +=
             bytes * (passes - 1) * evicted_of_rows(bytes_of(n) * k.blocks_each * target_.multiprocessors, target_);
@@ -294,7 +322,8 @@ class Pricing {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / k.launched,
                  uneven = std::ceil(tiles) / tiles;
-    for (double* each : {&k.wavefronts, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
+    for (double* each :
+         {&k.wavefronts, &k.narrow_copies, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
       *each *= uneven;
   }
 

@@ -8,12 +8,15 @@
 
 namespace zellige::plan {
 
+double blocks_touched(double run, std::int64_t step, std::int64_t size) {
+  const std::int64_t length = std::max<std::int64_t>(1, static_cast<std::int64_t>(run)), each = std::gcd(step, size);
+  std::int64_t touched = 0;
+  for (std::int64_t at = 0; at < size; at += each) touched += ceil_div(at + length, size);
+  return static_cast<double>(touched * each) / static_cast<double>(size);
+}
+
 double in_sectors(double run) {
-  constexpr std::int64_t sector = 32;
-  const auto length = static_cast<std::int64_t>(run), step = std::gcd(length, sector);
-  std::int64_t sectors = 0, starts = sector / step;
-  for (std::int64_t at = 0; at < sector; at += step) sectors += ceil_div(at + length, sector);
-  return static_cast<double>(sectors * sector) / static_cast<double>(starts);
+  return blocks_touched(run, static_cast<std::int64_t>(run), sector_bytes) * sector_bytes;
 }
 
 double slots_of(OpKind op) {
@@ -47,13 +50,15 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   k.launch = k.first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
   k.dram = missed * (k.dram_bytes + k.dram_runs * costs.run_bytes) / costs.dram * 1e-3;
-  k.l2 = std::max(k.l2_bytes / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
-                  busy * k.l2_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
-  k.shared = busy * k.wavefronts * cycle;
+  // Multicasts save reads of the L2, not what it sends.
+  k.l2 =
+      std::max(std::max(k.l2_bytes, k.received_bytes) / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
+               busy * k.received_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+  k.shared = busy * (k.wavefronts + k.narrow_copies * costs.narrow_copy) * cycle;
   const double stalled = !k.stalls || k.in_flight >= costs.few_stages ? 1
                          : k.in_flight <= 2                           ? costs.starved
                                                                       : costs.stalled;
-  k.tensor = busy * k.tensor_cycles * cycle * stalled;
+  k.tensor = busy * k.tensor_cycles * cycle * stalled * (k.multicasts ? costs.multicast : 1);
   k.issue = busy * k.slots / 4 * cycle;
   const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
   k.latency = k.waves *
@@ -72,7 +77,7 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
   const double ends = k.chained ? k.waves * k.trip_count * costs.chain_iteration
                                 : k.waves * k.tiles * (costs.tile + costs.tile_value * k.values);
-  const double exchange = k.exchanges ? costs.exchange : 0;
+  const double exchange = k.exchanges ? costs.exchange : k.multicasts ? costs.cluster : 0;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
   k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle;
   return k;

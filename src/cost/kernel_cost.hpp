@@ -18,16 +18,20 @@ struct KernelCost {
   bool warp_specialized = false;  // producer warps load for consumer warps
   bool stalls = false;            // warp-specialised matmuls without a chain: stall if the ring is short
   bool chained = false;           // two matmuls on wgmma, the second of which reads the first's result
-  double dram_bytes = 0, l2_bytes = 0;                  // per launch
+  // Per launch: bytes that move out of DRAM, and out of the L2; those that blocks receive, which include what another block
+  // of the cluster loads for them.
+  double dram_bytes = 0, l2_bytes = 0, received_bytes = 0;
   double dram_runs = 0;                                 // per launch: contiguous runs of which the DRAM bytes consist
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
+  double narrow_copies = 0;  // per block: warp instructions of cp.async of fewer than 16 bytes
   // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
   double trip_count = 0, in_flight = 0, chain = 0;
   // Per block: warps; barriers; rounds of loads into registers that threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
-  double tiles = 0;        // output tiles per block, in a matmul on wgmma
-  double values = 0;       // its accumulators per thread and tile
-  bool exchanges = false;  // blocks of a cluster add up their parts of K
+  double tiles = 0;         // output tiles per block, in a matmul on wgmma
+  double values = 0;        // its accumulators per thread and tile
+  bool exchanges = false;   // blocks of a cluster add up their parts of K
+  bool multicasts = false;  // blocks of a cluster load parts of a tile for each other
 
   // Set by time_of().
   std::int64_t blocks_of_busiest = 1;  // number of blocks that the busiest multiprocessor runs in all
@@ -38,8 +42,15 @@ struct KernelCost {
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
-/// Returns the total size, in bytes, of the 32-byte sectors that `run` contiguous bytes touch, averaged over all start
-/// addresses that are multiples of `run`, as those of a dense tensor's rows are.
+/// Of the L2: what a miss loads; what the rows of a TMA box are read in. Products whose operands have rows of 16 bytes
+/// more than a multiple of 128 took up to 1.5 times as long as those with multiples of 128 (docs/log.md).
+inline constexpr std::int64_t sector_bytes = 32, half_line_bytes = 64;
+
+/// Returns how many blocks of `size` bytes `run` contiguous bytes touch, averaged over all start addresses that are multiples
+/// of `step`; 0: of `size`.
+double blocks_touched(double run, std::int64_t step, std::int64_t size);
+/// Returns the total size, in bytes, of the sectors that `run` contiguous bytes touch, averaged over all start addresses
+/// that are multiples of `run`, as those of a dense tensor's rows are.
 double in_sectors(double run);
 /// Returns the fraction of the tiles of resident blocks, `bytes` in all, that the L2 is expected not to hold any more when
 /// the blocks read them again. Each block reads its tile at its own time.

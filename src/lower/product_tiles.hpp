@@ -26,17 +26,6 @@ struct ProductSize {
 /// Returns the size of operator `op`, a matmul of a graph whose shapes have been inferred.
 ProductSize product_size(const graph::KernelGraph&, int op);
 
-/// The least number of iterations for which a cluster of two blocks, each loading half of B, is worth the
-/// cost of setting up the cluster.
-inline constexpr std::int64_t min_iterations_of_pairs = 64;
-/// Returns whether m x n tiles are faster with clusters of two blocks that each load half of B. They are if
-/// the loop has enough iterations and B is at least two thirds of the loaded bytes. On an H200, clusters then
-/// took 0.6 to 0.8 of the time without clusters. With less of B they took 1.01 to 1.03 of that time, with
-/// rings of the same depth (docs/log.md).
-inline bool pairs_pay(std::int64_t m, std::int64_t n, std::int64_t iterations) {
-  return iterations >= min_iterations_of_pairs && n >= 2 * m;
-}
-
 /// Returns tile heights (numbers of rows) for a matmul with m rows: multiples of 8, at most 256, with which no more
 /// unused rows are computed than with tiles of 128 rows. For example 152, 160 and 112 for 300 rows; 192 and 128 for 384.
 /// Returns an empty list for m <= 64; product_tiles() has other candidates there.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
-#include "kernel/tensor_map.hpp"
-#include "lower/product_tiles.hpp"
+#include "cost/cost_estimate.hpp"
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/memory.hpp"
@@ -44,31 +44,7 @@ class Choice {
       const Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);
       if (on_groups.any(&MatmulChoice::chained, true)) grouped.loop_bounds = masked_loop_bounds(grouped);
       arrange_buffers(grouped, tasks, target_, swizzles_);
-      if (two_at_a_time(grouped, tasks)) return true;
-      for (Blocks blocks : ways_) {
-        const bool tiles_for_all = grouped.program.grid.count() > target_.multiprocessors;
-        if (!tiles_for_all && !pays(blocks, on_groups)) continue;
-        Kernel ordered = grouped;
-        Tasks all = tasks;
-        if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
-        if (blocks == Blocks::split_k && !split_k(ordered, all, target_)) continue;
-        const OrderedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
-        if (phases.inside.size() > 1) {
-          reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
-          break;
-        }
-        if (tiles_for_all && blocks == Blocks::persistent && store_starves_ring(ordered)) {
-          reasons.push_back("products on warpgroups, blocks that stay: what they store leaves no room for a ring");
-          continue;
-        }
-        if (fits(ordered, all, phases,
-                 fmt::format("products on warpgroups, tiles by TMA{}{}",
-                             blocks == Blocks::a_tile ? "" : ", persistent blocks",
-                             blocks == Blocks::pairs     ? " in pairs"
-                             : blocks == Blocks::split_k ? " in pairs with half of K each"
-                                                         : "")))
-          return true;
-      }
+      if (on_warpgroups(grouped, tasks)) return true;
     } else if (target::find_tma(target_, Space::gmem, Space::smem, 2) && reasons.empty() &&
                std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; })) {
       reasons.push_back("products on warpgroups: " + why_not);
@@ -82,54 +58,70 @@ class Choice {
   std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
 
  private:
+  /// Tries the ways of assigning output tiles to blocks. Returns true and sets `plan` to the one of least expected time
+  /// that fits the shared memory; returns false if none does.
+  bool on_warpgroups(const Kernel& grouped, const Tasks& tasks) {
+    std::optional<Kernel> best;
+    double least = 0;
+    std::string selected;
+    for (Blocks blocks : ways_) {
+      if (ways_.size() > 1 && !in_question(blocks, grouped.program.grid.count(), best.has_value())) continue;
+      Kernel ordered = grouped;
+      Tasks all = tasks;
+      if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
+      if (blocks == Blocks::split_k && !split_k(ordered, all, target_)) continue;
+      const OrderedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
+      if (phases.inside.size() > 1) {
+        reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
+        break;
+      }
+      if (blocks == Blocks::persistent && store_starves_ring(ordered)) {
+        reasons.push_back("products on warpgroups, blocks that stay: what they store leaves no room for a ring");
+        continue;
+      }
+      const std::string what =
+          fmt::format("products on warpgroups, tiles by TMA{}{}", blocks == Blocks::a_tile ? "" : ", persistent blocks",
+                      blocks == Blocks::pairs     ? " in pairs"
+                      : blocks == Blocks::split_k ? " in pairs with half of K each"
+                                                  : "");
+      const std::vector<std::string> before = reasons;
+      if (!fits(ordered, all, phases, what)) {
+        if (best) reasons = before;
+        continue;
+      }
+      if (best && blocks == Blocks::a_tile && grouped.program.grid.count() > target_.multiprocessors &&
+          !two_on_a_multiprocessor())
+        continue;
+      const double us = estimate_cost(program_, {plan}, Detail::sketched, target_).us;
+      if (!best || us < least) best = plan, least = us, selected = what;
+    }
+    if (!best) return false;
+    plan = std::move(*best);
+    if (!reasons.empty()) reasons.push_back(fmt::format("{}: selected", selected));
+    return true;
+  }
+
+  /// Returns whether a way of assigning `tiles` output tiles to blocks is tried. Blocks stay only if there are more tiles
+  /// than multiprocessors. One block per tile is then an alternative while there are at most two, or where none of the
+  /// other ways fits.
+  bool in_question(Blocks blocks, std::int64_t tiles, bool another_fits) const {
+    const std::int64_t all = target_.multiprocessors;
+    if (blocks == Blocks::persistent) return tiles > all;
+    if (blocks == Blocks::a_tile) return tiles <= 2 * all || !another_fits;
+    return true;
+  }
+
+  /// Returns whether two blocks of `plan` fit on a multiprocessor.
+  bool two_on_a_multiprocessor() const {
+    return 2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor;
+  }
+
   /// Returns whether persistent blocks are slower than one block per output tile, because too little memory is left
   /// for the ring. A persistent block needs memory for the ring and for the tile that it stores; a block of a single
   /// tile reuses the ring's memory to store it. Persistent blocks are slower if the ring has fewer than three stages
   /// and there are at most two tiles per multiprocessor.
   bool store_starves_ring(const Kernel& ordered) const {
     return ways_.size() > 1 && ordered.stages() < 3 && ordered.program.grid.count() <= 2 * target_.multiprocessors;
-  }
-
-  /// Tries one block per output tile, with two blocks resident on a multiprocessor. Returns true and sets `plan` if
-  /// there are more than one and at most two tiles per multiprocessor, and two blocks fit on one.
-  bool two_at_a_time(const Kernel& grouped, const Tasks& tasks) {
-    const std::int64_t tiles = grouped.program.grid.count(), all = target_.multiprocessors;
-    if (ways_.size() == 1 || tiles <= all || tiles > 2 * all) return false;
-    Kernel ordered = grouped;
-    const OrderedTasks phases = pipeline(ordered, tasks, target_, Copies::first, Blocks::a_tile);
-    if (phases.inside.size() > 1) return false;
-    const std::vector<std::string> before = reasons;
-    if (fits(ordered, tasks, phases, "products on warpgroups, tiles by TMA, two blocks on a multiprocessor") &&
-        2 * (plan.shared_bytes + target_.shared_reserved_per_block) <= target_.shared_per_multiprocessor)
-      return true;
-    reasons = before;
-    return false;
-  }
-
-  /// Returns whether `blocks`, a way of assigning output tiles to blocks, is tried for a grid of at most one tile per
-  /// multiprocessor:
-  ///
-  /// - a_tile (one block per tile) and split_k (two blocks per tile) are always tried, persistent never;
-  /// - pairs (clusters of two blocks with adjacent tiles) are tried if the loop is long and one of two conditions
-  ///   holds: pairs_pay() is true for the tile shape, or the rows of an operand are not multiples of 128 bytes.
-  ///
-  /// Any way is tried if it is the only one in `ways_`, since the caller has then requested it.
-  bool pays(Blocks blocks, const Selection& selected) const {
-    if (ways_.size() == 1 || blocks == Blocks::a_tile || blocks == Blocks::split_k) return true;
-    const TileProgram& p = selected.program;
-    if (blocks != Blocks::pairs || p.loop < min_iterations_of_pairs) return false;
-    for (const auto& [node, m] : selected.matmuls) {
-      if (m.proxy() != target::Proxy::async) continue;
-      bool straddles = false;
-      for (int load : p.nodes[node].in) {
-        if (p.nodes[load].kind != NodeKind::load) continue;  // computed: has no rows in memory
-        const graph::KernelTensor& t = program_.tensors[p.nodes[load].tensor];
-        for (std::int64_t stride : t.strides)
-          straddles = straddles || (stride > 1 && graph::bytes_of(stride, t.dtype) % span_bytes != 0);
-      }
-      if (straddles || pairs_pay(m.m, m.n, p.loop)) return true;
-    }
-    return false;
   }
 
   /// Tries the forms of the kernel (ways of using shared memory and warps) without wgmma, in which all warps run the
@@ -142,13 +134,21 @@ class Choice {
       for (Copies copies : {Copies::first, Copies::last}) {
         Kernel ordered = grouped;
         const OrderedTasks phases = pipeline(ordered, tasks, target_, copies);
-        if (fits(ordered, tasks, phases, describe(loads, copies, false))) return true;
+        if (takes(ordered, tasks, phases, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
         if (loop_barriers(ordered, tasks, phases).after || ordered.program.loop == 1 || phases.after.empty()) continue;
-        if (fits(ordered, tasks, phases, describe(loads, copies, true), true)) return true;
+        if (takes(ordered, tasks, phases, describe(loads, copies, true), true)) return true;
       }
     }
     return false;
+  }
+
+  /// Returns whether a form of the kernel fits the shared memory, as fits() does, and notes that it is selected.
+  bool takes(const Kernel& ordered, const Tasks& tasks, const OrderedTasks& phases, const std::string& what,
+             bool barrier_after_loop = false) {
+    if (!fits(ordered, tasks, phases, what, barrier_after_loop)) return false;
+    if (!reasons.empty()) reasons.push_back(fmt::format("{}: selected", what));
+    return true;
   }
 
   /// Completes one form of the kernel (way of using shared memory and warps) in the member `plan`, starting from the
@@ -164,10 +164,7 @@ class Choice {
       slice_fragments(plan, tasks, sliced);
       build_agents(plan, tasks, sliced, target_, barrier_after_loop);
       plan.registers = registers_of_thread(plan, tasks, target_);
-      if (place_buffers(plan, target_)) {
-        if (!reasons.empty()) reasons.push_back(what + ": selected");
-        return true;
-      }
+      if (place_buffers(plan, target_)) return true;
       least = std::min(least, plan.shared_bytes);
     } while (shorten_ring(ordered, tasks, phases, plan.shared_bytes - target_.shared_per_block));
     reasons.push_back(

@@ -28,6 +28,12 @@ struct Costs {
   double l2_bulk = 9800;                // as l2, for TMA copies
   double tile = 400, tile_value = 7.6;  // cycles without wgmma at the end of a tile, and per accumulator of a thread
   double exchange = 10000;              // cycles of adding up the parts of K of two blocks
+  // Of blocks that load parts of a tile for each other: time of their wgmma, as they wait for each other; cycles to begin
+  // and end.
+  double multicast = 1.05, cluster = 2000;
+  // Cycles of a multiprocessor for a warp's cp.async of 4 or 8 bytes each, beside its wavefronts: 7 to 20 in all, with runs
+  // of 64 and 32 bytes, on an H100.
+  double narrow_copy = 6;
   double power = 0.17;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops
   // With fewer ring stages than this, wgmma loops take `stalled` times as long, with two `starved` times: a QKV projection
   // of 2048 x 3584 to 4608 in tiles of 128 x 288 took 180 us on an H100.
