@@ -8,6 +8,7 @@
 // in one block. The kernel's loop may run along an axis that a step reduces over.
 #pragma once
 #include "candidate/steps.hpp"
+#include "target/target.hpp"
 
 namespace zellige::fuse {
 
@@ -30,5 +31,13 @@ struct Axes {
 /// Returns the axes of a group's steps. Throws Error if two dimensions of one value would be the same axis,
 /// as in x + transpose(x).
 Axes axes_of(const Steps&);
+
+/// What a rule of steps reads besides them.
+struct Grouped {
+  const KernelGraph& graph;
+  const target::Target& target;
+  std::vector<int> partial =
+      {};  // Level::tiled: the axes whose last tile is partial, as indices of axes_of(steps).axes
+};
 
 }  // namespace zellige::fuse

@@ -10,10 +10,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "candidate/rules.hpp"
+#include "candidate/axes.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/view.hpp"
 #include "rewrite/lay_out.hpp"
+#include "rules/table.hpp"
 #include "select/layouts.hpp"
 
 namespace zellige::fuse {

@@ -11,12 +11,11 @@
 #include "candidate/alone.hpp"
 #include "candidate/expected_time.hpp"
 #include "candidate/merge.hpp"
-#include "candidate/rules.hpp"
 #include "candidate/tiles.hpp"
 #include "graph/infer.hpp"
 #include "graph/refused.hpp"
 #include "plan/estimate.hpp"
-#include "rewrite/rules.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 
@@ -36,7 +35,7 @@ class Making {
       : g_(g),
         ops_(ops),
         target_(target),
-        steps_(rewritten(steps_of(g, ops, readers), When::grouped, {g, target})),
+        steps_(rewritten(steps_rules, Level::grouped, steps_of(g, ops, readers), Grouped{g, target})),
         axes_(axes_of(steps_)) {}
 
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
@@ -80,20 +79,13 @@ class Making {
     return k;
   }
 
-  /// Adds the kernel to the result if it fits the target, and for each rule of block graphs that applies to it a rewritten
-  /// kernel.
+  /// Adds the kernel to the result if it fits the target, and what the rules of block graphs make of it.
   void offer(const Kernel& k) {
     add(k);
-    for (const BlockRule& rule : block_rules()) {
-      Kernel other = k;
-      bool any = false;
-      for (Part& p : other.parts)
-        if (auto block = rule.apply(*p.block, target_)) {
-          p.block = std::make_shared<BlockGraph>(*std::move(block));
-          any = true;
-        }
-      if (any) add(finished(std::move(other), g_));
-    }
+    Kernel other = k;
+    bool any = false;
+    for (Part& p : other.parts) any |= rewrite(block_rules, Level::block, p.block, target_);
+    if (any) add(finished(std::move(other), g_));
   }
   void add(Kernel k) {
     ++offered_;
@@ -125,7 +117,7 @@ class Making {
   }
   /// Returns steps of the graph with masks for the axes that have a partial tile under tiling `t`.
   Steps masked(const Steps& steps, const Tiles& t, const KernelGraph& g) const {
-    return rewritten(steps, When::tiled, {g, target_, partial_axes(t)});
+    return rewritten(steps_rules, Level::tiled, steps, Grouped{g, target_, partial_axes(t)});
   }
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
   /// axes of these steps. Both are computed once per set of axes that have a partial tile.

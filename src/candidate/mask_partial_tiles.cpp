@@ -8,9 +8,10 @@
 // before the reduction, or an existing mask is extended.
 #include <algorithm>
 
-#include "candidate/rules.hpp"
+#include "candidate/axes.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -137,6 +138,8 @@ class Masking {
 
 }  // namespace
 
+/// An axis has the same index in axes_of() of the result. Throws Error if a tensor that needs a mask has only one
+/// dimension, because a mask needs two.
 std::optional<Steps> mask_partial_tiles(const Steps& steps, const Grouped& of) {
   std::optional<Steps> made;
   for (const int axis : of.partial) {

@@ -3,6 +3,7 @@
 
 #include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::emit {
 
@@ -24,7 +25,6 @@ std::vector<Index> NestAt::index(const std::vector<plan::TileCoordinate>& coordi
 /// Emits, before the loop of a nest, the values that are invariant along it, and the inverses of invariant divisors.
 void KernelText::prepare(const std::vector<Item>& items, const NestAt& nest) {
   values_.assign(items.size(), {});
-  of_rows_.assign(items.size(), false);
   divisors_.assign(items.size(), "");
   std::vector<bool> divides(items.size(), false), read(items.size(), false);
   for (const Item& item : items)
@@ -66,12 +66,15 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       values_[i] = {accumulator(item.node, nest, item.vector, item.other), item.vector > 1, "", type};
       break;
     case Kind::in_lines:
-      of_rows_[i] = true;
       values_[i] = {
           fmt::format("acc{}[{}][0]", item.node,
                       nest.context->row ? fmt::format("{}::line({})", fragment_type(*nest.context), nest.chunk)
                                         : fmt::format("{}", nest.line)),
-          false, "", type};
+          false,
+          "",
+          type,
+          {},
+          true};
       break;
     case Kind::apply:
       values_[i] = apply(item, nest);
@@ -170,7 +173,9 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
         in[1] = divisor(in[1]);
     }
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
-    for (const Rule& rule : rules()) (this->*rule.apply)(item, in, nest, result);
+    std::vector<Value> operands;
+    for (std::size_t k = 0; k < in.size(); ++k) operands.push_back(values_[item.in[k]]), operands[k].text = in[k];
+    rewrite(expression_rules, rules::Level::expression, result, Applied{n, *nest.context, operands});
   }
   // A value is assigned to a variable if its expression is long, it has several users, or all neighbours share it.
   const Context& c = *nest.context;
@@ -184,30 +189,21 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
   return named(result);
 }
 
-std::span<const KernelText::Rule> KernelText::rules() {
-  static constexpr Rule table[] = {
-      {"exp of scaled less", "exp(x c - y) or exp(x - y), in f32 in the layout of accumulators, with one y per row",
-       &KernelText::exp_of_scaled_less},
-  };
-  return table;
-}
-
-/// If `item` computes x * scale or x * scale - y, records x, scale and y in result.terms. If `item` computes
+/// If the operator computes x * scale or x * scale - y, records x, scale and y in result.terms. If it computes
 /// exp(x * scale - y), makes it a call of exp_below(), which takes two instructions. The difference in rounding is below
-/// the rounding of the matmul that reads the result.
-void KernelText::exp_of_scaled_less(const Item& item, const std::vector<std::string>& in, const NestAt& nest,
-                                    Value& result) const {
-  const Node& n = block_.nodes[item.node];
-  if (!nest.context->row || result.type != "float") return;
-  const Value& x = values_[item.in[0]];
-  if (n.op == OpKind::mul_scalar) {
-    result.terms = {in[0], float_literal(n.scalar)};
-  } else if (n.op == OpKind::sub && item.in.size() == 2 && x.vector && of_rows_[item.in[1]]) {
-    result.terms = x.terms.size() == 2 ? x.terms : std::vector<std::string>{in[0], "1.0f"};
-    result.terms.push_back(in[1]);
-  } else if (n.op == OpKind::exp && x.terms.size() == 3) {
+/// the rounding of the matmul that reads the result. Returns false, since no rule applies to a call.
+bool exp_of_scaled_less(Value& result, const Applied& a) {
+  if (!a.context.row || result.type != "float") return false;
+  const Value& x = a.in[0];
+  if (a.node.op == OpKind::mul_scalar) {
+    result.terms = {x.text, float_literal(a.node.scalar)};
+  } else if (a.node.op == OpKind::sub && a.in.size() == 2 && x.vector && a.in[1].of_row) {
+    result.terms = x.terms.size() == 2 ? x.terms : std::vector<std::string>{x.text, "1.0f"};
+    result.terms.push_back(a.in[1].text);
+  } else if (a.node.op == OpKind::exp && x.terms.size() == 3) {
     result.text = fmt::format("zellige::exp_below({}, {}, {})", x.terms[0], x.terms[1], x.terms[2]);
   }
+  return false;
 }
 
 /// Returns the expression of an element after rotary embedding (RoPE). With x and y the two elements of a

@@ -13,7 +13,6 @@
 #include <functional>
 #include <optional>
 #include <set>
-#include <span>
 
 #include "emit/names.hpp"
 #include "emit/parameters.hpp"
@@ -54,6 +53,13 @@ struct Value {
   std::string name = {};  // the Vec variable that has the value, "t3"; empty: none
   std::string type = "float";
   std::vector<std::string> terms = {};  // of x * number: x, number; of x * number - y (y per row): all three
+  bool of_row = false;                  // one per row of the accumulators
+};
+/// What a rewrite of an expression reads besides its value: an elementwise operator on the values `in`.
+struct Applied {
+  const plan::Node& node;
+  const plan::Context& context;
+  const std::vector<Value>& in;
 };
 /// Returns a Value for `vector` adjacent elements, of type `type`, that are in the Vec variable `name` of the source.
 inline Value value_named(const std::string& name, int vector, const std::string& type = "float") {
@@ -71,13 +77,6 @@ struct Share {
 /// Emits one kernel, or one device function of a kernel that runs several tile programs.
 class KernelText {
  public:
-  /// A row of the rewrites of expressions, which are applied to the value of each elementwise operator.
-  struct Rule {
-    std::string_view name, condition;  // shown in the documentation
-    void (KernelText::*apply)(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value&) const;
-  };
-  static std::span<const Rule> rules();
-
   KernelText(const plan::Kernel& plan, const plan::Program& program, Names& names, Text& out);
 
   /// Emits the kernel as a __global__ function.
@@ -199,7 +198,6 @@ class KernelText {
   void evaluate(const std::vector<plan::Item>&, const NestAt&);
   void evaluate_one(const std::vector<plan::Item>&, std::size_t, const NestAt&);
   Value apply(const plan::Item&, const NestAt&);
-  void exp_of_scaled_less(const plan::Item&, const std::vector<std::string>& in, const NestAt&, Value&) const;
   std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
   std::string masked(const plan::Item&, const std::vector<std::string>& in, const NestAt&) const;
   Value read_shared(const plan::Item&, const NestAt&);
@@ -233,7 +231,6 @@ class KernelText {
   std::vector<std::string> tiles_;     // by buffer: its name in the source
   std::vector<int> uses_;              // by node: how often it is an operand
   std::vector<Value> values_;          // by item of the nest that is being emitted
-  std::vector<bool> of_rows_;          // by item: the value is one per row of the accumulators
   std::vector<std::string> divisors_;  // by item: name of its inverse, if the nest divides by it
   int agent_ = 0;                      // the agent whose steps are being emitted
   int counter_ = 0;                    // number for the next variable

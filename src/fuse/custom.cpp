@@ -5,7 +5,7 @@
 #include "candidate/expected_time.hpp"
 #include "fuse/choose.hpp"
 #include "rewrite/roundings.hpp"
-#include "rewrite/rules.hpp"
+#include "rules/table.hpp"
 #include "tiling/tile.hpp"
 
 namespace zellige::fuse {
@@ -33,10 +33,11 @@ Way attempt(Make make) {
 Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
                    Reasons reasons) {
   try {
-    const std::optional<KernelGraph> decomposed_graph = rewritten(g, Stage::custom);
-    if (!decomposed_graph) return {{}, {"they are not proved to be unfused operators in blocks"}};
-    Optimized o = optimize(*decomposed_graph, target, known, watch, reasons);
-    if (const auto name = added_rounding(g, *decomposed_graph, o.graph))
+    KernelGraph decomposed = g;
+    if (!rewrite(graph_rules, Level::custom, decomposed))
+      return {{}, {"they are not proved to be unfused operators in blocks"}};
+    Optimized o = optimize(decomposed, target, known, watch, reasons);
+    if (const auto name = added_rounding(g, decomposed, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.decomposed = true;
     return {std::move(o)};

@@ -7,7 +7,7 @@
 #include "graph/validate.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
-#include "rewrite/rules.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -89,17 +89,16 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
 Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known, const Watch& watch,
                    Reasons reasons) {
   KernelGraph g = given;
-  for (const Stage stage : {Stage::given, Stage::normal, Stage::copied, Stage::heads})
-    if (std::optional<KernelGraph> made = rewritten(g, stage)) g = std::move(*made);
+  for (const Level level : {Level::given, Level::normal, Level::copied, Level::heads}) rewrite(graph_rules, level, g);
   Choice choice = choose(g, target, known, watch, reasons);
-  if (std::optional<KernelGraph> separate = choice.ended ? std::nullopt : rewritten(g, Stage::priced)) {
+  if (KernelGraph separate = g; !choice.ended && rewrite(graph_rules, Level::priced, separate)) {
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
-      Choice other = choose(*separate, target, known, watch, reasons);
+      Choice other = choose(separate, target, known, watch, reasons);
       const auto [us, kernels] = cost(choice);
       const auto [other_us, other_kernels] = cost(other);
       if (other_us < us || (other_kernels < kernels && target.costs.search.fewer_are_worth(other_us, us)))
-        g = std::move(*separate), choice = std::move(other);
+        g = std::move(separate), choice = std::move(other);
     } catch (const Rejected& e) {
       known.drop(e);
     }

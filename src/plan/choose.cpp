@@ -14,7 +14,7 @@
 #include "select/split_k.hpp"
 #include "select/warpgroups.hpp"
 #include "target/instructions.hpp"
-#include "tile/rules.hpp"
+#include "tile/unshare.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -6,9 +6,9 @@
 #include "plan/product_tile.hpp"
 #include "plan/prove.hpp"
 #include "plan/registers.hpp"
+#include "rules/table.hpp"
 #include "select/layouts.hpp"
 #include "select/select.hpp"
-#include "tile/rules.hpp"
 #include "verify/verify_memory.hpp"
 
 namespace zellige::plan {
@@ -19,7 +19,7 @@ std::vector<Selection> selections(Program& program, const target::Target& target
   std::vector<Selection> selected;
   for (TileProgram& kernel : program.kernels) {
     check_limits(kernel, target);
-    rewrite(kernel, target);
+    rewrite(program_rules, Level::tile, kernel, target);
     selected.push_back(select(kernel, target));
   }
   resolve_layouts(program, selected, target);

@@ -28,7 +28,8 @@
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"
 #include "retile/retile.hpp"
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -205,6 +206,7 @@ class Decomposition {
 
 }  // namespace
 
+/// The graph must be validated. The result rounds as its tensors are stored (roundings.hpp).
 std::optional<KernelGraph> decompose(const KernelGraph& given) {
   KernelGraph g = given;
   std::set<int> taken;

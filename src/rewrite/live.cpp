@@ -4,7 +4,8 @@
 #include <map>
 #include <numeric>
 
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 
@@ -34,11 +35,13 @@ KernelGraph live(KernelGraph g) {
   return g;
 }
 
+/// Removes operators and tensors that nothing uses.
 std::optional<KernelGraph> dead_code(const KernelGraph& g) {
   KernelGraph made = live(g);
   return made.tensors.size() < g.tensors.size() ? std::optional(std::move(made)) : std::nullopt;
 }
 
+/// Computes a value once that is computed twice, unless both are outputs.
 std::optional<KernelGraph> computed_twice(const KernelGraph& g) {
   std::map<std::pair<OpKind, std::vector<int>>, std::vector<const KernelOp*>> before;
   std::vector<int> as(g.tensors.size());

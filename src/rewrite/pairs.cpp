@@ -15,7 +15,8 @@
 #include <map>
 #include <string>
 
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {

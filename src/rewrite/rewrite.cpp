@@ -6,6 +6,7 @@
 #include "graph/compose.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/live.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 
@@ -65,6 +66,19 @@ bool Rewrite::replace_operands(const KernelOp& op, std::vector<int> in) {
 }
 
 KernelGraph Rewrite::finished() { return graph::infer(live(std::move(graph_))); }
+
+bool each_operator(KernelGraph& g, OfOperator& rule) {
+  const Known known(g);
+  Rewrite out(g);
+  bool changed = false;
+  for (const KernelOp& op : g.ops) {
+    const bool fits = rule(known, op, out);
+    if (!fits) out.keep(op);
+    changed = changed || fits;
+  }
+  if (changed) g = out.finished();
+  return changed;
+}
 
 std::vector<int> readers(const KernelGraph& g, int tensor) {
   std::vector<int> result;

@@ -1,7 +1,8 @@
 // Rules that make one operator of the steps it is composed of (graph/compose.hpp).
 // The steps are those of the operator, in its order, so that its result is the same also in float32.
 #include "graph/compose.hpp"
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -4,7 +4,8 @@
 #include <numbers>
 
 #include "graph/compose.hpp"
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -1,8 +1,10 @@
 // Rules of matmuls.
 #include <algorithm>
+#include <span>
 
 #include "graph/view.hpp"
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {

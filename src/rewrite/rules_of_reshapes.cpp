@@ -3,7 +3,8 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -1,9 +1,11 @@
 // Rules of views that move or cut dimensions, and of what reads them.
 #include <algorithm>
+#include <span>
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {

@@ -1,10 +1,13 @@
 // Rules of views and masks.
 #include <algorithm>
+#include <span>
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/view.hpp"
-#include "rewrite/rules.hpp"
+#include "lower/write_through.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -191,6 +194,16 @@ bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
   Attributes joint = op.attributes;
   joint.kept = {both(a.tril, b.tril, least), both(a.triu, b.triu, greatest), both(a.length, b.length, least)};
   return out.replace(op, OpKind::mask, first->inputs, joint);
+}
+
+/// Adds a copy after a view that is an output and that no kernel writes, so that the copy may be fused.
+bool copied_view(const Known& g, const KernelOp& op, Rewrite& out) {
+  const int to = op.outputs[0];
+  if (!graph::is_view(op.kind) || !is_output(g.graph, to)) return false;
+  for (const plan::WrittenAs& w : plan::written_as(g.graph))
+    if (g.graph.ops[w.view].outputs[0] == to) return false;
+  const int seen = out.step(op, op.kind, op.inputs, op.attributes, "_view");
+  return out.replace(op, OpKind::mul_scalar, {seen});
 }
 
 }  // namespace zellige::fuse

@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <cfloat>
 
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 

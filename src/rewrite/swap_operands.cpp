@@ -15,7 +15,8 @@
 #include <set>
 
 #include "graph/elementwise.hpp"
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 #include "target/instructions.hpp"
 
 namespace zellige::fuse {
@@ -127,9 +128,12 @@ class OperandSwap {
 
 }  // namespace
 
-std::optional<BlockGraph> swap_operands(const BlockGraph& b, const target::Target& target) {
-  if (static_cast<double>(b.grid.count()) < target.costs.search.filled * target.multiprocessors) return std::nullopt;
-  return OperandSwap(b, target).run();
+bool swap_operands(std::shared_ptr<const BlockGraph>& b, const target::Target& target) {
+  if (b->tensors[0].shape.empty()) return false;  // swapped already
+  if (static_cast<double>(b->grid.count()) < target.costs.search.filled * target.multiprocessors) return false;
+  std::optional<BlockGraph> made = OperandSwap(*b, target).run();
+  if (made) b = std::make_shared<BlockGraph>(*std::move(made));
+  return made.has_value();
 }
 
 }  // namespace zellige::fuse

@@ -15,7 +15,8 @@
 #include <optional>
 #include <set>
 
-#include "tile/rules.hpp"
+#include "rules/table.hpp"
+#include "target/target.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::plan {

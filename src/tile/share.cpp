@@ -16,11 +16,14 @@
 #include <set>
 #include <tuple>
 
-#include "tile/rules.hpp"
+#include "rules/table.hpp"
 #include "tile/sections.hpp"
+#include "tile/unshare.hpp"
 
 namespace zellige::plan {
 namespace {
+
+constexpr int max_coordinates = 16, max_repeats = 24;
 
 /// A coordinate at which an operator is evaluated, relative to that of the operator (the root) whose evaluation needs
 /// it. `path` is a hash of the shifts by slices and concatenations in between (0: none), `shifts` their number.

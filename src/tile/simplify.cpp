@@ -6,7 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "tile/rules.hpp"
+#include "rules/table.hpp"
+#include "tile/program.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -35,6 +36,15 @@ bool before_scale(TileProgram& p, Node& n) {
 }
 
 }  // namespace
+
+bool each_node(TileProgram& p, OfNode& rule) {
+  bool changed = false;
+  p.rebuild([&](std::size_t, Node n) {
+    changed = rule(p, n) || changed;
+    return p.add(std::move(n));
+  });
+  return changed;
+}
 
 bool cast_twice(TileProgram& p, Node& n) {
   if (n.kind != NodeKind::round && n.kind != NodeKind::store) return false;

@@ -6,10 +6,11 @@
 #include <cstdlib>
 #include <random>
 
-#include "candidate/rules.hpp"
+#include "candidate/axes.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
+#include "rules/table.hpp"
 #include "run/run.hpp"
 
 namespace zellige::fuse {
@@ -36,7 +37,7 @@ Shape merged(const KernelGraph& g) {
   std::vector<int> ops;
   for (int i = 0; i < static_cast<int>(g.ops.size()); ++i)
     if (fusable(g, i) && g.ops[i].kind != OpKind::concat) ops.push_back(i);
-  const Steps s = rewritten(steps_of(g, ops), When::grouped, {g, target::find("sm_90a")});
+  const Steps s = rewritten(steps_rules, Level::grouped, steps_of(g, ops), Grouped{g, target::find("sm_90a")});
   return s.values[s.outputs[0]].shape;
 }
 

@@ -15,7 +15,7 @@
 #include "random/generate.hpp"
 #include "retile/random_block.hpp"
 #include "rewrite/roundings.hpp"
-#include "rewrite/rules.hpp"
+#include "rules/table.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
-#include "rewrite/rules.hpp"
+#include "rules/table.hpp"
 #include "search/equal.hpp"
 
 namespace zellige::fuse {
@@ -23,7 +23,7 @@ std::string kinds(const KernelGraph& g) {
 }
 
 void expect_form(const KernelGraph& g, const std::string& expected) {
-  const KernelGraph made = normalize(g);
+  const KernelGraph made = rewritten(graph_rules, Level::normal, g);
   EXPECT_EQ(kinds(made), expected) << kinds(g);
   graph::validate(made);
   EXPECT_EQ(search::equal(g, made).answer, search::Answer::equal) << kinds(g);

@@ -9,7 +9,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
-#include "rewrite/rules.hpp"
+#include "rules/table.hpp"
 #include "run/run.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"

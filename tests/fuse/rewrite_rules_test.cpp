@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <random>
 #include <sstream>
 #include <zellige/atom/math.hpp>
 
-#include "emit/kernel_text.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"
-#include "rewrite/rules.hpp"
 #include "rewrite_cases.hpp"
+#include "rules/table.hpp"
 #include "search/equal.hpp"
+#include "target/target.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -36,19 +37,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-/// The stages of which rules are rows, in the order in which they run.
-constexpr Stage stages[] = {Stage::custom, Stage::given, Stage::normal, Stage::copied, Stage::heads, Stage::priced};
-
-struct Row {
-  Stage stage{};
-  const Rule* rule = nullptr;
-};
-std::vector<Row> rows() {
-  std::vector<Row> all;
-  for (const Stage stage : stages)
-    for (const Rule& rule : rules(stage)) all.push_back({stage, &rule});
-  return all;
-}
+using Row = rules::Rule<KernelGraph>;
 
 KernelGraph built(const Form& form, unsigned seed) {
   Draw d(seed);
@@ -56,24 +45,23 @@ KernelGraph built(const Form& form, unsigned seed) {
   return d.b.build();
 }
 
-/// What a stage makes of a graph, and how often the row applied.
+/// What a level makes of a graph, and how often the row applied.
 struct Rewritten {
   KernelGraph graph;
   int times = 0;
 };
-/// As rewritten(), and proves each application of the row.
+/// As rewrite(), and proves each application of the row.
 Rewritten by_hand(const KernelGraph& g, const Row& row) {
   Rewritten r{g};
-  const std::span<const Rule> all = rules(row.stage);
-  for (std::size_t at = 0; at < all.size();) {
-    const std::optional<KernelGraph> made = all[at].apply(r.graph);
-    if (made && &all[at] == row.rule) {
-      EXPECT_NO_THROW(graph::validate(*made)) << row.rule->name;
-      EXPECT_EQ(search::equal(r.graph, *made).answer, search::Answer::equal) << row.rule->name;
+  for (const Row* at = std::begin(graph_rules); at != std::end(graph_rules);) {
+    const KernelGraph before = r.graph;
+    const bool made = at->level == row.level && at->apply(r.graph);
+    if (made && at == &row) {
+      EXPECT_NO_THROW(graph::validate(r.graph)) << row.name;
+      EXPECT_EQ(search::equal(before, r.graph).answer, search::Answer::equal) << row.name;
       ++r.times;
     }
-    at = made ? 0 : at + 1;
-    if (made) r.graph = *made;
+    at = made ? std::begin(graph_rules) : at + 1;
   }
   return r;
 }
@@ -85,24 +73,24 @@ std::string kinds(const KernelGraph& g) {
 }
 
 TEST(RewriteRules, EachRowWithItsConditionHeldAndBroken) {
-  for (const Row& row : rows()) {
-    const auto c = std::ranges::find(cases(), row.rule->name, &Case::rule);
-    ASSERT_NE(c, cases().end()) << row.rule->name;
+  for (const Row& row : graph_rules) {
+    const auto c = std::ranges::find(cases(), row.name, &Case::rule);
+    ASSERT_NE(c, cases().end()) << row.name;
     int different = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {
       const KernelGraph held = built(c->held, seed), broken = built(c->broken, seed);
       const Rewritten made = by_hand(held, row), kept = by_hand(broken, row);
-      EXPECT_GT(made.times, 0) << row.rule->name << ", seed " << seed;
-      EXPECT_EQ(kept.times, 0) << row.rule->name << ", seed " << seed;
-      EXPECT_EQ(kinds(made.graph), c->held.expected) << row.rule->name << ", seed " << seed;
-      EXPECT_EQ(kinds(kept.graph), c->broken.expected) << row.rule->name << ", seed " << seed;
+      EXPECT_GT(made.times, 0) << row.name << ", seed " << seed;
+      EXPECT_EQ(kept.times, 0) << row.name << ", seed " << seed;
+      EXPECT_EQ(kinds(made.graph), c->held.expected) << row.name << ", seed " << seed;
+      EXPECT_EQ(kinds(kept.graph), c->broken.expected) << row.name << ", seed " << seed;
       if (c->alike.empty() && different == 0)
         different += search::equal(broken, made.graph).answer == search::Answer::different;
       if (HasFailure()) break;
     }
-    EXPECT_EQ(different > 0, c->alike.empty()) << row.rule->name;
+    EXPECT_EQ(different > 0, c->alike.empty()) << row.name;
   }
-  EXPECT_EQ(cases().size(), rows().size());
+  EXPECT_EQ(cases().size(), std::size(graph_rules));
 }
 
 /// Columns of a matmul, 64 in each of 132 blocks.
@@ -118,26 +106,22 @@ KernelGraph columns_of(std::int64_t rows, std::int64_t k) {
 
 TEST(RewriteRules, SwappedOperandsAreEqual) {
   const target::Target& target = target::find("sm_90a");
-  ASSERT_EQ(block_rules().size(), 1);
-  const BlockRule& rule = block_rules()[0];
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const std::int64_t rows = 8 * (2 + static_cast<std::int64_t>(random() % 6)),
                        k = 16 * (1 + static_cast<std::int64_t>(random() % 2));
     const KernelGraph g = columns_of(rows, k);
-    std::optional<graph::BlockGraph> made = rule.apply(*g.ops[0].block, target);
-    ASSERT_TRUE(made) << rows;
-    KernelGraph swapped = g;
-    swapped.ops[0].block = std::make_shared<graph::BlockGraph>(*std::move(made));
+    KernelGraph swapped = g, filled = columns_of(64 * (1 + seed % 2), k);
+    ASSERT_TRUE(swap_operands(swapped.ops[0].block, target)) << rows;
+    EXPECT_FALSE(swap_operands(swapped.ops[0].block, target)) << "twice, " << rows;
     EXPECT_EQ(search::equal(g, graph::infer(swapped)).answer, search::Answer::equal) << rows << " rows";
     // Rows that fill a wgmma. Where the condition is broken, the rewritten block graph would be slower, not different.
-    EXPECT_FALSE(rule.apply(*columns_of(64 * (1 + seed % 2), k).ops[0].block, target));
+    EXPECT_FALSE(swap_operands(filled.ops[0].block, target));
   }
 }
 
 // The only row of expressions: the function that it prints instead, where y is the row's, and where it is another row's.
 TEST(RewriteRules, ExpOfScaledLessIsExp) {
-  ASSERT_EQ(emit::KernelText::rules().size(), 1);
   int different = 0;
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
@@ -150,21 +134,27 @@ TEST(RewriteRules, ExpOfScaledLessIsExp) {
   EXPECT_GT(different, 0);
 }
 
+// All rows of the table, and of the page's tables no other rows. A row of another level than graphs has a test by hand: here,
+// or in steps_rules_test.cpp or plan/tile_rules_test.cpp.
 TEST(RewriteRules, AreListedInTheDocs) {
-  std::stringstream page;
-  page << std::ifstream(ZELLIGE_SOURCE_DIR "/docs/explanation/fusion.md").rdbuf();
-  const std::string text = page.str();
-  for (const Row& row : rows()) {
-    const std::string shown = fmt::format("| {} | {} |", row.rule->name, row.rule->condition);
-    EXPECT_NE(text.find(shown), std::string::npos) << shown;
+  std::stringstream file;
+  file << std::ifstream(ZELLIGE_SOURCE_DIR "/docs/explanation/fusion.md").rdbuf();
+  const std::string page = file.str();
+  std::map<rules::Level, int> rows;
+  rules::for_each_rule([&](rules::Level level, std::string_view name, std::string_view condition) {
+    const std::string_view shown_level = rules::level_names[static_cast<std::size_t>(level)];
+    const std::string shown = fmt::format("\n| {} | {} | {} | ", shown_level, name, condition);
+    EXPECT_NE(page.find(shown), std::string::npos) << shown;
+    if (rows.contains(level)) EXPECT_EQ(level, rows.rbegin()->first) << name << ": levels are in order";
+    ++rows[level];
+  });
+  for (std::size_t level = 0; level < std::size(rules::level_names); ++level) {
+    int listed = 0;
+    const std::string begin = fmt::format("\n| {} | ", rules::level_names[level]);
+    for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) ++listed;
+    EXPECT_EQ(listed, rows[static_cast<rules::Level>(level)]) << rules::level_names[level];
   }
-  const auto listed = [&](std::string_view level, const auto& rows) {
-    for (const auto& row : rows) {
-      const std::string shown = fmt::format("| {} | {} | {} |", level, row.name, row.condition);
-      EXPECT_NE(text.find(shown), std::string::npos) << shown;
-    }
-  };
-  listed("block", block_rules()), listed("kernel", emit::KernelText::rules());
+  EXPECT_EQ(rows[Level::grouped] + rows[Level::tiled] + rows[Level::block] + rows[Level::expression], 4);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 // Each rule is a row of spelling_rules(); spellings_test.cpp proves each with `equal`.
 #pragma once
 #include <cstdint>
+#include <span>
 
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 

@@ -2,7 +2,8 @@
 #pragma once
 #include <cmath>
 
-#include "rewrite/rules.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
 
 namespace zellige::fuse {
 

@@ -5,7 +5,7 @@
 #include "flat_steps.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
-#include "tile/rules.hpp"
+#include "rules/table.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::plan {

@@ -2,7 +2,7 @@
 // matmuls.
 #include <gtest/gtest.h>
 
-#include "tile/rules.hpp"
+#include "tile/unshare.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -4,7 +4,9 @@
 
 #include <limits>
 
-#include "tile/rules.hpp"
+#include "rules/table.hpp"
+#include "target/target.hpp"
+#include "tile/program.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -42,7 +44,7 @@ std::string describe(const TileProgram& p, int i) {
   return what + (in.empty() ? "" : "(" + in + ")");
 }
 std::string simplified(Body b) {
-  rewrite(b.p, target::find("sm_90a"));
+  rewrite(program_rules, Level::tile, b.p, target::find("sm_90a"));
   return describe(b.p, static_cast<int>(b.p.nodes.size()) - 1);
 }
 

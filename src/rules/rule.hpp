@@ -1,0 +1,67 @@
+// A rule of rewriting: a row of the table (table.hpp), whatever it rewrites. Rules of one level are applied until none of
+// them applies; a rule waits until none before it applies anywhere.
+//
+//   rewrite(graph_rules, Level::normal, graph);       // whether any rule applied
+//   rewrite(program_rules, Level::tile, program, target);
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace zellige::rules {
+
+/// When rules are applied, in this order, and to what.
+enum class Level : std::uint8_t {
+  custom,     // to custom operators of a graph before all others: taken if the kernels cost less
+  given,      // once, to the graph as it is given: what later levels need not look at any more
+  normal,     // to a normal form of the graph, in which equal spellings are one
+  copied,     // to views that are outputs, after the normal form, which would remove copies
+  heads,      // to attention, after copies, since a head that is an output is one
+  priced,     // to the result of the other levels of graphs: taken if the kernels cost less
+  grouped,    // to the steps of a group of operators, before the group has tiles
+  tiled,      // to the steps of a kernel whose tiles do not divide some axes
+  block,      // to block graphs: offered beside what it is made of, and taken if the kernel costs less
+  tile,       // to tile programs, after `lower` and before `select`
+  expression  // to the value of an elementwise operator, where it is printed
+};
+inline constexpr std::string_view level_names[] = {"custom",  "given", "normal", "copied", "heads",     "priced",
+                                                   "grouped", "tiled", "block",  "tile",   "expression"};
+
+/// A row: rewrites a Form, and may read `With`.
+template <class Form, class... With>
+struct Rule {
+  Level level;
+  std::string_view name, condition;  // shown in the documentation
+  /// Changes the form, and returns whether rules may apply to it that did not before; or returns what takes its place, or
+  /// nullopt if the rule does not apply. The function does not apply to what it has made.
+  std::variant<bool (*)(Form&, const With&...), std::optional<Form> (*)(const Form&, const With&...)> function;
+
+  bool apply(Form& form, const With&... with) const {
+    if (const auto* in_place = std::get_if<0>(&function)) return (*in_place)(form, with...);
+    std::optional<Form> made = std::get<1>(function)(form, with...);
+    if (made) form = std::move(*made);
+    return made.has_value();
+  }
+};
+
+/// Applies the rules of a level until none of them applies. Returns whether one has.
+template <class Table, class Form, class... With>
+bool rewrite(const Table& table, Level level, Form& form, const With&... with) {
+  bool changed = false;
+  for (const auto* rule = std::begin(table); rule != std::end(table);) {
+    const bool applies = rule->level == level && rule->apply(form, with...);
+    rule = applies ? std::begin(table) : rule + 1;
+    changed = changed || applies;
+  }
+  return changed;
+}
+/// Returns what rewrite() makes of the form.
+template <class Table, class Form, class... With>
+Form rewritten(const Table& table, Level level, Form form, const With&... with) {
+  rewrite(table, level, form, with...);
+  return form;
+}
+
+}  // namespace zellige::rules
