@@ -52,7 +52,13 @@ bool is_monotone(const Step& s) {
          (law.monotone == graph::Monotone::by_scalar && s.attributes.scalar > 0);
 }
 
-bool is_sum(const Step& s) { return s.kind == OpKind::add || s.kind == OpKind::sub; }
+/// Returns by what a step that is linear in two operands together multiplies the second: 1 of a sum, -1 of a difference.
+/// Returns 0 for any other step.
+double sign_of(const Step& s) {
+  if (!graph::is_elementwise(s.kind) || graph::elementwise(s.kind).law.linear != graph::Linear::all) return 0;
+  const double second[] = {0, 1};
+  return s.inputs.size() == 2 ? graph::apply(s.kind, s.attributes, second) : 0;
+}
 
 // ---- The laws, as Law::apply ----
 
@@ -64,7 +70,7 @@ bool factors(const Step& s, Deferred& x, const Deferred* y) {
   // Linear up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x) + f(y).
   if (!y)
     return s.kind == OpKind::mask ? s.attributes.value == 0 : graph::is_linear(s.kind, s.attributes, s.inputs.size());
-  if (is_sum(s)) return x.like(*y);
+  if (sign_of(s) != 0) return x.like(*y);
   if (s.kind != OpKind::mul && s.kind != OpKind::div) return false;
   const bool divide = s.kind == OpKind::div;
   for (Factor f : y->factors) {
@@ -79,8 +85,7 @@ bool factors(const Step& s, Deferred& x, const Deferred* y) {
 bool rescaling(const Step& s, Deferred& x, const Deferred* y) {
   if (!y) return x.kind == Kind::offset && x.factors.empty() && offset(s, x);
   const auto summed = [](const Deferred& h) { return h.itself() || (h.kind == Kind::offset && h.factors.empty()); };
-  if (!is_sum(s) || !summed(x) || !summed(*y)) return false;
-  return join(x, *y, s.kind == OpKind::add ? 1 : -1);
+  return sign_of(s) != 0 && summed(x) && summed(*y) && join(x, *y, sign_of(s));
 }
 
 /// Of tiles from which the mean of a part is subtracted: only squares, and casts that change nothing. A variance then
