@@ -1,7 +1,6 @@
 #include "candidate/body.hpp"
 
 #include <algorithm>
-#include <cfloat>
 #include <set>
 #include <utility>
 
@@ -122,7 +121,8 @@ class Emission : TileWriter {
   int inner(const Deferred& h) {
     int x = deferred_[h.of].tile;
     for (const Step& s : h.monotone) {
-      if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == -FLT_MAX && !one_tile())
+      if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == graph::monoids::max.start &&
+          !one_tile())
         continue;  // the initial value of a running maximum
       x = emit_once(s.kind, s.inputs.size() == 1 ? std::vector{x} : std::vector{x, deferred_[s.inputs[1]].tile},
                     s.attributes);
@@ -138,7 +138,7 @@ class Emission : TileWriter {
       if (runnings_[i].of == x && runnings_[i].dim == h.dim) return static_cast<int>(i);
     if (one_tile()) {  // the initial value of a running maximum
       const int maximum = emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true});
-      const int finite = emit(OpKind::maximum, {maximum}, {.scalar = -FLT_MAX});
+      const int finite = emit(OpKind::maximum, {maximum}, {.scalar = graph::monoids::max.start});
       runnings_.push_back({x, h.dim, finite, -1, h.of, maximum});
     } else {
       const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile(dtype(maximum));

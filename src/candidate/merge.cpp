@@ -1,7 +1,8 @@
 #include "candidate/merge.hpp"
 
 #include <algorithm>
-#include <cfloat>
+
+#include "graph/reductions.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -61,7 +62,7 @@ class Merge {
   /// relative, minus the overall maximum. `partial` is the partial result with the blocks' maxima.
   int fallen(int partial) {
     if (!first_.partials[partial].exact) return map(OpKind::sub, {loaded_[partial], maximum(partial)});
-    const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = -FLT_MAX});
+    const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = graph::monoids::max.start});
     return map(OpKind::sub, {finite, over_parts(OpKind::amax, finite)});
   }
 

@@ -455,14 +455,13 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
   // In shared memory, one slot per thread, because it does not fit the registers.
   const bool stored = item.buffer >= 0;
   const std::string old = stored ? values_[item.in[1]].text : acc;
-  const std::string rescale = n.op == OpKind::accum_rescale ? values_[item.in.back()].text : "";
-  const graph::Monoid& of = graph::monoid_of(n.op);
-  const std::string_view join = graph::elementwise(of.join).text;
-  const std::string sum = &of != &graph::monoids::sum     ? fmt::format(fmt::runtime(join), old, x.text)
-                          : n.op == OpKind::accum_rescale ? fmt::format("{} * {} + {}", old, rescale, x.text)
-                          : graph::is_integer(n.dtype)    ? fmt::format("zellige::wrap_add({}, {})", old, x.text)
-                          : stored                        ? fmt::format("{} + {}", old, x.text)
-                                                          : "";
+  const graph::Reduction& row = *graph::reduction_of(n.op);
+  const graph::Elementwise& join = graph::elementwise(row.of->join);
+  const std::string sum = row.rescales ? fmt::format("{} * {} + {}", old, values_[item.in.back()].text, x.text)
+                          : graph::is_integer(n.dtype)     ? fmt::format(fmt::runtime(join.integers), old, x.text)
+                          : row.of != &graph::monoids::sum ? fmt::format(fmt::runtime(join.text), old, x.text)
+                          : stored                         ? fmt::format("{} + {}", old, x.text)
+                                                           : "";
   if (stored)
     return write_pieces(store_value({sum, vector > 1, "", register_type(n.dtype)}, vector), nest, item.width,
                         tile(item.buffer) + "(", nest.at, {});

@@ -9,13 +9,11 @@
 
 namespace zellige::emit {
 namespace {
-constexpr double lowest = -3.4028234663852886e38;
-
-/// Returns the number from which elements are joined, the identity of a monoid, as an int or float of a kernel. No int
-/// is below the result if the identity is below 0.
-std::string start_of(double identity, bool integer) {
-  if (integer) return identity < 0 ? "(-2147483647 - 1)" : "0";
-  return std::isinf(identity) ? "-zellige::infinity" : float_literal(identity);
+/// Returns the number from which elements are joined as an int or float of a kernel. No int is below the result if the
+/// number is below 0.
+std::string start_of(double number, bool integer) {
+  if (integer) return number < 0 ? "(-2147483647 - 1)" : "0";
+  return std::isinf(number) ? "-zellige::infinity" : float_literal(number);
 }
 }  // namespace
 
@@ -35,8 +33,8 @@ void KernelText::start(const Work& t) {
     out_.line("{} acc{};", fragment_type(*c), t.node);
     if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
   } else if (t.kind == WorkKind::accumulate) {
-    const bool max = n.kind == NodeKind::running_max || n.op == OpKind::accum_max;
-    const std::string start = start_of(max ? lowest : graph::monoid_of(n.op).identity, graph::is_integer(n.dtype));
+    const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
+    const std::string start = start_of(of.start, graph::is_integer(n.dtype));
     if (t.buffer >= 0) {
       const Share s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);

@@ -10,18 +10,22 @@ namespace zellige::graph {
 
 /// An associative and commutative operation with an identity. No member has a default.
 struct Monoid {
-  constexpr Monoid(std::string_view one, std::string_view several, OpKind joined_by, double neutral, bool has_functions,
-                   int slots_of_join, std::string_view joined_in)
+  constexpr Monoid(std::string_view one, std::string_view several, OpKind joined_by, double neutral, double from,
+                   bool joins_equals, bool has_functions, int slots_of_join, std::string_view joined_in)
       : name(one),
         plural(several),
         join(joined_by),
         identity(neutral),
+        start(from),
+        idempotent(joins_equals),
         functions(has_functions),
         slots(slots_of_join),
         carrier(joined_in) {}
   std::string_view name, plural;
   OpKind join;      // the elementwise operator that joins two elements: its row has the meaning and the source
   double identity;  // join(identity, x) is x
+  double start;     // from which the iterations of a loop are joined: the identity, or the finite number next to it
+  bool idempotent;  // join(x, x) is x
   // Whether kernels have functions NAME_lanes and read_NAME (block/reduce.hpp, tile.hpp). Else they call join_lanes and
   // read_joined with the source of `join`.
   bool functions;
@@ -30,14 +34,17 @@ struct Monoid {
   // a number of it, and such numbers are joined again as elements: in shared memory, and in other kernels.
   std::string_view carrier;
 };
-/// The monoids. A minimum is the negated maximum of the negated elements (compose.hpp), which is exact.
+/// The monoids. A minimum is the negated maximum of the negated elements (compose.hpp): that is exact, and as fast, since
+/// the instruction that takes a maximum negates its operands. Online softmax, and the equality of graphs, know maxima.
 namespace monoids {
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
-inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, true, 1, ""};
-inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, true, 1, ""};
-inline constexpr Monoid product{"product", "products", OpKind::mul, 1, false, 1, ""};
+inline constexpr double lowest = std::numeric_limits<float>::lowest();
+inline constexpr Monoid sum{"sum", "sums", OpKind::add, 0, 0, false, true, 1, ""};
+inline constexpr Monoid max{"max", "maxima", OpKind::maximum, -infinity, lowest, true, true, 1, ""};
+inline constexpr Monoid product{"product", "products", OpKind::mul, 1, 1, false, false, 1, ""};
 // Its carrier is a maximum and a sum of exponentials (block/log_sum.hpp): a maximum, a difference, an exponential, a sum.
-inline constexpr Monoid logsumexp{"logsumexp", "logarithms of sums", OpKind::logaddexp, -infinity, true, 9, "LogSum"};
+inline constexpr Monoid logsumexp{
+    "logsumexp", "logarithms of sums", OpKind::logaddexp, -infinity, -infinity, false, true, 9, "LogSum"};
 }  // namespace monoids
 
 /// What a reduction joins. `iterations` are those of a block's loop.

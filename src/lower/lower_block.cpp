@@ -13,8 +13,7 @@
 namespace zellige::plan {
 namespace {
 
-// The lowest finite float32, the initial value of a running maximum.
-constexpr double lowest = -3.4028234663852886e38;
+constexpr double lowest = graph::monoids::max.start;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Lowers one block graph to a tile program; see lower_block(). `value_[t]` is the node that computes tensor t.

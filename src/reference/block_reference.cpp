@@ -1,7 +1,6 @@
 #include "reference/block_reference.hpp"
 
 #include <atomic>
-#include <cfloat>
 #include <cstring>
 
 #include "graph/block_tiles.hpp"
@@ -239,7 +238,7 @@ class Worker {
   /// maximum minus the new one. `first`: it is the first iteration, in which this difference is 0.
   void running_max(const BlockOp& op, std::size_t index, bool first) {
     Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
-    if (first) std::fill(state.values.begin(), state.values.end(), static_cast<double>(-FLT_MAX));
+    if (first) std::fill(state.values.begin(), state.values.end(), monoids::max.start);
     now.values = state.values;
     if (errors()) running_max_error(op, index, first);
     fold(monoids::max, operand(op.inputs[0]), op.attributes.dim, false, result(op.outputs[0]));
@@ -272,8 +271,7 @@ class Worker {
     const Result acc{state.shape, state.values.data()};
     const int last = static_cast<int>(x.shape.size()) - 1;
     const Reduction& row = *reduction_of(op.kind);
-    const bool maximum = row.of == &monoids::max;  // starts at the lowest finite number, as a kernel does
-    if (first) std::fill(state.values.begin(), state.values.end(), maximum ? -FLT_MAX : row.of->identity);
+    if (first) std::fill(state.values.begin(), state.values.end(), row.of->start);
     if (errors()) accumulate_error(op, index, first, bound_);
     if (sampling()) accumulate_error(op, index, first, own_);
     if (row.rescales && !first)  // in the first iteration the state is 0, whatever r is

@@ -192,7 +192,7 @@ class Relating {
     if (op_->kind == OpKind::permute) return permuted();
     // The other operators work along one dimension and leave other dimensions unchanged.
     const bool composed = graph::is_composed(op_->kind);
-    if (!composed && op_->kind != OpKind::reduction_max && op_->kind != OpKind::concat && op_->kind != OpKind::split &&
+    if (!composed && graph::family(op_->kind) != graph::OpFamily::join && op_->kind != OpKind::reduction_max &&
         op_->kind != OpKind::slice)
       refuse("what it does with a part of a tile is not known here");
     const Shape& shape = before_.tensors[op_->inputs[0]].shape;
@@ -326,7 +326,6 @@ class Relating {
     Relation r = of(0);
     const bool last = r.back == 0;
     const graph::Reduction& row = *graph::reduction_of(op_->kind);
-    const bool maximum = row.of == &graph::monoids::max;
     if (row.rescales) {
       if (change_.loop) refuse("it is rescaled after every iteration");
       for (std::size_t i = 0; i < op_->inputs.size(); ++i)
@@ -337,12 +336,12 @@ class Relating {
     }
     const bool mean = row.then != graph::Then::nothing;
     if (r.kind == Kind::same) {
-      if (change_.loop && !mean && !maximum) refuse("it adds the same tile in every iteration");
+      if (change_.loop && !mean && !row.of->idempotent) refuse("it adds the same tile in every iteration");
       return {};
     }
     if (row.of != &graph::monoids::sum) {
-      if (r.kind == Kind::sums || r.loop || (change_.loop && !maximum))
-        refuse("it takes the {} of what is in parts", maximum ? "maximum" : row.of->name);
+      if (r.kind == Kind::sums || r.loop || (change_.loop && !row.of->idempotent))
+        refuse("it takes {} of what is in parts", row.of->plural);
       return r;
     }
     if (r.kind == Kind::sums && (row.squares || (mean && (r.loop || last))))

@@ -18,7 +18,6 @@
 // but kernel-level tensors are rounded when they are stored. After fusion, roundings.hpp checks that no rounding was
 // added.
 #include <algorithm>
-#include <cfloat>
 #include <map>
 #include <numeric>
 #include <set>
@@ -66,8 +65,7 @@ std::vector<std::pair<OpKind, Attributes>> steps_of(const BlockOp& b, const Shap
   const int last = static_cast<int>(x.size()) - 1;
   std::vector<std::pair<OpKind, Attributes>> steps;
   if (row.along == graph::Along::iterations) {
-    // The initial value of a maximum is the lowest finite float32.
-    if (row.of == &graph::monoids::max) steps.push_back({OpKind::maximum, {.scalar = -FLT_MAX}});
+    if (row.of->start != row.of->identity) steps.push_back({row.of->join, {.scalar = row.of->start}});
     return steps;
   }
   if (row.squares) steps.push_back({OpKind::square, {}});

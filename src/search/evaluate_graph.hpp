@@ -4,7 +4,6 @@
 //
 //   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one entry per graph output
 #pragma once
-#include <cfloat>
 
 #include "graph/block_tiles.hpp"
 #include "graph/infer.hpp"
@@ -84,14 +83,11 @@ class BlockRun {
     evaluate_op(a_, op.kind, attributes, in, out);
   }
 
-  /// Returns the initial value of a running maximum: the lowest finite float32.
-  N lowest() { return a_.constant(-FLT_MAX); }
-
   /// Evaluates a running maximum. Its first result is the maximum so far. Its second result is the maximum
   /// after the previous iteration minus the first result; it is 0 in the first iteration.
   void running_max(const graph::BlockOp& op, Values<N>& state, bool first) {
     Values<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
-    if (first) state = make_values(now.shape, lowest());
+    if (first) state = make_values(now.shape, a_.constant(graph::monoids::max.start));
     now.at = state.at;
     fold_max(a_, tiles_[op.inputs[0]], op.attributes.dim, false, now);
     for (std::size_t i = 0; i < now.at.size(); ++i)
@@ -105,7 +101,7 @@ class BlockRun {
     const graph::Reduction& row = *graph::reduction_of(op.kind);
     if (first)
       state = make_values(row.along == graph::Along::then_last ? x.shape : tiles_[op.outputs[0]].shape,
-                          row.of == &graph::monoids::max ? lowest() : a_.constant(row.of->identity));
+                          a_.constant(row.of->start));
     if (row.of == &graph::monoids::max) return fold_max(a_, x, -1, false, state);
     if (row.rescales && !first) {  // a sum of 0 stays 0, even if the factor is infinite
       const Values<N> old = state;
