@@ -53,9 +53,9 @@ TEST(Refusal, OfALoop) {
   EXPECT_EQ(refusal(looped([](Tile p) { return accum(p + 1.0); }), to),
             where + "3 (add): " + cannot + "its input would be a partial sum, in which it is not linear");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum_max(p); }), to),
-            where + "3 (accum_max): " + cannot + "it takes the maximum of what is in parts");
+            where + "3 (accum_max): " + cannot + "it takes maxima of what is in parts");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum_logsumexp(p); }), to),
-            where + "3 (accum_logsumexp): " + cannot + "it takes the logsumexp of what is in parts");
+            where + "3 (accum_logsumexp): " + cannot + "it takes logarithms of sums of what is in parts");
   EXPECT_EQ(refusal(looped([](Tile p) { return accum_red_rms(p); }), to),
             where + "3 (accum_red_rms): " + cannot + "its input would be a partial sum, in which it is not linear");
 }
