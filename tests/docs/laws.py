@@ -17,7 +17,6 @@ MAY = {
     "reference/cut.cpp": 3,  # how each view maps the coordinates of its result to those of its operand
     "reference/evaluate.cpp": 3,  # the sums that wrap: of a matmul, and the two spellings of a sum of elements
     "json/json_read.cpp": 3,  # the operators of blocks with keys of their own
-    "retile/relation.cpp": 4,  # the operators along one dimension; what a row says nothing of is refused
 }
 CASE = re.compile(r"\bcase\s+(?:\w+::)*OpKind::\w+|\busing\s+enum\s+(?:\w+::)*OpKind\b")
 TABLE = re.compile(r"\b(?:map|set)<(?:\w+::)*OpKind\b|OpKind\b[^;(){}]*\[\]\s*=\s*\{")
