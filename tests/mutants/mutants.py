@@ -23,18 +23,18 @@ import sites
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KERNELS = {
-    "gemm_sm90": ["kernels/gemm_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+    "gemm_sm90": ["kernels/gemm_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp", "block/fragment_wgmma.hpp",
                   "block/slab.hpp", "block/store_matrix.hpp", "block/tile_scheduler.hpp:TileOrder", "block/epilogue.hpp",
                   "block/apply_epilogue.hpp:apply_pairs", "kernels/descriptors.hpp:GemmTensors"],
     "attention_sm90": ["kernels/attention_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp",
-                       "block/multiply_wgmma.hpp", "block/store_matrix.hpp", "block/online_softmax.hpp",
+                       "block/fragment_wgmma.hpp", "block/store_matrix.hpp", "block/online_softmax.hpp",
                        "block/tile_scheduler.hpp:HeadOrder", "kernels/descriptors.hpp:AttentionTensors"],
-    "linear_sm90": ["kernels/linear_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp", "block/multiply_wgmma.hpp",
+    "linear_sm90": ["kernels/linear_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp", "block/fragment_wgmma.hpp",
                     "block/store_matrix.hpp", "kernels/descriptors.hpp:LinearTensors"],
     "linear_rows_sm90": ["kernels/linear_rows_sm90.hpp", "block/ring.hpp", "block/ring_stage.hpp", "block/roles.hpp",
-                         "block/multiply_wgmma.hpp", "block/slab.hpp", "block/store_matrix.hpp",
+                         "block/fragment_wgmma.hpp", "block/slab.hpp", "block/store_matrix.hpp",
                          "block/apply_epilogue.hpp:apply_transposed", "kernels/descriptors.hpp:RowsTensors"],
-    "decode_attention": ["kernels/decode_attention.hpp", "block/reduce.hpp"],
+    "decode_attention": ["kernels/decode_attention.hpp", "block/online_softmax.hpp", "block/reduce.hpp"],
     "gemm_sm80": ["kernels/gemm_sm80.hpp", "block/store_fragment.hpp", "block/multiply.hpp", "block/fragment.hpp", "block/tile.hpp"],
     "gemm_ragged": ["kernels/gemm_ragged.hpp", "block/ragged.hpp"],
     "norm": ["kernels/norm.hpp", "block/row.hpp"],

@@ -43,8 +43,9 @@ struct Fragment {
   static constexpr int values_per_tile = Coordinates::values, neighbours = Coordinates::neighbours,
                        tile_runs = values_per_tile / neighbours;  // runs of a thread in one tile
   static constexpr int tiles = my_b * my_m * my_n * width, runs = tiles * tile_runs;
-  static constexpr int lines = my_b * my_m * tile_runs;  // rows in which a thread owns elements
-  static constexpr int pairs = runs;                     // the runs of a matrix instruction are pairs
+  static constexpr int lines = my_b * my_m * tile_runs;      // rows in which a thread owns elements
+  static constexpr int pairs = runs;                         // the runs of a matrix instruction are pairs
+  static constexpr int lanes_of_line = Row::n / neighbours;  // adjacent lanes that share a row of a matrix instruction
 
   float d[tiles][values_per_tile];
 

@@ -6,12 +6,19 @@
 //   wgmma_commit(), wgmma_wait<0>();                      // d may be read
 //
 // rows_of is the caller's: the tile A from the first of the warpgroup's 64 rows on. A Fragment assigns a warp's 16 rows
-// to the same registers as wgmma does; the planner proves this for the instruction that it selects.
+// to the same registers as wgmma does; the planner proves this for the instruction that it selects. A kernel whose
+// warpgroups have tiles of their own uses a WarpgroupFragment for each.
 #pragma once
 #include <zellige/block/fragment.hpp>
 #include <zellige/block/wgmma_operand.hpp>
 
 namespace zellige {
+
+/// A warpgroup's 64 x N accumulators, of any N that wgmma has: a multiple of 8.
+template <int N>
+using WarpgroupFragment =
+    Fragment<1, 64, N, 1, 4, 1, 1,
+             conditional_t<N % 16 == 0, SM80_16x8x16_F32F16F16F32_TN, SM80_16x8x8_F32F16F16F32_TN>>;
 
 /// Issues d = a b + (accumulate ? d : 0) over `Steps` times 32 bytes of K, without committing the wgmma group.
 ///   a   the tile of A, from the warpgroup's first row on. The warpgroup multiplies 64 rows, the 64 rows that begin

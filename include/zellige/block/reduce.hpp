@@ -25,6 +25,15 @@ ZELLIGE_CALL T max_lanes(T x) {
   return x;
 }
 
+/// Functions to join by.
+struct Sum {
+  ZELLIGE_CALL float operator()(float x, float y) const { return x + y; }
+};
+/// The maximum without NaN.
+struct Max {
+  ZELLIGE_CALL float operator()(float x, float y) const { return max_number(x, y); }
+};
+
 /// Returns what join(x, y), associative and commutative, makes of x over this lane's group: `Lanes` lanes (a power of
 /// two) at a stride of `Step` lanes.
 template <int Lanes, int Step = 1, class T, class Join>

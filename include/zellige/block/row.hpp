@@ -81,13 +81,6 @@ struct RowTile {
   }
 };
 
-struct Sum {
-  ZELLIGE_CALL float operator()(float x, float y) const { return x + y; }
-};
-struct Max {
-  ZELLIGE_CALL float operator()(float x, float y) const { return max_number(x, y); }
-};
-
 /// Exchanges one vector per warp: lane l of every warp gets the vector that lane 0 of warp l mod Warps passes as
 /// `mine`. So join_lanes<Warps> of an element joins it over the warps. `slots` has Warps * N floats of shared memory.
 /// Contains a block barrier; two consecutive calls need different slots.

@@ -49,8 +49,8 @@ struct Slabs {
   }
   /// Writes `Columns` columns of d, from column `first` on, to the next slab. Then thread 0 calls leave(slab), which
   /// must issue the TMA store of the slab. Called by all 128 threads; `thread` is the index in the warpgroup.
-  template <class Instruction, class Leave>
-  ZELLIGE_CALL void store(const Accumulator<Instruction>& d, int first, int thread, Leave leave) {
+  template <class F, class Leave>
+  ZELLIGE_CALL void store(F& d, int first, int thread, Leave leave) {
     if (thread == 0) tma_store_wait_read<Count - 1>();  // the previous store from this slab has read it
     named_barrier_sync(barrier, 128);
     const auto slab = data + next * (64 * Columns);

@@ -14,7 +14,7 @@
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/fragment_wgmma.hpp>
 #include <zellige/block/online_softmax.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
@@ -116,26 +116,27 @@ template <class A>
 ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const AttentionWork<A>& work) {
   using Element = typename A::Element;
   constexpr int Keys = A::Keys;
-  const int w = threadIdx.x / 128 - 1, thread = threadIdx.x % 128;
+  const int w = threadIdx.x / 128 - 1, thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
   const float scale = work.s.scale * 1.44269504f;  // exp(x) = exp2(x log2 e)
   const auto my_turn = [&] { named_barrier_sync(2 + w, 256); };
   const auto your_turn = [&] { named_barrier_arrive(3 - w, 256); };
   auto stage = work.k.first();
   RingStage<2> q_stage{w, 0};
-  Accumulator<WgmmaOf<Element, A::HeadDim>> o;
-  Accumulator<WgmmaOf<Element, Keys>> s;
-  float factor[2];
-  uint32_t p[Keys / 16][4];
+  WarpgroupFragment<A::HeadDim> o;
+  WarpgroupFragment<Keys> s;
+  float factor[s.lines];
+  Operand<Element, decltype(s)> p;
   const auto scores = [&](const RingStage<2>& at) {
-    multiply_wgmma<Element, A::HeadDim / 16>(s, k_major<64>(work.q.tile(q_stage)), k_major<Keys>(work.k.tile(at)),
-                                             false);
+    issue_wgmma<Element, A::HeadDim / 16>(s, k_major<64>(work.q.tile(q_stage)), k_major<Keys>(work.k.tile(at)), false);
+    wgmma_commit();
   };
   const auto accumulate = [&](const RingStage<2>& at, bool first) {
-    multiply_wgmma<Element, Keys / 16>(o, p, mn_major<A::HeadDim, Keys>(work.v.tile(at)), !first);
+    issue_wgmma<Element, Keys / 16>(o, p, mn_major<A::HeadDim, Keys>(work.v.tile(at)), !first);
+    wgmma_commit();
   };
   const auto round_p = [&] {
 #pragma unroll
-    for (int i = 0; i < Keys / 4; ++i) p[i / 4][i % 4] = pack<Element>(s[2 * i], s[2 * i + 1]);
+    for (int i = 0; i < s.pairs; ++i) p.put(i, s.pair(i)[0], s.pair(i)[1]);
   };
   if (w == 1) your_turn();
   for (int iteration = 0; iteration < work.iterations(); ++iteration) {
@@ -147,13 +148,15 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       if constexpr (A::Causal) {
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          const int seen = row + s.row(h, thread) + 1 + work.s.keys - work.s.queries - j * Keys;
+          const int seen = row + s.line_at(h, warp, lane).m + 1 + work.s.keys - work.s.queries - j * Keys;
           limit[h] = seen < limit[h] ? seen : limit[h];
         }
       }
 #pragma unroll
-      for (int i = 0; i < s.registers; ++i)
-        if (s.at(i, thread).column >= limit[s.half(i)]) s[i] = -infinity;
+      for (int i = 0; i < s.pairs; ++i)
+#pragma unroll
+        for (int v = 0; v < 2; ++v)
+          if (s.at(i, warp, lane).n + v >= limit[s.line(i)]) s.pair(i)[v] = -infinity;
     };
     OnlineSoftmax<decltype(s)> softmax;
     work.q.wait(q_stage);
@@ -182,8 +185,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       wgmma_wait<0>();
       work.v.release(before);
       round_p();
-#pragma unroll
-      for (int i = 0; i < o.registers; ++i) o[i] *= factor[o.half(i)];
+      scale_rows(o, factor);
       before = stage;
       ++stage;
     };
@@ -196,8 +198,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     softmax.finish(factor);
     wgmma_wait<0>();
     work.v.release(before);
-#pragma unroll
-    for (int i = 0; i < o.registers; ++i) o[i] *= factor[o.half(i)];
+    scale_rows(o, factor);
     // The warpgroup has finished reading its rows of Q; the output slabs of 64 columns, one after another,
     // reuse their memory.
     const auto out = shared_tile<Element>("Q", w * A::QRing::stage_bytes, 64 * A::HeadDim, slab_layout<64>());

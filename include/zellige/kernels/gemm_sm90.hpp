@@ -19,7 +19,7 @@
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/tma.hpp>
 #include <zellige/block/apply_epilogue.hpp>
-#include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/fragment_wgmma.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
 #include <zellige/block/slab.hpp>
@@ -116,15 +116,16 @@ ZELLIGE_CALL void gemm_multiply(const TmaDescriptor& d_map, const GemmWork<Tile>
   constexpr int columns = Tile::slab_columns;
   auto slabs = Slabs<Output, columns>::at("D", Tile::slabs_offset + warpgroup * 2 * Tile::slab, 1 + warpgroup);
   auto stage = ring.first();
-  Accumulator<WgmmaOf<Element, Tile::columns>> d;
+  WarpgroupFragment<Tile::columns> d;
   for (int t = work.cluster_id; t < work.order.tiles(); t += work.clusters) {
     const auto place = work.order(t);
     auto previous = stage;
 #pragma unroll 2
     for (int step = 0; step < work.steps; ++step, ++stage) {
       ring.wait(stage);
-      multiply_wgmma<Element, 4>(d, k_major<Tile::TileM>(ring.tile(stage, 0) + row_offset * 128),
-                                 k_major<Tile::TileN>(ring.tile(stage, 1) + column_offset * 128), step > 0);
+      issue_wgmma<Element, 4>(d, k_major<Tile::TileM>(ring.tile(stage, 0) + row_offset * 128),
+                              k_major<Tile::TileN>(ring.tile(stage, 1) + column_offset * 128), step > 0);
+      wgmma_commit();
       if (step > 0) {
         wgmma_wait<1>();
         ring.release(previous);

@@ -18,7 +18,7 @@
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/atom/tma.hpp>
 #include <zellige/block/apply_epilogue.hpp>
-#include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/fragment_wgmma.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
 #include <zellige/block/slab.hpp>
@@ -78,7 +78,7 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
   auto out = Slabs<Element, L::Rows, 1, true>::at("Y", L::out_offset, 1);
   auto x_stage = xs.first();
   auto w_stage = ws.first();
-  Accumulator<WgmmaOf<Element, L::Rows>> d;  // Y's transpose
+  WarpgroupFragment<L::Rows> d;  // Y's transpose
   for (int column = blockIdx.x * 64; column < s.n; column += gridDim.x * 64) {
     auto x_previous = x_stage;
     auto w_previous = w_stage;
@@ -86,7 +86,8 @@ ZELLIGE_CALL void multiply_rows(const TmaDescriptor& y, const LinearShape& s, co
     for (int k = 0; k < s.k; k += 64, ++x_stage, ++w_stage) {
       ws.wait(w_stage);
       xs.wait(x_stage);
-      multiply_wgmma<Element, 4>(d, k_major<64>(ws.tile(w_stage)), k_major<L::Rows>(xs.tile(x_stage)), k > 0);
+      issue_wgmma<Element, 4>(d, k_major<64>(ws.tile(w_stage)), k_major<L::Rows>(xs.tile(x_stage)), k > 0);
+      wgmma_commit();
       if (k > 0) {
         wgmma_wait<1>();
         release();

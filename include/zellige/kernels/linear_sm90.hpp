@@ -19,7 +19,7 @@
 #include <zellige/atom/math.hpp>
 #include <zellige/atom/named_barrier.hpp>
 #include <zellige/atom/tma.hpp>
-#include <zellige/block/multiply_wgmma.hpp>
+#include <zellige/block/fragment_wgmma.hpp>
 #include <zellige/block/reduce.hpp>
 #include <zellige/block/ring.hpp>
 #include <zellige/block/roles.hpp>
@@ -97,7 +97,7 @@ ZELLIGE_CALL void linear_load(const TmaDescriptor& w, const TmaDescriptor& v, co
 template <class L>
 ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape& s, const typename L::Loads& ring) {
   using Element = typename L::Element;
-  const int thread = threadIdx.x, warp = thread / 32;
+  const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
   const auto out = shared_tile<Element>("Y", L::out_offset, 16 * 64, slab_layout<L::Rows, true>());
   const auto extra = shared<float>("extra", L::extra_offset, 64 * L::Rows);
   const auto weights = [](any_pointer tile) {
@@ -113,14 +113,15 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
     ring.release(s);
   };
   auto stage = ring.first();
-  Accumulator<WgmmaOf<Element, L::Rows>> d;  // Y's transpose
+  WarpgroupFragment<L::Rows> d;  // Y's transpose
   for (int column = blockIdx.x * L::columns; column < s.n; column += gridDim.x * L::columns) {
     float squares = 0;  // of row thread / (128 / Rows), this thread's share
     auto previous = stage;
     for (int k = 0; k < s.k; k += 64 * L::Chunks, ++stage) {
       ring.wait(stage);
       const auto x_tile = ring.tile(stage, 1);
-      multiply_wgmma<Element, 4 * L::Chunks>(d, weights(ring.tile(stage, 0)), k_major<L::Rows>(x_tile), k > 0);
+      issue_wgmma<Element, 4 * L::Chunks>(d, weights(ring.tile(stage, 0)), k_major<L::Rows>(x_tile), k > 0);
+      wgmma_commit();
       if constexpr (L::work == Work::rms_norm) {  // the sum of squares does not depend on the order of a row's elements
         constexpr int share = 128 / L::Rows;
         const auto line = recast<const Element>(x_tile) + thread / share * 64;
@@ -147,16 +148,22 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       if (thread % share == 0) extra[thread / share] = rsqrt(squares / s.k);
       named_barrier_sync(1, 128);
 #pragma unroll
-      for (int i = 0; i < d.registers; ++i) d[i] *= extra[d.at(i, thread).column];
+      for (int i = 0; i < d.pairs; ++i)
+#pragma unroll
+        for (int v = 0; v < 2; ++v) d.pair(i)[v] *= extra[d.at(i, warp, lane).n + v];
     }
     if constexpr (L::gated) {  // warps 0 and 1 hold silu's operand, 2 and 3 the factor of the same columns
 #pragma unroll
-      for (int i = 0; i < d.registers; ++i)
-        if (warp >= 2) extra[i * 64 + thread % 64] = d[i];
+      for (int i = 0; i < d.pairs; ++i)
+#pragma unroll
+        for (int v = 0; v < 2; ++v)
+          if (warp >= 2) extra[(2 * i + v) * 64 + thread % 64] = d.pair(i)[v];
       named_barrier_sync(1, 128);
 #pragma unroll
-      for (int i = 0; i < d.registers; ++i)
-        if (warp < 2) d[i] = silu(d[i]) * extra[i * 64 + thread];
+      for (int i = 0; i < d.pairs; ++i)
+#pragma unroll
+        for (int v = 0; v < 2; ++v)
+          if (warp < 2) d.pair(i)[v] = silu(d.pair(i)[v]) * extra[(2 * i + v) * 64 + thread];
     }
     if (16 * warp < L::columns) store_columns<Element, L::Rows, true>(out, d, 0, thread);
     named_barrier_sync(1, 128);

@@ -1,7 +1,9 @@
-// Coordinates of accumulators, derived from the instructions' layouts, against PTX ISA's figures.
+// A warpgroup's accumulators and stmatrix's addresses, derived from the instructions' layouts, against PTX ISA's figures;
+// orders of tiles.
 #include <gtest/gtest.h>
 
 #include <vector>
+#include <zellige/block/fragment_wgmma.hpp>
 #include <zellige/block/slab.hpp>
 #include <zellige/block/tile_scheduler.hpp>
 
@@ -12,63 +14,53 @@ namespace {
 
 template <int N>
 void check_warpgroup() {
-  using D = Accumulator<WgmmaOf<half_t, N>>;
-  static_assert(D::rows == 64 && D::columns == N && D::registers == N / 2);
+  using D = WarpgroupFragment<N>;
+  static_assert(D::lines == 2 && D::runs == N / 4);
   for (int t = 0; t < 128; ++t) {
-    for (int i = 0; i < D::registers; ++i) {
-      const auto [row, column] = D::at(i, t);
+    for (int i = 0; i < N / 2; ++i) {
+      const FragmentAt at = D::at(i / 2, t / 32, t % 32);
       const auto e = wgmma_element(t, i);
-      ASSERT_EQ(row, e.row) << "thread " << t << ", register " << i;
-      ASSERT_EQ(column, e.column) << "thread " << t << ", register " << i;
-      ASSERT_EQ(D::row(D::half(i), t), row) << "thread " << t << ", register " << i;
+      ASSERT_EQ(at.m, e.row) << "thread " << t << ", register " << i;
+      ASSERT_EQ(at.n + i % 2, e.column) << "thread " << t << ", register " << i;
+      ASSERT_EQ(D::line_at(D::line(i / 2), t / 32, t % 32).m, at.m) << "thread " << t << ", register " << i;
     }
   }
 }
 
-TEST(Accumulator, OfAWarpgroup) {
+TEST(WarpgroupFragment, HasTheRegistersOfWgmma) {
   check_warpgroup<8>();
   check_warpgroup<40>();
   check_warpgroup<176>();
   check_warpgroup<256>();
 }
-TEST(Accumulator, OfAWarp) {
-  using D = Accumulator<SM80_16x8x16_F32F16F16F32_TN>;
-  static_assert(D::rows == 16 && D::columns == 8 && D::registers == 4);
-  for (int t = 0; t < 32; ++t) {
-    for (int i = 0; i < 4; ++i) {
-      const auto [row, column] = D::at(i, t);
-      ASSERT_EQ(row, t / 4 + i / 2 * 8) << "lane " << t << ", register " << i;
-      ASSERT_EQ(column, t % 4 * 2 + i % 2) << "lane " << t << ", register " << i;
-      ASSERT_EQ(D::row(D::half(i), t), row) << "lane " << t << ", register " << i;
-    }
-  }
-}
 
 // PTX ISA, "stmatrix": lane 8 i + j addresses row j of matrix i, of which thread 4 j holds the first element in register i;
 // with .trans a row is a column of what the threads hold.
-template <int Matrices, bool Transposed>
+template <int Matrices, bool Transposed, int N>
 void check_addresses() {
-  using Instruction = WgmmaOf<half_t, 64>;
   for (int t = 0; t < 128; ++t) {
     const int lane = t % 32, matrix = lane / 8 % Matrices, j = lane % 8;
-    const auto at = addressed_element<half_t, StoreMatrix<Matrices, Transposed>, Instruction>(t);
+    const FragmentAt at = addressed_element<half_t, StoreMatrix<Matrices, Transposed>, WarpgroupFragment<N>>(t);
     const int row = t / 32 * 16 + matrix % 2 * 8, column = matrix / 2 * 8;
-    ASSERT_EQ(at.row, Transposed ? row : row + j) << Matrices << " matrices, thread " << t;
-    ASSERT_EQ(at.column, Transposed ? column + j : column) << Matrices << " matrices, thread " << t;
+    ASSERT_EQ(at.m, Transposed ? row : row + j) << Matrices << " matrices, thread " << t;
+    ASSERT_EQ(at.n, Transposed ? column + j : column) << Matrices << " matrices, thread " << t;
   }
 }
-TEST(Accumulator, IsAddressedAsStmatrixDoes) {
-  check_addresses<2, false>();
-  check_addresses<4, false>();
-  check_addresses<2, true>();
-  check_addresses<4, true>();
+TEST(WarpgroupFragment, IsAddressedAsStmatrixDoes) {
+  check_addresses<2, false, 64>();
+  check_addresses<4, false, 64>();
+  check_addresses<2, true, 64>();
+  check_addresses<4, true, 64>();
+  check_addresses<2, true, 8>();
+  check_addresses<4, false, 40>();
 }
 // The rows of a quad: what the online softmax adds up over neighbouring lanes.
-TEST(Accumulator, RowsAreSharedByNeighbours) {
-  using D = Accumulator<WgmmaOf<half_t, 64>>;
+TEST(WarpgroupFragment, RowsAreSharedByNeighbours) {
+  using D = WarpgroupFragment<64>;
+  const auto row = [](int t) { return D::at(0, t / 32, t % 32).m; };
   for (int t = 0; t < 128; ++t)
     for (int u = 0; u < 128; ++u)
-      ASSERT_EQ(D::at(0, t).row == D::at(0, u).row, t / D::lanes_of_row == u / D::lanes_of_row) << t << " " << u;
+      ASSERT_EQ(row(t) == row(u), t / D::lanes_of_line == u / D::lanes_of_line) << t << " " << u;
 }
 
 TEST(TileOrder, TakesEachTileOnce) {
