@@ -21,6 +21,7 @@
 #include <zellige/atom/cluster.hpp>
 #include <zellige/atom/griddepcontrol.hpp>
 #include <zellige/block.hpp>
+#include <zellige/block/online_softmax.hpp>
 #include <zellige/layout/composed.hpp>
 
 namespace zellige::kernels {
@@ -128,10 +129,10 @@ __global__ void __launch_bounds__(Plan::threads)
       }
 
   const float scale = shape.scale * 1.4426950408889634f;  // exponentials are powers of 2
-  float out[D / 8][4] = {};
-  Vec<float, lines> sum, largest;
-#pragma unroll
-  for (int i = 0; i < lines; ++i) sum[i] = 0, largest[i] = -infinity;
+  Fragment<1, Rows, D> out;
+  out.clear();
+  using Scores = Fragment<1, Rows, 16>;
+  OnlineSoftmax<Scores, lines> softmax;
   int stage = 0;
   for (int key0 = begin + 16 * warp; key0 < end; key0 += 16 * Warps) {
     cp_async_wait<Stages - 2>();
@@ -141,46 +142,37 @@ __global__ void __launch_bounds__(Plan::threads)
     cp_async_commit();
     const auto keys = ring.shift(2 * stage * Plan::tile), values = ring.shift((2 * stage + 1) * Plan::tile);
 
-    float s[2][4] = {}, odd[2][4] = {};  // two accumulators each, which halve the dependency chain of the mma
+    Scores s, odd;  // two accumulators each, which halve the dependency chain of the mma
+    s.clear(), odd.clear();
 #pragma unroll
     for (int step = 0; step < D / 16; ++step) {
       uint32_t b[4];
       ldmatrix_x4(b, keys(lane / 16 * 8 + lane % 8, step * 16 + lane / 8 % 2 * 8));
       const uint32_t b0[2] = {b[0], b[1]}, b1[2] = {b[2], b[3]};
-      mma_m16n8k16<T>(step % 2 ? odd[0] : s[0], fq[step], b0);
-      mma_m16n8k16<T>(step % 2 ? odd[1] : s[1], fq[step], b1);
+      mma_m16n8k16<T>(step % 2 ? odd.d[0] : s.d[0], fq[step], b0);
+      mma_m16n8k16<T>(step % 2 ? odd.d[1] : s.d[1], fq[step], b1);
     }
-    uint32_t p[4] = {};
 #pragma unroll
-    for (int i = 0; i < lines; ++i) {
-      float row_max = largest[i];
+    for (int i = 0; i < s.pairs; ++i)
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        float& x = s[j / 2][2 * i + j % 2];
-        x = key0 + j / 2 * 8 + 2 * c + j % 2 < end ? (x + odd[j / 2][2 * i + j % 2]) * scale : -infinity;
-        row_max = max_number(row_max, x);
+      for (int v = 0; v < 2; ++v) {
+        const bool exists = key0 + s.at(i, 0, lane).n + v < end;
+        s.pair(i)[v] = exists ? (s.pair(i)[v] + odd.pair(i)[v]) * scale : -infinity;
       }
-      row_max = max_number(row_max, shfl_xor(row_max, 1));
-      row_max = max_number(row_max, shfl_xor(row_max, 2));
-      const float correction = zellige::exp2(largest[i] - row_max);
-      largest[i] = row_max;
-      sum[i] *= correction;
+    float factor[lines];
+    softmax.step(s, 1.0f, factor);
+    scale_rows(out, factor);
+    uint32_t p[4] = {};  // the pairs of 16 columns are the registers of A
 #pragma unroll
-      for (int j = 0; j < 2; ++j) {
-        const float x = zellige::exp2(s[j][2 * i] - row_max), y = zellige::exp2(s[j][2 * i + 1] - row_max);
-        sum[i] += x + y;
-        p[2 * j + i] = pack<T>(x, y);
-      }
-#pragma unroll
-      for (int j = 0; j < D / 8; ++j) out[j][2 * i] *= correction, out[j][2 * i + 1] *= correction;
-    }
+    for (int i = 0; i < s.pairs; ++i)
+      if (s.line(i) < lines) p[i] = pack<T>(s.pair(i)[0], s.pair(i)[1]);
 #pragma unroll
     for (int j = 0; j < D / 8; j += 2) {
       uint32_t b[4];
       ldmatrix_x4_trans(b, values(lane % 16, 8 * j + lane / 16 * 8));
       const uint32_t b0[2] = {b[0], b[1]}, b1[2] = {b[2], b[3]};
-      mma_m16n8k16<T>(out[j], p, b0);
-      mma_m16n8k16<T>(out[j + 1], p, b1);
+      mma_m16n8k16<T>(out.d[j], p, b0);
+      mma_m16n8k16<T>(out.d[j + 1], p, b1);
     }
     stage = stage + 1 == Stages ? 0 : stage + 1;
   }
@@ -192,11 +184,11 @@ __global__ void __launch_bounds__(Plan::threads)
   const smem<float> own = results + warp * Plan::partial, block = results + Warps * Plan::partial;
 #pragma unroll
   for (int i = 0; i < lines; ++i) {
-    sum[i] = sum_lanes<4>(sum[i]);
-    if (c == 0) store(own + (Plan::sums + 2 * (g + 8 * i)), Vec<float, 2>{{largest[i], sum[i]}});
+    const float total = softmax.total(i);
+    if (c == 0) store(own + (Plan::sums + 2 * (g + 8 * i)), Vec<float, 2>{{softmax.max[i], total}});
 #pragma unroll
     for (int j = 0; j < D / 8; ++j)
-      store(own + ((g + 8 * i) * D + 8 * j + 2 * c), Vec<float, 2>{{out[j][2 * i], out[j][2 * i + 1]}});
+      store(own + ((g + 8 * i) * D + 8 * j + 2 * c), Vec<float, 2>{{out.d[j][2 * i], out.d[j][2 * i + 1]}});
   }
   __syncthreads();
 
