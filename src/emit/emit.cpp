@@ -74,11 +74,17 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
 /// The headers besides block/tile.hpp, each with the text of a source that needs it. No others are included, because
 /// parsing headers is half of NVRTC's time for a small program.
 constexpr std::pair<std::string_view, std::string_view> headers[] = {
-    {"roles(", "block/warpgroups.hpp"},      {"Fragment<", "block/fragment.hpp"},
-    {"multiply<", "block/multiply.hpp"},     {"OuterProduct<", "block/multiply_outer.hpp"},
-    {"_lanes<", "block/reduce.hpp"},         {"LoadAnywhere<", "block/load_anywhere.hpp"},
-    {"griddep_", "atom/griddepcontrol.hpp"}, {"LogSum ", "block/log_sum.hpp"},
-    {"SM89_", "atom/mma_traits/names.hpp"},  {"Unpacked<", "atom/mma_traits/names.hpp"},
+    {"roles(", "block/warpgroups.hpp"},
+    {"Fragment<", "block/fragment.hpp"},
+    {"multiply<", "block/multiply.hpp"},
+    {"OuterProduct<", "block/multiply_outer.hpp"},
+    {"_lanes<", "block/reduce.hpp"},
+    {"raise_max(", "block/reduce.hpp"},
+    {"LoadAnywhere<", "block/load_anywhere.hpp"},
+    {"griddep_", "atom/griddepcontrol.hpp"},
+    {"LogSum ", "block/log_sum.hpp"},
+    {"SM89_", "atom/mma_traits/names.hpp"},
+    {"Unpacked<", "atom/mma_traits/names.hpp"},
 };
 
 /// Writes the manifest and the source of a program that has its plan and its expected time.
@@ -102,9 +108,10 @@ void write(Program& program, const std::string& graph, const retile::Tiling& til
       kernels.count() < launches ? fmt::format(", {} of them different", kernels.count()) : "");
   const auto calls = [&](std::string_view name) { return kernels.str().find(name) != std::string::npos; };
   out.line("#include <zellige/block/tile.hpp>");
+  std::string_view last;
   for (const auto& [call, header] : headers)  // two of them include block/fragment.hpp
-    if (calls(call) && (call != "Fragment<" || !(calls("roles(") || calls("multiply<"))))
-      out.line("#include <zellige/{}>", header);
+    if (header != last && calls(call) && (call != "Fragment<" || !(calls("roles(") || calls("multiply<"))))
+      out.line("#include <zellige/{}>", last = header);
   out.line("");
   out.line("using namespace zellige;");
   out.raw(kernels.str());

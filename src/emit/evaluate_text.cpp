@@ -442,15 +442,16 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
     for (int i : block_.consumers(item.node))
       if (block_.nodes[i].kind == NodeKind::running_diff) diff = i;
     const Counted v = counted("v", vector);
+    const std::string raise = fmt::format("raise_max({}, {}[{}])", acc, r, v.at);
+    if (diff < 0) return out_.line("{}{};", v.head, raise);
+    // The first difference is 0, not that from the lowest number (docs/reference/graph-ir.md).
+    const std::string by = accumulator(diff, nest, vector);
+    if (iteration_ == Index(0)) return out_.line("{}{}, {} = 0.0f;", v.head, raise, by);
+    if (from_ > 0) return out_.line("{}{} = {};", v.head, by, raise);
     out_.open("{}{{", v.head);
-    out_.line("const float old = {};", acc);
-    out_.line("{} = zellige::max(old, {}[{}]);", acc, r, v.at);
-    const bool first = iteration_ == Index(0);
-    if (diff >= 0)
-      out_.line("{} = {};", accumulator(diff, nest, vector),
-                first ? "0.0f" : fmt::format("{}old - {}", from_ > 0 ? "" : "it == 0 ? 0.0f : ", acc));
-    out_.close();
-    return;
+    out_.line("const float raised = {};", raise);
+    out_.line("{} = it == 0 ? 0.0f : raised;", by);
+    return out_.close();
   }
   // In shared memory, one slot per thread, because it does not fit the registers.
   const bool stored = item.buffer >= 0;

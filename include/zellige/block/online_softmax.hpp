@@ -28,30 +28,31 @@ ZELLIGE_CALL void scale_rows(F& d, const float (&factor)[Lines]) {
 /// Running maximum and sum of exponentials of a thread's first `Lines` rows of the Fragment Scores.
 template <class Scores, int Lines = Scores::lines>
 struct OnlineSoftmax {
+  /// Where a maximum starts: finite, so that no difference from it is NaN if scores are -inf.
+  static constexpr float lowest = -3.4028234664e38f;
   float max[Lines], sum[Lines];  // sum: only over this thread's columns
 
   ZELLIGE_CALL OnlineSoftmax() {
-    for (int r = 0; r < Lines; ++r) max[r] = -infinity, sum[r] = 0;
+    for (int r = 0; r < Lines; ++r) max[r] = lowest, sum[r] = 0;
   }
 
   /// Replaces s by exp2(scale * (s - max)), where max is the row's largest score so far, and adds these exponentials to
-  /// the row's sum. Sets factor[r] to the factor by which the accumulators of the thread's row r must be multiplied.
-  /// Set Masked if all scores of a row so far may be -inf: their exponentials are then zero, not NaN.
-  template <bool Masked = false>
+  /// the row's sum. They are 0 while all scores of a row are -inf. Sets factor[r] to the factor by which the
+  /// accumulators of the thread's row r must be multiplied.
   ZELLIGE_CALL void step(Scores& s, float scale, float (&factor)[Lines]) {
 #pragma unroll
     for (int r = 0; r < Lines; ++r) {
-      float m = max[r];
+      float m = 0;
+      bool first = true;
 #pragma unroll
       for (int i = 0; i < Scores::pairs; ++i)
-        if (Scores::line(i) == r)  // max ignores a NaN, which reappears in the exponentials
-          m = max_number(m, max_number(s.pair(i)[0], s.pair(i)[1]));
-      m = join_lanes<Scores::lanes_of_line>(m, Max{});
-      const float top = Masked && m == -infinity ? 0.0f : m;
-      factor[r] = zellige::exp2((max[r] - top) * scale);
-      max[r] = m;
+        if (Scores::line(i) == r) {
+          const float two = zellige::max(s.pair(i)[0], s.pair(i)[1]);
+          m = first ? two : zellige::max(m, two), first = false;
+        }
+      factor[r] = zellige::exp2(raise_max(max[r], max_lanes<Scores::lanes_of_line>(m)) * scale);
       sum[r] *= factor[r];
-      const float shift = top * scale;
+      const float shift = zellige::max(max[r] * scale, lowest);  // finite
 #pragma unroll
       for (int i = 0; i < Scores::pairs; ++i) {
         if (Scores::line(i) != r) continue;

@@ -25,6 +25,14 @@ ZELLIGE_CALL T max_lanes(T x) {
   return x;
 }
 
+/// Raises `most`, the maximum so far, to x if x is above it. Returns the old maximum minus the new one: to keep a sum of
+/// exponentials relative to the maximum, multiply it by the exponential of this difference.
+ZELLIGE_CALL float raise_max(float& most, float x) {
+  const float old = most;
+  most = max(old, x);
+  return old - most;
+}
+
 /// Functions to join by.
 struct Sum {
   ZELLIGE_CALL float operator()(float x, float y) const { return x + y; }

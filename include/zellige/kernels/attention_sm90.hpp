@@ -167,7 +167,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
     wgmma_wait<0>();
     work.k.release(stage);
     mask(n - 1);
-    softmax.template step<true>(s, scale, factor);
+    softmax.step(s, scale, factor);
     round_p();
     auto before = stage;
     ++stage;
@@ -181,7 +181,7 @@ ZELLIGE_CALL void attention_multiply(const TmaDescriptor& o_map, const Attention
       wgmma_wait<1>();
       work.k.release(stage);
       if constexpr (masked) mask(j);
-      softmax.template step<masked>(s, scale, factor);
+      softmax.step(s, scale, factor);
       wgmma_wait<0>();
       work.v.release(before);
       round_p();

@@ -88,9 +88,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_k0(gmem<const half_t
         const FragmentAt at = Fragment<1, 32, 1, 1, 2, 1, 1>::line_at(i, warp, lane);
         const Vec<float, 1> r0{(acc5[i][0] * 0.125f)};
         {
-          const float old = acc7[i][0];
-          acc7[i][0] = zellige::max(old, r0[0]);
-          acc8[i][0] = it == 0 ? 0.0f : old - acc7[i][0];
+          const float raised = raise_max(acc7[i][0], r0[0]);
+          acc8[i][0] = it == 0 ? 0.0f : raised;
         }
         const float r1 = zellige::exp(acc8[i][0]);
         acc11[i][0] = r1;

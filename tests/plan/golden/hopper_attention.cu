@@ -64,11 +64,7 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       for (int i = 0; i < Fragment<1, 128, 1, 1, 8, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 128, 1, 1, 8, 1, 1>::line_at(i, warp, lane);
         const Vec<float, 1> r0{(acc5[i][0] * 0.125f)};
-        {
-          const float old = acc7[i][0];
-          acc7[i][0] = zellige::max(old, r0[0]);
-          acc8[i][0] = 0.0f;
-        }
+        raise_max(acc7[i][0], r0[0]), acc8[i][0] = 0.0f;
         const float r1 = zellige::exp(acc8[i][0]);
         acc11[i][0] = r1;
       }
@@ -134,11 +130,7 @@ extern "C" __global__ void __launch_bounds__(288) hopper_attention_k0(const __gr
       for (int i = 0; i < Fragment<1, 128, 1, 1, 8, 1, 1>::lines; ++i) {
         const FragmentAt at = Fragment<1, 128, 1, 1, 8, 1, 1>::line_at(i, warp, lane);
         const Vec<float, 1> r4{(acc5[i][0] * 0.125f)};
-        {
-          const float old = acc7[i][0];
-          acc7[i][0] = zellige::max(old, r4[0]);
-          acc8[i][0] = old - acc7[i][0];
-        }
+        acc8[i][0] = raise_max(acc7[i][0], r4[0]);
         const float r5 = zellige::exp(acc8[i][0]);
         acc11[i][0] = r5;
       }
