@@ -172,8 +172,8 @@ class Pricing {
       const CopyChoice* copy = plan_.copy_of(static_cast<int>(i));
       k.received_bytes += bytes * passes;
       if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
-      double halves = 1;                    // bytes of half lines, as a fraction of those of sectors
-      if (copy && copy->by_tensor_map()) {  // TMA copies the rows of a box one by one, each of at most a span
+      double halves = 1;                                      // bytes of half lines, as a fraction of those of sectors
+      if (copy && copy->row && copy->bytes >= chunk_bytes) {  // TMA and cp.async read rows of at most a span one by one
         const double row = std::min(run, double(span_bytes));
         halves = run / row * blocks_touched(row, step, half_line_bytes) * half_line_bytes / touched;
       }
