@@ -285,7 +285,7 @@ void KernelText::issue(const Work& work, bool peeled) {
     std::string tile = ring_tile(buffer);
     // The first row of this warpgroup: rows of K are contiguous, or one span contains all of K.
     if (side == 0 && m.m > row.m)
-      tile += fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * plan::span_bytes);
+      tile += fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * b.span());
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };

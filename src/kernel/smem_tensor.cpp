@@ -22,6 +22,11 @@ std::int64_t SmemTensor::address(const Shape& at, std::int64_t part) const {
   return offset + part * part_step + graph::bytes_of(element, dtype);
 }
 
+std::int64_t SmemTensor::span() const {
+  const values::View all = layout;
+  return chunk_bytes << (swizzled() ? algebra::bits_of(all[0]).bits : 0);
+}
+
 int SmemTensor::access_width(int along, int vector, std::int64_t shift) const {
   const std::int64_t line = padded[along];
   if (inner != along || line == 1) return 1;

@@ -43,6 +43,8 @@ struct SmemTensor {
     return swizzled() ? all[2] : all;
   }
   bool swizzled() const { return layout.is(ValueKind::composed); }
+  /// Returns the bytes of a line whose chunks the swizzle permutes; those of a chunk without a swizzle.
+  std::int64_t span() const;
   /// Returns the elements between neighbours along dimension `d`.
   std::int64_t stride(int d) const { return first_of(d).d.v; }
   /// Returns the number of elements of a TMA box along `inner`, and the number of boxes of a line; the last box may

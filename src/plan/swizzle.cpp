@@ -6,10 +6,10 @@
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/operand_loads.hpp"
-#include "kernel/tensor_map.hpp"
 #include "plan/group.hpp"
 #include "plan/swizzle_search.hpp"
 #include "select/layouts.hpp"
+#include "target/swizzles.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -25,7 +25,7 @@ class Arrangement {
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a conflict remains.
   void run(Swizzles swizzles) {
     const auto by_tma = [&](const Task& t) { return t.buffer == index_ && t.copy.by_tensor_map(); };
-    if (std::ranges::any_of(tasks_, by_tma)) return in_spans();
+    if (std::ranges::any_of(tasks_, by_tma)) return in_spans(target::widest(admissible()));
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     const std::int64_t rows = rows_of_tile(), pitch = pitch_of(strides, rows, chunk);
@@ -46,11 +46,25 @@ class Arrangement {
   }
 
  private:
-  /// Sets the layout that TMA writes and wgmma reads: spans of 128 bytes with a 128-byte swizzle. The first
-  /// span of all rows is followed by the second span of all rows, and so on.
-  void in_spans() {
+  /// Returns the swizzles that all instructions admit which address the buffer as a tile: TMA, and wgmma by descriptors.
+  unsigned admissible() const {
+    unsigned all = ~0u;
+    for (const Task& t : tasks_) {
+      if (t.buffer == index_ && t.copy.by_tensor_map())
+        all &= (is_global_load(t.kind) ? t.copy.row->c : t.copy.row->a).swizzles;
+      if (t.kind != WorkKind::mma || t.matmul.proxy() != target::Proxy::async) continue;
+      const std::vector<int>& in = plan_.program.nodes[t.node].in;
+      for (int side = 0; side < 2; ++side)
+        if (in[side] == buffer_.node) all &= (side == 0 ? t.matmul.row->a : t.matmul.row->b).swizzles;
+    }
+    return all;
+  }
+
+  /// Sets the layout that TMA writes and wgmma reads with this swizzle: spans as long as its lines. The first span of all
+  /// rows is followed by the second span of all rows, and so on.
+  void in_spans(SwizzleMode mode) {
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
-    const std::int64_t line = span_bytes / size;
+    const std::int64_t span = swizzle_span(mode), line = span / size;
     const std::int64_t rows = rows_of_tile(), boxes = ceil_div(buffer_.padded[buffer_.inner], line);
     Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
     set_pitch(strides, line);
@@ -58,10 +72,10 @@ class Arrangement {
     for (int d = 0; d < rank(); ++d)
       tile.add(d == buffer_.inner && buffer_.shape[d] != line ? strided({line, boxes}, {1, rows * line})
                                                               : strided({buffer_.padded[d]}, {strides[d]})[0]);
-    buffer_.layout = swizzled(3, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
-    buffer_.swizzle_reason = "spans of 128 bytes, as TMA swizzles them";
+    buffer_.layout = swizzled(static_cast<int>(mode), std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
+    buffer_.swizzle_reason = fmt::format("spans of {} bytes, as TMA swizzles them", span);
     buffer_.part_step = boxes * rows * line * size;
-    buffer_.stage_step = ceil_div(buffer_.part_step, 8 * span_bytes) * 8 * span_bytes;
+    buffer_.stage_step = ceil_div(buffer_.part_step, 8 * span) * 8 * span;
   }
 
   /// Returns the number of lines along the contiguous dimension.

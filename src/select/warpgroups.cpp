@@ -9,6 +9,7 @@
 #include "kernel/tensor_map.hpp"
 #include "select/tile_schedule.hpp"
 #include "target/instructions.hpp"
+#include "target/swizzles.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -131,7 +132,7 @@ class OnWarpgroups {
     if (n.in[0] == n.in[1]) return "both operands are one tile";
     if (std::string why = filled_up(n, choice, *row); !why.empty()) return why;
     for (int side = from_registers ? 1 : 0; side < 2; ++side)
-      if (std::string why = tile(product, side, columns); !why.empty()) return why;
+      if (std::string why = tile(product, side, columns, *row); !why.empty()) return why;
     const Instruction* like =
         of_single_tiles(*row) && choice.batch == 1 ? target::find_instruction(target_, single_tiles) : choice.row;
     if (!like || !leaves_as(*row, *like, n.shape, choice.warps))
@@ -159,7 +160,7 @@ class OnWarpgroups {
 
   /// Returns the reason if an operand is no tile that TMA can load, and that only matmuls of the loop read: in each
   /// iteration, or before the loop if it is the first operand of a chain.
-  std::string tile(int product, int side, std::int64_t columns) const {
+  std::string tile(int product, int side, std::int64_t columns, const Instruction& row) const {
     const Node& n = p_.nodes[product];
     const int id = n.in[side];
     const Node& load = p_.nodes[id];
@@ -172,11 +173,11 @@ class OnWarpgroups {
     if (std::string why = no_tensor_map(load, tensor, load.inner); chain || !why.empty()) return why;
     const int last = static_cast<int>(load.shape.size()) - 1;
     const bool along_k = load.inner == (side == 0 ? last : last - 1);
-    const std::int64_t line = graph::bytes_of(load.shape[load.inner], load.dtype);
-    if (along_k && line != span_bytes)
-      return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line, tensor.name,
-                         span_bytes);
-    if (const std::int64_t batch = matmuls_.at(product).batch; side == 1 && batch > 1 && !along_k && line != span_bytes)
+    const std::int64_t line = graph::bytes_of(load.shape[load.inner], load.dtype),
+                       span = target::widest_span(side == 0 ? row.a : row.b);
+    if (along_k && line != span)
+      return fmt::format("an iteration reads {} bytes along K of {}, wgmma's lines have {}", line, tensor.name, span);
+    if (const std::int64_t batch = matmuls_.at(product).batch; side == 1 && batch > 1 && !along_k && line != span)
       return fmt::format("{} matrices of {} bytes a line do not lie as one of {} columns", batch, line, columns);
     return "";
   }
