@@ -60,7 +60,9 @@ double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers, c
                loading = static_cast<double>(one.loads) * w.count();
   if (c.pipe() == target::Pipe::fma)
     return (std::max(multiplying, loading) + costs.overlooked * std::min(multiplying, loading)) * crowded(c, w, costs);
-  return multiplying + loading + costs.mma_step * static_cast<double>(ceil_div(Tiles(c).k, w.k));
+  // A step over K adds to the sums of the step before, so it takes at least the instruction's latency.
+  const double step = std::max<double>(costs.mma_step, c.row->latency.value_or(0));
+  return multiplying + loading + step * static_cast<double>(ceil_div(Tiles(c).k, w.k));
 }
 
 /// Returns the estimated cycles of the scalar fallback, which computes each element as a dot product: two

@@ -15,8 +15,10 @@ Instruction row(const char* name) {
   Instruction r = *find_instruction(Unpacked<T>::name);
   r.name = name, r.ptx = half->ptx, r.call = "";
   r.compute_capability = 90, r.only_of_its_architecture = true;  // later ones may multiply 8-bit floats again
-  r.cycles = r.k / half->k * half->cycles;
-  r.latency = {}, r.body = nullptr;
+  const int products = r.k / half->k;                            // each adds to the result of the one before
+  r.cycles = products * half->cycles;
+  if (half->latency) r.latency = products * *half->latency;
+  r.body = nullptr;
   return r;
 }
 
