@@ -150,11 +150,16 @@ class BlockLowering {
     return y;
   }
 
+  /// Returns whether the operator joins the iterations element by element; without a loop it returns its operand.
+  static bool accumulates(OpKind kind) {
+    const graph::Reduction* row = graph::reduction_of(kind);
+    return row && row->along == graph::Along::iterations;
+  }
+
   /// Returns whether the operator's first operand is permuted, and the operator, which works element by element, can
   /// be computed before this permutation instead of after it.
   bool keeps_order(const graph::BlockOp& op) const {
-    const bool alone = op.kind == OpKind::accum || op.kind == OpKind::accum_max || op.kind == OpKind::accum_logsumexp ||
-                       graph::is_elementwise(op.kind);
+    const bool alone = accumulates(op.kind) || graph::is_elementwise(op.kind);
     const bool rotates = op.kind == OpKind::rotary_interleaved;
     return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
   }
@@ -215,6 +220,7 @@ class BlockLowering {
     if (!op.inputs.empty()) a.dim = dim(op.inputs[0], a.dim);
     if (graph::reduces(op.kind))
       for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
+    if (looped() && accumulates(op.kind)) return accumulate(op.kind, in);
     switch (op.kind) {
       case OpKind::input:
         return load(op, shape);
@@ -228,15 +234,10 @@ class BlockLowering {
       case OpKind::split:
         return split(op, in[0], a.dim);
       case OpKind::accum:
-        if (looped()) return accumulate(OpKind::accum, {in[0]});
         return node(in[0]).dtype == DType::int8 ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], false)
                                                 : in[0];
-      case OpKind::accum_logsumexp:
-        return looped() ? accumulate(op.kind, {in[0]}) : in[0];
       case OpKind::accum_max:
-        return looped() ? accumulate(OpKind::accum_max, {in[0]}) : clamp(in[0], shape, lowest, infinity);
-      case OpKind::accum_rescale:
-        return looped() ? accumulate(OpKind::accum_rescale, {in[0], in[1]}) : in[0];
+        return clamp(in[0], shape, lowest, infinity);
       case OpKind::accum_red_sum_rescale:
         if (!looped()) return reduce(OpKind::reduction, in[0], last, 1, false);
         if (node(in[1]).shape[last] == 1)
@@ -275,7 +276,7 @@ class BlockLowering {
       case OpKind::expand:
         return lower_operator(program_, op.kind, a, in, shape);
       default:
-        return lower_operator(program_, op.kind, a, in);
+        return accumulates(op.kind) ? in[0] : lower_operator(program_, op.kind, a, in);
     }
   }
 
