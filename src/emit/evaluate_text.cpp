@@ -22,13 +22,13 @@ std::string KernelText::fragment_type(const Context& c) const {
   const plan::WarpLayout w = plan::warps(c);
   const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
   const Instruction* product = c.row ? c.row : c.of;
-  const bool single = product && plan::of_single_tiles(*product);
+  const Instruction* const single = product ? plan::single_tiles(*product) : nullptr;
   // Fragment's default instruction is m16n8k16; wgmma leaves its accumulators in the same way.
   const bool own = product && plan::warps_of(*product) == 1 && product->k != 16;
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
                      c.domain[rank - 1] / c.repeats(), w.b, w.m, w.n, w.k,
                      own      ? fmt::format(", {}", product->name)
-                     : single ? fmt::format(", {}", plan::single_tiles)
+                     : single ? fmt::format(", {}", single->name)
                               : "");
 }
 

@@ -31,8 +31,9 @@ struct WarpLayout {
 /// unit are one A operand of another matmul (leaves_operand).
 inline int tiles_in_unit(const Instruction& mma) { return mma.k > mma.n ? 2 : 1; }
 
-/// Number of warps that execute one instruction together, each on adjacent rows: 4 for wgmma, 1 for all others.
-inline int warps_of(const Instruction& mma) { return mma.issuers / 32; }
+/// Number of warps whose threads have the accumulators of one instruction, each of adjacent rows: 4 for wgmma, 1 for all
+/// others.
+inline int warps_of(const Instruction& mma) { return mma.c.layout.thread_count() / 32; }
 
 /// Number of rows of the matrices that a matrix load (ldmatrix) reads.
 inline int matrix_rows(const Instruction& load) { return load.a.layout.value_count() / load.a.bits; }

@@ -123,7 +123,7 @@ class OnWarpgroups {
       return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
     choice.warps = {.b = 1, .m = p_.warps(), .n = 1, .k = 1};
     const std::int64_t at_a_time = row->m * p_.warps() / warps_of(*row);
-    if (p_.threads() % row->issuers != 0 || (chain ? choice.m != at_a_time : choice.m % at_a_time != 0))
+    if (p_.threads() % (32 * warps_of(*row)) != 0 || (chain ? choice.m != at_a_time : choice.m % at_a_time != 0))
       return fmt::format("{} rows are {} {} for each four of {} warps", choice.m, chain ? "not" : "no multiple of",
                          row->m, p_.warps());
     if (choice.batch > 1 && choice.m > at_a_time)
@@ -133,11 +133,10 @@ class OnWarpgroups {
     if (std::string why = filled_up(n, choice, *row); !why.empty()) return why;
     for (int side = from_registers ? 1 : 0; side < 2; ++side)
       if (std::string why = tile(product, side, columns, *row); !why.empty()) return why;
-    const Instruction* like =
-        of_single_tiles(*row) && choice.batch == 1 ? target::find_instruction(target_, single_tiles) : choice.row;
-    if (!like || !leaves_as(*row, *like, n.shape, choice.warps))
-      return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns,
-                         like ? like->name : single_tiles);
+    const Instruction* const single = choice.batch == 1 ? single_tiles(*row) : nullptr;
+    const Instruction& like = single ? *single : *choice.row;
+    if (!leaves_as(*row, like, n.shape, choice.warps))
+      return fmt::format("{} leaves {} columns otherwise than {}", row->name, columns, like.name);
     choice.row = row, choice.load = nullptr;
     return "";
   }
@@ -212,7 +211,10 @@ bool takes_long(const TileProgram& p, int node, int scores) {
 
 }  // namespace
 
-bool of_single_tiles(const Instruction& row) { return row.issuers == 128 && row.n % 16 != 0; }
+const Instruction* single_tiles(const Instruction& row) {
+  const Instruction& single = target::single_tile_mma();
+  return warps_of(row) > 1 && row.n % (2 * single.n) != 0 ? &single : nullptr;
+}
 
 bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
   const std::int64_t rows = c[c.size() - 2];

@@ -14,7 +14,6 @@
 // Runs after the pass `resolve_layouts`, which chooses the contiguous dimension of every tile.
 #pragma once
 #include <string>
-#include <string_view>
 
 #include "select/select.hpp"
 #include "select/task.hpp"
@@ -37,12 +36,10 @@ std::string warpgroups(Selection&, const Program&, const target::Target&);
 /// `Sections` are those of the selection's program.
 int accumulators_to_keep_in(const Selection&, const Sections&, int node);
 
-/// The instruction that describes the accumulators of a wgmma whose N is not a multiple of 16: tiles of 8
-/// columns. The default instruction has pairs of such tiles.
-inline constexpr std::string_view single_tiles = "SM80_16x8x8_F32F16F16F32_TN";
-/// Returns whether the instruction is a wgmma whose N is not a multiple of 16, so that its 8-column tiles do
-/// not form pairs.
-bool of_single_tiles(const Instruction&);
+/// Returns the instruction of one warp that describes the accumulators of a wgmma whose N is not a multiple of 16, so that
+/// its tiles of 8 columns do not form pairs. Returns nullptr for all other instructions: Fragment's default instruction
+/// describes the other wgmma.
+const Instruction* single_tiles(const Instruction&);
 
 /// Returns whether two instructions leave a result of shape `c` in the same registers of the same threads.
 /// `row` is a wgmma that computes all matrices of a batch as adjacent columns of one matrix. `separate`

@@ -8,6 +8,7 @@
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
 
+#include "target/pipe.hpp"
 #include "target/unpacked_products.hpp"
 
 namespace zellige::target {
@@ -19,8 +20,8 @@ struct Rows {
   using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of A, B and D
   std::vector<const Instruction*> all;
   std::map<Types, const Instruction*> of_warps;  // of one warp, per types: see find_mma
-  // Of a warpgroup, by N, whether A is in registers, and types.
-  std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> of_warpgroups;
+  // Those that only start a product (wgmma), by N, whether A is in registers, and types.
+  std::map<std::tuple<std::int64_t, bool, Types>, const Instruction*> asynchronous;
   // Of TMA, by source, destination and dimensions of the box: the one with the fewest qualifiers.
   std::map<std::tuple<Instruction::Space, Instruction::Space, std::size_t>, const Instruction*> of_boxes;
 };
@@ -30,6 +31,11 @@ std::size_t dimensions(const Instruction& row) {
   constexpr std::string_view before = ".tensor.";
   const std::string_view ptx = row.ptx;
   return static_cast<std::size_t>(ptx.at(ptx.find(before) + before.size()) - '0');
+}
+
+/// Returns whether `row` has the larger K, or the same K and is of a later architecture.
+bool is_larger(const Instruction& row, const Instruction& than) {
+  return std::pair(row.k, row.compute_capability) > std::pair(than.k, than.compute_capability);
 }
 
 constexpr int either_way = 3;  // an operand may be contiguous along K, or along M or N
@@ -49,14 +55,13 @@ Rows rows_of(const Target& t) {
     }
     if (row.kind != Instruction::Kind::mma) return;
     const Rows::Types types{row.a.type, row.b.type, row.c.type};
-    if (row.issuers == 32) {
-      const Instruction*& maximum = rows.of_warps[types];
-      const auto rank = [](const Instruction& r) { return std::pair(r.k, r.compute_capability); };
-      if (!maximum || rank(row) > rank(*maximum)) maximum = &row;
-    } else if (row.issuers == 128 && row.b.majors == either_way) {
+    if (issuer(row) == Issuer::warp) {
+      const Instruction*& best = rows.of_warps[types];
+      if (!best || is_larger(row, *best)) best = &row;
+    } else if (row.completion != Instruction::Completion::at_once && row.b.majors == either_way) {
       const bool in_registers = row.a.space == Instruction::Space::rmem;
       const bool in_memory = row.a.space == Instruction::Space::smem && row.a.majors == either_way;
-      if (in_registers || in_memory) rows.of_warpgroups.insert({{row.n, in_registers, types}, &row});
+      if (in_registers || in_memory) rows.asynchronous.insert({{row.n, in_registers, types}, &row});
     }
   };
   for (const Instruction& row : zellige::instructions()) add(row);
@@ -99,15 +104,15 @@ bool has_half_step(const Instruction& row) {
   static const std::set<Step> all = [&] {
     std::set<Step> steps;
     for (const Instruction& r : zellige::instructions())
-      if (r.kind == Instruction::Kind::mma && r.issuers == 32) steps.insert(step(r, r.k));
+      if (r.kind == Instruction::Kind::mma && issuer(r) == Issuer::warp) steps.insert(step(r, r.k));
     return steps;
   }();
-  return row.issuers == 32 && all.contains(step(row, row.k / 2));
+  return issuer(row) == Issuer::warp && all.contains(step(row, row.k / 2));
 }
 
 const Instruction* find_warpgroup_mma(const Target& t, std::string_view a, std::string_view b, std::string_view d,
                                       std::int64_t n, bool a_in_registers) {
-  const auto& rows = known_rows(t).of_warpgroups;
+  const auto& rows = known_rows(t).asynchronous;
   const auto row = rows.find({n, a_in_registers, {a, b, d}});
   return row == rows.end() ? nullptr : row->second;
 }
@@ -118,7 +123,25 @@ const Instruction* find_tma(const Target& t, Instruction::Space from, Instructio
   return row == rows.end() ? nullptr : row->second;
 }
 
-bool has_programmatic_launch(const Target& t) { return find_instruction(t, "SM90_GRIDDEPCONTROL_WAIT"); }
+const Instruction& single_tile_mma() {
+  static const Instruction* const found = [] {
+    const Instruction* best = nullptr;
+    for (const Instruction& row : zellige::instructions()) {
+      const bool of_halves = row.a.number == Number::f16 && row.b.number == Number::f16 && row.c.number == Number::f32;
+      if (row.kind == Instruction::Kind::mma && issuer(row) == Issuer::warp && of_halves && row.k <= row.n &&
+          (!best || is_larger(row, *best)))
+        best = &row;
+    }
+    return best;
+  }();
+  return *found;
+}
+
+bool has_programmatic_launch(const Target& t) {
+  return std::ranges::any_of(instructions_of(t), [](const Instruction* row) {
+    return row->kind == Instruction::Kind::control && std::string_view(row->ptx) == "griddepcontrol.wait";
+  });
+}
 
 const Instruction* find_matrix_load(const Target& t) {
   const Instruction* maximum = nullptr;

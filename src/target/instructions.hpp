@@ -28,6 +28,11 @@ std::string_view multiplied_as(graph::DType, bool tf32);
 /// architecture. Returns nullptr if there is none.
 const Instruction* find_mma(const Target&, std::string_view a, std::string_view b, std::string_view d);
 
+/// Returns the instruction of one warp whose accumulators are single tiles: two tiles side by side are no unit, as K is no
+/// wider than a tile. Its operands are halves, as those of Fragment's default instruction (block/fragment.hpp), whose tiles
+/// are pairs. Every target with asynchronous products has it.
+const Instruction& single_tile_mma();
+
 /// Returns whether some target has the same instruction of one warp with half the K.
 bool has_half_step(const Instruction&);
 

@@ -1,10 +1,19 @@
-// Which unit of a multiprocessor carries out an instruction, and by which path it accesses shared memory.
+// Which threads issue an instruction, which unit of a multiprocessor carries it out, and by which path it accesses shared
+// memory.
 #pragma once
 #include <cstdint>
 #include <string_view>
 #include <zellige/atom/instruction.hpp>
 
 namespace zellige::target {
+
+/// Returns the threads that issue an instruction together.
+constexpr Issuer issuer(const Instruction& row) {
+  using enum Issuer;
+  for (const Issuer threads : {thread, quad_pair, warp})
+    if (row.issuers == issuing_threads(threads).thread_count()) return threads;
+  return warpgroup;
+}
 
 enum class Pipe : std::uint8_t {
   none,    // no instruction: each thread computes dot products

@@ -14,6 +14,7 @@
 
 #include "target/handover.hpp"
 #include "target/pipe.hpp"
+#include "target/swizzles.hpp"
 #include "target/unpacked_products.hpp"
 
 namespace zellige {
@@ -169,6 +170,24 @@ TEST(Instructions, OfTensorMapsAreFoundByWhatTheyDo) {
     EXPECT_EQ(target::find_tma(old, Space::gmem, Space::smem, static_cast<std::size_t>(d)), nullptr);
   }
   EXPECT_EQ(target::find_tma(hopper, Space::gmem, Space::smem, 6), nullptr);
+}
+
+// Columns say who issues a row, which tiles its accumulators are, and which swizzle its operands get.
+TEST(Instructions, AreFoundByColumns) {
+  const target::Target &ampere = target::find("sm_80"), &hopper = target::find("sm_90a");
+  for (const Instruction& row : instructions())
+    EXPECT_EQ(issuing_threads(target::issuer(row)).thread_count(), row.issuers) << row.name;
+  EXPECT_EQ(target::single_tile_mma().name, std::string_view("SM80_16x8x8_F32F16F16F32_TN"));
+  EXPECT_TRUE(target::has_programmatic_launch(hopper));
+  EXPECT_FALSE(target::has_programmatic_launch(ampere));
+  const Instruction& wgmma = *target::find_warpgroup_mma(hopper, "f16", "f16", "f32", 128);
+  EXPECT_EQ(target::issuer(wgmma), Issuer::warpgroup);
+  EXPECT_EQ(target::widest_span(wgmma.a), 128);
+  EXPECT_EQ(target::widest(0b0101), SwizzleMode::b64);
+  EXPECT_EQ(target::find_warpgroup_mma(ampere, "f16", "f16", "f32", 128), nullptr);
+  const Instruction &whole = *target::find_mma(hopper, "e4m3", "e4m3", "f32"),
+                    &half = *target::find_mma(hopper, "f16", "f16", "f32");
+  EXPECT_EQ(whole.latency, 2 * *half.latency);  // two products, the second of which adds to the first's result
 }
 
 // __syncthreads is the compiler's own; the others have their mnemonics in cp_async.hpp.
