@@ -12,6 +12,12 @@ std::string_view name(Synchronisation by) {
   fail("kernel: {} is no synchronisation; the last is mbarrier_cluster", static_cast<int>(by));
 }
 
+Synchronisation synchronisation(Completion completion) {
+  using enum Synchronisation;
+  static constexpr Synchronisation of[] = {block_barrier, cp_async_group, mbarrier_bytes, bulk_group, commit_group};
+  return of[static_cast<std::size_t>(completion)];
+}
+
 int Kernel::stages() const {
   int most = 1;
   for (const SmemTensor& t : tensors) most = std::max(most, t.stages);

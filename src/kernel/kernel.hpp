@@ -59,6 +59,8 @@ enum class Synchronisation : std::uint8_t {
 };
 /// Returns the enumerator's name. Throws Error if the value is no enumerator.
 std::string_view name(Synchronisation);
+/// Returns how what an instruction makes becomes visible, which follows from how it completes.
+Synchronisation synchronisation(Completion);
 
 /// A synchronised buffer between warp roles, or of an agent's asynchronous groups; a pipeline in CUTLASS.
 /// Its tensor has one tile per stage, and the stages are used cyclically.

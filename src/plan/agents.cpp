@@ -23,8 +23,8 @@ class Builder : AgentSteps {
     plan_.threads = plan_.program.threads();
     plan_.agents.clear(), plan_.channels.clear(), plan_.setup.clear(), plan_.teardown.clear();
     agent_.warps = (plan_.program.threads() + 31) / 32;
-    // Copies that complete at an mbarrier, and that one thread issues, have an agent of their own.
-    if (std::ranges::any_of(loop_copies_, [&](int t) { return uses_tma(t); })) return consumer_and_producer();
+    if (std::ranges::any_of(loop_copies_, [&](int t) { return has_own_agent(tasks_[t].copy.row); }))
+      return consumer_and_producer();
     agent_.name = "block";
     for (int t : loop_copies_) channel(plan_.tensors[tasks_[t].buffer].name, t, consumer, plan_.stages());
     if (plan_.program.loop > 1) {
@@ -37,6 +37,12 @@ class Builder : AgentSteps {
   }
 
  private:
+  /// Returns whether copies by this instruction have an agent of their own: one thread issues them, and they complete at an
+  /// mbarrier, at which other agents wait.
+  static bool has_own_agent(const Instruction* row) {
+    return row && target::issuer(*row) == Issuer::thread && row->completion == Completion::mbarrier_bytes;
+  }
+
   void start_states() {
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
       const Task& task = tasks_[t];
@@ -111,20 +117,16 @@ class Builder : AgentSteps {
   // ---- a producer and a consumer ----
 
   static constexpr int consumer = 0, producer = 1;
-  static constexpr int ring = 0, sums = 1;
   static constexpr int consumer_barrier = 1;
 
-  /// Adds the channel that task `t` of agent `from` fills, and returns its index. How it synchronises follows from the
-  /// completion of the task's instruction. A copy through registers is waited for as if it were a cp.async.
+  /// Adds the channel that task `t` of agent `from` fills, and returns its index. A copy through registers is waited for as
+  /// if it were a cp.async.
   int channel(std::string name, int t, int from, int stages = 1) {
-    static constexpr Synchronisation by_completion[] = {Synchronisation::block_barrier, Synchronisation::cp_async_group,
-                                                        Synchronisation::mbarrier_bytes, Synchronisation::bulk_group,
-                                                        Synchronisation::commit_group};
     const Task& task = tasks_[t];
     const Instruction* row = task.kind == WorkKind::mma ? task.matmul.row : task.copy.row;
-    const Completion completion = row ? row->completion : Completion::copy_group;
-    const Synchronisation by = task.kind == WorkKind::to_cluster ? Synchronisation::mbarrier_cluster
-                                                                 : by_completion[static_cast<int>(completion)];
+    const Synchronisation by = task.kind == WorkKind::to_cluster
+                                   ? Synchronisation::mbarrier_cluster
+                                   : synchronisation(row ? row->completion : Completion::copy_group);
     plan_.channels.push_back({std::move(name), task.buffer, stages, from, {consumer}, by});
     return static_cast<int>(plan_.channels.size()) - 1;
   }
@@ -151,8 +153,8 @@ class Builder : AgentSteps {
       agent_.registers = max_registers;
     }
     plan_.threads += 32 * loads.warps;
-    channel("ring", loop_copies_.front(), producer, plan_.stages());
-    channel("accumulators", product, consumer);
+    ring_ = channel("ring", loop_copies_.front(), producer, plan_.stages());
+    sums_ = channel("accumulators", product, consumer);
     const auto chained = std::ranges::find_if(tasks_, [](const Task& t) { return t.matmul.chained(); });
     int second_tile = -1;  // the node whose loads have the second ring
     if (chained != tasks_.end()) {
@@ -190,7 +192,7 @@ class Builder : AgentSteps {
     open({.trip_count = plan_.iterations_per_rank(), .bounded = plan_.loop_bounds.has_value()});
     int filled = -1;
     for (int t : loop_copies_) {
-      const int into = tasks_[t].node == second_tile ? second_ : ring;
+      const int into = tasks_[t].node == second_tile ? second_ : ring_;
       if (into != filled) acquire(filled = into);
       run(t).is = Copy{.channel = into, .multicast = tasks_[t].part >= 0};
     }
@@ -254,7 +256,7 @@ class Builder : AgentSteps {
   /// What of the first iteration starts early stands before the loop, and what of the last one starts late behind it.
   void multiply(const std::vector<int>& tasks) {
     const bool chain = second_ >= 0;
-    const int of_first = chain ? scores_ : sums;
+    const int of_first = chain ? scores_ : sums_;
     std::vector<int> first, second, meanwhile, after;  // matmuls; works before and after the second matmul's end
     for (int t : tasks) {
       const Task& task = tasks_[t];
@@ -278,19 +280,19 @@ class Builder : AgentSteps {
     enum class Stretch : std::uint8_t { before, inside, behind };
     const auto add = [&](Stretch at) {
       const bool inside = at == Stretch::inside, early = at != Stretch::behind, late = at != Stretch::before;
-      if (early) issue(first, ring, !chain && inside ? 1 : 0, {.channel = of_first, .peeled = !chain && !inside});
-      if (late && chain) issue(second, second_, -1, {.channel = sums, .pipelined = true});
+      if (early) issue(first, ring_, !chain && inside ? 1 : 0, {.channel = of_first, .peeled = !chain && !inside});
+      if (late && chain) issue(second, second_, -1, {.channel = sums_, .pipelined = true});
       if (chain ? early : late) {
         arrive(inside ? 1 : 0, of_first);  // the group that was started last runs on
         // Without a chain no agent waits for the last stage, if the ring is not to be empty in the end.
-        if (early ? goes_round() : emptied()) release(ring);
+        if (early ? goes_round() : emptied()) release(ring_);
         work(meanwhile, of_first);
       }
       if (late && chain) {
-        arrive(0, sums);
+        arrive(0, sums_);
         if (goes_round()) release(second_);
       }
-      if (early) work(after, sums);
+      if (early) work(after, sums_);
     };
     for (int t : after)
       if (tasks_[t].kind == WorkKind::to_operand) start(t);
@@ -327,7 +329,7 @@ class Builder : AgentSteps {
       Step& s = run(t);
       s.global = Global::nothing;
       if (!sends) continue;
-      s.is = Compute{.channel = sums, .to_cluster = true};
+      s.is = Compute{.channel = sums_, .to_cluster = true};
       for (Access& a : s.writes) a.same_thread = false;
       release(exchange_);
     }
@@ -407,8 +409,9 @@ class Builder : AgentSteps {
   const target::Target& target_;
   LoopBarriers barriers_;
   const std::vector<int>&before_ = phases_.copied_once, &loop_copies_ = phases_.copied_each;
-  // Channels: TMA stores outside the loop, tiles loaded once, split-K's exchange, a chain's; -1: absent.
-  int stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
+  // Channels: the loop's tiles, accumulators, TMA stores outside the loop, tiles loaded once, split-K's exchange, a
+  // chain's; -1: absent.
+  int ring_ = -1, sums_ = -1, stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
 };
 
 }  // namespace
