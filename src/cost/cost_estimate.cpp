@@ -67,6 +67,7 @@ class Pricing {
       k.*moved += other.k.*moved;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots), mean(k.narrow_copies, other.k.narrow_copies);
+    mean(k.requests, other.k.requests);
     for (double KernelCost::*longest :
          {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
@@ -172,12 +173,14 @@ class Pricing {
       const CopyChoice* copy = plan_.copy_of(static_cast<int>(i));
       k.received_bytes += bytes * passes;
       if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
-      double halves = 1;                                      // bytes of half lines, as a fraction of those of sectors
-      if (copy && copy->row && copy->bytes >= chunk_bytes) {  // TMA and cp.async read rows of at most a span one by one
+      double halves = 1;                    // bytes of half lines, as a fraction of those of sectors
+      if (copy && copy->by_tensor_map()) {  // TMA copies the rows of a box one by one, each of at most a span
         const double row = std::min(run, double(span_bytes));
         halves = run / row * blocks_touched(row, step, half_line_bytes) * half_line_bytes / touched;
       }
       k.l2_bytes += bytes * passes * halves;
+      if (copy && copy->async() && copy->bytes >= chunk_bytes)
+        k.requests += bytes_of(n) / run * requests_of(run, step) * iterations_of(n) * tiles / k.launched;
       if (copy && copy->async() && copy->bytes < chunk_bytes)
         k.narrow_copies += bytes_of(n) / (32 * copy->bytes) * iterations_of(n) * tiles / k.launched;
       if (passes > 1)

@@ -15,6 +15,15 @@ double blocks_touched(double run, std::int64_t step, std::int64_t size) {
   return static_cast<double>(touched * each) / static_cast<double>(size);
 }
 
+double requests_of(double run, std::int64_t step) {
+  constexpr std::int64_t line = 2 * half_line_bytes;
+  const std::int64_t length = std::max<std::int64_t>(1, static_cast<std::int64_t>(run)), each = std::gcd(step, line);
+  std::int64_t whole = 0;  // lines that the run covers, over all starts
+  for (std::int64_t at = 0; at < line; at += each)
+    whole += std::max<std::int64_t>(0, (at + length) / line - ceil_div(at, line));
+  return blocks_touched(run, step, half_line_bytes) - static_cast<double>(whole * each) / line;
+}
+
 double in_sectors(double run) {
   return blocks_touched(run, static_cast<std::int64_t>(run), sector_bytes) * sector_bytes;
 }
@@ -51,10 +60,11 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   k.first = costs.load * cycle;
   k.dram = missed * (k.dram_bytes + k.dram_runs * costs.run_bytes) / costs.dram * 1e-3;
   // Multicasts save reads of the L2, not what it sends.
+  const double served = k.multicasts ? std::max(k.l2_bytes, k.received_bytes) : k.l2_bytes;
   k.l2 =
-      std::max(std::max(k.l2_bytes, k.received_bytes) / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
+      std::max(served / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
                busy * k.received_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
-  k.shared = busy * (k.wavefronts + k.narrow_copies * costs.narrow_copy) * cycle;
+  k.shared = busy * std::max(k.wavefronts + k.narrow_copies * costs.narrow_copy, k.requests * costs.request) * cycle;
   const double stalled = !k.stalls || k.in_flight >= costs.few_stages ? 1
                          : k.in_flight <= 2                           ? costs.starved
                                                                       : costs.stalled;

@@ -24,6 +24,7 @@ struct KernelCost {
   double dram_runs = 0;                                 // per launch: contiguous runs of which the DRAM bytes consist
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued
   double narrow_copies = 0;  // per block: warp instructions of cp.async of fewer than 16 bytes
+  double requests = 0;       // per block: what cp.async of 16 bytes asks of the L2 (requests_of)
   // Per block: loop iterations; the number of them whose loads are in flight; dependent instructions per warp.
   double trip_count = 0, in_flight = 0, chain = 0;
   // Per block: warps; barriers; rounds of loads into registers that threads wait for.
@@ -49,6 +50,9 @@ inline constexpr std::int64_t sector_bytes = 32, half_line_bytes = 64;
 /// Returns how many blocks of `size` bytes `run` contiguous bytes touch, averaged over all start addresses that are multiples
 /// of `step`; 0: of `size`.
 double blocks_touched(double run, std::int64_t step, std::int64_t size);
+/// Returns how many requests a copy of `run` contiguous bytes makes: one for each line of 128 bytes that it covers, and one
+/// for each half of one that it touches otherwise. On average over all start addresses, as blocks_touched().
+double requests_of(double run, std::int64_t step);
 /// Returns the total size, in bytes, of the sectors that `run` contiguous bytes touch, averaged over all start addresses
 /// that are multiples of `run`, as those of a dense tensor's rows are.
 double in_sectors(double run);

@@ -28,6 +28,7 @@ graph::Json cost_json(const plan::KernelCost& k) {
           {"dram_runs", k.dram_runs},
           {"received_bytes", k.received_bytes},
           {"narrow_copies", k.narrow_copies},
+          {"requests", k.requests},
           {"multicasts", k.multicasts},
           {"l2_bytes", k.l2_bytes},
           {"wavefronts", k.wavefronts},

@@ -1,7 +1,8 @@
 // Chooses how a kernel uses shared memory and warps. Plans several forms of the kernel completely, and takes the first
 // one that fits the target's shared memory. The forms, from the fastest to the one that needs the least memory, are:
 //
-// 1. Matmuls by wgmma with TMA loads. Each way of assigning output tiles to blocks (ways_of_blocks) is tried.
+// 1. Matmuls by wgmma with TMA loads. Of the ways of assigning output tiles to blocks (ways_of_blocks) the one of least
+//    expected time is taken.
 // 2. Matmuls by mma.sync or FMA with all tiles in shared memory. The copies that are needed only after the loop all
 //    start together, or, with less memory, each in the phase in which the kernel uses the least shared memory.
 // 3. As 2, but tiles that are not operands of tensor cores are read directly from global memory.
@@ -18,14 +19,14 @@
 
 namespace zellige::plan {
 
-/// The ways of assigning the output tiles of wgmma matmuls to blocks, in order of preference. Clusters of two blocks
-/// (pairs) come after persistent blocks, which were faster at every measured size with several tiles per block
-/// (docs/log.md).
+/// The ways of assigning the output tiles of wgmma matmuls to blocks. Of two with the same expected time the first is
+/// taken.
 inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persistent, Blocks::pairs, Blocks::a_tile};
 
-/// Returns the kernel that computes a tile program, from the thread-value layouts to the addresses in shared memory. Tries several forms of the
-/// kernel (ways of using shared memory and warps, such as wgmma with TMA loads), the fastest first, and keeps the first
-/// that fits the target's shared memory. The last argument lists the ways of assigning output tiles to blocks to try.
+/// Returns the kernel that computes a tile program, from the thread-value layouts to the addresses in shared memory.
+/// Tries several forms of the kernel (ways of using shared memory and warps, such as wgmma with TMA loads), the fastest
+/// first, and keeps the first that fits the target's shared memory. The ways of assigning output tiles to blocks to try
+/// may be given; a single one is taken without asking for its time.
 /// Requires that all contiguous dimensions are chosen. Throws DoesNotFit if no
 /// form fits; the message has the least number of bytes that any form needs.
 Kernel choose(Selection, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks,

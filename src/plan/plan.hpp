@@ -29,8 +29,8 @@ enum class Tiles : std::uint8_t { given, automatic, fixed };
 
 /// Planner options, for the command line, tests and measurements.
 struct PlanOptions {
-  /// Permitted assignments of blocks to output tiles, in order of preference. A single entry is used
-  /// wherever it is possible, even if no block gets a second tile.
+  /// Permitted assignments of blocks to output tiles, of which the one of least expected time is taken. A single entry
+  /// is used wherever it is possible, even if no block gets a second tile.
   std::vector<Blocks> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
   retile::Tiling tiling{};  // used only with Tiles::fixed

@@ -34,6 +34,8 @@ struct Costs {
   // Cycles of a multiprocessor for a warp's cp.async of 4 or 8 bytes each, beside its wavefronts: 7 to 20 in all, with runs
   // of 64 and 32 bytes, on an H100.
   double narrow_copy = 6;
+  double request =
+      2.1;  // cycles of a multiprocessor for what cp.async of 16 bytes asks of the L2: a line, or half of one
   double power = 0.17;  // additional time, as a fraction of that of wgmma's L2 reads, because the clock drops
   // With fewer ring stages than this, wgmma loops take `stalled` times as long, with two `starved` times: a QKV projection
   // of 2048 x 3584 to 4608 in tiles of 128 x 288 took 180 us on an H100.
