@@ -179,7 +179,8 @@ class Pricing {
         halves = run / row * blocks_touched(row, step, half_line_bytes) * half_line_bytes / touched;
       }
       k.l2_bytes += bytes * passes * halves;
-      if (copy && copy->async() && copy->bytes >= chunk_bytes)
+      // Of rows that begin at half lines the wavefronts stand for the requests.
+      if (copy && copy->async() && copy->bytes >= chunk_bytes && step % half_line_bytes != 0)
         k.requests += bytes_of(n) / run * requests_of(run, step) * iterations_of(n) * tiles / k.launched;
       if (copy && copy->async() && copy->bytes < chunk_bytes)
         k.narrow_copies += bytes_of(n) / (32 * copy->bytes) * iterations_of(n) * tiles / k.launched;
