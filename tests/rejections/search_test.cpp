@@ -201,7 +201,7 @@ TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
   const run::Measure each = [&](const emit::Program& p) {
     measuring = true;
     const retile::Tiling& t = p.manifest.tiling;
-    return std::vector<double>{10.0 + (t.at(0).grid.x == 64 ? 0 : 5) + (t.at(1).block.x == 256 ? 0 : 5)};
+    return std::vector<double>{10.0 + (t.at(0).grid.x == 128 ? 0 : 5) + (t.at(1).block.x == 256 ? 0 : 5)};
   };
   const InjectedRejection last([&](const Program&, int) { return measuring; });
   const run::Tuned t = run::tune(two_tiled(), sm_90a, {}, 8, each, "a GPU", run::Cache::temporary());
