@@ -179,11 +179,13 @@ class Pricing {
         halves = run / row * blocks_touched(row, step, half_line_bytes) * half_line_bytes / touched;
       }
       k.l2_bytes += bytes * passes * halves;
-      // Of rows that begin at half lines the wavefronts stand for the requests.
-      if (copy && copy->async() && copy->bytes >= chunk_bytes && step % half_line_bytes != 0)
-        k.requests += bytes_of(n) / run * requests_of(run, step) * iterations_of(n) * tiles / k.launched;
-      if (copy && copy->async() && copy->bytes < chunk_bytes)
-        k.narrow_copies += bytes_of(n) / (32 * copy->bytes) * iterations_of(n) * tiles / k.launched;
+      if (copy && copy->async()) {
+        const double copied = bytes_of(n) * iterations_of(n) * tiles / k.launched;
+        if (copy->bytes < chunk_bytes)
+          k.narrow_copies += copied / (32 * copy->bytes);
+        else if (step % half_line_bytes != 0)  // else the wavefronts stand for the requests
+          k.requests += copied / run * requests_of(run, step);
+      }
       if (passes > 1)
         k.dram_bytes +=
             bytes * (passes - 1) * evicted_of_rows(bytes_of(n) * k.blocks_each * target_.multiprocessors, target_);
@@ -326,8 +328,8 @@ class Pricing {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / k.launched,
                  uneven = std::ceil(tiles) / tiles;
-    for (double* each :
-         {&k.wavefronts, &k.narrow_copies, &k.tensor_cycles, &k.slots, &k.trip_count, &k.chain, &k.barriers, &k.tiles})
+    for (double* each : {&k.wavefronts, &k.narrow_copies, &k.requests, &k.tensor_cycles, &k.slots, &k.trip_count,
+                         &k.chain, &k.barriers, &k.tiles})
       *each *= uneven;
   }
 

@@ -43,7 +43,7 @@ struct KernelCost {
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
-/// Of the L2: what a miss loads; what the rows of TMA boxes and of cp.async are read in. Products whose operands have rows of 16 bytes
+/// Of the L2: what a miss loads, and what it serves the rows of a TMA box in. Products whose operands have rows of 16 bytes
 /// more than a multiple of 128 took up to 1.5 times as long as those with multiples of 128 (docs/log.md).
 inline constexpr std::int64_t sector_bytes = 32, half_line_bytes = 64;
 

@@ -102,8 +102,8 @@ class Choice {
   }
 
   /// Returns whether a way of assigning `tiles` output tiles to blocks is tried. Blocks stay only if there are more tiles
-  /// than multiprocessors. One block per tile is then an alternative while there are at most two, or where none of the
-  /// other ways fits.
+  /// than multiprocessors. One block per tile is then an alternative while there are at most two tiles per multiprocessor
+  /// (and two blocks fit on one, which on_warpgroups() asks), or where none of the other ways fits.
   bool in_question(Blocks blocks, std::int64_t tiles, bool another_fits) const {
     const std::int64_t all = target_.multiprocessors;
     if (blocks == Blocks::persistent) return tiles > all;

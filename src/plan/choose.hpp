@@ -26,7 +26,7 @@ inline const std::vector<Blocks> ways_of_blocks{Blocks::split_k, Blocks::persist
 /// Returns the kernel that computes a tile program, from the thread-value layouts to the addresses in shared memory.
 /// Tries several forms of the kernel (ways of using shared memory and warps, such as wgmma with TMA loads), the fastest
 /// first, and keeps the first that fits the target's shared memory. The ways of assigning output tiles to blocks to try
-/// may be given; a single one is taken without asking for its time.
+/// may be given; a single one is taken wherever it is possible.
 /// Requires that all contiguous dimensions are chosen. Throws DoesNotFit if no
 /// form fits; the message has the least number of bytes that any form needs.
 Kernel choose(Selection, const Program&, const target::Target&, const std::vector<Blocks>& = ways_of_blocks,
