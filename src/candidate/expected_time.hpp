@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "candidate/kernel.hpp"
-#include "cost/cost_estimate.hpp"
 #include "graph/refused.hpp"
 #include "kernel/rejections.hpp"
+#include "predict/cost_estimate.hpp"
 
 namespace zellige::fuse {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "cost/cost_estimate.hpp"
 #include "graph/graph.hpp"
 #include "kernel/tensor_map.hpp"
+#include "predict/cost_estimate.hpp"
 #include "retile/tiling.hpp"
 
 namespace zellige::emit {

@@ -3,8 +3,8 @@
 //
 //   estimate(graph, target).us
 #pragma once
-#include "cost/cost_estimate.hpp"
 #include "plan/plan.hpp"
+#include "predict/cost_estimate.hpp"
 
 namespace zellige::plan {
 

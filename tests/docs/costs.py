@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 import fit_price
 
 COSTS = "src/target/costs.hpp"
-FOLDERS = ("select", "lower", "plan", "cost", "tiling", "candidate", "fuse")
+FOLDERS = ("cost", "select", "lower", "predict", "plan", "tiling", "candidate", "fuse")
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d*[1-9]\d*(?:e[-+]?\d+)?(?![\w.])|\b\d+(?:\.\d*)?e[-+]?\d+|\bconstexpr\s+double\s+\w+")
 # What may stand elsewhere: a file, a text of its line, and why.
 ALLOWED = {
@@ -23,7 +23,7 @@ ALLOWED = {
     ("src/cost/kernel_cost.cpp", "constexpr double element"): "bytes of float16",
     ("src/cost/kernel_cost.cpp", "constexpr double others"): "issue slots of what has no row of laws: a mask, a rotation",
     ("src/cost/kernel_cost.cpp", "1e-3"): "a unit: GHz to cycles per us, GB/s to bytes per us",
-    ("src/cost/cost_estimate.cpp", "? 0.25"): "a multiprocessor has four tensor cores",
+    ("src/predict/cost_estimate.cpp", "? 0.25"): "a multiprocessor has four tensor cores",
     ("src/lower/lower_block.cpp", "constexpr double"): "the least float32 and infinity",
     ("src/candidate/expected_time.cpp", "1e-3"): "a unit",
     ("src/select/layouts.cpp", "constexpr double forbidden"): "infinity",

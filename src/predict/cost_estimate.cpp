@@ -1,4 +1,4 @@
-#include "cost/cost_estimate.hpp"
+#include "predict/cost_estimate.hpp"
 
 #include <algorithm>
 #include <cmath>
