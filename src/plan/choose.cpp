@@ -4,12 +4,12 @@
 #include <limits>
 #include <optional>
 
-#include "cost/cost_estimate.hpp"
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/memory.hpp"
 #include "plan/registers.hpp"
 #include "plan/slice.hpp"
+#include "predict/cost_estimate.hpp"
 #include "select/loop_bounds.hpp"
 #include "select/split_k.hpp"
 #include "select/warpgroups.hpp"
