@@ -1,10 +1,12 @@
 #include "select/select.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
+#include "graph/reductions.hpp"
 #include "kernel/carry.hpp"
-#include "kernel/operand_loads.hpp"
+#include "select/matmul_cost.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 #include "tile/sections.hpp"
@@ -23,56 +25,7 @@ struct Tiles {
         k(ceil_div(c.k, c.row->k)) {}
 };
 
-/// The work of one warp for one execution of a block-level matmul (in a loop: one iteration), over all of its
-/// K: the number of matrix instructions, and the shared-memory cycles of the operands' loads.
-struct Work {
-  std::int64_t mma, loads;
-};
-/// Returns the matrix instructions and load cycles of one warp for one execution of the matmul `c`, over all
-/// of its K, if the block's warps are distributed over batch, M, N and K as in `w`. With `a_in_registers`, the
-/// loads of A are not counted.
-Work work(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) {
-  const Tiles tiles(c);
-  const std::int64_t b = ceil_div(c.batch, w.b), m = ceil_div(tiles.m, w.m);
-  const std::int64_t n = ceil_div(tiles.units, w.n), k = ceil_div(tiles.k, w.k);
-  const std::int64_t mma = b * m * std::min(n * tiles_in_unit(*c.row), tiles.n) * k;
-  if (c.pipe() == target::Pipe::fma)
-    return {mma, b * k * (m * outer_wavefronts(*c.row, 0) + n * outer_wavefronts(*c.row, 1))};
-  // Ordinary loads, of operands that ldmatrix cannot load, have as many wavefronts.
-  const auto loads = [&](std::int64_t registers) { return ceil_div(registers, c.load->c.registers) * c.load->cycles; };
-  const std::int64_t of_a = a_in_registers ? 0 : loads(m * c.row->a.registers),
-                     of_b = loads(n * tiles_in_unit(*c.row) * c.row->b.registers);
-  return {mma, b * k * (of_a + of_b)};
-}
-
-/// Returns the factor by which an FMA matmul is slower because of its registers: those of accumulators and operands
-/// may be so many that the compiler spills, or those of accumulators so many that fewer blocks are resident.
-double crowded(const MatmulChoice& c, const WarpLayout& w, const target::Costs::Selection& costs) {
-  const std::int64_t sums = accumulator_registers(c, w), all = sums + operand_registers(c, w);
-  return all > costs.spilled_sums ? costs.spilled : sums > costs.crowded_sums ? costs.crowded : 1;
-}
-
-/// Returns the cycles that a multiprocessor needs for one execution of the matmul `c`. Its four quarters
-/// multiply in parallel, and shared memory serves all warps.
-double cycles(const MatmulChoice& c, const WarpLayout& w, bool a_in_registers, const target::Costs::Selection& costs) {
-  const Work one = work(c, w, a_in_registers);
-  const double multiplying = 1.0 * c.row->cycles * static_cast<double>(one.mma) * std::max(1.0, w.count() / 4.0),
-               loading = static_cast<double>(one.loads) * w.count();
-  if (c.pipe() == target::Pipe::fma)
-    return (std::max(multiplying, loading) + costs.overlooked * std::min(multiplying, loading)) * crowded(c, w, costs);
-  // A step over K adds to the sums of the step before, so it takes at least the instruction's latency.
-  const double step = std::max<double>(costs.mma_step, c.row->latency.value_or(0));
-  return multiplying + loading + step * static_cast<double>(ceil_div(Tiles(c).k, w.k));
-}
-
-/// Returns the estimated cycles of the scalar fallback, which computes each element as a dot product: two
-/// shared-memory loads per multiplication, and a reduction over lanes.
-double cycles_one_by_one(const MatmulChoice& c, const target::Costs::Selection& costs) {
-  return costs.one_by_one + static_cast<double>(c.batch * c.m * c.n * c.k) / costs.one_by_one_rate;
-}
-
-constexpr std::int64_t max_registers = 128;  // for accumulators; with more the compiler spills
-// For all values of a chain of matmuls that are live at one time.
+// Registers of a thread for all values of a chain of matmuls that are live at one time. With more the compiler spills.
 constexpr std::int64_t max_chain_registers = 176;
 // Limit of the partial results of warps that share K.
 constexpr std::int64_t max_partial_bytes = 32 * 1024;
@@ -85,8 +38,12 @@ class Selector {
         fragments_from_(selected.fragments_from),
         program_(selected.program),
         sections_(program_),
-        target_(target),
-        costs_(target.costs.selection) {}
+        target_(target) {
+    block_.warps = std::max(1, program_.warps());
+    block_.trip_count = static_cast<double>(program_.loop);
+    // Loads are the same for all warp layouts; so they are not waited for.
+    block_.in_flight = std::numeric_limits<double>::infinity();
+  }
 
   /// Sets Selection::matmuls: the instruction, the warp layout and the source of A of every matmul.
   void run() {
@@ -123,19 +80,21 @@ class Selector {
     return c;
   }
 
-  /// Returns the FMA descriptor with the least estimated cycles. Returns nullptr if the scalar fallback is
+  /// Returns the FMA descriptor with the least expected time of one execution. Returns nullptr if the scalar fallback is
   /// faster, if the operands are not float32, or if the block has incomplete warps.
   const Instruction* outer_product(const Node& n, MatmulChoice c) const {
     for (int in : n.in)
       if (program_.nodes[in].dtype != DType::f32) return nullptr;
     if (program_.threads() % 32 != 0) return nullptr;
     const Instruction* best = nullptr;
-    double min_cost = cycles_one_by_one(c, costs_);
+    KernelCost once = block_;
+    once.trip_count = 1;
+    double min_cost = time([&](KernelCost& k) { add_dot_products(k, c); }, once);
     for (const Instruction& row : target::outer_products()) {
       c.row = &row;
       layouts(c, may_split_k(n), [&](const WarpLayout& w) {
-        if (const double estimated = cycles(c, w, false, costs_); estimated < min_cost)
-          min_cost = estimated, best = &row;
+        const double estimated = time([&](KernelCost& k) { add_matmul(k, c, w, {}, target_); }, once);
+        if (estimated < min_cost) min_cost = estimated, best = &row;
       });
     }
     return best;
@@ -145,22 +104,28 @@ class Selector {
   /// shared memory, which is acceptable once per kernel, but not once per iteration.
   bool may_split_k(const Node& n) const { return n.carried || !sections_.inside(n); }
 
-  /// Returns the estimated cycles of a matmul with warp layout `w`: its executions in all iterations, the row
-  /// reductions of its accumulators, and the combination of partial results. If `a_in_registers`, loads
-  /// of A are not counted. Adds Costs::Selection::spill if a thread would have more than `max_registers` accumulators.
+  /// Returns by how much work that add(KernelCost&) adds to a block without work increases its expected time, in us. The
+  /// block is timed as if it were alone on its multiprocessor: how many fit is not known before shared memory is planned.
+  template <class F>
+  double time(F add, KernelCost block) const {
+    const double without = time_of(block, target_).us;
+    add(block);
+    return time_of(block, target_).us - without;
+  }
+  template <class F>
+  double time(F add) const {
+    return time(add, block_);
+  }
+  /// Returns how often a block evaluates the node.
+  double passes(const Node& n) const { return sections_.inside(n) ? static_cast<double>(program_.loop) : 1; }
+
+  /// Returns the expected time, in us, of a matmul with warp layout `w`: of its executions in all iterations, the row
+  /// reductions of and elementwise operators on its accumulators, and the combination of partial results. If
+  /// `a_in_registers`, loads of A are not counted.
   double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
-    const double passes = sections_.inside(n) ? static_cast<double>(program_.loop) : 1.0;
-    const double partials =
-        w.k == 1 ? 0
-                 : costs_.partials + costs_.partials_warp * w.k * static_cast<double>(c.batch * c.m * c.n) / 128 * 4;
-    const double spill = accumulator_registers(c, w) > max_registers ? costs_.spill : 0;
-    const double elements =
-        costs_.row_element * static_cast<double>(accumulator_registers(c, w)) * std::max(1.0, w.count() / 4.0);
-    const int warps = std::max(1, program_.warps());  // warps without work hide nothing
-    const double idle =
-        c.pipe() == target::Pipe::fma ? 1 + costs_.idle * (1 - static_cast<double>(w.count()) / warps) : 1;
-    const double rows = row_sums(n) * (elements + (w.n == 1 ? 0 : costs_.row_among_warps));
-    return passes * (idle * cycles(c, w, a_in_registers, costs_) + rows) + partials + spill;
+    MatmulUse use = uses_.at(static_cast<int>(&n - program_.nodes.data()));
+    use.a_in_registers = a_in_registers;
+    return time([&](KernelCost& k) { add_matmul(k, c, w, use, target_); });
   }
 
   /// Calls visit(WarpLayout) for every way to distribute the block's warps, or fewer, over batch, M, N and
@@ -179,12 +144,13 @@ class Selector {
   }
 
   /// Sets the warp layout of matmul `id` (how the block's warps divide it) and its FMA descriptor, if it
-  /// has one, to those with the least estimated cycles, as if the matmul were in no chain. If an earlier
+  /// has one, to those with the least expected time, as if the matmul were in no chain. If an earlier
   /// matmul has the same shape, takes the warp layout of that matmul, so that the accumulators of both are
   /// in the same threads; but not if this costs more register spills.
   void alone(int id) {
     const Node& n = program_.nodes[id];
     MatmulChoice& c = matmuls_[id];
+    uses_[id] = use_of(n);
     double min_cost = -1;
     const auto best_warps = [&](MatmulChoice by) {
       layouts(by, may_split_k(n), [&](const WarpLayout& w) {
@@ -238,7 +204,7 @@ class Selector {
   }
 
   /// A chain: consecutive matmuls of which each has the accumulators of the preceding one as its A operand,
-  /// in registers. `estimated` is its cost in cycles, or -1 if no warp layouts allow the chain.
+  /// in registers. `estimated` is its expected time in us, or -1 if no warp layouts allow the chain.
   struct Chain {
     double estimated = -1;
     std::vector<WarpLayout> warps;
@@ -269,7 +235,7 @@ class Selector {
     return best;
   }
 
-  /// Returns the estimated cycles of register spills in the loop: 0 if a thread's registers suffice for the operands,
+  /// Returns the expected time, in us, of register spills in the loop: 0 if a thread's registers suffice for the operands,
   /// accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp layouts.
   double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
     if (!sections_.inside(products.front())) return 0;
@@ -287,17 +253,24 @@ class Selector {
       operand = sums / 2;
     }
     const std::int64_t passing = std::max<std::int64_t>(0, maximum - max_chain_registers);
-    return costs_.passing * static_cast<double>(passing * program_.loop) * warps.front().count();
+    if (passing == 0) return 0;
+    const double accesses = 2 * static_cast<double>(passing * program_.loop);  // writes and reads
+    return time([&](KernelCost& k) { add_accesses(k, accesses, warps.front().count()); });
   }
 
-  /// Returns the number of row reductions (sum or max) whose operand is computed elementwise from the matmul's result.
-  int row_sums(const Node& product) const {
+  /// Returns what the kernel does with the matmul's result: the row reductions (as sum or max) of what elementwise
+  /// operators compute from it, and these operators.
+  MatmulUse use_of(const Node& product) const {
     const int id = static_cast<int>(&product - program_.nodes.data());
-    int sums = 0;
-    for (const Node& n : program_.nodes)
-      if (n.kind == NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1)
-        sums += source(n.in[0], product.shape) == id;
-    return sums;
+    MatmulUse use{.passes = passes(product)};
+    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i) {
+      const Node& n = program_.nodes[i];
+      if (n.kind == NodeKind::map && source(i, product.shape) == id) use.slots += slots_of(n.op);
+      if (n.kind == NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1 &&
+          source(n.in[0], product.shape) == id)
+        use.row_reductions += 1, use.slots += graph::monoid_of(n.op).slots;
+    }
+    return use;
   }
 
   /// Returns the number of loop states of the matmul's shape: those that are computed elementwise from its
@@ -310,17 +283,20 @@ class Selector {
     return states;
   }
 
-  /// Returns the estimated cycles, over all iterations, of passing the A operand of matmul `id` through
-  /// shared memory from the matmul that computes the operand.
+  /// Returns the expected time, in us, over all iterations, of passing the A operand of matmul `id` through shared memory
+  /// from the matmul that computes the operand: a barrier, and writes of two elements at a time. Its loads are the matmul's.
   double crossing(int id) const {
     const MatmulChoice& p = matmuls_.at(from_.at(id));
-    const double passes = sections_.inside(id) ? static_cast<double>(program_.loop) : 1.0;
-    return passes * (costs_.crossing + costs_.crossing_line * static_cast<double>(p.batch * p.m * p.n) / 128);
+    const double times = passes(program_.nodes[id]), elements = static_cast<double>(p.batch * p.m * p.n);
+    return time([&](KernelCost& k) {
+      k.barriers += times;
+      add_accesses(k, times * elements / 2 / 32 / p.warps.count(), p.warps.count());
+    });
   }
 
-  /// Returns the estimated cycles of matmul `id` if it passes no operand or result to another matmul in
+  /// Returns the expected time, in us, of matmul `id` if it passes no operand or result to another matmul in
   /// registers. If its A operand comes from a matmul whose accumulators it could read in registers (from_),
-  /// the transfer through shared memory is included. The cycles depend on the warp layout (how the block's
+  /// the transfer through shared memory is included. The time depends on the warp layout (how the block's
   /// warps divide the matmul). If a later matmul could read the accumulators of `id` in registers (next_),
   /// the result is for the layout that alone() has set; otherwise it is for the cheapest layout.
   double own_cost(int id) const {
@@ -363,13 +339,14 @@ class Selector {
   }
 
   std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
-  std::map<int, double> alone_;     // least cost of a matmul outside of chains
+  std::map<int, double> alone_;     // least expected time of a matmul outside of chains
+  std::map<int, MatmulUse> uses_;   // by matmul; of a chain's, whether A is in registers is not set
+  KernelCost block_;                // without work
   std::map<int, MatmulChoice>& matmuls_;
   std::map<int, int>& fragments_from_;
   TileProgram& program_;
   Sections sections_;
   const target::Target& target_;
-  const target::Costs::Selection& costs_;
 };
 
 }  // namespace

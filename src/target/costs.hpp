@@ -64,25 +64,6 @@ struct Costs {
   /// not hide the latency of barriers and loads.
   double fma_share(double warps) const { return std::min(1.0, fma_of_four_warps + fma_of_four_more * (warps / 4 - 1)); }
 
-  /// Of a matmul within a kernel (select/select.cpp), in cycles, set by hand. They order the instructions and warp layouts
-  /// of one kernel, and are no part of its time.
-  struct Selection {
-    double overlooked = 0.3;  // fraction of the shorter of loads and multiplications that adds to the longer
-    // FMA matmuls take `crowded` times as long with more accumulators a thread than `crowded_sums`, and `spilled` times
-    // if accumulators and operands are more than `spilled_sums`.
-    std::int64_t crowded_sums = 64, spilled_sums = 200;
-    double crowded = 1.3, spilled = 100;
-    double one_by_one = 100, one_by_one_rate = 16;  // of the scalar fallback: once, and products per cycle
-    double mma_step = 30;                           // of a step over K on mma.sync
-    double partials = 40, partials_warp = 2;        // of adding warps' partial results
-    double spill = 1e6;                             // of too many accumulators
-    double row_among_warps = 400;  // of a row reduction among warps: through shared memory, with two barriers
-    double row_element = 12;       // of a warp, per element that a row reduction adds up
-    double idle = 0.5;             // additional share of the time if all warps but one are idle
-    double passing = 8;            // of a register that spills, per iteration and warp
-    double crossing = 60, crossing_line = 8;  // of passing A through shared memory: once, and per 128 values
-  } selection{};
-
   /// Of the searches for tilings and groups (tiling, candidate, fuse): what an expected time is trusted to tell.
   struct Search {
     // Relative gain, and in us, for which a tiling replaces the graph's own. Where launch and latency dominate (lora on

@@ -189,7 +189,9 @@ int warp_of(const Context& c, std::int64_t b, std::int64_t m, std::int64_t n, in
   const WarpLayout w = warps(c);
   const std::int64_t columns = c.domain.back() / c.repeats();  // of one slice: slices follow one another in time
   const Lanes lanes(c);
-  const std::int64_t unit = (c.repeats() > 1 ? n % columns : n) / (lanes.outer ? lanes.n : columns > 8 ? 16 : 8);
+  const std::int64_t unit = (c.repeats() > 1 ? n % columns : n) / (lanes.outer   ? lanes.n
+                                                                   : columns > 8 ? 8 * tiles_in_unit(*c.row)
+                                                                                 : 8);
   return static_cast<int>(m / lanes.m % w.m + w.m * (b % w.b + w.b * (unit % w.n + w.n * k)));
 }
 

@@ -105,7 +105,8 @@ TEST_P(OuterProducts, OfRandomSizes) {
     g.output(engine() % 2 ? matmul(A, B, g.input("C", {n}, DType::f32)) : matmul(A, B), "Y");
     products += by_threads(expect_right(g.build(), GetParam()));
   }
-  EXPECT_GE(products, cases / 2) << "most are worth it";
+  EXPECT_GE(products, cases / 4)
+      << "outer products are worth it where a tile has several rows and columns, and K is not 1";
 }
 
 TEST_P(OuterProducts, InEveryTile) {
