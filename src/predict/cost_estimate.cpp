@@ -15,6 +15,7 @@
 #include "predict/ideal_counts.hpp"
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
+#include "select/matmul_cost.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::plan {
@@ -254,28 +255,57 @@ class Pricing {
     // `tiles`: number of output tiles per block. steps_of() returns cycles of one tensor core for mma.sync. A
     // multiprocessor has four tensor cores, so that a quarter of these cycles is counted. A wgmma uses all four.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
-    for (const Work& w : done)
-      if (const MatmulChoice& m = w.matmul; m.pipe() == target::Pipe::tensor)
-        k.tensor_cycles += tiles * steps_of(plan_.program.nodes[w.node], m) *
-                           (warps_of(*m.row) == 1 ? 0.25 : of_its_cycles(*m.row, target_));
+    k.warps = std::max(1.0, threads_ / 32.0);
+    double alone = 0;  // issue slots of a warp with work beyond the average of all warps
+    for (const Work& w : done) {
+      const MatmulChoice& m = w.matmul;
+      if (m.pipe() != target::Pipe::tensor) continue;
+      const Node& n = plan_.program.nodes[w.node];
+      if (warps_of(*m.row) > 1) {
+        k.tensor_cycles += tiles * steps_of(n, m) * of_its_cycles(*m.row, target_);
+        continue;
+      }
+      k.tensor_cycles += tiles * steps_of(n, m) / std::min(4, m.warps.count());
+      const WarpWork one = work_of_warp(m, m.warps, plan_.has_fragments(w.node));
+      const double slots = slots_of(one, *m.row), average = slots * m.warps.count() / k.warps;
+      alone += (chain_of(one, m, m.warps.count(), k.warps, target_.costs) - average) * iterations_of(n);
+    }
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
-    for (const Node& n : plan_.program.nodes) {
-      const double elements = static_cast<double>(graph::size(n.shape)) * iterations_of(n) / 32, before = k.slots;
-      if (n.kind == NodeKind::map) k.slots += elements * slots_of(n.op);
-      if (n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round)
-        k.slots += elements * graph::monoid_of(n.op).slots *
-                   (n.in.empty() ? 0
-                                 : static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape)) /
-                                       static_cast<double>(graph::size(n.shape)));
-      chained += (k.slots - before) * target_.costs.elementwise_step / target_.costs.step;
+    for (int i = 0; i < static_cast<int>(plan_.program.nodes.size()); ++i) {
+      const Node& n = plan_.program.nodes[i];
+      double elements = static_cast<double>(graph::size(n.shape)), warps = k.warps, slots = 0;
+      if (n.kind == NodeKind::map) slots = slots_of(n.op);
+      if ((n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round) && !n.in.empty())
+        slots = graph::monoid_of(n.op).slots,
+        elements = static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape));
+      if (const Work* product = k.warp_specialized ? nullptr : on_accumulators(i)) {
+        const Context& c = plan_.layout_of(*product);
+        warps = std::min(warps, c.threads() / 32.0);
+        // Rows and columns that the instructions have beyond the tile's are evaluated, too.
+        elements = std::max(elements, static_cast<double>(c.values() * c.repeats() * c.threads()));
+      }
+      const double issued = elements * iterations_of(n) / 32 * slots;
+      k.slots += issued, chained += issued * target_.costs.elementwise_step / target_.costs.step;
+      alone += issued * (1 / warps - 1 / k.warps) / target_.costs.step;
     }
     if (k.stalls) {
       k.tiles = tiles, k.exchanges = plan_.split_k;
       for (const Work& w : done)
         if (w.kind == WorkKind::mma) k.values = std::max(k.values, static_cast<double>(plan_.layout_of(w).values()));
     }
-    k.warps = std::max(1.0, threads_ / 32.0);
-    k.chain = chained / k.warps;
+    k.chain = chained / k.warps + alone;
+  }
+
+  /// Returns the matmul on whose accumulators, in registers, node `i` is evaluated: what elementwise operators, and a
+  /// reduction at their end, read. Returns nullptr if there is none: warps that share K add up in shared memory, from
+  /// which all warps read.
+  const Work* on_accumulators(int i) const {
+    const Node* n = &plan_.program.nodes[i];
+    if (n->kind == NodeKind::reduce && !n->in.empty()) n = &plan_.program.nodes[n->in[0]];
+    while (n->kind == NodeKind::map && !n->in.empty() && plan_.program.nodes[n->in[0]].shape == n->shape)
+      n = &plan_.program.nodes[n->in[0]];
+    const Work* product = plan_.product_of(static_cast<int>(n - plan_.program.nodes.data()));
+    return !product || !product->matmul.row || product->matmul.warps.k > 1 ? nullptr : product;
   }
 
   /// Sets three quantities of a block: its number of iterations; the number of iterations whose loads are in flight
