@@ -151,6 +151,15 @@ const Instruction* find_matrix_load(const Target& t) {
   return maximum;
 }
 
+std::vector<const Instruction*> matrix_stores(const Target& t) {
+  std::vector<const Instruction*> found;
+  for (const Instruction* row : instructions_of(t))
+    if (row->kind == Instruction::Kind::matrix_store && row->c.space == Instruction::Space::smem) found.push_back(row);
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Instruction* a, const Instruction* b) { return a->a.registers > b->a.registers; });
+  return found;
+}
+
 std::vector<const Instruction*> async_copies(const Target& t) {
   std::vector<const Instruction*> found;
   for (const Instruction* row : instructions_of(t))

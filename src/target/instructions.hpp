@@ -46,6 +46,10 @@ const Instruction* find_warpgroup_mma(const Target&, std::string_view a, std::st
 /// if the target has none.
 const Instruction* find_matrix_load(const Target&);
 
+/// Returns the instructions by which a warp stores 8x8 matrices from registers to shared memory (stmatrix), those of the
+/// most matrices first; none before sm_90.
+std::vector<const Instruction*> matrix_stores(const Target&);
+
 /// Returns the asynchronous copies from global to shared memory that each thread issues and that complete
 /// by group (cp.async), the widest first. All of them zero-fill bytes beyond the source's size.
 std::vector<const Instruction*> async_copies(const Target&);
