@@ -58,6 +58,8 @@ void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
     io.word("warps"), io.alike(&k.program.nodes, w.node, [&] { matmul(io, w.matmul); });
   else if (is_global_load(w.kind) || w.kind == plan::WorkKind::to_global)
     io.alike(&k.program.nodes, w.node, [&] { copy(io, w.copy); });
+  else if (w.kind == plan::WorkKind::to_shared && io.when("by", w.copy.row != nullptr))
+    io.value(w.copy.row);
 }
 
 template <class Io>

@@ -44,15 +44,18 @@ std::string_view name(WorkKind);
 /// Returns whether work of this kind only loads a tile from global memory, for other work to read.
 inline bool is_global_load(WorkKind kind) { return kind == WorkKind::copy_in || kind == WorkKind::fetch; }
 
-/// How a tile is copied between global memory and shared memory or registers.
+/// How a tile is copied between global memory, shared memory and registers.
 struct CopyChoice {
-  int vector = 1;                    // elements per access
-  int bytes = 2;                     // per access
-  const Instruction* row = nullptr;  // cp.async or TMA; nullptr: a load into registers, then a store
-  bool anywhere = false;             // the source may be unaligned, and is read by load_anywhere
+  int vector = 1;  // elements per access
+  int bytes = 2;   // per access
+  // cp.async, TMA or, from registers, stmatrix; nullptr: ordinary loads and stores.
+  const Instruction* row = nullptr;
+  bool anywhere = false;  // the source may be unaligned, and is read by load_anywhere
   auto operator<=>(const CopyChoice&) const = default;
   /// Returns whether the copy is a cp.async, which is complete only after a wait for its cp.async group.
   bool async() const { return row && row->completion == Completion::copy_group; }
+  /// Returns whether warps store registers as 8x8 matrices, by stmatrix.
+  bool by_matrices() const { return row && row->kind == Instruction::Kind::matrix_store; }
   /// Returns whether the copy is by TMA: one thread copies the whole tile with a tensor map.
   bool by_tensor_map() const { return row && row->kind == Instruction::Kind::tensor_copy; }
 };
@@ -94,7 +97,7 @@ struct Work {
   int context = -1;          // index into Kernel::rmem: the thread-value layout
   int buffer = -1;           // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
   int part = -1;             // the dimension along which each rank copies its part; -1: all of the tile
-  CopyChoice copy = {};      // copy_in, fetch, to_global
+  CopyChoice copy = {};      // copy_in, fetch, to_global; to_shared: only its row
   MatmulChoice matmul = {};  // mma
   auto operator<=>(const Work&) const = default;
 };
