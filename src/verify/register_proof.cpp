@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "select/matrix_stores.hpp"
+
 namespace zellige::plan {
 namespace {
 
@@ -113,7 +115,7 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
   if (!own)
     reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own", p_.name,
            describe(t), plan_.tensors[b].name, describe(w));
-  if (w.kind == WorkKind::finish || plan_.tensors[b].partials > 1)
+  if (w.kind == WorkKind::finish || plan_.tensors[b].partials > 1 || w.copy.by_matrices())
     reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}", p_.name,
            describe(t), plan_.tensors[b].name, describe(w), print(from));
   const std::vector<int> owner = owners(from, shape);
@@ -128,6 +130,26 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
           "where thread {} wrote it",
           p_.name, value, thread, describe(t), to_string(at), to_string(element), plan_.tensors[b].name, describe(w),
           found);
+  });
+}
+
+void RegisterProof::in_matrices(const Work& t) const {
+  const Instruction& store = *t.copy.row;
+  if (!t.copy.by_matrices()) reject("{}: {} stores registers by {}", p_.name, describe(t), store.name);
+  if (const std::string why = no_matrix_store(plan_, t, store); !why.empty())
+    reject("{}: {} stores registers by {}: {}", p_.name, describe(t), store.name, why);
+  const int inner = plan_.tensors[t.buffer].inner;
+  const EvaluatedLayout layout(context(t));
+  const MatrixRows rows(store);
+  Shape stored;
+  for_each(layout, [&](int thread, int value, const Shape& at) {
+    const auto [start, before] = rows.place(thread, value);
+    layout.find(start.thread, start.value, 0, stored);
+    const bool begins = stored[inner] % rows.elements() == 0;
+    stored[inner] += before;
+    if (at != stored || !begins)
+      reject("{}: value {} of thread {} in {} is {}; {} stores it at {}", p_.name, value, thread, describe(t),
+             to_string(at), store.name, to_string(stored));
   });
 }
 

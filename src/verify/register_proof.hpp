@@ -36,6 +36,10 @@ class RegisterProof {
   /// to the columns that this rank stores: of each thread's values the first part lies in the first columns, and so on.
   void in_columns(const Work& t, int ranks) const;
 
+  /// Proves that the warps store what work t has in registers by the work's instruction, stmatrix: the threads' values
+  /// are, in order, the elements of rows that are adjacent in the work's buffer.
+  void in_matrices(const Work& t) const;
+
   /// Proves that work t may read buffer b after work w without a barrier: each thread reads only elements
   /// that the same thread wrote. `own` says whether each thread reads b at exactly the coordinates of its
   /// elements in t's thread-value layout. If it is false, throws Rejected.

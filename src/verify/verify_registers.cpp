@@ -149,6 +149,7 @@ class Registers {
         now_.fragments[t.node] = {&t, false};
         return;
       case WorkKind::to_shared:
+        if (t.copy.row) proof_.in_matrices(t);
         if (n.kind == NodeKind::round || n.kind == NodeKind::store)
           read(t, n.in[0], At::own);
         else
