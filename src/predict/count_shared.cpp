@@ -8,6 +8,7 @@
 #include "kernel/evaluated_layout.hpp"
 #include "predict/banks.hpp"
 #include "predict/shared_access.hpp"
+#include "select/matrix_stores.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -261,6 +262,23 @@ SharedCounts exchanged(const SmemTensor& b, bool load) {
   return result;
 }
 
+/// Adds the counters of work `t`, by which warps store their accumulators as 8x8 matrices.
+void add_matrices(Counts& counts, const Kernel& plan, const Work& t) {
+  const SmemTensor& b = plan.tensors[t.buffer];
+  const Instruction& store = *t.copy.row;
+  BankAccess access{.bytes = store.c.alignment, .address = {}}, last;
+  Wavefronts w;
+  std::uint64_t matrices = 0;
+  for_each_matrix(plan.layout_of(t), store, [&](const WarpAccess& rows) {
+    access.address.clear();
+    for (const Shape& at : rows) access.address.push_back(b.address(at));
+    if (!equivalent(access, last)) w = evaluate(access), last = access;
+    counts[Counter::stmatrix_wavefronts] += w.total, counts[Counter::stmatrix_wavefronts_ideal] += w.ideal;
+    ++matrices;
+  });
+  counts[Counter::stmatrix] += matrices / store.a.registers;
+}
+
 }  // namespace
 
 SharedCounts count_shared(const Kernel& plan, Steps steps) {
@@ -293,6 +311,8 @@ SharedCounts count_shared(const Kernel& plan, Steps steps) {
   const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, steps);
   if (!accesses) return {.counts = {}, .exact = false};
   for (const SharedAccess& a : *accesses) count.add(a);
+  for (const Step& step : steps)
+    if (step.work.copy.by_matrices()) add_matrices(count.result.counts, plan, step.work);
   return std::move(count.result);
 }
 

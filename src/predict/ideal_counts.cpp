@@ -97,7 +97,9 @@ class Walk {
     }
     if (t.buffer >= 0 && (t.kind == WorkKind::to_shared || t.kind == WorkKind::accumulate)) {
       const SmemTensor& b = plan_.tensors[t.buffer];
-      add(times * b.partials, elements, b.access_width(c.inner(), c.vector()), b.dtype);
+      const int width = t.copy.by_matrices() ? 32 * t.copy.row->a.registers / t.copy.row->a.bits
+                                             : b.access_width(c.inner(), c.vector());
+      add(times * b.partials, elements, width, b.dtype);
     }
   }
 

@@ -23,6 +23,10 @@ using emulate::Counter;
 constexpr Counter shared_wavefronts[] = {Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal,
                                          Counter::shared_store_wavefronts, Counter::shared_store_wavefronts_ideal};
 
+// Stores of 8x8 matrices, and their wavefronts.
+constexpr Counter matrix_stores[] = {Counter::stmatrix, Counter::stmatrix_wavefronts,
+                                     Counter::stmatrix_wavefronts_ideal};
+
 /// Adds `times` times the counts of `from` to `to`.
 void add(Counts& to, const Counts& from, std::uint64_t times) {
   for (const auto& [counter, n] : from) to[counter] += n * times;
@@ -80,6 +84,7 @@ class Prediction {
   /// does not determine exactly.
   Counts run() {
     for (Counter c : {Counter::mma, Counter::ldmatrix, Counter::barrier}) counts_[c] = 0;
+    for (Counter c : matrix_stores) counts_[c] = 0;
     const auto zero = [this](Counter first, Counter last) {
       for (unsigned c = unsigned(first); c <= unsigned(last); ++c) counts_[Counter(c)] = 0;
     };
@@ -96,9 +101,11 @@ class Prediction {
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
     }
     for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
-    if (!shared_exact_)
+    if (!shared_exact_) {
       for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
         counts_.erase(Counter(c));
+      for (Counter c : matrix_stores) counts_.erase(c);
+    }
     if (!shared_exact_ || shared_mixed_)
       for (Counter c : shared_wavefronts) counts_.erase(c);
     if (lanes_drift_) counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);

@@ -54,6 +54,7 @@ class Collection {
   /// Adds the shared-memory stores of `item`, the instruction of the loop nest by which a work stores its result.
   void leave(const Item& item) {
     const Work& t = *item.work;
+    if (t.copy.by_matrices()) return;  // counted by count_shared()
     if (t.kind != WorkKind::to_shared && (t.kind != WorkKind::accumulate || t.buffer < 0)) return;
     crosses_edge = crosses_edge || edges_ > 0;
     for (int v = 0; v < c_.vector(); v += item.width) {

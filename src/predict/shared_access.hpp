@@ -4,7 +4,7 @@
 //
 //   for (const SharedAccess& a : nest_accesses(plan, steps)) ...   // steps with one thread-value layout
 //
-// Matrix loads and asynchronous copies are not included. The accesses are derived from the items that
+// Matrix loads and stores and asynchronous copies are not included. The accesses are derived from the items that
 // evaluate() returns (kernel/evaluation.hpp), from which the emitter generates the source; tests/predict
 // checks that they agree with the emulator's counters.
 #pragma once
