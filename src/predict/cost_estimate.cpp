@@ -227,11 +227,12 @@ class Pricing {
     };
     BlockCounts all;
     all.wavefronts = each(Counter::ldmatrix_wavefronts) + each(Counter::cp_async_wavefronts) +
-                     each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts);
+                     each(Counter::shared_load_wavefronts) + each(Counter::shared_store_wavefronts) +
+                     each(Counter::stmatrix_wavefronts);
     for (unsigned i = unsigned(Counter::shared_load_1); i <= unsigned(Counter::shared_store_16); ++i)
       all.accesses += each(Counter(i)) / 32;
     if (!c.count(Counter::shared_load_wavefronts)) all.wavefronts += all.accesses;
-    all.accesses += each(Counter::ldmatrix) + each(Counter::mma) +
+    all.accesses += each(Counter::ldmatrix) + each(Counter::stmatrix) + each(Counter::mma) +
                     (each(Counter::cp_async_4) + each(Counter::cp_async_8) + each(Counter::cp_async_16)) / 32;
     all.barriers = each(Counter::barrier);
     return all;
