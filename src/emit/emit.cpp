@@ -77,6 +77,7 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
     {"roles(", "block/warpgroups.hpp"},
     {"Fragment<", "block/fragment.hpp"},
     {"multiply<", "block/multiply.hpp"},
+    {"addressed_run<", "block/store_matrix.hpp"},
     {"OuterProduct<", "block/multiply_outer.hpp"},
     {"_lanes<", "block/reduce.hpp"},
     {"raise_max(", "block/reduce.hpp"},

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 #include <zellige/layout/algebra/swizzle.hpp>
 
 #include "emit/delayed_stores.hpp"
@@ -9,12 +8,6 @@
 #include "select/warpgroups.hpp"
 
 namespace zellige::emit {
-namespace {
-
-/// Returns the name of the register array that contains the values of a store until buffer_stores() emits it.
-std::string buffer_name(const Item& leave) { return fmt::format("left{}", leave.node); }
-
-}  // namespace
 
 /// Returns the C++ type of the registers that hold a tile in an instruction's layout (block/fragment.hpp).
 std::string KernelText::fragment_type(const Context& c) const {
@@ -223,84 +216,12 @@ void KernelText::blocked_nest(plan::Steps steps) {
   if (lines) close(*lines);
 }
 
-/// Emits variables for the coordinate of accumulator register i, where i is the variable of the loop over a
-/// thread's registers. Returns the position in the loop nest that has this coordinate.
-NestAt KernelText::fragment_at(const Context& c) {
-  const int rank = static_cast<int>(c.domain.size());
-  out_.line("const FragmentAt at = {}::{}(i, warp, lane);", fragment_type(c), c.row ? "at" : "line_at");
-  NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
-  nest.at[rank - 2] = Index::named("at.m");
-  if (c.row) nest.at[rank - 1] = Index::named("at.n");
-  if (c.repeats() > 1) {
-    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.repeats());
-    nest.at[rank - 1] = Index::named("n");
-  }
-  return nest;
-}
-
-/// Emits a loop nest over a thread's accumulator registers, or over its rows of the accumulators.
-void KernelText::fragment_nest(plan::Steps steps) {
-  const Context& c = plan_.layout_of(steps.front().work);
-  const std::vector<Item> items = plan::evaluate(plan_, steps);
-  const std::string type = fragment_type(c);
-  const bool some = open_threads(c);
-  prepare(items, {&c, {}, 0});
-  out_.line("#pragma unroll");
-  if (c.row && reads_and_writes(items, false)) {
-    constexpr int limit = 16;
-    const int together = std::gcd(c.values() / c.vector(), limit);
-    const bool pairs = std::ranges::any_of(items, &Item::other);
-    out_.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
-    const auto each = [&] {
-      out_.line("#pragma unroll");
-      out_.open("for (int k = 0; k < {}; ++k) {{", together);
-      // Values that both matrices of a pair need are read once if the matrices are consecutive.
-      out_.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
-      return fragment_at(c);
-    };
-    buffer_stores(items, c, "k", together, each, [&] { out_.close(); });
-  } else {
-    out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
-    evaluate(items, fragment_at(c));
-  }
-  out_.close();
-  if (some) out_.close();
-}
-
-/// Emits the computation of `many` iterations of a nest with results in registers, and then the stores of all
-/// these iterations. If each iteration stored its results at once, the compiler could not move a load before
-/// an earlier store that may alias it, and each iteration would wait for the latency of the preceding one. A branch
-/// would prevent that, too, so that bounds are checked by each load and by each store, if that is possible.
-/// `each` opens a loop over the iterations and returns the position in the nest; `close` closes the loop.
-/// `counter` is the name of the loop variable.
-void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter, int many,
-                               const std::function<NestAt()>& each, const std::function<void()>& close) {
-  for (const Item& item : items)
-    if (is_delayed(item))
-      out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), buffer_name(item),
-                many);
-  keeps_ = counter;
-  evaluate(checked_by_load(plan_, items), each());
-  keeps_ = nullptr;
-  close();
-  const NestAt nest = each();
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const Item& item = items[i];
-    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) evaluate_one(items, i, nest);
-    if (!is_delayed(item)) continue;
-    values_[item.in[0]] =
-        value_named(fmt::format("{}[{}]", buffer_name(item), counter), c.vector(), values_[item.in[0]].type);
-    leave(item, nest);
-  }
-  close();
-}
-
 /// Emits `item`, what a work does with its operator's value: a store, an accumulation, or the assignment to an operand.
 void KernelText::leave(const Item& item, const NestAt& nest) {
   const int vector = nest.context->vector();
-  if (keeps_ && is_delayed(item)) {
+  if (keeps_ && is_kept(item)) {
     const std::string r = store_value(values_[item.in[0]], vector);
-    return out_.line("{}[{}] = {};", buffer_name(item), keeps_, r);
+    return out_.line("{}[{}] = {};", kept_name(item), keeps_, r);
   }
   switch (item.work->kind) {
     case WorkKind::to_shared:

@@ -169,14 +169,20 @@ class KernelText {
   /// `axis`. Returns the coordinate.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
+  // The following functions are defined in fragment_text.cpp.
+  void fragment_nest(plan::Steps);
+  NestAt fragment_at(const Context&);
+  NestAt fragment_at(const Context&, const std::string& place);
+  void buffer_stores(const std::vector<plan::Item>&, const Context&, const char* counter, int many,
+                     const std::function<NestAt()>& each, const std::function<void()>& close);
+  bool is_kept(const plan::Item&) const;
+  static std::string kept_name(const plan::Item&);
+  void store_matrices(const plan::Item&, const Context&, const char* counter, int many);
+
   // The following functions are defined in evaluate_text.cpp and reduce_text.cpp.
   void mma(const Work&);
   void nest(plan::Steps);  // they share a thread-value layout
   void blocked_nest(plan::Steps);
-  void fragment_nest(plan::Steps);
-  NestAt fragment_at(const Context&);
-  void buffer_stores(const std::vector<plan::Item>&, const Context&, const char* counter, int many,
-                     const std::function<NestAt()>& each, const std::function<void()>& close);
   void lanes_nest(const plan::Step&);
   void finish(const Work&);
   void sum_declaration(const Work&);
@@ -242,6 +248,7 @@ class KernelText {
   bool gathers_ = false;               // the elements of a reduction are gathered in a vector, and then joined
   bool most_ = false;                  // of the elements of a reduction in two passes: the first pass, their maximum
   std::set<int> raised_;               // reductions whose second pass is being emitted
+  bool keeps_all_ = true;              // false: a nest keeps only what it stores as matrices
   const char* keeps_ = nullptr;        // if set: a nest's results go to register arrays, indexed by this variable
 };
 

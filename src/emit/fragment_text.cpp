@@ -1,0 +1,126 @@
+// Emits loop nests over the registers of accumulators, and nests whose stores are delayed until the results of several
+// iterations are computed.
+#include <algorithm>
+#include <numeric>
+
+#include "emit/delayed_stores.hpp"
+#include "emit/kernel_text.hpp"
+
+namespace zellige::emit {
+
+/// Returns the name of the array of registers that keeps the values of a store until buffer_stores() emits it.
+std::string KernelText::kept_name(const Item& leave) { return fmt::format("left{}", leave.node); }
+
+/// Emits variables for the coordinate of accumulator register i, where i is the variable of the loop over a
+/// thread's registers. Returns the position in the loop nest that has this coordinate.
+NestAt KernelText::fragment_at(const Context& c) {
+  return fragment_at(c, fmt::format("{}::{}(i, warp, lane)", fragment_type(c), c.row ? "at" : "line_at"));
+}
+
+/// The same for the coordinate that the expression `place`, a FragmentAt, has.
+NestAt KernelText::fragment_at(const Context& c, const std::string& place) {
+  const int rank = static_cast<int>(c.domain.size());
+  out_.line("const FragmentAt at = {};", place);
+  NestAt nest{&c, coordinate("int", Index::named("at.b"), c, 2), Index::named("i")};
+  nest.at[rank - 2] = Index::named("at.m");
+  if (c.row) nest.at[rank - 1] = Index::named("at.n");
+  if (c.repeats() > 1) {
+    out_.line("const int n = at.n + slice * {};", c.domain[rank - 1] / c.repeats());
+    nest.at[rank - 1] = Index::named("n");
+  }
+  return nest;
+}
+
+/// Emits a loop nest over a thread's accumulator registers, or over its rows of the accumulators.
+void KernelText::fragment_nest(plan::Steps steps) {
+  const Context& c = plan_.layout_of(steps.front().work);
+  const std::vector<Item> items = plan::evaluate(plan_, steps);
+  const std::string type = fragment_type(c);
+  const bool some = open_threads(c);
+  prepare(items, {&c, {}, 0});
+  out_.line("#pragma unroll");
+  const bool delays = c.row && reads_and_writes(items, false);
+  int matrices = 0;  // that one instruction stores
+  for (const plan::Step& step : steps)
+    if (step.work.copy.by_matrices()) matrices = std::max(matrices, step.work.copy.row->a.registers);
+  if (delays || matrices > 0) {
+    constexpr int limit = 16;
+    const int together = delays ? std::gcd(static_cast<int>(c.values() / c.vector()), limit) : matrices;
+    // Matrices are stored in the order of the registers.
+    const bool pairs = matrices == 0 && std::ranges::any_of(items, &Item::other);
+    keeps_all_ = delays;
+    out_.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
+    const auto each = [&] {
+      out_.line("#pragma unroll");
+      out_.open("for (int k = 0; k < {}; ++k) {{", together);
+      // Values that both matrices of a pair need are read once if the matrices are consecutive.
+      out_.line("const int i = {};", pairs ? fmt::format("{}::of_pair(first + k)", type) : "first + k");
+      return fragment_at(c);
+    };
+    buffer_stores(items, c, "k", together, each, [&] { out_.close(); });
+    keeps_all_ = true;
+  } else {
+    out_.open("for (int i = 0; i < {}::{}; ++i) {{", type, c.row ? runs(c) + "s" : "lines");
+    evaluate(items, fragment_at(c));
+  }
+  out_.close();
+  if (some) out_.close();
+}
+
+/// Emits the computation of `many` iterations of a nest with results in registers, and then the stores of all
+/// these iterations. If each iteration stored its results at once, the compiler could not move a load before
+/// an earlier store that may alias it, and each iteration would wait for the latency of the preceding one. A branch
+/// would prevent that, too, so that bounds are checked by each load and by each store, if that is possible.
+/// Stores of matrices come after the loops: an instruction takes the results of several iterations.
+/// `each` opens a loop over the iterations and returns the position in the nest; `close` closes the loop.
+/// `counter` is the name of the loop variable.
+void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c, const char* counter, int many,
+                               const std::function<NestAt()>& each, const std::function<void()>& close) {
+  bool each_stored = false;
+  for (const Item& item : items) {
+    if (!is_kept(item)) continue;
+    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[item.node].dtype), c.vector(), kept_name(item), many);
+    each_stored = each_stored || !item.work->copy.by_matrices();
+  }
+  keeps_ = counter;
+  evaluate(keeps_all_ ? checked_by_load(plan_, items) : items, each());
+  keeps_ = nullptr;
+  close();
+  for (const Item& item : items)
+    if (is_kept(item) && item.work->copy.by_matrices()) store_matrices(item, c, counter, many);
+  if (!each_stored) return;
+  const NestAt nest = each();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) evaluate_one(items, i, nest);
+    if (!is_kept(item) || item.work->copy.by_matrices()) continue;
+    values_[item.in[0]] =
+        value_named(fmt::format("{}[{}]", kept_name(item), counter), c.vector(), values_[item.in[0]].type);
+    leave(item, nest);
+  }
+  close();
+}
+
+/// Returns whether buffer_stores() stores what `item` leaves after it has computed the results of several iterations.
+bool KernelText::is_kept(const Item& item) const {
+  return keeps_all_ ? is_delayed(item) : item.kind == Item::Kind::leave && item.work->copy.by_matrices();
+}
+
+/// Emits `item`, the stores of the results of `many` iterations as 8x8 matrices, each from one run of every lane. The
+/// first iteration has the run number `first`.
+void KernelText::store_matrices(const Item& item, const Context& c, const char* counter, int many) {
+  const SmemTensor& b = plan_.tensors[item.buffer];
+  const Instruction& store = *item.work->copy.row;
+  const bool once = many == store.a.registers;
+  const std::string next = once ? "" : fmt::format(" + {}", counter);
+  if (!once) out_.line("#pragma unroll");
+  out_.open("{}{{",
+            once ? "" : fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) ", counter, many, store.a.registers));
+  const NestAt nest = fragment_at(c, fmt::format("addressed_run<{}, {}, {}>(first{}, tid)", store.name,
+                                                 type_name(b.dtype), fragment_type(c), next));
+  out_.line("store_pairs<{}, {}>({}({}), {}{});", store.name, type_name(b.dtype), tile(item.buffer),
+            fmt::join(nest.at, ", "), kept_name(item), next);
+  out_.close();
+}
+
+}  // namespace zellige::emit
