@@ -11,6 +11,7 @@
 #include "plan/slice.hpp"
 #include "predict/cost_estimate.hpp"
 #include "select/loop_bounds.hpp"
+#include "select/matrix_stores.hpp"
 #include "select/split_k.hpp"
 #include "select/warpgroups.hpp"
 #include "target/instructions.hpp"
@@ -41,8 +42,9 @@ class Choice {
     const std::string why_not = warpgroups(on_groups, program_, target_);
     if (why_not.empty()) {
       Kernel grouped;
-      const Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);
+      Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);
       if (on_groups.any(&MatmulChoice::chained, true)) grouped.loop_bounds = masked_loop_bounds(grouped);
+      choose_matrix_stores(grouped, tasks, target_);
       arrange_buffers(grouped, tasks, target_, swizzles_);
       if (on_warpgroups(grouped, tasks)) return true;
     } else if (target::find_tma(target_, Space::gmem, Space::smem, 2) && reasons.empty() &&

@@ -9,6 +9,7 @@
 #include "plan/group.hpp"
 #include "plan/swizzle_search.hpp"
 #include "select/layouts.hpp"
+#include "select/matrix_stores.hpp"
 #include "target/swizzles.hpp"
 
 namespace zellige::plan {
@@ -124,6 +125,8 @@ class Arrangement {
       if (!reads && !writes) continue;
       if (t.kind == WorkKind::mma)
         append_operand(t, result);
+      else if (t.copy.by_matrices())
+        append_matrices(t, result);
       else
         append_swept(t, result);
     }
@@ -158,6 +161,18 @@ class Arrangement {
       sums ? for_each_sum_access(c, add, max_instances) : for_each_access(c, add, max_instances);
       to.push_back(std::move(p));
     }
+  }
+
+  /// Appends to `to` the matrices by which warps store their accumulators in the buffer (stmatrix).
+  void append_matrices(const Task& t, std::vector<AccessPattern>& to) const {
+    AccessPattern p;
+    p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(name(t.kind));
+    const UseAccess add = [&](const WarpAccess& rows) {
+      std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
+      for (const Shape& at : rows) lanes.push_back(cell(at));
+    };
+    for_each_matrix(plan_.layout_of(t), *t.copy.row, add, max_instances);
+    to.push_back(std::move(p));
   }
 
   /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or ordinary loads.
