@@ -6,10 +6,11 @@
 #include <zellige/atom/mma_traits/names.hpp>
 #include <zellige/atom/mma_unpacked.hpp>
 #include <zellige/atom/outer_product.hpp>
-#include <zellige/block/fragment.hpp>
+#include <zellige/block/store_matrix.hpp>
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/fragments.hpp"
+#include "select/matrix_stores.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 
@@ -78,6 +79,39 @@ void same_as_outer_product(const char* name) {
   same_as_fragment<1, 128, 64, 1, 4, 1, 1, P>(*row);
   same_as_fragment<1, 33, 41, 1, 1, 1, 3, P>(*row);
   same_as_fragment<3, 20, 200, 2, 2, 1, 1, P>(*row);
+}
+
+/// Checks that every lane passes to stmatrix `Op` the address of the row that the plan has there, for all runs of F.
+template <class F, class Op>
+void same_rows(const Instruction& row, const WarpLayout& w) {
+  const Instruction& store = *target::find_instruction(target::find("sm_90a"), Op::name);
+  const int matrices = store.a.registers, warps = w.count();
+  int next = 0;
+  for_each_matrix(accumulators({F::batch, F::rows, F::columns}, w, row), store, [&](const WarpAccess& rows) {
+    const int first = next / (matrices * warps) * matrices, warp = next / matrices % warps, matrix = next % matrices;
+    for (int i = 0; i < 8; ++i) {
+      const FragmentAt at = addressed_run<Op, half_t, F>(first, 32 * warp + 8 * matrix + i);
+      ASSERT_EQ(rows[static_cast<std::size_t>(i)], (Shape{at.b, at.m, at.n}))
+          << store.name << ", runs from " << first << ", warp " << warp << ", matrix " << matrix << ", row " << i;
+    }
+    ++next;
+  });
+  EXPECT_EQ(next, F::runs * warps);
+}
+
+// Rows of wgmma and of mma.sync, several tiles along M, batches, and warps along N.
+TEST(RegisterLayouts, AreStoredWhereTheKernelsStoreMatrices) {
+  const auto wgmma = [](std::int64_t n) -> const Instruction& {
+    return *target::find_warpgroup_mma(target::find("sm_90a"), "f16", "f16", "f32", n);
+  };
+  same_rows<Fragment<1, 64, 64, 1, 4>, SM90_U32x4_STSM_N>(wgmma(64), {.m = 4});
+  same_rows<Fragment<1, 128, 256, 1, 8>, SM90_U32x4_STSM_N>(wgmma(256), {.m = 8});
+  same_rows<Fragment<1, 256, 80, 1, 8>, SM90_U16x8_STSM_T>(wgmma(80), {.m = 8});
+  same_rows<Fragment<1, 64, 48, 1, 4>, SM90_U16x4_STSM_T>(wgmma(48), {.m = 4});
+  same_rows<Fragment<1, 192, 24, 1, 4, 1, 1, SM75_16x8x8_F32F16F16F32_TN>, SM90_U32x2_STSM_N>(wgmma(24), {.m = 4});
+  same_rows<Fragment<4, 64, 32, 1, 4>, SM90_U32x4_STSM_N>(mma(), {.m = 4});
+  same_rows<Fragment<4, 32, 96, 2, 2>, SM90_U16x8_STSM_T>(mma(), {.b = 2, .m = 2});
+  same_rows<Fragment<1, 32, 128, 1, 2, 4>, SM90_U32x4_STSM_N>(mma(), {.m = 2, .n = 4});
 }
 
 // For all of them: the row is the one that the kernel's code names.

@@ -249,6 +249,10 @@ TEST(Instructions, ThatAPlanIsMadeOf) {
     }
     EXPECT_EQ(widths, (std::vector<int>{128, 64, 32})) << t.name;
   }
+  EXPECT_TRUE(target::matrix_stores(target::find("sm_80")).empty());
+  std::vector<int> matrices;
+  for (const Instruction* row : target::matrix_stores(target::find("sm_90a"))) matrices.push_back(row->a.registers);
+  EXPECT_EQ(matrices, (std::vector<int>{4, 4, 2, 2, 1, 1}));
   target::Target older = target::find("sm_80");
   older.compute_capability = 75;
   ASSERT_TRUE(find_mma(older, "f16", "f16", "f32"));
