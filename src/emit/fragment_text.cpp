@@ -45,9 +45,9 @@ void KernelText::fragment_nest(plan::Steps steps) {
     if (step.work.copy.by_matrices()) matrices = std::max(matrices, step.work.copy.row->a.registers);
   if (delays || matrices > 0) {
     constexpr int limit = 16;
-    const int together = delays ? std::gcd(static_cast<int>(c.values() / c.vector()), limit) : matrices;
-    // Matrices are stored in the order of the registers.
-    const bool pairs = matrices == 0 && std::ranges::any_of(items, &Item::other);
+    const bool pairs = in_pairs(items);
+    const int together =
+        delays ? std::gcd(static_cast<int>(c.values() / c.vector()), limit) : matrices * (pairs ? 2 : 1);
     keeps_all_ = delays;
     out_.open("for (int first = 0; first < {}::{}s; first += {}) {{", type, runs(c), together);
     const auto each = [&] {
@@ -87,7 +87,7 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
   keeps_ = nullptr;
   close();
   for (const Item& item : items)
-    if (is_kept(item) && item.work->copy.by_matrices()) store_matrices(item, c, counter, many);
+    if (is_kept(item) && item.work->copy.by_matrices()) store_matrices(item, c, counter, many, in_pairs(items));
   if (!each_stored) return;
   const NestAt nest = each();
   for (std::size_t i = 0; i < items.size(); ++i) {
@@ -106,21 +106,40 @@ bool KernelText::is_kept(const Item& item) const {
   return keeps_all_ ? is_delayed(item) : item.kind == Item::Kind::leave && item.work->copy.by_matrices();
 }
 
+/// Returns whether the iterations of a nest over accumulators take the two matrices of a pair alternately, because values
+/// that both need are then read once.
+bool KernelText::in_pairs(const std::vector<Item>& items) {
+  return std::ranges::any_of(items, [](const Item& item) { return item.other; });
+}
+
 /// Emits `item`, the stores of the results of `many` iterations as 8x8 matrices, each from one run of every lane. The
-/// first iteration has the run number `first`.
-void KernelText::store_matrices(const Item& item, const Context& c, const char* counter, int many) {
+/// first iteration has the run number `first`. If the iterations take two matrices alternately (`pairs`), an instruction
+/// stores those of every other iteration.
+void KernelText::store_matrices(const Item& item, const Context& c, const char* counter, int many, bool pairs) {
   const SmemTensor& b = plan_.tensors[item.buffer];
   const Instruction& store = *item.work->copy.row;
-  const bool once = many == store.a.registers;
-  const std::string next = once ? "" : fmt::format(" + {}", counter);
-  if (!once) out_.line("#pragma unroll");
-  out_.open("{}{{",
-            once ? "" : fmt::format("for (int {0} = 0; {0} < {1}; {0} += {2}) ", counter, many, store.a.registers));
-  const NestAt nest = fragment_at(c, fmt::format("addressed_run<{}, {}, {}>(first{}, tid)", store.name,
-                                                 type_name(b.dtype), fragment_type(c), next));
-  out_.line("store_pairs<{}, {}>({}({}), {}{});", store.name, type_name(b.dtype), tile(item.buffer),
-            fmt::join(nest.at, ", "), kept_name(item), next);
+  const std::string type = fragment_type(c);
+  const int runs = store.a.registers, step = pairs ? 2 : 1;
+  const bool once = many == runs * step;
+  std::string from = once ? "" : fmt::format(" + {}", counter);
+  if (!once) {
+    out_.line("#pragma unroll");
+    out_.open("for (int {0} = 0; {0} < {1}; {0} += {2}) {{", counter, many, runs * step);
+  }
+  if (pairs) {
+    out_.line("#pragma unroll");
+    out_.open("for (int p = 0; p < 2; ++p) {{");
+    from += " + p";
+  } else if (once) {
+    out_.open("{{");
+  }
+  const std::string first = pairs ? fmt::format("{}::of_pair(first{})", type, from) : "first" + from;
+  const NestAt nest =
+      fragment_at(c, fmt::format("addressed_run<{}, {}, {}>({}, tid)", store.name, type_name(b.dtype), type, first));
+  out_.line("store_pairs<{}, {}{}>({}({}), {}{});", store.name, type_name(b.dtype), pairs ? ", 2" : "",
+            tile(item.buffer), fmt::join(nest.at, ", "), kept_name(item), from);
   out_.close();
+  if (pairs && !once) out_.close();
 }
 
 }  // namespace zellige::emit

@@ -177,7 +177,8 @@ class KernelText {
                      const std::function<NestAt()>& each, const std::function<void()>& close);
   bool is_kept(const plan::Item&) const;
   static std::string kept_name(const plan::Item&);
-  void store_matrices(const plan::Item&, const Context&, const char* counter, int many);
+  static bool in_pairs(const std::vector<plan::Item>&);
+  void store_matrices(const plan::Item&, const Context&, const char* counter, int many, bool pairs);
 
   // The following functions are defined in evaluate_text.cpp and reduce_text.cpp.
   void mma(const Work&);

@@ -75,18 +75,18 @@ ZELLIGE_CALL FragmentAt addressed_run(int first, int thread) {
           run.n + F::warp_n(warp) * F::width * F::Row::n + at.n};
 }
 
-/// Stores pairs of neighbours, rounded to T, by stmatrix `Op`: pair i of each lane is a part of matrix i. `row` is the
-/// address of the element that addressed_run() returns. Called by all threads of a warp.
-template <class Op, class T>
+/// Stores pairs of neighbours, rounded to T, by stmatrix `Op`: pairs[i * Step] of each lane is a part of matrix i. `row` is
+/// the address of the element that addressed_run() returns. Called by all threads of a warp.
+template <class Op, class T, int Step = 1>
 ZELLIGE_CALL void store_pairs(any_pointer row, const Vec<float, 2>* pairs) {
   constexpr CopyRow instruction = detail::copy_row_of<Op>::value;
   constexpr int matrices = instruction.matrices;
 #if defined(ZELLIGE_EMULATE)
-  emulate::look_for_unwritten<4>(pairs, 8 * matrices, emulate::Use::stores);
+  for (int i = 0; i < matrices; ++i) emulate::look_for_unwritten<4>(&pairs[i * Step], 8, emulate::Use::stores);
 #endif
   uint32_t r[matrices];
 #pragma unroll
-  for (int i = 0; i < matrices; ++i) r[i] = pack<T>(pairs[i][0], pairs[i][1]);
+  for (int i = 0; i < matrices; ++i) r[i] = pack<T>(pairs[i * Step][0], pairs[i * Step][1]);
   StoreMatrix<instruction.matrices, instruction.kind == CopyRow::Kind::to_columns>::store(row, r);
 }
 
