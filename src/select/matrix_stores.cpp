@@ -33,7 +33,7 @@ bool are_chunks(const Context& c, const MatrixRows& rows, int inner) {
   const EvaluatedLayout layout(c);
   for (int thread = 0; thread < 32; ++thread)
     for (int value = 0; value < rows.values_at_a_time(); ++value) {
-      const auto [start, before] = rows.place(thread, value);
+      const auto [start, before] = rows.element(thread, value);
       Shape at = layout.at(start.thread, start.value);
       if (at.empty() || at[inner] % rows.elements() != 0) return false;
       at[inner] += before;
@@ -62,7 +62,7 @@ MatrixRows::MatrixRows(const Instruction& store)
       if (const int at = position(thread, value); at % elements() == 0) starts_[at / elements()] = {thread, value};
 }
 
-MatrixRows::Place MatrixRows::place(int thread, int value) const {
+MatrixRows::Element MatrixRows::element(int thread, int value) const {
   const int in_group = value % values_at_a_time(), at = position(thread % 32, in_group);
   const Holder& start = starts_[at / elements()];
   return {{thread - thread % 32 + start.thread, value - in_group + start.value}, at % elements()};

@@ -41,12 +41,12 @@ class MatrixRows {
   /// Returns the values of a warp's first group with which the rows begin: row 8 i + j is row j of matrix i.
   const std::vector<Holder>& starts() const { return starts_; }
   /// An element of a row: the value with which the row begins, and the number of elements before this one.
-  struct Place {
+  struct Element {
     Holder start;
     int before = 0;
   };
-  /// Returns where value number `value` of a thread is stored.
-  Place place(int thread, int value) const;
+  /// Returns the element that value number `value` of a thread becomes.
+  Element element(int thread, int value) const;
 
  private:
   /// Returns the position of a value of the first group in the rows, one after another.

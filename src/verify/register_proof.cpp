@@ -143,7 +143,7 @@ void RegisterProof::in_matrices(const Work& t) const {
   const MatrixRows rows(store);
   Shape stored;
   for_each(layout, [&](int thread, int value, const Shape& at) {
-    const auto [start, before] = rows.place(thread, value);
+    const auto [start, before] = rows.element(thread, value);
     layout.find(start.thread, start.value, 0, stored);
     const bool begins = stored[inner] % rows.elements() == 0;
     stored[inner] += before;
