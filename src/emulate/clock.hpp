@@ -9,13 +9,39 @@
 // and one comparison decides. The time of an asynchronous agent is the number of its phases or groups.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 namespace zellige::emulate {
 
-inline constexpr unsigned max_warps = 64;    // warps of a cluster
+inline constexpr unsigned max_warps = 128;   // warps of a cluster
 inline constexpr unsigned max_agents = 512;  // warps, mbarriers and asynchronous groups of a cluster
+
+/// A set of warps of a cluster. Empty if its bytes are 0.
+struct WarpSet {
+  std::uint64_t words[max_warps / 64];
+
+  static WarpSet of(unsigned warp) {
+    WarpSet one{};
+    one.words[warp / 64] = std::uint64_t(1) << warp % 64;
+    return one;
+  }
+  bool empty() const {
+    return std::all_of(std::begin(words), std::end(words), [](std::uint64_t w) { return w == 0; });
+  }
+  void add(const WarpSet& other) {
+    for (unsigned i = 0; i < max_warps / 64; ++i) words[i] |= other.words[i];
+  }
+  /// Returns whether `holds(warp)` is true of every warp of the set, in order.
+  template <class Holds>
+  bool all(const Holds& holds) const {
+    for (unsigned i = 0; i < max_warps / 64; ++i)
+      for (std::uint64_t left = words[i]; left; left &= left - 1)
+        if (!holds(i * 64 + unsigned(std::countr_zero(left)))) return false;
+    return true;
+  }
+};
 
 /// A vector clock: the latest observed time of each agent of a cluster: its warps, mbarriers and asynchronous groups.
 struct Clock {

@@ -22,7 +22,7 @@ void SharedShadow::split(std::size_t granule) {
   Cell whole = granules_[granule];
   for (unsigned i = 0; i < 8; ++i) {
     Cell& cell = cells_[granule * 8 + i] = whole;
-    if (whole.read_warps && whole.read_epoch == several_times && i > 0) {
+    if (!whole.read_warps.empty() && whole.read_epoch == several_times && i > 0) {
       cell.read_site = std::uint32_t(several_.size());
       several_.push_back(ReadSet(several_[whole.read_site]));
     }
@@ -45,12 +45,12 @@ Clash SharedShadow::each(std::size_t at, unsigned bytes, Step step) {
 }
 
 Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
-  if (!cell.read_warps) return {};
+  if (cell.read_warps.empty()) return {};
   if (cell.read_epoch != several_times) {
     if (cell.read_epoch < a.minimum) return {};
-    for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
-      const unsigned w = unsigned(std::countr_zero(left));
-      if (cell.read_epoch < a.observed(w)) continue;
+    Clash found;
+    cell.read_warps.all([&](unsigned w) {
+      if (cell.read_epoch < a.observed(w)) return true;
       std::uint16_t who = std::uint16_t(w * 32);  // some lane of that warp, if the reader is unknown
       bool named = false;
       for (const std::uint16_t reader : {cell.reader, cell.other_reader}) {
@@ -58,9 +58,10 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
         if (!named || who == a.thread) who = reader;
         named = true;
       }
-      if (named ? who != a.thread : w != a.warp) return {What::read, who, 0, cell.read_site};
-    }
-    return {};
+      if (named ? who != a.thread : w != a.warp) found = {What::read, who, 0, cell.read_site};
+      return !found;
+    });
+    return found;
   }
   const ReadSet& set = several_[cell.read_site];
   for (unsigned w = 0; w < max_warps; ++w) {
@@ -73,43 +74,41 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
 }
 
 void SharedShadow::add_read(Cell& cell, const Actor& a) {
-  const std::uint64_t bit = std::uint64_t(1) << a.warp;
-  if (!cell.read_warps) {
-    cell.read_epoch = a.epoch, cell.read_site = a.site, cell.read_warps = bit;
+  const WarpSet mine = WarpSet::of(a.warp);
+  if (cell.read_warps.empty()) {
+    cell.read_epoch = a.epoch, cell.read_site = a.site, cell.read_warps = mine;
     cell.reader = a.thread, cell.other_reader = nobody;
     return;
   }
   if (cell.read_epoch == a.epoch) {
-    cell.read_warps |= bit;
+    cell.read_warps.add(mine);
     if (cell.reader != a.thread && cell.other_reader == nobody) cell.other_reader = a.thread;
     return;
   }
   if (cell.read_epoch != several_times) {
-    bool all_before = true;
-    for (std::uint64_t left = cell.read_warps; left && all_before; left &= left - 1) {
-      const unsigned w = unsigned(std::countr_zero(left));
+    const bool all_before = cell.read_warps.all([&](unsigned w) {
       const bool only_mine = w == a.warp && cell.reader == a.thread && cell.other_reader == nobody;
-      all_before = only_mine || cell.read_epoch < a.observed(w);
-    }
+      return only_mine || cell.read_epoch < a.observed(w);
+    });
     if (all_before) {
-      cell.read_warps = 0;
+      cell.read_warps = {};
       return add_read(cell, a);
     }
     ReadSet set{};
-    for (std::uint64_t left = cell.read_warps; left; left &= left - 1) {
-      const unsigned w = unsigned(std::countr_zero(left));
+    cell.read_warps.all([&](unsigned w) {
       const bool named = cell.reader / 32 == w;
       // The other readers of that warp are not known. Once the warp reads at a later time they do not matter;
       // until then "another thread" is the conservative answer.
       set[w] = {cell.read_epoch, cell.read_site, named ? cell.reader : std::uint16_t(w * 32), nobody};
       if (cell.other_reader != nobody && cell.other_reader / 32 == w) set[w].other_reader = cell.other_reader;
       if (!named && set[w].other_reader == nobody) set[w].other_reader = std::uint16_t(w * 32 + 1);
-    }
+      return true;
+    });
     cell.read_epoch = several_times;
     cell.read_site = std::uint32_t(several_.size());
     several_.push_back(set);
   }
-  cell.read_warps |= bit;
+  cell.read_warps.add(mine);
   Reads& r = several_[cell.read_site][a.warp];
   if (r.epoch != a.epoch) {
     // `other_reader` keeps an earlier reader of the same warp, if its read is not ordered before the current read.

@@ -67,7 +67,7 @@ class SharedShadow {
   /// A cell of the shadow memory: the last write to 2 or 16 bytes, and the reads since.
   struct Cell {
     std::uint32_t write_epoch, write_site;  // time of the last write, and low half of its return address
-    std::uint64_t read_warps;               // mask of the warps that have read since the write; 0: none
+    WarpSet read_warps;                     // warps that have read since the write
     // time and address of these reads; time `several_times`: read_site is an index into several_
     std::uint32_t read_epoch, read_site;
     std::uint16_t writer, region;        // writing thread; tensor of the write, 0: never written
@@ -94,7 +94,7 @@ class SharedShadow {
   void add_read(Cell&, const Actor&);
   static void set_writer(Cell& cell, const Actor& a, std::uint32_t epoch, std::uint16_t region) {
     cell.write_epoch = epoch, cell.write_site = a.site, cell.writer = a.thread, cell.region = region;
-    cell.read_warps = 0;
+    cell.read_warps = {};
   }
   /// Returns the conflict of the actor's access with the last write, if that is in flight or not ordered before it; for
   /// an access by the asynchronous proxy also if no fence to it followed the write.

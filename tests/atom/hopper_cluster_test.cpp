@@ -243,9 +243,9 @@ TEST(HopperCluster, LaunchesThatMakeNoSense) {
   EXPECT_EQ(refusal(config), "emulator: a grid of 3x1x1 blocks is not a whole number of clusters of 2x1x1");
   config.grid = {32}, config.cluster = {32};
   EXPECT_EQ(refusal(config), "emulator: a cluster of 32x1x1 blocks; there must be 1 to 16");
-  config.cluster = {16}, config.block = {256};
+  config.cluster = {16}, config.block = {512};
   EXPECT_EQ(refusal(config),
-            "emulator: a cluster of 16 blocks of 256 threads has 128 warps; the emulator follows up to 64");
+            "emulator: a cluster of 16 blocks of 512 threads has 256 warps; the emulator follows up to 128");
 }
 
 }  // namespace
