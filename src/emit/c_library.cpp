@@ -3,6 +3,7 @@
 #include "emit/c_header.hpp"
 #include "emit/names.hpp"
 #include "emit/source_lines.hpp"
+#include "target/swizzles.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -162,7 +163,7 @@ void tables(const Manifest& m, Text& out) {
     for (const auto& [argument, map] : kernel.maps)
       out.line("{{{}, {}, {}, {{{}}}, {{{}}}, {{{}}}, {}}},", argument, element(map.dtype), map.extent.size(),
                numbers(map.extent), map.stride.size() > 1 ? numbers(map.stride, 1) : "0", numbers(map.box),
-               map.swizzle_bytes ? 3 : 0);
+               static_cast<int>(target::swizzle_of(map.swizzle_bytes)));
     out.line("{{0, 0, 0, {{0}}, {{0}}, {{0}}, 0}}");
     out.close("};");
   }

@@ -31,7 +31,8 @@ std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
       "{{{}}}, .swizzle = SwizzleMode::{}}}",
       in_literal(t.name), graph::name(map.dtype), map.extent.size(), fmt::join(map.extent, ", "),
-      fmt::join(map.stride, ", "), fmt::join(map.box, ", "), map.swizzle_bytes ? "b128" : "none");
+      fmt::join(map.stride, ", "), fmt::join(map.box, ", "),
+      map.swizzle_bytes ? fmt::format("b{}", map.swizzle_bytes) : "none");
 }
 
 // Emits the code that allows more than 48 KB of dynamic shared memory (cudaFuncSetAttribute). This is needed once per

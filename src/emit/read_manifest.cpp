@@ -118,7 +118,8 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
   if (map.stride.size() != map.extent.size()) f["stride"].wrong("the same number of entries as extent");
   if (map.box.size() != map.extent.size()) f["box"].wrong("the same number of entries as extent");
   map.swizzle_bytes = static_cast<int>(f["swizzle"].integer(0, 128));
-  if (map.swizzle_bytes != 0 && map.swizzle_bytes != 64 && map.swizzle_bytes != 128) f["swizzle"].wrong("0, 64 or 128");
+  constexpr int known[] = {0, 32, 64, 128};
+  if (std::ranges::count(known, map.swizzle_bytes) == 0) f["swizzle"].wrong("0, 32, 64 or 128");
   return map;
 }
 

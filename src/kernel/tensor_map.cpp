@@ -61,7 +61,7 @@ TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
     map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? plan.ranks : 1));
   }
   map.stride[0] = size;
-  map.swizzle_bytes = b.swizzled() ? static_cast<int>(b.span()) : 0;
+  map.swizzle_bytes = b.span() > chunk_bytes ? static_cast<int>(b.span()) : 0;
   return map;
 }
 

@@ -25,7 +25,7 @@ struct TensorMap {
   std::vector<std::int64_t> extent;
   std::vector<std::int64_t> stride;  // in bytes
   std::vector<std::int64_t> box;     // in elements
-  int swizzle_bytes = 0;             // 128, or 0 for none
+  int swizzle_bytes = 0;             // 32, 64 or 128, or 0 for none
   bool operator==(const TensorMap&) const = default;
 };
 

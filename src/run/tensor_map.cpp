@@ -1,6 +1,7 @@
 #include "run/tensor_map.hpp"
 
 #include "graph/error.hpp"
+#include "target/swizzles.hpp"
 
 namespace zellige::run {
 namespace {
@@ -23,9 +24,7 @@ TmaTensor tma_tensor(const plan::TensorMap& map, const std::string& name) {
   t.rank = static_cast<int>(map.extent.size());
   for (std::size_t d = 0; d < map.extent.size(); ++d)
     t.extent[d] = map.extent[d], t.stride[d] = map.stride[d], t.box[d] = map.box[d];
-  t.swizzle = map.swizzle_bytes == plan::span_bytes ? SwizzleMode::b128
-              : map.swizzle_bytes == 64             ? SwizzleMode::b64
-                                                    : SwizzleMode::none;
+  t.swizzle = target::swizzle_of(map.swizzle_bytes);
   return t;
 }
 
