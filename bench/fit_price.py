@@ -20,7 +20,7 @@ from collections import defaultdict
 import tiles
 
 NAMES = ["clock", "dram", "l2", "l2_cycle", "launch", "next", "load", "step", "barrier", "barrier_warp", "rest"]
-TILE_NAMES = ["exchange", "tile", "tile_value", "power", "l2_bulk", "run_bytes"]  # fitted to the times of tiles
+TILE_NAMES = ["exchange", "exchange_cycle", "tile", "tile_value", "power", "l2_bulk", "run_bytes"]  # fitted to the times of tiles
 SMS = 132
 COSTS = pathlib.Path(__file__).resolve().parents[1] / "src/target/costs.hpp"
 
@@ -81,7 +81,7 @@ def settle(c, k, missed=1):
     slowest, total = max(parts), sum(parts)
     exposed = c[rest] + (1 - c[rest]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
     ends = waves * (k["trips"] * c["chain_iteration"] if k["chained"] else k["tiles"] * (c["tile"] + c["tile_value"] * k["values"]))
-    exchange = c["exchange"] if k["exchanges"] else c["cluster"] if k["multicasts"] else 0
+    exchange = c["exchange"] + k["exchanged_bytes"] / c["exchange_cycle"] if k["exchanged_bytes"] else c["cluster"] if k["multicasts"] else 0
     power = c["power"] * l2 if k["tiles"] > 0 else 0
     return (c["launch"] if k["first_kernel"] else c["next"]) + c["load"] * cycle + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle
 

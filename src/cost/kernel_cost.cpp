@@ -87,7 +87,9 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const double exposed = rest + (1 - rest) / std::max(1.0, under_way);
   const double ends = k.chained ? k.waves * k.trip_count * costs.chain_iteration
                                 : k.waves * k.tiles * (costs.tile + costs.tile_value * k.values);
-  const double exchange = k.exchanges ? costs.exchange : k.multicasts ? costs.cluster : 0;
+  const double exchange = k.exchanged_bytes > 0 ? costs.exchange + k.exchanged_bytes / costs.exchange_cycle
+                          : k.multicasts        ? costs.cluster
+                                                : 0;
   const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
   k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle;
   return k;

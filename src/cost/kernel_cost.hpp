@@ -29,9 +29,10 @@ struct KernelCost {
   double trip_count = 0, in_flight = 0, chain = 0;
   // Per block: warps; barriers; rounds of loads into registers that threads wait for.
   double warps = 4, barriers = 0, rounds = 0;
-  double tiles = 0;         // output tiles per block, in a matmul on wgmma
-  double values = 0;        // its accumulators per thread and tile
-  bool exchanges = false;   // blocks of a cluster add up their parts of K
+  double tiles = 0;   // output tiles per block, in a matmul on wgmma
+  double values = 0;  // its accumulators per thread and tile
+  // Per block, if blocks of a cluster add up their parts of K: bytes that it receives from the others.
+  double exchanged_bytes = 0;
   bool multicasts = false;  // blocks of a cluster load parts of a tile for each other
 
   // Set by time_of().

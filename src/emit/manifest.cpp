@@ -42,7 +42,7 @@ graph::Json cost_json(const plan::KernelCost& k) {
           {"rounds", k.rounds},
           {"tiles", k.tiles},
           {"values", k.values},
-          {"exchanges", k.exchanges}};
+          {"exchanged_bytes", k.exchanged_bytes}};
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ class Pricing {
   /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
   double loop() const {
     const TileProgram& p = plan_.program;
-    if (!plan_.loop_bounds) return static_cast<double>(p.loop);
+    if (!plan_.loop_bounds) return static_cast<double>(plan_.iterations_per_rank() * plan_.parts_of_loop());
     const int axis = plan_.loop_bounds->rows.axis();
     double all = 0;
     for (std::int64_t block = 0; block < p.grid[axis]; ++block)
@@ -290,7 +290,9 @@ class Pricing {
       alone += issued * (1 / warps - 1 / k.warps) / target_.costs.step;
     }
     if (k.stalls) {
-      k.tiles = tiles, k.exchanges = plan_.split_k;
+      k.tiles = tiles;
+      for (const Channel& c : plan_.channels)
+        if (is_exchange(c)) k.exchanged_bytes += static_cast<double>(plan_.tensors[c.tensor].bytes());
       for (const Work& w : done)
         if (w.kind == WorkKind::mma) k.values = std::max(k.values, static_cast<double>(plan_.layout_of(w).values()));
     }
