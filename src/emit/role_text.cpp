@@ -239,9 +239,9 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
     at += fmt::format(", {}", start);
   }
   out_.line("// {} {}: {} box{}{}", printable(n.name), graph::to_string(n.shape), boxes, boxes == 1 ? "" : "es",
-            copy.multicast      ? fmt::format(" of each of {} ranks, to all", plan_.ranks)
-            : load || !by_spans ? ""
-                                : fmt::format(" of each of {} ranks", plan_.ranks));
+            copy.multicast          ? fmt::format(" of each of {} ranks, to all", plan_.ranks)
+            : load || work.part < 0 ? ""
+                                    : fmt::format(" of each of {} ranks", plan_.ranks));
   if (load) {
     const Index offset =
         span * (b.stage_bytes() / b.boxes()) + (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.ranks));
@@ -253,6 +253,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
     return;
   }
   std::vector<Index> from(n.shape.size());
+  if (work.part >= 0 && !by_spans) from[work.part] = rank * (n.shape[work.part] / plan_.ranks);
   from[b.inner] = span * b.box();
   const Condition within = in_slices(work);
   out_.open("if (tid == 0{}{}) {{", within.empty() ? "" : " && ", text(within));

@@ -159,8 +159,9 @@ struct Kernel {
   bool warp_specialized() const { return agents.size() > 1; }
   /// Returns into how many parts the ranks divide the loop: 1 without split-K.
   int parts_of_loop() const { return split_k ? ranks : 1; }
-  /// Number of loop iterations that each block (rank) of a split-K cluster runs; all iterations without split-K.
-  std::int64_t iterations_per_rank() const { return program.loop / parts_of_loop(); }
+  /// Number of loop iterations that each block (rank) of a split-K cluster runs; all iterations without split-K. If the
+  /// ranks do not divide the loop, the last rank runs iterations beyond its end, whose tiles TMA fills with zeros.
+  std::int64_t iterations_per_rank() const { return ceil_div(program.loop, parts_of_loop()); }
   /// Returns the index of the tensor that holds the value of `node`; -1 if none does.
   int tensor_of(int node) const {
     const auto t = std::ranges::find(tensors, node, &SmemTensor::node);

@@ -32,7 +32,7 @@ std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
 /// Plans one form of a kernel (way of using shared memory and warps) after another until one fits the shared memory.
 class Choice {
  public:
-  Choice(const Program& program, const target::Target& target, const std::vector<Blocks>& ways, Swizzles swizzles)
+  Choice(const Program& program, const target::Target& target, const std::vector<Way>& ways, Swizzles swizzles)
       : program_(program), target_(target), ways_(ways), swizzles_(swizzles) {}
 
   /// Tries all forms of the kernel (ways of using shared memory and warps), starting from `selected`.
@@ -66,12 +66,14 @@ class Choice {
     std::optional<Kernel> best;
     double least = 0;
     std::string selected;
-    for (Blocks blocks : ways_) {
-      if (ways_.size() > 1 && !in_question(blocks, grouped.program.grid.count(), best.has_value())) continue;
+    for (const Way& way : ways_) {
+      const Blocks blocks = way.blocks;
+      if (ways_.size() > 1 && !in_question(way, grouped.program.grid.count(), best.has_value())) continue;
       Kernel ordered = grouped;
       Tasks all = tasks;
       if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
-      if (blocks == Blocks::split_k && !split_k(ordered, all, target_)) continue;
+      if (blocks == Blocks::split_k && !split_k(ordered, all, way.ranks)) continue;
+      if (blocks == Blocks::split_k) arrange_parts(ordered, all, target_);
       const OrderedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
       if (phases.inside.size() > 1) {
         reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
@@ -84,7 +86,7 @@ class Choice {
       const std::string what =
           fmt::format("products on warpgroups, tiles by TMA{}{}", blocks == Blocks::a_tile ? "" : ", persistent blocks",
                       blocks == Blocks::pairs     ? " in pairs"
-                      : blocks == Blocks::split_k ? " in pairs with half of K each"
+                      : blocks == Blocks::split_k ? fmt::format(" that divide K by {}", way.ranks)
                                                   : "");
       const std::vector<std::string> before = reasons;
       if (!fits(ordered, all, phases, what)) {
@@ -103,13 +105,14 @@ class Choice {
     return true;
   }
 
-  /// Returns whether a way of assigning `tiles` output tiles to blocks is tried. Blocks stay only if there are more tiles
-  /// than multiprocessors. One block per tile is then an alternative while there are at most two tiles per multiprocessor
+  /// Returns whether a way of assigning `tiles` output tiles to blocks is tried. Blocks divide K only if all of them are
+  /// resident at the same time. Blocks stay only if there are more tiles than multiprocessors. One block per tile is then an alternative while there are at most two tiles per multiprocessor
   /// (and two blocks fit on one, which on_warpgroups() asks), or where none of the other ways fits.
-  bool in_question(Blocks blocks, std::int64_t tiles, bool another_fits) const {
+  bool in_question(const Way& way, std::int64_t tiles, bool another_fits) const {
     const std::int64_t all = target_.multiprocessors;
-    if (blocks == Blocks::persistent) return tiles > all;
-    if (blocks == Blocks::a_tile) return tiles <= 2 * all || !another_fits;
+    if (way.blocks == Blocks::split_k) return tiles <= target_.clusters(way.ranks);
+    if (way.blocks == Blocks::persistent) return tiles > all;
+    if (way.blocks == Blocks::a_tile) return tiles <= 2 * all || !another_fits;
     return true;
   }
 
@@ -177,13 +180,13 @@ class Choice {
 
   const Program& program_;
   const target::Target& target_;
-  const std::vector<Blocks>& ways_;
+  const std::vector<Way>& ways_;
   Swizzles swizzles_;
 };
 
 }  // namespace
 
-Kernel choose(Selection selected, const Program& program, const target::Target& target, const std::vector<Blocks>& ways,
+Kernel choose(Selection selected, const Program& program, const target::Target& target, const std::vector<Way>& ways,
               Swizzles swizzles) {
   Choice choice(program, target, ways, swizzles);
   while (!choice.fits(selected)) {

@@ -24,8 +24,16 @@ enum class Copies : std::uint8_t { first, last };
 ///   ring's memory is therefore not reused by the epilogue.
 /// - pairs: clusters of two persistent blocks with vertically adjacent tiles; each block loads half of
 ///   the common operand for both.
-/// - split_k: clusters of two blocks with the same tile; each accumulates half of the loop.
+/// - split_k: clusters of blocks with the same tile; each accumulates a part of the loop.
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
+
+/// A way of assigning blocks to output tiles, with the number of blocks of a cluster.
+struct Way {
+  Way(Blocks b) : Way(b, b == Blocks::pairs || b == Blocks::split_k ? 2 : 1) {}
+  Way(Blocks b, int r) : blocks(b), ranks(r) {}
+  Blocks blocks;
+  int ranks;
+};
 
 /// Returns the plan's tasks in phases. Sets SmemTensor::stages of the buffers that the loop fills,
 /// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and

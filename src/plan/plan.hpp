@@ -31,7 +31,7 @@ enum class Tiles : std::uint8_t { given, automatic, fixed };
 struct PlanOptions {
   /// Permitted assignments of blocks to output tiles, of which the one of least expected time is taken. A single entry
   /// is used wherever it is possible, even if no block gets a second tile.
-  std::vector<Blocks> blocks = ways_of_blocks;
+  std::vector<Way> blocks = ways_of_blocks;
   Tiles tiles = Tiles::given;
   retile::Tiling tiling{};  // used only with Tiles::fixed
   // The graph's custom operators were written as kernel-level operators (fuse/custom.hpp).

@@ -52,12 +52,21 @@ class Arrangement {
     unsigned all = ~0u;
     for (const Task& t : tasks_) {
       if (t.buffer == index_ && t.copy.by_tensor_map())
-        all &= (is_global_load(t.kind) ? t.copy.row->c : t.copy.row->a).swizzles;
+        all &= (is_global_load(t.kind) ? t.copy.row->c : t.copy.row->a).swizzles & within_part(t);
       if (t.kind != WorkKind::mma || t.matmul.proxy() != target::Proxy::async) continue;
       const std::vector<int>& in = plan_.program.nodes[t.node].in;
       for (int side = 0; side < 2; ++side)
         if (in[side] == buffer_.node) all &= (side == 0 ? t.matmul.row->a : t.matmul.row->b).swizzles;
     }
+    return all;
+  }
+
+  /// Returns the swizzles of which a rank's part of the buffer, if task t has parts along its lines, is whole spans.
+  unsigned within_part(const Task& t) const {
+    if (t.part != buffer_.inner) return ~0u;
+    const std::int64_t part = graph::bytes_of(buffer_.shape[buffer_.inner] / plan_.ranks, buffer_.dtype);
+    unsigned all = 0;
+    for (unsigned mode = 0; part % swizzle_span(SwizzleMode(mode)) == 0; ++mode) all |= 1u << mode;
     return all;
   }
 
@@ -246,6 +255,11 @@ class Arrangement {
 };
 
 }  // namespace
+
+void arrange_parts(Kernel& plan, const Tasks& tasks, const target::Target& target) {
+  for (const Task& t : tasks)
+    if (t.part >= 0) Arrangement(plan, tasks, target, t.buffer).run(Swizzles::chosen);
+}
 
 void arrange_buffers(Kernel& plan, const Tasks& tasks, const target::Target& target, Swizzles swizzles) {
   for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b) Arrangement(plan, tasks, target, b).run(swizzles);

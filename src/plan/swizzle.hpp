@@ -14,5 +14,7 @@ enum class Swizzles : std::uint8_t { chosen, none };
 
 /// Sets the layout and sizes of every buffer. Adds a note to the plan if a bank conflict remains.
 void arrange_buffers(Kernel&, const Tasks&, const target::Target&, Swizzles = Swizzles::chosen);
+/// Sets again the layouts of the buffers that each rank stores a part of (Work::part): a part is whole spans.
+void arrange_parts(Kernel&, const Tasks&, const target::Target&);
 
 }  // namespace zellige::plan

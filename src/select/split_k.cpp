@@ -3,13 +3,17 @@
 namespace zellige::plan {
 namespace {
 
-// Blocks per cluster, each of which accumulates its part of K.
-constexpr int ranks = 2;
-/// Minimum of loop iterations per block: with fewer, the exchange of partial results takes longer than split-K saves.
-constexpr std::int64_t min_iterations = 32;
+/// Returns whether the loop can be divided between `ranks` blocks, each of which makes two iterations at least. The last
+/// one may run beyond the loop's end: all that the loop loads must end there, so that TMA fills those tiles with zeros.
+bool divides(const TileProgram& p, int ranks) {
+  const std::int64_t each = ceil_div(p.loop, ranks);
+  if (each < 2 || each * (ranks - 1) >= p.loop) return false;
+  return each * ranks == p.loop ||
+         std::ranges::all_of(p.nodes, [&](const Node& n) { return n.view.ends_with_loop(p); });
+}
 
 /// Returns whether all stores are elementwise functions of loads and of the result of the matmul `product`,
-/// so that each of the cluster's two blocks can evaluate them for its own columns.
+/// so that each of the cluster's blocks can evaluate them for its own columns.
 bool by_elements(const TileProgram& p, int product) {
   const std::vector<bool> needed = p.needed();
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
@@ -29,9 +33,9 @@ bool in_order_of_columns(const Context& sums) {
   return rows == all && rows <= static_cast<std::int64_t>(w.m / warps_of(*sums.row)) * sums.row->m && w.n == 1;
 }
 
-/// Returns the buffer into which the other block of the cluster writes its partial results for this block's
+/// Returns the buffer into which the other blocks of the cluster write their partial results for this block's
 /// columns, with 4 floats per access and thread. `sums` is the layout of the matmul's accumulators.
-SmemTensor partial_sums(const Node& product, const Context& sums) {
+SmemTensor partial_sums(const Node& product, const Context& sums, int ranks) {
   const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
   SmemTensor b;
   b.name = "partial", b.dtype = DType::f32;
@@ -45,15 +49,9 @@ SmemTensor partial_sums(const Node& product, const Context& sums) {
 
 }  // namespace
 
-int split_of(std::int64_t tiles, std::int64_t iterations, const target::Target& target) {
-  return tiles * ranks <= target.multiprocessors && iterations % ranks == 0 && iterations >= ranks * min_iterations
-             ? ranks
-             : 1;
-}
-
-bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
+bool split_k(Kernel& plan, Tasks& tasks, int ranks) {
   const TileProgram& p = plan.program;
-  if (split_of(p.grid.count(), p.loop, target) != ranks) return false;
+  if (!divides(p, ranks)) return false;
   int product = -1;
   for (std::size_t t = 0; t < tasks.size(); ++t)
     if (tasks[t].kind == WorkKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
@@ -65,14 +63,15 @@ bool split_k(Kernel& plan, Tasks& tasks, const target::Target& target) {
   for (Task& t : tasks) {
     if (t.kind != WorkKind::to_global) continue;
     const Node& n = p.nodes[t.node];
-    const int last = static_cast<int>(n.shape.size()) - 1;
     if (t.buffer < 0 || !t.copy.by_tensor_map() || n.shape != p.nodes[sum.node].shape) return false;
-    const SmemTensor& b = plan.tensors[t.buffer];
-    if (b.inner != last || b.boxes() % ranks != 0) return false;
+    const int last = static_cast<int>(n.shape.size()) - 1;
+    if (n.shape[last] % ranks != 0) return false;
+    const std::int64_t columns = n.shape[last] / ranks;
+    if (plan.tensors[t.buffer].inner == last && graph::bytes_of(columns, n.dtype) % chunk_bytes != 0) return false;
     t.part = last;
   }
   plan.split_k = true, plan.ranks = ranks;
-  plan.tensors.push_back(partial_sums(p.nodes[sum.node], sums));
+  plan.tensors.push_back(partial_sums(p.nodes[sum.node], sums, ranks));
   const int buffer = static_cast<int>(plan.tensors.size()) - 1;
   for (WorkKind kind : {WorkKind::to_cluster, WorkKind::from_cluster}) {
     Task t{{.kind = kind, .node = sum.node, .context = sum.context}, {}, {}, {}};

@@ -16,7 +16,7 @@ const std::vector<Target>& all() {
     return t;
   };
   static const std::vector<Target> targets = {
-      // name     cc  block    SM       sys  thr   thr/SM blk regs regs/SM SMs  grid
+      // name     cc  block    SM       sys  thr   thr/SM blk regs regs/SM SMs  grid (GPCs)
       costing(Target{"sm_80", 80, 163 * K, 164 * K, K, 1024, 2048, 32, 255, 65536, 108, 2147483647, 65535, 65535}, 1.41,
               1400, 4000, 40 * K * K),
       costing(Target{"sm_86", 86, 99 * K, 100 * K, K, 1024, 1536, 16, 255, 65536, 84, 2147483647, 65535, 65535}, 1.7,
@@ -25,9 +25,16 @@ const std::vector<Target>& all() {
               204, 1300, 4 * K * K),
       costing(Target{"sm_89", 89, 99 * K, 100 * K, K, 1024, 1536, 24, 255, 65536, 142, 2147483647, 65535, 65535}, 2.2,
               850, 4500, 72 * K * K),
-      measured(Target{"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535}),
+      measured(Target{"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535, 8}),
   };
   return targets;
+}
+
+std::int64_t Target::clusters(int blocks) const {
+  const int pairs = multiprocessors / 2;
+  std::int64_t all = 0;
+  for (int gpc = 0; gpc < gpcs; ++gpc) all += 2 * (pairs / gpcs + (gpc < pairs % gpcs)) / blocks;
+  return all;
 }
 
 std::vector<std::string> names() {

@@ -69,6 +69,14 @@ void View::move(const Shape& by) {
 bool View::predicated() const { return std::ranges::any_of(cuts, &Cut::overhang); }
 bool View::iterates() const { return std::ranges::any_of(cuts, &Cut::loop); }
 
+bool View::ends_with_loop(const TileProgram& p) const {
+  for (int d = 0; d < rank(); ++d)
+    if (const Interval here = along(d, p);
+        iterates(d) && (here.axis() >= 0 || here.size() >= 0 || here.reach() < here.end()))
+      return false;
+  return true;
+}
+
 std::int64_t View::alignment(int dim) const { return std::gcd(origin(dim), fixed(dim) ? 0 : tile(dim)); }
 
 std::int64_t View::tiles(const TileProgram& p) const {

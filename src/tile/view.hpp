@@ -121,6 +121,8 @@ class View {
   int axis(int dim) const { return at(dim).axis; }       // the grid axis that divides it; -1: none
   bool iterates(int dim) const { return at(dim).loop; }  // each iteration has another tile
   bool iterates() const;
+  /// Returns whether nothing of the tensor lies beyond the loop's end: the tiles of further iterations would all be outside.
+  bool ends_with_loop(const TileProgram&) const;
   bool fixed(int dim) const { return axis(dim) < 0 && !iterates(dim); }  // there is one tile
   /// Returns whether a tile may reach beyond the tensor, so that accesses need a bounds check.
   bool predicated(int dim) const { return at(dim).overhang; }

@@ -27,6 +27,27 @@ void check_view(const Kernel& plan, const Node& n, const Program& program) {
   }
 }
 
+/// Throws Rejected if ranks that divide the loop run beyond its end, and load there anything but the zeros with which TMA
+/// fills what lies beyond a tensor.
+void check_ranks(const Kernel& plan, const Program& program) {
+  const TileProgram& p = plan.program;
+  const std::int64_t run = plan.iterations_per_rank() * plan.parts_of_loop();
+  if (run == p.loop) return;
+  for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
+    const Node& n = p.nodes[i];
+    for (int d = 0; d < n.view.rank(); ++d) {
+      if (!n.view.iterates(d)) continue;
+      const Interval along = n.view.along(d, p);
+      const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
+      if (n.kind == NodeKind::load && plan.uses_tma(i) && along.axis() < 0 && at_most(end, reach) == true) continue;
+      reject(
+          "{}: {} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
+          "zeros there",
+          p.name, plan.ranks, run, p.loop, name(n.kind), n.name, end.text(), d);
+    }
+  }
+}
+
 /// Throws Rejected if a kernel whose grid depends on sizes that are known at launch is right for the largest ones alone.
 void check_sizes(const Kernel& plan, const Program& program) {
   const TileProgram& p = plan.program;
@@ -143,6 +164,7 @@ void verify_bounds(const Kernel& plan, const Program& program) {
   for (const Node& n : plan.program.nodes)
     if (accesses(n)) check_view(plan, n, program);
   if (!program.sizes.empty()) check_sizes(plan, program);
+  check_ranks(plan, program);
   for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
   for (const Work& t : works(plan)) {
     if (t.kind == WorkKind::copy_in) check_alignment(plan, t);

@@ -6,6 +6,7 @@
 
 #include "kernel/carry.hpp"
 #include "kernel/leaves.hpp"
+#include "kernel/tensor_map.hpp"
 #include "select/warpgroups.hpp"
 #include "verify/register_proof.hpp"
 
@@ -158,6 +159,7 @@ class Registers {
       case WorkKind::to_global:
         if (plan_.split_k && t.part < 0)
           wrong(t, "stores all columns of a tile of which this rank has partial results of its own part");
+        if (plan_.split_k) stores_columns(t);
         if (t.buffer < 0)
           read(t, n.in[0], At::own);
         else
@@ -198,6 +200,17 @@ class Registers {
         whole_ = true;
         return;
     }
+  }
+
+  /// Rejects a store by the ranks of a cluster unless the part of each is the columns whose partial results it adds up.
+  void stores_columns(const Work& t) const {
+    const Shape& shape = node(t.node).shape;
+    const int last = static_cast<int>(shape.size()) - 1;
+    const SmemTensor* b = t.buffer < 0 ? nullptr : &plan_.tensors[t.buffer];
+    if (!b || t.part != last || shape[last] % plan_.ranks != 0 ||
+        (b->inner == last && boxes_of_rank(plan_, t) * b->box() * plan_.ranks != shape[last]))
+      wrong(t, "stores parts of a tile that are not the {} columns of each of {} ranks", shape[last] / plan_.ranks,
+            plan_.ranks);
   }
 
   /// Rejects work t unless a `start` step has declared the state of `node`, and t has it in the same registers.

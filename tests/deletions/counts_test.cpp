@@ -186,7 +186,7 @@ KernelGraph attention(std::int64_t loop) {
 struct Family {
   std::string name;
   KernelGraph graph;
-  std::vector<plan::Blocks> blocks = plan::ways_of_blocks;
+  std::vector<plan::Way> blocks = plan::ways_of_blocks;
   int emulated = 1;  // counts of mbarriers at which anything arrives
 };
 

@@ -151,7 +151,7 @@ TEST(Steps, AreAllThatOrdersThreads) {
   std::set<std::string_view> met;  // the steps, by name
   int compared = 0;
   std::vector<plan::PlanOptions> options(1);
-  for (const plan::Blocks blocks : plan::ways_of_blocks) options.push_back({.blocks = {blocks}});
+  for (const plan::Way& way : plan::ways_of_blocks) options.push_back({.blocks = {way}});
   for (const char* target : {"sm_80", "sm_90a"}) {
     for (const plan::GoldenGraph& g : plan::golden_graphs())
       for (const plan::PlanOptions& option : options) {
