@@ -136,7 +136,7 @@ void KernelText::tiles(const plan::Loop& begin) {
   } else if (several) {
     out_.line("#pragma unroll 1");
     out_.open("for (int tile = blockIdx.x{}; tile < {}; tile += gridDim.x{}) {{", of, grid.count() / ranks, of);
-  } else {
+  } else if (walk.rows > 0 || grid.count() > 1) {
     out_.line("const int tile = blockIdx.x{};", of);
   }
   if (walk.rows > 0) {
