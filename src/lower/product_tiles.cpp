@@ -83,7 +83,7 @@ class Legal {
       for (std::int64_t n = step; n <= maximum; n += step)
         if (m < size_.m + rows && n < size_.n + step) add_with(m, n, false);
     for (const std::int64_t m : {rows, 2 * rows, 4 * rows}) {
-      if (size_.n % m != 0) continue;
+      if (m > size_.n) continue;
       for (std::int64_t n = size_.m <= step / 2 ? step / 2 : step; n <= maximum; n += step)
         if (n < size_.m + step) add_with(m, n, true);
       for (const std::int64_t n : odd_rows(size_.m)) add_with(m, n, true);

@@ -86,7 +86,7 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
 }
 
 // The rows of a small M are the instruction's columns: 8, or what is filled up to 16 and 32; a row of another
-// tensor is added, and B's columns may lie either way.
+// tensor is added, and B's columns may lie either way. The last tile may reach beyond B's columns.
 TEST(Warpgroups, SwapAAndBForASmallM) {
   struct Few {
     std::int64_t m, n, k, columns;
@@ -95,7 +95,8 @@ TEST(Warpgroups, SwapAAndBForASmallM) {
   };
   for (const Few& c :
        {Few{8, 128, 192, 8, true, false, DType::bf16}, Few{12, 128, 136, 16, true, true, DType::f16},
-        Few{16, 192, 128, 16, false, false, DType::f16}, Few{24, 64, 256, 32, true, true, DType::bf16}}) {
+        Few{16, 192, 128, 16, false, false, DType::f16}, Few{24, 64, 256, 32, true, true, DType::bf16},
+        Few{24, 200, 256, 32, true, true, DType::f16}, Few{40, 104, 192, 48, false, true, DType::bf16}}) {
     graph::Builder b("few_rows");
     const auto A = b.input("A", {c.m, c.k}, c.dtype);
     const auto B = b.input("B", {c.k, c.n}, c.dtype, c.b_along_k ? graph::Strides{1, c.k} : graph::Strides{});
@@ -161,7 +162,7 @@ TEST(Warpgroups, SplitKIntoNarrowParts) {
         if (columns % (8 * ranks) != 0) continue;
         graph::Builder b("narrow");
         const auto A = b.input("A", {columns, 1024}, DType::bf16);
-        const auto B = b.input("B", {1024, 192}, DType::bf16, {1, 1024});
+        const auto B = b.input("B", {1024, 200}, DType::bf16, {1, 1024});
         b.output(matmul(A, B), "C");
         expect_split(b.build(), ranks, {{.op = 0, .product = retile::ProductTile{64, columns, 64, 128, swap}}});
       }
