@@ -68,8 +68,8 @@ class Legal {
   }
 
   /// Adds the tiles on wgmma, if the rows of both operands are aligned for TMA and two iterations at least can overlap. A
-  /// warpgroup has 64 rows, or two times 64. With A and B swapped, the rows are columns of the weights, and N is the
-  /// number of rows of A, in equal parts.
+  /// warpgroup has 64 rows, or two times 64. With A and B swapped, the rows are columns of the weights, which the last
+  /// tile may reach beyond, and N is the number of rows of A, in equal parts.
   void of_warpgroups() {
     constexpr std::int64_t rows = 64, k = 64, step = 16, maximum = 256, accumulators = 128;
     if (!size_.lines || size_.k < 2 * k) return;

@@ -60,13 +60,14 @@ Counts predicted_of(const Plan& plan, const Launch& l) {
 }
 
 /// One line for each counter that differs, then "kernels K, counters C, skipped L".
-std::string compare(const graph::KernelGraph& g, const std::vector<const char*>& names, const run::Cache& cache) {
+std::string compare(const graph::KernelGraph& g, const std::vector<const char*>& names, const run::Cache& cache,
+                    const PlanOptions& options = {}) {
   std::string report, text;
   std::vector<run::EmulatedKernel> kernels;
   int all = 0, checked = 0, skipped = 0;
   for (const char* name : names) {
-    const Plan plan = make_plan(g, target::find(name));
-    const emit::Program program = emit::transpile(g, target::find(name));
+    const Plan plan = make_plan(g, target::find(name), options);
+    const emit::Program program = emit::transpile(g, target::find(name), options);
     // The first line names the target; the emulator runs equal code of two targets once.
     const std::string body = program.source.substr(program.source.find('\n'));
     if (body != text) kernels = counted(program, cache), text = body;
@@ -222,6 +223,21 @@ TEST(Predict, WhatIsPlannedOfTallTilesIsWhatIsCounted) {
   for (const graph::KernelGraph& g : {tall(128, 72, 128), tall(256, 152, 256), tall(192, 128, 128)})
     graphs.push_back({.name = g.name, .graph = g, .error = ""});
   expect_counted(graphs, For::both);
+}
+
+// The last rank runs beyond the loop's 17 iterations; the boxes that it loads there are counted, too.
+TEST(Predict, WhatIsPlannedOfRanksThatDivideKIsWhatIsCounted) {
+  graph::Builder b("divided");
+  b.output(
+      matmul(b.input("A", {128, 17 * 64 - 8}), b.input("B", {17 * 64 - 8, 128}, graph::DType::f16, {1, 17 * 64 - 8})),
+      "C");
+  for (const int ranks : {2, 4, 8})
+    for (const bool swap : {false, true}) {
+      PlanOptions options{.blocks = {{Blocks::split_k, ranks}}};
+      options.tiling = {{.op = 0, .product = retile::ProductTile{64, 64, 64, 128, swap}}};
+      EXPECT_TRUE(compare(b.build(), {"sm_90a"}, run::Cache::standard(), options).starts_with("kernels 1,"))
+          << compare(b.build(), {"sm_90a"}, run::Cache::standard(), options);
+    }
 }
 
 // Lines that TMA fills up with zeros are counted whole.

@@ -31,6 +31,15 @@ TEST(Instructions, AreThoseOfTheTablesOnceEach) {
 
 // Every operand in registers covers its part of the product once; what is in shared memory, every thread
 // sees.
+// 132 multiprocessors in eight GPCs: two of 18, six of 16.
+TEST(Clusters, LieWithinGpcs) {
+  const target::Target& hopper = target::find("sm_90a");
+  EXPECT_EQ(hopper.clusters(2), 66);
+  EXPECT_EQ(hopper.clusters(4), 32);
+  EXPECT_EQ(hopper.clusters(8), 16);
+  EXPECT_EQ(target::find("sm_80").clusters(2), 0);
+}
+
 TEST(Instructions, OperandsCoverTheProduct) {
   for (const Instruction& row : instructions()) {
     if (row.kind != Instruction::Kind::mma) continue;
