@@ -1,6 +1,7 @@
 #include "plan/agents.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "plan/agent_steps.hpp"
 #include "select/select.hpp"
@@ -29,7 +30,8 @@ class Builder : AgentSteps {
     for (int t : loop_copies_) channel(plan_.tensors[tasks_[t].buffer].name, t, consumer, plan_.stages());
     if (plan_.program.loop > 1) {
       start_states();
-      loop();
+      start_copies();
+      loop(loop_copies_, phases_.inside);
       if (barriers_.after) barrier();
     }
     straight();
@@ -42,6 +44,8 @@ class Builder : AgentSteps {
   static bool has_own_agent(const Instruction* row) {
     return row && target::issuer(*row) == Issuer::thread && row->completion == Completion::mbarrier_bytes;
   }
+
+  // ---- the loop ----
 
   void start_states() {
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
@@ -87,31 +91,136 @@ class Builder : AgentSteps {
     prologue(first, lag, loop_copies_);
   }
 
-  void loop() {
-    const bool whole = plan_.stages() == plan_.program.loop;  // all copies start before the loop
-    const int lag = whole ? plan_.stages() : plan_.stages() - 1;
+  /// Returns whether all of the loop's copies start before the loop, because each iteration has a stage of its own.
+  bool all_ahead() const { return plan_.stages() == plan_.program.loop; }
+  /// Number of iterations by which an agent's copies for itself run ahead of the work that reads them. The stage that is
+  /// read is not refilled.
+  int lag() const { return all_ahead() ? plan_.stages() : plan_.stages() - 1; }
+
+  /// Adds all that an agent that copies for itself does between the start of its loop's states and the loop: copies, and
+  /// the work on tiles that are loaded once.
+  void start_copies() {
     const bool once = !before_.empty(), streams = !loop_copies_.empty();
-    fill(lag);
+    fill(lag());
     if (once && !streams) commit(), arrive();
     // Meanwhile the groups of the loop's first iterations stay in flight.
-    if (!phases_.before.empty() && streams) arrive(lag);
+    if (!phases_.before.empty() && streams) arrive(lag());
     for (const Phase& phase : phases_.before) barrier(), work(phase);
     if (barriers_.before) barrier();
-    open({.trip_count = plan_.program.loop});
-    if (streams && lag > 0) arrive(lag - 1);
+  }
+
+  /// Adds the copies of one iteration, and the agent's wait for the tiles of this iteration if it copies for itself.
+  /// Copies with an agent of their own start as soon as their stage is empty. Others (cp.async) start lag() iterations
+  /// before their tile is read; the barrier after the wait also says that the stage that they overwrite has been read.
+  void copies_of_iteration(const std::vector<int>& tasks) {
+    const bool streams = !tasks.empty();
+    if (streams && has_own_agent(tasks_[tasks.front()].copy.row)) {
+      int filled = -1;
+      for (int t : tasks) {
+        const int into = tasks_[t].node == second_tile_ ? second_ : ring_;
+        if (into != filled) acquire(filled = into);
+        run(t).is = Copy{.channel = into, .multicast = tasks_[t].part >= 0};
+      }
+      return;
+    }
+    if (streams && lag() > 0) arrive(lag() - 1);
     if (barriers_.top) barrier();
-    if (!whole)
-      for (int t : loop_copies_) run(t, lag);
-    if (streams) commit();
-    if (streams && lag == 0) {
-      arrive();
-      if (barriers_.top) barrier();
+    if (!streams) return;
+    if (!all_ahead())
+      for (int t : tasks) run(t, lag());
+    commit();
+    if (lag() > 0) return;
+    arrive();
+    if (barriers_.top) barrier();
+  }
+
+  /// Adds the matmuls, which read stages of the channel `from`, as one group.
+  void issue(const std::vector<int>& products, int from, int lag, const Mma& mma) {
+    acquire(from);
+    for (int product : products) {
+      Step& s = run(product);
+      s.is = mma;
+      for (Access& a : s.reads) a.lag = lag;
     }
-    for (std::size_t i = 0; i < phases_.inside.size(); ++i) {
-      if (i > 0) barrier();
-      work(phases_.inside[i]);
+    commit(mma.channel);
+  }
+
+  enum class Stretch : std::uint8_t { before, inside, behind };
+
+  /// Adds the loop of an agent that does these copies and phases in each iteration: a software pipeline. Work of an
+  /// instruction that completes later starts in an earlier iteration than the one that waits for it:
+  ///
+  /// - Copies, as copies_of_iteration() says. Behind the last iteration a guard skips them.
+  /// - Asynchronous matmuls one iteration early, since one set of registers holds their results. Iterations are peeled:
+  ///   what of the first one starts early stands before the loop, and what of the last one starts late behind it. A guard
+  ///   would be a condition around wgmma, where ptxas adds fences of its own and serialises them.
+  ///   - If no work of the loop reads the sums: iteration i issues the matmuls of iteration i + 1, and waits for those of
+  ///     iteration i.
+  ///   - If two are chained (attention): iteration i issues the second matmul of iteration i - 1, which runs while the
+  ///     elementwise work (softmax) of iteration i is done. The results of this work are written to the second matmul's
+  ///     A registers only after that matmul has ended.
+  void loop(const std::vector<int>& copied, const std::vector<Phase>& phases) {
+    Phase first, second;     // asynchronous matmuls; `second` are those that are chained
+    Phase meanwhile, after;  // the work beside them, before and after the end of `second`
+    for (const Phase& phase : phases)
+      for (int t : phase) {
+        const Task& task = tasks_[t];
+        const bool changes = task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale;  // what `second` uses
+        if (task.matmul.asynchronous())
+          (task.matmul.chained() ? second : first).push_back(t);
+        else if (sums_ >= 0)
+          (changes ? after : meanwhile).push_back(t);
+      }
+    const bool ahead = !first.empty(), chain = !second.empty();
+    const std::span<const Phase> works = ahead ? std::span(&meanwhile, 1) : std::span(phases);
+    const int of_first = chain ? scores_ : sums_;
+    const auto add = [&](Stretch at) {
+      const bool inside = at == Stretch::inside, early = at != Stretch::behind, late = at != Stretch::before;
+      if (inside) copies_of_iteration(copied);
+      if (early && ahead)
+        issue(first, ring_, !chain && inside ? 1 : 0, {.channel = of_first, .peeled = !chain && !inside});
+      if (late && chain) issue(second, second_, -1, {.channel = sums_, .pipelined = true});
+      if (chain ? early : late) {
+        if (ahead) {
+          arrive(inside ? 1 : 0, of_first);  // the group that was started last runs on
+          // Without a chain no agent waits for the last stage, if the ring is not to be empty in the end.
+          if (early ? goes_round() : emptied()) release(ring_);
+        }
+        for (const Phase& phase : works) {
+          if (&phase != works.data()) barrier();
+          work(phase, of_first);
+        }
+      }
+      if (late && chain) {
+        arrive(0, sums_);
+        if (goes_round()) release(second_);
+      }
+      if (early) work(after, sums_);
+    };
+    for (int t : after)
+      if (tasks_[t].kind == WorkKind::to_operand) start(t);
+    // The loop counts the iterations of what starts late; with a chain those of the work between the matmuls, which is
+    // evaluated at its iteration before and behind the loop, too.
+    const std::int64_t n = plan_.iterations_per_rank(), from = chain ? 1 : 0;
+    const auto peel = [&](Stretch at, std::int64_t iteration) {
+      if (chain) open({.trip_count = iteration + 1, .from = iteration});
+      add(at);
+      if (chain) close();
+    };
+    if (ahead) peel(Stretch::before, 0);
+    const bool some_whole = ahead && plan_.loop_bounds && plan_.loop_bounds->all;
+    for (const bool whole : {true, false}) {
+      if (whole && !some_whole) continue;
+      open({.trip_count = n - (ahead ? 1 : 0) + from,
+            .from = !whole && some_whole ? n : from,
+            .bounded = plan_.loop_bounds.has_value(),
+            .whole = whole});
+      add(Stretch::inside);
+      close();
     }
-    close();
+    if (!ahead) return;
+    if (plan_.blocks > 0 && resident_ >= 0) release(resident_);
+    peel(Stretch::behind, n);
   }
 
   // ---- a producer and a consumer ----
@@ -156,9 +265,8 @@ class Builder : AgentSteps {
     ring_ = channel("ring", loop_copies_.front(), producer, plan_.stages());
     sums_ = channel("accumulators", product, consumer);
     const auto chained = std::ranges::find_if(tasks_, [](const Task& t) { return t.matmul.chained(); });
-    int second_tile = -1;  // the node whose loads have the second ring
     if (chained != tasks_.end()) {
-      second_tile = plan_.program.nodes[chained->node].in[1];
+      second_tile_ = plan_.program.nodes[chained->node].in[1];
       scores_ = channel("scores", product, consumer);
       second_ = channel("second ring", loop_copies_.back(), producer, plan_.stages());
     }
@@ -181,7 +289,7 @@ class Builder : AgentSteps {
     // producer.
     const bool loads_wait = !std::ranges::all_of(all, [&](int t) { return tasks_[t].constant; });
     waited_ = loads_wait && !alone;
-    consume(phases_.inside.front());
+    consume();
     plan_.agents.push_back(std::move(agent_));
     agent_ = std::move(loads);
     waited_ = !loads_wait;
@@ -189,14 +297,7 @@ class Builder : AgentSteps {
     tiles();
     if (resident_ >= 0) acquire(resident_);
     for (int t : resident) run(t).is = Copy{.channel = resident_};
-    open({.trip_count = plan_.iterations_per_rank(), .bounded = plan_.loop_bounds.has_value()});
-    int filled = -1;
-    for (int t : loop_copies_) {
-      const int into = tasks_[t].node == second_tile ? second_ : ring_;
-      if (into != filled) acquire(filled = into);
-      run(t).is = Copy{.channel = into, .multicast = tasks_[t].part >= 0};
-    }
-    close();
+    loop(loop_copies_, {});
     if (plan_.blocks > 0) close();
     plan_.agents.push_back(std::move(agent_));
   }
@@ -207,9 +308,8 @@ class Builder : AgentSteps {
     open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
   }
 
-  /// Adds all steps of the consumer warps. `products` are the tasks of one loop iteration: matmuls on wgmma, and
-  /// elementwise work between them.
-  void consume(const std::vector<int>& products) {
+  /// Adds all steps of the consumer warps.
+  void consume() {
     barrier_ = consumer_barrier;
     depend();
     tiles();
@@ -221,7 +321,7 @@ class Builder : AgentSteps {
       if (!uses_tma(t)) run(t), once = once || travels(t);
     if (once) commit(cp_async_);
     if (resident_ >= 0) acquire(resident_);
-    multiply(products);
+    loop({}, phases_.inside);
     exchange();
     if (once) arrive(0, cp_async_);
     if (stores_ >= 0 && several_tiles()) arrive(0, stores_);  // the previous TMA store has read its buffer
@@ -244,80 +344,6 @@ class Builder : AgentSteps {
   /// has fewer stages than the loop has iterations, or emptied() is true.
   bool goes_round() const { return emptied() || plan_.iterations_per_rank() > plan_.stages(); }
 
-  /// Adds the loop of the matmuls on wgmma, and of the work between them; `tasks` are those of an iteration. Each group of
-  /// matmuls starts in the iteration before the one that waits for it:
-  ///
-  /// - Sums of products, which no work of the loop reads: iteration i issues the matmuls of iteration i + 1, and waits
-  ///   for those of iteration i.
-  /// - Two chained matmuls (attention): iteration i issues the second matmul of iteration i - 1, which runs while the
-  ///   elementwise work (softmax) of iteration i is done. The results of this work are written to the second matmul's A
-  ///   registers only after that matmul has ended.
-  ///
-  /// What of the first iteration starts early stands before the loop, and what of the last one starts late behind it.
-  void multiply(const std::vector<int>& tasks) {
-    const bool chain = second_ >= 0;
-    const int of_first = chain ? scores_ : sums_;
-    std::vector<int> first, second, meanwhile, after;  // matmuls; works before and after the second matmul's end
-    for (int t : tasks) {
-      const Task& task = tasks_[t];
-      const bool changes = task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale;  // what `second` uses
-      std::vector<int>& works = changes ? after : meanwhile;
-      std::vector<int>& products = task.matmul.chained() ? second : first;
-      (task.kind == WorkKind::mma ? products : works).push_back(t);
-    }
-    const auto issue = [&](const std::vector<int>& products, int from, int lag, const Mma& mma) {
-      acquire(from);
-      for (int product : products) {
-        Step& s = run(product);
-        s.is = mma;
-        for (Access& a : s.reads) a.lag = lag;
-      }
-      commit(mma.channel);
-    };
-    const auto work = [&](const std::vector<int>& list, int of) {
-      for (int t : list) run(t).is = Compute{.channel = of};
-    };
-    enum class Stretch : std::uint8_t { before, inside, behind };
-    const auto add = [&](Stretch at) {
-      const bool inside = at == Stretch::inside, early = at != Stretch::behind, late = at != Stretch::before;
-      if (early) issue(first, ring_, !chain && inside ? 1 : 0, {.channel = of_first, .peeled = !chain && !inside});
-      if (late && chain) issue(second, second_, -1, {.channel = sums_, .pipelined = true});
-      if (chain ? early : late) {
-        arrive(inside ? 1 : 0, of_first);  // the group that was started last runs on
-        // Without a chain no agent waits for the last stage, if the ring is not to be empty in the end.
-        if (early ? goes_round() : emptied()) release(ring_);
-        work(meanwhile, of_first);
-      }
-      if (late && chain) {
-        arrive(0, sums_);
-        if (goes_round()) release(second_);
-      }
-      if (early) work(after, sums_);
-    };
-    for (int t : after)
-      if (tasks_[t].kind == WorkKind::to_operand) start(t);
-    // The loop counts the iterations of what starts late; with a chain those of the work between the matmuls, which is
-    // evaluated at its iteration before and behind the loop, too.
-    const std::int64_t n = plan_.iterations_per_rank(), from = chain ? 1 : 0;
-    if (chain) open({.trip_count = 1});
-    add(Stretch::before);
-    if (chain) close();
-    const bool some_whole = plan_.loop_bounds && plan_.loop_bounds->all;
-    for (const bool whole : {true, false}) {
-      if (whole && !some_whole) continue;
-      open({.trip_count = n - 1 + from,
-            .from = !whole && some_whole ? n : from,
-            .bounded = plan_.loop_bounds.has_value(),
-            .whole = whole});
-      add(Stretch::inside);
-      close();
-    }
-    if (plan_.blocks > 0 && resident_ >= 0) release(resident_);
-    if (chain) open({.trip_count = n + 1, .from = n});
-    add(Stretch::behind);
-    if (chain) close();
-  }
-
   /// Adds split-K's exchange within a cluster: each block sends its partial sums to the blocks that store the result,
   /// and receives the other blocks' partial sums of the columns that it stores itself. Does nothing without split-K.
   void exchange() {
@@ -335,14 +361,19 @@ class Builder : AgentSteps {
     }
   }
 
+  // ---- phases ----
+
   /// Adds the steps of the tasks of one phase (between two barriers). A matmul that is computed in slices of N
-  /// becomes a loop over the slices, together with the tasks that read each slice's accumulators.
-  void work(const std::vector<int>& tasks) {
+  /// becomes a loop over the slices, together with the tasks that read each slice's accumulators. `of`: the channel of
+  /// the asynchronous matmuls whose accumulators the tasks read.
+  void work(const std::vector<int>& tasks, int of = -1) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const Task& task = tasks_[tasks[i]];
       const int slices = task.kind == WorkKind::mma ? plan_.layout_of(task).repeats() : 1;
       if (slices == 1) {
-        if (Copy* copy = as<Copy>(run(tasks[i]))) {
+        Step& s = run(tasks[i]);
+        if (Compute* compute = as<Compute>(s)) compute->channel = of;
+        if (Copy* copy = as<Copy>(s)) {
           copy->channel = stores_;
           if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1])) commit(stores_);  // adjacent TMA stores are one group
         }
@@ -412,6 +443,7 @@ class Builder : AgentSteps {
   // Channels: the loop's tiles, accumulators, TMA stores outside the loop, tiles loaded once, split-K's exchange, a
   // chain's; -1: absent.
   int ring_ = -1, sums_ = -1, stores_ = -1, resident_ = -1, exchange_ = -1, scores_ = -1, second_ = -1;
+  int second_tile_ = -1;  // the node whose loads fill a chain's second ring
 };
 
 }  // namespace

@@ -191,14 +191,17 @@ LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const Ordered
   const bool copies_cross =
       std::ranges::any_of(phases.inside, [&](const Phase& phase) { return reads(phase, in_advance); });
   LoopBarriers barriers;
+  if (fills_ring_by_tma(tasks, copies)) {  // the ring's mbarriers are enough until its memory is reused
+    barriers.after = true;
+    return barriers;
+  }
   barriers.top = phases.inside.size() > 1 || (copies_cross && !copies.empty());
   barriers.before = !barriers.top && (copies_cross || !phases.before.empty());
   const auto crosses = [&](int from) {  // a barrier before or in the loop shows what lies before it
     const Section section = section_of(tasks[from], sections);
     return section == Section::inside || (section == Section::before && !barriers.top && !barriers.before);
   };
-  barriers.after = (!copies.empty() && tasks[copies.front()].copy.by_tensor_map()) ||  // its memory is reused
-                   (plan.program.loop > 1 && !phases.after.empty() && reads(phases.after.front(), crosses));
+  barriers.after = plan.program.loop > 1 && !phases.after.empty() && reads(phases.after.front(), crosses);
   return barriers;
 }
 
