@@ -122,6 +122,11 @@ constexpr const Reduction* accumulator_of(OpKind kind) {
     if (row.of == &monoid_of(kind) && row.along == Along::iterations && !row.rescales) return &row;
   return nullptr;
 }
+/// Returns whether the operator is an accumulator with a factor, by which it multiplies what it has joined so far.
+constexpr bool rescales(OpKind kind) {
+  const Reduction* row = reduction_of(kind);
+  return row && row->rescales;
+}
 /// Returns whether the operator is a reduction along one dimension or several.
 constexpr bool folds(OpKind kind) {
   const Reduction* row = reduction_of(kind);

@@ -1,5 +1,6 @@
 #include "kernel/carry.hpp"
 
+#include "graph/reductions.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::plan {
@@ -25,7 +26,7 @@ void carry_rescaled(TileProgram& p, const std::map<int, MatmulChoice>& matmuls) 
   const Sections sections(p);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     Node& sum = p.nodes[i];
-    if (sum.kind != NodeKind::accumulate || sum.op != OpKind::accum_rescale || sum.in.size() != 2) continue;
+    if (sum.kind != NodeKind::accumulate || !graph::rescales(sum.op) || sum.in.size() != 2) continue;
     const int product = product_of(p, sum.in[0]), factor = sum.in[1];
     if (product < 0 || !matmuls.at(product).row) continue;
     Node& matmul = p.nodes[product];

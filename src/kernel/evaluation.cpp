@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/reductions.hpp"
 #include "kernel/carry.hpp"
 #include "kernel/index_width.hpp"
 #include "kernel/invariance.hpp"
@@ -157,7 +158,7 @@ class Nest {
       item.in.push_back(read_buffer(work_->buffer, n.shape, p));
       item.width = b.access_width(p.inner, p.vector, p.shift);
     }
-    if (n.op == OpKind::accum_rescale) item.in.push_back(value(n.in[1], narrowed(n.in[1], work_->node, p)));
+    if (graph::rescales(n.op)) item.in.push_back(value(n.in[1], narrowed(n.in[1], work_->node, p)));
     leave(std::move(item));
   }
 

@@ -61,7 +61,7 @@ class Body {
       }
       case NodeKind::accumulate: {
         if (n.in.empty()) return Image::anything;
-        const bool kept = n.op != OpKind::accum_rescale || in(n, 1) == Image::one;
+        const bool kept = !graph::rescales(n.op) || in(n, 1) == Image::one;
         return kept && neutral(in(n, 0), graph::monoid_of(n.op)) ? Image::unchanged : Image::anything;
       }
       default:
