@@ -12,6 +12,7 @@
 
 #include "candidate/axes.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "rewrite/lay_out.hpp"
 #include "rules/table.hpp"
@@ -20,13 +21,13 @@
 namespace zellige::fuse {
 namespace {
 
-/// Returns whether a concatenation or slice_scatter reads the tensor, directly or through views. The planner may let
-/// the tensor's producer write into the result of such an operator.
+/// Returns whether an operator that places its operands (a concatenation or slice_scatter) reads the tensor, directly or
+/// through views. The planner may let the tensor's producer write into the result of such an operator.
 bool is_placed(const KernelGraph& g, int tensor) {
   return std::ranges::any_of(g.ops, [&](const KernelOp& op) {
     if (std::ranges::count(op.inputs, tensor) == 0) return false;
     if (graph::is_view(op.kind)) return is_placed(g, op.outputs[0]);
-    return op.kind == OpKind::concat || op.kind == OpKind::slice_scatter;
+    return graph::info(op.kind).places;
   });
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "reference/structure.hpp"
 #include "rewrite/lay_out.hpp"
@@ -44,7 +45,7 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
     for (int r : readers_[shown[at]]) {
       const KernelOp& reader = g_.ops[r];
       if (!graph::is_view(reader.kind)) {
-        const bool places = reader.kind == OpKind::concat || reader.kind == OpKind::slice_scatter;
+        const bool places = graph::info(reader.kind).places;
         if ((at < results || places) && result.all.count(r) == 0)
           (places ? result.placed : result.copied).insert(shown[at]);
       } else if (result.all.insert(r).second) {

@@ -35,6 +35,8 @@ struct OpInfo {
   /// dimension. Empty: Mirage lacks the operator.
   std::string_view mirage;
   int optional = 0;  // how many of `inputs`, from the last, are optional
+  // Whether operands become parts of the result as they are, so that what makes an operand may write it there.
+  bool places = false;
 };
 
 /// An attribute's key in Zellige's JSON form. An optional attribute that is absent has the default of Attributes.
