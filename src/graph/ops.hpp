@@ -57,6 +57,8 @@ std::string known_operators(std::string_view name, bool block);
 std::vector<OpKind> all_ops();
 
 inline OpFamily family(OpKind kind) { return info(kind).family; }
+/// Returns whether the operator loads or stores a tile of a block: input or output.
+inline bool is_boundary(OpKind kind) { return family(kind) == OpFamily::boundary; }
 inline bool is_accumulator(OpKind kind) { return family(kind) == OpFamily::accumulator; }
 
 }  // namespace zellige::graph

@@ -265,10 +265,10 @@ class Reader {
     if (!info(kind).block) fail_at(where, "expected an operator of the block level, found {}", name(kind));
     only_operator_keys(where, kind, j, true);
     BlockOp op{.kind = kind, .attributes = read_attributes(where, kind, j)};
-    if (kind == OpKind::input || kind == OpKind::output)
+    if (is_boundary(kind))
       op.kernel_tensor =
           kind == OpKind::input ? argument(where, "from", custom.inputs, j) : argument(where, "to", custom.outputs, j);
-    if (kind == OpKind::input || kind == OpKind::output || kind == OpKind::mask) {
+    if (is_boundary(kind) || kind == OpKind::mask) {
       if (const Json* map = find(where, j, "map")) op.map = read_map(where, *map);
       if (const Json* dim = find(where, j, "loop_dim")) op.loop_dim = read_dim(where, "loop_dim", *dim, -1);
     }
@@ -277,7 +277,7 @@ class Reader {
       op.attributes.start = integer(where, "start", member(where, j, "start"), 0, max_extent);
       op.attributes.end = integer(where, "end", member(where, j, "end"), 0, max_extent);
     }
-    if (kind == OpKind::input || kind == OpKind::output)
+    if (is_boundary(kind))
       if (const Json* shape = find(where, j, "shape"))
         op.attributes.sizes = integers(where, "shape", *shape, 1, max_extent);
     if (kind != OpKind::input)

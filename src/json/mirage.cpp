@@ -250,7 +250,7 @@ class Importer {
       if (!after || !after->is_boolean()) fail_at(where, "expected after_accum to be true or false");
       block.tensors.back().after_loop = after->get<bool>();
     }
-    if (r.kind == OpKind::input || r.kind == OpKind::output) {
+    if (is_boundary(r.kind)) {
       const bool input = r.kind == OpKind::input;
       op.map = read_map(where, input ? "input_map" : "output_map", j);
       if (input)

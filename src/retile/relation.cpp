@@ -43,7 +43,7 @@ class Relating {
     for (std::size_t i = 0; i < before_.ops.size(); ++i) {
       op_ = &before_.ops[i];
       where_ = top_.inside(static_cast<int>(i), graph::name(op_->kind));
-      const bool boundary = op_->kind == OpKind::input || op_->kind == OpKind::output;
+      const bool boundary = graph::is_boundary(op_->kind);
       if (boundary && !op_->attributes.sizes.empty())
         refuse("its shape {} is cut into tiles that pass the tensor's end", graph::to_string(op_->attributes.sizes));
       if (op_->kind == OpKind::output) {

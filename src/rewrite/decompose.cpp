@@ -39,7 +39,7 @@ namespace {
 bool is_decomposable(const KernelGraph& g, const KernelOp& op) {
   if (std::ranges::any_of(op.outputs, [&](int t) { return g.tensors[t].memory >= 0; })) return false;
   for (const BlockOp& b : op.block->ops) {
-    const bool boundary = b.kind == OpKind::input || b.kind == OpKind::output;
+    const bool boundary = graph::is_boundary(b.kind);
     if (boundary && (!b.attributes.sizes.empty() || b.attributes.end > 0)) return false;
     if (graph::is_accumulator(b.kind) && graph::is_integer(op.block->tensors[b.inputs[0]].dtype))
       return false;  // an int8 matmul accumulates in int32

@@ -209,7 +209,7 @@ class SizesOfGraph {
     for (const graph::BlockTensor& t : b.tensors) at.tiles.push_back(extents(t.shape));
     for (const graph::BlockOp& inner : b.ops) {
       GraphSizes::Op body;
-      const bool boundary = inner.kind == OpKind::input || inner.kind == OpKind::output;
+      const bool boundary = graph::is_boundary(inner.kind);
       if (boundary && !inner.attributes.sizes.empty())
         fail("an {} with a shape of its own names sizes", graph::name(inner.kind));
       if (inner.kind == OpKind::input)
