@@ -62,6 +62,7 @@ bool begin_at(Viewed& v, const Shape& result, const Shape& starts, const Strides
 }  // namespace
 
 bool is_view(OpKind kind) { return family(kind) == OpFamily::view; }
+bool is_whole_view(OpKind kind) { return kind == OpKind::permute || kind == OpKind::reshape; }
 
 std::optional<Viewed> viewed(OpKind kind, const Attributes& a, const Shape& operand, const Strides& strides,
                              const Shape& result, const Shape& starts) {

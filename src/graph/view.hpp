@@ -9,6 +9,8 @@ namespace zellige::graph {
 
 /// Returns whether the operator is permute, reshape, expand or slice.
 bool is_view(OpKind);
+/// Returns whether the operator is permute or reshape: a view that has each element of its operand once.
+bool is_whole_view(OpKind);
 
 /// Position of a view's result in its operand's memory. Element (i, j, ...) is at (i + starts[0]) steps[0] +
 /// (j + starts[1]) steps[1] + ... A dimension of extent 1 may have any step.

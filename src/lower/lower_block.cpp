@@ -5,6 +5,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/matrices.hpp"
 #include "graph/reductions.hpp"
+#include "graph/view.hpp"
 #include "lower/lower.hpp"
 #include "lower/lower_permute.hpp"
 #include "lower/repeats.hpp"
@@ -110,7 +111,7 @@ class BlockLowering {
 
   void lower(const graph::BlockOp& op) {
     const int out = op.outputs.empty() ? -1 : op.outputs[0];
-    if (op.kind == OpKind::permute || op.kind == OpKind::reshape) {
+    if (graph::is_whole_view(op.kind)) {
       value_[out] = value_[op.inputs[0]];
       const std::vector<int>& first = order_[op.inputs[0]];
       const std::vector<int> then = op.kind == OpKind::permute ? whole_order(op) : squeezed(op);

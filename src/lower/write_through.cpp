@@ -35,15 +35,12 @@ int producer(const graph::KernelGraph& g, int t) {
   return -1;
 }
 
-/// Returns whether the operator is a reshape or a permute.
-bool is_moved(const KernelOp& op) { return op.kind == OpKind::reshape || op.kind == OpKind::permute; }
-
 /// Returns the chain of reshapes and permutes whose last result is `tensor`, and the operator that computes
 /// the chain's first tensor. Also returns the strides with which each tensor of the chain is in the memory of
 /// `tensor`, which has the given strides. The chain begins after the last reshape that strides cannot express.
 Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
   Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
-  while (m.producer >= 0 && is_moved(g.ops[m.producer])) {
+  while (m.producer >= 0 && graph::is_whole_view(g.ops[m.producer].kind)) {
     const KernelOp& view = g.ops[m.producer];
     const int from = view.inputs[0];
     const auto seen =
@@ -170,7 +167,7 @@ std::vector<WrittenAs> written_as(const graph::KernelGraph& g) {
   std::set<int> taken;
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
     const int to = g.ops[i].outputs[0];
-    if (!is_moved(g.ops[i]) || !is_output(g, to) || g.tensors[to].memory >= 0) continue;
+    if (!graph::is_whole_view(g.ops[i].kind) || !is_output(g, to) || g.tensors[to].memory >= 0) continue;
     const graph::KernelTensor& got = g.tensors[to];
     const Made m = made(g, to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
     const auto& [tensor, strides] = m.first();

@@ -12,9 +12,8 @@ Strides lay_out(const KernelGraph& g, int tensor) {
   std::vector<const KernelOp*> chain;
   Strides strides = graph::row_major(g.tensors[tensor].shape);
   for (int at = tensor; !strides.empty(); at = chain.back()->outputs[0]) {
-    const auto view = std::ranges::find_if(g.ops, [&](const KernelOp& op) {
-      return (op.kind == OpKind::permute || op.kind == OpKind::reshape) && op.inputs[0] == at;
-    });
+    const auto view = std::ranges::find_if(
+        g.ops, [&](const KernelOp& op) { return graph::is_whole_view(op.kind) && op.inputs[0] == at; });
     if (view == g.ops.end()) {
       if (chain.empty() || !is_output(g, at)) return {};  // all views are layouts of row-major memory
       break;

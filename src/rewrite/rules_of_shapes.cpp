@@ -4,6 +4,7 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/view.hpp"
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
@@ -57,7 +58,7 @@ BiasedPart biased_part(const Known& g, const KernelOp& op) {
 /// Returns whether a tensor is a matmul's result, or a reshape or permute of one.
 bool views_a_matmul(const Known& g, int tensor) {
   const KernelOp* made = g.producer[tensor];
-  while (made && (made->kind == OpKind::reshape || made->kind == OpKind::permute)) made = g.producer[made->inputs[0]];
+  while (made && graph::is_whole_view(made->kind)) made = g.producer[made->inputs[0]];
   return made && made->kind == OpKind::matmul;
 }
 
