@@ -69,7 +69,7 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
                          : k.in_flight <= 2                           ? costs.starved
                                                                       : costs.stalled;
   k.tensor = busy * k.tensor_cycles * cycle * stalled * (k.multicasts ? costs.multicast : 1);
-  k.issue = busy * k.slots / 4 * cycle;
+  k.issue = busy * k.slots / partitions * cycle;
   const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
   k.latency = k.waves *
               (std::max(trip_count, k.chain * costs.step) +

@@ -42,6 +42,9 @@ struct KernelCost {
   double launch = 0, first = 0, dram = 0, l2 = 0, shared = 0, tensor = 0, issue = 0, latency = 0, us = 0;
 };
 
+/// Of a multiprocessor. Each has issue slots and a tensor core of its own; the warps of a block take turns.
+inline constexpr int partitions = 4;
+
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
 /// Of the L2: what a miss loads, and what it serves the rows of a TMA box in. Products whose operands have rows of 16 bytes

@@ -266,7 +266,7 @@ class Pricing {
         k.tensor_cycles += tiles * steps_of(n, m) * of_its_cycles(*m.row, target_);
         continue;
       }
-      k.tensor_cycles += tiles * steps_of(n, m) / std::min(4, m.warps.count());
+      k.tensor_cycles += tiles * steps_of(n, m) / std::min(partitions, m.warps.count());
       const WarpWork one = work_of_warp(m, m.warps, plan_.has_fragments(w.node));
       const double slots = slots_of(one, *m.row), average = slots * m.warps.count() / k.warps;
       alone += (chain_of(one, m, m.warps.count(), k.warps, target_.costs) - average) * iterations_of(n);

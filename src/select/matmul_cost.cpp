@@ -18,7 +18,6 @@ constexpr int slots_of_sum = 2;  // a shuffle and an addition
 // Registers of a thread for accumulators, and on FMA units for accumulators and operands. With more the compiler spills.
 constexpr std::int64_t max_accumulators = 128, max_accumulators_and_operands = 200;
 constexpr int barriers_of_reduction = 2;  // of rows that several warps have: their parts go through shared memory
-constexpr int partitions = 4;             // of a multiprocessor
 // Numbers per access of partial results: adjacent accumulators of a thread, and what 16 bytes hold.
 constexpr int words_of_fragment = 2, words_of_line = 4;
 

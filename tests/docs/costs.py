@@ -23,7 +23,6 @@ ALLOWED = {
     ("src/cost/kernel_cost.cpp", "constexpr double element"): "bytes of float16",
     ("src/cost/kernel_cost.cpp", "constexpr double others"): "issue slots of what has no row of laws: a mask, a rotation",
     ("src/cost/kernel_cost.cpp", "1e-3"): "a unit: GHz to cycles per us, GB/s to bytes per us",
-    ("src/predict/cost_estimate.cpp", "? 0.25"): "a multiprocessor has four tensor cores",
     ("src/lower/lower_block.cpp", "constexpr double"): "the least float32 and infinity",
     ("src/candidate/expected_time.cpp", "1e-3"): "a unit",
     ("src/select/layouts.cpp", "constexpr double forbidden"): "infinity",

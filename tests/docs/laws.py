@@ -16,7 +16,6 @@ PATTERNS = ("rewrite",)
 MAY = {
     "reference/cut.cpp": 3,  # how each view maps the coordinates of its result to those of its operand
     "reference/evaluate.cpp": 3,  # the sums that wrap: of a matmul, and the two spellings of a sum of elements
-    "json/json_read.cpp": 3,  # the operators of blocks with keys of their own
 }
 CASE = re.compile(r"\bcase\s+(?:\w+::)*OpKind::\w+|\busing\s+enum\s+(?:\w+::)*OpKind\b")
 TABLE = re.compile(r"\b(?:map|set)<(?:\w+::)*OpKind\b|OpKind\b[^;(){}]*\[\]\s*=\s*\{")
