@@ -25,7 +25,7 @@ double requests_of(double run, std::int64_t step) {
 }
 
 double in_sectors(double run) {
-  return blocks_touched(run, static_cast<std::int64_t>(run), sector_bytes) * sector_bytes;
+  return blocks_touched(run, static_cast<std::int64_t>(run), target::sector_bytes) * target::sector_bytes;
 }
 
 double slots_of(OpKind op) {

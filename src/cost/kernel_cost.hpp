@@ -47,9 +47,9 @@ inline constexpr int partitions = 4;
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
 double slots_of(OpKind);
-/// Of the L2: what a miss loads, and what it serves the rows of a TMA box in. Products whose operands have rows of 16 bytes
+/// The unit in which the L2 serves the rows of a TMA box. Products whose operands have rows of 16 bytes
 /// more than a multiple of 128 took up to 1.5 times as long as those with multiples of 128 (docs/log.md).
-inline constexpr std::int64_t sector_bytes = 32, half_line_bytes = 64;
+inline constexpr std::int64_t half_line_bytes = 64;
 
 /// Returns how many blocks of `size` bytes `run` contiguous bytes touch, averaged over all start addresses that are multiples
 /// of `step`; 0: of `size`.

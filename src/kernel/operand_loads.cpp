@@ -5,11 +5,10 @@
 
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
+#include "target/target.hpp"
 
 namespace zellige::plan {
 namespace {
-
-constexpr int row_of_banks = 128;  // bytes of the 32 shared-memory banks together
 
 /// The rows of A (side 0) or columns of B (side 1) that one lane of a warp reads: the first index within
 /// the warp's tile, and their number.
@@ -35,7 +34,7 @@ bool in_pairs(const OperandLoad& load) {
 
 /// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank conflict.
 int lanes_of_a_phase(const OperandLoad& load) {
-  const int phase = std::min(32, row_of_banks / load.bytes);
+  const int phase = std::min(32, target::bank_row_bytes / load.bytes);
   return phase < 32 && in_pairs(load) ? 2 * phase : phase;
 }
 

@@ -3,11 +3,15 @@
 #include <algorithm>
 
 #include "kernel/leaves.hpp"
+#include "target/target.hpp"
 
 namespace zellige::plan {
 
+bool is_scattered(int lanes, std::int64_t chunks, int bytes) {
+  return lanes * bytes < 2 * target::sector_bytes && lanes < chunks;
+}
+
 std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes, int threads) {
-  constexpr int sector = 32, warp = 32;
   Summation s;
   s.domain = s.sums = domain;
   s.sums[inner] = 1;
@@ -18,13 +22,12 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
   using Steps = std::pair<std::int64_t, std::int64_t>;  // in total, and from row to row
   std::optional<Steps> best;
   for (int along = 1; along <= threads; along *= 2) {  // threads per row
-    const bool scattered = along * vector * bytes < 2 * sector && along < chunks;
-    if (scattered || threads % along != 0) continue;
+    if (is_scattered(along, chunks, vector * bytes) || threads % along != 0) continue;
     const std::int64_t rounds = ceil_div(lines, threads / along);
     const Steps steps{ceil_div(chunks, along) * rounds, rounds};
     if (best && *best <= steps) continue;
     best = steps;
-    s.lanes = std::min(along, warp), s.splits = along / s.lanes, s.groups = threads / along;
+    s.lanes = std::min(along, target::warp_threads), s.splits = along / s.lanes, s.groups = threads / along;
   }
   const std::int64_t dealt = ceil_div(lines * chunks, threads);
   if (!best || 8 * best->first > 9 * dealt) return {};

@@ -11,13 +11,17 @@
 
 namespace zellige::plan {
 
+/// Returns whether `lanes` lanes that together read a row of `chunks` chunks of `bytes` bytes access neither two memory
+/// sectors at a time nor all of the row.
+bool is_scattered(int lanes, std::int64_t chunks, int bytes);
+
 /// Returns a layout that distributes a tile of shape `domain` over the threads, row by row, in chunks of
 /// `vector` elements along dimension `inner`. An element has `bytes` bytes. Returns nullopt in these cases:
 ///
 /// - the tile is one row;
 /// - the length of a row is not a multiple of `vector`;
 /// - no power of two is possible as the number of threads per row: it must divide `threads`, and the threads
-///   of a row must together access at least two memory sectors (64 bytes) or the complete row;
+///   of a row must not be scattered, as is_scattered() says;
 /// - a thread would take more than 9/8 of the steps that it takes in the ordinary blocked layout.
 std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int vector, int bytes, int threads);
 

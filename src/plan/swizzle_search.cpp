@@ -6,12 +6,13 @@
 #include <set>
 
 #include "graph/error.hpp"
+#include "target/target.hpp"
 
 namespace zellige::plan {
 namespace {
 
 using i64 = std::int64_t;
-constexpr int bank_row = 128;         // bytes that the 32 banks serve at once
+constexpr int bank_row = target::bank_row_bytes;
 constexpr i64 max_lanes = 2'000'000;  // lanes evaluated before the search ends with its best result so far
 
 // Returns the offset that CuTe's Swizzle<B,M,S> maps x to; x itself if B is 0.

@@ -159,10 +159,10 @@ class Count {
 
  private:
   Known::Key with(const SharedAccess& a) const {
-    constexpr std::int64_t row = 128;  // bytes across all banks
     const SmemTensor& b = plan_.tensors[a.buffer];
     Known::Key key = key_;
-    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step, b.offset % row});
+    key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step,
+                           b.offset % target::bank_row_bytes});
     for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
     const auto coordinate = [&](const TileCoordinate& c) {
       key.insert(key.end(), {c.from, c.offset, c.last, c.layout.element, c.layout.pair, c.layout.added});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/row_blocked_layout.hpp"
 #include "select/copies.hpp"
 
 namespace zellige::plan {
@@ -183,7 +184,6 @@ class Rows {
 }  // namespace
 
 std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions, int threads) {
-  constexpr int sector = 32;
   constexpr std::int64_t few = 8;  // elements per thread
   Summation s;
   s.domain = s.sums = domain;
@@ -197,7 +197,7 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
       const int lanes = std::min(group, 32), warps = group / lanes;
       const std::int64_t chunks = s.length / vector, each = ceil_div(chunks, group),
                          lines = ceil_div(rows, threads / group), values = each * vector * lines;
-      const bool scattered = lanes * vector * bytes < 2 * sector && lanes < chunks;
+      const bool scattered = is_scattered(lanes, chunks, vector * bytes);
       if (scattered || values > max_row_values || (values > few && 2 * values * threads > 3 * elements)) continue;
       // Instructions of a thread: two per access, one per element, and two per shuffle. Warps exchange their results
       // through shared memory: a store, a barrier, and two per result.

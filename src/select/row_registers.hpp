@@ -41,7 +41,7 @@ std::optional<RowRegisters> rows_in_registers(const Kernel&, const Program&, con
 /// nullopt if each distribution has a disadvantage:
 ///
 /// - a thread has more than 32 elements (max_row_values);
-/// - lanes of a row access neither two memory sectors (64 bytes) together nor all of the row;
+/// - the lanes of a row are scattered, as is_scattered() says;
 /// - a thread has more than 8 elements, and more than 3/2 of those that it has if all threads have equally many.
 ///
 /// The lanes of a row are 2, 4, .. or 32 lanes of one warp, or all lanes of 2, 4, .. warps. `vector` is the greatest number of adjacent elements per

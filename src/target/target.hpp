@@ -13,7 +13,11 @@
 
 namespace zellige::target {
 
-/// Bytes of dynamic shared memory of a block that a kernel has without asking for them, on every GPU.
+// ---- The same on every GPU ----
+
+/// Threads of a warp; bytes that the banks of shared memory serve at once; bytes that a miss of the L2 loads.
+inline constexpr int warp_threads = 32, bank_row_bytes = 128, sector_bytes = 32;
+/// Bytes of dynamic shared memory of a block that a kernel has without asking for them.
 inline constexpr std::int64_t shared_without_asking = 48 * 1024;
 
 /// The properties of one GPU architecture. Sizes are in bytes.
@@ -29,9 +33,9 @@ struct Target {
   std::int64_t grid_x, grid_y, grid_z;
   // Of GPCs, groups of multiprocessors that a cluster lies within; 0: no clusters. Affects only the choice of clusters.
   int gpcs = 0;
-  std::int64_t block_z = 64;       // maximum threads of a block along z; along x and y threads_per_block
-  int banks = 32, bank_bytes = 4;  // of shared memory
-  int access_bytes = 16;           // widest load or store of a thread
+  std::int64_t block_z = 64;  // maximum threads of a block along z; along x and y threads_per_block
+  int banks = 32, bank_bytes = bank_row_bytes / banks;  // of shared memory
+  int access_bytes = 16;                                // widest load or store of a thread
   Costs costs{};
 
   /// Returns whether rows of so many bytes, which a block reads again, leave its shared memory too little room: they take

@@ -1,9 +1,9 @@
 #include "verify/set_up.hpp"
 
+#include "target/target.hpp"
+
 namespace zellige::plan {
 namespace {
-
-constexpr int warp = 32;
 
 /// Returns the number of arrivals that complete a phase of the empty mbarriers of a channel, by which consumers say
 /// that a stage may be filled again: one per warp of the consumers. If the blocks of a cluster exchange partial results
@@ -25,7 +25,7 @@ void count_threads(Kernel& s) {
       if (barrier->id == 0) return;
       const auto uses = [&](const Step& x) { return as<Barrier>(x) && as<Barrier>(x)->id == barrier->id; };
       for (const Agent& other : s.agents)
-        if (find_step(other.steps, uses)) barrier->threads += warp * other.warps;
+        if (find_step(other.steps, uses)) barrier->threads += target::warp_threads * other.warps;
     });
 }
 

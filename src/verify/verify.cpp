@@ -11,7 +11,6 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int warp_threads = 32;
 // Most bytes that one phase of an mbarrier can count.
 constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 
@@ -327,7 +326,7 @@ class Simulation {
     if (at.id % barriers_per_rank == 0) return;
     int threads = 0;
     for (std::size_t b = 0; b < s.agents.size(); ++b)
-      if (barriers_of[b].contains(at.id)) threads += warp_threads * s.kernel.agents[b].warps;
+      if (barriers_of[b].contains(at.id)) threads += target::warp_threads * s.kernel.agents[b].warps;
     if (threads == at.threads) return;
     reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
            s.kernel.name(), s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,

@@ -8,10 +8,10 @@
 namespace zellige::plan {
 namespace {
 
-constexpr int max_ranks = 8;             // blocks per cluster
-constexpr int named_barriers = 16;       // number of hardware barriers; barrier 0 is __syncthreads
-constexpr int tma_alignment = 128;       // bytes
-constexpr int warp = 32, warpgroup = 4;  // threads per warp, warps per warpgroup
+constexpr int max_ranks = 8;                               // blocks per cluster
+constexpr int named_barriers = 16;                         // number of hardware barriers; barrier 0 is __syncthreads
+constexpr int tma_alignment = 128;                         // bytes
+constexpr int warp = target::warp_threads, warpgroup = 4;  // threads per warp, warps per warpgroup
 
 std::string at(const Agent& agent, const Step& step, int index) {
   return fmt::format("{}, {}", agent.name, describe(step, index));
