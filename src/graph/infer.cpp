@@ -300,15 +300,11 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   }
 }
 
-namespace {
-
-/// Returns whether the operator is a sum or matmul, which is computed in int32 if its operands are integers.
 bool adds_integers(OpKind kind) {
-  return kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum || kind == OpKind::accum ||
-         kind == OpKind::accum_red_sum || kind == OpKind::accum_redtox_sum;
+  if (kind == OpKind::matmul || kind == OpKind::sum) return true;
+  const Reduction* row = reduction_of(kind);
+  return row && row->of == &monoids::sum && !row->squares && !row->rescales && row->then == Then::nothing;
 }
-
-}  // namespace
 
 DType result_dtype(OpKind kind, const Attributes& attributes, DType operands) {
   const bool narrow = operands == DType::e4m3 || operands == DType::e5m2;

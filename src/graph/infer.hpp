@@ -24,6 +24,9 @@ KernelGraph infer(KernelGraph);
 /// operator cannot be applied to them. The operator must not be input, output or custom.
 std::vector<Shape> infer_shapes(const Where&, OpKind, const Attributes&, const std::vector<Shape>& operands);
 
+/// Returns whether the operator adds: a sum or matmul, which is computed in int32 if its operands are integers.
+bool adds_integers(OpKind);
+
 /// Returns the dtype of an operator's result if its operands have the dtype `operands`. A matmul of e4m3 or
 /// e5m2 gives f32; sums of integers give int32; a cast gives its attribute `dtype`.
 DType result_dtype(OpKind, const Attributes&, DType operands);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
@@ -257,7 +258,7 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", name(kind));
   }
-  if (is_integer(dtype) && (kind == OpKind::matmul || kind == OpKind::reduction || kind == OpKind::sum)) wrap(y);
+  if (is_integer(dtype) && adds_integers(kind)) wrap(y);
 }
 
 }  // namespace zellige::graph
