@@ -320,6 +320,12 @@ void check_dtype(const Where& where, OpKind kind, const Attributes& a, DType dty
   const bool moves = family(kind) == OpFamily::view || family(kind) == OpFamily::join || names_rows(kind);
   if (kind == OpKind::matmul && dtype != DType::int8)
     fail_at(where, "expected floating-point operands or int8, found {}: cast them first", name(dtype));
+  if (kind == OpKind::amin)  // as compose() defines it
+    fail_at(
+        where,
+        "expected floating-point operands, found {}: a minimum is minus the maximum of -x, and the lowest {} has no "
+        "negative; -1 - amax(-1 - x) is the minimum of integers",
+        name(dtype), name(dtype));
   const bool folds = adds_integers(kind) || kind == OpKind::amax;
   if (!moves && !folds && !(is_elementwise(kind) && !elementwise(kind).integers.empty()))
     fail_at(where, "expected floating-point operands, found {}: cast them first", name(dtype));
