@@ -94,12 +94,9 @@ class KernelLowering {
     const int rank = static_cast<int>(out.size());
     int left = seen_as(program_, op_.inputs[0], padded_rank(of.a, out.size()), target_),
         right = seen_as(program_, op_.inputs[1], padded_rank(of.b, out.size()), target_);
-    std::int64_t batch = 1;
-    for (int d = 0; d < rank - 2; ++d) batch *= out[d];
-    const DType dtype = program_.tensors[op_.inputs[0]].dtype;
     std::vector<TileProgram> kernels;
-    const std::int64_t length = shape(left)[rank - 1];
-    if (length > 192) {  // several iterations
+    const DType dtype = program_.tensors[op_.inputs[0]].dtype;
+    if (of.a.back() > 192) {  // several iterations
       constexpr int wide = 128;
       LineCopies copies;
       left = aligned_operand(program_, left, ceil_div(out[rank - 1], wide), copies, name_, target_);
@@ -108,21 +105,8 @@ class KernelLowering {
     }
     const bool lines =
         lines_begin_at(program_, left, target_.access_bytes) && lines_begin_at(program_, right, target_.access_bytes);
-    const auto along = [&](int tensor, int dim) {
-      const Strides& strides = program_.tensors[tensor].strides;
-      return !strides.empty() && innermost(shape(tensor), strides) == dim;
-    };
-    const ProductSize size{.batch = batch,
-                           .m = out[rank - 2],
-                           .n = out[rank - 1],
-                           .k = length,
-                           .dtype = dtype,
-                           .lines = lines,
-                           .tf32 = op_.attributes.tf32,
-                           .a_along_k = along(left, rank - 1),
-                           .b_along_k = along(right, rank - 2),
-                           .a_batched = graph::size(shape(left)) == batch * out[rank - 2] * length,
-                           .b_batched = graph::size(shape(right)) == batch * length * out[rank - 1]};
+    const ProductSize size =
+        product_size(of, program_.tensors[left], program_.tensors[right], op_.attributes.tf32, lines);
     if (!product_) product_ = tile_of_ ? tile_of_(size) : product_tiles(size, target_).front();
     const retile::ProductTile t = *product_;
     const Shape given = out;  // the result's shape before A and B are swapped

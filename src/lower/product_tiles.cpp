@@ -4,7 +4,6 @@
 #include <set>
 #include <span>
 
-#include "graph/matrices.hpp"
 #include "select/layouts.hpp"
 #include "target/instructions.hpp"
 #include "tile/program.hpp"
@@ -115,12 +114,10 @@ std::vector<std::int64_t> odd_rows(std::int64_t m) {
   return result;
 }
 
-ProductSize product_size(const graph::KernelGraph& g, int op) {
-  const graph::KernelTensor &a = g.tensors[g.ops[op].inputs[0]], &b = g.tensors[g.ops[op].inputs[1]];
-  const graph::Matrices of = graph::matrices(a.shape, b.shape);
+ProductSize product_size(const graph::Matrices& of, const graph::KernelTensor& a, const graph::KernelTensor& b,
+                         bool tf32, bool lines) {
   const std::size_t rank = of.product.size();
-  ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype};
-  size.tf32 = g.ops[op].attributes.tf32;
+  ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype, lines, tf32};
   const auto along = [](const graph::KernelTensor& t, std::size_t dim) {
     const Strides rows = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
     return t.shape.size() > 1 && innermost(t.shape, rows) == static_cast<int>(t.shape.size() - dim);
@@ -129,9 +126,15 @@ ProductSize product_size(const graph::KernelGraph& g, int op) {
   for (std::size_t d = 0; d + 2 < rank; ++d) size.batch *= of.product[d];
   size.a_batched = graph::size(of.a) == size.batch * size.m * size.k;
   size.b_batched = graph::size(of.b) == size.batch * size.k * size.n;
-  // Assumes contiguous rows, whose strides must be multiples of 16 bytes.
-  size.lines = size.n % 8 == 0 && size.k % 8 == 0;
   return size;
+}
+
+ProductSize product_size(const graph::KernelGraph& g, int op) {
+  const graph::KernelTensor &a = g.tensors[g.ops[op].inputs[0]], &b = g.tensors[g.ops[op].inputs[1]];
+  const graph::Matrices of = graph::matrices(a.shape, b.shape);
+  // Assumes contiguous rows, whose strides must be multiples of 16 bytes.
+  const bool lines = of.product.back() % 8 == 0 && of.a.back() % 8 == 0;
+  return product_size(of, a, b, g.ops[op].attributes.tf32, lines);
 }
 
 std::vector<ProductTile> product_tiles(const ProductSize& size, const target::Target& target) {

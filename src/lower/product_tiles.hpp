@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "graph/matrices.hpp"
 #include "retile/tiling.hpp"
 #include "target/target.hpp"
 
@@ -23,7 +24,11 @@ struct ProductSize {
   auto operator<=>(const ProductSize&) const = default;
 };
 
-/// Returns the size of operator `op`, a matmul of a graph whose shapes have been inferred.
+/// Returns the size of a matmul with these operands and the shapes of their matrices.
+ProductSize product_size(const graph::Matrices&, const graph::KernelTensor& a, const graph::KernelTensor& b, bool tf32,
+                         bool lines);
+/// Returns the size of operator `op`, a matmul of a graph whose shapes have been inferred. Its rows are taken to be
+/// aligned if the strides of contiguous ones are.
 ProductSize product_size(const graph::KernelGraph&, int op);
 
 /// Returns tile heights (numbers of rows) for a matmul with m rows: multiples of 8, at most 256, with which no more
