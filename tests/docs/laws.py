@@ -15,7 +15,6 @@ PATTERNS = ("rewrite",)
 # File -> how many cases or operators in such statements at most, and why no table says it.
 MAY = {
     "reference/cut.cpp": 3,  # how each view maps the coordinates of its result to those of its operand
-    "reference/evaluate.cpp": 3,  # the sums that wrap: of a matmul, and the two spellings of a sum of elements
 }
 CASE = re.compile(r"\bcase\s+(?:\w+::)*OpKind::\w+|\busing\s+enum\s+(?:\w+::)*OpKind\b")
 TABLE = re.compile(r"\b(?:map|set)<(?:\w+::)*OpKind\b|OpKind\b[^;(){}]*\[\]\s*=\s*\{")
