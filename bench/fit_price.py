@@ -68,8 +68,7 @@ def settle(c, k, missed=1):
     busiest = math.ceil(k["launched"] / SMS)
     waves = math.ceil(busiest / k["blocks_each"])
     rate, each, rest = ("l2_bulk", "bulk_cycle", "rest_warp_specialized") if k["warp_specialized"] else ("l2", "l2_cycle", "rest")
-    served = max(k["l2_bytes"], k["received_bytes"]) if k["multicasts"] else k["l2_bytes"]
-    l2 = max(served / c[rate] * 1e-3, busiest * k["received_bytes"] / k["launched"] / c[each] * cycle)
+    l2, l2_alone = (max(k[served] / c[rate] * 1e-3, busiest * k["received_bytes"] / k["launched"] / c[each] * cycle) for served in ("served_bytes", "l2_bytes"))
     dram = missed * (k["dram_bytes"] + k["dram_runs"] * c["run_bytes"]) / c["dram"] * 1e-3
     stalled = 1 if not k["stalls"] or k["in_flight"] >= c["few_stages"] else c["starved" if k["in_flight"] <= 2 else "stalled"]
     tensor = busiest * k["tensor_cycles"] * cycle * stalled * (c["multicast"] if k["multicasts"] else 1)
@@ -82,7 +81,7 @@ def settle(c, k, missed=1):
     exposed = c[rest] + (1 - c[rest]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))
     ends = waves * (k["trips"] * c["chain_iteration"] if k["chained"] else k["tiles"] * (c["tile"] + c["tile_value"] * k["values"]))
     exchange = c["exchange"] + k["exchanged_bytes"] / c["exchange_cycle"] if k["exchanged_bytes"] else c["cluster"] if k["multicasts"] else 0
-    power = c["power"] * l2 if k["tiles"] > 0 else 0
+    power = c["power"] * l2_alone if k["tiles"] > 0 else 0
     return (c["launch"] if k["first_kernel"] else c["next"]) + c["load"] * cycle + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle
 
 

@@ -59,11 +59,12 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   k.launch = k.first_kernel ? costs.launch : costs.next;
   k.first = costs.load * cycle;
   k.dram = missed * (k.dram_bytes + k.dram_runs * costs.run_bytes) / costs.dram * 1e-3;
-  // Multicasts save reads of the L2, not what it sends.
-  const double served = k.multicasts ? std::max(k.l2_bytes, k.received_bytes) : k.l2_bytes;
-  k.l2 =
-      std::max(served / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
-               busy * k.received_bytes / k.launched / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+  const auto l2 = [&](double served) {
+    const double intake = busy * k.received_bytes / k.launched;
+    return std::max(served / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
+                    intake / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+  };
+  k.l2 = l2(k.served_bytes);
   k.shared = busy * std::max(k.wavefronts + k.narrow_copies * costs.narrow_copy, k.requests * costs.request) * cycle;
   const double stalled = !k.stalls || k.in_flight >= costs.few_stages ? 1
                          : k.in_flight <= 2                           ? costs.starved
@@ -90,7 +91,7 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const double exchange = k.exchanged_bytes > 0 ? costs.exchange + k.exchanged_bytes / costs.exchange_cycle
                           : k.multicasts        ? costs.cluster
                                                 : 0;
-  const double power = k.tiles > 0 ? costs.power * k.l2 : 0;
+  const double power = k.tiles > 0 ? costs.power * l2(k.l2_bytes) : 0;
   k.us = k.launch + k.first + slowest + exposed * (total - slowest) + power + (ends + exchange) * cycle;
   return k;
 }

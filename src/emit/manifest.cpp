@@ -31,6 +31,7 @@ graph::Json cost_json(const plan::KernelCost& k) {
           {"requests", k.requests},
           {"multicasts", k.multicasts},
           {"l2_bytes", k.l2_bytes},
+          {"served_bytes", k.served_bytes},
           {"wavefronts", k.wavefronts},
           {"tensor_cycles", k.tensor_cycles},
           {"slots", k.slots},

@@ -16,6 +16,7 @@
 #include "predict/predict.hpp"
 #include "select/copies.hpp"
 #include "select/matmul_cost.hpp"
+#include "select/tile_schedule.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::plan {
@@ -63,8 +64,8 @@ class Pricing {
     const auto mean = [&](double& each, double others) {
       each = (each * k.launched + others * other.k.launched) / all;
     };
-    for (double KernelCost::*moved :
-         {&KernelCost::dram_bytes, &KernelCost::dram_runs, &KernelCost::l2_bytes, &KernelCost::received_bytes})
+    for (double KernelCost::*moved : {&KernelCost::dram_bytes, &KernelCost::dram_runs, &KernelCost::l2_bytes,
+                                      &KernelCost::served_bytes, &KernelCost::received_bytes})
       k.*moved += other.k.*moved;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots), mean(k.narrow_copies, other.k.narrow_copies);
@@ -159,6 +160,9 @@ class Pricing {
       for (const Work& w : works(plan_))
         for (const int load : read_in_place(plan_, w)) ++reads_[load];
     const double tiles = static_cast<double>(p.grid.count());
+    const auto begin_together = std::min<std::int64_t>(static_cast<std::int64_t>(k.launched), target_.multiprocessors);
+    const TileSchedule order = k.warp_specialized ? tile_schedule(plan_) : TileSchedule{};
+    bool straddle = false;  // rows that TMA loads straddle half lines
     std::set<int> seen;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       const Node& n = p.nodes[i];
@@ -172,14 +176,20 @@ class Pricing {
       const double reads = reads_of(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
       const CopyChoice* copy = plan_.copy_of(static_cast<int>(i));
-      k.received_bytes += bytes * passes;
+      const double received = bytes * passes;
+      k.received_bytes += received;
       if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
-      double halves = 1;                    // bytes of half lines, as a fraction of those of sectors
+      double halves = 1, merged = 0;        // bytes of half lines, as a fraction of those of sectors
       if (copy && copy->by_tensor_map()) {  // TMA copies the rows of a box one by one, each of at most a span
         const double row = std::min(run, double(span_bytes));
         halves = run / row * blocks_touched(row, step, half_line_bytes) * half_line_bytes / touched;
+        if (k.warp_specialized && n.kind == NodeKind::load) {
+          straddle = straddle || step % half_line_bytes != 0;
+          merged = shared_by_neighbours(plan_, order, n, begin_together) / 2;
+        }
       }
       k.l2_bytes += bytes * passes * halves;
+      k.served_bytes += received * halves * (1 - merged);
       if (copy && copy->async()) {
         const double copied = bytes_of(n) * iterations_of(n) * tiles / k.launched;
         if (copy->bytes < chunk_bytes)
@@ -200,6 +210,9 @@ class Pricing {
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, plan_.vector_of(static_cast<int>(i)))));
     }
+    // Multicasts save reads of the L2, not what it sends.
+    if (k.multicasts) k.l2_bytes = std::max(k.l2_bytes, k.received_bytes);
+    if (!k.warp_specialized || straddle) k.served_bytes = k.l2_bytes;
   }
 
   /// Returns the fraction of the issue slots that FMAs can use.

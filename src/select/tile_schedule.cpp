@@ -1,7 +1,9 @@
 #include "select/tile_schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <zellige/block/tile_scheduler.hpp>
 
 namespace zellige::plan {
 namespace {
@@ -31,6 +33,32 @@ Interval divided_alone(const View& v, const TileProgram& p) {
   return found;
 }
 
+/// Returns the indices along the grid's axes of the first output tile of block number `block` of the launch.
+std::array<std::int64_t, 3> first_tile(const Kernel& plan, const TileSchedule& walk, std::int64_t block) {
+  const graph::Dim3& grid = plan.program.grid;
+  const std::int64_t ranks = plan.ranks / plan.parts_of_loop();  // blocks of a cluster with different tiles
+  std::int64_t tile = block / plan.ranks;
+  std::array<std::int64_t, 3> at{};
+  if (walk.rows > 0) {
+    const auto number = [](std::int64_t n) { return static_cast<int>(n); };
+    const TileOrder order{number(walk.rows / ranks), number(walk.columns),
+                          number(std::max<std::int64_t>(1, walk.group / ranks))};
+    const TileOrder::Place place = order(number(tile));
+    const std::int64_t row = place.row * ranks + block % ranks;
+    at[walk.column_axis] = place.column;
+    at[walk.row_axis] = walk.row_axis == walk.column_axis ? row * walk.columns + place.column : row;
+    return at;
+  }
+  std::int64_t below = 1;
+  if (walk.longer >= 0) {
+    for (int a = 0; a < walk.longer; ++a) below *= grid[a];
+    tile = LongAndShort{static_cast<int>(below), static_cast<int>(grid[walk.longer])}(static_cast<int>(block), 0);
+    below = 1;
+  }
+  for (int a = 0; a < 3; below *= grid[a++]) at[a] = digit(tile, below, grid[a], below * grid[a] == grid.count());
+  return at;
+}
+
 }  // namespace
 
 TileSchedule tile_schedule(const Kernel& plan, const Work* product) {
@@ -54,6 +82,22 @@ TileSchedule tile_schedule(const Kernel& plan, const Work* product) {
   const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
   walk.group = plan.split_k ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
   return walk;
+}
+
+double shared_by_neighbours(const Kernel& plan, const TileSchedule& walk, const Node& load, std::int64_t blocks) {
+  const TileProgram& p = plan.program;
+  if (plan.split_k && load.view.iterates()) return 0;  // neighbours have different parts of the loop
+  std::int64_t shared = 0;
+  for (std::int64_t block = 0; block + 1 < blocks; block += 2) {
+    const auto one = first_tile(plan, walk, block), other = first_tile(plan, walk, block + 1);
+    bool same = true;
+    for (int d = 0; d < load.view.rank(); ++d) {
+      const Interval along = load.view.along(d, p);
+      same = same && (along.axis() < 0 || along.tile(one[along.axis()]) == along.tile(other[along.axis()]));
+    }
+    shared += same;
+  }
+  return blocks < 2 ? 0 : static_cast<double>(shared) / static_cast<double>(blocks / 2);
 }
 
 bool passes_once(const Kernel& plan, const Step& copy) {

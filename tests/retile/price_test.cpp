@@ -49,16 +49,23 @@ TEST(CostEstimate, OfRequestsOfCopies) {
   EXPECT_EQ(requests_of(128, 16), (1 + 3 + 3 + 3 + 2 + 3 + 3 + 3) / 8.0);  // from 0, 16, .., 112 on
 }
 
-/// Returns the kernel of a matmul of m x k by k x n, in tiles of 128 x 256 on two warpgroups.
-Kernel kernel_of(std::int64_t m, std::int64_t n, std::int64_t k) {
+constexpr retile::ProductTile wide{128, 256, 64, 256}, tall{256, 128, 64, 256};
+
+/// Returns the plan of a matmul of m x k by k x n in the given tiles on warpgroups.
+Plan plan_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::ProductTile& tile,
+             const std::vector<Blocks>& blocks = ways_of_blocks) {
   graph::KernelGraph g;
   g.name = "product";
   g.tensors = {{DType::f16, {m, k}, {k, 1}, "A"}, {DType::f16, {k, n}, {1, k}, "B"}, {DType::f16, {}, {}, "C"}};
   g.inputs = {0, 1}, g.outputs = {2};
   g.ops.push_back({.kind = OpKind::matmul, .inputs = {0, 1}, .outputs = {2}});
-  const PlanOptions fixed{.tiles = Tiles::fixed,
-                          .tiling = {{.op = 0, .product = retile::ProductTile{128, 256, 64, 256}}}};
-  return make_plan(graph::infer(std::move(g)), target::find("sm_90a"), fixed).kernels.at(0);
+  const PlanOptions fixed{.blocks = blocks, .tiles = Tiles::fixed, .tiling = {{.op = 0, .product = tile}}};
+  return make_plan(graph::infer(std::move(g)), target::find("sm_90a"), fixed);
+}
+Kernel kernel_of(std::int64_t m, std::int64_t n, std::int64_t k) { return plan_of(m, n, k, wide).kernels.at(0); }
+KernelCost cost_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::ProductTile& tile, Blocks blocks) {
+  const target::Target& target = target::find("sm_90a");
+  return estimate_cost(plan_of(m, n, k, tile, {blocks}), target).kernels.at(0);
 }
 
 // A pair saves reads of the L2, which only rows of odd lengths make dear: 512 x 8192 x 3896 took 68.8 us without pairs on an
@@ -68,6 +75,28 @@ TEST(CostEstimate, TakesPairsWhereRowsStraddleHalfLines) {
   EXPECT_FALSE(kernel_of(512, 8192, 3896).split_k);
   EXPECT_EQ(kernel_of(512, 8192, 4096).ranks, 1);
   EXPECT_EQ(kernel_of(4096, 8192, 4096).ranks, 1);
+}
+
+// Two adjacent blocks are served a tile that both load once. Of two tiles that differ in orientation alone, the one whose
+// neighbours share the larger operand is faster.
+TEST(CostEstimate, ServesNeighboursOnce) {
+  const double bytes = 4096 * 2;  // of a row of A, or a column of B
+  const auto saved = [](const KernelCost& k) { return k.l2_bytes - k.served_bytes; };
+  // 128 tiles, one per block, row by row: neighbours have the same rows.
+  const KernelCost w = cost_of(2048, 2048, 4096, wide, Blocks::a_tile),
+                   t = cost_of(2048, 2048, 4096, tall, Blocks::a_tile);
+  EXPECT_DOUBLE_EQ(w.l2_bytes, t.l2_bytes);
+  EXPECT_DOUBLE_EQ(saved(w), 128 * 128 * bytes / 2);
+  EXPECT_DOUBLE_EQ(saved(t), 128 * 256 * bytes / 2);
+  EXPECT_LE(t.l2, w.l2);
+  // 2048 tiles of persistent blocks, in columns of several rows, or of pairs: neighbours have the same columns.
+  for (const Blocks blocks : {Blocks::persistent, Blocks::pairs}) {
+    EXPECT_DOUBLE_EQ(saved(cost_of(8192, 8192, 4096, wide, blocks)), 2048 * 256 * bytes / 2);
+    EXPECT_DOUBLE_EQ(saved(cost_of(8192, 8192, 4096, tall, blocks)), 2048 * 128 * bytes / 2);
+  }
+  // Neighbours with different parts of K share nothing, nor do those whose rows straddle half lines.
+  EXPECT_EQ(saved(cost_of(1024, 2048, 4096, wide, Blocks::split_k)), 0);
+  EXPECT_EQ(saved(cost_of(2048, 2048, 4104, wide, Blocks::a_tile)), 0);
 }
 
 TEST(CostEstimate, CountsWhatIsMoved) {
