@@ -68,7 +68,7 @@ def settle(c, k, missed=1):
     busiest = math.ceil(k["launched"] / SMS)
     waves = math.ceil(busiest / k["blocks_each"])
     rate, each, rest = ("l2_bulk", "bulk_cycle", "rest_warp_specialized") if k["warp_specialized"] else ("l2", "l2_cycle", "rest")
-    l2, l2_alone = (max(k[served] / c[rate] * 1e-3, busiest * k["received_bytes"] / k["launched"] / c[each] * cycle) for served in ("served_bytes", "l2_bytes"))
+    l2, l2_alone = (max(k[served] / c[rate] * 1e-3, busiest * k["received_bytes"] / c[each] * cycle) for served in ("served_bytes", "l2_bytes"))
     dram = missed * (k["dram_bytes"] + k["dram_runs"] * c["run_bytes"]) / c["dram"] * 1e-3
     stalled = 1 if not k["stalls"] or k["in_flight"] >= c["few_stages"] else c["starved" if k["in_flight"] <= 2 else "stalled"]
     tensor = busiest * k["tensor_cycles"] * cycle * stalled * (c["multicast"] if k["multicasts"] else 1)

@@ -60,9 +60,8 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   k.first = costs.load * cycle;
   k.dram = missed * (k.dram_bytes + k.dram_runs * costs.run_bytes) / costs.dram * 1e-3;
   const auto l2 = [&](double served) {
-    const double intake = busy * k.received_bytes / k.launched;
     return std::max(served / (k.warp_specialized ? costs.l2_bulk : costs.l2) * 1e-3,
-                    intake / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
+                    busy * k.received_bytes / (k.warp_specialized ? costs.bulk_cycle : costs.l2_cycle) * cycle);
   };
   k.l2 = l2(k.served_bytes);
   k.shared = busy * std::max(k.wavefronts + k.narrow_copies * costs.narrow_copy, k.requests * costs.request) * cycle;

@@ -19,7 +19,7 @@ struct KernelCost {
   bool stalls = false;            // warp-specialised matmuls without a chain: stall if the ring is short
   bool chained = false;           // two matmuls on wgmma, the second of which reads the first's result
   // Per launch: bytes that move out of DRAM; that the L2 sends if it serves each block for itself; that it sends, where it
-  // serves two adjacent blocks a common tile at once; that blocks receive.
+  // serves two adjacent blocks a common tile at once. Per block: bytes that it receives.
   double dram_bytes = 0, l2_bytes = 0, served_bytes = 0, received_bytes = 0;
   double dram_runs = 0;                                 // per launch: contiguous runs of which the DRAM bytes consist
   double wavefronts = 0, tensor_cycles = 0, slots = 0;  // per block; slots: warp instructions issued

@@ -64,12 +64,12 @@ class Pricing {
     const auto mean = [&](double& each, double others) {
       each = (each * k.launched + others * other.k.launched) / all;
     };
-    for (double KernelCost::*moved : {&KernelCost::dram_bytes, &KernelCost::dram_runs, &KernelCost::l2_bytes,
-                                      &KernelCost::served_bytes, &KernelCost::received_bytes})
+    for (double KernelCost::*moved :
+         {&KernelCost::dram_bytes, &KernelCost::dram_runs, &KernelCost::l2_bytes, &KernelCost::served_bytes})
       k.*moved += other.k.*moved;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots), mean(k.narrow_copies, other.k.narrow_copies);
-    mean(k.requests, other.k.requests);
+    mean(k.requests, other.k.requests), mean(k.received_bytes, other.k.received_bytes);
     for (double KernelCost::*longest :
          {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
@@ -213,6 +213,7 @@ class Pricing {
     // Multicasts save reads of the L2, not what it sends.
     if (k.multicasts) k.l2_bytes = std::max(k.l2_bytes, k.received_bytes);
     if (!k.warp_specialized || straddle) k.served_bytes = k.l2_bytes;
+    k.received_bytes /= k.launched;
   }
 
   /// Returns the fraction of the issue slots that FMAs can use.
@@ -374,8 +375,8 @@ class Pricing {
     if (plan_.blocks == 0) return;
     const double tiles = static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / k.launched,
                  uneven = std::ceil(tiles) / tiles;
-    for (double* each : {&k.wavefronts, &k.narrow_copies, &k.requests, &k.tensor_cycles, &k.slots, &k.trip_count,
-                         &k.chain, &k.barriers, &k.tiles})
+    for (double* each : {&k.received_bytes, &k.wavefronts, &k.narrow_copies, &k.requests, &k.tensor_cycles, &k.slots,
+                         &k.trip_count, &k.chain, &k.barriers, &k.tiles})
       *each *= uneven;
   }
 

@@ -99,6 +99,16 @@ TEST(CostEstimate, ServesNeighboursOnce) {
   EXPECT_EQ(saved(cost_of(2048, 2048, 4104, wide, Blocks::a_tile)), 0);
 }
 
+// The busiest of the persistent blocks receives as many tiles as it multiplies. With 264 tiles all blocks have two.
+TEST(CostEstimate, CountsWhatTheBusiestBlockReceives) {
+  const double tile = (128 + 256) * 4096 * 2 + 128 * 256 * 2;
+  for (const std::int64_t rows : {10, 20, 33}) {  // 80, 160 and 264 tiles
+    const KernelCost k = cost_of(128 * rows, 2048, 4096, wide, Blocks::persistent);
+    EXPECT_DOUBLE_EQ(k.received_bytes, tile * k.tiles) << rows;
+    EXPECT_DOUBLE_EQ(k.tiles, rows > 16 ? 2 : 1) << rows;
+  }
+}
+
 TEST(CostEstimate, CountsWhatIsMoved) {
   const KernelCost k = cost_of(16, 1024, 2048, {{64}, {128}, 16}).kernels.at(0);
   // W once, X and Y, in rows of whole sectors; X again by each block.
