@@ -73,7 +73,8 @@ def settle(c, k, missed=1):
     stalled = 1 if not k["stalls"] or k["in_flight"] >= c["few_stages"] else c["starved" if k["in_flight"] <= 2 else "stalled"]
     tensor = busiest * k["tensor_cycles"] * cycle * stalled * (c["multicast"] if k["multicasts"] else 1)
     shared = max(k["wavefronts"] + k["narrow_copies"] * c["narrow_copy"], k["requests"] * c["request"])
-    load_time = k["trips"] * c["load"] / k["in_flight"] if k["trips"] > 1 else 0
+    loads = k["trips"] * c["load"] if k["warp_specialized"] else k["trips"] * c["stage"] + k["received_bytes"] / c["stage_rate"]
+    load_time = loads / k["in_flight"] if k["trips"] > 1 else 0
     waits = k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"]) + k["rounds"] * c["load"]
     latency = waves * (max(load_time, k["chain"] * c["step"]) + waits) * cycle
     parts = [max(dram, l2), busiest * shared * cycle, tensor, busiest * k["slots"] / 4 * cycle, latency]

@@ -70,7 +70,9 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
                                                                       : costs.stalled;
   k.tensor = busy * k.tensor_cycles * cycle * stalled * (k.multicasts ? costs.multicast : 1);
   k.issue = busy * k.slots / partitions * cycle;
-  const double trip_count = k.trip_count > 1 ? k.trip_count * costs.load / k.in_flight : 0;
+  const double loads =
+      k.warp_specialized ? k.trip_count * costs.load : k.trip_count * costs.stage + k.received_bytes / costs.stage_rate;
+  const double trip_count = k.trip_count > 1 ? loads / k.in_flight : 0;
   k.latency = k.waves *
               (std::max(trip_count, k.chain * costs.step) +
                k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *

@@ -121,6 +121,21 @@ TEST(CostEstimate, CountsWhatIsMoved) {
   EXPECT_DOUBLE_EQ(k.tensor_cycles, 4 * 1024 / 16 * 8 / 4.0);
 }
 
+// Without a producer warp, the latency of a loop rises with the bytes of its iterations; with one, it does not.
+TEST(CostEstimate, LoadsOfLargeStagesTakeLonger) {
+  const target::Target& target = target::find("sm_90a");
+  KernelCost k = cost_of(16, 1024, 2048, {{64}, {128}, 16}).kernels.at(0);
+  k.chain = 0;  // the loads decide
+  const double few = time_of(k, target).latency, bytes = k.received_bytes;
+  k.received_bytes += bytes;
+  EXPECT_NEAR(time_of(k, target).latency - few,
+              k.waves * bytes / target.costs.stage_rate / k.in_flight * 1e-3 / target.costs.clock, 1e-9);
+  k.warp_specialized = true;
+  const double many = time_of(k, target).latency;
+  k.received_bytes = bytes;
+  EXPECT_EQ(time_of(k, target).latency, many);
+}
+
 TEST(CostEstimate, FollowsWhatIsDone) {
   const double one = cost_of(16, 1024, 2048, {{64}, {128}, 16}).us;
   EXPECT_GT(cost_of(16, 4096, 2048, {{64}, {128}, 64}).us, one);
