@@ -20,7 +20,7 @@ from collections import defaultdict
 import tiles
 
 NAMES = ["clock", "dram", "l2", "l2_cycle", "launch", "next", "load", "step", "barrier", "barrier_warp", "rest"]
-TILE_NAMES = ["exchange", "exchange_cycle", "tile", "tile_value", "power", "l2_bulk", "run_bytes"]  # fitted to the times of tiles
+TILE_NAMES = ["tile", "tile_value", "power", "l2_bulk", "run_bytes"]  # fitted to the times of tiles
 SMS = 132
 COSTS = pathlib.Path(__file__).resolve().parents[1] / "src/target/costs.hpp"
 

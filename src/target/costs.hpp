@@ -30,8 +30,9 @@ struct Costs {
          rest_warp_specialized = 0.05;  // share of wgmma's peak; as l2_cycle, as `rest`
   double l2_bulk = 9800;                // as l2, for TMA copies
   double tile = 400, tile_value = 7.6;  // cycles without wgmma at the end of a tile, and per accumulator of a thread
-  // Cycles of a cluster whose blocks add up their parts of K; bytes per cycle that a block receives from the others.
-  double exchange = 7700, exchange_cycle = 14;
+  // Cycles of a cluster whose blocks add up their parts of K; bytes per cycle that a block receives from the others. Chosen
+  // with the times of 60 products in up to ten forms on an H200 (docs/log.md).
+  double exchange = 2000, exchange_cycle = 7;
   // Of blocks that load parts of a tile for each other: time of their wgmma, as they wait for each other; cycles to begin
   // and end.
   double multicast = 1.05, cluster = 2000;

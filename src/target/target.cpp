@@ -25,15 +25,19 @@ const std::vector<Target>& all() {
               204, 1300, 4 * K * K),
       costing(Target{"sm_89", 89, 99 * K, 100 * K, K, 1024, 1536, 24, 255, 65536, 142, 2147483647, 65535, 65535}, 2.2,
               850, 4500, 72 * K * K),
-      measured(Target{"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535, 8}),
+      measured(
+          Target{"sm_90a", 90, 227 * K, 228 * K, K, 1024, 2048, 32, 255, 65536, 132, 2147483647, 65535, 65535, 8, 2}),
   };
   return targets;
 }
 
 std::int64_t Target::clusters(int blocks) const {
-  const int pairs = multiprocessors / 2;
+  const int pairs = (multiprocessors + smallest_lacks) / 2;
   std::int64_t all = 0;
-  for (int gpc = 0; gpc < gpcs; ++gpc) all += 2 * (pairs / gpcs + (gpc < pairs % gpcs)) / blocks;
+  for (int gpc = 0; gpc < gpcs; ++gpc) {
+    const int lacks = gpc == gpcs - 1 ? smallest_lacks : 0;
+    all += (2 * (pairs / gpcs + (gpc < pairs % gpcs)) - lacks) / blocks;
+  }
   return all;
 }
 

@@ -31,8 +31,9 @@ struct Target {
   int registers_per_thread, registers_per_multiprocessor;
   int multiprocessors;  // of the largest GPU of the architecture; affects only the choice of tiles
   std::int64_t grid_x, grid_y, grid_z;
-  // Of GPCs, groups of multiprocessors that a cluster lies within; 0: no clusters. Affects only the choice of clusters.
-  int gpcs = 0;
+  // Of GPCs, groups of multiprocessors that a cluster lies within; 0: no clusters. How many multiprocessors the smallest
+  // lacks, where the others are as even as possible. They affect only the choice of clusters.
+  int gpcs = 0, smallest_lacks = 0;
   std::int64_t block_z = 64;  // maximum threads of a block along z; along x and y threads_per_block
   int banks = 32, bank_bytes = bank_row_bytes / banks;  // of shared memory
   int access_bytes = 16;                                // widest load or store of a thread
@@ -42,7 +43,7 @@ struct Target {
   /// more than half of it.
   bool half_exceeded(std::int64_t bytes) const { return 2 * bytes > shared_per_block; }
   /// Returns how many clusters of `blocks` blocks are resident at the same time, with one block per multiprocessor. The
-  /// GPCs have pairs of multiprocessors, as evenly as possible.
+  /// GPCs consist of pairs of multiprocessors.
   std::int64_t clusters(int blocks) const;
 };
 
