@@ -6,26 +6,26 @@
 
 using namespace zellige;
 
-// Grid 2 x 1 x 1, 229480 bytes of shared memory, 32 iterations, 6 stages.
+// Grid 2 x 1 x 1, 221272 bytes of shared memory, 8 iterations, 5 stages.
 extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid_constant__ TmaDescriptor mB, const __grid_constant__ TmaDescriptor mA, const __grid_constant__ TmaDescriptor mC) {
   const int tid = threadIdx.x;
   [[maybe_unused]] const int warp = tid / 32, lane = tid % 32;
   const int rank = cluster_ctarank();
-  const auto sC_out = shared_tile<half_t, Swizzled<3, 3, 3, Layout<Shape<Int<128>, Shape<Int<64>, Int<2>>>, Stride<Int<64>, Stride<Int<1>, Int<8192>>>>>>("C_out", 0, 16384);
-  const auto ring = Ring<6, Tiles<16384, 16384>>::at({0, 98304}, 229376, {"B", "A"});
-  const auto exchange = Exchange<2, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(196608, 229472, "partial");
+  const auto sC_out = shared_tile<half_t, Swizzled<1, 3, 3, Layout<Shape<Int<128>, Shape<Int<16>, Int<8>>>, Stride<Int<16>, Stride<Int<1>, Int<2048>>>>>>("C_out", 0, 16384);
+  const auto ring = Ring<5, Tiles<16384, 16384>>::at({0, 81920}, 221184, {"B", "A"});
+  const auto exchange = Exchange<8, Fragment<1, 128, 128, 1, 8, 1, 1>>::at(163840, 221264, "partial");
   if (threadIdx.x == 0) {
     prefetch_tma_descriptor(mB);
     prefetch_tma_descriptor(mA);
     prefetch_tma_descriptor(mC);
     ring.init(8);
-    exchange.init(8);
+    exchange.init(56);
     fence_mbarrier_init();
   }
   cluster_sync();
   roles(consumer<8, 0>([&] {
     auto ring_next = ring.first(), ring_used = ring.first(), ring_at = ring.first();
-    const int tile = blockIdx.x / 2;
+    const int tile = blockIdx.x / 8;
     const int bx = tile;
     Fragment<1, 128, 128, 1, 8, 1, 1> acc2;
     ring_at = ring_next++;
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
     issue_wgmma<half_t, 4>(acc2, k_major<128>(ring.tile(ring_at, 1) + warp / 4 * 8192), mn_major<128, 64>(ring.tile(ring_at, 0)), false);
     wgmma_commit();
     #pragma unroll 1
-    for (int it = 0; it < 31; ++it) {
+    for (int it = 0; it < 7; ++it) {
       ring_at = ring_next++;
       ring.wait(ring_at);
       // s2 += A x B: 128x128x64 on wgmma m64n128k16
@@ -68,9 +68,9 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
     }
     fence_proxy_async_shared();
     named_barrier_sync(1, 256);
-    // C (128, 128): 1 box of each of 2 ranks
+    // C (128, 128): 1 box of each of 8 ranks
     if (tid == 0) {
-      tma_store_2d(mC, sC_out(0, rank * 64), bx * 128 + rank * 64, 0);
+      tma_store_2d(mC, sC_out(0, rank * 16), bx * 128 + rank * 16, 0);
     }
     tma_store_commit();
     tma_store_wait_read<0>();
@@ -78,16 +78,16 @@ extern "C" __global__ void __launch_bounds__(288) hopper_split_k_k0(const __grid
   producer<1, 0>([&] {
     auto ring_next = ring.first_empty();
     griddep_wait();
-    const int tile = blockIdx.x / 2;
+    const int tile = blockIdx.x / 8;
     const int bx = tile;
     #pragma unroll 1
-    for (int it = 0; it < 32; ++it) {
+    for (int it = 0; it < 8; ++it) {
       const auto ring_at = ring_next++;
       const auto ring_full = ring.acquire(ring_at);
       // B (64, 128): 2 boxes
-      for (int j = 0; j < 2; ++j) tma_load_2d(ring.tile(ring_at, 0) + j * 8192, mB, ring_full, bx * 128 + j * 64, (it + rank * 32) * 64);
+      for (int j = 0; j < 2; ++j) tma_load_2d(ring.tile(ring_at, 0) + j * 8192, mB, ring_full, bx * 128 + j * 64, (it + rank * 8) * 64);
       // A (128, 64): 1 box
-      tma_load_2d(ring.tile(ring_at, 1), mA, ring_full, (it + rank * 32) * 64, 0);
+      tma_load_2d(ring.tile(ring_at, 1), mA, ring_full, (it + rank * 8) * 64, 0);
     }
   }));
 }
@@ -107,7 +107,7 @@ static cudaError_t start_hopper_split_k(void* const* inputs, void* const* output
     if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) return error;
     if (device >= 64 || !prepared[device].load(std::memory_order_acquire)) {
       cudaError_t error = cudaSuccess;
-      if (!error) error = cudaFuncSetAttribute(hopper_split_k_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 229480);
+      if (!error) error = cudaFuncSetAttribute(hopper_split_k_k0, cudaFuncAttributeMaxDynamicSharedMemorySize, 221272);
       if (error != cudaSuccess) return error;
       if (device < 64) prepared[device].store(true, std::memory_order_release);
     }
@@ -115,7 +115,7 @@ static cudaError_t start_hopper_split_k(void* const* inputs, void* const* output
     static thread_local TmaDescriptorAt map0_0;
     static thread_local TmaDescriptorAt map0_1;
     static thread_local TmaDescriptorAt map0_2;
-    if (const cudaError_t error = launch(hopper_split_k_k0, {.grid = dim3(4, 1, 1), .block = dim3(288, 1, 1), .shared_bytes = 229480, .cluster = 2, .programmatic = overlapping}, stream, map0_0({.name = "B", .element = TmaElement::f16, .rank = 2, .extent = {256, 4096}, .stride = {2, 512}, .box = {64, 64}, .swizzle = SwizzleMode::b128}, inputs[1]), map0_1({.name = "A", .element = TmaElement::f16, .rank = 2, .extent = {4096, 128}, .stride = {2, 8192}, .box = {64, 128}, .swizzle = SwizzleMode::b128}, inputs[0]), map0_2({.name = "C", .element = TmaElement::f16, .rank = 2, .extent = {256, 128}, .stride = {2, 512}, .box = {64, 128}, .swizzle = SwizzleMode::b128}, outputs[0]));
+    if (const cudaError_t error = launch(hopper_split_k_k0, {.grid = dim3(16, 1, 1), .block = dim3(288, 1, 1), .shared_bytes = 221272, .cluster = 8, .programmatic = overlapping}, stream, map0_0({.name = "B", .element = TmaElement::f16, .rank = 2, .extent = {256, 4096}, .stride = {2, 512}, .box = {64, 64}, .swizzle = SwizzleMode::b128}, inputs[1]), map0_1({.name = "A", .element = TmaElement::f16, .rank = 2, .extent = {4096, 128}, .stride = {2, 8192}, .box = {64, 128}, .swizzle = SwizzleMode::b128}, inputs[0]), map0_2({.name = "C", .element = TmaElement::f16, .rank = 2, .extent = {256, 128}, .stride = {2, 512}, .box = {16, 128}, .swizzle = SwizzleMode::b32}, outputs[0]));
         error != cudaSuccess) return error;
     return cudaSuccess;
   } catch (const std::runtime_error&) {  // a pointer that TMA cannot address, or no driver
