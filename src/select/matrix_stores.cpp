@@ -28,14 +28,21 @@ bool in_equal_groups(const Context& c, values::View layout, std::int64_t size, i
   return below % size == 0;
 }
 
-/// Returns whether the rows of the matrices that a warp stores of its first values are chunks along dimension `inner`.
+/// Returns whether the rows of the matrices that a warp stores of its first values are chunks along dimension `inner`, and
+/// the matrices lie side by side in 16 rows of one product of a batch, as those of one instruction's accumulators do.
 bool are_chunks(const Context& c, const MatrixRows& rows, int inner) {
+  constexpr int rows_of_product = 16, values_of_columns = 4;  // a thread has 4 values of 16 rows and 8 columns
   const EvaluatedLayout layout(c);
+  const Shape first = layout.at(0, 0);
+  const auto m = c.domain.size() - 2, n = m + 1;
+  const std::int64_t columns = ceil_div(rows.values_at_a_time(), values_of_columns) * 8;
   for (int thread = 0; thread < 32; ++thread)
     for (int value = 0; value < rows.values_at_a_time(); ++value) {
       const auto [start, before] = rows.element(thread, value);
       Shape at = layout.at(start.thread, start.value);
       if (at.empty() || at[inner] % rows.elements() != 0) return false;
+      if (!std::equal(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(m), first.begin())) return false;
+      if (at[m] - first[m] >= rows_of_product || at[n] - first[n] >= columns) return false;
       at[inner] += before;
       if (layout.at(thread, value) != at) return false;
     }

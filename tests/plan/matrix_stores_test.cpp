@@ -65,6 +65,23 @@ TEST(MatrixStores, TakeTheRowOfTheMostMatrices) {
   EXPECT_EQ(chosen({256, 64, 8}, wgmma(64)), "SM90_U32x4_STSM_N") << "two tiles along M of each of two warpgroups";
 }
 
+// Four matrices of narrow products would lie in two products of the batch; one address of a lane is of one product.
+TEST(MatrixStores, StayWithinAProductOfABatch) {
+  for (const auto& [n, name] : {std::pair{8, "SM90_U32x2_STSM_N"}, {16, "SM90_U32x4_STSM_N"}}) {
+    Kernel k = storing({64, n, 4}, wgmma(n));
+    const Shape batch{4, 64, n};
+    for (Node& node : k.program.nodes) node.shape = batch;
+    k.rmem[0].layout = accumulators(batch, {.m = 4}, wgmma(n));
+    SmemTensor& b = k.tensors[0];
+    b.shape = b.padded = batch, b.inner = 2, b.layout = strided(batch, {64 * n, n, 1});
+    Tasks tasks(1);
+    tasks[0].kind = WorkKind::to_shared, tasks[0].node = 1, tasks[0].context = 0, tasks[0].buffer = 0;
+    choose_matrix_stores(k, tasks, hopper());
+    ASSERT_NE(tasks[0].copy.row, nullptr) << n;
+    EXPECT_EQ(tasks[0].copy.row->name, std::string(name)) << n;
+  }
+}
+
 TEST(MatrixStores, TakeNoneWhereTheLayoutsDiffer) {
   EXPECT_EQ(chosen({64, 64, 4, DType::f32}, wgmma(64)), "") << "elements of 32 bits";
   EXPECT_EQ(chosen({64, 64, 4, DType::e4m3}, wgmma(64)), "") << "elements of 8 bits";
