@@ -53,7 +53,7 @@ constexpr retile::ProductTile wide{128, 256, 64, 256}, tall{256, 128, 64, 256};
 
 /// Returns the plan of a matmul of m x k by k x n in the given tiles on warpgroups.
 Plan plan_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::ProductTile& tile,
-             const std::vector<Blocks>& blocks = ways_of_blocks) {
+             const std::vector<Way>& blocks = ways_of_blocks) {
   graph::KernelGraph g;
   g.name = "product";
   g.tensors = {{DType::f16, {m, k}, {k, 1}, "A"}, {DType::f16, {k, n}, {1, k}, "B"}, {DType::f16, {}, {}, "C"}};
