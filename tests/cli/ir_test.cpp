@@ -125,7 +125,7 @@ TEST_F(Ir, ALineInAWrongPlaceIsRefused) {
 TEST_F(Ir, LinesThatDoTheSameAgree) {
   edit("loads SM75_U32x4_LDSM_N reads", "reads");
   refused(
-      "54:45: '(1,2,2,1) size (1,128,128,64) by SM80_16x8x16_F32BF16BF16F32_TN' differs from '(1,2,2,1) size "
+      "54:45: '(1,2,4,1) size (1,128,128,64) by SM80_16x8x16_F32BF16BF16F32_TN' differs from '(1,2,4,1) size "
       "(1,128,128,64) by SM80_16x8x16_F32BF16BF16F32_TN loads SM75_U32x4_LDSM_N' of line 42, which does the "
       "same");
 }

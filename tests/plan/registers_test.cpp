@@ -244,8 +244,8 @@ TEST(Mutated, RowsAreRefusedInWords) {
   bad = good;  // one warp's rows alone
   bad.rmem[at].layout = lines(accumulators({1, lanes.domain[1], 16}, {.m = 1}, *good.layout_of(product).row));
   EXPECT_EQ(verdict(bad), name +
-                              "value 2 of thread 0 is (0, 16, 0) of %5 after 'finish %5', and 'finish %5' "
-                              "takes it for (0, 64, 0)");
+                              "value 0 of thread 32 is no element of %5 after 'finish %5', and 'finish %5' "
+                              "takes it for (0, 16, 0)");
   bad = good;  // rows that warps share
   for (auto& [c, nodes] : bad.rmem)
     if (c.row) c = accumulators(c.domain, {1, 1, 2, 1}, *c.row);
