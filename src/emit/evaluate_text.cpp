@@ -288,9 +288,9 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
 /// Emits stores of the elements of a vector, the variable `value`, with `piece` elements per store instruction. `to`
 /// is the beginning of the address expression, `at` the coordinate of the first element in the destination. If there
 /// is a `limit`, elements whose coordinate in the loop nest, along the contiguous dimension, is `limit` or more are
-/// not stored.
+/// not stored. `first_is_inside`: the first element is not beyond it.
 void KernelText::write_pieces(const std::string& value, const NestAt& nest, int piece, const std::string& to,
-                              const std::vector<Index>& at, const std::optional<Index>& limit) {
+                              const std::vector<Index>& at, const std::optional<Index>& limit, bool first_is_inside) {
   const int inner = nest.context->inner(), vector = nest.context->vector();
   if (piece == 1 && vector % 2 == 0 && !limit) {
     const auto place = [&](int v) { return fmt::format("{}{})", to, fmt::join(neighbour(at, inner, v), ", ")); };
@@ -299,7 +299,8 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
     return;
   }
   for (int v = 0; v < vector; v += piece) {
-    const std::string guard = limit ? fmt::format("if ({}) ", text({{nest.at[inner] + v, *limit}})) : "";
+    const bool checked = limit && !(first_is_inside && v == 0);
+    const std::string guard = checked ? fmt::format("if ({}) ", text({{nest.at[inner] + v, *limit}})) : "";
     out_.line("{}write<{}>({}{}), {}{});", guard, piece, to, fmt::join(neighbour(at, inner, v), ", "), value,
               v ? fmt::format(", {}", v) : "");
   }
@@ -340,14 +341,15 @@ void KernelText::to_global(const Item& item, const NestAt& nest) {
   const bool along = program_.tensors[n.tensor].strides[inner] == 1 && n.view.tile(inner) > 1;
   int w = along ? std::min(vector, item.work->copy.vector) : 1;
   std::optional<Index> limit;
+  bool first_is_inside = false;
   if (c.row && n.shape[inner] % vector != 0) w = 1, limit = n.shape[inner];
   if (n.view.straddles_end(inner, vector)) {
-    // If a chunk may cross the tensor's edge, each element is checked.
-    w = 1;
+    // If a chunk may cross the tensor's edge, each element is checked. The first one begins inside, or is checked for all.
+    w = 1, first_is_inside = n.view.predicated(inner);
     limit = global_end(n.view.along(inner, block_)) - global_start(n, inner, iteration_);
   }
   if (c.replicated()) out_.open("if ({} == 0) {{", lane_among(c, c.holders()));
-  write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit);
+  write_pieces(r, nest, w, global(n.tensor) + "(", position(n, iteration_, nest.at), limit, first_is_inside);
   if (c.replicated()) out_.close();
 }
 

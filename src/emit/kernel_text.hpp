@@ -198,7 +198,7 @@ class KernelText {
   void accumulate(const plan::Item&, const NestAt&);
   void reduce(const plan::Item&, const NestAt&);
   void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
-                    const std::vector<Index>& at, const std::optional<Index>& limit);
+                    const std::vector<Index>& at, const std::optional<Index>& limit, bool first_is_inside = false);
 
   // The following functions are defined in expression.cpp.
   void prepare(const std::vector<plan::Item>&, const NestAt&);

@@ -197,6 +197,14 @@ class Nest {
     guards_.clear(), within_.clear();
   }
 
+  /// Returns whether every vector of the store `n` along dimension `d` begins inside its tensor, whose end may part the last
+  /// one: of columns 0 to 127 in pairs, of which 127 are the tensor's, the last pair begins at 126.
+  bool starts_inside(const Node& n, int d, const Point& p) const {
+    const Interval here = n.view.along(d, p_);
+    return d == p.inner && here.size() < 0 && !here.of_part() &&
+           here.reach() <= ceil_div(here.end(), p.vector) * p.vector;
+  }
+
   /// Returns the bounds checks that are needed to evaluate `node` at coordinate `p`: one for each dimension in which a
   /// store, or a load directly from global memory, may reach beyond its tensor.
   std::vector<Within> within(int node, const Point& p) const {
@@ -211,7 +219,7 @@ class Nest {
       if (held(i)) continue;
       if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
         for (int d = 0; d < n.view.rank(); ++d)
-          if (n.view.predicated(d))
+          if (n.view.predicated(d) && !(n.kind == NodeKind::store && starts_inside(n, d, p)))
             all.insert({n.view.along(d, p_), reach(plan_, n).far(), n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
       if (n.kind == NodeKind::map || n.kind == NodeKind::store) open.insert(open.end(), n.in.begin(), n.in.end());
     }
