@@ -252,6 +252,44 @@ class Pricing {
     return all;
   }
 
+  /// Adds the cycles of the tensor cores for a matmul, of which the block has `tiles`. steps_of() returns those of one
+  /// tensor core for mma.sync, which as many work on as there are warps with work, at most one per partition. A wgmma uses
+  /// all of them. Adds to the chain what a warp with work has beyond the average of all warps.
+  void multiplied(const Work& w, double tiles) {
+    const MatmulChoice& m = w.matmul;
+    const Node& n = plan_.program.nodes[w.node];
+    if (warps_of(*m.row) > 1) {
+      k.tensor_cycles += tiles * steps_of(n, m) * of_its_cycles(*m.row, target_);
+      return;
+    }
+    k.tensor_cycles += tiles * steps_of(n, m) / std::min(partitions, m.warps.count());
+    const WarpWork one = work_of_warp(m, m.warps, plan_.has_fragments(w.node));
+    const double average = slots_of(one, *m.row) * m.warps.count() / k.warps;
+    k.chain += (chain_of(one, m, m.warps.count(), k.warps, target_.costs) - average) * iterations_of(n);
+  }
+
+  /// Adds the issue slots of elementwise node or reduction `i`, and to the chain what a warp with work has beyond the
+  /// average of all warps. Returns the chain of all warps together.
+  double evaluated(int i) {
+    const Node& n = plan_.program.nodes[i];
+    double elements = static_cast<double>(graph::size(n.shape)), warps = k.warps, slots = 0;
+    if (n.kind == NodeKind::map) slots = slots_of(n.op);
+    if ((n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round) && !n.in.empty()) {
+      slots = graph::monoid_of(n.op).slots;
+      elements = static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape));
+    }
+    if (const Work* product = k.warp_specialized ? nullptr : on_accumulators(i)) {
+      const Context& c = plan_.layout_of(*product);
+      warps = std::min(warps, c.threads() / 32.0);
+      // Rows and columns that the instructions have beyond the tile's are evaluated, too.
+      elements = std::max(elements, static_cast<double>(c.values() * c.repeats() * c.threads()));
+    }
+    const double issued = elements * iterations_of(n) / 32 * slots;
+    k.slots += issued;
+    k.chain += issued * (1 / warps - 1 / k.warps) / target_.costs.step;
+    return issued * target_.costs.elementwise_step / target_.costs.step;
+  }
+
   /// Sets the work of one block: wavefronts in shared memory, issue slots, tensor-core cycles, barriers, and
   /// instructions that depend on each other.
   void counted() {
@@ -267,42 +305,13 @@ class Pricing {
       if (w.matmul.pipe() == target::Pipe::fma) independent += steps_of(n, w.matmul);
     }
     k.slots += independent / sustained_fma();
-    // `tiles`: number of output tiles per block. steps_of() returns cycles of one tensor core for mma.sync. A
-    // multiprocessor has four tensor cores, so that a quarter of these cycles is counted. A wgmma uses all four.
+    // Number of output tiles per block.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
     k.warps = std::max(1.0, threads_ / 32.0);
-    double alone = 0;  // issue slots of a warp with work beyond the average of all warps
-    for (const Work& w : done) {
-      const MatmulChoice& m = w.matmul;
-      if (m.pipe() != target::Pipe::tensor) continue;
-      const Node& n = plan_.program.nodes[w.node];
-      if (warps_of(*m.row) > 1) {
-        k.tensor_cycles += tiles * steps_of(n, m) * of_its_cycles(*m.row, target_);
-        continue;
-      }
-      k.tensor_cycles += tiles * steps_of(n, m) / std::min(partitions, m.warps.count());
-      const WarpWork one = work_of_warp(m, m.warps, plan_.has_fragments(w.node));
-      const double slots = slots_of(one, *m.row), average = slots * m.warps.count() / k.warps;
-      alone += (chain_of(one, m, m.warps.count(), k.warps, target_.costs) - average) * iterations_of(n);
-    }
+    for (const Work& w : done)
+      if (w.matmul.pipe() == target::Pipe::tensor) multiplied(w, tiles);
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
-    for (int i = 0; i < static_cast<int>(plan_.program.nodes.size()); ++i) {
-      const Node& n = plan_.program.nodes[i];
-      double elements = static_cast<double>(graph::size(n.shape)), warps = k.warps, slots = 0;
-      if (n.kind == NodeKind::map) slots = slots_of(n.op);
-      if ((n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round) && !n.in.empty())
-        slots = graph::monoid_of(n.op).slots,
-        elements = static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape));
-      if (const Work* product = k.warp_specialized ? nullptr : on_accumulators(i)) {
-        const Context& c = plan_.layout_of(*product);
-        warps = std::min(warps, c.threads() / 32.0);
-        // Rows and columns that the instructions have beyond the tile's are evaluated, too.
-        elements = std::max(elements, static_cast<double>(c.values() * c.repeats() * c.threads()));
-      }
-      const double issued = elements * iterations_of(n) / 32 * slots;
-      k.slots += issued, chained += issued * target_.costs.elementwise_step / target_.costs.step;
-      alone += issued * (1 / warps - 1 / k.warps) / target_.costs.step;
-    }
+    for (int i = 0; i < static_cast<int>(plan_.program.nodes.size()); ++i) chained += evaluated(i);
     if (k.stalls) {
       k.tiles = tiles;
       for (const Channel& c : plan_.channels)
@@ -310,7 +319,7 @@ class Pricing {
       for (const Work& w : done)
         if (w.kind == WorkKind::mma) k.values = std::max(k.values, static_cast<double>(plan_.layout_of(w).values()));
     }
-    k.chain = chained / k.warps + alone;
+    k.chain += chained / k.warps;
   }
 
   /// Returns the matmul on whose accumulators, in registers, node `i` is evaluated: what elementwise operators, and a
