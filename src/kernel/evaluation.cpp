@@ -198,11 +198,13 @@ class Nest {
   }
 
   /// Returns whether every vector of the store `n` along dimension `d` begins inside its tensor, whose end may part the last
-  /// one: of columns 0 to 127 in pairs, of which 127 are the tensor's, the last pair begins at 126.
+  /// one: of columns 0 to 127 in pairs, of which 127 are the tensor's, the last pair begins at 126. Slices may begin before
+  /// their tensor.
   bool starts_inside(const Node& n, int d, const Point& p) const {
     const Interval here = n.view.along(d, p_);
-    return d == p.inner && here.size() < 0 && !here.of_part() &&
-           here.reach() <= ceil_div(here.end(), p.vector) * p.vector;
+    if (d != p.inner || here.size() >= 0 || here.of_part() || here.origin() < 0) return false;
+    return n.shape[d] % p.vector == 0 &&
+           here.reach() - here.origin() <= ceil_div(here.end() - here.origin(), p.vector) * p.vector;
   }
 
   /// Returns the bounds checks that are needed to evaluate `node` at coordinate `p`: one for each dimension in which a
