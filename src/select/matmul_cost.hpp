@@ -3,7 +3,8 @@
 //
 //   KernelCost k{.warps = 4, .trip_count = 16};
 //   add_matmul(k, choice, {.m = 2, .n = 2}, {.passes = 16}, target);
-//   time_of(k, target).us - time_of({.warps = 4, .trip_count = 16}, target).us   // what the matmul adds
+//   const KernelCost timed = time_of(k, target);
+//   timed.us - timed.launch - timed.first   // what the matmul adds
 //
 // Counts are those of the estimate of a plan (predict/cost_estimate.hpp), with three differences. Bank conflicts are
 // unknown. Issue slots are counted for the quarter of the multiprocessor that has most warps with work. Each step along K

@@ -108,9 +108,9 @@ class Selector {
   /// block is timed as if it were alone on its multiprocessor: how many fit is not known before shared memory is planned.
   template <class F>
   double time(F add, KernelCost block) const {
-    const double without = time_of(block, target_).us;
     add(block);
-    return time_of(block, target_).us - without;
+    const KernelCost timed = time_of(block, target_);
+    return timed.us - timed.launch - timed.first;
   }
   template <class F>
   double time(F add) const {
