@@ -145,14 +145,14 @@ class Builder : AgentSteps {
     commit(mma.channel);
   }
 
-  enum class Stretch : std::uint8_t { before, inside, behind };
+  enum class Stretch : std::uint8_t { before, inside, after };
 
   /// Adds the loop of an agent that does these copies and phases in each iteration: a software pipeline. Work of an
   /// instruction that completes later starts in an earlier iteration than the one that waits for it:
   ///
-  /// - Copies, as copies_of_iteration() says. Behind the last iteration a guard skips them.
+  /// - Copies, as copies_of_iteration() says. After the last iteration a guard skips them.
   /// - Asynchronous matmuls one iteration early, since one set of registers holds their results. Iterations are peeled:
-  ///   what of the first one starts early stands before the loop, and what of the last one starts late behind it. A guard
+  ///   what of the first one starts early stands before the loop, and what of the last one starts late after it. A guard
   ///   would be a condition around wgmma, where ptxas adds fences of its own and serialises them.
   ///   - If no work of the loop reads the sums: iteration i issues the matmuls of iteration i + 1, and waits for those of
   ///     iteration i.
@@ -175,7 +175,7 @@ class Builder : AgentSteps {
     const std::span<const Phase> works = ahead ? std::span(&meanwhile, 1) : std::span(phases);
     const int of_first = chain ? scores_ : sums_;
     const auto add = [&](Stretch at) {
-      const bool inside = at == Stretch::inside, early = at != Stretch::behind, late = at != Stretch::before;
+      const bool inside = at == Stretch::inside, early = at != Stretch::after, late = at != Stretch::before;
       if (inside) copies_of_iteration(copied);
       if (early && ahead)
         issue(first, ring_, !chain && inside ? 1 : 0, {.channel = of_first, .peeled = !chain && !inside});
@@ -200,7 +200,7 @@ class Builder : AgentSteps {
     for (int t : after)
       if (tasks_[t].kind == WorkKind::to_operand) start(t);
     // The loop counts the iterations of what starts late; with a chain those of the work between the matmuls, which is
-    // evaluated at its iteration before and behind the loop, too.
+    // evaluated at its iteration before and after the loop, too.
     const std::int64_t n = plan_.iterations_per_rank(), from = chain ? 1 : 0;
     const auto peel = [&](Stretch at, std::int64_t iteration) {
       if (chain) open({.trip_count = iteration + 1, .from = iteration});
@@ -220,7 +220,7 @@ class Builder : AgentSteps {
     }
     if (!ahead) return;
     if (plan_.blocks > 0 && resident_ >= 0) release(resident_);
-    peel(Stretch::behind, n);
+    peel(Stretch::after, n);
   }
 
   // ---- a producer and a consumer ----

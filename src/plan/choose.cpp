@@ -72,8 +72,10 @@ class Choice {
       Kernel ordered = grouped;
       Tasks all = tasks;
       if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
-      if (blocks == Blocks::split_k && !split_k(ordered, all, way.ranks)) continue;
-      if (blocks == Blocks::split_k) arrange_parts(ordered, all, target_);
+      if (blocks == Blocks::split_k) {
+        if (!split_k(ordered, all, way.ranks)) continue;
+        arrange_parts(ordered, all, target_);
+      }
       const OrderedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
       if (phases.inside.size() > 1) {
         reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
@@ -106,8 +108,9 @@ class Choice {
   }
 
   /// Returns whether a way of assigning `tiles` output tiles to blocks is tried. Blocks divide K only if all of them are
-  /// resident at the same time. Blocks stay only if there are more tiles than multiprocessors. One block per tile is then an alternative while there are at most two tiles per multiprocessor
-  /// (and two blocks fit on one, which on_warpgroups() asks), or where none of the other ways fits.
+  /// resident at the same time. Blocks stay only if there are more tiles than multiprocessors. One block per tile is then
+  /// an alternative while there are at most two tiles per multiprocessor (and two blocks fit on one, which
+  /// on_warpgroups() asks), or where none of the other ways fits.
   bool in_question(const Way& way, std::int64_t tiles, bool another_fits) const {
     const std::int64_t all = target_.multiprocessors;
     if (way.blocks == Blocks::split_k) return tiles <= target_.clusters(way.ranks);
