@@ -1,0 +1,113 @@
+// Products on warpgroups whose K the blocks of a cluster divide (split K), as emitted.
+#include <gtest/gtest.h>
+
+#include "emulate_graph.hpp"
+#include "graph/builder.hpp"
+#include "ir/ir.hpp"
+#include "plan/plan.hpp"
+#include "tiled_product.hpp"
+
+namespace zellige::run {
+namespace {
+
+using graph::DType;
+using plan::Blocks;
+
+/// Expects that a graph's kernel divides K by `ranks` if that is asked for, and computes what the reference does.
+void expect_split(const graph::KernelGraph& g, int ranks, retile::Tiling tiling = {}) {
+  const plan::PlanOptions options{.blocks = {{Blocks::split_k, ranks}}, .tiling = std::move(tiling)};
+  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), options);
+  ASSERT_EQ(plan.kernels[0].parts_of_loop(), ranks) << ir::print(plan);
+  EXPECT_EQ(plan.kernels[0].blocks, plan.kernels[0].program.grid.count() * ranks);
+  std::vector<graph::Array> inputs;
+  for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t + 1));
+  expect_as_reference(g, inputs, 0, 0, "sm_90a", options);
+}
+
+// Each block of a cluster has a part of K: every element once, from all.
+TEST(Warpgroups, SplitKOverTheBlocksOfACluster) {
+  for (int ranks : {2, 4, 8})
+    for (bool along : {false, true})
+      expect_split(tiled({128, 256, 1024, along, along, along ? DType::f16 : DType::bf16}), ranks);
+}
+
+// 37 iterations, of which the last ones, of 38 and of 40, lie beyond K. K ends within the 37th.
+TEST(Warpgroups, SplitKIntoPartsThatReachBeyondIt) {
+  for (int ranks : {2, 4, 8})
+    for (const std::int64_t k : {37 * 64, 37 * 64 - 24}) {
+      graph::Builder b("uneven");
+      b.output(matmul(b.input("A", {128, k}), b.input("B", {k, 256}, DType::f16, {1, k})), "C");
+      expect_split(b.build(), ranks, {{.op = 0, .product = retile::ProductTile{128, 128, 64, 256}}});
+    }
+}
+
+// A part of 8 to 64 columns, in spans of 16 to 128 bytes. With A and B swapped, it is 8 to 48 rows of the result.
+TEST(Warpgroups, SplitKIntoNarrowParts) {
+  for (int ranks : {2, 4, 8})
+    for (const bool swap : {false, true})
+      for (const std::int64_t columns : {64, swap ? 96 : 128}) {
+        if (columns % (8 * ranks) != 0) continue;
+        graph::Builder b("narrow");
+        const auto A = b.input("A", {columns, 1024}, DType::bf16);
+        const auto B = b.input("B", {1024, 200}, DType::bf16, {1, 1024});
+        b.output(matmul(A, B), "C");
+        expect_split(b.build(), ranks, {{.op = 0, .product = retile::ProductTile{64, columns, 64, 128, swap}}});
+      }
+}
+
+// The epilogue reads a row of another tensor, and one of the result's shape; a float32 result takes twice the boxes.
+TEST(Warpgroups, SplitKUnderAnEpilogue) {
+  for (int ranks : {2, 4, 8})
+    for (DType to : {DType::f16, DType::f32}) {
+      graph::Builder b("epilogue");
+      const auto X = b.input("X", {128, 1024}), W = b.input("W", {1024, 256}), bias = b.input("bias", {1, 256}),
+                 R = b.input("R", {128, 256});
+      b.output(b.custom({.grid = {2}, .block = {256}, .loop = 16},
+                        [&](graph::BlockBuilder& t) {
+                          const auto sum = accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0})));
+                          t.store(cast(relu(sum + t.load(bias, {.x = 1})) + t.load(R, {.x = 1}), to), {.x = 1});
+                        })[0],
+               "Y");
+      expect_split(b.build(), ranks);
+    }
+}
+
+// The expected time decides: a long K is divided by as many blocks as there are, a short one is not.
+TEST(Warpgroups, SplitKWhereThatIsExpectedToBeFaster) {
+  const auto parts = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return plan::make_plan(tiled({m, n, k, false, true, DType::f16}), target::find("sm_90a"))
+        .kernels[0]
+        .parts_of_loop();
+  };
+  EXPECT_EQ(parts(256, 256, 16384), 8);
+  EXPECT_EQ(parts(768, 768, 8192), 2);  // 36 tiles: there are 30 clusters of four blocks
+  EXPECT_EQ(parts(256, 256, 512), 1);
+}
+
+// With row sums, or if a rank's part is less than a TMA row: K is not split.
+TEST(Warpgroups, KIsNotSplitWhereRanksCannotStoreAPartEach) {
+  graph::Builder b("rows");
+  const auto A = b.input("A", {256, 4096}), B = b.input("B", {4096, 256});
+  b.output(b.custom({.grid = {2}, .block = {256}, .loop = 64},
+                    [&](graph::BlockBuilder& t) {
+                      const auto sum = accum(matmul(t.load(A, {.x = 0, .loop = 1}), t.load(B, {.loop = 0})));
+                      t.store(sum / reduction(sum, 1), {.x = 0});
+                    })[0],
+           "Y");
+  EXPECT_EQ(plan::make_plan(b.build(), target::find("sm_90a")).kernels[0].parts_of_loop(), 1);
+}
+
+// A warpgroup with two tiles along M has all columns of the first tile before those of the second.
+TEST(Warpgroups, KIsNotSplitWhereAPartOfTheAccumulatorsIsNoColumns) {
+  graph::Builder b("product");
+  b.output(matmul(b.input("A", {128, 4096}), b.input("B", {4096, 256})), "C");
+  const graph::KernelGraph g = b.build();
+  for (const auto& [threads, parts] : {std::pair{256, 8}, {128, 1}}) {
+    plan::PlanOptions options;
+    options.tiling = {{.op = 0, .product = retile::ProductTile{128, 128, 64, threads}}};
+    EXPECT_EQ(plan::make_plan(g, target::find("sm_90a"), options).kernels[0].parts_of_loop(), parts) << threads;
+  }
+}
+
+}  // namespace
+}  // namespace zellige::run
