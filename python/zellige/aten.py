@@ -13,6 +13,7 @@ from .aten_attention import attention, attended
 from .aten_products import matmul
 from .aten_rotary import added, cat
 from .aten_schema import Left, call
+from .torch_scalars import overflows, rounded
 from .tracing import Array
 
 aten = torch.ops.aten
@@ -27,14 +28,19 @@ def _scaled(function):
     return sum_of
 
 
-def _addmm(bias, x, y, *, beta=1, alpha=1):
-    product = matmul(x, y) if alpha == 1 else op.mul(matmul(x, y), alpha)
-    return op.add(product, bias if beta == 1 else op.mul(bias, beta))
+def _plus_bias(product):
+    """Wraps `product`, a matmul, in a function with the arguments of torch's addmm (bias, x, y, beta, alpha), which
+    returns beta bias + alpha product(x, y). If beta is 0 the bias is not read, so that its NaNs are lost as in torch.
+    Raises Left if alpha is 0, because torch does not read x and y then, and for dtypes that torch refuses."""
+    def sum_of(bias, x, y, *, beta=1, alpha=1):
+        if alpha == 0:
+            raise Left("expected a factor alpha of the product that is not 0")
+        if bias._dtype != x._dtype:
+            raise Left(f"expected a bias and a product of one dtype, found {bias._dtype} and {x._dtype}")
+        made = product(x, y) if alpha == 1 else op.mul(product(x, y), alpha)
+        return made if beta == 0 else op.add(made, bias if beta == 1 else op.mul(bias, beta))
 
-
-def _baddbmm(bias, x, y, *, beta=1, alpha=1):
-    product = _bmm(x, y) if alpha == 1 else op.mul(_bmm(x, y), alpha)
-    return product if beta == 0 else op.add(product, bias if beta == 1 else op.mul(bias, beta))
+    return sum_of
 
 
 def _softmax(function):
@@ -106,6 +112,12 @@ def _prod(x, dim, keepdim=False, *, dtype=None):
 
 
 def _clamp(x, lo=None, hi=None):
+    """Returns x within two limits, which are rounded to its dtype. Raises Left if torch refuses to convert one."""
+    dtype = dtypes.torch_dtype(x._dtype)
+    for limit in (lo, hi):
+        if overflows(limit, dtype):
+            raise Left(f"expected limits in the range of {x._dtype}, found {limit}")
+    lo, hi = (limit if limit is None or dtypes.is_integer(x._dtype) else rounded(limit, dtype) for limit in (lo, hi))
     x = x if lo in (None, -math.inf) else op.maximum(x, lo)
     return x if hi in (None, math.inf) else op.minimum(x, hi)
 
@@ -244,8 +256,8 @@ VIEWS = {
 OPERATORS = VIEWS | {
     aten.mm.default: matmul,
     aten.bmm.default: _bmm,
-    aten.addmm.default: _addmm,
-    aten.baddbmm.default: _baddbmm,
+    aten.addmm.default: _plus_bias(matmul),
+    aten.baddbmm.default: _plus_bias(_bmm),
     aten.add.Scalar: op.add,
     aten.mul.Scalar: op.mul,
     aten.add.Tensor: _add,

@@ -3,6 +3,7 @@
 import torch
 
 from . import operators as op
+from .aten_schema import Left
 
 
 def allows_tf32() -> bool:
@@ -14,5 +15,8 @@ def allows_tf32() -> bool:
 
 
 def matmul(x, y):
-    """Returns x y; float32 operands are rounded to tf32 if torch allows that while the graph is traced."""
+    """Returns x y; float32 operands are rounded to tf32 if torch allows that while the graph is traced. Raises Left for
+    operands of two dtypes, which torch's kernels refuse; its declared results do not."""
+    if x._dtype != y._dtype:
+        raise Left(f"expected two matrices of one dtype, found {x._dtype} and {y._dtype}")
     return op.matmul(x, y, tf32=x._dtype == "f32" and allows_tf32())

@@ -4,9 +4,10 @@ not through submodules or ATen's operator lookup."""
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.node import _get_qualified_name
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import torch_in_place, torch_layout, torch_own, torch_sdpa, torch_speculation
-
+from . import torch_in_place, torch_layout, torch_own, torch_rewrites, torch_sdpa, torch_speculation
 
 # where torch's bindings of ATen's operators are
 _OWNERS = torch._C._VariableFunctions, torch._C.TensorBase, torch._C._nn
@@ -81,9 +82,10 @@ def _declared(value):
 
 
 def _binding(node):
-    """Returns the function to call for a node: torch's own function with the ATen operator's name, if it returns
-    tensors like those that torch declared, else node.target. A call of node.target takes three times as long, because
-    ATen looks the operator up by name and parses its arguments by the schema."""
+    """Returns the function to call for a node: torch's own function with the ATen operator's name, if it calls this
+    operator with the same arguments and returns tensors like those that torch declared, else node.target. A call of
+    node.target takes three times as long, because ATen looks the operator up by name and parses its arguments by the
+    schema."""
     target = node.target
     if target is torch_own.ATTENTION:
         return torch_sdpa.of(node).call
@@ -91,20 +93,51 @@ def _binding(node):
         return torch_own.FUNCTIONS[target]
     if not isinstance(target, torch._ops.OpOverload) or target.namespace != "aten" or target._schema.is_mutable:
         return target
-    name = target._schema.name.removeprefix("aten::")
-    # a function, a method, or a function of networks
-    function = next((f for f in (getattr(owner, name, None) for owner in _OWNERS) if f is not None), None)
+    function = named(target._schema.name.removeprefix("aten::"))
     declared, mode = node.meta.get("val"), torch._guards.detect_fake_mode([n.meta.get("val") for n in (node, *node.all_input_nodes)])
     # data-dependent sizes never compare as equal
     if function is None or declared is None or mode is None or free_unbacked_symbols(declared):
         return target
-    fake = lambda n: n.meta["val"]  # noqa: E731
+    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     try:
-        with mode, torch.no_grad():
-            made = function(*torch.fx.map_arg(node.args, fake), **torch.fx.map_arg(node.kwargs, fake))
+        # torch's autograd kernels decompose some operators
+        with mode, torch.no_grad(), _Called() as called, torch._C._AutoDispatchBelowAutograd():
+            made = function(*args, **kwargs)
     except Exception:  # the function has another signature
         return target
-    return function if _matches(made, declared) else target
+    # an operator that is made of others is none of those that are called
+    made_of_others = target.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd)
+    if not made_of_others and called.operators != [target.overloadpacket] or not _matches(made, declared):
+        return target
+    torch_rewrites.applied("torch's own binding")
+    return function
+
+
+def named(name):
+    """Returns torch's function, method, or function of networks with the name of an ATen operator; None if there is none,
+    or if fx cannot write its name in the code of a graph."""
+    for owner in _OWNERS:
+        function = getattr(owner, name, None)
+        if function is not None:
+            try:
+                _get_qualified_name(function)
+                return function
+            except RuntimeError:
+                continue
+    return None
+
+
+class _Called(TorchDispatchMode):
+    """Lists the operators of ATen that are called within it, without their overloads."""
+
+    def __init__(self):
+        super().__init__()
+        self.operators = []
+
+    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+        if operator.namespace == "aten":
+            self.operators.append(operator.overloadpacket)
+        return operator(*args, **(kwargs or {}))
 
 
 def _matches(made, declared) -> bool:

@@ -256,6 +256,30 @@ def _not_for_programs(graph_module, example_inputs):
     return None
 
 
+def rewritten(module, cudagraphs=False) -> tuple:
+    """Applies the rewrites of this package to a traced graph, in place. `cudagraphs`: calls are to be replayed from CUDA
+    graphs. Returns (names of the nodes of constants, the cost that is saved)."""
+    graph = module.graph
+    before = torch_costs.of_torch(graph.nodes)
+    torch_sizes.fix(graph, aten.OPERATORS)
+    aten_schema.bind(graph)
+    aten_declared.correct(graph)
+    saved = before - torch_costs.of_torch(graph.nodes) + torch_layout.last(graph, cudagraphs) + torch_pools.by_rows(graph)
+    torch_speculation.rewrite(graph)
+    before = torch_costs.of_torch(graph.nodes)
+    torch_spelled.respelled(graph)
+    torch_ranges.decided(graph)
+    torch_counts.positions(graph)
+    torch_ranges.narrow(graph)
+    torch_permuted.undone(graph)
+    torch_short_sums.added(graph)
+    torch_masks.positional(graph)
+    torch_attention.whole(graph)
+    in_our_numbers(module)
+    constants = torch_constants.fold(module)
+    return constants, saved + before - torch_costs.of_torch(graph.nodes)
+
+
 def backend(graph_module, example_inputs, *, mode=None, options=None):
     """Compiles a graph for torch.compile, which calls this function; returns a function of the graph's inputs.
 
@@ -282,25 +306,8 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
     def compiler(module, inputs):
         torch_key.mark(module)
         placeholders = [n for n in module.graph.nodes if n.op == "placeholder"]
-        before = torch_costs.of_torch(module.graph.nodes)
-        torch_sizes.fix(module.graph, aten.OPERATORS)
-        aten_schema.bind(module.graph)
-        aten_declared.correct(module.graph)
-        before -= torch_costs.of_torch(module.graph.nodes)
-        saved = before + torch_layout.last(module.graph, options.cudagraphs) + torch_pools.by_rows(module.graph)
-        torch_speculation.rewrite(module.graph)
-        before = torch_costs.of_torch(module.graph.nodes)
-        torch_spelled.respelled(module.graph)
-        torch_ranges.decided(module.graph)
-        torch_counts.positions(module.graph)
-        torch_ranges.narrow(module.graph)
-        torch_permuted.undone(module.graph)
-        torch_short_sums.added(module.graph)
-        torch_masks.positional(module.graph)
-        torch_attention.whole(module.graph)
-        in_our_numbers(module)
-        constants = {n.name for i, n in enumerate(placeholders) if i in weights} | torch_constants.fold(module)
-        saved += before - torch_costs.of_torch(module.graph.nodes)
+        constants, saved = rewritten(module, options.cudagraphs)
+        constants |= {n.name for i, n in enumerate(placeholders) if i in weights}
         return captured(module, lambda asked: _compiled(module, constants, report, options, saved, asked))
 
     def as_it_is(module, inputs):

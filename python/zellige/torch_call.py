@@ -13,6 +13,8 @@ they take about as long per call as a kernel launch.
 import torch
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
+from . import torch_kept
+
 # namespaces of operators whose results AOT need not check, unlike those of custom operators
 _NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")
 
@@ -20,9 +22,9 @@ _NO_CUSTOM_OPERATORS = ("aten", "prims", "prim", "zellige")
 def forward(module):
     """Returns the Python function that torch.fx generates for a graph module, already generated and compiled. (A call
     of the module itself would take longer: it goes through hooks, and torch might generate the function at the start of
-    each call.)"""
+    each call.) CUDA graphs that capture a call keep the constants that it reads."""
     module.code  # noqa: B018 (compiles the code)
-    return module.forward
+    return torch_kept.keeping(module.forward, torch_kept.read_by(module))
 
 
 def is_alone(module, metadata, inputs) -> bool:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import torch
 
-from . import torch_capturable
+from . import torch_capturable, torch_kept
 
 MAX_CAPTURES = 128  # captures per function; further calls run without a capture
 
@@ -29,7 +29,7 @@ class Gpu:
 
     def is_capturing(self) -> bool:
         """Returns true if the caller of the function is itself capturing a CUDA graph on the current stream."""
-        return torch._C._cuda_isCurrentStreamCapturing()
+        return torch_kept.is_capturing()
 
     def stream(self) -> int:
         """Returns the current stream's handle as a number."""
@@ -90,7 +90,7 @@ class Replayed:
         self._values = {i: Declared(v.shape, v.stride(), v.dtype, v.device) for i, v in values.items() if i not in static}
 
     def _begin(self, call, report, device, static):
-        self._call, self._report, self._captures, self._streams = call, report, {}, {}
+        self._call, self._own, self._report, self._captures, self._streams = call, torch_kept.without(call), report, {}, {}
         self._static, self._device, self._gpu = static, device, Gpu(device)
 
     def written(self) -> dict:
@@ -123,9 +123,9 @@ class Replayed:
             return self._call(*inputs)
         if key not in self._streams:
             self._streams[key] = self._gpu.new_stream()
-        made = self._gpu.run(self._call, inputs, self._streams[key])
+        made = self._gpu.run(self._own, inputs, self._streams[key])
         try:
-            capture = _Capture(self._gpu, self._call, self._values, self._static, inputs, self._streams[key])
+            capture = _Capture(self._gpu, self._own, self._values, self._static, inputs, self._streams[key])
         except Exception as why:  # out of memory, or a kernel that cannot be captured
             self._report.uncaptured = f"{type(why).__name__}: {(str(why).splitlines() or [''])[0]}"
             warnings.warn(f"zellige captures no CUDA graph: {self._report.uncaptured}", RuntimeWarning, stacklevel=2)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import _native, torch_constants, torch_cudagraphs, torch_key, torch_written
+from . import _native, torch_constants, torch_cudagraphs, torch_kept, torch_key, torch_written
 from ._native import Error
 from .torch_around import PART
 from .torch_key import Unknown
@@ -131,7 +131,7 @@ def _made(entry, report) -> Found:
             own = torch_constants.named(torch_written.made(entry["constants"], (), literals)())
     if set(entry["function"]["own"]) - own.keys():
         raise Unknown("a constant that is not computed")
-    found.function = torch_written.made(entry["function"], [p.call for p in parts], own)
+    found.function = torch_kept.keeping(torch_written.made(entry["function"], [p.call for p in parts], own), own.values())
     if entry["replayed"] is not None:
         found.function = torch_cudagraphs.Replayed.again(found.function, entry["replayed"], report)
     found.parts = [parts[i].program for i in entry["programs"]]

@@ -15,8 +15,11 @@ from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import aten, aten_declared, dtypes, torch_numbers
+from .torch_scalars import overflows
 
 _KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default, torch.ops.aten.baddbmm.default]  # supported directly
+# these refuse indices that the operators of their decompositions accept, such as negative ones
+_BY_CHECKED_INDEX = (torch.ops.aten.index_copy, torch.ops.aten.index_add, torch.ops.aten.index_fill, torch.ops.aten.take)
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
 # indexed by int64, which torch_numbers.py converts to int32
 _BY_NUMBER = (torch.ops.aten.index_put.default, torch.ops.aten.embedding.default)
@@ -66,10 +69,25 @@ def _repeat(x, repeats):
     return x.reshape(split).expand(wide).reshape([size * n for size, n in zip(x.shape, repeats)]).clone()
 
 
+def _index_copy(x, dim, index, source):
+    """Replaces one row. The index is not negative: index_put would count it from the end, and index_copy raises an error."""
+    if index.numel() != 1 or index.dtype != torch.int64 or x.ndim == 0 or x.dtype != source.dtype or x.dtype not in _DTYPES:
+        return NotImplemented
+    dim %= x.ndim
+    numbers = torch.ops.aten.arange.default(x.shape[dim], dtype=torch.int32, device=index.device)
+    at = torch.ops.aten.index_select.default(numbers, 0, index.reshape(1))
+    return torch.ops.aten.index_put.default(x, [*[None] * dim, at], source.reshape([1 if d == dim else n for d, n in enumerate(x.shape)]))
+
+
+def _masked_fill(x, mask, value):
+    """Fills by a tensor of the same dtype; torch raises an error if one of another dtype is out of range."""
+    return torch.where(mask, value, x) if value.dtype == x.dtype and mask.dtype == torch.bool and value.device == x.device else NotImplemented
+
+
 # Written here: torch's own decompositions use its `prims` and strides, or there are none.
 _OWN = {torch.ops.aten.var_mean.correction: _var_mean, torch.ops.aten.native_group_norm.default: _group_norm,
         torch.ops.aten.glu.default: _glu, torch.ops.aten.repeat.default: _repeat}  # fmt: skip
-_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat}  # NotImplemented in the others, in which the operator stays
+_IN_SOME_CASES = {torch.ops.aten.cat.default: _cat, torch.ops.aten.index_copy.default: _index_copy, torch.ops.aten.masked_fill.Tensor: _masked_fill}  # NotImplemented in the others, in which the operator stays
 
 
 def decompositions() -> dict:
@@ -81,7 +99,7 @@ def decompositions() -> dict:
 @functools.cache  # torch takes half a second to make its own table
 def _decompositions() -> dict:
     core = core_aten_decompositions()
-    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
+    table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and getattr(op, "overloadpacket", None) not in _BY_CHECKED_INDEX and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
     return {op: f if op in aten.OPERATORS else _where_known(op, f, table, known) for op, f in table.items()} | _IN_SOME_CASES
 
@@ -93,12 +111,22 @@ def _where_known(op, function, table, known):
     `table`: decompositions by operator; an operator that it decomposes into supported ones counts as supported. `known`:
     a cache of the decisions, by the operator and the properties of the arguments."""
     def decomposed(*args, **kwargs):
+        if _is_refused(op, args, kwargs):
+            return NotImplemented
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:
             known[key] = _ends_in_known(function, table, args, kwargs)
         return function(*args, **kwargs) if known[key] else NotImplemented
 
     return decomposed
+
+
+def _is_refused(op, args, kwargs) -> bool:
+    """Returns true if a decomposition may lose an error, or read what torch's kernel does not read: a number that the
+    kernel converts is beyond the range of the dtype, or alpha is 0."""
+    dtypes_of = [x.dtype for x in args if isinstance(x, torch.Tensor)]
+    numbers = [x for x in (*args, *kwargs.values()) if isinstance(x, (int, float)) and not isinstance(x, bool)]
+    return kwargs.get("alpha") == 0 or bool(dtypes_of) and any(overflows(x, dtypes_of[0]) for x in numbers)
 
 
 def _kinds(x):

@@ -7,9 +7,12 @@ real products, which form a rotary embedding if aten_rotary.py recognises it.
 
 import torch
 
-from . import torch_own
+from . import dtypes, torch_own, torch_rewrites
+from .torch_scalars import rounded
 
 _ATEN = torch.ops.aten
+_DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
+_INDICES = (torch.int64, torch.int32)
 # Comparisons of numbers, whose results become numbers.
 _COMPARISONS = {getattr(getattr(_ATEN, kind), form): kind for kind in ("eq", "ne", "lt", "le", "gt", "ge") for form in ("Scalar", "Tensor")}
 CONDITIONS = (*_COMPARISONS, _ATEN.logical_not.default, _ATEN.logical_and.default, _ATEN.logical_or.default,
@@ -23,6 +26,14 @@ def in_our_numbers(module):
 
 def _value(node):
     return node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+
+
+def is_number_of_row(index, count) -> bool:
+    """Returns true if a node of int32 indices is selected from the numbers 0 to `count` - 1, and is so in range."""
+    if index.target is not _ATEN.index_select.default:
+        return False
+    numbers = index.args[0]
+    return numbers.target is _ATEN.arange.default and numbers.args == (count,) and _value(numbers).dtype == torch.int32
 
 
 class Numbers:
@@ -43,7 +54,7 @@ class Numbers:
 
     def _call(self, before, target, *args, **options):
         """Returns a node that calls `target`, inserted before the node `before`; equal calls share a node."""
-        key = (target, args, *options.items())
+        key = target, repr((args, options))  # tells 0.0 from -0.0
         if key not in self.made:
             with self.graph.inserting_before(before):
                 self.made[key] = self.graph.call_function(target, args, options)
@@ -55,32 +66,48 @@ class Numbers:
         return self._call(before, _ATEN._to_copy.default, x, dtype=dtype)
 
     def _embedding(self, node):
-        """Converts the int64 indices of an embedding to int32."""
-        if _value(node.args[1]).dtype == torch.int64:
-            node.update_arg(1, self._cast(node, node.args[1], torch.int32))
+        """Checks the indices of an embedding, and converts them to int32."""
+        table, index = node.args[:2]
+        if _value(table).dtype in _DTYPES:
+            torch_rewrites.applied("embedding by 32-bit numbers")
+            flat = self._call(node, _ATEN.reshape.default, index, (-1,))
+            rows = self._call(node, _ATEN.index_select.default, self._numbers(node, _value(table).shape[0], index), 0, flat)
+            node.update_arg(1, self._call(node, _ATEN.view.default, rows, tuple(_value(index).shape)))
 
     def _index_put(self, node):
-        """Rewrites an index_put that replaces a single row: its int64 index becomes int32. A negative index, which
-        counts from the end, becomes the nonnegative index of the same row."""
+        """Rewrites an index_put that replaces a single row: its index is checked, and becomes int32. A negative index,
+        which counts from the end, becomes the nonnegative index of the same row."""
         found = [(d, at) for d, at in enumerate(node.args[1]) if at is not None]
-        if len(found) == 1 and _value(found[0][1]).dtype == torch.int64 and _value(found[0][1]).shape == (1,):
-            d, at = found[0]
-            # torch accepts negative indices
-            at = self._call(node, _ATEN.remainder.Scalar, at, _value(node.args[0]).shape[d])
-            at = self._cast(node, at, torch.int32)
-            node.update_arg(1, [at if i == d else None for i in range(len(node.args[1]))])
+        if len(found) != 1 or node.args[3] or _value(found[0][1]).dtype not in _INDICES or _value(found[0][1]).shape != (1,) or _value(node).dtype not in _DTYPES:
+            return
+        d, at = found[0]
+        torch_rewrites.applied("replaced row by a 32-bit number")
+        if not is_number_of_row(at, _value(node).shape[d]):
+            at = self._call(node, _ATEN.index.Tensor, self._numbers(node, _value(node).shape[d], at), (at,))
+        node.update_arg(1, [at if i == d else None for i in range(len(node.args[1]))])
+
+    def _numbers(self, node, count, index):
+        """Returns a node with the numbers 0 to `count` - 1 in int32, before the node `node`. An index becomes an int32 as
+        the number that it selects: torch's kernel checks it as in eager torch, and takes no longer than a conversion."""
+        made_in, key = {"dtype": torch.int32, "device": _value(index).device}, (_ATEN.arange.default, count, _value(index).device)
+        if key not in self.made:
+            with self.graph.inserting_before(node):
+                self.made[key] = self.graph.call_function(_ATEN.arange.default, (count,), made_in)
+            self.made[key].meta["val"] = _value(index).new_empty((count,), dtype=torch.int32)
+        return self.made[key]
 
     def _where(self, node):
         """Rewrites where(condition, x, y) to an operator with a numeric condition."""
         condition, x, y = node.args
         value = _value(node)
-        if _value(condition).dtype != torch.bool or not value.is_floating_point() or value.ndim == 0:
+        if _value(condition).dtype != torch.bool or not value.is_floating_point() or value.dtype not in _DTYPES or value.ndim == 0:
             return
-        number = [_number(a) for a in (x, y)]
+        number = [_number(a, value.dtype) for a in (x, y)]
         kept = [a for a, n in zip((x, y), number) if n is None]
         if not kept or any(_value(a).dtype != value.dtype for a in kept):
             return
         if len(kept) == 2:
+            torch_rewrites.applied("choice of tensors by numbers")
             made = self._call(node, torch_own.CHOOSE, self._holds(node, condition, value.dtype), x, y)
         elif _value(kept[0]).shape != value.shape:
             return
@@ -88,6 +115,7 @@ class Numbers:
             if number[1] is not None:  # the number is selected where the condition is false
                 condition = self._call(node, _ATEN.logical_not.default, condition)
             number = number[0] if number[1] is None else number[1]
+            torch_rewrites.applied("choice of a number by numbers")
             made = self._call(node, torch_own.FILL, self._holds(node, condition, value.dtype), kept[0], number)
         node.replace_all_uses_with(made)
 
@@ -95,7 +123,7 @@ class Numbers:
         """Rewrites the conversion of a bool condition to a floating-point dtype as an operator that computes the
         condition as numbers."""
         x, to = node.args[0], _value(node).dtype
-        if _value(x).dtype == torch.bool and to.is_floating_point and set(node.kwargs) <= {"dtype"}:
+        if _value(x).dtype == torch.bool and to.is_floating_point and to in _DTYPES and set(node.kwargs) <= {"dtype"}:
             made = self._number_of(node, x, to)
             if made is not None:
                 node.replace_all_uses_with(made)
@@ -115,11 +143,12 @@ class Numbers:
             if not _value(x).dtype.is_floating_point or _value(x).ndim == 0:
                 return None
             if not isinstance(y, torch.fx.Node):
-                made = self._call(before, torch_own.COMPARE_NUMBER, x, float(y), kind)
+                made = self._call(before, torch_own.COMPARE_NUMBER, x, rounded(y, _value(x).dtype), kind)
             elif _value(y).dtype == _value(x).dtype:
                 made = self._call(before, torch_own.COMPARE, x, y, kind)
             else:
                 return None
+            torch_rewrites.applied("comparison as numbers")
             return made if _value(made).dtype == dtype else self._cast(before, made, dtype)
         if condition.target not in CONDITIONS or any(_value(c) is None or _value(c).dtype != torch.bool for c in args):
             return None
@@ -143,6 +172,7 @@ class Numbers:
             return
         if not isinstance(f, torch.fx.Node) or not _value(f).is_complex() or _value(product).shape != _value(a).shape:
             return
+        torch_rewrites.applied("product of complex numbers")
         halves = lambda z: [self._call(node, _ATEN.select.int, z, _value(z).ndim - 1, i) for i in (0, 1)]  # noqa: E731
         (x, y), (cos, sin) = halves(a.args[0]), self._parts(node, f, halves)
         times = lambda p, q: self._call(node, _ATEN.mul.Tensor, p, q)  # noqa: E731
@@ -161,13 +191,13 @@ class Numbers:
         return halves(f.args[0] if f.target is _ATEN.view_as_complex.default else self._call(before, _ATEN.view_as_real.default, f))
 
 
-def _number(node):
-    """Returns the value of a node whose result is one number (a tensor without dimensions), if the graph has it as a
-    constant; else None."""
+def _number(node, dtype):
+    """Returns the value in `dtype` of a node whose result is one number (a tensor without dimensions), if the graph has
+    it as a constant; else None."""
     if not isinstance(node, torch.fx.Node) or _value(node) is None or _value(node).ndim > 0:
         return None
     if node.target is _ATEN.scalar_tensor.default:
-        return float(node.args[0])
+        return rounded(node.args[0], _value(node).dtype, dtype)
     if node.target in (_ATEN.full.default, _ATEN.full_like.default):
-        return float(node.args[1])
+        return rounded(node.args[1], _value(node).dtype, dtype)
     return None

@@ -1,0 +1,18 @@
+"""Counts how often each rewrite of torch graphs is applied, by the rewrite's name.
+
+    torch_rewrites.applied("embedding of 32-bit indices")      at the place where the rewrite changes a graph
+    torch_rewrites.COUNTS["embedding of 32-bit indices"]       how often it has done so in this process
+
+A rewrite is code that replaces operators by others, or gives an operator of torch another meaning in Zellige. It is
+applied only where its condition holds. tests/python/rewrites states the condition of each name, draws random graphs on
+which it holds, and graphs on which it is broken.
+"""
+
+import collections
+
+COUNTS = collections.Counter()
+
+
+def applied(name: str) -> None:
+    """Counts one application of the rewrite `name`."""
+    COUNTS[name] += 1

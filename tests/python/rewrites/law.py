@@ -1,0 +1,145 @@
+"""The law of rewrites: a rewrite is applied where its condition holds, with the results of eager torch, and nowhere else.
+
+    run = compiled(function, inputs)      run.results, run.applied (a Counter by name), run.parts
+    check(rewrite, index)                 one draw on which the condition holds
+    check_broken(rewrite, index)          one draw on which it does not
+
+Programs are evaluated by the library's reference, which needs no compiler; `emulated=True` compiles and emulates kernels.
+"""
+
+import collections
+import copy
+import types
+import unittest.mock
+import warnings
+from dataclasses import dataclass
+
+import op_samples
+import torch
+from torch._functorch.aot_autograd import aot_module_simplified
+from torch.utils._pytree import tree_flatten, tree_map
+from zellige import _native, torch_backend, torch_part, torch_rewrites
+from zellige.torch_decompositions import decompositions
+
+from .draws import Draw
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """A rewrite of the package. `held(draw)` and `broken(draw)` return (a function or module, its inputs)."""
+
+    name: str  # as torch_rewrites.applied counts it
+    condition: str  # when it may be applied, in words
+    held: object
+    broken: object  # None: the condition cannot be broken, which the condition says
+    exact: bool = False  # results have the bits of eager torch
+
+    def __str__(self):
+        return self.name
+
+
+@dataclass
+class Run:
+    results: list
+    applied: collections.Counter
+    parts: int
+    graph: object  # the graph after its rewrites
+
+
+class _Module(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs):
+        return tuple(tree_flatten(self.function(*inputs))[0])
+
+
+def _by_reference():
+    program = lambda *args, **options: _native.Program(*args, **options | {"on": "reference", "fuse": False, "keep": False})  # noqa: E731
+    return types.SimpleNamespace(**vars(_native) | {"Program": program})
+
+
+def compiled(function, inputs, emulated=False) -> Run:
+    """Runs a function as the backend compiles it, with every part as a program, and returns its results, followed by its
+    arguments, which it may have changed."""
+    seen, report = [], torch_backend.Report()
+
+    def compiler(module, _):
+        constants, saved = torch_backend.rewritten(module)
+        seen.append(module.graph)
+        made = torch_backend._compiled(module, constants, report, torch_backend._Options(take="all"), saved, False)
+        return lambda *given: made(*given)
+
+    module, before = _Module(function), collections.Counter(torch_rewrites.COUNTS)
+    given = _again(inputs)
+    with torch.no_grad(), warnings.catch_warnings(), torch_backend._KeptWhole():
+        warnings.simplefilter("ignore")
+        with unittest.mock.patch.object(torch_part, "_native", torch_part._native if emulated else _by_reference()):
+            run = aot_module_simplified(module, given, fw_compiler=compiler, decompositions=decompositions(), keep_inference_input_mutations=True)
+            results = tree_flatten((run(*given), given))[0]
+    assert not report.faults and not report.rejected, (report.faults, report.rejected)
+    return Run(results, torch_rewrites.COUNTS - before, len(report.parts), seen[-1] if seen else None)
+
+
+def _again(inputs):
+    return tree_map(lambda x: op_samples._laid_as(x) if isinstance(x, torch.Tensor) else x, inputs)
+
+
+def eager(function, inputs):
+    """Returns what eager torch makes of the inputs, and the arguments after the call."""
+    given = _again(inputs)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tree_flatten((function(*given), given))[0]
+
+
+def _wide(function, inputs):
+    """Returns the results in float64; None if the function has no such results."""
+    try:
+        made = copy.deepcopy(function).double() if isinstance(function, torch.nn.Module) else function
+        return eager(made, tree_map(op_samples._wide, inputs))
+    except Exception:
+        return None
+
+
+def difference(function, inputs, found, exact):
+    """Returns the difference of results from eager torch's, in words; None if they are right."""
+    expected = eager(function, inputs)
+    if exact:
+        return next((f"result {i}: {says}" for i, (y, e) in enumerate(zip(found, expected, strict=True)) if (says := _bits_differ(y, e))), None)
+    wide = _wide(function, inputs)
+    return op_samples._judged(found, expected, wide if wide is not None and len(wide) == len(expected) else None)
+
+
+def _bits_differ(found, eager):
+    if not isinstance(eager, torch.Tensor):
+        return None if found == eager or found != found else f"expected {eager}, found {found}"
+    if (found.dtype, found.shape, found.stride()) != (eager.dtype, eager.shape, eager.stride()):
+        of = lambda t: f"{t.dtype} {tuple(t.shape)} {t.stride()}"  # noqa: E731
+        return f"expected {of(eager)}, found {of(found)}"
+    wrong = found != eager
+    if found.is_floating_point():
+        wrong = (wrong & ~(found.isnan() & eager.isnan())) | ((found == 0) & (eager == 0) & (found.signbit() != eager.signbit()))
+    if not wrong.any():
+        return None
+    at = wrong.nonzero()[0].tolist()
+    return f"{int(wrong.sum())} of {found.numel()} differ; at {at}: expected {eager[tuple(at)].item()}, found {found[tuple(at)].item()}"
+
+
+def check(rewrite, index, emulated=False) -> None:
+    """Checks one draw on which the condition of a rewrite holds: it is applied, and the results are right."""
+    function, inputs = rewrite.held(Draw(f"{rewrite} held", index))
+    run = compiled(function, inputs, emulated)
+    assert run.applied[rewrite.name], f"{rewrite}, draw {index}: not applied to\n{run.graph}"
+    says = difference(function, inputs, run.results, rewrite.exact)
+    assert says is None, f"{rewrite}, draw {index}: {says}\ninputs: {inputs}\n{run.graph}"
+
+
+def check_broken(rewrite, index) -> None:
+    """Checks one draw on which the condition is broken: the rewrite is not applied, and the results are right."""
+    function, inputs = rewrite.broken(Draw(f"{rewrite} broken", index))
+    run = compiled(function, inputs)
+    assert not run.applied[rewrite.name], f"{rewrite}, draw {index}: applied to\n{run.graph}"
+    says = difference(function, inputs, run.results, False)
+    assert says is None, f"{rewrite}, draw {index}: {says}\ninputs: {inputs}\n{run.graph}"

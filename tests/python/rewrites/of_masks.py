@@ -1,0 +1,3 @@
+"""Rewrites of masks, attention, rows, layouts and sums."""
+
+REWRITES = []

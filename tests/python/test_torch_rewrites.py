@@ -1,0 +1,59 @@
+"""Each rewrite of torch graphs has its condition in words, and is tested on random graphs: 40 on which the condition holds, and 40
+on which it is broken (with ZELLIGE_ALL=1; by default, six and three)."""
+
+import ast
+import functools
+import os
+import pathlib
+
+import pytest
+import zellige
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+from rewrites import REWRITES, law  # noqa: E402
+
+# files that change graphs without a rewrite of operators
+UNCOUNTED = {
+    "torch_around.py": "replaces calls of submodules by their operators",
+    "torch_parts.py": "recreates views where they are read",
+    "torch_take.py": "inlines what is not taken",
+}
+# files whose rewrites have no entry in the table yet
+NOT_YET_COUNTED = {"torch_attention.py", "torch_constants.py", "torch_counts.py", "torch_layout.py", "torch_masks.py", "torch_permuted.py", "torch_pools.py",
+                   "torch_ranges.py", "torch_short_sums.py", "torch_speculation.py", "torch_spelled.py"}  # fmt: skip
+CHANGES = {"replace_all_uses_with", "update_arg", "replace_input_with"}  # methods by which a graph is changed
+PACKAGE = pathlib.Path(zellige.__file__).parent
+ALL = "ZELLIGE_ALL" in os.environ
+HELD, BROKEN, EMULATED = (40, 40, 3) if ALL else (6, 3, 0)
+
+
+@pytest.mark.parametrize("rewrite", REWRITES, ids=str)
+def test_a_rewrite_whose_condition_holds_is_applied_and_right(rewrite):
+    for index in range(HELD):
+        law.check(rewrite, index)
+    for index in range(EMULATED):
+        law.check(rewrite, index, emulated=True)
+
+
+@pytest.mark.parametrize("rewrite", [r for r in REWRITES if r.broken is not None], ids=str)
+def test_a_rewrite_whose_condition_is_broken_is_not_applied(rewrite):
+    for index in range(BROKEN):
+        law.check_broken(rewrite, index)
+
+
+@functools.cache
+def calls():
+    """Returns (file, name of a method or function of a module, call) for the calls of such in the package."""
+    walked = [(path.name, call) for path in sorted(PACKAGE.glob("*.py")) for call in ast.walk(ast.parse(path.read_text()))]
+    return [(file, call.func.attr, call) for file, call in walked if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)]
+
+
+def test_each_rewrite_of_the_package_is_in_the_table_once():
+    assert sorted({call.args[0].value for _, name, call in calls() if name == "applied"}) == sorted(r.name for r in REWRITES)
+    assert all(r.condition and r.held for r in REWRITES)
+
+
+def test_each_file_that_changes_graphs_counts_its_rewrites():
+    changing = {file for file, name, _ in calls() if name in CHANGES}
+    counting = {file for file, name, _ in calls() if name == "applied"}
+    assert sorted(changing - counting - UNCOUNTED.keys()) == sorted(NOT_YET_COUNTED)
