@@ -7,7 +7,7 @@ import operator
 
 import torch
 
-from . import dtypes, numpy_api, torch_own
+from . import array_rules, dtypes, torch_own
 from . import operators as op
 from .aten_attention import attention, attended
 from .aten_products import matmul
@@ -75,7 +75,7 @@ def _layer_norm(x, shape, weight, bias, eps):
     if len(shape) != 1:
         raise Left(f"expected a norm over the last dimension, found {list(shape)}")
     wide = op.cast(x, "f32")
-    mean, rstd = op.mean(wide, -1, True), op.rsqrt(op.add(numpy_api._var(wide, -1, True), eps))
+    mean, rstd = op.mean(wide, -1, True), op.rsqrt(op.add(array_rules.deviation(wide, -1, True), eps))
     if weight is None and bias is not None:
         return [op.add(op.layer_norm(x, eps=eps), bias), mean, rstd]
     return [op.layer_norm(x, weight, bias, eps), mean, rstd]
@@ -94,7 +94,7 @@ def _variance(x, dim=None, *, correction=1, keepdim=False):
     count = math.prod(x.shape[d] for d in (dim or range(x.ndim)))
     if not count > correction:
         raise Left(f"expected more elements than the correction, found {count} and {correction}")
-    made = _reduced(numpy_api._var, op.cast(x, "f32"), dim, keepdim)
+    made = _reduced(array_rules.deviation, op.cast(x, "f32"), dim, keepdim)
     return made if correction == 0 else op.mul(made, count / (count - correction))
 
 
@@ -147,7 +147,7 @@ def _slice(x, dim=0, start=None, end=None, step=1):
         raise Left(f"expected slices of step 1, or of every part of {step}, found {start}:{end}:{step} of {size}")
     dim %= x.ndim
     parts = op.reshape(x, (*x.shape[:dim], size // step, step, *x.shape[dim + 1 :]))
-    return numpy_api._squeeze(op.slice(parts, dim + 1, start, start + 1), dim + 1)
+    return array_rules.without(op.slice(parts, dim + 1, start, start + 1), [dim + 1])
 
 
 def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
@@ -204,7 +204,7 @@ def _expand(x, shape, implicit=False):
 
 
 def _transpose(x, a, b):
-    return numpy_api._swap(x, a, b)
+    return array_rules.swapped(x, a, b)
 
 
 def _squeeze(x, dim):
@@ -241,7 +241,7 @@ VIEWS = {
     aten.t.default: lambda x: _transpose(x, 0, 1) if x.ndim == 2 else x,
     aten.transpose.int: _transpose,
     aten.expand.default: _expand,
-    aten.unsqueeze.default: numpy_api._unsqueeze,
+    aten.unsqueeze.default: array_rules.inserted,
     aten.squeeze.dim: _squeeze,
     aten.squeeze.dims: _squeeze,
     aten.slice.Tensor: _slice,

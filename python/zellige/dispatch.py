@@ -1,15 +1,11 @@
 """Applies an operator to traced arrays, NumPy arrays or torch tensors, for the functions of operators.py."""
 
 import math
+import numbers
 
-from . import dtypes
+from . import dtypes, exchange
 from ._native import Error
 from .tracing import Array, is_scalar
-
-
-def _is_torch(x) -> bool:
-    """Returns true for torch tensors, and for objects of classes derived from torch's."""
-    return type(x).__module__.partition(".")[0] == "torch" or any(c.__module__ == "torch" for c in type(x).__mro__[:-1])
 
 
 def call(op: str, operands, results: int = 1, **attributes):
@@ -19,7 +15,7 @@ def call(op: str, operands, results: int = 1, **attributes):
     if traced is not None:
         made = _traced(traced._trace, op, operands, results, attributes)
         return made if results > 1 or op == "split" else made[0]
-    if any(_is_torch(x) for x in operands):
+    if any(exchange.is_torch(x) for x in operands):
         from . import torch_operators as meaning
     else:
         from . import numpy_operators as meaning
@@ -34,19 +30,46 @@ def _traced(trace, op, operands, results, attributes):
     if promotes and len({x._dtype for x in arrays}) > 1:
         common = dtypes.promoted([x._dtype for x in arrays])
         arrays = [x if x._dtype == common else call("cast", (x,), dtype=common) for x in arrays]
-    scalars = [x for x in operands if is_scalar(x)]
     form = {k: v for k, v in attributes.items() if v is not None}
-    if scalars:
-        form["scalar"] = number(scalars[0])
+    for x in operands:
+        if is_scalar(x) and trace.array_type is not Array and not _is_exact(op, number(x)):
+            op = "mul" if op == "mul_scalar" else op
+            arrays.append(trace.constant(number(x), arrays[0]._dtype))
+        elif is_scalar(x):
+            form["scalar"] = json_number(op, number(x))
     if "value" in form:
-        form["value"] = number(form["value"])
+        form["value"] = json_number(op, number(form["value"]))
     return trace.append(op, arrays, form, results)
 
 
-def number(x):
-    """Returns a number in the graph's JSON form, in which infinities are "inf" and "-inf"."""
-    x = x.item() if hasattr(x, "item") else x
+_WITH_INFINITY = ("eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "where")
+
+
+def _is_exact(op, x) -> bool:
+    """Returns true if a graph can have the number as the operator's `scalar`, which is rounded to float32."""
+    if isinstance(x, int):
+        return abs(x) <= 2**24
+    return math.isfinite(x) or (op in _WITH_INFINITY and not math.isnan(x))
+
+
+def json_number(op, x):
+    """Returns a number in the graph's JSON form, in which infinities are "inf" and "-inf". Raises Error for NaN."""
+    if isinstance(x, float) and math.isnan(x):
+        raise Error(f"{op}: expected a number, found nan")
     return ("inf" if x > 0 else "-inf") if isinstance(x, float) and math.isinf(x) else x
+
+
+def number(x):
+    """Returns the number of Python, an int or a float, that x is. Raises Error for other numbers, such as complex ones."""
+    x = x.item() if hasattr(x, "item") else x
+    if isinstance(x, numbers.Integral):
+        return int(x)
+    if not isinstance(x, numbers.Real):
+        raise Error(f"expected a real number, found {x!r}")
+    try:
+        return float(x)
+    except OverflowError:
+        raise Error(f"expected a number that float64 has, found {x!r}") from None
 
 
 def dim_of(x, dim: int) -> int:

@@ -9,6 +9,8 @@ import math
 
 from . import operators as op
 from ._native import Error
+from .array_rules import matrix
+from .tracing import Array
 
 
 def _terms(subscripts: str, arrays) -> tuple:
@@ -24,9 +26,20 @@ def _terms(subscripts: str, arrays) -> tuple:
     if not arrow:
         result = "".join(sorted(c for c in set(inputs) - {","} if inputs.count(c) == 1))
     unknown = set(result) - set(inputs)
+    if len(result) == 0:
+        raise Error("einsum: expected a result of at least one dimension, found a number")
     if unknown:
         raise Error(f"einsum: expected the result's letters among the operands', found {min(unknown)} in {subscripts}")
     return terms, result
+
+
+def _check_extents(terms, arrays):
+    """Raises Error if a letter stands for two extents."""
+    extents = {}
+    for term, x in zip(terms, arrays):
+        for letter, n in zip(term, x.shape):
+            if extents.setdefault(letter, n) != n:
+                raise Error(f"einsum: expected one extent for the letter {letter}, found {extents[letter]} and {n} for {[a.shape for a in arrays]}")
 
 
 def _summed(x, term: str, kept: str) -> tuple:
@@ -43,12 +56,16 @@ def _arranged(x, term: str, order: str):
     return x if term == order else op.permute(x, [term.index(c) for c in order])
 
 
-def einsum(subscripts, *arrays):
-    """Returns the einsum of one or two arrays for subscripts such as "bij,bjk->bik". Raises Error for more arrays,
-    for repeated letters, or for a result without dimensions."""
+def einsum(subscripts, *arrays, rules):
+    """Returns the einsum of one or two arrays for subscripts such as "bij,bjk->bik", promoted by `rules` (promotion.py).
+    Raises Error for more arrays, for repeated letters, for extents that differ, or for a result without dimensions."""
     if not isinstance(subscripts, str):
         raise Error("einsum: expected a string of letters before the arrays")
+    if any(op.is_scalar(a) for a in arrays) or not any(isinstance(a, Array) for a in arrays):
+        raise Error("einsum: expected arrays with dimensions after the subscripts, found a number")
+    arrays = rules.operands(arrays)[1]
     terms, result = _terms(subscripts, arrays)
+    _check_extents(terms, arrays)
     if len(arrays) == 1:
         x, term = _summed(arrays[0], terms[0], result)
         return _arranged(x, term, result)
@@ -64,6 +81,4 @@ def einsum(subscripts, *arrays):
     x = op.reshape(_arranged(x, a, "".join(batch + rows + inner)), (*(extent[c] for c in batch), size(rows), size(inner)))
     y = op.reshape(_arranged(y, b, "".join(batch + inner + columns)), (*(extent[c] for c in batch), size(inner), size(columns)))
     order = "".join(batch + rows + columns)
-    if not order:
-        raise Error("einsum: expected a result of at least one dimension, found a number")
-    return _arranged(op.reshape(op.matmul(x, y), [extent[c] for c in order]), order, result)
+    return _arranged(op.reshape(matrix(x, y), [extent[c] for c in order]), order, result)

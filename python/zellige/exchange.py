@@ -36,10 +36,17 @@ class TensorSpec:
     strides: tuple = None
 
     def __post_init__(self):
+        # a function with such examples is one for torch
+        object.__setattr__(self, "is_torchs", str(self.dtype).startswith("torch."))
         object.__setattr__(self, "shape", tuple(self.shape))
         object.__setattr__(self, "dtype", dtypes.name_of(self.dtype))
         if self.strides is not None:
             object.__setattr__(self, "strides", tuple(self.strides))
+
+
+def is_torch(x) -> bool:
+    """Returns true for torch tensors, and for objects of classes derived from torch's."""
+    return type(x).__module__.partition(".")[0] == "torch" or any(c.__module__ == "torch" for c in type(x).__mro__[:-1])
 
 
 def is_numpy(x) -> bool:

@@ -9,16 +9,19 @@ converted to float32 first. Elementwise operators of several arrays broadcast as
 raises Error if the shapes or dtypes do not fit.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from . import dtypes
 from ._native import Error
+from .call_site import speaking
 from .dispatch import call as _call
 from .dispatch import dim_of as _dim
+from .dispatch import json_number
 from .dispatch import number as _number
-from .tracing import Array, is_scalar
+from .tracing import Array, is_scalar, plain
 
 # ---- Matmul ----
 
@@ -138,7 +141,9 @@ def gelu(x: Any, approximate: str = "none") -> Any:
 
 def clamp(x: Any, lo: float, hi: float) -> Any:
     """Returns min(max(x, lo), hi) elementwise: zellige.clamp(x, -1, 1)."""
-    return _call("clamp", (x,), lo=_number(lo), hi=_number(hi))
+    if isinstance(x, Array):
+        lo, hi = (json_number("clamp", _number(n)) for n in (lo, hi))
+    return _call("clamp", (x,), lo=lo, hi=hi)
 
 
 def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
@@ -146,7 +151,9 @@ def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
     largest finite number. Raises Error for a dtype that Zellige does not support."""
     name = dtypes.name_of(dtype)
     if isinstance(x, Array):
-        return x if name == x._dtype else _call("cast", (x,), dtype=name, saturate=saturate or None)
+        if name == x._dtype:
+            return plain(x) if x._truth else x
+        return _call("cast", (x,), dtype=name, saturate=saturate or None)
     return _call("cast", (x,), dtype=name, saturate=saturate)
 
 
@@ -484,3 +491,17 @@ OPERATORS = (
     " ne lt le gt ge where sum mean amax amin prod logsumexp softmax safe_softmax log_softmax rms_norm layer_norm permute reshape expand"
     " slice concat split mask rotary rotary_interleaved gather scatter slice_scatter in_place"
 ).split()
+
+
+def _spoken(function):
+    """Returns an operator whose errors name it, with the user's line, while a function is traced."""
+    @functools.wraps(function)
+    def operator(*args, **kwargs):
+        with speaking(f"zellige.{function.__name__}"):
+            return function(*args, **kwargs)
+
+    return operator
+
+
+for _name in OPERATORS:
+    globals()[_name] = _spoken(globals()[_name])

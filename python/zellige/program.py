@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from . import _native, exchange
 from ._native import Error
+from .call_site import foreign, tracing
 from .tracing import Array, Trace
 
 
@@ -307,11 +308,24 @@ def _graph(form) -> _native.Graph:
         raise Error(f"{text}: cannot be read: {why.strerror}") from None
 
 
+def _face(examples) -> tuple:
+    """Returns (the class of the traced arrays of a function with these examples, the device of its constants): torch's if one of
+    the examples is, else NumPy's."""
+    torchs = [x for x in examples if exchange.is_torch(x) or getattr(x, "is_torchs", False)]
+    if torchs:
+        import torch
+
+        from .torch_api import TorchArray
+
+        return TorchArray, next((x.device for x in torchs if exchange.is_torch(x)), torch.device("cpu"))
+    from .numpy_api import NumpyArray, SpecArray
+
+    return SpecArray if all(isinstance(x, exchange.TensorSpec) for x in examples) else NumpyArray, None
+
+
 def _traced(function, examples, constant, options) -> Program:
     """Traces `function` with the examples, and returns its Program. `constant`: names of constant parameters;
     `options`: keyword arguments of _native.Program."""
-    from . import numpy_api  # noqa: F401 (defines the operators of traced arrays)
-
     name = getattr(function, "__name__", type(function).__name__).strip("<>")
     try:
         signature = inspect.signature(function)
@@ -325,7 +339,7 @@ def _traced(function, examples, constant, options) -> Program:
         if c not in bound.arguments:
             raise Error(f"compile {name}: has no parameter {c} to be constant; its parameters are {', '.join(bound.arguments)}")
 
-    trace = Trace(name)
+    trace = Trace(name, *_face([example for parameter, value in bound.arguments.items() for _, example in _leaves(value, parameter)]))
     leaves, arrays = [], []
     for parameter, value in bound.arguments.items():
         for leaf, example in _leaves(value, parameter):
@@ -339,13 +353,14 @@ def _traced(function, examples, constant, options) -> Program:
     for parameter, value in bound.arguments.items():
         bound.arguments[parameter] = _like(value, given)
 
-    result = function(*bound.args, **bound.kwargs)
+    with tracing(), foreign():
+        result = function(*bound.args, **bound.kwargs)
     outputs, names, which = [], [], []
     for leaf, y in _leaves(result, "Y"):
         if not isinstance(y, Array):
             raise Error(f"compile {name}: expected {name} to return arrays, found {type(y).__name__}")
-        passed = next((i for i, a in enumerate(arrays) if a is y), None)
-        known = next((i for i, o in enumerate(outputs) if o is y), None)
+        passed = next((i for i, a in enumerate(arrays) if a._name == y._name), None)
+        known = next((i for i, o in enumerate(outputs) if o._name == y._name), None)
         if passed is None and known is None:
             known = len(outputs)
             outputs.append(y)

@@ -12,11 +12,25 @@ from . import _native, dtypes
 from ._native import Error
 
 
+# Operators whose results are truth values where their operands are.
+_MOVES = {"permute", "reshape", "expand", "slice", "split", "concat", "gather"}
+# Operators whose results, in NumPy and torch, may share their operand's memory.
+VIEWS = {"permute", "reshape", "expand", "slice", "split"}
+
+
+class Refused(Error):
+    """Raised where the library refuses an operator. `reason`: the message without the operator's name."""
+
+    reason = ""
+
+
 class Trace:
     """Records the operators of one function."""
 
-    def __init__(self, name: str):
-        self.name = name
+    def __init__(self, name: str, array_type=None, device=None):
+        """`array_type`: the class of its arrays, which has the methods of NumPy's arrays or torch's tensors. `device`: of a
+        function for torch, the device of its constants."""
+        self.name, self.array_type, self.device = name, array_type or Array, device
         self.inputs, self.operators = [], []  # in the form of docs/reference/graph-json.md
         # (name of the input, array, traced array) of arrays that the function uses without having them as
         # parameters
@@ -45,7 +59,7 @@ class Trace:
         cast = {"op": "cast", "inputs": [name], "outputs": [f"{name}_"], "dtype": "f32"}
         _native.Graph({"zellige_graph": 1, "name": self.name, "inputs": [form], "operators": [cast], "outputs": [f"{name}_"]})
         self.inputs.append(form)
-        return Array(self, name, dtype, shape)
+        return self.array_type(self, name, dtype, shape)
 
     def capture(self, array) -> "Array":
         """Returns a traced array that represents `array`, which the function uses although it is not a parameter: it
@@ -59,6 +73,21 @@ class Trace:
         traced = self.input(f"captured_{len(self.captured)}", spec.dtype, spec.shape, spec.strides, constant=True)
         self.captured.append((traced._name, array, traced))
         return traced
+
+    def constant(self, values, dtype: str) -> "Array":
+        """Returns a traced array with values that are known: a constant input. `values`: a number, which becomes an array of
+        one element, or a NumPy array."""
+        import numpy
+
+        made = numpy.atleast_1d(numpy.asarray(values)).astype(dtypes.numpy_dtype(dtype))
+        for _, known, traced in self.captured:
+            if traced._dtype == dtype and traced.shape == made.shape and getattr(known, "tobytes", lambda: b"")() == made.tobytes():
+                return traced
+        if self.device is not None:
+            import torch
+
+            made = torch.as_tensor(made.astype("f4" if made.dtype.kind not in "iu" else made.dtype)).to(self.device, dtypes.torch_dtype(dtype))
+        return self.capture(made)
 
     def producer(self, array):
         """Returns the operator, in JSON form, that computes an array; None if the array is an input. `array`: an Array
@@ -79,9 +108,15 @@ class Trace:
         try:
             graph = _native.Graph({"zellige_graph": 1, "name": "g", "inputs": inputs, "operators": [form], "outputs": names})
         except Error as why:
-            raise type(why)(re.sub(r"^graph g, operator 0 \((\w+)\): ", r"\1: ", str(why))) from None
+            text = re.sub(r"^graph g, operator 0 \((\w+)\): ", r"\1: ", str(why))
+            made = (Refused if type(why) is Error else type(why))(text)
+            made.reason = text.removeprefix(f"{op}: ")
+            raise made from None
         self.operators.append(form)
-        return [Array(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
+        made = [self.array_type(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
+        if op in _MOVES and all(a._truth for a in (operands[:1] if op == "gather" else operands)):
+            made = [truth(a) for a in made]
+        return made
 
     def form(self, outputs, names, strides=None) -> tuple:
         """Returns (the graph in JSON form, the names of the inputs that it reads). The outputs get the given
@@ -125,28 +160,33 @@ def is_scalar(x) -> bool:
     return isinstance(x, numbers.Real) or (getattr(x, "shape", None) == () and hasattr(x, "item") and not isinstance(x, Array))
 
 
-class Array:
-    """An array without values: it has a shape and a dtype, and supports NumPy's operators, functions and methods
-    (numpy_api.py). Raises Error where a value is needed, for example in `if x:`."""
+def truth(array) -> "Array":
+    """Returns an array of the same numbers, 1 and 0, that counts as one of bool: the result of a comparison."""
+    made = plain(array)
+    made._truth = True
+    return made
 
-    __slots__ = ("_trace", "_name", "_dtype", "shape")
+
+def plain(array) -> "Array":
+    """Returns an array of the same numbers that does not count as one of bool."""
+    return type(array)(array._trace, array._name, array._dtype, array.shape)
+
+
+class Array:
+    """An array without values: it has a shape and a dtype. The classes of numpy_api.py and torch_api.py add the operators and
+    methods of NumPy's arrays and torch's tensors. Raises Error where a value is needed, for example in `if x:`."""
+
+    # _truth: the numbers are 1 and 0, the results of a comparison, for which NumPy and torch have bool
+    __slots__ = ("_trace", "_name", "_dtype", "shape", "_truth")
     __hash__ = object.__hash__
 
     def __init__(self, trace: Trace, name: str, dtype: str, shape: tuple):
-        self._trace, self._name, self._dtype, self.shape = trace, name, dtype, tuple(shape)
+        self._trace, self._name, self._dtype, self.shape, self._truth = trace, name, dtype, tuple(shape), False
         trace.arrays[name] = self
-
-    @property
-    def dtype(self):
-        return dtypes.numpy_dtype(self._dtype)
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
     def __repr__(self) -> str:
         return f"<{self._name}: {self._dtype} {self.shape} of {self._trace.name}>"
@@ -156,17 +196,3 @@ class Array:
 
     def __iter__(self):
         return (self[i] for i in range(self.shape[0]))
-
-    def _no_value(self, *_):
-        """Raises Error, because a traced array has no values."""
-        raise Error(f"{self._trace.name}: {self._name} is traced, so that its values are not known; shapes and dtypes are")
-
-    __bool__ = __float__ = __int__ = __index__ = __complex__ = item = tolist = __array__ = _no_value
-
-    def __setitem__(self, *_):
-        raise Error(
-            f"{self._trace.name}: {self._name} is traced and does not change; zellige.scatter and zellige.slice_scatter give"
-            " what it would become"
-        )
-
-    # numpy_api.py adds methods.

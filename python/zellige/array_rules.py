@@ -1,0 +1,402 @@
+"""What functions of NumPy and torch mean on traced arrays, where both mean the same: elementwise operators, reductions, views."""
+
+import math
+
+from . import dtypes
+from . import operators as op
+from ._native import Error
+from .dispatch import number
+from .faces import dim_of, dims_of, is_int, shown
+from .promotion import logical, traced
+from .tracing import VIEWS, Array, plain, truth
+
+# ---- Elementwise ----
+
+
+def comparison(rules, function):
+    """Returns the comparison `function` with operands promoted by `rules`; its result counts as bool."""
+    def compared(x, y):
+        if all(map(_is_truth, (x, y))):
+            return truth(function(*_alike(x, y)))
+        return truth(function(*rules.operands([x, y])[1]))
+
+    return compared
+
+
+def _alike(x, y):
+    """Returns two comparisons' results in one dtype; one may be True or False."""
+    if not isinstance(x, Array) or not isinstance(y, Array):
+        return tuple(plain(v) if isinstance(v, Array) else int(v) for v in (x, y))
+    if x._dtype == y._dtype:
+        return plain(x), plain(y)
+    return op.cast(x, "f32"), op.cast(y, "f32")
+
+
+def _is_truth(v) -> bool:
+    return v._truth if isinstance(v, Array) else isinstance(v, bool) or getattr(getattr(v, "dtype", None), "kind", "") == "b" and v.shape == ()
+
+
+def elementwise(rules, function, floats=False, rounds=True, of_truths=None):
+    """Returns the elementwise `function` with operands promoted by `rules`. `floats`: it is of floating-point numbers.
+    `rounds`: numbers are rounded to the arrays' dtype. `of_truths`: the function of two comparisons' results, or a sentence
+    that says why there is none; None: as of numbers."""
+    def applied(*values):
+        if of_truths is not None and all(_is_truth(v) for v in values):
+            if isinstance(of_truths, str):
+                raise Error(of_truths)
+            return truth(of_truths(*(_alike(*values) if len(values) == 2 else values)))
+        return function(*rules.operands(values, rounds or rules.name == "NumPy", floats)[1])
+
+    return applied
+
+
+_NO_DIFFERENCE = "expected numbers, found results of comparisons, which {} does not subtract; use ^ or cast them"
+
+
+def functions(rules) -> dict:
+    """Returns the elementwise functions of one and two arrays, by NumPy's names, under a framework's rules."""
+    made = {n: elementwise(rules, getattr(op, n), floats=True) for n in ("exp", "log", "log1p", "sqrt", "sin", "cos", "tanh", "rsqrt", "sigmoid")}
+    no_difference = _NO_DIFFERENCE.format(rules.name)
+    differs = elementwise(rules, op.sub, False, False, no_difference)
+    made |= {
+        "add": elementwise(rules, op.add, False, False, op.maximum), "subtract": differs if rules.name == "NumPy" else _without_truths(differs, no_difference),
+        "multiply": elementwise(rules, op.mul, False, False, op.mul), "divide": elementwise(rules, _quotient(rules), True, False),
+        "maximum": elementwise(rules, op.maximum, of_truths=op.maximum), "minimum": elementwise(rules, op.minimum, of_truths=op.minimum),
+        "logaddexp": elementwise(rules, _logaddexp, floats=True), "square": elementwise(rules, op.square), "abs": elementwise(rules, op.abs),
+        "negative": elementwise(rules, op.neg, of_truths=no_difference), "reciprocal": elementwise(rules, lambda x: op.div(1, x), floats=True),
+    }  # fmt: skip
+    names = {"equal": op.eq, "not_equal": op.ne, "less": op.lt, "less_equal": op.le, "greater": op.gt, "greater_equal": op.ge}
+    if rules.name == "torch":
+        made["logaddexp"] = _floats_only(made["logaddexp"])
+    made |= {n: comparison(rules, function) for n, function in names.items()}
+    made |= {
+        "logical_not": lambda x: truth(op.eq(plain(x), 0)), "logical_and": _both(op.minimum), "logical_or": _both(op.maximum), "logical_xor": _both(op.ne),
+    }  # fmt: skip
+    return made
+
+
+def _without_truths(function, sentence):
+    """torch subtracts no results of comparisons, not even of numbers."""
+    def applied(*values):
+        if any(map(_is_truth, values)):
+            raise Error(sentence)
+        return function(*values)
+
+    return applied
+
+
+def _floats_only(function):
+    def applied(*values):
+        found = next((v for v in values if isinstance(v, Array) and (v._truth or dtypes.is_integer(v._dtype))), None)
+        if found is not None:
+            raise Error(f"expected floating-point numbers, found {'a result of a comparison' if found._truth else found._dtype}; cast it first")
+        return function(*values)
+
+    return applied
+
+
+def _quotient(rules):
+    def quotient(x, y):
+        if isinstance(x, Array) or rules.name == "torch":  # torch multiplies with the reciprocal
+            return op.div(x, y)
+        return op.div(y._trace.constant(x, y._dtype), y)
+
+    return quotient
+
+
+def _logaddexp(x, y):
+    like = x if isinstance(x, Array) else y
+    return op.logaddexp(*(v if isinstance(v, Array) else like._trace.constant(v, like._dtype) for v in (x, y)))
+
+
+def _both(function):
+    def combined(x, y):
+        like = x if isinstance(x, Array) else y
+        x, y = (logical(traced(like._trace.constant(number(v), like._dtype) if op.is_scalar(v) else v, like)) for v in (x, y))
+        return truth(function(*_alike(x, y)))
+
+    return combined
+
+
+def bitwise(name, rules):
+    """Returns the operator & or | or ^ of comparisons' results; refuses integers' bits, for which the graph has no operator."""
+    function = functions(rules)[{"&": "logical_and", "|": "logical_or", "^": "logical_xor"}[name]]
+
+    def combined(x, y):
+        for v in (x, y):
+            if not (isinstance(v, bool) or isinstance(v, Array) and v._truth or getattr(getattr(v, "dtype", None), "kind", "") == "b"):
+                raise Error(f"expected results of comparisons, found {v._dtype if isinstance(v, Array) else shown(v)}; bits of integers are not known while tracing")
+        return function(x, y)
+
+    return combined
+
+
+def inverted(x):
+    """Returns ~x: of a comparison's result the contrary, of an integer -x - 1."""
+    if x._truth:
+        return truth(op.eq(plain(x), 0))
+    if not dtypes.is_integer(x._dtype):
+        raise Error(f"expected results of comparisons or integers, found {x._dtype}")
+    return op.sub(op.neg(x), 1)
+
+
+def power(rules):
+    """Returns the power x ** y, with NumPy's and torch's roots and products for some numbers y."""
+    def raised(x, y):
+        if _is_truth(x):
+            raise Error("expected numbers, found results of comparisons; cast them")
+        _, (a, b) = rules.operands([x, y], rules.name == "NumPy")
+        if isinstance(a, Array) and not isinstance(b, Array):
+            if dtypes.is_integer(a._dtype) and b < 0:
+                raise Error(f"expected a power of at least 0 of integers, found {b}")
+            if b in (0.5, 2, 1):
+                return {0.5: op.sqrt, 2: op.square, 1: plain}[b](a)
+            if rules.name == "torch" and b in (-0.5, 3, -1, -2):
+                return {-0.5: op.rsqrt, 3: lambda a: op.mul(op.mul(a, a), a), -1: lambda a: op.div(1, a), -2: lambda a: op.div(1, op.square(a))}[b](a)
+            return op.pow(a, b)
+        return op.pow(a if isinstance(a, Array) else b._trace.constant(a, b._dtype), b)
+
+    return raised
+
+
+def chosen(rules, condition, x, y, bool_only=False):
+    """Returns where(condition, x, y). `bool_only`: the condition must be a comparison's result, as torch's."""
+    like = next(v for v in (condition, x, y) if isinstance(v, Array))
+    condition = traced(condition, like) if not op.is_scalar(condition) else condition
+    if not isinstance(condition, Array):
+        raise Error(f"expected an array for condition, found {shown(condition)}")
+    if bool_only and not condition._truth:
+        raise Error(f"expected a comparison's result for condition, as torch takes bool only, found {condition._dtype}; compare it: condition != 0")
+    values = [v if op.is_scalar(v) else traced(v, like) for v in (x, y)]
+    if all(isinstance(v, Array) and v._truth for v in values):
+        x, y = _alike(*values)
+        return truth(op.where(condition, x, y))
+    if not any(isinstance(v, Array) for v in values):
+        numbers = [number(v) for v in values]
+        name = "int32" if all(isinstance(n, int) for n in numbers) and dtypes.is_integer(condition._dtype) else "f32"
+        like = op.cast(op.ne(condition, 0), name)
+        values = [like._trace.constant(numbers[0], name), rules.rounded(numbers[1], name)]
+        return op.where(like, *values)
+    x, y = rules.operands(values)[1]
+    return op.where(condition, x, y)
+
+
+# ---- Reductions ----
+
+_KEEP = {"NumPy": "keepdims", "torch": "keepdim"}
+
+
+def reduced(rules, function, x, dims, keep, integers=True):
+    """Returns the reduction `function` along `dims`, as dims_of returns them. Raises Error for a result without dimensions."""
+    if not dims:
+        raise Error(f"expected at least one dimension, found none for shape {x.shape}")
+    if len(dims) == x.ndim and not keep:
+        raise Error(f"expected a result of at least one dimension, found a number for shape {x.shape}; {_KEEP[rules.name]}=True keeps dimensions of 1")
+    return function(x, dims, keep)
+
+
+def accumulated(rules, x, dtype, floats=False):
+    """Returns the operand of a sum in the dtype in which it is computed: `dtype`, or x's own. NumPy and torch count
+    comparisons' results, and sum integers in 64 bits, which Zellige lacks."""
+    if dtype is not None:
+        return op.cast(x, dtype)
+    if x._truth:
+        return op.cast(x, "f32")
+    if dtypes.is_integer(x._dtype):
+        what = "expected floating-point numbers" if floats else f"expected a dtype, as {rules.name}'s result is of 64 bits, which Zellige lacks"
+        raise Error(f"{what}, found {x._dtype}; {'cast it first' if floats else f'pass dtype, such as {x._dtype}'}")
+    return x
+
+
+def variance(rules, x, dims, keep, correction, root=False):
+    """Returns the variance along dimensions, or its root: computed in float32, in x's dtype."""
+    count = math.prod(x.shape[d] for d in dims)
+    correction = number(correction)
+    if not correction < count:
+        raise Error(f"expected a correction (ddof) below the {count} elements, found {correction}")
+    if x._truth or dtypes.is_integer(x._dtype):
+        raise Error(f"expected floating-point numbers, found {'a result of a comparison' if x._truth else x._dtype}; cast it first")
+
+    def along(x, dims, keep):
+        made = deviation(op.cast(x, "f32"), dims, keep)
+        made = made if correction == 0 else op.mul(made, count / (count - correction))
+        return op.cast(op.sqrt(made) if root else made, x._dtype)
+
+    return reduced(rules, along, x, dims, keep)
+
+
+def deviation(x, dims, keep):
+    """Returns the mean square of x's distance from its mean along dimensions, in x's dtype."""
+    return op.mean(op.square(op.sub(x, op.mean(x, dims, True))), dims, keep)
+
+
+def holds(rules, function, x, dims, keep):
+    """Returns any or all along dimensions: `function` is op.amax or op.amin."""
+    return truth(reduced(rules, function, logical(x), dims, keep))
+
+
+# ---- Views ----
+
+
+def permuted(x, dims, what="axes"):
+    found = [dim_of(x, d, what) for d in dims]
+    if sorted(found) != list(range(x.ndim)):
+        raise Error(f"expected each of the {x.ndim} dimensions once in {what}, found {shown(tuple(dims))} for shape {x.shape}")
+    return op.permute(x, found)
+
+
+def swapped(x, a, b, what="dim"):
+    dims = list(range(x.ndim))
+    a, b = dim_of(x, a, what), dim_of(x, b, what)
+    dims[a], dims[b] = b, a
+    return op.permute(x, dims)
+
+
+def moved(x, source, destination):
+    """Returns x with dimensions `source` moved to `destination`: integers or tuples of them."""
+    source, destination = dims_of(x, _sequence(source), "source"), dims_of(x, _sequence(destination), "destination")
+    if len(source) != len(destination):
+        raise Error(f"expected as many dimensions in source as in destination, found {len(source)} and {len(destination)}")
+    order = [d for d in range(x.ndim) if d not in source]
+    for to, d in sorted(zip(destination, source)):
+        order.insert(to, d)
+    return op.permute(x, order)
+
+
+def _sequence(dims):
+    return list(dims) if isinstance(dims, (tuple, list)) else [dims]
+
+
+def shaped(x, shape):
+    """Returns x in another shape, in which one extent may be -1. Raises Error if it has another number of elements."""
+    shape = _sequence(shape)
+    if not all(map(is_int, shape)):
+        raise Error(f"expected integers for shape, found {shown(next(n for n in shape if not is_int(n)))}")
+    if not shape:
+        raise Error(f"expected a result of at least one dimension, found the shape () for {x.shape}")
+    size, rest = math.prod(x.shape), math.prod(n for n in shape if n != -1)
+    if shape.count(-1) > 1 or any(n < -1 or n == 0 for n in shape) or (size % rest if -1 in shape else size != rest):
+        raise Error(f"expected a shape of {size} elements, as {x.shape} has, found {tuple(shape)}")
+    return op.reshape(x, [n if n != -1 else size // rest for n in shape])
+
+
+def without(x, dims):
+    """Returns x without the dimensions `dims`, of extent 1."""
+    if len(dims) == x.ndim:
+        raise Error(f"expected a result of at least one dimension, found a number for shape {x.shape}; keep a dimension")
+    return op.reshape(x, [n for d, n in enumerate(x.shape) if d not in dims]) if dims else x
+
+
+def inserted(x, dims, what="axis"):
+    """Returns x with dimensions of 1 at the positions `dims` of the result."""
+    dims = _sequence(dims)
+    rank = x.ndim + len(dims)
+    if any(not is_int(d) or not -rank <= d < rank for d in dims):
+        raise Error(f"expected {what} from {-rank} to {rank - 1} for shape {x.shape}, found {shown(dims[0] if len(dims) == 1 else tuple(dims))}")
+    places = {d % rank for d in dims}
+    if len(places) < len(dims):
+        raise Error(f"expected each position once in {what}, found {shown(tuple(dims))}")
+    rest = iter(x.shape)
+    return op.reshape(x, [1 if d in places else next(rest) for d in range(rank)])
+
+
+def broadcast(x, shape, keeps=False):
+    """Returns x broadcast to a shape. `keeps`: -1 keeps an extent, as in torch."""
+    shape = _sequence(shape)
+    own = [1] * (len(shape) - x.ndim) + list(x.shape)
+    if not all(map(is_int, shape)) or len(shape) < x.ndim:
+        raise Error(f"expected a shape of integers, at least {x.ndim} of them for {x.shape}, found {shown(tuple(shape))}")
+    lead = len(shape) - x.ndim
+    shape = [m if n == -1 and keeps and i >= lead else n for i, (n, m) in enumerate(zip(shape, own))]
+    if any(n < 1 or m not in (1, n) for n, m in zip(shape, own)):
+        raise Error(f"expected a shape to which {x.shape} broadcasts, found {tuple(shape)}")
+    return x if tuple(shape) == x.shape else op.expand(x, shape)
+
+
+def joined(rules, arrays, dim, what="axis"):
+    """Returns arrays concatenated along a dimension, in their common dtype."""
+    arrays = _arrays(rules, arrays)
+    first = arrays[0]
+    dim = dim_of(first, dim, what)
+    for a in arrays:
+        if a.ndim != first.ndim or any(m != n for d, (m, n) in enumerate(zip(a.shape, first.shape)) if d != dim):
+            raise Error(f"expected shapes that differ along {what} {dim} only, found {first.shape} and {a.shape}")
+    return plain(first) if len(arrays) == 1 else op.concat(arrays, dim)
+
+
+def stacked(rules, arrays, dim, what="axis"):
+    arrays = _arrays(rules, arrays)
+    for a in arrays:
+        if a.shape != arrays[0].shape:
+            raise Error(f"expected arrays of one shape, found {arrays[0].shape} and {a.shape}")
+    if not is_int(dim):
+        raise Error(f"expected an integer for {what}, found {shown(dim)}")
+    arrays = [inserted(a, dim, what) for a in arrays]
+    return arrays[0] if len(arrays) == 1 else op.concat(arrays, dim % arrays[0].ndim)
+
+
+def _arrays(rules, arrays):
+    arrays = list(arrays)
+    like = next((a for a in arrays if isinstance(a, Array)), None)
+    if like is None or any(op.is_scalar(a) for a in arrays):
+        raise Error(f"expected arrays with dimensions, found {shown(tuple(arrays))}")
+    arrays = [traced(a, like) for a in arrays]
+    if all(a._truth for a in arrays):
+        return arrays if len({a._dtype for a in arrays}) == 1 else [truth(op.cast(a, "f32")) for a in arrays]
+    return rules.operands(arrays)[1]
+
+
+def parts(x, sizes, dim):
+    """Returns x taken apart along a dimension, into parts of the given sizes."""
+    if any(n < 1 for n in sizes):
+        raise Error(f"expected parts that are not empty, found sizes {tuple(sizes)} of {x.shape[dim]}")
+    return [x] if len(sizes) == 1 else list(op.split(x, sizes, dim))
+
+
+# ---- Products ----
+
+
+def product(rules, x, y):
+    """Returns the matrix product as matmul of NumPy and torch. Raises Error for numbers and for two vectors."""
+    for v in (x, y):
+        if op.is_scalar(v):
+            raise Error(f"expected arrays with dimensions, found the number {v}")
+    like = x if isinstance(x, Array) else y
+    x, y = (traced(v, like) for v in (x, y))
+    if x._truth and y._truth:
+        raise Error("expected numbers, found results of comparisons; cast one")
+    x, y = rules.operands([x, y])[1]
+    if x.ndim == y.ndim == 1:
+        raise Error(f"expected a result of at least one dimension, found a number, the product of two vectors of {x.shape[0]} and {y.shape[0]}; add a dimension")
+    inner = x.shape[-1], y.shape[-2 if y.ndim > 1 else 0]
+    if inner[0] != inner[1]:
+        raise Error(f"expected the last dimension of the left operand to equal the last but one of the right, found {inner[0]} and {inner[1]} in {x.shape} and {y.shape}")
+    return matrix(x, y)
+
+
+def matrix(x, y):
+    """Returns the matrix product in the operands' dtype: the graph's of int8 is int32; NumPy's and torch's keep the low bits."""
+    made = op.matmul(x, y)
+    return op.cast(made, "int8") if x._dtype == "int8" else made
+
+
+# ---- Assignment ----
+
+
+def changed(x, made):
+    """Makes the array x, of which an operator such as += changes the elements, denote the new ones, and returns x. Raises Error
+    where other arrays would change, too: x is an argument or a view, or one has been made of it."""
+    trace = x._trace
+    producer = trace.producer(x)
+    own = "an argument or a constant" if producer is None else "a view of another" if producer["op"] in VIEWS else ""
+    if not own and any(o["op"] in VIEWS and x._name in o["inputs"] for o in trace.operators):
+        own = "an array of which views have been made"
+    if own:
+        raise Error(f"expected an array of its own memory, found {own}, which would change, too; write x = x + y in place of x += y")
+    if made.shape != x.shape:
+        raise Error(f"expected a result of shape {x.shape}, as the array has, found {made.shape}")
+    if made._dtype != x._dtype and dtypes.is_integer(x._dtype):
+        raise Error(f"expected a result of {x._dtype}, as the array has, found {made._dtype}")
+    made = op.cast(made, x._dtype)
+    x._name, x._truth = made._name, made._truth and x._truth
+    return x
