@@ -13,16 +13,16 @@ from .aten_products import matmul
 ROWS = 64
 
 
-def attention(q, k, v, mask, causal, scale, grouped):
+def attention(q, k, v, mask, causal, scale, grouped, *, safe=True):
     """Returns softmax(scale q k^T + mask) v for q of (batch, heads, queries, size). scale None: size^-0.5. `grouped` is
-    not used: the numbers of heads show whether query heads share keys."""
+    not used: the numbers of heads show whether query heads share keys. `safe`: rows of minus infinity alone give 0."""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
 
     def chain(scores, adapt):
         scores = op.mul(scores, scale)
         return scores if mask is None else op.add(scores, adapt(mask))
 
-    return _attention(q, k, v, chain, causal=causal, alone=mask is None)
+    return _attention(q, k, v, chain, causal=causal, alone=mask is None, softmax=op.safe_softmax if safe else op.softmax)
 
 
 def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=op.safe_softmax):
@@ -94,13 +94,14 @@ _SOFTMAX = {"softmax": op.softmax, "safe_softmax": op.safe_softmax}
 
 
 def attended(p, v):
-    """Rewrites the batched matmul p v as attention, if p is the softmax of an elementwise chain on q k^T. Returns the
-    attention in the shape of the matmul's result; None if p is anything else."""
+    """Rewrites the batched matmul p v as attention, if p is the softmax of an elementwise chain on q k^T, or its cast to the
+    dtype of v, and q, k, v and p are of the same batches and heads. Returns the attention in the shape of the matmul's
+    result; None if p is anything else."""
     trace, p, v = p._trace, _by_heads(p), _by_heads(v)
-    if p is None or v is None:
+    if p is None or v is None or v.shape[:3] != (*p.shape[:2], p.shape[3]) or p._dtype != v._dtype:
         return None
     made = trace.producer(p)
-    while made and made["op"] == "cast":
+    if made and made["op"] == "cast" and not made.get("saturate"):
         made = trace.producer(made["inputs"][0])
     if not made or made["op"] not in _SOFTMAX or made["dim"] != 3:
         return None
@@ -108,6 +109,8 @@ def attended(p, v):
     if found is None:
         return None
     q, k, chain, masked = found
+    if q.shape[:3] != p.shape[:3] or k.shape != (*p.shape[:2], p.shape[3], q.shape[3]):
+        return None
     made = _attention(q, k, v, chain, masked=masked, softmax=_SOFTMAX[made["op"]])
     return op.reshape(made, (-1, *made.shape[2:]))
 

@@ -4,6 +4,10 @@ activations 2-D where possible.
 torch reshapes (batch, tokens, width) to (batch * tokens, width) before each matmul and back after it. Operators that
 treat each row of `width` elements independently give the same result in both shapes. On the 2-D tensor they can be
 fused into the matmul's kernel; a view between matmul and operator would prevent that.
+
+Such operators are the elementwise ones, by torch's own tags, and norms and reductions along the last dimension alone. What
+depends on an element's position (masks, batch norms with a channel per token) or on several rows (a mean of everything) is
+computed in the shape that torch declares.
 """
 
 import math
@@ -19,10 +23,15 @@ _RESHAPED = (_ATEN.view.default, _ATEN._unsafe_view.default, _ATEN.reshape.defau
 _PRODUCTS = (_ATEN.mm.default, _ATEN.addmm.default)
 # Operators whose second argument lists dimensions of the operand.
 _ALONG = (_ATEN._softmax.default, _ATEN._log_softmax.default, _ATEN._safe_softmax.default, _ATEN.mean.dim, _ATEN.sum.dim_IntList,
-          _ATEN.amax.default, _ATEN.amin.default, _ATEN.prod.dim_int, _ATEN.var.correction)  # fmt: skip
-_NOT_BY_ROWS = aten.VIEWS.keys() | {*_PRODUCTS, _ATEN.bmm.default, _ATEN.cat.default, _ATEN.slice_scatter.default, _ATEN.copy.default, _ATEN.index_put.default,
-                                    _ATEN.embedding.default, torch_own.ATTENTION}  # fmt: skip
-_BY_ROWS = aten.OPERATORS.keys() - _NOT_BY_ROWS
+          _ATEN.amax.default, _ATEN.amin.default, _ATEN.prod.dim_int, _ATEN.var.correction, _ATEN.logsumexp.default)  # fmt: skip
+_ELEMENTWISE = (_ATEN._to_copy.default, torch_own.CHOOSE, torch_own.FILL, torch_own.COMPARE, torch_own.COMPARE_NUMBER)
+
+
+def is_elementwise(target) -> bool:
+    """Returns true for an operator, other than a copy, whose result at a place depends on its operands there alone, and not
+    on the place."""
+    tagged = isinstance(target, torch._ops.OpOverload) and torch.Tag.pointwise in target.tags and target not in aten.VIEWS
+    return tagged or target in _ELEMENTWISE
 
 
 def _shape(node) -> tuple:
@@ -69,7 +78,7 @@ class Rows:
             if x.shape[:-1] in self.leads and shape == _folded(x.shape):
                 return self.matrix(x)
             return op.reshape(x, shape)
-        made = self._by_rows(node, arrays) if node.target in _BY_ROWS else None
+        made = self._by_rows(node, arrays)
         return aten.evaluate(node, arrays) if made is None else aten.as_declared(made, node.meta["val"])
 
     def _view(self, matrix, shape):
@@ -82,23 +91,37 @@ class Rows:
         list of results, as views in the node's own shape. Returns None if the node does not treat each row of `width`
         elements independently, or if its operands have no such two-dimensional form."""
         operands = {n: arrays[n] for n in node.all_input_nodes}
-        lead = next((x.shape[:-1] for x in operands.values() if isinstance(x, Array) and x.shape[:-1] in self.leads), None)
-        if lead is None or len(lead) < 2 or not all(isinstance(x, Array) for x in operands.values()):
+        if not all(isinstance(x, Array) for x in operands.values()):
             return None
-        if any(x.ndim > 1 and x.shape[:-1] != lead and math.prod(x.shape[:-1]) != 1 for x in operands.values()):
+        lead = next((x.shape[:-1] for x in operands.values() if x.shape[:-1] in self.leads), ())
+        args = _along_rows(node, operands, lead) if len(lead) > 1 else None
+        if args is None or any(not _has_rows(x.shape, lead) for x in operands.values()):
             return None
-        args = list(node.args)
-        if node.target in _ALONG:
-            last = operands[args[0]].ndim - 1
-            dims = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
-            if dims == [None] or [d % (last + 1) for d in dims] != [last] or _shape(node)[:-1] != lead:
-                return None
-            args[1] = [-1] if isinstance(args[1], (tuple, list)) else -1
-        matrices = {n: self.matrix(x) for n, x in operands.items()}
-        made = aten.evaluate_on(node, args, matrices)
+        made = aten.evaluate_on(node, args, {n: self.matrix(x) for n, x in operands.items()})
         listed = isinstance(made, list)
         views = [self._view(y, (*lead, y.shape[-1])) for y in (made if listed else [made])]
         return views if listed else views[0]
+
+
+def _along_rows(node, operands, lead):
+    """Returns the node's arguments for operands of two dimensions, if it treats each row of an activation of shape (*lead,
+    width) independently; else None. `operands`: the traced arrays of the node's operands."""
+    args = list(node.args)
+    if node.target is _ATEN.native_layer_norm.default:
+        return args if operands[args[0]].shape == (*lead, *args[1]) else None
+    if node.target not in _ALONG:
+        return args if is_elementwise(node.target) else None
+    last = operands[args[0]].ndim - 1
+    dims = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
+    if dims == [None] or [d % (last + 1) for d in dims] != [last] or _shape(node)[:-1] != lead:
+        return None
+    args[1] = [-1] if isinstance(args[1], (tuple, list)) else -1
+    return args
+
+
+def _has_rows(shape, lead) -> bool:
+    """Returns true if a tensor of this shape has a row for each row of an activation of shape (*lead, width), or one for all."""
+    return shape[:-1] == lead or len(shape) <= len(lead) + 1 and math.prod(shape[:-1]) == 1
 
 
 def _folded(shape) -> tuple:

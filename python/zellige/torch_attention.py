@@ -1,10 +1,11 @@
 """Rewrites unfused attention in a torch graph as one operator. If the operator is left to torch, it runs as torch's
 fused kernel and not as a dozen kernels.
 
-    softmax(mask(q kT * scale)) v      zellige::attention(q, k, v, None, causal, scale, grouped)
+    softmax(mask(q kT * scale)) v      zellige::attention(q, k, v, None, causal, scale, grouped, safe=False)
 
 None: no mask tensor; causal, grouped: whether a causal mask applies, and whether query heads share keys. Supported are
-tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. If the graph repeats keys and values for
+tensors (batch, heads, tokens, size) of 16 bits, with a causal mask or none. A mask counts as causal if its last two
+dimensions are queries and keys of a head. If the graph repeats keys and values for
 each query head of a group, also before fused attention, the unrepeated tensors are used: the copies are not made, and
 the kernel reads less. Scores are not rounded in between, as in Zellige's kernels.
 """
@@ -13,12 +14,14 @@ import math
 
 import torch
 
-from . import aten_declared, torch_own
+from . import aten_declared, torch_own, torch_ranges
 from .torch_masks import HUGE
 
 aten = torch.ops.aten
 _RESHAPED = (aten.view.default, aten._unsafe_view.default, aten.reshape.default)
 _SAME = (*_RESHAPED, aten.clone.default, aten.expand.default)
+_WIDE = (torch.float32, torch.float64)
+_SCALES = (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar)
 
 
 def whole(graph) -> None:
@@ -82,15 +85,16 @@ def _attention(graph, second):
     p, v = second.args
     if second.meta["val"].dtype not in (torch.float16, torch.bfloat16):
         return None
-    softmax = p
+    softmax, casts = p, 0
     while softmax.target in (*_SAME, aten._to_copy.default) and len(softmax.users) == 1:
+        casts += softmax.target is aten._to_copy.default
         softmax = softmax.args[0]
-    if softmax.target not in (aten._softmax.default, aten._safe_softmax.default) or len(softmax.users) > 1:
+    if casts > 1 or softmax.target not in (aten._softmax.default, aten._safe_softmax.default) or len(softmax.users) > 1:
         return None
     shape = _shape(softmax)
     if len(shape) != 4 or softmax.args[1] not in (3, -1) or _shape(p) != (shape[0] * shape[1], *shape[2:]):
         return None
-    found = _scores(softmax.args[0])
+    found = _scores(softmax.args[0], shape, (*_WIDE, second.meta["val"].dtype))
     if found is None:
         return None
     first, scale, causal = found
@@ -105,34 +109,46 @@ def _attention(graph, second):
         narrow = _unrepeated(k), _unrepeated(v)
         grouped = None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]
         k, v = narrow if grouped else (k, v)
-        made = graph.call_function(torch_own.ATTENTION, (q, k, v, None, causal, scale, grouped))
+        safe = softmax.target is aten._safe_softmax.default
+        made = graph.call_function(torch_own.ATTENTION, (q, k, v, None, causal, scale, grouped), {} if safe else {"safe": False})
         made.meta["val"] = made.target(*(n.meta["val"] for n in (q, k, v)), *made.args[3:])
     return made
 
 
-def _scores(n):
-    """Matches a chain of elementwise operators from a matmul to the node n, the input of a softmax. Returns (the
-    matmul, the scale, whether a causal mask applies); None if there is no match."""
-    scale, causal = 1.0, False
+def _scores(n, shape, dtypes):
+    """Matches a chain of elementwise operators from a matmul to the node n, the input of a softmax of `shape` (batch, heads,
+    tokens, keys). `dtypes`: to which it may cast. Returns (the matmul, the scale, whether a causal mask applies); None if
+    there is no match."""
+    scale, causal = 1.0, False  # scale: what comes after n
     while len(n.users) == 1:
         if n.target is aten.bmm.default:
-            return (n, scale, causal) if scale > 0 else None
+            fits = _shape(n) == (shape[0] * shape[1], *shape[2:]) and 0 < scale < math.inf
+            return (n, scale, causal) if fits else None
         if n.target is torch_own.MASK:
-            if causal or n.args[1] != 0 or n.args[2] is not None or not n.args[3] < HUGE:
+            if causal or not _hides_the_future(n, shape, scale):
                 return None
             causal = True
-        elif n.target in (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar) and isinstance(n.args[1], (int, float)):
-            if n.args[1] == 0:
+        elif n.target in _SCALES and isinstance(n.args[1], (int, float)):
+            if n.args[1] == 0 or not math.isfinite(n.args[1]):
                 return None
             scale *= 1 / n.args[1] if n.target in (aten.div.Tensor, aten.div.Scalar) else n.args[1]
-        elif n.target not in (*_SAME, aten._to_copy.default) or not n.meta["val"].dtype.is_floating_point:
-            return None
-        elif n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
+        elif n.target is aten._to_copy.default:
+            if n.meta["val"].dtype not in dtypes:
+                return None
+        elif n.target not in _SAME or n.target is aten.expand.default and _shape(n) != _shape(n.args[0]):
             return None
         n = n.args[0]
         if not isinstance(n, torch.fx.Node):
             return None
     return None
+
+
+def _hides_the_future(mask, shape, scale) -> bool:
+    """Returns true if the node of a mask by position is a causal one for scores of `shape` (batch, heads, tokens, keys), of
+    which it may be a view: its last two dimensions are theirs, and what it stores acts as -inf after it is multiplied by
+    `scale`."""
+    _, tril, triu, value = mask.args
+    return tril == 0 and triu is None and value * scale < HUGE and _shape(mask)[-2:] == shape[-2:]
 
 
 def _transposed(graph, k):
@@ -163,10 +179,10 @@ def _unrepeated(x):
 
 
 def _drop_copies(graph) -> None:
-    """Removes copies that do not change strides. They are not needed, because a graph of AOT autograd writes only
-    to its arguments, at its end."""
+    """Removes copies that do not change strides, and that the graph does not return. They are not needed, because a graph of
+    AOT autograd writes only to its arguments, at its end."""
     for n in graph.find_nodes(op="call_function", target=aten.clone.default):
         x = n.args[0]
-        if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and all(u.op != "output" for u in n.users):
+        if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and not torch_ranges.returned(n):
             n.replace_all_uses_with(x)
     graph.eliminate_dead_code()

@@ -5,6 +5,9 @@ matter how a torch graph computes them.
 
 A mask that depends on no input of the graph is evaluated at compile time. If it keeps one diagonal band of the last two
 dimensions, the masking operator need not read a tensor, and attention kernels skip fully masked tiles.
+
+A selection (where, masked_fill) means the same as zellige::mask for all numbers. An addition of -inf means the same to a softmax
+along the keys, and to it alone, if the scores that it hides are finite; other additions stay as they are.
 """
 
 import math
@@ -19,6 +22,10 @@ from .torch_constants import Constants
 aten = torch.ops.aten
 
 HUGE = -1e30  # an added value below this counts as minus infinity, because rounding loses the score
+SOFTMAX = (aten._softmax.default, aten._safe_softmax.default, aten._log_softmax.default)
+_SAME = (aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.expand.default, aten.clone.default,
+         aten._to_copy.default)  # fmt: skip
+_SCALES = (aten.mul.Tensor, aten.mul.Scalar, aten.div.Tensor, aten.div.Scalar)
 
 
 @dataclass(frozen=True)
@@ -37,7 +44,7 @@ def positional(graph) -> None:
         for node in list(graph.nodes):
             if node.target is aten.where.self:
                 _where(graph, node, constants)
-            elif node.target is aten.add.Tensor and not node.kwargs:
+            elif node.target is aten.add.Tensor and not node.kwargs and _weighs(node):
                 _added(graph, node, constants)
             elif node.target is torch_own.ATTENTION and node.args[3] is not None:
                 _attention(node, constants, bands)
@@ -102,9 +109,28 @@ def _split(added):
     return kept, float(rest[0])
 
 
+def _weighs(node, deep=8) -> bool:
+    """Returns true if only softmaxes along the last dimension read the scores `node`, or their views, casts, sums and multiples
+    by a positive number. So what is far below 0 in them acts as minus infinity."""
+    ndim = node.meta["val"].ndim
+    if not node.users or deep == 0 or ndim == 0:
+        return False
+    for user in node.users:
+        if user.target in SOFTMAX and user.args[1] in (-1, ndim - 1):
+            continue
+        value = user.meta.get("val")
+        if not isinstance(value, torch.Tensor) or value.shape[-1:] != node.meta["val"].shape[-1:] or not value.dtype.is_floating_point:
+            return False
+        carries = user.target in _SAME or user.target in (torch_own.MASK, aten.add.Tensor) and not user.kwargs
+        carries |= user.target in _SCALES and isinstance(user.args[1], (int, float)) and 1e-3 < user.args[1] < 1e3
+        if not carries or not _weighs(user, deep - 1):
+            return False
+    return True
+
+
 def _added(graph, node, constants):
     """Replaces x + mask by zellige::mask, if the mask is a constant that is 0 in a diagonal band and has one and the
-    same value everywhere else, which is below HUGE (-1e30) and therefore acts as -inf."""
+    same value everywhere else, which is below HUGE (-1e30) and therefore acts as -inf. Only softmaxes read the sum."""
     for x, added in (node.args, node.args[::-1]):
         if isinstance(added, torch.fx.Node) and added in constants and x not in constants and _same(x, node):
             value = constants.value(added)

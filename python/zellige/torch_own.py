@@ -56,10 +56,12 @@ def mask(x: torch.Tensor, tril: int | None, triu: int | None, value: float) -> t
 
 
 def attention(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool
+    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None, causal: bool, scale: float | None, grouped: bool,
+    *, safe: bool = True,
 ) -> torch.Tensor:
     """Returns the result of torch's scaled_dot_product_attention in q's memory layout. (torch's own kernels return that
-    layout if q is a transposed view of tokens, as in most models.)"""
+    layout if q is a transposed view of tokens, as in most models.) safe: a row of scores of minus infinity alone gives 0, as
+    torch defines it; false: the model has a softmax, which gives NaN there. Programs keep to that, torch's kernels give 0."""
     return as_q(torch._C._nn.scaled_dot_product_attention(q, k, v, mask, 0.0, causal, scale=scale, enable_gqa=grouped), q, v)
 
 
@@ -78,7 +80,7 @@ def _as_q(q, v):
     return torch.empty_like(q) if q.shape[-1] == v.shape[-1] else q.new_empty((*q.shape[:-1], v.shape[-1]))
 
 
-def _attention_declared(q, k, v, mask, causal, scale, grouped):
+def _attention_declared(q, k, v, mask, causal, scale, grouped, *, safe=True):
     return _as_q(q, v)
 
 

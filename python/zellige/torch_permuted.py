@@ -65,9 +65,12 @@ class _Exchange:
         return made
 
     def _is_undone(self, x) -> bool:
-        """Returns true if x permutes rows by the inverse of the node's permutation."""
+        """Returns true if x permutes rows by the inverse of the node's permutation, and is stored as the tensor that it
+        permutes."""
         other = _index(x)
-        return other is not None and (self._inverted(self.index) is other or self._inverted(other) is self.index)
+        if other is None or x.meta["val"].stride() != x.args[0].meta["val"].stride():
+            return False
+        return self._inverted(self.index) is other or self._inverted(other) is self.index
 
     def _inverted(self, q):
         """Returns the permutation of which the tensor q of indices is the inverse; None if none is known."""

@@ -217,7 +217,7 @@ def _laid_out(kernel):
     """Returns a function that calls a kernel and returns its result in q's memory layout, for which later operators
     were traced. If the kernel raises an error, the function calls torch's own choice."""
 
-    def call(q, k, v, mask, causal, scale, grouped):
+    def call(q, k, v, mask, causal, scale, grouped, *, safe=True):
         try:
             made = kernel(q, k, v, mask, causal, scale, grouped)
         except RuntimeError:

@@ -84,13 +84,13 @@ def _bound(graph, node, constants):
 
 
 def _number(node, constants):
-    """Returns the number that all elements of a node have, or None if they differ or are not known."""
-    if node.target in (aten.full.default, aten.full_like.default):
-        return float(node.args[1])
+    """Returns the number that all elements of a node have, as its dtype rounds it, or None if they differ or are not known."""
     if node.target in (aten.zeros_like.default, aten.ones_like.default):
         return float(node.target is aten.ones_like.default)
     # so that the number is a value here, not a part of the graph
     with _disable_current_modes(), torch.no_grad():
+        if node.target in (aten.full.default, aten.full_like.default):
+            return float(torch.tensor(node.args[1], dtype=node.meta["val"].dtype))
         return constants.number(node)
 
 
@@ -109,7 +109,7 @@ def _gelu(graph, node, _):
             return
         other = at.args[1] if at.args[0] is before else at.args[0]
         if at.target in QUOTIENTS:
-            if at.args[0] is not before or not isinstance(other, (int, float)):
+            if at.args[0] is not before or not isinstance(other, (int, float)) or other == 0:
                 return
             other = 1 / other
         if isinstance(other, torch.fx.Node):
@@ -133,6 +133,6 @@ def _scaled(node):
     x, s = node.args
     if node.target in PRODUCTS and isinstance(x, (int, float)):
         x, s = s, x
-    if not isinstance(x, torch.fx.Node) or not isinstance(s, (int, float)):
+    if not isinstance(x, torch.fx.Node) or not isinstance(s, (int, float)) or s == 0:
         return 1.0, node
     return (s if node.target in PRODUCTS else 1 / s), x

@@ -75,7 +75,7 @@ def test_left_to_torch_it_is_its_fused_kernel(graphs, monkeypatch):
     monkeypatch.setattr(torch_costs, "of_part", lambda program, tensors: torch_costs.Cost(1e6, 5.0))
     function, inputs = attention(BETWEEN["masked_fill"][0], 2), heads(2)
     called = []
-    monkeypatch.setitem(torch_own.FUNCTIONS, torch_own.ATTENTION, lambda *a: called.append(a) or torch_own.attention(*a))
+    monkeypatch.setitem(torch_own.FUNCTIONS, torch_own.ATTENTION, lambda *a, **b: called.append(a) or torch_own.attention(*a, **b))
     torch._dynamo.reset()
     with torch.no_grad():
         found = torch.compile(function, backend=torch_backend.backend, options={"take": "cheaper"})(*inputs)
