@@ -19,11 +19,32 @@ from .tracing import Array
 aten = torch.ops.aten
 
 
+def _in_range(number, x) -> None:
+    """Raises Left if torch refuses to convert a number to the dtype of x."""
+    if overflows(number, dtypes.torch_dtype(x._dtype)):
+        raise Left(f"expected numbers in the range of {x._dtype}, found {number}")
+
+
+def _of_floats(function):
+    """Wraps `function` of arrays in one that raises Left for integers, for which torch has no kernel."""
+    def of(x, *args, **options):
+        if dtypes.is_integer(x._dtype):
+            raise Left(f"expected floating-point numbers, found {x._dtype}")
+        return function(x, *args, **options)
+
+    return of
+
+
 def _scaled(function):
     """Wraps `function`, op.add or op.sub, in a function with the arguments of torch's add and sub (x, y, alpha), which
     returns function(x, alpha y)."""
     def sum_of(x, y, *, alpha=1):
-        return function(x, y if alpha == 1 else op.mul(y, alpha))
+        if alpha == 1 and not isinstance(alpha, bool):
+            return function(x, y)
+        _in_range(alpha, x if isinstance(x, Array) else y)
+        if isinstance(alpha, bool):
+            raise Left("expected a number alpha, found a bool")
+        return function(x, op.mul(y, alpha))
 
     return sum_of
 
@@ -38,6 +59,8 @@ def _plus_bias(product):
         if bias._dtype != x._dtype:
             raise Left(f"expected a bias and a product of one dtype, found {bias._dtype} and {x._dtype}")
         made = product(x, y) if alpha == 1 else op.mul(product(x, y), alpha)
+        if bias.ndim > made.ndim or any(n not in (1, m) for n, m in zip(bias.shape[::-1], made.shape[::-1])):
+            raise Left(f"expected a bias that broadcasts to the product, found {bias.shape} and {made.shape}")
         return made if beta == 0 else op.add(made, bias if beta == 1 else op.mul(bias, beta))
 
     return sum_of
@@ -83,7 +106,10 @@ def _layer_norm(x, shape, weight, bias, eps):
 
 def _batch_norm(x, weight, bias, mean, variance, momentum, eps):
     """Returns [batch norm of x with the given mean and variance, None, None]. Nothing reads the other two results of
-    torch's operator."""
+    torch's operator. Raises Left unless all other tensors have the dtype of x, or all are float32: torch refuses others."""
+    found = {v._dtype for v in (weight, bias, mean, variance) if v is not None}
+    if dtypes.is_integer(x._dtype) or found not in ({x._dtype}, {"f32"}):
+        raise Left(f"expected a weight, bias and statistics in {x._dtype} or all in f32, found {', '.join(sorted(found))}")
     along = lambda v: op.reshape(op.cast(v, "f32"), (x.shape[1], *[1] * (x.ndim - 2)))  # noqa: E731
     scale = op.rsqrt(op.add(along(variance), eps))
     made = op.mul(op.sub(op.cast(x, "f32"), along(mean)), scale if weight is None else op.mul(scale, along(weight)))
@@ -114,9 +140,7 @@ def _prod(x, dim, keepdim=False, *, dtype=None):
 def _clamp(x, lo=None, hi=None):
     """Returns x within two limits, which are rounded to its dtype. Raises Left if torch refuses to convert one."""
     dtype = dtypes.torch_dtype(x._dtype)
-    for limit in (lo, hi):
-        if overflows(limit, dtype):
-            raise Left(f"expected limits in the range of {x._dtype}, found {limit}")
+    _in_range(lo, x), _in_range(hi, x)
     lo, hi = (limit if limit is None or dtypes.is_integer(x._dtype) else rounded(limit, dtype) for limit in (lo, hi))
     x = x if lo in (None, -math.inf) else op.maximum(x, lo)
     return x if hi in (None, math.inf) else op.minimum(x, hi)
@@ -125,6 +149,7 @@ def _clamp(x, lo=None, hi=None):
 def _pow(x, y):
     """Returns x to the power y as torch's kernels compute it: exponents 0.5 and -0.5 as roots, 3, -1 and -2 as
     products."""
+    _in_range(y, x)
     if y in (0.5, -0.5):
         return op.sqrt(x) if y > 0 else op.rsqrt(x)
     if y == 3:
@@ -174,6 +199,8 @@ def _copied(to, x, non_blocking=False):
 
 
 def _select(x, dim, index):
+    if not -x.shape[dim] <= index < x.shape[dim]:
+        raise Left(f"expected an index in range of {x.shape[dim]}, found {index}")
     at = index % x.shape[dim]
     return _without(op.slice(x, dim, at, at + 1), [dim])
 
@@ -282,7 +309,7 @@ OPERATORS = VIEWS | {
     aten.pow.Tensor_Scalar: _pow,
     aten.pow.Tensor_Tensor: op.pow,
     aten.maximum.default: op.maximum,
-    aten.logaddexp.default: op.logaddexp,
+    aten.logaddexp.default: _of_floats(op.logaddexp),
     aten.minimum.default: op.minimum,
     aten.clamp.default: _clamp,
     aten._softmax.default: _softmax(op.softmax),

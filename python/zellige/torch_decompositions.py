@@ -18,6 +18,11 @@ from . import aten, aten_declared, dtypes, torch_numbers
 from .torch_scalars import overflows
 
 _KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default, torch.ops.aten.baddbmm.default]  # supported directly
+_PRODUCTS = {"mv", "dot", "vdot", "addmv", "addr", "addbmm", "baddbmm", "mm", "bmm", "addmm", "linear", "matmul"}
+# torch has kernels of these for integers, and they may become parts of programs
+_OF_ANY_DTYPE = {"stack", "cat", "masked_fill", "unbind", "narrow", "repeat", "tile", "constant_pad_nd", "select_scatter", "slice_scatter", "zeros_like",
+                 "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "squeeze", "unsqueeze", "flatten", "expand_as", "movedim", "split",
+                 "detach", "_unsafe_view", "transpose", "t", "tril", "triu"}  # fmt: skip
 # these refuse indices that the operators of their decompositions accept, such as negative ones
 _BY_CHECKED_INDEX = (torch.ops.aten.index_copy, torch.ops.aten.index_add, torch.ops.aten.index_fill, torch.ops.aten.take)
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
@@ -101,7 +106,7 @@ def _decompositions() -> dict:
     core = core_aten_decompositions()
     table = {op: f for op, f in {**decomposition_table, **core, **_OWN}.items() if op not in aten_declared.MADE and getattr(op, "overloadpacket", None) not in _BY_CHECKED_INDEX and (op not in aten.OPERATORS or (op in core and op not in _KEPT))}
     known = {}
-    return {op: f if op in aten.OPERATORS else _where_known(op, f, table, known) for op, f in table.items()} | _IN_SOME_CASES
+    return {op: _unless_refused(op, f if op in aten.OPERATORS else _where_known(op, f, table, known)) for op, f in table.items()} | _IN_SOME_CASES
 
 
 def _where_known(op, function, table, known):
@@ -111,8 +116,6 @@ def _where_known(op, function, table, known):
     `table`: decompositions by operator; an operator that it decomposes into supported ones counts as supported. `known`:
     a cache of the decisions, by the operator and the properties of the arguments."""
     def decomposed(*args, **kwargs):
-        if _is_refused(op, args, kwargs):
-            return NotImplemented
         key = (op, *_kinds(args), *_kinds(tuple(sorted(kwargs.items()))))
         if key not in known:
             known[key] = _ends_in_known(function, table, args, kwargs)
@@ -121,12 +124,25 @@ def _where_known(op, function, table, known):
     return decomposed
 
 
+def _unless_refused(op, function):
+    """Wraps the decomposition `function` of an operator: the wrapper returns NotImplemented where _is_refused holds."""
+    return lambda *args, **kwargs: NotImplemented if _is_refused(op, args, kwargs) else function(*args, **kwargs)
+
+
 def _is_refused(op, args, kwargs) -> bool:
     """Returns true if a decomposition may lose an error, or read what torch's kernel does not read: a number that the
-    kernel converts is beyond the range of the dtype, or alpha is 0."""
-    dtypes_of = [x.dtype for x in args if isinstance(x, torch.Tensor)]
+    kernel converts is beyond the range of the dtype, alpha is 0, the operands of a product differ in dtype, or the kernel
+    may not exist for integers."""
+    tensors = [x for x in args if isinstance(x, torch.Tensor)]
     numbers = [x for x in (*args, *kwargs.values()) if isinstance(x, (int, float)) and not isinstance(x, bool)]
-    return kwargs.get("alpha") == 0 or bool(dtypes_of) and any(overflows(x, dtypes_of[0]) for x in numbers)
+    if not tensors:
+        return False
+    dtype, name = tensors[0].dtype, op._schema.name.removeprefix("aten::")
+    if kwargs.get("alpha") == 0 or any(overflows(x, dtype) for x in numbers):
+        return True
+    if name in _PRODUCTS:
+        return any(x.dtype != dtype for x in tensors)
+    return not dtype.is_floating_point and not dtype.is_complex and name not in _OF_ANY_DTYPE
 
 
 def _kinds(x):

@@ -8,7 +8,7 @@ real products, which form a rotary embedding if aten_rotary.py recognises it.
 import torch
 
 from . import dtypes, torch_own, torch_rewrites
-from .torch_scalars import rounded
+from .torch_scalars import overflows, rounded
 
 _ATEN = torch.ops.aten
 _DTYPES = set(map(dtypes.torch_dtype, dtypes.NAMES))
@@ -196,8 +196,7 @@ def _number(node, dtype):
     it as a constant; else None."""
     if not isinstance(node, torch.fx.Node) or _value(node) is None or _value(node).ndim > 0:
         return None
-    if node.target is _ATEN.scalar_tensor.default:
-        return rounded(node.args[0], _value(node).dtype, dtype)
-    if node.target in (_ATEN.full.default, _ATEN.full_like.default):
-        return rounded(node.args[1], _value(node).dtype, dtype)
-    return None
+    at = {_ATEN.scalar_tensor.default: 0, _ATEN.full.default: 1, _ATEN.full_like.default: 1}.get(node.target)
+    if at is None or any(overflows(node.args[at], d) for d in (_value(node).dtype, dtype)):
+        return None
+    return rounded(node.args[at], _value(node).dtype, dtype)

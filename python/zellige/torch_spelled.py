@@ -17,6 +17,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .torch_constants import Constants
+from .torch_scalars import overflows
 
 aten = torch.ops.aten
 
@@ -78,7 +79,7 @@ def _bound(graph, node, constants):
     for x, bound in (node.args, node.args[::-1]):
         number = _number(bound, constants)
         value, kept = node.meta["val"], x.meta["val"]
-        if number is not None and kept.shape == value.shape and kept.dtype == value.dtype and value.is_floating_point():
+        if number is not None and not math.isnan(number) and not overflows(number, value.dtype) and kept.shape == value.shape and kept.dtype == value.dtype and value.is_floating_point():
             limits = (number, None) if node.target is aten.maximum.default else (None, number)
             return _replaced(graph, node, aten.clamp.default, (x, *limits))
 
