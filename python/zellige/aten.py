@@ -7,7 +7,7 @@ import operator
 
 import torch
 
-from . import array_rules, dtypes, torch_own
+from . import array_rules, array_views, dtypes, torch_own
 from . import operators as op
 from .aten_attention import attention, attended
 from .aten_products import matmul
@@ -172,7 +172,7 @@ def _slice(x, dim=0, start=None, end=None, step=1):
         raise Left(f"expected slices of step 1, or of every part of {step}, found {start}:{end}:{step} of {size}")
     dim %= x.ndim
     parts = op.reshape(x, (*x.shape[:dim], size // step, step, *x.shape[dim + 1 :]))
-    return array_rules.without(op.slice(parts, dim + 1, start, start + 1), [dim + 1])
+    return array_views.without(op.slice(parts, dim + 1, start, start + 1), [dim + 1])
 
 
 def _slice_scatter(x, part, dim=0, start=None, end=None, step=1):
@@ -231,7 +231,7 @@ def _expand(x, shape, implicit=False):
 
 
 def _transpose(x, a, b):
-    return array_rules.swapped(x, a, b)
+    return array_views.swapped(x, a, b)
 
 
 def _squeeze(x, dim):
@@ -268,7 +268,7 @@ VIEWS = {
     aten.t.default: lambda x: _transpose(x, 0, 1) if x.ndim == 2 else x,
     aten.transpose.int: _transpose,
     aten.expand.default: _expand,
-    aten.unsqueeze.default: array_rules.inserted,
+    aten.unsqueeze.default: array_views.inserted,
     aten.squeeze.dim: _squeeze,
     aten.squeeze.dims: _squeeze,
     aten.slice.Tensor: _slice,

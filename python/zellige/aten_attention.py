@@ -5,7 +5,7 @@ which reads the keys once. Otherwise an expand and a reshape repeat the keys for
 read the original keys. If the graph itself repeats keys for each head, the unrepeated keys are used.
 """
 
-from . import array_rules
+from . import array_views
 from . import operators as op
 from .aten_products import matmul
 
@@ -46,14 +46,14 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
 
         elif few:
             q = op.reshape(q, (shape[0], heads, group, *shape[2:]))
-            k, v = array_rules.inserted(k, 2), array_rules.inserted(v, 2)
+            k, v = array_views.inserted(k, 2), array_views.inserted(v, 2)
 
             def adapt(x):
                 if x.ndim < 3:
                     return x
                 return op.reshape(x, (*x.shape[:-3], *((heads, group) if x.shape[-3] != 1 else (1, 1)), *x.shape[-2:]))
 
-    keys, values = array_rules.swapped(k, -1, -2), v
+    keys, values = array_views.swapped(k, -1, -2), v
     if q.ndim == 4 and q.shape[1] != heads:
         keys, values = (_repeated(x, shape[1] // heads) for x in (keys, values))
     scores = chain(matmul(q, keys), adapt)
@@ -72,7 +72,7 @@ def _permuted(x):
 def _repeated(x, times):
     """Returns x with each head repeated `times` times: (batch, heads, m, n) becomes (batch, heads * times, m, n)."""
     batch, heads, *matrix = x.shape
-    wide = op.expand(array_rules.inserted(x, 2), (batch, heads, times, *matrix))
+    wide = op.expand(array_views.inserted(x, 2), (batch, heads, times, *matrix))
     return op.reshape(wide, (batch, heads * times, *matrix))
 
 
@@ -86,7 +86,7 @@ def _unrepeated(x):
     narrow, whole = trace.arrays[wide["inputs"][0]], trace.arrays[wide["outputs"][0]].shape
     if len(whole) != 5 or narrow.shape != (*whole[:2], 1, *whole[3:]) or x.shape != (whole[0], whole[1] * whole[2], *whole[3:]):
         return None
-    return array_rules.without(narrow, [2])
+    return array_views.without(narrow, [2])
 
 
 _BETWEEN = {"cast", "mask", "mul_scalar", "add", "sub", "mul", "div", "neg", "tanh", "where", "maximum", "minimum", "clamp"}
@@ -165,4 +165,4 @@ def _transposed(k):
     made = k._trace.producer(k)
     if made and made["op"] == "permute" and made["dims"] == [0, 1, 3, 2]:
         return k._trace.arrays[made["inputs"][0]]
-    return array_rules.swapped(k, -1, -2)
+    return array_views.swapped(k, -1, -2)

@@ -18,8 +18,13 @@ from ._native import Error, Fault
 
 _LIBRARIES = {"zellige", "numpy", "torch", "ml_dtypes", "functools", "contextlib"}
 # what a mistake in a call raises in Python; all of it becomes Error or Fault
-_RAW = (TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
+_RAW = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
 _state = threading.local()
+
+
+def is_tracing() -> bool:
+    """Returns true while a function of the user is being traced."""
+    return getattr(_state, "traces", 0) > 0
 
 
 def user_frame():
@@ -116,6 +121,7 @@ class speaking:
         self.outermost = getattr(_state, "traces", 0) > 0 and not getattr(_state, "spoken", False)
         if self.outermost:
             _state.spoken = True
+        return self.outermost
 
     def __exit__(self, kind, why, _):
         if not self.outermost:
@@ -149,3 +155,20 @@ def _at(kind, sentence: str):
 def refused(sentence: str) -> Error:
     """Returns an Error with a complete sentence and the user's line, for what no function of a face raises."""
     return _at(Error, sentence)
+
+
+def translated(why: Error, form: dict, owners: dict, words: str = "") -> Error:
+    """Returns an error of the library about a graph with the user's calls in place of operators and tensors. `form`: the graph in
+    JSON form. `owners`: the user's call by the name of a tensor. `words`: what the user calls the graph; "": its name."""
+    name, operators = form["name"], form["operators"]
+
+    def of_operator(found):
+        index = int(found[2])
+        made = operators[index] if index < len(operators) and operators[index]["op"] == found[3] else {"outputs": [""]}
+        output = made["outputs"][0]
+        return owners.get(output["name"] if isinstance(output, dict) else output) or words or f"{found[1]} {name}"
+
+    text = re.sub(rf"\b(graph|program) {re.escape(name)}, operator (\d+) \((\w+)\)", of_operator, str(why))
+    text = re.sub(rf"^(graph|program) {re.escape(name)}(?=[:,])", words, text) if words else text
+    text = re.sub(r"(?<![\w.])t\d+(?:_\d+)*(?![\w.])", lambda found: owners.get(found[0], found[0]), text)
+    return why if text == str(why) else type(why)(text)

@@ -9,7 +9,7 @@ import math
 
 from . import operators as op
 from ._native import Error
-from .array_rules import matrix
+from .array_views import matrix
 from .tracing import Array
 
 

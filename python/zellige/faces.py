@@ -46,7 +46,8 @@ def is_int(v):
     return hasattr(v, "__index__") and not isinstance(v, (bool, Array)) and type(v).__name__ not in ("bool_", "bool") and not getattr(v, "shape", ())
 
 
-def _is_ints(v):
+def is_ints(v):
+    """Returns true for a tuple or list of integers."""
     return isinstance(v, (tuple, list)) and all(map(is_int, v))
 
 
@@ -59,8 +60,8 @@ KINDS = {
     "N": ("a number", _is_number),
     "TN": ("a tensor or a number", lambda v: _is_tensor(v) or _is_number(v)),
     "I": ("an integer", is_int),
-    "S": ("integers", lambda v: _is_ints(v)),
-    "J": ("an integer or integers", lambda v: is_int(v) or _is_ints(v)),
+    "S": ("integers", lambda v: is_ints(v)),
+    "J": ("an integer or integers", lambda v: is_int(v) or is_ints(v)),
     "B": ("True or False", lambda v: isinstance(v, bool)),
     "D": ("a torch.dtype", _is_dtype),
     "F": ("a number", lambda v: isinstance(v, numbers.Real)),

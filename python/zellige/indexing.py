@@ -2,7 +2,7 @@
 
 from . import operators as op
 from ._native import Error
-from .array_rules import shaped
+from .array_views import shaped
 from .faces import is_int, shown
 from .tracing import Array
 

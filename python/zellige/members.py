@@ -1,6 +1,6 @@
 """Gives the classes of traced arrays their operators and methods."""
 
-from . import array_rules as rule
+from . import array_views as view
 from ._native import Error
 from .call_site import refused, speaking
 from .faces import call
@@ -66,7 +66,7 @@ def _operator(sign, function):
 def _in_place(sign, function):
     def one(x, y):
         with speaking(f"operator {sign}"):
-            return rule.changed(x, function(x, y))
+            return view.changed(x, function(x, y))
 
     return one
 

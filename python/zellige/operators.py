@@ -10,6 +10,7 @@ raises Error if the shapes or dtypes do not fit.
 """
 
 import functools
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from .dispatch import call as _call
 from .dispatch import dim_of as _dim
 from .dispatch import json_number
 from .dispatch import number as _number
+from .faces import is_int, is_ints, shown
 from .tracing import Array, is_scalar, plain
 
 # ---- Matmul ----
@@ -367,7 +369,7 @@ def permute(x: Any, dims: Sequence[int]) -> Any:
     return _call("permute", (x,), dims=[_dim(x, d) for d in dims])
 
 
-def reshape(x: Any, shape: Sequence[int]) -> Any:
+def reshape(x: Any, shape: int | Sequence[int]) -> Any:
     """Returns the elements of x, in row-major order, in another shape: zellige.reshape(x, (4, -1)). One extent may
     be -1, which is inferred. Raises Error if it cannot be."""
     shape = [shape] if isinstance(shape, int) else list(shape)
@@ -400,7 +402,7 @@ def concat(arrays: Sequence[Any], dim: int = 0) -> Any:
     return arrays[0] if len(arrays) == 1 else _call("concat", arrays, dim=_dim(first, dim))
 
 
-def split(x: Any, sizes: Sequence[int], dim: int = 0) -> tuple[Any, ...]:
+def split(x: Any, sizes: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     """Splits x along a dimension into parts of the given sizes: zellige.split(x, [64, 64], -1). sizes may also be one
     number, the size of every part; the last part may be smaller."""
     dim = _dim(x, dim)
@@ -462,6 +464,8 @@ def slice_scatter(x: Any, part: Any, dim: int, start: Any) -> Any:
     zellige.slice_scatter(cache, rows, 0, at). start: a number, or an int32 array of shape (1)."""
     dim = _dim(x, dim)
     if isinstance(x, Array) and is_scalar(start):
+        if not is_int(_number(start)):
+            raise Error(f"slice_scatter: expected an integer or an int32 array for start, found {shown(start)}")
         return _call("slice_scatter", (x, part), dim=dim, start=int(start))
     if isinstance(x, Array):
         return _call("slice_scatter", (x, part, start), dim=dim)
@@ -479,6 +483,8 @@ def in_place(y: Any, x: Any) -> Any:
     if not isinstance(y, Array):
         x[...] = y
         return x
+    if not isinstance(x, Array) or y._trace.producer(x) is not None:
+        raise Error(f"in_place: expected a parameter of the function, whose memory the result takes, found {shown(x)}")
     for op in y._trace.operators:
         for i, output in enumerate(op["outputs"]):
             if output == y._name:
@@ -493,11 +499,36 @@ OPERATORS = (
 ).split()
 
 
+_KINDS = {
+    int: ("an integer", is_int), bool: ("True or False", lambda v: isinstance(v, bool)), float: ("a number", is_scalar), str: ("a string", lambda v: isinstance(v, str)),
+    Sequence[int]: ("integers", is_ints), int | Sequence[int]: ("an integer or integers", lambda v: is_int(v) or is_ints(v)),
+    int | Sequence[int] | None: ("an integer, integers or None", lambda v: v is None or is_int(v) or is_ints(v)), int | None: ("an integer or None", lambda v: v is None or is_int(v)),
+    Sequence[Any]: ("arrays in a tuple or list", lambda v: isinstance(v, (tuple, list)) and len(v) > 0),
+}  # fmt: skip
+
+
+def _checked(signature, args, kwargs):
+    """Raises Error if an operator's parameters do not take the arguments, or one is not of its parameter's kind."""
+    try:
+        bound = signature.bind(*args, **kwargs).arguments
+    except TypeError as why:
+        raise Error(f"{why}; its parameters are {', '.join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())}") from None
+    for name, value in bound.items():
+        words, fits = _KINDS.get(signature.parameters[name].annotation, ("", None))
+        if fits is not None and not fits(value):
+            raise Error(f"expected {words} for {name}, found {shown(value)}")
+
+
 def _spoken(function):
-    """Returns an operator whose errors name it, with the user's line, while a function is traced."""
+    """Returns an operator that checks its arguments, and whose errors name it with the user's line, while a function is
+    traced."""
+    signature = inspect.signature(function)
+
     @functools.wraps(function)
     def operator(*args, **kwargs):
-        with speaking(f"zellige.{function.__name__}"):
+        with speaking(f"zellige.{function.__name__}") as outermost:
+            if outermost:
+                _checked(signature, args, kwargs)
             return function(*args, **kwargs)
 
     return operator

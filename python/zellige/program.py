@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from . import _native, exchange
 from ._native import Error
-from .call_site import foreign, tracing
+from .call_site import foreign, tracing, translated
 from .tracing import Array, Trace
 
 
@@ -370,7 +370,11 @@ def _traced(function, examples, constant, options) -> Program:
         raise Error(f"compile {name}: expected {name} to compute something, found that it returns its arguments")
 
     form, read = trace.form(outputs, names)
-    native = _native.Program(_native.Graph(form, name), constants=[], **options)
+    owners = trace.owners | {named: trace.owners.get(y._name, "") for y, named in zip(outputs, names)}
+    try:
+        native = _native.Program(_native.Graph(form, name), constants=[], **options)
+    except Error as why:
+        raise translated(why, form, owners) from None
     by_name = {a._name: i for i, a in enumerate(arrays)}
     captured = {read.index(n): array for n, array, _ in trace.captured if n in read}
     order = [by_name.get(n) for n in read]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_counts, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_permuted, torch_pools, torch_ranges, torch_sdpa, torch_short_sums, torch_sizes, torch_speculation, torch_spelled, torch_take
+from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_counts, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_permuted, torch_pools, torch_ranges, torch_sdpa, torch_short_sums, torch_sizes, torch_speculation, torch_spelled, torch_take, torch_words
 from ._native import Error, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -47,20 +47,26 @@ class Report:
     captured: int = 0  # number of CUDA graphs captured from calls
     uncaptured: str = ""  # why calls are not captured in CUDA graphs, although that was requested
 
-    def leave(self, name, why: Error) -> None:
-        """Records why the operator or part (set of operators) `name` is left to torch. Warns if the reason, `why`, is an
-        internal error of Zellige."""
-        self.left.setdefault(name, str(why))
+    where: dict = field(default_factory=dict)  # by part: its operators and the user's lines
+
+    def leave(self, name, why: Error, node=None) -> None:
+        """Records why the operator or part (set of operators) `name` is left to torch. `node`: of an operator, its first node,
+        for the user's line. Warns if the reason, `why`, is an internal error of Zellige."""
+        self.left.setdefault(name, str(why) if node is None else torch_words.sentence(node, why))
         if isinstance(why, Fault):
-            self.faults.append(f"{name}: {why}")
-            warnings.warn(f"zellige leaves {name} to torch, by a fault of its own: {why}", RuntimeWarning, stacklevel=2)
+            self.faults.append(f"{self._shown(name)}: {why}")
+            warnings.warn(f"zellige leaves {self._shown(name)} to torch, by a fault of its own: {why}", RuntimeWarning, stacklevel=2)
+
+    def _shown(self, name) -> str:
+        """Returns the name of an operator or part as messages have it: a part's with its operators and lines."""
+        return f"{name} ({self.where[name]})" if self.where.get(name) else name
 
     def __str__(self) -> str:
         lines = [f"{self.taken} of {self.operators} operators in {len(self.parts)} part(s)"]
         lines += [f"  part {p.name}: {len(p.manifest['kernels'])} kernel(s), {p.price:.1f} us expected" for p in self.parts]
         lines += [f"  note: {p.name}: {note}" for p in self.parts for note in p.notes]
         lines += [f"  rejected: {sentence}" for sentence in self.rejected]
-        lines += [f"  left: {name}: {why}" for name, why in self.left.items()]
+        lines += [f"  left: {self._shown(name)}: {why}" for name, why in self.left.items()]
         lines += [f"  {sentence}" for sentence in self.attention]
         lines += [f"  captured: {self.captured} CUDA graph(s)"] if self.captured else []
         lines += [f"  not captured: {self.uncaptured}"] if self.uncaptured else []
@@ -90,7 +96,8 @@ class _Known:
                 self._try(node)
                 self.known[node] = True
             except Error as why:
-                self.report.leave(str(node.target), why)
+                if not isinstance(why, torch_take.OfOperand):  # the operand is in the report
+                    self.report.leave(torch_words.target(node), why, node)
                 self.known[node] = False
         return self.known[node]
 
@@ -102,7 +109,7 @@ class _Known:
             value = n.meta.get("val")
             if isinstance(value, (list, tuple)):  # the results of a split
                 if not (n.op == "call_function" and self(n)):
-                    raise Left("its operand is left")
+                    raise torch_take.OfOperand("its operand is left")
                 arrays[n] = [input_of(trace, f"{n.name}_{i}", v) if i == node.args[1] else None for i, v in enumerate(value)]
             else:
                 # strides depend on the part's inputs
@@ -139,7 +146,8 @@ def _compiled(graph_module, constants, report, options, saved, captured):
     options.ended = work.out_of_time()
     report.seconds = {"tracing": begun - options.start, "programs": time.monotonic() - begun}
     for node in graph_module.graph.find_nodes(op="call_function", target=torch_take.UPDATE):
-        report.left[str(torch_take.UPDATE)] = f"{node.args[1]} does not become {node.args[0]} in the part that makes it"
+        why = "expected a new value that one part computes in the argument's memory, found one that torch copies there"
+        report.left[str(torch_take.UPDATE)] = torch_words.sentence(node.args[1], why)
     torch_around.straighten(graph_module)
     return torch_call.forward(graph_module)
 

@@ -30,7 +30,7 @@ from .torch_programs import Programs
 
 DEFAULT = True  # the option "cache", where it is not given
 # what is told of a graph that was compiled, besides its programs
-_REPORTED = ("operators", "taken", "kept", "left", "rejected", "attention", "uncaptured")
+_REPORTED = ("operators", "taken", "kept", "left", "where", "rejected", "attention", "uncaptured")
 
 
 @dataclass

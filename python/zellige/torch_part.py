@@ -6,8 +6,9 @@ from ctypes import c_int, c_void_p
 
 import torch
 
-from . import _native, aten, dtypes, exchange, torch_parts
+from . import _native, aten, call_site, dtypes, exchange, torch_parts, torch_words
 from . import operators as op
+from ._native import Error
 from .aten_rows import Rows
 from .aten_schema import Left
 from .program import Program
@@ -31,14 +32,15 @@ class Part:
     """A part of a torch graph, which `plan` turns into a program. The part's torch operators are kept in `module`."""
 
     # all that the part's function depends on, besides the program
-    _WRITTEN = ("name", "order", "single", "which", "shapes", "strides", "form", "read")
+    _WRITTEN = ("name", "words", "order", "single", "which", "shapes", "strides", "form", "read")
 
     def __init__(self, name, module, constants, updates):
         """Traces the operators of `module`. `constants`: names of read-only placeholders. `updates`: a dict from the
         index of a result to the placeholder that is updated in place with this result. Raises Left or Error if an
         operator is not supported."""
         self.name, self.module, self.updates = name, module, {}
-        trace, arrays, self.order = Trace(name), {}, []
+        trace, arrays, self.order, owners = Trace(name), {}, [], {}
+        self.words = torch_words.of_part(module.graph)
         rows = Rows(module.graph)
         outputs = ()
         for node in module.graph.nodes:
@@ -48,7 +50,11 @@ class Part:
             elif node.op == "output":
                 outputs = node.args[0]
             else:
-                arrays[node] = rows.evaluate(node, arrays)
+                try:
+                    arrays[node] = rows.evaluate(node, arrays)
+                except Error as why:
+                    raise torch_words.at(node, why) from None
+                owners |= {o: torch_words.owner(node) for o in trace.arrays if o not in owners}
         self.single = not isinstance(outputs, (tuple, list))
         nodes = [outputs] if self.single else list(outputs)
         for i, x in updates.items():
@@ -75,6 +81,7 @@ class Part:
         names = [trace.fresh(f"Y{i}") for i in range(len(made))]
         if not made:
             raise Left("computes nothing")
+        self.owners = owners | {y: owners.get(m, "") for m, y in zip(made, names)}
         self.form, read = trace.form([trace.arrays[m] for m in made], names, strides)
         self.read = [self.order.index(n) for n in read]
         self.program = None
@@ -100,8 +107,11 @@ class Part:
     def plan(self, watch=None, keep=False):
         """Plans the program, or takes it from the user's cache, and returns it. May be called in any thread. `watch`: a
         progress function, and `keep`: whether the cache is used, as in _native.Program."""
-        graph = _native.Graph(self.form, self.name)
-        native = _native.Program(graph, on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch, keep=keep)
+        try:
+            graph = _native.Graph(self.form, self.name)
+            native = _native.Program(graph, on="auto", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch, keep=keep)
+        except Error as why:
+            raise call_site.translated(why, self.form, self.owners, f"the part {self.words}") from None
         self.program = Program(native, self.name)
         self.inputs = list(zip(self.read, self.program.inputs))
         self.dtypes = [dtypes.torch_dtype(info.dtype) for info in self.program.inputs]
@@ -119,7 +129,10 @@ class Part:
         for at, o in enumerate(self.program.outputs):
             if o.memory is None:
                 outs.append(torch.empty_strided(o.shape, self._strides_of(at), dtype=dtypes.torch_dtype(o.dtype), device=device))
-        self.program(*given, out=outs)
+        try:
+            self.program(*given, out=outs)
+        except Error as why:
+            raise type(why)(str(why).replace(f"program {self.name}", f"the part {self.words}", 1)) from None
         made, own = [], iter(outs)
         for o in self.program.outputs:
             made.append(next(own) if o.memory is None else args[self.read[o.memory]])

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import torch
 from torch.fx.passes.utils.fuser_utils import fuse_by_partitions
 
-from . import aten, torch_around, torch_costs, torch_measure, torch_mixed, torch_parts, torch_sdpa
+from . import aten, torch_around, torch_costs, torch_measure, torch_mixed, torch_parts, torch_sdpa, torch_words
 from ._native import Error, Fault
+from .aten_schema import Left
 from .torch_part import Part
 from .torch_programs import Programs
 
@@ -24,6 +25,10 @@ HOPELESS = 4.0
 HOSTS_DOUBT = 0.25
 # the host's time does not count while the GPU takes this many times as long for the graph
 HOSTS_SLACK = 1.5
+
+
+class OfOperand(Left):
+    """Raised if an operator is left because its operand is."""
 
 
 def _hopeless(program, torchs: torch_costs.Cost) -> bool:
@@ -124,6 +129,7 @@ class Taking:
         fuse_by_partitions(self.module, [dict.fromkeys(part) for part in parts], prefix=prefix)
         nodes = [n for n in self.module.graph.nodes if n.op == "call_module" and n.target.startswith(prefix)]
         self.progress.parts = len(nodes)
+        self.report.where |= {n.target: torch_words.of_part(self.module.get_submodule(n.target).graph) for n in nodes}
         self.compiles = may_pay is None
         lost = []
         with Programs(self.device) as programs:
@@ -154,7 +160,7 @@ class Taking:
         kernels = torch_parts.kernels(part)
         if len(kernels) > 1 or torch_costs.heavy(kernels[0]) or kernels[0].target in torch_costs.KINDS or torch_parts.moves(kernels[0]):
             return True
-        self.report.left.setdefault(str(kernels[0].target), "stays by itself, and torch's kernel costs no more")
+        self.report.left.setdefault(str(kernels[0].target), torch_words.sentence(kernels[0], "stays by itself, and torch's kernel costs no more"))
         return False
 
     def out_of_time(self) -> bool:
@@ -224,7 +230,7 @@ class Taking:
             self.report.left[p.node.target] = f"not begun within {self.options.seconds:g} seconds"
             return False
         if first is p:
-            self.report.rejected += [f"{p.node.target}: {sentence}" for sentence in p.part.program.rejected]
+            self.report.rejected += [f"{p.node.target} ({p.part.words}): {sentence}" for sentence in p.part.program.rejected]
         return True
 
     def _result(self, p) -> None:
@@ -296,6 +302,7 @@ class Taking:
         torch_around.inline(self.module, p.node)
         self.report.left[p.node.target] = f"as a program {p.own_cost}, with torch's {mixed.what} {mixed.cost}"
         self.report.left |= mixed.report.left
+        self.report.where |= mixed.report.where
         self.report.parts += mixed.report.parts
         self.report.taken += mixed.report.taken
 

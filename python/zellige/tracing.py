@@ -4,11 +4,10 @@ The library infers shapes and dtypes operator by operator, so that an error is r
 causes it.
 """
 
-import math
 import numbers
 import re
 
-from . import _native, dtypes
+from . import _native, call_site, dtypes
 from ._native import Error
 
 
@@ -36,6 +35,7 @@ class Trace:
         # parameters
         self.captured = []
         self.arrays = {}  # by name
+        self.owners = {}  # the user's call that made a tensor, by its name
         self._taken = set()
 
     def fresh(self, name: str) -> str:
@@ -113,6 +113,8 @@ class Trace:
             made.reason = text.removeprefix(f"{op}: ")
             raise made from None
         self.operators.append(form)
+        if call_site.is_tracing():
+            self.owners |= dict.fromkeys(names, call_site.here())
         made = [self.array_type(self, o["name"], o["dtype"], o["shape"]) for o in graph.outputs()]
         if op in _MOVES and all(a._truth for a in (operands[:1] if op == "gather" else operands)):
             made = [truth(a) for a in made]

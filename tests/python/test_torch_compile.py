@@ -158,7 +158,7 @@ def test_what_is_not_known_is_left_to_torch(compiled):
     error, reports = compiled(Cut().eval(), torch.randn(4, 16))
     assert error <= 2e-6
     assert len(reports[0].parts) == 2 and reports[0].taken == reports[0].operators - 1
-    assert reports[0].left == {"aten.cumsum.default": "is not known"}
+    assert list(reports[0].left) == ["aten.cumsum.default"] and reports[0].left["aten.cumsum.default"].startswith("is not known (")
 
 
 def test_a_cache_is_updated(compiled):

@@ -29,7 +29,7 @@ def test_a_chain_of_norms_is_taken():
 
 def test_one_operator_is_left_to_torch():
     r = report(lambda x: torch.relu(x), torch.randn(8, 64), take="cheaper")
-    assert r.parts == [] and r.left == {"aten.relu.default": "stays by itself, and torch's kernel costs no more"}
+    assert r.parts == [] and [why.partition(" (")[0] for why in r.left.values()] == ["stays by itself, and torch's kernel costs no more"]
 
 
 def test_all_is_taken_where_asked_and_on_the_cpu():
