@@ -48,7 +48,10 @@ def __getattr__(name: str):
     operators = importlib.import_module("zellige.operators")
     if name in operators.OPERATORS:
         return getattr(operators, name)
-    return getattr(importlib.import_module("zellige.layout"), name)
+    layout = importlib.import_module("zellige.layout")
+    if not hasattr(layout, name):
+        raise AttributeError(f"module 'zellige' has no attribute {name!r}")
+    return getattr(layout, name)
 
 
 def __dir__():

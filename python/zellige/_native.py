@@ -178,13 +178,23 @@ def _info(function, handle, index) -> dict:
     }
 
 
+def _json(form) -> str:
+    """Returns a graph's JSON string. Raises Error for values that JSON lacks."""
+    try:
+        return json.dumps(form, allow_nan=False)
+    except TypeError as why:
+        raise Error(f"graph: expected numbers, strings, lists and dicts, found a value that is none of them: {why}") from None
+    except (ValueError, RecursionError):
+        raise Error('graph: expected finite numbers in lists and dicts, found nan, an infinity (which is "inf" or "-inf") or a list in itself') from None
+
+
 class Graph:
     """A graph that the library has parsed and validated. `form`: its JSON string, or a dict in that form. Raises
     Error if it is invalid."""
 
     def __init__(self, form, name: str = "graph"):
         self._handle = c_void_p()
-        text = form if isinstance(form, str) else json.dumps(form)
+        text = form if isinstance(form, str) else _json(form)
         checked(library().zellige_graph_from_json(text.encode(), name.encode(), byref(self._handle)))
 
     def __del__(self):

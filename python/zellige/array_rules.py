@@ -62,7 +62,7 @@ def functions(rules) -> dict:
         "add": elementwise(rules, op.add, False, False, op.maximum), "subtract": differs if rules.name == "NumPy" else _without_truths(differs, no_difference),
         "multiply": elementwise(rules, op.mul, False, False, op.mul), "divide": elementwise(rules, _quotient(rules), True, False),
         "maximum": elementwise(rules, op.maximum, of_truths=op.maximum), "minimum": elementwise(rules, op.minimum, of_truths=op.minimum),
-        "logaddexp": elementwise(rules, _logaddexp, floats=True), "square": elementwise(rules, op.square), "abs": elementwise(rules, op.abs),
+        "logaddexp": elementwise(rules, op.logaddexp, floats=True), "square": elementwise(rules, op.square), "abs": elementwise(rules, op.abs),
         "negative": elementwise(rules, op.neg, of_truths=no_difference), "reciprocal": elementwise(rules, lambda x: op.div(1, x), floats=True),
     }  # fmt: skip
     names = {"equal": op.eq, "not_equal": op.ne, "less": op.lt, "less_equal": op.le, "greater": op.gt, "greater_equal": op.ge}
@@ -104,11 +104,6 @@ def _quotient(rules):
     return quotient
 
 
-def _logaddexp(x, y):
-    like = x if isinstance(x, Array) else y
-    return op.logaddexp(*(v if isinstance(v, Array) else like._trace.constant(v, like._dtype) for v in (x, y)))
-
-
 def _both(function):
     def combined(x, y):
         like = x if isinstance(x, Array) else y
@@ -147,6 +142,8 @@ def power(rules):
             raise Error("expected numbers, found results of comparisons; cast them")
         _, (a, b) = rules.operands([x, y], rules.name == "NumPy")
         if isinstance(a, Array) and not isinstance(b, Array):
+            if rules.name == "torch":
+                rules.fitting(a, b)
             if dtypes.is_integer(a._dtype) and b < 0:
                 raise Error(f"expected a power of at least 0 of integers, found {b}")
             if b in (0.5, 2, 1):

@@ -32,6 +32,8 @@ def _traced(trace, op, operands, results, attributes):
         arrays = [x if x._dtype == common else call("cast", (x,), dtype=common) for x in arrays]
     form = {k: v for k, v in attributes.items() if v is not None}
     for x in operands:
+        if is_scalar(x) and op not in _WITH_NUMBER:
+            raise Error(f"{op}: expected arrays, found the number {x}")
         if is_scalar(x) and trace.array_type is not Array and not _is_exact(op, number(x)):
             op = "mul" if op == "mul_scalar" else op
             arrays.append(trace.constant(number(x), arrays[0]._dtype))
@@ -42,6 +44,7 @@ def _traced(trace, op, operands, results, attributes):
     return trace.append(op, arrays, form, results)
 
 
+_WITH_NUMBER = ("add", "sub", "mul", "mul_scalar", "div", "pow", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "where")
 _WITH_INFINITY = ("eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "where")
 
 

@@ -7,6 +7,8 @@ by DLPack, without a copy and without waiting for the GPU.
 
 import ctypes
 import functools
+import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import _native, dtypes
@@ -38,6 +40,9 @@ class TensorSpec:
     def __post_init__(self):
         # a function with such examples is one for torch
         object.__setattr__(self, "is_torchs", str(self.dtype).startswith("torch."))
+        for what, given in (("shape", self.shape), ("strides", self.strides or ())):
+            if not isinstance(given, Sequence) or not all(isinstance(n, numbers.Integral) and not isinstance(n, bool) for n in given):
+                raise Error(f"TensorSpec: expected integers in a tuple for {what}, found {given!r}")
         object.__setattr__(self, "shape", tuple(self.shape))
         object.__setattr__(self, "dtype", dtypes.name_of(self.dtype))
         if self.strides is not None:

@@ -148,9 +148,9 @@ class Form:
 
 def _same(value, default) -> bool:
     """Returns true if a value is the default: of the same type and equal; no array is."""
-    if value is default or (isinstance(value, tuple) and value == (None,) and default is None):
+    if value is default or (isinstance(value, tuple) and default is None and len(value) == 1 and value[0] is None):
         return True
-    return type(value) is type(default) and not isinstance(value, Array) and not exchange.is_array(value) and bool(value == default)
+    return type(value) is type(default) and (isinstance(value, (bool, int, float, str)) or isinstance(value, tuple) and not value and not default) and value == default
 
 
 def shown(value) -> str:

@@ -15,6 +15,7 @@ import functools
 import importlib.util
 import json
 import math
+import numbers
 import re
 import sys
 
@@ -77,6 +78,12 @@ def _launch(name, target, specs, options):
             raise Error(f"{name}, {key}: expected {specs[0][1].dtype}, as {specs[0][0]} is, found {spec.dtype}")
         if not spec.shape or 0 in spec.shape:
             raise Error(f"{name}, {key}: expected at least one element in one dimension, found shape {spec.shape}")
+    for key, value in options if isinstance(options, tuple) else options.items():
+        flag, number = isinstance(value, bool), isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(value)
+        if key == "causal" and not flag:
+            raise Error(f"{name}: expected causal to be True or False, found {value!r}")
+        if key != "causal" and not number and not (key == "scale" and value is None):
+            raise Error(f"{name}: expected {key} to be a finite number, found {value!r}")
     launch = KERNELS[name][0](target, **dict(specs), **dict(options))
     launch.inputs = dict(specs)
     return launch

@@ -3,7 +3,7 @@
 from . import array_views as view
 from ._native import Error
 from .call_site import refused, speaking
-from .faces import call
+from .faces import call, shown
 
 _BINARY = {
     "add": ("+", "add"), "sub": ("-", "subtract"), "mul": ("*", "multiply"), "truediv": ("/", "divide"), "pow": ("**", "power"), "matmul": ("@", "matmul"),
@@ -44,8 +44,10 @@ def equip(kind, functions, methods, owner: str) -> None:
 
 
 def _operators(sign, function):
-    def one(x, y):
+    def one(x, y, *more):
         with speaking(f"operator {sign}"):
+            if more:
+                raise Error(f"expected a power without a modulus, found the modulus {shown(more[0])}")
             return function(x, y)
 
     def other(x, y):
@@ -80,7 +82,8 @@ def _refusing(sentence):
 
 def _valueless(what):
     def one(x, *_, **__):
-        raise refused(f"{x._trace.name}: {x._name} is traced, so that its values are not known; shapes and dtypes are; {what} needs them")
+        name = x._trace.owners.get(x._name, "").partition(": ")[2] or x._name
+        raise refused(f"{x._trace.name}: {name} is traced, so that its values are not known; shapes and dtypes are; {what} needs them")
 
     return one
 

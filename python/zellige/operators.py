@@ -219,6 +219,10 @@ def minimum(x: Any, y: Any) -> Any:
 
 def logaddexp(x: Any, y: Any) -> Any:
     """Returns ln(e^x + e^y) elementwise, without overflow: zellige.logaddexp(x, y)."""
+    if isinstance(x, Array) and is_scalar(y):
+        y = x._trace.constant(_number(y), x._dtype)
+    elif isinstance(y, Array) and is_scalar(x):
+        x = y._trace.constant(_number(x), y._dtype)
     return _call("logaddexp", (x, y))
 
 
@@ -407,6 +411,8 @@ def split(x: Any, sizes: int | Sequence[int], dim: int = 0) -> tuple[Any, ...]:
     number, the size of every part; the last part may be smaller."""
     dim = _dim(x, dim)
     if isinstance(sizes, int):
+        if sizes < 1:
+            raise Error(f"split: expected a size of at least 1, found {sizes}")
         extent = x.shape[dim]
         sizes = [min(sizes, extent - at) for at in range(0, extent, sizes)]
     return _call("split", (x,), results=len(sizes), dim=dim, sizes=list(sizes))

@@ -237,6 +237,9 @@ class Program:
         return [next(rest) if o.memory is None else given[o.memory] for o in self.outputs]
 
 
+_KINDS = {str: "a string or None", int: "an integer", bool: "True or False"}
+
+
 def compile(function, *examples, target=None, on="auto", tune=0, constant=(), tiling=None, fuse=True, workers=0) -> Program:
     """Compiles a function in ordinary array code, or a graph, to a Program.
 
@@ -261,6 +264,11 @@ def compile(function, *examples, target=None, on="auto", tune=0, constant=(), ti
     """
     if on not in _native.ON:
         raise Error(f"on: expected one of {', '.join(_native.ON)}, found {on}")
+    for what, given, kinds in (("target", target, str), ("tiling", tiling, str), ("tune", tune, int), ("workers", workers, int), ("fuse", fuse, bool)):
+        if not isinstance(given, kinds) and not (given is None and kinds is str):
+            raise Error(f"{what}: expected {_KINDS[kinds]}, found {given!r}")
+    if not isinstance(constant, (str, tuple, list, set, frozenset)) or not all(isinstance(c, str) for c in constant):
+        raise Error(f"constant: expected names of parameters, found {constant!r}")
     options = {"on": on, "target": target, "tune": tune, "tiling": tiling, "fuse": fuse, "workers": workers}
     constant = [constant] if isinstance(constant, str) else list(constant)
     if not callable(function):

@@ -125,6 +125,12 @@ class _Numpy(_Rules):
 class _Torch(_Rules):
     name = "torch"
 
+    def fitting(self, x: Array, *numbers) -> None:
+        """Raises Error for a number beyond the largest of x's dtype, which some of torch's functions refuse."""
+        for n in numbers:
+            if op.is_scalar(n) and math.isfinite(number(n)) and not math.isfinite(self.rounded(number(n), x._dtype)):
+                raise Error(f"expected a number that {x._dtype} has, found {n}")
+
     @staticmethod
     def promoted(names):
         import functools

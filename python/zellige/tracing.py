@@ -198,3 +198,8 @@ class Array:
 
     def __iter__(self):
         return (self[i] for i in range(self.shape[0]))
+
+    def __setitem__(self, *_):
+        raise call_site.refused("assignment to elements: a traced array does not change; zellige.scatter and zellige.slice_scatter give what it would become")
+
+    __delitem__ = __setitem__

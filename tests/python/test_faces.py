@@ -213,7 +213,7 @@ BAD = [
     (lambda x: x[7], "indexing: expected -4 to 3 along dimension 0, found 7", "x[7]"),
     (lambda x: x[1.5], "indexing: expected integers, slices, None, ... or a list of integers, found 1.5", "x[1.5]"),
     (lambda x: x.cumsum(0), None, "x.cumsum"),
-    (lambda x: x if 0 < x < 1 else x, "lambda: t0 is traced, so that its values are not known; shapes and dtypes are; bool() needs them", "0 < x < 1"),
+    (lambda x: x if 0 < x < 1 else x, "lambda: 0 < x < 1 is traced, so that its values are not known; shapes and dtypes are; bool() needs them", "0 < x < 1"),
     (lambda x: zellige.softmax(x, 2), "zellige.softmax: dim: expected -2 to 1 for shape (4, 8), found 2", "zellige.softmax(x, 2)"),
     (lambda x: zellige.rms_norm(x, x[:, 0]), "zellige.rms_norm: expected a weight of the last dimension of (4, 8), (8), found (4)", "zellige.rms_norm(x, x[:, 0])"),
     (lambda x: np.einsum("ij,ij->k", x, x), "numpy.einsum: expected the result's letters among the operands', found k in ij,ij->k", 'np.einsum("ij,ij->k", x, x)'),
