@@ -7,6 +7,7 @@ read the original keys. If the graph itself repeats keys for each head, the unre
 
 from . import array_views
 from . import operators as op
+from . import torch_rewrites
 from .aten_products import matmul
 
 # rows of a wgmma; with fewer queries than this, the heads of a group share the rows of one instruction
@@ -39,6 +40,7 @@ def _attention(q, k, v, chain, causal=False, alone=False, masked=False, softmax=
     if heads != shape[1]:
         group, few = shape[1] // heads, shape[2] < ROWS
         if not causal and not masked and (alone or shape[2] == 1) and (few or not _permuted(q)):
+            torch_rewrites.applied("heads as rows")
             q = op.reshape(q, (shape[0], heads, group * shape[2], shape[3]))
 
             def adapt(x):
@@ -111,6 +113,7 @@ def attended(p, v):
     q, k, chain, masked = found
     if q.shape[:3] != p.shape[:3] or k.shape != (*p.shape[:2], p.shape[3], q.shape[3]):
         return None
+    torch_rewrites.applied("attention of a chain")
     made = _attention(q, k, v, chain, masked=masked, softmax=_SOFTMAX[made["op"]])
     return op.reshape(made, (-1, *made.shape[2:]))
 

@@ -11,6 +11,7 @@ would make NaN of the other one.
 """
 
 from . import operators as op
+from . import torch_rewrites
 
 
 def cat(parts, dim=0):
@@ -20,6 +21,7 @@ def cat(parts, dim=0):
         for pairs in (_halves, _side_by_side):
             made = _rotation(parts, pairs)
             if made is not None:
+                torch_rewrites.applied("rotary embedding of pairs")
                 return made
     return op.concat(parts, dim)
 
@@ -38,6 +40,7 @@ def added(x, y):
                 cos = s["inputs"][1 - s["inputs"].index(of[0])]
                 angles = [trace.arrays[n] for n in (cos, sin)]
                 if all(a.shape[-1] == x.shape[-1] and a._dtype == x._dtype == trace.arrays[of[0]]._dtype for a in angles):
+                    torch_rewrites.applied("rotary embedding of rotated pairs")
                     return of[1](trace.arrays[of[0]], *angles)
     return None
 

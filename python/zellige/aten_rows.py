@@ -14,7 +14,7 @@ import math
 
 import torch
 
-from . import aten, torch_own
+from . import aten, torch_own, torch_rewrites
 from . import operators as op
 from .tracing import Array
 
@@ -97,6 +97,7 @@ class Rows:
         args = _along_rows(node, operands, lead) if len(lead) > 1 else None
         if args is None or any(not _has_rows(x.shape, lead) for x in operands.values()):
             return None
+        torch_rewrites.applied("rows of a matrix")
         made = aten.evaluate_on(node, args, {n: self.matrix(x) for n, x in operands.items()})
         listed = isinstance(made, list)
         views = [self._view(y, (*lead, y.shape[-1])) for y in (made if listed else [made])]

@@ -14,7 +14,7 @@ import math
 
 import torch
 
-from . import aten_declared, torch_own, torch_ranges
+from . import aten_declared, torch_own, torch_ranges, torch_rewrites
 from .torch_masks import HUGE
 
 aten = torch.ops.aten
@@ -33,6 +33,7 @@ def whole(graph) -> None:
         found = _attention(graph, node)
         if found is None:
             continue
+        torch_rewrites.applied("attention written out")
         for view in [u for u in node.users if u.target in _RESHAPED and _shape(u) == _shape(found)]:
             view.replace_all_uses_with(found)
         if node.users:
@@ -57,6 +58,7 @@ def _group(node) -> None:
         return
     narrow = _unrepeated(k), _unrepeated(v)
     if None not in narrow and _shape(narrow[0])[1] == _shape(narrow[1])[1]:
+        torch_rewrites.applied("repeated keys of attention")
         node.args = (q, *narrow, mask, causal, scale, True)
 
 
@@ -184,5 +186,6 @@ def _drop_copies(graph) -> None:
     for n in graph.find_nodes(op="call_function", target=aten.clone.default):
         x = n.args[0]
         if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and not torch_ranges.returned(n):
+            torch_rewrites.applied("copy beside attention")
             n.replace_all_uses_with(x)
     graph.eliminate_dead_code()

@@ -11,7 +11,7 @@ import operator
 
 import torch
 
-from . import torch_ranges
+from . import torch_ranges, torch_rewrites
 
 aten = torch.ops.aten
 
@@ -22,6 +22,7 @@ def positions(graph) -> None:
         s = _sorted(n)
         if s is None:
             continue
+        torch_rewrites.applied("counts by positions")
         made_in = dict(dtype=torch.int64, device=s.meta["val"].device)
         with graph.inserting_before(n):
             numbers = graph.call_function(aten.arange.default, (n.meta["val"].shape[0],), made_in)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import torch_own
+from . import torch_own, torch_rewrites
 from .torch_constants import Constants
 
 aten = torch.ops.aten
@@ -52,11 +52,15 @@ def positional(graph) -> None:
 
 
 def band_of(kept, shape):
-    """Returns the diagonal band that the true elements of the bool tensor `kept` form, after a broadcast to `shape`.
-    Returns None if they do not form a band, or if all or none are true."""
-    if kept.ndim == 0 or len(shape) < 2 or any(n != 1 for n in kept.shape[:-2]):
+    """Returns the diagonal band of the last two dimensions that the true elements of the bool tensor `kept` form, after a
+    broadcast to `shape`. Returns None if they do not form a band, the same one along all other dimensions, or if all or none
+    are true."""
+    if kept.ndim == 0 or kept.numel() == 0 or len(shape) < 2:
         return None
-    kept = kept.reshape(kept.shape[-2:] if kept.ndim > 1 else (1, -1)).expand(shape[-2:])
+    matrix = kept[(0,) * (kept.ndim - 2)] if kept.ndim > 1 else kept[None]
+    if kept.ndim > 2 and not torch.equal(kept, matrix.expand(kept.shape)):
+        return None
+    kept = matrix.expand(shape[-2:])
     rows, columns = kept.shape
     offset = torch.arange(columns) - torch.arange(rows)[:, None]
     inside = offset[kept]
@@ -95,6 +99,7 @@ def _where(graph, node, constants):
         if value is not None and not math.isnan(value) and tensor not in constants and _same(tensor, node):
             band = band_of(holds, node.meta["val"].shape)
             if band is not None:
+                torch_rewrites.applied("selection by position")
                 return _replace(graph, node, tensor, band, value)
 
 
@@ -137,6 +142,7 @@ def _added(graph, node, constants):
             found = None if value is None else _split(value)
             band = None if found is None else band_of(found[0], node.meta["val"].shape)
             if band is not None:
+                torch_rewrites.applied("added mask by position")
                 return _replace(graph, node, x, band, found[1])
 
 
@@ -150,6 +156,7 @@ def _attention(node, constants, bands):
     if (mask, shape) not in bands:
         bands[mask, shape] = _hidden(constants.value(mask), shape)
     if bands[mask, shape] == Band(0, None):
+        torch_rewrites.applied("causal mask of attention")
         node.args = (q, k, v, None, True, scale, grouped)
 
 

@@ -12,7 +12,7 @@ import operator
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
-from . import torch_ranges
+from . import torch_ranges, torch_rewrites
 from .torch_constants import Constants
 
 aten = torch.ops.aten
@@ -27,6 +27,7 @@ def undone(graph) -> None:
     for n in list(graph.find_nodes(op="call_function", target=ROWS)):
         work = _Exchange(graph, n, constants)
         if work.index is not None and work.kernels(n.args[0]) <= 1 and work.undoes and not work.vanishes():
+            torch_rewrites.applied("permutation that is undone")
             n.replace_all_uses_with(work.permuted(n.args[0]))
     graph.eliminate_dead_code()
 

@@ -13,6 +13,7 @@ import operator
 import torch
 
 from . import aten as known
+from . import torch_rewrites
 
 aten = torch.ops.aten
 
@@ -68,6 +69,7 @@ def decided(graph) -> None:
             if m is not None and (low is None or low <= 0) and (high is None or high >= m - 1):
                 made = x
         if made is not None and _alike(made.meta.get("val"), n.meta["val"]) and not returned(n):
+            torch_rewrites.applied("selection that bounds decide")
             n.replace_all_uses_with(made)
     graph.eliminate_dead_code()
 
@@ -106,6 +108,7 @@ def narrow(graph) -> None:
         fits = dtype is not None and all(of is not None and of.meta["val"].numel() <= LIMITS[dtype] for of in searches.values())
         if not fits or n.args[0].meta["val"].numel() <= SMALL:
             continue
+        torch_rewrites.applied("sort of narrow integers")
         with graph.inserting_before(n):
             x = _narrowed(graph, n.args[0], dtype)
         n.replace_input_with(n.args[0], x)

@@ -1,14 +1,16 @@
 """Replaces sums of a few slices by additions, which become one kernel with the operators around them.
 
-    added(graph)        x.view(tokens, 2, width).sum(1)  ->  x[0::2] + x[1::2]
+    added(graph)        x.view(tokens, 2, width).sum(1)  ->  x[0::2] + x[1::2] + 0.0
 
 The slices are views. What is computed elementwise for the sum alone is computed for each slice. A sum in 16 bits is added in
-float32 and rounded once, as torch's kernel does it.
+float32 and rounded once, as torch's kernel does it. A sum of -0.0 alone is 0.0, as torch's kernel begins at 0.0.
 """
 
 import functools
 
 import torch
+
+from . import torch_rewrites
 
 aten = torch.ops.aten
 
@@ -19,6 +21,7 @@ def added(graph) -> None:
     """Replaces sums over a short dimension that is not the last one, in place."""
     for n in list(graph.find_nodes(op="call_function", target=aten.sum.dim_IntList)):
         if _may(n):
+            torch_rewrites.applied("sum of slices")
             _replace(graph, n)
     graph.eliminate_dead_code()
 
@@ -39,7 +42,7 @@ def _replace(graph, n) -> None:
         work = _Slices(graph, value.shape[d])
         terms = [work.slice(x, d % value.ndim - value.ndim, i) for i in range(value.shape[d])]
         made = functools.reduce(lambda a, b: work.call(aten.add.Tensor, a, b), (work.cast(t, torch.float32) for t in terms))
-        made = work.cast(made, value.dtype)
+        made = work.cast(work.call(aten.add.Tensor, made, 0.0), value.dtype)
         made = work.call(aten.unsqueeze.default, made, d % value.ndim) if kept else made
     n.replace_all_uses_with(made)
 

@@ -16,6 +16,7 @@ import torch
 
 from torch.utils._python_dispatch import _disable_current_modes
 
+from . import torch_rewrites
 from .torch_constants import Constants
 from .torch_scalars import overflows
 
@@ -56,6 +57,7 @@ def _single(graph, node, _):
     if any(x.meta["val"].shape[0] != 1 for x in node.args):
         return
     matrices = [_called(graph, node, aten.squeeze.dims, x, [0]) for x in node.args]
+    torch_rewrites.applied("batch of one")
     made = _called(graph, node, aten.mm.default if len(matrices) == 2 else aten.addmm.default, *matrices, **node.kwargs)
     _replaced(graph, node, aten.unsqueeze.default, (made, 0))
 
@@ -64,6 +66,7 @@ def _extreme(graph, node, _):
     if all(u.target is operator.getitem and u.args[1] == 0 for u in node.users):
         extreme = aten.amax.default if node.target is aten.max.dim else aten.amin.default
         for values in list(node.users):
+            torch_rewrites.applied("extreme without its place")
             _replaced(graph, values, extreme, (node.args[0], [node.args[1]], *node.args[2:]))
 
 
@@ -72,6 +75,7 @@ def _in_order(graph, node, _):
     at = node.args[3] if len(node.args) > 3 and node.args[3] is not None else x.storage_offset()
     whole = math.prod(shape) == x.numel() and at == x.storage_offset()
     if whole and x.is_contiguous() and node.meta["val"].is_contiguous():
+        torch_rewrites.applied("strides of a view")
         _replaced(graph, node, aten.view.default, (node.args[0], shape))
 
 
@@ -79,7 +83,9 @@ def _bound(graph, node, constants):
     for x, bound in (node.args, node.args[::-1]):
         number = _number(bound, constants)
         value, kept = node.meta["val"], x.meta["val"]
-        if number is not None and not math.isnan(number) and not overflows(number, value.dtype) and kept.shape == value.shape and kept.dtype == value.dtype and value.is_floating_point():
+        fits = kept.shape == value.shape and kept.dtype == value.dtype and value.is_floating_point()
+        if fits and number is not None and not math.isnan(number) and not overflows(number, value.dtype):
+            torch_rewrites.applied("bound by one number")
             limits = (number, None) if node.target is aten.maximum.default else (None, number)
             return _replaced(graph, node, aten.clamp.default, (x, *limits))
 
@@ -120,6 +126,7 @@ def _gelu(graph, node, _):
         else:
             factor *= other
     if at.meta["val"].dtype == x.meta["val"].dtype and at.meta["val"].shape == x.meta["val"].shape:
+        torch_rewrites.applied("gelu by its formula")
         _replaced(graph, at, aten.gelu.default, (x,))
 
 
