@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from . import torch_rewrites
 from .torch_constants import Constants
-from .torch_scalars import overflows
+from .torch_scalars import overflows, rounded
 
 aten = torch.ops.aten
 
@@ -94,10 +94,10 @@ def _number(node, constants):
     """Returns the number that all elements of a node have, as its dtype rounds it, or None if they differ or are not known."""
     if node.target in (aten.zeros_like.default, aten.ones_like.default):
         return float(node.target is aten.ones_like.default)
+    if node.target in (aten.full.default, aten.full_like.default):
+        return rounded(node.args[1], node.meta["val"].dtype)
     # so that the number is a value here, not a part of the graph
     with _disable_current_modes(), torch.no_grad():
-        if node.target in (aten.full.default, aten.full_like.default):
-            return float(torch.tensor(node.args[1], dtype=node.meta["val"].dtype))
         return constants.number(node)
 
 
