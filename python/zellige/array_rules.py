@@ -62,7 +62,9 @@ def functions(rules) -> dict:
         "add": elementwise(rules, op.add, False, False, op.maximum), "subtract": differs if rules.name == "NumPy" else _without_truths(differs, no_difference),
         "multiply": elementwise(rules, op.mul, False, False, op.mul), "divide": elementwise(rules, _quotient(rules), True, False),
         "maximum": elementwise(rules, op.maximum, of_truths=op.maximum), "minimum": elementwise(rules, op.minimum, of_truths=op.minimum),
-        "logaddexp": elementwise(rules, op.logaddexp, floats=True), "square": elementwise(rules, op.square), "abs": elementwise(rules, op.abs),
+        "logaddexp": elementwise(rules, op.logaddexp, floats=True), "square": elementwise(rules, op.square), "abs": elementwise(rules, op.abs, of_truths=(lambda x: x) if rules.name == "NumPy" else "expected numbers, found results of comparisons; cast them"),
+        "positive": elementwise(rules, plain, of_truths="expected numbers, found results of comparisons; cast them"),
+       
         "negative": elementwise(rules, op.neg, of_truths=no_difference), "reciprocal": elementwise(rules, lambda x: op.div(1, x), floats=True),
     }  # fmt: skip
     names = {"equal": op.eq, "not_equal": op.ne, "less": op.lt, "less_equal": op.le, "greater": op.gt, "greater_equal": op.ge}

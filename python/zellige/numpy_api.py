@@ -23,7 +23,7 @@ from .tracing import Array, plain
 
 _UFUNC = meanings.ELEMENTWISE | {
     "true_divide": None, "absolute": None, "fabs": rule.elementwise(NUMPY, op.abs, floats=True), "power": rule.power(NUMPY),
-    "matmul": lambda x, y: view.product(NUMPY, x, y), "positive": plain, "invert": rule.inverted,
+    "matmul": lambda x, y: view.product(NUMPY, x, y), "invert": rule.inverted,
     "bitwise_and": rule.bitwise("&", NUMPY), "bitwise_or": rule.bitwise("|", NUMPY), "bitwise_xor": rule.bitwise("^", NUMPY),
 }  # fmt: skip
 _UFUNC |= {"true_divide": _UFUNC["divide"], "absolute": _UFUNC["abs"], "conjugate": plain}

@@ -20,7 +20,7 @@ from .faces import Form, call
 from .indexing import take
 from .members import equip, missing
 from .promotion import TORCH, logical
-from .tracing import Array, plain
+from .tracing import Array
 
 # ---- Tables: name, (signature of the function without "input: T", meaning), ... ----
 
@@ -114,13 +114,13 @@ NN = {
     "dropout": [Form("input: T, p: F = 0.5, training: B = True, inplace: B = False", None, "leave it out")],
 }  # fmt: skip
 _METHODS_ONLY = {
-    "view": [("size: S", lambda x, size: view.shaped(x, size)), ("*size: I", lambda x, *size: view.shaped(x, size))],
+    "view": [("size: S", lambda x, size: meanings.viewed(x, size)), ("*size: I", lambda x, *size: meanings.viewed(x, size))],
     "expand": [("size: S, *, implicit: B = False", meanings.expanded), ("*size: I, implicit: B = False", lambda x, *size, implicit=False: meanings.expanded(x, size))],
     "reshape": [("*shape: I", lambda x, *shape: view.shaped(x, shape))], "permute": [("*dims: I", lambda x, *dims: view.permuted(x, dims, "dims"))],
     "squeeze": [("*dim: I", lambda x, *dim: meanings.squeeze(x, dim))], "broadcast_to": [("*size: I", lambda x, *size: view.broadcast(x, size, True))],
-    "expand_as": [("other: T", lambda x, y: meanings.expanded(x, y.shape))], "view_as": [("other: T", lambda x, y: view.shaped(x, y.shape))],
+    "expand_as": [("other: T", lambda x, y: meanings.expanded(x, y.shape))], "view_as": [("other: T", lambda x, y: meanings.viewed(x, y.shape))],
     "reshape_as": [("other: T", lambda x, y: view.shaped(x, y.shape))],
-    "contiguous": [("memory_format: X = None", lambda x: x)], "float": [("", lambda x: op.cast(x, "f32"))], "half": [("", lambda x: op.cast(x, "f16"))],
+    "contiguous": [("memory_format: X = None", lambda x: meanings.contiguous(x))], "float": [("", lambda x: op.cast(x, "f32"))], "half": [("", lambda x: op.cast(x, "f16"))],
     "bfloat16": [("", lambda x: op.cast(x, "bf16"))], "int": [("", lambda x: op.cast(x, "int32"))], "bool": [("", logical)],
     "to": [
         ("dtype: D, non_blocking: B = False, copy: B = False, *, memory_format: X = None", meanings.to),
@@ -136,7 +136,7 @@ METHODS = {
     for name in {**_BOTH, **_METHODS_ONLY}
 }
 _OPERATORS = _F | {
-    "power": meanings.POWER, "matmul": meanings.matmul, "absolute": _F["abs"], "positive": plain, "invert": rule.inverted,
+    "power": meanings.POWER, "matmul": meanings.matmul, "absolute": _F["abs"], "invert": rule.inverted,
     **{f"bitwise_{n}": rule.bitwise(sign, TORCH) for n, sign in (("and", "&"), ("or", "|"), ("xor", "^"))},
 }  # fmt: skip
 

@@ -13,7 +13,7 @@ from .einsum import einsum
 from .faces import dim_of, dims_of, shown
 from .indexing import take
 from .promotion import TORCH, logical, traced
-from .tracing import Array, plain, truth
+from .tracing import VIEWS, Array, plain, truth
 
 ELEMENTWISE = rule.functions(TORCH)
 POWER = rule.power(TORCH)
@@ -170,6 +170,44 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
 # ---- Views and joins ----
 
 
+def strides_of(x) -> tuple:
+    """Returns the strides that the tensor has in torch, as far as views tell; row-major ones for other operators' results."""
+    import torch
+
+    made = x._trace.producer(x)
+    if made is None:
+        given = next(i for i in x._trace.inputs if i["name"] == x._name)
+        return tuple(given.get("strides") or torch.empty(x.shape, device="meta").stride())
+    of = x._trace.arrays[made["inputs"][0]]
+    if made["op"] not in VIEWS or made["op"] == "reshape" and of.shape == x.shape:  # contiguous() makes such a reshape
+        return torch.empty(x.shape, device="meta").stride()
+    like = torch.empty_strided(of.shape, strides_of(of), device="meta")
+    if made["op"] == "permute":
+        return like.permute(made["dims"]).stride()
+    if made["op"] == "expand":
+        return like.expand(made["shape"]).stride()
+    return like.reshape(x.shape).stride() if made["op"] == "reshape" else like.stride()
+
+
+def viewed(x, shape):
+    """Returns x in another shape, which must be a view of its memory, as torch's view demands."""
+    import torch
+
+    made = view.shaped(x, shape)
+    try:
+        torch.empty_strided(x.shape, strides_of(x), device="meta").view(made.shape)
+    except RuntimeError:
+        raise Error(f"expected a shape that is a view of {x.shape} with strides {tuple(strides_of(x))}, found {made.shape}; use reshape") from None
+    return made
+
+
+def contiguous(x):
+    import torch
+
+    same = tuple(strides_of(x)) == tuple(torch.empty(x.shape, device="meta").stride())
+    return x if same else op.reshape(x, x.shape)
+
+
 def flatten(x, start_dim=0, end_dim=-1):
     a, b = dim_of(x, start_dim, "start_dim"), dim_of(x, end_dim, "end_dim")
     if a > b:
@@ -286,6 +324,8 @@ def linear(x, weight, bias=None):
 def added(product):
     def of(x, mat1, mat2, beta=1, alpha=1):
         made = product(mat1, mat2)
+        if traced(x, made)._dtype != made._dtype:
+            raise Error(f"expected operands of one dtype, found {traced(x, made)._dtype} beside products of {made._dtype}; cast one")
         if dtypes.is_integer(made._dtype) and any(isinstance(n, float) for n in (beta, alpha)):
             raise Error(f"expected integers for beta and alpha beside {made._dtype}, found {beta} and {alpha}")
         made = made if alpha == 1 else ELEMENTWISE["multiply"](made, alpha)
@@ -310,7 +350,10 @@ def to(x, dtype=None, device=None, non_blocking=False, copy=False, other=None):
     if device is not None and x._trace.device is not None:
         import torch
 
-        own, asked = x._trace.device, torch.device(device)
+        try:
+            own, asked = x._trace.device, torch.device(device)
+        except (TypeError, RuntimeError):
+            raise Error(f"expected a torch.dtype, a device or a tensor, found {shown(device)}") from None
         if asked.type != own.type or asked.index not in (None, own.index):
             raise Error(f"expected the device {own}, where the program runs, found {asked}")
     made = cast(x, dtype)

@@ -231,3 +231,28 @@ def test_a_mistake_names_the_users_call_and_line(function, message, code, refusa
 
 def test_a_value_that_is_not_given_shows_as_numpys():
     assert repr(NoValue) == repr(np._NoValue)
+
+
+def test_view_is_refused_where_torchs_is(refusal):
+    torch = pytest.importorskip("torch")
+    x = torch.from_numpy(Y[:2, :3])
+    same(lambda x: x.transpose(0, 1).contiguous().view(6, -1) * 1, x)
+    same(lambda x: x[:, :, :4].view(2, 3, 2, 2) * 1, x)
+    found = refusal(lambda: zellige.compile(lambda x: x.transpose(0, 1).view(6, 6), x))
+    assert found.startswith("torch.Tensor.view: expected a shape that is a view of (3, 2, 6) with strides (6, 36, 1), found (6, 6); use reshape (")
+
+
+@pytest.mark.parametrize(
+    "work, message",
+    [
+        (lambda: zellige.compile(lambda x: x + 1, F32, target=3), "target: expected a string or None, found 3"),
+        (lambda: zellige.compile(lambda x: x + 1, F32, tune="a"), "tune: expected an integer, found 'a'"),
+        (lambda: zellige.compile(lambda x: x + 1, F32, constant=5), "constant: expected names of parameters, found 5"),
+        (lambda: TensorSpec(5, "f32"), "TensorSpec: expected integers in a tuple for shape, found 5"),
+        (lambda: zellige.compile({"zellige_graph": 1, "inputs": float("nan")}), "graph: expected finite numbers in lists and dicts, found nan"),
+        (lambda: zellige.compile({"zellige_graph": 1, "inputs": 1j}), "graph: expected numbers, strings, lists and dicts, found a value that"),
+        (lambda: zellige.kernels._launch("softmax", "sm_90a", (), {"causal": 1}), "softmax: expected causal to be True or False, found 1"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused_in_words(work, message, refusal):
+    assert refusal(work).startswith(message)
