@@ -10,6 +10,7 @@ and the library keeps workspaces and kernels that were launched under capture.)
 
 import torch
 
+DEVICE = "cuda"
 _WITHOUT = "zellige_without"  # attribute of a function that keeps constants
 KEPT = {}  # by identity: the constants of functions that were captured
 
@@ -27,7 +28,7 @@ def keep(tensors) -> None:
 def keeping(function, tensors):
     """Returns a function like `function`, which reads `tensors`: a call under capture keeps those that lie on a GPU. Returns
     `function` itself if there are none. Parameters are not kept: they belong to the model, which its user keeps."""
-    own = [t for t in tensors if isinstance(t, torch.Tensor) and t.is_cuda and not isinstance(t, torch.nn.Parameter)]
+    own = [t for t in tensors if isinstance(t, torch.Tensor) and t.device.type == DEVICE and not isinstance(t, torch.nn.Parameter)]
     if not own:
         return function
 

@@ -298,6 +298,63 @@ def test_calls_that_are_replayed_on_the_gpu():
     assert torch_backend.reports[0].captured == 2 and torch_backend.reports[0].uncaptured == ""
 
 
+@pytest.mark.parametrize("take", ["all", None])
+def test_a_graph_that_the_caller_captured_outlives_the_function(take):
+    """The graph reads constants, workspaces and kernels of a function that is gone, and whose memory others may get."""
+    import gc
+
+    from zellige import torch_backend
+
+    def table(x, w, i):
+        rows = torch.nn.functional.embedding(i, x) @ w
+        mask = torch.arange(rows.shape[0], device=x.device)[:, None] >= torch.arange(rows.shape[0], device=x.device)
+        return torch.softmax((rows @ rows.mT).masked_fill(~mask, -1e4), -1) @ rows + rows.cumsum(0)[torch.arange(rows.shape[0] - 1, -1, -1, device=x.device)]
+
+    x, w, i = torch.randn(500, 256, device="cuda").half() / 16, torch.randn(256, 256, device="cuda").half() / 16, torch.randint(0, 500, (512,), device="cuda")
+    torch._dynamo.reset()
+    with torch.no_grad():
+        run, graph, stream = torch.compile(table, backend=torch_backend.backend, options={"take": take}), torch.cuda.CUDAGraph(), torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            run(x, w, i)
+        torch.cuda.synchronize()
+        with torch.cuda.graph(graph, stream=stream):
+            made = run(x, w, i)
+        del run
+        torch._dynamo.reset()
+        torch_backend.reports.clear()
+        gc.collect()
+        torch.cuda.synchronize()
+        others = [torch.full((n,), -(1 << 30), dtype=torch.int32, device="cuda") for n in (1 << k for k in range(1, 24)) for _ in range(8)]
+        torch.cuda.empty_cache()
+        for seed in range(3):
+            i.copy_(torch.randint(0, 500, (512,), generator=torch.Generator().manual_seed(seed)))
+            graph.replay()
+            torch.cuda.synchronize()
+            expected = table(x.float(), w.float(), i)
+            assert (made.float() - expected).abs().max() <= 1e-2 * expected.abs().max()
+    assert all(bool((t == -(1 << 30)).all()) for t in others)
+
+
+@pytest.mark.parametrize("index", [500, -1, 2**32 + 1])
+def test_an_index_out_of_range_ends_in_torchs_assertion_on_the_gpu(index):
+    """As in eager torch; the context is lost, so another process runs it."""
+    import subprocess
+    import sys
+
+    text = f"""
+import torch, zellige.torch_backend
+table, i = torch.randn(500, 64, device="cuda"), torch.tensor([{index}], device="cuda")
+with torch.no_grad():
+    run = torch.compile(lambda x, i: torch.nn.functional.embedding(i, x) * 2, backend="zellige", options={{"take": "all"}})
+    run(table, i * 0)
+    run(table, i)
+    torch.cuda.synchronize()
+"""
+    made = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert made.returncode != 0 and "device-side assert" in made.stderr, made.stderr[-2000:]
+
+
 def test_a_capture_that_fails_leaves_the_gpu_as_it_was():
     from zellige import torch_cudagraphs
 

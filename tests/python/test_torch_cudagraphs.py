@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
-from zellige import torch_backend, torch_capturable, torch_costs, torch_cudagraphs  # noqa: E402
+from zellige import torch_backend, torch_capturable, torch_costs, torch_cudagraphs, torch_kept  # noqa: E402
 
 
 class MadeUp:
@@ -230,6 +230,60 @@ def test_a_call_in_a_capture_of_the_callers_is_not_replayed(captures):
         MadeUp.capturing = True
         assert torch.equal(run(torch.full((4,), 3.0)), torch.full((4,), 6.0))
     assert captures[0].replays == 0
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """What is kept for graphs of the caller, with a fake GPU."""
+    monkeypatch.setattr(torch_kept, "DEVICE", "cpu")
+    monkeypatch.setattr(torch_kept, "is_capturing", lambda: MadeUp.capturing)
+    monkeypatch.setattr(torch_kept, "KEPT", {})
+    MadeUp.capturing = False
+    return torch_kept.KEPT
+
+
+def by_position(x):
+    return x.cumsum(0)[torch.arange(x.shape[0] - 1, -1, -1)] * 2
+
+
+def test_constants_that_the_callers_graph_reads_are_kept(kept):
+    torch._dynamo.reset()
+    run, x = torch.compile(by_position, backend=torch_backend.backend), torch.randn(6, 4)
+    with torch.no_grad():
+        run(x)
+        assert not kept
+        MadeUp.capturing = True
+        for _ in range(2):
+            assert torch.equal(run(x), by_position(x))
+    assert [t.tolist() for t in kept.values()] == [[5, 4, 3, 2, 1, 0]]
+
+
+def test_constants_of_a_function_from_the_cache_are_kept(kept, monkeypatch, tmp_path):
+    monkeypatch.setenv("ZELLIGE_CACHE", str(tmp_path))
+    for decisions in ("kept", "from the cache"):
+        torch._dynamo.reset()
+        torch_backend.reports.clear()
+        run, x = torch.compile(by_position, backend=torch_backend.backend, options={"cache": True}), torch.randn(6, 4)
+        with torch.no_grad():
+            run(x)
+            assert torch_backend.reports[0].decisions == decisions and not kept
+    MadeUp.capturing = True
+    with torch.no_grad():
+        assert torch.equal(run(x), by_position(x))
+    assert [t.tolist() for t in kept.values()] == [[5, 4, 3, 2, 1, 0]]
+
+
+def test_a_capture_of_our_own_keeps_no_constants(captures, kept):
+    run, x = captured(by_position), torch.randn(6, 4)
+    with torch.no_grad():
+        assert all(torch.equal(*run_and_expected) for run_and_expected in [(run(x), by_position(x)) for _ in range(2)])
+    assert len(captures) == 1 and not kept
+
+
+def test_parameters_are_not_kept(kept):
+    tensors = [torch.nn.Parameter(torch.ones(2)), None, 3]
+    function = lambda x: x  # noqa: E731
+    assert torch_kept.keeping(function, tensors) is function and torch_kept.without(function) is function
 
 
 def test_a_capture_that_fails_is_told_once(captures):
