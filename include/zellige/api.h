@@ -11,7 +11,8 @@
  *
  * Handles may be used from any thread; several threads may launch one program at once. Strings are UTF-8 and
  * zero-terminated; a string that a function returns through a `char**` belongs to the caller, who frees it
- * with zellige_text_free.
+ * with zellige_text_free. A child process that is forked while a thread is in a call refuses all calls: locks
+ * of that thread are never released in it.
  *
  * No argument crashes a function. Handles are looked up in a table: one that is NULL, freed or of another
  * type is refused; a program that is freed while it runs is destroyed after the run. Addresses are refused

@@ -3,6 +3,7 @@
 #pragma once
 #include <utility>
 
+#include "api/forked.hpp"
 #include "zellige/api.h"
 
 namespace zellige::api {
@@ -15,6 +16,7 @@ zellige_status caught() noexcept;
 template <class Work>
 zellige_status guarded(Work&& work) noexcept {
   try {
+    const InCall call;
     std::forward<Work>(work)();
     return ZELLIGE_OK;
   } catch (...) {
@@ -26,6 +28,7 @@ zellige_status guarded(Work&& work) noexcept {
 template <class T, class Work>
 T guarded_or(T otherwise, Work&& work) noexcept {
   try {
+    const InCall call;
     return std::forward<Work>(work)();
   } catch (...) {
     caught();
