@@ -13,6 +13,7 @@ import inspect
 import torch
 
 from ._native import Error
+from .faces import shown
 
 
 class Left(Error):
@@ -68,9 +69,9 @@ def call(function, node, args, kwargs):
         declared = [a for a in schema.arguments if not a.kwarg_only] if schema is not None else []
         for a, x in list(zip(declared, args))[count:]:
             if not _same(x, a.default_value):
-                raise Left(f"expected {a.name}={a.default_value}, found {a.name}={x}")
+                raise Left(f"expected {a.name}={a.default_value}, found {a.name}={shown(x)}")
         args = args[:count]
     for name in kwargs:
         if names is not None and name not in names:
-            raise Left(f"its argument {name} is not known, found {name}={kwargs[name]}")
+            raise Left(f"its argument {name} is not known, found {name}={shown(kwargs[name])}")
     return function(*args, **kwargs)

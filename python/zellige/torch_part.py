@@ -22,7 +22,7 @@ def input_of(trace, name, value, constant=False, strides=True):
     """Returns a new input of a trace, with the dtype and shape of the torch tensor `value` and, if `strides` is true,
     its strides. Raises Left if Zellige does not support the tensor."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
-        raise Left(f"expected tensors with strides, found {value}")
+        raise Left(f"expected tensors with strides, found {f'one of {value.layout}' if isinstance(value, torch.Tensor) else type(value).__name__}")
     if any(not isinstance(n, int) for n in value.shape):
         raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
     return trace.input(name, aten.dtype_of(value), aten.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)
@@ -45,7 +45,10 @@ class Part:
         outputs = ()
         for node in module.graph.nodes:
             if node.op == "placeholder":
-                arrays[node] = input_of(trace, node.name, node.meta["val"], node.name in constants)
+                try:
+                    arrays[node] = input_of(trace, node.name, node.meta["val"], node.name in constants)
+                except Error as why:
+                    raise type(why)(torch_words.operands(str(why), [node.name])) from None
                 self.order.append(arrays[node]._name)
             elif node.op == "output":
                 outputs = node.args[0]

@@ -65,8 +65,16 @@ def target(node) -> str:
 
 def sentence(node, why) -> str:
     """Returns why an operator is left to torch: the error's reason with the user's line."""
-    at = place(node)
-    return f"{reason(why) if isinstance(why, Error) else why}" + (f" ({at})" if at else "")
+    at, text = place(node), reason(why) if isinstance(why, Error) else why
+    return operands(text, [n.name for n in node.all_input_nodes]) + (f" ({at})" if at else "")
+
+
+def operands(text: str, names) -> str:
+    """Returns a message of the library about a graph's inputs without the graph's name and without theirs, `names`."""
+    text = re.sub(r"^graph [^:,]+: ", "", text)
+    for name in names:
+        text = re.sub(rf"\b(input|tensor) {re.escape(name)}(?:_\d+)?(?!\w)", "an operand", text)
+    return text
 
 
 def at(node, why: Error) -> Error:

@@ -55,6 +55,53 @@ def test_an_operator_that_is_left_has_the_users_line():
     assert not any("getitem" in name or "operand is left" in why for name, why in r.left.items())
 
 
+def nine(x):
+    return (x * 2).relu()
+
+
+@pytest.mark.parametrize(
+    "shape, why",
+    [
+        ((2,) * 9, "expected an operand to have 1 to 8 dimensions, found 9"),
+        ((0, 4), "expected the shape of an operand to be an integer from 1 to 2147483647, found 0"),
+    ],
+)
+def test_an_operand_has_no_name_of_a_node(shape, why):
+    place, code = line("relu", nine)
+    assert report(nine, torch.randn(*shape)).left == dict.fromkeys(("aten.mul.Tensor", "aten.relu.default"), f"{why} ({place}: {code})")
+
+
+def norm_of_two(x):
+    return torch.layer_norm(x, (4, 8)) * 2
+
+
+def not_a_number(x):
+    return x * float("nan")
+
+
+def too_many(x):
+    return x.var(0, correction=10) * 2
+
+
+def every_third(x):
+    return (x[::3] * 2).relu()
+
+
+LEFT = [
+    (norm_of_two, "aten.native_layer_norm.default", "expected a norm over the last dimension, found [4, 8]"),
+    (not_a_number, "aten.mul.Tensor", "expected real numbers, found nan"),
+    (too_many, "aten.var.correction", "expected more elements than the correction, found 4 and 10"),
+    (every_third, "aten.slice.Tensor", "expected slices of step 1, or of every part of 3, found 0:4:3 of 4"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:var")
+@pytest.mark.parametrize("function, name, why", LEFT, ids=[name for _, name, _ in LEFT])
+def test_what_is_not_taken_is_told_with_both_numbers(function, name, why):
+    place, code = line("return", function)
+    assert report(function, torch.randn(4, 8)).left[name] == f"{why} ({place}: {code})"
+
+
 def changing(x, c):
     c.add_(x * 2)
     y = c[1:] * 3
