@@ -18,7 +18,7 @@ from ._native import Error, Fault
 
 _LIBRARIES = {"zellige", "numpy", "torch", "ml_dtypes", "functools", "contextlib"}
 # what a mistake in a call raises in Python; all of it becomes Error or Fault
-_RAW = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError)
+_RAW = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError, StopIteration)
 _state = threading.local()
 
 
@@ -100,14 +100,15 @@ def _translated(text: str):
     """Returns a message of torch or NumPy as a sentence of ours; None if it is none."""
     from .numpy_api import FUNCTIONS
 
-    text = re.sub(r"!?(Torch|Numpy|Spec)Array!?", "Tensor", text).replace("NoneType", "None")
+    text = re.sub(r"!?NumpyArray!?", "numpy.ndarray", text)
+    text = re.sub(r"!?(Torch|Spec)Array!?", "Tensor", text).replace("NoneType", "None")
     called, forms = re.match(r"(\w+)\(\).*got (\(.*\)), but expected", text), re.findall(r"^ \* (\(.*\))$", text, re.M)
     if called:
         return f"torch.{called[1]}: expected {' or '.join(forms)}, found {called[2]}"
     numpys = re.match(r"_?(\w+?)(?:_dispatcher)?\(\) ((?:got|missing|takes) .*)", text)
     if numpys and numpys[1] in FUNCTIONS:
         return f"numpy.{numpys[1]}: {numpys[2]}; its parameters are ({FUNCTIONS[numpys[1]][0].shown})"
-    return text.splitlines()[0] if re.search(r"\bTensor\b|^\w+\(\): argument", text) else None
+    return text.splitlines()[0] if re.search(r"\b(Tensor|numpy\.ndarray)\b|^\w+\(\): argument", text) else None
 
 
 class speaking:

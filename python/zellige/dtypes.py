@@ -36,10 +36,21 @@ def name_of(dtype) -> str:
     """Returns Zellige's name of a dtype: a string, or a dtype of NumPy, ml_dtypes or torch. Raises Error if
     Zellige does not support it. For example name_of(torch.float16) is "f16"."""
     text = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    row = _BY_NAME.get(text.removeprefix("torch."))
+    row = _BY_NAME.get(text.removeprefix("torch.")) or (_BY_NAME.get(_numpys_name(dtype)) if isinstance(dtype, (str, type)) else None)
     if row is None:
         raise Error(f"dtype: expected one of {', '.join(NAMES)}, found {text}")
     return row[0]
+
+
+def _numpys_name(dtype) -> str:
+    """Returns NumPy's name of a dtype that is given by a code, such as "f4" or "<i4"; "" if NumPy has none."""
+    import numpy
+
+    try:
+        found = numpy.dtype(dtype)
+    except TypeError:
+        return ""
+    return found.name if found.isnative else ""
 
 
 def is_integer(name: str) -> bool:

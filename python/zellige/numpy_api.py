@@ -182,6 +182,12 @@ class SpecArray(NumpyArray):
 
     __slots__ = ()
 
+    @classmethod
+    def __torch_function__(cls, *args, **kwargs):
+        from .torch_api import torch_function
+
+        return torch_function(cls, *args, **kwargs)
+
     def __getattr__(self, name):
         return missing(self, name, "zellige.TensorSpec", METHODS)
 

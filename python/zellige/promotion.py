@@ -58,7 +58,9 @@ class _Rules:
     def operands(self, values, rounds=True, floats=False):
         """Returns (the common dtype, the operands: arrays of that dtype and numbers). `rounds`: NumPy rounds numbers to the
         arrays' dtype; torch does for comparisons only. `floats`: the function is of floating-point numbers."""
-        first = next(v for v in values if isinstance(v, Array))
+        first = next((v for v in values if isinstance(v, Array)), None)
+        if first is None:
+            raise Error(f"expected a traced array among the operands, found {', '.join(type(v).__name__ for v in values)}")
         values = [v if op.is_scalar(v) else traced(v, first) for v in values]
         arrays = [v for v in values if isinstance(v, Array)]
         numbers = [v for v in values if not isinstance(v, Array)]

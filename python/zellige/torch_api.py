@@ -111,7 +111,7 @@ NN = {
     "linear": [Form("input: T, weight: T, bias: T = None", meanings.linear)],
     "layer_norm": [Form("input: T, normalized_shape: S, weight: T = None, bias: T = None, eps: F = 1e-05", meanings.layer_norm)],
     "rms_norm": [Form("input: T, normalized_shape: S, weight: T = None, eps: F = None", meanings.rms_norm)],
-    "dropout": [Form("input: T, p: F = 0.5, training: B = True, inplace: B = False", None, "leave it out")],
+    "dropout": [Form("input: T, p: F = 0.5, training: B = True, inplace: B = False", meanings.dropout)],
 }  # fmt: skip
 _METHODS_ONLY = {
     "view": [("size: S", lambda x, size: meanings.viewed(x, size)), ("*size: I", lambda x, *size: meanings.viewed(x, size))],
@@ -141,7 +141,7 @@ _OPERATORS = _F | {
 }  # fmt: skip
 
 
-def _torch_function(cls, function, types, args=(), kwargs=None):
+def torch_function(cls, function, types, args=(), kwargs=None):
     """Implements torch's protocol: torch calls it where an argument of a function of its own is a traced array."""
     import torch
 
@@ -174,7 +174,7 @@ class TorchArray(Array):
     """A traced array with torch's operators and methods."""
 
     __slots__ = ()
-    __torch_function__ = classmethod(_torch_function)
+    __torch_function__ = classmethod(torch_function)
     __array_ufunc__, __array_function__ = _array_ufunc, numpy_api._array_function
 
     @property

@@ -78,6 +78,13 @@ def gelu(x, approximate="none"):
     return op.gelu(floating(x), approximate)
 
 
+def dropout(x, p=0.5, training=True):
+    """Returns x, which dropout is if it drops nothing."""
+    if training and p != 0:
+        raise Error(f"expected training=False or p=0, as random numbers are not known while tracing, found p={p}")
+    return x
+
+
 def masked_fill(x, mask, value):
     if not isinstance(mask, Array) or not mask._truth:
         raise Error(f"expected a comparison's result for mask, as torch takes bool only, found {shown(mask)}")
@@ -277,8 +284,8 @@ def triangle(name):
 
 
 def index_select(x, dim, index):
-    dim = dim_of(x, dim)
-    if not isinstance(index, Array) or index.ndim != 1:
+    dim, index = dim_of(x, dim), traced(index, x)
+    if index.ndim != 1:
         raise Error(f"expected a vector of int32 numbers for index, found {shown(index)}")
     return take(x, (*[slice(None)] * dim, index), False)
 
@@ -324,8 +331,9 @@ def linear(x, weight, bias=None):
 def added(product):
     def of(x, mat1, mat2, beta=1, alpha=1):
         made = product(mat1, mat2)
-        if traced(x, made)._dtype != made._dtype:
-            raise Error(f"expected operands of one dtype, found {traced(x, made)._dtype} beside products of {made._dtype}; cast one")
+        x = traced(x, made)
+        if x._dtype != made._dtype:
+            raise Error(f"expected operands of one dtype, found {x._dtype} beside products of {made._dtype}; cast one")
         if dtypes.is_integer(made._dtype) and any(isinstance(n, float) for n in (beta, alpha)):
             raise Error(f"expected integers for beta and alpha beside {made._dtype}, found {beta} and {alpha}")
         made = made if alpha == 1 else ELEMENTWISE["multiply"](made, alpha)
