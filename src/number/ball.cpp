@@ -34,6 +34,22 @@ long double rounding(const Real& x, long double ulps = 1) {
   return x.is_zero() || a == unbounded ? a : std::max(minimum, a * ulps * std::ldexp(1.0L, -ball_bits));
 }
 
+/// Returns the exponent of the last bit of x that is not 0; x must not be 0.
+std::int64_t last_bit(const Real& x) {
+  return x.backend().exponent() - ball_bits + 1 + static_cast<std::int64_t>(eval_lsb(x.backend().bits()));
+}
+/// Returns the number of bits from the first to the last one of x that are not 0.
+std::int64_t width(const Real& x) { return x.is_zero() ? 0 : x.backend().exponent() - last_bit(x) + 1; }
+
+/// Returns whether the sum of x and y needs no more bits than a center has, so that it is exact.
+bool exact_sum(const Real& x, const Real& y) {
+  if (x.is_zero() || y.is_zero()) return true;
+  const std::int64_t first = std::max(x.backend().exponent(), y.backend().exponent()) + 1;
+  return first - std::min(last_bit(x), last_bit(y)) < ball_bits;
+}
+/// Returns whether the product of x and y needs no more bits than a center has, so that it is exact.
+bool exact_product(const Real& x, const Real& y) { return width(x) + width(y) <= ball_bits; }
+
 /// Returns the ball with this center and radius, or an unknown number if one of them is not finite.
 Ball ball(const Real& middle, long double radius) {
   return {middle, radius >= 0 && (boost::multiprecision::isfinite)(middle) ? radius * up : unbounded};
@@ -126,6 +142,7 @@ Ball BallArithmetic::add(const Ball& x, const Ball& y) const {
     return infinity(x.infinite != 0 ? x.infinite : y.infinite);
   }
   const Real z = x.middle + y.middle;
+  if (x.radius == 0 && y.radius == 0 && exact_sum(x.middle, y.middle)) return ball(z, 0);
   return ball(z, x.radius + y.radius + rounding(z));
 }
 
@@ -139,6 +156,7 @@ Ball BallArithmetic::mul(const Ball& x, const Ball& y) const {
   if (!x.known() || !y.known()) return unknown();
   if (zero(x) || zero(y)) return ball(0, 0);
   const Real z = x.middle * y.middle;
+  if (x.radius == 0 && y.radius == 0 && exact_product(x.middle, y.middle)) return ball(z, 0);
   const auto spread = [](long double a, long double r) { return r == 0 ? 0 : a * r; };  // not infinity times 0
   return ball(z, minimum + spread(above(x.middle), y.radius) + spread(above(y.middle), x.radius) + x.radius * y.radius +
                      rounding(z));
@@ -152,6 +170,7 @@ Ball BallArithmetic::div(const Ball& x, const Ball& y) const {
   if (!x.known() || !y.known() || divisor <= y.radius) return unknown();
   if (zero(x)) return ball(0, 0);
   const Real z = x.middle / y.middle;
+  if (x.radius == 0 && y.radius == 0 && exact_product(z, y.middle) && z * y.middle == x.middle) return ball(z, 0);
   const long double moved = y.radius == 0 ? 0 : above(z) * y.radius;
   return ball(z, minimum + (x.radius + moved) / (divisor - y.radius) + rounding(z));
 }
@@ -163,6 +182,7 @@ Ball BallArithmetic::sqrt(const Ball& x) const {
   if (zero(x)) return x;
   if (!positive(x)) return ball(0, std::sqrt(above(x.middle) + x.radius) * up);
   const Real z = boost::multiprecision::sqrt(x.middle);
+  if (x.radius == 0 && exact_product(z, z) && z * z == x.middle) return ball(z, 0);
   return ball(z, x.radius / below(z) + rounding(z, library_ulps));
 }
 
@@ -172,7 +192,8 @@ Ball BallArithmetic::exp(const Ball& x) const {
   if (!x.known() || x.middle > 10000 || x.radius > 1) return unknown();
   if (x.middle < -10000) return ball(0, 0x1p-14000L);
   const Real z = boost::multiprecision::exp(x.middle);
-  return ball(z, above(z) * std::expm1(x.radius) * up + rounding(z, library_ulps));
+  const long double ulps = library_ulps * std::max(1.0L, above(x.middle));  // the argument is reduced by powers of 2
+  return ball(z, above(z) * std::expm1(x.radius) * up + rounding(z, ulps));
 }
 
 Ball BallArithmetic::log(const Ball& x) const {
@@ -228,6 +249,12 @@ Ball BallArithmetic::converted(const Ball& x, const graph::Attributes& a) const 
   if (x.radius == 0) return ball(middle, 0);
   const Real low = trunc(Real(x.middle - Real(x.radius * up))), high = trunc(Real(x.middle + Real(x.radius * up)));
   return low == high ? ball(middle, 0) : unknown();
+}
+
+Ball BallArithmetic::wrapped(const Ball& x, int bits) const {
+  if (!x.known() || x.radius != 0) return unknown();
+  const Real size = ldexp(Real(1), bits);
+  return ball(x.middle - size * floor(Real(x.middle / size + 0.5)), 0);
 }
 
 std::optional<std::int64_t> BallArithmetic::whole(const Ball& x) const {

@@ -60,8 +60,9 @@ FieldNumber Field::random(std::uint64_t n) const {
 }
 
 FieldNumber Field::known(FieldNumber z, double value) {
-  z.constant = true;
+  z.constant = true, z.unsettled = z.vanishes = false, z.zero_sign = 1;
   z.may = value < 0 ? below : value > 0 ? above : zero;
+  z.least = z.greatest = value;
   reals_[z.p] = value;
   return z;
 }
@@ -70,6 +71,7 @@ FieldNumber Field::integer(std::int64_t n) {
   FieldNumber x{.p = modulo(n, p_), .q = modulo(n, q_), .boolean = n == 0 || n == 1, .whole = true};
   if (n == 0 || n == 1) {  // the most frequent case
     x.constant = true, x.may = n == 0 ? zero : above;
+    x.least = x.greatest = static_cast<double>(n);
     return x;
   }
   return known(x, static_cast<double>(n));
@@ -130,7 +132,7 @@ Field::Cases Field::cases(Sets::Index decisions) const {
   for (std::uint64_t element : sets_.elements(decisions)) {
     const auto range = ranges_.find(element);
     if (range == ranges_.end())
-      ++c.decisions;
+      ++c.decisions, c.comparisons += static_cast<double>(jumps_.count(element));
     else
       ++c.whole_numbers, c.whole *= range->second;
   }
@@ -138,7 +140,7 @@ Field::Cases Field::cases(Sets::Index decisions) const {
 }
 
 void Field::follow(FieldNumber& z, const FieldNumber& x) const {
-  z.domain = x.domain, z.decisions = x.decisions, z.piecewise = z.piecewise || x.piecewise;
+  z.domain = x.domain, z.decisions = x.decisions, z.unsettled = z.vanishes = z.unsettled || x.unsettled;
   z.signs = static_cast<float>(count(x.decisions));
 }
 
@@ -155,7 +157,8 @@ FieldNumber Field::merged(Op op, const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z;
   ++steps;
   z.decisions = sets_.join(x.decisions, y.decisions);
-  z.piecewise = x.piecewise || y.piecewise;
+  z.unsettled = x.unsettled || y.unsettled;
+  z.vanishes = op == Op::mul ? x.vanishes || y.vanishes : op == Op::div ? x.vanishes : z.unsettled;
   z.rooted = x.rooted || y.rooted;
   z.fragile = x.fragile || y.fragile;
   if (!z.fragile) {
@@ -177,16 +180,25 @@ FieldNumber Field::opaque(Op op, const FieldNumber& x, const FieldNumber& y) {
   const FieldNumber r = residue(draw(draw(draw(seed_, 55), a), b + static_cast<std::uint64_t>(op)));
   z.p = r.p, z.q = r.q, z.numerator = 1;
   z.signs = static_cast<float>(count(z.decisions));
-  z.fragile = z.piecewise = true;
+  z.fragile = z.unsettled = z.vanishes = true;
   z.domain = sets_.single(draw(draw(a, b), 50 + static_cast<std::uint64_t>(op)));
   return z;
 }
 
 int Field::sign(const FieldNumber& x) {
   if (x.constant) return real(x) > 0 ? 1 : -1;
-  const int s = is_square(x.p, p_) ? 1 : -1;
+  if (order_ == Order::ties)
+    if (const int s = sign_of_fraction(x); s != 0) return s;
+  const int s = lines ? sign_on_line(as_line(x)) : is_square(x.p, p_) ? 1 : -1;
   if (!(x.may & (s > 0 ? above : below))) return 0;
   return s;
+}
+
+int Field::sign_of_fraction(const FieldNumber& x) const {
+  if (const auto at = reals_.find(x.p); at != reals_.end()) return at->second > 0 ? 1 : -1;
+  const std::optional<ModularFraction> f = fraction_of(x.p, p_, std::uint64_t{1} << 20);
+  if (!f || (x.q < rootless && modulo(f->numerator, q_) != mul_mod(modulo(f->denominator, q_), x.q, q_))) return 0;
+  return f->numerator > 0 ? 1 : -1;
 }
 
 void Field::decide(FieldNumber& z, const FieldNumber& by) {

@@ -33,6 +33,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "number/field_number.hpp"
@@ -74,6 +75,8 @@ class Field {
   FieldNumber abs(const FieldNumber&);
   FieldNumber normal(const FieldNumber&);                               // the normal cumulative distribution function
   FieldNumber converted(const FieldNumber&, const graph::Attributes&);  // a cast
+  /// Returns the integer x in two's complement of so many bits: x if it is in range, else an unknown function of x.
+  FieldNumber wrapped(const FieldNumber& x, int bits);
   FieldNumber max(const FieldNumber&, const FieldNumber&);
   FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
   FieldNumber max_of(std::vector<FieldNumber>);
@@ -99,10 +102,11 @@ class Field {
   /// The number of cases that a set of decisions distinguishes. A decision is a comparison, or an integer of an
   /// input (a row index or length).
   struct Cases {
-    double decisions = 0;   // comparisons, of two outcomes each
-    double whole = 1;       // product of the ranges of the integers
-    int whole_numbers = 0;  // number of integers
-    bool many = false;      // more than a set can hold: the counts are too small
+    double decisions = 0;    // signs, of two outcomes each, those of comparisons among them
+    double comparisons = 0;  // signs of comparisons, whose numbers may also be equal
+    double whole = 1;        // product of the ranges of the integers
+    int whole_numbers = 0;   // number of integers
+    bool many = false;       // more than a set can hold: the counts are too small
   };
   Cases cases(Sets::Index decisions) const;
   /// Returns the union of two sets of decisions: of the comparisons and input integers (row indices or
@@ -117,11 +121,13 @@ class Field {
   /// function. Both are correct, but find different graphs equal.
   bool keeps_sums = false;
   bool took_nested = false;  // an exponential of an exponential's result occurred
-  /// Index (0 or 1) of the graph that is being evaluated, for ties_clash().
-  int graph = 0;
-  /// Returns whether the two graphs that were evaluated in this field decide some comparison of equal numbers
-  /// differently, as < and <= do.
-  bool ties_clash() const;
+  /// A comparison or selection was decided that equal numbers may decide otherwise than any other numbers do.
+  bool compared = false;
+  /// With Order::ordered and ties: whether the numbers a x + b, for constants a and b, are ordered as those of one real x
+  /// are. False: the sign of each is whether it is a square, which keeps the signs of products and roots instead.
+  bool lines = false;
+  /// With Order::ties: whether one of three comparisons counts as one of equal numbers, although they differ here.
+  bool draws_ties = true;
 
   bool took_exp = false, took_unknown = false;  // operators of these kinds occurred
   double steps = 0;                             // number of operations so far; those of a matmul count less
@@ -131,7 +137,7 @@ class Field {
  private:
   static constexpr std::uint64_t absent = FieldNumber::absent, rootless = FieldNumber::rootless;
   static constexpr std::uint8_t below = FieldNumber::below, zero = FieldNumber::zero, above = FieldNumber::above;
-  enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, opaque };
+  enum class Unknown : std::uint8_t { exp, log, sqrt, sin, normal, pow, max, less, choose, cast, wrap, opaque };
   /// A number as a sum of exponentials: the number of its terms, modulo p and q, and the sum of the terms' exponents.
   struct Grade {
     std::uint64_t count_p = 1, count_q = 1;
@@ -173,6 +179,18 @@ class Field {
   bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
   /// Returns whether two numbers with this difference count as equal, as some pairs do with Order::ties.
   bool tied(const FieldNumber& difference) const;
+  /// Returns the sign of x if it is a small fraction or the residues of a constant, else 0.
+  int sign_of_fraction(const FieldNumber& x) const;
+  /// Returns x as a line (FieldNumber::base): its own, or itself.
+  FieldNumber as_line(const FieldNumber& x) const;
+  /// Sets the line of z = x + y, and of z = x y.
+  void add_lines(FieldNumber& z, const FieldNumber& x, const FieldNumber& y) const;
+  void mul_lines(FieldNumber& z, const FieldNumber& x, const FieldNumber& y) const;
+  /// Returns the sign of x, whose line has a base: a number that is drawn such that each order of it and the bounds with
+  /// which it is compared has the same chance as that of so many coins.
+  int sign_on_line(const FieldNumber& x);
+  std::uint64_t zero_factor(const FieldNumber& x) const;
+  FieldNumber open(FieldNumber z, std::uint64_t key);
   int sign(const FieldNumber& x);  // returns 1 or -1 by squareness; 0: no real number has this sign
   /// Records that z depends on the sign of `by`.
   void decide(FieldNumber& z, const FieldNumber& by);
@@ -233,12 +251,6 @@ class Field {
   /// = x / y = e^(a-b) if times is -1.
   void power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times);
   std::uint64_t exponent(const FieldNumber& x) const;  // its residue modulo q, or what replaces that
-  /// Records how the graph that is being evaluated decides a comparison if the two numbers with this
-  /// difference are equal: as if the difference were positive (sides = 1), negative (2), or neither (3).
-  void tie(const FieldNumber& difference, int sides);
-
-  // By difference: how each graph decides its comparison with 0.
-  std::map<std::uint64_t, std::array<int, 2>> ties_;
   std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
   Order order_;
   // Powers of w, by six bits of the exponent: w^(d 64^place) at 64 place + d.
@@ -247,6 +259,9 @@ class Field {
   std::unordered_map<double, FieldNumber> constants_;
   // By residue modulo p: the real value of a constant.
   std::unordered_map<std::uint64_t, double> reals_;
+  // By the base of lines: the open interval in which the real number lies, as far as comparisons have drawn it.
+  std::unordered_map<std::uint64_t, std::pair<double, double>> intervals_;
+  std::unordered_set<std::uint64_t> jumps_;  // decisions that are comparisons
   // By decision that is a drawn integer: its range.
   std::unordered_map<std::uint64_t, double> ranges_;
   std::unordered_map<std::uint64_t, FieldNumber> members_;  // by residue modulo p: members of maxima

@@ -1,4 +1,5 @@
 // Defines sums, products, quotients and powers over a random finite field (field.hpp).
+#include <algorithm>
 #include <cmath>
 
 #include "number/field.hpp"
@@ -32,9 +33,13 @@ FieldNumber Field::add_special(const FieldNumber& x, const FieldNumber& y) {
 
 FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
   if (x.kind != Kind::number || y.kind != Kind::number) return add_special(x, y);
-  if (is(x, 0)) return y;
-  if (is(y, 0)) return x;
+  if (is(x, 0) || is(y, 0)) {
+    FieldNumber z = is(x, 0) ? y : x;
+    z.zero_sign = 1;  // -0 + 0 is +0
+    return z;
+  }
   FieldNumber z = merged(Op::add, x, y);
+  if (x.vanishes && y.vanishes && x.zero_sign == y.zero_sign) z.zero_sign = x.zero_sign;
   z.p = add_mod(x.p, y.p, p_);
   z.hashed = keeps_sums && (x.hashed || y.hashed || x.q == absent || y.q == absent);
   z.q = part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) { return add_mod(a, b, q_); });
@@ -50,6 +55,8 @@ FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
     z.signs = std::max(x.signs + y.sign_denominator, y.signs + x.sign_denominator),
     z.sign_denominator = x.sign_denominator + y.sign_denominator;
   z.whole = x.whole && y.whole;
+  if (lines) add_lines(z, x, y);
+  z.least = x.least + y.least, z.greatest = x.greatest + y.greatest;
   z.may = sum_signs(x.may, y.may);
   if (x.constant && y.constant) return known(z, z.p == 0 ? 0.0 : real(x) + real(y));
   if (tells_order && is_exact(x) != is_exact(y) && !sides()) {
@@ -75,6 +82,9 @@ FieldNumber Field::neg(const FieldNumber& x) {
   }
   z.p = sub_mod(0, x.p, p_);
   z.hashed = keeps_sums && (x.hashed || x.q == absent);
+  z.zero_sign = sub_mod(0, x.zero_sign, p_);
+  z.slope = -x.slope, z.shift = -x.shift;
+  z.least = -x.greatest, z.greatest = -x.least;
   z.q = exponent(x);
   if (z.q < rootless) z.q = sub_mod(0, z.q, q_);
   z.logs = log_times(x.logs, -1);
@@ -98,6 +108,7 @@ FieldNumber Field::mul_special(const FieldNumber& x, const FieldNumber& y) {
     z.kind = Kind::nan;
     return z;
   }
+  if (other.vanishes && (other.may & zero)) return opaque(Op::mul, x, y);
   if (other.constant) return signed_by(real(other) > 0);
   if (other.may == above || other.may == below) return signed_by(other.may == above);
   if (!sides()) return opaque(Op::mul, x, y);
@@ -114,9 +125,16 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
   const bool same = x.p == y.p && x.q == y.q;
   if (same && x.boolean) return x;
   FieldNumber z = merged(Op::mul, x, y);
+  if (z.vanishes) z.zero_sign = mul_mod(zero_factor(x), zero_factor(y), p_);
   z.numerator = x.numerator + y.numerator, z.denominator = x.denominator + y.denominator;
   z.signs = x.signs + y.signs, z.sign_denominator = x.sign_denominator + y.sign_denominator;
   z.whole = x.whole && y.whole, z.boolean = x.boolean && y.boolean;
+  if (lines) mul_lines(z, x, y);
+  if (z.whole) {
+    const auto [least, greatest] =
+        std::minmax({x.least * y.least, x.least * y.greatest, x.greatest * y.least, x.greatest * y.greatest});
+    if (least == least && greatest == greatest) z.least = least, z.greatest = greatest;
+  }
   z.may = same ? square_signs(x.may) : product_signs(x.may, y.may);
   if (same && !x.constant)
     if (const auto root = roots_.find(x.p); root != roots_.end()) {
@@ -155,6 +173,13 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
+/// Returns what a factor contributes to the sign of a product's zeros.
+std::uint64_t Field::zero_factor(const FieldNumber& x) const {
+  if (x.vanishes) return x.zero_sign;
+  if (within(x.may, zero | above)) return 1;
+  return within(x.may, below | zero) ? p_ - 1 : x.p;
+}
+
 void Field::power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times) {
   if (!tells_logs && !tells_order) return;
   const auto a = exponents_.find(x.p), b = exponents_.find(y.p);
@@ -182,7 +207,6 @@ FieldNumber Field::div_special(const FieldNumber& x, const FieldNumber& y) {
   }
   if (x.kind != Kind::number) return z.as(Kind::nan);
   z.may = zero;  // a number divided by an infinity
-  z.piecewise = true;
   return z;
 }
 
@@ -210,9 +234,15 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
     else
       z.q = absent;
   }
-  if (!sides() && y.piecewise && (y.may & zero) && !y.constant) {  // y may be 0 at many points
-    z.fragile = true;
-    z.domain = sets_.single(draw(draw(key(x), key(y)), static_cast<std::uint64_t>(Op::div)));
+  if (z.vanishes) z.zero_sign = mul_mod(zero_factor(x), zero_factor(y), p_);
+  if (lines) {
+    mul_lines(z, x, y.constant ? constant(1 / real(y)) : y);
+    z.line = z.line && y.constant;
+  }
+  if ((y.may & zero) && y.decisions != Sets::empty)  // whether y is 0 may depend on all of them
+    z.signs = std::max(z.signs, static_cast<float>(count(z.decisions)));
+  if (y.vanishes && (y.may & zero)) {  // y may be 0 at many points
+    z = open(z, draw(draw(draw(key(x), key(y)), y.zero_sign), static_cast<std::uint64_t>(Op::div)));
   }
   if (x.constant && y.constant) return known(z, real(x) / real(y));
   if (z.p == 0) z.may = zero;

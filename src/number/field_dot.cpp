@@ -31,6 +31,11 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
     q_ += static_cast<Wide>(x.q) * y.q;
   }
   if (++terms_ == 14) terms_ = 1, p_ %= f_.p_, q_ %= f_.q_;
+  if (x.whole && y.whole) {
+    const auto [least, greatest] =
+        std::minmax({x.least * y.least, x.least * y.greatest, x.greatest * y.least, x.greatest * y.greatest});
+    least_ += least, greatest_ += greatest;  // of unlimited factors NaN, which is in no range
+  }
   const bool same = x.p == y.p && x.q == y.q;
   const std::uint8_t may = same ? square_signs(x.may) : product_signs(x.may, y.may);
   const float n = x.numerator + y.numerator, d = x.denominator + y.denominator;
@@ -48,7 +53,7 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
   }
   for (const FieldNumber* v : {&x, &y}) {
     if (v->decisions != Sets::empty) sum_.decisions = f_.sets_.join(sum_.decisions, v->decisions);
-    sum_.piecewise = sum_.piecewise || v->piecewise, sum_.rooted = sum_.rooted || v->rooted;
+    sum_.unsettled = sum_.unsettled || v->unsettled, sum_.rooted = sum_.rooted || v->rooted;
   }
 }
 
@@ -60,6 +65,8 @@ FieldNumber Field::Dot::value() {
   } else if (sum_.q != rootless) {
     sum_.q = static_cast<std::uint64_t>(q_ % f_.q_);
   }
+  sum_.vanishes = sum_.unsettled;
+  sum_.least = least_, sum_.greatest = greatest_;
   if (sum_.p == 0 && (sum_.q == 0 || sum_.hashed || sum_.q == absent)) sum_.may = zero;
   return slow_ ? f_.add(sum_, rest_) : sum_;
 }

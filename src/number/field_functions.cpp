@@ -1,6 +1,7 @@
 // Defines roots, exponentials, logarithms and other functions over a random finite field (field.hpp).
 #include <cmath>
 
+#include "graph/dtype.hpp"
 #include "number/field.hpp"
 #include "number/signs.hpp"
 
@@ -22,20 +23,27 @@ void Field::require(FieldNumber& z, Unknown which, const FieldNumber& x) {
   if (s <= 0) z.kind = s == 0 ? Kind::missing : Kind::nan;
 }
 
+/// Returns z, marked as possibly infinite at many points: equal only to what has the same `key`.
+FieldNumber Field::open(FieldNumber z, std::uint64_t key) {
+  z.fragile = z.unsettled = z.vanishes = true;
+  z.domain = sets_.single(key);
+  return z;
+}
+
 FieldNumber Field::sqrt(const FieldNumber& x) {
   if (x.kind != Kind::number) return x.kind == Kind::minus ? x.as(Kind::nan) : x;
   if (x.p == 0) return x;
   if (within(x.may, below)) return marked(special(Kind::nan), x);
   if (const auto u = squares_.find(x.p); u != squares_.end()) {
     FieldNumber v = u->second;
-    v.domain = x.domain, v.fragile = x.fragile, v.decisions = x.decisions, v.piecewise = x.piecewise;
+    v.domain = x.domain, v.fragile = x.fragile, v.decisions = x.decisions;
     v.signs = std::max(v.signs, x.signs);
     return abs(v);
   }
   const auto may = static_cast<std::uint8_t>((x.may & zero) | above);
   if (order_ == Order::unknown || x.fragile) {
     FieldNumber z = unknown(Unknown::sqrt, x);
-    z.may = may;
+    z.may = may, z.vanishes = x.vanishes, z.zero_sign = x.zero_sign;
     require(z, Unknown::sqrt, x);
     if (x.constant && x.domain == Sets::empty) return known(z, std::sqrt(real(x)));
     roots_.try_emplace(z.p, x);
@@ -44,7 +52,7 @@ FieldNumber Field::sqrt(const FieldNumber& x) {
   FieldNumber z;
   follow(z, x);
   ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
-  z.numerator = 1, z.may = may;
+  z.numerator = 1, z.may = may, z.vanishes = x.vanishes, z.zero_sign = x.zero_sign;
   z.p = pow_mod(x.p, (p_ + 1) / 4, p_);
   if (mul_mod(z.p, z.p, p_) != x.p) {  // no square: negative, or no value of real numbers
     decide(z, x);
@@ -61,7 +69,7 @@ FieldNumber Field::sqrt(const FieldNumber& x) {
 }
 
 FieldNumber Field::exp(const FieldNumber& x) {
-  if (x.kind == Kind::minus) return {.domain = x.domain, .decisions = x.decisions, .may = zero, .piecewise = true};
+  if (x.kind == Kind::minus) return {.domain = x.domain, .decisions = x.decisions, .may = zero};
   if (x.kind != Kind::number) return x;
   if (is(x, 0)) return integer(1);
   took_exp = true, ++steps;
@@ -144,6 +152,7 @@ FieldNumber Field::log(const FieldNumber& x) {
   of.p = rest;
   FieldNumber z = unknown(Unknown::log, of);
   if (x.fragile) return z;
+  if (x.vanishes && (x.may & zero)) return open(z, draw(key(x), static_cast<std::uint64_t>(Unknown::log)));
   const auto [at, fresh] = logged_at_.try_emplace(rest, static_cast<std::uint32_t>(logged_.size()));
   if (fresh) logged_.push_back(rest);
   z.q = 0;
@@ -188,6 +197,8 @@ FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
     if (n == 0.5) return sqrt(x);
     if (n == -0.5) return div(integer(1), sqrt(x));
   }
+  if (x.kind == Kind::number && x.p == 0 && !x.fragile && is_exact(y))
+    return real(y) > 0 ? x : marked(special(Kind::plus), x);
   if (x.kind != Kind::number || y.kind != Kind::number || x.fragile || y.fragile || x.p == 0) {
     for (Kind k : {Kind::missing, Kind::unclear})
       if (x.kind == k || y.kind == k) return special(k);
@@ -198,6 +209,8 @@ FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
   both.p = draw(x.p, y.p) % p_;
   both.numerator = x.numerator + y.numerator, both.denominator = x.denominator + y.denominator;
   FieldNumber z = unknown(Unknown::pow, both);
+  if (x.vanishes && (x.may & zero))
+    return open(z, draw(draw(key(x), key(y)), static_cast<std::uint64_t>(Unknown::pow)));
   require(z, Unknown::pow, x);
   return z;
 }
@@ -241,11 +254,22 @@ FieldNumber Field::converted(const FieldNumber& x, const graph::Attributes& a) {
   if (!graph::is_integer(a.dtype)) return x;
   if (x.kind == Kind::missing) return x;
   if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty) return marked(special(Kind::unclear), x);
-  if (x.boolean || (x.whole && a.dtype == graph::DType::int32)) return x;
+  const double greatest = graph::format(graph::DType::int32).greatest;
+  if (x.boolean || (x.whole && x.least >= -greatest - 1 && x.greatest <= greatest)) return x;  // modulo 2^8 or 2^32
   if (x.constant && std::fabs(real(x)) < 100) return marked(integer(static_cast<std::int64_t>(real(x))), x);
   FieldNumber z = unknown(Unknown::cast, x, 2 * static_cast<std::uint64_t>(a.dtype) + a.saturate);
-  z.whole = z.piecewise = true;
+  z.whole = z.unsettled = z.vanishes = true;
+  z.greatest = graph::format(a.dtype).greatest, z.least = -z.greatest - 1;
   z.may = static_cast<std::uint8_t>(x.may | zero);
+  return z;
+}
+
+FieldNumber Field::wrapped(const FieldNumber& x, int bits) {
+  const double size = std::ldexp(1.0, bits - 1);
+  if (x.kind != Kind::number || x.p == 0 || (x.least >= -size && x.greatest < size)) return x;
+  FieldNumber z = unknown(Unknown::wrap, x, static_cast<std::uint64_t>(bits));
+  z.whole = z.unsettled = z.vanishes = true;
+  z.least = -size, z.greatest = size - 1;
   return z;
 }
 

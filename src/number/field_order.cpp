@@ -57,7 +57,7 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   if (all.size() == 1) {
     FieldNumber y = members_.at(all.front());
     y.domain = z.domain, y.fragile = z.fragile, y.decisions = z.decisions;
-    y.piecewise = y.piecewise || z.fragile;
+    y.unsettled = y.unsettled || z.fragile, y.vanishes = y.vanishes || z.fragile;
     y.signs = z.signs, y.sign_denominator = z.sign_denominator;
     y.numerator = z.numerator, y.denominator = z.denominator;
     return y;
@@ -128,7 +128,13 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   if (h2 < h) around.p = sub_mod(0, around.p, p_), around.q = sub_mod(0, around.q, q_);
   z.p = add_mod(mean_p, mul_mod(around.p, size_p, p_), p_);
   z.q = has_q ? add_mod(mean_q, mul_mod(around.q, size_q, q_), q_) : absent;
-  z.numerator += 1, z.piecewise = true;
+  z.numerator += 1, z.unsettled = true, z.zero_sign = 1;
+  z.vanishes = std::ranges::any_of(all, [&](std::uint64_t m) { return m == 0 || members_.at(m).vanishes; });
+  z.least = FieldNumber::unlimited, z.greatest = -FieldNumber::unlimited, z.whole = true;
+  for (std::uint64_t m : all) {
+    const FieldNumber& x = members_.at(m);
+    z.least = std::min(z.least, x.least), z.greatest = std::max(z.greatest, x.greatest), z.whole = z.whole && x.whole;
+  }
   z.may = 0;
   for (const Lattice::Clause& clause : l.clauses) {
     std::uint8_t may = FieldNumber::anything;
@@ -145,12 +151,13 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
 FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z = merged(Op::max, x, y);
   const auto take = [&](FieldNumber t) {
-    t.domain = z.domain, t.fragile = z.fragile, t.decisions = z.decisions, t.piecewise = true;
+    t.domain = z.domain, t.fragile = z.fragile, t.decisions = z.decisions;
     return t;
   };
   if (certainly_less_equal(x, y)) return take(y);
   if (certainly_less_equal(y, x)) return take(x);
   const FieldNumber d = sub(x, y);
+  if (d.p == 0 || tied(d)) return take(x.constant || (!y.constant && x.p < y.p) ? x : y);
   const int s = sign(d);
   decide(z, d);
   z.kind = Kind::missing;
@@ -181,7 +188,7 @@ FieldNumber Field::max_of(std::vector<FieldNumber> all) {
     if (i == 0) continue;
     const FieldNumber both = merged(Op::max, like, x);
     like.domain = both.domain, like.fragile = both.fragile, like.decisions = both.decisions;
-    like.piecewise = both.piecewise, like.rooted = both.rooted;
+    like.unsettled = both.unsettled, like.rooted = both.rooted;
     like.numerator = std::max(like.numerator, x.numerator), like.denominator += x.denominator;
     like.signs = std::max(like.signs, x.signs), like.sign_denominator += x.sign_denominator;
   }
@@ -223,33 +230,21 @@ FieldNumber Field::abs(const FieldNumber& x) {
   FieldNumber z = max(x, neg(x));
   if (z.kind != Kind::number) return z;
   const bool known = within(z.may, zero | above) || sides();
-  z.may = static_cast<std::uint8_t>((x.may & zero) | above);
+  z.may = static_cast<std::uint8_t>((x.may & zero) | above), z.vanishes = x.vanishes;
   if (!known && !x.fragile) roots_.try_emplace(z.p, mul(x, x));
   return z;
 }
 
 bool Field::tied(const FieldNumber& difference) const {
-  return order_ == Order::ties && draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
-}
-
-void Field::tie(const FieldNumber& difference, int sides) {
-  const std::uint64_t other = p_ - difference.p;
-  const bool flipped = other < difference.p;
-  if (flipped && sides != 3) sides = 3 - sides;
-  ties_[std::min(other, difference.p)][graph] |= sides;
-}
-
-bool Field::ties_clash() const {
-  return std::ranges::any_of(ties_, [](const auto& entry) {
-    const auto [a, b] = entry.second;
-    return (a | b) == 3;
-  });
+  return order_ == Order::ties && draws_ties && !difference.constant &&
+         draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
 }
 
 FieldNumber Field::unknown_less(const FieldNumber& x, const FieldNumber& y, std::uint64_t key) {
   FieldNumber z = unknown(Unknown::less, sub(y, x), key);
   z.domain = Sets::empty, z.fragile = false;
-  z.boolean = z.whole = z.piecewise = true;
+  z.boolean = z.whole = z.unsettled = z.vanishes = true;
+  z.least = 0, z.greatest = 1;
   z.may = zero | above;
   return z;
 }
@@ -269,11 +264,13 @@ FieldNumber Field::less(const FieldNumber& x, const FieldNumber& y) {
     if (const std::optional<bool> known = certainly_less(x, y)) return is(*known);
   if (sides()) {
     const FieldNumber d = sub(y, x);
+    compared = true;
+    if (d.p == 0) return is(false);
     const int s = sign(d);
     FieldNumber z = is(s > 0 && !tied(d));
-    tie(d, 2);
     decide(z, d);
-    z.signs = static_cast<float>(count(z.decisions)), z.piecewise = true;
+    if (!d.constant) jumps_.insert(std::min(d.p, p_ - d.p));
+    z.signs = static_cast<float>(count(z.decisions));
     if (s == 0) z.kind = Kind::missing;
     return z;
   }
@@ -286,7 +283,7 @@ FieldNumber Field::less_equal(const FieldNumber& x, const FieldNumber& y) {
   const bool safe = x.domain == Sets::empty && y.domain == Sets::empty && !x.fragile && !y.fragile;
   if (safe || x.kind != Kind::number || y.kind != Kind::number || sides()) {
     FieldNumber z = sub(integer(1), less(y, x));
-    if (z.kind == Kind::number) z.boolean = true, z.may = zero | above;
+    if (z.kind == Kind::number) z.boolean = true, z.may = zero | above, z.least = 0, z.greatest = 1;
     return z;
   }
   return unknown_less(x, y, draw(draw(x.domain, y.domain), 91));
@@ -295,7 +292,6 @@ FieldNumber Field::less_equal(const FieldNumber& x, const FieldNumber& y) {
 FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const FieldNumber& y) {
   const auto take = [&](const FieldNumber& t) {
     FieldNumber z = marked(t, c);
-    z.piecewise = true;
     z.signs = std::max(t.signs, static_cast<float>(count(z.decisions)));
     return z;
   };
@@ -303,7 +299,7 @@ FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const Fiel
   if (c.kind != Kind::number) return c.domain == Sets::empty && !c.fragile ? take(x) : special(Kind::unclear);
   const bool safe = c.domain == Sets::empty && !c.fragile;
   if (safe && (sides() || c.constant || c.p == 0)) {
-    if (!c.constant && c.p != 0) tie(c, 3);
+    if (sides() && !c.constant) compared = true;
     FieldNumber z = take(c.p == 0 || (!c.constant && tied(c)) ? y : x);
     if (sides() && !c.constant) {
       z.numerator = std::max(x.numerator, y.numerator) + x.denominator + y.denominator;
@@ -322,11 +318,12 @@ FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const Fiel
   argument.numerator = c.numerator + x.numerator + y.numerator;
   argument.denominator = c.denominator + x.denominator + y.denominator;
   FieldNumber z = unknown(Unknown::choose, argument);
-  z.piecewise = true;
+  z.unsettled = z.vanishes = true;
   const bool is_exact =
       x.kind == Kind::number && y.kind == Kind::number && both.domain == Sets::empty && !both.fragile && safe;
   if (is_exact) {
     z.domain = Sets::empty, z.fragile = false;
+    z.least = std::min(x.least, y.least), z.greatest = std::max(x.greatest, y.greatest);
     z.may = x.may | y.may, z.boolean = x.boolean && y.boolean, z.whole = x.whole && y.whole;
     return z;
   }

@@ -28,4 +28,11 @@ Fraction fraction(double x) {
   return {sign * digits, 1, digits == 0 ? 0 : exponent};
 }
 
+double compared_scalar(double x) {
+  if (!std::isfinite(x)) return x;
+  const Fraction f = fraction(x);
+  const bool is_short = f.exponent == 0 && std::abs(f.numerator) <= 1 << 24;
+  return is_short ? x : static_cast<double>(static_cast<float>(x));
+}
+
 }  // namespace zellige::search

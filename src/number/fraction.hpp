@@ -22,4 +22,9 @@ struct Fraction {
 /// denominator of at most 2^24 does. `x` must be finite.
 Fraction fraction(double x);
 
+/// Returns the number with which a graph compares, given the scalar that says it. That is the scalar if it is a short
+/// fraction, as 0.1 is a tenth. It is the nearest float32 if it has more digits than float32, such as 1e30, because no
+/// float32 equals the scalar.
+double compared_scalar(double x);
+
 }  // namespace zellige::search

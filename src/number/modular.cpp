@@ -16,6 +16,22 @@ std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m) {
       boost::integer::mod_inverse(static_cast<std::int64_t>(a), static_cast<std::int64_t>(m)));
 }
 
+/// Stops Euclid's extended algorithm half way: each remainder is a multiple of `a` modulo m by a small factor.
+std::optional<ModularFraction> fraction_of(std::uint64_t a, std::uint64_t m, std::uint64_t bound) {
+  std::uint64_t before = m, rest = a;
+  std::int64_t factor_before = 0, factor = 1;
+  while (rest >= bound) {
+    const std::uint64_t times = before / rest;
+    if (times >= bound) return std::nullopt;
+    const std::uint64_t next = before % rest;
+    const std::int64_t next_factor = factor_before - static_cast<std::int64_t>(times) * factor;
+    before = rest, rest = next, factor_before = factor, factor = next_factor;
+    if (static_cast<std::uint64_t>(factor < 0 ? -factor : factor) >= bound) return std::nullopt;
+  }
+  const auto numerator = static_cast<std::int64_t>(rest);
+  return factor < 0 ? ModularFraction{-numerator, -factor} : ModularFraction{numerator, factor};
+}
+
 /// Returns whether n is prime, by the Miller-Rabin test with bases for which it is deterministic below 2^64.
 bool is_prime(std::uint64_t n) {
   constexpr std::uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};

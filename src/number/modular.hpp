@@ -1,6 +1,7 @@
 // Defines arithmetic modulo a prime m below 2^63, for finite fields. Operands must be less than m.
 #pragma once
 #include <cstdint>
+#include <optional>
 
 #include "reference/mix.hpp"
 
@@ -20,6 +21,13 @@ inline std::uint64_t sub_mod(std::uint64_t a, std::uint64_t b, std::uint64_t m) 
 std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m);
 /// Returns the inverse of `a` modulo m, by Euclid's extended algorithm. `a` must not be 0.
 std::uint64_t inverse_mod(std::uint64_t a, std::uint64_t m);
+/// The fraction numerator / denominator, whose denominator is positive.
+struct ModularFraction {
+  std::int64_t numerator, denominator;
+};
+/// Returns the fraction of numerator and denominator below `bound` that is `a` modulo m, if there is one. `bound` must
+/// be well below the root of m, so that few residues represent such a fraction by chance.
+std::optional<ModularFraction> fraction_of(std::uint64_t a, std::uint64_t m, std::uint64_t bound);
 /// Returns whether n is prime, without any probability of error.
 bool is_prime(std::uint64_t);
 

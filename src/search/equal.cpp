@@ -24,6 +24,9 @@ namespace {
 // Float64 loses about 1e-13 of a well-conditioned row. Graphs that differ do so by far more.
 constexpr double same_in_float64 = 1e-9, other_in_float64 = 1e-5;
 
+// Limit of the multiplications in both graphs for which the errors of float64 are bounded: about two seconds.
+constexpr double bounded_work = 1e8;
+
 // Limit of operations in all fields of one kind: about a second.
 constexpr double small_fields = 6e6, given_fields = 1e7;
 
@@ -34,6 +37,18 @@ bool counts(const KernelGraph& g) {
   return any_op(g, [](const auto& op, const graph::BlockGraph* block) {
     if (has_scalar(op.kind, op.inputs.size())) return true;
     return block && graph::is_accumulator(op.kind) && block->loop > 1 && !graph::varies(*block)[op.inputs[0]];
+  });
+}
+
+/// Returns whether a graph adds or multiplies integers, or casts numbers to integers.
+bool computes_integers(const KernelGraph& g) {
+  const auto computes = [](const auto& op, const auto& tensors) {
+    return !op.outputs.empty() && !op.inputs.empty() && graph::is_integer(tensors[op.outputs[0]].dtype) &&
+           (graph::adds_integers(op.kind) ||
+            (graph::is_elementwise(op.kind) && graph::elementwise(op.kind).spread != graph::Spread::step));
+  };
+  return any_op(g, [&](const auto& op, const graph::BlockGraph* block) {
+    return block ? computes(op, block->tensors) : computes(op, g.tensors);
   });
 }
 
@@ -49,6 +64,8 @@ class Decision {
   }
 
   Equality run() {
+    if (computes_integers(a_) || computes_integers(b_))
+      e_.notes.push_back("integers wrap: int8 and int32 results are taken modulo 2^8 and 2^32");
     if (same_structure(a_, b_, pairing_)) {
       at_sizes(a_);
       return answer(Answer::equal, "structure", "the same operators on the same operands, which proves it");
@@ -104,7 +121,6 @@ class Decision {
     }
     FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};
     if (real_.loose) options.folded = folded(a_, b_);
-    options.ties_tried = real_.complete;
     return field_trials(a, b, pairing_, options);
   }
 
@@ -152,9 +168,10 @@ class Decision {
           fmt::format("different at small sizes, but a number may represent an extent, and the given sizes "
                       "take {:.2g} products, more than {:.2g}",
                       given_products_, options_.given_work));
+    if (may_count && given_products_ <= 1e6 && proves(repeated(real_.inputs))) return proved();
     const GivenSizes given = at_given_sizes(real_.scale, given_products_ <= 1e7 ? 4 : 1);
     const double minimum = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
-    if (given.compared && given.distance >= minimum) return proved();
+    if (given.compared && given.distance >= minimum && (!may_count || proves(given.inputs))) return proved();
     const FieldTrials fields = in_fields(a_, b_, given_fields);
     if (fields.agrees) {
       e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
@@ -199,7 +216,12 @@ class Decision {
     const FieldTrials given = in_fields(a_, b_, given_fields);
     if (given.agrees) return equal_as_given(given);
     const GivenSizes seen = at_given_sizes({}, given_products_ <= 1e7 ? 4 : 1);
-    if (seen.compared && seen.distance >= other_in_float64) return float64_difference(seen);
+    if (seen.compared && seen.distance >= other_in_float64 && proves(seen.inputs)) return float64_difference(seen);
+    if (given.differs) return given_difference(given.why_not);
+    if (given.fields == 0 && !distinct_agree())
+      return undecided(
+          "the same at small sizes, but the given ones take too much work for finite fields, and so do "
+          "small ones that keep apart what differs");
     e_.notes.push_back("at the given sizes, not decided by finite fields: " + given.why_not);
     if (!seen.compared || seen.distance > same_in_float64)
       return undecided(fmt::format("the same at small sizes, but {} at the given ones",
@@ -208,12 +230,67 @@ class Decision {
     return equal(fields);
   }
 
+  /// Returns the answer if the graphs are equal at small sizes, but finite fields tell them apart at the given ones, for
+  /// the reason `why`. What fields tell apart is never called equal; it is different if real numbers prove that, too.
+  Equality given_difference(const std::string& why) {
+    if (given_products_ <= options_.real_work) {
+      real_ = real_trials(a_, b_, pairing_, e_.seed);
+      at_sizes(a_);
+      if (real_.difference)
+        return different(*real_.difference, "real",
+                         "the values are proved to differ at the given sizes: farther from each other than what was "
+                         "lost in computing them");
+    }
+    return undecided("the same at small sizes, but at the given ones " + why);
+  }
+
+  /// Returns whether the graphs agree in finite fields at small sizes at which different extents stay different.
+  bool distinct_agree() {
+    if (distinct_) return true;  // only_small_agreement() has tried them
+    bool agree = false;
+    const auto error = refused([&] {
+      const std::vector<SmallPair> pairs = shrink_distinct(a_, b_, pairing_);
+      agree = !pairs.empty() && std::ranges::all_of(pairs, [&](const SmallPair& pair) {
+        return in_fields(pair.a, pair.b, small_fields).agrees;
+      });
+    });
+    return agree && !error;
+  }
+
+  /// Returns whether the graphs are proved to differ at `inputs` of the given sizes: by more than the errors that
+  /// float64, or balls if those take little work, may have made.
+  bool proves(const std::vector<graph::Array>& inputs) {
+    bool proved = false;
+    if (const auto error = refused([&] {
+          proved = (given_products_ <= bounded_work && proved_in_float64(a_, b_, pairing_, inputs)) ||
+                   (given_products_ <= options_.real_work && proved_in_balls(a_, b_, pairing_, inputs));
+        }))
+      e_.notes.push_back(error->what());
+    return proved;
+  }
+
+  /// Returns inputs of the given sizes that repeat `small`, inputs of small sizes, along every dimension.
+  std::vector<graph::Array> repeated(const std::vector<graph::Array>& small) const {
+    std::vector<graph::Array> result;
+    for (std::size_t i = 0; i < small.size(); ++i) {
+      graph::Array x = graph::make_array(a_.tensors[a_.inputs[i]].shape);
+      for (std::size_t e = 0; e < x.values.size(); ++e) {
+        const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(e), x.shape);
+        std::int64_t from = 0;
+        for (std::size_t d = 0; d < at.size(); ++d) from = from * small[i].shape[d] + at[d] % small[i].shape[d];
+        x.values[e] = small[i].values[static_cast<std::size_t>(from)];
+      }
+      result.push_back(std::move(x));
+    }
+    return result;
+  }
+
   /// Returns the answer if finite fields do not show equality at small sizes, for the reason `why`. Looks for inputs
   /// of the sizes that the graphs declare (the given sizes) at which the graphs differ.
   Equality no_agreement(const std::string& why) {
     if (!options_.given_sizes || !affordable()) return undecided(why);
     const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
-    if (given.compared && given.distance >= other_in_float64) return float64_difference(given);
+    if (given.compared && given.distance >= other_in_float64 && proves(given.inputs)) return float64_difference(given);
     if (small_.shrunk && !real_.unseen) {
       const FieldTrials fields = in_fields(a_, b_, given_fields);
       if (fields.agrees) return equal_as_given(fields);

@@ -4,12 +4,31 @@
 //
 //   std::vector<Values<Ball>> y = evaluate_graph(balls, g, inputs);      // one entry per graph output
 #pragma once
+#include <list>
 
 #include "graph/block_tiles.hpp"
 #include "graph/infer.hpp"
 #include "search/evaluate_op.hpp"
 
 namespace zellige::search {
+
+/// Returns whether an operator on integers has the same result modulo 2^bits, whatever multiples of 2^bits its operands
+/// are off.
+inline bool is_modular(graph::OpKind kind, graph::DType dtype) {
+  using enum graph::OpKind;
+  if (kind == add || kind == sub || kind == mul || kind == neg || kind == mul_scalar) return true;
+  if (graph::is_view(kind) || kind == concat || kind == split) return true;
+  return graph::adds_integers(kind) && kind != matmul && dtype == graph::DType::int32;
+}
+
+/// Returns a tensor of this dtype with its integers in two's complement. Sums and products of integers are computed
+/// without limits, and taken modulo 2^8 or 2^32 where that matters.
+template <Arithmetic A>
+ValuesOf<A> wrapped(A& a, ValuesOf<A> x, graph::DType dtype) {
+  if (graph::is_integer(dtype))
+    for (NumberOf<A>& v : x.at) v = a.wrapped(v, graph::bits(dtype));
+  return x;
+}
 
 /// Evaluates the thread blocks of a custom operator, one after another.
 template <Arithmetic A>
@@ -77,6 +96,11 @@ class BlockRun {
     std::vector<Values<N>*> out;
     for (int t : op.inputs) in.push_back(&tiles_[t]);
     for (int t : op.outputs) out.push_back(&tiles_[t]);
+    std::list<Values<N>> integers;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (const graph::DType dtype = b_.tensors[op.inputs[i]].dtype;
+          graph::is_integer(dtype) && !is_modular(op.kind, dtype))
+        in[i] = &integers.emplace_back(wrapped(a_, *in[i], dtype));
     graph::Attributes attributes = op.attributes;
     if (op.kind == graph::OpKind::mask)
       attributes = graph::mask_from(attributes, graph::tile_origin(op, out[0]->shape, block, iteration, b_.loop));
@@ -97,7 +121,7 @@ class BlockRun {
 
   /// Adds the operand of one iteration to an accumulator, after initialising the accumulator if `first` is true.
   void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
-    const Values<N>& x = tiles_[op.inputs[0]];
+    const Values<N> x = wrapped(a_, tiles_[op.inputs[0]], b_.tensors[op.inputs[0]].dtype);
     const graph::Reduction& row = *graph::reduction_of(op.kind);
     if (first)
       state = make_values(row.along == graph::Along::then_last ? x.shape : tiles_[op.outputs[0]].shape,
@@ -149,7 +173,12 @@ std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g, const
     std::vector<const Values<N>*> in;
     std::vector<Values<N>*> out;
     for (int t : op.outputs) tensors[t] = make_values(g.tensors[t].shape, a.integer(0));
-    for (int t : op.inputs) in.push_back(&tensors[t]);
+    std::list<Values<N>> integers;
+    for (int t : op.inputs) {
+      const graph::DType dtype = g.tensors[t].dtype;
+      const bool wraps = graph::is_integer(dtype) && !is_modular(op.kind, dtype);
+      in.push_back(wraps ? &integers.emplace_back(wrapped(a, tensors[t], dtype)) : &tensors[t]);
+    }
     for (int t : op.outputs) out.push_back(&tensors[t]);
     if (op.kind == graph::OpKind::custom) {
       BlockRun<A> run(a, *op.block, in, out);
@@ -162,7 +191,7 @@ std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g, const
     }
   }
   std::vector<Values<N>> outputs;
-  for (int t : g.outputs) outputs.push_back(tensors[t]);
+  for (int t : g.outputs) outputs.push_back(wrapped(a, tensors[t], g.tensors[t].dtype));
   return outputs;
 }
 

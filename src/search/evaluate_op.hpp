@@ -9,6 +9,7 @@
 #include "graph/error.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
+#include "number/fraction.hpp"
 #include "number/values.hpp"
 #include "reference/evaluate.hpp"
 #include "search/evaluate_rows.hpp"
@@ -23,7 +24,9 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes, const st
   std::vector<const ValuesOf<A>*> in = tensors;
   ValuesOf<A> scalar;
   if (graph::takes_scalar(kind, in.size())) {
-    scalar = make_values(graph::Shape{1}, a.constant(attributes.scalar));
+    const bool compares = graph::elementwise(kind).spread == graph::Spread::step;
+    scalar =
+        make_values(graph::Shape{1}, a.constant(compares ? compared_scalar(attributes.scalar) : attributes.scalar));
     in.push_back(&scalar);
   }
   std::vector<graph::Operand> shapes;

@@ -12,6 +12,7 @@
 #include "reference/rounding.hpp"
 #include "search/any_op.hpp"
 #include "search/evaluate_graph.hpp"
+#include "search/tie_point.hpp"
 
 namespace zellige::search {
 namespace {
@@ -21,6 +22,7 @@ using Order = Field::Order;
 /// Arithmetic that remembers which of its operations a definition called: maxima and minima; comparisons and selections;
 /// absolute values; square roots, which absolute values and powers may be; logarithms, which powers may be.
 struct Called : graph::Doubles {
+  bool domains = false;  // what is NaN for negative numbers
   bool maxima = false, sides = false, absolutes = false, roots = false, logs = false;
   double max(double x, double) { return maxima = true, x; }
   double min(double x, double) { return maxima = true, x; }
@@ -29,9 +31,9 @@ struct Called : graph::Doubles {
   double same(double x, double) { return sides = true, x; }
   double choose(double, double x, double) { return sides = true, x; }
   double abs(double x) { return absolutes = roots = true, x; }
-  double sqrt(double x) { return roots = true, x; }
-  double log(double x) { return logs = true, x; }
-  double pow(double x, double) { return roots = logs = true, x; }
+  double sqrt(double x) { return roots = domains = true, x; }
+  double log(double x) { return logs = domains = true, x; }
+  double pow(double x, double) { return roots = logs = domains = true, x; }
 };
 
 /// Adds to `called` what the definition of an operator calls. `operands`: the shapes of its operands.
@@ -65,6 +67,7 @@ struct Element {
   // random; number of fields in which it was missing.
   int compared = 0, sequential = 0, at_random = 0, missing = 0;
   bool valued = false;           // it was a number in some field
+  double comparisons = 0;        // largest number of comparisons whose numbers may be equal
   double degree = 1, sides = 0;  // largest degree; largest number of comparisons
   Field::Cases cases;
 };
@@ -73,8 +76,8 @@ struct Element {
 class Tier {
  public:
   Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options, Order order,
-       bool keeps_sums)
-      : a_(a), b_(b), pairing_(pairing), options_(options), order_(order), keeps_sums_(keeps_sums) {
+       bool keeps_sums, bool lines)
+      : a_(a), b_(b), pairing_(pairing), options_(options), order_(order), keeps_sums_(keeps_sums), lines_(lines) {
     numbers_ = drawn_numbers(a, b, pairing);
     for (const graph::Numbers& n : numbers_)
       if (n.bound > 0) range_ = std::max(range_, n.bound), distinct_ = distinct_ || n.distinct;
@@ -86,7 +89,7 @@ class Tier {
   FieldTrials run() {
     for (int n = 0, maximum = 1; n < maximum; ++n) {
       if (!one_field(n)) return result_;
-      maximum = static_cast<int>(std::clamp(options_.steps / steps_, 2.0, 4000.0));
+      maximum = static_cast<int>(std::clamp(options_.steps / steps_, 2.0, most_fields));
       result_.log2_chance = chance();
       if (n + 1 >= options_.trials && result_.log2_chance <= log2_max_chance) {
         result_.agrees = any_value_;
@@ -101,6 +104,8 @@ class Tier {
   }
 
  private:
+  static constexpr double most_fields = 4000;
+
   /// Returns the value of element e of input i in the n-th field. `place` is the element's number among the
   /// elements of all inputs. `whole` has the values of all elements of the input if they are integers (row
   /// indices or lengths) that must be distinct.
@@ -115,6 +120,7 @@ class Tier {
     }
     FieldNumber x = field.random(place);
     x.whole = graph::is_integer(t.dtype);
+    if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.least = -x.greatest - 1;
     return x;
   }
 
@@ -138,33 +144,61 @@ class Tier {
     field.tells_logs = called_.logs;
     field.tells_order = has_order(a_) || has_order(b_);
     field.tells_roots = called_.roots;
-    field.keeps_sums = keeps_sums_;
+    field.keeps_sums = keeps_sums_, field.lines = lines_;
     fold(field);
-    std::vector<Values<FieldNumber>> inputs;
-    std::uint64_t place = 0;
-    for (std::size_t i = 0; i < a_.inputs.size(); ++i) {
-      const graph::Shape& shape = a_.tensors[a_.inputs[i]].shape;
-      inputs.push_back(make_values(shape, FieldNumber{}));
-      std::vector<double> whole(inputs.back().at.size());
-      if (numbers_[i].distinct)
-        graph::draw_numbers(numbers_[i], draw(field.p(), i), 0, graph::size(shape), whole.data());
-      for (std::size_t e = 0; e < inputs.back().at.size(); ++e)
-        inputs.back().at[e] = input(field, i, e, n, place++, whole);
+    const auto draw_inputs = [&](std::uint64_t attempt) { return inputs(field, n, attempt); };
+    FieldInputs ya, yb;
+    if (order_ == Order::ties) {
+      auto point = tie_point(field, a_, b_, pairing_, draw(options_.seed, static_cast<std::uint64_t>(n)), draw_inputs);
+      if (!point) {
+        result_.why_not = "they may differ where two numbers that are compared are the same: no such inputs were found";
+        return false;
+      }
+      each_element(point->drawn_a, point->drawn_b, [&](const FieldNumber& x, const FieldNumber& y, Element& e) {
+        measure(field, x, y, e);  // of ties, fewer comparisons take sides
+        return true;
+      });
+      ya = std::move(point->a), yb = std::move(point->b);
+    } else {
+      const FieldInputs drawn = draw_inputs(0);
+      ya = evaluate_graph(field, a_, drawn), yb = evaluate_graph(field, b_, paired(drawn, pairing_));
     }
-    const auto ya = evaluate_graph(field, a_, inputs);
-    field.graph = 1;
-    const auto yb = evaluate_graph(field, b_, paired(inputs, pairing_));
-    result_.ties_clash = result_.ties_clash || field.ties_clash();
+    result_.compared = result_.compared || field.compared;
     result_.proved = !field.took_exp && !field.took_unknown && (n == 0 || result_.proved);
     steps_ = std::max(steps_, field.steps);
     result_.nested = result_.nested || field.took_nested;
     arguments_ = std::max(arguments_, field.argument_degree), calls_ = std::max(calls_, field.calls);
+    return each_element(
+        ya, yb, [&](const FieldNumber& x, const FieldNumber& y, Element& e) { return compare(field, x, y, n, e); });
+  }
+
+  /// Returns the inputs of the n-th field. Another `attempt` draws other numbers.
+  FieldInputs inputs(Field& field, int n, std::uint64_t attempt) {
+    FieldInputs result;
+    std::uint64_t place = 0;
+    for (std::size_t i = 0; i < a_.inputs.size(); ++i) {
+      const graph::Shape& shape = a_.tensors[a_.inputs[i]].shape;
+      result.push_back(make_values(shape, FieldNumber{}));
+      std::vector<double> whole(result.back().at.size());
+      if (numbers_[i].distinct)
+        graph::draw_numbers(numbers_[i], draw(field.p(), i), 0, graph::size(shape), whole.data());
+      for (std::size_t e = 0; e < result.back().at.size(); ++e)
+        result.back().at[e] = input(field, i, e, n, place++ + (attempt << 40), whole);
+    }
+    return result;
+  }
+
+  /// Calls use(x, y, e) for each element e of the outputs, whose values in the two graphs are x and y, until it returns
+  /// false; then names the element in result_.why_not, with reason_.
+  template <class Use>
+  bool each_element(const FieldInputs& ya, const FieldInputs& yb, const Use& use) {
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-        if (!compare(field, ya[o].at[i], yb[o].at[i], n, elements_[o][i])) {
+        if (!use(ya[o].at[i], yb[o].at[i], elements_[o][i])) {
           result_.why_not = fmt::format("element {} of {} {}",
                                         graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape)),
                                         a_.tensors[a_.outputs[o]].name, reason_);
+          result_.differs = true;
           return false;
         }
     return true;
@@ -178,9 +212,14 @@ class Tier {
       ++e.missing;
       return true;
     }
+    if (order_ == Order::ties && x.kind == Kind::unclear && y.kind == Kind::unclear) {  // a divisor happens to be 0
+      ++e.missing;
+      return true;
+    }
     reason_ = "may be infinite, and nothing is known of its sign";
     if (x.kind == Kind::unclear || y.kind == Kind::unclear) return false;
-    reason_ = "differs in a finite field";
+    reason_ = order_ == Order::ties ? "differs in a finite field, where two numbers that are compared are the same"
+                                    : "differs in a finite field";
     if (x.kind != y.kind || (x.kind == Kind::number && x.p != y.p)) return false;
     reason_ = "is no number under other conditions, as far as finite fields show";
     if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == Sets::many)) return false;
@@ -188,6 +227,12 @@ class Tier {
     ++(sequential(n) ? e.sequential : e.at_random);
     e.valued = e.valued || x.kind == Kind::number;
     any_value_ = any_value_ || e.valued;
+    measure(field, x, y, e);
+    return true;
+  }
+
+  /// Records the degree of an element, whose values are x and y, and on how many comparisons and integers it depends.
+  void measure(Field& field, const FieldNumber& x, const FieldNumber& y, Element& e) {
     const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
                           x.denominator + y.denominator;
     e.degree = std::max(e.degree, degree);
@@ -195,10 +240,10 @@ class Tier {
                          x.sign_denominator + y.sign_denominator;
     const Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
     e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
+    e.comparisons = std::max(e.comparisons, cases.many ? sides : cases.comparisons);
     e.cases.many = e.cases.many || cases.many;
     e.cases.whole = std::max(e.cases.whole, cases.whole);
     e.cases.whole_numbers = std::max(e.cases.whole_numbers, cases.whole_numbers);
-    return true;
   }
 
   /// Returns log2 of the probability that element `e` agreed in all fields by chance, although it differs
@@ -216,6 +261,7 @@ class Tier {
     if (e.cases.many && range_ > 0) return never("it depends on too many whole numbers");
     if (e.sides == 0 && e.cases.whole_numbers == 0) return e.compared * std::log2(luck);
     double hit = std::exp2(-e.sides), n = e.compared;
+    if (order_ == Order::ties) hit *= std::pow(2.0 / 3, std::min(e.comparisons, e.sides));  // of three outcomes each
     if (e.cases.whole_numbers == 1 && !distinct_ && e.missing == 0)
       n = std::floor(e.sequential / e.cases.whole);  // each case once
     else if (e.cases.whole_numbers > 0)
@@ -250,7 +296,7 @@ class Tier {
   const Pairing& pairing_;
   const FieldOptions& options_;
   Order order_;
-  bool keeps_sums_;
+  bool keeps_sums_, lines_;
   const Called called_ = called_by(b_, called_by(a_));
   std::vector<graph::Numbers> numbers_;
   std::int64_t range_ = 0;
@@ -260,33 +306,6 @@ class Tier {
   std::string reason_ = "nothing was compared";
   FieldTrials result_;
 };
-
-/// Returns whether a graph compares only inputs, with each other or with scalars that are exact in binary, in
-/// at most three comparisons. If so, the inputs that real_trials.hpp tries include some at which two compared
-/// numbers are equal.
-bool compares_inputs(const KernelGraph& g) {
-  constexpr int max_comparisons = 3;
-  std::vector<bool> input(g.tensors.size(), false), compared(g.tensors.size(), false);
-  for (int t : g.inputs) input[t] = true;
-  int comparisons = 0;
-  for (const graph::KernelOp& op : g.ops) {
-    if (op.block)
-      for (const graph::BlockOp& inner : op.block->ops)
-        if (graph::jumps(inner.kind) || inner.kind == OpKind::where) return false;
-    const bool inputs = std::ranges::all_of(op.inputs, [&](int t) { return input[t]; });
-    if (graph::jumps(op.kind)) {
-      if (!inputs || ++comparisons > max_comparisons) return false;
-      const double c = op.attributes.scalar;
-      if (graph::takes_scalar(op.kind, op.inputs.size()) && std::isfinite(c) && !fraction(c).dyadic()) return false;
-    }
-    if (op.kind == OpKind::where && !input[op.inputs[0]] && !compared[op.inputs[0]]) return false;
-    for (int t : op.outputs) {
-      input[t] = inputs && graph::is_view(op.kind);
-      compared[t] = graph::jumps(op.kind);
-    }
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -301,30 +320,38 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
   const bool maxima = called.maxima;
   const bool sides = maxima || called.sides || called.absolutes || called.roots || called.logs;
   FieldTrials first;
-  const auto tier = [&](Order order, bool keeps_sums) {
+  int alike = 0;  // number of fields of one kind in which no element differed
+  const auto tier = [&](Order order, bool keeps_sums, bool lines) {
     FieldTrials found;
     try {
-      found = Tier(a, b, pairing, options, order, keeps_sums).run();
-      if (found.agrees && found.ties_clash) {  // the graphs may differ where two compared numbers are equal
-        const bool simple = options.ties_tried && compares_inputs(a) && compares_inputs(b);
-        found.agrees = simple || Tier(a, b, pairing, options, Order::ties, keeps_sums).run().agrees;
-        if (!found.agrees) found.why_not = "they may differ where two numbers that are compared are the same";
-      }
+      found = Tier(a, b, pairing, options, order, keeps_sums, lines).run();
+      if (!found.agrees || !found.compared) return found;
+      const FieldTrials ties = Tier(a, b, pairing, options, Order::ties, keeps_sums, lines).run();
+      found.log2_chance = std::max(found.log2_chance, ties.log2_chance);
+      found.proved = found.proved && ties.proved;
+      found.agrees = ties.agrees;
+      found.differs = ties.differs;
+      if (!ties.agrees) found.why_not = ties.why_not;
     } catch (const Error& error) {
       found.why_not = error.what();
     }
     return found;
   };
-  for (const Order order : {Order::unknown, Order::ordered, Order::scaled}) {
-    if ((order == Order::scaled && !maxima) || (order == Order::ordered && !sides)) continue;
-    FieldTrials found = tier(order, false);
+  constexpr std::pair<Order, bool> kinds[] = {
+      {Order::unknown, false}, {Order::ordered, false}, {Order::ordered, true}, {Order::scaled, false}};
+  for (const auto& [order, lines] : kinds) {
+    if ((order == Order::scaled && !maxima) || (order == Order::ordered && !sides) || (lines && called.domains))
+      continue;
+    FieldTrials found = tier(order, false, lines);
     if (!found.agrees && found.nested) {
-      const FieldTrials other = tier(order, true);
+      const FieldTrials other = tier(order, true, lines);
       if (other.agrees) found = other;
     }
     if (found.agrees) return found;
-    if (order == Order::unknown || !found.why_not.starts_with("element")) first = found;
+    alike = std::max(alike, found.differs ? 0 : found.fields);
+    if (order == Order::unknown || (!lines && !found.why_not.starts_with("element"))) first = found;
   }
+  first.differs = first.differs && alike == 0, first.fields = alike;
   return first;
 }
 

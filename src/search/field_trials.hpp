@@ -27,7 +27,6 @@ struct FieldOptions {
   int trials = 1;      // minimum number of fields
   double steps = 6e6;  // limit of operations in all fields of one kind
   std::vector<Folded> folded;
-  bool ties_tried = false;  // inputs at which two compared numbers are equal were tried over the real numbers
 };
 
 /// The result of a comparison in finite fields.
@@ -37,9 +36,10 @@ struct FieldTrials {
   double log2_chance = 0;  // log2 of the largest probability of agreeing by chance
   // Whether log2_chance is proved. Else exponentials and unknown functions are assumed to be like random numbers.
   bool proved = false;
-  bool nested = false;      // an exponential of an exponential's result occurred
-  bool ties_clash = false;  // the graphs decide comparisons of equal numbers differently
-  int fields = 0;           // number of fields in which every element agreed
+  bool nested = false;    // an exponential of an exponential's result occurred
+  bool compared = false;  // a comparison was decided, whose outcome for equal numbers is not that of any others
+  bool differs = false;   // in each kind of field, an element has other values in the two graphs
+  int fields = 0;         // number of fields in which every element agreed
 };
 
 /// Compares the graphs in fields with each Field::Order that they need, until the fields of one order show

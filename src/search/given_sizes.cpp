@@ -4,8 +4,10 @@
 #include <cmath>
 
 #include "number/modular.hpp"
+#include "number/rounded.hpp"
 #include "reference/inputs.hpp"
 #include "reference/reference.hpp"
+#include "search/evaluate_graph.hpp"
 
 namespace zellige::search {
 namespace {
@@ -72,6 +74,21 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
       if (at(usual, false, n++)) break;
   }
   return result;
+}
+
+bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                       const std::vector<Array>& inputs) {
+  RoundedArithmetic rounded;
+  std::vector<Values<Rounded>> exact;
+  for (const Array& x : inputs) {
+    exact.push_back({x.shape, {}});
+    for (double v : x.values) exact.back().at.push_back(RoundedArithmetic::exact(v));
+  }
+  const auto ya = evaluate_graph(rounded, a, exact), yb = evaluate_graph(rounded, b, paired(exact, pairing));
+  for (std::size_t o = 0; o < ya.size(); ++o)
+    for (std::size_t i = 0; i < ya[o].at.size(); ++i)
+      if (disjoint(ya[o].at[i], yb[o].at[i])) return true;
+  return false;
 }
 
 }  // namespace zellige::search

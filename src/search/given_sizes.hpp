@@ -27,4 +27,9 @@ struct GivenSizes {
 GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing&, std::uint64_t seed,
                        std::optional<Scale> also = {}, int points = 1, int peaks = 0);
 
+/// Returns whether an element of the outputs is proved to differ at `inputs`: by more than the bound of the errors that
+/// float64 makes in both graphs (rounded.hpp).
+bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
+                       const std::vector<graph::Array>& inputs);
+
 }  // namespace zellige::search

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/dtype.hpp"
 #include "number/modular.hpp"
 #include "reference/inputs.hpp"
 
@@ -88,7 +89,13 @@ std::vector<graph::Array> draw_point(const KernelGraph& g, const std::vector<gra
         for (std::size_t e = 0; e < x.values.size(); ++e)
           if (is_peak(scale, e, row, x.values.size() / row)) x.values[e] = (scale.peak % 2 ? -2 : 2) * scale.scale;
       if (graph::is_integer(t.dtype))
-        for (double& v : x.values) v = std::clamp(std::round(8 * v), -127.0, 127.0);
+        for (std::size_t e = 0; e < x.values.size(); ++e) {
+          double& v = x.values[e];
+          v = std::clamp(std::round(8 * v), -127.0, 127.0);
+          const double greatest = graph::format(t.dtype).greatest;
+          const std::uint64_t r = draw(of_input, e + (std::uint64_t{1} << 32)) % 12;  // also the ends of its range
+          if (scale.kind != Kind::peaks && r < 2) v = r == 0 ? greatest : -greatest - 1;
+        }
     }
     inputs.push_back(std::move(x));
   }

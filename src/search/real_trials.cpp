@@ -11,6 +11,7 @@
 #include "search/any_op.hpp"
 #include "search/evaluate_graph.hpp"
 #include "search/field_trials.hpp"
+#include "search/real_boundary.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
 
@@ -20,6 +21,20 @@ namespace {
 using Inputs = std::vector<graph::Array>;
 
 using Kind = Scale::Kind;
+
+/// Returns numbers of all magnitudes, for inputs. They stay far from the ends of float32's range, which mean infinity and
+/// 0, if a graph has scalars near those.
+std::vector<double> far_numbers(const KernelGraph& a, const KernelGraph& b) {
+  std::vector<double> result = {0, 1, -1, 0.5, 100, 1e4, 16777217};
+  const auto extreme = [](double c) { return std::isfinite(c) && c != 0 && std::fabs(std::log2(std::fabs(c))) > 100; };
+  for (const KernelGraph* g : {&a, &b})
+    if (any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
+          return std::ranges::any_of(scalars(op), extreme) || (op.kind == OpKind::mask && extreme(op.attributes.value));
+        }))
+      return result;
+  result.insert(result.end(), {0x1p40, -0x1p60, 1e30});
+  return result;
+}
 
 /// Returns the scales (magnitudes and patterns) of the inputs to try. The first gives values that are easy to
 /// read; others reach saturations, zeros, and each bound of a clamp or comparison.
@@ -52,6 +67,8 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
     if (result.size() < 80) result.insert(result.end(), 3, {c, Kind::zeros});
   double greatest = 0;
   for (double c : equals) greatest = std::max(greatest, std::fabs(c));
+  const std::vector<double> far = far_numbers(a, b);
+  result.insert(result.end(), 2, {*std::ranges::max_element(far), Kind::among, 0, far});
   if (!equals.empty())  // one input at one bound, another at another
     result.insert(result.end(), 32, {2 * greatest, Kind::among, 0, {equals.begin(), equals.end()}});
   return result;
@@ -79,30 +96,43 @@ class Run {
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
     const double maximum = 1e6 / (work(a_) + work(b_));  // number of points that take a second or two
-    result_.complete = maximum >= static_cast<double>(points.size());
-    if (!result_.complete) points.resize(static_cast<std::size_t>(std::max(maximum, 3.0)));
-    for (const Scale& s : points) {
-      const Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
-      if (!result_.loose && compare(strict, inputs)) continue;
-      const bool has_loose = !of_one_alone(a_, b_).empty();
-      result_.loose = has_loose;  // or different nevertheless
-      result_.scale = s;
-      if (!compare(has_loose ? loose : strict, inputs)) {
-        if (!seen(inputs)) {
-          result_.unseen = true;
-          result_.difference.reset();
-          continue;
-        }
-        result_.unseen = false;
-        simplify(has_loose ? loose : strict, inputs);
-        return result_;
+    if (maximum < static_cast<double>(points.size())) points.resize(static_cast<std::size_t>(std::max(maximum, 3.0)));
+    for (const Scale& s : points)
+      if (differ(s, draw_point(a_, numbers_, s, draw(seed_, number++)), strict, loose)) return result_;
+    // Walk along the boundaries at which a comparison, a maximum, a root and so on change.
+    const double steps = std::min(80.0, 3e5 / (work(a_) + work(b_)));
+    for (std::uint64_t step = 0; static_cast<double>(step) < steps; ++step) {
+      const Scale& s = points[step / walk_steps % points.size()];
+      Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
+      for (std::uint64_t n = 0; n < walk_steps; ++n, ++step) {
+        if (!to_boundary(a_, b_, pairing_, numbers_, draw(seed_, number++), inputs)) return result_;
+        if (differ(s, inputs, strict, loose)) return result_;
       }
-      result_.difference.reset();
     }
     return result_;
   }
 
  private:
+  static constexpr std::uint64_t walk_steps = 4;  // from one drawn point
+
+  /// Returns whether the graphs are proved to differ at `inputs`, and float64 shows it. `s`: how they were drawn.
+  bool differ(const Scale& s, const Inputs& inputs, BallArithmetic& strict, BallArithmetic& loose) {
+    if (!result_.loose && compare(strict, inputs)) return false;
+    const bool has_loose = !of_one_alone(a_, b_).empty();
+    result_.loose = has_loose;  // or different nevertheless
+    if (!compare(has_loose ? loose : strict, inputs)) {
+      if (seen(inputs)) {
+        result_.scale = s, result_.inputs = inputs;
+        result_.unseen = false;
+        simplify(has_loose ? loose : strict, inputs);
+        return true;
+      }
+      result_.unseen = true;
+    }
+    result_.difference.reset();
+    return false;
+  }
+
   /// Returns whether the float64 reference shows the proved difference at `inputs`, too.
   bool seen(const Inputs& inputs) const {
     const graph::ReferenceOptions exact{.round = false};
@@ -170,6 +200,15 @@ class Run {
 };
 
 }  // namespace
+
+bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const Inputs& inputs) {
+  BallArithmetic balls(of_one_alone(a, b));
+  const auto ya = evaluate(balls, a, inputs), yb = evaluate(balls, b, paired(inputs, pairing));
+  for (std::size_t o = 0; o < ya.size(); ++o)
+    for (std::size_t i = 0; i < ya[o].at.size(); ++i)
+      if (disjoint(ya[o].at[i], yb[o].at[i])) return true;
+  return false;
+}
 
 RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed) {
   return Run(a, b, pairing, seed).run();

@@ -11,8 +11,8 @@ namespace zellige::search {
 struct RealTrials {
   std::optional<Counterexample> difference;  // proved, and seen by the float64 reference
   bool unseen = false;                       // a difference is proved, but float64 does not see it
-  bool complete = false;                     // no input was omitted to save time
   Scale scale;                               // scale of the inputs that show the difference
+  std::vector<graph::Array> inputs;          // inputs that show the difference
   bool loose = false;  // the graphs agree only if scalars that one graph alone has are known to 50 bits
 };
 
@@ -20,5 +20,9 @@ struct RealTrials {
 /// that difference, at inputs that are as simple as possible, or a result without a difference if none is
 /// found. The graphs must be valid and small.
 RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing&, std::uint64_t seed);
+
+/// Returns whether an element of the outputs is proved to differ at `inputs`.
+bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing&,
+                     const std::vector<graph::Array>& inputs);
 
 }  // namespace zellige::search

@@ -1,0 +1,91 @@
+#include "search/real_boundary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "graph/dtype.hpp"
+#include "number/boundary.hpp"
+#include "number/slopes.hpp"
+#include "search/evaluate_graph.hpp"
+#include "search/point.hpp"
+
+namespace zellige::search {
+namespace {
+
+using Arithmetic = Traced<BallArithmetic, RealSlopes>;
+using Seen = Arithmetic::Seen;
+
+constexpr std::size_t most_boundaries = 400;  // that one step considers
+
+/// Returns the differences that the graphs decide by at `inputs`.
+std::vector<Seen> decisions(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                            const std::vector<graph::Numbers>& numbers, const std::vector<graph::Array>& inputs) {
+  BallArithmetic balls;
+  Arithmetic traced(balls, {});
+  std::vector<Values<Arithmetic::Number>> from;
+  std::uint64_t place = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    from.push_back({inputs[i].shape, {}});
+    for (double x : inputs[i].values) {
+      const Ball exact = balls.exact(x);
+      from.back().at.push_back(numbers[i].bound > 0 ? Arithmetic::Number{exact} : traced.input(exact, place));
+      ++place;
+    }
+  }
+  evaluate_graph(traced, a, from);
+  evaluate_graph(traced, b, paired(from, pairing));
+  std::erase_if(traced.differences, [](const Seen& s) { return s.slopes.terms.empty() || !s.number.known(); });
+  return std::move(traced.differences);
+}
+
+/// Returns the nearest number that is short, if x is that but for rounding errors; else x.
+double snapped(double x, bool whole) {
+  if (whole) return std::round(x);
+  for (const double near : {std::round(x * 1024) / 1024, static_cast<double>(static_cast<float>(x))})
+    if (std::fabs(x - near) <= 0x1p-40 * std::fabs(x)) return near;
+  return x;
+}
+
+/// Returns what a chosen difference shall become: 0, or a number on either side of it.
+double target(std::uint64_t random) {
+  constexpr double sides[] = {1, -1, 0.125, -0.125, 0x1p-20, -0x1p-20, 1000, -1000};
+  return random % 5 < 3 ? 0 : sides[(random >> 8) % 8];
+}
+
+}  // namespace
+
+bool to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                 const std::vector<graph::Numbers>& numbers, std::uint64_t seed, std::vector<graph::Array>& inputs) {
+  const std::vector<Seen> seen = decisions(a, b, pairing, numbers, inputs);
+  if (seen.empty()) return false;
+  std::vector<std::size_t> order(seen.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return draw(seed, i); });
+  order.resize(std::min(order.size(), most_boundaries));
+  const bool jumps_only = draw(seed, 1 << 20) % 2 && std::ranges::any_of(seen, &Seen::jumps);
+  const bool ties_only = draw(seed, 1 << 21) % 2;
+  const std::uint64_t one_of = std::uint64_t{1} << draw(seed, 1 << 22) % 4;  // every one, or one of 2, 4, 8
+  Boundary boundary(RealSlopes{});
+  for (std::size_t i : order) {
+    const std::uint64_t random = draw(seed, i + (std::uint64_t{1} << 32));
+    if (random % one_of != 0 || (jumps_only && !seen[i].jumps)) continue;
+    const double value = RealSlopes::of(seen[i].number);
+    boundary.require(seen[i].slopes, value - (ties_only ? 0 : target(random >> 8)), random >> 32);
+  }
+  const auto moves = boundary.moves();
+  std::uint64_t place = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const graph::DType dtype = a.tensors[a.inputs[i]].dtype;
+    const bool whole = graph::is_integer(dtype);
+    for (double& x : inputs[i].values) {
+      const auto by = moves.find(place++);
+      if (by == moves.end() || !std::isfinite(by->second)) continue;
+      const double moved = snapped(x + by->second, whole);
+      if (std::fabs(moved) <= 0x1p100) x = whole ? graph::round_to(dtype, moved) : moved;
+    }
+  }
+  return true;
+}
+
+}  // namespace zellige::search

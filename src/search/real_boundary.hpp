@@ -1,0 +1,15 @@
+// Moves real inputs onto and beyond the boundaries of what two graphs decide: where numbers that they compare are equal,
+// where a maximum goes from one operand to another, where the argument of a root or logarithm is 0.
+#pragma once
+#include "reference/array.hpp"
+#include "reference/inputs.hpp"
+#include "search/match.hpp"
+
+namespace zellige::search {
+
+/// Moves `inputs` so that a random subset of the graphs' comparisons is decided by equal numbers, and others by numbers
+/// that are close, jointly where that is possible. Returns false if the graphs decide nothing at these inputs.
+bool to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing&, const std::vector<graph::Numbers>&,
+                 std::uint64_t seed, std::vector<graph::Array>& inputs);
+
+}  // namespace zellige::search
