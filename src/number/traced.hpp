@@ -28,12 +28,16 @@ struct Slopes {
   bool none() const { return terms.empty() && !hidden; }
 };
 
+/// What happens where a difference is 0: a pole or the end of a domain; a kink, as of a maximum; or a jump, as of a
+/// comparison, whose outcome for equal numbers is its own.
+enum class Edge : std::uint8_t { pole, kink, jump };
+
 /// A difference of two numbers that a graph compares, or a number that it compares with 0.
 template <class Number, class Slope>
 struct Difference {
   Number number;
   Slopes<Slope> slopes;
-  bool jumps = false;  // a comparison, whose outcome for equal numbers is its own
+  Edge edge = Edge::pole;
 };
 
 /// The arithmetic A, with slopes. `Policy` computes with slopes: of(number), plus, times, minus, over, and is_zero.
@@ -67,7 +71,7 @@ class Traced {
     return z;
   }
   Number div(const Number& x, const Number& y) {
-    see(y, false);
+    see(y, Edge::pole);
     Number z{a_.div(x.value, y.value)};
     if ((x.slopes.none() && y.slopes.none()) || policy_.is_zero(policy_.of(y.value))) return z;
     const Slope per = policy_.over(policy_.one(), policy_.of(y.value));
@@ -78,12 +82,12 @@ class Traced {
     return z;
   }
   Number sqrt(const Number& x) {
-    see(x, false);
+    see(x, Edge::pole);
     const typename A::Number z = a_.sqrt(x.value);
     return curved(z, x, policy_.over(policy_.one(), policy_.plus(policy_.of(z), policy_.of(z))));
   }
   Number log(const Number& x) {
-    see(x, false);
+    see(x, Edge::kink);
     return curved(a_.log(x.value), x, policy_.over(policy_.one(), policy_.of(x.value)));
   }
   Number exp(const Number& x) {
@@ -91,7 +95,7 @@ class Traced {
     return curved(z, x, policy_.of(z));
   }
   Number pow(const Number& x, const Number& y) {
-    see(x, false);
+    see(x, Edge::kink);
     const typename A::Number power = a_.pow(x.value, y.value);
     const Slope slope = policy_.times(policy_.of(y.value), policy_.over(policy_.of(power), policy_.of(x.value)));
     Number z = curved(power, x, slope);
@@ -107,7 +111,7 @@ class Traced {
   Number normal(const Number& x) { return curved(a_.normal(x.value), x, policy_.one()); }
   Number converted(const Number& x, const graph::Attributes& to) {
     if (!graph::is_integer(to.dtype)) return {a_.converted(x.value, to), x.slopes};
-    see(x, false);
+    see(x, Edge::kink);
     return curved(a_.converted(x.value, to), x, policy_.one());
   }
   Number wrapped(const Number& x, int bits) {
@@ -116,7 +120,7 @@ class Traced {
     return curved(z, x, policy_.one());
   }
   Number abs(const Number& x) {
-    see(x, false);
+    see(x, Edge::kink);
     Number z{a_.abs(x.value), x.slopes};
     return policy_.same(z.value, x.value) ? z : Number{z.value, neg(x).slopes};
   }
@@ -126,7 +130,7 @@ class Traced {
     std::vector<typename A::Number> values;
     for (const Number& x : all) {
       values.push_back(x.value);
-      if (&x != &all.front()) see(sub(x, all.front()), false);
+      if (&x != &all.front()) see(sub(x, all.front()), Edge::kink);
     }
     Number z{a_.max_of(values)};
     bool found = false;
@@ -137,19 +141,19 @@ class Traced {
     return z;
   }
   Number less(const Number& x, const Number& y) {
-    see(sub(y, x), true);
+    see(sub(y, x), Edge::jump);
     return {a_.less(x.value, y.value)};
   }
   Number less_equal(const Number& x, const Number& y) {
-    see(sub(y, x), true);
+    see(sub(y, x), Edge::jump);
     return {a_.less_equal(x.value, y.value)};
   }
   Number same(const Number& x, const Number& y) {
-    see(sub(y, x), true);
+    see(sub(y, x), Edge::jump);
     return {a_.same(x.value, y.value)};
   }
   Number choose(const Number& c, const Number& x, const Number& y) {
-    see(c, true);
+    see(c, Edge::jump);
     Number z{a_.choose(c.value, x.value, y.value)};
     const bool first = policy_.same(z.value, x.value), second = policy_.same(z.value, y.value);
     if (first || second)
@@ -170,9 +174,9 @@ class Traced {
 
  private:
   /// Records that x is compared with 0.
-  void see(const Number& x, bool jumps) {
+  void see(const Number& x, Edge edge) {
     policy_.compares(!x.slopes.hidden);
-    differences.push_back({x.value, x.slopes, jumps});
+    differences.push_back({x.value, x.slopes, edge});
   }
 
   /// Returns z, a function of x whose slope there is `slope`.

@@ -55,21 +55,23 @@ double target(std::uint64_t random) {
 
 }  // namespace
 
-bool to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                 const std::vector<graph::Numbers>& numbers, std::uint64_t seed, std::vector<graph::Array>& inputs) {
+std::optional<Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                                const std::vector<graph::Numbers>& numbers, std::uint64_t seed,
+                                std::vector<graph::Array>& inputs) {
   const std::vector<Seen> seen = decisions(a, b, pairing, numbers, inputs);
-  if (seen.empty()) return false;
+  if (seen.empty()) return std::nullopt;
+  const Edge sharpest = std::ranges::max_element(seen, {}, &Seen::edge)->edge;
   std::vector<std::size_t> order(seen.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](std::size_t i) { return draw(seed, i); });
   order.resize(std::min(order.size(), most_boundaries));
-  const bool jumps_only = draw(seed, 1 << 20) % 2 && std::ranges::any_of(seen, &Seen::jumps);
+  const bool jumps_only = draw(seed, 1 << 20) % 2 && sharpest == Edge::jump;
   const bool ties_only = draw(seed, 1 << 21) % 2;
   const std::uint64_t one_of = std::uint64_t{1} << draw(seed, 1 << 22) % 4;  // every one, or one of 2, 4, 8
   Boundary boundary(RealSlopes{});
   for (std::size_t i : order) {
     const std::uint64_t random = draw(seed, i + (std::uint64_t{1} << 32));
-    if (random % one_of != 0 || (jumps_only && !seen[i].jumps)) continue;
+    if (random % one_of != 0 || (jumps_only && seen[i].edge != Edge::jump)) continue;
     const double value = RealSlopes::of(seen[i].number);
     boundary.require(seen[i].slopes, value - (ties_only ? 0 : target(random >> 8)), random >> 32);
   }
@@ -85,7 +87,7 @@ bool to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
       if (std::fabs(moved) <= 0x1p100) x = whole ? graph::round_to(dtype, moved) : moved;
     }
   }
-  return true;
+  return sharpest;
 }
 
 }  // namespace zellige::search

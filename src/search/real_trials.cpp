@@ -100,12 +100,14 @@ class Run {
     for (const Scale& s : points)
       if (differ(s, draw_point(a_, numbers_, s, draw(seed_, number++)), strict, loose)) return result_;
     // Walk along the boundaries at which a comparison, a maximum, a root and so on change.
-    const double steps = std::min(80.0, 3e5 / (work(a_) + work(b_)));
+    double steps = std::min(80.0, 3e5 / (work(a_) + work(b_)));
     for (std::uint64_t step = 0; static_cast<double>(step) < steps; ++step) {
       const Scale& s = points[step / walk_steps % points.size()];
       Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
       for (std::uint64_t n = 0; n < walk_steps; ++n, ++step) {
-        if (!to_boundary(a_, b_, pairing_, numbers_, draw(seed_, number++), inputs)) return result_;
+        const std::optional<Edge> edge = to_boundary(a_, b_, pairing_, numbers_, draw(seed_, number++), inputs);
+        if (!edge) return result_;
+        steps = std::min(steps, *edge == Edge::jump ? 80.0 : *edge == Edge::kink ? 24.0 : 4.0);
         if (differ(s, inputs, strict, loose)) return result_;
       }
     }

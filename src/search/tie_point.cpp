@@ -51,7 +51,8 @@ Evaluated evaluate(Field& field, const KernelGraph& a, const KernelGraph& b, con
 }
 
 bool solvable(const Seen& s) {
-  return s.jumps && !s.slopes.hidden && !s.slopes.terms.empty() && s.number.kind == FieldNumber::Kind::number;
+  return s.edge == Edge::jump && !s.slopes.hidden && !s.slopes.terms.empty() &&
+         s.number.kind == FieldNumber::Kind::number;
 }
 
 /// Returns the indices of the comparisons that are to be ties: each difference with a chance of one third.
