@@ -50,6 +50,7 @@ def elementwise(rules, function, floats=False, rounds=True, of_truths=None):
     return applied
 
 
+_NUMBERS = "expected numbers, found results of comparisons; cast them"
 _NO_DIFFERENCE = "expected numbers, found results of comparisons, which {} does not subtract; use ^ or cast them"
 
 
@@ -62,9 +63,8 @@ def functions(rules) -> dict:
         "add": elementwise(rules, op.add, False, False, op.maximum), "subtract": differs if rules.name == "NumPy" else _without_truths(differs, no_difference),
         "multiply": elementwise(rules, op.mul, False, False, op.mul), "divide": elementwise(rules, _quotient(rules), True, False),
         "maximum": elementwise(rules, op.maximum, of_truths=op.maximum), "minimum": elementwise(rules, op.minimum, of_truths=op.minimum),
-        "logaddexp": elementwise(rules, op.logaddexp, floats=True), "square": elementwise(rules, op.square), "abs": elementwise(rules, op.abs, of_truths=(lambda x: x) if rules.name == "NumPy" else "expected numbers, found results of comparisons; cast them"),
-        "positive": elementwise(rules, plain, of_truths="expected numbers, found results of comparisons; cast them"),
-       
+        "logaddexp": elementwise(rules, op.logaddexp, floats=True), "square": elementwise(rules, op.square),
+        "abs": elementwise(rules, op.abs, of_truths=plain if rules.name == "NumPy" else _NUMBERS), "positive": elementwise(rules, plain, of_truths=_NUMBERS),
         "negative": elementwise(rules, op.neg, of_truths=no_difference), "reciprocal": elementwise(rules, lambda x: op.div(1, x), floats=True),
     }  # fmt: skip
     names = {"equal": op.eq, "not_equal": op.ne, "less": op.lt, "less_equal": op.le, "greater": op.gt, "greater_equal": op.ge}
@@ -141,7 +141,7 @@ def power(rules):
     """Returns the power x ** y, with NumPy's and torch's roots and products for some numbers y."""
     def raised(x, y):
         if _is_truth(x):
-            raise Error("expected numbers, found results of comparisons; cast them")
+            raise Error(_NUMBERS)
         _, (a, b) = rules.operands([x, y], rules.name == "NumPy")
         if isinstance(a, Array) and not isinstance(b, Array):
             if rules.name == "torch":

@@ -15,6 +15,8 @@ def call(op: str, operands, results: int = 1, **attributes):
     if traced is not None:
         made = _traced(traced._trace, op, operands, results, attributes)
         return made if results > 1 or op == "split" else made[0]
+    for x in operands:
+        exchange.check_plain(x)
     if any(exchange.is_torch(x) for x in operands):
         from . import torch_operators as meaning
     else:

@@ -62,6 +62,19 @@ def is_array(x) -> bool:
     return isinstance(x, TensorSpec) or is_numpy(x) or hasattr(x, "__dlpack__")
 
 
+def check_plain(x) -> None:
+    """Raises Error for an array whose elements are not those of its memory alone: masked ones, tensors that are negated lazily,
+    sparse tensors; and for numpy.matrix, whose operators are others."""
+    if is_numpy(x) and type(x).__name__ in ("MaskedArray", "matrix"):
+        what = "whose mask a program does not have; pass x.filled(number)" if type(x).__name__ == "MaskedArray" else "whose * is a product of matrices; pass numpy.asarray(x)"
+        raise Error(f"expected a plain array, found numpy.{type(x).__name__}, {what}")
+    if is_torch(x) and hasattr(x, "layout"):
+        if str(x.layout) != "torch.strided" or getattr(x, "is_nested", False):
+            raise Error(f"expected a tensor with strides, found one of {'nested sizes' if getattr(x, 'is_nested', False) else x.layout}")
+        if x.is_neg() or x.is_conj():
+            raise Error("expected a tensor whose memory has its elements, found a lazily negated or conjugated one; pass x.resolve_neg().resolve_conj()")
+
+
 def spec_of(x) -> TensorSpec:
     """Returns the TensorSpec of an array. Raises Error if x is not an array, or if Zellige does not support its
     dtype."""
@@ -69,6 +82,7 @@ def spec_of(x) -> TensorSpec:
         return x
     if not is_array(x):
         raise Error(f"expected an array of NumPy, torch or another that has DLPack, or a zellige.TensorSpec, found {type(x).__name__}")
+    check_plain(x)
     if is_numpy(x):
         return TensorSpec(x.shape, dtypes.name_of(x.dtype), _element_strides(x))
     dtype = dtypes.name_of(x.dtype)
@@ -96,6 +110,7 @@ class Tensors:
         self.c = (_native.Tensor * max(1, self.count))()
         self._alive = []
         for at, x in enumerate(arrays):
+            check_plain(x)
             if is_numpy(x):
                 self._numpy(self.c[at], x)
             elif hasattr(x, "__dlpack__"):
@@ -118,7 +133,10 @@ class Tensors:
         if getattr(x, "requires_grad", False):
             x = x.detach()
         # -1: do not synchronise; the program runs on the producer's current stream.
-        capsule = x.__dlpack__(stream=-1) if x.__dlpack_device__()[0] == CUDA else x.__dlpack__()
+        try:
+            capsule = x.__dlpack__(stream=-1) if x.__dlpack_device__()[0] == CUDA else x.__dlpack__()
+        except (BufferError, ValueError, RuntimeError) as why:
+            raise Error(f"expected an array that DLPack can export, found one that it cannot: {(str(why).splitlines() or [''])[0]}") from None
         name = _capsule_name(capsule)
         pointer = _capsule_pointer(capsule, name) + (_VERSIONED_HEAD if name == b"dltensor_versioned" else 0)
         ctypes.memmove(ctypes.byref(self.c[at]), pointer, ctypes.sizeof(_native.Tensor))

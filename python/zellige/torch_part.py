@@ -23,6 +23,8 @@ def input_of(trace, name, value, constant=False, strides=True):
     its strides. Raises Left if Zellige does not support the tensor."""
     if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
         raise Left(f"expected tensors with strides, found {f'one of {value.layout}' if isinstance(value, torch.Tensor) else type(value).__name__}")
+    if value.is_neg() or value.is_conj():
+        raise Left("expected tensors whose memory has their elements, found a lazily negated one")
     if any(not isinstance(n, int) for n in value.shape):
         raise Left(f"expected sizes that do not depend on data, found {tuple(value.shape)}")
     return trace.input(name, aten.dtype_of(value), aten.shape_of(value), (tuple(value.stride()) or (1,)) if strides else None, constant)

@@ -256,3 +256,23 @@ def test_view_is_refused_where_torchs_is(refusal):
 )
 def test_an_option_of_another_kind_is_refused_in_words(work, message, refusal):
     assert refusal(work).startswith(message)
+
+
+def test_arrays_whose_memory_is_not_all_are_refused(refusal):
+    torch = pytest.importorskip("torch")
+    t = torch.from_numpy(X)
+    program = zellige.compile(lambda x: x + 1, t, on="reference")
+    lazy = "expected a tensor whose memory has its elements, found a lazily negated or conjugated one; pass x.resolve_neg().resolve_conj()"
+    masked = "expected a plain array, found numpy.MaskedArray, whose mask a program does not have; pass x.filled(number)"
+    cases = [
+        (lambda: zellige.compile(lambda x: x + 1, np.ma.masked_greater(X, 0)), f"compile lambda, argument x: {masked}"),
+        (lambda: program(np.ma.masked_greater(X, 0)), masked),
+        (lambda: zellige.softmax(np.ma.masked_greater(X, 0)), masked),
+        (lambda: program(np.matrix(X)), "expected a plain array, found numpy.matrix, whose * is a product of matrices; pass numpy.asarray(x)"),
+        (lambda: program(torch._neg_view(t)), lazy),
+        (lambda: zellige.compile(lambda x: x + 1, torch._neg_view(t)), f"compile lambda, argument x: {lazy}"),
+        (lambda: program(t.to_sparse()), "expected a tensor with strides, found one of torch.sparse_coo"),
+        (lambda: program(t.to("meta")), "expected an array that DLPack can export, found one that it cannot: Unknown device type meta for Dlpack"),
+    ]
+    for work, message in cases:
+        assert refusal(work) == message

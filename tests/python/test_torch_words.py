@@ -151,3 +151,11 @@ def test_a_fault_of_the_library_names_the_operators(monkeypatch):
     name = f"fused_0 (Linear to softmax, {place} to {last})"
     assert r.faults == [f"{name}: {reason}"]
     assert str(told[-1].message) == f"zellige leaves {name} to torch, by a fault of its own: {reason}"
+
+
+def test_a_lazily_negated_tensor_is_negated():
+    function = lambda x: (x * 2).relu() + 1  # noqa: E731
+    x = torch.randn(4, 8, dtype=torch.complex64).conj().imag
+    assert x.is_neg()
+    with torch.no_grad():
+        assert torch.equal(torch.compile(function, backend="zellige")(x), function(x))
