@@ -17,7 +17,7 @@ import torch
 from torch._prims_common import suggest_memory_format
 
 from . import aten as known
-from . import aten_declared, torch_convolutions, torch_costs
+from . import aten_declared, torch_convolutions, torch_costs, torch_rewrites
 
 aten = torch.ops.aten
 
@@ -225,6 +225,7 @@ def _lay(graph, selected) -> None:
 
     for n in list(graph.nodes):
         if n in selected:
+            torch_rewrites.applied("convolution in channels-last")
             copied(n, 0, torch.channels_last)
             if not _needs_no_copy(n.args[1]):
                 copied(n, 1, torch.channels_last)

@@ -13,7 +13,7 @@ import operator
 import torch
 from torch._prims_common import suggest_memory_format
 
-from . import torch_convolutions, torch_costs, torch_measure, torch_own
+from . import torch_convolutions, torch_costs, torch_measure, torch_own, torch_rewrites
 
 POOL = torch.ops.aten.max_pool2d_with_indices.default
 MOST = 1 << 31  # the kernels number elements by 32 bits
@@ -29,6 +29,7 @@ def by_rows(graph) -> torch_costs.Cost:
         if _may(n):
             us = _us(n)
             if us is None or us[1] < us[0]:
+                torch_rewrites.applied("max pool by rows")
                 _replace(graph, n)
                 saved += torch_costs.Cost(us[0] - us[1] if us else 0.0, -2 * torch_costs.VIEW)
     return saved

@@ -9,7 +9,7 @@ Rewrites whose operators end up in no part (set of operators compiled as one pro
 import torch
 
 from . import aten as known
-from . import torch_convolutions
+from . import torch_convolutions, torch_rewrites
 
 aten = torch.ops.aten
 
@@ -58,6 +58,7 @@ def _split(graph, n) -> None:
     if torch_convolutions.made(n, value.stride()) != value.stride():
         n.update_arg(2, bias)
         return
+    torch_rewrites.applied("bias beside a convolution")
     with graph.inserting_after(n):
         each = graph.call_function(aten.view.default, (bias, shape))
     with graph.inserting_after(each):
@@ -88,6 +89,7 @@ def _divides(n) -> bool:
 
 def _as_mean(graph, n) -> None:
     x = n.args[0]
+    torch_rewrites.applied("average pool as a mean")
     batch, channels, rows, columns = x.meta["val"].shape
     _, _, r, c = n.meta["val"].shape
     shape = [batch, channels, r, rows // r, c, columns // c]

@@ -8,6 +8,7 @@ Programs are evaluated by the library's reference, which needs no compiler; `emu
 """
 
 import collections
+import contextlib
 import copy
 import types
 import unittest.mock
@@ -33,6 +34,7 @@ class Rewrite:
     held: object
     broken: object  # None: the condition cannot be broken, which the condition says
     exact: bool = False  # results have the bits of eager torch
+    around: object = contextlib.nullcontext  # a context in which the graph is compiled and run
     steps: float = 0  # rounding steps by which results may differ from float64's, if eager torch rounds less than the operators do
 
     def __str__(self):
@@ -146,7 +148,8 @@ def _bits_differ(found, eager):
 def check(rewrite, index, emulated=False) -> None:
     """Checks one draw on which the condition of a rewrite holds: it is applied, and the results are right."""
     function, inputs = rewrite.held(Draw(f"{rewrite} held", index))
-    run = compiled(function, inputs, emulated)
+    with rewrite.around():
+        run = compiled(function, inputs, emulated)
     assert run.applied[rewrite.name], f"{rewrite}, draw {index}: not applied to\n{run.graph}"
     says = difference(function, inputs, run.results, rewrite.exact, rewrite.steps)
     assert says is None, f"{rewrite}, draw {index}: {says}\ninputs: {inputs}\n{run.graph}"
@@ -155,7 +158,8 @@ def check(rewrite, index, emulated=False) -> None:
 def check_broken(rewrite, index) -> None:
     """Checks one draw on which the condition is broken: the rewrite is not applied, and the results are right."""
     function, inputs = rewrite.broken(Draw(f"{rewrite} broken", index))
-    run = compiled(function, inputs)
+    with rewrite.around():
+        run = compiled(function, inputs)
     assert not run.applied[rewrite.name], f"{rewrite}, draw {index}: applied to\n{run.graph}"
     says = difference(function, inputs, run.results, False, rewrite.steps)
     assert says is None, f"{rewrite}, draw {index}: {says}\ninputs: {inputs}\n{run.graph}"
