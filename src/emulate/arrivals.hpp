@@ -18,8 +18,17 @@ struct Arrival {
   std::uint32_t block = 0;
   std::uint16_t thread = 0;
   std::uint32_t epoch = 0;  // the time of the thread's warp
-  // per warp of the block: accesses of earlier times happened before the increment
-  std::vector<std::uint32_t> times;
+  // per warp of the block: accesses of earlier times happened before the increment, and ordinary writes to global memory
+  // of times before `visible` have passed a fence to the asynchronous proxy
+  std::vector<std::uint32_t> times, visible;
+  // per thread of the block, the time of its last fence to the asynchronous proxy before the increment; 0: none
+  std::vector<std::uint32_t> fences;
+
+  /// Returns true if an access by thread `by` of the block, at time `at` of its warp, happened before the increment.
+  /// `several_threads`: other threads made it, too; the incrementing thread must then have observed it.
+  bool covers(std::uint16_t by, std::uint32_t at, bool several_threads) const {
+    return at < times[by / 32u] || (!several_threads && by == thread && at < epoch);
+  }
 };
 
 /// An increment of an atomic counter by a thread, with the increments of the same counter that preceded it.
@@ -49,8 +58,20 @@ inline bool arrived_before(const std::vector<Acquisition>& acquired, const Actor
   for (const Acquisition& q : acquired) {
     if (!a.after(q.epoch, q.thread)) continue;
     for (const Arrival& r : q.before)
-      if (r.block == block &&
-          (epoch < r.times[thread / 32u] || (!several_threads && thread == r.thread && epoch < r.epoch)))
+      if (r.block == block && r.covers(thread, epoch, several_threads)) return true;
+  }
+  return false;
+}
+
+/// Returns true if the actor knows, by increments that order an ordinary write before its access, that a fence to the
+/// asynchronous proxy lies between: in the writing block before its increment, or in the actor's block after its own.
+inline bool fenced_before(const std::vector<Acquisition>& acquired, const Actor& a, std::uint32_t block,
+                          std::uint16_t thread, std::uint32_t epoch) {
+  for (const Acquisition& q : acquired) {
+    if (!a.after(q.epoch, q.thread)) continue;
+    for (const Arrival& r : q.before)
+      if (r.block == block && r.covers(thread, epoch, false) &&
+          (epoch < r.visible[thread / 32u] || epoch < r.fences[thread] || a.fenced(q.epoch, q.thread, Space::global)))
         return true;
   }
   return false;

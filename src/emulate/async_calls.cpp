@@ -8,17 +8,21 @@ namespace {
 
 using Kind = Finding::Kind;
 
-void fence_proxy(Thread& t, bool init) {
+void fence_proxy(Thread& t, ProxyFence of) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
-  f.init_fenced |= init;
   const std::uint16_t me = std::uint16_t(b.first_thread + f.index);
   for (auto& [at, barrier] : b.mbarriers)
-    if (barrier.made_by == me) barrier.fenced = true;
-  if (init) return;
+    if (of != ProxyFence::global && barrier.made_by == me && !barrier.fenced_at)
+      barrier.fenced_at = f.its_warp->clock.time[f.its_warp->index];
+  if (of == ProxyFence::init) {
+    b.release(*f.its_warp);
+    f.init_fenced_at = f.its_warp->clock.time[f.its_warp->index];
+    return;
+  }
   // Makes everything that this thread has observed visible to the asynchronous proxy, for every thread that
   // synchronizes with this one from now on.
-  b.fence(f);
+  b.fence(f, of != ProxyFence::global, of != ProxyFence::shared);
 }
 
 unsigned smem_address(Thread& t, Place p) {

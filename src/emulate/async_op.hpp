@@ -28,7 +28,11 @@ struct AsyncOp {
   std::uint32_t agent = 0, epoch = never;
   Block* block = nullptr;     // the block whose shared memory is accessed
   std::uint32_t barrier = 0;  // loads: byte offset in `block` of the mbarrier on which the copy completes
+  Block* from = nullptr;      // copies from block to block: the block whose shared memory is read
 
+  bool completes_on_mbarrier() const {
+    return kind == Kind::tma_load || kind == Kind::bulk_load || kind == Kind::cluster_copy || kind == Kind::store_async;
+  }
   /// Returns true if a thread with the vector clock `clock` has observed the operation's completion.
   bool over_for(const Clock& clock) const { return epoch != never && clock.time[agent] > epoch; }
 };

@@ -47,6 +47,7 @@ void Block::begin(std::uint64_t linear_index) {
   parts.clear();
   async.reset();
   mbarriers.clear();
+  mbarriers_from = ~0u, mbarriers_to = 0;
   touches.clear();
   acquired.clear();
   live_ = threads_;
@@ -71,7 +72,8 @@ void Block::begin(std::uint64_t linear_index) {
     warp.returned = warp.met = warp.synced_lanes = 0;
     std::fill(warp.clock.time, warp.clock.time + cluster.warps(), 1u);
     std::fill(warp.clock.time + cluster.warps(), std::end(warp.clock.time), 0u);
-    std::fill(std::begin(warp.clock.visible), std::end(warp.clock.visible), 1u);
+    std::fill(warp.clock.visible[0], warp.clock.visible[0] + 2 * max_warps, 1u);
+    warp.pairs.reset();
     warp.minimum = warp.synced = 1;
     warp.diverged = 0;
     warp.left_first = nullptr;
@@ -92,7 +94,8 @@ void Block::begin(std::uint64_t linear_index) {
     f.cluster_size = config.cluster;
     f.watch_poison = false;
     f.state = Fiber::State::ready;
-    f.arrived_at_cluster = f.init_fenced = false;
+    f.arrived_at_cluster = false;
+    f.init_fenced_at = 0;
     std::fill(std::begin(f.together), std::end(f.together), 0u);
     f.site = {};
     f.copies.clear();
@@ -162,10 +165,12 @@ void Block::finish(Fiber& f) {
     check_together(f, *w.left_first);
   --live_;
   --cluster.live;
-  if (w.synced_lanes && (w.synced_lanes | w.returned | ~w.sync_mask) == ~0u) {
-    const std::uint32_t waiting = w.synced_lanes;
-    complete_sync_warp(w);
-    make_ready(w, waiting);
+  for (std::uint32_t left = w.synced_lanes; left;) {  // whoever waited for this lane waits no more
+    const std::uint32_t group = sync_group(w, unsigned(std::countr_zero(left)));
+    left &= ~(group ? group : left & -left);
+    if (!group) continue;
+    complete_sync_warp(w, group);
+    make_ready(w, group);
   }
   if (!live_) leave();
   cluster.left(f);

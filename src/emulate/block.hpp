@@ -69,6 +69,16 @@ class Block {
   /// Counts `bytes` bytes as arrived at an mbarrier. If no arrivals or bytes of its phase are missing, ends
   /// the phase and wakes the waiting threads.
   void mbarrier_complete(MBarrier&, std::int64_t bytes);
+  /// Records that bytes `at` to at + 8 of shared memory hold an mbarrier, so that writes to them are checked.
+  void guard_mbarrier(std::uint32_t at) {
+    mbarriers_from = std::min(mbarriers_from, at);
+    mbarriers_to = std::max(mbarriers_to, at + 8);
+  }
+  /// Checks that a write of bytes at..at + bytes of this block's shared memory, by thread `f`, meets no live mbarrier.
+  void spare_mbarriers(const Fiber& f, std::size_t at, std::size_t bytes, const char* verb, Site site) {
+    if (at < mbarriers_to && at + bytes > mbarriers_from) [[unlikely]]
+      find_mbarriers(f, at, bytes, verb, site);
+  }
   void wgmma(Fiber&, const WgmmaCall&, Site);
   /// Reports a finding (an error in the kernel) if two lanes of a warp have executed an instruction for whole
   /// warps (wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg) a different number of times.
@@ -78,6 +88,8 @@ class Block {
   /// griddep_wait. The access is reported if this kernel turns out to depend on the previous kernel.
   void early(const Fiber&, const Region&, std::ptrdiff_t from, std::ptrdiff_t to, bool writes, Site);
   void set_registers(Fiber&, unsigned registers, bool more, Site);  // setmaxnreg; more: increase
+  /// Checks and records that a TMA or bulk store begins to write global memory.
+  void begin_store(Fiber&, const StoreInFlight&);
   // Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups up to number `groups`.
   void finish_stores(Fiber&, std::uint32_t groups);
   /// Returns the vector clock of a thread: for each warp and each asynchronous agent of the cluster, the
@@ -85,9 +97,11 @@ class Block {
   const Clock& known(const Fiber& f) const {
     return f.its_warp->diverged >> f.lane & 1 ? f.its_warp->own[f.lane] : f.its_warp->clock;
   }
-  void hear(Fiber&, const Clock&);  // adds to what a thread has observed
+  void hear(Fiber&, const Clock&);                      // adds to what a thread has observed
+  void hear(Fiber&, const MBarrier&, unsigned parity);  // what a wait for a phase of this parity tells
   void hear(Fiber&, std::uint32_t agent, std::uint32_t time);
-  void fence(Fiber&);   // fence.proxy.async: makes its observations visible to the asynchronous proxy
+  // fence.proxy.async: makes its observations of these state spaces visible to the asynchronous proxy
+  void fence(Fiber&, bool shared, bool global);
   void release(Warp&);  // starts a new epoch of the warp: what its lanes do from now on is not released
   void share(Warp&, std::uint32_t lanes);  // adds what these lanes have observed to the warp's clock
 
@@ -113,7 +127,8 @@ class Block {
             in_cluster,
             std::uint16_t(first_warp),
             acquired.empty() ? nullptr : &acquired,
-            fences};
+            fences,
+            w.pairs ? &w.pairs[f.lane * 32] : nullptr};
   }
   /// Returns the Region (byte range) of the shared memory tensor with this id that contains byte offset `at`;
   /// null if there is none.
@@ -178,7 +193,8 @@ class Block {
   /// runs, which in a warp collective accesses memory for all lanes.
   void clash(const Fiber& running, unsigned thread, const Region&, std::ptrdiff_t from, std::ptrdiff_t to,
              const char* verb, Site, const Clash&);
-  void clash_of_global(const Fiber& running, Place, unsigned bytes, bool writes, Site, const Clash&);
+  /// The same for global memory, whose earlier accesses may be those of other blocks.
+  void clash_of_global(const Fiber& running, Place, unsigned bytes, const char* verb, Site, const Clash&);
 
   Cluster& cluster;
   const unsigned rank;
@@ -193,10 +209,11 @@ class Block {
   SharedShadow shadow;
   PartsRead parts;
   AsyncShadow async;
-  std::map<std::uint32_t, MBarrier> mbarriers;  // by byte offset
-  std::unordered_map<unsigned, Touch> touches;  // by index of the warp in the cluster
-  std::vector<Acquisition> acquired;            // increments of atomic counters by this block's threads
-  std::vector<const char*> region_names;        // names of tensors, by Region::id
+  std::map<std::uint32_t, MBarrier> mbarriers;           // by byte offset
+  std::uint32_t mbarriers_from = ~0u, mbarriers_to = 0;  // the bytes between which they lie
+  std::unordered_map<unsigned, Touch> touches;           // by index of the warp in the cluster
+  std::vector<Acquisition> acquired;                     // increments of atomic counters by this block's threads
+  std::vector<const char*> region_names;                 // names of tensors, by Region::id
 
   unsigned live() const { return live_; }
   unsigned thread_count() const { return threads_; }
@@ -228,7 +245,12 @@ class Block {
   Fiber* next_at_random();
   Clock& diverge(Fiber&);  // returns the lane's own clock, made from the warp's if it has none
   void catch_up(Warp&);    // updates the warp's clock if all lanes have clocks of their own
-  void complete_sync_warp(Warp&);
+  void complete_sync_warp(Warp&, std::uint32_t group);
+  void sync_lanes(Warp&, std::uint32_t group);
+  /// Returns the mask of the lanes that wait in __syncwarp with the same mask as `lane`, if they are all that it names and
+  /// that have not returned; else 0.
+  static std::uint32_t sync_group(const Warp&, unsigned lane);
+  void check_registers();  // reports warpgroups whose warps differ in what they have executed of setmaxnreg
   /// Records that a thread has reached its warpgroup's wgmma. Returns whether it is the last of the warpgroup. Reports
   /// a finding (an error in the kernel) if others have reached another wgmma.
   bool join_wgmma(Fiber&, const WgmmaCall&, Site);
@@ -238,6 +260,7 @@ class Block {
   Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
   void complete(Barrier&);
   void leave();
+  void find_mbarriers(const Fiber&, std::size_t at, std::size_t bytes, const char* verb, Site);
   void add_finding(const Fiber& running, Finding::Kind, const char* tensor, const Where&, std::string text);
   void check_parts();  // reports parts of a tile that are never read
   /// Reports the barriers and mbarriers that are in the middle of a round or phase when the block ends.

@@ -74,6 +74,7 @@ void Block::land_copies(Fiber& f, unsigned pending_groups) {
     a.site = copy.site;
     std::memcpy(memory + copy.at, copy.data, copy.bytes);
     shadow.land(copy.at, copy.bytes, a, copy.region);
+    if (copy.source) cluster.global_reads.land(copy.source, copy.valid, a);
   }
   f.landed_groups = last;
   // Erases completed copies once they are the majority, so that erasing takes amortized constant time.

@@ -2,6 +2,7 @@
 // converge, and deadlocks.
 #include <algorithm>
 #include <bit>
+#include <string_view>
 
 #include "emulate/cluster.hpp"
 #include "zellige/emulate/arrangement.hpp"
@@ -140,11 +141,20 @@ std::string Block::against(const Clash& c, unsigned thread) const {
     }
     case Clash::What::async_read: {
       const AsyncOp& op = cluster.ops[c.op];
-      if (op.kind == AsyncOp::Kind::cluster_copy)
+      if (op.completes_on_mbarrier())
         return fmt::format("; the {} that {} issued at \2 may still read them", name_of(op.kind), who);
       return fmt::format("; the {} that {} issued at \2 may still read them, no {} and barrier lie between",
                          name_of(op.kind), who, op.kind == AsyncOp::Kind::wgmma ? "wgmma_wait" : "tma_store_wait_read");
     }
+    case Clash::What::storing:
+      return fmt::format(
+          "; the store or reduction that {} issued at \2 is in flight, no tma_store_wait_complete lies "
+          "between",
+          who);
+    case Clash::What::added:
+      return fmt::format("; {} added to them at \2 and no barrier lies between", who);
+    case Clash::What::copying:
+      return fmt::format("; the cp.async that {} issued at \2 may still read them", who);
     default:
       break;
   }
@@ -174,22 +184,35 @@ void Block::clash(const Fiber& f, unsigned thread, const Region& r, std::ptrdiff
   findings.add(std::move(raw));
 }
 
-// Reports a race on global memory. Of two blocks, the one with the lower index is named first, so that the
-// message does not depend on which block ran first.
-void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes, Site site, const Clash& c) {
+namespace {
+
+// Returns what an earlier access to global memory does, for the message.
+const char* deed_of(Clash::What what) {
+  return what == Clash::What::read      ? "reads"
+         : what == Clash::What::added   ? "adds to"
+         : what == Clash::What::storing ? "stores asynchronously to"
+                                        : "writes";
+}
+
+}  // namespace
+
+// Of two blocks, the one with the lower index is named first, so that the message does not depend on which block ran
+// first.
+void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, const char* mine, Site site, const Clash& c) {
   const Region& r = *p.region;
   const auto from = p.p - r.begin;
-  const char* mine = writes ? "writes" : "reads";
+  if (c.op || c.what == Clash::What::copying) return clash(f, f.index, r, from, from + bytes, mine, site, c);
   if (c.block == linear) {
     Clash within = c;
     within.thread = std::uint16_t(first_thread + c.thread);
     return clash(f, f.index, r, from, from + bytes, mine, site, within);
   }
+  const Finding::Kind kind = c.what == Clash::What::unfenced ? Finding::Kind::fence : Finding::Kind::race;
   const std::uintptr_t other = widen(c.site, site.address);
-  if (!findings.fresh(Finding::Kind::race, r.name, site.address ^ other)) return;
-  const char* theirs = c.what == Clash::What::written ? "writes" : "reads";
+  if (!findings.fresh(kind, r.name, site.address ^ other)) return;
+  const char* theirs = deed_of(c.what);
   const std::string they = c.block == unnamed_block ? "another block" : spell_block(c.block);
-  RawFinding raw{Finding::Kind::race, r.name, "", {}, std::min<std::uint64_t>(linear, c.block)};
+  RawFinding raw{kind, r.name, "", {}, std::min<std::uint64_t>(linear, c.block)};
   const bool first = linear < c.block;
   if (first)
     raw.sites = {walk(f, site), {other}};
@@ -200,13 +223,26 @@ void Block::clash_of_global(const Fiber& f, Place p, unsigned bytes, bool writes
       "between blocks on global tensor {}: {} of {} {} bytes {}..{} at \1, {} of {} {} them at \2, and {}", r.name,
       spell(first ? f.index : c.thread), first ? spell_block(linear) : they, first ? mine : theirs, from, from + bytes,
       spell(first ? c.thread : f.index), first ? they : spell_block(linear), first ? theirs : mine,
-      together ? "no cluster barrier lies between" : "nothing orders two blocks of a launch");
+      kind == Finding::Kind::fence ? "no fence_proxy_async lies between"
+      : together                   ? "no cluster barrier lies between"
+                                   : "nothing orders two blocks of a launch");
   findings.add(std::move(raw));
 }
 
 bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::string& what, Site site, bool by_copy) {
   Block& own = *f.home;
   if (this == &own) return true;
+  const Clock& knows = own.known(f);
+  const auto started = [&] {
+    for (unsigned w = 0; w < warps_; ++w)
+      if (knows.time[first_warp + w] > 1) return true;
+    return knows.time[cluster.begun] != 0;
+  };
+  if (kind == std::string_view("shared tensor") && !started())
+    own.report(f, Finding::Kind::race, what.c_str(), site,
+               "on shared tensor {} of {}: {} {} it at \1, and nothing makes sure that the block has started; "
+               "cluster_sync comes first",
+               what, spell_block(linear), own.who(f.index), verb);
   if (!live_)
     return own.report(f, Finding::Kind::departed, nullptr, site,
                       "{}: {} {} its {} {} at \1, and all its threads have returned", spell_block(linear),
@@ -222,6 +258,7 @@ bool Block::reach(Fiber& f, const char* verb, const char* kind, const std::strin
 // reported unless at least one of the block's threads has synchronized with it (by a barrier of the cluster or an
 // mbarrier). An operation is reported unless one of the block's threads has waited for its completion.
 void Block::leave() {
+  check_registers();
   if (touches.empty() && cluster.ops.size() == 1) return;
   Clock known = warp_[0].clock;
   for (unsigned w = 0; w < warps_; ++w) {
@@ -239,17 +276,18 @@ void Block::leave() {
   }
   for (std::size_t i = 1; i < cluster.ops.size(); ++i) {
     const AsyncOp& op = cluster.ops[i];
-    if (op.block != this || op.over_for(known)) continue;
+    if ((op.block != this && op.from != this) || op.over_for(known)) continue;
     using K = AsyncOp::Kind;
-    const bool reads = op.kind == K::tma_store || op.kind == K::bulk_store;
+    const bool stores = op.kind == K::tma_store || op.kind == K::bulk_store, copied = op.block != this;
     const Finding::Kind kind = Finding::Kind::departed;
     const std::uintptr_t at = widen(op.site, reinterpret_cast<std::uintptr_t>(launch_->kernel));
     if (!findings.fresh(kind, nullptr, at)) continue;
     RawFinding raw{kind, region_names[op.region], "", {{at}}, linear};
     raw.text = fmt::format("{}: it ends while the {} that {} issued at \1 may still {} its shared memory; {}",
                            spell_block(linear), name_of(op.kind), cluster.spell(op.thread),
-                           reads || op.kind == K::wgmma ? "read" : "write",
-                           reads                 ? "tma_store_wait_read comes first"
+                           stores || copied || op.kind == K::wgmma ? "read" : "write",
+                           stores   ? "tma_store_wait_read comes first"
+                           : copied ? "a wait at its mbarrier in the other block, and a barrier, come first"
                            : op.kind == K::wgmma ? "wgmma_wait comes first"
                                                  : "a wait at its mbarrier comes first");
     findings.add(std::move(raw));

@@ -53,8 +53,9 @@ struct Warp {
   const void* in[32];
   void* out[32];
 
-  // mask of the lanes that wait in __syncwarp, and the mask that they passed
-  std::uint32_t synced_lanes = 0, sync_mask = 0;
+  // mask of the lanes that wait in __syncwarp, and the mask that each passed
+  std::uint32_t synced_lanes = 0, sync_mask[32] = {};
+  std::unique_ptr<std::uint32_t[]> pairs;  // by lane and other lane: see Actor::pairs; null: no partial __syncwarp yet
 };
 
 /// One of a block's 16 named barriers (bar.sync); a round ends when the expected threads have arrived.

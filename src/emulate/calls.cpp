@@ -87,6 +87,7 @@ inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site)
   if (!c && !there.async.empty())
     c = writes ? there.async.write(at, a, b.cluster.ops) : there.async.read(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, verb, site, c);
+  if constexpr (writes) there.spare_mbarriers(f, at, bytes, verb, site);
   if (!p.region->part_bytes || &there != &b) return true;
   if constexpr (writes)
     b.parts.filled(*p.region, from, std::uint16_t(g.index), a.epoch, site.address);
@@ -224,19 +225,29 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
     return;
   }
   const unsigned char* from = rejected;
+  bool watched = false;  // the source is in the record of reads of global memory
   if (valid && admit(f, f.index, src, valid, false, site, bytes)) {
     check_global<false>(f, src, valid, "reads", site);
     from = src.p;
+    if (static_cast<const GlobalState*>(src.region->shadow)->races) {
+      b.cluster.global_reads.begin(src.p, valid, b.actor(f, site.address));
+      watched = true;
+    }
     f.its_warp->log.add(site.address, Stream::cp_async_source, bytes, f.lane, reinterpret_cast<std::uint64_t>(src.p),
                         valid, awaited(f), b.counters);
   }
   b.counters[Counter::cp_async_source_bytes] += valid;
   ++b.counters[by_width(Counter::cp_async_1, bytes)];
   if (!admit(f, f.index, dst, bytes, true, site, bytes)) return;
+  if (dst.region->shadow != &b) {
+    b.fail_at(f, dst.region->name, site, "cp.async to another block's shared memory; it writes its own block's");
+    return;
+  }
   const std::size_t at = std::size_t(dst.p - b.memory);
   Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), *dst.region);
   if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
+  b.spare_mbarriers(f, at, bytes, "copies by cp.async into", site);
   if (dst.region->part_bytes)
     b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index),
                    f.its_warp->clock.time[f.its_warp->index], site.address);
@@ -245,6 +256,8 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   copy.bytes = std::uint8_t(bytes);
   copy.region = dst.region->id;
   copy.site = std::uint32_t(site.address);
+  copy.source = watched ? src.p : nullptr;
+  copy.valid = std::uint8_t(valid);
   std::memcpy(copy.data, from, valid);
   std::memset(copy.data + valid, 0, bytes - valid);
   f.its_warp->log.add(site.address, Stream::cp_async_write, bytes, f.lane, at, bytes, awaited(f), b.counters);
@@ -277,13 +290,17 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && std::memchr(state.flags + at, 0, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
   if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + 4, true, site);
+  if (const Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
+    b.clash_of_global(f, p, 4, "counts", site, c);
   Warp& w = *f.its_warp;
   b.release(w);
   const Actor a = b.actor(f, site.address);
-  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), w.clock.time[w.index], {}};
+  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), w.clock.time[w.index], {}, {}, {}};
   for (unsigned i = 0; i * 32 < f.block_size.x * f.block_size.y * f.block_size.z; ++i) {
     const unsigned other = b.first_warp + i;
     mine.times.push_back(a.observed(other));
+    mine.visible.push_back(a.clock->visible[unsigned(Space::global)][other]);
+    for (unsigned lane = 0; lane < 32; ++lane) mine.fences.push_back(a.last_fence(other * 32 + lane));
   }
   Arrivals& arrivals = state.races->arrivals;
   const std::lock_guard lock(arrivals.mutex);

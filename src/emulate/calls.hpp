@@ -30,9 +30,10 @@ alignas(16) inline constexpr unsigned char rejected[16] = {255, 255, 255, 255, 2
                                                            255, 255, 255, 255, 255, 255, 255, 255};
 
 /// Checks and records that thread `f` reads or writes the `bytes` bytes at `p`, in global memory: uninitialised bytes,
-/// races, and accesses before griddep_wait. `verb`: what the thread does ("reads"), for the message.
+/// races, and accesses before griddep_wait. `verb`: what the thread does ("reads"), for the message. `by`: a read by the
+/// asynchronous proxy needs a fence after ordinary writes.
 template <bool writes>
-inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Site site) {
+inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Site site, Proxy by = Proxy::generic) {
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::ptrdiff_t at = p.p - p.region->begin;
@@ -44,8 +45,9 @@ inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Si
   if (!state.races) return;
   const Actor a = b.actor(f, site.address);
   const auto block = std::uint32_t(b.linear);
-  if (Clash c = writes ? state.races->write(at, bytes, a, block) : state.races->read(at, bytes, a, block))
-    b.clash_of_global(f, p, bytes, writes, site, c);
+  Clash c = writes ? state.races->write(at, bytes, a, block) : state.races->read(at, bytes, a, block, by);
+  if (writes && !c && !b.cluster.global_reads.empty()) c = b.cluster.global_reads.write(p.p, bytes, a, b.cluster.ops);
+  if (c) b.clash_of_global(f, p, bytes, verb, site, c);
 }
 
 }  // namespace zellige::emulate

@@ -9,9 +9,12 @@
 // and one comparison decides. The time of an asynchronous agent is the number of its phases or groups.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
+
+#include "zellige/emulate/thread.hpp"
 
 namespace zellige::emulate {
 
@@ -46,27 +49,31 @@ struct WarpSet {
 /// A vector clock: the latest observed time of each agent of a cluster: its warps, mbarriers and asynchronous groups.
 struct Clock {
   std::uint32_t time[max_agents];
-  // Per warp, the time up to which its ordinary writes are known to have passed a fence to the asynchronous proxy.
-  std::uint32_t visible[max_warps];
+  // Per warp, the time up to which its ordinary writes are known to have passed a fence to the asynchronous proxy; by
+  // Space, because some fences are of one state space only.
+  std::uint32_t visible[2][max_warps];
 
   /// Merges the clock `other` into this one: sets each of the first `agents` components to the larger of the two times.
   void join(const Clock& other, unsigned agents) {
     for (unsigned a = 0; a < agents; ++a) time[a] = std::max(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
-    for (unsigned w = 0; w < warps; ++w) visible[w] = std::max(visible[w], other.visible[w]);
+    for (unsigned s = 0; s < 2; ++s)
+      for (unsigned w = 0; w < warps; ++w) visible[s][w] = std::max(visible[s][w], other.visible[s][w]);
   }
   void assign(const Clock& other, unsigned agents) {
     std::copy(other.time, other.time + agents, time);
-    std::copy(other.visible, other.visible + std::min(agents, max_warps), visible);
+    for (unsigned s = 0; s < 2; ++s)
+      std::copy(other.visible[s], other.visible[s] + std::min(agents, max_warps), visible[s]);
   }
   void take_minimum(const Clock& other, unsigned agents) {  // the component-wise minimum
     for (unsigned a = 0; a < agents; ++a) time[a] = std::min(time[a], other.time[a]);
     const unsigned warps = std::min(agents, max_warps);
-    for (unsigned w = 0; w < warps; ++w) visible[w] = std::min(visible[w], other.visible[w]);
+    for (unsigned s = 0; s < 2; ++s)
+      for (unsigned w = 0; w < warps; ++w) visible[s][w] = std::min(visible[s][w], other.visible[s][w]);
   }
   void clear(unsigned agents) {
     std::fill(time, time + agents, 0u);
-    std::fill(visible, visible + max_warps, 0u);
+    std::fill(visible[0], visible[0] + 2 * max_warps, 0u);
   }
   /// Returns the smallest time of the first `warps` agents, which are the cluster's warps.
   std::uint32_t minimum(unsigned warps) const { return *std::min_element(time, time + warps); }
@@ -76,8 +83,8 @@ class Cluster;
 struct Acquisition;  // arrivals.hpp
 
 /// Per thread of a cluster, the ascending times, in its warp's component of the clocks, at which it executed
-/// a fence to the asynchronous proxy.
-using Fences = std::vector<std::vector<std::uint32_t>>;
+/// a fence to the asynchronous proxy; one list for each Space.
+using Fences = std::vector<std::array<std::vector<std::uint32_t>, 2>>;
 
 /// A thread that accesses memory, with what it has observed. Threads and warps are numbered within the cluster.
 struct Actor {
@@ -94,25 +101,38 @@ struct Actor {
   // increments of atomic counters by its block's threads
   const std::vector<Acquisition>* acquired = nullptr;
   const Fences* fences = nullptr;
+  // per lane of its warp, the time before which the lane's accesses are ordered before the actor's by a __syncwarp of some
+  // lanes; null if the warp has had none
+  const std::uint32_t* pairs = nullptr;
 
   /// Returns the latest time of warp `w` that this thread (the actor) has observed. For the thread's own
   /// warp, that is the time at which the warp's lanes last synchronized.
   std::uint32_t observed(unsigned w) const { return w == warp ? std::min(clock->time[w], synced) : clock->time[w]; }
-  /// Returns true if this thread (the actor) knows that an ordinary write, by the thread `writer` at time
+  /// Returns the latest time at which thread `t` executed a fence to the asynchronous proxy, for global memory, that the
+  /// actor has observed; 0 if there is none.
+  std::uint32_t last_fence(unsigned t) const {
+    if (!fences) return 0;
+    const std::vector<std::uint32_t>& its = (*fences)[t][unsigned(Space::global)];
+    const auto next = t == thread ? its.end() : std::upper_bound(its.begin(), its.end(), clock->time[t / 32]);
+    return next == its.begin() ? 0 : next[-1];
+  }
+  /// Returns true if this thread (the actor) knows that an ordinary write to `space`, by the thread `writer` at time
   /// `write_epoch`, has passed a fence to the asynchronous proxy. Precondition: the actor has observed the write. The
   /// fence may be the writer's own fence after the write, or a fence of another thread that the actor has observed.
-  bool fenced(std::uint32_t write_epoch, std::uint16_t writer) const {
-    const unsigned w = writer / 32;
-    if (write_epoch < clock->visible[w]) return true;
+  bool fenced(std::uint32_t write_epoch, std::uint16_t writer, Space space) const {
+    const unsigned w = writer / 32, s = unsigned(space);
+    if (write_epoch < clock->visible[s][w]) return true;
     if (!fences) return false;
-    const std::vector<std::uint32_t>& its = (*fences)[writer];
+    const std::vector<std::uint32_t>& its = (*fences)[writer][s];
     const auto next = std::upper_bound(its.begin(), its.end(), write_epoch);
     return next != its.end() && (writer == thread || *next <= clock->time[w]);
   }
   /// Returns true if an access by thread `other_thread`, at time `other_epoch` of that thread's warp,
   /// happened before the current access of this thread (the actor).
   bool after(std::uint32_t other_epoch, std::uint16_t other_thread) const {
-    return other_epoch < minimum || other_thread == thread || other_epoch < observed(other_thread / 32);
+    const unsigned w = other_thread / 32;
+    if (other_epoch < minimum || other_thread == thread || other_epoch < observed(w)) return true;
+    return pairs && w == warp && other_epoch < pairs[other_thread % 32];
   }
 };
 
@@ -133,6 +153,9 @@ struct Clash {
     unfenced,      // ordinary code wrote the bytes, and no fence to the asynchronous proxy follows
     async_write,   // the asynchronous operation `op` may not have written yet
     async_read,    // the asynchronous operation `op` may not have read yet
+    storing,       // global memory: an asynchronous write or reduction that has not been waited for
+    added,         // global memory: an unordered atomic or reduction
+    copying,       // global memory: a cp.async that may not have read yet
   };
   What what = What::none;
   std::uint16_t thread = 0;  // of the earlier access

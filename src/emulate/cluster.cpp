@@ -46,6 +46,7 @@ bool Cluster::run(std::uint64_t linear) {
   const std::uint64_t x = linear % across * c.x, y = linear / across % down * c.y, z = linear / across / down * c.z;
   agents_ = warps_;
   previous = agents_++;
+  begun = agents_++;
   waits_for_previous = launch_->config->programmatic;
   early.clear();
   error = nullptr;
@@ -53,8 +54,9 @@ bool Cluster::run(std::uint64_t linear) {
   time_ = 1;
   ops.assign(1, {});
   fences.resize(warps_ * 32);
-  for (auto& f : fences) f.clear();
+  for (auto& f : fences) f[0].clear(), f[1].clear();
   landings_.clear();
+  global_reads.clear();
   abandoned = false;
   live = arrived = 0;
   barrier_phase_ = 0;
@@ -137,9 +139,12 @@ void Cluster::arrive(Fiber& f, bool release, Site site) {
            b.who(f.index));
   f.arrived_at_cluster = true;
   f.cluster_phase = barrier_phase_;
-  if (release || f.init_fenced) {
+  if (release) {
     b.release(*f.its_warp);
     observed_.join(b.known(f), agents_);
+  } else if (f.init_fenced_at) {  // the fence has released the mbarriers that were initialised before it
+    std::uint32_t& time = observed_.time[f.its_warp->index];
+    time = std::max(time, f.init_fenced_at);
   }
   ++arrived;
   if (arrived == live) complete();
@@ -154,6 +159,7 @@ void Cluster::wait(Fiber& f, Site site) {
   if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
   f.arrived_at_cluster = false;
   b.hear(f, released_);
+  b.hear(f, begun, 1);
 }
 
 void Cluster::complete() {

@@ -12,6 +12,7 @@
 
 #include "emulate/async_op.hpp"
 #include "emulate/block.hpp"
+#include "emulate/global_reads.hpp"
 
 namespace zellige::emulate {
 
@@ -74,6 +75,7 @@ class Cluster {
   Findings findings;
   std::vector<AsyncOp> ops;       // all asynchronous operations; [0] is unused
   Fences fences;                  // of all threads of the cluster
+  GlobalReads global_reads;       // by its asynchronous copies
   void* scheduler = nullptr;      // suspended context of `run`
   bool abandoned = false;         // a fiber has ended the cluster
   volatile bool expired = false;  // the time limit is exceeded; set by a signal handler
@@ -83,6 +85,8 @@ class Cluster {
   // griddep_wait. Earlier accesses are kept in `early`, and are findings if it is found that the launch must
   // wait for its predecessor.
   std::uint32_t previous = 0;
+  // An agent whose time is 1 for threads that know, by the cluster's barrier, that all of its blocks have started.
+  std::uint32_t begun = 0;
   bool waits_for_previous = false;  // the launch is `programmatic`, or a thread has called griddep_wait
   std::vector<RawFinding> early;
 

@@ -20,6 +20,9 @@ struct CopyInFlight {
   std::uint8_t bytes;
   std::uint16_t region;  // id of the destination's tensor
   std::uint32_t site;    // low half of the return address
+  // the bytes that it reads, if the launch writes their buffer; null: it does not
+  const unsigned char* source;
+  std::uint8_t valid;
   alignas(16) unsigned char data[16];
 };
 
@@ -48,8 +51,8 @@ struct Fiber : Thread {
   std::uint32_t barrier = 0;           // at_barrier: the barrier's id; for_registers: the number of registers wanted
   const MBarrier* mbarrier = nullptr;  // at_mbarrier, polling
   std::uint32_t parity = 0;
-  // between cluster_arrive and cluster_wait; has executed fence_mbarrier_init
-  bool arrived_at_cluster = false, init_fenced = false;
+  bool arrived_at_cluster = false;                     // between cluster_arrive and cluster_wait
+  std::uint32_t init_fenced_at = 0;                    // time of its warp after its last fence_mbarrier_init; 0: none
   std::uint32_t cluster_phase = 0;                     // phase of the cluster's barrier at its arrival
   std::vector<CopyInFlight> copies;                    // its cp.async copies, in order of issue
   std::vector<std::uint32_t> group_ends;               // per committed group, the number of copies up to its end

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 #include "emulate/cluster.hpp"
 #include "graph/error.hpp"
 
@@ -9,8 +11,9 @@ namespace zellige::emulate {
 
 namespace {
 
-// Flags of a stamp.
+// Flags of a reader's stamp, and of a writer's.
 constexpr std::uint64_t several_threads = 1, several_blocks = 2;
+constexpr std::uint64_t asynchronous = 1, unfinished = 2;
 
 // Returns the stamp (block, time and thread in 64 bits) of an access by the actor (the accessing thread),
 // which is in block `block`. The functions below return the fields of a stamp.
@@ -22,31 +25,53 @@ std::uint32_t block_of(std::uint64_t s) { return std::uint32_t(s >> 36) - 1; }
 std::uint32_t epoch_of(std::uint64_t s) { return std::uint32_t(s >> 12) & 0xFFFFFF; }
 std::uint16_t thread_of(std::uint64_t s) { return std::uint16_t(s >> 2 & 0x3FF); }
 
-// Returns true if the access with the stamp `earlier` happened before the current access of the actor, a
-// thread of block `block`. Accesses of different blocks can be ordered only if the blocks are in one cluster
-// or synchronize by an atomic counter.
-bool ordered(std::uint64_t earlier, const Actor& a, std::uint32_t block) {
-  if (!earlier) return true;
-  if (earlier & several_blocks) return false;
-  int first_warp = a.first_warp;
-  if (block_of(earlier) != block) first_warp = a.cluster ? a.cluster->first_warp(block_of(earlier)) : -1;
-  const std::uint32_t epoch = epoch_of(earlier);
-  if (first_warp < 0)
-    return a.acquired &&
-           arrived_before(*a.acquired, a, block_of(earlier), thread_of(earlier), epoch, earlier & several_threads);
-  const unsigned warp = unsigned(first_warp) + thread_of(earlier) / 32u;
-  if (earlier & several_threads) return epoch < a.observed(warp);
-  return a.after(epoch, std::uint16_t(first_warp * 32 + thread_of(earlier)));
+// An earlier access: its block, its thread within the block, and the time of the thread's warp.
+struct Earlier {
+  std::uint32_t block, epoch;
+  std::uint16_t thread;
+  explicit Earlier(std::uint64_t s) : block(block_of(s)), epoch(epoch_of(s)), thread(thread_of(s)) {}
+  Earlier(std::uint32_t b, std::uint32_t e, std::uint16_t t) : block(b), epoch(e), thread(t) {}
+};
+
+// Returns the first warp of the earlier access's block, numbered within the actor's cluster; -1 if the block is of
+// another cluster.
+int first_warp_of(const Earlier& e, const Actor& a, std::uint32_t block) {
+  if (e.block == block) return a.first_warp;
+  return a.cluster ? a.cluster->first_warp(e.block) : -1;
+}
+
+// Returns true if the earlier access happened before the current access of the actor, a thread of block `block`. Accesses
+// of different blocks can be ordered only if the blocks are in one cluster or synchronize by an atomic counter.
+// `several`: other threads of the earlier access's warp made it, too.
+bool ordered(const Earlier& e, bool several, const Actor& a, std::uint32_t block) {
+  const int first_warp = first_warp_of(e, a, block);
+  if (first_warp < 0) return a.acquired && arrived_before(*a.acquired, a, e.block, e.thread, e.epoch, several);
+  const unsigned warp = unsigned(first_warp) + e.thread / 32u;
+  if (several && !(a.pairs && warp == a.warp)) return e.epoch < a.observed(warp);
+  return a.after(e.epoch, std::uint16_t(first_warp * 32 + e.thread));
+}
+
+// Returns true if the readers with the stamp `reader` read before the current access of the actor.
+bool read_before(std::uint64_t reader, const Actor& a, std::uint32_t block) {
+  return !reader || (!(reader & several_blocks) && ordered(Earlier(reader), reader & several_threads, a, block));
+}
+
+// Returns true if the actor knows that an earlier ordinary write has passed a fence to the asynchronous proxy.
+// Precondition: the write is ordered before the actor's access.
+bool fenced(const Earlier& e, const Actor& a, std::uint32_t block) {
+  const int first_warp = first_warp_of(e, a, block);
+  if (first_warp >= 0) return a.fenced(e.epoch, std::uint16_t(first_warp * 32 + e.thread), Space::global);
+  return a.acquired && fenced_before(*a.acquired, a, e.block, e.thread, e.epoch);
 }
 
 // Returns the new stamp of the readers of a cell (two bytes) after a read by the actor, a thread of block
 // `block`; `before` is the stamp without this read. A stamp names one thread with its block and time, and has
 // flags for unordered reads by several threads or several blocks.
-std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
+std::uint64_t add_reader(std::uint64_t before, const Actor& a, std::uint32_t block) {
   const std::uint64_t mine = stamp(a, block);
   if (!before) return mine;
   if (before & several_blocks) return before;
-  const bool earlier = ordered(before, a, block);
+  const bool earlier = read_before(before, a, block);
   if (block_of(before) != block) return earlier ? mine : before | several_blocks;
   return earlier ? mine : mine | several_threads;
 }
@@ -54,56 +79,152 @@ std::uint64_t with_reader(std::uint64_t before, const Actor& a, std::uint32_t bl
 }  // namespace
 
 // Allocates the cells by mmap, so that pages without an access cost nothing. Throws Error if there is no memory.
-GlobalShadow::GlobalShadow(std::size_t bytes) : count_(bytes / 2 + 1) {
+GlobalShadow::GlobalShadow(std::size_t bytes) : count_(bytes / 2 + 1 + bytes) {
   void* map =
       mmap(nullptr, count_ * sizeof(Cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (map == MAP_FAILED) fail("emulator: no room for the shadow of a tensor of {} bytes", bytes);
   cells_ = static_cast<Cell*>(map);
+  bytes_ = cells_ + bytes / 2 + 1;
 }
 
 GlobalShadow::~GlobalShadow() { munmap(static_cast<void*>(cells_), count_ * sizeof(Cell)); }
 
-Clash GlobalShadow::read(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block) {
-  Clash first;
-  if (bytes == 1) return first;
-  for (std::size_t c = at / 2, end = (at + bytes + 1) / 2; c < end; ++c) {
-    Cell& cell = cells_[c];
-    Stamp before = cell.reader.load();
-    Stamp now = with_reader(before, a, block);
-    if (now != before) {
-      cell.read_site.store(a.site, std::memory_order_relaxed);
-      while (!cell.reader.compare_exchange_weak(before, now)) now = with_reader(before, a, block);
-    }
-    const Stamp writer = cell.writer.load();
-    if (!first && !ordered(writer, a, block)) {
-      first = {Clash::What::written, thread_of(writer), 0, cell.write_site.load(std::memory_order_relaxed),
-               block_of(writer)};
-    }
-  }
-  return first;
+// The accesses of one byte, and the others, are recorded apart; each looks at the other's record, too.
+template <class Look>
+Clash GlobalShadow::look(std::size_t at, unsigned bytes, Look look) const {
+  if (bytes == 1) return look(cells_[at / 2]);
+  if (!any_bytes_.load()) return {};
+  for (std::size_t b = at; b < at + bytes; ++b)
+    if (Clash found = look(bytes_[b])) return found;
+  return {};
 }
 
-Clash GlobalShadow::write(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block) {
-  Clash first;
-  if (bytes == 1) return first;
-  const Stamp mine = stamp(a, block);
-  for (std::size_t c = at / 2, end = (at + bytes + 1) / 2; c < end; ++c) {
-    Cell& cell = cells_[c];
-    const std::uint32_t earlier_site = cell.write_site.exchange(a.site, std::memory_order_relaxed);
-    const Stamp writer = cell.writer.exchange(mine);
-    if (first) continue;
-    if (!ordered(writer, a, block)) {
-      first = {Clash::What::written, thread_of(writer), 0, earlier_site, block_of(writer)};
-      continue;
-    }
-    const Stamp reader = cell.reader.load();
-    if (!ordered(reader, a, block)) {
-      first = {Clash::What::read, thread_of(reader), 0, cell.read_site.load(std::memory_order_relaxed),
-               block_of(reader) == block ? unnamed_block : block_of(reader)};
-      if (first.block == unnamed_block && !(reader & several_blocks)) first.block = block;
+Clash GlobalShadow::with_writer(Stamp writer, std::uint32_t site, const Actor& a, std::uint32_t block, Proxy by) {
+  if (!writer) return {};
+  const auto clash = [&](Clash::What what) { return Clash{what, thread_of(writer), 0, site, block_of(writer)}; };
+  const Earlier e(writer);
+  if (writer & unfinished) return clash(Clash::What::storing);
+  if (!ordered(e, false, a, block)) return clash(Clash::What::written);
+  if (by == Proxy::async && !(writer & asynchronous) && !fenced(e, a, block)) return clash(Clash::What::unfenced);
+  return {};
+}
+
+Clash GlobalShadow::with_reader(const Cell& cell, const Actor& a, std::uint32_t block) {
+  const Stamp reader = cell.reader.load();
+  if (read_before(reader, a, block)) return {};
+  Clash found{Clash::What::read, thread_of(reader), 0, cell.read_site.load(std::memory_order_relaxed),
+              block_of(reader) == block ? unnamed_block : block_of(reader)};
+  if (found.block == unnamed_block && !(reader & several_blocks)) found.block = block;
+  return found;
+}
+
+Clash GlobalShadow::with_additions(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, Proxy by) {
+  if (!any_additions_.load()) return {};
+  const std::lock_guard lock(additions_mutex_);
+  for (std::size_t granule = at / 16; granule * 16 < at + bytes; ++granule) {
+    const auto found = additions_.find(granule);
+    if (found == additions_.end()) continue;
+    for (const Addition& x : found->second) {
+      if (granule * 16 + x.to <= at || granule * 16 + x.from >= at + bytes) continue;
+      const Earlier e(x.block, x.epoch, x.thread);
+      const auto clash = [&](Clash::What what) { return Clash{what, x.thread, 0, x.site, x.block}; };
+      if (x.in_flight) return clash(Clash::What::storing);
+      if (!ordered(e, false, a, block)) return clash(Clash::What::added);
+      if (by == Proxy::async && !x.op && !fenced(e, a, block)) return clash(Clash::What::unfenced);
     }
   }
-  return first;
+  return {};
+}
+
+Clash GlobalShadow::read(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, Proxy by) {
+  Clash first;
+  const auto written = [&](const Cell& cell) {
+    return with_writer(cell.writer.load(), cell.write_site.load(std::memory_order_relaxed), a, block, by);
+  };
+  const auto [cells, end] = cells_of(at, bytes);
+  for (Cell* c = cells; c < end; ++c) {
+    Cell& cell = *c;
+    Stamp before = cell.reader.load();
+    Stamp now = add_reader(before, a, block);
+    if (now != before) {
+      cell.read_site.store(a.site, std::memory_order_relaxed);
+      while (!cell.reader.compare_exchange_weak(before, now)) now = add_reader(before, a, block);
+    }
+    if (!first) first = written(cell);
+  }
+  if (!first) first = look(at, bytes, written);
+  return first ? first : with_additions(at, bytes, a, block, by);
+}
+
+Clash GlobalShadow::write(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, Proxy by) {
+  Clash first;
+  const Stamp mine = stamp(a, block) | (by == Proxy::async ? asynchronous | unfinished : 0);
+  const auto [cells, end] = cells_of(at, bytes);
+  for (Cell* c = cells; c < end; ++c) {
+    Cell& cell = *c;
+    const std::uint32_t earlier_site = cell.write_site.exchange(a.site, std::memory_order_relaxed);
+    const Stamp writer = cell.writer.exchange(mine);
+    if (!first) first = with_writer(writer, earlier_site, a, block, by);
+    if (!first) first = with_reader(cell, a, block);
+  }
+  if (!first)
+    first = look(at, bytes, [&](const Cell& cell) {
+      const std::uint32_t site = cell.write_site.load(std::memory_order_relaxed);
+      return first_of(with_writer(cell.writer.load(), site, a, block, by), with_reader(cell, a, block));
+    });
+  return first ? first : with_additions(at, bytes, a, block, by);
+}
+
+void GlobalShadow::land(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block) {
+  const Stamp mine = stamp(a, block) | asynchronous;
+  for (std::size_t c = at / 2, end = (at + bytes + 1) / 2; c < end; ++c) {
+    Stamp there = cells_[c].writer.load();
+    const Earlier e(there);
+    if ((there & unfinished) && e.block == block && e.thread == a.thread - a.first_warp * 32u)
+      cells_[c].writer.compare_exchange_strong(there, mine);
+  }
+}
+
+// Of a thread's additions to the same bytes only the last is kept: whatever comes after it comes after the others.
+Clash GlobalShadow::add(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, std::uint32_t op) {
+  const auto thread = std::uint16_t(a.thread - a.first_warp * 32u);
+  {
+    const std::lock_guard lock(additions_mutex_);
+    for (std::size_t granule = at / 16; granule * 16 < at + bytes; ++granule) {
+      const std::size_t base = granule * 16;
+      Addition mine{block,
+                    a.epoch,
+                    a.site,
+                    op,
+                    thread,
+                    std::uint8_t(at > base ? at - base : 0),
+                    std::uint8_t(std::min<std::size_t>(at + bytes - base, 16)),
+                    op != 0};
+      std::vector<Addition>& all = additions_[granule];
+      std::erase_if(all, [&](const Addition& x) {
+        return !x.in_flight && x.block == block && x.thread == thread && x.from == mine.from && x.to == mine.to;
+      });
+      all.push_back(mine);
+    }
+    any_additions_.store(true);
+  }
+  const auto other = [&](const Cell& cell) {
+    const std::uint32_t site = cell.write_site.load(std::memory_order_relaxed);
+    return first_of(with_writer(cell.writer.load(), site, a, block, op ? Proxy::async : Proxy::generic),
+                    with_reader(cell, a, block));
+  };
+  const auto [cells, end] = cells_of(at, bytes);
+  for (const Cell* c = cells; c < end; ++c)
+    if (Clash found = other(*c)) return found;
+  return look(at, bytes, other);
+}
+
+void GlobalShadow::land_add(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, std::uint32_t op) {
+  const auto thread = std::uint16_t(a.thread - a.first_warp * 32u);
+  const std::lock_guard lock(additions_mutex_);
+  for (std::size_t granule = at / 16; granule * 16 < at + bytes; ++granule)
+    for (Addition& x : additions_[granule])
+      if (x.block == block && x.thread == thread && x.op == op) x.in_flight = false, x.epoch = a.epoch;
 }
 
 }  // namespace zellige::emulate

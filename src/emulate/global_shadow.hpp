@@ -1,43 +1,90 @@
 // Finds races on a buffer in global memory that a launch writes. A cell of the record describes two bytes:
-// the last writer and the last reader, with their blocks.
+// the last writer and the last reader, with their blocks. Additions (atomics and reductions, which may follow one another
+// in any order) are kept apart.
 //
 // Blocks run on several cores, so cells are atomic. An access records itself before it looks at the other
-// accesses: of two racing accesses, at least one finds the other, whichever runs first. Accesses of one byte
-// are not checked, because two blocks may own the two bytes of a cell.
+// accesses: of two racing accesses, at least one finds the other, whichever runs first. Accesses of one byte have cells
+// of their own, because two blocks may own the two bytes of a cell.
 #pragma once
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "emulate/arrivals.hpp"
 #include "emulate/clock.hpp"
 
 namespace zellige::emulate {
 
-/// Shadow memory of one global buffer during one launch: its last writers and readers. Several threads may use it.
+/// Which proxy makes an access: ordinary instructions the generic one, TMA and bulk copies the asynchronous one.
+enum class Proxy : std::uint8_t { generic, async };
+
+/// Shadow memory of one global buffer during one launch: its last writers, readers and additions. Several threads may use
+/// it. `at` is a byte offset, and `block` the linear index of the accessing thread's block. Functions that return a Clash
+/// return the conflict with an earlier access, if any. (The buffer itself tracks uninitialised bytes.)
 class GlobalShadow {
  public:
   explicit GlobalShadow(std::size_t bytes);
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
 
-  /// Records and checks a read of aligned bytes at byte offset `at`, by a thread of the block with linear index
-  /// `block`. Returns the conflict with an unordered write, if any. (The buffer itself tracks uninitialised bytes.)
-  Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
-  /// The same for a write, which any unordered access conflicts with.
-  Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
+  /// Records and checks a read of aligned bytes. An asynchronous one conflicts with ordered ordinary writes, too, if no
+  /// fence to the asynchronous proxy lies between.
+  Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, Proxy = Proxy::generic);
+  /// The same for a write, which any unordered access conflicts with. An asynchronous one has only begun: until it is
+  /// landed, every access to its bytes is a race.
+  Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, Proxy = Proxy::generic);
+  /// Records that an asynchronous write is complete for the actor, the thread that issued it.
+  void land(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
+
+  /// Records and checks an addition: an atomic, or a reduction by the asynchronous proxy, which has only begun and lands
+  /// by `land_add`. It conflicts with unordered reads and writes, not with other additions. `op`: the number of the
+  /// reduction in its cluster, from 1; 0 for an atomic.
+  Clash add(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, std::uint32_t op);
+  void land_add(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, std::uint32_t op);
 
   Arrivals arrivals;  // increments of the atomic counters in this buffer
 
  private:
-  // Fields: block + 1 (28 bits), epoch (24), thread (10), several blocks (1), several threads (1). 0: no access.
+  // Fields: block + 1 (28 bits), epoch (24), thread (10), two flags. 0: no access. A reader's flags are several blocks
+  // and several threads, a writer's are asynchronous and in flight.
   using Stamp = std::uint64_t;
   struct Cell {
     std::atomic<Stamp> writer, reader;
     std::atomic<std::uint32_t> write_site, read_site;
   };
+  /// An addition to bytes from..to of 16 bytes.
+  struct Addition {
+    std::uint32_t block = 0, epoch = 0, site = 0, op = 0;
+    std::uint16_t thread = 0;  // within its block
+    std::uint8_t from = 0, to = 0;
+    bool in_flight = false;
+  };
+
+  static Clash with_writer(Stamp writer, std::uint32_t site, const Actor&, std::uint32_t block, Proxy);
+  static Clash with_reader(const Cell&, const Actor&, std::uint32_t block);
+  Clash with_additions(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, Proxy);
+
+  /// Returns the first and the end of the cells that record an access: of pairs of bytes, or of one byte.
+  std::pair<Cell*, Cell*> cells_of(std::size_t at, unsigned bytes) {
+    if (bytes == 1) {
+      if (!any_bytes_.load(std::memory_order_relaxed)) any_bytes_.store(true);
+      return {bytes_ + at, bytes_ + at + 1};
+    }
+    return {cells_ + at / 2, cells_ + (at + bytes + 1) / 2};
+  }
+  template <class Look>
+  Clash look(std::size_t at, unsigned bytes, Look) const;
+
   std::size_t count_;
-  Cell* cells_;
+  Cell *cells_, *bytes_;  // of two bytes, and of one
+  std::atomic<bool> any_bytes_{false};
+  std::atomic<bool> any_additions_{false};
+  std::mutex additions_mutex_;
+  std::unordered_map<std::size_t, std::vector<Addition>> additions_;  // by offset / 16
 };
 
 }  // namespace zellige::emulate

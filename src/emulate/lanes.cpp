@@ -39,7 +39,8 @@ void Block::catch_up(Warp& w) {
     const unsigned lane = unsigned(std::countr_zero(left));
     const Clock& own = w.own[lane];
     if (w.own_synced[lane] == w.synced && std::equal(own.time, own.time + agents, w.clock.time) &&
-        std::equal(own.visible, own.visible + cluster.warps(), w.clock.visible))
+        std::equal(own.visible[0], own.visible[0] + cluster.warps(), w.clock.visible[0]) &&
+        std::equal(own.visible[1], own.visible[1] + cluster.warps(), w.clock.visible[1]))
       w.diverged &= ~(1u << lane);
   }
 }
@@ -64,13 +65,43 @@ void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
 
 // Executes a lane's fence to the asynchronous proxy. The fence covers the accesses of other warps that the
 // lane has observed, and the accesses of the lane's own warp before that warp last synchronized.
-void Block::fence(Fiber& f) {
+void Block::fence(Fiber& f, bool shared, bool global) {
   Warp& w = *f.its_warp;
   release(w);
   Clock& own = diverge(f);
-  for (unsigned i = 0; i < cluster.warps(); ++i)
-    own.visible[i] = std::max(own.visible[i], i == w.index ? w.own_synced[f.lane] : own.time[i]);
-  cluster.fences[first_thread + f.index].push_back(w.clock.time[w.index]);
+  for (const Space space : {Space::global, Space::shared}) {
+    if (!(space == Space::global ? global : shared)) continue;
+    std::uint32_t* const visible = own.visible[unsigned(space)];
+    for (unsigned i = 0; i < cluster.warps(); ++i)
+      visible[i] = std::max(visible[i], i == w.index ? w.own_synced[f.lane] : own.time[i]);
+    cluster.fences[first_thread + f.index][unsigned(space)].push_back(w.clock.time[w.index]);
+  }
+  catch_up(w);
+}
+
+// Orders the accesses of the lanes of `group` before what any of them does from now on. The other lanes of the warp learn
+// nothing.
+void Block::sync_lanes(Warp& w, std::uint32_t group) {
+  if (!w.pairs) w.pairs = std::make_unique<std::uint32_t[]>(32 * 32);
+  const unsigned agents = cluster.agents();
+  Clock joined;
+  joined.clear(max_agents);
+  std::uint32_t row[32] = {};
+  for (std::uint32_t left = group; left; left &= left - 1) {
+    const unsigned lane = unsigned(std::countr_zero(left));
+    joined.join(known(stacks_.fiber(w.local * 32 + lane)), agents);
+    for (unsigned other = 0; other < 32; ++other) row[other] = std::max(row[other], w.pairs[lane * 32 + other]);
+  }
+  release(w);
+  const std::uint32_t now = w.clock.time[w.index];
+  for (std::uint32_t left = group; left; left &= left - 1) row[std::countr_zero(left)] = now;
+  for (std::uint32_t left = group; left; left &= left - 1) {
+    const unsigned lane = unsigned(std::countr_zero(left));
+    std::copy(row, row + 32, &w.pairs[lane * 32]);
+    Clock& own = diverge(stacks_.fiber(w.local * 32 + lane));
+    own.join(joined, agents);
+    own.time[w.index] = now;
+  }
   catch_up(w);
 }
 

@@ -84,8 +84,16 @@ std::pair<MBarrier*, Block*> barrier_at(Fiber& f, Place p, unsigned rank, Site s
 
 void mbarrier_init(Thread& t, Place p, unsigned count) {
   const auto [f, own, site] = Call(t, ZELLIGE_SITE());
-  t.engine->write(t, p, 8);  // the barrier's 8 bytes are checked and written like ordinary bytes
+  if (p.region->space != Space::shared) {
+    own.fail_at(f, p.region->name, site, "an mbarrier in global memory; it must be in shared memory");
+    return;
+  }
   Block& home = *static_cast<Block*>(p.region->shadow);
+  if (&home != &own) {
+    own.fail_at(f, p.region->name, site, "mbarrier {} of another block is initialised; a block initialises its own",
+                p.region->name);
+    return;
+  }
   const auto from = std::size_t(p.p - p.region->begin);
   const std::uint32_t at = std::uint32_t(p.p - home.memory);
   const std::string name =
@@ -96,9 +104,14 @@ void mbarrier_init(Thread& t, Place p, unsigned count) {
     count = 1;
   }
   MBarrier& b = home.mbarriers[at];
-  if (b.valid && !b.waiting.empty())
-    own.fail_at(f, p.region->name, site, "mbarrier {} is initialised again while {} threads wait at it", name,
-                b.waiting.size());
+  if (b.valid)
+    own.fail_at(
+        f, p.region->name, {site, widen(b.made_site, site.address)},
+        "mbarrier {} is initialised again while it is live, initialised by {} at \2{}; mbarrier_inval comes first",
+        name, own.cluster.spell(b.made_by),
+        b.waiting.empty() ? "" : fmt::format(", and {} threads wait at it", b.waiting.size()));
+  b.valid = false;
+  t.engine->write(t, p, 8);  // the barrier's 8 bytes are checked and written like ordinary bytes
   if (b.name.empty()) b.agent = own.cluster.new_agent();
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
@@ -106,16 +119,46 @@ void mbarrier_init(Thread& t, Place p, unsigned count) {
   b.phase = b.strays = 0;
   b.counts_bytes = false;
   b.came.clear(), b.came_before.clear();
-  b.valid = true, b.fenced = false;
+  b.valid = true, b.fenced_at = 0;
+  home.guard_mbarrier(at);
   const Actor a = own.actor(f, site.address);
   b.made_by = a.thread, b.made_at_time = a.epoch, b.made_site = a.site;
   b.observed.clear(max_agents);
-  b.released.clear(max_agents);
+  for (Clock& c : b.released) c.clear(max_agents);
+  b.used.assign(own.cluster.warps() * 32, {});
+}
+
+// Reports what may still use an mbarrier that thread `f` invalidates: waiting threads, uses by other threads that are
+// not ordered before, and copies that complete on it.
+void check_unused(const Fiber& f, Block& home, const MBarrier& b, Site site) {
+  Block& own = *f.home;
+  if (!b.waiting.empty())
+    own.fail_at(f, b.tensor, site, "mbarrier {} is invalidated while {} threads wait at it", b.name, b.waiting.size());
+  const Actor a = own.actor(f, site.address);
+  for (std::size_t i = 0; i < b.used.size(); ++i) {
+    const Used& u = b.used[i];
+    if (!u.epoch || a.after(u.epoch, std::uint16_t(i))) continue;
+    own.report(f, Kind::race, b.tensor, {site, widen(u.site, site.address)},
+               "on mbarrier {}: {} invalidates it at \1; {} uses it at \2 and no barrier lies between", b.name,
+               own.who(f.index), own.cluster.spell(unsigned(i)));
+    break;
+  }
+  for (const AsyncOp& op : own.cluster.ops) {
+    if (op.block != &home || op.barrier != b.at || op.landed || !op.completes_on_mbarrier()) continue;
+    own.fail_at(f, b.tensor, {site, widen(op.site, site.address)},
+                "mbarrier {} is invalidated while the copy that {} issued at \2 is still to complete on it", b.name,
+                own.cluster.spell(op.thread));
+    break;
+  }
 }
 
 void mbarrier_inval(Thread& t, Place p) {
-  Fiber& f = fiber(t);
-  if (MBarrier* b = f.home->mbarrier(f, p, "invalidates", ZELLIGE_SITE())) b->valid = false;
+  const auto [f, own, site] = Call(t, ZELLIGE_SITE());
+  MBarrier* b = own.mbarrier(f, p, "invalidates", site);
+  if (!b) return;
+  check_unused(f, *static_cast<Block*>(p.region->shadow), *b, site);
+  b->valid = false;
+  t.engine->write(t, p, 8);
 }
 void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned bytes) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
@@ -136,7 +179,7 @@ bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
     b.suspend(f, Fiber::State::polling, site);
     if ((at->phase & 1) == (parity & 1)) return false;
   }
-  b.hear(f, at->released);
+  b.hear(f, *at, parity);
   return true;
 }
 void mbarrier_wait(Thread& t, Place p, unsigned parity) {
@@ -144,7 +187,7 @@ void mbarrier_wait(Thread& t, Place p, unsigned parity) {
   MBarrier* at = b.mbarrier(f, p, "waits at", site);
   if (!at) return;
   ++b.counters[Counter::mbarrier_wait];
-  if ((at->phase & 1) != (parity & 1)) return b.hear(f, at->released);
+  if ((at->phase & 1) != (parity & 1)) return b.hear(f, *at, parity);
   f.mbarrier = at;
   f.parity = parity & 1;
   at->waiting.push_back(&f);
@@ -201,7 +244,19 @@ MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site sit
                "on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was initialised at \2",
                b.name, own.who(f.index), verb);
   }
+  b.used[a.thread] = {a.epoch, std::uint32_t(site.address)};
   return &b;
+}
+
+// The thread learns of the first end of a phase that its wait can mean: the first one with the parity that the thread
+// does not precede. In another schedule the wait returns then, and what later phases pass on is not known yet.
+void Block::hear(Fiber& f, const MBarrier& b, unsigned parity) {
+  const std::uint32_t base = b.ended - b.phase;  // the ends of phases before the mbarrier was last initialised
+  std::uint32_t end = std::max(known(f).time[b.agent], base);
+  if (((end - base) & 1) == (parity & 1)) ++end;
+  if (end == base) return;
+  if (end + MBarrier::kept <= b.ended) end = b.ended - MBarrier::kept + 1;
+  hear(f, b.released[std::min(end, b.ended) % MBarrier::kept]);
 }
 
 void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
@@ -211,7 +266,9 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
   cluster.polled = 0;
   const std::uint32_t ended = b.phase++;
   b.observed.time[b.agent] = ++b.ended;
-  b.released.join(b.observed, cluster.agents());
+  Clock& released = b.released[b.ended % MBarrier::kept];
+  released.assign(b.released[(b.ended - 1) % MBarrier::kept], max_agents);
+  released.join(b.observed, cluster.agents());
   b.observed.clear(cluster.agents());
   b.pending = b.count;
   b.came_before.swap(b.came);
@@ -223,10 +280,22 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
       later.push_back(f);
       continue;
     }
-    f->home->hear(*f, b.released);
+    f->home->hear(*f, b, f->parity);
     f->home->make_ready(*f->its_warp, 1u << f->lane);
   }
   b.waiting.swap(later);
+}
+
+void Block::find_mbarriers(const Fiber& f, std::size_t at, std::size_t bytes, const char* verb, Site site) {
+  for (auto i = mbarriers.lower_bound(at < 8 ? 0 : std::uint32_t(at - 7)); i != mbarriers.end(); ++i) {
+    const MBarrier& b = i->second;
+    if (b.at >= at + bytes) return;
+    if (!b.valid) continue;
+    f.home->fail_at(
+        f, b.tensor, {site, widen(b.made_site, site.address)},
+        "it {} bytes of mbarrier {}, which {} initialised at \2 and which is live; mbarrier_inval comes first", verb,
+        b.name, cluster.spell(b.made_by));
+  }
 }
 
 void add_mbarriers(AsyncEngine& all) {

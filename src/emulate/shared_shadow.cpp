@@ -16,26 +16,45 @@ void SharedShadow::reset(std::size_t bytes) {
     cells_.reset(new Cell[cell_count_]);  // uninitialized: `split` fills what it exposes
   }
   several_.clear();
+  bytes_.clear();
+}
+
+SharedShadow::Cell SharedShadow::copy_of(const Cell& of) {
+  Cell cell = of;
+  if (!of.read_warps.empty() && of.read_epoch == several_times) {
+    cell.read_site = std::uint32_t(several_.size());
+    several_.push_back(ReadSet(several_[of.read_site]));
+  }
+  return cell;
 }
 
 void SharedShadow::split(std::size_t granule) {
-  Cell whole = granules_[granule];
-  for (unsigned i = 0; i < 8; ++i) {
-    Cell& cell = cells_[granule * 8 + i] = whole;
-    if (!whole.read_warps.empty() && whole.read_epoch == several_times && i > 0) {
-      cell.read_site = std::uint32_t(several_.size());
-      several_.push_back(ReadSet(several_[whole.read_site]));
-    }
-  }
-  granules_[granule].split = true;
+  for (unsigned i = 0; i < 8; ++i) cells_[granule * 8 + i] = i ? copy_of(granules_[granule]) : granules_[granule];
+  granules_[granule].split = Split::pairs;
+}
+
+void SharedShadow::split_to_bytes(std::size_t granule) {
+  if (bytes_.empty()) bytes_.resize(granules_.size() * 16);
+  if (granules_[granule].split == Split::none) split(granule);
+  for (unsigned i = 0; i < 16; ++i) bytes_[granule * 16 + i] = copy_of(cells_[granule * 8 + i / 2]);
+  granules_[granule].split = Split::bytes;
 }
 
 template <class Step>
 Clash SharedShadow::each(std::size_t at, unsigned bytes, Step step) {
   const std::size_t granule = at / 16;
-  if (bytes == 16 && !granules_[granule].split) return step(granules_[granule]);
-  if (!granules_[granule].split) split(granule);
+  Split& how = granules_[granule].split;
+  if (bytes == 16 && how == Split::none) return step(granules_[granule]);
   Clash first;
+  if (bytes == 1 && how != Split::bytes) split_to_bytes(granule);
+  if (how == Split::bytes) {
+    for (std::size_t c = at; c < at + bytes; ++c) {
+      Clash clash = step(bytes_[c]);
+      if (clash && !first) first = clash;
+    }
+    return first;
+  }
+  if (how == Split::none) split(granule);
   const std::size_t end = (at + bytes + 1) / 2;
   for (std::size_t c = at / 2; c < end; ++c) {
     Clash clash = step(cells_[c]);
@@ -55,10 +74,10 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
       bool named = false;
       for (const std::uint16_t reader : {cell.reader, cell.other_reader}) {
         if (reader == nobody || reader / 32 != w) continue;
-        if (!named || who == a.thread) who = reader;
+        if (!named || a.after(cell.read_epoch, who)) who = reader;
         named = true;
       }
-      if (named ? who != a.thread : w != a.warp) found = {What::read, who, 0, cell.read_site};
+      if (named ? !a.after(cell.read_epoch, who) : w != a.warp) found = {What::read, who, 0, cell.read_site};
       return !found;
     });
     return found;
@@ -67,8 +86,8 @@ Clash SharedShadow::unordered_read(const Cell& cell, const Actor& a) const {
   for (unsigned w = 0; w < max_warps; ++w) {
     const Reads& r = set[w];
     if (!r.epoch || r.epoch < a.observed(w)) continue;
-    if (r.reader != a.thread) return {What::read, r.reader, 0, r.site};
-    if (r.other_reader != nobody) return {What::read, r.other_reader, 0, r.site};
+    if (!a.after(r.epoch, r.reader)) return {What::read, r.reader, 0, r.site};
+    if (r.other_reader != nobody && !a.after(r.epoch, r.other_reader)) return {What::read, r.other_reader, 0, r.site};
   }
   return {};
 }
@@ -124,7 +143,7 @@ Clash SharedShadow::unordered_write(const Cell& cell, const Actor& a, bool by_pr
   if (cell.region == 0) return {};
   if (cell.in_flight) return clash(What::in_flight);
   if (!a.after(cell.write_epoch, cell.writer)) return clash(What::written);
-  if (by_proxy && !a.fenced(cell.write_epoch, cell.writer)) return clash(What::unfenced);
+  if (by_proxy && !a.fenced(cell.write_epoch, cell.writer, Space::shared)) return clash(What::unfenced);
   return {};
 }
 
@@ -136,15 +155,14 @@ Clash SharedShadow::write_cells(std::size_t at, unsigned bytes, const Actor& a, 
     cell.in_flight = in_flight;
     return found;
   });
-  if (Cell& whole = granules_[at / 16]; bytes == 16 && whole.split) {  // now the eight cells of 2 bytes are equal
-    whole = cells_[at / 16 * 8];
-    whole.split = false;
+  if (Cell& whole = granules_[at / 16]; bytes == 16 && whole.split != Split::none) {  // now the smaller cells are equal
+    whole = whole.split == Split::bytes ? bytes_[at / 16 * 16] : cells_[at / 16 * 8];
+    whole.split = Split::none;
   }
   return clash;
 }
 
 Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) {
-  if (bytes == 1) return each(at, bytes, [&](Cell& cell) { return Clash{cell.region ? What::none : What::unwritten}; });
   return each(at, bytes, [&](Cell& cell) {
     Clash clash = cell.region == 0 ? Clash{What::unwritten} : unordered_write(cell, a, false);
     if (!clash && cell.region != as.region)
@@ -157,13 +175,6 @@ Clash SharedShadow::read(std::size_t at, unsigned bytes, const Actor& a, As as) 
 }
 
 Clash SharedShadow::write(std::size_t at, unsigned bytes, const Actor& a, As as) {
-  if (bytes == 1) {
-    return each(at, bytes, [&](Cell& cell) {
-      cell.region = as.region, cell.arrangement = 0;
-      cell.writer = a.thread, cell.write_site = a.site, cell.write_epoch = 0;
-      return Clash{};
-    });
-  }
   return write_cells(at, bytes, a, as, false, false);
 }
 
@@ -192,7 +203,8 @@ Clash SharedShadow::proxy_write(std::size_t at, unsigned bytes, const Actor& a, 
 }
 
 const SharedShadow::Cell& SharedShadow::cell_at(std::size_t at) const {
-  return granules_[at / 16].split ? cells_[at / 2] : granules_[at / 16];
+  const Cell& whole = granules_[at / 16];
+  return whole.split == Split::none ? whole : whole.split == Split::pairs ? cells_[at / 2] : bytes_[at];
 }
 Clash SharedShadow::written_as(std::size_t at) const {
   const Cell& cell = cell_at(at);

@@ -2,8 +2,8 @@
 // the tensor that the writer accessed, and the readers since.
 //
 // A cell of the record describes two bytes. As long as all accesses to 16 aligned bytes have 16 bytes, one
-// cell describes all of them, so that wide copies cost one lookup each. Accesses of one byte are checked for
-// initialization only, because two threads may own the two bytes of a cell.
+// cell describes all of them, so that wide copies cost one lookup each. From the first access of one byte on, each of
+// the 16 bytes has a cell of its own.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -63,6 +63,7 @@ class SharedShadow {
 
  private:
   static constexpr std::uint16_t nobody = 0xFFFF;
+  enum class Split : std::uint8_t { none, pairs, bytes };
 
   /// A cell of the shadow memory: the last write to 2 or 16 bytes, and the reads since.
   struct Cell {
@@ -73,8 +74,8 @@ class SharedShadow {
     std::uint16_t writer, region;        // writing thread; tensor of the write, 0: never written
     std::uint16_t reader, other_reader;  // reading thread; a second one of the same time, or `nobody`
     std::uint16_t arrangement;           // layout of the write; 0: unknown
-    // in_flight: written by a cp.async in flight; split: the 2-byte cells are valid in place of this one
-    bool in_flight, split;
+    bool in_flight;                      // written by a cp.async in flight
+    Split split;                         // cells of 16 bytes: which cells are valid in place of this one
   };
   static constexpr std::uint32_t several_times = 0xFFFFFFFF;
   /// The reads of a cell by one warp since the last write.
@@ -87,7 +88,9 @@ class SharedShadow {
   /// Calls `step` for each shadow cell of the `bytes` bytes at offset `at`. Returns the first conflict, if any.
   template <class Step>
   Clash each(std::size_t at, unsigned bytes, Step step);
-  void split(std::size_t granule);  // replaces a 16-byte cell by eight 2-byte cells
+  void split(std::size_t granule);           // replaces a 16-byte cell by eight 2-byte cells
+  void split_to_bytes(std::size_t granule);  // replaces the cells of 16 bytes by one for each byte
+  Cell copy_of(const Cell&);                 // with a record of its own of several reads
   /// Checks and records a write. `by_proxy`: the asynchronous proxy writes, at time 0; `in_flight`: the write is that of
   /// a cp.async, which only now begins.
   Clash write_cells(std::size_t at, unsigned bytes, const Actor&, As, bool by_proxy, bool in_flight);
@@ -104,7 +107,8 @@ class SharedShadow {
   const Cell& cell_at(std::size_t at) const;
 
   std::vector<Cell> granules_;     // cells of 16 bytes
-  std::unique_ptr<Cell[]> cells_;  // cells of 2 bytes, valid where the cell of 16 bytes is split
+  std::unique_ptr<Cell[]> cells_;  // cells of 2 bytes, valid where the cell of 16 bytes is split into pairs
+  std::vector<Cell> bytes_;        // cells of one byte, where it is split into bytes; empty: nowhere
   std::size_t cell_count_ = 0;
   std::vector<ReadSet> several_;  // reads of cells that were read at several times since the last write
 };

@@ -1,10 +1,9 @@
-// Issues TMA copies, bulk copies and store_async, and carries out their writes to global memory.
-#include <mutex>
+// Issues TMA copies, bulk copies and store_async. The writes of stores to global memory are in global_stores.cpp.
+#include <algorithm>
+#include <span>
 
 #include "emulate/box.hpp"
 #include "emulate/calls.hpp"
-#include "zellige/atom/bfloat16.hpp"
-#include "zellige/atom/half.hpp"
 
 namespace zellige::emulate {
 namespace {
@@ -66,13 +65,26 @@ struct Load {
   unsigned swizzle;
   std::shared_ptr<std::vector<unsigned char>> data;  // the bytes, in order
   const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
+  // the bytes of global memory that are read, if the launch writes their buffer
+  std::vector<std::span<const unsigned char>> sources = {};
 };
+
+// Returns true if the tile is in the thread's own block, which is where copies to several blocks are named too;
+// otherwise reports a finding and returns false.
+bool in_own_block(Fiber& f, Place tile, const char* verb, Site site) {
+  if (tile.region->shadow == f.home) return true;
+  return f.home->fail_at(f, tile.region->name, site, "it {} {} of another block; the place must be in its own block",
+                         verb, tile.region->name);
+}
+
+bool watched(const Region& r) { return static_cast<const GlobalState*>(r.shadow)->races != nullptr; }
 
 // Issues an asynchronous copy to the tile `to` in each block of the cluster whose bit is set in `ranks`. In
 // each of these blocks, the copy completes on the mbarrier at the offset of `barrier`.
 void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, Site site) {
   Block& own = *f.home;
   Cluster& cluster = own.cluster;
+  if (!in_own_block(f, to, load.verb, site)) return;
   const std::uint32_t at = std::uint32_t(to.p - own.memory), bytes = std::uint32_t(load.data->size());
   const std::uint32_t bar = std::uint32_t(barrier.p - own.memory);
   auto places = std::make_shared<std::vector<std::uint32_t>>();
@@ -89,10 +101,11 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     MBarrier* b = &there == &own ? own.mbarrier(f, barrier, load.use, site)
                                  : there.mbarrier(f, bar, load.use, site, barrier.region->name, true);
     if (!b) continue;
-    if (!b->fenced) {
+    if (!b->fenced_at || !own.actor(f, site.address).after(b->fenced_at, b->made_by)) {
       own.report(f, Kind::fence, b->tensor, {site, widen(b->made_site, site.address)},
-                 "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no fence_mbarrier_init followed", b->name,
-                 own.who(f.index), load.use, cluster.spell(b->made_by));
+                 "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no fence_mbarrier_init {}", b->name,
+                 own.who(f.index), load.use, cluster.spell(b->made_by),
+                 b->fenced_at ? "comes before the barrier between" : "followed");
     }
     const Region* region = to.region;
     if (&there != &own) {
@@ -110,6 +123,8 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
         const std::ptrdiff_t from = there.memory + p - region->begin;
         own.clash(f, f.index, *region, from, from + load.chunk, load.verb, site, c);
       }
+    for (const auto source : load.sources) cluster.global_reads.add(source.data(), source.size(), op, a, cluster.ops);
+    for (const std::uint32_t p : *places) there.spare_mbarriers(f, p, load.chunk, load.verb, site);
     own.counters[Counter::tma_load_bytes] += bytes;
     cluster.queue({op, load.chunk, bytes, load.data, places, own.known(f).time[cluster.previous] != 0,
                    cluster.ends_known(own.known(f))});
@@ -144,6 +159,7 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
                  const Box* box, StoreInFlight store, Site site) {
   Block& b = *f.home;
   Cluster& cluster = b.cluster;
+  if (!in_own_block(f, from, verb, site)) return;
   InFlight& mine = in_flight(f);
   if (!mine.store_agent) mine.store_agent = cluster.new_agent();
   b.async.start(b.shared_bytes);
@@ -165,6 +181,7 @@ void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint3
     const std::ptrdiff_t offset = b.memory + p - from.region->begin;
     if (c) b.clash(f, f.index, *from.region, offset, offset + 16, verb, site, c);
   }
+  b.begin_store(f, store);
   ++b.counters[Counter::tma_store];
   b.counters[Counter::tma_store_bytes] += bytes;
   mine.stores.push_back(std::move(store));
@@ -191,42 +208,6 @@ bool valid_coordinates(Fiber& f, const TmaMap& map, const int* at, bool stores, 
   return error.empty();
 }
 
-std::mutex reductions;  // makes them atomic: several blocks may update the same element
-
-template <class T>
-T combine(Reduction r, T a, T b) {
-  if (r == Reduction::min) return b < a ? b : a;
-  if (r == Reduction::max) return a < b ? b : a;
-  return static_cast<T>(a + b);
-}
-
-// Applies a reduction to `bytes` bytes of elements of type T: each element at `to` is combined with the one at `from`.
-template <class T>
-void combine(Reduction r, unsigned char* to, const unsigned char* from, std::size_t bytes) {
-  for (std::size_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T)) {
-    T a, b;
-    std::memcpy(static_cast<void*>(&a), to + i, sizeof(T));
-    std::memcpy(static_cast<void*>(&b), from + i, sizeof(T));
-    if constexpr (std::is_same_v<T, half_t> || std::is_same_v<T, bfloat16_t>)
-      a = T(combine<float>(r, a, b));
-    else
-      a = combine<T>(r, a, b);
-    std::memcpy(to + i, static_cast<const void*>(&a), sizeof(T));
-  }
-}
-
-void reduce(Reduction r, Element e, unsigned char* to, const unsigned char* from, std::size_t bytes) {
-  // In the order of the enumeration, which ends with `tf32_ftz`.
-  static constexpr void (*of[])(Reduction, unsigned char*, const unsigned char*, std::size_t) = {
-      combine<std::uint8_t>,  combine<std::uint16_t>, combine<std::uint32_t>, combine<std::int32_t>,
-      combine<std::uint64_t>, combine<std::int64_t>,  combine<half_t>,        combine<float>,
-      combine<double>,        combine<bfloat16_t>,    combine<float>,         combine<float>,
-      combine<float>};
-  static_assert(std::size(of) == std::size_t(Element::tf32_ftz) + 1);
-  const std::lock_guard lock(reductions);
-  of[std::size_t(e)](r, to, from, bytes);
-}
-
 void check_map(Thread& t, const TmaMap* map, unsigned rank, const int* at) {
   const Site site = ZELLIGE_SITE();
   if (valid_map(fiber(t), map, rank, "prefetch", site) && at)
@@ -244,16 +225,32 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
   const Box box = box_of(map, at, offsets);
   if (!admit(f, to, box.tile_bytes(), Space::shared, 128, "copies by tma_load into", site)) return;
   const Region& r = *map.region;
-  // make_tma_descriptor has rejected maps that exceed the tensor.
-  for (const BoxRun& run : box.runs)
-    if (run.from <= r.bytes && run.bytes <= r.bytes - run.from)
-      check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site);
-  auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, box, map.region->begin));
+  // make_tma_descriptor has rejected maps that exceed the tensor; the launch may give the map another one.
+  Box within = box;
+  std::erase_if(within.runs, [&](const BoxRun& run) { return run.from > r.bytes || run.bytes > r.bytes - run.from; });
+  if (within.runs.size() != box.runs.size()) {
+    const BoxRun& run = *std::ranges::find_if(
+        box.runs, [&](const BoxRun& x) { return x.from > r.bytes || x.bytes > r.bytes - x.from; });
+    b.report(
+        f, Kind::out_of_bounds, r.name, site,
+        "on global tensor {}: {} copies by tma_load bytes {}..{} at \1; the descriptor is of a larger tensor, this "
+        "one has {}",
+        r.name, b.who(f.index), run.from, run.from + run.bytes, r.bytes);
+  }
+  for (const BoxRun& run : within.runs)
+    check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site, Proxy::async);
+  auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, within, map.region->begin));
   const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
-  issue(f,
-        {OpKind::tma_load, "copies by tma_load into", "lets a tma_load complete on", 16, map.swizzle, std::move(data),
-         &box},
-        to, barrier, ranks, site);
+  Load load{OpKind::tma_load,
+            "copies by tma_load into",
+            "lets a tma_load complete on",
+            16,
+            map.swizzle,
+            std::move(data),
+            &box};
+  for (const BoxRun& run : within.runs)
+    if (watched(r)) load.sources.emplace_back(r.begin + run.from, run.bytes);
+  issue(f, load, to, barrier, ranks, site);
 }
 
 void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, unsigned mask) {
@@ -261,11 +258,12 @@ void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, u
   if (!whole_chunks(f, *to.region, bytes, "bulk_load", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_load into", site)) return;
   if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
-  check_global<false>(f, from, bytes, "copies", site);
+  check_global<false>(f, from, bytes, "copies", site, Proxy::async);
   auto data = std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
-  issue(f, {OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)}, to,
-        barrier, ranks, site);
+  Load load{OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)};
+  if (watched(*from.region)) load.sources.emplace_back(from.p, bytes);
+  issue(f, load, to, barrier, ranks, site);
 }
 
 void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned bytes, Place barrier) {
@@ -274,6 +272,7 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_copy_cluster into", site)) return;
   if (!admit(f, from, bytes, Space::shared, 16, "reads", site)) return;
   if (!has_block(f, rank, *to.region, site)) return;
+  if (!in_own_block(f, from, "reads", site)) return;
   b.async.start(b.shared_bytes);
   const std::size_t before = b.cluster.ops.size();
   issue(f,
@@ -281,6 +280,7 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
          std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
         to, barrier, 1u << rank, site);
   if (b.cluster.ops.size() == before) return;
+  b.cluster.ops[before].from = &b;
   const Actor a = b.actor(f, site.address);
   for (unsigned i = 0; i < bytes; i += 16) {
     const std::size_t p = std::size_t(from.p - b.memory) + i;
@@ -353,40 +353,6 @@ void add_copies(AsyncEngine& all) {
   all.store_async = store_async;
   all.bulk_commit = bulk_commit;
   all.bulk_wait = bulk_wait;
-}
-
-// Reductions may occur in any order among themselves. They are therefore recorded as reads, so that only an ordinary
-// write is a race with a reduction.
-void Block::finish_stores(Fiber& f, std::uint32_t groups) {
-  InFlight& mine = *f.in_flight;
-  std::size_t done = 0;
-  for (; done < mine.stores.size() && mine.stores[done].group <= groups; ++done) {
-    const StoreInFlight& s = mine.stores[done];
-    const Region& r = *s.region;
-    if (!r.writable) {
-      report(f, Kind::read_only, r.name, s.site, "{}: {} stores to it at \1; the launch only reads it", r.name,
-             who(f.index));
-      continue;
-    }
-    for (const StoreInFlight::Piece& piece : s.pieces) {
-      if (piece.to > r.bytes || piece.bytes > r.bytes - piece.to) {
-        report(f, Kind::out_of_bounds, r.name, s.site,
-               "on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, in whole chunks of 16; "
-               "the tensor has {}",
-               r.name, who(f.index), piece.to, piece.to + piece.bytes, r.bytes);
-        continue;
-      }
-      const Place to{r.begin + piece.to, &r};
-      if (s.reduction == Reduction::none) {
-        check_global<true>(f, to, piece.bytes, "writes", s.site);
-        std::memcpy(to.p, s.data.data() + piece.from, piece.bytes);
-      } else {
-        check_global<false>(f, to, piece.bytes, "copies", s.site);
-        reduce(s.reduction, s.element, to.p, s.data.data() + piece.from, piece.bytes);
-      }
-    }
-  }
-  mine.stores.erase(mine.stores.begin(), mine.stores.begin() + std::ptrdiff_t(done));
 }
 
 }  // namespace zellige::emulate

@@ -38,18 +38,25 @@ namespace zellige::emulate {
   make_ready(w, ~(1u << f.lane));
 }
 
-void Block::complete_sync_warp(Warp& w) {
-  share(w, w.synced_lanes);
-  w.synced_lanes = 0;
-  w.log.flush(counters);
-  w.clock.time[w.index] = w.synced = cluster.tick();
-  w.minimum = w.clock.minimum(cluster.warps());
-  ++counters[Counter::syncwarp];
+std::uint32_t Block::sync_group(const Warp& w, unsigned lane) {
+  const std::uint32_t mask = w.sync_mask[lane];
+  std::uint32_t group = 0;
+  for (std::uint32_t left = w.synced_lanes; left; left &= left - 1)
+    if (const unsigned other = unsigned(std::countr_zero(left)); w.sync_mask[other] == mask) group |= 1u << other;
+  return (group | w.returned | ~mask) == ~0u ? group : 0;
 }
 
-// Waits in __syncwarp until the lanes in `mask` have arrived. A mask of some lanes synchronizes these lanes
-// only. But the emulator keeps one time per warp, so that accesses of the warp's other lanes count as
-// ordered, too; a race with them is missed.
+void Block::complete_sync_warp(Warp& w, std::uint32_t group) {
+  w.synced_lanes &= ~group;
+  w.log.flush(counters);
+  ++counters[Counter::syncwarp];
+  if (w.sync_mask[std::countr_zero(group)] != w.lanes) return sync_lanes(w, group);
+  share(w, group);
+  w.clock.time[w.index] = w.synced = cluster.tick();
+  w.minimum = w.clock.minimum(cluster.warps());
+}
+
+// Waits in __syncwarp until the lanes in `mask` have arrived, each with the same mask.
 [[gnu::always_inline]] inline void Block::sync_warp(Fiber& f, unsigned mask, Site site) {
   Warp& w = *f.its_warp;
   mask &= w.lanes;
@@ -58,12 +65,13 @@ void Block::complete_sync_warp(Warp& w) {
            "{} calls __syncwarp at \1 with the mask {:#x}, which leaves its own lane out", who(f.index), mask);
     return;
   }
-  if (!w.synced_lanes) w.sync_mask = mask;
+  w.sync_mask[f.lane] = mask;
   w.synced_lanes |= 1u << f.lane;
-  if ((w.synced_lanes | w.returned | ~w.sync_mask) != ~0u) return suspend(f, Fiber::State::in_syncwarp, site);
-  const std::uint32_t others = w.synced_lanes & ~(1u << f.lane);
-  complete_sync_warp(w);
-  make_ready(w, others);
+  if ((w.synced_lanes | w.returned | ~mask) != ~0u) return suspend(f, Fiber::State::in_syncwarp, site);
+  const std::uint32_t group = sync_group(w, f.lane);
+  if (!group) return suspend(f, Fiber::State::in_syncwarp, site);
+  complete_sync_warp(w, group);
+  make_ready(w, group & ~(1u << f.lane));
 }
 
 Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {

@@ -27,12 +27,13 @@ void poison(Accumulators& a, std::uint32_t word) {
   for (std::uint32_t i = 0; i < a.bytes; i += 4) std::memcpy(a.d + i, &word, 4);
 }
 
-// Returns true if all accumulator registers still hold poison, that is, if nothing has written them since the wgmma.
+// Returns true if all accumulator registers hold exactly the poison that the wgmma left in them: nothing has written
+// them since. A sum or a sign makes another NaN of it.
 bool poisoned(const unsigned char* registers, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; i += 4) {
     std::uint32_t word;
     std::memcpy(&word, registers + i, 4);
-    if ((word & 0x7fffffff) != poison_word && word != poison_pair) return false;
+    if (word != poison_word && word != poison_pair) return false;
   }
   return true;
 }
@@ -49,7 +50,7 @@ void misused(const Fiber& f, const Block::Where& at, fmt::format_string<Args...>
 bool any_poison(const std::uint32_t* words, unsigned count) {
   const auto half = [](std::uint32_t h) { return (h & 0x7fff) == poison_half || (h & 0x7fff) == poison_bfloat; };
   for (unsigned i = 0; i < count; ++i)
-    if ((words[i] & 0x7fffffff) == poison_word || (half(words[i]) && half(words[i] >> 16))) return true;
+    if (is_poison(words[i]) || (half(words[i]) && half(words[i] >> 16))) return true;
   return false;
 }
 
@@ -340,6 +341,23 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
       continue;
     }
     std::memcpy(a.d, a.content.data(), a.bytes);
+  }
+}
+
+void Block::check_registers() {
+  constexpr unsigned setmaxnreg = 3;  // in Fiber::together
+  for (unsigned w = 0; w < warps_; ++w) {
+    const Fiber &here = *warp_[w].left_first, &first = *warp_[w / 4 * 4].left_first;
+    if (here.together[setmaxnreg] == first.together[setmaxnreg]) continue;
+    const bool less = here.together[setmaxnreg] < first.together[setmaxnreg];
+    const Fiber &more = less ? first : here, &fewer = less ? here : first;
+    report(more, Kind::divergence, nullptr, more.together_at,
+           "in warpgroup {} of {}: warp {} has reached setmaxnreg {} times at \1, warp {} {} times; all warps of a "
+           "warpgroup "
+           "reach it together",
+           w / 4, spell_block(linear), more.its_warp->local, more.together[setmaxnreg], fewer.its_warp->local,
+           fewer.together[setmaxnreg]);
+    return;
   }
 }
 

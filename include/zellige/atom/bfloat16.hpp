@@ -40,7 +40,7 @@ struct bfloat16_t {
 #else
     const uint32_t all = __builtin_bit_cast(uint32_t, value);
 #if defined(ZELLIGE_EMULATE)
-    if ((all & 0x7fffffffu) == 0x7fc0deadu) return 0x7fea;  // keeps the mark of an accumulator in flight
+    if ((all & 0x7fbfffffu) == 0x7f80deadu) return 0x7fea;  // keeps the mark of an accumulator in flight
     if ((all & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // keeps the mark of an unwritten value
 #endif
     if ((all & 0x7fffffffu) > 0x7f800000u) return 0x7fff;   // NaN: the device's canonical one

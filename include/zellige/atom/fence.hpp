@@ -15,7 +15,7 @@ namespace zellige {
 /// copies, wgmma operands in shared memory), and vice versa, in global and in shared memory.
 ZELLIGE_CALL void fence_proxy_async() {
 #if defined(ZELLIGE_EMULATE)
-  emulate::fence_proxy_async();
+  emulate::fence_proxy(emulate::ProxyFence::both);
 #else
   asm volatile("fence.proxy.async;" ::: "memory");
 #endif
@@ -23,7 +23,7 @@ ZELLIGE_CALL void fence_proxy_async() {
 /// Like fence_proxy_async(), but orders accesses to shared memory only, which is cheaper.
 ZELLIGE_CALL void fence_proxy_async_shared() {
 #if defined(ZELLIGE_EMULATE)
-  emulate::fence_proxy_async();
+  emulate::fence_proxy(emulate::ProxyFence::shared);
 #else
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
@@ -31,7 +31,7 @@ ZELLIGE_CALL void fence_proxy_async_shared() {
 /// Like fence_proxy_async(), but orders accesses to global memory only.
 ZELLIGE_CALL void fence_proxy_async_global() {
 #if defined(ZELLIGE_EMULATE)
-  emulate::fence_proxy_async();
+  emulate::fence_proxy(emulate::ProxyFence::global);
 #else
   asm volatile("fence.proxy.async.global;" ::: "memory");
 #endif
@@ -40,7 +40,7 @@ ZELLIGE_CALL void fence_proxy_async_global() {
 /// the mbarriers after a barrier of the block or cluster that follows this call.
 ZELLIGE_CALL void fence_mbarrier_init() {
 #if defined(ZELLIGE_EMULATE)
-  emulate::fence_mbarrier_init();
+  emulate::fence_proxy(emulate::ProxyFence::init);
 #else
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 #endif

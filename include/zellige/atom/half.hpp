@@ -46,7 +46,7 @@ struct half_t {
     const uint32_t sign = all >> 16 & 0x8000u;
     uint32_t magnitude = all & 0x7fffffffu;
 #if defined(ZELLIGE_EMULATE)
-    if (magnitude == 0x7fc0deadu) return 0x7ead;                  // keeps the mark of an accumulator in flight
+    if ((all & 0x7fbfffffu) == 0x7f80deadu) return 0x7ead;        // keeps the mark of an accumulator in flight
     if ((magnitude & 0x7ffc0000u) == 0x7fd40000u) return 0x7fd4;  // keeps the mark of an unwritten value
 #endif
     if (magnitude > 0x7f800000u) return 0x7fff;                   // NaN: the device's canonical one, without a sign
@@ -72,6 +72,7 @@ struct half_t {
     // normal and subnormal numbers.
 #if defined(ZELLIGE_EMULATE)
     if ((bits & 0x7ffcu) == 0x7fd4u || bits == 0xfefeu) return __builtin_bit_cast(float, 0x7fd40000u);
+    if ((bits & 0x7fffu) == 0x7eadu) return __builtin_bit_cast(float, 0x7fc0deadu);
 #endif
     const float scaled = __builtin_bit_cast(float, (bits & 0x7fffu) << 13) * 0x1p112f;
     const uint32_t special = scaled >= 65536.0f ? 0x7f800000u : 0u;

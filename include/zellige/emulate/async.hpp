@@ -27,10 +27,14 @@ struct WgmmaCall {
   int sign;         // 1, or -1 to subtract the product
 };
 
+/// What a fence makes visible to the asynchronous proxy: mbarriers that were initialised, or ordinary accesses to shared
+/// memory, to global memory, or to both.
+enum class ProxyFence : unsigned char { init, shared, global, both };
+
 /// Table of the emulator engine's functions for asynchronous operations, which kernels call through the
 /// inline functions of this header. The first argument is the running thread.
 struct AsyncEngine {
-  void (*fence_proxy)(Thread&, bool init);
+  void (*fence_proxy)(Thread&, ProxyFence);
   unsigned (*smem_address)(Thread&, Place);
   Place (*mapa)(Thread&, Place, unsigned rank);
   void (*cluster_arrive)(Thread&, bool release);
@@ -67,8 +71,7 @@ struct AsyncEngine {
   Thread& t = self();            \
   return t.engine->async->call(t __VA_OPT__(, ) __VA_ARGS__)
 
-ZELLIGE_INLINE void fence_proxy_async() { ZELLIGE_ASYNC(fence_proxy, false); }
-ZELLIGE_INLINE void fence_mbarrier_init() { ZELLIGE_ASYNC(fence_proxy, true); }
+ZELLIGE_INLINE void fence_proxy(ProxyFence of) { ZELLIGE_ASYNC(fence_proxy, of); }
 /// Returns the offset in bytes of `p` in this block's shared memory, as wgmma descriptors store it. Reports an
 /// error of the kernel if `p` is not in the block's own shared memory or not at a multiple of 16.
 ZELLIGE_INLINE unsigned smem_address(Place p) { ZELLIGE_ASYNC(smem_address, p); }

@@ -45,7 +45,7 @@ ZELLIGE_INLINE void look_for_poison(Thread& t, const T& value) {
   } else if constexpr (sizeof(T) % 4 == 0) {
     std::uint32_t words[sizeof(T) / 4];
     __builtin_memcpy(words, (const void*)&value, sizeof(T));
-    for (std::uint32_t w : words) found |= (w & 0x7fffffff) == poison_word || (half(w) && half(w >> 16));
+    for (std::uint32_t w : words) found |= is_poison(w) || (half(w) && half(w >> 16));
   }
   if (found) t.engine->poisoned(t);
 }

@@ -94,9 +94,12 @@ struct Thread {
   bool watch_poison = false;  // true once the thread has issued a wgmma: its values are checked for poison
 };
 
-/// The bits of registers that a wgmma still owns. A thread that stores such a value has not waited for the
+/// The bits of registers that a wgmma still owns: a signalling NaN. Arithmetic sets its bit `quiet_bit`, so a register
+/// that has been computed with differs from one that has not. A thread that stores either value has not waited for the
 /// wgmma. Conversions to 16 bits keep the value distinguishable from other NaNs (half.hpp, bfloat16.hpp).
-inline constexpr std::uint32_t poison_word = 0x7fc0dead;
+inline constexpr std::uint32_t poison_word = 0x7f80dead, quiet_bit = 0x00400000;
+/// Returns true if `word` is poison, or what arithmetic makes of it.
+constexpr bool is_poison(std::uint32_t word) { return (word & 0x7fffffff & ~quiet_bit) == poison_word; }
 inline constexpr std::uint16_t poison_half = 0x7ead, poison_bfloat = 0x7fea;
 
 // Size and alignment of a thread's stack. The Thread object is near the top, at an offset that varies from
