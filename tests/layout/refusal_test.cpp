@@ -54,6 +54,15 @@ TEST(Refusal, SizeMismatchInACopy) {
   expect("copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_4, _4>{}));",
          {"sizes_differ", "copy", "8", "4"});
 }
+TEST(Refusal, StaticNumbersBeyond64Bits) {
+  expect("(void)(C<4611686018427387904>{} * _3{});",
+         {"the_static_result_does_not_fit_64_bits", "4611686018427387904", "3"});
+  expect("Layout<Shape<_4, _4>, Stride<C<4611686018427387904>, _1>>{}(_3{}, _0{});",
+         {"the_static_result_does_not_fit_64_bits", "4611686018427387904", "3"});
+}
+TEST(Refusal, ANegativeStaticExtent) {
+  expect("size(Layout<Shape<Int<-3>, _4>, Stride<_1, _3>>{});", {"a static extent is negative", "0 or more"});
+}
 TEST(Refusal, TooManyCoordinates) { expect("l(1, 2, 3);", {"wrong_number_of_coordinates", "3", "2"}); }
 TEST(Refusal, RunTimeShapeOfAnOwningTensor) {
   expect("make_tensor<float>(make_shape(n, _4{}));", {"owns its elements", "static layout"});

@@ -106,12 +106,12 @@ ZELLIGE_HOST_DEVICE constexpr auto as_arithmetic_tuple(ScaledBasis<T, N...> cons
 
 template <integral A, class T, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto operator*(A const& a, ScaledBasis<T, N...> const& e) {
-  auto const r = a * e.value();
+  auto const r = detail::product_of_two(a, e.value());
   return ScaledBasis<remove_cvref_t<decltype(r)>, N...>(r);
 }
 template <integral A, class T, int... N>
 ZELLIGE_HOST_DEVICE constexpr auto operator*(ScaledBasis<T, N...> const& e, A const& a) {
-  auto const r = e.value() * a;
+  auto const r = detail::product_of_two(e.value(), a);
   return ScaledBasis<remove_cvref_t<decltype(r)>, N...>(r);
 }
 template <class T, int... N>

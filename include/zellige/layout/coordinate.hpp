@@ -16,7 +16,11 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
 namespace detail {
 template <class Crd, class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx_modes(Crd const& crd, S const& shape, D const& stride, seq<I...>) {
-  return (... + crd2idx(get<I>(crd), get<I>(shape), get<I>(stride)));
+  using Index = decltype((... + crd2idx(get<I>(crd), get<I>(shape), get<I>(stride))));
+  if constexpr (checked_arithmetic<Index>)
+    return checked_sum<Index>({static_cast<long long>(crd2idx(get<I>(crd), get<I>(shape), get<I>(stride)))...});
+  else
+    return (... + crd2idx(get<I>(crd), get<I>(shape), get<I>(stride)));
 }
 template <class Crd, class S, class D, int I, int... R>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape, D const& stride, seq<I, R...>) {
@@ -28,7 +32,12 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape,
     // The quotient comes first, as in CuTe (see algebra/coordinate.hpp).
     auto const extent = product(get<I>(shape));
     auto const rest = crd / extent;
-    return crd2idx(crd % extent, get<I>(shape), get<I>(stride)) + crd2idx_count(rest, shape, stride, seq<R...>{});
+    auto const index = crd2idx(crd % extent, get<I>(shape), get<I>(stride));
+    auto const others = crd2idx_count(rest, shape, stride, seq<R...>{});
+    if constexpr (checked_arithmetic<decltype(index + others)>)
+      return checked_sum<decltype(index + others)>({static_cast<long long>(index), static_cast<long long>(others)});
+    else
+      return index + others;
   }
 }
 }  // namespace detail
@@ -50,6 +59,8 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
       return Int<0>{};
     else
       return detail::crd2idx_count(crd, shape, stride, make_seq<tuple_size_v<S>>{});
+  } else if constexpr (detail::checked_arithmetic<decltype(crd * stride)>) {
+    return detail::checked_product<decltype(crd * stride)>(crd, stride);
   } else {
     return crd * stride;
   }
@@ -82,24 +93,40 @@ requires(sizeof...(S) ==
 /// two arguments: numbers, or tuples of numbers.
 template <auto s, auto d, class Number>
 ZELLIGE_STEP constexpr Number integral_index(C<s>, C<d>, Number c) {
-  return c * d;
+  if constexpr (checked_arithmetic<Number>)
+    return checked_product<Number>(static_cast<long long>(c), d);
+  else
+    return c * d;
 }
 template <auto s, auto... rest, auto d, auto... steps, class Number>
 ZELLIGE_STEP constexpr Number integral_index(tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>, Number c) {
   if constexpr (sizeof...(rest) == 0) {
-    return c * d;
+    return integral_index(C<s>{}, C<d>{}, c);
   } else {
     Number const quotient = c / s;
-    return c % s * d + integral_index(tuple<C<rest>...>{}, tuple<C<steps>...>{}, quotient);
+    Number const index = integral_index(C<s>{}, C<d>{}, Number(c % s));
+    Number const others = integral_index(tuple<C<rest>...>{}, tuple<C<steps>...>{}, quotient);
+    if constexpr (checked_arithmetic<Number>)
+      return checked_sum<Number>({static_cast<long long>(index), static_cast<long long>(others)});
+    else
+      return index + others;
   }
 }
 template <auto... s, auto... d, class... Number>
 ZELLIGE_STEP constexpr auto integral_indices(tuple<C<s>...>, tuple<C<d>...>, Number... c) {
-  return (... + (c * d));
+  using Index = decltype((... + (c * d)));
+  if constexpr (checked_arithmetic<Index>)
+    return checked_sum<Index>({static_cast<long long>(checked_product<Index>(static_cast<long long>(c), d))...});
+  else
+    return (... + (c * d));
 }
 template <class... S, class... D, class... Number>
 ZELLIGE_STEP constexpr auto integral_indices(tuple<S...>, tuple<D...>, Number... c) {
-  return (... + integral_index(S{}, D{}, c));
+  using Index = decltype((... + integral_index(S{}, D{}, c)));
+  if constexpr (checked_arithmetic<Index>)
+    return checked_sum<Index>({static_cast<long long>(integral_index(S{}, D{}, c))...});
+  else
+    return (... + integral_index(S{}, D{}, c));
 }
 }  // namespace detail
 
@@ -108,20 +135,20 @@ struct LayoutLeft;
 struct LayoutRight;
 
 namespace detail {
-template <class Major, class S, class Cur>
+template <class Major, bool last, class S, class Cur>
 ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current);
 
-template <class Major, class S, class Cur, class Done>
+template <class Major, bool last, class S, class Cur, class Done>
 ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const&, Cur const& current, Done const& done, seq<>) {
   return make_tuple(done, current);
 }
-template <class Major, class S, class Cur, class Done, int I, int... R>
+template <class Major, bool last, class S, class Cur, class Done, int I, int... R>
 ZELLIGE_HOST_DEVICE constexpr auto compact_modes(S const& shape, Cur const& current, Done const& done, seq<I, R...>) {
-  auto const mode = compact<Major>(get<I>(shape), current);
+  auto const mode = compact < Major, last && sizeof...(R) == 0 > (get<I>(shape), current);
   if constexpr (is_same_v<Major, LayoutLeft>) {
-    return compact_modes<Major>(shape, get<1>(mode), tuple_cat(done, make_tuple(get<0>(mode))), seq<R...>{});
+    return compact_modes<Major, last>(shape, get<1>(mode), tuple_cat(done, make_tuple(get<0>(mode))), seq<R...>{});
   } else {
-    return compact_modes<Major>(shape, get<1>(mode), tuple_cat(make_tuple(get<0>(mode)), done), seq<R...>{});
+    return compact_modes<Major, last>(shape, get<1>(mode), tuple_cat(make_tuple(get<0>(mode)), done), seq<R...>{});
   }
 }
 template <int N, int... I>
@@ -130,18 +157,23 @@ ZELLIGE_HOST_DEVICE constexpr seq<(N - 1 - I)...> reversed(seq<I...>) {
 }
 
 /// Returns the pair (compact strides of the shape, stride that a following mode would have). The smallest
-/// stride is `current`. Major is LayoutLeft (the first mode is the fastest) or LayoutRight (the last one).
-template <class Major, class S, class Cur>
+/// stride is `current`. Major is LayoutLeft (the first mode is the fastest) or LayoutRight (the last one). `last`: no mode
+/// follows, and the stride that it would have is not computed.
+template <class Major, bool last, class S, class Cur>
 ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
   if constexpr (tuple_like<S>) {
     constexpr int rank = tuple_size_v<S>;
     if constexpr (is_same_v<Major, LayoutLeft>) {
-      return compact_modes<Major>(shape, current, tuple<>{}, make_seq<rank>{});
+      return compact_modes<Major, last>(shape, current, tuple<>{}, make_seq<rank>{});
     } else {
-      return compact_modes<Major>(shape, current, tuple<>{}, decltype(reversed<rank>(make_seq<rank>{})){});
+      return compact_modes<Major, last>(shape, current, tuple<>{}, decltype(reversed<rank>(make_seq<rank>{})){});
     }
   } else if constexpr (is_constant<1, S>::value) {
     return make_tuple(Int<0>{}, current);
+  } else if constexpr (last) {
+    return make_tuple(current, current);
+  } else if constexpr (checked_arithmetic<decltype(current * shape)>) {
+    return make_tuple(current, checked_product<decltype(current * shape)>(current, shape));
   } else {
     return make_tuple(current, current * shape);
   }
@@ -198,7 +230,7 @@ ZELLIGE_HOST_DEVICE constexpr auto compact_major(S const& shape, Cur const& curr
   if constexpr (is_same_v<Cur, Int<1>> && 0 <= extent && extent < (1LL << 31))
     return typename detail::compact_static<left, S, 1, detail::modes_of<S>>::type{};
   else
-    return get<0>(detail::compact<Major>(shape, current));
+    return get<0>(detail::compact<Major, true>(shape, current));
 }
 template <class S, class Cur = Int<1>>
 ZELLIGE_HOST_DEVICE constexpr auto compact_col_major(S const& shape, Cur const& current = {}) {

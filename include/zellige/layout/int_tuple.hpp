@@ -2,6 +2,7 @@
 // (congruent). An IntTuple is an integer or a tuple of IntTuples: a shape, a stride or a coordinate.
 #pragma once
 #include <zellige/layout/math.hpp>
+#include <zellige/layout/overflow.hpp>
 #include <zellige/layout/tuple_modes.hpp>
 
 namespace zellige {
@@ -42,6 +43,15 @@ inline constexpr long long static_product<tuple<C<v>...>> = (1LL * ... * static_
 template <class... T>
 inline constexpr long long static_product<tuple<T...>> =
     ((static_product<T> != unknown) && ...) ? (1LL * ... * static_product<T>) : unknown;
+/// True if a static number of the shape S is negative.
+template <class S>
+inline constexpr bool has_negative_v = false;
+template <auto v>
+inline constexpr bool has_negative_v<C<v>> = v < 0;
+template <auto... v>
+inline constexpr bool has_negative_v<tuple<C<v>...>> = ((v < 0) || ...);
+template <class... S>
+inline constexpr bool has_negative_v<tuple<S...>> = (has_negative_v<S> || ...);
 ZELLIGE_HOST_DEVICE constexpr bool fits_int(long long v) { return v >= -2147483647 - 1 && v <= 2147483647; }
 
 // Returns the product of those elements of t that the indices I list. A named function, because NVRTC treats
@@ -75,11 +85,19 @@ ZELLIGE_HOST_DEVICE constexpr auto sum(T const& t) {
 namespace detail {
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto product_of(T const& t, seq<I...>) {
-  return (... * product(get<I>(t)));
+  using R = decltype((... * product(get<I>(t))));
+  if constexpr (checked_arithmetic<R>)
+    return checked_product<R>({static_cast<long long>(product(get<I>(t)))...});
+  else
+    return (... * product(get<I>(t)));
 }
 template <class T, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto sum_of(T const& t, seq<I...>) {
-  return (Int<0>{} + ... + sum(get<I>(t)));
+  using R = decltype((Int<0>{} + ... + sum(get<I>(t))));
+  if constexpr (checked_arithmetic<R>)
+    return checked_sum<R>({static_cast<long long>(sum(get<I>(t)))...});
+  else
+    return (Int<0>{} + ... + sum(get<I>(t)));
 }
 }  // namespace detail
 
@@ -107,6 +125,8 @@ ZELLIGE_HOST_DEVICE constexpr auto inner_product(A const& a, B const& b) {
   if constexpr (tuple_like<A> && tuple_like<B>) {
     static_assert(tuple_size_v<A> == tuple_size_v<B>, "inner_product: the tuples differ in rank");
     return detail::inner_product_of(a, b, make_seq<tuple_size_v<A>>{});
+  } else if constexpr (detail::checked_arithmetic<decltype(a * b)>) {
+    return detail::checked_product<decltype(a * b)>(a, b);
   } else {
     return a * b;
   }
@@ -114,7 +134,11 @@ ZELLIGE_HOST_DEVICE constexpr auto inner_product(A const& a, B const& b) {
 namespace detail {
 template <class A, class B, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto inner_product_of(A const& a, B const& b, seq<I...>) {
-  return (Int<0>{} + ... + inner_product(get<I>(a), get<I>(b)));
+  using R = decltype((Int<0>{} + ... + inner_product(get<I>(a), get<I>(b))));
+  if constexpr (checked_arithmetic<R>)
+    return checked_sum<R>({static_cast<long long>(inner_product(get<I>(a), get<I>(b)))...});
+  else
+    return (Int<0>{} + ... + inner_product(get<I>(a), get<I>(b)));
 }
 }  // namespace detail
 

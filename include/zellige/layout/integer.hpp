@@ -140,6 +140,55 @@ ZELLIGE_STATIC_OPERATOR(>)
 ZELLIGE_STATIC_OPERATOR(>=)
 #undef ZELLIGE_STATIC_OPERATOR
 
+template <long long x, long long y>
+ZELLIGE_HOST_DEVICE void the_static_result_does_not_fit_64_bits() = delete;
+
+namespace detail {
+// Returns true if the numbers, of integer types, have a result (1: sum, 2: difference, 3: product) that their common type
+// does not hold.
+template <class A, class B>
+ZELLIGE_HOST_DEVICE constexpr bool exceeds(int operation, A a, B b) {
+  using T = decltype(a + b);
+  long long const x = static_cast<long long>(a), y = static_cast<long long>(b);
+  if constexpr (sizeof(T) < 8) {
+    long long const r = operation == 1 ? x + y : operation == 2 ? x - y : x * y;
+    return static_cast<long long>(T(r)) != r && !(T(-1) > T(0) && r < 0);
+  } else if constexpr (T(-1) < T(0)) {
+    constexpr long long most = 0x7fffffffffffffff, least = -most - 1;
+    if (operation == 1) return y > 0 ? x > most - y : x < least - y;
+    if (operation == 2) return y < 0 ? x > most + y : x < least + y;
+    if (x == 0 || y == 0) return false;
+    if (x == -1 || y == -1) return (x == -1 ? y : x) == least;
+    return y > 0 ? (x > most / y || x < least / y) : (x > least / y || x < most / y);
+  } else {
+    return false;
+  }
+}
+// Returns the result of the operation (as above) on static numbers in 64 bits; one that does not fit them is an error.
+template <int operation, auto a, auto b>
+ZELLIGE_HOST_DEVICE consteval long long wide() {
+  constexpr long long x = static_cast<long long>(a), y = static_cast<long long>(b);
+  if constexpr (exceeds(operation, x, y))
+    return the_static_result_does_not_fit_64_bits<x, y>(), 0;
+  else
+    return operation == 1 ? x + y : operation == 2 ? x - y : x * y;
+}
+}  // namespace detail
+
+// Sums and products of static numbers that their type does not hold have 64 bits.
+template <auto a, auto b>
+requires(detail::exceeds(1, a, b)) ZELLIGE_HOST_DEVICE constexpr C<detail::wide<1, a, b>()> operator+(C<a>, C<b>) {
+  return {};
+}
+template <auto a, auto b>
+requires(detail::exceeds(2, a, b)) ZELLIGE_HOST_DEVICE constexpr C<detail::wide<2, a, b>()> operator-(C<a>, C<b>) {
+  return {};
+}
+template <auto a, auto b>
+requires(detail::exceeds(3, a, b)) ZELLIGE_HOST_DEVICE constexpr C<detail::wide<3, a, b>()> operator*(C<a>, C<b>) {
+  return {};
+}
+
 template <auto a, dynamic_integer T>
 requires(a == 0) ZELLIGE_HOST_DEVICE constexpr C<0> operator*(C<a>, T) { return {}; }
 template <dynamic_integer T, auto a>

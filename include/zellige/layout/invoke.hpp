@@ -16,9 +16,11 @@ namespace detail {
 /// Storage for the run-time numbers of a plan: the inputs first, then the results of the expressions. Slot i
 /// is in `narrow` or `wide`, depending on whether its number has 32 or 64 bits. A number of 64 bits is an int64_t,
 /// which is the type of the strides that users write, and of the strides computed from these.
+/// Where arithmetic is checked, a number of 32 bits is computed in 64, and is checked where it becomes part of the result.
+using Narrow = conditional_t<arithmetic_is_checked, long long, int>;
 template <int n>
 struct Slots {
-  int narrow[n > 0 ? n : 1];
+  Narrow narrow[n > 0 ? n : 1];
   int64_t wide[n > 0 ? n : 1];
 };
 /// Returns the number in slot `id` of s, which holds the run-time numbers of plan P: its inputs and the
@@ -27,6 +29,8 @@ template <class P, int id, int n>
 ZELLIGE_STEP constexpr auto slot(Slots<n> const& s) {
   if constexpr (at<P>::is_wide(id))
     return s.wide[id];
+  else if constexpr (arithmetic_is_checked)
+    return checked_int(s.narrow[id]);
   else
     return s.narrow[id];
 }
@@ -60,7 +64,7 @@ ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t) {
     if constexpr (is_wide_type<T>)
       s.wide[next++] = static_cast<int64_t>(t);
     else
-      s.narrow[next++] = static_cast<int>(t);
+      s.narrow[next++] = static_cast<Narrow>(t);
   } else if constexpr (user_integer<T>) {
     gather(s, next, +t);
   } else if constexpr (is_layout_v<T>) {
@@ -77,12 +81,28 @@ ZELLIGE_STEP constexpr void gather(Slots<n>& s, int& next, T const& t) {
   }
 }
 
+/// Returns the sum, difference or product of x and y. Reports one that does not fit T.
+template <Arith op, class T>
+ZELLIGE_STEP constexpr T exact(T x, T y) {
+#if defined(__CUDA_ARCH__)
+  return op == Arith::add ? T(x + y) : op == Arith::sub ? T(x - y) : T(x * y);
+#else
+  T r = 0;
+  bool const over = op == Arith::add   ? __builtin_add_overflow(x, y, &r)
+                    : op == Arith::sub ? __builtin_sub_overflow(x, y, &r)
+                                       : __builtin_mul_overflow(x, y, &r);
+  if (over) does_not_fit<T>(x, y);
+  return r;
+#endif
+}
 /// Returns the result of operation op on a and b, computed in their common type.
 template <Arith op, class A, class B>
 ZELLIGE_STEP constexpr auto arithmetic_on(A a, B b) {
   using T = decltype(a + b);
   T const x = a, y = b;
-  if constexpr (op == Arith::add)
+  if constexpr (arithmetic_is_checked && (op == Arith::add || op == Arith::sub || op == Arith::mul))
+    return exact<op, T>(x, y);
+  else if constexpr (op == Arith::add)
     return T(x + y);
   else if constexpr (op == Arith::sub)
     return T(x - y);
@@ -143,7 +163,7 @@ ZELLIGE_STEP constexpr void step(Slots<n>& s) {
     if constexpr (A::is_wide(i))
       s.wide[i] = r;
     else
-      s.narrow[i] = int(r);
+      s.narrow[i] = Narrow(r);
   }
 }
 template <class P, int n, int... I>
@@ -242,10 +262,8 @@ ZELLIGE_STEP constexpr auto make_part(Slots<n> const& s) {
       return C<int(v)>{};
     else if constexpr (id < 0)
       return C<v>{};
-    else if constexpr (A::is_wide(id))
-      return s.wide[id];
     else
-      return s.narrow[id];
+      return slot<P, id>(s);
   }
 }
 /// Returns the object that the subtree of node number `node` describes in the result's tree of plan P: a

@@ -50,6 +50,7 @@ requires(!layout_like<S>) ZELLIGE_HOST_DEVICE constexpr auto make_layout(S const
 template <class S, class D>
 struct Layout : private tuple<S, D> {
   static_assert(detail::congruent_v<S, D>, "Layout<Shape, Stride>: shape and stride differ in profile");
+  static_assert(!detail::has_negative_v<S>, "Layout<Shape, Stride>: a static extent is negative; it must be 0 or more");
   static constexpr bool layout_tag = true;
   static constexpr int rank = detail::rank_v<S>;
 
@@ -275,15 +276,24 @@ template <class S, class D>
 ZELLIGE_HOST_DEVICE constexpr auto last_index(S const& shape, D const& stride) {
   if constexpr (tuple_like<S>)
     return last_index_of(shape, stride, make_seq<tuple_size_v<S>>{});
+  else if constexpr (checked_arithmetic<decltype((shape - Int<1>{}) * abs(stride))>)
+    return checked_product<decltype((shape - Int<1>{}) * abs(stride))>(
+        static_cast<long long>(shape) - 1,
+        static_cast<long long>(stride) < 0 ? -static_cast<long long>(stride) : static_cast<long long>(stride));
   else
     return (shape - Int<1>{}) * abs(stride);
 }
 template <class S, class D, int... I>
 ZELLIGE_HOST_DEVICE constexpr auto last_index_of(S const& shape, D const& stride, seq<I...>) {
-  if constexpr (sizeof...(I) == 0)
+  if constexpr (sizeof...(I) == 0) {
     return Int<0>{};
-  else
-    return (... + last_index(get<I>(shape), get<I>(stride)));
+  } else {
+    using Index = decltype((... + last_index(get<I>(shape), get<I>(stride))));
+    if constexpr (checked_arithmetic<Index>)
+      return checked_sum<Index>({static_cast<long long>(last_index(get<I>(shape), get<I>(stride)))...});
+    else
+      return (... + last_index(get<I>(shape), get<I>(stride)));
+  }
 }
 struct plus_one {
   template <class T>
@@ -310,7 +320,9 @@ ZELLIGE_HOST_DEVICE constexpr auto cosize(L const& l) {
     return Int<0>{};
   } else {
     auto const last = detail::last_index(l.shape(), l.stride());
-    if constexpr (integral<decltype(last)>)
+    if constexpr (detail::checked_arithmetic<remove_cvref_t<decltype(last)>>)
+      return detail::checked_sum<remove_cvref_t<decltype(last)>>({static_cast<long long>(last), 1});
+    else if constexpr (integral<decltype(last)>)
       return last + Int<1>{};
     else
       return product(transform_leaf(as_arithmetic_tuple(last), detail::plus_one{}));
@@ -355,8 +367,17 @@ inline constexpr bool has_integral_strides_v<tuple<D...>> = (has_integral_stride
 
 template <class... C, class S, class D, int... I>
 ZELLIGE_STEP constexpr auto offset_flat(tuple<C...> const& crd, S const& shape, D const& stride, seq<I...>) {
-  return (... + crd2idx(get<nth_true<!is_underscore_v<C>...>(I)>(crd), get<nth_true<!is_underscore_v<C>...>(I)>(shape),
-                        get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
+  using Index = decltype((... + crd2idx(get<nth_true<!is_underscore_v<C>...>(I)>(crd),
+                                        get<nth_true<!is_underscore_v<C>...>(I)>(shape),
+                                        get<nth_true<!is_underscore_v<C>...>(I)>(stride))));
+  if constexpr (checked_arithmetic<Index>)
+    return checked_sum<Index>({static_cast<long long>(crd2idx(get<nth_true<!is_underscore_v<C>...>(I)>(crd),
+                                                              get<nth_true<!is_underscore_v<C>...>(I)>(shape),
+                                                              get<nth_true<!is_underscore_v<C>...>(I)>(stride)))...});
+  else
+    return (... + crd2idx(get<nth_true<!is_underscore_v<C>...>(I)>(crd),
+                          get<nth_true<!is_underscore_v<C>...>(I)>(shape),
+                          get<nth_true<!is_underscore_v<C>...>(I)>(stride)));
 }
 /// Returns the index at which the slice of the layout shape:stride at crd starts: the index of crd with each
 /// `_` replaced by 0.

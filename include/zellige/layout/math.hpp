@@ -1,7 +1,7 @@
 // Defines absolute value, min, max, gcd, lcm and bit operations on integers. If all operands are static integers, the
 // result is a static integer.
 #pragma once
-#include <zellige/layout/integer.hpp>
+#include <zellige/layout/overflow.hpp>
 
 namespace zellige {
 
@@ -66,7 +66,7 @@ ZELLIGE_HOST_DEVICE constexpr auto gcd(A a, B b) {
 }
 template <integral A, integral B>
 ZELLIGE_HOST_DEVICE constexpr auto lcm(A a, B b) {
-  return a / gcd(a, b) * b;
+  return detail::product_of_two(a / gcd(a, b), b);
 }
 
 namespace detail {

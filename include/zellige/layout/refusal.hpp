@@ -68,6 +68,8 @@ template <auto operation, long long modes, long long needed>
 ZELLIGE_HOST_DEVICE void the_index_is_a_coordinate_where_an_integer_is_needed() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void the_result_does_not_fit_64_bits() = delete;
+template <auto operation, long long x, long long y>
+ZELLIGE_HOST_DEVICE void the_result_does_not_fit_32_bits() = delete;
 template <auto operation, long long size, long long other_size>
 ZELLIGE_HOST_DEVICE void the_operands_differ_in_size() = delete;
 
@@ -164,6 +166,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     the_index_is_a_coordinate_where_an_integer_is_needed<op, x, y>();
   else if constexpr (rule == Rule::overflow)
     the_result_does_not_fit_64_bits<op, x, y>();
+  else if constexpr (rule == Rule::int_overflow || rule == Rule::int_range)
+    the_result_does_not_fit_32_bits<op, x, y>();
   else if constexpr (rule == Rule::copy_threads)
     the_tiled_copy_has_too_few_threads_for_its_instruction<op, x, y>();
   else if constexpr (rule == Rule::copy_values)

@@ -40,6 +40,8 @@ enum class Rule : signed char {
   composed_overlap,   // x: indices reached, y: size of the left layout of the composed one
   integer_index,      // x: modes of the coordinate, y: 1
   overflow,           // x, y: the operands of the sum or product
+  int_overflow,       // x, y: the operands of a sum or product of ints
+  int_range,          // x: a number, y: the largest int
   sizes_differ,       // x, y: the sizes of two tensors
   copy_threads,       // x: threads of the tiled copy, y: threads of its instruction
   copy_values,        // x: values per thread of the tiled copy, y: of its instruction
@@ -165,6 +167,13 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
       return "the tile has stride {x}, in units of 16 bytes, where the descriptor needs {y}";
     case Rule::overflow:
       return "the result of {x} and {y} does not fit 64 bits";
+    case Rule::int_overflow:
+      return "the result of {x} and {y} does not fit the 32 bits of an int; an int64_t among the numbers makes it one "
+             "of 64 bits";
+    case Rule::int_range:
+      return "the result {x} does not fit an int, whose largest value is {y}; an int64_t among the numbers makes it "
+             "one "
+             "of 64 bits";
   }
   return "";
 }
