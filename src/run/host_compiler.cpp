@@ -127,8 +127,11 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
   if (finished.status != 0) {
     std::error_code ignored;
     fs::remove(made, ignored);
-    if (finished.output.find("No space left on device") != std::string::npos)
-      fail("emulator: {} has no space for {}.cu: {}", c.path, name, shortened(finished.output));
+    if (const std::string_view what = short_of(finished); !what.empty())
+      fail(
+          "emulator: this machine has too little {} for {} to compile {}.cu ({}); give it more, or less to do at "
+          "once:\n{}",
+          what, c.path, name, ended(finished.status), shortened(finished.output));
     fault("emulator: {} does not compile {}.cu ({}):\n{}", c.path, name, ended(finished.status),
           shortened(finished.output));
   }

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "graph/error.hpp"
@@ -18,6 +20,23 @@ namespace zellige::run {
 std::string ended(int status) {
   if (status <= 128) return fmt::format("status {}", status);
   return fmt::format("killed by signal {} ({})", status - 128, ::strsignal(status - 128));
+}
+
+std::string_view short_of(const Finished& f) {
+  if (f.status == 0) return "";
+  // What g++, clang, the assembler and the linker print. g++ itself ends with status 1 or 4 when its cc1plus is killed.
+  constexpr std::string_view memory[] = {"out of memory",           "virtual memory exhausted",
+                                         "memory exhausted",        "bad_alloc",
+                                         "annot allocate memory",   "Killed signal",
+                                         "Killed (program ",        "ENOMEM",
+                                         "not enough memory",       "nsufficient memory",
+                                         "emory allocation failed", "unable to allocate",
+                                         "signal 9 (Killed)"};
+  constexpr std::string_view space[] = {"No space left on device", "Disk quota exceeded", "File size limit exceeded"};
+  const auto says = [&](std::string_view words) { return f.output.find(words) != f.output.npos; };
+  if (f.status == 128 + SIGXFSZ || std::ranges::any_of(space, says)) return "disk space";
+  if (f.status == 128 + SIGKILL || std::ranges::any_of(memory, says)) return "memory";
+  return "";
 }
 
 Finished run_process(const std::vector<std::string>& command, const std::string& folder) {

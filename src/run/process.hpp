@@ -16,6 +16,10 @@ struct Finished {
 /// Returns an exit status in words: "status 1", or "killed by signal 9 (Killed)" for 128 + signal.
 std::string ended(int status);
 
+/// Returns what of the machine a compiler that has failed was short of, "memory" or "disk space"; "" if nothing says so. A
+/// compiler that was killed (SIGKILL) counts as short of memory: the kernel ends the largest process then.
+std::string_view short_of(const Finished&);
+
 /// Runs the program command[0], looked up in PATH, with the other elements as arguments, and waits for its
 /// end. Throws Error if it cannot be started. `folder`: its working directory; "": the current one.
 Finished run_process(const std::vector<std::string>& command, const std::string& folder = "");

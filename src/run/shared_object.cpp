@@ -37,6 +37,11 @@ std::string shared_object(const emit::Manifest& m, const std::string& cubin, con
                    "-shared", "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none", "-s", "-nodefaultlibs",
                    below(text.path), "-o", below(made.path), "-lc"},
                   cache.root().string());
+  if (const std::string_view what = short_of(f); !what.empty())
+    fail(
+        "shared object of {}: this machine has too little {} for {} to compile it ({}); give it more, or less to do at "
+        "once:\n{}",
+        m.name, what, compiler, ended(f.status), f.output.substr(0, 2000));
   if (f.status != 0 || !f.output.empty())
     fault("shared object of {}: {} does not compile it ({}):\n{}", m.name, compiler, ended(f.status),
           f.output.substr(0, 2000));

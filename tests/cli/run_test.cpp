@@ -180,6 +180,23 @@ TEST_F(RunWithCompiler, AFullDiskIsNot) {
   EXPECT_EQ(results(path("out.jsonl")).at(0).status, Status::refused);
 }
 
+TEST_F(RunWithCompiler, TooLittleMemoryIsNot) {
+  for (const std::string does :
+       {"echo 'cc1plus: out of memory allocating 65536 bytes after a total of 1048576 bytes'; exit 1",
+        "echo 'virtual memory exhausted: Cannot allocate memory'; exit 1",
+        "echo 'g++: fatal error: Killed signal terminated program cc1plus'; exit 1",
+        "echo 'c++: internal compiler error: Killed (program cc1plus)'; exit 4",
+        "echo 'LLVM ERROR: out of memory'; exit 134", "kill -KILL $$"}) {
+    const auto f = with(does);
+    EXPECT_EQ(f.status, 2) << f.output;
+    const RunResult r = results(path("out.jsonl")).at(0);
+    EXPECT_EQ(r.status, Status::refused) << does;
+    EXPECT_EQ(r.reason.find("emulator: this machine has too little memory for "), 0u) << r.reason;
+  }
+  // A crash of the compiler is not.
+  EXPECT_EQ(with("echo 'internal compiler error: Segmentation fault'; exit 4").status, 1);
+}
+
 // After two seconds a line says what keeps us; a shorter run has none.
 TEST_F(RunWithCompiler, WhatTakesLongSaysWhatItIs) {
   const auto f = with("sleep 3; echo 'scaled.cu:1:1: error: late'; exit 1");
