@@ -37,6 +37,9 @@ def scaled(name):
             raise Error(f"expected a number for alpha, found {alpha}")
         if isinstance(alpha, float) and all(isinstance(v, int) or isinstance(v, Array) and dtypes.is_integer(v._dtype) for v in (x, y)):
             raise Error(f"expected an integer for alpha beside integers, found {alpha}")
+        for v in (x, y):
+            if isinstance(v, Array):
+                TORCH.fitting(v, alpha)
         return ELEMENTWISE[name](x, y if alpha == 1 else ELEMENTWISE["multiply"](y, alpha) if isinstance(y, Array) else y * alpha)
 
     return of
