@@ -168,7 +168,7 @@ class Decision {
           fmt::format("different at small sizes, but a number may represent an extent, and the given sizes "
                       "take {:.2g} products, more than {:.2g}",
                       given_products_, options_.given_work));
-    if (may_count && given_products_ <= 1e6 && proves(repeated(real_.inputs))) return proved();
+    if (given_products_ <= 1e6 && proves(repeated(real_.inputs))) return proved();
     const GivenSizes given = at_given_sizes(real_.scale, given_products_ <= 1e7 ? 4 : 1);
     const double minimum = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
     if (given.compared && given.distance >= minimum && (!may_count || proves(given.inputs))) return proved();

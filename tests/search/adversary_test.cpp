@@ -1,0 +1,165 @@
+// Pairs that are hard to tell: the same but for a class (NaN, infinity, 0), a single point, comparisons that hold jointly,
+// a rounded scalar, what float64 cannot see, or an integer that wraps; beside each, a pair that is equal by algebra.
+#include <gtest/gtest.h>
+
+#include "expect_equal.hpp"
+
+namespace zellige::search {
+namespace {
+
+using namespace test;
+
+const std::vector<Shape> one = {{4, 8}}, two = {{4, 8}, {4, 8}};
+
+/// Bounds beyond the usual inputs, on both sides of 0.
+constexpr double bounds[] = {200, 1234.5, -300, 4e5};
+/// Positive factors, by which a comparison may be multiplied.
+constexpr double factors[] = {2, 0.5, 13, 10};
+
+template <class F, class G>
+void expect_apart(const std::vector<Shape>& shapes, const F& f, const G& g) {
+  expect(Answer::different, shapes, f, g);
+}
+/// Of a quotient whose divisor is 0 real numbers tell no sign, so that the answer may be undecided.
+template <class F, class G>
+void expect_not_equal(const std::vector<Shape>& shapes, const F& f, const G& g) {
+  const Equality e = equal(make(shapes, [&](Builder&, const Inputs& x) { return f(x); }),
+                           make(shapes, [&](Builder&, const Inputs& x) { return g(x); }));
+  EXPECT_NE(name(e.answer), "equal") << describe(e, "a", "b");
+}
+template <class F, class G>
+void expect_same(const std::vector<Shape>& shapes, const F& f, const G& g) {
+  expect(Answer::equal, shapes, f, g);
+}
+
+/// relu(t - x), which is 0 for all x beyond t.
+Tensor until(const Tensor& x, double t) { return relu(-x + t); }
+Tensor constant(const Tensor& x, double c) { return x * 0.0 + c; }
+
+TEST(Adversary, ClassesBeyondABoundCount) {
+  for (double t : bounds) {
+    SCOPED_TRACE(t);
+    const auto l = [t](const Inputs& x) { return log(until(x[0], t)); };
+    expect_apart(
+        one, [&](const Inputs& x) { return l(x) * 2.0 - l(x); }, l);  // -inf + inf
+    expect_apart(
+        one, [&](const Inputs& x) { return gt(l(x), -std::numeric_limits<double>::infinity()); },
+        [](const Inputs& x) { return constant(x[0], 1); });
+    expect_not_equal(
+        one, [&](const Inputs& x) { return until(x[0], t) * pow(until(x[0], t), -1.0); },
+        [](const Inputs& x) { return constant(x[0], 1); });
+    expect_not_equal(
+        one, [&](const Inputs& x) { return rsqrt(until(x[0], t)) * sqrt(until(x[0], t)); },
+        [](const Inputs& x) { return constant(x[0], 1); });
+    expect_same(
+        one, [&](const Inputs& x) { return l(x) * 3.0; }, [&](const Inputs& x) { return l(x) * 2.0 + l(x); });
+    expect_same(
+        one, [&](const Inputs& x) { return exp(l(x)); }, [&](const Inputs& x) { return until(x[0], t); });
+  }
+}
+
+/// The quotient is NaN only where all numbers of a row are beyond the bound.
+TEST(Adversary, ASumThatIsZeroWhereAllSummandsAreIsNotDividedAway) {
+  const Equality e = equal(make(one,
+                                [](Builder&, const Inputs& x) {
+                                  const Tensor s = sum(until(x[0], 200), 1, true);
+                                  return s / s;
+                                }),
+                           make(one, [](Builder&, const Inputs& x) { return constant(sum(x[0], 1, true), 1); }));
+  EXPECT_NE(name(e.answer), "equal") << describe(e, "a", "b");
+}
+
+TEST(Adversary, ScaledComparisonsDifferOnlyInTies) {
+  for (double t : bounds)
+    for (double k : factors) {
+      SCOPED_TRACE(fmt::format("{} {}", t, k));
+      const auto less = [t](const Inputs& x) { return lt(x[0] - t, 0.0); };
+      expect_same(one, less, [&](const Inputs& x) { return lt(x[0] * k, t * k); });
+      expect_apart(one, less, [&](const Inputs& x) { return le((x[0] - t) * k, 0.0); });
+    }
+  expect_same(
+      two, [](const Inputs& x) { return where(gt(x[0], x[1]), x[0], x[1]); },
+      [](const Inputs& x) { return maximum(x[0], x[1]); });
+  expect_same(
+      two, [](const Inputs& x) { return where(eq(x[0], x[1]), x[0], x[1]); },
+      [](const Inputs& x) { return x[1] * 1.0; });
+  expect_same(
+      one, [](const Inputs& x) { return clamp(x[0], -1, 1); },
+      [](const Inputs& x) { return relu(x[0] + 1.0) - relu(x[0] - 1.0) - 1.0; });
+}
+
+TEST(Adversary, ComparisonsThatHoldJointlyCount) {
+  for (int n : {2, 3, 7}) {
+    SCOPED_TRACE(n);
+    const std::vector<Shape> shapes(static_cast<std::size_t>(n), Shape{2, 3});
+    const auto all = [n](const Inputs& x) {
+      Tensor p = eq(x[0], 3.5);
+      for (int i = 1; i < n; ++i) p = p * eq(x[i], 3.5 + 2 * i);
+      return p;
+    };
+    expect_apart(
+        shapes, [&](const Inputs& x) { return x[0] + all(x); }, [](const Inputs& x) { return x[0] * 1.0; });
+    expect_same(
+        shapes, [&](const Inputs& x) { return x[0] + all(x); }, [&](const Inputs& x) { return all(x) + x[0]; });
+  }
+  const auto lines = [](double third) {
+    return [third](const Inputs& x) { return eq(x[0] + x[1], 5.0) * eq(x[0] - x[1], 3.0) * eq(x[0], third); };
+  };
+  const auto never = [](const Inputs& x) { return x[0] * 0.0 * x[1]; };
+  expect_apart(two, lines(4), never);
+  expect_same(two, lines(4.5), never);  // no inputs meet all three
+}
+
+TEST(Adversary, ScalarsOfComparisonsAreRoundedAsTheInputsAre) {
+  for (double c : {1e30, 16777217.0, 123456789.0, -33554433.0})
+    expect_apart(
+        one, [c](const Inputs& x) { return eq(x[0], c); }, [](const Inputs& x) { return x[0] * 0.0; });
+}
+
+TEST(Adversary, Float64NeitherProvesNorOverrules) {
+  const std::vector<Shape> wide = {{1, 64}, {1, 66}};
+  const auto beside = [](const Tensor& x, const Tensor& y) { return 1e12 * sum(x, 1, true) + y; };
+  const auto of_concat = [&](const Inputs& x) { return beside(x[0], mean(concat(x[0], x[1], 1), 1, true)); };
+  const auto weighted = [&](double w) {
+    return
+        [beside, w](const Inputs& x) { return beside(x[0], mean(x[0], 1, true) * w + mean(x[1], 1, true) * (1 - w)); };
+  };
+  expect_apart(wide, of_concat, weighted(0.5));
+  expect_same(wide, of_concat, weighted(64.0 / 130));
+  const Equality e = equal(make(two, [](Builder&, const Inputs& x) { return sin((x[0] + 1e13) + (x[1] + 1e13)); }),
+                           make(two, [](Builder&, const Inputs& x) {
+                             const Tensor u = x[0] + 1e13, v = x[1] + 1e13;
+                             return sin(u) * cos(v) + cos(u) * sin(v);
+                           }));
+  EXPECT_NE(name(e.answer), "different") << describe(e, "a", "b");
+}
+
+TEST(Adversary, IntegersWrap) {
+  const auto with = [](graph::DType dtype, const auto& body) {
+    Builder b("g");
+    b.output(body(b.input("X", {4, 8}, dtype)), "Y");
+    return b.build();
+  };
+  const auto real = [](const Tensor& x) { return cast(x, graph::DType::f32); };
+  const auto late = [&](const Tensor& x) { return real(x * x); };
+  const auto early = [&](const Tensor& x) { return real(x) * real(x); };
+  const auto distributed = [&](const Tensor& x) { return real(x * (x + x)) * 0.5; };
+  for (graph::DType dtype : {graph::DType::int8, graph::DType::int32}) {
+    const Equality e = equal(with(dtype, late), with(dtype, early));
+    EXPECT_EQ(name(e.answer), "different") << describe(e, "a", "b");
+    EXPECT_EQ(e.notes.at(0), "integers wrap: int8 and int32 results are taken modulo 2^8 and 2^32");
+    EXPECT_NE(name(equal(with(dtype, late), with(dtype, distributed)).answer), "equal");
+    expect(Answer::equal, with(dtype, [&](const Tensor& x) { return real(x * (x + x)); }),
+           with(dtype, [&](const Tensor& x) { return real(x * x + x * x); }));
+  }
+  expect(Answer::equal,
+         with(graph::DType::int8,
+              [&](const Tensor& x) {
+                const Tensor wide = cast(x, graph::DType::int32);
+                return real(wide * wide);
+              }),
+         with(graph::DType::int8, early));
+}
+
+}  // namespace
+}  // namespace zellige::search
