@@ -13,6 +13,7 @@ from .aten_attention import attention, attended
 from .aten_products import matmul
 from .aten_rotary import added, cat
 from .aten_schema import Left, call
+from .torch_rewrites import applied
 from .torch_scalars import overflows, rounded
 from .tracing import Array
 
@@ -44,6 +45,7 @@ def _scaled(function):
         _in_range(alpha, x if isinstance(x, Array) else y)
         if isinstance(alpha, bool):
             raise Left("expected a number alpha, found a bool")
+        applied("sum with a factor")
         return function(x, op.mul(y, alpha))
 
     return sum_of
@@ -58,6 +60,8 @@ def _plus_bias(product):
             raise Left("expected a factor alpha of the product that is not 0")
         if bias._dtype != x._dtype:
             raise Left(f"expected a bias and a product of one dtype, found {bias._dtype} and {x._dtype}")
+        if (beta, alpha) != (1, 1):
+            applied("product and bias with factors")
         made = product(x, y) if alpha == 1 else op.mul(product(x, y), alpha)
         if bias.ndim > made.ndim or any(n not in (1, m) for n, m in zip(bias.shape[::-1], made.shape[::-1])):
             raise Left(f"expected a bias that broadcasts to the product, found {bias.shape} and {made.shape}")
@@ -97,6 +101,7 @@ def _layer_norm(x, shape, weight, bias, eps):
     there are several."""
     if len(shape) != 1:
         raise Left(f"expected a norm over the last dimension, found {list(shape)}")
+    applied("layer norm with its statistics")
     wide = op.cast(x, "f32")
     mean, rstd = op.mean(wide, -1, True), op.rsqrt(op.add(array_rules.deviation(wide, -1, True), eps))
     if weight is None and bias is not None:
@@ -110,6 +115,7 @@ def _batch_norm(x, weight, bias, mean, variance, momentum, eps):
     found = {v._dtype for v in (weight, bias, mean, variance) if v is not None}
     if dtypes.is_integer(x._dtype) or found not in ({x._dtype}, {"f32"}):
         raise Left(f"expected a weight, bias and statistics in {x._dtype} or all in f32, found {', '.join(sorted(found))}")
+    applied("batch norm by given statistics")
     along = lambda v: op.reshape(op.cast(v, "f32"), (x.shape[1], *[1] * (x.ndim - 2)))  # noqa: E731
     scale = op.rsqrt(op.add(along(variance), eps))
     made = op.mul(op.sub(op.cast(x, "f32"), along(mean)), scale if weight is None else op.mul(scale, along(weight)))
@@ -120,6 +126,7 @@ def _variance(x, dim=None, *, correction=1, keepdim=False):
     count = math.prod(x.shape[d] for d in (dim or range(x.ndim)))
     if not count > correction:
         raise Left(f"expected more elements than the correction, found {count} and {correction}")
+    applied("variance of a corrected count")
     made = _reduced(array_rules.deviation, op.cast(x, "f32"), dim, keepdim)
     return made if correction == 0 else op.mul(made, count / (count - correction))
 
@@ -141,6 +148,7 @@ def _clamp(x, lo=None, hi=None):
     """Returns x within two limits, which are rounded to its dtype. Raises Left if torch refuses to convert one."""
     dtype = dtypes.torch_dtype(x._dtype)
     _in_range(lo, x), _in_range(hi, x)
+    applied("limits as extremes")
     lo, hi = (limit if limit is None or dtypes.is_integer(x._dtype) else rounded(limit, dtype) for limit in (lo, hi))
     x = x if lo in (None, -math.inf) else op.maximum(x, lo)
     return x if hi in (None, math.inf) else op.minimum(x, hi)
@@ -150,6 +158,8 @@ def _pow(x, y):
     """Returns x to the power y as torch's kernels compute it: exponents 0.5 and -0.5 as roots, 3, -1 and -2 as
     products."""
     _in_range(y, x)
+    if y in (0.5, -0.5, 3, -1, -2):
+        applied("power as products and roots")
     if y in (0.5, -0.5):
         return op.sqrt(x) if y > 0 else op.rsqrt(x)
     if y == 3:
@@ -170,6 +180,7 @@ def _slice(x, dim=0, start=None, end=None, step=1):
         return x if (start, end) == (0, size) else op.slice(x, dim, start, end)
     if size % step != 0 or start >= step or end <= size - step + start:
         raise Left(f"expected slices of step 1, or of every part of {step}, found {start}:{end}:{step} of {size}")
+    applied("every part of a slice")
     dim %= x.ndim
     parts = op.reshape(x, (*x.shape[:dim], size // step, step, *x.shape[dim + 1 :]))
     return array_views.without(op.slice(parts, dim + 1, start, start + 1), [dim + 1])
@@ -342,6 +353,10 @@ OPERATORS = VIEWS | {
 }
 
 
+# torch's kernels of these for the CPU round numbers to the tensor's dtype; all others compute with the number in float32
+_ROUND_NUMBERS = (aten.add.Tensor, aten.add.Scalar, aten.sub.Tensor)
+
+
 def dtype_of(value) -> str:
     """Returns Zellige's name of a tensor's dtype. Raises Error if there is none."""
     return dtypes.name_of(value.dtype)
@@ -389,6 +404,8 @@ def evaluate_on(node, args, arrays):
             raise Left(f"expected real numbers, found {x}")
         return x
 
+    if node.target in _ROUND_NUMBERS and node.meta["val"].device.type == "cpu":
+        args = [rounded(a, node.meta["val"].dtype) if isinstance(a, float) else a for a in args]
     declared = {k: value(v) for k, v in node.kwargs.items()}
     if "device" in declared and node.all_input_nodes and declared["device"] == node.all_input_nodes[0].meta["val"].device:
         del declared["device"]  # the tensor is on this device already

@@ -9,6 +9,8 @@ dtype. It declares the input's dtype for the indices and counts of `unique`, but
 
 import torch
 
+from . import torch_rewrites
+
 _ATEN = torch.ops.aten
 # Per operator and index of a result: the index of the argument whose dtype the result has, or its dtype.
 MADE = {
@@ -28,6 +30,7 @@ def correct(graph) -> None:
             for i, of in MADE[node.target].items():
                 dtype = of if isinstance(of, torch.dtype) else node.args[of].meta["val"].dtype
                 if values[i].dtype != dtype:
+                    torch_rewrites.applied("dtype of a further result")
                     values[i] = values[i].to(dtype)
                     changed.add(node)
             node.meta["val"] = tuple(values)

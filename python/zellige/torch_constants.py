@@ -10,6 +10,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from . import aten as known
+from . import torch_rewrites
 
 aten = torch.ops.aten
 
@@ -90,6 +91,7 @@ def fold(module) -> set:
             value = constants.value(n)
             if value is None or value.device != n.meta["val"].device or kept + value.nbytes > MAX_BYTES:
                 continue
+            torch_rewrites.applied("constant computed while compiling")
             kept += value.nbytes
             folded.append(n)
             name = _name(len(names))
@@ -158,6 +160,7 @@ def _copy_outputs(graph, attribute) -> None:
         reached += [u for u in n.users if _is_view(u)]
     for n in reached:
         if output in n.users:
+            torch_rewrites.applied("copy of a constant output")
             with graph.inserting_before(output):
                 copy = graph.call_function(aten.clone.default, (n,))
             copy.meta["val"] = n.meta["val"]

@@ -14,7 +14,8 @@ from torch._decomp import core_aten_decompositions, decomposition_table
 from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import aten, aten_declared, dtypes, torch_numbers
+from . import aten, aten_declared, dtypes, torch_numbers, torch_rewrites
+from .torch_rewrites import applied
 from .torch_scalars import overflows
 
 _KEPT = [torch.ops.aten.silu.default, torch.ops.aten.logsumexp.default, torch.ops.aten.baddbmm.default]  # supported directly
@@ -33,11 +34,13 @@ _MADE_KNOWN = {torch.ops.aten.where.self, torch.ops.aten.scalar_tensor.default, 
 
 
 def _var_mean(x, dim=None, *, correction=None, keepdim=False):
+    applied("variance beside mean")
     dims = list(range(x.ndim)) if dim is None else dim
     return torch.ops.aten.var.correction(x, dims, correction=correction, keepdim=keepdim), torch.ops.aten.mean.dim(x, dims, keepdim)
 
 
 def _group_norm(x, weight, bias, batch, channels, spatial, groups, eps):
+    applied("group norm by its statistics")
     wide = x.to(torch.promote_types(x.dtype, torch.float32)).reshape(batch, groups, -1)
     mean = wide.mean(-1, keepdim=True)
     rstd = torch.rsqrt(torch.ops.aten.var.correction(wide, [-1], correction=0, keepdim=True) + eps)
@@ -53,10 +56,12 @@ def _cat(tensors, dim=0):
     some = [x for x in tensors if x.numel() > 0]
     if len(some) in (0, len(tensors)) or len({x.dtype for x in tensors}) > 1:
         return NotImplemented
+    applied("concatenation without empty tensors")
     return torch.ops.aten.cat.default(some, dim) if len(some) > 1 else some[0].clone()
 
 
 def _glu(x, dim=-1):
+    applied("gated linear unit of halves")
     a, b = (x.narrow(dim, start, x.shape[dim] // 2) for start in (0, x.shape[dim] // 2))
     return a * torch.sigmoid(b)
 
@@ -67,6 +72,7 @@ def _repeat(x, repeats):
     apart = [d for d, n in enumerate(repeats) if n != 1 and x.shape[d] != 1]  # these need a dimension of their own
     if 0 in repeats or x.ndim + len(apart) > 8:
         return NotImplemented
+    applied("repetition by expanding")
     split, wide = [], []
     for d, (size, n) in enumerate(zip(x.shape, repeats)):
         split += [1, size] if d in apart else [size]
@@ -78,6 +84,7 @@ def _index_copy(x, dim, index, source):
     """Replaces one row. The index is not negative: index_put would count it from the end, and index_copy raises an error."""
     if index.numel() != 1 or index.dtype != torch.int64 or x.ndim == 0 or x.dtype != source.dtype or x.dtype not in _DTYPES:
         return NotImplemented
+    applied("copied row by its number")
     dim %= x.ndim
     numbers = torch.ops.aten.arange.default(x.shape[dim], dtype=torch.int32, device=index.device)
     at = torch.ops.aten.index_select.default(numbers, 0, index.reshape(1))
@@ -86,7 +93,10 @@ def _index_copy(x, dim, index, source):
 
 def _masked_fill(x, mask, value):
     """Fills by a tensor of the same dtype; torch raises an error if one of another dtype is out of range."""
-    return torch.where(mask, value, x) if value.dtype == x.dtype and mask.dtype == torch.bool and value.device == x.device else NotImplemented
+    if value.dtype != x.dtype or mask.dtype != torch.bool or value.device != x.device or value.ndim > 0:
+        return NotImplemented
+    applied("selection by a filling tensor")
+    return torch.where(mask, value, x)
 
 
 # Written here: torch's own decompositions use its `prims` and strides, or there are none.
@@ -158,7 +168,7 @@ def _ends_in_known(function, table, args, kwargs) -> bool:
     Zellige supports. `table`: decompositions by operator; an operator that it decomposes into supported ones counts as
     supported."""
     try:
-        with disable_proxy_modes_tracing(), _OnlyKnown(table):
+        with torch_rewrites.uncounted(), disable_proxy_modes_tracing(), _OnlyKnown(table):
             made = function(*args, **kwargs)
         return made is not NotImplemented and all(t.dtype in _DTYPES for t in _tensors(made))
     except Exception:  # _Unknown, or an error in torch's function for these arguments

@@ -9,6 +9,8 @@ operator reads it.
 
 import torch
 
+from . import torch_rewrites
+
 aten = torch.ops.aten
 
 # operators that torch runs as a copy of the first operand and the operator in place
@@ -24,6 +26,7 @@ def update(graph) -> None:
     """Replaces operators of a graph of ATen operators by the ones in place, where nothing else reads the tensor."""
     for n in graph.nodes:
         if n.target in _IN_PLACE and _is_ours(n):
+            torch_rewrites.applied("change where a tensor lies")
             n.target = _IN_PLACE[n.target]
 
 

@@ -9,6 +9,7 @@ which it holds, and graphs on which it is broken.
 """
 
 import collections
+import contextlib
 
 COUNTS = collections.Counter()
 
@@ -16,3 +17,14 @@ COUNTS = collections.Counter()
 def applied(name: str) -> None:
     """Counts one application of the rewrite `name`."""
     COUNTS[name] += 1
+
+
+@contextlib.contextmanager
+def uncounted():
+    """Counts nothing within it; for trials."""
+    before = collections.Counter(COUNTS)
+    try:
+        yield
+    finally:
+        COUNTS.clear()
+        COUNTS.update(before)

@@ -1,5 +1,5 @@
 """Each rewrite of torch graphs has its condition in words, and is tested on random graphs: 40 on which the condition holds, and 40
-on which it is broken (with ZELLIGE_ALL=1; by default, six and three)."""
+on which it is broken (with ZELLIGE_ALL=1; by default, three and one)."""
 
 import ast
 import functools
@@ -18,12 +18,10 @@ UNCOUNTED = {
     "torch_parts.py": "recreates views where they are read",
     "torch_take.py": "inlines what is not taken",
 }
-# files whose rewrites have no entry in the table yet
-NOT_YET_COUNTED = {"torch_constants.py"}
 CHANGES = {"replace_all_uses_with", "update_arg", "replace_input_with"}  # methods by which a graph is changed
 PACKAGE = pathlib.Path(zellige.__file__).parent
 ALL = "ZELLIGE_ALL" in os.environ
-HELD, BROKEN, EMULATED = (40, 40, 3) if ALL else (6, 3, 0)
+HELD, BROKEN, EMULATED = (40, 40, 3) if ALL else (3, 1, 0)
 
 
 @pytest.mark.parametrize("rewrite", REWRITES, ids=str)
@@ -44,7 +42,8 @@ def test_a_rewrite_whose_condition_is_broken_is_not_applied(rewrite):
 def calls():
     """Returns (file, name of a method or function of a module, call) for the calls of such in the package."""
     walked = [(path.name, call) for path in sorted(PACKAGE.glob("*.py")) for call in ast.walk(ast.parse(path.read_text()))]
-    return [(file, call.func.attr, call) for file, call in walked if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)]
+    found = [(file, call) for file, call in walked if isinstance(call, ast.Call) and isinstance(call.func, (ast.Attribute, ast.Name))]
+    return [(file, call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id, call) for file, call in found]
 
 
 def test_each_rewrite_of_the_package_is_in_the_table_once():
@@ -55,4 +54,4 @@ def test_each_rewrite_of_the_package_is_in_the_table_once():
 def test_each_file_that_changes_graphs_counts_its_rewrites():
     changing = {file for file, name, _ in calls() if name in CHANGES}
     counting = {file for file, name, _ in calls() if name == "applied"}
-    assert sorted(changing - counting - UNCOUNTED.keys()) == sorted(NOT_YET_COUNTED)
+    assert changing - counting <= UNCOUNTED.keys()

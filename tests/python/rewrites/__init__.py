@@ -1,5 +1,5 @@
 """The table of the rewrites of torch graphs: a file per area. law.py has the law that each of them keeps."""
 
-from . import of_layouts, of_masks, of_numbers, of_rows, of_spellings
+from . import of_layouts, of_masks, of_numbers, of_operators, of_rows, of_spellings
 
-REWRITES = [*of_numbers.REWRITES, *of_masks.REWRITES, *of_rows.REWRITES, *of_spellings.REWRITES, *of_layouts.REWRITES]
+REWRITES = [*of_numbers.REWRITES, *of_operators.REWRITES, *of_masks.REWRITES, *of_rows.REWRITES, *of_spellings.REWRITES, *of_layouts.REWRITES]
