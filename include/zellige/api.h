@@ -43,8 +43,9 @@ ZELLIGE_EXPORT const char* zellige_version(void);
 
 typedef enum zellige_status {
   ZELLIGE_OK = 0,
-  ZELLIGE_REFUSED = 1, /* the input or the machine is at fault */
-  ZELLIGE_FAILED = 2   /* an internal error of Zellige */
+  ZELLIGE_REFUSED = 1,  /* the input or the machine is at fault */
+  ZELLIGE_FAILED = 2,   /* an internal error of Zellige */
+  ZELLIGE_EXHAUSTED = 3 /* the machine has no memory, files or threads left: a later call may succeed */
 } zellige_status;
 
 /* The message of the calling thread's last failed function, one sentence; "" before the first failure.

@@ -17,6 +17,10 @@ class Fault(Error):
     """Raised for an internal error of Zellige, such as a kernel that does not compile."""
 
 
+class Exhausted(Error):
+    """Raised where the machine has no memory, files or threads left. The same call may succeed later."""
+
+
 class Tensor(ctypes.Structure):
     """The C structure zellige_tensor, which is DLPack's DLTensor."""
 
@@ -137,10 +141,10 @@ def _locked():
 
 
 def checked(status: int) -> None:
-    """Raises Error, or Fault for status 2, with the library's last message, unless `status` is 0."""
+    """Raises Error, Fault for status 2 or Exhausted for status 3, with the library's last message, unless `status` is 0."""
     if status:
         message = library().zellige_last_error().decode()
-        raise (Fault if status == 2 else Error)(message)
+        raise {2: Fault, 3: Exhausted}.get(status, Error)(message)
 
 
 def text_of(function, *arguments) -> str:

@@ -16,7 +16,7 @@ import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
 from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_counts, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_permuted, torch_pools, torch_ranges, torch_sdpa, torch_short_sums, torch_sizes, torch_speculation, torch_spelled, torch_take, torch_words
-from ._native import Error, Fault
+from ._native import Error, Exhausted, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
 from .torch_part import input_of
@@ -37,6 +37,8 @@ class Report:
     rejected: list = field(default_factory=list)
     # sentences about operators left to torch because of an internal error of Zellige
     faults: list = field(default_factory=list)
+    # operators left to torch because the machine had no memory, files or threads left
+    exhausted: list = field(default_factory=list)
     # seconds by phase: "tracing" (torch's and Zellige's), "programs" (planning and compilation); or "cache" (reading the
     # decisions), "programs" (loading them), and "tracing" if AOT's wrappers are needed
     seconds: dict = field(default_factory=dict)
@@ -53,6 +55,8 @@ class Report:
         """Records why the operator or part (set of operators) `name` is left to torch. `node`: of an operator, its first node,
         for the user's line. Warns if the reason, `why`, is an internal error of Zellige."""
         self.left.setdefault(name, str(why) if node is None else torch_words.sentence(node, why))
+        if isinstance(why, Exhausted):
+            self.exhausted.append(self._shown(name))
         if isinstance(why, Fault):
             self.faults.append(f"{self._shown(name)}: {why}")
             warnings.warn(f"zellige leaves {self._shown(name)} to torch, by a fault of its own: {why}", RuntimeWarning, stacklevel=2)

@@ -74,8 +74,10 @@ class Decisions:
     def keep(self, report, alone, decomposed, function=None, module=None) -> None:
         """Stores a decision. `report`: the report on the graph. The other parameters are those of Found; `module`: the
         module of which `function` was made."""
-        if report.faults:
+        if report.faults or report.rejected:
             self.why = self.why or "a fault is told in each process"
+        elif report.exhausted:
+            self.why = self.why or f"the machine had too little memory left for {report.exhausted[0]}"
         elif self._options.ended:
             self.why = self.why or "the planning time ended before everything was planned"
         if not self.why:

@@ -50,6 +50,7 @@ def cheaper(taking, p):
 
     lost = inner.round(torch_parts.parts(module.graph, operators.__contains__), may_pay)
     taking.report.faults += inner.report.faults
+    taking.report.exhausted += inner.report.exhausted
     taking.report.rejected += inner.report.rejected
     if lost is None:
         return None

@@ -48,11 +48,11 @@ zellige_status caught() noexcept {
   } catch (const Error& e) {
     return kept(ZELLIGE_REFUSED, e.what());
   } catch (const std::bad_alloc&) {
-    return kept(ZELLIGE_REFUSED, no_memory);
+    return kept(ZELLIGE_EXHAUSTED, no_memory);
   } catch (const std::length_error&) {  // a container larger than any memory
-    return kept(ZELLIGE_REFUSED, no_memory);
+    return kept(ZELLIGE_EXHAUSTED, no_memory);
   } catch (const std::system_error& e) {  // files and threads: the machine is at fault
-    return kept(ZELLIGE_REFUSED, e.what());
+    return kept(ZELLIGE_EXHAUSTED, e.what());
   } catch (const std::exception& e) {
     return ours(e.what());
   } catch (...) {

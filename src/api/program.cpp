@@ -48,7 +48,8 @@ Compiled Program::made() {
       return goes_on;
     };
   Compiled planned = api::compile(graph_, watched, cache_);
-  if (!ended) keep_program(graph_, options_, cache_, planned);
+  // Neither is the plan that remained after a fault of Zellige's own, which each process tells.
+  if (!ended && planned.program.plan.rejected.empty()) keep_program(graph_, options_, cache_, planned);
   return planned;
 }
 

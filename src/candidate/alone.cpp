@@ -5,6 +5,7 @@
 
 #include "graph/error.hpp"
 #include "graph/view.hpp"
+#include "rewrite/indexed.hpp"
 #include "rewrite/lay_out.hpp"
 
 namespace zellige::fuse {
@@ -22,7 +23,7 @@ Strides reshaped(const Strides& strides, const Shape& shape, const Shape& as) {
 }  // namespace
 
 KernelTensor outside(const KernelGraph& g, int tensor) {
-  const KernelTensor& t = g.tensors[tensor];
+  const KernelTensor& t = checked(g.tensors, tensor, "tensor");
   const auto row_major = [&](int memory) { return graph::row_major(g.tensors[memory].shape); };
   return {t.dtype, t.shape, strides_of(g, tensor, row_major), t.name, -1, t.constant};
 }
@@ -60,7 +61,8 @@ KernelGraph alone(const KernelGraph& g, const Kernel& k) {
     for (std::size_t i = 0; i < part.stores.size(); ++i) {
       const int t = part.stores[i];
       const bool inner = t >= static_cast<int>(g.tensors.size());
-      const KernelTensor& whole = inner ? k.between[t - g.tensors.size()] : g.tensors[t];
+      const KernelTensor& whole =
+          inner ? checked(k.between, t - g.tensors.size(), "partial result") : checked(g.tensors, t, "tensor");
       const bool in_full = !inner && graph::size(part.stored[i]) == graph::size(whole.shape);
       const Strides strides = in_full ? reshaped(lay_out(g, t), whole.shape, part.stored[i]) : Strides{};
       op.outputs.push_back(add(t, {whole.dtype, part.stored[i], strides, whole.name}));

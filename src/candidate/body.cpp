@@ -10,6 +10,7 @@
 #include "graph/error.hpp"
 #include "graph/reductions.hpp"
 #include "graph/refused.hpp"
+#include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -226,7 +227,7 @@ class Emission : TileWriter {
   int placed(const Step& s, std::vector<int> in) {
     if (s.kind == OpKind::matmul)
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
-    if (s.kind == OpKind::cast && s.attributes.dtype == DType::f32 && dtype(in[0]) == DType::f32) return in[0];
+    if (is_widening(s.kind, s.attributes) && dtype(in[0]) == DType::f32) return in[0];
     const int t = emit(s.kind, std::move(in), s.attributes);
     if (s.kind == OpKind::mask) {
       body_.block.ops.back().map = map_of(s.inputs[0]);
@@ -337,6 +338,19 @@ class Emission : TileWriter {
     return settled(s, x, last ? OpKind::accum_red_sum : OpKind::accum);
   }
 
+  /// Returns whether value `v`, which a matmul rounds to its dtype, may be rounded without its deferred factors: the dtype has
+  /// float32's range; or the tile is that of a tensor of this dtype, or of exponentials, which are at most 1.
+  bool keeps_range(int v) const {
+    const Deferred& x = deferred_[v];
+    const DType to = steps_.values[v].dtype;
+    if (x.factors.empty() || x.kind == Kind::scaled || has_range(to) || graph::is_integer(to)) return true;
+    for (std::size_t u = 0; u < deferred_.size(); ++u)
+      if (deferred_[u].tile == x.tile && deferred_[u].itself() && steps_.values[u].tensor >= 0 &&
+          steps_.values[u].dtype == to)
+        return true;
+    return false;
+  }
+
   /// Emits a matmul inside the loop, and returns its result. If the loop runs along K, the result becomes an
   /// accumulator. Throws Error if an operand has a deferred factor or offset (applied after the loop) that is not
   /// constant along K.
@@ -344,6 +358,7 @@ class Emission : TileWriter {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) || !passes(y, 1))
       refuse(s);
+    if (!keeps_range(s.inputs[0]) || !keeps_range(s.inputs[1])) refuse(s);
     const int product = placed(s, {x.tile, y.tile});
     Step times;
     times.kind = OpKind::mul, times.inputs = s.inputs;

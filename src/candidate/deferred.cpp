@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graph/elementwise.hpp"
+#include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -13,7 +14,7 @@ using Kind = Deferred::Kind;
 /// Applies a step to the deferred value `h`, whose tile lacks an offset (Kind::offset): changes the offset's
 /// coefficient or, for exp, the kind to Kind::scaled. Returns false if the step does not commute with the offset.
 bool offset(const Step& s, Deferred& h) {
-  if (s.kind == OpKind::cast) return s.attributes.dtype == DType::f32;
+  if (s.kind == OpKind::cast) return is_widening(s.kind, s.attributes);
   if (s.kind == OpKind::exp) {
     h.kind = Kind::scaled;
     return true;
@@ -48,6 +49,7 @@ bool is_monotone(const Step& s) {
   if (s.inputs.size() == 2) return law.monotone == graph::Monotone::every && law.linear == graph::Linear::no;
   if (s.inputs.size() != 1) return false;
   if (s.kind == OpKind::cast) return s.attributes.dtype == DType::f32;  // others round
+  if (!std::isfinite(s.attributes.scalar)) return false;                // of 0 it makes NaN
   return law.monotone == graph::Monotone::every || law.monotone == graph::Monotone::up ||
          (law.monotone == graph::Monotone::by_scalar && s.attributes.scalar > 0);
 }
@@ -68,6 +70,8 @@ bool factors(const Step& s, Deferred& x, const Deferred* y) {
   const auto scaled = [](const Deferred& h) { return h.kind == Kind::exact || h.kind == Kind::scaled; };
   if (!scaled(x) || (y && !scaled(*y))) return false;
   // Linear up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x) + f(y).
+  // Without its factors a value may lie beyond the range of such a dtype; exponentials are at most 1.
+  if (s.kind == OpKind::cast && !has_range(s.attributes.dtype) && x.kind != Kind::scaled) return false;
   if (!y)
     return s.kind == OpKind::mask ? s.attributes.value == 0 : graph::is_linear(s.kind, s.attributes, s.inputs.size());
   if (sign_of(s) != 0) return x.like(*y);
@@ -92,7 +96,7 @@ bool rescaling(const Step& s, Deferred& x, const Deferred* y) {
 /// needs no kernel of its own after that of the mean.
 bool centring(const Step& s, Deferred& x, const Deferred* y) {
   if (y || x.centre < 0) return false;
-  if (s.kind == OpKind::cast) return s.attributes.dtype == graph::DType::f32;
+  if (s.kind == OpKind::cast) return is_widening(s.kind, s.attributes);
   if (s.kind != OpKind::square || x.kind != Kind::centred) return false;
   x.kind = Kind::squared;
   return true;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "graph/error.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "reference/structure.hpp"
@@ -182,6 +183,7 @@ Kernel whole(const Kernel& made, const Excerpt& of, const Excerpt& like, const s
   std::map<std::string, std::string> names;
   for (std::size_t t = 0; t < of.tensors.size(); ++t) names[of.graph.tensors[t].name] = like.graph.tensors[t].name;
   const auto tensor = [&](int t) {
+    if (t < 0) fault("a kernel reads or writes tensor {}: there is none", t);
     const auto local = static_cast<std::size_t>(t);
     if (local < like.tensors.size()) return like.tensors[local];
     return static_cast<int>(g.tensors.size() + local - like.tensors.size());

@@ -1,6 +1,7 @@
 #include "candidate/merge.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "graph/reductions.hpp"
 
@@ -58,6 +59,8 @@ class Merge {
     if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
     return m;
   }
+  /// Returns value `v`, or a copy of it if it is another value of the group's steps already, with a tensor of its own.
+  int own(int v) { return taken_.insert(v).second ? v : map(OpKind::mul_scalar, {v}); }
   /// Returns a value with one element per block of the split loop: the maximum to which the block's sums are
   /// relative, minus the overall maximum. `partial` is the partial result with the blocks' maxima.
   int fallen(int partial) {
@@ -100,9 +103,9 @@ class Merge {
     if (const auto s = first_.sums.find(v); s != first_.sums.end())
       made = sum(s->second);
     else if (const auto m = first_.maxima.find(v); m != first_.maxima.end())
-      made = maximum(m->second);
+      made = own(maximum(m->second));
     else
-      made = whole.loaded ? value(whole) : again(*std::ranges::find(steps_.steps, v, &Step::output));
+      made = whole.loaded ? value(whole) : again(step_of(steps_, v));
     result_.values[made].tensor = whole.tensor;
     result_.values[made].dtype = whole.dtype;  // as matmuls read it, and as it is stored
     return made_[v] = made;
@@ -136,6 +139,7 @@ class Merge {
   std::vector<int> loaded_;    // by partial result: the value that loads it
   std::vector<int> made_;      // by value of the given steps: the combined value; -1: none yet
   std::map<int, int> maxima_;  // by partial maximum: the overall one
+  std::set<int> taken_;        // overall maxima that are values of the given steps
 };
 
 }  // namespace

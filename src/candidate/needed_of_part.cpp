@@ -1,12 +1,9 @@
 #include "candidate/needed_of_part.hpp"
 
-#include <algorithm>
-
 namespace zellige::fuse {
 
 NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& deferred,
                             const std::map<int, std::vector<Factor>>& sums) {
-  const auto producer = [&](int v) -> const Step& { return *std::ranges::find(steps.steps, v, &Step::output); };
   const auto is_maximum = [&](int v) { return deferred[v].kind == Deferred::Kind::maximum; };
   NeededOfPart result;
   std::vector<int> wanted(steps.outputs), needed;
@@ -20,7 +17,7 @@ NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& def
     } else if (is_maximum(v) && deferred[v].waits()) {
       needed.push_back(v), result.maxima.insert(v);
     } else {
-      const Step& s = producer(v);
+      const Step& s = step_of(steps, v);
       wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
     }
   }
@@ -28,7 +25,7 @@ NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& def
     const int v = needed.back();
     needed.pop_back();
     if (steps.values[v].loaded || !result.inside.insert(v).second) continue;
-    for (int x : producer(v).inputs)
+    for (int x : step_of(steps, v).inputs)
       if (!deferred[x].waits() || is_maximum(x)) needed.push_back(x);
   }
   return result;

@@ -180,11 +180,16 @@ bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
 
 std::int64_t from_last(const Shape& s, std::size_t back) { return back < s.size() ? s[s.size() - 1 - back] : 1; }
 
+const Step& step_of(const Steps& steps, int v) {
+  const auto s = std::ranges::find(steps.steps, v, &Step::output);
+  if (s == steps.steps.end()) fault("value {} of a group is read, but no step makes it", v);
+  return *s;
+}
+
 bool same_numbers(const Steps& s, int a, int b) {
   const auto origin = [&](int v) {
     for (std::size_t i = s.steps.size(); i-- > 0;)
-      if (const Step& step = s.steps[i];
-          step.output == v && step.kind == OpKind::cast && step.attributes.dtype == graph::DType::f32)
+      if (const Step& step = s.steps[i]; step.output == v && is_widening(step.kind, step.attributes))
         v = step.inputs[0];
     return v;
   };

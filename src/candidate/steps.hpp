@@ -11,12 +11,14 @@
 #include <map>
 #include <vector>
 
+#include "rewrite/indexed.hpp"
 #include "rewrite/graph_words.hpp"
 
 namespace zellige::fuse {
 
 /// An operand or result of a step.
 struct Value {
+  static constexpr std::string_view called = "value";
   Shape shape;
   DType dtype = DType::f16;
   int tensor = -1;      // the tensor of the graph that it is; -1: none
@@ -25,6 +27,7 @@ struct Value {
 
 /// A primitive operation on values.
 struct Step {
+  static constexpr std::string_view called = "step";
   OpKind kind{};
   Attributes attributes;
   std::vector<int> inputs;  // indices in Steps::values
@@ -40,8 +43,8 @@ struct Slice {
 
 /// The steps of a group, in topological order.
 struct Steps {
-  std::vector<Value> values;
-  std::vector<Step> steps;
+  Indexed<Value> values;
+  Indexed<Step> steps;
   std::vector<int> outputs;  // values that are read outside the group or are outputs of the graph
   // By output that is read only through slices along one dimension.
   std::map<int, std::vector<Slice>> slices{};
@@ -49,6 +52,9 @@ struct Steps {
 
 /// Returns the extent of the dimension `back` positions before the last, or 1 if there is no such dimension.
 std::int64_t from_last(const Shape&, std::size_t back);
+
+/// Returns the step that makes value `v`. Throws Fault if there is none.
+const Step& step_of(const Steps&, int v);
 
 /// Returns whether two values are the same numbers: the same value, except for casts to f32.
 bool same_numbers(const Steps&, int a, int b);

@@ -23,7 +23,7 @@ TileWriter::TileWriter(const KernelGraph& g, const Steps& steps, const Axes& axe
 
 std::string TileWriter::called(int v) const {
   const int t = steps_.values[v].tensor;
-  return t >= 0 ? g_.tensors[t].name : "a step of a composed operator";
+  return t >= 0 ? checked(g_.tensors, t, "tensor").name : "a step of a composed operator";
 }
 
 void TileWriter::refuse(const Step& s) const {
@@ -51,6 +51,7 @@ void TileWriter::load(int v) {
   op.map = map_of(v), op.loop_dim = cut_by_loop(v);
   if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
   const int tensor = steps_.values[v].tensor;
+  if (tensor < 0) fault("a kernel loads value {}, which is no tensor", v);
   const auto at = std::ranges::find(body_.loads, tensor, &Seen::tensor);
   op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
   if (at == body_.loads.end()) body_.loads.push_back({tensor, shape(v)});
@@ -65,6 +66,7 @@ void TileWriter::load(int v) {
 }
 
 void TileWriter::store(int v, int t) {
+  if (steps_.values[v].tensor < 0) fault("a kernel stores value {}, which is no tensor", v);
   if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
   BlockOp op{.kind = OpKind::output};
   op.inputs = {rounded(t, v)}, op.map = map_of(v);

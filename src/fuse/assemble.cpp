@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "rewrite/indexed.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/lay_out.hpp"
 
@@ -22,7 +23,7 @@ class Assembly {
   void add_unfused(int op) {
     KernelOp copy = g_.ops[op];
     if (at_[copy.outputs[0]] >= 0) return;  // a slice that a kernel stores
-    for (int& t : copy.inputs) t = at_[t];
+    for (int& t : copy.inputs) t = made(t);
     for (int& t : copy.outputs) t = tensor(t);
     out_.ops.push_back(std::move(copy));
   }
@@ -43,12 +44,12 @@ class Assembly {
       for (std::size_t i = 0; i < part.stores.size(); ++i) {
         const int t = part.stores[i];
         if (t >= static_cast<int>(g_.tensors.size())) {
-          KernelTensor inner = k.between[t - g_.tensors.size()];
+          KernelTensor inner = checked(k.between, t - g_.tensors.size(), "partial result");
           inner.name = fresh(inner.name);
           op.outputs.push_back(between[t] = add(std::move(inner)));
           continue;
         }
-        const KernelTensor& whole = g_.tensors[t];
+        const KernelTensor& whole = checked(g_.tensors, t, "tensor");
         if (part.stored[i] == whole.shape) {
           op.outputs.push_back(tensor(t));
           continue;
@@ -68,7 +69,7 @@ class Assembly {
   /// Finishes and returns the graph: infers shapes, and sets the strides of fused kernels' results so that
   /// views of these results need no copy.
   KernelGraph take() {
-    for (int t : g_.outputs) out_.outputs.push_back(at_[t]);
+    for (int t : g_.outputs) out_.outputs.push_back(made(t));
     out_ = graph::infer(std::move(out_));
     KernelGraph given = out_;  // with the input graph's views only: reshapes of operands fit any layout
     std::erase_if(given.ops, [&](const KernelOp& op) { return reshaped_.count(op.outputs[0]) > 0; });
@@ -87,9 +88,15 @@ class Assembly {
   }
   /// Appends a copy of the input graph's tensor `t` to the fused graph and returns its new index.
   int tensor(int t) {
-    KernelTensor copy = g_.tensors[t];
-    if (copy.memory >= 0) copy.memory = at_[copy.memory];
+    KernelTensor copy = checked(g_.tensors, t, "tensor");
+    if (copy.memory >= 0) copy.memory = made(copy.memory);
     return at_[t] = add(std::move(copy));
+  }
+  /// Returns the fused graph's copy of the input graph's tensor `t`, which an operator has made by now.
+  int made(int t) const {
+    const int to = checked(at_, t, "tensor");
+    if (to < 0) fault("{}: {} is read before it is made", g_.name, g_.tensors[t].name);
+    return to;
   }
   /// Returns the reshape of a tensor of the fused graph to another one.
   KernelOp reshape(int from, int to) const {
@@ -97,13 +104,13 @@ class Assembly {
   }
   /// Returns the fused graph's copy of the input graph's tensor `t` in this shape, by a reshape if its own differs.
   int seen_as(int t, const Shape& shape) {
-    if (g_.tensors[t].shape == shape) return at_[t];
+    if (checked(g_.tensors, t, "tensor").shape == shape) return made(t);
     const auto [seen, is_new] = seen_.insert({{t, shape}, -1});
     if (!is_new) return seen->second;
     const KernelTensor& whole = g_.tensors[t];
     seen->second = add({whole.dtype, shape, {}, fresh(whole.name + "_flat")});
     reshaped_.insert(seen->second);
-    out_.ops.push_back(reshape(at_[t], seen->second));
+    out_.ops.push_back(reshape(made(t), seen->second));
     return seen->second;
   }
   /// Returns a tensor name that is not used yet: `name` with the necessary number of underscores appended.

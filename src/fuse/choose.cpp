@@ -240,13 +240,14 @@ class Choosing : Candidates {
       beam_ = beam_ || !found.exact;
       with_ = std::move(found.with);
       if (in_order(found.pieces)) return found.pieces;
-      ban_one(found.pieces);
+      ban_one(found.pieces);  // one candidate less
+      goes_on("kernels planned", choice_.work.plans, choice_.work.plans);
     }
   }
 
   /// Excludes one group of a dependence cycle in cover `way`: the one without which the cheapest cover costs least.
   void ban_one(const std::vector<std::size_t>& way) {
-    std::size_t worst = way.size();
+    std::optional<std::size_t> worst;
     double min_cost = never;
     const Waiting w = waiting(way);
     for (std::size_t n : w.waits.circle()) {
@@ -255,9 +256,10 @@ class Choosing : Candidates {
       candidates_[c].banned = true;
       const double cost = cover().cost;
       candidates_[c].banned = false;
-      if (worst == way.size() || cost < min_cost) min_cost = cost, worst = c;
+      if (!worst || cost < min_cost) min_cost = cost, worst = c;
     }
-    candidates_[worst].banned = true;
+    if (!worst) fault("{}: operators that are not fused wait for each other", g_.name);
+    candidates_[*worst].banned = true;
   }
 
   /// Replaces several groups of cover `way` by one candidate with the same operators if that has fewer

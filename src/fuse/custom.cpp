@@ -4,8 +4,8 @@
 
 #include "candidate/expected_time.hpp"
 #include "fuse/choose.hpp"
+#include "fuse/levels.hpp"
 #include "rewrite/roundings.hpp"
-#include "rules/table.hpp"
 #include "tiling/tile.hpp"
 
 namespace zellige::fuse {
@@ -34,7 +34,7 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache
                    Reasons reasons) {
   try {
     KernelGraph decomposed = g;
-    if (!rewrite(graph_rules, Level::custom, decomposed))
+    if (!apply(Level::custom, decomposed, watch, known))
       return {{}, {"they are not proved to be unfused operators in blocks"}};
     Optimized o = optimize(decomposed, target, known, watch, reasons);
     if (const auto name = added_rounding(g, decomposed, o.graph))
@@ -88,7 +88,8 @@ Optimized optimize(const KernelGraph& g, const target::Target& target, Custom cu
 }
 
 Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom, CostCache& known,
-                   const Watch& watch, Reasons reasons) {
+                   const Watch& asked, Reasons reasons) {
+  const Watch watch = until_ended(asked);
   const bool none = retile::tiling_of(g).empty();
   if (custom == Custom::kept || (custom == Custom::cheaper && none)) return optimize(g, target, known, watch, reasons);
   Way decomposed = attempt([&] { return decomposed_way(g, target, known, watch, reasons); });

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "fuse/assemble.hpp"
+#include "fuse/levels.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/validate.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
-#include "rules/table.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -86,12 +86,13 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
   return optimize(g, target, known);
 }
 
-Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known, const Watch& watch,
+Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known, const Watch& asked,
                    Reasons reasons) {
   KernelGraph g = given;
-  for (const Level level : {Level::given, Level::normal, Level::copied, Level::heads}) rewrite(graph_rules, level, g);
+  const Watch watch = until_ended(asked);
+  for (const Level level : {Level::given, Level::normal, Level::copied, Level::heads}) apply(level, g, watch, known);
   Choice choice = choose(g, target, known, watch, reasons);
-  if (KernelGraph separate = g; !choice.ended && rewrite(graph_rules, Level::priced, separate)) {
+  if (KernelGraph separate = g; !choice.ended && apply(Level::priced, separate, watch, known)) {
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
       Choice other = choose(separate, target, known, watch, reasons);

@@ -12,7 +12,7 @@ int product_of(const TileProgram& p, int x) {
   while (p.consumers(x).size() == 1) {
     const Node& n = p.nodes[x];
     if (n.kind == NodeKind::matmul) return x;
-    const bool same = n.kind == NodeKind::map && n.op == OpKind::cast && n.to_dtype == DType::f32 &&
+    const bool same = n.kind == NodeKind::map && n.op == OpKind::cast && !n.saturate && n.to_dtype == DType::f32 &&
                       p.nodes[n.in[0]].dtype == DType::f32 && n.dtype == DType::f32;
     if (!same) return -1;
     x = n.in[0];

@@ -10,7 +10,7 @@ namespace {
 /// Returns d if a reshape from `operand` to `result` merges dimensions d and d + 1 and changes nothing else,
 /// or -1 if it is another reshape.
 int merged(const Shape& operand, const Shape& result) {
-  if (operand.size() != result.size() + 1) return -1;
+  if (result.empty() || operand.size() != result.size() + 1) return -1;
   const auto at = std::ranges::mismatch(operand, result).in1 - operand.begin();
   const auto d = std::min<std::ptrdiff_t>(at, static_cast<std::ptrdiff_t>(result.size()) - 1);
   const bool same = std::equal(operand.begin() + d + 2, operand.end(), result.begin() + d + 1, result.end());

@@ -7,5 +7,7 @@ namespace zellige::fuse {
 
 /// Returns the graph without dead code; tensors and operators are renumbered.
 KernelGraph live(KernelGraph);
+/// Returns the graph with only the tensors `kept`, in this order. Throws Fault if another one is read or made.
+KernelGraph with_tensors(KernelGraph, const std::vector<int>& kept);
 
 }  // namespace zellige::fuse

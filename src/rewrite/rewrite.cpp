@@ -1,6 +1,8 @@
 #include "rewrite/rewrite.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
 
 #include "graph/compose.hpp"
@@ -18,11 +20,22 @@ Known::Known(const KernelGraph& g) : graph(g), producer(g.tensors.size()), reade
   for (const int t : g.outputs) ++readers[t];
 }
 const KernelOp* Known::made_by(int tensor, OpKind kind, std::size_t operands) const {
-  const KernelOp* op = producer[tensor];
+  const KernelOp* op = checked(producer, tensor, "tensor");
   return op && op->kind == kind && (operands == any || op->inputs.size() == operands) ? op : nullptr;
 }
 const KernelOp* Known::inner(int tensor, OpKind kind, std::size_t operands) const {
   return readers[tensor] == 1 ? made_by(tensor, kind, operands) : nullptr;
+}
+
+bool Known::is_unrounded(int tensor) const {
+  if (readers[tensor] == 1 || dtype(tensor) == DType::f32 || graph::is_integer(dtype(tensor))) return true;
+  // Several operands of one operator are one reader.
+  const auto reads = [&](const KernelOp& op) { return std::ranges::count(op.inputs, tensor) == readers[tensor]; };
+  return std::ranges::any_of(graph.ops, reads);
+}
+const KernelOp* Known::behind(int tensor, OpKind kind, std::size_t operands) const {
+  const KernelOp* op = made_by(tensor, kind, operands);
+  return op && is_unrounded(tensor) ? op : nullptr;
 }
 
 Rewrite::Rewrite(const KernelGraph& g) : graph_(g) {
@@ -67,7 +80,7 @@ bool Rewrite::replace_operands(const KernelOp& op, std::vector<int> in) {
 
 KernelGraph Rewrite::finished() { return graph::infer(live(std::move(graph_))); }
 
-bool each_operator(KernelGraph& g, OfOperator& rule) {
+std::optional<KernelGraph> each_operator(const KernelGraph& g, OfOperator& rule) {
   const Known known(g);
   Rewrite out(g);
   bool changed = false;
@@ -76,8 +89,7 @@ bool each_operator(KernelGraph& g, OfOperator& rule) {
     if (!fits) out.keep(op);
     changed = changed || fits;
   }
-  if (changed) g = out.finished();
-  return changed;
+  return changed ? std::optional(out.finished()) : std::nullopt;
 }
 
 std::vector<int> readers(const KernelGraph& g, int tensor) {
@@ -89,6 +101,15 @@ std::vector<int> readers(const KernelGraph& g, int tensor) {
 
 bool is_output(const KernelGraph& g, int tensor) { return std::ranges::count(g.outputs, tensor) > 0; }
 
+bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+bool same_attributes(const Attributes& a, const Attributes& b) {
+  const auto numbers = [](const Attributes& of) { return std::array{of.scalar, of.lo, of.hi, of.eps, of.value}; };
+  return a == b && std::ranges::equal(numbers(a), numbers(b), same_bits);
+}
+bool is_widening(OpKind kind, const Attributes& a) {
+  return kind == OpKind::cast && a.dtype == DType::f32 && !a.saturate;
+}
+bool has_range(DType dtype) { return dtype == DType::bf16 || dtype == DType::f32; }
 bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }
 
 bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }

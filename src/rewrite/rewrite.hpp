@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rewrite/graph_words.hpp"
+#include "rewrite/indexed.hpp"
 
 namespace zellige::fuse {
 
@@ -13,13 +14,18 @@ namespace zellige::fuse {
 struct Known {
   explicit Known(const KernelGraph&);
 
-  const Shape& shape(int tensor) const { return graph.tensors[tensor].shape; }
-  DType dtype(int tensor) const { return graph.tensors[tensor].dtype; }
-  const std::string& name(int tensor) const { return graph.tensors[tensor].name; }
+  const Shape& shape(int tensor) const { return checked(graph.tensors, tensor, "tensor").shape; }
+  DType dtype(int tensor) const { return checked(graph.tensors, tensor, "tensor").dtype; }
+  const std::string& name(int tensor) const { return checked(graph.tensors, tensor, "tensor").name; }
   /// Returns the operator that produces the tensor if it is of this kind and has as many operands, else nullptr.
   const KernelOp* made_by(int tensor, OpKind, std::size_t operands = any) const;
   /// The same if nobody else reads the tensor.
   const KernelOp* inner(int tensor, OpKind, std::size_t operands = any) const;
+  /// The same if a rule may compute from the operator's operands what reads the tensor: the dtype is float32, or the only
+  /// reader is an operator. In 16 bits whoever else reads the tensor, or an output of the graph, shows it rounded.
+  const KernelOp* behind(int tensor, OpKind, std::size_t operands = any) const;
+  /// Returns whether behind() looks through the tensor.
+  bool is_unrounded(int tensor) const;
   static constexpr std::size_t any = 0;
 
   const KernelGraph& graph;
@@ -33,9 +39,9 @@ class Rewrite {
   /// Starts with all tensors of a graph and none of its operators. The graph's tensors keep their indices.
   explicit Rewrite(const KernelGraph&);
 
-  const KernelTensor& tensor(int t) const { return graph_.tensors[t]; }
-  const Shape& shape(int t) const { return graph_.tensors[t].shape; }
-  const std::string& name(int t) const { return graph_.tensors[t].name; }
+  const KernelTensor& tensor(int t) const { return checked(graph_.tensors, t, "tensor"); }
+  const Shape& shape(int t) const { return tensor(t).shape; }
+  const std::string& name(int t) const { return tensor(t).name; }
 
   /// Appends an operator unchanged.
   void keep(const KernelOp& op) { graph_.ops.push_back(op); }
@@ -64,6 +70,14 @@ class Rewrite {
 /// Returns the indices of the operators that read a tensor, ascending.
 std::vector<int> readers(const KernelGraph&, int tensor);
 bool is_output(const KernelGraph&, int tensor);
+/// Returns whether two numbers have the same bits: 0 and -0 differ, a NaN is itself.
+bool same_bits(double, double);
+/// Returns whether two attributes are the same, to the bits of their numbers; false if a number is NaN.
+bool same_attributes(const Attributes&, const Attributes&);
+/// Returns whether the operator is a cast to float32 that changes no floating-point number: it does not saturate.
+bool is_widening(OpKind, const Attributes&);
+/// Returns whether a dtype has float32's range, so that a value without a factor that it lacks does not overflow.
+bool has_range(DType);
 /// Returns whether the operator is a copy: mul_scalar by 1.
 bool is_copy(const KernelOp&);
 /// Returns whether the kind is a rotary embedding, of halves or interleaved.

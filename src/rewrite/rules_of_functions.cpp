@@ -22,9 +22,10 @@ struct Product {
   std::vector<int> factors;
   bool operator==(const Product&) const = default;
 };
-/// Multiplies the product by a tensor, taken apart into its factors except for the tensors `whole`.
-void multiply(const Known& g, int t, const std::vector<int>& whole, Product& p) {
-  const KernelOp* op = std::ranges::count(whole, t) ? nullptr : g.producer[t];
+/// Multiplies the product by a tensor, taken apart into its factors except for the tensors `whole`, and for those that
+/// others see rounded. `t` may be the result itself.
+void multiply(const Known& g, int t, const std::vector<int>& whole, Product& p, bool result = false) {
+  const KernelOp* op = std::ranges::count(whole, t) || !(result || g.is_unrounded(t)) ? nullptr : g.producer[t];
   const double scalar = op ? op->attributes.scalar : 0;
   if (op && op->kind == OpKind::mul) {
     for (const int factor : op->inputs) multiply(g, factor, whole, p);
@@ -37,25 +38,25 @@ void multiply(const Known& g, int t, const std::vector<int>& whole, Product& p) 
     p.factors.insert(std::ranges::lower_bound(p.factors, t), t);
   }
 }
-Product product(const Known& g, int t, const std::vector<int>& whole = {}) {
+Product product(const Known& g, int t, const std::vector<int>& whole = {}, bool result = false) {
   Product p;
-  multiply(g, t, whole, p);
+  multiply(g, t, whole, p, result);
   return p;
 }
 
 /// Returns whether two numbers are the same, written with seven digits or more.
 bool near(double a, double b) { return std::abs(a / b - 1) < 1e-6; }
 
-/// Returns the operand of the sum with 1 that makes the tensor, or -1.
+/// Returns the operand of the sum with 1 that makes the tensor, or -1. Nobody sees the sum rounded, as of all steps here.
 int below_one(const Known& g, int t) {
-  const KernelOp* sum = g.made_by(t, OpKind::add, 1);
+  const KernelOp* sum = g.behind(t, OpKind::add, 1);
   return sum && sum->attributes.scalar == 1 ? sum->inputs[0] : -1;
 }
 
 /// Returns x if the tensor is 1 + exp(-x), else -1.
 int below_sigmoid(const Known& g, int t) {
   const int power = below_one(g, t);
-  const KernelOp* exp = power < 0 ? nullptr : g.made_by(power, OpKind::exp);
+  const KernelOp* exp = power < 0 ? nullptr : g.behind(power, OpKind::exp);
   const KernelOp* minus = exp ? g.made_by(exp->inputs[0], OpKind::neg) : nullptr;
   return minus ? minus->inputs[0] : -1;
 }
@@ -66,7 +67,7 @@ int cubic_of(const Known& g, int z) {
   const Product p = product(g, z);
   if (!near(p.scalar, c)) return -1;
   if (p.factors.size() == 1) {
-    const KernelOp* sum = g.made_by(p.factors[0], OpKind::add, 2);
+    const KernelOp* sum = g.behind(p.factors[0], OpKind::add, 2);
     if (!sum) return -1;
     for (const std::size_t i : {0, 1}) {
       const int x = sum->inputs[i];
@@ -109,12 +110,12 @@ bool relu(const Known& g, const KernelOp& op, Rewrite& out) {
 /// x (1 + tanh(c (x + k x^3))) / 2 -> gelu_tanh(x).
 bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul && op.kind != OpKind::mul_scalar && op.kind != OpKind::div) return false;
-  for (const int t : product(g, op.outputs[0]).factors) {
+  for (const int t : product(g, op.outputs[0], {}, true).factors) {
     const int steep = below_one(g, t);
-    const KernelOp* tanh = steep < 0 ? nullptr : g.made_by(steep, OpKind::tanh);
+    const KernelOp* tanh = steep < 0 ? nullptr : g.behind(steep, OpKind::tanh);
     if (!tanh || g.readers[steep] != 1 || g.readers[t] != 1) continue;
     const int x = cubic_of(g, tanh->inputs[0]);
-    if (x < 0 || product(g, op.outputs[0], {x, t}) != Product{0.5, {std::min(x, t), std::max(x, t)}}) continue;
+    if (x < 0 || product(g, op.outputs[0], {x, t}, true) != Product{0.5, {std::min(x, t), std::max(x, t)}}) continue;
     return out.replace(op, OpKind::gelu_tanh, {x});
   }
   return false;
@@ -134,24 +135,13 @@ bool negative_factor(const Known& g, const KernelOp& op, Rewrite& out) {
   return false;
 }
 
-/// softmax(x) beside log_softmax(x) -> exp(log_softmax(x)).
-bool softmax_beside_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::softmax || g.dtype(op.inputs[0]) != DType::f32) return false;
-  const bool beside = std::ranges::any_of(g.graph.ops, [&](const KernelOp& o) {
-    return o.kind == OpKind::log_softmax && o.inputs == op.inputs && o.attributes.dim == op.attributes.dim;
-  });
-  if (!beside) return false;
-  const int log = out.step(op, OpKind::log_softmax, op.inputs, op.attributes, "_logarithm");
-  return out.replace(op, OpKind::exp, {log});
-}
-
 /// x sigmoid(x) and x / (1 + exp(-x)) -> silu(x).
 bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.inputs.size() != 2) return false;
   if (op.kind == OpKind::mul)
     for (const std::size_t i : {0, 1}) {
       const int x = op.inputs[1 - i];
-      const KernelOp* s = g.made_by(op.inputs[i], OpKind::sigmoid);
+      const KernelOp* s = g.behind(op.inputs[i], OpKind::sigmoid);
       if (s && s->inputs[0] == x) return out.replace(op, OpKind::silu, {x});
     }
   return op.kind == OpKind::div && below_sigmoid(g, op.inputs[1]) == op.inputs[0] &&
@@ -187,7 +177,8 @@ bool exact_quotient(const Known& g, const KernelOp& op, Rewrite& out) {
          out.replace(op, OpKind::mul_scalar, {op.inputs[0]}, {.scalar = 1 / op.attributes.scalar});
 }
 
-/// (x s) t -> x (s t), exactly.
+/// (x s) t -> x (s t), exactly. If one factor shrinks and the other one grows, (x s) may overflow or vanish where x (s t)
+/// does not.
 bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul_scalar) return false;
   const KernelOp* first = g.inner(op.inputs[0], OpKind::mul_scalar);
@@ -195,21 +186,9 @@ bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   const double s = op.attributes.scalar, t = first->attributes.scalar;
   constexpr double least = 1e-30, greatest = 1e30;  // far from what float32 cannot hold
   if (!is_exact(s) && !is_exact(t)) return false;
+  if (std::min(std::abs(s), std::abs(t)) < 1 && std::max(std::abs(s), std::abs(t)) > 1) return false;
   if (!(std::abs(s * t) >= least && std::abs(s * t) <= greatest)) return false;
   return out.replace(op, OpKind::mul_scalar, {first->inputs[0]}, {.scalar = s * t});
-}
-
-/// exp(x - logsumexp(x)) and exp(log_softmax(x)) -> softmax(x).
-bool softmax_of_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::exp || g.readers[op.inputs[0]] != 1) return false;
-  if (const KernelOp* log = g.made_by(op.inputs[0], OpKind::log_softmax))
-    return out.replace(op, OpKind::softmax, {log->inputs[0]}, log->attributes);
-  const KernelOp* below = g.made_by(op.inputs[0], OpKind::sub, 2);
-  if (!below) return false;
-  const KernelOp* sum = g.inner(below->inputs[1], OpKind::logsumexp);
-  if (!sum || sum->inputs[0] != below->inputs[0] || !sum->attributes.keepdim) return false;
-  const std::vector<int> dims = graph::composed_dims(sum->kind, sum->attributes, g.shape(sum->inputs[0]));
-  return dims.size() == 1 && out.replace(op, OpKind::softmax, {sum->inputs[0]}, {.dim = dims[0]});
 }
 
 }  // namespace zellige::fuse

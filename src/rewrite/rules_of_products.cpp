@@ -1,5 +1,6 @@
 // Rules of matmuls.
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "graph/view.hpp"
@@ -15,8 +16,8 @@ bool exchanges(const KernelOp* op) {
          op->attributes.sizes == exchanged(op->attributes.sizes.size());
 }
 
-/// Returns whether a dtype has float32's range: a product without its scale does not overflow.
-bool has_range(DType dtype) { return dtype == DType::bf16 || dtype == DType::f32; }
+/// Returns whether a product does not overflow or vanish for lack of this factor, unless it nearly does with it.
+bool is_moderate(double scale) { return std::abs(scale) >= 0x1p-12 && std::abs(scale) <= 0x1p12; }
 
 /// A matmul's operand that is rows of a weight, w[start:end] transposed.
 struct Rows {
@@ -43,7 +44,7 @@ bool scale_after_product(const Known& g, const KernelOp& op, Rewrite& out) {
     while (g.readers[t] == 1 && g.producer[t] && graph::is_view(g.producer[t]->kind))
       views.push_back(g.producer[t]), t = views.back()->inputs[0];
     const KernelOp* scale = g.made_by(t, OpKind::mul_scalar);
-    if (!scale || g.readers[t] != 1 || is_copy(*scale)) continue;
+    if (!scale || g.readers[t] != 1 || is_copy(*scale) || !is_moderate(scale->attributes.scalar)) continue;
     std::vector<int> in = op.inputs;
     in[i] = scale->inputs[0];
     for (auto view = views.rbegin(); view != views.rend(); ++view)
@@ -155,7 +156,7 @@ bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
 
 /// Scales after a cast to float32 instead of before it: cast(x s) -> cast(x) s.
 bool scale_after_cast(const Known& g, const KernelOp& op, Rewrite& out) {
-  if (op.kind != OpKind::cast || op.attributes.dtype != DType::f32) return false;
+  if (!is_widening(op.kind, op.attributes)) return false;
   const KernelOp* scale = g.inner(op.inputs[0], OpKind::mul_scalar);
   if (!scale || !has_range(g.dtype(op.inputs[0]))) return false;
   const int wide = out.step(op, OpKind::cast, scale->inputs, op.attributes, "_unscaled");

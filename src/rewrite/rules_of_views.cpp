@@ -17,7 +17,7 @@ bool changes_nothing(const Known& g, const KernelOp& op) {
   const int from = op.inputs[0], to = op.outputs[0];
   if (g.dtype(from) != g.dtype(to) || g.graph.tensors[to].memory >= 0) return false;
   if (op.kind == OpKind::permute) return std::ranges::is_sorted(op.attributes.sizes);
-  if (op.kind == OpKind::cast) return g.dtype(to) == DType::f32;  // of 16 bits it rounds what is not stored
+  if (op.kind == OpKind::cast) return is_widening(op.kind, op.attributes);  // to 16 bits it rounds what is not stored
   return is_copy(op) || (graph::is_view(op.kind) && g.shape(from) == g.shape(to));
 }
 
@@ -185,7 +185,8 @@ bool bias_before_view(const Known& g, const KernelOp& op, Rewrite& out) {
 bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mask || op.inputs.size() != 1) return false;
   const KernelOp* first = g.inner(op.inputs[0], OpKind::mask);
-  if (!first || first->attributes.value != op.attributes.value || first->attributes.sizes != op.attributes.sizes)
+  if (!first || !same_bits(first->attributes.value, op.attributes.value) ||
+      first->attributes.sizes != op.attributes.sizes)
     return false;
   const auto both = [](auto a, auto b, auto stricter) { return a && b ? std::optional(stricter(*a, *b)) : a ? a : b; };
   const auto least = [](std::int64_t a, std::int64_t b) { return std::min(a, b); };

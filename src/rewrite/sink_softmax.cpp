@@ -5,7 +5,8 @@
 //                                                         m = max(max s, the lowest finite number)
 //
 // The slice must be exactly one operand of the concatenation. m is computed from that operand alone. If another operand
-// is far greater, the sum overflows to infinity and the quotient is 0, which is the softmax to within rounding.
+// is far greater, the sum overflows to infinity and the quotient is 0, which is the softmax to within rounding. If one is
+// infinite, the row is NaN.
 #include <algorithm>
 #include <cfloat>
 
@@ -44,7 +45,10 @@ bool softmax_with_sinks(const Known& g, const KernelOp& op, Rewrite& out) {
   int sum = step(OpKind::sum, {e}, along, "_sum");
   for (int i = 0; i < static_cast<int>(concat->inputs.size()); ++i) {
     if (i == part) continue;
-    int other = terms(operand(i), fmt::format("_{}", i));
+    // An infinity as NaN, which it makes of the whole row: it may be far greater than m.
+    const int given = operand(i), above = step(OpKind::relu, {given}, {}, fmt::format("_above_{}", i));
+    const int nan = step(OpKind::sub, {above, above}, {}, fmt::format("_nan_{}", i));
+    int other = terms(step(OpKind::add, {given, nan}, {}, fmt::format("_or_nan_{}", i)), fmt::format("_{}", i));
     if (g.shape(concat->inputs[i])[along.dim] > 1) other = step(OpKind::sum, {other}, along, fmt::format("_sum_{}", i));
     sum = step(OpKind::add, {sum, other}, {}, "_sums");
   }

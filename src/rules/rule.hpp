@@ -10,7 +10,13 @@
 #include <utility>
 #include <variant>
 
+#include "graph/error.hpp"
+
 namespace zellige::rules {
+
+/// How often the rules of a level may be applied to one form. A rule changes a form everywhere at once, so that some dozen
+/// applications are usual; after so many the rules undo each other.
+inline constexpr int most_applications = 10'000;
 
 /// When rules are applied, in this order, and to what.
 enum class Level : std::uint8_t {
@@ -46,16 +52,47 @@ struct Rule {
   }
 };
 
-/// Applies the rules of a level until none of them applies. Returns whether one has.
-template <class Table, class Form, class... With>
-bool rewrite(const Table& table, Level level, Form& form, const With&... with) {
+/// Throws Fault: rules of a level undo each other, the last of which was `rule`.
+[[noreturn]] inline void undone(Level level, std::string_view rule) {
+  fault("rules of the level {} undo each other: {} was applied after {} others",
+        level_names[static_cast<std::size_t>(level)], rule, most_applications);
+}
+
+/// Applies the rules of a level until none of them applies. Returns whether one has. `taken(rule, before, made)` decides on
+/// what a rule makes of the form: if it returns false, the form stays as it was, and the rule counts as one that does not
+/// apply. `goes_on()` is asked after each application; after it returns false no rule is applied any more.
+/// Throws Fault if rules that change the form in place have been applied more than `most_applications` times.
+template <class Table, class Form, class Taken, class GoesOn, class... With>
+bool rewrite_if(const Table& table, Level level, Form& form, Taken&& taken, GoesOn&& goes_on, const With&... with) {
   bool changed = false;
+  int in_place = 0;
   for (const auto* rule = std::begin(table); rule != std::end(table);) {
-    const bool applies = rule->level == level && rule->apply(form, with...);
-    rule = applies ? std::begin(table) : rule + 1;
+    bool applies = false;
+    if (const auto* of = std::get_if<0>(&rule->function); rule->level == level && of) {
+      applies = (*of)(form, with...);
+      if (applies && ++in_place > most_applications) undone(level, rule->name);
+    } else if (rule->level == level) {
+      std::optional<Form> made = std::get<1>(rule->function)(form, with...);
+      applies = made && taken(*rule, std::as_const(form), std::as_const(*made));
+      if (applies) form = *std::move(made);
+    }
     changed = changed || applies;
+    if (applies && !goes_on()) break;
+    rule = applies ? std::begin(table) : rule + 1;
   }
   return changed;
+}
+
+/// Applies the rules of a level until none of them applies. Returns whether one has. Throws Fault if they undo each other.
+template <class Table, class Form, class... With>
+bool rewrite(const Table& table, Level level, Form& form, const With&... with) {
+  int times = 0;
+  const auto taken = [&](const auto& rule, const Form&, const Form&) {
+    if (++times > most_applications) undone(level, rule.name);
+    return true;
+  };
+  return rewrite_if(
+      table, level, form, taken, [] { return true; }, with...);
 }
 /// Returns what rewrite() makes of the form.
 template <class Table, class Form, class... With>

@@ -8,13 +8,9 @@
 #pragma once
 #include <memory>
 
+#include "graph/graph.hpp"
 #include "rules/rule.hpp"
 
-namespace zellige::graph {
-struct KernelGraph;
-struct KernelOp;
-struct BlockGraph;
-}  // namespace zellige::graph
 namespace zellige::target {
 struct Target;
 }
@@ -45,14 +41,16 @@ OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_
 OfOperator scale_after_product, broadcast_batches, batches_apart, transposed_product, whole_weight, scale_after_cast,
     slice_after_view;  // rules_of_products.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
-    two_factors, softmax_of_logarithm, softmax_beside_logarithm;           // rules_of_functions.cpp
+    two_factors;                                                           // rules_of_functions.cpp
+OfOperator softmax_of_logarithm, softmax_of_logsumexp;                     // rules_of_softmax.cpp
+OfGraph softmax_beside_logarithm;                                          // rules_of_softmax.cpp
 OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;  // rules_of_compositions.cpp
 OfOperator softmax_with_sinks;                                             // sink_softmax.cpp
 
 /// Applies a rule of one operator to all operators of a graph (rewrite.cpp).
-bool each_operator(graph::KernelGraph&, OfOperator&);
+std::optional<graph::KernelGraph> each_operator(const graph::KernelGraph&, OfOperator&);
 template <OfOperator& rule>
-bool each(graph::KernelGraph& g) {
+std::optional<graph::KernelGraph> each(const graph::KernelGraph& g) {
   return each_operator(g, rule);
 }
 
@@ -66,8 +64,8 @@ inline constexpr rules::Rule<graph::KernelGraph> graph_rules[] = {
      in_memory_order},
     {Level::normal, "computed twice", "two operators are the same on the same operands, and not both outputs",
      computed_twice},
-    {Level::normal, "identity", "a view, cast of float32 or product with 1 that changes nothing is read",
-     each<identity>},
+    {Level::normal, "identity",
+     "a view, cast of float32 without saturation, or product with 1 that changes nothing is read", each<identity>},
     {Level::normal, "permuted reduction",
      "a sum, mean, maximum or minimum of a permute of no matmul, perhaps below functions that nobody else "
      "reads, after which the other dimensions are in order",
@@ -107,30 +105,38 @@ inline constexpr rules::Rule<graph::KernelGraph> graph_rules[] = {
     {Level::normal, "negative", "a product with -1", each<negative>},
     {Level::normal, "negative factor", "a product with -x, and nobody else reads that", each<negative_factor>},
     {Level::normal, "difference", "x + (-y)", each<difference>},
-    {Level::normal, "sigmoid", "1 / (1 + exp(-x))", each<sigmoid>},
+    {Level::normal, "sigmoid", "1 / (1 + exp(-x)), and nobody sees the steps rounded", each<sigmoid>},
     {Level::normal, "relu", "the maximum of x and 0, or 0 where x < 0 and x elsewhere", each<relu>},
     {Level::normal, "gelu of tanh",
-     "x (1 + tanh(c (x + k x³))) / 2 with gelu_tanh's c and k, and nobody else reads the tanh", each<gelu_of_tanh>},
-    {Level::normal, "silu", "x sigmoid(x), or x / (1 + exp(-x))", each<silu>},
+     "x (1 + tanh(c (x + k x³))) / 2 with gelu_tanh's c and k, nobody else reads the tanh, and nobody sees the steps "
+     "rounded",
+     each<gelu_of_tanh>},
+    {Level::normal, "silu", "x sigmoid(x), or x / (1 + exp(-x)), and nobody sees the steps rounded", each<silu>},
     {Level::normal, "exact quotient", "a quotient by a power of two", each<exact_quotient>},
-    {Level::normal, "two factors", "two scalar factors, one a power of two, and nobody else reads the first product",
+    {Level::normal, "two factors",
+     "two scalar factors, both at least 1 or both at most 1, one a power of two, and nobody else reads the first "
+     "product",
      each<two_factors>},
     {Level::normal, "softmax", "exp(x - max) / sum along a dimension that is kept, and nobody else reads the steps",
      each<softmax>},
-    {Level::normal, "softmax of a logarithm",
-     "exp(x - logsumexp(x)) or exp(log_softmax(x)), and nobody else reads the logarithm", each<softmax_of_logarithm>},
+    {Level::normal, "softmax of a logarithm", "exp(log_softmax(x)), and nobody else reads the logarithm",
+     each<softmax_of_logarithm>},
+    {Level::normal, "softmax of logsumexp", "exp(x - logsumexp(x)), and nobody else reads the steps",
+     each<softmax_of_logsumexp>},
     {Level::normal, "softmax beside its logarithm", "softmax(x) where log_softmax(x) is made, too, both f32",
-     each<softmax_beside_logarithm>},
+     softmax_beside_logarithm},
     {Level::normal, "rotary of halves",
      "a cos - b sin and b cos + a sin are concatenated, a and b being the halves of a tensor", each<rotary_of_halves>},
     {Level::normal, "rotary of rotated", "x cos + (-b, a) sin, where a and b are the halves of x",
      each<rotary_of_rotated>},
     {Level::normal, "repeated angles", "a rotary embedding's cosines and sines are concatenated, each with itself",
      each<repeated_angles>},
-    {Level::normal, "scale after cast", "bf16 is scaled and then cast to float32, and nobody else reads the scaled",
+    {Level::normal, "scale after cast",
+     "bf16 is scaled and then cast to float32, without saturation, and nobody else reads the scaled",
      each<scale_after_cast>},
     {Level::normal, "scale after product",
-     "an operand of a matmul of bf16 or f32 is scaled, perhaps below views, and nobody else reads that",
+     "an operand of a matmul of bf16 or f32 is scaled by 2^-12 to 2^12, perhaps below views, and nobody else reads "
+     "that",
      each<scale_after_product>},
     {Level::normal, "batches apart", "a matmul's operand is expanded along a batch that a reshape merges",
      each<batches_apart>},

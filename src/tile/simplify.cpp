@@ -24,8 +24,9 @@ bool rounds_the_same(const TileProgram& p, int x, DType to) {
 /// `n` instead. Returns false if it is not.
 bool before_scale(TileProgram& p, Node& n) {
   Node scale = p.nodes[n.in[0]];
-  if (scale.kind != NodeKind::map || scale.op != OpKind::mul_scalar || scale.scalar <= 0 ||
-      !std::isfinite(scale.scalar) || scale.dtype != DType::f32 || p.nodes[scale.in[0]].dtype != DType::f32)
+  const auto factor = static_cast<float>(scale.scalar);  // as the kernel has it
+  if (scale.kind != NodeKind::map || scale.op != OpKind::mul_scalar || factor <= 0 || !std::isfinite(factor) ||
+      scale.dtype != DType::f32 || p.nodes[scale.in[0]].dtype != DType::f32)
     return false;
   n.in[0] = scale.in[0];
   scale.shape = n.shape;

@@ -129,7 +129,7 @@ std::vector<Case> cases_of_functions() {
        {[](Draw& d) { return d.x() / 3.0; }, "div"},
        rounding},
       {"two factors",
-       {[](Draw& d) { return d.x() * 0.3 * 4.0; }, "mul_scalar"},
+       {[](Draw& d) { return d.x() * 1.3 * 4.0; }, "mul_scalar"},
        {[](Draw& d) { return d.x() * 0.3 * 0.7; }, "mul_scalar mul_scalar"},
        rounding},
       {"softmax",
@@ -145,15 +145,26 @@ std::vector<Case> cases_of_functions() {
         "amax sub exp sum div"}},
       {"softmax of a logarithm",
        {[](Draw& d) {
-          const Tensor t = d.x(), z = d.z(), e = exp(t - logsumexp(t, 1, true));
+          const Tensor t = d.x(), z = d.z(), e = exp(log_softmax(t, 1));
           return e + exp(log_softmax(z, 0));
         },
         "softmax softmax add"},
        {[](Draw& d) {
-          const Tensor t = d.x(), z = d.z(), e = exp(t - logsumexp(z, 1, true));
-          return e + log_softmax(z, 0);
+          const Tensor t = d.x(), z = d.z(), l = log_softmax(t, 1), e = exp(l);
+          return e + l * z;
         },
-        "logsumexp sub exp log_softmax add"}},
+        "log_softmax exp mul add"}},
+      {"softmax of logsumexp",
+       {[](Draw& d) {
+          const Tensor t = d.x(), e = exp(t - logsumexp(t, 1, true));
+          return e * d.z();
+        },
+        "amax clamp sub exp sum div mul"},
+       {[](Draw& d) {
+          const Tensor t = d.x(), z = d.z(), e = exp(t - logsumexp(z, 1, true));
+          return e * z;
+        },
+        "logsumexp sub exp mul"}},
       {"softmax beside its logarithm",
        {[](Draw& d) {
           const Tensor t = d.x(), p = softmax(t, 1);
@@ -340,7 +351,7 @@ std::vector<Case> cases_of_functions() {
           const Tensor s = d.x();
           return slice(softmax(concat(s, d.in("z", {d.m, d.a}), 1), 1), 1, 0, d.n);
         },
-        "amax maximum sub exp sum sub exp sum add div"},
+        "amax maximum sub exp sum relu sub add sub exp sum add div"},
        {[](Draw& d) {
           const Tensor s = d.x();
           return slice(softmax(concat(s, d.in("z", {d.m, d.a}), 1), 1), 1, 1, d.n + 1);

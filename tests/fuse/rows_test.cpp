@@ -39,6 +39,19 @@ const std::vector<Operator>& operators() {
       {"safe_softmax", [](Builder& b, Tensor x) { b.output(safe_softmax(x, 1), "Y"); }, 2},
       {"logsumexp", [](Builder& b, Tensor x) { b.output(logsumexp(x, 1), "Y"); }, 2},
       {"amax", [](Builder& b, Tensor x) { b.output(amax(x, 1), "Y"); }, 2},
+      // From a bug report: two values of one kernel are the same maximum, and one of them is an output.
+      {"softmax_beside_amax",
+       [](Builder& b, Tensor x) {
+         b.output(softmax(x, 1), "Y");
+         b.output(amax(x, 1), "M");
+       },
+       2},
+      {"amax_beside_softmax",
+       [](Builder& b, Tensor x) {
+         b.output(amax(x, 1, true), "M");
+         b.output(softmax(x, 1), "Y");
+       },
+       2},
       {"distance_to_amax", [](Builder& b, Tensor x) { b.output(x - amax(x, 1, true), "Y"); }, 2},
       {"add_rms_norm",
        [](Builder& b, Tensor x) {

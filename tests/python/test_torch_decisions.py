@@ -419,3 +419,25 @@ def test_small_tensors_are_written_and_made(x):
 def test_large_tensors_are_not_written():
     with pytest.raises(torch_key.Unknown, match="a constant tensor of 100000 elements"):
         torch_written.tensor_written(torch.zeros(100000))
+
+
+@pytest.mark.parametrize(
+    "error, why",
+    [
+        (_native.Exhausted("no memory"), "not kept: the machine had too little memory left for fused_0 "),
+        (_native.Fault("a rule undoes another"), "not kept: a fault is told in each process"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:zellige leaves fused_0")
+def test_what_was_left_for_want_of_memory_or_by_a_fault_is_decided_again(monkeypatch, error, why):
+    def fails(*_):
+        raise error
+
+    x = torch.randn(4, 32)
+    with monkeypatch.context() as failing:
+        failing.setattr(torch_take.Part, "plan", fails)
+        results, told = compiled(torch.exp, x, take="all")
+    assert told.decisions.startswith(why) and (told.left, told.parts) == ({"fused_0": str(error)}, [])
+    torch.testing.assert_close(results, (x.exp(), x.exp()))
+    _, again = compiled(torch.exp, x, take="all")
+    assert (again.decisions, again.left, len(again.parts)) == ("kept", {}, 1)

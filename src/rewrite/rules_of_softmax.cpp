@@ -1,0 +1,70 @@
+// Rules of softmax and its logarithm.
+#include <algorithm>
+#include <cfloat>
+#include <set>
+
+#include "graph/compose.hpp"
+#include "rewrite/rewrite.hpp"
+#include "rules/table.hpp"
+
+namespace zellige::fuse {
+namespace {
+
+/// Returns the operator that makes the logarithm of the softmax `op`, if both are float32, else nullptr.
+const KernelOp* logarithm_beside(const KernelGraph& g, const KernelOp& op) {
+  if (op.kind != OpKind::softmax || g.tensors[op.inputs[0]].dtype != DType::f32) return nullptr;
+  const auto log = std::ranges::find_if(g.ops, [&](const KernelOp& o) {
+    return o.kind == OpKind::log_softmax && o.inputs == op.inputs && o.attributes.dim == op.attributes.dim;
+  });
+  return log == g.ops.end() ? nullptr : &*log;
+}
+
+}  // namespace
+
+/// exp(log_softmax(x)) -> softmax(x).
+bool softmax_of_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
+  const KernelOp* log = op.kind == OpKind::exp ? g.inner(op.inputs[0], OpKind::log_softmax) : nullptr;
+  return log && out.replace(op, OpKind::softmax, {log->inputs[0]}, log->attributes);
+}
+
+/// exp(x - logsumexp(x)) -> e^(x − m) / Σ e^(x − m), m being the maximum as a finite number. Where x is infinite, that is
+/// NaN in one element as without the rule, and a softmax would be NaN in its whole row. Computes in float32.
+bool softmax_of_logsumexp(const Known& g, const KernelOp& op, Rewrite& out) {
+  const KernelOp* below = op.kind == OpKind::exp ? g.inner(op.inputs[0], OpKind::sub, 2) : nullptr;
+  const KernelOp* log = below ? g.inner(below->inputs[1], OpKind::logsumexp) : nullptr;
+  if (!log || log->inputs[0] != below->inputs[0] || !log->attributes.keepdim) return false;
+  const std::vector<int> dims = graph::composed_dims(log->kind, log->attributes, g.shape(log->inputs[0]));
+  if (dims.size() != 1) return false;
+  const Attributes along{.dim = dims[0], .keepdim = true};
+  const auto step = [&](OpKind kind, std::vector<int> in, const Attributes& a, std::string_view suffix) {
+    return out.step(op, kind, std::move(in), a, suffix);
+  };
+  const bool wide = g.dtype(op.outputs[0]) == DType::f32;
+  const int x = wide ? log->inputs[0] : step(OpKind::cast, log->inputs, {.dtype = DType::f32}, "_f32");
+  const int finite =
+      step(OpKind::clamp, {step(OpKind::amax, {x}, along, "_max")}, {.lo = -FLT_MAX, .hi = FLT_MAX}, "_off");
+  const int e = step(OpKind::exp, {step(OpKind::sub, {x, finite}, {}, "_below")}, {}, "_exp");
+  const int sum = step(OpKind::sum, {e}, along, "_sum");
+  if (wide) return out.replace(op, OpKind::div, {e, sum});
+  return out.replace(op, OpKind::cast, {step(OpKind::div, {e, sum}, {}, "_quotient")},
+                     {.dtype = g.dtype(op.outputs[0])});
+}
+
+/// softmax(x) beside log_softmax(x) -> exp(log_softmax(x)). The logarithm is made before the first of the two.
+std::optional<KernelGraph> softmax_beside_logarithm(const KernelGraph& g) {
+  Rewrite out(g);
+  bool changed = false;
+  std::set<const KernelOp*> made;
+  for (const KernelOp& op : g.ops) {
+    if (made.contains(&op)) continue;
+    const KernelOp* log = logarithm_beside(g, op);
+    if (log > &op && made.insert(log).second) out.keep(*log);
+    if (log)
+      changed = out.replace(op, OpKind::exp, log->outputs);
+    else
+      out.keep(op);
+  }
+  return changed ? std::optional(out.finished()) : std::nullopt;
+}
+
+}  // namespace zellige::fuse
