@@ -77,7 +77,7 @@ class Decisions:
         if report.faults or report.rejected:
             self.why = self.why or "a fault is told in each process"
         elif report.exhausted:
-            self.why = self.why or f"the machine had too little memory left for {report.exhausted[0]}"
+            self.why = self.why or f"the machine had no memory, files or threads left for {report.exhausted[0]}"
         elif self._options.ended:
             self.why = self.why or "the planning time ended before everything was planned"
         if not self.why:

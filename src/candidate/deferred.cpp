@@ -111,7 +111,10 @@ bool monotone(const Step& s, Deferred& x, const Deferred*) {
 
 constexpr Law table[] = {
     {"Σ (xᵢ h) = (Σ xᵢ) h",
-     "h has one element along the loop's axis and along other summed axes; only linear steps are between", factors},
+     "h has one element along the loop's axis and along other summed axes; only linear steps are between, and none "
+     "rounds "
+     "to f16 or 8 bits what lacks h, but a tensor of the graph",
+     factors},
     {"F(x, m) = F(x, m') · exp(c (m' − m))",
      "m is a maximum over the loop; F is `exp` of something linear in x − m, times factors without m", rescaling},
     {"Σ (xᵢ − m)² = Σ (xᵢ − m')² + n (m' − m)²",

@@ -135,7 +135,7 @@ TEST(Rules, ComputeOnceWhatIsAnOutputAndComputedBefore) {
 }
 
 /// Marks a tensor as an output, with a name of its own.
-Tensor seen(Builder& b, Tensor t, const std::string& of, const char* name) { return b.output(t, of + " " + name); }
+Tensor seen(Builder& b, Tensor t, const std::string& of, const char* name) { return b.output(t, of + "_" + name); }
 
 using Shown = void (*)(Builder&, const std::string& of, Tensor);
 struct Step {
@@ -144,28 +144,28 @@ struct Step {
   const char *narrow, *in_f32;  // the normal form in 16 bits and in float32
 };
 constexpr Step shown[] = {
-    {"silu of sigmoid",
+    {"silu_of_sigmoid",
      [](Builder& b, const std::string& of, Tensor x) { seen(b, x * seen(b, sigmoid(x), of, "s"), of, "y"); },
      "sigmoid mul", "sigmoid silu"},
-    {"silu of exp",
+    {"silu_of_exp",
      [](Builder& b, const std::string& of, Tensor x) { seen(b, x / (seen(b, exp(-x), of, "e") + 1.0), of, "y"); },
      "neg exp add div", "neg exp silu"},
-    {"sigmoid of exp",
+    {"sigmoid_of_exp",
      [](Builder& b, const std::string& of, Tensor x) { seen(b, pow(seen(b, exp(-x) + 1.0, of, "e"), -1.0), of, "y"); },
      "neg exp add pow", "neg exp add sigmoid"},
-    {"gelu of tanh",
+    {"gelu_of_tanh",
      [](Builder& b, const std::string& of, Tensor x) {
        const Tensor cube = seen(b, square(x) * x, of, "cube");
        const Tensor one = tanh((x + cube * 0.044715) * 0.7978845608028654) + 1.0, half = x * 0.5;
        seen(b, one * half, of, "y");
      },
      "square mul mul_scalar add mul_scalar tanh add mul_scalar mul", "square mul gelu_tanh"},
-    {"softmax of logsumexp",
+    {"softmax_of_logsumexp",
      [](Builder& b, const std::string& of, Tensor x) {
        seen(b, exp(x - seen(b, logsumexp(x, 1, true), of, "l")), of, "y");
      },
      "logsumexp sub exp", "logsumexp sub exp"},
-    {"two factors",
+    {"two_factors",
      [](Builder& b, const std::string& of, Tensor x) { seen(b, seen(b, x * 0.3, of, "t") * 0.5, of, "y"); },
      "mul_scalar mul_scalar", "mul_scalar mul_scalar"},
 };
@@ -182,7 +182,7 @@ TEST(Rules, SeeWhereAStepIsSeenRounded) {
 TEST(Rules, AreRightWhereAStepIsSeenRounded) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     Builder b("shown");
-    for (const Step& s : shown) s.body(b, s.name, b.input(fmt::format("x {}", s.name), {64, 256}, dtype));
+    for (const Step& s : shown) s.body(b, s.name, b.input(fmt::format("x_{}", s.name), {64, 256}, dtype));
     const run::RunResult r =
         run::run(b.build(), {.on = run::Engine::emulator, .compile = {.fuse = true}}, run::Cache::standard());
     EXPECT_EQ(r.status, run::Status::correct) << graph::name(dtype) << ": " << run::summary(r);

@@ -424,7 +424,7 @@ def test_large_tensors_are_not_written():
 @pytest.mark.parametrize(
     "error, why",
     [
-        (_native.Exhausted("no memory"), "not kept: the machine had too little memory left for fused_0 "),
+        (_native.Exhausted("no memory"), "not kept: the machine had no memory, files or threads left for fused_0"),
         (_native.Fault("a rule undoes another"), "not kept: a fault is told in each process"),
     ],
 )
