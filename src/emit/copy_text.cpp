@@ -30,7 +30,7 @@ Index KernelText::tile_number(const plan::Interval& along, bool far) const {
 /// part_begin, the index at which the program's operand begins. So programs for operands of one shape have the same
 /// source.
 Index KernelText::origin(const plan::Interval& along) const {
-  if (!along.of_part()) return along.origin();
+  if (!along.of_part() || !part_) return along.origin();
   return Index::named("part_begin") + (along.origin() - block_.part_begin);
 }
 

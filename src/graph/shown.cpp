@@ -60,6 +60,16 @@ std::string escaped(std::string_view text, bool lines) {
 
 }  // namespace
 
+std::size_t first_not_utf8(std::string_view text) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t bytes = first(text.substr(at)).bytes;
+    if (bytes == 0) return at;
+    at += bytes;
+  }
+  return text.npos;
+}
+
 std::string shown(std::string_view text) { return escaped(text, false); }
 std::string shown_lines(std::string_view text) { return escaped(text, true); }
 

@@ -14,6 +14,9 @@ namespace zellige::graph {
 /// applying the function twice gives the same result.
 std::string shown(std::string_view);
 
+/// Returns the place of the first byte that is not UTF-8; npos if there is none.
+std::size_t first_not_utf8(std::string_view);
+
 /// Like shown(), but keeps newlines and tabs.
 std::string shown_lines(std::string_view);
 

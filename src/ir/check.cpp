@@ -23,16 +23,6 @@ bool some_elements(const graph::Shape& shape) {
   return std::ranges::all_of(shape, [](std::int64_t extent) { return extent >= 1; });
 }
 
-/// Returns what is wrong with the width of a copy; "" if nothing is.
-std::string wrong(const plan::CopyChoice& c, graph::DType dtype) {
-  const std::int64_t bytes = graph::bytes_of(std::max(1, c.vector), dtype);
-  if (bytes != c.bytes)
-    return fmt::format("{} elements of {} are {} bytes, not {}", c.vector, graph::name(dtype), bytes, c.bytes);
-  if (c.async() && c.row->a.bits != 8 * c.bytes)
-    return fmt::format("{} copies {} bytes, not {}", c.row->name, c.row->a.bits / 8, c.bytes);
-  return "";
-}
-
 /// Returns batch, M, N and K of a matmul: as they are chosen, and as its operands have them.
 graph::Shape size_of(const plan::MatmulChoice& m) { return {m.batch, m.m, m.n, m.k}; }
 graph::Shape size_of(const plan::TileProgram& p, const plan::Node& n) {
@@ -62,7 +52,8 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
     if (!k.copy_of(i) && !k.in_place(i) && k.program.needed()[i])
       return fmt::format("no step copies this {}, and its line does not say that it is read in_place", name(n.kind));
   }
-  if (!n.view.empty() && n.view.rank() != rank)
+  const bool by_index = n.kind == plan::NodeKind::map && n.op == graph::OpKind::mask;
+  if ((by_index || !n.view.empty()) && n.view.rank() != rank)
     return fmt::format("its tile has {} dimensions, its view {}", rank, n.view.rank());
   for (int d = 0; d < n.view.rank(); ++d)
     if (plan::accesses(n) && plan::number_of(n) < 0 && n.view.tile(d) != n.shape[d])
@@ -81,29 +72,6 @@ std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
   const bool lies = plan::accesses(n) || n.kind == plan::NodeKind::round;  // in memory
   if (n.inner < (lies ? 0 : -1) || n.inner >= std::max(1, rank))
     return fmt::format("its inner dimension is {} of {}", n.inner, rank);
-  return "";
-}
-
-/// Returns what is wrong with a step; "" if nothing is.
-std::string wrong(const plan::Kernel& k, const plan::Step& step) {
-  for (const std::vector<plan::Access>* list : {&step.reads, &step.writes})
-    for (const plan::Access& a : *list)
-      if (a.tensor < 0) return "it accesses no tensor";
-  const plan::Work& w = step.work;
-  if (w.node < 0) return "";
-  if (w.context < 0) return "it says not over which layout";
-  const plan::Node& n = k.program.nodes[w.node];
-  if (k.layout_of(w).domain.size() < n.shape.size())
-    return fmt::format("t{} has {} dimensions, %{} {}", w.context, k.layout_of(w).rank(), w.node, n.shape.size());
-  const bool copies = is_global_load(w.kind) || w.kind == plan::WorkKind::to_global;
-  if (copies && step.global == plan::Global::nothing) return "it accesses global memory and says not which: global";
-  if (is_global_load(w.kind) && n.kind != plan::NodeKind::load) return fmt::format("%{} is no load", w.node);
-  if (w.kind == plan::WorkKind::to_global && n.kind != plan::NodeKind::store)
-    return fmt::format("%{} is no store", w.node);
-  if (w.kind == plan::WorkKind::mma && n.kind != plan::NodeKind::matmul) return fmt::format("%{} is no matmul", w.node);
-  if (copies)
-    if (std::string what = wrong(w.copy, n.dtype); !what.empty()) return what;
-  if (w.kind == plan::WorkKind::copy_in && w.buffer < 0) return "it says not into which tensor";
   return "";
 }
 
@@ -169,6 +137,10 @@ void check(const File& f, const std::string& file) {
                     fmt::format("{} has {} dimensions and {} strides", of.name, of.shape.size(), of.strides.size()));
   }
   for (const auto& [t, view] : f.plan.program.views)
+    if (view.value < 0)
+      throw Mistake(file, f.tensors[t],
+                    fmt::format("the view {} says not whose value it has: value", f.plan.program.tensors[t].name));
+  for (const auto& [t, view] : f.plan.program.views)
     if (const graph::KernelTensor& of = f.plan.program.tensors[t];
         view.shape.size() != of.shape.size() || view.starts.size() != of.shape.size())
       throw Mistake(file, f.tensors[t], fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
@@ -198,7 +170,7 @@ void check(const File& f, const std::string& file) {
           throw Mistake(file, at.layouts[c], fmt::format("%{}, which t{} holds, is of another shape", n, c));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
       plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
-        refuse(at.agents[a][p.index], describe(step, p.index), wrong(k, step));
+        refuse(at.agents[a][p.index], describe(step, p.index), wrong_step(k, step));
       });
   }
 }
@@ -208,6 +180,10 @@ void check_complete(const File& f, const std::string& file) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
     if (k.registers < 1) throw Mistake(file, at.kernel, fmt::format("{}: a thread needs 1 register or more", k.name()));
+    for (const plan::Channel& c : k.channels)
+      if (c.offset < 0 && plan::barrier_bytes(c) > 0)
+        throw Mistake(file, at.kernel,
+                      fmt::format("{}: channel {} says not where its mbarriers lie: at", k.name(), c.name));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
       plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
         if (step.work.node < 0 && !plan::as<plan::Loop>(step) && !std::get_if<plan::Sync>(&step.is))

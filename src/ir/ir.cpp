@@ -6,6 +6,7 @@
 #include "plan/prove.hpp"
 #include "predict/predict.hpp"
 #include "verify/verify_memory.hpp"
+#include "verify/verify_tensors.hpp"
 
 namespace zellige::ir {
 
@@ -36,6 +37,35 @@ std::string consequences(const plan::Plan& p) {
   return text;
 }
 
+namespace {
+
+/// Returns in one sentence why the proof, or the emitter, does not take a program.
+std::string sentence(const std::exception& e) {
+  if (dynamic_cast<const std::out_of_range*>(&e)) return "a step needs what no line says";
+  if (dynamic_cast<const std::bad_alloc*>(&e) || dynamic_cast<const std::length_error*>(&e))
+    return "its numbers need more memory than the machine has";
+  return e.what();
+}
+
+/// Returns the mistake that the message is about: in kernel `k` if there is one, otherwise where the text names first what the
+/// message begins with, a kernel or a tensor.
+Mistake mistake(const File& f, const std::string& file, std::size_t k, const std::string& message) {
+  const std::vector<plan::Kernel>& kernels = f.plan.kernels;
+  for (std::size_t i = 0; k == kernels.size() && i < kernels.size(); ++i)
+    if (message.starts_with(kernels[i].name() + ":") || message.starts_with(kernels[i].name() + " ")) k = i;
+  if (k < kernels.size()) return {file, position(kernels[k], f.positions[k], message), message};
+  Position at;
+  std::size_t longest = 0;
+  for (std::size_t t = 0; t < f.tensors.size(); ++t) {
+    const std::string& name = f.plan.program.tensors[t].name;
+    for (const char* before : {"tensor ", "output "})
+      if (name.size() >= longest && message.starts_with(before + name)) at = f.tensors[t], longest = name.size();
+  }
+  return {file, at, message};
+}
+
+}  // namespace
+
 File parse(std::string_view text, const std::string& file) {
   Reader in(text, file);
   File read;
@@ -50,10 +80,6 @@ File parse(std::string_view text, const std::string& file) {
 void verify(const File& f, const std::string& file) {
   const plan::Plan& plan = f.plan;
   std::size_t k = 0;
-  const auto mistake = [&](const std::string& message) {
-    if (k == plan.kernels.size()) return Mistake(file, {}, message);
-    return Mistake(file, position(plan.kernels[k], f.positions[k], message), message);
-  };
   try {
     for (; k < plan.kernels.size(); ++k) {
       plan::Kernel kernel = plan.kernels[k];
@@ -62,10 +88,9 @@ void verify(const File& f, const std::string& file) {
     }
     plan::verify_memory(plan.program);
     plan::verify_launches(plan.kernels, plan.program);
-  } catch (const std::out_of_range&) {
-    throw mistake("a step needs what no line says");
+    plan::verify_tensors(plan.program);
   } catch (const std::exception& e) {
-    throw mistake(e.what());
+    throw mistake(f, file, k, sentence(e));
   }
 }
 
@@ -79,9 +104,9 @@ emit::Program compile(std::string_view text, const std::string& file) {
   verify(f, file);
   check_complete(f, file);
   try {
-    return emit(std::move(f));
+    return emit(f);
   } catch (const std::exception& e) {  // what the proof takes for granted, such as the operands of an operator
-    throw Mistake(file, {}, e.what());
+    throw mistake(f, file, f.plan.kernels.size(), sentence(e));
   }
 }
 

@@ -26,7 +26,7 @@ template <class Io>
 void size(Io& io, plan::Size& s) {
   io.name(s.name);
   io.word("from"), io.value(s.low);
-  io.word("to"), io.value(s.high);
+  io.word("to"), io.value(s.high), io.require(s.high < std::int64_t{1} << 31, "a size is below 2^31");
   io.fact("multiple", s.multiple, std::int64_t{1});
   io.require(s.multiple >= 1 && s.low >= 1 && s.low <= s.high && s.low % s.multiple == 0 && s.high % s.multiple == 0,
              "a size has multiples of a number from 1 on, the first not above the last");
@@ -39,8 +39,14 @@ void shape(Io& io, plan::Program& p, int tensor) {
   std::vector<plan::Number> extents;
   for (std::size_t d = 0; d < shape.size(); ++d) extents.push_back(p.extent(tensor, static_cast<int>(d)));
   io.value(extents);
+  constexpr std::size_t most_dimensions = 16;
+  constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+  io.require(extents.size() <= most_dimensions,
+             fmt::format("a tensor has {} dimensions; it may have {}", extents.size(), most_dimensions));
   if constexpr (Io::reads)
-    for (const plan::Number& n : extents) {
+    for (std::int64_t left = most_elements; const plan::Number& n : extents) {
+      io.require(n.high() <= left, fmt::format("a tensor has {} elements at most", most_elements));
+      if (n.high() > 0) left /= n.high();
       io.require(n.is_constant() || n == plan::Number::of(p.sizes, n.size()), "an extent is a constant or a size");
       if (!n.is_constant()) p.sizes[n.size()].of.emplace_back(tensor, static_cast<int>(shape.size()));
       shape.push_back(n.high());

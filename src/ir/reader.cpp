@@ -6,15 +6,22 @@
 namespace zellige::ir {
 namespace {
 
+constexpr std::size_t max_bytes = std::size_t{64} << 20, max_depth = 6;  // of a text
+
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
 
 }  // namespace
 
 Reader::Reader(std::string_view text, std::string file) : file_(std::move(file)) {
+  if (text.size() > max_bytes)
+    throw Mistake(file_, {}, fmt::format("the text has {} bytes; it may have {}", text.size(), max_bytes));
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string line(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
+    if (const std::size_t bad = graph::first_not_utf8(line); bad != line.npos)
+      throw Mistake(file_, {number, static_cast<int>(bad) + 1},
+                    fmt::format("the byte {} is not UTF-8", graph::shown(line.substr(bad, 1))));
     bool quotes = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
       if (line[i] == '"') quotes = !quotes;
@@ -27,6 +34,10 @@ Reader::Reader(std::string_view text, std::string file) : file_(std::move(file))
     lines_.push_back({std::move(line), number, blanks / 2});
     if (blanks % 2 != 0 || lines_.back().text[blanks] == '\t')
       throw Mistake(file_, {number, static_cast<int>(blanks) + 1}, "expected an indentation of two blanks a level");
+    if (blanks / 2 > max_depth)
+      throw Mistake(
+          file_, {number, static_cast<int>(blanks) + 1},
+          fmt::format("this line lies {} levels deep; lines lie {} levels deep at most", blanks / 2, max_depth));
   }
   lines_.push_back({"", lines_.empty() ? 1 : lines_.back().number + 1, 0});
 }

@@ -99,6 +99,7 @@ class Reader {
   void kind(plan::Step& step);
   void declare(const Ids& ids, std::size_t i, std::string& name);
   void named(const Ids& ids, int& i);
+  void named_or_none(const Ids& ids, int& i);
   void ref(char sign, int& i, std::size_t count);
   void refs(char sign, std::vector<int>& all, std::size_t count) {
     while (rest().starts_with(sign)) ref(sign, all.emplace_back(), count);

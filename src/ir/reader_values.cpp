@@ -11,6 +11,8 @@
 namespace zellige::ir {
 namespace {
 
+constexpr std::int64_t max_number = std::int64_t{1} << 40, max_int = 1 << 24;
+
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
 /// The library's parser of layouts, which says where the layout ends.
@@ -25,6 +27,9 @@ void Reader::value(std::int64_t& n) {
   const std::string_view all = rest();
   last_ = at_;
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
+  const auto size = static_cast<std::size_t>(end - all.data());
+  if (error == std::errc::result_out_of_range || (error == std::errc() && (n > max_number || n < -max_number)))
+    fail(fmt::format("{} is out of range: numbers are {} to {}", all.substr(0, size), -max_number, max_number));
   if (error != std::errc()) expected("an integer");
   at_ += static_cast<std::size_t>(end - all.data());
 }
@@ -33,8 +38,9 @@ void Reader::value(int& n) {
   std::int64_t wide = 0;
   const std::size_t before = at_;
   value(wide);
+  if (wide > max_int || wide < -max_int)
+    at_ = before, fail(fmt::format("{} is out of range: this number is {} to {}", wide, -max_int, max_int));
   n = static_cast<int>(wide);
-  if (n != wide) at_ = before, expected("an integer of 32 bits");
 }
 
 void Reader::value(double& n) {
@@ -50,6 +56,7 @@ void Reader::value(std::string& text) {
   if (!all.starts_with('"')) expected("a text in quotes");
   for (std::size_t i = 1; i < all.size(); ++i) {
     if (all[i] == '"') {
+      if (graph::first_not_utf8(text) != text.npos) fail("the text in quotes is not UTF-8");
       at_ += i + 1;
       return;
     }
@@ -78,6 +85,10 @@ void Reader::value(Value& layout) {
     fail("a layout in CuTe's notation: " + e.reason);
   }
   if (!layout.is_layout() && !layout.is(ValueKind::composed)) expected("a layout in CuTe's notation, SHAPE:STRIDE");
+  for (const ValueNode& node : layout.nodes)
+    for (const Num n : {node.s, node.d})
+      if (n.v > max_number || n.v < -max_number)
+        fail(fmt::format("{} is out of range: numbers are {} to {}", n.v, -max_number, max_number));
   at_ += parser.at();
 }
 
@@ -152,12 +163,13 @@ void Reader::declare(const Ids& ids, std::size_t i, std::string& name) {
   text(name);
 }
 
-void Reader::named(const Ids& ids, int& i) {
+void Reader::named_or_none(const Ids& ids, int& i) {
   i = -1;
-  if (rest() == "-" || rest().starts_with("- ") || rest().starts_with("-,")) {
-    ++at_;
-    return;
-  }
+  if (!rest().starts_with('-')) return named(ids, i);
+  ++at_;
+}
+
+void Reader::named(const Ids& ids, int& i) {
   const std::string found(next());
   const auto at = std::ranges::find(ids.list, found);
   if (at == ids.list.end())

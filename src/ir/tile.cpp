@@ -31,12 +31,24 @@ std::size_t dimension(Io& io, plan::Dimension& d) {
   return map;
 }
 
+constexpr std::int64_t most = std::int64_t{1} << 48;
+
+/// Returns whether the numbers of the dimension's layout, the grid and the loop are small enough to be multiplied.
+bool few(const plan::Dimension& d, const plan::TileProgram& p) {
+  double all = static_cast<double>(d.axis < 0 ? 1 : p.grid[d.axis]) * static_cast<double>(d.iterates ? p.loop : 1);
+  double largest = 1;
+  for (const ValueNode& node : d.map.nodes) largest = std::max(largest, static_cast<double>(node.s.v));
+  return all * largest <= static_cast<double>(most);
+}
+
 template <class Io>
 void views(Io& io, plan::Node& n, const plan::TileProgram& p) {
   std::vector<plan::Dimension> all = plan::dimensions(n.view, p);
   plan::View view;
   io.each("view", all, [&](plan::Dimension& d) {
     const std::size_t map = dimension(io, d);
+    if constexpr (Io::reads)
+      io.require(few(d, p), fmt::format("its tiles have more than {} elements together", most), map);
     const std::optional<Value> other = add(view, d, p);
     if constexpr (Io::reads)
       io.require(!other,

@@ -121,8 +121,10 @@ class Writer {
     put(ids.list[i]);
     if (name != ids.list[i]) value(name);
   }
+  /// The identifier of thing number `i`.
+  void named(const Ids& ids, int& i) { put(ids.list.at(static_cast<std::size_t>(i))); }
   /// The identifier of thing number `i`; - for -1.
-  void named(const Ids& ids, int& i) { put(i < 0 ? "-" : ids.list.at(static_cast<std::size_t>(i))); }
+  void named_or_none(const Ids& ids, int& i) { i < 0 ? put("-") : named(ids, i); }
   /// A number with a sign before it, of things that are numbered from 0 to `count` - 1: %3.
   void ref(char sign, int& i, std::size_t) { put(fmt::format("{}{}", sign, i)); }
   void refs(char sign, std::vector<int>& all, std::size_t count) {

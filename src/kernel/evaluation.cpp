@@ -402,6 +402,9 @@ class Nest {
   }
 
   int read_buffer(int buffer, const Shape& shape, const Point& p) {
+    if (buffer < 0)
+      reject("{}: '{} %{}' reads a value that lies neither in its registers nor in shared memory", p_.name,
+             name(work_->kind), work_->node);
     const bool vector = p.vector > 1 && shape[p.inner] > 1;
     const int width =
         vector && p.limit[p.inner] == 0 ? plan_.tensors[buffer].access_width(p.inner, p.vector, p.shift) : 1;

@@ -69,7 +69,12 @@ void launch_together(std::vector<TileProgram>& programs) {
 }
 
 void verify_launches(const std::vector<Kernel>& kernels, const Program& program) {
+  if (!kernels.empty() && kernels[0].program.same_launch)
+    reject("{} is the first kernel: there is no launch before it", kernels[0].name());
   for (const Launch& l : launches(kernels)) {
+    if (l.count() > max_programs)
+      reject("{} is kernel {} of its launch; a launch has {} at most", kernels[l.last - 1].name(), l.count(),
+             max_programs);
     if (l.count() == 1) continue;
     for (std::size_t i = l.first; i < l.last; ++i) {
       verify_one(kernels[i], kernels[l.first]);

@@ -10,6 +10,7 @@
 #include "select/layouts.hpp"
 #include "select/select.hpp"
 #include "verify/verify_memory.hpp"
+#include "verify/verify_tensors.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -52,6 +53,7 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     prove(kernel, plan.program, target, options.registers_proved);
   }
   verify_launches(plan.kernels, plan.program);
+  verify_tensors(plan.program);
   plan.device = place_tensors(plan.program);
   return plan;
 }

@@ -5,6 +5,7 @@
 #include "verify/bounds.hpp"
 #include "verify/updates.hpp"
 #include "verify/verify.hpp"
+#include "verify/verify_instructions.hpp"
 #include "verify/verify_registers.hpp"
 
 namespace zellige::plan {
@@ -53,6 +54,7 @@ void prove(Kernel& kernel, const Program& program, const target::Target& target,
   verify_dependence(kernel);
   verify_updates(kernel);
   verify_bounds(kernel, program);
+  verify_instructions(kernel, program, target);
   if (registers) verify_registers(kernel);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/copy_width.hpp"
 #include "kernel/operand_loads.hpp"
 #include "select/layouts.hpp"
 #include "target/instructions.hpp"
@@ -34,19 +35,10 @@ CopyChoice single_copy(DType dtype, const target::Target& target) {
 CopyChoice widest_copy(const Program& program, const Node& n, const target::Target& target) {
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   const int inner = innermost(program, n);
-  const auto aligned = [&](std::int64_t v) {
-    if (tensor.strides[inner] != 1) return false;
-    for (int d = 0; d < n.view.rank(); ++d) {
-      const std::int64_t unit = d == inner ? 1 : tensor.strides[d];
-      if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % v != 0)) return false;  // unaligned
-      if (n.view.alignment(d) * unit % v != 0) return false;
-      if (d != inner && n.view.tile(d) > 1 && unit % v != 0) return false;
-    }
-    return true;
-  };
   const std::int64_t tile = n.view.tile(inner);
   return first_copy(
-      tensor.dtype, target, [&](int elements) { return elements == 1 || (tile >= elements && aligned(elements)); },
+      tensor.dtype, target,
+      [&](int elements) { return elements == 1 || (tile >= elements && is_aligned(program, n, inner, elements)); },
       [&](int elements) { return tile % elements == 0 && !n.view.straddles_end(inner, elements); });
 }
 

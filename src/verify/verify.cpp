@@ -22,6 +22,7 @@ class Simulation {
   explicit Simulation(const Kernel& k) : s{k, unroll(k), {}, {}, {}, {}, {}} {
     s.agents.resize(s.kernel.agents.size());
     s.channels.resize(s.kernel.channels.size());
+    only_groups.resize(s.agents.size());
     for (std::size_t c = 0; c < s.kernel.channels.size(); ++c)
       for (int agent : s.kernel.channels[c].consumers) s.channels[c].consumers[agent];
     for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = Clock(s.components());
@@ -49,7 +50,8 @@ class Simulation {
 
  private:
   State s;
-  std::vector<std::set<int>> barriers_of;  // by agent: the ids of barriers that it uses
+  std::vector<std::set<int>> barriers_of;          // by agent: the ids of barriers that it uses
+  std::vector<std::optional<Groups>> only_groups;  // by agent: what a step means that names no channel
 
   /// Creates one cell per stage of each tensor. A cell lists all cells that share bytes with it.
   void lay_out_cells() {
@@ -358,7 +360,11 @@ class Simulation {
       for (const auto& [agent, consumer] : s.channels[of->channel].consumers)
         if (consumer.released < s.channels[of->channel].produced) return false;
     const std::int64_t now = ++me.own[s.component(a)];
-    const auto groups = [&] { return groups_of(s.kernel, s.kernel.agents[a], *e.step); };
+    const auto groups = [&] {
+      if (channel_of(*e.step) >= 0) return groups_of(s.kernel, s.kernel.agents[a], *e.step);
+      if (!only_groups[a]) only_groups[a] = groups_of(s.kernel, s.kernel.agents[a], *e.step);
+      return *only_groups[a];
+    };
     match(
         *e.step, [&](const Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
         [&](const Compute& compute) {

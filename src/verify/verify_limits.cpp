@@ -29,9 +29,15 @@ struct Rejection {
   }
 };
 
-/// Rejects tensors with invalid sizes or offsets.
+/// Rejects tensors with invalid sizes or offsets, and more stages than the proof can follow.
 void check_tensors(const Kernel& s) {
+  constexpr std::int64_t max_stages = 4096;
+  std::int64_t stages = 0;
   for (const SmemTensor& t : s.tensors) {
+    stages += std::max(t.stages, 0);
+    if (stages > max_stages)
+      does_not_fit("{}: tensor {} and those before it have {} stages together; a proof takes at most {}", s.name(),
+                   t.name, stages, max_stages);
     if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", s.name(), t.name, t.stages);
     if (t.bytes() < 1)
       reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", s.name(), t.name, t.bytes(), t.stages);
@@ -63,11 +69,12 @@ void check_channels(const Kernel& s) {
           "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
           "them at least",
           s.name(), c.name, c.stages, s.ranks);
-    if (c.by != Synchronisation::mbarrier_bytes) continue;
-    if (consumes(c, c.producer))
+    if (c.by == Synchronisation::mbarrier_bytes && consumes(c, c.producer))
       reject("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", s.name(), c.name,
              s.agents[c.producer].name);
-    if (s.tensors[c.tensor].stages != c.stages)
+    if (c.tensor < 0 && c.stages != 1)
+      reject("{}: channel {} has {} stages; registers have 1", s.name(), c.name, c.stages);
+    if (c.tensor >= 0 && s.tensors[c.tensor].stages != c.stages)
       reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", s.name(), c.name, c.stages,
              s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
   }

@@ -11,6 +11,7 @@ namespace zellige::plan {
 namespace {
 
 constexpr std::int64_t always_whole = 16;       // trip counts up to this are not shortened
+constexpr std::int64_t max_modulus = 1 << 20;   // number of iterations after which all stages recur
 constexpr std::int64_t max_events = 2'000'000;  // per agent
 
 /// How the verifier shortens loops: to a trip count of at least `minimum`, congruent to the real one modulo `modulus`.
@@ -35,8 +36,14 @@ Shortening shortening(const Kernel& s) {
   Shortening result;
   std::int64_t reach = 0;
   std::set<std::int64_t> trip_count;
-  for (const SmemTensor& t : s.tensors) result.modulus = std::lcm(result.modulus, std::int64_t{t.stages});
-  for (const Channel& c : s.channels) result.modulus = std::lcm(result.modulus, std::int64_t{c.stages});
+  const auto recur = [&](std::int64_t stages) {
+    result.modulus = std::lcm(result.modulus, stages);
+    if (result.modulus > max_modulus)
+      does_not_fit("{}: its stages recur together after {} iterations; a proof takes at most {}", s.name(),
+                   result.modulus, max_modulus);
+  };
+  for (const SmemTensor& t : s.tensors) recur(t.stages);
+  for (const Channel& c : s.channels) recur(c.stages);
   for (const Agent& agent : s.agents)
     walk(agent.steps, [&](const Step& step, const Position&) {
       if (const Loop* loop = as<Loop>(step); loop && loop->kind != Loop::tiles && loop->trip_count > 1)
@@ -69,11 +76,13 @@ struct Unroller {
   const Agent& agent;
   const Shortening& shorten;
   std::vector<Event> line;
+  std::int64_t runs = 0;  // of a list of steps
 
   /// Appends the events (executed steps) of `steps` in iteration `in` to `line`, the events of one warp role. `index`
   /// is the number of the first step within the warp role. Returns the number of the step after the last one.
   int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
+    if (++runs > max_events) too_long();
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
       const Step& step = steps[k];
       if (const Loop* loop = as<Loop>(step)) {
@@ -108,13 +117,16 @@ struct Unroller {
                                                                     : Place::no_loop;
       const std::int64_t shown = 2 * in.at < in.trip_count ? in.at : in.at + in.real - in.trip_count;
       line.push_back({&step, index, in.base + in.at, shown, place});
-      if (static_cast<std::int64_t>(line.size()) > max_events)
-        does_not_fit(
-            "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
-            "many",
-            kernel, agent.name, max_events);
+      if (static_cast<std::int64_t>(line.size()) > max_events) too_long();
     }
     return index;
+  }
+
+  [[noreturn]] void too_long() const {
+    does_not_fit(
+        "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
+        "many",
+        kernel, agent.name, max_events);
   }
 
   /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no loop.
@@ -131,7 +143,7 @@ std::vector<std::vector<Event>> unroll(const Kernel& s) {
   const Shortening shorten = shortening(s);
   std::vector<std::vector<Event>> lines;
   for (const Agent& agent : s.agents) {
-    Unroller u{s.name(), agent, shorten, {}};
+    Unroller u{s.name(), agent, shorten, {}, 0};
     u.run(agent.steps, 0, {});
     lines.push_back(std::move(u.line));
   }

@@ -20,6 +20,7 @@
 #include "ir/ir.hpp"
 #include "json/load.hpp"
 #include "run/compile.hpp"
+#include "run/files.hpp"
 #include "run/pool.hpp"
 #include "run/run.hpp"
 
@@ -126,10 +127,15 @@ struct Arguments {
   std::uint64_t seed = 1;
   int count = 60, jobs = 2, only = -1;
   bool prove = false, verbose = false;
-  std::string keep;
+  std::string keep, file;
 };
 
 int main_of(const Arguments& a) {
+  if (!a.file.empty()) {
+    const std::string text = run::read_whole(a.file), found = outcome({}, text, false, run::Cache::standard());
+    fmt::print("{} {}\n", outcomes[static_cast<std::size_t>(found[0] - '0')], found.substr(1));
+    return 0;
+  }
   const run::Cache cache = run::Cache::standard();
   std::vector<Original> originals;
   for (const Seed& seed : seeds) originals.push_back(original(seed, cache));
@@ -192,6 +198,7 @@ int main(int argc, char** argv) {
   app.add_option("--count", a.count, "Number of edits")->capture_default_str();
   app.add_option("--jobs", a.jobs, "Edits at a time")->capture_default_str();
   app.add_option("--only", a.only, "Print this edit's text and outcome alone");
+  app.add_option("--file", a.file, "Prove this text alone, in this process");
   app.add_option("--keep", a.keep, "Folder for the texts that are accepted and wrong");
   app.add_flag("--prove", a.prove, "Run nothing");
   app.add_flag("--verbose", a.verbose, "A line for each edit");

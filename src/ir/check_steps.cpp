@@ -1,0 +1,113 @@
+// Checks that each step says what its kind of work needs: a value of the right kind, and where that comes from and goes.
+#include <algorithm>
+
+#include "ir/check.hpp"
+
+namespace zellige::ir {
+namespace {
+
+using enum plan::NodeKind;
+using plan::WorkKind;
+
+/// Whether a work names a tensor in shared memory.
+enum class Buffer : std::uint8_t { none, either, needed };
+/// Which layouts hold the value of a work: none need to, that of the work, that of the work where it names no tensor, or some
+/// layout where it names none.
+enum class Held : std::uint8_t { no, here, here_or_stored, somewhere_or_stored };
+
+/// What a kind of work needs.
+struct Need {
+  WorkKind kind;
+  std::vector<plan::NodeKind> of;  // the value's kinds; empty: any
+  const char* otherwise;           // what the value is not
+  Buffer buffer = Buffer::none;
+  Held held = Held::no;
+};
+
+const std::vector<Need>& needs() {
+  static const std::vector<Need> all{
+      {WorkKind::copy_in, {load}, "load", Buffer::needed},
+      {WorkKind::fetch, {load}, "load", Buffer::none, Held::here},
+      {WorkKind::mma, {matmul}, "matmul"},
+      {WorkKind::to_shared, {}, "", Buffer::needed},
+      {WorkKind::to_operand, {plan::NodeKind::round}, "rounded value", Buffer::none, Held::here},
+      {WorkKind::to_global, {store}, "store", Buffer::either},
+      {WorkKind::accumulate,
+       {plan::NodeKind::accumulate, running_max},
+       "state of the loop",
+       Buffer::either,
+       Held::here_or_stored},
+      {WorkKind::to_lines, {map}, "map", Buffer::none, Held::here},
+      {WorkKind::to_registers, {map, load}, "map or load", Buffer::none, Held::here},
+      {WorkKind::rescale, {matmul}, "matmul"},
+      {WorkKind::reduce, {plan::NodeKind::reduce, matmul}, "sum"},
+      {WorkKind::finish, {plan::NodeKind::reduce, matmul}, "sum", Buffer::either, Held::somewhere_or_stored},
+      {WorkKind::to_cluster, {matmul}, "matmul", Buffer::needed},
+      {WorkKind::from_cluster, {matmul}, "matmul"},
+  };
+  return all;
+}
+
+/// Returns what is wrong with the width of a copy; "" if nothing is.
+std::string wrong(const plan::CopyChoice& c, graph::DType dtype) {
+  const std::int64_t bytes = graph::bytes_of(std::max(1, c.vector), dtype);
+  if (bytes != c.bytes)
+    return fmt::format("{} elements of {} are {} bytes, not {}", c.vector, graph::name(dtype), bytes, c.bytes);
+  if (c.async() && c.row->a.bits != 8 * c.bytes)
+    return fmt::format("{} copies {} bytes, not {}", c.row->name, c.row->a.bits / 8, c.bytes);
+  return "";
+}
+
+/// Returns what is wrong with where a work's value is; "" if nothing is.
+std::string wrong(const plan::Kernel& k, const plan::Step& step, const plan::Work& w) {
+  const Need& need = *std::ranges::find(needs(), w.kind, &Need::kind);
+  const plan::Node& n = k.program.nodes[w.node];
+  if (!need.of.empty() && std::ranges::count(need.of, n.kind) == 0)
+    return fmt::format("%{} is no {}", w.node, need.otherwise);
+  if (w.buffer < 0 && need.buffer == Buffer::needed) return "it says not into which tensor";
+  if (w.buffer >= 0 && need.buffer == Buffer::none)
+    return fmt::format("{} names {}, and takes no tensor", name(w.kind), k.tensors[w.buffer].name);
+  const bool stored = w.buffer >= 0, here = k.rmem[w.context].holds(w.node);
+  if ((need.held == Held::here || (need.held == Held::here_or_stored && !stored)) && !here)
+    return fmt::format("it leaves %{} in registers, and t{} does not hold it", w.node, w.context);
+  if (need.held == Held::somewhere_or_stored && !stored && k.rmem_of(w.node) < 0)
+    return fmt::format("it leaves %{} in registers, and no layout holds it", w.node);
+  const bool exchange = w.kind == WorkKind::to_cluster || w.kind == WorkKind::from_cluster;
+  const std::vector<plan::Access>& sent = w.kind == WorkKind::to_cluster ? step.writes : step.reads;
+  if (exchange &&
+      (sent.size() != 1 || plan::exchange_of(k, sent[0].tensor) < 0 || (stored && sent[0].tensor != w.buffer)))
+    return "it accesses no tensor that the ranks exchange";
+  if (!stored || exchange) return "";
+  const int of = k.tensors[w.buffer].node;
+  const bool same =
+      of == w.node || (of >= 0 && n.kind == store && k.program.nodes[of].kind == store);  // one after another
+  return same ? ""
+              : fmt::format("{} is the tensor of {}, not of %{}", k.tensors[w.buffer].name,
+                            of < 0 ? "no value" : fmt::format("%{}", of), w.node);
+}
+
+}  // namespace
+
+std::string wrong_step(const plan::Kernel& k, const plan::Step& step) {
+  for (const std::vector<plan::Access>* list : {&step.reads, &step.writes})
+    for (const plan::Access& a : *list)
+      if (a.tensor < 0) return "it accesses no tensor";
+  if (const plan::Loop* loop = plan::as<plan::Loop>(step)) {
+    if (loop->body.empty()) return "it has no steps";
+    if ((loop->bounded || loop->whole) && !k.loop_bounds)
+      return "it runs as many iterations as a mask leaves, and no line bounds says how many these are";
+  }
+  const plan::Work& w = step.work;
+  if (w.node < 0) return "";
+  if (w.context < 0) return "it says not over which layout";
+  const plan::Node& n = k.program.nodes[w.node];
+  if (k.layout_of(w).domain.size() < n.shape.size())
+    return fmt::format("t{} has {} dimensions, %{} {}", w.context, k.layout_of(w).rank(), w.node, n.shape.size());
+  const bool copies = is_global_load(w.kind) || w.kind == plan::WorkKind::to_global;
+  if (copies && step.global == plan::Global::nothing) return "it accesses global memory and says not which: global";
+  if (copies)
+    if (std::string what = wrong(w.copy, n.dtype); !what.empty()) return what;
+  return wrong(k, step, w);
+}
+
+}  // namespace zellige::ir

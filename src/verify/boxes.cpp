@@ -1,0 +1,134 @@
+#include "verify/boxes.hpp"
+
+#include <algorithm>
+
+namespace zellige::plan {
+namespace {
+
+/// A dimension of more than one element.
+struct Mode {
+  std::int64_t extent, stride;
+  std::size_t dim;
+  bool operator==(const Mode& other) const { return extent == other.extent && stride == other.stride; }
+};
+
+/// Returns the dimensions of more than one element, the smallest strides first.
+std::vector<Mode> modes_of(const graph::Shape& shape, const graph::Strides& strides) {
+  std::vector<Mode> all;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1) all.push_back({shape[d], strides[d], d});
+  std::ranges::stable_sort(all, {}, &Mode::stride);
+  return all;
+}
+
+/// Joins dimensions of which one continues the other.
+std::vector<Mode> joined(const std::vector<Mode>& all) {
+  std::vector<Mode> result;
+  for (const Mode& m : all)
+    if (!result.empty() && m.stride == result.back().extent * result.back().stride)
+      result.back().extent *= m.extent;
+    else
+      result.push_back(m);
+  return result;
+}
+
+std::int64_t address_of(const graph::Shape& at, const graph::Strides& strides) {
+  std::int64_t address = 0;
+  for (std::size_t d = 0; d < at.size(); ++d) address += at[d] * strides[d];
+  return address;
+}
+
+graph::Shape extents_of(const Box& box) {
+  graph::Shape extents;
+  for (std::size_t d = 0; d < box.low.size(); ++d) extents.push_back(box.high[d] - box.low[d]);
+  return extents;
+}
+
+}  // namespace
+
+Box whole(const graph::Shape& shape) { return {graph::Shape(shape.size(), 0), shape}; }
+
+bool is_empty(const Box& b) {
+  for (std::size_t d = 0; d < b.low.size(); ++d)
+    if (b.low[d] >= b.high[d]) return true;
+  return false;
+}
+
+bool meet(const Box& a, const Box& b) {
+  for (std::size_t d = 0; d < a.low.size(); ++d)
+    if (std::max(a.low[d], b.low[d]) >= std::min(a.high[d], b.high[d])) return false;
+  return true;
+}
+
+bool covered(Box target, std::span<const Box> others) {
+  if (is_empty(target) || std::ranges::find(others, target) != others.end()) return true;
+  for (; !others.empty(); others = others.subspan(1)) {
+    const Box& b = others.front();
+    Box common = target;
+    for (std::size_t d = 0; d < b.low.size(); ++d)
+      common.low[d] = std::max(target.low[d], b.low[d]), common.high[d] = std::min(target.high[d], b.high[d]);
+    if (!meet(target, b)) continue;
+    for (std::size_t d = 0; d < b.low.size(); ++d) {  // what lies before and behind the common part
+      Box before = target, behind = target;
+      before.high[d] = target.low[d] = common.low[d], behind.low[d] = target.high[d] = common.high[d];
+      if (!covered(std::move(before), others.subspan(1)) || !covered(std::move(behind), others.subspan(1)))
+        return false;
+    }
+    return true;
+  }
+  return false;
+}
+
+std::optional<Box> in_base(const Box& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
+  std::int64_t address = address_of(box.low, of.strides);
+  Box result{graph::Shape(base.shape.size(), 0), graph::Shape(base.shape.size(), 1)};
+  std::vector<Mode> modes = modes_of(base.shape, base.strides);
+  for (auto m = modes.rbegin(); m != modes.rend(); ++m) {
+    if (m->stride < 1) return std::nullopt;
+    result.low[m->dim] = address / m->stride, address %= m->stride;
+    result.high[m->dim] = result.low[m->dim] + 1;
+    if (result.high[m->dim] > m->extent) return std::nullopt;
+  }
+  if (address != 0) return std::nullopt;
+  for (Mode left : joined(modes_of(extents_of(box), of.strides))) {  // a dimension may go on in the base's next one
+    for (const Mode& m : modes) {
+      const std::int64_t first = result.low[m.dim];
+      if (left.extent == 1 || m.stride != left.stride) continue;
+      if (result.high[m.dim] != first + 1) return std::nullopt;
+      if (first + left.extent <= m.extent) {
+        result.high[m.dim] = first + left.extent, left.extent = 1;
+      } else if (first == 0 && left.extent % m.extent == 0) {
+        result.high[m.dim] = m.extent, left = {left.extent / m.extent, m.stride * m.extent, 0};
+      }
+    }
+    if (left.extent > 1) return std::nullopt;
+  }
+  return result;
+}
+
+bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
+  const std::vector<Mode> modes = joined(modes_of(base.shape, base.strides));
+  std::vector<std::int64_t> last(modes.size(), 0);  // the largest coordinate along each of the base's modes
+  std::int64_t address = address_of(box.low, of.strides);
+  for (std::size_t m = modes.size(); m-- > 0;) {
+    if (modes[m].stride < 1) return false;
+    last[m] = address / modes[m].stride, address %= modes[m].stride;
+  }
+  if (address != 0) return false;
+  for (const Mode& mode : modes_of(extents_of(box), of.strides)) {
+    std::size_t m = modes.size();
+    while (m > 0 && modes[m - 1].stride > mode.stride) --m;
+    if (mode.stride == 0) continue;
+    if (m == 0 || mode.stride % modes[m - 1].stride != 0) return false;
+    last[m - 1] += (mode.extent - 1) * (mode.stride / modes[m - 1].stride);
+  }
+  for (std::size_t m = 0; m < modes.size(); ++m)
+    if (last[m] >= modes[m].extent) return false;
+  return true;
+}
+
+bool same_elements(const graph::KernelTensor& a, const graph::KernelTensor& b) {
+  return joined(modes_of(a.shape, a.strides)) == joined(modes_of(b.shape, b.strides));
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,36 @@
+// Boxes of coordinates of a tensor in device memory, and whether some of them cover another one.
+#pragma once
+#include <optional>
+#include <span>
+
+#include "graph/graph.hpp"
+
+namespace zellige::plan {
+
+/// The coordinates from `low` to `high`, which is not among them, along each dimension.
+struct Box {
+  graph::Shape low, high;
+  bool operator==(const Box&) const = default;
+};
+
+/// Returns the box of all coordinates.
+Box whole(const graph::Shape&);
+/// Returns whether the box has no coordinate.
+bool is_empty(const Box&);
+/// Returns whether a coordinate is in both boxes.
+bool meet(const Box&, const Box&);
+/// Returns whether each coordinate of the box is in one of the others.
+bool covered(Box, std::span<const Box> others);
+
+/// Returns the coordinates in the tensor `base` of the elements that a box of tensor `of` has, where both begin at the same
+/// address and these are a box, too; std::nullopt if they are none, or if one of the elements is none of the base.
+std::optional<Box> in_base(const Box&, const graph::KernelTensor& of, const graph::KernelTensor& base);
+
+/// Returns whether each element that a box of tensor `of` has is one of the tensor `base`, where both begin at the same address. False is
+/// inconclusive where a dimension of `of` goes through several of the base that do not continue each other.
+bool lies_in(const Box&, const graph::KernelTensor& of, const graph::KernelTensor& base);
+
+/// Returns whether two tensors that begin at the same address have the same elements there, in whichever order.
+bool same_elements(const graph::KernelTensor&, const graph::KernelTensor&);
+
+}  // namespace zellige::plan

@@ -1,0 +1,187 @@
+#include "verify/verify_tensors.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/error.hpp"
+#include "graph/injective.hpp"
+#include "verify/boxes.hpp"
+
+namespace zellige::plan {
+namespace {
+
+constexpr std::int64_t max_reach = std::int64_t{1} << 40;  // elements, as of a graph's tensors
+
+/// Returns whether each stride exceeds the addresses that the later dimensions reach, as most tensors' do.
+bool nests(const graph::KernelTensor& t) {
+  std::int64_t reach = 1;
+  for (std::size_t d = t.shape.size(); d-- > 0; reach += (t.shape[d] - 1) * t.strides[d])
+    if (t.shape[d] > 1 && t.strides[d] < reach) return false;
+  return true;
+}
+
+/// Throws Rejected unless each element of the tensor has an address of its own, and none lies too far.
+void check_strides(const Program& p, int tensor) {
+  const graph::KernelTensor& t = p.tensors[tensor];
+  std::int64_t reach = 1;
+  for (std::size_t d = 0; d < t.shape.size(); ++d) {
+    if (t.shape[d] == 1) continue;
+    if (t.strides[d] < 0 || t.strides[d] > max_reach)
+      reject("tensor {}: its stride along dimension {} is {}; strides are 0 to {}", t.name, d, t.strides[d], max_reach);
+    if (t.strides[d] > 0 && t.shape[d] - 1 > (max_reach - reach) / t.strides[d])
+      reject("tensor {}: {} elements along dimension {} that are {} apart reach beyond {} elements", t.name, t.shape[d],
+             d, t.strides[d], max_reach);
+    reach += (t.shape[d] - 1) * t.strides[d];
+  }
+  if (p.views.contains(tensor)) return;  // a view may show an element at several coordinates
+  if (nests(t)) return;
+  if (const auto shared = graph::shared_address(t.shape, t.strides))
+    reject("tensor {}: its elements {} and {} have one address, by the strides {} of {}", t.name,
+           to_string(shared->first), to_string(shared->second), to_string(t.strides), to_string(t.shape));
+}
+
+/// Throws Rejected unless the view shows elements of its base.
+void check_view(const Program& p, int tensor, const TensorView& view) {
+  const graph::KernelTensor &t = p.tensors[tensor], &base = p.tensors[view.base];
+  if (view.base == tensor || p.views.contains(view.base))
+    reject("tensor {} is a view of {}, which has no memory of its own", t.name, base.name);
+  if (t.dtype != base.dtype)
+    reject("tensor {} is {} and a view of {}, which is {}", t.name, graph::name(t.dtype), base.name,
+           graph::name(base.dtype));
+  Box shown = whole(t.shape);
+  for (std::size_t d = 0; d < t.shape.size(); ++d) {
+    if (view.starts[d] < 0 || view.shape[d] < 1 || view.starts[d] + view.shape[d] != t.shape[d])
+      reject("tensor {}: {} elements of its view from {} on end at {} of dimension {}, which has {} elements", t.name,
+             view.shape[d], view.starts[d], view.starts[d] + view.shape[d], d, t.shape[d]);
+    shown.low[d] = view.starts[d];
+    if (t.strides[d] == 0) shown.high[d] = shown.low[d] + 1;
+  }
+  if (!lies_in(shown, t, base))
+    reject("tensor {} is a view of {}: its elements {}:{} are no part of {}:{}", t.name, base.name, to_string(t.shape),
+           to_string(t.strides), to_string(base.shape), to_string(base.strides));
+}
+
+/// Follows which elements of the tensors in device memory have been written, kernel by kernel.
+class Written {
+ public:
+  explicit Written(const Program& p) : p_(p), boxes_(p.tensors.size()), complete_(p.tensors.size(), false) {
+    for (const int t : p.inputs) complete_[t] = true;
+    for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
+      if (p.tensors[t].memory >= 0) taken_.insert(p.tensors[t].memory);
+  }
+
+  /// Throws Rejected unless what the kernel loads is written.
+  void load(const TileProgram& k, const Node& n) const {
+    const int memory = p_.memory_of(n.tensor);
+    if (complete_[memory]) return;
+    const Box box = box_of(n);
+    if (covered(box, boxes_[n.tensor])) return;
+    const auto there = in_base(box, tensor(n.tensor), tensor(memory));
+    if (there && covered(*there, boxes_[memory])) return;
+    reject("{}: load {} reads elements of {} that no kernel before it stores", k.name, n.name, tensor(memory).name);
+  }
+
+  void store(const TileProgram& k, const Node& n) {
+    const int memory = p_.memory_of(n.tensor);
+    if (std::ranges::count(p_.inputs, memory) > 0 && !taken_.contains(memory))
+      reject("{}: store {} changes input {}, whose memory no tensor takes", k.name, n.name, tensor(memory).name);
+    const graph::KernelTensor& t = tensor(n.tensor);
+    if (!nests(t) && graph::shared_address(t.shape, t.strides))
+      reject("{}: store {} writes several elements to one address, by the strides {} of {}", k.name, n.name,
+             to_string(tensor(n.tensor).strides), tensor(n.tensor).name);
+    if (complete_[memory]) return;
+    if (number_of(n) >= 0)
+      reject("{}: store {} changes a part of {} by indices, and no kernel before it has stored all of it", k.name,
+             n.name, tensor(memory).name);
+    const Box box = box_of(n);
+    if (memory == n.tensor)
+      boxes_[memory].push_back(box);
+    else if (const auto there = in_base(box, t, tensor(memory)))
+      boxes_[memory].push_back(*there);
+    else
+      boxes_[n.tensor].push_back(box);
+    complete_[memory] =
+        covered(whole(tensor(memory).shape), boxes_[memory]) ||
+        (same_elements(tensor(n.tensor), tensor(memory)) && covered(whole(tensor(n.tensor).shape), boxes_[n.tensor]));
+  }
+
+  /// Throws Rejected if the kernel loads what other blocks of it may have overwritten already.
+  void apart(const TileProgram& k, const Node& load, const Node& store) const {
+    const int memory = p_.memory_of(load.tensor);
+    if (memory != p_.memory_of(store.tensor)) return;
+    const auto from = in_base(box_of(load), tensor(load.tensor), tensor(memory)),
+               to = in_base(box_of(store), tensor(store.tensor), tensor(memory));
+    if (from && to && !meet(*from, *to)) return;
+    reject("{}: load {} reads memory of {} that store {} changes in the same kernel", k.name, load.name,
+           tensor(memory).name, store.name);
+  }
+
+  /// Throws Rejected unless all of the output is written.
+  void output(int t) const {
+    const int memory = p_.memory_of(t);
+    if (!complete_[memory])
+      reject("output {}: {}", tensor(t).name,
+             boxes_[memory].empty() ? "no kernel stores it" : "the kernels store a part of it alone");
+  }
+
+ private:
+  const graph::KernelTensor& tensor(int t) const { return p_.tensors[t]; }
+
+  /// Returns the elements of its tensor that a load or store accesses; by indices it may be all along a dimension.
+  Box box_of(const Node& n) const {
+    Box box = whole(tensor(n.tensor).shape);
+    for (int d = 0; d < n.view.rank(); ++d) {
+      if (number_of(n) >= 0 && d == n.dim) continue;
+      box.low[d] = std::max<std::int64_t>(n.view.origin(d), 0);
+      box.high[d] = std::min(n.view.end(d), box.high[d]);
+    }
+    return box;
+  }
+
+  const Program& p_;
+  std::vector<std::vector<Box>> boxes_;  // by tensor, in its coordinates
+  std::vector<bool> complete_;           // by tensor that has memory
+  std::set<int> taken_;                  // inputs whose memory a tensor takes
+};
+
+/// Throws Rejected unless a tensor that takes the memory of an input is a view of it with a value of its own.
+void check_memory(const Program& p, int tensor) {
+  const graph::KernelTensor& t = p.tensors[tensor];
+  if (t.constant && std::ranges::count(p.inputs, p.memory_of(tensor)) == 0)
+    reject("tensor {} is constant and no input; kernels write it", t.name);
+  if (t.memory < 0) return;
+  const std::string& of = p.tensors[t.memory].name;
+  if (std::ranges::count(p.inputs, t.memory) == 0)
+    reject("tensor {} takes the memory of {}, which is no input", t.name, of);
+  if (p.tensors[t.memory].constant) reject("tensor {} takes the memory of {}, which is constant", t.name, of);
+  const auto view = p.views.find(tensor);
+  if (view == p.views.end() || view->second.base != t.memory || view->second.value != tensor)
+    reject("tensor {} takes the memory of {}: expected a view of {} with the value of {}, found none", t.name, of, of,
+           t.name);
+}
+
+}  // namespace
+
+void verify_tensors(const Program& p) {
+  for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) check_strides(p, t), check_memory(p, t);
+  for (const auto& [tensor, view] : p.views) check_view(p, tensor, view);
+  for (const int t : p.outputs)
+    if (std::ranges::count(p.outputs, t) > 1) reject("tensor {} is an output twice", p.tensors[t].name);
+  for (const int t : p.inputs)
+    if (std::ranges::count(p.inputs, t) > 1) reject("tensor {} is an input twice", p.tensors[t].name);
+  Written written(p);
+  for (const TileProgram& k : p.kernels) {
+    const std::vector<bool> needed = k.needed();
+    for (std::size_t i = 0; i < k.nodes.size(); ++i)
+      if (k.nodes[i].kind == NodeKind::load && needed[i]) written.load(k, k.nodes[i]);
+    for (const Node& n : k.nodes)
+      if (n.kind == NodeKind::store) written.store(k, n);
+    for (std::size_t i = 0; i < k.nodes.size(); ++i)
+      for (const Node& store : k.nodes)
+        if (k.nodes[i].kind == NodeKind::load && needed[i] && store.kind == NodeKind::store)
+          written.apart(k, k.nodes[i], store);
+  }
+  for (const int t : p.outputs) written.output(t);
+}
+
+}  // namespace zellige::plan
