@@ -133,7 +133,7 @@ std::vector<std::string> behind(const Lines& lines, const std::string& before) {
       if (text_of(lines, words[i - 1]) == before) all.push_back(text_of(lines, words[i]));
   }
   std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 
