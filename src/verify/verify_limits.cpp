@@ -31,13 +31,13 @@ struct Rejection {
 
 /// Rejects tensors with invalid sizes or offsets, and more stages than the proof can follow.
 void check_tensors(const Kernel& s) {
-  constexpr std::int64_t max_stages = 4096;
+  constexpr std::int64_t followed_stages = 4096;
   std::int64_t stages = 0;
   for (const SmemTensor& t : s.tensors) {
     stages += std::max(t.stages, 0);
-    if (stages > max_stages)
+    if (stages > followed_stages)
       does_not_fit("{}: tensor {} and those before it have {} stages together; a proof takes at most {}", s.name(),
-                   t.name, stages, max_stages);
+                   t.name, stages, followed_stages);
     if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", s.name(), t.name, t.stages);
     if (t.bytes() < 1)
       reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", s.name(), t.name, t.bytes(), t.stages);
