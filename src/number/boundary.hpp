@@ -23,15 +23,18 @@ class Boundary {
   explicit Boundary(Policy policy) : policy_(policy) {}
 
   /// Adds the equation value + sum of slopes times moves = 0. Leaves it out, and says so, if the other equations imply
-  /// or contradict it. `random` chooses the element that it moves.
-  Outcome require(const Slopes<Slope>& slopes, const Slope& value, std::uint64_t random) {
+  /// or contradict it. `random` chooses the element that it moves, one from `first` to before `last` if it has such.
+  Outcome require(const Slopes<Slope>& slopes, const Slope& value, std::uint64_t random, std::uint64_t first = 0,
+                  std::uint64_t last = ~std::uint64_t{0}) {
     Row row{{}, policy_.minus(value)};
     for (const auto& term : slopes.terms) row.terms[term.place] = term.slope;
     for (const auto& term : slopes.terms)
       if (const auto at = rows_.find(term.place); at != rows_.end()) eliminate(row, term.place, at->second);
     if (row.terms.empty()) return policy_.is_zero(row.sum) ? Outcome::implied : Outcome::contradicts;
-    const std::uint64_t pivot =
-        std::next(row.terms.begin(), static_cast<std::ptrdiff_t>(random % row.terms.size()))->first;
+    auto from = row.terms.lower_bound(first), to = row.terms.lower_bound(last);
+    if (from == to) from = row.terms.begin(), to = row.terms.end();
+    const auto choices = static_cast<std::uint64_t>(std::distance(from, to));
+    const std::uint64_t pivot = std::next(from, static_cast<std::ptrdiff_t>(random % choices))->first;
     const Slope per = policy_.over(policy_.one(), row.terms.at(pivot));
     for (auto& [place, slope] : row.terms) slope = policy_.times(slope, per);
     row.sum = policy_.times(row.sum, per);

@@ -72,11 +72,16 @@ bool move(Field& field, const std::vector<Seen>& seen, std::set<std::size_t>& ch
   Boundary boundary(FieldSlopes{field});
   using Outcome = Boundary<FieldSlopes>::Outcome;
   bool straight = true;
+  // The moves are of one input as far as that suffices: products of two inputs are linear in one of them.
+  const std::size_t one = draw(seed, 1) % inputs.size();
+  std::uint64_t first = 0;
+  for (std::size_t i = 0; i < one; ++i) first += inputs[i].at.size();
   for (auto at = choice.begin(); at != choice.end();) {
     const Seen& s = seen[*at];
     if (!solvable(s)) return false;
     straight = straight && s.slopes.straight;
-    const Outcome outcome = boundary.require(s.slopes, FieldSlopes::of(s.number), draw(seed, *at));
+    const Outcome outcome =
+        boundary.require(s.slopes, FieldSlopes::of(s.number), draw(seed, *at), first, first + inputs[one].at.size());
     if (outcome == Outcome::contradicts && !straight) return false;
     at = outcome == Outcome::contradicts ? choice.erase(at) : std::next(at);
   }
