@@ -312,7 +312,7 @@ __global__ void early_read(In, Out y, Out z) {
   z[t] = v;
 }
 template <bool right>
-__global__ void early_store(In x, Out y, Out) {
+__global__ void early_store(In, Out y, Out) {
   const auto s = shared<float>("s", 0, 64);
   const unsigned t = threadIdx.x;
   if (right) griddep_wait();

@@ -4,8 +4,6 @@
 namespace zellige::planted {
 namespace {
 
-using Halves = gmem<const half_t>;
-
 // One wgmma of 64 x 8 x 16, its operands written by ordinary code. `bug` plants one fault.
 enum class Product {
   right,
@@ -86,16 +84,6 @@ template <bool right>
 __global__ void registers_of_a_warp(In, Out, Out) {
   if (right || threadIdx.x < 32) register_dealloc<24>();
 }
-template <bool right>
-__global__ void more_than_there_are(In, Out, Out) {
-  if (threadIdx.x < 128) {
-    register_dealloc<24>();
-  } else {
-    register_alloc<right ? 240 : 256 - 8>();
-    register_alloc<right ? 240 : 248>();
-  }
-}
-
 TEST(PlantedInWarpgroups, AreFoundAndTheRightOnesAreNot) {
   const Launching group{.block = {128}, .shared_bytes = 8192};
   const auto right = entry<product<Product::right>>;
