@@ -144,6 +144,8 @@ void check(const File& f, const std::string& file) {
     if (const graph::KernelTensor& of = f.plan.program.tensors[t];
         view.shape.size() != of.shape.size() || view.starts.size() != of.shape.size())
       throw Mistake(file, f.tensors[t], fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
+    else if (view.value < 0)
+      throw Mistake(file, f.tensors[t], of.name + " is a view that says not whose value it has: value");
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
@@ -211,6 +213,7 @@ Position position(const plan::Kernel& k, const KernelPositions& at, std::string_
     if (plan::accesses(node)) others.push_back({fmt::format("{} {}", name(node.kind), node.name), at.nodes[n]});
   }
   for (std::size_t t = 0; t < at.tensors.size(); ++t) others.push_back({k.tensors[t].name, at.tensors[t]});
+  for (std::size_t t = 0; t < at.layouts.size(); ++t) others.push_back({fmt::format("layout t{}", t), at.layouts[t]});
   for (const std::vector<Named>& all : {steps, others}) {
     std::size_t first = message.npos;
     const Named* found = nullptr;

@@ -5,6 +5,9 @@
 #include "kernel/launches.hpp"
 #include "plan/prove.hpp"
 #include "predict/predict.hpp"
+#include "verify/coverage.hpp"
+#include "verify/layout_forms.hpp"
+#include "verify/tile_program.hpp"
 #include "verify/verify_memory.hpp"
 #include "verify/verify_tensors.hpp"
 
@@ -84,13 +87,19 @@ void verify(const File& f, const std::string& file) {
     for (; k < plan.kernels.size(); ++k) {
       plan::Kernel kernel = plan.kernels[k];
       plan::check_limits(kernel.program, target::find(plan.target));
+      plan::verify_tile_program(kernel.program);
+      plan::verify_forms(kernel);
       plan::prove(kernel, plan.program, target::find(plan.target), true);
     }
+    plan::verify_covered(plan.program);
     plan::verify_memory(plan.program);
     plan::verify_launches(plan.kernels, plan.program);
     plan::verify_tensors(plan.program);
   } catch (const std::exception& e) {
-    throw mistake(f, file, k, sentence(e));
+    const std::string what = sentence(e);
+    for (std::size_t of = 0; k == plan.kernels.size() && of < plan.kernels.size(); ++of)
+      if (what.starts_with(plan.kernels[of].name() + ": ")) k = of;
+    throw mistake(f, file, k, what);
   }
 }
 

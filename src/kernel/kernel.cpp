@@ -57,6 +57,7 @@ std::int64_t barrier_bytes(const Channel& c) {
 
 std::vector<Work> works(const Kernel& k) {
   std::vector<Work> all;
+  all.reserve(16);  // more than most kernels do
   for (const Agent& agent : k.agents)
     walk(agent.steps, [&](const Step& step, const Position&) {
       if (step.work.node >= 0 && std::ranges::find(all, step.work) == all.end()) all.push_back(step.work);

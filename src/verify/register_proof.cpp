@@ -51,6 +51,9 @@ int RegisterProof::left_in(const Work& t) const {
 
 void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool partial) {
   const int left_id = left_in(writer);
+  if (left_id < 0)
+    reject("{}: {} reads %{} in registers, and no layout holds what {} leaves", p_.name, describe(reader), x,
+           describe(writer));
   const Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
     reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each", p_.name,
@@ -65,6 +68,9 @@ void RegisterProof::agree(const Work& writer, const Work& reader, int x, bool pa
 
 void RegisterProof::in_lines(const Work& writer, const Work& reader, int x) {
   const int left_id = left_in(writer);
+  if (left_id < 0)
+    reject("{}: {} reads %{} in registers, and no layout holds what {} leaves", p_.name, describe(reader), x,
+           describe(writer));
   const Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (!agreed_.insert({left_id, reader.context}).second) return;
   const EvaluatedLayout left(from), taken(to);

@@ -6,7 +6,7 @@
 
 #include "graph/error.hpp"
 #include "verify/ranks.hpp"
-#include "verify/verify_state.hpp"
+#include "verify/staged_values.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -18,8 +18,8 @@ constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 /// one stage of one tensor, a phase is one filling of a stage, and an event is one execution of a step.
 class Simulation {
  public:
-  /// Requires the flat schedule of all ranks (ranks.hpp).
-  explicit Simulation(const Kernel& k) : s{k, unroll(k), {}, {}, {}, {}, {}} {
+  /// Requires the flat schedule of all ranks (ranks.hpp), and the kernel of one of them.
+  Simulation(const Kernel& k, const Kernel& whole) : s{k, unroll(k), {}, {}, {}, {}, {}}, values(whole, k) {
     s.agents.resize(s.kernel.agents.size());
     s.channels.resize(s.kernel.channels.size());
     only_groups.resize(s.agents.size());
@@ -50,6 +50,7 @@ class Simulation {
 
  private:
   State s;
+  StagedValues values;
   std::vector<std::set<int>> barriers_of;          // by agent: the ids of barriers that it uses
   std::vector<std::optional<Groups>> only_groups;  // by agent: what a step means that names no channel
 
@@ -157,6 +158,8 @@ class Simulation {
     if (!cell.write) report_unwritten(s, r);
     if (!ordered(*cell.write, r)) report_race(s, *cell.write, r);
     require_fence(*cell.write, r);
+    values.check_acquired(s, r);
+    values.check(s, *cell.write, r);
     for (Touch& old : cell.reads)
       if (old.component == r.component && old.same_thread == r.same_thread) {
         old = r;
@@ -450,7 +453,10 @@ class Simulation {
 void verify(const Kernel& kernel, const target::Target& target) {
   check_structure(kernel);
   check_limits(kernel, target);
-  kernel.ranks == 1 ? Simulation(kernel).run() : Simulation(all_ranks(kernel)).run();
+  if (kernel.ranks == 1)
+    Simulation(kernel, kernel).run();
+  else
+    Simulation(all_ranks(kernel), kernel).run();
   check_other_arrivals(kernel);
 }
 

@@ -209,6 +209,8 @@ void check_threads(const Kernel& s, const target::Target& t) {
     if (a.warps < 1) reject("{}: agent {} has {} warps; it needs at least 1", s.name(), a.name, a.warps);
     warps += a.warps;
   }
+  if (s.warp_specialized() && s.threads % warp != 0)
+    reject("{}: its agents have {} warps together, {} threads; it has {}", s.name(), warps, warps * warp, s.threads);
   if (warps != (s.threads + warp - 1) / warp)
     reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", s.name(), warps,
            s.threads, (s.threads + warp - 1) / warp);
@@ -394,6 +396,9 @@ static void check_setup(const Kernel& s) {
   };
   expect("setup", s.setup, setup);
   expect("teardown", s.teardown, teardown);
+  for (const Step& step : s.setup)
+    if (const Barrier* barrier = as<Barrier>(step); barrier && (barrier->id != 0 || !barrier->waits))
+      reject("{}: setup waits at barrier {}; all threads of the block wait at barrier 0", s.name(), barrier->id);
 }
 
 void check_other_arrivals(const Kernel& s) {

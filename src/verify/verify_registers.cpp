@@ -1,6 +1,7 @@
 #include "verify/verify_registers.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "kernel/tensor_map.hpp"
 #include "select/warpgroups.hpp"
 #include "verify/register_proof.hpp"
+#include "verify/verify_limits.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -29,6 +31,9 @@ class Registers {
     for (const Work& work : works(plan_))
       if (work.buffer >= 0 && work.kind != WorkKind::to_global) writers_[work.buffer].push_back(work);
     for (const Agent& agent : plan_.agents) {
+      agent_ = &agent;
+      started_.clear(), in_flight_.clear();
+      asynchronous_ = find_step(agent.steps, [](const Step& s) { return as<Mma>(s); });
       const bool loops = find_step(agent.steps, [](const Step& s) {
         const Loop* loop = as<Loop>(s);
         return loop && loop->kind == Loop::iterations;
@@ -90,13 +95,36 @@ class Registers {
             const Section outside = section_;
             if (mma.peeled) section_ = Section::inside;
             pipelined_ = mma.pipelined;
-            if (step.work.node >= 0) work(step);
+            if (step.work.node >= 0) work(step), started_.push_back(step.work.node);
             section_ = outside, pipelined_ = false;
           },
           [&](const OneOf<Copy, Compute> auto&) {
             if (step.work.node >= 0) work(step);
           },
-          [](const Sync&) {});
+          [&](const Sync&) {
+            if (asynchronous_) synchronise(step);
+          });
+  }
+
+  /// Follows which asynchronous products are in flight: a commit closes the group of those that were started, and a wait ends
+  /// all groups but the last ones.
+  void synchronise(const Step& step) {
+    const Commit* commit = as<Commit>(step);
+    const WaitGroup* wait = as<WaitGroup>(step);
+    if ((!commit && !wait) || groups_of(plan_, *agent_, step) != Groups::wgmma) return;
+    if (commit)
+      in_flight_.push_back(std::exchange(started_, {}));
+    else if (const auto pending = static_cast<std::size_t>(wait->pending); in_flight_.size() > pending)
+      in_flight_.erase(in_flight_.begin(), in_flight_.end() - static_cast<std::ptrdiff_t>(pending));
+  }
+  /// Rejects work t, which touches the accumulators of matmul `node`, or its operand in registers, while it may be in flight.
+  void waited_for(const Work& t, const std::function<bool(int)>& touched) const {
+    if (!asynchronous_ || as<Mma>(*step_)) return;  // products of one agent are done in order
+    std::vector<int> all = started_;
+    for (const std::vector<int>& group : in_flight_) all.insert(all.end(), group.begin(), group.end());
+    for (const int node : all)
+      if (touched(node))
+        wrong(t, "touches registers of 'mma %{}', which no wait_group before it in {} has waited for", node, agent_->name);
   }
 
   /// Executes the body of a loop. The loop over iterations is executed twice, and everything but loop states
@@ -145,16 +173,17 @@ class Registers {
         return product(t);
       case WorkKind::to_operand:
         read(t, n.in[0], At::own);
+        waited_for(t, [&](int product) { return node(product).in[0] == t.node; });
         if (before_.fragments.contains(t.node) && takes_pipelined(t.node))
           wrong(t, "puts %{} where that of the iteration before has not been multiplied yet", t.node);
         now_.fragments[t.node] = {&t, false};
         return;
       case WorkKind::to_shared:
-        if (t.copy.row) proof_.in_matrices(t);
         if (n.kind == NodeKind::round || n.kind == NodeKind::store)
           read(t, n.in[0], At::own);
         else
           check_stored(t);
+        if (t.copy.row) proof_.in_matrices(t);
         return;
       case WorkKind::to_global:
         if (plan_.split_k && t.part < 0)
@@ -217,6 +246,7 @@ class Registers {
   void state(const Work& t, const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end()) wrong(t, "adds to a state of %{} that nothing declares before the loop", node);
+    waited_for(t, [&](int product) { return product == node; });
     proof_.agree(*at->second.work, t, node, true);
   }
 
@@ -292,6 +322,7 @@ class Registers {
                        node(x).kind != NodeKind::matmul && !updated_.count(root);
     if (found == accumulators_.end() || stale)
       wrong(t, "reads %{} in registers, where no step before it in this section leaves it", x);
+    waited_for(t, [&](int product) { return product == x; });
     return *found->second.work;
   }
 
@@ -372,6 +403,10 @@ class Registers {
   std::map<int, RegisterValue> accumulators_, sums_;  // by node
   std::map<int, std::vector<Work>> writers_;          // buffer -> works
   const Step* step_ = nullptr;                        // the step that is checked
+  const Agent* agent_ = nullptr;                      // whose steps are executed
+  bool asynchronous_ = false;                         // it starts products by wgmma
+  std::vector<int> started_;                          // matmuls that no commit has closed in a group
+  std::vector<std::vector<int>> in_flight_;           // those in groups that nothing has waited for
   bool whole_ = false;                                // the accumulators include the other ranks' parts of K
   /// What an iteration leaves for pipelined matmuls of the next one.
   struct Left {

@@ -68,6 +68,7 @@ struct Iteration {
   bool in_loop = false;
   std::int64_t base = 0;   // number of iterations of earlier tiles
   std::int64_t next = -1;  // trip count of the next loop after the enclosing one; -1: none
+  std::int64_t tile = 0;   // of a block that takes several
 };
 
 /// Unrolls the steps of one warp role.
@@ -97,7 +98,7 @@ struct Unroller {
         if (loop->kind == Loop::tiles) {  // enough tiles that every stage is once the first of a tile
           const std::int64_t length = loop->each - std::max<std::int64_t>(shorten.together, 0);
           for (std::int64_t t = 0; t < std::min(loop->trip_count, shorten.modulus + 2); ++t)
-            index = run(loop->body, begin, {.base = t * length, .next = each.next}) - 1;
+            index = run(loop->body, begin, {.base = t * length, .next = each.next, .tile = t}) - 1;
           continue;
         }
         each.trip_count = shorten(loop->trip_count), each.real = loop->trip_count, each.in_loop = true;
@@ -116,7 +117,7 @@ struct Unroller {
                           : next_trip_count(steps, k, in.next) >= 0 ? Place::before_loop
                                                                     : Place::no_loop;
       const std::int64_t shown = 2 * in.at < in.trip_count ? in.at : in.at + in.real - in.trip_count;
-      line.push_back({&step, index, in.base + in.at, shown, place});
+      line.push_back({&step, index, in.base + in.at, shown, place, in.tile});
       if (static_cast<std::int64_t>(line.size()) > max_events) too_long();
     }
     return index;

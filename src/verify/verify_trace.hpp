@@ -16,6 +16,7 @@ struct Event {
   std::int64_t iteration = 0;  // of the innermost loop, counting on across tiles; 0 outside of loops
   std::int64_t shown = 0;      // the iteration's number in the unshortened loop, for messages
   enum class Place : std::uint8_t { no_loop, before_loop, in_loop, after_loop } place{};
+  std::int64_t tile = 0;  // of a block that takes several
 };
 
 /// Returns the executed steps (events) of each warp role, in order. Call check_structure() first. Throws

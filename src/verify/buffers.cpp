@@ -1,0 +1,157 @@
+#include "verify/buffers.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <zellige/layout/text.hpp>
+
+#include "graph/error.hpp"
+#include "kernel/context.hpp"
+#include "kernel/operand_loads.hpp"
+#include "target/instructions.hpp"
+#include "target/swizzles.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Returns the type of the elements in shared memory of the value of node `n`.
+DType stored_as(const Node& n) {
+  const bool narrow = n.kind == NodeKind::load || n.kind == NodeKind::round || n.kind == NodeKind::store;
+  return narrow ? n.dtype : kept_in(n.dtype);
+}
+
+/// Returns the shape of a tile with the padding that the matmuls read by whose instructions it is multiplied.
+Shape padded(const Kernel& k, const SmemTensor& b, bool& multiplied) {
+  const TileProgram& p = k.program;
+  const int last = static_cast<int>(b.shape.size()) - 1;
+  Shape all = b.shape;
+  for (const int reader : p.consumers(b.node)) {
+    const Work* product = k.product_of(reader);
+    if (!product || product->kind != WorkKind::mma || !product->matmul.row) continue;
+    const int unit = operand_unit(product->matmul);
+    for (int side = 0; side < 2; ++side) {
+      if (p.nodes[reader].in[side] != b.node) continue;
+      multiplied = true;
+      for (const int d : {side == 0 ? last : last - 1, b.inner}) all[d] = ceil_div(all[d], unit) * unit;
+    }
+  }
+  return all;
+}
+
+/// Returns the swizzles (bit i: SwizzleMode i) that all instructions admit which address tensor `t` as a tile, TMA and wgmma;
+/// 0: none addresses it so.
+unsigned admitted(const Kernel& k, const std::vector<Work>& all, int t) {
+  unsigned modes = ~0u;
+  bool any = false;
+  for (const Work& w : all) {
+    if (w.buffer == t && w.copy.by_tensor_map()) {
+      any = true;
+      modes &= (is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a).swizzles;
+    }
+    if (w.kind != WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
+    const std::vector<int>& in = k.program.nodes[w.node].in;
+    for (int side = 0; side < 2; ++side)
+      if (k.tensor_of(in[side]) == t) any = true, modes &= (side == 0 ? w.matmul.row->a : w.matmul.row->b).swizzles;
+  }
+  return any ? modes : 0;
+}
+
+/// Rejects the layout of a tensor that TMA fills or reads unless it is that of TMA's boxes with one of the swizzles `admitted`:
+/// spans as long as the swizzle's lines, the first span of all rows, then the second span of all rows, and so on.
+void check_spans(const Kernel& k, const SmemTensor& b, unsigned admitted) {
+  const int size = graph::whole_bytes(b.dtype), chunk = b.chunk(), rank = static_cast<int>(b.padded.size());
+  const std::int64_t span = b.span(), line = span / size, rows = graph::size(b.padded) / b.padded[b.inner],
+                     boxes = ceil_div(b.padded[b.inner], line);
+  const int mode = std::bit_width(static_cast<std::uint64_t>(span / chunk_bytes)) - 1;
+  if (mode > 3 || (admitted >> mode & 1) == 0)
+    reject("{}: {} has a swizzle of spans of {} bytes, which the instructions that address it do not have", k.name(),
+           b.name, span);
+  if (b.offset % (8 * span) != 0)
+    reject("{}: {} lies at byte {}; a swizzle of spans of {} bytes repeats every {}", k.name(), b.name, b.offset, span,
+           8 * span);
+  Strides strides(b.padded.size(), 1);
+  std::int64_t pitch = line;
+  for (int d = rank - 1; d >= 0; --d)
+    if (d != b.inner) strides[d] = pitch, pitch *= b.padded[d];
+  Value tile = empty(ValueKind::layout);
+  for (int d = 0; d < rank; ++d)
+    tile.add(d == b.inner && b.shape[d] != line ? strided({line, boxes}, {1, rows * line})
+                                                : strided({b.padded[d]}, {strides[d]})[0]);
+  const Value right = swizzled(mode, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
+  if (to_text(b.layout) != to_text(right))
+    reject("{}: {} does not lie as TMA copies it: in spans of {} bytes of {} rows", k.name(), b.name, span, rows);
+  const std::int64_t part = boxes * rows * line * size, stage = ceil_div(part, 8 * span) * 8 * span;
+  if (b.part_step != part || b.stage_step != stage)
+    reject("{}: {} has parts {} and stages {} bytes apart; its spans take {} and {}", k.name(), b.name, b.part_step,
+           b.stage_step, part, stage);
+}
+
+/// Rejects the layout of a tensor that threads write and read unless it has a mode of its padded extent for each dimension.
+void check_modes(const Kernel& k, const SmemTensor& b) {
+  const values::View tile = b.tile();
+  for (int d = 0; d < tile.rank(); ++d)
+    if (!tile[d].is_leaf() || tile[d].root().s.v != b.padded[d])
+      reject("{}: {} has a layout whose mode {} is no mode of {} elements", k.name(), b.name, d, b.padded[d]);
+}
+
+/// Rejects what ranks send each other unless there is room for the accumulators of all other ranks.
+void check_exchanged(const Kernel& k, const SmemTensor& b) {
+  const Work* sends = find_work(k, [](const Work& w) { return w.kind == WorkKind::to_cluster; });
+  if (!sends) reject("{}: {} holds no value, and no rank sends another one what it has", k.name(), b.name);
+  const Context& c = k.layout_of(*sends);
+  const std::int64_t bytes = (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(DType::f32);
+  if (b.dtype != DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
+    reject("{}: {} has {} bytes of {}; what {} ranks send each other takes {} of f32", k.name(), b.name,
+           b.stage_bytes(), graph::name(b.dtype), k.ranks, bytes);
+}
+
+void check(const Kernel& k, const SmemTensor& b) {
+  const auto wrong = [&]<class... T>(fmt::format_string<T...> why, T&&... with) {
+    reject("{}: {} {}", k.name(), b.name, fmt::format(why, std::forward<T>(with)...));
+  };
+  const bool staged = find_step(k, [&](const Step& s) {
+    return s.work.kind == WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.buffer] == &b;
+  });
+  if (b.stages > 1 && !staged) wrong("has {} stages, and no copy fills them", b.stages);
+  if (b.node < 0) return check_exchanged(k, b);
+  const Node& n = k.program.nodes[b.node];
+  if (b.dtype != stored_as(n))
+    wrong("has elements of {}; %{} is stored as {}", graph::name(b.dtype), b.node, graph::name(stored_as(n)));
+  if (b.shape != n.shape) wrong("is a tile of {}; %{} is one of {}", to_string(b.shape), b.node, to_string(n.shape));
+  if (n.kind == NodeKind::load || n.kind == NodeKind::round) {
+    bool multiplied = false;
+    const Shape right = padded(k, b, multiplied);
+    if (b.padded != right)
+      wrong("is padded to {}; the instructions that read it take {}", to_string(b.padded), to_string(right));
+    if (b.matmul_operand != multiplied)
+      wrong("{} an operand of products, and %{} {}", b.matmul_operand ? "is said to be" : "is not said to be", b.node,
+            multiplied ? "is one" : "is none");
+  } else if (b.padded != b.shape || b.matmul_operand) {
+    wrong("is padded to {}, or an operand of products; %{} is none", to_string(b.padded), b.node);
+  }
+  const bool parts = n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store;
+  if (b.partials > 1 && !parts) wrong("has {} partial results; %{} has none", b.partials, b.node);
+}
+
+}  // namespace
+
+void verify_buffers(const Kernel& k, const target::Target& target) {
+  const std::vector<Work> all = works(k);
+  if (all.empty()) return;  // a schedule alone, of steps that do nothing with a value
+  for (std::size_t t = 0; t < k.tensors.size(); ++t) {
+    const SmemTensor& b = k.tensors[t];
+    check(k, b);
+    const unsigned modes = admitted(k, all, static_cast<int>(t));
+    modes != 0 ? check_spans(k, b, modes) : check_modes(k, b);
+  }
+  const Instruction* load = target::find_matrix_load(target);
+  for (const Work& w : all) {
+    if (w.kind != WorkKind::mma || !w.matmul.row) continue;
+    const bool by_matrices = w.matmul.pipe() == target::Pipe::tensor && !w.matmul.asynchronous();
+    if (w.matmul.load != (by_matrices ? load : nullptr))
+      reject("{}: %{} loads operands by {}; the instruction that {} takes is {}", k.name(), w.node,
+             w.matmul.load ? w.matmul.load->name : "ordinary loads", w.matmul.row->name,
+             by_matrices ? load->name : "none");
+  }
+}
+
+}  // namespace zellige::plan

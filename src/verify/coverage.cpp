@@ -1,0 +1,149 @@
+#include "verify/coverage.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "graph/error.hpp"
+#include "select/tile_schedule.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// A digit of a block's index along a grid axis: `run` neighbours have the same one of `tiles` values.
+struct Digit {
+  std::int64_t run, tiles;
+  auto operator<=>(const Digit&) const = default;
+};
+
+/// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
+/// dimensions' tiles is that of one block.
+void check_axis(const TileProgram& p, const Node& n, int axis) {
+  std::vector<Digit> digits;
+  for (int d = 0; d < n.view.rank(); ++d)
+    if (const Interval along = n.view.along(d, p); along.axis() == axis && along.tiles() > 1)
+      digits.push_back({along.run(), along.tiles()});
+  std::ranges::sort(digits);
+  const char letter = "xyz"[axis];
+  std::int64_t below = 1;
+  for (const Digit& digit : digits) {
+    if (digit.run > below)
+      reject("{}: store {} has one tile for {} blocks along {}, and {} of them differ in their other tiles", p.name,
+             n.name, digit.run, letter, below);
+    if (digit.run < below)
+      reject("{}: store {} has another tile every {} blocks along {}, of which {} number another dimension's tiles",
+             p.name, n.name, digit.run, letter, below);
+    below *= digit.tiles;
+  }
+  if (below != p.grid[axis])
+    reject(
+        "{}: store {} has {} different tiles along {} of the grid, which has {} blocks there: each tile must be one "
+        "block's",
+        p.name, n.name, below, letter, p.grid[axis]);
+}
+
+/// Throws Rejected unless the tiles of the store `n` along dimension `d` reach from where it begins to its end.
+void check_dimension(const TileProgram& p, const Node& n, int d, const Program& program) {
+  const Interval along = n.view.along(d, p);
+  if (n.view.iterates(d))
+    reject("{}: store {} has another tile in each iteration along dimension {}, and is done once, after the loop",
+           p.name, n.name, d);
+  if (number_of(n) >= 0 && d == n.dim) return;
+  if (along.size() < 0 && along.end() <= along.reach()) return;
+  const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
+  if (at_most(end, reach) != true)
+    reject("{}: the tiles of store {} reach element {} of dimension {}, which ends at {}: nothing writes the rest",
+           p.name, n.name, reach.text(), d, end.text());
+}
+
+/// Throws Rejected unless the blocks that the launch has take every tile of the grid once.
+void check_blocks(const Kernel& k) {
+  const TileProgram& p = k.program;
+  const std::int64_t tiles = p.grid.count() * k.parts_of_loop();
+  if (k.blocks == 0) {
+    if (k.ranks > 1 && find_work(k, [](const Work&) { return true; }))
+      reject("{}: has {} ranks, and blocks of one tile each; ranks share tiles of blocks", p.name, k.ranks);
+    return;
+  }
+  if (k.blocks % k.ranks != 0 || k.blocks > tiles)
+    reject("{}: {} blocks in clusters of {} take {} tiles; blocks are whole clusters, and at most one for each tile",
+           p.name, k.blocks, k.ranks, tiles);
+  const std::int64_t each = ceil_div(tiles, k.blocks);
+  for (const Agent& agent : k.agents) {
+    int loops = 0;
+    walk(agent.steps, [&](const Step& step, const Position& at) {
+      const Loop* loop = as<Loop>(step);
+      if (!loop || loop->kind != Loop::tiles) return;
+      if (++loops > 1 || at.depth > 0)
+        reject("{}: {} has a loop over tiles in {} after another, or in one", p.name, agent.name,
+               describe(step, at.index));
+      if (loop->from != 0 || loop->trip_count != each || loop->each != k.iterations_per_rank())
+        reject("{}: {} takes tiles {} to {} of {} iterations each; {} blocks take {} of {} iterations", p.name,
+               agent.name, loop->from, loop->trip_count, loop->each, k.blocks, each, k.iterations_per_rank());
+    });
+    if (loops == 0)
+      reject("{}: {} blocks take several tiles, and {} has no loop over them", p.name, k.blocks, agent.name);
+  }
+  const std::int64_t ranks = k.ranks / k.parts_of_loop();
+  if (ranks == 1) return;
+  const TileSchedule order = tile_schedule(k);
+  if (order.rows % ranks != 0 || order.rows == 0)
+    reject("{}: {} ranks take rows of tiles, of which there are {}", p.name, ranks, order.rows);
+}
+
+}  // namespace
+
+void verify_coverage(const Kernel& k, const Program& program) {
+  const TileProgram& p = k.program;
+  for (const Node& n : p.nodes) {
+    if (n.kind != NodeKind::store) continue;
+    for (int d = 0; d < n.view.rank(); ++d) check_dimension(p, n, d, program);
+    for (int axis = 0; axis < 3; ++axis) check_axis(p, n, axis);
+  }
+  check_blocks(k);
+}
+
+void verify_covered(const Program& program) {
+  struct Box {
+    const TileProgram* kernel;
+    const Node* store;
+    Shape from, to;
+  };
+  std::map<int, std::vector<Box>> boxes;
+  std::set<int> open;  // tensors whose elements are written where numbers say
+  for (const TileProgram& p : program.kernels)
+    for (const Node& n : p.nodes) {
+      if (n.kind != NodeKind::store) continue;
+      const auto view = program.views.find(n.tensor);
+      if (number_of(n) >= 0 || (view != program.views.end() && view->second.number >= 0)) open.insert(n.tensor);
+      Box box{&p, &n, {}, {}};
+      for (int d = 0; d < n.view.rank(); ++d) {
+        box.from.push_back(std::max<std::int64_t>(n.view.origin(d), 0));
+        box.to.push_back(n.view.end(d));
+      }
+      boxes[n.tensor].push_back(std::move(box));
+    }
+  for (const auto& [tensor, of] : boxes) {
+    if (open.contains(tensor)) continue;
+    const Shape& shape = program.shape(tensor);
+    std::int64_t written = 0;
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      std::int64_t elements = 1;
+      for (std::size_t d = 0; d < shape.size(); ++d) elements *= std::max<std::int64_t>(of[i].to[d] - of[i].from[d], 0);
+      written += elements;
+      for (std::size_t j = 0; j < i; ++j) {
+        bool apart = false;
+        for (std::size_t d = 0; d < shape.size(); ++d)
+          apart = apart || of[i].to[d] <= of[j].from[d] || of[j].to[d] <= of[i].from[d];
+        if (!apart && elements > 0)
+          reject("{}: store {} writes elements that a store of {} writes, too; each is written once",
+                 of[i].kernel->name, of[i].store->name, of[j].kernel->name);
+      }
+    }
+    if (written != graph::size(shape))
+      reject("{}: store {} and others write {} elements of {}, which has {}: each is written once", of[0].kernel->name,
+             of[0].store->name, written, program.tensors[tensor].name, graph::size(shape));
+  }
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,229 @@
+#include "verify/iterations.hpp"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+#include "select/loop_bounds.hpp"
+#include "tile/sections.hpp"
+#include "verify/register_proof.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// What is done with the value of which node.
+using What = std::pair<WorkKind, int>;
+/// The iterations from <= i < to in which a step does its work.
+struct Done {
+  What what;
+  std::int64_t from = 0, to = 0;
+  auto operator<=>(const Done&) const = default;
+};
+
+/// Follows the steps of one warp role.
+class Role {
+ public:
+  Role(const Kernel& k, const Agent& agent) : k_(k), agent_(agent), sections_(k.program) {}
+
+  void run() {
+    steps(agent_.steps, nullptr, nullptr);
+    std::ranges::sort(done_);
+    for (std::size_t i = 0, next = 0; i < done_.size(); i = next) {
+      while (next < done_.size() && done_[next].what == done_[i].what) ++next;
+      check_once(std::span(done_).subspan(i, next - i));
+    }
+  }
+
+ private:
+  bool is_done(const What& what) const { return std::ranges::find(done_, what, &Done::what) != done_.end(); }
+  static std::string text(const What& what) { return fmt::format("'{} %{}'", name(what.first), what.second); }
+
+  /// Follows the steps of a list, in the loop `over` over iterations or of a prologue, and the loop `slices`; nullptr: none.
+  void steps(const std::vector<Step>& list, const Loop* over, const Loop* slices) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Step& step = list[i];
+      const Loop* loop = as<Loop>(step);
+      if (step.work.node >= 0) (as<Start>(step) ? start(step.work, over) : work(step, over, slices));
+      if (!loop) continue;
+      if (loop->kind == Loop::slices) {
+        if (slices) reject("{}: {} has a loop over slices in another", k_.name(), agent_.name);
+        steps(loop->body, over, loop);
+        continue;
+      }
+      if (over || slices)
+        reject("{}: {} has a loop in a loop over {}; only a loop over tiles has loops in it", k_.name(), agent_.name,
+               over ? "iterations" : "slices");
+      if (loop->kind == Loop::iterations) check_bounds(list, i);
+      steps(loop->body, loop->kind == Loop::tiles ? nullptr : loop, nullptr);
+    }
+  }
+
+  /// Notes that the state of a work starts, and rejects one that starts twice, in a loop, or after it was used.
+  void start(const Work& w, const Loop* over) {
+    const Node& n = k_.program.nodes[w.node];
+    const bool in_iteration = w.kind == WorkKind::reduce && !n.carried;
+    if (over && !in_iteration) reject("{}: %{} starts in each iteration, and the loop carries it", k_.name(), w.node);
+    if (std::ranges::find(started_, What(w.kind, w.node)) != started_.end())
+      reject("{}: %{} starts twice", k_.name(), w.node);
+    started_.emplace_back(w.kind, w.node);
+    if (is_done({w.kind, w.node})) reject("{}: %{} starts after {}", k_.name(), w.node, describe(w));
+  }
+
+  /// Notes in which iterations a step does its work.
+  void work(const Step& step, const Loop* over, const Loop* slices) {
+    const Work& w = step.work;
+    const What what{w.kind, w.node};
+    check_slices(w, slices);
+    if (const Mma* mma = as<Mma>(step)) check_first(*mma, what, over);
+    const std::int64_t n = k_.iterations_per_rank();
+    const int ahead = guard_lag_of(step);
+    if (section_of(w, sections_) != Section::inside) {
+      if (over || ahead > 0)
+        reject("{}: {} belongs {} the loop, once, and is in a loop of {}, or runs ahead of one", k_.name(), describe(w),
+               name(section_of(w, sections_)), agent_.name);
+      done_.push_back({what, 0, n});
+      return;
+    }
+    if (!over) {
+      if (ahead > 0) reject("{}: {} runs {} iterations ahead, and is in no loop", k_.name(), describe(w), ahead);
+      done_.push_back({what, 0, 1});
+    } else if (over->kind == Loop::prologue) {
+      if (ahead > 0) reject("{}: {} runs {} iterations ahead in a prologue", k_.name(), describe(w), ahead);
+      done_.push_back({what, over->from, over->trip_count});
+    } else {
+      const std::int64_t lag = as<Mma>(step) && !step.reads.empty() ? step.reads.front().lag : ahead;
+      const std::int64_t end = over->trip_count + lag;
+      done_.push_back({what, over->from + lag, ahead > 0 ? std::min(end, n) : end});
+    }
+  }
+
+  /// Rejects an asynchronous product that overwrites its accumulators and is not the first of its sum, or the other way round.
+  void check_first(const Mma& mma, const What& what, const Loop* over) {
+    const bool first = !is_done(what), carried = k_.program.nodes[what.second].carried;
+    const bool begins = find_step(agent_.steps, [&](const Step& s) {
+      const Mma* of = as<Mma>(s);
+      return of && of->peeled && s.work.node == what.second;
+    });
+    if (mma.peeled && (over || !carried || !first))
+      reject("{}: {} overwrites its accumulators (peeled), and is not the first product of a sum, before its loop",
+             k_.name(), text(what));
+    if (begins && first && !mma.peeled)
+      reject("{}: {} adds to accumulators that its first product, a later one, overwrites (peeled)", k_.name(),
+             text(what));
+  }
+
+  /// Rejects a work whose layout has several slices outside of a loop over them.
+  void check_slices(const Work& w, const Loop* slices) const {
+    const std::int64_t passes = w.context < 0 || w.kind == WorkKind::finish ? 1 : k_.layout_of(w).repeats();
+    const std::int64_t trips = slices ? slices->trip_count : 1;
+    if (passes != trips)
+      reject("{}: {} has a layout of {} slices, and is in a loop over {}", k_.name(), describe(w), passes, trips);
+  }
+
+  /// Rejects the loop over iterations number `at` of a list unless its bounds depend on a mask as Kernel::loop_bounds says.
+  void check_bounds(const std::vector<Step>& list, std::size_t at) const {
+    const Loop& loop = *as<Loop>(list[at]);
+    const std::optional<MaskedLoopBounds>& of = k_.loop_bounds;
+    const std::int64_t n = k_.iterations_per_rank();
+    const bool one = loop.trip_count == loop.from + 1 && (loop.from == 0 || loop.from == n) && n > 1;
+    if (loop.bounded != (of.has_value() && !(one && !loop.bounded)))
+      reject("{}: {} has a loop from {} to {} whose bounds {} on a mask; {}", k_.name(), agent_.name, loop.from,
+             loop.trip_count, loop.bounded ? "depend" : "do not depend",
+             of ? "a mask leaves some blocks fewer iterations" : "no mask lets blocks skip iterations");
+    const Loop* before = at == 0 ? nullptr : as<Loop>(list[at - 1]);
+    const bool follows = before && before->kind == Loop::iterations && before->whole;
+    const bool trailing = loop.bounded && loop.from == loop.trip_count;
+    if (loop.whole && !(loop.bounded && of->all))
+      reject("{}: {} has a loop over iterations without a mask (whole), of which the bounds say nothing", k_.name(),
+             agent_.name);
+    if (trailing != follows || (follows && before->trip_count != loop.trip_count) ||
+        (loop.whole && (at + 1 == list.size() || !as<Loop>(list[at + 1]))))
+      reject(
+          "{}: {} has a loop from {} to {} over the iterations that another one leaves; a loop over those without a "
+          "mask "
+          "(whole) comes first, and has the same end",
+          k_.name(), agent_.name, loop.from, loop.trip_count);
+    if (follows && !alike(before->body, loop.body))
+      reject("{}: {} does other steps in iterations with a mask than in those without", k_.name(), agent_.name);
+  }
+
+  static bool alike(const std::vector<Access>& a, const std::vector<Access>& b) {
+    return std::ranges::equal(a, b, [](const Access& x, const Access& y) {
+      return x.tensor == y.tensor && x.lag == y.lag && x.same_thread == y.same_thread;
+    });
+  }
+  /// Returns whether two lists of steps do the same.
+  static bool alike(const std::vector<Step>& a, const std::vector<Step>& b) {
+    return std::ranges::equal(a, b, [](const Step& x, const Step& y) {
+      return x.work == y.work && name(x) == name(y) && channel_of(x) == channel_of(y) && x.global == y.global &&
+             alike(x.reads, y.reads) && alike(x.writes, y.writes);
+    });
+  }
+
+  /// Rejects a work unless the ranges have each iteration once.
+  void check_once(std::span<const Done> sorted) const {
+    const What& what = sorted.front().what;
+    const std::int64_t n = k_.iterations_per_rank();
+    std::int64_t next = 0;
+    for (const Done& r : sorted) {
+      if (r.from >= r.to) continue;
+      if (r.from > next) missing(what, next);
+      if (r.from < next) twice(what, r.from);
+      next = r.to;
+    }
+    if (next < n) missing(what, next);
+    if (next > n) reject("{}: {} is done in iteration {}, of {}", k_.name(), text(what), next - 1, n);
+  }
+  [[noreturn]] void missing(const What& what, std::int64_t iteration) const {
+    reject("{}: no step does {} in iteration {} of {}; each iteration once", k_.name(), text(what), iteration,
+           k_.iterations_per_rank());
+  }
+  [[noreturn]] void twice(const What& what, std::int64_t iteration) const {
+    const bool all = section_of(Work{.kind = what.first, .node = what.second}, sections_) != Section::inside;
+    reject("{}: {} is done twice{}; once is right", k_.name(), text(what),
+           all ? std::string() : fmt::format(" in iteration {}", iteration));
+  }
+
+  const Kernel& k_;
+  const Agent& agent_;
+  Sections sections_;
+  std::vector<Done> done_;
+  std::vector<What> started_;
+};
+
+bool equal(const MaskedLoopBounds& a, const MaskedLoopBounds& b) {
+  return a.rows == b.rows && a.last == b.last && a.each == b.each && a.all == b.all && a.from == b.from &&
+         a.end == b.end && a.mask == b.mask;
+}
+
+/// Rejects a work that two warp roles do.
+void check_apart(const Kernel& k, const Agent& agent, const Agent& other) {
+  walk(agent.steps, [&](const Step& step, const Position&) {
+    const Work& w = step.work;
+    if (w.node >= 0 &&
+        find_step(other.steps, [&](const Step& s) { return s.work.node == w.node && s.work.kind == w.kind; }))
+      reject("{}: {} is done by {} and by {}; once is right", k.name(), describe(w), agent.name, other.name);
+  });
+}
+
+}  // namespace
+
+void verify_iterations(const Kernel& k) {
+  if (k.loop_bounds) {
+    const std::optional<MaskedLoopBounds> right = masked_loop_bounds(k);
+    if (!right || !equal(*k.loop_bounds, *right))
+      reject("{}: its bounds of iterations are not those that %{} leaves{}", k.name(), k.loop_bounds->mask,
+             right ? fmt::format(": %{} last {} each {} all {} from {} end {}", right->mask, right->last, right->each,
+                                 right->all ? std::to_string(*right->all) : "-",
+                                 right->from ? std::to_string(*right->from) : "-",
+                                 right->end ? std::to_string(*right->end) : "-")
+                   : "");
+  }
+  for (const Agent& agent : k.agents) {
+    for (const Agent& other : k.agents)
+      if (&other != &agent) check_apart(k, agent, other);
+    Role(k, agent).run();
+  }
+}
+
+}  // namespace zellige::plan

@@ -1,0 +1,333 @@
+#include "verify/step_facts.hpp"
+
+#include <algorithm>
+
+#include "kernel/evaluated_layout.hpp"
+#include "kernel/leaves.hpp"
+#include "kernel/sliced.hpp"
+#include "select/copies.hpp"
+#include "select/layouts.hpp"
+#include "select/tile_schedule.hpp"
+#include "target/instructions.hpp"
+#include "verify/register_proof.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Proves the facts of one step.
+class Facts {
+ public:
+  Facts(const Kernel& k, const Program& program, const target::Target& target, const Step& step, const Loop* over)
+      : k_(k),
+        program_(program),
+        target_(target),
+        step_(step),
+        w_(step.work),
+        n_(k.program.nodes[w_.node]),
+        over_(over) {}
+
+  void check() const {
+    if (as<Start>(step_)) return writes();
+    kind();
+    channel();
+    writes();
+    reads();
+    stages();
+    global();
+    if (is_global_load(w_.kind) || w_.kind == WorkKind::to_global) instruction(), width();
+    if (w_.kind == WorkKind::mma && w_.matmul.row) multiplies();
+    part();
+  }
+
+ private:
+  template <class... T>
+  [[noreturn]] void wrong(fmt::format_string<T...> why, T&&... with) const {
+    reject("{}: {} {}", k_.name(), describe(w_), fmt::format(why, std::forward<T>(with)...));
+  }
+
+  bool copies() const { return is_global_load(w_.kind) || w_.kind == WorkKind::to_global; }
+  /// Returns how the instruction of the work completes.
+  Completion completion() const {
+    const Instruction* row = w_.kind == WorkKind::mma ? w_.matmul.row : copies() ? w_.copy.row : nullptr;
+    return row ? row->completion : Completion::at_once;
+  }
+
+  void kind() const {
+    const bool later = completion() != Completion::at_once;
+    const std::string_view right = later && copies() ? "copy" : later ? "async_work" : "work";
+    if (name(step_) != right) wrong("is a step of the kind {}; what it does is {}", name(step_), right);
+    if (const Compute* compute = as<Compute>(step_);
+        compute && compute->to_cluster != (w_.kind == WorkKind::to_cluster))
+      wrong("{} to_cluster; what is sent to other ranks alone is so", compute->to_cluster ? "says" : "does not say");
+    if (const Copy* copy = as<Copy>(step_); copy && copy->multicast != (w_.kind == WorkKind::copy_in && w_.part >= 0))
+      wrong("{} multicast; a load of a rank's part alone is so", copy->multicast ? "says" : "does not say");
+    if (const Mma* mma = as<Mma>(step_); mma && mma->pipelined != w_.matmul.chained())
+      wrong("{} pipelined; a product whose A is in registers alone is so", mma->pipelined ? "says" : "does not say");
+    if (acquired_channel_of(step_) != channel_of(step_)) wrong("names an acquired channel besides its own");
+  }
+
+  void channel() const {
+    const int channel = channel_of(step_);
+    const Completion by = completion();
+    const bool named = by == Completion::mbarrier_bytes || as<Mma>(step_);
+    if (channel < 0 && named) wrong("completes by {}, and names no channel", name(synchronisation(by)));
+    if (channel < 0 || as<Compute>(step_)) return;
+    const Channel& c = k_.channels[channel];
+    if (c.by != synchronisation(by))
+      wrong("goes through channel {} by {}; it completes by {}", c.name, name(c.by), name(synchronisation(by)));
+  }
+
+  void writes() const {
+    const bool writes =
+        w_.buffer >= 0 && w_.kind != WorkKind::to_global && (!as<Start>(step_) || w_.kind == WorkKind::accumulate);
+    const bool right = writes ? step_.writes.size() == 1 && step_.writes[0].tensor == w_.buffer : step_.writes.empty();
+    const bool others =
+        w_.copy.by_tensor_map() || w_.kind == WorkKind::to_cluster;  // no thread writes its own elements
+    if (right && writes && others && step_.writes[0].same_thread)
+      wrong("writes {} for other threads, and says that each writes its own", k_.tensors[w_.buffer].name);
+    if (right) return;
+    std::string said;
+    for (const Access& a : step_.writes) said += (said.empty() ? "" : " and ") + k_.tensors[a.tensor].name;
+    wrong("says that it writes {}; it writes {}", said.empty() ? "nothing" : said,
+          writes ? k_.tensors[w_.buffer].name : "no tensor in shared memory");
+  }
+
+  void reads() const {
+    const bool all_stored = w_.kind == WorkKind::to_global && w_.buffer >= 0;
+    const int from = all_stored ? w_.buffer : w_.kind == WorkKind::from_cluster ? exchanged() : -1;
+    if (from >= 0 && (step_.reads.size() != 1 || step_.reads[0].tensor != from))
+      wrong("reads {} alone, and says otherwise", k_.tensors[from].name);
+    if (from >= 0 && w_.copy.by_tensor_map() && step_.reads[0].same_thread)
+      wrong("reads {} by one thread, and says that each reads its own", k_.tensors[from].name);
+    if (is_global_load(w_.kind) && !step_.reads.empty())
+      wrong("says that it reads shared memory, and loads global memory");
+  }
+  int exchanged() const {
+    for (const Channel& c : k_.channels)
+      if (is_exchange(c)) return c.tensor;
+    wrong("adds what no channel exchanges");
+  }
+
+  /// The stages that the emitter gives a tile: `next` for what runs ahead, otherwise that of the iteration.
+  void stages() const {
+    const int all = k_.stages(), ahead = guard_lag_of(step_);
+    const bool tma = w_.kind == WorkKind::copy_in && w_.copy.by_tensor_map();
+    for (const bool writing : {false, true})
+      for (const Access& a : writing ? step_.writes : step_.reads) {
+        const SmemTensor& t = k_.tensors[a.tensor];
+        if (t.stages == 1 && !as<Mma>(step_)) {
+          if (a.lag != ahead) wrong("accesses {} for the iteration {} later, and runs {} ahead", t.name, a.lag, ahead);
+          continue;
+        }
+        if (t.stages > 1 && t.stages != all) wrong("accesses {} of {} stages; others have {}", t.name, t.stages, all);
+        if (as<Mma>(step_)) {
+          if (a.lag != step_.reads.front().lag) wrong("multiplies tiles of different iterations");
+          continue;
+        }
+        if (a.lag != (writing ? ahead : 0))
+          wrong("accesses {} for the iteration {} later; it runs {} ahead", t.name, a.lag, ahead);
+        if (writing && w_.kind != WorkKind::copy_in) wrong("writes a stage of {}; copies alone do", t.name);
+        if (tma || k_.warp_specialized()) continue;
+        if (ahead > 0 && ahead != all - 1)
+          wrong("runs {} iterations ahead; the stage that is free is {} ahead", ahead, all - 1);
+        if (ahead == 0 && writing && over_ && over_->trip_count > all)
+          wrong("fills stage {} of {}, which has {}", over_->trip_count - 1, t.name, t.stages);
+        if (!writing && over_ && over_->from != 0) wrong("reads stage 0 of {} in iteration {}", t.name, over_->from);
+        if (!writing && !over_) wrong("reads a stage of {}, and is in no loop", t.name);
+      }
+    const Mma* mma = as<Mma>(step_);
+    if (!mma || step_.reads.empty()) return;
+    const int lag = step_.reads.front().lag;
+    const bool carried = n_.carried;
+    if (mma->pipelined ? lag != -1 : !carried ? lag != 0 : lag < 0)
+      wrong("multiplies the tiles of the iteration {} later; it is done for that of {}", lag,
+            mma->pipelined ? "the one before" : "its own");
+  }
+
+  bool constant(const Node& load) const {
+    return load.kind == NodeKind::load && number_of(load) < 0 &&
+           program_.tensors[program_.memory_of(load.tensor)].constant;
+  }
+  void global() const {
+    if (step_.global == Global::anything) return;  // claims the most
+    const std::set<int> in_place = k_.gmem.empty() ? std::set<int>{} : read_in_place(k_, w_);
+    const bool accesses = copies() || !in_place.empty();
+    if (accesses && step_.global == Global::nothing)
+      wrong("accesses global memory, and says not which: global anything");
+    const bool all_constant = w_.kind != WorkKind::to_global && (!copies() || constant(n_)) &&
+                              std::ranges::all_of(in_place, [&](int i) { return constant(k_.program.nodes[i]); });
+    if (step_.global == Global::constants && !all_constant)
+      wrong("says that it reads constants; it accesses what other kernels write");
+  }
+
+  void instruction() const {
+    const Instruction* row = w_.copy.row;
+    const bool load = is_global_load(w_.kind), parts = load && w_.part >= 0;
+    if (w_.kind == WorkKind::fetch && row) wrong("loads registers by {}", row->name);
+    if (!row) return;
+    if (w_.buffer < 0) wrong("copies by {}, and names no tensor in shared memory", row->name);
+    const Space from = load ? Space::gmem : Space::smem, to = parts ? Space::dsmem : load ? Space::smem : Space::gmem;
+    const Instruction* tma = target::find_tma(target_, from, to, n_.shape.size());
+    if (row != tma && !(load && w_.copy.async()))
+      wrong("copies by {}; the instruction for it is {}", row->name, tma ? tma->name : "one of cp.async");
+  }
+
+  /// The instruction of a matmul multiplies elements of the operands' types, and as many columns as the matmul has.
+  void multiplies() const {
+    const Instruction& row = *w_.matmul.row;
+    const DType types[] = {k_.program.nodes[n_.in[0]].dtype, k_.program.nodes[n_.in[1]].dtype};
+    if (w_.matmul.pipe() == target::Pipe::fma) {
+      if (types[0] != DType::f32 || types[1] != DType::f32)
+        wrong("multiplies {} by {}, which takes f32", graph::name(types[0]), row.name);
+      return;
+    }
+    const std::string_view a = target::multiplied_as(types[0], n_.tf32), b = target::multiplied_as(types[1], n_.tf32);
+    const std::string_view sums = graph::name(DType::f32);
+    const bool chain = find_work(k_, [](const Work& w) { return w.matmul.chained(); });
+    const std::int64_t columns = chain ? ceil_div(w_.matmul.n, 16) * 16 : w_.matmul.columns();
+    const Instruction* right = w_.matmul.asynchronous()
+                                   ? target::find_warpgroup_mma(target_, a, b, sums, columns, k_.has_fragments(w_.node))
+                                   : target::find_mma(target_, a, b, sums);
+    if (&row != right)
+      wrong("multiplies {} by {} in {} columns by {}; the instruction for them is {}", a, b, columns, row.name,
+            right ? right->name : "none");
+  }
+
+  /// The accesses are as wide as the layout's vectors, run along one line of the tensor and of the buffer, and are aligned.
+  void width() const {
+    const Context& c = k_.layout_of(w_);
+    const CopyChoice& copy = w_.copy;
+    if (copy.by_tensor_map()) return;  // by boxes
+    const bool direct = w_.kind == WorkKind::to_global && w_.buffer < 0;
+    if (copy.vector < 1) wrong("copies vectors of {} elements", copy.vector);
+    if (!direct && copy.vector != c.vector())
+      wrong("copies {} elements at a time, over a layout of vectors of {}", copy.vector, c.vector());
+    const graph::KernelTensor& tensor = program_.tensors[n_.tensor];
+    const int inner = c.inner();
+    const bool one = copy.vector == 1;
+    if (!one && !direct && w_.buffer >= 0 && k_.tensors[w_.buffer].inner != inner)
+      wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner,
+            k_.tensors[w_.buffer].name, k_.tensors[w_.buffer].inner);
+    const int along = innermost(program_, n_);
+    if (!one && !direct && along != inner)
+      wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner, tensor.name,
+            along);
+    const CopyChoice wide = widest_copy(program_, n_, target_);
+    if (copy.anywhere || w_.kind == WorkKind::fetch) {
+      const int size = graph::whole_bytes(n_.dtype);
+      if (copy.bytes != target_.access_bytes || size > 2 || tensor.strides[along] != 1 ||
+          n_.shape[along] < copy.vector || copy.row)
+        wrong("reads {} bytes anywhere; that takes words of {} of contiguous lines, of elements of 1 or 2 bytes",
+              copy.bytes, target_.access_bytes);
+      return;
+    }
+    if (wide.vector % copy.vector != 0)
+      wrong("copies {} elements at a time; the tiles of {} are aligned to {}", copy.vector, tensor.name, wide.vector);
+    if (!one && !copy.row && w_.kind == WorkKind::copy_in &&
+        (n_.shape[inner] % copy.vector != 0 || n_.view.straddles_end(inner, copy.vector)))
+      wrong("copies {} elements at a time, which the end of a line of {} parts", copy.vector, tensor.name);
+    if (w_.kind == WorkKind::to_global && n_.view.straddles_end(inner, copy.vector) && !direct)
+      wrong("stores {} elements at a time, which the end of {} parts", copy.vector, tensor.name);
+  }
+
+  void part() const {
+    if (w_.part < 0) {
+      if (k_.split_k && w_.kind == WorkKind::to_global) wrong("stores all columns, of which this rank has a part");
+      return;
+    }
+    const bool stores = w_.kind == WorkKind::to_global;
+    const int last = static_cast<int>(n_.shape.size()) - 1;
+    if (k_.ranks == 1 || (stores ? !k_.split_k : w_.kind != WorkKind::copy_in || k_.split_k) || w_.part > last)
+      wrong("copies a rank's part of its tile; {} ranks {} tiles", k_.ranks, k_.split_k ? "add up" : "share");
+    if (!w_.copy.by_tensor_map()) wrong("copies a rank's part of its tile by other than TMA");
+    if (stores) return;
+    const SmemTensor& b = k_.tensors[w_.buffer];
+    const bool spans = b.boxes() % k_.ranks == 0;
+    if (spans ? w_.part != b.inner
+              : w_.part != last || b.inner == last || b.boxes() != 1 ||
+                    b.padded[last] % (std::int64_t{k_.ranks} * 8) != 0)
+      wrong("loads each rank's part along dimension {}; those of {} are along another", w_.part, b.name);
+    const TileSchedule order = tile_schedule(k_);
+    for (int d = 0; d < n_.view.rank(); ++d) {
+      const Interval along = n_.view.along(d, k_.program);
+      if (along.axis() < 0) continue;
+      const bool column = along.axis() == order.column_axis &&
+                          (order.row_axis != order.column_axis || order.columns % (along.run() * along.tiles()) == 0);
+      if (!column) wrong("is loaded for all ranks, whose tiles of it differ along dimension {}", d);
+    }
+  }
+
+  const Kernel& k_;
+  const Program& program_;
+  const target::Target& target_;
+  const Step& step_;
+  const Work& w_;
+  const Node& n_;
+  const Loop* over_;
+};
+
+void check(const std::vector<Step>& steps, const Kernel& k, const Program& program, const target::Target& target,
+           const Loop* over) {
+  for (const Step& step : steps) {
+    if (step.work.node >= 0) Facts(k, program, target, step, over).check();
+    if (const Loop* loop = as<Loop>(step))
+      check(loop->body, k, program, target,
+            loop->kind == Loop::iterations || loop->kind == Loop::prologue ? loop : over);
+  }
+}
+
+/// Returns whether a step says that its threads write what they wrote before in tensor `t`.
+bool written_by_owners(const Kernel& k, int t) {
+  return find_step(k, [&](const Step& s) {
+    return std::ranges::any_of(s.writes, [&](const Access& a) { return a.tensor == t && a.same_thread; });
+  });
+}
+
+/// Rejects tensors that several works write, unless each reader has the value of its own, and threads that are said to write only
+/// what they wrote before do so.
+void check_shared(const Kernel& k, const std::vector<Work>& all) {
+  const auto same_value = [&](const Work& a, const Work& b) {
+    return a.buffer == b.buffer && k.program.nodes[a.node].in == k.program.nodes[b.node].in;
+  };
+  const auto other_way = [&](const Work& w, WorkKind kind) {
+    return std::ranges::any_of(all, [&](const Work& o) { return o.kind == kind && same_value(o, w); });
+  };
+  for (const Work& w : all) {
+    if (w.buffer < 0) continue;
+    const SmemTensor& b = k.tensors[w.buffer];
+    if (w.kind == WorkKind::to_global) {
+      if (!other_way(w, WorkKind::to_shared))
+        reject("{}: {} stores what lies in {}, where no step puts its value", k.name(), describe(w), b.name);
+      std::vector<Work> others;
+      for (const Work& o : all)
+        if (o.kind == WorkKind::to_global && o.buffer == w.buffer && o.node != w.node) others.push_back(o);
+      if (!others.empty() && !shared_way_out(k, others, w.node, w.copy.row, b.inner))
+        reject("{}: {} and others store different values through {}, and a block does several", k.name(), describe(w),
+               b.name);
+      continue;
+    }
+    if (k.program.nodes[w.node].kind == NodeKind::store && !other_way(w, WorkKind::to_global))
+      reject("{}: {} puts a value into {} that nothing stores from there", k.name(), describe(w), b.name);
+    for (const Work& o : all)
+      if (o.buffer == w.buffer && o.kind != WorkKind::to_global && o.context != w.context &&
+          written_by_owners(k, w.buffer) && owners(k.layout_of(w), b.shape) != owners(k.layout_of(o), b.shape))
+        reject("{}: {} and {} write {} in other threads, and say that each writes its own", k.name(), describe(w),
+               describe(o), b.name);
+  }
+}
+
+}  // namespace
+
+void verify_step_facts(const Kernel& k, const Program& program, const target::Target& target) {
+  for (const GmemTensor& g : k.gmem) {
+    const Node& n = k.program.nodes[g.node];
+    const int vector = n.kind == NodeKind::load ? widest_copy(program, n, target).vector : 0;
+    if (n.kind != NodeKind::load || vector % g.vector != 0)
+      reject("{}: %{} is read in_place in vectors of {}; its tiles are aligned to {}", k.name(), g.node, g.vector,
+             vector);
+  }
+  for (const Agent& agent : k.agents) check(agent.steps, k, program, target, nullptr);
+  check_shared(k, works(k));
+}
+
+}  // namespace zellige::plan
