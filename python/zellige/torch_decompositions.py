@@ -87,7 +87,7 @@ def _index_copy(x, dim, index, source):
     applied("copied row by its number")
     dim %= x.ndim
     numbers = torch.ops.aten.arange.default(x.shape[dim], dtype=torch.int32, device=index.device)
-    at = torch.ops.aten.index_select.default(numbers, 0, index.reshape(1))
+    at = torch.ops.aten.index_select.default(numbers, 0, index if index.ndim == 1 else index.reshape(1))
     return torch.ops.aten.index_put.default(x, [*[None] * dim, at], source.reshape([1 if d == dim else n for d, n in enumerate(x.shape)]))
 
 

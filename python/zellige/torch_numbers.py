@@ -70,9 +70,10 @@ class Numbers:
         table, index = node.args[:2]
         if _value(table).dtype in _DTYPES:
             torch_rewrites.applied("embedding by 32-bit numbers")
-            flat = self._call(node, _ATEN.reshape.default, index, (-1,))
+            is_flat = _value(index).ndim == 1
+            flat = index if is_flat else self._call(node, _ATEN.reshape.default, index, (-1,))
             rows = self._call(node, _ATEN.index_select.default, self._numbers(node, _value(table).shape[0], index), 0, flat)
-            node.update_arg(1, self._call(node, _ATEN.view.default, rows, tuple(_value(index).shape)))
+            node.update_arg(1, rows if is_flat else self._call(node, _ATEN.view.default, rows, tuple(_value(index).shape)))
 
     def _index_put(self, node):
         """Rewrites an index_put that replaces a single row: its index is checked, and becomes int32. A negative index,

@@ -11,22 +11,22 @@ namespace zellige::plan {
 namespace {
 
 /// A digit of a block's index along a grid axis: `run` neighbours have the same one of `tiles` values.
-struct Digit {
+struct GridDigit {
   std::int64_t run, tiles;
-  auto operator<=>(const Digit&) const = default;
+  auto operator<=>(const GridDigit&) const = default;
 };
 
 /// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
 /// dimensions' tiles is that of one block.
 void check_axis(const TileProgram& p, const Node& n, int axis) {
-  std::vector<Digit> digits;
+  std::vector<GridDigit> digits;
   for (int d = 0; d < n.view.rank(); ++d)
     if (const Interval along = n.view.along(d, p); along.axis() == axis && along.tiles() > 1)
       digits.push_back({along.run(), along.tiles()});
   std::ranges::sort(digits);
   const char letter = "xyz"[axis];
   std::int64_t below = 1;
-  for (const Digit& digit : digits) {
+  for (const GridDigit& digit : digits) {
     if (digit.run > below)
       reject("{}: store {} has one tile for {} blocks along {}, and {} of them differ in their other tiles", p.name,
              n.name, digit.run, letter, below);
