@@ -91,6 +91,47 @@ void check_blocks(const Kernel& k) {
     reject("{}: {} ranks take rows of tiles, of which there are {}", p.name, ranks, order.rows);
 }
 
+/// The elements of a tensor that a store writes: `from` up to, not including, `to`.
+struct Stored {
+  const TileProgram* kernel;
+  const Node* store;
+  Shape from, to;
+
+  std::int64_t size() const {
+    std::int64_t elements = 1;
+    for (std::size_t d = 0; d < from.size(); ++d) elements *= std::max<std::int64_t>(to[d] - from[d], 0);
+    return elements;
+  }
+};
+
+bool meet(const Stored& a, const Stored& b) {
+  if (a.size() == 0 || b.size() == 0) return false;
+  for (std::size_t d = 0; d < a.from.size(); ++d)
+    if (a.to[d] <= b.from[d] || b.to[d] <= a.from[d]) return false;
+  return true;
+}
+
+/// Throws Rejected unless the stores, in the order of the kernels, write each element of `tensor` once. A store may change a
+/// part of what a kernel before it has stored whole, as a slice_scatter does, and a part of an input's memory.
+void check_stores(const Program& program, int tensor, const std::vector<Stored>& stores) {
+  const std::int64_t all = graph::size(program.shape(tensor));
+  std::int64_t written = 0;
+  for (std::size_t i = 0; i < stores.size(); ++i) {
+    bool changes = false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!meet(stores[i], stores[j])) continue;
+      if (stores[i].kernel == stores[j].kernel || stores[j].size() != all)
+        reject("{}: store {} writes elements that a store of {} writes, too; each is written once",
+               stores[i].kernel->name, stores[i].store->name, stores[j].kernel->name);
+      changes = true;
+    }
+    if (!changes) written += stores[i].size();
+  }
+  if (written != all && program.tensors[tensor].memory < 0)
+    reject("{}: store {} and others write {} elements of {}, which has {}: each is written once",
+           stores[0].kernel->name, stores[0].store->name, written, program.tensors[tensor].name, all);
+}
+
 }  // namespace
 
 void verify_coverage(const Kernel& k, const Program& program) {
@@ -104,46 +145,22 @@ void verify_coverage(const Kernel& k, const Program& program) {
 }
 
 void verify_covered(const Program& program) {
-  struct Box {
-    const TileProgram* kernel;
-    const Node* store;
-    Shape from, to;
-  };
-  std::map<int, std::vector<Box>> boxes;
+  std::map<int, std::vector<Stored>> stores;
   std::set<int> open;  // tensors whose elements are written where numbers say
   for (const TileProgram& p : program.kernels)
     for (const Node& n : p.nodes) {
       if (n.kind != NodeKind::store) continue;
       const auto view = program.views.find(n.tensor);
       if (number_of(n) >= 0 || (view != program.views.end() && view->second.number >= 0)) open.insert(n.tensor);
-      Box box{&p, &n, {}, {}};
+      Stored box{&p, &n, {}, {}};
       for (int d = 0; d < n.view.rank(); ++d) {
         box.from.push_back(std::max<std::int64_t>(n.view.origin(d), 0));
         box.to.push_back(n.view.end(d));
       }
-      boxes[n.tensor].push_back(std::move(box));
+      stores[n.tensor].push_back(std::move(box));
     }
-  for (const auto& [tensor, of] : boxes) {
-    if (open.contains(tensor)) continue;
-    const Shape& shape = program.shape(tensor);
-    std::int64_t written = 0;
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      std::int64_t elements = 1;
-      for (std::size_t d = 0; d < shape.size(); ++d) elements *= std::max<std::int64_t>(of[i].to[d] - of[i].from[d], 0);
-      written += elements;
-      for (std::size_t j = 0; j < i; ++j) {
-        bool apart = false;
-        for (std::size_t d = 0; d < shape.size(); ++d)
-          apart = apart || of[i].to[d] <= of[j].from[d] || of[j].to[d] <= of[i].from[d];
-        if (!apart && elements > 0)
-          reject("{}: store {} writes elements that a store of {} writes, too; each is written once",
-                 of[i].kernel->name, of[i].store->name, of[j].kernel->name);
-      }
-    }
-    if (written != graph::size(shape))
-      reject("{}: store {} and others write {} elements of {}, which has {}: each is written once", of[0].kernel->name,
-             of[0].store->name, written, program.tensors[tensor].name, graph::size(shape));
-  }
+  for (const auto& [tensor, of] : stores)
+    if (!open.contains(tensor)) check_stores(program, tensor, of);
 }
 
 }  // namespace zellige::plan

@@ -20,7 +20,8 @@ namespace zellige::plan {
 void verify_coverage(const Kernel&, const Program&);
 
 /// Throws Rejected unless the stores to each tensor, of all kernels together, cover the tensor that its users see, and no two of
-/// them write an element of it. Tensors that are stored with indices are left out.
+/// them write an element of it. A store may change a part of what a kernel before it has stored whole, and a part of an input's
+/// memory. Tensors that are stored with indices are left out.
 void verify_covered(const Program&);
 
 }  // namespace zellige::plan

@@ -20,7 +20,13 @@ bool nests(const graph::KernelTensor& t) {
   return true;
 }
 
-/// Throws Rejected unless each element of the tensor has an address of its own, and none lies too far.
+/// Returns whether the tensor is an input whose memory no tensor takes.
+bool is_only_read(const Program& p, int tensor) {
+  return std::ranges::count(p.inputs, tensor) > 0 &&
+         std::ranges::none_of(p.tensors, [&](const graph::KernelTensor& t) { return t.memory == tensor; });
+}
+
+/// Throws Rejected unless each element of a tensor that is stored has an address of its own, and none lies too far.
 void check_strides(const Program& p, int tensor) {
   const graph::KernelTensor& t = p.tensors[tensor];
   std::int64_t reach = 1;
@@ -33,7 +39,9 @@ void check_strides(const Program& p, int tensor) {
              d, t.strides[d], max_reach);
     reach += (t.shape[d] - 1) * t.strides[d];
   }
-  if (p.views.contains(tensor)) return;  // a view may show an element at several coordinates
+  // A view may show an element at several coordinates, and so may an input that is only read: of a part of a graph it may
+  // be the graph's view. Tensors that kernels store are checked there, too (Written::store).
+  if (p.views.contains(tensor) || is_only_read(p, tensor)) return;
   if (nests(t)) return;
   if (const auto shared = graph::shared_address(t.shape, t.strides))
     reject("tensor {}: its elements {} and {} have one address, by the strides {} of {}", t.name,
