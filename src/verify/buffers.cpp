@@ -44,8 +44,9 @@ unsigned admitted(const Kernel& k, const std::vector<Work>& all, int t) {
   bool any = false;
   for (const Work& w : all) {
     if (w.buffer == t && w.copy.by_tensor_map()) {
+      const Instruction::Operand& tile = is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a;
       any = true;
-      modes &= (is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a).swizzles;
+      if (tile.space != Space::dsmem) modes &= tile.swizzles;  // a multicast has those of TMA, all
     }
     if (w.kind != WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
     const std::vector<int>& in = k.program.nodes[w.node].in;
