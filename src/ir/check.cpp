@@ -144,8 +144,6 @@ void check(const File& f, const std::string& file) {
     if (const graph::KernelTensor& of = f.plan.program.tensors[t];
         view.shape.size() != of.shape.size() || view.starts.size() != of.shape.size())
       throw Mistake(file, f.tensors[t], fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
-    else if (view.value < 0)
-      throw Mistake(file, f.tensors[t], of.name + " is a view that says not whose value it has: value");
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
     const plan::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
