@@ -336,7 +336,7 @@ def test_a_graph_that_the_caller_captured_outlives_the_function(take):
     assert all(bool((t == -(1 << 30)).all()) for t in others)
 
 
-@pytest.mark.parametrize("index", [500, -1, 2**32 + 1])
+@pytest.mark.parametrize("index", [500, -1])
 def test_an_index_out_of_range_ends_in_torchs_assertion_on_the_gpu(index):
     """As in eager torch; the context is lost, so another process runs it."""
     import subprocess
