@@ -195,6 +195,22 @@ void add_errors(const KernelGraph& g, const KernelOp& op, const std::vector<cons
   }
 }
 
+/// Does for a custom operator's results what add_errors() does for the roundings that `g` omits: a program that is made of
+/// the decomposed operator may perform any of them, or another in its place, such as that of a matmul's operand. Results that
+/// the declared dtype represents, such as copies and comparisons, are not rounded elsewhere either.
+void add_omitted(const KernelGraph& g, const KernelOp& op, const ReferenceOptions& options, Noise& noise,
+                 Reference& r) {
+  if (!options.declared) return;
+  for (const int t : op.outputs) {
+    const DType declared = options.declared->tensors[t].dtype;
+    Array& values = r.tensors[t];
+    if (declared == g.tensors[t].dtype || representable(declared, values)) continue;
+    add_rounding(declared, values, r.errors[t]);
+    if (options.sample != 0)
+      noise.round(declared, values.values.data(), static_cast<std::int64_t>(values.values.size()));
+  }
+}
+
 }  // namespace
 
 void check_memory(const KernelGraph& g) {
@@ -278,7 +294,10 @@ Reference run(const KernelGraph& g, const std::vector<Array>& inputs, const Refe
       compute(op, g.tensors[op.inputs[0]].dtype, in, out, options.round, threads);
     }
     Noise noise(options.sample, static_cast<int>(i), -1);
-    if (options.errors && op.kind != OpKind::custom) add_errors(g, op, in, out, errors, options, threads, noise, r);
+    if (options.errors && op.kind != OpKind::custom)
+      add_errors(g, op, in, out, errors, options, threads, noise, r);
+    else if (options.errors)
+      add_omitted(g, op, options, noise, r);
     for (int t : op.outputs) {
       if (stopped) break;
       r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,
