@@ -153,6 +153,8 @@ void check(const File& f, const std::string& file) {
     const auto require = [&](bool so, const std::string& otherwise) {
       refuse(at.kernel, k.name(), so ? "" : otherwise);
     };
+    for (std::size_t j = 0; j < i; ++j)
+      require(f.plan.kernels[j].name() != k.name(), "a kernel before it has this name, too");
     require(k.shared_bytes <= target.shared_per_block,
             fmt::format("{} bytes of shared memory; {} has {} a block", k.shared_bytes, target.name,
                         target.shared_per_block));

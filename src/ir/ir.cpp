@@ -96,10 +96,7 @@ void verify(const File& f, const std::string& file) {
     plan::verify_launches(plan.kernels, plan.program);
     plan::verify_tensors(plan.program);
   } catch (const std::exception& e) {
-    const std::string what = sentence(e);
-    for (std::size_t of = 0; k == plan.kernels.size() && of < plan.kernels.size(); ++of)
-      if (what.starts_with(plan.kernels[of].name() + ": ")) k = of;
-    throw mistake(f, file, k, what);
+    throw mistake(f, file, k, sentence(e));
   }
 }
 
