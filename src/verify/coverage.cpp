@@ -17,12 +17,15 @@ struct GridDigit {
 };
 
 /// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
-/// dimensions' tiles is that of one block.
+/// dimensions' tiles is that of one block. Rows that are stored where indices say are numbered by the tiles of the indices.
 void check_axis(const TileProgram& p, const Node& n, int axis) {
   std::vector<GridDigit> digits;
-  for (int d = 0; d < n.view.rank(); ++d)
-    if (const Interval along = n.view.along(d, p); along.axis() == axis && along.tiles() > 1)
+  const auto number = [&](const View& view, int d) {
+    if (const Interval along = view.along(d, p); along.axis() == axis && along.tiles() > 1)
       digits.push_back({along.run(), along.tiles()});
+  };
+  for (int d = 0; d < n.view.rank(); ++d) number(n.view, d);
+  if (const int indices = number_of(n); indices >= 0) number(p.nodes[static_cast<std::size_t>(indices)].view, n.dim);
   std::ranges::sort(digits);
   const char letter = "xyz"[axis];
   std::int64_t below = 1;
