@@ -72,13 +72,15 @@ bool is_of_rows(const Kernel& k, const Context& c) {
   });
 }
 
+bool multiplies(const Instruction& row) { return row.m > 0 && row.n > 0 && row.k > 0; }
+
 /// Throws Rejected unless layout number `i` has a form that the emitter prints.
 void check_form(const Kernel& k, std::size_t i) {
   const Context& c = k.rmem[i].layout;
   if (c.domain.empty() || *std::ranges::min_element(c.domain) < 1)
     reject("{}: layout t{} is of a tile of {}", k.name(), i, to_string(c.domain));
   for (const Instruction* row : {c.row, c.of})
-    if (row && (row->m < 1 || row->n < 1 || row->k < 1))
+    if (row && !multiplies(*row))
       reject("{}: layout t{} is by {}, which multiplies nothing", k.name(), i, row->name);
   std::optional<Context> of;
   if (c.row && !c.of) of = as_accumulators(c);
@@ -248,6 +250,9 @@ void check_threads_of_agents(const Kernel& k) {
 }  // namespace
 
 void verify_forms(const Kernel& k) {
+  for (const Work& w : works(k))
+    if (w.matmul.row && !multiplies(*w.matmul.row))
+      reject("{}: {} is by {}, which multiplies nothing", k.name(), describe(w), w.matmul.row->name);
   for (std::size_t i = 0; i < k.rmem.size(); ++i) check_form(k, i);
 }
 
