@@ -1,5 +1,6 @@
 // Each row of the table of rewrites of graphs on 40 random graphs: where its condition holds, the row applies and what it
-// makes is proved equal; where the condition is broken, it does not apply, and what it would make is different.
+// makes is proved equal (by default on the first 8); where the condition is broken, it does not apply, and what it would
+// make is different.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <sstream>
 #include <zellige/atom/math.hpp>
 
+#include "../all_cases.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
 #include "graph/validate.hpp"
@@ -50,15 +52,15 @@ struct Rewritten {
   KernelGraph graph;
   int times = 0;
 };
-/// As rewrite(), and proves each application of the row.
-Rewritten by_hand(const KernelGraph& g, const Row& row) {
+/// As rewrite(), and proves each application of the row, if asked.
+Rewritten by_hand(const KernelGraph& g, const Row& row, bool proves) {
   Rewritten r{g};
   for (const Row* at = std::begin(graph_rules); at != std::end(graph_rules);) {
     const KernelGraph before = r.graph;
     const bool made = at->level == row.level && at->apply(r.graph);
     if (made && at == &row) {
       EXPECT_NO_THROW(graph::validate(r.graph)) << row.name;
-      EXPECT_EQ(search::equal(before, r.graph).answer, search::Answer::equal) << row.name;
+      if (proves) EXPECT_EQ(search::equal(before, r.graph).answer, search::Answer::equal) << row.name;
       ++r.times;
     }
     at = made ? std::begin(graph_rules) : at + 1;
@@ -72,14 +74,16 @@ std::string kinds(const KernelGraph& g) {
   return all;
 }
 
+// Some functions take `equal` a third of a second, so that by default it decides the first graphs of each row alone.
 TEST(RewriteRules, EachRowWithItsConditionHeldAndBroken) {
+  const unsigned proved = zellige::test::all_cases() ? 40 : 8;
   for (const Row& row : graph_rules) {
     const auto c = std::ranges::find(cases(), row.name, &Case::rule);
     ASSERT_NE(c, cases().end()) << row.name;
     int different = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {
       const KernelGraph held = built(c->held, seed), broken = built(c->broken, seed);
-      const Rewritten made = by_hand(held, row), kept = by_hand(broken, row);
+      const Rewritten made = by_hand(held, row, seed < proved), kept = by_hand(broken, row, seed < proved);
       EXPECT_GT(made.times, 0) << row.name << ", seed " << seed;
       EXPECT_EQ(kept.times, 0) << row.name << ", seed " << seed;
       EXPECT_EQ(kinds(made.graph), c->held.expected) << row.name << ", seed " << seed;
