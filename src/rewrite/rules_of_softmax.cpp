@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/compose.hpp"
+#include "graph/dtype.hpp"
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
@@ -19,6 +20,32 @@ const KernelOp* logarithm_beside(const KernelGraph& g, const KernelOp& op) {
   return log == g.ops.end() ? nullptr : &*log;
 }
 
+/// Returns true if every reader of the tensor `t` sums along its dimension `dim`: matmuls, after casts, scalars and reshapes that
+/// keep the rows of the last dimension. A NaN in a row is then NaN in all that is made of the row.
+bool is_contracted(const Known& g, int t, int dim) {
+  const int last = static_cast<int>(g.shape(t).size()) - 1;
+  if (std::ranges::count(g.graph.outputs, t)) return false;
+  const auto contracts = [&](const KernelOp& o) {
+    const Shape& made = g.shape(o.outputs[0]);
+    switch (o.kind) {
+      case OpKind::matmul:
+        return last > 0 && (o.inputs[0] != t || dim == last) && (o.inputs[1] != t || dim == last - 1) &&
+               !std::ranges::count(o.inputs.begin() + 2, o.inputs.end(), t);
+      case OpKind::cast:
+        return graph::format(o.attributes.dtype).integer_bits == 0 && is_contracted(g, o.outputs[0], dim);
+      case OpKind::mul_scalar:
+        return is_contracted(g, o.outputs[0], dim);
+      case OpKind::reshape:
+        return dim == last && made.back() == g.shape(t).back() &&
+               is_contracted(g, o.outputs[0], static_cast<int>(made.size()) - 1);
+      default:
+        return false;
+    }
+  };
+  return std::ranges::all_of(g.graph.ops,
+                             [&](const KernelOp& o) { return !std::ranges::count(o.inputs, t) || contracts(o); });
+}
+
 }  // namespace
 
 /// exp(log_softmax(x)) -> softmax(x).
@@ -27,14 +54,17 @@ bool softmax_of_logarithm(const Known& g, const KernelOp& op, Rewrite& out) {
   return log && out.replace(op, OpKind::softmax, {log->inputs[0]}, log->attributes);
 }
 
-/// exp(x - logsumexp(x)) -> e^(x − m) / Σ e^(x − m), m being the maximum as a finite number. Where x is infinite, that is
-/// NaN in one element as without the rule, and a softmax would be NaN in its whole row. Computes in float32.
+/// exp(x - logsumexp(x)) -> softmax(x) if all readers sum along the row, as attention does. Where x is infinite, a softmax is
+/// NaN in its whole row, and exp(x - logsumexp(x)) in one element, so that others see e^(x − m) / Σ e^(x − m), m being the
+/// maximum as a finite number. Computes in float32.
 bool softmax_of_logsumexp(const Known& g, const KernelOp& op, Rewrite& out) {
   const KernelOp* below = op.kind == OpKind::exp ? g.inner(op.inputs[0], OpKind::sub, 2) : nullptr;
   const KernelOp* log = below ? g.inner(below->inputs[1], OpKind::logsumexp) : nullptr;
   if (!log || log->inputs[0] != below->inputs[0] || !log->attributes.keepdim) return false;
   const std::vector<int> dims = graph::composed_dims(log->kind, log->attributes, g.shape(log->inputs[0]));
   if (dims.size() != 1) return false;
+  if (is_contracted(g, op.outputs[0], dims[0]))
+    return out.replace(op, OpKind::softmax, {log->inputs[0]}, {.dim = dims[0]});
   const Attributes along{.dim = dims[0], .keepdim = true};
   const auto step = [&](OpKind kind, std::vector<int> in, const Attributes& a, std::string_view suffix) {
     return out.step(op, kind, std::move(in), a, suffix);
