@@ -193,7 +193,7 @@ class TorchArray(Array):
 
     @property
     def T(self):
-        return op.permute(self, range(self.ndim)[::-1])
+        return op.permute(self, tuple(range(self.ndim))[::-1])
 
     @property
     def mT(self):

@@ -59,8 +59,8 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
       return Int<0>{};
     else
       return detail::crd2idx_count(crd, shape, stride, make_seq<tuple_size_v<S>>{});
-  } else if constexpr (detail::checked_arithmetic<decltype(crd * stride)>) {
-    return detail::checked_product<decltype(crd * stride)>(crd, stride);
+  } else if constexpr (detail::checked_factors<Crd, D>) {
+    return detail::checked_product<decltype(crd * stride)>(static_cast<long long>(crd), static_cast<long long>(stride));
   } else {
     return crd * stride;
   }
@@ -172,8 +172,9 @@ ZELLIGE_HOST_DEVICE constexpr auto compact(S const& shape, Cur const& current) {
     return make_tuple(Int<0>{}, current);
   } else if constexpr (last) {
     return make_tuple(current, current);
-  } else if constexpr (checked_arithmetic<decltype(current * shape)>) {
-    return make_tuple(current, checked_product<decltype(current * shape)>(current, shape));
+  } else if constexpr (checked_factors<Cur, S>) {
+    return make_tuple(current, checked_product<decltype(current * shape)>(static_cast<long long>(current),
+                                                                          static_cast<long long>(shape)));
   } else {
     return make_tuple(current, current * shape);
   }

@@ -125,8 +125,8 @@ ZELLIGE_HOST_DEVICE constexpr auto inner_product(A const& a, B const& b) {
   if constexpr (tuple_like<A> && tuple_like<B>) {
     static_assert(tuple_size_v<A> == tuple_size_v<B>, "inner_product: the tuples differ in rank");
     return detail::inner_product_of(a, b, make_seq<tuple_size_v<A>>{});
-  } else if constexpr (detail::checked_arithmetic<decltype(a * b)>) {
-    return detail::checked_product<decltype(a * b)>(a, b);
+  } else if constexpr (detail::checked_factors<A, B>) {
+    return detail::checked_product<decltype(a * b)>(static_cast<long long>(a), static_cast<long long>(b));
   } else {
     return a * b;
   }

@@ -14,6 +14,14 @@ inline constexpr bool arithmetic_is_checked = ZELLIGE_CHECK;
 template <class R>
 inline constexpr bool checked_arithmetic = arithmetic_is_checked&& is_builtin_integer<R>;
 
+/// True if the product of an A and a B is checked: its type is a built-in integer, and both convert to numbers.
+template <class A, class B>
+concept checked_factors = requires(A const& a, B const& b) {
+  static_cast<long long>(a);
+  static_cast<long long>(b);
+  requires checked_arithmetic<decltype(a * b)>;
+};
+
 /// Reports that the result of x and y does not fit the type R.
 template <class R>
 ZELLIGE_HOST_DEVICE inline void does_not_fit(long long x, long long y) {
