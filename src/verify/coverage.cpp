@@ -13,7 +13,7 @@ namespace {
 /// A digit of a block's index along a grid axis: `run` neighbours have the same one of `tiles` values.
 struct GridDigit {
   std::int64_t run, tiles;
-  auto operator<=>(const GridDigit&) const = default;
+  Interval along;  // the dimension that it numbers
 };
 
 /// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
@@ -22,11 +22,11 @@ void check_axis(const TileProgram& p, const Node& n, int axis) {
   std::vector<GridDigit> digits;
   const auto number = [&](const View& view, int d) {
     if (const Interval along = view.along(d, p); along.axis() == axis && along.tiles() > 1)
-      digits.push_back({along.run(), along.tiles()});
+      digits.push_back({along.run(), along.tiles(), along});
   };
   for (int d = 0; d < n.view.rank(); ++d) number(n.view, d);
   if (const int indices = number_of(n); indices >= 0) number(p.nodes[static_cast<std::size_t>(indices)].view, n.dim);
-  std::ranges::sort(digits);
+  std::ranges::sort(digits, {}, [](const GridDigit& digit) { return std::pair(digit.run, digit.tiles); });
   const char letter = "xyz"[axis];
   std::int64_t below = 1;
   for (const GridDigit& digit : digits) {
@@ -37,6 +37,10 @@ void check_axis(const TileProgram& p, const Node& n, int axis) {
       reject("{}: store {} has another tile every {} blocks along {}, of which {} number another dimension's tiles",
              p.name, n.name, digit.run, letter, below);
     below *= digit.tiles;
+  }
+  if (below > p.grid[axis] && !digits.empty()) {  // the highest digit's last value has a part of its blocks
+    const Interval& top = digits.back().along;
+    if (top.origin() + top.first(p.grid[axis] / top.run(), std::int64_t{0}) >= top.end()) return;
   }
   if (below != p.grid[axis])
     reject(
