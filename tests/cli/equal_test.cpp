@@ -79,7 +79,6 @@ TEST_F(Command, DifferentGraphs) {
          "a and b: different\n"
          "  the values are proved to differ: farther from each other than what was lost in computing them\n"
          "  at small sizes X(2, 2), inputs paired by name\n"
-         "  at the given sizes, in float64: 1.4 from each other\n"
          "  seed 7\n"
          "  Y(1, 1) is 2 in a and 1 in b (real numbers)\n"
          "    X(2, 2) = 0 0 0 1\n");
