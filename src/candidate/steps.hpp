@@ -11,8 +11,8 @@
 #include <map>
 #include <vector>
 
-#include "rewrite/indexed.hpp"
 #include "rewrite/graph_words.hpp"
+#include "rewrite/indexed.hpp"
 
 namespace zellige::fuse {
 

@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "rewrite/indexed.hpp"
 #include "graph/infer.hpp"
+#include "rewrite/indexed.hpp"
 #include "rewrite/lay_out.hpp"
 
 namespace zellige::fuse {

@@ -27,20 +27,14 @@ bool is_contracted(const Known& g, int t, int dim) {
   if (std::ranges::count(g.graph.outputs, t)) return false;
   const auto contracts = [&](const KernelOp& o) {
     const Shape& made = g.shape(o.outputs[0]);
-    switch (o.kind) {
-      case OpKind::matmul:
-        return last > 0 && (o.inputs[0] != t || dim == last) && (o.inputs[1] != t || dim == last - 1) &&
-               !std::ranges::count(o.inputs.begin() + 2, o.inputs.end(), t);
-      case OpKind::cast:
-        return graph::format(o.attributes.dtype).integer_bits == 0 && is_contracted(g, o.outputs[0], dim);
-      case OpKind::mul_scalar:
-        return is_contracted(g, o.outputs[0], dim);
-      case OpKind::reshape:
-        return dim == last && made.back() == g.shape(t).back() &&
-               is_contracted(g, o.outputs[0], static_cast<int>(made.size()) - 1);
-      default:
-        return false;
-    }
+    if (o.kind == OpKind::matmul)
+      return last > 0 && (o.inputs[0] != t || dim == last) && (o.inputs[1] != t || dim == last - 1) &&
+             !std::ranges::count(o.inputs.begin() + 2, o.inputs.end(), t);
+    if (o.kind == OpKind::reshape)
+      return dim == last && made.back() == g.shape(t).back() &&
+             is_contracted(g, o.outputs[0], static_cast<int>(made.size()) - 1);
+    const bool floating = o.kind == OpKind::cast && graph::format(o.attributes.dtype).integer_bits == 0;
+    return (floating || o.kind == OpKind::mul_scalar) && is_contracted(g, o.outputs[0], dim);
   };
   return std::ranges::all_of(g.graph.ops,
                              [&](const KernelOp& o) { return !std::ranges::count(o.inputs, t) || contracts(o); });

@@ -80,8 +80,7 @@ void check_form(const Kernel& k, std::size_t i) {
   if (c.domain.empty() || *std::ranges::min_element(c.domain) < 1)
     reject("{}: layout t{} is of a tile of {}", k.name(), i, to_string(c.domain));
   for (const Instruction* row : {c.row, c.of})
-    if (row && !multiplies(*row))
-      reject("{}: layout t{} is by {}, which multiplies nothing", k.name(), i, row->name);
+    if (row && !multiplies(*row)) reject("{}: layout t{} is by {}, which multiplies nothing", k.name(), i, row->name);
   std::optional<Context> of;
   if (c.row && !c.of) of = as_accumulators(c);
   if (!c.row && !c.of) of = c.axes() == 1 ? as_blocked(c) : as_summands(c);

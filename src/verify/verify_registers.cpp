@@ -124,7 +124,8 @@ class Registers {
     for (const std::vector<int>& group : in_flight_) all.insert(all.end(), group.begin(), group.end());
     for (const int node : all)
       if (touched(node))
-        wrong(t, "touches registers of 'mma %{}', which no wait_group before it in {} has waited for", node, agent_->name);
+        wrong(t, "touches registers of 'mma %{}', which no wait_group before it in {} has waited for", node,
+              agent_->name);
   }
 
   /// Executes the body of a loop. The loop over iterations is executed twice, and everything but loop states

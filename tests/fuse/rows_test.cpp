@@ -46,15 +46,13 @@ const std::vector<Operator>& operators() {
          b.output(softmax(x, 1), "Y");
          b.output(amax(x, 1), "M");
        },
-       2,
-       2},
+       2, 2},
       {"amax_beside_softmax",
        [](Builder& b, Tensor x) {
          b.output(amax(x, 1, true), "M");
          b.output(softmax(x, 1), "Y");
        },
-       2,
-       2},
+       2, 2},
       {"distance_to_amax", [](Builder& b, Tensor x) { b.output(x - amax(x, 1, true), "Y"); }, 2},
       {"add_rms_norm",
        [](Builder& b, Tensor x) {
