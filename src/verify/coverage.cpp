@@ -6,6 +6,7 @@
 
 #include "graph/error.hpp"
 #include "select/tile_schedule.hpp"
+#include "verify/boxes.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -98,25 +99,18 @@ void check_blocks(const Kernel& k) {
     reject("{}: {} ranks take rows of tiles, of which there are {}", p.name, ranks, order.rows);
 }
 
-/// The elements of a tensor that a store writes: `from` up to, not including, `to`.
+/// The elements of a tensor that a store writes.
 struct Stored {
   const TileProgram* kernel;
   const Node* store;
-  Shape from, to;
+  Box box;
 
   std::int64_t size() const {
     std::int64_t elements = 1;
-    for (std::size_t d = 0; d < from.size(); ++d) elements *= std::max<std::int64_t>(to[d] - from[d], 0);
+    for (std::size_t d = 0; d < box.low.size(); ++d) elements *= std::max<std::int64_t>(box.high[d] - box.low[d], 0);
     return elements;
   }
 };
-
-bool meet(const Stored& a, const Stored& b) {
-  if (a.size() == 0 || b.size() == 0) return false;
-  for (std::size_t d = 0; d < a.from.size(); ++d)
-    if (a.to[d] <= b.from[d] || b.to[d] <= a.from[d]) return false;
-  return true;
-}
 
 /// Throws Rejected unless the stores, in the order of the kernels, write each element of `tensor` once. A store may change a
 /// part of what a kernel before it has stored whole, as a slice_scatter does, and a part of an input's memory.
@@ -126,7 +120,7 @@ void check_stores(const Program& program, int tensor, const std::vector<Stored>&
   for (std::size_t i = 0; i < stores.size(); ++i) {
     bool changes = false;
     for (std::size_t j = 0; j < i; ++j) {
-      if (!meet(stores[i], stores[j])) continue;
+      if (!meet(stores[i].box, stores[j].box)) continue;
       if (stores[i].kernel == stores[j].kernel || stores[j].size() != all)
         reject("{}: store {} writes elements that a store of {} writes, too; each is written once",
                stores[i].kernel->name, stores[i].store->name, stores[j].kernel->name);
@@ -159,12 +153,12 @@ void verify_covered(const Program& program) {
       if (n.kind != NodeKind::store) continue;
       const auto view = program.views.find(n.tensor);
       if (number_of(n) >= 0 || (view != program.views.end() && view->second.number >= 0)) open.insert(n.tensor);
-      Stored box{&p, &n, {}, {}};
+      Stored stored{&p, &n, {}};
       for (int d = 0; d < n.view.rank(); ++d) {
-        box.from.push_back(std::max<std::int64_t>(n.view.origin(d), 0));
-        box.to.push_back(n.view.end(d));
+        stored.box.low.push_back(std::max<std::int64_t>(n.view.origin(d), 0));
+        stored.box.high.push_back(n.view.end(d));
       }
-      stores[n.tensor].push_back(std::move(box));
+      stores[n.tensor].push_back(std::move(stored));
     }
   for (const auto& [tensor, of] : stores)
     if (!open.contains(tensor)) check_stores(program, tensor, of);
