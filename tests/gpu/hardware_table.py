@@ -4,9 +4,9 @@
     tests/gpu/hardware_table.py --check PROGRAM    0: the verdicts are of the current sources; 77: of others, or missing
     tests/gpu/hardware_table.py --run [PROGRAM...] builds and runs tests/atom/PROGRAM.cu on the GPU here (nvcc), and writes both files
 
-A program's verdicts are keyed by a hash of its sources without comments, blanks and continued lines, so that setting
-them anew keeps the verdicts: the program, and its includes from tests/atom, include/zellige/atom (the instructions and
-their reference bodies) and src/emulate.
+A program's verdicts are keyed by a hash of its sources without comments, blanks, continued lines and what only the emulator
+compiles, so that these may change while the verdicts hold: the program, and its includes from tests/atom,
+include/zellige/atom (the instructions and their reference bodies) and src/emulate.
 """
 import argparse
 import concurrent.futures
@@ -51,10 +51,27 @@ def sources(program, root=ROOT):
     return sorted(found)
 
 
+def compiled(text):
+    """The lines of a source that are compiled where ZELLIGE_EMULATE, which is the emulator's, is not defined."""
+    branches = {"#ifdefined(ZELLIGE_EMULATE)": (False, True), "#if!defined(ZELLIGE_EMULATE)": (True, False)}
+    kept, inside = [], []  # inside: by open #if, whether this branch is compiled, and whether the others are
+    for line in text.splitlines():
+        word = "".join(line.split())
+        if word.startswith("#if"):
+            inside.append(branches.get(word, (True, True)))
+        elif word.startswith("#el") and inside:
+            inside[-1] = inside[-1][1:] * 2
+        if all(branch for branch, _ in inside):
+            kept.append(line)
+        if word.startswith("#endif") and inside:
+            inside.pop()
+    return "\n".join(kept)
+
+
 def digest(program, root=ROOT):
     sha = hashlib.sha256()
     for path in sources(program, root):
-        text = re.sub(r"/\*.*?\*/|//[^\n]*|\\$", "", path.read_text(), flags=re.S | re.M)
+        text = re.sub(r"/\*.*?\*/|//[^\n]*|\\$", "", compiled(path.read_text()), flags=re.S | re.M)
         sha.update(f"{path.relative_to(root)}:{''.join(text.split())}\n".encode())
     return sha.hexdigest()[:16]
 

@@ -11,7 +11,9 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests/mutants"))
+sys.path.insert(0, str(ROOT / "tests/gpu"))
 sys.path.insert(0, str(HERE))
+import hardware_table  # noqa: E402
 import mutants  # noqa: E402
 import sampled  # noqa: E402
 import sites  # noqa: E402
@@ -201,6 +203,16 @@ class Sanitizer(Folder):
 
     def test_a_command_that_fails_is_not_clean(self):
         self.assertNotEqual(self.verdict("ERROR SUMMARY: 0 errors", status=1), 0)
+
+
+class Verdicts(unittest.TestCase):
+    def test_are_kept_where_only_the_emulators_branches_change(self):
+        text = "a\n#if defined(ZELLIGE_EMULATE)\n  {}\n#  if X\n  e\n#  else\n  e\n#  endif\n#elif Y\nb\n#else\nc\n#endif\n" \
+               "# if !defined(ZELLIGE_EMULATE)\nd\n#else\n  {}\n#endif\n#if Z\nf\n#else\ng\n#endif\n"
+        kept = hardware_table.compiled(text.format("e", "e"))
+        self.assertEqual([line for line in kept.splitlines() if "#" not in line], list("abcdfg"))
+        self.assertEqual(kept, hardware_table.compiled(text.format("other", "words")))
+        self.assertNotEqual(kept, hardware_table.compiled(text.format("e", "e").replace("\nb\n", "\nB\n")))
 
 
 class Mutants(unittest.TestCase):
