@@ -58,9 +58,11 @@ void check_view(const Program& p, int tensor, const TensorView& view) {
            graph::name(base.dtype));
   Box shown = whole(t.shape);
   for (std::size_t d = 0; d < t.shape.size(); ++d) {
-    if (view.starts[d] < 0 || view.shape[d] < 1 || view.starts[d] + view.shape[d] != t.shape[d])
-      reject("tensor {}: {} elements of its view from {} on end at {} of dimension {}, which has {} elements", t.name,
-             view.shape[d], view.starts[d], view.starts[d] + view.shape[d], d, t.shape[d]);
+    // Its users may see each element several times in a row (lower/repeats.hpp).
+    const std::int64_t own = t.shape[d] - view.starts[d];
+    if (view.starts[d] < 0 || own < 1 || view.shape[d] < own || view.shape[d] % own != 0)
+      reject("tensor {}: {} elements of its view from {} on are no multiple of the {} there are along dimension {}, which has {}",
+             t.name, view.shape[d], view.starts[d], std::max<std::int64_t>(own, 0), d, t.shape[d]);
     shown.low[d] = view.starts[d];
     if (t.strides[d] == 0) shown.high[d] = shown.low[d] + 1;
   }
@@ -94,9 +96,11 @@ class Written {
     if (std::ranges::count(p_.inputs, memory) > 0 && !taken_.contains(memory))
       reject("{}: store {} changes input {}, whose memory no tensor takes", k.name, n.name, tensor(memory).name);
     const graph::KernelTensor& t = tensor(n.tensor);
-    if (!nests(t) && graph::shared_address(t.shape, t.strides))
+    graph::KernelTensor seen = t;  // of a view, the elements from its start on
+    seen.shape = p_.shape(n.tensor);
+    if (!nests(seen) && graph::shared_address(seen.shape, seen.strides))
       reject("{}: store {} writes several elements to one address, by the strides {} of {}", k.name, n.name,
-             to_string(tensor(n.tensor).strides), tensor(n.tensor).name);
+             to_string(t.strides), t.name);
     if (complete_[memory]) return;
     if (number_of(n) >= 0)
       reject("{}: store {} changes a part of {} by indices, and no kernel before it has stored all of it", k.name,

@@ -188,8 +188,8 @@ TEST(InjectedFaults, Decode) {
             "uninitialised read of global tensor partial: thread 31 (warp 0) of block (1,0,0) reads bytes "
             "6280..6284 at LINE, which nothing has written");
   EXPECT_EQ((DECODE(decode_no_cluster_sync, 2)(128, 2)),
-            "uninitialised read of shared tensor results of block (1,0,0): thread 0 (warp 0) of block "
-            "(0,0,0) reads bytes 6272..6276 at LINE, which nothing has written");
+            "race on shared tensor results of block (1,0,0): thread 0 (warp 0) of block (0,0,0) reads it at LINE, and "
+            "nothing makes sure that the block has started; cluster_sync comes first");
   EXPECT_EQ((DECODE(decode_leaves_early, 2)(128, 2)),
             "too early an end of block (1,0,0): thread 0 (warp 0) of block (0,0,0) reads its shared tensor "
             "results at LINE, and all its threads have returned");

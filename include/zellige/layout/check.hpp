@@ -2,7 +2,7 @@
 // defined as 0. On the device nothing is checked unless ZELLIGE_CHECK is defined as 1; a failed check then traps.
 // Operations on static layouts are checked at compile time (refusal.hpp).
 #pragma once
-#include <zellige/layout/algebra/rule.hpp>
+#include <zellige/layout/rule.hpp>
 
 #if !defined(__CUDACC_RTC__)
 #include <exception>

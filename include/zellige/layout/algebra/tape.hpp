@@ -2,7 +2,7 @@
 // a Tape computes immediately. At compile time it records what remains to be done at run time: checks, and the
 // computation of expressions of the run-time inputs. Equal expressions are recorded once.
 #pragma once
-#include <zellige/layout/algebra/rule.hpp>
+#include <zellige/layout/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>
 
 namespace zellige {
