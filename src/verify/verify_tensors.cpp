@@ -61,8 +61,10 @@ void check_view(const Program& p, int tensor, const TensorView& view) {
     // Its users may see each element several times in a row (lower/repeats.hpp).
     const std::int64_t own = t.shape[d] - view.starts[d];
     if (view.starts[d] < 0 || own < 1 || view.shape[d] < own || view.shape[d] % own != 0)
-      reject("tensor {}: {} elements of its view from {} on are no multiple of the {} there are along dimension {}, which has {}",
-             t.name, view.shape[d], view.starts[d], std::max<std::int64_t>(own, 0), d, t.shape[d]);
+      reject(
+          "tensor {}: {} elements of its view from {} on are no multiple of the {} there are along dimension {}, which "
+          "has {}",
+          t.name, view.shape[d], view.starts[d], std::max<std::int64_t>(own, 0), d, t.shape[d]);
     shown.low[d] = view.starts[d];
     if (t.strides[d] == 0) shown.high[d] = shown.low[d] + 1;
   }
