@@ -44,10 +44,14 @@ class Number {
   friend Number operator*(Number, std::int64_t factor);
   /// Returns a / b rounded up, for b above 0. Throws Error if that has no normal form.
   friend Number ceil_div(const Number& a, std::int64_t b);
-  /// Returns whether a <= b for all values of the sizes; std::nullopt if that depends on them.
+  /// Returns whether a <= b for all values of the sizes; std::nullopt if that depends on them, or if different divisors of a
+  /// size leave it open.
   friend std::optional<bool> at_most(const Number& a, const Number& b);
 
  private:
+  /// Returns a number with the sign of one that a - b does not exceed. Of two quotients of a size by different divisors it takes
+  /// what rounding up adds at most.
+  static std::int64_t excess(const Number& a, const Number& b);
   std::int64_t at(std::int64_t size) const { return constant_ + factor_ * ((size + divisor_ - 1) / divisor_); }
   std::int64_t constant_ = 0, factor_ = 0, divisor_ = 1;
   std::int64_t low_ = 0, high_ = 0, multiple_ = 1;  // of the size

@@ -60,7 +60,7 @@ void check_dimension(const TileProgram& p, const Node& n, int d, const Program& 
   if (along.size() < 0 && along.end() <= along.reach()) return;
   const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
   if (at_most(end, reach) != true)
-    reject("{}: the tiles of store {} reach element {} of dimension {}, which ends at {}: nothing writes the rest",
+    reject("{}: the tiles of store {} end at {} of dimension {}, and the store at {}: nothing writes what lies between",
            p.name, n.name, reach.text(), d, end.text());
 }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
@@ -89,7 +90,31 @@ TEST(Number, HasANormalFormThatDecides) {
   EXPECT_EQ(at_most(t, 63), false);
   EXPECT_EQ(at_most(t, 4096), std::nullopt);
   EXPECT_EQ(at_most(ceil_div(s, 64) * 64, s), std::nullopt);  // the last tile may be partial
+  EXPECT_EQ(at_most(s, ceil_div(s, 64) * 64), true);
   EXPECT_EQ(thrown([&] { return t + s; }), "T + S: no number in normal form");
+}
+
+TEST(Number, IsAtMostAnotherOneOnlyIfItIsForAllValues) {
+  std::mt19937 random(20);
+  const auto below = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
+  int decided = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::int64_t multiple = std::int64_t{1} << below(5), low = (1 + below(20)) * multiple;
+    const plan::Sizes sizes{rows(low, low + below(30) * multiple, multiple)};
+    const std::int64_t c[2] = {below(80) - 40, below(80) - 40}, f[2] = {below(9) - 3, below(9) - 3},
+                       d[2] = {1 + below(12), 1 + below(12)};
+    Number n[2];
+    for (int k = 0; k < 2; ++k) n[k] = ceil_div(Number::of(sizes, 0), d[k]) * f[k] + c[k];
+    bool always = true, never = true;
+    for (std::int64_t size = low; size <= sizes[0].high; size += multiple) {
+      const auto at = [&](int k) { return c[k] + f[k] * plan::ceil_div(size, d[k]); };
+      (at(0) <= at(1) ? never : always) = false;
+    }
+    const std::optional<bool> said = at_most(n[0], n[1]);
+    if (said) EXPECT_TRUE(*said ? always : never) << n[0].text() << ", " << n[1].text();
+    decided += said.has_value() ? 1 : 0;
+  }
+  EXPECT_GT(decided, 1500);
 }
 
 TEST(Sizes, AtTheEndsKernelsAreThoseOfConstants) {
