@@ -17,16 +17,24 @@ struct GridDigit {
   Interval along;  // the dimension that it numbers
 };
 
+/// Returns where the tiles of a store lie: along each dimension of its view and, of rows that are stored where indices say,
+/// along that of the indices.
+std::vector<std::pair<int, Interval>> intervals(const TileProgram& p, const Node& n) {
+  std::vector<std::pair<int, Interval>> all;
+  for (int d = 0; d < n.view.rank(); ++d) all.emplace_back(d, n.view.along(d, p));
+  if (const int indices = number_of(n); indices >= 0) {
+    const View& rows = p.nodes[static_cast<std::size_t>(indices)].view;
+    if (n.dim < rows.rank()) all.emplace_back(n.dim, rows.along(n.dim, p));
+  }
+  return all;
+}
+
 /// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
-/// dimensions' tiles is that of one block. Rows that are stored where indices say are numbered by the tiles of the indices.
+/// dimensions' tiles is that of one block.
 void check_axis(const TileProgram& p, const Node& n, int axis) {
   std::vector<GridDigit> digits;
-  const auto number = [&](const View& view, int d) {
-    if (const Interval along = view.along(d, p); along.axis() == axis && along.tiles() > 1)
-      digits.push_back({along.run(), along.tiles(), along});
-  };
-  for (int d = 0; d < n.view.rank(); ++d) number(n.view, d);
-  if (const int indices = number_of(n); indices >= 0) number(p.nodes[static_cast<std::size_t>(indices)].view, n.dim);
+  for (const auto& [d, along] : intervals(p, n))
+    if (along.axis() == axis && along.tiles() > 1) digits.push_back({along.run(), along.tiles(), along});
   std::ranges::sort(digits, {}, [](const GridDigit& digit) { return std::pair(digit.run, digit.tiles); });
   const char letter = "xyz"[axis];
   std::int64_t below = 1;
@@ -50,18 +58,19 @@ void check_axis(const TileProgram& p, const Node& n, int axis) {
         p.name, n.name, below, letter, p.grid[axis]);
 }
 
-/// Throws Rejected unless the tiles of the store `n` along dimension `d` reach from where it begins to its end.
-void check_dimension(const TileProgram& p, const Node& n, int d, const Program& program) {
-  const Interval along = n.view.along(d, p);
-  if (n.view.iterates(d))
-    reject("{}: store {} has another tile in each iteration along dimension {}, and is done once, after the loop",
-           p.name, n.name, d);
-  if (number_of(n) >= 0 && d == n.dim) return;
-  if (along.size() < 0 && along.end() <= along.reach()) return;
-  const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
-  if (at_most(end, reach) != true)
-    reject("{}: the tiles of store {} end at {} of dimension {}, and the store at {}: nothing writes what lies between",
-           p.name, n.name, reach.text(), d, end.text());
+/// Throws Rejected unless the tiles of the store `n` reach from where it begins to its end.
+void check_reach(const TileProgram& p, const Node& n, const Program& program) {
+  for (const auto& [d, along] : intervals(p, n)) {
+    if (n.view.iterates(d))
+      reject("{}: store {} has another tile in each iteration along dimension {}, and is done once, after the loop",
+             p.name, n.name, d);
+    if (along.size() < 0 && along.end() <= along.reach()) continue;
+    const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
+    if (at_most(end, reach) != true)
+      reject(
+          "{}: the tiles of store {} end at {} of dimension {}, and the store at {}: nothing writes what lies between",
+          p.name, n.name, reach.text(), d, end.text());
+  }
 }
 
 /// Throws Rejected unless the blocks that the launch has take every tile of the grid once.
@@ -139,7 +148,7 @@ void verify_coverage(const Kernel& k, const Program& program) {
   const TileProgram& p = k.program;
   for (const Node& n : p.nodes) {
     if (n.kind != NodeKind::store) continue;
-    for (int d = 0; d < n.view.rank(); ++d) check_dimension(p, n, d, program);
+    check_reach(p, n, program);
     for (int axis = 0; axis < 3; ++axis) check_axis(p, n, axis);
   }
   check_blocks(k);
