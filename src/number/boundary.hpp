@@ -5,19 +5,22 @@
 //   boundary.require(difference.slopes, value, draw(seed, 0));     // the difference shall become 0
 //   boundary.moves()                                               // place of an input's element -> what to add
 #pragma once
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "number/modular.hpp"
 #include "number/traced.hpp"
 
 namespace zellige::search {
 
-/// A system of linear equations in the moves of inputs, in reduced form: each equation has one element, its pivot, that
-/// occurs in no other.
+/// A system of linear equations in the moves of inputs, in echelon form: each equation has one element, its pivot, that
+/// occurs in no later equation.
 template <class Policy>
 class Boundary {
  public:
   using Slope = typename Policy::Slope;
+  using Term = typename Slopes<Slope>::Term;
   enum class Outcome : std::uint8_t { taken, implied, contradicts };
 
   explicit Boundary(Policy policy) : policy_(policy) {}
@@ -26,52 +29,67 @@ class Boundary {
   /// or contradict it. `random` chooses the element that it moves, one from `first` to before `last` if it has such.
   Outcome require(const Slopes<Slope>& slopes, const Slope& value, std::uint64_t random, std::uint64_t first = 0,
                   std::uint64_t last = ~std::uint64_t{0}) {
-    Row row{{}, policy_.minus(value)};
-    for (const auto& term : slopes.terms) row.terms[term.place] = term.slope;
-    for (const auto& term : slopes.terms)
-      if (const auto at = rows_.find(term.place); at != rows_.end()) eliminate(row, term.place, at->second);
+    Row row{0, slopes.terms, policy_.minus(value)};
+    for (const Row& other : rows_) eliminate(row, other);
     if (row.terms.empty()) return policy_.is_zero(row.sum) ? Outcome::implied : Outcome::contradicts;
-    auto from = row.terms.lower_bound(first), to = row.terms.lower_bound(last);
+    auto from = std::ranges::lower_bound(row.terms, first, {}, &Term::place);
+    auto to = std::ranges::lower_bound(row.terms, last, {}, &Term::place);
     if (from == to) from = row.terms.begin(), to = row.terms.end();
     const auto choices = static_cast<std::uint64_t>(std::distance(from, to));
-    const std::uint64_t pivot = std::next(from, static_cast<std::ptrdiff_t>(random % choices))->first;
-    const Slope per = policy_.over(policy_.one(), row.terms.at(pivot));
-    for (auto& [place, slope] : row.terms) slope = policy_.times(slope, per);
-    row.sum = policy_.times(row.sum, per);
-    for (auto& [place, other] : rows_)
-      if (other.terms.count(pivot)) eliminate(other, pivot, row);
-    rows_.emplace(pivot, std::move(row));
+    const Term pivot = *std::next(from, static_cast<std::ptrdiff_t>(random % choices));
+    const Slope per = policy_.over(policy_.one(), pivot.slope);
+    for (Term& term : row.terms) term.slope = policy_.times(term.slope, per);
+    row.pivot = pivot.place, row.sum = policy_.times(row.sum, per);
+    rows_.push_back(std::move(row));
     return Outcome::taken;
   }
 
   /// Returns by how much to move each element that an equation moves; the others stay.
   std::map<std::uint64_t, Slope> moves() const {
     std::map<std::uint64_t, Slope> result;
-    for (const auto& [pivot, row] : rows_) result.emplace(pivot, row.sum);
+    for (auto row = rows_.rbegin(); row != rows_.rend(); ++row) {
+      Slope rest = row->sum;
+      for (const Term& term : row->terms)
+        if (const auto at = result.find(term.place); at != result.end())
+          rest = policy_.plus(rest, policy_.minus(policy_.times(term.slope, at->second)));
+      result.emplace(row->pivot, rest);
+    }
     return result;
   }
 
+  /// The number of terms that were eliminated so far, a measure of time.
+  std::size_t work() const { return work_; }
+
  private:
   struct Row {
-    std::map<std::uint64_t, Slope> terms;
-    Slope sum;  // what the terms add up to
+    std::uint64_t pivot;
+    std::vector<Term> terms;  // by ascending place
+    Slope sum;                // what the terms add up to
   };
 
-  /// Subtracts the multiple of `by`, whose pivot is `place`, that removes `place` from the row.
-  void eliminate(Row& row, std::uint64_t place, const Row& by) const {
-    const auto at = row.terms.find(place);
-    if (at == row.terms.end()) return;
-    const Slope times = policy_.minus(at->second);
-    for (const auto& [other, slope] : by.terms) {
-      const auto [to, fresh] = row.terms.try_emplace(other, policy_.times(slope, times));
-      if (!fresh) to->second = policy_.plus(to->second, policy_.times(slope, times));
-      if (other == place || policy_.is_zero(to->second)) row.terms.erase(to);
+  /// Subtracts the multiple of `by` that removes its pivot from the row.
+  void eliminate(Row& row, const Row& by) {
+    const auto at = std::ranges::lower_bound(row.terms, by.pivot, {}, &Term::place);
+    if (at == row.terms.end() || at->place != by.pivot) return;
+    const Slope times = policy_.minus(at->slope);
+    std::vector<Term> sum;
+    sum.reserve(row.terms.size() + by.terms.size());
+    auto own = row.terms.begin();
+    for (const Term& term : by.terms) {
+      while (own != row.terms.end() && own->place < term.place) sum.push_back(*own++);
+      Term both{term.place, policy_.times(term.slope, times)};
+      if (own != row.terms.end() && own->place == term.place) both.slope = policy_.plus((own++)->slope, both.slope);
+      if (term.place != by.pivot && !policy_.is_zero(both.slope)) sum.push_back(both);
     }
+    sum.insert(sum.end(), own, row.terms.end());
+    work_ += sum.size();
+    row.terms = std::move(sum);
     row.sum = policy_.plus(row.sum, policy_.times(by.sum, times));
   }
 
   Policy policy_;
-  std::map<std::uint64_t, Row> rows_;  // by pivot
+  std::vector<Row> rows_;
+  std::size_t work_ = 0;
 };
 
 }  // namespace zellige::search

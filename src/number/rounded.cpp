@@ -4,6 +4,8 @@
 #include <functional>
 #include <numbers>
 
+#include "number/range.hpp"
+
 namespace zellige::search {
 namespace {
 
@@ -31,6 +33,7 @@ template <class Holds>
 Rounded compared(const Rounded& x, const Rounded& y, const Holds& holds) {
   if (is_nan(x) || is_nan(y)) return RoundedArithmetic::integer(0);
   if (!x.told() || !y.told()) return unknown();
+  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown();
   if (is_infinite(x) || is_infinite(y) || disjoint(x, y) || (x.error == 0 && y.error == 0))
     return RoundedArithmetic::integer(holds(x.value, y.value));
   return unknown();
@@ -161,6 +164,7 @@ Rounded RoundedArithmetic::max(const Rounded& x, const Rounded& y) {
   if (is_nan(x) || is_nan(y)) return undefined();
   if (!x.told() || !y.told()) return unknown();
   if (is_infinite(x) || is_infinite(y)) return x.value > y.value ? x : y;
+  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown();
   if (disjoint(x, y)) return x.value > y.value ? x : y;
   return {std::max(x.value, y.value), std::max(x.error, y.error)};
 }

@@ -2,9 +2,9 @@
 #pragma once
 #include <cmath>
 
-#include "number/ball.hpp"
 #include "number/field.hpp"
 #include "number/modular.hpp"
+#include "number/rounded.hpp"
 
 namespace zellige::search {
 
@@ -53,7 +53,7 @@ struct RealSlopes {
   static constexpr bool follows_curves = true;
 
   static double one() { return 1; }
-  static double of(const Ball& x) { return x.known() ? x.middle.convert_to<double>() : 0; }
+  static double of(const Rounded& x) { return x.finite() ? x.value : 0; }
   /// Returns x + y, or 0 if that is but a rounding error.
   static double plus(double x, double y) {
     const double z = x + y;
@@ -63,8 +63,8 @@ struct RealSlopes {
   static double minus(double x) { return -x; }
   static double over(double x, double y) { return y == 0 ? 0 : x / y; }
   static bool is_zero(double x) { return std::fabs(x) < 1e-200 || !std::isfinite(x); }
-  static bool same(const Ball& x, const Ball& y) {
-    return x.nan == y.nan && x.infinite == y.infinite && x.middle == y.middle && x.radius == y.radius;
+  static bool same(const Rounded& x, const Rounded& y) {
+    return (x.value == y.value || (std::isnan(x.value) && std::isnan(y.value))) && x.error == y.error;
   }
   static void compares(bool) {}
 };

@@ -76,8 +76,12 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
   return result;
 }
 
-bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                       const std::vector<Array>& inputs) {
+namespace {
+
+/// Returns whether holds(x, y) for an element of the outputs, whose values in the two graphs are x and y.
+template <class Holds>
+bool any_element(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const std::vector<Array>& inputs,
+                 const Holds& holds) {
   RoundedArithmetic rounded;
   std::vector<Values<Rounded>> exact;
   for (const Array& x : inputs) {
@@ -87,8 +91,28 @@ bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing
   const auto ya = evaluate_graph(rounded, a, exact), yb = evaluate_graph(rounded, b, paired(exact, pairing));
   for (std::size_t o = 0; o < ya.size(); ++o)
     for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-      if (disjoint(ya[o].at[i], yb[o].at[i])) return true;
+      if (holds(ya[o].at[i], yb[o].at[i])) return true;
   return false;
+}
+
+/// Returns whether x and y may differ by more than a small fraction.
+bool may_differ(const Rounded& x, const Rounded& y) {
+  constexpr double fraction = 1e-11, least = 1e-200;
+  if (!x.told() || !y.told() || disjoint(x, y)) return true;
+  if (!x.finite() || !y.finite()) return false;
+  return x.error + y.error > fraction * std::max(least, std::min(std::fabs(x.value), std::fabs(y.value)));
+}
+
+}  // namespace
+
+bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                       const std::vector<Array>& inputs) {
+  return any_element(a, b, pairing, inputs, [](const Rounded& x, const Rounded& y) { return disjoint(x, y); });
+}
+
+bool alike_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                      const std::vector<Array>& inputs) {
+  return !any_element(a, b, pairing, inputs, may_differ);
 }
 
 }  // namespace zellige::search

@@ -13,29 +13,30 @@
 namespace zellige::search {
 namespace {
 
-using Arithmetic = Traced<BallArithmetic, RealSlopes>;
+using Arithmetic = Traced<RoundedArithmetic, RealSlopes>;
 using Seen = Arithmetic::Seen;
 
-constexpr std::size_t most_boundaries = 400;  // that one step considers
+// What one step considers: a few milliseconds.
+constexpr std::size_t most_boundaries = 400, most_work = 200000;
 
 /// Returns the differences that the graphs decide by at `inputs`.
 std::vector<Seen> decisions(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
                             const std::vector<graph::Numbers>& numbers, const std::vector<graph::Array>& inputs) {
-  BallArithmetic balls;
-  Arithmetic traced(balls, {});
+  RoundedArithmetic rounded;
+  Arithmetic traced(rounded, {});
   std::vector<Values<Arithmetic::Number>> from;
   std::uint64_t place = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     from.push_back({inputs[i].shape, {}});
     for (double x : inputs[i].values) {
-      const Ball exact = balls.exact(x);
+      const Rounded exact = RoundedArithmetic::exact(x);
       from.back().at.push_back(numbers[i].bound > 0 ? Arithmetic::Number{exact} : traced.input(exact, place));
       ++place;
     }
   }
   evaluate_graph(traced, a, from);
   evaluate_graph(traced, b, paired(from, pairing));
-  std::erase_if(traced.differences, [](const Seen& s) { return s.slopes.terms.empty() || !s.number.known(); });
+  std::erase_if(traced.differences, [](const Seen& s) { return s.slopes.terms.empty() || !s.number.finite(); });
   return std::move(traced.differences);
 }
 
@@ -72,6 +73,7 @@ std::optional<Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, cons
   for (std::size_t i : order) {
     const std::uint64_t random = draw(seed, i + (std::uint64_t{1} << 32));
     if (random % one_of != 0 || (jumps_only && seen[i].edge != Edge::jump)) continue;
+    if (boundary.work() > most_work) break;
     const double value = RealSlopes::of(seen[i].number);
     boundary.require(seen[i].slopes, value - (ties_only ? 0 : target(random >> 8)), random >> 32);
   }

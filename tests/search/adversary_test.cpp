@@ -2,6 +2,8 @@
 // a rounded scalar, what float64 cannot see, or an integer that wraps; beside each, a pair that is equal by algebra.
 #include <gtest/gtest.h>
 
+#include <cfloat>
+
 #include "expect_equal.hpp"
 
 namespace zellige::search {
@@ -114,6 +116,18 @@ TEST(Adversary, ScalarsOfComparisonsAreRoundedAsTheInputsAre) {
   for (double c : {1e30, 16777217.0, 123456789.0, -33554433.0})
     expect_apart(
         one, [c](const Inputs& x) { return eq(x[0], c); }, [](const Inputs& x) { return x[0] * 0.0; });
+}
+
+/// Products of the points tried reach far beyond the bound, and the walk along boundaries finds it itself.
+TEST(Adversary, NumbersBeyondAnEndOfFloat32sRangeShowNoDifference) {
+  const KernelGraph a = make(two, [](Builder&, const Inputs&x) { return x[0] * x[1]; }),
+                    b = make(two, [](Builder&, const Inputs&x) { return maximum(x[0] * x[1], -FLT_MAX); }),
+                    other = make(two, [](Builder&, const Inputs&x) { return maximum(x[0] * x[1], -1e30); });
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Equality e = equal(a, b, {.seed = seed}), f = equal(a, other, {.seed = seed});
+    EXPECT_EQ(name(e.answer), "equal") << describe(e, "a", "b");
+    EXPECT_EQ(name(f.answer), "different") << describe(f, "a", "b");
+  }
 }
 
 TEST(Adversary, Float64NeitherProvesNorOverrules) {
