@@ -25,7 +25,7 @@ struct Arguments {
 int emit(const Arguments& a) {
   run::Outputs outputs({a.file}, a.force);
   const emit::Program program =
-      ir::compile(run::read_whole(a.file == "-" ? "/dev/stdin" : a.file), a.file == "-" ? "stdin" : a.file);
+      ir::compile(run::read_whole(a.file == "-" ? "/dev/stdin" : a.file), a.file == "-" ? "stdin" : a.file).program;
   emit::Manifest manifest = program.manifest;
   run::create_folders(a.folder);
   const std::string stem = (std::filesystem::path(a.folder) / manifest.name).string();

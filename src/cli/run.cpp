@@ -73,8 +73,11 @@ run::Options options(const Arguments& a) {
   const bool on_gpu = a.on == "gpu" || (a.on == "auto" && !gpu.target.empty());
   o.on = on_gpu ? run::Engine::gpu : a.on == "reference" ? run::Engine::reference : run::Engine::emulator;
   if (a.on == "auto" && !on_gpu) say(stderr, "on the emulator: {}\n", gpu.why_not);
-  if (!a.ir.empty()) o.program = std::make_shared<emit::Program>(ir::compile(run::read_whole(a.ir), a.ir));
-  o.target = o.program ? o.program->manifest.target : !a.target.empty() ? a.target : on_gpu ? gpu.target : "sm_80";
+  if (!a.ir.empty()) o.program = std::make_shared<ir::Compiled>(ir::compile(run::read_whole(a.ir), a.ir));
+  o.target = o.program           ? o.program->program.manifest.target
+             : !a.target.empty() ? a.target
+             : on_gpu            ? gpu.target
+                                 : "sm_80";
   const target::Target& target = target::find(o.target);  // throws if unknown
   o.target = target.name;
   o.compile.plan = run::parse_tiling_option(a.tiling, target);

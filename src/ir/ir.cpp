@@ -105,12 +105,12 @@ emit::Program emit(File f) {
   return emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
 }
 
-emit::Program compile(std::string_view text, const std::string& file) {
+Compiled compile(std::string_view text, const std::string& file) {
   File f = parse(text, file);
   verify(f, file);
   check_complete(f, file);
   try {
-    return emit(f);
+    return {emit(f), file, f.positions, f.tensors};
   } catch (const std::exception& e) {  // what the proof takes for granted, such as the operands of an operator
     throw mistake(f, file, f.plan.kernels.size(), sentence(e));
   }

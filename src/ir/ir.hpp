@@ -2,7 +2,7 @@
 // `zellige transpile --emit ir` prints it; `zellige emit FILE.ir` compiles one, also after someone has edited it.
 //
 //   const std::string text = ir::print(emit::transpile(graph, target));
-//   emit::Program program = ir::compile(text, "mlp.ir");    // parsed, verified, priced and emitted
+//   emit::Program program = ir::compile(text, "mlp.ir").program;    // parsed, verified, priced and emitted
 //
 // print(parse(print(p))) is print(p), and what is emitted of it is the same.
 #pragma once
@@ -28,8 +28,15 @@ File parse(std::string_view text, const std::string& file);
 /// the message is about.
 void verify(const File&, const std::string& file);
 
+/// A program that was read, and where the text says what.
+struct Compiled {
+  emit::Program program;
+  std::string file;                        // in messages
+  std::vector<KernelPositions> positions;  // by kernel
+  std::vector<Position> tensors;           // of tensors in device memory
+};
 /// Returns the program: what `zellige emit` writes. Throws Mistake as parse() and verify() do.
-emit::Program compile(std::string_view text, const std::string& file);
+Compiled compile(std::string_view text, const std::string& file);
 
 /// Returns the program of a text that is verified already.
 emit::Program emit(File);

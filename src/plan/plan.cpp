@@ -30,6 +30,13 @@ std::vector<Selection> selections(Program& program, const target::Target& target
 
 }  // namespace
 
+Program planned(const Plan& plan) {
+  Program program = plan.program;
+  program.kernels.clear();
+  for (const Kernel& k : plan.kernels) program.kernels.push_back(k.program);
+  return program;
+}
+
 Plan sketch(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& products) {
   Plan plan;
   plan.sketched = true;

@@ -22,6 +22,9 @@ struct Plan {
   bool sketched = false;        // the buffers have no swizzles, and nothing is proved (sketch())
 };
 
+/// Returns the program of a plan with the tile programs of its kernels, as the passes left them.
+Program planned(const Plan&);
+
 /// Which tilings (grids, loops and threads) custom operators get; a custom operator is a kernel with an
 /// explicit block graph. `given`: those of the graph. `automatic`: those with the least estimated time.
 /// `fixed`: those of PlanOptions::tiling.

@@ -10,6 +10,7 @@
 #include "run/files.hpp"
 #include "run/gpu.hpp"
 #include "run/host_compiler.hpp"
+#include "run/interpreted.hpp"
 #include "run/nvrtc.hpp"
 #include "run/pool.hpp"
 #include "run/storage.hpp"
@@ -40,8 +41,8 @@ void require_arguments(const graph::KernelGraph& g, const emit::Program& p) {
 /// Returns the program of the graph: planned and emitted, or the one of the options. Stores in `r` what planning took.
 emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Cache& cache, RunResult& r) {
   if (o.program) {
-    require_arguments(g, *o.program);
-    return *o.program;
+    require_arguments(g, o.program->program);
+    return o.program->program;
   }
   o.compile.say("planning");
   CompileOptions options = o.compile;
@@ -125,6 +126,12 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   r.inputs_ms = ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i)
     r.scales.emplace_back(g.tensors[g.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
+  if (o.program && check == Check::full) {
+    o.compile.say("interpreting the tile programs");
+    require_computes(*o.program, g, inputs);
+  } else if (o.program) {
+    r.notes.emplace_back("the tile programs are not interpreted: the graph is large, or its check is not full");
+  }
   // A dump that cannot be written adds to the reason.
   const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
     if (o.dump.empty() || !o.outputs) return;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "graph/graph.hpp"
+#include "ir/ir.hpp"
 #include "run/cache.hpp"
 #include "run/check.hpp"
 #include "run/compile.hpp"
@@ -33,8 +34,8 @@ struct Options {
   Timing time = Timing::off;   // which times to measure; GPU only
   int workers = 0;             // threads of the emulator and of a check by sample; 0: one per core
   std::optional<Check> check;  // nullopt: standard_check
-  // runs this program, which is for `target`, in place of a plan of the graph
-  std::shared_ptr<const emit::Program> program = {};
+  // runs this program, which is for `target`, in place of a plan of the graph, if it computes the graph (interpreted.hpp)
+  std::shared_ptr<const ir::Compiled> program = {};
 };
 
 /// Runs a graph and returns its result. Precondition: the graph is valid (graph::validate). Does not throw: a

@@ -47,7 +47,7 @@ std::string lost(const graph::KernelGraph& graph, const target::Target& target, 
   const std::string text = print(before);
   try {
     if (const std::string d = difference(text, print(parse(text, "x.ir"))); !d.empty()) return "text: " + d;
-    const emit::Program after = compile(text, "x.ir");
+    const emit::Program after = compile(text, "x.ir").program;
     if (const std::string d = difference(consequences(before.plan), consequences(after.plan)); !d.empty())
       return "plan: " + d;
     if (const std::string d = difference(before.source, after.source); !d.empty()) return "source: " + d;

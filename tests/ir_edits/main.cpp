@@ -92,7 +92,7 @@ void limit(unsigned seconds) {
 
 /// Reads, proves and emits the text, and runs what is accepted. Returns the outcome's number, and why.
 std::string outcome(const Original& o, const std::string& text, bool run, const run::Cache& cache) {
-  emit::Program p;
+  ir::Compiled p;
   try {
     p = ir::compile(text, "x.ir");
   } catch (const ir::Mistake& e) {
@@ -104,18 +104,20 @@ std::string outcome(const Original& o, const std::string& text, bool run, const 
   } catch (const std::exception& e) {
     return end(Outcome::failed, fmt::format("no position: {}", e.what()));
   }
-  if (p.source == o.source && emit::to_json(p.manifest) == o.manifest) return end(Outcome::same);
+  if (p.program.source == o.source && emit::to_json(p.program.manifest) == o.manifest) return end(Outcome::same);
   if (!run) return end(Outcome::accepted);
   limit(300);
   const run::RunResult r = run::run(o.graph,
                                     {.on = run::Engine::emulator,
-                                     .target = p.manifest.target,
+                                     .target = p.program.manifest.target,
                                      .workers = 1,
-                                     .program = std::make_shared<emit::Program>(p)},
+                                     .program = std::make_shared<ir::Compiled>(p)},
                                     cache);
   const bool right = r.status == run::Status::correct || r.status == run::Status::borderline;
-  // The caller's graph is another one: its arguments are, which the command refuses.
-  const bool other = r.status == run::Status::refused && r.reason.starts_with("--ir: ");
+  // The caller's graph is another one: its arguments are, which the command refuses. Or the tile programs compute another one.
+  static const std::regex position(R"(^x\.ir:\d+:\d+: \S)");
+  const bool other =
+      r.status == run::Status::refused && (r.reason.starts_with("--ir: ") || std::regex_search(r.reason, position));
   return end(right                            ? Outcome::right
              : other                          ? Outcome::refused
              : r.status == run::Status::wrong ? Outcome::wrong

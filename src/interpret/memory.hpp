@@ -1,0 +1,68 @@
+// The values of a program's tensors in device memory, in float64, while its kernels are interpreted. Views and results in place
+// are in the memory of their base; no two other tensors share any, as verify_memory() proves.
+#pragma once
+#include <vector>
+
+#include "reference/array.hpp"
+#include "tile/program.hpp"
+
+namespace zellige::plan {
+
+/// The store that wrote an element last: a kernel of the program, and its node. -1: no store did.
+struct Writer {
+  int kernel = -1, node = -1;
+  auto operator<=>(const Writer&) const = default;
+};
+
+/// For each dimension of a tile, where its elements lie in the tensor: coordinates there, each times the stride. An element
+/// that does not exist has `outside`.
+struct Places {
+  static constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min();
+  std::vector<std::vector<std::int64_t>> of;
+  std::vector<bool> partial;  // by dimension: an element is outside
+
+  /// Returns whether a row of a tile, one of its elements along the last dimension, exists. Sets `at` to the sum of the places
+  /// along the other dimensions.
+  bool row(std::int64_t number, std::int64_t& at) const {
+    at = 0;
+    for (std::size_t d = of.size() - 1; d-- > 0;) {
+      const auto extent = static_cast<std::int64_t>(of[d].size());
+      const std::int64_t here = of[d][static_cast<std::size_t>(number % extent)];
+      if (here == outside) return false;
+      at += here, number /= extent;
+    }
+    return true;
+  }
+};
+
+class Memory {
+ public:
+  /// Begins with the inputs' values, in the order of Program::inputs; all other elements are NaN.
+  Memory(const Program&, const std::vector<graph::Array>& inputs);
+
+  /// Copies the elements of a tensor at these places to a tile, row by row. What is outside is 0.
+  void load(int tensor, const Places&, double* to) const;
+  /// Writes a tile to the tensor, and remembers the writer. What is outside is not written.
+  void store(int tensor, const Places&, const double* from, Writer);
+
+  /// Returns the values that users of the tensor see.
+  graph::Array values(int tensor) const;
+  /// Returns who wrote the element at this coordinate of the tensor, as its users see it.
+  Writer writer(int tensor, const Shape& at) const;
+
+ private:
+  struct Elements {
+    std::vector<double> values;
+    std::vector<int> writers;  // indices into writers_, plus 1; 0: nobody
+  };
+  std::int64_t offset(int tensor, const Shape& at) const;
+  /// Returns the number of the tensor whose memory the tensor shares.
+  int owner(int tensor) const;
+  /// Throws Error if a place lies outside of the memory.
+  void check(int tensor, const Places&) const;
+
+  const Program& program_;
+  std::vector<Elements> memories_;  // by tensor; empty but for owners
+};
+
+}  // namespace zellige::plan

@@ -1,0 +1,81 @@
+#include "run/interpreted.hpp"
+
+#include <algorithm>
+
+#include "graph/dtype.hpp"
+#include "interpret/difference.hpp"
+#include "reference/cut.hpp"
+#include "run/check.hpp"
+
+namespace zellige::run {
+namespace {
+
+constexpr double scale = 16, small = 2e9;  // operations of a graph that is interpreted at larger inputs, too
+
+/// Returns the random inputs at `scale` times their values, so that bounds such as those of a clamp are reached.
+std::vector<graph::Array> larger(const graph::KernelGraph& g, const graph::RandomInputs& inputs) {
+  std::vector<graph::Array> all = inputs.arrays;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const graph::DType dtype = g.tensors[g.inputs[i]].dtype;
+    if (graph::is_integer(dtype) || (i < inputs.given.size() && inputs.given[i])) continue;
+    for (double& v : all[i].values) v *= scale;
+    graph::round_to(dtype, all[i].values.data(), static_cast<std::int64_t>(all[i].values.size()));
+  }
+  return all;
+}
+
+/// Returns the mistake at the store, or at the tensor if there is none.
+ir::Mistake mistake(const ir::Compiled& c, const plan::Writer& by, int tensor, const std::string& what) {
+  if (by.kernel < 0) return {c.file, c.tensors.at(tensor), what};
+  const auto k = static_cast<std::size_t>(by.kernel);
+  return {c.file, c.positions.at(k).nodes.at(by.node), fmt::format("{}: {}", c.program.plan.kernels[k].name(), what)};
+}
+
+/// Returns the first store to the tensor's memory.
+plan::Writer first_store(const plan::Program& p, int tensor) {
+  for (std::size_t k = 0; k < p.kernels.size(); ++k)
+    for (std::size_t n = 0; n < p.kernels[k].nodes.size(); ++n)
+      if (const plan::Node& node = p.kernels[k].nodes[n];
+          node.kind == plan::NodeKind::store && p.memory_of(node.tensor) == p.memory_of(tensor))
+        return {static_cast<int>(k), static_cast<int>(n)};
+  return {};
+}
+
+/// Returns the index of the tensor in the program.
+int index_of(const plan::Program& p, const std::string& name) {
+  return static_cast<int>(std::ranges::find(p.tensors, name, &graph::KernelTensor::name) - p.tensors.begin());
+}
+
+/// Throws Mistake if a stored tensor is wrong when the tile programs round as kernels do.
+void require_roundings(const ir::Compiled& c, const plan::Program& p, const graph::KernelGraph& g,
+                       const graph::RandomInputs& inputs) {
+  const plan::Memory memory = plan::interpret(p, inputs.arrays, plan::Rounding::of_kernels);
+  std::vector<Bytes> storage;
+  for (const emit::TensorPlace& t : c.program.manifest.tensors)
+    storage.push_back(pack(t, memory.values(index_of(p, t.name)).values));
+  RunResult r{.graph = g.name, .status = Status::correct};
+  check_all(g, c.program.manifest, storage, inputs, r);
+  if (r.status != Status::wrong) return;
+  const auto wrong = std::ranges::find_if(r.tensors, [&](const TensorResult& t) {
+    return !t.fault.empty() && r.reason == fmt::format("{}: tensor {}: {}", g.name, t.name, t.fault);
+  });
+  const int tensor = index_of(p, wrong->name);
+  const plan::Writer by = first_store(p, tensor);
+  throw mistake(
+      c, by, tensor,
+      fmt::format("store %{} writes {} with other roundings than the graph's: {}", by.node, wrong->name, wrong->fault));
+}
+
+}  // namespace
+
+void require_computes(const ir::Compiled& c, const graph::KernelGraph& g, const graph::RandomInputs& inputs) {
+  const plan::Program p = plan::planned(c.program.plan);
+  const auto refuse = [&](const std::optional<plan::Difference>& d) {
+    if (d) throw mistake(c, d->by, d->tensor, d->text(p));
+  };
+  refuse(plan::difference(p, g, inputs.arrays));
+  require_roundings(c, p, g, inputs);
+  if (graph::work(g) <= small) refuse(plan::difference(p, g, larger(g, inputs)));
+}
+
+}  // namespace zellige::run

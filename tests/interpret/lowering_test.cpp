@@ -1,0 +1,80 @@
+// Translation validation of the lowering: what the tile programs of a plan compute, interpreted in float64, is what the graph says.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "all_cases.hpp"
+#include "generate.hpp"
+#include "graph/mugraphs.hpp"
+#include "interpret/difference.hpp"
+#include "json/load.hpp"
+#include "plan/graphs.hpp"
+#include "reference/cut.hpp"
+#include "reference/inputs.hpp"
+#include "run/compile.hpp"
+#include "target/target.hpp"
+
+namespace zellige::plan {
+namespace {
+
+/// Returns what differs between the planned graph and the graph; "" if nothing does.
+std::string differs(const graph::KernelGraph& g, const char* target, bool fuse, std::uint64_t seed = 1) {
+  emit::Program made;
+  try {
+    made = run::compile(g, target::find(target), {.fuse = fuse}).program;
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {
+    return "";  // the graph is refused
+  }
+  const graph::RandomInputs inputs = graph::random_inputs(g, seed);
+  const auto found = difference(planned(made.plan), g, inputs.arrays);
+  return found ? fmt::format("{} on {}: {}: {}", g.name, target,
+                             made.plan.kernels.at(std::max(0, found->by.kernel)).name(), found->text(made.plan.program))
+               : "";
+}
+
+TEST(Lowering, OfTheGoldenGraphsComputesTheGraph) {
+  const std::vector<GoldenGraph>& all = golden_graphs();
+  for (std::size_t i = 0; i < all.size(); i += test::every(3))
+    EXPECT_EQ(differs(all[i].graph(), all[i].target.c_str(), i % 2), "") << all[i].name;
+}
+
+/// Expects of each graph in the JSON files of a folder that its programs compute it, if it takes at most `most` operations.
+void expect_of_files(const std::filesystem::path& folder, double most, std::size_t every) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".json") files.push_back(entry.path());
+  std::ranges::sort(files);
+  std::size_t n = 0;
+  for (const auto& file : files)
+    for (const graph::KernelGraph& g : graph::load(file.string()))
+      if (graph::work(g) <= most && n++ % every == 0)
+        EXPECT_EQ(differs(g, n / every % 2 ? "sm_80" : "sm_90a", n / every % 4 < 2), "") << file;
+  EXPECT_GT(n, 2u) << folder;
+}
+
+TEST(Lowering, OfTheExamplesComputesTheGraph) {
+  expect_of_files(ZELLIGE_SOURCE_DIR "/examples", test::all_cases() ? 2e10 : 3e8, 1);
+}
+
+TEST(Lowering, OfTheSearchedGraphsComputesTheGraph) {
+  const std::string one = graph::test::mugraph_file("lora.json");
+  if (one.empty()) GTEST_SKIP() << "the saved graphs are not here: ZELLIGE_MUGRAPHS names their folder";
+  expect_of_files(std::filesystem::path(one).parent_path(), test::all_cases() ? 1e10 : 1e9, test::every(40));
+}
+
+TEST(Lowering, OfRandomGraphsComputesTheGraph) {
+  const std::uint64_t last = test::all_cases() ? 1000 : 20;
+  for (std::uint64_t seed = 1; seed <= last; ++seed)
+    EXPECT_EQ(differs(random_graphs::random_graph(seed), seed % 2 ? "sm_80" : "sm_90a", seed % 4 < 2), "") << seed;
+}
+
+TEST(Lowering, OfRandomGraphsOfTheKernelLevelComputesTheGraph) {
+  const std::uint64_t last = test::all_cases() ? 1000 : 30;
+  for (std::uint64_t seed = 1; seed <= last; ++seed)
+    EXPECT_EQ(differs(random_graphs::random_unfused(seed), seed % 2 ? "sm_80" : "sm_90a", seed % 4 < 2), "") << seed;
+}
+
+}  // namespace
+}  // namespace zellige::plan
