@@ -5,7 +5,6 @@
 #include "kernel/launches.hpp"
 #include "plan/prove.hpp"
 #include "predict/predict.hpp"
-#include "verify/coverage.hpp"
 #include "verify/layout_forms.hpp"
 #include "verify/tile_program.hpp"
 #include "verify/verify_memory.hpp"
@@ -91,7 +90,6 @@ void verify(const File& f, const std::string& file) {
       plan::verify_forms(kernel);
       plan::prove(kernel, plan.program, target::find(plan.target), true);
     }
-    plan::verify_covered(plan.program);
     plan::verify_memory(plan.program);
     plan::verify_launches(plan.kernels, plan.program);
     plan::verify_tensors(plan.program);

@@ -9,7 +9,6 @@
 #include "rules/table.hpp"
 #include "select/layouts.hpp"
 #include "select/select.hpp"
-#include "verify/coverage.hpp"
 #include "verify/verify_memory.hpp"
 #include "verify/verify_tensors.hpp"
 
@@ -60,7 +59,6 @@ Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, co
     bound_registers(kernel, target);
     prove(kernel, plan.program, target, options.registers_proved);
   }
-  verify_covered(plan.program);
   verify_launches(plan.kernels, plan.program);
   verify_tensors(plan.program);
   plan.device = place_tensors(plan.program);

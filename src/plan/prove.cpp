@@ -2,13 +2,11 @@
 
 #include "graph/error.hpp"
 #include "plan/dependence.hpp"
-#include "verify/bounds.hpp"
 #include "verify/buffers.hpp"
 #include "verify/coverage.hpp"
 #include "verify/iterations.hpp"
 #include "verify/layout_forms.hpp"
 #include "verify/step_facts.hpp"
-#include "verify/updates.hpp"
 #include "verify/verify.hpp"
 #include "verify/verify_instructions.hpp"
 #include "verify/verify_registers.hpp"
@@ -57,14 +55,13 @@ void prove(Kernel& kernel, const Program& program, const target::Target& target,
     kernel.agents = agents;
   }
   verify_dependence(kernel);
-  verify_updates(kernel);
-  verify_layouts(kernel);
-  verify_buffers(kernel, target);
-  verify_bounds(kernel, program);
-  verify_instructions(kernel, program, target);
-  verify_coverage(kernel, program);
-  verify_step_facts(kernel, program, target);
   verify_iterations(kernel);
+  verify_layouts(kernel);
+  verify_buffers(kernel);
+  verify_bounds(kernel);
+  verify_coverage(kernel, program);
+  verify_instructions(kernel, program, target);
+  verify_step_facts(kernel, program);
   if (registers) verify_registers(kernel);
 }
 

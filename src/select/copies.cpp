@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernel/copy_width.hpp"
 #include "kernel/operand_loads.hpp"
 #include "select/layouts.hpp"
 #include "target/instructions.hpp"
@@ -23,6 +22,20 @@ CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whol
   int bytes = target.access_bytes;
   while (bytes > size && !(fits(bytes / size) && whole(bytes / size))) bytes /= 2;
   return {bytes / size, bytes, nullptr};
+}
+
+/// Returns whether each access to `vector` neighbours along dimension `inner` of the tiles of a load or store begins at a multiple of
+/// `vector` elements, by the strides of its tensor and the places of its tiles.
+bool is_aligned(const Program& program, const Node& n, int inner, std::int64_t vector) {
+  const graph::KernelTensor& tensor = program.tensors[n.tensor];
+  if (tensor.strides[inner] != 1) return false;
+  for (int d = 0; d < n.view.rank(); ++d) {
+    const std::int64_t unit = d == inner ? 1 : tensor.strides[d];
+    if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % vector != 0)) return false;
+    if (n.view.alignment(d) * unit % vector != 0) return false;
+    if (d != inner && n.view.tile(d) > 1 && unit % vector != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace

@@ -48,10 +48,10 @@ graph::Shape extents_of(const Box& box) {
 
 Box whole(const graph::Shape& shape) { return {graph::Shape(shape.size(), 0), shape}; }
 
-bool is_empty(const Box& b) {
-  for (std::size_t d = 0; d < b.low.size(); ++d)
-    if (b.low[d] >= b.high[d]) return true;
-  return false;
+std::int64_t size(const Box& b) {
+  std::int64_t all = 1;
+  for (std::size_t d = 0; d < b.low.size(); ++d) all *= std::max<std::int64_t>(b.high[d] - b.low[d], 0);
+  return all;
 }
 
 bool meet(const Box& a, const Box& b) {
@@ -61,7 +61,7 @@ bool meet(const Box& a, const Box& b) {
 }
 
 bool covered(Box target, std::span<const Box> others) {
-  if (is_empty(target) || std::ranges::find(others, target) != others.end()) return true;
+  if (size(target) == 0 || std::ranges::find(others, target) != others.end()) return true;
   for (; !others.empty(); others = others.subspan(1)) {
     const Box& b = others.front();
     Box common = target;

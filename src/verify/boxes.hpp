@@ -15,8 +15,8 @@ struct Box {
 
 /// Returns the box of all coordinates.
 Box whole(const graph::Shape&);
-/// Returns whether the box has no coordinate.
-bool is_empty(const Box&);
+/// Returns the number of coordinates in the box.
+std::int64_t size(const Box&);
 /// Returns whether a coordinate is in both boxes.
 bool meet(const Box&, const Box&);
 /// Returns whether each coordinate of the box is in one of the others.

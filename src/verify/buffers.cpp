@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <zellige/layout/algebra/swizzle.hpp>
 #include <zellige/layout/text.hpp>
 
 #include "graph/error.hpp"
-#include "kernel/context.hpp"
+#include "kernel/evaluated_layout.hpp"
 #include "kernel/operand_loads.hpp"
-#include "target/instructions.hpp"
 #include "target/swizzles.hpp"
 
 namespace zellige::plan {
@@ -140,9 +140,95 @@ void check(const Kernel& k, const SmemTensor& b) {
   if (b.partials > 1 && !parts) wrong("has {} partial results; %{} has none", b.partials, b.node);
 }
 
+/// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
+/// chunk of 16 bytes, if the first is at a multiple of that number: the strides of the layout's other modes are whole
+/// chunks, and its swizzle exchanges whole chunks. 1 is inconclusive.
+std::int64_t elements_in_line(const SmemTensor& b) {
+  const std::int64_t chunk = b.chunk();
+  const auto whole = [&](const values::View mode) { return mode.root().d.v % chunk == 0; };
+  const values::View tile = b.tile();
+  for (int d = 0; d < tile.rank(); ++d) {
+    const values::View mode = tile[d];
+    const values::View first = mode.is_leaf() ? mode : mode[0];
+    if (d == b.inner ? first.root().d.v != 1 : !whole(first)) return 1;
+    if (mode.is_leaf()) continue;
+    if (d == b.inner && first.root().s.v % chunk != 0) return 1;
+    for (int i = 1; i < mode.rank(); ++i)
+      if (!whole(mode[i])) return 1;
+  }
+  if (!b.swizzled()) return chunk;
+  return (std::int64_t{1} << algebra::bits_of(values::View(b.layout)[0]).base) % chunk == 0 ? chunk : 1;
+}
+
+/// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
+/// or if a vector is not aligned.
+void check_buffer(const Kernel& plan, const SmemTensor& b) {
+  const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
+  // Elements that are checked at once.
+  const std::int64_t step = b.padded[b.inner] > 1 ? elements_in_line(b) : 1;
+  std::vector<bool> taken(ceil_div(elements, step), false);
+  Shape at(b.padded.size(), 0);
+  const auto next = [&] {  // along the lines
+    if ((at[b.inner] += step) < b.padded[b.inner]) return;
+    at[b.inner] = 0;
+    for (int d = static_cast<int>(at.size()) - 1; d >= 0; --d) {
+      if (d == b.inner) continue;
+      if (++at[d] < b.padded[d]) return;
+      at[d] = 0;
+    }
+  };
+  const std::int64_t starts = graph::size(b.padded) / b.padded[b.inner] * ceil_div(b.padded[b.inner], step);
+  std::int64_t before = 0;  // the previous element's byte
+  for (std::int64_t part = 0; part < b.partials; ++part)
+    for (std::int64_t left = starts; left > 0; --left, next()) {
+      const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
+      const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
+      if (offset < 0 || last >= elements)
+        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, to_string(at), b.name,
+               offset, elements);
+      if (taken[offset / step])
+        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at), b.name,
+               offset);
+      taken[offset / step] = true;
+      const bool begins = at[b.inner] % chunk == 0;
+      if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))
+        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned", plan.program.name,
+               to_string(at), b.name, byte);
+      before = byte;
+    }
+  const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
+  if (need > b.bytes() || b.offset < 0 || b.offset + need > plan.shared_bytes)
+    reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset, b.bytes(),
+           plan.shared_bytes);
+}
+
+/// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.
+void check_alignment(const Kernel& plan, const Work& t) {
+  const SmemTensor& b = plan.tensors[t.buffer];
+  const CopyChoice& copy = t.copy;
+  if (copy.vector == 1) return;
+  const auto check = [&](int, int, const Shape& at) {
+    if (at.empty()) return;
+    const std::int64_t byte = b.address(at);
+    if (byte % copy.bytes != 0)
+      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name, copy.bytes,
+             b.name, to_string(at), byte);
+  };
+  for_each(EvaluatedLayout(plan.layout_of(t)), check, copy.vector);
+}
+
+/// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write its padding's zeros.
+void check_padding(const Kernel& plan, const Work& t) {
+  const SmemTensor& b = plan.tensors[t.buffer];
+  const Context& c = plan.layout_of(t);
+  if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
+  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name, b.name,
+         to_string(b.padded), to_string(c.domain));
+}
+
 }  // namespace
 
-void verify_buffers(const Kernel& k, const target::Target& target) {
+void verify_buffers(const Kernel& k) {
   const std::vector<Work> all = works(k);
   if (all.empty()) return;  // a schedule alone, of steps that do nothing with a value
   for (std::size_t t = 0; t < k.tensors.size(); ++t) {
@@ -151,14 +237,13 @@ void verify_buffers(const Kernel& k, const target::Target& target) {
     const unsigned modes = admitted(k, all, static_cast<int>(t));
     modes != 0 ? check_spans(k, b, modes) : check_modes(k, b);
   }
-  const Instruction* load = target::find_matrix_load(target);
-  for (const Work& w : all) {
-    if (w.kind != WorkKind::mma || !w.matmul.row) continue;
-    const bool by_matrices = w.matmul.pipe() == target::Pipe::tensor && !w.matmul.asynchronous();
-    if (w.matmul.load != (by_matrices ? load : nullptr))
-      reject("{}: %{} loads operands by {}; the instruction that {} takes is {}", k.name(), w.node,
-             w.matmul.load ? w.matmul.load->name : "ordinary loads", w.matmul.row->name,
-             by_matrices ? load->name : "none");
+}
+
+void verify_bounds(const Kernel& plan) {
+  for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
+  for (const Work& t : works(plan)) {
+    if (t.kind == WorkKind::copy_in) check_alignment(plan, t);
+    if (t.kind == WorkKind::to_shared && plan.tensors[t.buffer].matmul_operand) check_padding(plan, t);
   }
 }
 

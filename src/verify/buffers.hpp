@@ -1,14 +1,23 @@
-// Proves that what a kernel says of its tensors in shared memory follows from the values that lie there: the dtype of the
-// elements, the shape of the tile, its padding, and its parts and stages. verify_bounds() proves that the layout has a place for
-// each of these elements.
+// Proves what a kernel says of its tensors in shared memory: that it follows from the values that lie there, and that each of their
+// elements has a place of its own.
 #pragma once
 #include "kernel/kernel.hpp"
-#include "target/target.hpp"
 
 namespace zellige::plan {
 
 /// Throws Rejected unless each tensor in shared memory has the dtype and shape of its value, and the padding that the
-/// instructions read that multiply it; stages, if copies fill it in each iteration; partial results, if threads leave such.
-void verify_buffers(const Kernel&, const target::Target&);
+/// instructions read that multiply it; the swizzle and boxes of TMA or wgmma, if these address it; stages, if copies fill it in each
+/// iteration; partial results, if threads leave such.
+void verify_buffers(const Kernel&);
+
+/// Throws Rejected unless
+///
+/// - every layout in shared memory stays inside the tensor's memory, no two elements have the same address, and every vector of 16
+///   bytes is aligned;
+/// - every copy into shared memory is aligned to its access width;
+/// - the zeros that a matmul reads in the padding of an operand's tile are written.
+///
+/// Requires that place_buffers() has assigned the addresses.
+void verify_bounds(const Kernel&);
 
 }  // namespace zellige::plan

@@ -1,15 +1,76 @@
 #include "verify/coverage.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "graph/error.hpp"
 #include "select/tile_schedule.hpp"
-#include "verify/boxes.hpp"
 
 namespace zellige::plan {
 namespace {
+
+/// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
+void check_view(const Kernel& plan, const Node& n, const Program& program) {
+  const TileProgram& p = plan.program;
+  for (int d = 0; d < n.view.rank(); ++d) {
+    const Interval along = n.view.along(d, p);
+    const std::int64_t origin = n.view.origin(d);
+    const Number end = along.end(program.sizes), reach = along.reach(program.sizes),
+                 extent = program.extent(n.tensor, d);
+    if (at_most(end, extent) != true)
+      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, end.text(), d,
+             extent.text());
+    if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
+      reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name, origin, d);
+    if (at_most(reach, end) != true && !n.view.predicated(d))
+      reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them", p.name,
+             name(n.kind), n.name, reach.text(), d, end.text());
+  }
+}
+
+/// Throws Rejected if ranks that divide the loop run beyond its end, and load there anything but the zeros with which TMA
+/// fills what lies beyond a tensor.
+void check_ranks(const Kernel& plan, const Program& program) {
+  const TileProgram& p = plan.program;
+  const std::int64_t run = plan.iterations_per_rank() * plan.parts_of_loop();
+  if (run == p.loop) return;
+  for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
+    const Node& n = p.nodes[i];
+    for (int d = 0; d < n.view.rank(); ++d) {
+      if (!n.view.iterates(d)) continue;
+      const Interval along = n.view.along(d, p);
+      const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
+      if (n.kind == NodeKind::load && plan.uses_tma(i) && along.axis() < 0 && at_most(end, reach) == true) continue;
+      reject(
+          "{}: {} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
+          "zeros there",
+          p.name, plan.ranks, run, p.loop, name(n.kind), n.name, end.text(), d);
+    }
+  }
+}
+
+/// Throws Rejected if a kernel whose grid depends on sizes that are known at launch is right for the largest ones alone.
+void check_sizes(const Kernel& plan, const Program& program) {
+  const TileProgram& p = plan.program;
+  const std::vector<Number> grid = p.grid_of(program.sizes);
+  if (std::ranges::all_of(grid, &Number::is_constant)) return;
+  if (plan.blocks > 0) reject("{}: a block takes several tiles, of a grid of {}", p.name, grid[0].text());
+  for (const Node& n : p.nodes)
+    for (int d = 0; d < n.view.rank(); ++d) {
+      const Interval along = n.view.along(d, p);
+      const Number blocks = along.axis() < 0 ? 1 : grid[along.axis()], tiles = along.tiles(program.sizes);
+      if (along.axis() >= 0 && blocks.high() != p.grid[along.axis()])
+        reject("{}: {} blocks, of a grid with {} along {}", p.name, blocks.text(), p.grid[along.axis()],
+               "xyz"[along.axis()]);
+      if (blocks.size() != along.size() ? along.size() >= 0 || along.top() : blocks != tiles * along.run())
+        reject("{}: {} blocks have the {} tiles of {} along dimension {}", p.name, blocks.text(), tiles.text(), n.name,
+               d);
+    }
+  for (const Size& size : program.sizes)
+    for (const auto& [tensor, dim] : size.of)
+      if (const graph::KernelTensor& t = program.tensors[tensor]; t.strides[dim] < *std::ranges::max_element(t.strides))
+        reject("{}: {} is not the outermost dimension of {}, whose strides would depend on it", p.name, size.name,
+               t.name);
+}
 
 /// A digit of a block's index along a grid axis: `run` neighbours have the same one of `tiles` values.
 struct GridDigit {
@@ -18,9 +79,11 @@ struct GridDigit {
 };
 
 /// Returns where the tiles of a store lie: along each dimension of its view and, of rows that are stored where indices say,
-/// along that of the indices.
-std::vector<std::pair<int, Interval>> intervals(const TileProgram& p, const Node& n) {
-  std::vector<std::pair<int, Interval>> all;
+/// along that of the indices. Each with its dimension.
+using Intervals = std::vector<std::pair<int, Interval>>;
+Intervals intervals(const TileProgram& p, const Node& n) {
+  Intervals all;
+  all.reserve(static_cast<std::size_t>(n.view.rank()) + 1);
   for (int d = 0; d < n.view.rank(); ++d) all.emplace_back(d, n.view.along(d, p));
   if (const int indices = number_of(n); indices >= 0) {
     const View& rows = p.nodes[static_cast<std::size_t>(indices)].view;
@@ -31,9 +94,9 @@ std::vector<std::pair<int, Interval>> intervals(const TileProgram& p, const Node
 
 /// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
 /// dimensions' tiles is that of one block.
-void check_axis(const TileProgram& p, const Node& n, int axis) {
+void check_axis(const TileProgram& p, const Node& n, const Intervals& all, int axis) {
   std::vector<GridDigit> digits;
-  for (const auto& [d, along] : intervals(p, n))
+  for (const auto& [d, along] : all)
     if (along.axis() == axis && along.tiles() > 1) digits.push_back({along.run(), along.tiles(), along});
   std::ranges::sort(digits, {}, [](const GridDigit& digit) { return std::pair(digit.run, digit.tiles); });
   const char letter = "xyz"[axis];
@@ -59,8 +122,8 @@ void check_axis(const TileProgram& p, const Node& n, int axis) {
 }
 
 /// Throws Rejected unless the tiles of the store `n` reach from where it begins to its end.
-void check_reach(const TileProgram& p, const Node& n, const Program& program) {
-  for (const auto& [d, along] : intervals(p, n)) {
+void check_reach(const TileProgram& p, const Node& n, const Intervals& all, const Program& program) {
+  for (const auto& [d, along] : all) {
     if (n.view.iterates(d))
       reject("{}: store {} has another tile in each iteration along dimension {}, and is done once, after the loop",
              p.name, n.name, d);
@@ -77,7 +140,11 @@ void check_reach(const TileProgram& p, const Node& n, const Program& program) {
 void check_blocks(const Kernel& k) {
   const TileProgram& p = k.program;
   const std::int64_t tiles = p.grid.count() * k.parts_of_loop();
+  if (k.split_k && k.ranks == 1)
+    reject("{}: is split_k and has 1 rank; the loop is divided between 2 at least", k.name());
   if (k.blocks == 0) {
+    if (p.grid.x % k.ranks != 0)
+      reject("{}: has {} blocks along x; clusters of {} do not divide them", p.name, p.grid.x, k.ranks);
     if (k.ranks > 1 && find_work(k, [](const Work&) { return true; }))
       reject("{}: has {} ranks, and blocks of one tile each; ranks share tiles of blocks", p.name, k.ranks);
     return;
@@ -108,69 +175,20 @@ void check_blocks(const Kernel& k) {
     reject("{}: {} ranks take rows of tiles, of which there are {}", p.name, ranks, order.rows);
 }
 
-/// The elements of a tensor that a store writes.
-struct Stored {
-  const TileProgram* kernel;
-  const Node* store;
-  Box box;
-
-  std::int64_t size() const {
-    std::int64_t elements = 1;
-    for (std::size_t d = 0; d < box.low.size(); ++d) elements *= std::max<std::int64_t>(box.high[d] - box.low[d], 0);
-    return elements;
-  }
-};
-
-/// Throws Rejected unless the stores, in the order of the kernels, write each element of `tensor` once. A store may change a
-/// part of what a kernel before it has stored whole, as a slice_scatter does, and a part of an input's memory.
-void check_stores(const Program& program, int tensor, const std::vector<Stored>& stores) {
-  const std::int64_t all = graph::size(program.shape(tensor));
-  std::int64_t written = 0;
-  for (std::size_t i = 0; i < stores.size(); ++i) {
-    bool changes = false;
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!meet(stores[i].box, stores[j].box)) continue;
-      if (stores[i].kernel == stores[j].kernel || stores[j].size() != all)
-        reject("{}: store {} writes elements that a store of {} writes, too; each is written once",
-               stores[i].kernel->name, stores[i].store->name, stores[j].kernel->name);
-      changes = true;
-    }
-    if (!changes) written += stores[i].size();
-  }
-  if (written != all && program.tensors[tensor].memory < 0)
-    reject("{}: store {} and others write {} elements of {}, which has {}: each is written once",
-           stores[0].kernel->name, stores[0].store->name, written, program.tensors[tensor].name, all);
-}
-
 }  // namespace
 
 void verify_coverage(const Kernel& k, const Program& program) {
   const TileProgram& p = k.program;
   for (const Node& n : p.nodes) {
+    if (accesses(n)) check_view(k, n, program);
     if (n.kind != NodeKind::store) continue;
-    check_reach(p, n, program);
-    for (int axis = 0; axis < 3; ++axis) check_axis(p, n, axis);
+    const Intervals all = intervals(p, n);
+    check_reach(p, n, all, program);
+    for (int axis = 0; axis < 3; ++axis) check_axis(p, n, all, axis);
   }
+  if (!program.sizes.empty()) check_sizes(k, program);
+  check_ranks(k, program);
   check_blocks(k);
-}
-
-void verify_covered(const Program& program) {
-  std::map<int, std::vector<Stored>> stores;
-  std::set<int> open;  // tensors whose elements are written where numbers say
-  for (const TileProgram& p : program.kernels)
-    for (const Node& n : p.nodes) {
-      if (n.kind != NodeKind::store) continue;
-      const auto view = program.views.find(n.tensor);
-      if (number_of(n) >= 0 || (view != program.views.end() && view->second.number >= 0)) open.insert(n.tensor);
-      Stored stored{&p, &n, {}};
-      for (int d = 0; d < n.view.rank(); ++d) {
-        stored.box.low.push_back(std::max<std::int64_t>(n.view.origin(d), 0));
-        stored.box.high.push_back(n.view.end(d));
-      }
-      stores[n.tensor].push_back(std::move(stored));
-    }
-  for (const auto& [tensor, of] : stores)
-    if (!open.contains(tensor)) check_stores(program, tensor, of);
 }
 
 }  // namespace zellige::plan

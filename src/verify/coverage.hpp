@@ -1,4 +1,5 @@
-// Proves that the blocks of a kernel store each element of what it stores exactly once. The map from block and coordinate in
+// Proves that the blocks of a kernel store each element of what it stores exactly once, and access no element beyond its tensors.
+// The map from block and coordinate in
 // the tile to the tensor's coordinate is read off the store's view, as a number in mixed radix:
 //
 //   grid (4,3)   view (by, -) -> (_3,_1,_128):(_128,_0,_1) from 0 to 384     // by has the digit 3: all of 3
@@ -13,15 +14,11 @@ namespace zellige::plan {
 
 /// Throws Rejected unless
 ///
+/// - every tile of a load or store stays inside its tensor or has a bounds check, for all values of the program's sizes;
 /// - different blocks store different tiles, and the tiles of all blocks cover the tensor from where the store begins to
 ///   where it ends;
-/// - blocks that take several tiles take all tiles, each once;
-/// - tensors that are stored with indices, whose places are known at run time, are covered in all other dimensions.
+/// - blocks that take several tiles take all tiles, each once, in whole clusters;
+/// - tensors that are stored with indices, whose places are known at run time, are so for all indices.
 void verify_coverage(const Kernel&, const Program&);
-
-/// Throws Rejected unless the stores to each tensor, of all kernels together, cover the tensor that its users see, and no two of
-/// them write an element of it. A store may change a part of what a kernel before it has stored whole, and a part of an input's
-/// memory. Tensors that are stored with indices are left out.
-void verify_covered(const Program&);
 
 }  // namespace zellige::plan

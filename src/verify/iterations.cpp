@@ -206,6 +206,23 @@ void check_apart(const Kernel& k, const Agent& agent, const Agent& other) {
   });
 }
 
+/// Rejects a state of the loop that is read and that no step updates.
+void check_updated(const Kernel& k) {
+  const TileProgram& p = k.program;
+  const std::vector<bool> needed = p.needed();
+  for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
+    const Node& n = p.nodes[i];
+    if (!needed[i] || !(over_loop(n) || n.kind == NodeKind::running_max)) continue;
+    const bool updated = find_step(k, [&](const Step& s) {
+      using enum WorkKind;
+      const WorkKind kind = s.work.kind;
+      return s.work.node == i && !as<Start>(s) && (kind == mma || kind == reduce || kind == accumulate);
+    });
+    if (!updated)
+      reject("{}: %{} is carried over {} iterations, and no step updates it", p.name, i, k.iterations_per_rank());
+  }
+}
+
 }  // namespace
 
 void verify_iterations(const Kernel& k) {
@@ -224,6 +241,7 @@ void verify_iterations(const Kernel& k) {
       if (&other != &agent) check_apart(k, agent, other);
     Role(k, agent).run();
   }
+  check_updated(k);
 }
 
 }  // namespace zellige::plan

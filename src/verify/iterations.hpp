@@ -16,6 +16,7 @@ namespace zellige::plan {
 ///
 /// - each work of a warp role is done once in each iteration if it belongs inside the loop, and otherwise once, in no loop
 ///   over iterations;
+/// - each state of the loop that is read (accumulators, sums, a running maximum) is updated by some step;
 /// - a loop's state starts once, before that, and the step that is said to begin a sum is its first one;
 /// - loops over slices, and loops whose bounds depend on a mask, are those that the layouts and the mask ask for.
 void verify_iterations(const Kernel&);

@@ -5,10 +5,7 @@
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/sliced.hpp"
-#include "select/copies.hpp"
-#include "select/layouts.hpp"
 #include "select/tile_schedule.hpp"
-#include "target/instructions.hpp"
 #include "verify/register_proof.hpp"
 
 namespace zellige::plan {
@@ -17,14 +14,8 @@ namespace {
 /// Proves the facts of one step.
 class Facts {
  public:
-  Facts(const Kernel& k, const Program& program, const target::Target& target, const Step& step, const Loop* over)
-      : k_(k),
-        program_(program),
-        target_(target),
-        step_(step),
-        w_(step.work),
-        n_(k.program.nodes[w_.node]),
-        over_(over) {}
+  Facts(const Kernel& k, const Program& program, const Step& step, const Loop* over)
+      : k_(k), program_(program), step_(step), w_(step.work), n_(k.program.nodes[w_.node]), over_(over) {}
 
   void check() const {
     if (as<Start>(step_)) return writes();
@@ -34,8 +25,6 @@ class Facts {
     reads();
     stages();
     global();
-    if (is_global_load(w_.kind) || w_.kind == WorkKind::to_global) instruction(), width();
-    if (w_.kind == WorkKind::mma && w_.matmul.row) multiplies();
     part();
   }
 
@@ -160,76 +149,6 @@ class Facts {
       wrong("says that it reads constants; it accesses what other kernels write");
   }
 
-  void instruction() const {
-    const Instruction* row = w_.copy.row;
-    const bool load = is_global_load(w_.kind), parts = load && w_.part >= 0;
-    if (w_.kind == WorkKind::fetch && row) wrong("loads registers by {}", row->name);
-    if (!row) return;
-    if (w_.buffer < 0) wrong("copies by {}, and names no tensor in shared memory", row->name);
-    const Space from = load ? Space::gmem : Space::smem, to = parts ? Space::dsmem : load ? Space::smem : Space::gmem;
-    const Instruction* tma = target::find_tma(target_, from, to, n_.shape.size());
-    if (row != tma && !(load && w_.copy.async()))
-      wrong("copies by {}; the instruction for it is {}", row->name, tma ? tma->name : "one of cp.async");
-  }
-
-  /// The instruction of a matmul multiplies elements of the operands' types, and as many columns as the matmul has.
-  void multiplies() const {
-    const Instruction& row = *w_.matmul.row;
-    const DType types[] = {k_.program.nodes[n_.in[0]].dtype, k_.program.nodes[n_.in[1]].dtype};
-    if (w_.matmul.pipe() == target::Pipe::fma) {
-      if (types[0] != DType::f32 || types[1] != DType::f32)
-        wrong("multiplies {} by {}, which takes f32", graph::name(types[0]), row.name);
-      return;
-    }
-    const std::string_view a = target::multiplied_as(types[0], n_.tf32), b = target::multiplied_as(types[1], n_.tf32);
-    const std::string_view sums = graph::name(DType::f32);
-    const bool chain = find_work(k_, [](const Work& w) { return w.matmul.chained(); });
-    const std::int64_t columns = chain ? ceil_div(w_.matmul.n, 16) * 16 : w_.matmul.columns();
-    const Instruction* right = w_.matmul.asynchronous()
-                                   ? target::find_warpgroup_mma(target_, a, b, sums, columns, k_.has_fragments(w_.node))
-                                   : target::find_mma(target_, a, b, sums);
-    if (&row != right)
-      wrong("multiplies {} by {} in {} columns by {}; the instruction for them is {}", a, b, columns, row.name,
-            right ? right->name : "none");
-  }
-
-  /// The accesses are as wide as the layout's vectors, run along one line of the tensor and of the buffer, and are aligned.
-  void width() const {
-    const Context& c = k_.layout_of(w_);
-    const CopyChoice& copy = w_.copy;
-    if (copy.by_tensor_map()) return;  // by boxes
-    const bool direct = w_.kind == WorkKind::to_global && w_.buffer < 0;
-    if (copy.vector < 1) wrong("copies vectors of {} elements", copy.vector);
-    if (!direct && copy.vector != c.vector())
-      wrong("copies {} elements at a time, over a layout of vectors of {}", copy.vector, c.vector());
-    const graph::KernelTensor& tensor = program_.tensors[n_.tensor];
-    const int inner = c.inner();
-    const bool one = copy.vector == 1;
-    if (!one && !direct && w_.buffer >= 0 && k_.tensors[w_.buffer].inner != inner)
-      wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner,
-            k_.tensors[w_.buffer].name, k_.tensors[w_.buffer].inner);
-    const int along = innermost(program_, n_);
-    if (!one && !direct && along != inner)
-      wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner, tensor.name,
-            along);
-    const CopyChoice wide = widest_copy(program_, n_, target_);
-    if (copy.anywhere || w_.kind == WorkKind::fetch) {
-      const int size = graph::whole_bytes(n_.dtype);
-      if (copy.bytes != target_.access_bytes || size > 2 || tensor.strides[along] != 1 ||
-          n_.shape[along] < copy.vector || copy.row)
-        wrong("reads {} bytes anywhere; that takes words of {} of contiguous lines, of elements of 1 or 2 bytes",
-              copy.bytes, target_.access_bytes);
-      return;
-    }
-    if (wide.vector % copy.vector != 0)
-      wrong("copies {} elements at a time; the tiles of {} are aligned to {}", copy.vector, tensor.name, wide.vector);
-    if (!one && !copy.row && w_.kind == WorkKind::copy_in &&
-        (n_.shape[inner] % copy.vector != 0 || n_.view.straddles_end(inner, copy.vector)))
-      wrong("copies {} elements at a time, which the end of a line of {} parts", copy.vector, tensor.name);
-    if (w_.kind == WorkKind::to_global && n_.view.straddles_end(inner, copy.vector) && !direct)
-      wrong("stores {} elements at a time, which the end of {} parts", copy.vector, tensor.name);
-  }
-
   void part() const {
     if (w_.part < 0) {
       if (k_.split_k && w_.kind == WorkKind::to_global) wrong("stores all columns, of which this rank has a part");
@@ -259,20 +178,17 @@ class Facts {
 
   const Kernel& k_;
   const Program& program_;
-  const target::Target& target_;
   const Step& step_;
   const Work& w_;
   const Node& n_;
   const Loop* over_;
 };
 
-void check(const std::vector<Step>& steps, const Kernel& k, const Program& program, const target::Target& target,
-           const Loop* over) {
+void check(const std::vector<Step>& steps, const Kernel& k, const Program& program, const Loop* over) {
   for (const Step& step : steps) {
-    if (step.work.node >= 0) Facts(k, program, target, step, over).check();
+    if (step.work.node >= 0) Facts(k, program, step, over).check();
     if (const Loop* loop = as<Loop>(step))
-      check(loop->body, k, program, target,
-            loop->kind == Loop::iterations || loop->kind == Loop::prologue ? loop : over);
+      check(loop->body, k, program, loop->kind == Loop::iterations || loop->kind == Loop::prologue ? loop : over);
   }
 }
 
@@ -318,15 +234,8 @@ void check_shared(const Kernel& k, const std::vector<Work>& all) {
 
 }  // namespace
 
-void verify_step_facts(const Kernel& k, const Program& program, const target::Target& target) {
-  for (const GmemTensor& g : k.gmem) {
-    const Node& n = k.program.nodes[g.node];
-    const int vector = n.kind == NodeKind::load ? widest_copy(program, n, target).vector : 0;
-    if (n.kind != NodeKind::load || vector % g.vector != 0)
-      reject("{}: %{} is read in_place in vectors of {}; its tiles are aligned to {}", k.name(), g.node, g.vector,
-             vector);
-  }
-  for (const Agent& agent : k.agents) check(agent.steps, k, program, target, nullptr);
+void verify_step_facts(const Kernel& k, const Program& program) {
+  for (const Agent& agent : k.agents) check(agent.steps, k, program, nullptr);
   check_shared(k, works(k));
 }
 

@@ -1,9 +1,8 @@
 // Proves that what a step says of itself is what the emitter makes of it: how it completes, what it writes in shared memory, at
-// which stage, what it accesses in global memory, and how wide. verify() believes these facts of steps; here they are derived
-// again from the work, its layout and its tensors.
+// which stage, and what it accesses in global memory. verify() believes these facts of steps; here they are derived again from
+// the work, its layout and its tensors. By which instruction the work is, and how wide, verify_instructions() proves.
 #pragma once
 #include "kernel/kernel.hpp"
-#include "target/target.hpp"
 
 namespace zellige::plan {
 
@@ -13,8 +12,7 @@ namespace zellige::plan {
 ///   computation otherwise;
 /// - writes the tensor of its work and no other, at the stage that the emitter gives it;
 /// - reads at the stage of its iteration, and says what it accesses in global memory;
-/// - copies by an instruction that the target has for it, in accesses that are aligned in the tensor, and the part of a tile
-///   that its rank has to copy.
-void verify_step_facts(const Kernel&, const Program&, const target::Target&);
+/// - copies the part of a tile that its rank has to copy.
+void verify_step_facts(const Kernel&, const Program&);
 
 }  // namespace zellige::plan

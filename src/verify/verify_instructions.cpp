@@ -1,22 +1,18 @@
 #include "verify/verify_instructions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <zellige/atom/make_tma_descriptor.hpp>
-#include <zellige/layout/algebra/swizzle.hpp>
 
 #include "graph/error.hpp"
-#include "kernel/copy_width.hpp"
-#include "kernel/leaves.hpp"
 #include "kernel/tensor_map.hpp"
+#include "select/copies.hpp"
+#include "select/layouts.hpp"
 #include "target/instructions.hpp"
 #include "target/swizzles.hpp"
-#include "verify/verify_limits.hpp"
+#include "verify/register_proof.hpp"
 
 namespace zellige::plan {
 namespace {
-
-using Kind = Instruction::Kind;
 
 /// Throws Rejected with the kernel, the work and a reason.
 struct Wrong {
@@ -24,121 +20,108 @@ struct Wrong {
   const Work& work;
   template <class... T>
   [[noreturn]] void operator()(fmt::format_string<T...> why, T&&... with) const {
-    reject("{}: '{} %{}' {}", kernel.name(), name(work.kind), work.node, fmt::format(why, std::forward<T>(with)...));
+    reject("{}: {} {}", kernel.name(), describe(work), fmt::format(why, std::forward<T>(with)...));
   }
 };
 
 std::string_view name(const Instruction* row) { return row ? row->name : "ordinary accesses"; }
 
-/// Throws Rejected unless the instruction of a matmul multiplies what its operands have.
-void check_product(const Kernel& k, const Work& w) {
+/// Throws Rejected unless a matmul is by the instruction that multiplies elements of its operands' types in as many columns, and its
+/// operands are loaded as that one takes them.
+void check_product(const Kernel& k, const target::Target& target, const Work& w) {
   const Wrong wrong{k, w};
   const MatmulChoice& m = w.matmul;
   const Node& n = k.program.nodes[w.node];
-  if (m.load && m.load->kind != Kind::matrix_load)
-    wrong("loads its operands by {}, which loads no matrices", m.load->name);
-  if (!m.row) {
-    if (m.load) wrong("loads its operands by {} for no instruction", m.load->name);
+  const bool by_matrices = m.pipe() == target::Pipe::tensor && !m.asynchronous();
+  const Instruction* load = by_matrices ? target::find_matrix_load(target) : nullptr;
+  if (m.load != load)
+    wrong("loads operands by {}; {} takes them by {}", name(m.load), m.row ? m.row->name : "no instruction",
+          name(load));
+  if (!m.row) return;
+  const DType types[] = {k.program.nodes[n.in[0]].dtype, k.program.nodes[n.in[1]].dtype};
+  if (m.pipe() == target::Pipe::fma) {
+    if (types[0] != DType::f32 || types[1] != DType::f32)
+      wrong("multiplies {} and {} by {}, which takes f32", graph::name(types[0]), graph::name(types[1]), m.row->name);
     return;
   }
-  if (m.row->kind != Kind::mma) wrong("is by {}, which multiplies no matrices", m.row->name);
-  const std::array<const Instruction::Operand*, 2> operands{&m.row->a, &m.row->b};
-  for (std::size_t side = 0; side < 2; ++side) {
-    const std::string_view type = target::multiplied_as(k.program.nodes[n.in[side]].dtype, n.tf32);
-    if (operands[side]->type != type)
-      wrong("is by {}, which multiplies {}; its operand %{} is {}", m.row->name, operands[side]->type, n.in[side],
-            type);
-  }
-  if (std::string_view(m.row->c.type) != graph::name(DType::f32))
-    wrong("is by {}, which adds up {}; accumulators are f32", m.row->name, m.row->c.type);
-  if (const target::Proxy proxy = m.proxy(); (proxy == target::Proxy::async) != m.asynchronous())
-    wrong("is by {}, which no step can wait for", m.row->name);
-  if (m.asynchronous() && k.has_fragments(w.node) != m.chained())
-    wrong("is by {}, and its operand A lies in {}", m.row->name, m.chained() ? "shared memory" : "registers");
+  const std::string_view a = target::multiplied_as(types[0], n.tf32), b = target::multiplied_as(types[1], n.tf32);
+  const std::string_view sums = graph::name(DType::f32);
+  const bool chain = find_work(k, [](const Work&other) { return other.matmul.chained(); }),
+             held = k.has_fragments(w.node);
+  const std::int64_t columns = chain ? ceil_div(m.n, 16) * 16 : m.columns();
+  const Instruction* right = m.asynchronous() ? target::find_warpgroup_mma(target, a, b, sums, columns, held)
+                                              : target::find_mma(target, a, b, sums);
+  if (m.row == right) return;
+  wrong("multiplies {} in {} by {} in {} columns by {}; the instruction for them is {}", a,
+        held ? "registers" : "shared memory", b, columns, m.row->name, right ? right->name : "none");
 }
 
-/// Throws Rejected unless a copy's instruction moves data as the work does, in a tile of these dimensions.
-void check_copy(const Kernel& k, const Step& step, const Work& w, const target::Target& target) {
+/// Throws Rejected unless a copy is by ordinary accesses, or by an instruction that the target has for it.
+void check_copy(const Kernel& k, const target::Target& target, const Work& w) {
   const Wrong wrong{k, w};
-  const CopyChoice& copy = w.copy;
-  const Instruction* row = copy.row;
-  const Copy* starts = as<Copy>(step);
-  const bool load = w.kind == WorkKind::copy_in, tma = copy.by_tensor_map();
+  const Instruction* row = w.copy.row;
+  if (!row) return;
   if (w.kind == WorkKind::to_shared) {
-    if (row && !copy.by_matrices()) wrong("stores by {}, which stores no matrices", row->name);
+    if (!w.copy.by_matrices()) wrong("stores by {}, which stores no matrices", row->name);
     return;
   }
-  if (row && (w.kind == WorkKind::fetch || (!tma && !(load && copy.async()))))
-    wrong("is by {}, which makes no such copy", row->name);
-  if ((row != nullptr) != (starts != nullptr)) wrong("is by {}, and its step is a {}", name(row), plan::name(step));
-  if (load && starts && tma != is_tma_load(k, step))
-    wrong("is by {}, and {}", name(row),
-          tma ? "no channel of mbarriers counts its bytes" : "a channel of mbarriers waits for its bytes");
-  if (!tma) return;
-  if (w.buffer < 0) wrong("is by {} and names no tensor in shared memory", row->name);
-  const Instruction::Space shared = load && starts->multicast ? Space::dsmem : Space::smem;
-  const std::size_t dimensions = k.program.nodes[w.node].shape.size();
-  const Instruction* right =
-      target::find_tma(target, load ? Space::gmem : shared, load ? shared : Space::gmem, dimensions);
-  if (row != right)
-    wrong("is by {}; a tile of {} dimensions {} is copied by {}", row->name, dimensions,
-          load && starts->multicast ? "to all ranks"
-          : load                    ? "to shared memory"
-                                    : "to global memory",
-          name(right));
+  if (w.kind == WorkKind::fetch) wrong("loads registers by {}", row->name);
+  if (w.buffer < 0) wrong("copies by {}, and names no tensor in shared memory", row->name);
+  const bool load = w.kind == WorkKind::copy_in;
+  const Space from = load ? Space::gmem : Space::smem;
+  const Space to = !load ? Space::gmem : w.part >= 0 ? Space::dsmem : Space::smem;
+  const Instruction* tma = target::find_tma(target, from, to, k.program.nodes[w.node].shape.size());
+  if (row == tma) return;
+  const std::vector<const Instruction*> by_group = target::async_copies(target);
+  if (!load || std::ranges::find(by_group, row) == by_group.end())
+    wrong("copies by {}; the instruction for it is {}", row->name, tma ? tma->name : load ? "one of cp.async" : "none");
+  if (w.copy.bytes * 8 != row->c.bits)
+    wrong("copies {} bytes at a time by {}, which copies {}", w.copy.bytes, row->name, row->c.bits / 8);
 }
 
-/// Throws Rejected unless each access to global memory by a copy, or in place, is aligned to its width.
+/// Throws Rejected unless the accesses of a copy are as wide as the vectors of its layout, run along one line of the tensor and of the
+/// buffer, and are aligned.
 void check_width(const Kernel& k, const Program& program, const target::Target& target, const Work& w) {
   const Wrong wrong{k, w};
-  const Node& n = k.program.nodes[w.node];
   const CopyChoice& copy = w.copy;
-  if (copy.by_tensor_map()) return;
-  if (copy.bytes > target.access_bytes || (copy.bytes & (copy.bytes - 1)) != 0)
-    wrong("has accesses of {} bytes; an access has a power of 2, at most {}", copy.bytes, target.access_bytes);
-  if (copy.vector <= 1) return;
+  const Node& n = k.program.nodes[w.node];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
-  const int inner = k.layout_of(w).inner();
-  if (copy.anywhere) {
-    if (w.kind == WorkKind::to_global || tensor.strides[inner] != 1 || graph::whole_bytes(n.dtype) > 2)
-      wrong("reads {} elements anywhere; only loads do, of 2 bytes at most that are contiguous", copy.vector);
+  const Context& c = k.layout_of(w);
+  const bool direct = w.kind == WorkKind::to_global && w.buffer<0, several = copy.vector> 1 && !direct;
+  const int size = graph::whole_bytes(n.dtype), inner = c.inner(), along = innermost(program, n);
+  if (copy.vector < 1 || copy.bytes != copy.vector * size)
+    wrong("copies {} elements in accesses of {} bytes; an element has {}", copy.vector, copy.bytes, size);
+  if (!direct && copy.vector != c.vector())
+    wrong("copies {} elements at a time, over a layout of vectors of {}", copy.vector, c.vector());
+  if (several && w.buffer >= 0 && k.tensors[w.buffer].inner != inner)
+    wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner,
+          k.tensors[w.buffer].name, k.tensors[w.buffer].inner);
+  if (several && along != inner)
+    wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner, tensor.name, along);
+  if (copy.anywhere || w.kind == WorkKind::fetch) {
+    if (copy.bytes != target.access_bytes || size > 2 || tensor.strides[along] != 1 || n.shape[along] < copy.vector ||
+        copy.row)
+      wrong("reads {} bytes anywhere; that takes words of {} of contiguous lines, of elements of 1 or 2 bytes",
+            copy.bytes, target.access_bytes);
     return;
   }
-  // What is stored across a tensor's lines is stored element by element.
-  const bool several = n.shape[inner] > 1 && (w.kind != WorkKind::to_global || tensor.strides[inner] == 1);
-  if (several && !is_aligned(program, n, inner, copy.vector))
-    wrong(
-        "accesses {} elements of {} at a time along dimension {}: with the strides {} and its tiles they are not "
-        "aligned",
-        copy.vector, tensor.name, inner, graph::to_string(tensor.strides));
+  const int wide = widest_copy(program, n, target).vector;
+  if (wide % copy.vector != 0)
+    wrong("copies {} elements at a time; the tiles of {} are aligned to {}", copy.vector, tensor.name, wide);
+  if (several && !copy.row && w.kind == WorkKind::copy_in &&
+      (n.shape[inner] % copy.vector != 0 || n.view.straddles_end(inner, copy.vector)))
+    wrong("copies {} elements at a time, which the end of a line of {} parts", copy.vector, tensor.name);
+  if (w.kind == WorkKind::to_global && n.view.straddles_end(inner, copy.vector) && !direct)
+    wrong("stores {} elements at a time, which the end of {} parts", copy.vector, tensor.name);
 }
 
-/// Returns whether any work may read the load in place in the vectors of which the kernel says so.
-bool is_aligned_in_place(const Kernel& k, const Program& program, const target::Target& target, const GmemTensor& g) {
+/// Throws Rejected unless the tile of a load that works read in global memory is aligned to the vectors in which they do.
+void check_in_place(const Kernel& k, const Program& program, const target::Target& target, const GmemTensor& g) {
   const Node& n = k.program.nodes[g.node];
-  bool aligned = g.vector * graph::whole_bytes(n.dtype) <= target.access_bytes && (g.vector & (g.vector - 1)) == 0;
-  for (int d = 0; d < n.view.rank() && g.vector > 1; ++d)
-    if (program.tensors[n.tensor].strides[d] == 1 && n.shape[d] > 1)
-      aligned = aligned && is_aligned(program, n, d, g.vector);
-  return aligned;
-}
-
-/// Throws Rejected unless the work may read its loads in global memory in vectors as wide as the kernel says.
-void check_in_place(const Kernel& k, const Program& program, const target::Target& target, const Work& w) {
-  for (const int load : read_in_place(k, w)) {
-    const Node& n = k.program.nodes[load];
-    const graph::KernelTensor& tensor = program.tensors[n.tensor];
-    const int inner = k.layout_of(w).inner(), vector = std::min(k.in_place(load)->vector, k.layout_of(w).vector());
-    const int bytes = vector * graph::whole_bytes(n.dtype);
-    if (inner >= n.view.rank() || tensor.strides[inner] != 1 || n.shape[inner] == 1 || vector == 1) continue;
-    if (bytes > target.access_bytes || (vector & (vector - 1)) != 0)
-      Wrong{k, w}("reads %{} in_place in vectors of {} elements, {} bytes; an access has a power of 2, at most {}",
-                  load, vector, bytes, target.access_bytes);
-    if (!is_aligned(program, n, inner, vector))
-      Wrong{k, w}(
-          "reads %{} in_place in vectors of {} elements of {}: with the strides {} and its tiles they are not aligned",
-          load, vector, tensor.name, graph::to_string(tensor.strides));
-  }
+  const int vector = n.kind == NodeKind::load ? widest_copy(program, n, target).vector : 0;
+  if (n.kind != NodeKind::load || g.vector < 1 || vector % g.vector != 0)
+    reject("{}: %{} is read in_place in vectors of {}; its tiles are aligned to {}", k.name(), g.node, g.vector,
+           vector);
 }
 
 /// Returns the description of the tensor map that the driver encodes; nullopt if TMA knows no such elements.
@@ -154,8 +137,7 @@ std::optional<TmaTensor> described(const TensorMap& map, const std::string& name
   return t;
 }
 
-/// Throws Rejected unless TMA can copy the tile, and writes and reads it in shared memory as the tensor's layout says: box
-/// after box, each with its lines one after another, in which the hardware's swizzle exchanges chunks.
+/// Throws Rejected unless TMA can copy the tile. That it lies in shared memory as TMA's boxes do, verify_buffers() proves.
 void check_tensor_map(const Kernel& k, const Program& program, const Work& w) {
   const Wrong wrong{k, w};
   const Node& n = k.program.nodes[w.node];
@@ -165,7 +147,6 @@ void check_tensor_map(const Kernel& k, const Program& program, const Work& w) {
   if (b.shape != n.shape || b.dtype != n.dtype)
     wrong("copies {} {} by TMA between {} and {} {} of {}", graph::name(n.dtype), to_string(n.shape), tensor.name,
           graph::name(b.dtype), to_string(b.shape), b.name);
-  const int size = graph::whole_bytes(b.dtype);
   if (w.part >= static_cast<int>(n.shape.size()) ||
       (w.part >= 0 && (w.part == b.inner ? b.boxes() : n.shape[w.part]) % k.ranks != 0))
     wrong("is divided along dimension {} of {}, which {} ranks do not divide", w.part, to_string(n.shape), k.ranks);
@@ -173,34 +154,6 @@ void check_tensor_map(const Kernel& k, const Program& program, const Work& w) {
   const auto encoded = described(map, tensor.name);
   if (!encoded) wrong("is by TMA, which copies no {}", graph::name(map.dtype));
   if (const std::string error = tma_descriptor_error(*encoded, 0); !error.empty()) wrong("is by TMA: {}", error);
-  const std::int64_t line = b.swizzled() ? b.span() : b.box() * size;
-  if (b.swizzled()) {
-    const algebra::Bits bits = algebra::bits_of(values::View(b.layout)[0]);
-    if (size << bits.base != chunk_bytes || bits.shift != 3)
-      wrong("is by TMA, whose swizzle exchanges chunks of {} bytes by the rows of 128; {} has Sw<{},{},{}>",
-            chunk_bytes, b.name, bits.bits, bits.base, bits.shift);
-  }
-  std::int64_t step = line / size;
-  const auto require = [&](int d, std::int64_t found, std::int64_t extent) {
-    if (extent > 1 && found != step)
-      wrong("is by TMA, which leaves neighbours along dimension {} of {} {} elements apart; its layout has {}", d,
-            b.name, step, found);
-    step *= extent;
-  };
-  for (const int d : inner_first(n.shape, b.inner))
-    if (d != b.inner) require(d, b.stride(d), n.shape[d]);
-  if (b.boxes() > 1) require(b.inner, b.tile()[b.inner][1].root().d.v, b.boxes());
-  if (b.box() * b.boxes() < n.shape[b.inner])
-    wrong("copies {} boxes of {} elements; a line has {}", b.boxes(), b.box(), n.shape[b.inner]);
-}
-
-/// Throws Rejected unless tiles that the hardware swizzles begin where its pattern does.
-void check_swizzled(const Kernel& k, const SmemTensor& b, const char* by) {
-  const std::int64_t unit = b.span() > chunk_bytes ? 8 * b.span() : chunk_bytes;
-  const std::int64_t stage = b.stages > 1 ? b.stage_step : 0;
-  if (b.offset % unit != 0 || stage % unit != 0)
-    reject("{}: {}, which {}, lies at byte {} with stages of {} bytes; a swizzle of {} bytes takes multiples of {}",
-           k.name(), b.name, by, b.offset, b.stage_step, b.span(), unit);
 }
 
 /// Throws Rejected unless the mbarriers of the channels lie apart, aligned and within the block's memory.
@@ -224,19 +177,14 @@ void check_mbarriers(const Kernel& k) {
   }
 }
 
-/// Throws Rejected unless the launch has whole clusters, and as many blocks as multiprocessors can hold.
+/// Throws Rejected or DoesNotFit unless the target has grids of so many blocks, and multiprocessors that hold as many.
 void check_launch(const Kernel& k, const target::Target& t) {
-  const std::int64_t blocks = k.blocks > 0 ? k.blocks : k.program.grid.x;
-  if (blocks % k.ranks != 0)
-    reject("{}: has {} blocks along x; clusters of {} do not divide them", k.name(), blocks, k.ranks);
-  if (blocks > t.grid_x)
-    does_not_fit("{}: has {} blocks; a grid on {} has at most {}", k.name(), blocks, t.name, t.grid_x);
+  if (k.blocks > t.grid_x)
+    does_not_fit("{}: has {} blocks; a grid on {} has at most {}", k.name(), k.blocks, t.name, t.grid_x);
   if (k.together < 0 || k.together > t.blocks_per_multiprocessor ||
       std::int64_t{k.together} * k.threads > t.threads_per_multiprocessor)
     reject("{}: a multiprocessor of {} does not hold {} blocks of {} threads; it has {} blocks and {} threads at most",
            k.name(), t.name, k.together, k.threads, t.blocks_per_multiprocessor, t.threads_per_multiprocessor);
-  if (k.split_k && k.ranks == 1)
-    reject("{}: is split_k and has 1 rank; the loop is divided between 2 at least", k.name());
   if (k.program.block.z > t.block_z)
     does_not_fit("{}: a block has {} threads along z; {} allows {}", k.name(), k.program.block.z, t.name, t.block_z);
 }
@@ -246,31 +194,13 @@ void check_launch(const Kernel& k, const target::Target& t) {
 void verify_instructions(const Kernel& k, const Program& program, const target::Target& target) {
   check_launch(k, target);
   check_mbarriers(k);
-  for (const RmemTensor& r : k.rmem)
-    for (const Instruction* row : {r.layout.row, r.layout.of})
-      if (row && row->kind != Kind::mma)
-        reject("{}: a layout is that of {}, which multiplies no matrices", k.name(), row->name);
-  const bool in_place =
-      std::ranges::all_of(k.gmem, [&](const GmemTensor& g) { return is_aligned_in_place(k, program, target, g); });
-  std::vector<bool> copied(k.program.nodes.size(), false);  // by TMA, and checked
-  for (const Agent& agent : k.agents)
-    walk(agent.steps, [&](const Step& step, const Position&) {
-      const Work& w = step.work;
-      if (w.node < 0) return;
-      const bool copies = is_global_load(w.kind) || w.kind == WorkKind::to_global;
-      if (w.kind == WorkKind::mma) check_product(k, w);
-      if (w.kind == WorkKind::mma && !as<Start>(step) && (as<Mma>(step) != nullptr) != w.matmul.asynchronous())
-        Wrong{k, w}("is by {}, and its step is a {}", name(w.matmul.row), name(step));
-      if (!in_place) check_in_place(k, program, target, w);
-      if (copies || w.kind == WorkKind::to_shared) check_copy(k, step, w, target);
-      if (copies) check_width(k, program, target, w);
-      if (copies && w.copy.by_tensor_map() && !copied[w.node]) {
-        check_tensor_map(k, program, w), check_swizzled(k, k.tensors[w.buffer], "TMA copies");
-        copied[w.node] = true;
-      }
-      if (as<Mma>(step) && w.kind == WorkKind::mma)
-        for (const Access& a : step.reads) check_swizzled(k, k.tensors[a.tensor], "wgmma reads");
-    });
+  for (const GmemTensor& g : k.gmem) check_in_place(k, program, target, g);
+  for (const Work& w : works(k)) {
+    if (w.kind == WorkKind::mma) check_product(k, target, w);
+    check_copy(k, target, w);
+    if (!is_global_load(w.kind) && w.kind != WorkKind::to_global) continue;
+    w.copy.by_tensor_map() ? check_tensor_map(k, program, w) : check_width(k, program, target, w);
+  }
 }
 
 }  // namespace zellige::plan

@@ -1,11 +1,11 @@
 // Proves what a kernel's steps take for granted of the instructions that they name, and of the target. Nothing of it is left to a
 // compiler or driver to refuse.
 //
-// - An instruction does what its step does: its kind, the memories between which it copies, the types that it multiplies.
-// - A step is asynchronous exactly if its instruction is.
+// - A product and a copy are by the instruction that the target has for them: the types and columns that it multiplies, the
+//   memories between which it copies, the bytes of an access.
 // - Accesses to global memory are aligned to their width, by the strides and places of their tensors.
-// - A tensor map can be encoded, and its boxes lie in shared memory as TMA writes and reads them.
-// - Mbarriers are aligned, apart from each other, and within the block's shared memory; a grid is one of whole clusters.
+// - A tensor map can be encoded.
+// - Mbarriers are aligned, apart from each other, and within the block's shared memory.
 #pragma once
 #include "kernel/kernel.hpp"
 #include "target/target.hpp"

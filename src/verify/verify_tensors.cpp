@@ -76,7 +76,7 @@ void check_view(const Program& p, int tensor, const TensorView& view) {
 /// Follows which elements of the tensors in device memory have been written, kernel by kernel.
 class Written {
  public:
-  explicit Written(const Program& p) : p_(p), boxes_(p.tensors.size()), complete_(p.tensors.size(), false) {
+  explicit Written(const Program& p) : p_(p), stored_(p.tensors.size()), complete_(p.tensors.size(), false) {
     for (const int t : p.inputs) complete_[t] = true;
     for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
       if (p.tensors[t].memory >= 0) taken_.insert(p.tensors[t].memory);
@@ -86,46 +86,46 @@ class Written {
   void load(const TileProgram& k, const Node& n) const {
     const int memory = p_.memory_of(n.tensor);
     if (complete_[memory]) return;
-    const Box box = box_of(n);
-    if (covered(box, boxes_[n.tensor])) return;
-    const auto there = in_base(box, tensor(n.tensor), tensor(memory));
-    if (there && covered(*there, boxes_[memory])) return;
+    const auto [in, box] = place(n);
+    if (covered(box, stored_[in].boxes) || (in == memory && covered(box_of(n), stored_[n.tensor].boxes))) return;
     reject("{}: load {} reads elements of {} that no kernel before it stores", k.name, n.name, tensor(memory).name);
   }
 
+  /// Throws Rejected unless the kernel may store there: elements that no store has written yet or, once all of the memory is
+  /// written, such as no other store of the kernel changes. Compares all pairs of stores to one tensor.
   void store(const TileProgram& k, const Node& n) {
     const int memory = p_.memory_of(n.tensor);
+    const graph::KernelTensor& of = tensor(memory);
     if (std::ranges::count(p_.inputs, memory) > 0 && !taken_.contains(memory))
-      reject("{}: store {} changes input {}, whose memory no tensor takes", k.name, n.name, tensor(memory).name);
-    const graph::KernelTensor& t = tensor(n.tensor);
-    graph::KernelTensor seen = t;  // of a view, the elements from its start on
+      reject("{}: store {} changes input {}, whose memory no tensor takes", k.name, n.name, of.name);
+    graph::KernelTensor seen = tensor(n.tensor);  // of a view, the elements from its start on
     seen.shape = p_.shape(n.tensor);
     if (!nests(seen) && graph::shared_address(seen.shape, seen.strides))
       reject("{}: store {} writes several elements to one address, by the strides {} of {}", k.name, n.name,
-             to_string(t.strides), t.name);
-    if (complete_[memory]) return;
-    if (number_of(n) >= 0)
+             to_string(seen.strides), seen.name);
+    if (is_numbered(n)) {
+      if (complete_[memory]) return;
       reject("{}: store {} changes a part of {} by indices, and no kernel before it has stored all of it", k.name,
-             n.name, tensor(memory).name);
-    const Box box = box_of(n);
-    if (memory == n.tensor)
-      boxes_[memory].push_back(box);
-    else if (const auto there = in_base(box, t, tensor(memory)))
-      boxes_[memory].push_back(*there);
-    else
-      boxes_[n.tensor].push_back(box);
-    complete_[memory] =
-        covered(whole(tensor(memory).shape), boxes_[memory]) ||
-        (same_elements(tensor(n.tensor), tensor(memory)) && covered(whole(tensor(n.tensor).shape), boxes_[n.tensor]));
+             n.name, of.name);
+    }
+    auto [in, box] = place(n);
+    check_once(k, n, in, box, memory);
+    for (const auto& [t, view] : p_.views)
+      if (view.base == memory) check_once(k, n, in, box, t);
+    Stored& all = stored_[in];
+    all.elements += size(box), all.boxes.push_back(std::move(box)), all.by.emplace_back(&k, &n);
+    // Boxes apart from each other are all of the tensor if they have as many elements.
+    if (all.elements == graph::size(tensor(in).shape) && (in == memory || same_elements(tensor(in), of)))
+      complete_[memory] = true;
   }
 
   /// Throws Rejected if the kernel loads what other blocks of it may have overwritten already.
   void apart(const TileProgram& k, const Node& load, const Node& store) const {
     const int memory = p_.memory_of(load.tensor);
     if (memory != p_.memory_of(store.tensor)) return;
-    const auto from = in_base(box_of(load), tensor(load.tensor), tensor(memory)),
-               to = in_base(box_of(store), tensor(store.tensor), tensor(memory));
-    if (from && to && !meet(*from, *to)) return;
+    const auto [in, from] = place(load);
+    const auto [out, to] = place(store);
+    if (in == out && !meet(from, to)) return;
     reject("{}: load {} reads memory of {} that store {} changes in the same kernel", k.name, load.name,
            tensor(memory).name, store.name);
   }
@@ -135,11 +135,39 @@ class Written {
     const int memory = p_.memory_of(t);
     if (!complete_[memory])
       reject("output {}: {}", tensor(t).name,
-             boxes_[memory].empty() ? "no kernel stores it" : "the kernels store a part of it alone");
+             stored_[memory].by.empty() ? "no kernel stores it" : "the kernels store a part of it alone");
   }
 
  private:
+  /// What kernels store to one tensor, in its coordinates: boxes apart from each other.
+  struct Stored {
+    std::vector<Box> boxes;
+    std::vector<std::pair<const TileProgram*, const Node*>> by;  // of each box: the kernel and its store
+    std::int64_t elements = 0;
+  };
+
   const graph::KernelTensor& tensor(int t) const { return p_.tensors[t]; }
+
+  /// Throws Rejected unless the box, of tensor `in`, is apart from those that were stored to tensor `t` before it: by the same kernel
+  /// if all of the memory is written, and otherwise by any.
+  void check_once(const TileProgram& k, const Node& n, int in, const Box& box, int t) {
+    const int memory = p_.memory_of(in);
+    Stored& others = stored_[t];
+    if (complete_[memory] && !others.by.empty() && others.by.back().first != &k) others = {};
+    for (std::size_t i = 0; i < others.boxes.size(); ++i) {
+      if (t == in && !meet(box, others.boxes[i])) continue;
+      const auto& [kernel, store] = others.by[i];
+      reject("{}: store {} {} elements of {} that store {} of {} writes{}, too; each is written once", k.name, n.name,
+             t == in ? "writes" : "may write", tensor(memory).name, store->name, kernel->name,
+             t == in ? "" : " by other strides");
+    }
+  }
+
+  /// Returns whether numbers that are known at run time say where a load or store accesses its tensor.
+  bool is_numbered(const Node& n) const {
+    const auto view = p_.views.find(n.tensor);
+    return number_of(n) >= 0 || (view != p_.views.end() && view->second.number >= 0);
+  }
 
   /// Returns the elements of its tensor that a load or store accesses; by indices it may be all along a dimension.
   Box box_of(const Node& n) const {
@@ -152,10 +180,19 @@ class Written {
     return box;
   }
 
+  /// Returns these elements in the tensor that owns the memory, if they are a box there, and otherwise in the view itself.
+  std::pair<int, Box> place(const Node& n) const {
+    const int memory = p_.memory_of(n.tensor);
+    Box box = box_of(n);
+    if (memory == n.tensor) return {memory, std::move(box)};
+    std::optional<Box> there = in_base(box, tensor(n.tensor), tensor(memory));
+    return there ? std::pair(memory, std::move(*there)) : std::pair(n.tensor, std::move(box));
+  }
+
   const Program& p_;
-  std::vector<std::vector<Box>> boxes_;  // by tensor, in its coordinates
-  std::vector<bool> complete_;           // by tensor that has memory
-  std::set<int> taken_;                  // inputs whose memory a tensor takes
+  std::vector<Stored> stored_;  // by tensor; of memory that is all written, what the last kernel has changed
+  std::vector<bool> complete_;  // by tensor that has memory
+  std::set<int> taken_;         // inputs whose memory a tensor takes
 };
 
 /// Throws Rejected unless a tensor that takes the memory of an input is a view of it with a value of its own.

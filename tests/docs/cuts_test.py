@@ -41,7 +41,7 @@ class Cuts(unittest.TestCase):
     def test_a_number_stands_in_few_places(self):
         text = "namespace zellige::plan {\nNumber rows;  // a Number\n}"
         self.assertEqual(self.lines("src/kernel/a.hpp", text), [2])
-        for name in ("src/tile/a.hpp", "src/lower/a.cpp", "src/ir/a.cpp", "src/verify/bounds.cpp"):
+        for name in ("src/tile/a.hpp", "src/lower/a.cpp", "src/ir/a.cpp", "src/verify/coverage.cpp"):
             self.assertEqual(self.lines(name, text), [], name)
 
 

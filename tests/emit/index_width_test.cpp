@@ -17,7 +17,6 @@
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"
-#include "verify/bounds.hpp"
 
 namespace zellige {
 namespace {

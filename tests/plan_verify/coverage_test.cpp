@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "../all_cases.hpp"
 #include "graph/error.hpp"
@@ -40,8 +41,10 @@ Drawn drawn(Rng& rng) {
   for (const std::size_t d : order) {
     Cut& c = view.cuts[d];
     const std::int64_t tiles = rng.between(1, 4);
-    c.tile = rng.between(1, 4), c.extent = tiles * c.tile - (rng.chance(40) ? rng.below(c.tile) : 0), c.overhang = true;
+    c.tile = rng.between(1, 4), c.extent = tiles * c.tile - (rng.chance(40) ? rng.below(c.tile) : 0),
+    c.overhang = c.extent % c.tile != 0 || rng.chance(30);
     if (rng.chance(30)) c.offset = rng.chance(50) ? rng.between(1, 5) : -std::min(rng.between(1, 3), c.extent - 1);
+    c.overhang = c.overhang || c.offset < 0;
     if (tiles == 1 && rng.chance(80)) continue;
     c.axis = static_cast<int>(rng.below(3));
     c.div = grid[c.axis], c.mod = tiles, grid[c.axis] *= tiles;
@@ -50,22 +53,20 @@ Drawn drawn(Rng& rng) {
   for (int axis = 0; axis < 3; ++axis)
     if (top[axis] && rng.chance(50)) {
       top[axis]->mod = 0;
-      if (rng.chance(20)) grid[axis] += rng.below(top[axis]->div);  // some blocks of a tile beyond the end
+      const std::int64_t more = rng.chance(20) ? rng.below(top[axis]->div) : 0;  // blocks of a tile beyond the end
+      grid[axis] += more, top[axis]->overhang = top[axis]->overhang || more > 0;
     }
   p.grid = {grid[0], grid[1], grid[2]};
   const Shape shape(rank, 1);
-  p.add({.kind = NodeKind::load, .shape = shape, .view = view, .name = "X"});
-  p.add({.kind = NodeKind::load, .shape = shape, .dtype = DType::int32, .view = view, .name = "I"});
-  p.add({.kind = NodeKind::store, .in = {0}, .shape = shape, .view = view, .name = "Y"});
+  const View one{std::vector<Cut>(rank)};
+  p.add({.kind = NodeKind::load, .shape = shape, .tensor = 0, .view = one, .name = "X"});
+  p.add({.kind = NodeKind::load, .shape = shape, .dtype = DType::int32, .tensor = 0, .view = one, .name = "I"});
+  p.add({.kind = NodeKind::store, .in = {0}, .shape = shape, .tensor = 0, .view = view, .name = "Y"});
   if (rng.chance(20)) {  // as a scatter's, or as a slice_scatter's at an index
-    result.by_rows = rng.chance(50);
     Node& store = result.store();
     store.in.push_back(1);
-    if (result.by_rows)
-      store.view.cuts[0] = {.tile = 9, .extent = 9};
-    else
-      p.nodes[1].view.cuts[0] = {};
-    for (std::size_t d = 1; d < rank; ++d) p.nodes[1].view.cuts[d] = {};
+    result.by_rows = rng.chance(50) && view.origin(0) >= 0;
+    if (result.by_rows) p.nodes[1].view.cuts[0] = std::exchange(store.view.cuts[0], {.tile = 9, .extent = 9});
   }
   return result;
 }
@@ -77,7 +78,7 @@ void change(Rng& rng, Drawn& d) {
   Cut& c = d.numbers(dim).cuts[static_cast<std::size_t>(dim)];
   const std::int64_t by = rng.chance(50) ? 1 : rng.between(-2, 3);
   const auto add = [&](std::int64_t& to, std::int64_t least) { to = std::max(to + by, least); };
-  switch (rng.below(7)) {
+  switch (rng.below(8)) {
     case 0:
       return add(rng.chance(50) ? p.grid.x : rng.chance(50) ? p.grid.y : p.grid.z, 1);
     case 1:
@@ -89,6 +90,9 @@ void change(Rng& rng, Drawn& d) {
     case 4:
       return add(c.extent, 1);
     case 5:
+      c.overhang = !c.overhang;
+      return;
+    case 6:
       c.axis = static_cast<int>(rng.between(-1, 2));
       return;
     default:
@@ -97,7 +101,7 @@ void change(Rng& rng, Drawn& d) {
 }
 
 struct Counted {
-  bool once = true;     // each element is stored once
+  bool once = true;     // each element is stored once, and nothing beyond the end without a bounds check
   bool beyond = false;  // a tile of a block lies beyond the end
 };
 
@@ -115,6 +119,7 @@ Counted counted(Drawn& d) {
     all *= std::max<std::int64_t>(along.back().end() - low.back(), 0);
   }
   Counted result;
+  bool outside = false;
   std::vector<int> times(static_cast<std::size_t>(all), 0);
   for (std::int64_t block = 0; block < p.grid.count(); ++block) {
     const std::int64_t index[3] = {block % p.grid.x, block / p.grid.x % p.grid.y, block / (p.grid.x * p.grid.y)};
@@ -122,15 +127,17 @@ Counted counted(Drawn& d) {
     for (int k = 0; k < rank; ++k) {
       const Interval& a = along[k];
       const std::int64_t first = a.start(a.axis() < 0 ? 0 : index[a.axis()], 0);
+      const std::int64_t tile = d.numbers(k).tile(k);
+      outside = outside || (!d.numbers(k).predicated(k) && (first < 0 || first + tile > a.end()));
       std::vector<std::int64_t> next;
-      for (std::int64_t at = std::max(first, low[k]); at < std::min(first + d.numbers(k).tile(k), a.end()); ++at)
+      for (std::int64_t at = std::max(first, low[k]); at < std::min(first + tile, a.end()); ++at)
         for (const std::int64_t place : places) next.push_back(place + (at - low[k]) * step[k]);
       result.beyond = result.beyond || next.empty();
       places = std::move(next);
     }
     for (const std::int64_t place : places) ++times[static_cast<std::size_t>(place)];
   }
-  result.once = std::ranges::all_of(times, [](int n) { return n == 1; });
+  result.once = !outside && std::ranges::all_of(times, [](int n) { return n == 1; });
   return result;
 }
 
@@ -150,7 +157,7 @@ bool overlapping(Drawn& d) {
 /// Returns what the proof says of a kernel; "" if it accepts.
 std::string verdict(const Kernel& k) {
   try {
-    verify_coverage(k, Program{});
+    verify_coverage(k, Program{.tensors = {{.shape = Shape(3, 1000)}}});
   } catch (const Rejected& e) {
     return e.what();
   }

@@ -1,0 +1,207 @@
+// The proofs of iterations and of the values in stages, against a run of the ring: loops that copy a tile ahead of the product that
+// reads it, with random numbers of stages, distances, bounds and lags.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "../all_cases.hpp"
+#include "graph/error.hpp"
+#include "random/rng.hpp"
+#include "schedules.hpp"
+#include "verify/iterations.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using random_graphs::Rng;
+
+constexpr int ring = 0, sums = 1, copied = 0, product = 2;
+
+/// Returns a product over a loop: its operands are loaded in each iteration, and its sum is stored after the loop.
+TileProgram products(std::int64_t loop) {
+  TileProgram p;
+  p.name = "k", p.block = {128, 1, 1}, p.loop = loop;
+  const View each{{{}, {.loop = true, .tile = 64, .extent = 64 * loop}}};
+  p.add({.kind = NodeKind::load, .shape = {64, 64}, .dtype = DType::f16, .view = each, .name = "A"});
+  p.add({.kind = NodeKind::load, .shape = {64, 64}, .dtype = DType::f16, .view = each, .name = "B"});
+  p.add({.kind = NodeKind::matmul, .in = {0, 1}, .shape = {64, 64}, .carried = true});
+  p.add({.kind = NodeKind::store, .in = {2}, .shape = {64, 64}, .view = View{{{}, {}}}, .name = "C"});
+  return p;
+}
+
+Step of(Step step, WorkKind kind, int node) {
+  step.work = {.kind = kind, .node = node};
+  return step;
+}
+Step copy(int lag, int ahead) {
+  return of(load("copy", {.tensor = 0, .lag = lag}, ring, ahead), WorkKind::copy_in, copied);
+}
+Step multiply(int lag) { return of(wgmma("mma", {{.tensor = 0, .lag = lag}}, sums), WorkKind::mma, product); }
+Step loop_from(std::int64_t from, std::int64_t to, Loop::Kind kind, std::vector<Step> body) {
+  return {.is = Loop{.kind = kind, .trip_count = to, .from = from, .body = std::move(body)}};
+}
+
+/// Loops of which some copy tiles, and some multiply them.
+struct Part {
+  std::int64_t from = 0, to = 0;
+  bool prologue = false, copies = false, multiplies = false;
+  int lag = 0, ahead = 0,
+      reads = 0;  // of the copy: its stage, and the iteration that it copies; of the product: its tile
+};
+struct Case {
+  int stages = 2;
+  std::int64_t loop = 1;
+  std::vector<Part> parts, consumer;  // a consumer's parts acquire the stages that the first role fills
+  bool two_roles() const { return !consumer.empty(); }
+};
+
+/// Returns a kernel whose steps are all ordered, by waits and barriers: nothing but values may be wrong.
+Kernel kernel(const Case& c) {
+  Kernel k{.program = products(c.loop), .threads = c.two_roles() ? 256 : 128};
+  k.tensors = {tensor("sA", 0, 8192 * c.stages, c.stages)};
+  const auto by = c.two_roles() ? Synchronisation::mbarrier_bytes : Synchronisation::cp_async_group;
+  const int last = c.two_roles() ? 1 : 0;
+  k.channels = {{.name = "ring", .tensor = 0, .stages = c.stages, .producer = 0, .consumers = {last}, .by = by},
+                {.name = "sums", .producer = last, .consumers = {last}, .by = Synchronisation::commit_group}};
+  const auto steps = [&](const std::vector<Part>& parts) {
+    std::vector<Step> all;
+    for (const Part& part : parts) {
+      std::vector<Step> body;
+      const auto add = [&](std::initializer_list<Step> more) { body.insert(body.end(), more); };
+      if (part.copies && c.two_roles()) add({acquire(ring), copy(part.lag, part.ahead)});
+      if (part.copies && !c.two_roles())
+        add({copy(part.lag, part.ahead), commit(ring), wait_group(0, ring), fence(), barrier()});
+      if (part.multiplies && c.two_roles()) add({acquire(ring)});
+      if (part.multiplies) add({multiply(part.reads), commit(sums), wait_group(0, sums)});
+      if (part.multiplies) add({c.two_roles() ? release(ring) : barrier()});
+      if (part.from < part.to)
+        all.push_back(loop_from(part.from, part.to, part.prologue ? Loop::prologue : Loop::iterations, body));
+    }
+    return all;
+  };
+  k.agents = {{.name = "first", .warps = 4, .steps = steps(c.parts)}};
+  if (c.two_roles()) k.agents.push_back({.name = "second", .warps = 4, .steps = steps(c.consumer)});
+  return k;
+}
+
+/// Runs the loops, the second role's after those of the first, and returns whether all tiles are copied and multiplied once, each
+/// by a product that finds the tile of its own iteration in its stage.
+bool runs(const Case& c) {
+  std::vector<std::int64_t> tile(static_cast<std::size_t>(c.stages), -1), fills;
+  std::vector<int> copies(static_cast<std::size_t>(c.loop), 0), products = copies;
+  bool right = true;
+  std::size_t acquired = 0;
+  const auto once = [&](std::vector<int>& times, std::int64_t iteration) {
+    right = right && iteration >= 0 && iteration < c.loop && ++times[static_cast<std::size_t>(iteration)] == 1;
+  };
+  const auto stage = [&](std::int64_t i) { return static_cast<std::size_t>((i % c.stages + c.stages) % c.stages); };
+  for (const auto* role : {&c.parts, &c.consumer})
+    for (const Part& part : *role)
+      for (std::int64_t i = part.from; i < part.to; ++i) {
+        if (part.copies && !(part.ahead > 0 && i + part.ahead >= c.loop)) {
+          once(copies, i + part.ahead);
+          // The ring gives the producer its stages in order.
+          right = right && (!c.two_roles() || stage(i + part.lag) == fills.size() % tile.size());
+          tile[stage(i + part.lag)] = i + part.ahead;
+          fills.push_back(i + part.ahead);
+        }
+        if (!part.multiplies) continue;
+        once(products, i + part.reads);
+        if (c.two_roles()) {
+          right = right && acquired < fills.size() && stage(i + part.reads) == acquired % tile.size() &&
+                  fills[acquired] == i + part.reads;
+          ++acquired;
+        } else {
+          right = right && tile[stage(i + part.reads)] == i + part.reads;
+        }
+      }
+  for (const auto* times : {&copies, &products})
+    right = right && std::ranges::all_of(*times, [](int n) { return n == 1; });
+  return right;
+}
+
+/// Returns a ring that is right: with what is copied before the loop and in it, ahead, or with a role that copies for another one.
+Case drawn(Rng& rng) {
+  Case c;
+  c.stages = static_cast<int>(rng.between(2, 5)), c.loop = rng.chance(30) ? rng.between(17, 60) : rng.between(2, 12);
+  const int reads = static_cast<int>(rng.below(2));  // 1: the first product is taken out of the loop
+  const Part first{.to = 1, .multiplies = true}, rest{.to = c.loop - reads, .multiplies = true, .reads = reads};
+  if (rng.chance(40)) {
+    c.parts = {{.to = c.loop, .copies = true}};
+    if (reads > 0) c.consumer = {first};
+    c.consumer.push_back(rest);
+    return c;
+  }
+  const auto ahead = static_cast<int>(rng.below(std::min<std::int64_t>(c.stages, c.loop)));
+  if (ahead > 0) c.parts = {{.to = ahead, .prologue = true, .copies = true}};
+  c.parts.push_back({.to = c.loop, .copies = true, .multiplies = true, .lag = ahead, .ahead = ahead});
+  return c;
+}
+
+/// Changes one number.
+void change(Rng& rng, Case& c) {
+  std::vector<Part>& parts = c.two_roles() && rng.chance(60) ? c.consumer : c.parts;
+  Part& part = parts[static_cast<std::size_t>(rng.below(std::ssize(parts)))];
+  const int by = rng.chance(50) ? 1 : rng.chance(70) ? -1 : c.stages;
+  switch (rng.below(6)) {
+    case 0:
+      part.from = std::max<std::int64_t>(part.from + by, 0);
+      return;
+    case 1:
+      part.to = std::max<std::int64_t>(part.to + by, 1);
+      return;
+    case 2:
+      part.lag += by;
+      return;
+    case 3:
+      if (!part.prologue) part.ahead = std::max(part.ahead + by, 0);
+      return;
+    case 4:
+      part.reads += by;
+      return;
+    default:
+      part.lag += by, part.ahead = std::max(part.ahead + by, 0);
+  }
+}
+
+std::string text(const Case& c) {
+  std::string all = fmt::format("{} iterations, {} stages", c.loop, c.stages);
+  for (const auto* role : {&c.parts, &c.consumer})
+    for (const Part& p : *role)
+      all += fmt::format("; {}{} to {}{}{}", role == &c.consumer ? "consumer " : "", p.from, p.to,
+                         p.copies ? fmt::format(" copies into i+{} the tile i+{}", p.lag, p.ahead) : "",
+                         p.multiplies ? fmt::format(" multiplies i+{}", p.reads) : "");
+  return all;
+}
+
+/// Returns what the proofs say; "" if they accept.
+std::string proved(const Kernel& k) {
+  const std::string said = verdict(k);
+  if (said != "") return said;
+  try {
+    verify_iterations(k);
+  } catch (const Rejected& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Rings, AreAcceptedIfEachProductFindsTheTileOfItsIteration) {
+  Rng rng(1);
+  int right = 0, wrong = 0;
+  for (int i = 0, n = test::all_cases() ? 40'000 : 3'000; i < n && !HasFailure(); ++i) {
+    Case c = drawn(rng);
+    const bool changed = rng.chance(60);
+    if (changed) change(rng, c);
+    const bool runs_right = runs(c);
+    const std::string said = proved(kernel(c)), which = fmt::format("draw {}: {}", i, text(c));
+    if (!changed) EXPECT_TRUE(runs_right) << which;
+    EXPECT_EQ(said == "", runs_right) << which << "\n" << said;
+    (runs_right ? right : wrong) += 1;
+  }
+  EXPECT_GT(right, 1000);
+  EXPECT_GT(wrong, 800);
+}
+
+}  // namespace
+}  // namespace zellige::plan

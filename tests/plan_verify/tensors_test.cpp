@@ -1,0 +1,187 @@
+// The proof that kernels write each element of device memory once, and read what is written, against a list of all elements:
+// random programs whose kernels store parts of an output, by itself or by views of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "../all_cases.hpp"
+#include "graph/error.hpp"
+#include "random/rng.hpp"
+#include "verify/boxes.hpp"
+#include "verify/verify_tensors.hpp"
+
+namespace zellige::plan {
+namespace {
+
+using random_graphs::Rng;
+
+constexpr int input = 0, output = 1;
+
+/// Returns a program of an input and an output, with views of the output: some of its rows and columns, its transpose, and all
+/// elements in a line.
+Program tensors(Rng& rng) {
+  Program p;
+  p.name = "p", p.inputs = {input}, p.outputs = {output};
+  const Shape shape{rng.between(1, 6), rng.between(1, 6)};
+  const Strides strides{shape[1], 1};
+  p.tensors = {{.shape = shape, .strides = strides, .name = "X"}, {.shape = shape, .strides = strides, .name = "Y"}};
+  const auto view = [&](Shape ends, Strides by, Shape starts) {
+    Shape seen = ends;
+    for (std::size_t d = 0; d < seen.size(); ++d) seen[d] -= starts[d];
+    p.views[static_cast<int>(p.tensors.size())] = {.base = output, .shape = seen, .starts = starts, .value = output};
+    p.tensors.push_back({.shape = std::move(ends), .strides = std::move(by), .name = "V"});
+  };
+  const Shape starts{rng.below(shape[0]), rng.below(shape[1])};
+  view({rng.between(starts[0] + 1, shape[0]), rng.between(starts[1] + 1, shape[1])}, strides, starts);
+  view({shape[1], shape[0]}, {1, shape[1]}, {0, 0});
+  if (rng.chance(30)) view({shape[0] * shape[1]}, {1}, {0});
+  return p;
+}
+
+Node access(NodeKind kind, int tensor, const Box& box, const char* name) {
+  Node n{.kind = kind, .tensor = tensor, .name = name};
+  for (std::size_t d = 0; d < box.low.size(); ++d) {
+    const std::int64_t extent = box.high[d] - box.low[d];
+    n.view.cuts.push_back({.tile = extent, .extent = extent, .offset = box.low[d]});
+    n.shape.push_back(extent);
+  }
+  return n;
+}
+
+/// Returns the addresses of the elements that a load or store accesses.
+std::set<std::int64_t> addresses(const Program& p, const Node& n) {
+  std::vector<std::int64_t> all{0};
+  for (int d = 0; d < n.view.rank(); ++d) {
+    std::vector<std::int64_t> next;
+    for (std::int64_t at = n.view.origin(d); at < n.view.end(d); ++at)
+      for (const std::int64_t a : all) next.push_back(a + at * p.tensors[n.tensor].strides[d]);
+    all = std::move(next);
+  }
+  return {all.begin(), all.end()};
+}
+
+/// Returns a view of the output, or itself, and these elements there; the output if they are no part of the view.
+std::pair<int, Box> seen(Rng& rng, const Program& p, const Box& box) {
+  const auto tensor = static_cast<int>(rng.between(output, static_cast<std::int64_t>(p.tensors.size()) - 1));
+  const auto there = in_base(box, p.tensors[output], p.tensors[tensor]);
+  bool inside = there.has_value() && (tensor < 4 || rng.chance(30));
+  for (std::size_t d = 0; inside && d < there->low.size(); ++d) inside = there->low[d] >= p.starts(tensor)[d];
+  return inside ? std::pair(tensor, *there) : std::pair(output, box);
+}
+
+Box part(Rng& rng, Box of) {
+  for (std::size_t d = 0; d < of.low.size(); ++d) {
+    of.low[d] = rng.between(of.low[d], of.high[d] - 1);
+    of.high[d] = rng.between(of.low[d] + 1, of.high[d]);
+  }
+  return of;
+}
+
+/// Returns a program whose kernels store all of the output in parts; then some change a part of it.
+Program drawn(Rng& rng) {
+  Program p = tensors(rng);
+  std::vector<Box> parts{whole(p.tensors[output].shape)};
+  for (std::int64_t cuts = rng.below(5); cuts > 0; --cuts) {
+    Box& of = parts[static_cast<std::size_t>(rng.below(std::ssize(parts)))];
+    const std::size_t d = rng.below(2) == 0 ? 0 : 1;
+    if (of.high[d] - of.low[d] < 2) continue;
+    Box rest = of;
+    of.high[d] = rest.low[d] = rng.between(of.low[d] + 1, of.high[d] - 1);
+    parts.push_back(rest);
+  }
+  const auto kernel = [&](const std::vector<Box>& boxes, bool reads) {
+    TileProgram& k = p.kernels.emplace_back();
+    k.name = fmt::format("k{}", p.kernels.size() - 1);
+    const auto [from, box] = seen(rng, p, part(rng, whole(p.tensors[output].shape)));
+    k.add(access(NodeKind::load, reads ? from : input, box, "L"));
+    for (const Box& b : boxes) {
+      const auto [tensor, there] = seen(rng, p, b);
+      Node store = access(NodeKind::store, tensor, there, "S");
+      store.in = {0};
+      k.add(std::move(store));
+    }
+  };
+  rng.shuffle(parts);
+  while (!parts.empty()) {
+    const auto n = static_cast<std::ptrdiff_t>(rng.between(1, std::min<std::int64_t>(2, std::ssize(parts))));
+    kernel({parts.end() - n, parts.end()}, rng.chance(10));
+    parts.erase(parts.end() - n, parts.end());
+  }
+  while (rng.chance(40)) kernel({part(rng, whole(p.tensors[output].shape))}, rng.chance(60));
+  return p;
+}
+
+/// Changes one store.
+void change(Rng& rng, Program& p) {
+  TileProgram& k = p.kernels[static_cast<std::size_t>(rng.below(std::ssize(p.kernels)))];
+  Node& n = k.nodes[1];
+  Cut& c = n.view.cuts[static_cast<std::size_t>(rng.below(n.view.rank()))];
+  switch (rng.below(4)) {
+    case 0:
+      k.nodes.erase(k.nodes.begin() + 1);
+      return;
+    case 1:
+      k.nodes.push_back(k.nodes[1]);
+      return;
+    case 2:
+      if (c.extent > 1) --c.extent;
+      return;
+    default:
+      if (c.offset > 0) --c.offset;
+  }
+}
+
+/// Returns what is wrong with the program, element by element; "" if nothing is.
+std::string fault(const Program& p) {
+  std::set<std::int64_t> written;
+  const std::size_t all = static_cast<std::size_t>(graph::size(p.tensors[output].shape));
+  for (const TileProgram& k : p.kernels) {
+    const bool changes = written.size() == all;
+    std::set<std::int64_t> read, stored;
+    const Node& load = k.nodes[0];
+    if (load.tensor != input && k.nodes.size() > 1) read = addresses(p, load);
+    if (!std::ranges::includes(written, read)) return k.name + " reads what is not written";
+    for (const Node& n : k.nodes) {
+      if (n.kind != NodeKind::store) continue;
+      for (const std::int64_t a : addresses(p, n)) {
+        if (read.contains(a)) return k.name + " reads what it writes";
+        if (!stored.insert(a).second || (!changes && written.contains(a))) return k.name + " writes an element again";
+      }
+    }
+    written.merge(stored);
+  }
+  return written.size() == all ? "" : "a part is not written";
+}
+
+std::string verdict(const Program& p) {
+  try {
+    verify_tensors(p);
+  } catch (const Rejected& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Tensors, AreAcceptedIfEachElementIsWrittenOnceAndBeforeItIsRead) {
+  Rng rng(1);
+  int right = 0, wrong = 0, undecided = 0;
+  for (int i = 0, n = test::all_cases() ? 100'000 : 8'000; i < n && !HasFailure(); ++i) {
+    Program p = drawn(rng);
+    if (rng.chance(50)) change(rng, p);
+    const std::string why = fault(p), said = verdict(p);
+    if (why != "") EXPECT_NE(said, "") << "draw " << i << ": " << why;
+    // Elements of a view that are no box of its base are not compared with those of the base.
+    bool line = false;
+    for (const TileProgram& k : p.kernels)
+      for (const Node& of : k.nodes) line = line || of.tensor == 4;
+    if (why == "" && !line) EXPECT_EQ(said, "") << "draw " << i;
+    (why == "" ? right : wrong) += 1, undecided += why == "" && said != "" ? 1 : 0;
+  }
+  EXPECT_GT(right, 2000);
+  EXPECT_GT(wrong, 2000);
+  EXPECT_LT(undecided, right / 20);
+}
+
+}  // namespace
+}  // namespace zellige::plan
