@@ -45,8 +45,8 @@ Shape padded(const Kernel& k, const SmemTensor& b, bool& multiplied) {
 }
 
 /// Returns the swizzles (bit i: SwizzleMode i) that all instructions admit which address tensor `t` as a tile, TMA and wgmma;
-/// 0: none addresses it so.
-unsigned admitted(const Kernel& k, const std::vector<Work>& all, int t) {
+/// nullopt: none addresses it so.
+std::optional<unsigned> admitted(const Kernel& k, const std::vector<Work>& all, int t) {
   unsigned modes = ~0u;
   bool any = false;
   for (const Work& w : all) {
@@ -57,10 +57,12 @@ unsigned admitted(const Kernel& k, const std::vector<Work>& all, int t) {
     }
     if (w.kind != WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
     const std::vector<int>& in = k.program.nodes[w.node].in;
-    for (int side = 0; side < 2; ++side)
-      if (k.tensor_of(in[side]) == t) any = true, modes &= (side == 0 ? w.matmul.row->a : w.matmul.row->b).swizzles;
+    for (int side = 0; side < 2; ++side) {
+      const Instruction::Operand& tile = side == 0 ? w.matmul.row->a : w.matmul.row->b;
+      if (tile.space != Space::rmem && k.tensor_of(in[side]) == t) any = true, modes &= tile.swizzles;
+    }
   }
-  return any ? modes : 0;
+  return any ? std::optional(modes) : std::nullopt;
 }
 
 /// Rejects the layout of a tensor that TMA fills or reads unless it is that of TMA's boxes with one of the swizzles `admitted`:
@@ -234,8 +236,8 @@ void verify_buffers(const Kernel& k) {
   for (std::size_t t = 0; t < k.tensors.size(); ++t) {
     const SmemTensor& b = k.tensors[t];
     check(k, b);
-    const unsigned modes = admitted(k, all, static_cast<int>(t));
-    modes != 0 ? check_spans(k, b, modes) : check_modes(k, b);
+    const std::optional<unsigned> modes = admitted(k, all, static_cast<int>(t));
+    modes ? check_spans(k, b, *modes) : check_modes(k, b);
   }
 }
 

@@ -206,20 +206,24 @@ void check_apart(const Kernel& k, const Agent& agent, const Agent& other) {
   });
 }
 
-/// Rejects a state of the loop that is read and that no step updates.
+/// Rejects a state of the loop that is read and that no work updates, or more than one.
 void check_updated(const Kernel& k) {
   const TileProgram& p = k.program;
   const std::vector<bool> needed = p.needed();
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
     const Node& n = p.nodes[i];
     if (!needed[i] || !(over_loop(n) || n.kind == NodeKind::running_max)) continue;
-    const bool updated = find_step(k, [&](const Step& s) {
+    const Step* first = nullptr;
+    const Step* other = find_step(k, [&](const Step& s) {
       using enum WorkKind;
       const WorkKind kind = s.work.kind;
-      return s.work.node == i && !as<Start>(s) && (kind == mma || kind == reduce || kind == accumulate);
+      if (s.work.node != i || as<Start>(s) || (kind != mma && kind != reduce && kind != accumulate)) return false;
+      if (!first) first = &s;
+      return first->work.kind != kind;
     });
-    if (!updated)
+    if (!first)
       reject("{}: %{} is carried over {} iterations, and no step updates it", p.name, i, k.iterations_per_rank());
+    if (other) reject("{}: {} and {} update one state; one does", p.name, describe(first->work), describe(other->work));
   }
 }
 
