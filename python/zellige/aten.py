@@ -156,15 +156,23 @@ def _clamp(x, lo=None, hi=None):
 
 def _pow(x, y):
     """Returns x to the power y as torch's kernels compute it: exponents 0.5 and -0.5 as roots, 3, -1 and -2 as
-    products."""
+    products, and others rounded to the dtype of x."""
     _in_range(y, x)
-    if y in (0.5, -0.5, 3, -1, -2):
-        applied("power as products and roots")
     if y in (0.5, -0.5):
+        applied("power as products and roots")
         return op.sqrt(x) if y > 0 else op.rsqrt(x)
+    y = y if dtypes.is_integer(x._dtype) else rounded(y, dtypes.torch_dtype(x._dtype))
+    if y not in (3, -1, -2):
+        return op.pow(x, y)
+    applied("power as products and roots")
     if y == 3:
         return op.mul(op.mul(x, x), x)
-    return op.div(1, op.square(x) if y == -2 else x) if y in (-1, -2) else op.pow(x, y)
+    return op.div(1, op.square(x) if y == -2 else x)
+
+
+def _root(x, y):
+    """Returns x to the power 0.5 or -0.5 as torch's kernel for f16 on the CPU computes it, which tells no signs of zeros."""
+    return op.pow(x, y)
 
 
 def _to_copy(x, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None):
@@ -404,9 +412,12 @@ def evaluate_on(node, args, arrays):
             raise Left(f"expected real numbers, found {x}")
         return x
 
-    if node.target in _ROUND_NUMBERS and node.meta["val"].device.type == "cpu":
-        args = [rounded(a, node.meta["val"].dtype) if isinstance(a, float) else a for a in args]
+    function, made = OPERATORS[node.target], node.meta["val"]
+    if node.target in _ROUND_NUMBERS and made.device.type == "cpu" and made.is_floating_point():
+        args = [rounded(a, made.dtype) if isinstance(a, (int, float)) else a for a in args]
+    if node.target is aten.pow.Tensor_Scalar and args[1] in (0.5, -0.5) and (made.device.type, made.dtype) == ("cpu", torch.float16):
+        function = _root
     declared = {k: value(v) for k, v in node.kwargs.items()}
     if "device" in declared and node.all_input_nodes and declared["device"] == node.all_input_nodes[0].meta["val"].device:
         del declared["device"]  # the tensor is on this device already
-    return call(OPERATORS[node.target], node, [value(a) for a in args], declared)
+    return call(function, node, [value(a) for a in args], declared)

@@ -6,7 +6,7 @@
     as_strided(x, ...), x in order as it is       view(x, ...)
     maximum(x, c), c one number everywhere        clamp(x, c)
     x (1 + erf(x / sqrt(2))) / 2                  gelu(x)
-    bmm(x, y), a batch of one                     mm(x[0], y[0])[None]; also baddbmm
+    bmm(x, y), a batch of one                     mm(x[0], y[0])[None]; also baddbmm, if alpha is not 0
 """
 
 import math
@@ -54,7 +54,7 @@ def _called(graph, node, target, *args, **kwargs):
 
 
 def _single(graph, node, _):
-    if any(x.meta["val"].shape[0] != 1 for x in node.args):
+    if any(x.meta["val"].shape[0] != 1 for x in node.args) or node.kwargs.get("alpha") == 0:  # addmm reads no factors then
         return
     matrices = [_called(graph, node, aten.squeeze.dims, x, [0]) for x in node.args]
     torch_rewrites.applied("batch of one")

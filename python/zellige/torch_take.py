@@ -291,6 +291,7 @@ class Taking:
     def _accept(self, p) -> None:
         """Replaces the part by its program in the graph, and counts its operators in the report."""
         for copy in p.changes.values():
+            copy.replace_all_uses_with(copy.args[0])  # the graph may return what a copy returns, the argument
             self.module.graph.erase_node(copy)
         torch_around.call(self.module, p.node, p.part)
         self.report.parts.append(p.part.program)
