@@ -18,7 +18,11 @@ def comparison(rules, function):
     def compared(x, y):
         if all(map(_is_truth, (x, y))):
             return truth(function(*_alike(x, y)))
-        return truth(function(*rules.operands([x, y])[1]))
+        common, operands = rules.operands([x, y])
+        for given, made in zip((x, y), operands):
+            if rules.name == "NumPy" and not isinstance(given, Array) and hasattr(given, "dtype") and number(given) != made and not math.isnan(made):
+                raise Error(f"expected a number that {common} has, as NumPy does not round {given!r}, found {given}, which would be {made}; write {number(given)!r}, which it rounds")
+        return truth(function(*operands))
 
     return compared
 

@@ -363,6 +363,8 @@ OPERATORS = VIEWS | {
 
 # torch's kernels of these for the CPU round numbers to the tensor's dtype; all others compute with the number in float32
 _ROUND_NUMBERS = (aten.add.Tensor, aten.add.Scalar, aten.sub.Tensor)
+# torch's kernels of these for the CPU read a second operand without dimensions in float32
+_READ_WIDE = (aten.mul.Tensor, aten.div.Tensor)
 
 
 def dtype_of(value) -> str:
@@ -397,6 +399,21 @@ def as_declared(result, value):
     return result
 
 
+def _as_read(x, node, array):
+    """Returns the operand x of a node, `array`, as torch's elementwise kernels read it: in the result's dtype of 16 bits, also if it
+    has another one, which does not count in a tensor without dimensions."""
+    value, made = x.meta.get("val"), node.meta["val"]
+    if not isinstance(value, torch.Tensor) or not isinstance(made, torch.Tensor) or made.dtype not in (torch.float16, torch.bfloat16):
+        return array
+    elementwise = isinstance(node.target, torch._ops.OpOverload) and torch.Tag.pointwise in node.target.tags
+    if not elementwise or value.ndim > 0 or value.dtype in (made.dtype, torch.bool):
+        return array
+    if made.device.type == "cpu" and node.target in _READ_WIDE and x is node.args[1]:
+        return array
+    applied("operand without dimensions as the result")
+    return op.cast(array, dtypes.name_of(made.dtype))
+
+
 def evaluate_on(node, args, arrays):
     """Returns the traced result of the FX node's operator for the arguments `args`, in which nodes are replaced by
     their arrays in `arrays`. Raises Left if Zellige does not support the operator or an argument."""
@@ -405,7 +422,7 @@ def evaluate_on(node, args, arrays):
 
     def value(x):
         if isinstance(x, torch.fx.Node):
-            return arrays[x]
+            return _as_read(x, node, arrays[x])
         if isinstance(x, (list, tuple)):
             return [value(e) for e in x]
         if isinstance(x, complex) or (isinstance(x, float) and math.isnan(x)):

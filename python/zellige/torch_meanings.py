@@ -94,6 +94,7 @@ def masked_fill(x, mask, value):
     value = number(value)
     if dtypes.is_integer(x._dtype) and isinstance(value, float):
         raise Error(f"expected an integer for value, as the tensor is {x._dtype}, found {value}")
+    TORCH.fitting(x, value)
     return rule.chosen(TORCH, mask, value, x, True)
 
 
@@ -339,7 +340,9 @@ def added(product):
             raise Error(f"expected operands of one dtype, found {x._dtype} beside products of {made._dtype}; cast one")
         if dtypes.is_integer(made._dtype) and any(isinstance(n, float) for n in (beta, alpha)):
             raise Error(f"expected integers for beta and alpha beside {made._dtype}, found {beta} and {alpha}")
-        made = made if alpha == 1 else ELEMENTWISE["multiply"](made, alpha)
+        if alpha == 0:  # torch does not read what is multiplied by 0
+            made = op.expand(op.reshape(made._trace.constant(0, made._dtype), [1] * made.ndim), made.shape)
+        made = made if alpha in (0, 1) else ELEMENTWISE["multiply"](made, alpha)
         return made if beta == 0 else ELEMENTWISE["add"](made, x if beta == 1 else ELEMENTWISE["multiply"](x, beta))
 
     return of

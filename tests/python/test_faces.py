@@ -160,6 +160,7 @@ def test_a_tensors_methods_are_torchs():
         lambda x: torch.softmax(x, dim=-1) + torch.nn.functional.layer_norm(x, (6,)),
         lambda x: x.masked_fill(x > 0, float("nan")),
         lambda x: torch.where(x > 0, x, -1.0).max(x),
+        lambda x: torch.addmm(x[0, :, 0], x[0] * float("inf"), x[0].t(), beta=2, alpha=0),
     ):
         same(function, x)
 
@@ -197,6 +198,7 @@ def test_an_in_place_operator_changes_what_it_does_in_numpy(refusal):
 F32 = TensorSpec((4, 8), "f32")
 BAD = [
     (lambda x: np.mean(x, dim=1), "numpy.mean: got an unexpected keyword argument 'dim'; its parameters are (a, axis=None, dtype=None, out=None, keepdims=<no value>, *, where=<no value>)", "np.mean(x, dim=1)"),
+    (lambda x: x > np.float64(0.1), "operator >: expected a number that f32 has, as NumPy does not round np.float64(0.1), found 0.1, which would be 0.10000000149011612; write 0.1, which it rounds", "x > np.float64(0.1)"),
     (lambda x: np.sum(x, axis=2), "numpy.sum: expected axis from -2 to 1 for shape (4, 8), found 2", "np.sum(x, axis=2)"),
     (lambda x: np.sum(x, (0, 0)), "numpy.sum: expected each dimension once in axis, found (0, 0) for shape (4, 8)", "np.sum(x, (0, 0))"),
     (lambda x: np.sum(x, 0, initial=3), "numpy.sum: expected no initial while tracing, found initial=3", "np.sum(x, 0, initial=3)"),
@@ -231,6 +233,12 @@ def test_a_mistake_names_the_users_call_and_line(function, message, code, refusa
 
 def test_a_value_that_is_not_given_shows_as_numpys():
     assert repr(NoValue) == repr(np._NoValue)
+
+
+def test_a_number_is_refused_where_torch_refuses_it(refusal):
+    torch = pytest.importorskip("torch")
+    found = refusal(lambda: zellige.compile(lambda x: x.masked_fill(x > 0, 1e6), torch.from_numpy(X).half()))
+    assert found.startswith("torch.Tensor.masked_fill: expected a number that f16 has, found 1000000.0 (")
 
 
 def test_view_is_refused_where_torchs_is(refusal):

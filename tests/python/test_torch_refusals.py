@@ -57,11 +57,30 @@ def test_a_row_of_a_cache_is_replaced(i):
     assert law.difference(put, given, law.compiled(put, given).results, True) is None
 
 
+def test_a_changed_argument_is_returned_where_a_part_changes_it():
+    def appended(c, k, at):
+        return c.index_copy_(2, at, k), k * 2
+
+    def added(x):
+        a, b = x.chunk(2)
+        a.add_(b)
+        return x
+
+    for function, given in ((appended, (torch.randn(1, 1, 8, 2), torch.ones(1, 1, 1, 2), torch.tensor([3]))), (added, (torch.randn(4, 4),))):
+        run = law.compiled(function, given)
+        assert run.parts == 1 and law.difference(function, given, run.results, True) is None
+
+
 nan = torch.full((4, 5), torch.nan)
 EQUAL = {
     "a bias with the factor 0": (lambda b, x, w: torch.addmm(b, x, w, beta=0), (nan, torch.ones(4, 3), torch.ones(3, 5))),
     "a product with the factor 0": (lambda b, x, w: torch.addmm(b, x, w, alpha=0), (torch.ones(4, 5), nan, torch.ones(5, 5))),
     "a batch of one": (lambda b, x, w: torch.baddbmm(b, x, w, beta=0), (nan[None], torch.ones(1, 4, 3), torch.ones(1, 3, 5))),
+    "infinities of one batch with the factor 0": (lambda b, x, w: torch.baddbmm(b, x, w, alpha=0), (torch.ones(1, 4, 5), nan[None] - torch.inf, torch.ones(1, 5, 5))),
+    "an exponent": (lambda x: (x**0.3, x**0.7, x**0.5), (torch.tensor([1e38, 3.0]).bfloat16(),)),
+    "a root of f16": (lambda x: (x**0.5, x**-0.5), (torch.tensor([-0.0, -torch.inf, 4.0]).half(),)),
+    "a sum that is beyond f16": (lambda x: x + 16777217, (torch.tensor([-torch.inf, 1.0]).half(),)),
+    "a difference from a tensor without dimensions": (lambda t, x: t - x, (torch.tensor(1000.3), torch.tensor([3.0, -5.0]).half())),
     "at least": (lambda x: torch.where(x >= 0.1, x, -x), (torch.tensor([0.1, 0.2]).half(),)),
     "filled": (lambda x: x.masked_fill(x <= 0.1, 0.0) + 1, (torch.tensor([0.1, 0.2]).bfloat16(),)),
     "equal": (lambda x: (x == 2049).half(), (torch.tensor([2048.0, 2050.0]).half(),)),

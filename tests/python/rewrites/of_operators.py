@@ -42,8 +42,19 @@ def product(draw, factors):
 
 
 def power(draw, exponents):
-    exponent = draw.choice(exponents)
+    exponent = draw.choice(exponents[draw.dtype == torch.float16])
     return lambda x: x**exponent * 2, (draw.tensor(*draw.shape(2)),)
+
+
+def operand_without_dimensions(draw):
+    function = draw.choice([lambda x, t: t - x, lambda x, t: x + t, lambda x, t: t / x, lambda x, t: t * x, lambda x, t: x.abs() ** t])
+    x = draw.tensor(*draw.shape(2), dtype=draw.choice([torch.float16, torch.bfloat16]))
+    return function, (x, torch.tensor(draw.choice([1000.3, 0.1, -7.3])))
+
+
+def wide_second_operand(draw):
+    function, (x, t) = operand_without_dimensions(draw)
+    return draw.choice([lambda x, t: x * t, lambda x, t: x / t, lambda x, t: x.float() - t]), (x, t)
 
 
 def limits(draw):
@@ -200,8 +211,10 @@ REWRITES = [
     Rewrite("sum with a factor", "the factor is a number in the range of the dtype", sum_with_a_factor, in_float64(sum_with_a_factor)),
     Rewrite("product and bias with factors", "the factor of the product is not 0, because torch does not read the matrices then; the bias broadcasts to the product"
             " and is not read if its factor is 0", lambda draw: product(draw, FACTORS), lambda draw: product(draw, [(1, 0), (0.5, 0), (0, 0)])),
-    Rewrite("power as products and roots", "the exponent is 1/2, -1/2, 3, -1 or -2, for which torch's kernels do so",
-            lambda draw: power(draw, [0.5, -0.5, 3, -1, -2]), lambda draw: power(draw, [2.5, 4, 1.5, -3])),
+    Rewrite("power as products and roots", "the exponent is 1/2, -1/2, 3, -1 or -2, for which torch's kernels do so; of f16 on the CPU no root",
+            lambda draw: power(draw, ([0.5, -0.5, 3, -1, -2], [3, -1, -2])), lambda draw: power(draw, ([2.5, 4, 1.5, -3], [0.5, -0.5, 2.5, -3]))),
+    Rewrite("operand without dimensions as the result", "the result of an elementwise operator has 16 bits, and the operand another dtype; on the CPU it is not"
+            " the second factor or the divisor", operand_without_dimensions, wide_second_operand),
     Rewrite("limits as extremes", "the limits are numbers in the range of the dtype, and are rounded to it", limits, limits_out_of_reach, exact=True),
     Rewrite("every part of a slice", "the step divides the extent, and each part has one element of the slice", parts_of_a_slice,
             lambda draw: parts_of_a_slice(draw, False), exact=True),

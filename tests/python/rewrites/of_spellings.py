@@ -70,12 +70,12 @@ def no_gelu(draw):
     ])()  # fmt: skip
 
 
-def single(draw, batch=1):
+def single(draw, batch=1, alphas=(1, 0.5, 2)):
     m, k, n = draw.shape(3, 1, 6)
     x, y, special = draw.tensor(batch, m, k, special=False), draw.tensor(batch, k, n, special=False), draw.chance()
     bias = draw.tensor(*draw.choice([(batch, m, n), (1, 1, n), (1, m, 1), (1, n)]), special=special)
-    alpha, beta = draw.choice([1, 0.5, 0, 2]), draw.choice([1, 0, 2])
-    if draw.chance():
+    alpha, beta = draw.choice(alphas), draw.choice([1, 0, 2])
+    if alpha != 0 and draw.chance():
         return torch.bmm, (x, y)
     return lambda b, x, y: torch.baddbmm(b, x, y, beta=beta, alpha=alpha), (bias, x, y)
 
@@ -187,7 +187,8 @@ REWRITES = [
     Rewrite("bound by one number", "one operand of maximum or minimum is a constant with one number, not NaN, as its dtype rounds it; the other one has the"
             " result's shape and floating-point dtype", bound, no_bound),
     Rewrite("gelu by its formula", "x, 1 + erf(x / sqrt(2)) and 1/2 are multiplied, the root with seven digits, in x's shape and dtype", gelu, no_gelu),
-    Rewrite("batch of one", "the factors of a batched matmul, and its bias, have one batch", single, lambda draw: single(draw, 2), steps=4),
+    Rewrite("batch of one", "the factors of a batched matmul, and its bias, have one batch; the factor of the product is not 0", single,
+            lambda draw: single(draw, 2) if draw.chance() else single(draw, 1, (0,)), steps=4),
     Rewrite("selection that bounds decide", "integers are compared that topk or sort returned, so that they are below a known number, and every one of them"
             " compares alike; the result has the operand's layout, and is not returned", decided, lambda draw: decided(draw, 1), exact=True),
     Rewrite("sort of narrow integers", "a vector of more than 128 int64 is sorted, whose bound fits fewer bits; its numbers are read by searches alone",
