@@ -53,7 +53,7 @@ class Role {
       if (over || slices)
         reject("{}: {} has a loop in a loop over {}; only a loop over tiles has loops in it", k_.name(), agent_.name,
                over ? "iterations" : "slices");
-      if (loop->kind == Loop::iterations) check_bounds(list, i);
+      if (loop->kind == Loop::iterations) check_bounds(list, i), check_ring();
       steps(loop->body, loop->kind == Loop::tiles ? nullptr : loop, nullptr);
     }
   }
@@ -118,6 +118,15 @@ class Role {
     const std::int64_t trips = slices ? slices->trip_count : 1;
     if (passes != trips)
       reject("{}: {} has a layout of {} slices, and is in a loop over {}", k_.name(), describe(w), passes, trips);
+  }
+
+  /// Rejects a second loop over iterations of a block that counts the stages of its rings by itself: from the first iteration to
+  /// the last, in one loop.
+  void check_ring() {
+    const bool round = !k_.warp_specialized() && k_.stages() > 1 && k_.stages() < k_.program.loop;
+    if (++loops_ > 1 && round)
+      reject("{}: {} has {} loops over iterations, and counts {} stages in one", k_.name(), agent_.name, loops_,
+             k_.stages());
   }
 
   /// Rejects the loop over iterations number `at` of a list unless its bounds depend on a mask as Kernel::loop_bounds says.
@@ -189,6 +198,7 @@ class Role {
   Sections sections_;
   std::vector<Done> done_;
   std::vector<What> started_;
+  int loops_ = 0;  // over iterations
 };
 
 bool equal(const MaskedLoopBounds& a, const MaskedLoopBounds& b) {
