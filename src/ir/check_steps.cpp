@@ -93,7 +93,8 @@ std::string wrong_step(const plan::Kernel& k, const plan::Step& step) {
     for (const plan::Access& a : *list)
       if (a.tensor < 0) return "it accesses no tensor";
   if (const plan::Loop* loop = plan::as<plan::Loop>(step)) {
-    if (loop->body.empty()) return "it has no steps";
+    // Of a loop over iterations nothing may be needed; it tells what is before it from what is after it.
+    if (loop->body.empty() && loop->kind != plan::Loop::iterations) return "it has no steps";
     if ((loop->bounded || loop->whole) && !k.loop_bounds)
       return "it runs as many iterations as a mask leaves, and no line bounds says how many these are";
   }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "emit/emit.hpp"
+#include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "ir/ir.hpp"
 #include "json/load.hpp"
@@ -112,6 +113,18 @@ TEST(RoundTrip, Examples) {
   add(cases, examples / "layers", 1, {""});
   add(cases, examples / "parts", 10, {""});
   hold(cases);
+}
+
+TEST(RoundTrip, ALoopOfWhichNothingIsNeeded) {
+  graph::Builder g("unread");
+  const graph::Tensor x = g.input("x", {16, 32}), w = g.input("w", {64, 32});
+  g.output(g.custom({.grid = {}, .block = {64}, .loop = 4},
+                    [&](graph::BlockBuilder& t) {
+                      reduction_max(t.load(w, {.loop = 0}), 1);
+                      t.store(relu(t.load(x)));
+                    })[0],
+           "y");
+  for (const char* target : {"sm_80", "sm_90a"}) EXPECT_EQ(lost(g.build(), target::find(target), "given"), "");
 }
 
 }  // namespace

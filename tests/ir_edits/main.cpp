@@ -4,6 +4,7 @@
 //   zellige_edits --seed 7 --count 600 --jobs 2 --keep wrong     the texts that are accepted and wrong, in a folder
 //   zellige_edits --seed 7 --count 5000 --prove                  nothing is run: refused, the same source, or accepted
 //   zellige_edits --seed 7 --only 123                            prints that edit's text, and what becomes of it
+//   zellige_edits --seed 7 --random 40                           edits of 40 random graphs' programs
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 
 #include "edit.hpp"
 #include "emit/manifest.hpp"
+#include "generate.hpp"
 #include "ir/ir.hpp"
 #include "json/load.hpp"
 #include "run/compile.hpp"
@@ -77,6 +79,24 @@ Original original(const Seed& seed, const run::Cache& cache) {
   return o;
 }
 
+/// Returns the programs of random graphs, those that are refused left out.
+std::vector<Original> random_originals(int count, const run::Cache& cache) {
+  std::vector<Original> all;
+  for (int seed = 1; seed <= count; ++seed) {
+    Original o;
+    o.graph = seed % 2 ? random_graphs::random_graph(seed) : random_graphs::random_unfused(seed);
+    const char* target = seed % 4 < 2 ? "sm_80" : "sm_90a";
+    try {
+      const emit::Program p = run::compile(o.graph, target::find(target), {.fuse = seed % 3 > 0}, cache).program;
+      o.name = fmt::format("random {} {}", seed, target);
+      o.text = ir::print(p), o.source = p.source, o.manifest = emit::to_json(p.manifest);
+      all.push_back(std::move(o));
+    } catch (const Error&) {
+    }
+  }
+  return all;
+}
+
 /// What becomes of an edit.
 enum class Outcome : std::uint8_t { refused, same, right, accepted, wrong, failed, crashed };
 constexpr std::array<const char*, 7> outcomes{"refused", "same", "right", "accepted", "WRONG", "FAILED", "CRASHED"};
@@ -127,7 +147,7 @@ std::string outcome(const Original& o, const std::string& text, bool run, const 
 
 struct Arguments {
   std::uint64_t seed = 1;
-  int count = 60, jobs = 2, only = -1;
+  int count = 60, jobs = 2, only = -1, random = 0;
   bool prove = false, verbose = false;
   std::string keep, file;
 };
@@ -140,7 +160,10 @@ int main_of(const Arguments& a) {
   }
   const run::Cache cache = run::Cache::standard();
   std::vector<Original> originals;
-  for (const Seed& seed : seeds) originals.push_back(original(seed, cache));
+  if (a.random > 0)
+    originals = random_originals(a.random, cache);
+  else
+    for (const Seed& seed : seeds) originals.push_back(original(seed, cache));
   const auto of = [&](int i) { return Rng(a.seed * 1000003 + static_cast<std::uint64_t>(i)).next(); };
   const auto original_of = [&](int i) -> const Original& { return originals[of(i) % originals.size()]; };
   const auto edit_of = [&](int i) { return edited(original_of(i).text, of(i) / originals.size()); };
@@ -199,6 +222,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", a.seed, "Of the edits")->capture_default_str();
   app.add_option("--count", a.count, "Number of edits")->capture_default_str();
   app.add_option("--jobs", a.jobs, "Edits at a time")->capture_default_str();
+  app.add_option("--random", a.random, "Edit the programs of so many random graphs");
   app.add_option("--only", a.only, "Print this edit's text and outcome alone");
   app.add_option("--file", a.file, "Prove this text alone, in this process");
   app.add_option("--keep", a.keep, "Folder for the texts that are accepted and wrong");
