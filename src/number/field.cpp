@@ -40,12 +40,16 @@ Field::Field(std::uint64_t seed, Order order) : seed_(seed), order_(order) {
   for (std::uint64_t n = 0; p_ == 0; ++n) {
     const std::uint64_t q = minimum + draw(seed, n) % minimum / 4 * 4 + 3;
     if ((squares && !small_squares(q)) || !is_prime(q)) continue;
-    for (std::uint64_t k = 3; k < 128 && p_ == 0; k += 2) {  // 2 q k + 1 is 3 modulo 4
+    // 2 q k + 1 is 3 modulo 4 if the squares are to be positive; else 1, so that -1 has a root.
+    for (std::uint64_t k = squares ? 3 : 2; k < 128 && p_ == 0; k += 2) {
       const std::uint64_t p = 2 * q * k + 1;
       if (p >> 62 == 0 && (!squares || small_squares(p)) && is_prime(p)) q_ = q, p_ = p;
     }
   }
   for (std::uint64_t n = 0; w_ <= 1; ++n) w_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / q_, p_);
+  for (std::uint64_t n = 0; !squares && mul_mod(i_, i_, p_) != p_ - 1; ++n)
+    i_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / 4, p_);
+  turn_ = draw(~seed, 1 << 20) % (q_ - 1) + 1;
   constexpr int digits = 64;
   std::uint64_t step = w_;
   for (int place = 0; place < 9; ++place) {

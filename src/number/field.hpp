@@ -6,7 +6,8 @@
 // A number is a pair of residues, one modulo p and one modulo q, two primes of which q divides p - 1. Exponentials are
 // e^x = w^(x mod q) modulo p, where w has order q, so that e^x e^y = e^(x+y) holds. The result of an exponential has no
 // residue modulo q; if it is used as an exponent itself, a random number replaces that residue. A logarithm remembers
-// its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) = y + ln x hold.
+// its argument, so that ln e^x = x, e^(ln x) = x and ln(x e^y) = y + ln x hold. Sines and cosines are made of
+// e^ix = w^(s x), where s is drawn, and of a root of -1 modulo p.
 //
 // Residues have no order. `Order` says how maxima, comparisons and roots are evaluated nevertheless:
 //
@@ -69,7 +70,7 @@ class Field {
   FieldNumber exp(const FieldNumber&);
   FieldNumber log(const FieldNumber&);
   FieldNumber pow(const FieldNumber&, const FieldNumber&);
-  FieldNumber sin(const FieldNumber&);
+  FieldNumber sin(const FieldNumber&);  // (e^ix - e^-ix) / 2i
   FieldNumber cos(const FieldNumber&);
   FieldNumber tanh(const FieldNumber&);  // 1 - 2 / (e^2x + 1)
   FieldNumber abs(const FieldNumber&);
@@ -161,6 +162,11 @@ class Field {
   /// known. The first argument is the kind of function; `key` distinguishes functions of one kind.
   FieldNumber unknown(Unknown, const FieldNumber& x, std::uint64_t key = 0);
   enum class Op : std::uint8_t { add, mul, div, max, less, choose, exp, function };
+  /// Returns w^n modulo p.
+  std::uint64_t power_of_w(std::uint64_t n) const;
+  /// Returns the sine of x, or its cosine if `even`, from e^(ix), so that addition theorems hold; modulo q and where x is
+  /// no exponent, from the tangent of half the angle, so that sin^2 + cos^2 = 1.
+  FieldNumber wave(const FieldNumber& x, bool even);
   /// Returns a result of which it is unknown whether it is a number, an infinity or NaN. It is equal only to
   /// results of the same operation on equal operands.
   FieldNumber opaque(Op, const FieldNumber& x, const FieldNumber& y);
@@ -241,6 +247,10 @@ class Field {
   std::uint32_t log_terms(std::uint32_t a, std::uint32_t b);
   /// Returns the index of n times a sum of logarithms, which has the index `a` in log_sums_.
   std::uint32_t log_times(std::uint32_t a, std::int64_t n);
+  /// Returns ln x if x is known as an exponential, a quotient or product of positive numbers, or a root.
+  std::optional<FieldNumber> log_by_law(const FieldNumber& x);
+  /// Returns the residue of x modulo q, with a random number in place of each logarithm.
+  std::uint64_t without_logs(const FieldNumber& x) const;
   /// Returns the number of terms, and the sum of their exponents, of x = e^a + e^b + ..., a sum of exponentials. If x
   /// depends on no exponential, it counts as one term with exponent 0; if x is 0, as no term.
   Grade grade(const FieldNumber&);
@@ -252,6 +262,8 @@ class Field {
   void power_law(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times);
   std::uint64_t exponent(const FieldNumber& x) const;  // its residue modulo q, or what replaces that
   std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
+  // With Order::unknown: a root of -1 modulo p; and the number modulo q that i is as a factor of exponents.
+  std::uint64_t i_ = 0, turn_ = 0;
   Order order_;
   // Powers of w, by six bits of the exponent: w^(d 64^place) at 64 place + d.
   std::vector<std::uint64_t> powers_;
@@ -273,6 +285,10 @@ class Field {
   std::unordered_map<std::uint64_t, FieldNumber> exponents_;  // by residue modulo p of e^x: x
   // By residue modulo p of a quotient of positive numbers: the dividend and divisor.
   std::unordered_map<std::uint64_t, std::pair<FieldNumber, FieldNumber>> quotients_;
+  std::unordered_set<std::uint64_t>
+      logs_under_way_;  // arguments, by residue modulo p: a factor may be a quotient of them
+  // By residue modulo p of a product of positive numbers: its factors.
+  std::unordered_map<std::uint64_t, std::pair<FieldNumber, FieldNumber>> products_;
   std::unordered_map<std::uint64_t, Grade> grades_;  // by residue modulo p
   std::vector<std::uint64_t> logged_;                // by logarithm: the residue modulo p of its argument
   std::unordered_map<std::uint64_t, std::uint32_t> logged_at_;

@@ -153,7 +153,9 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
     if (n && std::abs(*n) <= 64)
       z.logs = log_times(form.logs, *n);
     else
-      z.q = absent;
+      z.q = hashed ? absent : part(without_logs(x), without_logs(y), [&](std::uint64_t a, std::uint64_t b) {
+        return mul_mod(a, b, q_);
+      });
   }
   if (x.constant && y.constant) return known(z, real(x) * real(y));
   if (order_ == Order::scaled && is_exact(x) != is_exact(y)) {
@@ -161,7 +163,10 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
     if (factor.may == above) move_members(z, maximum, [&](const FieldNumber& m) { return mul(m, factor); });
   }
   if (z.p == 0) z.may = zero;
-  if (x.may == above && y.may == above) power_law(z, x, y, 1);
+  if (x.may == above && y.may == above) {
+    power_law(z, x, y, 1);
+    if (tells_logs && !x.constant && !y.constant) products_.try_emplace(z.p, x, y);
+  }
   if (same && tells_roots) squares_.try_emplace(z.p, x);
   if ((x.graded || y.graded) && tells_logs) {
     const Grade a = grade(x), b = grade(y);

@@ -68,6 +68,13 @@ FieldNumber Field::sqrt(const FieldNumber& x) {
   return z;
 }
 
+std::uint64_t Field::power_of_w(std::uint64_t n) const {
+  std::uint64_t y = 1;
+  for (std::size_t place = 0; n > 0; ++place, n /= 64)
+    if (n % 64) y = mul_mod(y, powers_[place * 64 + n % 64], p_);
+  return y;
+}
+
 FieldNumber Field::exp(const FieldNumber& x) {
   if (x.kind == Kind::minus) return {.domain = x.domain, .decisions = x.decisions, .may = zero};
   if (x.kind != Kind::number) return x;
@@ -83,10 +90,8 @@ FieldNumber Field::exp(const FieldNumber& x) {
     ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
     follow(z, x);
     z.numerator = 1;
-    z.p = 1, z.q = absent;
-    std::uint64_t rest = exponent(x);
-    for (std::size_t place = 0; rest > 0; ++place, rest /= 64)
-      if (rest % 64) z.p = mul_mod(z.p, powers_[place * 64 + rest % 64], p_);
+    z.q = absent;
+    z.p = power_of_w(exponent(x));
     if (x.rooted)
       for (std::uint64_t element : std::vector(sets_.elements(x.decisions)))
         z.decisions = sets_.join(z.decisions, sets_.single(draw(element, 3)));
@@ -116,23 +121,34 @@ FieldNumber Field::count_of(const Grade& g) {
   return known({.p = g.count_p, .q = g.count_q}, static_cast<double>(g.count_p));
 }
 
+std::optional<FieldNumber> Field::log_by_law(const FieldNumber& x) {
+  const auto also_of_x = [&](FieldNumber z) {
+    z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
+    return z;
+  };
+  if (const auto u = exponents_.find(x.p); u != exponents_.end()) return also_of_x(u->second);
+  if (const auto u = quotients_.find(x.p); u != quotients_.end()) {
+    const auto [dividend, divisor] = u->second;
+    return also_of_x(sub(log(dividend), log(divisor)));
+  }
+  if (const auto u = products_.find(x.p); u != products_.end()) {
+    const auto [left, right] = u->second;
+    return also_of_x(add(log(left), log(right)));
+  }
+  if (const auto u = roots_.find(x.p); u != roots_.end())
+    return also_of_x(div(log(FieldNumber(u->second)), integer(2)));
+  return std::nullopt;
+}
+
 FieldNumber Field::log(const FieldNumber& x) {
   if (x.kind != Kind::number) return x.kind == Kind::minus ? x.as(Kind::nan) : x;
   if (x.p == 0) return x.as(x.fragile ? Kind::unclear : Kind::minus);
   if (within(x.may, below)) return marked(special(Kind::nan), x);
   if (is(x, 1)) return integer(0);
-  if (!x.fragile) {
-    const auto also_of_x = [&](FieldNumber z) {
-      z.domain = sets_.join(z.domain, x.domain), z.decisions = sets_.join(z.decisions, x.decisions);
-      return z;
-    };
-    if (const auto u = exponents_.find(x.p); u != exponents_.end()) return also_of_x(u->second);
-    if (const auto u = quotients_.find(x.p); u != quotients_.end()) {
-      const auto [dividend, divisor] = u->second;
-      return also_of_x(sub(log(dividend), log(divisor)));
-    }
-    if (const auto u = roots_.find(x.p); u != roots_.end())
-      return also_of_x(div(log(FieldNumber(u->second)), integer(2)));
+  if (!x.fragile && logs_under_way_.insert(x.p).second) {
+    const std::optional<FieldNumber> z = log_by_law(x);
+    logs_under_way_.erase(x.p);
+    if (z) return *z;
   }
   // If x is a sum of exponentials: x = e^a y, where `a` is the mean of the exponents, so ln x = a + ln y.
   // `shift` is a, `rest` the residue of y modulo p.
@@ -180,6 +196,16 @@ std::uint32_t Field::log_terms(std::uint32_t a, std::uint32_t b) {
   return sum.empty() ? 0 : log_sum({sum.begin(), sum.end()});
 }
 
+std::uint64_t Field::without_logs(const FieldNumber& x) const {
+  std::uint64_t q = exponent(x);
+  for (const auto& [log, times] : log_sums_[x.logs]) {
+    const std::uint64_t n = static_cast<std::uint64_t>(std::abs(times)) % q_;
+    const std::uint64_t term = mul_mod(draw(draw(seed_, 45), logged_[log]) % q_, n, q_);
+    if (q < rootless) q = times < 0 ? sub_mod(q, term, q_) : add_mod(q, term, q_);
+  }
+  return q;
+}
+
 std::uint32_t Field::log_times(std::uint32_t a, std::int64_t n) {
   if (a == 0 || n == 0) return 0;
   LogSum terms = log_sums_[a];
@@ -194,8 +220,10 @@ FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
     const double n = real(y);
     if (n == 0) return integer(1);
     if (n == std::floor(n) && std::fabs(n) <= 64) return power(*this, x, static_cast<int>(n));
-    if (n == 0.5) return sqrt(x);
-    if (n == -0.5) return div(integer(1), sqrt(x));
+    if (2 * n == std::floor(2 * n) && std::fabs(n) <= 64) {  // x^2.5 = x^2 sqrt(x)
+      const FieldNumber z = mul(power(*this, x, static_cast<int>(std::fabs(n))), sqrt(x));
+      return n > 0 ? z : div(integer(1), z);
+    }
   }
   if (x.kind == Kind::number && x.p == 0 && !x.fragile && is_exact(y))
     return real(y) > 0 ? x : marked(special(Kind::plus), x);
@@ -218,19 +246,28 @@ FieldNumber Field::pow(const FieldNumber& x, const FieldNumber& y) {
 FieldNumber Field::sin(const FieldNumber& x) {
   if (x.kind == Kind::plus || x.kind == Kind::minus) return x.as(Kind::nan);
   if (x.kind != Kind::number) return x;
-  if (x.p == 0) return x;
-  // Computed from the tangent of half the angle, so that sin^2 + cos^2 = 1; odd in x.
-  const bool flipped = x.p > p_ - x.p;
-  FieldNumber t = unknown(Unknown::sin, flipped ? neg(x) : x);
-  if (flipped) t = neg(t);
-  return div(mul(integer(2), t), add(integer(1), mul(t, t)));
+  return x.p == 0 ? x : wave(x, false);
 }
 
 FieldNumber Field::cos(const FieldNumber& x) {
   if (x.kind != Kind::number) return sin(x);
   if (is(x, 0)) return integer(1);
-  const FieldNumber t = unknown(Unknown::sin, x.p > p_ - x.p ? neg(x) : x), square = mul(t, t);
-  return div(sub(integer(1), square), add(integer(1), square));
+  return wave(x, true);
+}
+
+FieldNumber Field::wave(const FieldNumber& x, bool even) {
+  const bool flipped = x.p > p_ - x.p;
+  FieldNumber t = unknown(Unknown::sin, flipped ? neg(x) : x);
+  if (flipped) t = neg(t);
+  const FieldNumber one = integer(1), square = mul(t, t);
+  FieldNumber z = div(even ? sub(one, square) : mul(integer(2), t), add(one, square));
+  took_nested = took_nested || x.q == absent || x.hashed;
+  if (order_ != Order::unknown || x.fragile || x.logs != 0 || exponent(x) >= rootless) return z;
+  const std::uint64_t power = power_of_w(mul_mod(exponent(x), turn_, q_)), inverse = inverse_mod(power, p_);
+  z.p = even ? mul_mod(add_mod(power, inverse, p_), inverse_mod(2, p_), p_)
+             : mul_mod(sub_mod(power, inverse, p_), inverse_mod(add_mod(i_, i_, p_), p_), p_);
+  took_exp = true;
+  return z;
 }
 
 FieldNumber Field::tanh(const FieldNumber& x) {

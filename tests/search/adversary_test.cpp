@@ -148,6 +148,50 @@ TEST(Adversary, Float64NeitherProvesNorOverrules) {
   EXPECT_NE(name(e.answer), "different") << describe(e, "a", "b");
 }
 
+TEST(Adversary, AdditionTheoremsHold) {
+  const auto of_sum = [](const Inputs& x) { return sin(2.0 * x[0] - x[1]); };
+  expect_same(two, of_sum, [](const Inputs& x) {
+    return 2.0 * (sin(x[0]) * (cos(x[0]) * cos(x[1]))) - (1.0 * square(cos(x[0])) - square(sin(x[0]))) * sin(x[1]);
+  });
+  expect_apart(two, of_sum, [](const Inputs& x) { return sin(2.0 * x[0]) * cos(x[1]) + cos(2.0 * x[0]) * sin(x[1]); });
+  expect_same(
+      two, [](const Inputs& x) { return sin(x[0]) * sin(x[1]); },
+      [](const Inputs& x) { return 0.5 * (cos(x[0] - x[1]) - cos(x[0] + x[1])); });
+  // An exponential has no residue as an exponent.
+  const auto cos_of = [](double factor) {
+    return [factor](const Inputs& x) { return cos(exp(x[0]) + factor * x[0]); };
+  };
+  const auto parts = [](const Inputs& x) { return cos(exp(x[0])) * cos(x[0]) - sin(exp(x[0])) * sin(x[0]); };
+  expect_same(one, cos_of(1), parts);
+  expect_apart(one, cos_of(1.001), parts);
+  const std::vector<Shape> angles = {{4, 8}, {4, 4}, {4, 4}};
+  const auto twice = [](const Inputs& x) { return rotary(rotary(x[0], cos(x[1]), sin(x[1])), cos(x[2]), sin(x[2])); };
+  expect_same(angles, twice, [](const Inputs& x) { return rotary(x[0], cos(x[1] + x[2]), sin(x[1] + x[2])); });
+  expect_apart(angles, twice, [](const Inputs& x) { return rotary(x[0], cos(x[1] - x[2]), sin(x[1] - x[2])); });
+}
+
+TEST(Adversary, LogarithmsAndPowersOfProducts) {
+  const auto base = [](const Tensor& x) { return square(x) + 2.0; };
+  const auto log_product = [&](const Inputs& x) { return log(base(x[0]) * base(x[1])); };
+  expect_same(two, log_product, [&](const Inputs& x) { return log(base(x[1])) + log(base(x[0])); });
+  expect_apart(two, log_product, [&](const Inputs& x) { return log(base(x[0]) + base(x[1])); });
+  expect_same(  // each is a quotient of the other's product
+      two, [&](const Inputs& x) { return log(base(x[0]) * base(x[1]) / base(x[1])); },
+      [&](const Inputs& x) { return log(base(x[0])); });
+  const auto log_square = [](const Inputs& x) { return log(square(x[0])); };
+  expect_same(one, log_square, [](const Inputs& x) { return 2.0 * log(abs(x[0])); });
+  expect_apart(one, log_square, [](const Inputs& x) { return 2.0 * log(x[0]); });  // NaN where x is negative
+  for (double n : {1.5, 2.5, -1.5}) {
+    SCOPED_TRACE(n);
+    const auto power = [&, n](const Inputs& x) { return pow(base(x[0]), n); };
+    expect_same(one, power, [&, n](const Inputs& x) { return pow(base(x[0]), n - 0.5) * sqrt(base(x[0])); });
+    expect_apart(one, power, [&, n](const Inputs& x) { return pow(base(x[0]), n + 0.001); });
+  }
+  const auto powers = [&](const Inputs& x) { return pow(base(x[0]), x[1]) * pow(base(x[0]), x[0]); };
+  expect_same(two, powers, [&](const Inputs& x) { return pow(base(x[0]), x[0] + x[1]); });
+  expect_apart(two, powers, [&](const Inputs& x) { return pow(base(x[0]), x[0] * x[1]); });
+}
+
 TEST(Adversary, IntegersWrap) {
   const auto with = [](graph::DType dtype, const auto& body) {
     Builder b("g");
