@@ -52,6 +52,7 @@ struct Case {
   int stages = 2;
   std::int64_t loop = 1;
   std::vector<Part> parts, consumer;  // a consumer's parts acquire the stages that the first role fills
+  std::int64_t tiles[2] = {0, 0};     // of the output that a block takes, by role; 0: no loop over them
   bool two_roles() const { return !consumer.empty(); }
 };
 
@@ -79,45 +80,70 @@ Kernel kernel(const Case& c) {
     }
     return all;
   };
-  k.agents = {{.name = "first", .warps = 4, .steps = steps(c.parts)}};
-  if (c.two_roles()) k.agents.push_back({.name = "second", .warps = 4, .steps = steps(c.consumer)});
+  const auto of_tiles = [&](std::vector<Step> all, std::int64_t tiles) {
+    if (tiles == 0) return all;
+    Step over = loop_from(0, tiles, Loop::tiles, std::move(all));
+    as<Loop>(over)->each = c.loop;
+    return std::vector<Step>{std::move(over)};
+  };
+  k.agents = {{.name = "first", .warps = 4, .steps = of_tiles(steps(c.parts), c.tiles[0])}};
+  if (c.two_roles())
+    k.agents.push_back({.name = "second", .warps = 4, .steps = of_tiles(steps(c.consumer), c.tiles[1])});
   return k;
 }
 
-/// Runs the loops, the second role's after those of the first, and returns whether all tiles are copied and multiplied once, each
-/// by a product that finds the tile of its own iteration in its stage.
-bool runs(const Case& c) {
-  std::vector<std::int64_t> tile(static_cast<std::size_t>(c.stages), -1), fills;
-  std::vector<int> copies(static_cast<std::size_t>(c.loop), 0), products = copies;
-  bool right = true;
+/// A run of the loops, the second role's after those of the first.
+struct Run {
+  explicit Run(const Case& of) : c(of), stages(static_cast<std::size_t>(of.stages), -1) {}
+
+  const Case& c;
+  std::vector<std::int64_t> stages;  // the value in each: the iteration, counted on from tile to tile
+  std::vector<std::int64_t> fills;   // what the producer has copied, in order
   std::size_t acquired = 0;
-  const auto once = [&](std::vector<int>& times, std::int64_t iteration) {
-    right = right && iteration >= 0 && iteration < c.loop && ++times[static_cast<std::size_t>(iteration)] == 1;
-  };
-  const auto stage = [&](std::int64_t i) { return static_cast<std::size_t>((i % c.stages + c.stages) % c.stages); };
-  for (const auto* role : {&c.parts, &c.consumer})
-    for (const Part& part : *role)
-      for (std::int64_t i = part.from; i < part.to; ++i) {
-        if (part.copies && !(part.ahead > 0 && i + part.ahead >= c.loop)) {
-          once(copies, i + part.ahead);
-          // The ring gives the producer its stages in order.
-          right = right && (!c.two_roles() || stage(i + part.lag) == fills.size() % tile.size());
-          tile[stage(i + part.lag)] = i + part.ahead;
-          fills.push_back(i + part.ahead);
-        }
-        if (!part.multiplies) continue;
-        once(products, i + part.reads);
-        if (c.two_roles()) {
-          right = right && acquired < fills.size() && stage(i + part.reads) == acquired % tile.size() &&
-                  fills[acquired] == i + part.reads;
-          ++acquired;
-        } else {
-          right = right && tile[stage(i + part.reads)] == i + part.reads;
-        }
-      }
-  for (const auto* times : {&copies, &products})
-    right = right && std::ranges::all_of(*times, [](int n) { return n == 1; });
-  return right;
+  std::vector<int> copies, products;  // of each iteration of a tile
+  bool right = true;
+
+  void require(bool holds) { right = right && holds; }
+  std::size_t stage(std::int64_t i) const { return static_cast<std::size_t>((i % c.stages + c.stages) % c.stages); }
+  void once(std::vector<int>& times, std::int64_t iteration) {
+    require(iteration >= 0 && iteration < c.loop && ++times[static_cast<std::size_t>(iteration)] == 1);
+  }
+
+  /// Runs an iteration of a tile whose first one is number `base`.
+  void iteration(const Part& part, std::int64_t i, std::int64_t base) {
+    if (part.copies && !(part.ahead > 0 && i + part.ahead >= c.loop)) {
+      once(copies, i + part.ahead);
+      const std::size_t into = stage(base + i + part.lag);
+      require(!c.two_roles() || into == fills.size() % stages.size());  // the ring gives its stages in order
+      fills.push_back(base + i + part.ahead), stages[into] = fills.back();
+    }
+    if (!part.multiplies) return;
+    once(products, i + part.reads);
+    const std::int64_t wanted = base + i + part.reads;
+    if (!c.two_roles()) return require(stages[stage(wanted)] == wanted);
+    require(acquired < fills.size() && stage(wanted) == acquired % stages.size() && fills[acquired] == wanted);
+    ++acquired;
+  }
+
+  void role(const std::vector<Part>& parts, std::int64_t tiles) {
+    for (std::int64_t t = 0; t < std::max<std::int64_t>(tiles, 1); ++t) {
+      copies.assign(static_cast<std::size_t>(c.loop), 0), products = copies;
+      for (const Part& part : parts)
+        for (std::int64_t i = part.from; i < part.to; ++i) iteration(part, i, t * c.loop);
+      const auto all = [](const std::vector<int>& times) {
+        return std::ranges::all_of(times, [](int n) { return n == 1; });
+      };
+      require((&parts == &c.consumer || all(copies)) && (c.two_roles() && &parts == &c.parts ? true : all(products)));
+    }
+  }
+};
+
+/// Returns whether all tiles are copied and multiplied once, each by a product that finds the tile of its own iteration in its stage.
+bool runs(const Case& c) {
+  Run run(c);
+  run.role(c.parts, c.tiles[0]);
+  if (c.two_roles()) run.role(c.consumer, c.tiles[1]);
+  return run.right && (!c.two_roles() || run.acquired == run.fills.size());
 }
 
 /// Returns a ring that is right: with what is copied before the loop and in it, ahead, or with a role that copies for another one.
@@ -130,6 +156,8 @@ Case drawn(Rng& rng) {
     c.parts = {{.to = c.loop, .copies = true}};
     if (reads > 0) c.consumer = {first};
     c.consumer.push_back(rest);
+    // verify() runs as many as make every stage a first one, stages + 2; verify_coverage() compares the roles' numbers.
+    if (rng.chance(40)) c.tiles[0] = c.tiles[1] = rng.between(1, c.stages + 1);
     return c;
   }
   const auto ahead = static_cast<int>(rng.below(std::min<std::int64_t>(c.stages, c.loop)));
@@ -143,6 +171,11 @@ void change(Rng& rng, Case& c) {
   std::vector<Part>& parts = c.two_roles() && rng.chance(60) ? c.consumer : c.parts;
   Part& part = parts[static_cast<std::size_t>(rng.below(std::ssize(parts)))];
   const int by = rng.chance(50) ? 1 : rng.chance(70) ? -1 : c.stages;
+  if (c.tiles[0] > 0 && rng.chance(15)) {
+    std::int64_t& tiles = c.tiles[rng.below(2)];
+    tiles = std::max<std::int64_t>(tiles + (rng.chance(50) ? 1 : -1), 0);
+    return;
+  }
   switch (rng.below(6)) {
     case 0:
       part.from = std::max<std::int64_t>(part.from + by, 0);
@@ -165,7 +198,7 @@ void change(Rng& rng, Case& c) {
 }
 
 std::string text(const Case& c) {
-  std::string all = fmt::format("{} iterations, {} stages", c.loop, c.stages);
+  std::string all = fmt::format("{} iterations, {} stages, {} and {} tiles", c.loop, c.stages, c.tiles[0], c.tiles[1]);
   for (const auto* role : {&c.parts, &c.consumer})
     for (const Part& p : *role)
       all += fmt::format("; {}{} to {}{}{}", role == &c.consumer ? "consumer " : "", p.from, p.to,
