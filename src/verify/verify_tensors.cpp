@@ -109,6 +109,8 @@ class Written {
              n.name, of.name);
     }
     auto [in, box] = place(n);
+    if (memory != n.tensor && (in != memory || !stored_[n.tensor].by.empty()) && see_alone(n.tensor))
+      in = n.tensor, box = box_of(n);
     check_once(k, n, in, box, memory);
     for (const auto& [t, view] : p_.views)
       if (view.base == memory) check_once(k, n, in, box, t);
@@ -147,6 +149,16 @@ class Written {
   };
 
   const graph::KernelTensor& tensor(int t) const { return p_.tensors[t]; }
+
+  /// If all that was stored to a view's memory was stored through the view, has these boxes in the view's coordinates, such as
+  /// the operands of a concatenation whose result is seen with another shape. Returns whether it is so.
+  bool see_alone(int view) {
+    Stored &base = stored_[p_.memory_of(view)], &all = stored_[view];
+    if (std::ranges::any_of(base.by, [&](const auto& by) { return by.second->tensor != view; })) return false;
+    for (const auto& by : base.by) all.boxes.push_back(box_of(*by.second)), all.by.push_back(by);
+    all.elements += base.elements, base = {};
+    return true;
+  }
 
   /// Throws Rejected unless the box, of tensor `in`, is apart from those that were stored to tensor `t` before it: by the same kernel
   /// if all of the memory is written, and otherwise by any.
