@@ -47,6 +47,7 @@ def _traced(trace, op, operands, results, attributes):
 
 
 _WITH_NUMBER = ("add", "sub", "mul", "mul_scalar", "div", "pow", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "where")
+_LARGEST, _LEAST = (2 - 2.0**-24) * 2.0**127, 2.0**-150  # what float32 rounds to a number that is not infinite, and not 0
 _WITH_INFINITY = ("eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "where")
 
 
@@ -54,13 +55,16 @@ def _is_exact(op, x) -> bool:
     """Returns true if a graph can have the number as the operator's `scalar`, which is rounded to float32."""
     if isinstance(x, int):
         return abs(x) <= 2**24
-    return math.isfinite(x) or (op in _WITH_INFINITY and not math.isnan(x))
+    return abs(x) <= _LARGEST or (math.isinf(x) and op in _WITH_INFINITY)
 
 
 def json_number(op, x):
-    """Returns a number in the graph's JSON form, in which infinities are "inf" and "-inf". Raises Error for NaN."""
+    """Returns a number in the graph's JSON form, in which infinities are "inf" and "-inf". One that float32 does not reach is
+    infinite or 0, as torch's kernels have it. Raises Error for NaN."""
     if isinstance(x, float) and math.isnan(x):
         raise Error(f"{op}: expected a number, found nan")
+    if isinstance(x, float) and (abs(x) > _LARGEST or abs(x) < _LEAST):
+        x = math.copysign(math.inf if abs(x) > _LARGEST else 0.0, x)
     return ("inf" if x > 0 else "-inf") if isinstance(x, float) and math.isinf(x) else x
 
 

@@ -79,7 +79,8 @@ class Trace:
         one element, or a NumPy array."""
         import numpy
 
-        made = numpy.atleast_1d(numpy.asarray(values)).astype(dtypes.numpy_dtype(dtype))
+        with numpy.errstate(over="ignore"):
+            made = numpy.atleast_1d(numpy.asarray(values)).astype(dtypes.numpy_dtype(dtype))
         for _, known, traced in self.captured:
             if traced._dtype == dtype and traced.shape == made.shape and getattr(known, "tobytes", lambda: b"")() == made.tobytes():
                 return traced

@@ -146,6 +146,8 @@ def test_arguments_of_numpys_functions_count():
     same(lambda x: np.where(x > 0, x, np.nan), X)
     same(lambda x: (x > 0) + (x > 1) + (x < 2), X)
     same(lambda x: x[::-2, [0, -1]], X)
+    same(lambda x: x + np.abs(x) * np.inf, X)
+    same(lambda x: (x + 2) ** 2 / 1e-46, X)
 
 
 def test_a_tensors_methods_are_torchs():

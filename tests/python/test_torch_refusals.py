@@ -79,6 +79,7 @@ EQUAL = {
     "infinities of one batch with the factor 0": (lambda b, x, w: torch.baddbmm(b, x, w, alpha=0), (torch.ones(1, 4, 5), nan[None] - torch.inf, torch.ones(1, 5, 5))),
     "an exponent": (lambda x: (x**0.3, x**0.7, x**0.5), (torch.tensor([1e38, 3.0]).bfloat16(),)),
     "a root of f16": (lambda x: (x**0.5, x**-0.5), (torch.tensor([-0.0, -torch.inf, 4.0]).half(),)),
+    "numbers that float32 does not reach": (lambda x: (x * 1e39, x / 1e-46, x + 1e300), (torch.tensor([0.25, -3.0, 0.0]),)),
     "a sum that is beyond f16": (lambda x: x + 16777217, (torch.tensor([-torch.inf, 1.0]).half(),)),
     "a difference from a tensor without dimensions": (lambda t, x: t - x, (torch.tensor(1000.3), torch.tensor([3.0, -5.0]).half())),
     "at least": (lambda x: torch.where(x >= 0.1, x, -x), (torch.tensor([0.1, 0.2]).half(),)),
