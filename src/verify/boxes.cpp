@@ -38,6 +38,13 @@ std::int64_t address_of(const graph::Shape& at, const graph::Strides& strides) {
   return address;
 }
 
+/// Returns the highest address of a box that has elements.
+std::int64_t last_address(const Box& box, const graph::Strides& strides) {
+  std::int64_t address = 0;
+  for (std::size_t d = 0; d < box.high.size(); ++d) address += (box.high[d] - 1) * strides[d];
+  return address;
+}
+
 graph::Shape extents_of(const Box& box) {
   graph::Shape extents;
   for (std::size_t d = 0; d < box.low.size(); ++d) extents.push_back(box.high[d] - box.low[d]);
@@ -127,8 +134,20 @@ bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelT
   return true;
 }
 
-bool same_elements(const graph::KernelTensor& a, const graph::KernelTensor& b) {
-  return joined(modes_of(a.shape, a.strides)) == joined(modes_of(b.shape, b.strides));
+bool apart(const Box& box, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
+           const graph::KernelTensor& base) {
+  if (size(box) == 0 || size(other) == 0) return true;
+  if (&of == &other_of) return !meet(box, other);
+  if (last_address(box, of.strides) < address_of(other.low, other_of.strides) ||
+      last_address(other, other_of.strides) < address_of(box.low, of.strides))
+    return true;
+  const auto in = [](const Box& one, const graph::KernelTensor& from, const graph::KernelTensor& to) {
+    return &from == &to ? std::optional(one) : in_base(one, from, to);
+  };
+  for (const graph::KernelTensor* to : {&base, &other_of})
+    if (const std::optional<Box> a = in(box, of, *to), b = in(other, other_of, *to); a && b && !meet(*a, *b))
+      return true;
+  return false;
 }
 
 }  // namespace zellige::plan

@@ -30,7 +30,9 @@ std::optional<Box> in_base(const Box&, const graph::KernelTensor& of, const grap
 /// inconclusive where a dimension of `of` goes through several of the base that do not continue each other.
 bool lies_in(const Box&, const graph::KernelTensor& of, const graph::KernelTensor& base);
 
-/// Returns whether two tensors that begin at the same address have the same elements there, in whichever order.
-bool same_elements(const graph::KernelTensor&, const graph::KernelTensor&);
+/// Returns whether no element that a box of tensor `of` has is one that a box of `other_of` has, where both tensors and `base` begin at
+/// the same address, and elements of `other_of` have addresses of their own. False is inconclusive unless both are one tensor.
+bool apart(const Box&, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
+           const graph::KernelTensor& base);
 
 }  // namespace zellige::plan

@@ -76,7 +76,8 @@ void check_view(const Program& p, int tensor, const TensorView& view) {
 /// Follows which elements of the tensors in device memory have been written, kernel by kernel.
 class Written {
  public:
-  explicit Written(const Program& p) : p_(p), stored_(p.tensors.size()), complete_(p.tensors.size(), false) {
+  explicit Written(const Program& p)
+      : p_(p), stored_(p.tensors.size()), elements_(p.tensors.size(), 0), complete_(p.tensors.size(), false) {
     for (const int t : p.inputs) complete_[t] = true;
     for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
       if (p.tensors[t].memory >= 0) taken_.insert(p.tensors[t].memory);
@@ -86,8 +87,11 @@ class Written {
   void load(const TileProgram& k, const Node& n) const {
     const int memory = p_.memory_of(n.tensor);
     if (complete_[memory]) return;
-    const auto [in, box] = place(n);
-    if (covered(box, stored_[in].boxes) || (in == memory && covered(box_of(n), stored_[n.tensor].boxes))) return;
+    const Box box = box_of(n);
+    if (covered(box, stored_in(memory, n.tensor))) return;
+    if (n.tensor != memory)
+      if (const auto there = in_base(box, tensor(n.tensor), tensor(memory)))
+        if (covered(*there, stored_in(memory, memory))) return;
     reject("{}: load {} reads elements of {} that no kernel before it stores", k.name, n.name, tensor(memory).name);
   }
 
@@ -108,26 +112,25 @@ class Written {
       reject("{}: store {} changes a part of {} by indices, and no kernel before it has stored all of it", k.name,
              n.name, of.name);
     }
-    auto [in, box] = place(n);
-    if (memory != n.tensor && (in != memory || !stored_[n.tensor].by.empty()) && see_alone(n.tensor))
-      in = n.tensor, box = box_of(n);
-    check_once(k, n, in, box, memory);
-    for (const auto& [t, view] : p_.views)
-      if (view.base == memory) check_once(k, n, in, box, t);
-    Stored& all = stored_[in];
-    all.elements += size(box), all.boxes.push_back(std::move(box)), all.by.emplace_back(&k, &n);
-    // Boxes apart from each other are all of the tensor if they have as many elements.
-    if (all.elements == graph::size(tensor(in).shape) && (in == memory || same_elements(tensor(in), of)))
-      complete_[memory] = true;
+    Box box = box_of(n);
+    std::vector<Stored>& all = stored_[memory];
+    if (complete_[memory] && !all.empty() && all.back().kernel != &k) all.clear();
+    for (const Stored& other : all)
+      if (!apart(box, tensor(n.tensor), other.box, tensor(other.store->tensor), of))
+        reject("{}: store {} {} elements of {} that store {} of {} writes, too; each is written once", k.name, n.name,
+               n.tensor == other.store->tensor ? "writes" : "by its strides may write", of.name, other.store->name,
+               other.kernel->name);
+    // Boxes apart from each other are all of the memory if they have as many elements.
+    elements_[memory] += size(box);
+    complete_[memory] = complete_[memory] || elements_[memory] == graph::size(of.shape);
+    all.push_back({&k, &n, std::move(box)});
   }
 
   /// Throws Rejected if the kernel loads what other blocks of it may have overwritten already.
-  void apart(const TileProgram& k, const Node& load, const Node& store) const {
+  void check_apart(const TileProgram& k, const Node& load, const Node& store) const {
     const int memory = p_.memory_of(load.tensor);
     if (memory != p_.memory_of(store.tensor)) return;
-    const auto [in, from] = place(load);
-    const auto [out, to] = place(store);
-    if (in == out && !meet(from, to)) return;
+    if (apart(box_of(load), tensor(load.tensor), box_of(store), tensor(store.tensor), tensor(memory))) return;
     reject("{}: load {} reads memory of {} that store {} changes in the same kernel", k.name, load.name,
            tensor(memory).name, store.name);
   }
@@ -137,43 +140,18 @@ class Written {
     const int memory = p_.memory_of(t);
     if (!complete_[memory])
       reject("output {}: {}", tensor(t).name,
-             stored_[memory].by.empty() ? "no kernel stores it" : "the kernels store a part of it alone");
+             stored_[memory].empty() ? "no kernel stores it" : "the kernels store a part of it alone");
   }
 
  private:
-  /// What kernels store to one tensor, in its coordinates: boxes apart from each other.
+  /// What a store writes: a box of its tensor.
   struct Stored {
-    std::vector<Box> boxes;
-    std::vector<std::pair<const TileProgram*, const Node*>> by;  // of each box: the kernel and its store
-    std::int64_t elements = 0;
+    const TileProgram* kernel;
+    const Node* store;
+    Box box;
   };
 
   const graph::KernelTensor& tensor(int t) const { return p_.tensors[t]; }
-
-  /// If all that was stored to a view's memory was stored through the view, has these boxes in the view's coordinates, such as
-  /// the operands of a concatenation whose result is seen with another shape. Returns whether it is so.
-  bool see_alone(int view) {
-    Stored &base = stored_[p_.memory_of(view)], &all = stored_[view];
-    if (std::ranges::any_of(base.by, [&](const auto& by) { return by.second->tensor != view; })) return false;
-    for (const auto& by : base.by) all.boxes.push_back(box_of(*by.second)), all.by.push_back(by);
-    all.elements += base.elements, base = {};
-    return true;
-  }
-
-  /// Throws Rejected unless the box, of tensor `in`, is apart from those that were stored to tensor `t` before it: by the same kernel
-  /// if all of the memory is written, and otherwise by any.
-  void check_once(const TileProgram& k, const Node& n, int in, const Box& box, int t) {
-    const int memory = p_.memory_of(in);
-    Stored& others = stored_[t];
-    if (complete_[memory] && !others.by.empty() && others.by.back().first != &k) others = {};
-    for (std::size_t i = 0; i < others.boxes.size(); ++i) {
-      if (t == in && !meet(box, others.boxes[i])) continue;
-      const auto& [kernel, store] = others.by[i];
-      reject("{}: store {} {} elements of {} that store {} of {} writes{}, too; each is written once", k.name, n.name,
-             t == in ? "writes" : "may write", tensor(memory).name, store->name, kernel->name,
-             t == in ? "" : " by other strides");
-    }
-  }
 
   /// Returns whether numbers that are known at run time say where a load or store accesses its tensor.
   bool is_numbered(const Node& n) const {
@@ -192,19 +170,23 @@ class Written {
     return box;
   }
 
-  /// Returns these elements in the tensor that owns the memory, if they are a box there, and otherwise in the view itself.
-  std::pair<int, Box> place(const Node& n) const {
-    const int memory = p_.memory_of(n.tensor);
-    Box box = box_of(n);
-    if (memory == n.tensor) return {memory, std::move(box)};
-    std::optional<Box> there = in_base(box, tensor(n.tensor), tensor(memory));
-    return there ? std::pair(memory, std::move(*there)) : std::pair(n.tensor, std::move(box));
+  /// Returns, in the coordinates of tensor `in`, what has been stored to the memory, as far as it is a box there.
+  std::vector<Box> stored_in(int memory, int in) const {
+    std::vector<Box> all;
+    for (const Stored& s : stored_[memory])
+      if (s.store->tensor == in)
+        all.push_back(s.box);
+      else if (auto there = in_base(s.box, tensor(s.store->tensor), tensor(in)))
+        all.push_back(std::move(*there));
+    return all;
   }
 
   const Program& p_;
-  std::vector<Stored> stored_;  // by tensor; of memory that is all written, what the last kernel has changed
-  std::vector<bool> complete_;  // by tensor that has memory
-  std::set<int> taken_;         // inputs whose memory a tensor takes
+  std::vector<std::vector<Stored>>
+      stored_;                          // by tensor that has memory; once all is written, what the last kernel changes
+  std::vector<std::int64_t> elements_;  // by tensor that has memory: how many have been written
+  std::vector<bool> complete_;          // by tensor that has memory
+  std::set<int> taken_;                 // inputs whose memory a tensor takes
 };
 
 /// Throws Rejected unless a tensor that takes the memory of an input is a view of it with a value of its own.
@@ -242,7 +224,7 @@ void verify_tensors(const Program& p) {
     for (std::size_t i = 0; i < k.nodes.size(); ++i)
       for (const Node& store : k.nodes)
         if (k.nodes[i].kind == NodeKind::load && needed[i] && store.kind == NodeKind::store)
-          written.apart(k, k.nodes[i], store);
+          written.check_apart(k, k.nodes[i], store);
   }
   for (const int t : p.outputs) written.output(t);
 }
