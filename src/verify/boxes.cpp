@@ -118,7 +118,8 @@ bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelT
   std::vector<std::int64_t> last(modes.size(), 0);  // the largest coordinate along each of the base's modes
   std::int64_t address = address_of(box.low, of.strides);
   for (std::size_t m = modes.size(); m-- > 0;) {
-    if (modes[m].stride < 1) return false;
+    if (modes[m].stride < 0) return false;
+    if (modes[m].stride == 0) continue;  // the elements of its coordinate 0
     last[m] = address / modes[m].stride, address %= modes[m].stride;
   }
   if (address != 0) return false;
@@ -126,7 +127,7 @@ bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelT
     std::size_t m = modes.size();
     while (m > 0 && modes[m - 1].stride > mode.stride) --m;
     if (mode.stride == 0) continue;
-    if (m == 0 || mode.stride % modes[m - 1].stride != 0) return false;
+    if (m == 0 || modes[m - 1].stride == 0 || mode.stride % modes[m - 1].stride != 0) return false;
     last[m - 1] += (mode.extent - 1) * (mode.stride / modes[m - 1].stride);
   }
   for (std::size_t m = 0; m < modes.size(); ++m)

@@ -156,6 +156,23 @@ TEST(Boxes, OfAViewAreThoseOfItsBaseThatHaveTheSameElements) {
   EXPECT_LT(undecided, inside / 10);
 }
 
+TEST(Boxes, LieInABaseThatShowsItsElementsSeveralTimesAsInTheBase) {
+  Rng rng(4);
+  int inside = 0;
+  for (int i = 0; i < 2000 && !HasFailure(); ++i) {
+    const KernelTensor base = base_of(rng), view = view_of(rng, base);
+    const Box box = drawn(rng, view.shape);
+    if (size(box) == 0) continue;
+    KernelTensor expanded = base;
+    const auto at = rng.below(static_cast<std::int64_t>(base.shape.size()) + 1);
+    expanded.shape.insert(expanded.shape.begin() + at, 2), expanded.strides.insert(expanded.strides.begin() + at, 0);
+    const bool lies = lies_in(box, view, base);
+    EXPECT_EQ(lies_in(box, view, expanded), lies) << text(box) << " of " << text(view) << " in " << text(expanded);
+    inside += lies ? 1 : 0;
+  }
+  EXPECT_GT(inside, 500);
+}
+
 TEST(Boxes, OfTwoViewsAreApartIfNoElementIsInBoth) {
   Rng rng(3);
   int separate = 0, undecided = 0;
