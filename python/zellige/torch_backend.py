@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import torch
 from torch._functorch.aot_autograd import aot_module_simplified
 
-from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_counts, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_permuted, torch_pools, torch_ranges, torch_sdpa, torch_short_sums, torch_sizes, torch_speculation, torch_spelled, torch_take, torch_words
+from . import aten, aten_schema, aten_declared, torch_around, torch_attention, torch_call, torch_capturable, torch_constants, torch_costs, torch_counts, torch_cudagraphs, torch_decisions, torch_key, torch_layout, torch_masks, torch_own, torch_parts, torch_permuted, torch_pools, torch_ranges, torch_results, torch_sdpa, torch_short_sums, torch_sizes, torch_speculation, torch_spelled, torch_take, torch_words
 from ._native import Error, Exhausted, Fault
 from .aten_schema import Left
 from .torch_decompositions import decompositions
@@ -278,7 +278,7 @@ def rewritten(module, cudagraphs=False) -> tuple:
     aten_declared.correct(graph)
     saved = before - torch_costs.of_torch(graph.nodes) + torch_layout.last(graph, cudagraphs) + torch_pools.by_rows(graph)
     torch_speculation.rewrite(graph)
-    before = torch_costs.of_torch(graph.nodes)
+    before, layouts = torch_costs.of_torch(graph.nodes), torch_results.strides(graph)
     torch_spelled.respelled(graph)
     torch_ranges.decided(graph)
     torch_counts.positions(graph)
@@ -288,6 +288,7 @@ def rewritten(module, cudagraphs=False) -> tuple:
     torch_masks.positional(graph)
     torch_attention.whole(graph)
     in_our_numbers(module)
+    torch_results.laid(graph, layouts)
     constants = torch_constants.fold(module)
     return constants, saved + before - torch_costs.of_torch(graph.nodes)
 

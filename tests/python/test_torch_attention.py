@@ -165,3 +165,15 @@ def test_keys_that_are_repeated_for_fused_attention_are_read_once(monkeypatch, d
         torch.testing.assert_close(made, function(q, k, v, bias), rtol=0.02, atol=0.02)
     grouped = dtype is not torch.float32 and spelled is None
     assert found == [([2 if grouped else 4] * 2, spelled is None, grouped)]
+
+
+def test_returned_attention_has_the_strides_of_eager_torch():
+    q, k, v = heads(1)
+
+    def function(q, k, v):
+        q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+        y = torch.softmax((q @ k.mT).masked_fill(above(16), -math.inf), -1) @ v
+        return y, y * 2, y.transpose(1, 2)
+
+    found = torch.compile(function, backend=torch_backend.backend)(q, k, v)
+    assert [y.stride() for y in found] == [y.stride() for y in function(q, k, v)]

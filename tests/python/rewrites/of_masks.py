@@ -161,6 +161,19 @@ def written_out(draw, between=None):
     return lambda q, k, v: between(q @ k.mT) @ v, (q, k, v)
 
 
+def returned_attention(draw, permuted=True):
+    """Attention, or an elementwise result of it, whose queries are permuted."""
+    count, tokens, dtype = draw.number(2, 4), draw.number(2, 7), draw.choice(HALVES)
+    q, k, v = (draw.tensor(2, tokens, count, 8, dtype=dtype, special=False) for _ in range(3))
+    after = draw.choice([lambda y: y, lambda y: y * 2, lambda y: y.transpose(1, 2)])
+
+    def function(q, k, v):
+        q, k, v = (x.transpose(1, 2) if permuted else x for x in (q, k, v))
+        return after((q @ k.mT).softmax(-1) @ v)
+
+    return function, (q, k, v)
+
+
 def not_written_out(draw):
     if draw.chance(0.2):
         q, k, v = heads(draw, torch.float32)
@@ -283,6 +296,8 @@ REWRITES = [
     Rewrite("attention written out", "in 16 bits; a softmax along keys of q k^T, times a positive finite number, masked by position or not; a mask hides"
             " the keys after a query, in the softmax's last two dimensions; nothing else reads what is between; one cast at most after the softmax",
             written_out, not_written_out, steps=STEPS),
+    Rewrite("layout of a result", "a rewrite has changed the strides of what the graph returns: attention has those of its queries", returned_attention,
+            lambda draw: returned_attention(draw, False), steps=STEPS),
     Rewrite("repeated keys of attention", "in 16 bits without a mask tensor; keys and values are expanded from (batch, heads, 1, keys, size) to several"
             " per head, and viewed as heads", repeated_keys, keys_that_stay_repeated, steps=STEPS),
     Rewrite("copy beside attention", "a copy has the strides of what it copies, and the graph returns no view of it", copied, lambda draw: copied(draw, True), steps=STEPS),
