@@ -150,6 +150,7 @@ class Numbers:
             else:
                 return None
             torch_rewrites.applied("comparison as numbers")
+            made.meta |= {key: condition.meta[key] for key in ("stack_trace", "source_fn_stack") if key in condition.meta}  # its words
             return made if _value(made).dtype == dtype else self._cast(before, made, dtype)
         if condition.target not in CONDITIONS or any(_value(c) is None or _value(c).dtype != torch.bool for c in args):
             return None

@@ -59,8 +59,9 @@ def operator(node) -> str:
 
 def target(node) -> str:
     """Returns the name of a node's operator in reports: torch's, such as "aten.cumsum.default", or for one without a name there
-    the user's."""
-    return str(node.target) if isinstance(node.target, torch._ops.OpOverload) else operator(node)
+    the user's, as for those that Zellige makes."""
+    known = isinstance(node.target, torch._ops.OpOverload) and node.target.namespace != "zellige"
+    return str(node.target) if known else operator(node)
 
 
 def sentence(node, why) -> str:

@@ -79,6 +79,10 @@ def not_a_number(x):
     return x * float("nan")
 
 
+def above_no_number(x):
+    return (x > float("nan")).to(x.dtype) * 2
+
+
 def too_many(x):
     return x.var(0, correction=10) * 2
 
@@ -90,6 +94,7 @@ def every_third(x):
 LEFT = [
     (norm_of_two, "aten.native_layer_norm.default", "expected a norm over the last dimension, found [4, 8]"),
     (not_a_number, "aten.mul.Tensor", "expected real numbers, found nan"),
+    (above_no_number, "gt", "expected real numbers, found nan"),
     (too_many, "aten.var.correction", "expected more elements than the correction, found 4 and 10"),
     (every_third, "aten.slice.Tensor", "expected slices of step 1, or of every part of 3, found 0:4:3 of 4"),
 ]
