@@ -12,14 +12,13 @@ Writer writer_of(int number) {
   return number == 0 ? Writer{} : Writer{(number - 1) / nodes_of_a_kernel, (number - 1) % nodes_of_a_kernel};
 }
 
-/// Returns the elements from the first of a tensor to its last.
-std::int64_t span(const graph::KernelTensor& t) {
+}  // namespace
+
+std::int64_t elements_to_end(const graph::KernelTensor& t) {
   std::int64_t last = 0;
   for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
   return last + 1;
 }
-
-}  // namespace
 
 int Memory::owner(int tensor) const {
   const int base = program_.memory_of(tensor), shared = program_.tensors[base].memory;
@@ -29,10 +28,10 @@ int Memory::owner(int tensor) const {
 Memory::Memory(const Program& p, const std::vector<graph::Array>& inputs) : program_(p), memories_(p.tensors.size()) {
   std::vector<std::int64_t> spans(p.tensors.size(), 0);
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
-    if (!p.tensors[t].strides.empty()) spans[owner(t)] = std::max(spans[owner(t)], span(p.tensors[t]));
+    if (!p.tensors[t].strides.empty()) spans[owner(t)] = std::max(spans[owner(t)], elements_to_end(p.tensors[t]));
   for (std::size_t t = 0; t < spans.size(); ++t)
     memories_[t] = {std::vector<double>(spans[t], std::numeric_limits<double>::quiet_NaN()),
-                   std::vector<int>(spans[t], 0)};
+                    std::vector<int>(spans[t], 0)};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int t = p.inputs[i];
     const std::int64_t count = graph::size(p.shape(t));

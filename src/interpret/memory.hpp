@@ -35,6 +35,9 @@ struct Places {
   }
 };
 
+/// Returns the elements from the first of a tensor to its last, as its strides place them.
+std::int64_t elements_to_end(const graph::KernelTensor&);
+
 class Memory {
  public:
   /// Begins with the inputs' values, in the order of Program::inputs; all other elements are NaN.

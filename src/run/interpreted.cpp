@@ -5,6 +5,7 @@
 #include "graph/dtype.hpp"
 #include "interpret/difference.hpp"
 #include "reference/cut.hpp"
+#include "reference/parallel.hpp"
 #include "run/check.hpp"
 
 namespace zellige::run {
@@ -46,6 +47,21 @@ int index_of(const plan::Program& p, const std::string& name) {
   return static_cast<int>(std::ranges::find(p.tensors, name, &graph::KernelTensor::name) - p.tensors.begin());
 }
 
+/// Throws Mistake at a tensor whose strides spread it so far that the machine's memory does not hold what lies between.
+void require_memory(const ir::Compiled& c, const plan::Program& p) {
+  double left = graph::machine_memory() / 6 / (sizeof(double) + sizeof(int));
+  for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) {
+    const auto elements = static_cast<double>(plan::elements_to_end(p.tensors[t]));
+    if (!p.views.contains(t)) left -= elements;
+    if (left < 0 && elements > 8.0 * static_cast<double>(graph::size(p.tensors[t].shape)))
+      throw mistake(
+          c, {}, t,
+          fmt::format("tensor {} reaches over {:.4g} elements by its strides; with these the machine has too little "
+                      "memory to interpret the program",
+                      p.tensors[t].name, elements));
+  }
+}
+
 /// Throws Mistake if a stored tensor is wrong when the tile programs round as kernels do.
 void require_roundings(const ir::Compiled& c, const plan::Program& p, const graph::KernelGraph& g,
                        const graph::RandomInputs& inputs) {
@@ -59,6 +75,7 @@ void require_roundings(const ir::Compiled& c, const plan::Program& p, const grap
   const auto wrong = std::ranges::find_if(r.tensors, [&](const TensorResult& t) {
     return !t.fault.empty() && r.reason == fmt::format("{}: tensor {}: {}", g.name, t.name, t.fault);
   });
+  if (wrong == r.tensors.end()) throw ir::Mistake(c.file, {}, r.reason);
   const int tensor = index_of(p, wrong->name);
   const plan::Writer by = first_store(p, tensor);
   throw mistake(
@@ -70,6 +87,7 @@ void require_roundings(const ir::Compiled& c, const plan::Program& p, const grap
 
 void require_computes(const ir::Compiled& c, const graph::KernelGraph& g, const graph::RandomInputs& inputs) {
   const plan::Program p = plan::planned(c.program.plan);
+  require_memory(c, p);
   const auto refuse = [&](const std::optional<plan::Difference>& d) {
     if (d) throw mistake(c, d->by, d->tensor, d->text(p));
   };

@@ -318,9 +318,20 @@ std::string joined(const Lines& lines) {
   return text;
 }
 
-Edited edited(const std::string& text, std::uint64_t seed) {
+Edited edited(const std::string& text, std::uint64_t seed, Part part) {
   Rng rng(seed);
-  Lines lines = lines_of(text);
+  Lines before = lines_of(text), lines, after;
+  if (part == Part::tile) {
+    std::vector<std::size_t> tiles;
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (before[i] == "  tile") tiles.push_back(i + 1);
+    const auto first = before.begin() + static_cast<std::ptrdiff_t>(rng.pick(tiles));
+    const auto last = std::find_if(first, before.end(), [](const std::string& l) { return !l.starts_with("    "); });
+    lines = {first, last}, after = {last, before.end()};
+    before.erase(first, before.end());
+  } else {
+    lines.swap(before);
+  }
   std::string what;
   for (int left = rng.chance(85) ? 1 : rng.chance(70) ? 2 : 3; left > 0;) {
     const Kind& kind = rng.pick(kinds());
@@ -328,7 +339,7 @@ Edited edited(const std::string& text, std::uint64_t seed) {
     what += (what.empty() ? "" : ", ") + std::string(kind.name);
     --left;
   }
-  return {joined(lines), what};
+  return {joined(before) + joined(lines) + joined(after), what};
 }
 
 }  // namespace zellige::ir_edits

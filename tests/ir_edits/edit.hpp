@@ -26,7 +26,9 @@ const std::vector<Kind>& kinds();
 struct Edited {
   std::string text, what;
 };
+/// Which lines are edited.
+enum class Part : std::uint8_t { all, tile };  // `tile`: those of one kernel's tile program
 /// Returns the text with one edit or, seldom, two or three, which the seed decides.
-Edited edited(const std::string& text, std::uint64_t seed);
+Edited edited(const std::string& text, std::uint64_t seed, Part = Part::all);
 
 }  // namespace zellige::ir_edits

@@ -4,7 +4,7 @@
 //   zellige_edits --seed 7 --count 600 --jobs 2 --keep wrong     the texts that are accepted and wrong, in a folder
 //   zellige_edits --seed 7 --count 5000 --prove                  nothing is run: refused, the same source, or accepted
 //   zellige_edits --seed 7 --only 123                            prints that edit's text, and what becomes of it
-//   zellige_edits --seed 7 --random 40                           edits of 40 random graphs' programs
+//   zellige_edits --seed 7 --random 40 --tile                    edits of the tile programs of 40 random graphs' programs
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -148,7 +148,7 @@ std::string outcome(const Original& o, const std::string& text, bool run, const 
 struct Arguments {
   std::uint64_t seed = 1;
   int count = 60, jobs = 2, only = -1, random = 0;
-  bool prove = false, verbose = false;
+  bool prove = false, verbose = false, tile = false;
   std::string keep, file;
 };
 
@@ -166,7 +166,9 @@ int main_of(const Arguments& a) {
     for (const Seed& seed : seeds) originals.push_back(original(seed, cache));
   const auto of = [&](int i) { return Rng(a.seed * 1000003 + static_cast<std::uint64_t>(i)).next(); };
   const auto original_of = [&](int i) -> const Original& { return originals[of(i) % originals.size()]; };
-  const auto edit_of = [&](int i) { return edited(original_of(i).text, of(i) / originals.size()); };
+  const auto edit_of = [&](int i) {
+    return edited(original_of(i).text, of(i) / originals.size(), a.tile ? Part::tile : Part::all);
+  };
   if (a.only >= 0) {
     const std::string found = outcome(original_of(a.only), edit_of(a.only).text, !a.prove, cache);
     fmt::print("{}# {}: {}\n# {} {}\n", edit_of(a.only).text, original_of(a.only).name, edit_of(a.only).what,
@@ -226,6 +228,7 @@ int main(int argc, char** argv) {
   app.add_option("--only", a.only, "Print this edit's text and outcome alone");
   app.add_option("--file", a.file, "Prove this text alone, in this process");
   app.add_option("--keep", a.keep, "Folder for the texts that are accepted and wrong");
+  app.add_flag("--tile", a.tile, "Edit tile programs alone");
   app.add_flag("--prove", a.prove, "Run nothing");
   app.add_flag("--verbose", a.verbose, "A line for each edit");
   CLI11_PARSE(app, argc, argv);
