@@ -126,7 +126,7 @@ const Change changes[] = {
      "g.ir:26:5: g_k0: store %5 writes 5.59574 to u (5, 18), where the graph has -5.6291; 512 of its 1024 elements "
      "differ"},
     {of_pieces, "concat %2 %3", "concat %3 %2",
-     "g.ir:26:5: g_k0: store %5 writes -7.49218 to u (5, 56), where the graph has 1.3886; 1024 of its 1024 elements "
+     "g.ir:26:5: g_k0: store %5 writes 1.3886 to u (5, 24), where the graph has -7.49218; 1024 of its 1024 elements "
      "differ"},
     {of_pieces, "reduce reduction %0 : f32 (8,2)", "reduce reduction_max %0 : f32 (8,2)",
      "g.ir:30:5: g_k0: store %7 writes 4.25287 to v (1, 5), where the graph has -44.5829; 32 of its 32 elements "
