@@ -195,6 +195,7 @@ Ball BallArithmetic::sqrt(const Ball& x) const {
 Ball BallArithmetic::exp(const Ball& x) const {
   if (x.nan) return undefined();
   if (x.infinite != 0) return x.infinite > 0 ? x : ball(0, 0);
+  if (zero(x)) return integer(1);
   if (!x.known() || x.middle > 10000 || x.radius > 1) return unknown();
   if (x.middle < -10000) return ball(0, 0x1p-14000L);
   const Real z = boost::multiprecision::exp(x.middle);
@@ -207,6 +208,7 @@ Ball BallArithmetic::log(const Ball& x) const {
   if (x.infinite != 0) return x;
   if (zero(x)) return infinity(-1);
   if (!x.known() || !positive(x)) return unknown();
+  if (x.middle == 1 && x.radius == 0) return integer(0);
   const Real z = boost::multiprecision::log(x.middle);
   return ball(
       z, x.radius / (below(x.middle) - x.radius) + rounding(z, library_ulps) + std::ldexp(library_ulps, -ball_bits));

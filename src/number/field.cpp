@@ -189,8 +189,9 @@ FieldNumber Field::opaque(Op op, const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-int Field::sign(const FieldNumber& x) {
-  if (x.constant) return real(x) > 0 ? 1 : -1;
+int Field::sign(const FieldNumber& of) {
+  if (of.constant) return real(of) > 0 ? 1 : -1;
+  const FieldNumber x = core(of);
   if (order_ == Order::ties)
     if (const int s = sign_of_fraction(x); s != 0) return s;
   const int s = lines ? sign_on_line(as_line(x)) : is_square(x.p, p_) ? 1 : -1;
@@ -205,7 +206,8 @@ int Field::sign_of_fraction(const FieldNumber& x) const {
   return f->numerator > 0 ? 1 : -1;
 }
 
-void Field::decide(FieldNumber& z, const FieldNumber& by) {
+void Field::decide(FieldNumber& z, const FieldNumber& of) {
+  const FieldNumber by = core(of);
   z.decisions = sets_.join(z.decisions, by.decisions);
   if (!by.constant) z.decisions = sets_.join(z.decisions, sets_.single(std::min(by.p, p_ - by.p)));
 }

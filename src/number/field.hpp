@@ -100,6 +100,8 @@ class Field {
 
   std::uint64_t p() const { return p_; }
   std::uint64_t q() const { return q_; }
+  /// Returns a number that has the sign of x everywhere: x without positive factors, and a - b if x is e^a - e^b.
+  FieldNumber core(const FieldNumber& x);
   /// The number of cases that a set of decisions distinguishes. A decision is a comparison, or an integer of an
   /// input (a row index or length).
   struct Cases {
@@ -184,7 +186,7 @@ class Field {
   /// Returns whether this field decides comparisons, by whether the difference is a square (ordered and ties).
   bool sides() const { return order_ == Order::ordered || order_ == Order::ties; }
   /// Returns whether two numbers with this difference count as equal, as some pairs do with Order::ties.
-  bool tied(const FieldNumber& difference) const;
+  bool tied(const FieldNumber& difference);
   /// Returns the sign of x if it is a small fraction or the residues of a constant, else 0.
   int sign_of_fraction(const FieldNumber& x) const;
   /// Returns x as a line (FieldNumber::base): its own, or itself.
@@ -197,6 +199,10 @@ class Field {
   int sign_on_line(const FieldNumber& x);
   std::uint64_t zero_factor(const FieldNumber& x) const;
   FieldNumber open(FieldNumber z, std::uint64_t key);
+  /// Records that z has the sign of x everywhere.
+  void same_sign(const FieldNumber& z, const FieldNumber& x);
+  /// Records the sign of z = x + y if that is a difference of exponentials, or of an exponential and 1.
+  void exponential_signs(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y);
   int sign(const FieldNumber& x);  // returns 1 or -1 by squareness; 0: no real number has this sign
   /// Records that z depends on the sign of `by`.
   void decide(FieldNumber& z, const FieldNumber& by);
@@ -273,7 +279,8 @@ class Field {
   std::unordered_map<std::uint64_t, double> reals_;
   // By the base of lines: the open interval in which the real number lies, as far as comparisons have drawn it.
   std::unordered_map<std::uint64_t, std::pair<double, double>> intervals_;
-  std::unordered_set<std::uint64_t> jumps_;  // decisions that are comparisons
+  std::unordered_map<std::uint64_t, FieldNumber> cores_;  // by residue modulo p: core()
+  std::unordered_set<std::uint64_t> jumps_;               // decisions that are comparisons
   // By decision that is a drawn integer: its range.
   std::unordered_map<std::uint64_t, double> ranges_;
   std::unordered_map<std::uint64_t, FieldNumber> members_;  // by residue modulo p: members of maxima

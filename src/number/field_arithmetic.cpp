@@ -64,6 +64,7 @@ FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
     move_members(z, maximum, [&](const FieldNumber& m) { return add(m, shift); });
   }
   if (z.p == 0 && (z.q == 0 || z.q == absent)) z.may = zero;
+  if (tells_order && !exponents_.empty()) exponential_signs(z, x, y);
   if ((x.graded || y.graded) && tells_logs) {
     const Grade a = grade(x), b = grade(y);
     z.graded = true;
@@ -163,6 +164,7 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
     if (factor.may == above) move_members(z, maximum, [&](const FieldNumber& m) { return mul(m, factor); });
   }
   if (z.p == 0) z.may = zero;
+  if (x.positive_factor() != y.positive_factor()) same_sign(z, x.positive_factor() ? y : x);
   if (x.may == above && y.may == above) {
     power_law(z, x, y, 1);
     if (tells_logs && !x.constant && !y.constant) products_.try_emplace(z.p, x, y);
@@ -251,6 +253,7 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
   }
   if (x.constant && y.constant) return known(z, real(x) / real(y));
   if (z.p == 0) z.may = zero;
+  if (y.positive_factor() && !x.positive_factor()) same_sign(z, x);
   if (x.may == above && y.may == above) {
     power_law(z, x, y, -1);
     if (tells_logs) quotients_.try_emplace(z.p, x, y);

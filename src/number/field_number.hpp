@@ -44,6 +44,9 @@ struct FieldNumber {
   bool hashed = false;          // its residue modulo q is made of random numbers
   bool rooted = false;          // depends on a root, whose sign may differ between the two residues
 
+  /// Returns whether it is a positive number everywhere, and no constant: products with it keep their sign.
+  bool positive_factor() const { return kind == Kind::number && may == above && !constant && !fragile && !vanishes; }
+
   /// Returns this value with another kind.
   FieldNumber as(Kind k) const {
     FieldNumber z = *this;

@@ -147,6 +147,32 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   return z;
 }
 
+FieldNumber Field::core(const FieldNumber& x) {
+  const auto at = cores_.find(x.p), of_negative = cores_.find(p_ - x.p);
+  if (x.kind != Kind::number || (at == cores_.end() && of_negative == cores_.end())) return x;
+  FieldNumber z = at != cores_.end() ? at->second : neg(of_negative->second);
+  z.domain = x.domain, z.fragile = x.fragile, z.decisions = sets_.join(z.decisions, x.decisions);
+  return z;
+}
+
+void Field::same_sign(const FieldNumber& z, const FieldNumber& x) {
+  if (tells_order && z.p != 0 && x.kind == Kind::number && !x.fragile && !x.constant)
+    cores_.try_emplace(z.p, core(FieldNumber(x)));
+}
+
+void Field::exponential_signs(const FieldNumber& z, const FieldNumber& x, const FieldNumber& y) {
+  const auto exponent_of = [&](const FieldNumber& e, std::uint64_t residue) -> std::optional<FieldNumber> {
+    if (is_exact(e) && residue == 1) return integer(0);
+    const auto at = exponents_.find(residue);
+    return at == exponents_.end() ? std::nullopt : std::optional(at->second);
+  };
+  for (const auto& [plus, minus] : {std::pair(&x, &y), std::pair(&y, &x)}) {
+    const auto a = exponent_of(*plus, plus->p);
+    const auto b = a ? exponent_of(*minus, p_ - minus->p) : std::nullopt;
+    if (a && b) return same_sign(z, sub(*a, *b));
+  }
+}
+
 /// Returns the larger of two numbers of a finite field, which has no order; x counts as larger if x - y is a square.
 FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   FieldNumber z = merged(Op::max, x, y);
@@ -156,7 +182,7 @@ FieldNumber Field::greater(const FieldNumber& x, const FieldNumber& y) {
   };
   if (certainly_less_equal(x, y)) return take(y);
   if (certainly_less_equal(y, x)) return take(x);
-  const FieldNumber d = sub(x, y);
+  const FieldNumber d = core(sub(x, y));
   if (d.p == 0 || tied(d)) return take(x.constant || (!y.constant && x.p < y.p) ? x : y);
   const int s = sign(d);
   decide(z, d);
@@ -235,13 +261,14 @@ FieldNumber Field::abs(const FieldNumber& x) {
   return z;
 }
 
-bool Field::tied(const FieldNumber& difference) const {
+bool Field::tied(const FieldNumber& of) {
+  const FieldNumber difference = core(of);
   return order_ == Order::ties && draws_ties && !difference.constant &&
          draw(draw(seed_, 33), std::min(difference.p, p_ - difference.p)) % 3 == 0;
 }
 
 FieldNumber Field::unknown_less(const FieldNumber& x, const FieldNumber& y, std::uint64_t key) {
-  FieldNumber z = unknown(Unknown::less, sub(y, x), key);
+  FieldNumber z = unknown(Unknown::less, core(sub(y, x)), key);
   z.domain = Sets::empty, z.fragile = false;
   z.boolean = z.whole = z.unsettled = z.vanishes = true;
   z.least = 0, z.greatest = 1;
@@ -263,7 +290,7 @@ FieldNumber Field::less(const FieldNumber& x, const FieldNumber& y) {
   if (safe)
     if (const std::optional<bool> known = certainly_less(x, y)) return is(*known);
   if (sides()) {
-    const FieldNumber d = sub(y, x);
+    const FieldNumber d = core(sub(y, x));
     compared = true;
     if (d.p == 0) return is(false);
     const int s = sign(d);

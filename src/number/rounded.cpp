@@ -113,6 +113,7 @@ Rounded RoundedArithmetic::exp(const Rounded& x) {
   if (is_nan(x)) return undefined();
   if (!x.told()) return unknown();
   if (is_infinite(x)) return x.value > 0 ? x : Rounded{0, 0};
+  if (is_zero(x)) return {1, 0};
   if (x.error > 1) return unknown();
   const double z = std::exp(x.value);
   return number(z, z * (std::expm1(x.error) * up + library) + least);
@@ -124,6 +125,7 @@ Rounded RoundedArithmetic::log(const Rounded& x) {
   if (is_infinite(x)) return x;
   if (is_zero(x)) return {-infinity, 0};
   if (!positive(x)) return unknown();
+  if (x.value == 1 && x.error == 0) return {0, 0};
   const double z = std::log(x.value);
   return number(z, x.error / (x.value - x.error) * up + std::fabs(z) * library + least);
 }

@@ -39,6 +39,10 @@ struct FieldSlopes {
             exists ? mul_mod(x.q, inverse_mod(y.q, field.q()), field.q()) : absent};
   }
   static bool is_zero(Slope x) { return x.p == 0; }
+  static bool constant(const FieldNumber& x, std::uint64_t n) {
+    return x.kind == FieldNumber::Kind::number && x.constant && x.p == n;
+  }
+  static bool positive(const FieldNumber& x) { return x.positive_factor(); }
   static bool same(const FieldNumber& x, const FieldNumber& y) { return x.kind == y.kind && x.p == y.p; }
   /// Tells the field whether inputs can be found at which the numbers that it compares next are equal.
   void compares(bool solvable) const { field.draws_ties = !solvable; }
@@ -66,6 +70,8 @@ struct RealSlopes {
   static bool same(const Rounded& x, const Rounded& y) {
     return (x.value == y.value || (std::isnan(x.value) && std::isnan(y.value))) && x.error == y.error;
   }
+  static bool constant(const Rounded&, int) { return false; }  // equations are solved by steps, whatever they are
+  static bool positive(const Rounded&) { return false; }
   static void compares(bool) {}
 };
 

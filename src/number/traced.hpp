@@ -7,6 +7,7 @@
 //   traced.differences                                // one per comparison, in the order of evaluation
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "number/values.hpp"
@@ -40,7 +41,8 @@ struct Difference {
   Edge edge = Edge::pole;
 };
 
-/// The arithmetic A, with slopes. `Policy` computes with slopes: of(number), plus, times, minus, over, and is_zero.
+/// The arithmetic A, with slopes. `Policy` computes with slopes: of(number), plus, times, minus, over, and is_zero. It
+/// tells whether a number is a known constant, and whether it is positive at all inputs.
 template <class A, class Policy>
 class Traced {
  public:
@@ -48,6 +50,8 @@ class Traced {
   struct Number {
     typename A::Number value;
     Slopes<Slope> slopes = {};
+    std::shared_ptr<const Number> core = {};      // a number that is 0 at the same inputs; null: none but this one
+    std::shared_ptr<const Number> exponent = {};  // of an exponential
   };
   using Seen = Difference<typename A::Number, Slope>;
 
@@ -60,11 +64,28 @@ class Traced {
 
   Number integer(std::int64_t n) { return {a_.integer(n)}; }
   Number constant(double c) { return {a_.constant(c)}; }
-  Number neg(const Number& x) { return {a_.neg(x.value), scaled(x.slopes, policy_.minus(policy_.one()))}; }
-  Number add(const Number& x, const Number& y) { return {a_.add(x.value, y.value), sum(x.slopes, y.slopes)}; }
-  Number sub(const Number& x, const Number& y) { return add(x, neg(y)); }
+  Number neg(const Number& x) { return {a_.neg(x.value), scaled(x.slopes, policy_.minus(policy_.one())), x.core}; }
+  Number add(const Number& x, const Number& y) {
+    Number z{a_.add(x.value, y.value), sum(x.slopes, y.slopes)};
+    if (Policy::constant(x.value, 0)) z.core = y.core;
+    if (Policy::constant(y.value, 0)) z.core = x.core;
+    return z;
+  }
+  Number sub(const Number& x, const Number& y) {
+    Number z = add(x, neg(y));
+    const auto one = [](const Number& v) { return Policy::constant(v.value, 1); };
+    if ((x.exponent || one(x)) && (y.exponent || one(y)) && (x.exponent || y.exponent)) {
+      const Number zero = integer(0);
+      z.core = std::make_shared<Number>(sub(x.exponent ? *x.exponent : zero, y.exponent ? *y.exponent : zero));
+    }
+    return z;
+  }
   Number mul(const Number& x, const Number& y) {
     Number z{a_.mul(x.value, y.value)};
+    if (Policy::positive(y.value))
+      z.core = core(x);
+    else if (Policy::positive(x.value) || (!Policy::follows_curves && policy_.same(x.value, y.value)))
+      z.core = core(y);
     if (x.slopes.none() && y.slopes.none()) return z;
     z.slopes = sum(scaled(x.slopes, policy_.of(y.value)), scaled(y.slopes, policy_.of(x.value)));
     z.slopes.straight = z.slopes.straight && (x.slopes.none() || y.slopes.none());
@@ -73,6 +94,7 @@ class Traced {
   Number div(const Number& x, const Number& y) {
     see(y, Edge::pole);
     Number z{a_.div(x.value, y.value)};
+    if (Policy::positive(y.value)) z.core = core(x);
     if ((x.slopes.none() && y.slopes.none()) || policy_.is_zero(policy_.of(y.value))) return z;
     const Slope per = policy_.over(policy_.one(), policy_.of(y.value));
     z.slopes = scaled(x.slopes, per);
@@ -91,8 +113,10 @@ class Traced {
     return curved(a_.log(x.value), x, policy_.over(policy_.one(), policy_.of(x.value)));
   }
   Number exp(const Number& x) {
-    const typename A::Number z = a_.exp(x.value);
-    return curved(z, x, policy_.of(z));
+    Number z{a_.exp(x.value)};
+    z = curved(z.value, x, policy_.of(z.value));
+    if (!Policy::follows_curves) z.exponent = std::make_shared<Number>(x);
+    return z;
   }
   Number pow(const Number& x, const Number& y) {
     see(x, Edge::kink);
@@ -175,9 +199,11 @@ class Traced {
  private:
   /// Records that x is compared with 0.
   void see(const Number& x, Edge edge) {
-    policy_.compares(!x.slopes.hidden);
-    differences.push_back({x.value, x.slopes, edge});
+    const Number& of = x.core ? *x.core : x;
+    policy_.compares(!of.slopes.hidden);
+    differences.push_back({of.value, of.slopes, edge});
   }
+  static std::shared_ptr<const Number> core(const Number& x) { return x.core ? x.core : std::make_shared<Number>(x); }
 
   /// Returns z, a function of x whose slope there is `slope`.
   Number curved(typename A::Number z, const Number& x, const Slope& slope) const {

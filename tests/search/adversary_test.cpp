@@ -90,6 +90,36 @@ TEST(Adversary, ScaledComparisonsDifferOnlyInTies) {
       [](const Inputs& x) { return relu(x[0] + 1.0) - relu(x[0] - 1.0) - 1.0; });
 }
 
+TEST(Adversary, ComparisonsOfProductsWithPositiveNumbersAreThoseOfTheOtherFactor) {
+  const auto positive = [](const Tensor& x) { return std::vector{exp(x), square(x) + 0.5, sigmoid(x)}; };
+  for (std::size_t i = 0; i < 3; ++i) {
+    SCOPED_TRACE(i);
+    const auto scaled = [&, i](const Inputs& x) { return lt((x[0] - 3.0) * positive(x[1])[i], 0.0); };
+    expect_same(two, scaled, [](const Inputs& x) { return lt(x[0], 3.0); });
+    expect_apart(two, scaled, [](const Inputs& x) { return le(x[0], 3.0); });
+    expect_same(
+        two, [&, i](const Inputs& x) { return relu(x[0] / positive(x[1])[i]); },
+        [&, i](const Inputs& x) { return relu(x[0]) / positive(x[1])[i]; });
+  }
+  expect_same(
+      one, [](const Inputs& x) { return gt(square(x[0]), 0.0); }, [](const Inputs& x) { return ne(x[0], 0.0); });
+}
+
+TEST(Adversary, ExponentialsAreOrderedAsTheirExponents) {
+  const auto less = [](const Inputs& x) { return lt(exp(x[0]), exp(x[1])); };
+  expect_same(two, less, [](const Inputs& x) { return lt(x[0], x[1]); });
+  expect_apart(two, less, [](const Inputs& x) { return le(x[0], x[1]); });
+  const auto above_one = [](const Inputs& x) { return gt(exp(x[0]), 1.0); };
+  expect_same(one, above_one, [](const Inputs& x) { return gt(x[0], 0.0); });
+  expect_apart(one, above_one, [](const Inputs& x) { return ge(x[0], 0.0); });
+  const auto elu = [](double factor) {
+    return [factor](const Inputs& x) { return where(gt(x[0], 0.0), x[0], factor * (exp(x[0]) - 1.0)); };
+  };
+  const auto of_parts = [](const Inputs& x) { return relu(x[0]) + minimum(exp(x[0]) - 1.0, 0.0); };
+  expect_same(one, elu(1), of_parts);
+  expect_apart(one, elu(1.001), of_parts);
+}
+
 TEST(Adversary, ComparisonsThatHoldJointlyCount) {
   for (int n : {2, 3, 7}) {
     SCOPED_TRACE(n);
