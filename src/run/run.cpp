@@ -126,10 +126,10 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   r.inputs_ms = ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i)
     r.scales.emplace_back(g.tensors[g.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
-  if (o.program && check == Check::full) {
+  if (program && o.program && check == Check::full) {
     o.compile.say("interpreting the tile programs");
     require_computes(*o.program, g, inputs);
-  } else if (o.program) {
+  } else if (program && o.program) {
     r.notes.emplace_back("the tile programs are not interpreted: the graph is large, or its check is not full");
   }
   // A dump that cannot be written adds to the reason.

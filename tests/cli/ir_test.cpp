@@ -79,6 +79,15 @@ TEST_F(Ir, AProgramThatComputesSomethingElseIsRefusedBeforeItRuns) {
       << f.output;
 }
 
+TEST_F(Ir, WithoutAFullCheckNothingIsInterpretedAndANoteSaysSo) {
+  edit("map gelu", "map relu");
+  const auto f = run({"run", gemm, "--ir", path("gemm.ir"), "--on", "emulator", "--check", "none"});
+  EXPECT_EQ(f.status, 0) << f.output;
+  EXPECT_NE(f.output.find("note: the tile programs are not interpreted: the graph is large, or its check is not full"),
+            f.output.npos)
+      << f.output;
+}
+
 TEST_F(Ir, OfAnotherGraphIsRefused) {
   written("sm_80");
   write_whole(path("three.json"), three_graphs);
