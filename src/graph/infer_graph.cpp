@@ -52,22 +52,33 @@ void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std:
   if (row.outputs < 0 && outputs == 0) fail_at(where, "expected at least 1 result, found 0");
 }
 
+/// Throws Error if a number becomes infinite or 0 where kernels have it, which is in float32.
+void check_in_float32(const Where& where, std::string_view what, double number) {
+  const auto kept = static_cast<float>(number);
+  if (std::isfinite(number) && (std::isinf(kept) || (kept == 0 && number != 0)))
+    fail_at(where, "expected a {} within the range of float32, found {}, which is {} there", what, number, kept);
+}
+
 /// Throws Error if a scalar attribute is invalid, such as an infinite factor or lo > hi.
 void check_scalars(const Where& where, OpKind kind, const Attributes& a, std::size_t operands) {
   // Another eps could itself cause a division by zero or the root of a negative number.
   const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
   if (norm && !(std::isfinite(a.eps) && a.eps >= 0))
     fail_at(where, "expected a finite eps of at least 0, found {}", a.eps);
+  if (norm) check_in_float32(where, "eps", a.eps);
   if (takes_scalar(kind, operands)) {
     // Arithmetic needs a finite scalar; comparisons and selections accept infinities.
     const bool arithmetic = kind == OpKind::add || kind == OpKind::sub || kind == OpKind::div || kind == OpKind::pow;
     if (arithmetic ? !std::isfinite(a.scalar) : std::isnan(a.scalar))
       fail_at(where, "expected a {}, found {}", arithmetic ? "finite scalar" : "scalar that is a number", a.scalar);
+    check_in_float32(where, "scalar", a.scalar);
   }
   if (kind == OpKind::mul_scalar && !std::isfinite(a.scalar))
     fail_at(where, "expected a finite scalar, found {}", a.scalar);
+  if (kind == OpKind::mul_scalar) check_in_float32(where, "scalar", a.scalar);
   if (kind == OpKind::clamp && !(std::isfinite(a.lo) && std::isfinite(a.hi) && a.lo <= a.hi))
     fail_at(where, "expected finite bounds lo <= hi, found {} and {}", a.lo, a.hi);
+  if (kind == OpKind::clamp) check_in_float32(where, "lo", a.lo), check_in_float32(where, "hi", a.hi);
 }
 
 /// Throws Error unless each extent of `d`, a grid or block, is 1 to `limit`. All axes have the same limit, because
