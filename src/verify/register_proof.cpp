@@ -124,6 +124,9 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
   if (w.kind == WorkKind::finish || plan_.tensors[b].partials > 1 || w.copy.by_matrices())
     reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}", p_.name,
            describe(t), plan_.tensors[b].name, describe(w), print(from));
+  if (const std::size_t dims = std::min(from.domain.size(), to.domain.size()); dims < shape.size())
+    reject("{}: {} reads {} without a barrier after {}: a layout of {} dimensions has no elements of {}, which has {}",
+           p_.name, describe(t), plan_.tensors[b].name, describe(w), dims, plan_.tensors[b].name, shape.size());
   const std::vector<int> owner = owners(from, shape);
   for_each(EvaluatedLayout(to), [&](int thread, int value, const Shape& at) {
     if (at.empty()) return;
