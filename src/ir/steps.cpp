@@ -8,6 +8,7 @@ namespace {
 template <class Io>
 void access(Io& io, plan::Access& a, const plan::Kernel& k, const Names& names) {
   io.named(names.smem, a.tensor);
+  io.require(static_cast<std::size_t>(a.tensor) < k.tensors.size(), "the tensor is declared after the steps");
   int stages = k.tensors.at(static_cast<std::size_t>(a.tensor)).stages;
   if (const int all = stages; io.mark("[", stages > 1 || a.lag != 0)) {
     if (io.mark("(i", a.lag != 0))
