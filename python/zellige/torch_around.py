@@ -2,6 +2,8 @@
 function calls each part's program and, for all other operators, torch's own Python bindings. It calls them directly,
 not through submodules or ATen's operator lookup."""
 
+import warnings
+
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.fx.node import _get_qualified_name
@@ -101,7 +103,8 @@ def _binding(node):
     args, kwargs = torch.fx.map_arg((node.args, node.kwargs), lambda n: n.meta["val"])
     try:
         # torch's autograd kernels decompose some operators
-        with mode, torch.no_grad(), _Called() as called, torch._C._AutoDispatchBelowAutograd():
+        with warnings.catch_warnings(), mode, torch.no_grad(), _Called() as called, torch._C._AutoDispatchBelowAutograd():
+            warnings.simplefilter("ignore")  # torch's own, about a signature that is only tried
             made = function(*args, **kwargs)
     except Exception:  # the function has another signature
         return target
