@@ -48,7 +48,8 @@ bool SameThread::operator()(int w, int r, int b) {
   if (reader.kind == WorkKind::mma || reader.kind == WorkKind::finish || writer.kind == WorkKind::finish) return false;
   const Context &cw = plan_.layout_of(writer), &cr = plan_.layout_of(reader);
   const Shape& shape = plan_.tensors[b].shape;
-  if (cw.row || cr.row || (cr.domain != shape && cr.domain != plan_.tensors[b].padded)) return false;
+  if (cw.row || cr.row || cw.domain.size() != shape.size()) return false;
+  if (cr.domain != shape && cr.domain != plan_.tensors[b].padded) return false;
   for (int operand : operands_of(reader))
     for (const Leaf& leaf : leaves(plan_.program, operand, shape))
       if (plan_.tensor_of(leaf.node) == b && !leaf.identity()) return false;

@@ -238,7 +238,11 @@ bool toggle_flag(Lines& lines, Rng& rng) {
   std::size_t end = at + std::string_view(flag.behind).size();
   if (std::isalpha(static_cast<unsigned char>(*flag.behind))) end = std::min(line.find(' ', end + 1), line.size());
   std::string add = flag.flag;
-  if (add == "memory") add += " " + rng.pick(behind(lines, "input"));
+  if (add == "memory") {
+    const auto inputs = behind(lines, "input");
+    if (inputs.empty()) return false;
+    add += " " + rng.pick(inputs);
+  }
   line.insert(end, " " + add);
   return true;
 }
