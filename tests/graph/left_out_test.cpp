@@ -22,6 +22,18 @@ KernelGraph coarse() {
   return g;
 }
 
+/// The same, with T made by a custom operator.
+KernelGraph coarse_in_blocks() {
+  Builder b("coarse_in_blocks");
+  const Tensor X = b.input("X", {32, 64});
+  const Tensor T =
+      b.custom({.grid = {2}}, [&](BlockBuilder& t) { t.store(t.load(X, {.x = 0}) + 1000.0, {.x = 0}); })[0];
+  b.output(permute(T, {1, 0}) + -1000.0, "Y");
+  KernelGraph g = b.build();
+  g.tensors[g.ops[0].outputs[0]].name = "T", g.tensors[g.ops[1].outputs[0]].name = "V";
+  return g;
+}
+
 int tensor(const KernelGraph& g, std::string_view name) {
   for (std::size_t t = 0; t < g.tensors.size(); ++t)
     if (g.tensors[t].name == name) return static_cast<int>(t);
@@ -47,12 +59,14 @@ TEST(OmittedRoundings, IsTheRoundingOfWhatNobodyStores) {
 }
 
 struct Judged {
-  KernelGraph given = coarse(), exact = omit_roundings(given, all_but(given, "T"));
+  KernelGraph given, exact = omit_roundings(given, all_but(given, "T"));
   RandomInputs inputs = random_inputs(given, 1);
   Reference without = run(exact, inputs.arrays);
   int y = tensor(given, "Y");
   Judge strict{given, inputs.arrays, inputs.reference};
   Judge fused{exact, inputs.arrays, without, 0, &given, &inputs.reference};
+
+  explicit Judged(KernelGraph g = coarse()) : given(std::move(g)) {}
 
   /// Y without the roundings, each element moved by `step` times what they take away on average.
   Array moved(double step) {
@@ -88,6 +102,19 @@ TEST(OmittedRoundings, NoMoreThanTheRoundingIsExcused) {
   EXPECT_EQ(element.wrong, 1);
   one.values[77] = NAN;
   EXPECT_FALSE(j.fused.compare(j.y, one).correct);
+}
+
+TEST(OmittedRoundings, OfACustomOperatorAreExcusedAsOthersAre) {
+  Judged j(coarse_in_blocks());
+  EXPECT_TRUE(j.fused.compare(j.y, j.without.tensors[j.y]).correct);
+  EXPECT_TRUE(j.fused.compare(j.y, j.inputs.reference.tensors[j.y]).correct) << "and one with it";
+  EXPECT_TRUE(j.fused.compare(j.y, j.moved(0.9)).correct);
+  const Comparison far = j.fused.compare(j.y, j.moved(8));
+  EXPECT_FALSE(far.correct || far.explained) << "four times what a rounding takes away";
+  Array one = j.without.tensors[j.y];
+  one.values[77] += 10;
+  const Comparison element = j.fused.compare(j.y, one);
+  EXPECT_FALSE(element.correct || element.explained) << "one element";
 }
 
 /// T = X * 1.25 * 2 * 0.4004 is the next f16 after 1, three roundings away from it; if it is above 1, Y is X,
