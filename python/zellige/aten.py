@@ -431,7 +431,8 @@ def evaluate_on(node, args, arrays):
 
     function, made = OPERATORS[node.target], node.meta["val"]
     if node.target in _ROUND_NUMBERS and made.device.type == "cpu" and made.is_floating_point():
-        args = [rounded(a, made.dtype) if isinstance(a, (int, float)) else a for a in args]
+        operands = [rounded(a, made.dtype) if isinstance(a, (int, float)) and not isinstance(a, bool) else a for a in args[:2]]
+        args = [*operands, *args[2:]]  # a third one is alpha
     if node.target is aten.pow.Tensor_Scalar and args[1] in (0.5, -0.5) and (made.device.type, made.dtype) == ("cpu", torch.float16):
         function = _root
     declared = {k: value(v) for k, v in node.kwargs.items()}

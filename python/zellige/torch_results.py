@@ -13,8 +13,9 @@ aten = torch.ops.aten
 
 
 def strides(graph) -> list:
-    """Returns the strides of each result of a graph; None for what is no tensor."""
-    return [n.meta["val"].stride() if isinstance(_value(n), torch.Tensor) else None for n in _results(graph)]
+    """Returns the strides of each result of a graph; None for what is no tensor, and for one whose layout depends on sizes that are
+    not known yet."""
+    return [n.meta["val"].stride() if isinstance(_value(n), torch.Tensor) and _is_known(_value(n)) else None for n in _results(graph)]
 
 
 def laid(graph, before) -> None:
@@ -23,7 +24,7 @@ def laid(graph, before) -> None:
     made = {}
     for n, wanted in zip(_results(graph), before):
         value = _value(n)
-        if wanted is not None and any(size > 1 and a != b for size, a, b in zip(value.shape, value.stride(), wanted)):
+        if wanted is not None and _is_known(value) and any(size > 1 and a != b for size, a, b in zip(value.shape, value.stride(), wanted)):
             made[n] = _copy(graph, output, n, wanted)
     if made:
         torch_rewrites.applied("layout of a result")
@@ -37,6 +38,10 @@ def _results(graph) -> list:
 
 def _value(n):
     return n.meta.get("val") if isinstance(n, torch.fx.Node) else None
+
+
+def _is_known(tensor) -> bool:
+    return all(isinstance(n, int) for n in (*tensor.shape, *tensor.stride()))
 
 
 def _copy(graph, output, n, wanted):

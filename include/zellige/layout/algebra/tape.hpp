@@ -2,8 +2,8 @@
 // a Tape computes immediately. At compile time it records what remains to be done at run time: checks, and the
 // computation of expressions of the run-time inputs. Equal expressions are recorded once.
 #pragma once
-#include <zellige/layout/rule.hpp>
 #include <zellige/layout/algebra/value.hpp>
+#include <zellige/layout/rule.hpp>
 
 namespace zellige {
 namespace values {
