@@ -123,11 +123,15 @@ void check_axis(const TileProgram& p, const Node& n, const Intervals& all, int a
 
 /// Throws Rejected unless the tiles of the store `n` reach from where it begins to its end.
 void check_reach(const TileProgram& p, const Node& n, const Intervals& all, const Program& program) {
-  for (const auto& [d, along] : all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& [d, along] = all[i];
     if (n.view.iterates(d))
       reject("{}: store {} has another tile in each iteration along dimension {}, and is done once, after the loop",
              p.name, n.name, d);
     if (along.size() < 0 && along.end() <= along.reach()) continue;
+    // One element where an index says, of a view's dimension that has the places that the index may name.
+    const bool placed = i < static_cast<std::size_t>(n.view.rank()) && number_of(n) >= 0 && d == n.dim && n.to == 1;
+    if (placed && n.view.tile(d) == 1 && along.axis() < 0) continue;
     const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
     if (at_most(end, reach) != true)
       reject(

@@ -65,7 +65,9 @@ Drawn drawn(Rng& rng) {
   if (rng.chance(20)) {  // as a scatter's, or as a slice_scatter's at an index
     Node& store = result.store();
     store.in.push_back(1);
-    result.by_rows = rng.chance(50) && view.origin(0) >= 0;
+    store.to = view.cuts[0].extent;
+    result.by_rows = (rng.chance(50) || store.to == 1) && view.origin(0) >= 0;
+    if (result.by_rows) store.to = 1;
     if (result.by_rows) p.nodes[1].view.cuts[0] = std::exchange(store.view.cuts[0], {.tile = 9, .extent = 9});
   }
   return result;
@@ -162,6 +164,20 @@ std::string verdict(const Kernel& k) {
     return e.what();
   }
   return "";
+}
+
+TEST(Coverage, OfOneElementWhereAnIndexSaysIsWhole) {
+  Kernel k;
+  TileProgram& p = k.program;
+  p.name = "k", p.block = {32, 1, 1}, p.grid = {2, 1, 1};
+  const View one{{Cut{}, Cut{}}}, view{{Cut{.extent = 9}, Cut{.axis = 0, .mod = 2, .tile = 4, .extent = 8}}};
+  p.add({.kind = NodeKind::load, .shape = {1, 4}, .tensor = 0, .view = one, .name = "X"});
+  p.add({.kind = NodeKind::load, .shape = {1, 1}, .dtype = DType::int32, .tensor = 0, .view = one, .name = "I"});
+  p.add({.kind = NodeKind::store, .in = {0, 1}, .shape = {1, 4}, .tensor = 0, .view = view, .name = "Y"});
+  EXPECT_EQ(verdict(k), "");
+  p.nodes.back().in.pop_back();
+  EXPECT_EQ(verdict(k),
+            "k: the tiles of store Y end at 1 of dimension 0, and the store at 9: nothing writes what lies between");
 }
 
 std::string text(Drawn& d) {
