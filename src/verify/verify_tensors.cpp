@@ -104,6 +104,8 @@ class Written {
       reject("{}: store {} changes input {}, whose memory no tensor takes", k.name, n.name, of.name);
     graph::KernelTensor seen = tensor(n.tensor);  // of a view, the elements from its start on
     seen.shape = p_.shape(n.tensor);
+    if (is_numbered(n) && graph::size(p_.shape(k.nodes[number_of(n)].tensor)) == 1)
+      seen.shape[n.dim] = n.to;  // of a part that begins where the one index says
     if (!nests(seen) && graph::shared_address(seen.shape, seen.strides))
       reject("{}: store {} writes several elements to one address, by the strides {} of {}", k.name, n.name,
              to_string(seen.strides), seen.name);
