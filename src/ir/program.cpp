@@ -95,7 +95,7 @@ void program(Io& io, File& file) {
   });
   std::vector<std::pair<int, plan::TensorView>> views(p.views.begin(), p.views.end());
   io.each("view", views, [&](auto& v) { view(io, v, gmem); });
-  p.views = {views.begin(), views.end()};
+  p.views.clear(), p.views.insert(views.begin(), views.end());
   const auto arguments = [&](std::string_view word, std::vector<int>& all) {
     io.each(word, all, [&](int& t) { io.named(gmem, t); });
   };
