@@ -20,15 +20,15 @@ double root_mean_square(const graph::Array& a) {
 /// The elements of a tensor that differ, and the one that differs most of the first store of which one does.
 struct Elements {
   std::optional<Difference> worst;
-  double most = 0;
+  double largest = 0;
   std::int64_t count = 0;
 
   void add(const Difference& one, double beyond) {
     ++count;
-    if (worst && (one.by > worst->by || (one.by == worst->by && beyond <= most))) return;
-    worst = one, most = beyond;
+    if (worst && (one.by > worst->by || (one.by == worst->by && beyond <= largest))) return;
+    worst = one, largest = beyond;
   }
-  std::optional<Difference> told(std::size_t of) {
+  std::optional<Difference> first(std::size_t of) {
     if (worst) worst->count = count, worst->of = static_cast<std::int64_t>(of);
     return worst;
   }
@@ -55,8 +55,8 @@ std::optional<Difference> compared(const Memory& memory, int tensor, const graph
     if (is_wrong) wrong.add(one, by - bound);
     if (is_doubtful) doubtful.add(one, by);
   }
-  if (wrong.count > 0) return wrong.told(found.values.size());
-  if (static_cast<std::size_t>(doubtful.count) > found.values.size() / few) return doubtful.told(found.values.size());
+  if (wrong.count > 0) return wrong.first(found.values.size());
+  if (static_cast<std::size_t>(doubtful.count) > found.values.size() / few) return doubtful.first(found.values.size());
   return std::nullopt;
 }
 

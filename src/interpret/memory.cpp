@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/span.hpp"
+
 namespace zellige::plan {
 namespace {
 
@@ -14,12 +16,6 @@ Writer writer_of(int number) {
 
 }  // namespace
 
-std::int64_t elements_to_end(const graph::KernelTensor& t) {
-  std::int64_t last = 0;
-  for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
-  return last + 1;
-}
-
 int Memory::owner(int tensor) const {
   const int base = program_.memory_of(tensor), shared = program_.tensors[base].memory;
   return shared >= 0 ? program_.memory_of(shared) : base;
@@ -28,7 +24,8 @@ int Memory::owner(int tensor) const {
 Memory::Memory(const Program& p, const std::vector<graph::Array>& inputs) : program_(p), memories_(p.tensors.size()) {
   std::vector<std::int64_t> spans(p.tensors.size(), 0);
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
-    if (!p.tensors[t].strides.empty()) spans[owner(t)] = std::max(spans[owner(t)], elements_to_end(p.tensors[t]));
+    if (!p.tensors[t].strides.empty())
+      spans[owner(t)] = std::max(spans[owner(t)], graph::span(p.tensors[t].shape, p.tensors[t].strides));
   for (std::size_t t = 0; t < spans.size(); ++t)
     memories_[t] = {std::vector<double>(spans[t], std::numeric_limits<double>::quiet_NaN()),
                     std::vector<int>(spans[t], 0)};
@@ -51,11 +48,11 @@ std::int64_t Memory::offset(int tensor, const Shape& at) const {
 void Memory::check(int tensor, const Places& places) const {
   std::int64_t first = 0, last = 0;
   for (const std::vector<std::int64_t>& of : places.of) {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = Places::outside;
+    std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = Places::outside;
     for (const std::int64_t at : of)
-      if (at != Places::outside) least = std::min(least, at), most = std::max(most, at);
-    if (most == Places::outside) return;  // nothing of the tile exists
-    first += least, last += most;
+      if (at != Places::outside) low = std::min(low, at), high = std::max(high, at);
+    if (high == Places::outside) return;  // nothing of the tile exists
+    first += low, last += high;
   }
   const auto count = static_cast<std::int64_t>(memories_[owner(tensor)].values.size());
   if (first < 0 || last >= count)
@@ -66,27 +63,15 @@ void Memory::check(int tensor, const Places& places) const {
 void Memory::load(int tensor, const Places& places, double* to) const {
   check(tensor, places);
   const double* from = memories_[owner(tensor)].values.data();
-  const std::vector<std::int64_t>& along = places.of.back();
-  std::int64_t rows = 1, start = 0;
-  for (std::size_t d = 0; d + 1 < places.of.size(); ++d) rows *= static_cast<std::int64_t>(places.of[d].size());
-  for (std::int64_t row = 0; row < rows; ++row, to += along.size()) {
-    const bool exists = places.row(row, start);
-    for (std::size_t i = 0; i < along.size(); ++i)
-      to[i] = exists && along[i] != Places::outside ? from[start + along[i]] : 0;
-  }
+  std::fill_n(to, places.size(), 0.0);
+  places.each([&](std::int64_t element, std::int64_t at) { to[element] = from[at]; });
 }
 
 void Memory::store(int tensor, const Places& places, const double* from, Writer by) {
   check(tensor, places);
   Elements& to = memories_[owner(tensor)];
-  const std::vector<std::int64_t>& along = places.of.back();
-  std::int64_t rows = 1, start = 0;
-  for (std::size_t d = 0; d + 1 < places.of.size(); ++d) rows *= static_cast<std::int64_t>(places.of[d].size());
-  for (std::int64_t row = 0; row < rows; ++row, from += along.size()) {
-    if (!places.row(row, start)) continue;
-    for (std::size_t i = 0; i < along.size(); ++i)
-      if (along[i] != Places::outside) to.values[start + along[i]] = from[i], to.writers[start + along[i]] = number(by);
-  }
+  places.each(
+      [&](std::int64_t element, std::int64_t at) { to.values[at] = from[element], to.writers[at] = number(by); });
 }
 
 graph::Array Memory::values(int tensor) const {

@@ -19,24 +19,42 @@ struct Writer {
 struct Places {
   static constexpr std::int64_t outside = std::numeric_limits<std::int64_t>::min();
   std::vector<std::vector<std::int64_t>> of;
-  std::vector<bool> partial;  // by dimension: an element is outside
 
-  /// Returns whether a row of a tile, one of its elements along the last dimension, exists. Sets `at` to the sum of the places
+  /// Returns the elements of the tile.
+  std::int64_t size() const {
+    std::int64_t all = 1;
+    for (const auto& along : of) all *= static_cast<std::int64_t>(along.size());
+    return all;
+  }
+
+  /// Calls visit(element, place) for each element of the tile that exists, in row-major order; `place` is the sum of its places
+  /// along the dimensions.
+  template <typename Visit>
+  void each(const Visit& visit) const {
+    const std::vector<std::int64_t>& along = of.back();
+    const auto extent = static_cast<std::int64_t>(along.size());
+    const std::int64_t rows = extent == 0 ? 0 : size() / extent;
+    for (std::int64_t number = 0, start = 0; number < rows; ++number) {
+      if (!row(number, start)) continue;
+      for (std::int64_t i = 0; i < extent; ++i)
+        if (along[i] != outside) visit(number * extent + i, start + along[i]);
+    }
+  }
+
+ private:
+  /// Returns whether a row of the tile, its elements along the last dimension, exists. Sets `start` to the sum of its places
   /// along the other dimensions.
-  bool row(std::int64_t number, std::int64_t& at) const {
-    at = 0;
+  bool row(std::int64_t number, std::int64_t& start) const {
+    start = 0;
     for (std::size_t d = of.size() - 1; d-- > 0;) {
       const auto extent = static_cast<std::int64_t>(of[d].size());
       const std::int64_t here = of[d][static_cast<std::size_t>(number % extent)];
       if (here == outside) return false;
-      at += here, number /= extent;
+      start += here, number /= extent;
     }
     return true;
   }
 };
-
-/// Returns the elements from the first of a tensor to its last, as its strides place them.
-std::int64_t elements_to_end(const graph::KernelTensor&);
 
 class Memory {
  public:

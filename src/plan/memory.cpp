@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/span.hpp"
 #include "plan/packing.hpp"
 
 namespace zellige::plan {
@@ -84,9 +85,7 @@ DevicePlacement place_tensors(const Program& program) {
     const auto& tensor = program.tensors[t];
     if (program.views.count(t)) continue;
     if (used[t].begin == never && !callers[t]) continue;  // no kernel accesses it
-    std::int64_t elements = 1;
-    for (std::size_t d = 0; d < tensor.shape.size(); ++d) elements += (tensor.shape[d] - 1) * tensor.strides[d];
-    result.bytes[t] = graph::bytes_of(elements, tensor.dtype);
+    result.bytes[t] = graph::bytes_of(graph::span(tensor.shape, tensor.strides), tensor.dtype);
     if (callers[t]) continue;
     Lifetime life = used[t];
     life.size = result.bytes[t];

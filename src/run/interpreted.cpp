@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/dtype.hpp"
+#include "graph/span.hpp"
 #include "interpret/difference.hpp"
 #include "reference/cut.hpp"
 #include "reference/parallel.hpp"
@@ -51,7 +52,7 @@ int index_of(const plan::Program& p, const std::string& name) {
 void require_memory(const ir::Compiled& c, const plan::Program& p) {
   double left = graph::machine_memory() / 6 / (sizeof(double) + sizeof(int));
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) {
-    const auto elements = static_cast<double>(plan::elements_to_end(p.tensors[t]));
+    const auto elements = static_cast<double>(graph::span(p.tensors[t].shape, p.tensors[t].strides));
     if (!p.views.contains(t)) left -= elements;
     if (left < 0 && elements > 8.0 * static_cast<double>(graph::size(p.tensors[t].shape)))
       throw mistake(

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "graph/dtype.hpp"
+#include "graph/span.hpp"
 #include "reference/parallel.hpp"
 
 namespace zellige::run {
@@ -203,9 +204,8 @@ void check(const emit::Manifest& m) {
     if (t.strides.size() != t.shape.size())
       fault("manifest of {}: tensor {} has {} strides for its shape {}", m.name, t.name, t.strides.size(),
             graph::to_string(t.shape));
-    std::int64_t last = 0;
-    for (std::size_t d = 0; d < t.shape.size(); ++d) last += (t.shape[d] - 1) * t.strides[d];
-    const std::int64_t needed = graph::size(t.shape) == 0 ? 0 : graph::bytes_of(last + 1, t.dtype);
+    const std::int64_t needed =
+        graph::size(t.shape) == 0 ? 0 : graph::bytes_of(graph::span(t.shape, t.strides), t.dtype);
     if (t.bytes < needed)
       fault("manifest of {}: tensor {} has {} bytes; its shape and strides need {}", m.name, t.name, t.bytes, needed);
     if (t.role == emit::Role::intermediate && (t.offset < 0 || t.offset % 256 || t.offset + t.bytes > m.buffer_size))

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "graph/builder.hpp"
+#include "graph/span.hpp"
 #include "graph/validate.hpp"
 
 namespace zellige::graph {
@@ -29,6 +30,20 @@ bool all_differ(const Shape& shape, const Strides& strides) {
     if (!seen.insert(address(at, strides)).second) return false;
   }
   return true;
+}
+
+// Law: the span is one more than the greatest address of an element, by enumeration.
+TEST(Span, IsOneMoreThanTheGreatestAddress) {
+  std::mt19937 rng(2);
+  for (int trial = 0; trial < 1000; ++trial) {
+    Shape shape(rng() % 4);
+    Strides strides(shape.size());
+    for (std::size_t d = 0; d < shape.size(); ++d) shape[d] = 1 + rng() % 5, strides[d] = rng() % 30;
+    std::int64_t greatest = 0;
+    for (std::int64_t i = 0; i < size(shape); ++i)
+      greatest = std::max(greatest, address(coordinates(i, shape), strides));
+    EXPECT_EQ(span(shape, strides), greatest + 1) << to_string(shape) << ":" << to_string(strides);
+  }
 }
 
 // Law: there is a pair exactly where brute force finds one, and its two coordinates differ, exist, and lie at one address.
