@@ -91,12 +91,12 @@ class Compared {
   int on_groups_ = 0, other_groups_ = 0;
 };
 
-/// Adds the graphs of a folder, fused or as they are, for both targets; by default every seventh.
+/// Adds the graphs of a folder, fused or as they are, for both targets; by default every thirteenth.
 void add_folder(Compared& all, const std::filesystem::path& folder, bool fused) {
   std::size_t number = 0;
   for (const graph::KernelGraph& g : graphs_of(folder))
     for (const char* name : {"sm_80", "sm_90a"})
-      if (number++ % test::every(7) == 0) {
+      if (number++ % test::every(13) == 0) {
         const target::Target& target = target::find(name);
         all.add(fused ? fuse::optimize(g, target).graph : g, target);
       }
