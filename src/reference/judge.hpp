@@ -13,7 +13,9 @@
 //             min(n * 2^(m - 19), n / 256) of n elements, where m is the dtype's number of mantissa bits.
 //   samples   Four times the largest deviation of the element in reference runs with random rounding, but at
 //             least the close tolerance (compare.hpp). In these runs correlated errors cancel (softmax,
-//             x - 0.999 x) and independent errors average out, which error bounds do not show.
+//             x - 0.999 x) and independent errors average out, which error bounds do not show. A result that
+//             they call wrong is compared with more runs: one operand of a matmul next to a rounding boundary
+//             moves a whole row, in one run of some dozens.
 //
 // The rows and the scale of a tensor (deviation.hpp) have limits from the samples, too.
 //
@@ -41,13 +43,15 @@ class Judge {
   /// tensor's dtype or of `checked_as`, such as a narrower one. The tensor must be the result of an operator.
   Comparison compare(int tensor, const Array& found, std::optional<DType> checked_as = std::nullopt);
 
-  static constexpr int samples = 12;  // number of runs with random rounding
+  static constexpr int samples = 12, more_samples = 96;  // runs with random rounding; in all, if a result seems wrong
 
  private:
   /// Computes the error bounds of all tensors, unless that is done already.
   void find_bounds();
-  /// Runs the reference `samples` times with random rounding, and stores each tensor's largest deviations.
-  void sample();
+  /// Runs the reference with random rounding, until there are so many runs, and stores each tensor's largest deviations.
+  void sample(int runs);
+  /// Compares a result whose error bounds are `limits` with the samples.
+  Comparison compare_with_samples(int tensor, const Array& found, DType, Array limits) const;
   /// Returns whether `found` is so near the reference that no error bounds are needed. True if the two are equal, or if
   /// a matmul or custom operator computes the tensor and only few elements deviate, each by one step of the dtype.
   bool next_to(int tensor, const Array& found) const;
@@ -63,6 +67,7 @@ class Judge {
   const Reference* rounded_;
   Reference bounds_;                // error bounds; computed on demand, like the samples
   std::vector<Deviation> sampled_;  // per tensor: the largest deviations of the samples
+  int sampled_runs_ = 0;
 };
 
 }  // namespace zellige::graph
