@@ -23,7 +23,7 @@ zellige_status kept(zellige_status status, std::string_view why) noexcept {
   return status;
 }
 
-/// Stores a message that reports a bug of Zellige, and returns ZELLIGE_FAILED. `what`: the text of the
+/// Stores a message that reports a bug of Zellige, and returns ZELLIGE_FAILED. `what`: the message of the
 /// exception, which only a bug can cause.
 zellige_status ours(const char* what) noexcept {
   try {

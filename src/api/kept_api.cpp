@@ -1,4 +1,4 @@
-// Implements zellige_kept and zellige_keep of the C API: texts that a caller keeps in the user's cache.
+// Implements zellige_kept and zellige_keep of the C API: strings that a caller keeps in the user's cache.
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/strings.hpp"

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::string_view kind = "program";
 
-/// Returns texts as one text, each after its length.
+/// Returns strings as one string, each after its length.
 std::string packed(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& t : texts) all += fmt::format("{}:{}", t.size(), t);
   return all;
 }
 
-/// Returns the texts of packed(). Throws Error if `all` is not a result of it.
+/// Returns the strings of packed(). Throws Error if `all` is not a result of it.
 std::vector<std::string> unpacked(std::string_view all) {
   std::vector<std::string> texts;
   while (!all.empty()) {

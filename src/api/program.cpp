@@ -48,7 +48,7 @@ Compiled Program::made() {
       return goes_on;
     };
   Compiled planned = api::compile(graph_, watched, cache_);
-  // Neither is the plan that remained after a fault of Zellige's own, which each process tells.
+  // Neither is the plan that remained after a fault of Zellige's own, which each process reports.
   if (!ended && planned.program.plan.rejected.empty()) keep_program(graph_, options_, cache_, planned);
   return planned;
 }

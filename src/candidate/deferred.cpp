@@ -128,8 +128,8 @@ std::span<const Law> laws() { return table; }
 
 bool Deferred::bounded_below() const {
   return std::ranges::any_of(monotone, [](const Step& s) {
-    const graph::Image least = graph::elementwise(s.kind).law.lowest;
-    return least == graph::Image::floor || least == graph::Image::zero;
+    const graph::Image lowest_image = graph::elementwise(s.kind).law.lowest;
+    return lowest_image == graph::Image::floor || lowest_image == graph::Image::zero;
   });
 }
 

@@ -17,7 +17,7 @@ class Progress {
   /// Shows the progress as one line: "[done/started] elapsed text". Does nothing if too little time has
   /// passed since the last line.
   void show(int done, int started, const std::string& text);
-  /// Removes the line from a terminal, so that other text can be printed.
+  /// Removes the line from a terminal, so that other output can be printed.
   void clear();
 
  private:

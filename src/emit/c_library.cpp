@@ -132,7 +132,7 @@ static const char* launch(const Loaded* l, unsigned k, char* const* at, void* st
 
 )";
 
-/// Returns the numbers list[from], list[from + 1], ... as text, separated by commas.
+/// Returns the numbers list[from], list[from + 1], ... as a string, separated by commas.
 std::string numbers(const auto& list, std::size_t from = 0) {
   return fmt::format("{}", fmt::join(list.begin() + from, list.end(), ", "));
 }

@@ -18,7 +18,7 @@ namespace zellige::emit {
 /// A compiled graph.
 struct Program {
   std::string source;        // kernels, then the host entry, which NVRTC and the emulator skip
-  plan::Plan plan;           // ir::print() returns it as text, as `zellige transpile --explain` prints it
+  plan::Plan plan;           // ir::print() returns its source, as `zellige transpile --explain` prints it
   plan::CostEstimate cost;   // estimated time of the plan
   graph::KernelGraph graph;  // the graph with the chosen tilings: what the kernels compute
   Manifest manifest;         // describes kernels, launches and tensors to callers

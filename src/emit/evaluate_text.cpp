@@ -159,7 +159,7 @@ void KernelText::blocked_nest(plan::Steps steps) {
   bool registers = !plan_.rmem[steps.front().work.context].nodes.empty();
   for (const plan::Step& step : steps) registers = registers || step.work.kind == WorkKind::accumulate;
   const char* counter = index_type(c.items(0) / c.vector() + threads());
-  constexpr int few = 8, most = 32;  // iterations that are unrolled; whose stores may wait for all loads
+  constexpr int few = 8, max_steps = 32;  // iterations that are unrolled; whose stores may wait for all loads
   const bool whole = registers || c.steps(0) <= few;
   const std::optional<Share> lines = c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
   const std::vector<Index> line = lines ? coordinate(counter, lines->item, c, 1) : std::vector<Index>(c.domain.size());
@@ -187,7 +187,7 @@ void KernelText::blocked_nest(plan::Steps steps) {
   };
   const std::function<void()> close_each = [&] { close(*s); };
   const bool delayed = reads_and_writes(items, true);
-  if (delayed && whole && c.steps(0) > 1 && c.steps(0) <= most) {
+  if (delayed && whole && c.steps(0) > 1 && c.steps(0) <= max_steps) {
     buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, close_each);
   } else {
     std::int64_t done = 0;  // iterations whose loads are batched
@@ -267,17 +267,17 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
   if (c.row) {
     const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
     if (columns % c.vector()) head += fmt::format("if ({} < {}) ", Index::named("at.n") + v.at, columns);
-    sum = fmt::format("{}{}[{}::line(i)]", most_ ? "most" : "sum", item.node, fragment_type(c));
+    sum = fmt::format("{}{}[{}::line(i)]", finds_maximum_ ? "most" : "sum", item.node, fragment_type(c));
   }
   const graph::Monoid& of = graph::monoid_of(n.op);
   if (gathers_) return out_.line("{}{} = {};", head, sum, x.text);
-  if (!of.carrier.empty() && !most_) {
+  if (!of.carrier.empty() && !finds_maximum_) {
     if (raised_.contains(item.node)) return out_.line("{}{}.add_below({});", head, sum, x.text);
     if (c.vector() == 1 || (c.row && block_.nodes[n.in[0]].shape.back() % c.vector() != 0))
       return out_.line("{}{}.add({});", head, sum, x.text);
     return out_.line("{}.add({});", sum, store_value(x, c.vector()));
   }
-  const graph::Elementwise& join = graph::elementwise(most_ ? OpKind::maximum : of.join);
+  const graph::Elementwise& join = graph::elementwise(finds_maximum_ ? OpKind::maximum : of.join);
   const bool integer = graph::is_integer(n.dtype);
   if (join.kind == OpKind::add && !integer)
     out_.line("{}{} += {};", head, sum, x.text);

@@ -247,7 +247,7 @@ class KernelText {
   std::int64_t from_ = 0;              // first value of the counter
   bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
   bool gathers_ = false;               // the elements of a reduction are gathered in a vector, and then joined
-  bool most_ = false;                  // of the elements of a reduction in two passes: the first pass, their maximum
+  bool finds_maximum_ = false;         // in the first of two passes of a reduction
   std::set<int> raised_;               // reductions whose second pass is being emitted
   bool keeps_all_ = true;              // false: a nest keeps only what it stores as matrices
   const char* keeps_ = nullptr;        // if set: a nest's results go to register arrays, indexed by this variable

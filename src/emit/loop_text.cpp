@@ -84,9 +84,9 @@ std::int64_t KernelText::full_steps(const Context& c, int axis) {
 void KernelText::in_full_steps(const Context& c, bool unrolled, std::int64_t first,
                                const std::function<void(std::int64_t, std::int64_t)>& each) {
   const std::int64_t full = unrolled ? 0 : full_steps(c, 0), all = c.steps(0);
-  const bool apart = full > first && full < all;
-  if (apart) each(first, full);
-  if (first < all) each(apart ? full : first, all);
+  const bool split = full > first && full < all;
+  if (split) each(first, full);
+  if (first < all) each(split ? full : first, all);
 }
 
 void KernelText::close(const Share& s) {

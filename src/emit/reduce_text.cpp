@@ -28,9 +28,9 @@ void KernelText::raise(const plan::Step& step) {
   out_.open("{{");
   out_.line("Vec<float, {}> most{};", sums_of(c), node);
   out_.line("{}most{}[i] = sum{}[i].most;", loop, node, node);
-  most_ = true;
+  finds_maximum_ = true;
   fragment_nest(plan::Steps(&step, 1));
-  most_ = false;
+  finds_maximum_ = false;
   out_.line("{}sum{}[i].raise(most{}[i]);", loop, node, node);
   out_.close();
   raised_.insert(node);
@@ -51,16 +51,16 @@ void KernelText::lanes_nest(const plan::Step& step) {
   const auto any = [&](Item::Kind kind) {
     return std::ranges::any_of(items, [&](const Item& i) { return i.kind == kind; });
   };
-  const bool held = any(Item::Kind::in_registers);
+  const bool in_registers = any(Item::Kind::in_registers);
   // Lines beyond the last one need no check where no memory is read: nobody uses their sums.
-  const bool checked = !held || any(Item::Kind::read_shared) || any(Item::Kind::read_global);
+  const bool checked = !in_registers || any(Item::Kind::read_shared) || any(Item::Kind::read_global);
   const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = checked});
   NestAt nest{&c, coordinate(counter, o.item, c, 1), 0, o.step};
   prepare(items, nest);
   const std::int64_t to = product ? 1 : n.to;
   const char* along = index_type(c.items(0) * to + group * c.vector());
   nest.sum = fmt::format("sum{}[{}]", work.node, o.step);
-  const bool unrolled = held || c.steps(0) <= 16;
+  const bool unrolled = in_registers || c.steps(0) <= 16;
   // A carrier takes a thread's elements together if they fit the registers: their maximum first.
   constexpr int together = 32;
   gathers_ = unrolled && !product && !graph::monoid_of(n.op).carrier.empty() && c.steps(0) * c.vector() <= together;

@@ -22,7 +22,7 @@ std::string hash(std::string_view);
 Artefact artefact(std::string file, std::string_view bytes);
 graph::Json to_json(const Artefact&);
 
-/// Returns the text of the manifest with its field `hash` set. The hash is computed from the manifest as JSON
+/// Returns the source of the manifest with its field `hash` set. The hash is computed from the manifest as JSON
 /// with sorted keys, without blanks, and with an empty `hash`.
 std::string seal(graph::Json manifest);
 

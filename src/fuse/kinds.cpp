@@ -44,15 +44,15 @@ void Kinds::plan(Kind& kind) const {
   kind.planned = true;
   Refusal refusal;
   kind.us = never;
-  double least = never;
+  double smallest = never;
   const target::Costs::Search& search = target_.costs.search;
   for (std::size_t k = 0; k < kind.kernels.size(); ++k) {
     const Kernel& kernel = kind.kernels[k];
     const std::size_t launches = kernel.parts.size();
-    if (search.with_launches(kernel.us * search.hopeful, launches) > least) continue;
+    if (search.with_launches(kernel.us * search.hopeful, launches) > smallest) continue;
     const auto us = planned_us(kind.first.graph, kernel, target_, costs_, refusal);
-    if (const double all = us ? search.with_launches(*us, launches) : never; all < least)
-      least = all, kind.us = *us, kind.best = k;
+    if (const double all = us ? search.with_launches(*us, launches) : never; all < smallest)
+      smallest = all, kind.us = *us, kind.best = k;
   }
   if (kind.us == never) kind.why = refusal.why;
   if (kind.first.ops.size() == 1) kind.us /= search.alone_gain;

@@ -48,9 +48,9 @@ class Kinds {
   void plan(Kind&) const;
   /// Returns the cheapest kernel of a planned kind, translated to the operators `ops`, a group of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
-  /// Returns text for a note about fusing the operators `ops`: the estimated time of one kernel that computes them or,
-  /// if there is no such kernel, the reason. If `plan_it` is true, also plans the kernels, and returns the reason if
-  /// none can be planned.
+  /// Returns the words of a note about fusing the operators `ops`: the estimated time of one kernel that computes them
+  /// or, if there is no such kernel, the reason. If `plan_it` is true, also plans the kernels, and returns the reason
+  /// if none can be planned.
   std::string reason(const std::vector<int>& ops, bool plan_it) const;
 
  private:

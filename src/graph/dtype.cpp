@@ -14,10 +14,10 @@ std::uint32_t encoded(const Format& f, int bits, double x) {
   if (std::isnan(x)) return bits == 8 ? 0x7f : sign | infinite | one / 2;
   if (std::isinf(x)) return sign | infinite;
   if (magnitude < f.min_normal) return sign | static_cast<std::uint32_t>(magnitude / f.min_normal * one);
-  int exponent, least;
+  int exponent, min_exponent;
   const double fraction = std::frexp(magnitude, &exponent);  // in [1/2, 1)
-  std::frexp(f.min_normal, &least);
-  return sign | ((exponent - least) * one + static_cast<std::uint32_t>(fraction * 2 * one));
+  std::frexp(f.min_normal, &min_exponent);
+  return sign | ((exponent - min_exponent) * one + static_cast<std::uint32_t>(fraction * 2 * one));
 }
 
 /// Returns the value of `bits` bits in a floating-point format. The greatest exponent of e4m3 is of numbers, except for

@@ -102,7 +102,7 @@ enum class Image : std::uint8_t {
   unchanged  // a finite number, that of the previous iteration
 };
 
-/// Issue slots (warp instructions) that an operator takes per 32 elements, those of the special function unit apart.
+/// Issue slots (warp instructions) that an operator takes per 32 elements, without those of the special function unit.
 struct Slots {
   constexpr Slots(int issued, int of_special) : issue(issued), special(of_special) {}
   int issue, special;
@@ -341,8 +341,8 @@ inline double scalar_operand(const Attributes& a, DType dtype) {
   return is_integer(dtype) ? a.scalar : static_cast<double>(static_cast<float>(a.scalar));
 }
 
-/// Returns whether the operator, of so many tensor operands, is linear in all of them together, up to rounding: its
-/// attribute `scalar`, if it takes one, is fixed. False for a cast to integers, or one that saturates.
+/// Returns whether the operator, of this number of tensor operands, is linear in all of them together, up to rounding:
+/// its attribute `scalar`, if it takes one, is fixed. False for a cast to integers, or one that saturates.
 bool is_linear(OpKind, const Attributes&, std::size_t tensors);
 /// Returns what is known of x after its conversion to the dtype, given what is known before. Minus infinity becomes a
 /// finite number or NaN in a dtype without infinity, and in a conversion that saturates.

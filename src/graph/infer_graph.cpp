@@ -38,7 +38,7 @@ struct Walk {
   }
 };
 
-/// Throws Error unless the operator has as many operands and results as its row of the table (ops.hpp) allows.
+/// Throws Error unless the operator has the operands and results that its row of the table (ops.hpp) allows.
 void check_arity(const Where& where, const OpInfo& row, std::size_t inputs, std::size_t outputs) {
   const bool scalar = takes_scalar(row.kind, inputs);
   const auto limit = static_cast<std::size_t>(std::max(row.inputs, 0));

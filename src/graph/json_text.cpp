@@ -95,7 +95,7 @@ Json parse_json(std::string_view text, std::string_view source, const TextPlace&
   Reader reader(source, place);
   if (Json::sax_parse(text.begin(), text.end(), &reader)) return std::move(reader.root);
   if (place.line == 1 && place.column == 1) fail("{}: expected JSON, found a {}", source, reason(reader.error.c_str()));
-  // The text is not JSON. Parses it again after line breaks and blanks that put it at its original position,
+  // The source is not JSON. Parses it again after line breaks and blanks that put it at its original position,
   // so that the message has the right line and column.
   std::string placed(place.line - 1, '\n');
   placed.append(place.column - 1, ' ').append(text);
@@ -111,7 +111,7 @@ std::string describe(const Json& j) {
     case Json::value_t::string:
       return fmt::format("\"{}\"", reason(j.get_ref<const std::string&>().substr(0, 40).c_str()));
     case Json::value_t::number_float:
-      return fmt::format("{}", j.get<double>());  // JSON's text would differ: 1.0 for 1
+      return fmt::format("{}", j.get<double>());  // JSON's number would differ: 1.0 for 1
     default:
       return j.dump();
   }

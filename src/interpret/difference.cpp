@@ -20,13 +20,13 @@ double root_mean_square(const graph::Array& a) {
 /// The elements of a tensor that differ, and the one that differs most of the first store of which one does.
 struct Elements {
   std::optional<Difference> worst;
-  double largest = 0;
+  double max_excess = 0;
   std::int64_t count = 0;
 
   void add(const Difference& one, double beyond) {
     ++count;
-    if (worst && (one.by > worst->by || (one.by == worst->by && beyond <= largest))) return;
-    worst = one, largest = beyond;
+    if (worst && (one.by > worst->by || (one.by == worst->by && beyond <= max_excess))) return;
+    worst = one, max_excess = beyond;
   }
   std::optional<Difference> first(std::size_t of) {
     if (worst) worst->count = count, worst->of = static_cast<std::int64_t>(of);
@@ -35,11 +35,11 @@ struct Elements {
 };
 
 /// Returns the element that differs most beyond its error bound, of the first store of which one does. Where bounds are wide, as
-/// beside a jump of a cast to integers, more than a few differences that float64 does not make are differences, too.
+/// next to a jump of a cast to integers, more than a few differences that float64 does not make are differences, too.
 std::optional<Difference> compared(const Memory& memory, int tensor, const graph::Array& expected,
                                    const graph::Array& errors) {
   constexpr double slack = 1e-9, much = 1e-4, noise = 1e-6;  // relative to the element, to the tensor, to its bound
-  constexpr std::size_t few = 64;                            // of so many elements one may be beside a jump
+  constexpr std::size_t few = 64;                            // of that number of elements one may be next to a jump
   const graph::Array found = memory.values(tensor);
   const double size = root_mean_square(expected);
   Elements wrong, doubtful;

@@ -11,11 +11,11 @@ std::pair<std::size_t, std::size_t> operands(const plan::Node& n) {
   constexpr std::size_t any = 1000;
   constexpr struct {
     plan::NodeKind kind;
-    std::size_t least, most;
+    std::size_t min_inputs, max_inputs;
   } rows[] = {{load, 0, 1},       {matmul, 2, 3}, {rotate, 3, 3},  {store, 1, 2},
               {accumulate, 0, 2}, {map, 1, any},  {concat, 1, any}};
   for (const auto& row : rows)
-    if (row.kind == n.kind) return {row.least, row.most};
+    if (row.kind == n.kind) return {row.min_inputs, row.max_inputs};
   return {1, 1};
 }
 
@@ -34,12 +34,13 @@ graph::Shape size_of(const plan::TileProgram& p, const plan::Node& n) {
 /// Returns what is wrong with a node; "" if nothing is.
 std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
   const plan::Node& n = k.program.nodes[i];
-  const auto [least, most] = operands(n);
+  const auto [min_inputs, max_inputs] = operands(n);
   const auto rank = static_cast<int>(n.shape.size());
   if (!some_elements(n.shape)) return "its tile has an extent below 1";
-  if (n.in.size() < least || n.in.size() > most)
-    return fmt::format("{} has {} operands; it takes {}", name(n.kind), n.in.size(),
-                       least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most));
+  if (n.in.size() < min_inputs || n.in.size() > max_inputs)
+    return fmt::format(
+        "{} has {} operands; it takes {}", name(n.kind), n.in.size(),
+        min_inputs == max_inputs ? fmt::format("{}", min_inputs) : fmt::format("{} to {}", min_inputs, max_inputs));
   if (plan::accesses(n)) {
     const graph::KernelTensor& tensor = whole.tensors[n.tensor];
     if (n.view.rank() != rank || static_cast<int>(tensor.shape.size()) != rank)
@@ -85,7 +86,7 @@ bool has_tiles(const plan::Kernel& k) {
 
 /// Returns whether every leaf of a layout has an extent of 1 or more and a stride of 0 or more, along one of `bases` axes;
 /// none: along no axis.
-bool plain(values::View layout, int bases) {
+bool is_compact(values::View layout, int bases) {
   for (const ValueNode* node = layout.begin(); node != layout.end(); ++node) {
     if (node->kind != ValueKind::layout || node->s.v < 0 || node->d.v < 0) return false;
     if (node->kids >= 0) continue;
@@ -97,13 +98,14 @@ bool plain(values::View layout, int bases) {
 
 /// Returns what is wrong with a layout of values over threads; "" if nothing is.
 std::string wrong(const plan::Context& c) {
-  constexpr std::int64_t most = 1 << 24;  // elements of a tile
+  constexpr std::int64_t max_elements = 1 << 24;  // elements of a tile
   if (!c.share.is_layout() || !c.tile.is_layout() || c.share.rank() != 3 || c.tile.is_leaf())
     return "a share has three modes, threads, values and passes, and a tile one for each axis of its items";
-  if (!plain(c.share, c.tile.rank()) || !plain(c.tile, c.rank()))
+  if (!is_compact(c.share, c.tile.rank()) || !is_compact(c.tile, c.rank()))
     return fmt::format("strides of the share are along {} axes, those of the tile along {} dimensions", c.tile.rank(),
                        c.rank());
-  if (size(c.share) > most || size(c.tile) > most) return fmt::format("it has more than {} elements", most);
+  if (size(c.share) > max_elements || size(c.tile) > max_elements)
+    return fmt::format("it has more than {} elements", max_elements);
   return "";
 }
 
@@ -112,14 +114,14 @@ std::string wrong(const plan::SmemTensor& t) {
   const values::View all = t.layout;
   const bool form = !t.swizzled() || (all[0].is(ValueKind::swizzle) && all[1].is_number() && all[1].root().s.v == 0);
   const values::View tile = t.swizzled() ? all[2] : all;
-  bool flat = form && !tile.is_leaf() && plain(tile, 0);
+  bool flat = form && !tile.is_leaf() && is_compact(tile, 0);
   for (int d = 0; flat && d < tile.rank(); ++d)
     for (int i = 0; i < tile[d].rank(); ++i) flat = flat && (tile[d].is_leaf() || tile[d][i].is_leaf());
   if (!some_elements(t.shape) || !some_elements(t.padded)) return "it has an extent below 1";
   return flat ? "" : "its layout is a mode for each dimension, or a swizzle of such a layout with offset 0";
 }
 
-/// A place in a text that a message names: what it is called, and where its line is.
+/// A place in a source that a message names: what it is called, and where its line is.
 struct Named {
   std::string name;
   Position at;

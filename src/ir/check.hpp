@@ -1,4 +1,4 @@
-// Checks of what a text says beyond its grammar, and where a message about a plan belongs.
+// Checks of a program's source beyond its grammar, and where a message about a plan belongs.
 #pragma once
 #include "ir/sections.hpp"
 
@@ -15,8 +15,8 @@ std::string wrong_step(const plan::Kernel&, const plan::Step&);
 /// the registers of a thread.
 void check_complete(const File&, const std::string& file);
 
-/// Returns where the text says what the message of the verifier is about: the step, value or tensor that it names first;
-/// the kernel if it names none.
+/// Returns where the source says what the message of the verifier is about: the step, value or tensor that it names
+/// first; the kernel if it names none.
 Position position(const plan::Kernel&, const KernelPositions&, std::string_view message);
 
 }  // namespace zellige::ir

@@ -13,7 +13,7 @@ using plan::WorkKind;
 enum class Buffer : std::uint8_t { none, either, needed };
 /// Which layouts hold the value of a work: none need to, that of the work, that of the work where it names no tensor, or some
 /// layout where it names none.
-enum class Held : std::uint8_t { no, here, here_or_stored, somewhere_or_stored };
+enum class InRegisters : std::uint8_t { no, here, here_or_stored, somewhere_or_stored };
 
 /// What a kind of work needs.
 struct Need {
@@ -21,27 +21,27 @@ struct Need {
   std::vector<plan::NodeKind> of;  // the value's kinds; empty: any
   const char* otherwise;           // what the value is not
   Buffer buffer = Buffer::none;
-  Held held = Held::no;
+  InRegisters in_registers = InRegisters::no;
 };
 
 const std::vector<Need>& needs() {
   static const std::vector<Need> all{
       {WorkKind::copy_in, {load}, "load", Buffer::needed},
-      {WorkKind::fetch, {load}, "load", Buffer::none, Held::here},
+      {WorkKind::fetch, {load}, "load", Buffer::none, InRegisters::here},
       {WorkKind::mma, {matmul}, "matmul"},
       {WorkKind::to_shared, {}, "", Buffer::needed},
-      {WorkKind::to_operand, {plan::NodeKind::round}, "rounded value", Buffer::none, Held::here},
+      {WorkKind::to_operand, {plan::NodeKind::round}, "rounded value", Buffer::none, InRegisters::here},
       {WorkKind::to_global, {store}, "store", Buffer::either},
       {WorkKind::accumulate,
        {plan::NodeKind::accumulate, running_max},
        "state of the loop",
        Buffer::either,
-       Held::here_or_stored},
-      {WorkKind::to_lines, {map}, "map", Buffer::none, Held::here},
-      {WorkKind::to_registers, {map, load}, "map or load", Buffer::none, Held::here},
+       InRegisters::here_or_stored},
+      {WorkKind::to_lines, {map}, "map", Buffer::none, InRegisters::here},
+      {WorkKind::to_registers, {map, load}, "map or load", Buffer::none, InRegisters::here},
       {WorkKind::rescale, {matmul}, "matmul"},
       {WorkKind::reduce, {plan::NodeKind::reduce, matmul}, "sum"},
-      {WorkKind::finish, {plan::NodeKind::reduce, matmul}, "sum", Buffer::either, Held::somewhere_or_stored},
+      {WorkKind::finish, {plan::NodeKind::reduce, matmul}, "sum", Buffer::either, InRegisters::somewhere_or_stored},
       {WorkKind::to_cluster, {matmul}, "matmul", Buffer::needed},
       {WorkKind::from_cluster, {matmul}, "matmul"},
   };
@@ -68,9 +68,10 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step, const plan::Wor
   if (w.buffer >= 0 && need.buffer == Buffer::none)
     return fmt::format("{} names {}, and takes no tensor", name(w.kind), k.tensors[w.buffer].name);
   const bool stored = w.buffer >= 0, here = k.rmem[w.context].holds(w.node);
-  if ((need.held == Held::here || (need.held == Held::here_or_stored && !stored)) && !here)
+  if ((need.in_registers == InRegisters::here || (need.in_registers == InRegisters::here_or_stored && !stored)) &&
+      !here)
     return fmt::format("it leaves %{} in registers, and t{} does not hold it", w.node, w.context);
-  if (need.held == Held::somewhere_or_stored && !stored && k.rmem_of(w.node) < 0)
+  if (need.in_registers == InRegisters::somewhere_or_stored && !stored && k.rmem_of(w.node) < 0)
     return fmt::format("it leaves %{} in registers, and no layout holds it", w.node);
   const bool exchange = w.kind == WorkKind::to_cluster || w.kind == WorkKind::from_cluster;
   const std::vector<plan::Access>& sent = w.kind == WorkKind::to_cluster ? step.writes : step.reads;
@@ -93,7 +94,7 @@ std::string wrong_step(const plan::Kernel& k, const plan::Step& step) {
     for (const plan::Access& a : *list)
       if (a.tensor < 0) return "it accesses no tensor";
   if (const plan::Loop* loop = plan::as<plan::Loop>(step)) {
-    // Of a loop over iterations nothing may be needed; it tells what is before it from what is after it.
+    // Of a loop over iterations nothing may be needed; it separates what is before it from what is after it.
     if (loop->body.empty() && loop->kind != plan::Loop::iterations) return "it has no steps";
     if ((loop->bounded || loop->whole) && !k.loop_bounds)
       return "it runs as many iterations as a mask leaves, and no line bounds says how many these are";

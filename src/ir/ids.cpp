@@ -14,14 +14,14 @@ std::vector<std::string> identifiers(const std::vector<std::string>& names, char
   emit::Names formed;
   std::set<std::string> taken;
   std::vector<std::string> all;
-  const auto plain = [](const std::string& name) {
+  const auto is_default = [](const std::string& name) {
     return !name.empty() &&
            std::ranges::all_of(name, [](unsigned char c) { return c < 128 && (std::isalnum(c) || c == '_'); }) &&
            !std::isdigit(static_cast<unsigned char>(name[0]));
   };
   for (std::string name : names) {
     for (;; name += "'") {
-      all.push_back(letter == 0 && plain(name) ? name : letter == 'g' ? formed.global(name) : formed.shared(name));
+      all.push_back(letter == 0 && is_default(name) ? name : letter == 'g' ? formed.global(name) : formed.shared(name));
       if (taken.insert(all.back()).second) break;
       all.pop_back();
     }

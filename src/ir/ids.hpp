@@ -1,4 +1,4 @@
-// Identifiers of the things that lines of a text name: tensors, channels, agents.
+// Identifiers of the things that lines of a source name: tensors, channels, agents.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ std::vector<std::string> identifiers(const std::vector<std::string>& names, char
 /// Returns the shortest decimal number that is read as `value`; inf, -inf or nan if it is none.
 std::string number_text(double value);
 
-/// Returns the string in quotes, with \" \\ and \xHH for characters that do not stand for themselves.
+/// Returns the string in quotes, with \" \\ and \xHH for characters that need an escape.
 std::string quoted(const std::string& text);
 
 }  // namespace zellige::ir

@@ -49,8 +49,8 @@ std::string sentence(const std::exception& e) {
   return e.what();
 }
 
-/// Returns the mistake that the message is about: in kernel `k` if there is one, otherwise where the text names first what the
-/// message begins with, a kernel or a tensor.
+/// Returns the mistake that the message is about: in kernel `k` if there is one, otherwise where the source names first
+/// what the message begins with, a kernel or a tensor.
 Mistake mistake(const File& f, const std::string& file, std::size_t k, const std::string& message) {
   const std::vector<plan::Kernel>& kernels = f.plan.kernels;
   for (std::size_t i = 0; k == kernels.size() && i < kernels.size(); ++i)

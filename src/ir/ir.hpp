@@ -18,17 +18,17 @@ std::string print(const emit::Program&);
 std::string print(const plan::Plan&);
 std::string print(File);
 /// Returns what follows from a plan, in comments: which offsets take 64 bits, what a launch of each kernel executes, and
-/// where intermediate tensors are in the workspace. `--explain` prints them after the text.
+/// where intermediate tensors are in the workspace. `--explain` prints them after the source.
 std::string consequences(const plan::Plan&);
 
-/// Returns what the text says. `file` names it in messages. Throws Mistake where the text is no program.
+/// Returns what the source says. `file` names it in messages. Throws Mistake where the source is no program.
 File parse(std::string_view text, const std::string& file);
 
 /// Throws Mistake if the proof rejects the plan, or if the target lacks what it needs. The position is that of the line that
 /// the message is about.
 void verify(const File&, const std::string& file);
 
-/// A program that was read, and where the text says what.
+/// A program that was read, and where the source says what.
 struct Compiled {
   emit::Program program;
   std::string file;                        // in messages
@@ -38,7 +38,7 @@ struct Compiled {
 /// Returns the program: what `zellige emit` writes. Throws Mistake as parse() and verify() do.
 Compiled compile(std::string_view text, const std::string& file);
 
-/// Returns the program of a text that is verified already.
+/// Returns the program of a source that is verified already.
 emit::Program emit(File);
 
 }  // namespace zellige::ir

@@ -1,4 +1,4 @@
-// Positions in a text, and the mistakes that are reported at them.
+// Positions in a source, and the mistakes that are reported at them.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,18 +7,18 @@
 
 namespace zellige::ir {
 
-/// A place in a text; lines and columns count from 1.
+/// A place in a source; lines and columns count from 1.
 struct Position {
   int line = 1, column = 1;
 };
 
-/// A mistake in a text, or a plan that the proof rejects: one sentence that begins with FILE:line:column.
+/// A mistake in a source, or a plan that the proof rejects: one sentence that begins with FILE:line:column.
 struct Mistake : Error {
   Mistake(const std::string& file, Position at, const std::string& what)
       : Error(fmt::format("{}:{}:{}: {}", file, at.line, at.column, what)) {}
 };
 
-/// Where the parts of a kernel stand in the text.
+/// The places of a kernel's parts in the source.
 struct KernelPositions {
   Position kernel;
   std::vector<Position> nodes, layouts, tensors, setup, teardown;

@@ -39,13 +39,13 @@ void shape(Io& io, plan::Program& p, int tensor) {
   std::vector<plan::Number> extents;
   for (std::size_t d = 0; d < shape.size(); ++d) extents.push_back(p.extent(tensor, static_cast<int>(d)));
   io.value(extents);
-  constexpr std::size_t most_dimensions = 16;
-  constexpr std::int64_t most_elements = std::int64_t{1} << 40;
-  io.require(extents.size() <= most_dimensions,
-             fmt::format("a tensor has {} dimensions; it may have {}", extents.size(), most_dimensions));
+  constexpr std::size_t max_dimensions = 16;
+  constexpr std::int64_t max_elements = std::int64_t{1} << 40;
+  io.require(extents.size() <= max_dimensions,
+             fmt::format("a tensor has {} dimensions; it may have {}", extents.size(), max_dimensions));
   if constexpr (Io::reads)
-    for (std::int64_t left = most_elements; const plan::Number& n : extents) {
-      io.require(n.high() <= left, fmt::format("a tensor has {} elements at most", most_elements));
+    for (std::int64_t left = max_elements; const plan::Number& n : extents) {
+      io.require(n.high() <= left, fmt::format("a tensor has {} elements at most", max_elements));
       if (n.high() > 0) left /= n.high();
       io.require(n.is_constant() || n == plan::Number::of(p.sizes, n.size()), "an extent is a constant or a size");
       if (!n.is_constant()) p.sizes[n.size()].of.emplace_back(tensor, static_cast<int>(shape.size()));

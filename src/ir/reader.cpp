@@ -6,7 +6,7 @@
 namespace zellige::ir {
 namespace {
 
-constexpr std::size_t max_bytes = std::size_t{64} << 20, max_depth = 6;  // of a text
+constexpr std::size_t max_bytes = std::size_t{64} << 20, max_depth = 6;  // of a source
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
 

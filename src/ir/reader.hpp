@@ -1,4 +1,5 @@
-// Reader: reads the facts that Writer prints (writer.hpp), and knows where they stand. Every mistake is a Mistake: FILE:line:column.
+// Reader: reads the facts that Writer prints (writer.hpp), and records their places. Every mistake is a Mistake:
+// FILE:line:column.
 #pragma once
 #include <map>
 #include <optional>
@@ -12,7 +13,7 @@ namespace zellige::ir {
 class Reader {
  public:
   static constexpr bool reads = true;
-  /// Blank lines, and what follows a # outside of quotes, are left out.
+  /// Blank lines, and what follows a # outside of quotes, are omitted.
   Reader(std::string_view text, std::string file);
   /// Throws Mistake if there is a line that nobody has read.
   void end();
@@ -60,7 +61,7 @@ class Reader {
     if (next_word(text)) this->value(value.emplace());
   }
   template <class F>
-  void alike(const void* of, int key, const F& facts) {
+  void shared_facts(const void* of, int key, const F& facts) {
     const std::size_t begin = at_;
     facts(), first_of(of, key, begin);
   }
@@ -117,9 +118,9 @@ class Reader {
   }
   std::size_t cursor() { return rest(), at_; }
   void begin_scope() { first_.clear(); }
-  /// Sets the target whose instructions the text names.
+  /// Sets the target whose instructions the source names.
   void set_target(std::string& name);
-  /// Sets the sizes that the text names.
+  /// Sets the sizes that the source names.
   void set_sizes(const plan::Sizes& sizes) { sizes_ = &sizes; }
   const plan::Sizes& sizes() const { return *sizes_; }
 
@@ -150,7 +151,7 @@ class Reader {
   std::size_t line_ = 0, at_ = 0, depth_ = 0;
   std::size_t last_ = 0;  // where the last value begins, which require() is about
   bool open_ = false;
-  std::vector<std::string> tried_;  // words that could stand here: to begin a line, or as a fact of it
+  std::vector<std::string> tried_;  // words that are valid here: to begin a line, or as a fact of it
   const target::Target* target_ = nullptr;
   const plan::Sizes* sizes_ = nullptr;
   std::map<std::pair<const void*, int>, std::pair<std::string, int>> first_;  // facts, and the line that has them

@@ -1,4 +1,4 @@
-// Reader's facts of single values: numbers, texts, layouts, instructions, and what identifiers and numbers refer to.
+// Reader's facts of single values: numbers, strings, layouts, instructions, and what identifiers and numbers refer to.
 #include <charconv>
 #include <zellige/layout/text.hpp>
 

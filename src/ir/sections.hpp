@@ -1,5 +1,5 @@
-// The sections of a text, each described once, for the printer and the parser (writer.hpp): a program, a kernel, the tile
-// program that it computes, and its steps.
+// The sections of a source, each described once, for the printer and the parser (writer.hpp): a program, a kernel, the
+// tile program that it computes, and its steps.
 #pragma once
 #include "ir/reader.hpp"
 #include "ir/writer.hpp"
@@ -7,13 +7,13 @@
 
 namespace zellige::ir {
 
-/// What a text says: a planned program.
+/// What a source says: a planned program.
 struct File {
   std::string graph;  // the graph's own name
   plan::Plan plan;    // without `device`, which follows
   retile::Tiling tiling;
   bool decomposed = false;  // as in emit::Manifest
-  // Of a text that was read: by kernel, and of tensors in device memory.
+  // Of a source that was read: by kernel, and of tensors in device memory.
   std::vector<KernelPositions> positions;
   std::vector<Position> tensors;
 };

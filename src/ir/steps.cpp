@@ -56,21 +56,21 @@ void work(Io& io, plan::Work& w, plan::Kernel& k, const Names& names) {
   if (io.when("tensor", w.buffer >= 0)) io.named(names.smem, w.buffer);
   io.fact("part", w.part, -1);
   if (w.kind == plan::WorkKind::mma)
-    io.word("warps"), io.alike(&k.program.nodes, w.node, [&] { matmul(io, w.matmul); });
+    io.word("warps"), io.shared_facts(&k.program.nodes, w.node, [&] { matmul(io, w.matmul); });
   else if (is_global_load(w.kind) || w.kind == plan::WorkKind::to_global)
-    io.alike(&k.program.nodes, w.node, [&] { copy(io, w.copy); });
+    io.shared_facts(&k.program.nodes, w.node, [&] { copy(io, w.copy); });
   else if (w.kind == plan::WorkKind::to_shared && io.when("by", w.copy.row != nullptr))
     io.value(w.copy.row);
 }
 
 template <class Io>
 void loop(Io& io, plan::Loop& l) {
-  constexpr std::int64_t most = std::int64_t{1} << 31;
+  constexpr std::int64_t max_count = std::int64_t{1} << 31;
   io.value(l.kind);
   io.word("from"), io.value(l.from);
   io.word("to"), io.value(l.trip_count);
-  io.require(std::max(l.from, l.trip_count) <= most && std::min(l.from, l.trip_count) >= -most,
-             fmt::format("a loop has {} iterations at most, found {}", most, l.trip_count));
+  io.require(std::max(l.from, l.trip_count) <= max_count && std::min(l.from, l.trip_count) >= -max_count,
+             fmt::format("a loop has {} iterations at most, found {}", max_count, l.trip_count));
   io.flag("bounded", l.bounded);
   io.flag("whole", l.whole);
   io.fact("each", l.each, std::int64_t{0});
@@ -109,12 +109,12 @@ void is(Io& io, plan::Step& step, const Ids& channels) {
 
 template <class Io>
 void steps(Io& io, plan::Kernel& k, std::vector<plan::Step>& all, std::vector<Position>& at, const Names& names) {
-  constexpr std::size_t most = 10'000;
+  constexpr std::size_t max_steps = 10'000;
   io.each("", all, [&](plan::Step& step) {
     at.push_back(io.here());
     if constexpr (Io::reads)
-      if (at.size() > most)
-        io.fail(at.back(), fmt::format("this is step {}; {} of a role may be read", at.size(), most));
+      if (at.size() > max_steps)
+        io.fail(at.back(), fmt::format("this is step {}; {} of a role may be read", at.size(), max_steps));
     io.kind(step), io.text(step.what);
     is(io, step, names.channels);
     if (io.when("do", step.work.node >= 0)) work(io, step.work, k, names);

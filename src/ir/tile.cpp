@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view axes[] = {"bx", "by", "bz"};
 
-/// Returns where the layout stands in the line.
+/// Returns the layout's place in the line.
 template <class Io>
 std::size_t dimension(Io& io, plan::Dimension& d) {
   io.opening();
@@ -31,14 +31,14 @@ std::size_t dimension(Io& io, plan::Dimension& d) {
   return map;
 }
 
-constexpr std::int64_t most = std::int64_t{1} << 48;
+constexpr std::int64_t max_elements = std::int64_t{1} << 48;
 
 /// Returns whether the numbers of the dimension's layout, the grid and the loop are small enough to be multiplied.
 bool few(const plan::Dimension& d, const plan::TileProgram& p) {
   double all = static_cast<double>(d.axis < 0 ? 1 : p.grid[d.axis]) * static_cast<double>(d.iterates ? p.loop : 1);
   double largest = 1;
   for (const ValueNode& node : d.map.nodes) largest = std::max(largest, static_cast<double>(node.s.v));
-  return all * largest <= static_cast<double>(most);
+  return all * largest <= static_cast<double>(max_elements);
 }
 
 template <class Io>
@@ -48,7 +48,7 @@ void views(Io& io, plan::Node& n, const plan::TileProgram& p) {
   io.each("view", all, [&](plan::Dimension& d) {
     const std::size_t map = dimension(io, d);
     if constexpr (Io::reads)
-      io.require(few(d, p), fmt::format("its tiles have more than {} elements together", most), map);
+      io.require(few(d, p), fmt::format("its tiles have more than {} elements together", max_elements), map);
     const std::optional<Value> other = add(view, d, p);
     if constexpr (Io::reads)
       io.require(!other,

@@ -1,5 +1,5 @@
-// Writer: prints the facts of a text. Reader (reader.hpp) has the same members and reads what this one prints, so that one
-// template describes a line for both:
+// Writer: prints the facts of a source. Reader (reader.hpp) has the same members and reads what this one prints, so
+// that one template describes a line for both:
 //
 //   template <class Io>
 //   void channel(Io& io, Channel& c) {
@@ -61,7 +61,7 @@ class Writer {
     if (present) text_ += text, glued_ = text == "(i" || text == "[" || text == ":";
     return present;
   }
-  /// The same, where it always stands.
+  /// The same, where it is always present.
   void must(std::string_view text) { mark(text); }
   void opening() { put("("), glued_ = true; }  // a parenthesis, after a blank
   /// Returns whether the next fact is a word, where others begin with a sign.
@@ -84,7 +84,7 @@ class Writer {
   }
   /// Facts of each line that has them: the same in all lines with this key of `of`.
   template <class F>
-  void alike(const void* /*of*/, int /*key*/, const F& facts) {
+  void shared_facts(const void* /*of*/, int /*key*/, const F& facts) {
     facts();
   }
 
@@ -108,7 +108,7 @@ class Writer {
   template <class E>
   requires std::is_enum_v<E>
   void value(E e) { put(word_of(e)); }
-  /// A text in quotes, where it is not empty.
+  /// A string in quotes, where it is not empty.
   void text(std::string& t) {
     if (!t.empty()) value(t);
   }
@@ -132,7 +132,7 @@ class Writer {
   }
   /// An integer with its sign: +3.
   void offset(int n) { put(fmt::format("{:+}", n)); }
-  /// Elements behind the word, with commas between; nothing where there are none.
+  /// Elements after the word, with commas between; nothing where there are none.
   template <class T, class F>
   void some(std::string_view text, std::vector<T>& all, const F& element) {
     if (all.empty()) return;

@@ -91,8 +91,8 @@ Context blocked_layout(const Shape& domain, int inner, int vector, int threads);
 std::vector<int> inner_first(const Shape&, int inner);
 
 /// A reduction of a tensor of shape `domain` to one of shape `sums`, and its distribution over threads. Each result
-/// has `length` summands, which are `to` elements apart along dimension `dim` of `domain`. (`domain` may have one
-/// more dimension than `sums`.) A group of lanes * splits threads, lanes of `splits` warps, reads one result's
+/// has `length` summands, which are separated by `to` elements along dimension `dim` of `domain`. (`domain` may have
+/// one more dimension than `sums`.) A group of lanes * splits threads, lanes of `splits` warps, reads one result's
 /// summands in vectors. `groups` such groups take the results round-robin.
 struct Summation {
   Shape domain, sums;

@@ -218,7 +218,7 @@ class Nest {
       open.pop_back();
       if (!seen.insert(i).second) continue;
       const Node& n = p_.nodes[i];
-      if (held(i)) continue;
+      if (is_in_registers(i)) continue;
       if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
         for (int d = 0; d < n.view.rank(); ++d)
           if (n.view.predicated(d) && !(n.kind == NodeKind::store && starts_inside(n, d, p)))
@@ -231,7 +231,7 @@ class Nest {
   bool direct(int node) const { return plan_.in_place(node) != nullptr; }
 
   /// Returns whether an earlier work than this one left the value of load or map `node` in registers.
-  bool held(int node) const {
+  bool is_in_registers(int node) const {
     const NodeKind kind = p_.nodes[node].kind;
     return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node && plan_.rmem_of(node) >= 0;
   }
@@ -261,7 +261,7 @@ class Nest {
     Key key{node, p.at, p.limit, p.vector};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     int result = -1;
-    if (n.kind == NodeKind::map && !held(node)) {
+    if (n.kind == NodeKind::map && !is_in_registers(node)) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
       if (n.op == OpKind::mask) item.pieces.push_back(p.at);
@@ -371,7 +371,7 @@ class Nest {
   }
   int leaf(int node, const Point& p) {
     const Node& n = p_.nodes[node];
-    if (direct(node) && !held(node)) {
+    if (direct(node) && !is_in_registers(node)) {
       Item item{.kind = Kind::read_global, .node = node};
       const bool several = p.vector > 1 && n.shape[p.inner] > 1;
       // A bounds check tests only the first element of a vector.

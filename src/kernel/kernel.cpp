@@ -19,9 +19,9 @@ Synchronisation synchronisation(Completion completion) {
 }
 
 int Kernel::stages() const {
-  int most = 1;
-  for (const SmemTensor& t : tensors) most = std::max(most, t.stages);
-  return most;
+  int largest = 1;
+  for (const SmemTensor& t : tensors) largest = std::max(largest, t.stages);
+  return largest;
 }
 
 const Work* Kernel::product_of(int node) const {

@@ -19,7 +19,7 @@ At rotated(At at, const Node& rotate, bool itself) {
   return itself == (at == At::own) ? At::own : At::pair;
 }
 
-std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& domain, const Kernel* held) {
+std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& domain, const Kernel* kernel) {
   std::vector<Leaf> all;
   std::set<std::pair<int, At>> seen;  // each node once per coordinate at which it is read
   std::vector<std::pair<int, At>> open{{node, narrowed(At::own, program.nodes[node].shape, domain)}};
@@ -28,7 +28,7 @@ std::vector<Leaf> leaves(const TileProgram& program, int node, const Shape& doma
     open.pop_back();
     const Node& n = program.nodes[id];
     if (!seen.insert({id, at}).second) continue;
-    if (!inlined(n.kind) || (held && held->rmem_of(id) >= 0 && id != node)) {
+    if (!inlined(n.kind) || (kernel && kernel->rmem_of(id) >= 0 && id != node)) {
       all.push_back({id, at});
       continue;
     }

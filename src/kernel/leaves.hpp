@@ -30,7 +30,7 @@ struct Leaf {
 /// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,
 /// and where. The expression is evaluated at coordinates of a tile of shape `domain`. Elementwise nodes are replaced
 /// by their operands, except those whose values `held`, the kernel of the tile program, has in registers.
-std::vector<Leaf> leaves(const TileProgram&, int node, const Shape& domain, const Kernel* held = nullptr);
+std::vector<Leaf> leaves(const TileProgram&, int node, const Shape& domain, const Kernel* kernel = nullptr);
 /// Returns the loads whose tiles the work reads in global memory, where it uses them (Kernel::gmem).
 std::set<int> read_in_place(const Kernel&, const Work&);
 

@@ -70,7 +70,7 @@ struct SmemTensor {
   }
 };
 
-/// Returns the layout whose dimension d has `shape[d]` elements that are `strides[d]` apart.
+/// Returns the layout whose dimension d has `shape[d]` elements at a distance of `strides[d]`.
 Value strided(const Shape& shape, const Strides& strides);
 /// Returns Sw<bits, base, shift> of the layout `tile`; the layout itself if `bits` is 0.
 Value swizzled(int bits, int base, int shift, const Value& tile);

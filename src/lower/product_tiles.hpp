@@ -37,7 +37,7 @@ ProductSize product_size(const graph::KernelGraph&, int op);
 std::vector<std::int64_t> odd_rows(std::int64_t m);
 
 /// Returns the tiles for which the target has instructions, smaller ones first; at least one. Tiles that extend beyond
-/// the matrix alike are one.
+/// the matrix in the same way are one.
 std::vector<retile::ProductTile> product_tiles(const ProductSize&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -12,7 +12,7 @@
 namespace zellige::plan {
 
 /// Adds the size to the program, and the dimensions of all other tensors that have it, too, to `of`. Throws Error if a kernel
-/// needs it as a constant: as the extent of one tile, in a loop, in a view, or beside other tensors of constant extent.
+/// needs it as a constant: as the extent of one tile, in a loop, in a view, or with other tensors of constant extent.
 void give_size(Program&, Size);
 
 }  // namespace zellige::plan

@@ -62,7 +62,7 @@ class BallArithmetic {
   Ball neg(const Ball&) const;
   // Returns x after a cast: truncated if the dtype is an integer, else x itself.
   Ball converted(const Ball& x, const graph::Attributes& a) const;
-  // Returns the integer x in two's complement of so many bits; unknown if x is not known exactly.
+  // Returns the integer x in two's complement of this number of bits; unknown if x is not known exactly.
   Ball wrapped(const Ball& x, int bits) const;
   Ball exp(const Ball&) const;
   Ball log(const Ball&) const;

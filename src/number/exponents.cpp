@@ -37,7 +37,7 @@ std::vector<int> small_exponents(const Products& system, std::vector<int> x, con
   for (const Products::Product& p : system.products)
     for (int f : p.factors) preference[f] += 16;  // prefer values in few products
   for (const Products::Inequality& o : inequalities)
-    if (!system.apart.empty()) preference[o.less] += 256;  // and those that raise no others
+    if (!system.distinct.empty()) preference[o.less] += 256;  // and those that raise no others
   for (std::size_t i = 0; i < x.size(); ++i) preference[i] += draw(seed, i) % (seed == 0 ? 1 : 32);
   const auto sum = [&](const Products::Product& p) {
     return std::accumulate(p.factors.begin(), p.factors.end(), 0, [&](int n, int f) { return n + x[f]; });
@@ -85,19 +85,19 @@ std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& pri
 /// Returns, for each value, the least index among the values that products connect with it, directly or through
 /// other values. Connected values (a part of the system) have the same result.
 std::vector<int> connected(const Products& system) {
-  std::vector<int> least(system.values.size());
-  std::iota(least.begin(), least.end(), 0);
+  std::vector<int> smallest(system.values.size());
+  std::iota(smallest.begin(), smallest.end(), 0);
   for (bool changed = true; changed;) {
     changed = false;
     for (const Products::Product& p : system.products) {
-      int m = least[p.whole];
-      for (int f : p.factors) m = std::min(m, least[f]);
-      const auto lower = [&](int i) { changed |= least[i] != m, least[i] = m; };
+      int m = smallest[p.whole];
+      for (int f : p.factors) m = std::min(m, smallest[f]);
+      const auto lower = [&](int i) { changed |= smallest[i] != m, smallest[i] = m; };
       lower(p.whole);
       for (int f : p.factors) lower(f);
     }
   }
-  return least;
+  return smallest;
 }
 
 /// Returns the least prime above n.
@@ -115,11 +115,11 @@ std::int64_t prime_after(std::int64_t n) {
 std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
     const Products& system, const std::vector<int>& part, const std::set<std::int64_t>& kept_primes,
     const std::map<std::int64_t, std::vector<int>>& exponents) {
-  std::vector<int> apart = system.apart;
-  std::ranges::stable_sort(apart, {}, [&](int i) { return system.values[i]; });
+  std::vector<int> distinct = system.distinct;
+  std::ranges::stable_sort(distinct, {}, [&](int i) { return system.values[i]; });
   std::map<std::pair<int, std::int64_t>, std::int64_t> own;
   std::int64_t next = 2;
-  for (int i : apart)
+  for (int i : distinct)
     for (const auto& [prime, x] : exponents) {
       bool occurs = false, kept = false;
       for (std::size_t j = 0; j < part.size(); ++j) {
@@ -174,7 +174,7 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
     }
     std::vector<Products::Inequality> inequalities;
     for (const Products::Inequality& o : system.inequalities) {
-      if (!system.apart.empty() && part[o.less] != part[o.more]) continue;
+      if (!system.distinct.empty() && part[o.less] != part[o.more]) continue;
       const auto differs = std::ranges::find_if(
           primes, [&](std::int64_t p) { return exponent(all[o.less], p) != exponent(all[o.more], p); });
       if (differs == primes.end() || *differs != prime) continue;

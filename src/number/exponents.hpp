@@ -27,12 +27,12 @@ struct Products {
   std::vector<Inequality> inequalities;  // pairs of values that must stay different
   // Indices of values that are to stay different. Those that no products connect get different primes as
   // factors, so that neither they nor products of them are equal; but not if values then become too large.
-  std::vector<int> apart;
+  std::vector<int> distinct;
 };
 
 /// Returns small values, by index, for which all products of the system hold. Fixed values are unchanged. The
 /// two values of each entry of `inequalities` stay different. A value of 1 stays 1, and no other value becomes 1.
-/// Values become larger than given only where that keeps the values in Products::apart different.
+/// Values become larger than given only where that keeps the values in Products::distinct different.
 std::vector<std::int64_t> shrink_values(const Products&);
 
 }  // namespace zellige::search

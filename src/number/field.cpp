@@ -49,7 +49,7 @@ Field::Field(std::uint64_t seed, Order order) : seed_(seed), order_(order) {
   for (std::uint64_t n = 0; w_ <= 1; ++n) w_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / q_, p_);
   for (std::uint64_t n = 0; !squares && mul_mod(i_, i_, p_) != p_ - 1; ++n)
     i_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / 4, p_);
-  turn_ = draw(~seed, 1 << 20) % (q_ - 1) + 1;
+  angle_ = draw(~seed, 1 << 20) % (q_ - 1) + 1;
   constexpr int digits = 64;
   std::uint64_t step = w_;
   for (int place = 0; place < 9; ++place) {
@@ -66,7 +66,7 @@ FieldNumber Field::random(std::uint64_t n) const {
 FieldNumber Field::known(FieldNumber z, double value) {
   z.constant = true, z.unsettled = z.vanishes = false, z.zero_sign = 1;
   z.may = value < 0 ? below : value > 0 ? above : zero;
-  z.least = z.greatest = value;
+  z.lowest = z.greatest = value;
   reals_[z.p] = value;
   return z;
 }
@@ -75,7 +75,7 @@ FieldNumber Field::integer(std::int64_t n) {
   FieldNumber x{.p = modulo(n, p_), .q = modulo(n, q_), .boolean = n == 0 || n == 1, .whole = true};
   if (n == 0 || n == 1) {  // the most frequent case
     x.constant = true, x.may = n == 0 ? zero : above;
-    x.least = x.greatest = static_cast<double>(n);
+    x.lowest = x.greatest = static_cast<double>(n);
     return x;
   }
   return known(x, static_cast<double>(n));

@@ -76,7 +76,7 @@ class Field {
   FieldNumber abs(const FieldNumber&);
   FieldNumber normal(const FieldNumber&);                               // the normal cumulative distribution function
   FieldNumber converted(const FieldNumber&, const graph::Attributes&);  // a cast
-  /// Returns the integer x in two's complement of so many bits: x if it is in range, else an unknown function of x.
+  /// Returns the integer x in two's complement of `bits` bits: x if it is in range, else an unknown function of x.
   FieldNumber wrapped(const FieldNumber& x, int bits);
   FieldNumber max(const FieldNumber&, const FieldNumber&);
   FieldNumber min(const FieldNumber& x, const FieldNumber& y) { return neg(max(neg(x), neg(y))); }
@@ -195,7 +195,7 @@ class Field {
   void add_lines(FieldNumber& z, const FieldNumber& x, const FieldNumber& y) const;
   void mul_lines(FieldNumber& z, const FieldNumber& x, const FieldNumber& y) const;
   /// Returns the sign of x, whose line has a base: a number that is drawn such that each order of it and the bounds with
-  /// which it is compared has the same chance as that of so many coins.
+  /// which it is compared has the same chance as that of this number of coins.
   int sign_on_line(const FieldNumber& x);
   std::uint64_t zero_factor(const FieldNumber& x) const;
   FieldNumber open(FieldNumber z, std::uint64_t key);
@@ -269,7 +269,7 @@ class Field {
   std::uint64_t exponent(const FieldNumber& x) const;  // its residue modulo q, or what replaces that
   std::uint64_t seed_, p_ = 0, q_ = 0, w_ = 0;
   // With Order::unknown: a root of -1 modulo p; and the number modulo q that i is as a factor of exponents.
-  std::uint64_t i_ = 0, turn_ = 0;
+  std::uint64_t i_ = 0, angle_ = 0;
   Order order_;
   // Powers of w, by six bits of the exponent: w^(d 64^place) at 64 place + d.
   std::vector<std::uint64_t> powers_;

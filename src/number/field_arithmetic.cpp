@@ -56,7 +56,7 @@ FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
     z.sign_denominator = x.sign_denominator + y.sign_denominator;
   z.whole = x.whole && y.whole;
   if (lines) add_lines(z, x, y);
-  z.least = x.least + y.least, z.greatest = x.greatest + y.greatest;
+  z.lowest = x.lowest + y.lowest, z.greatest = x.greatest + y.greatest;
   z.may = sum_signs(x.may, y.may);
   if (x.constant && y.constant) return known(z, z.p == 0 ? 0.0 : real(x) + real(y));
   if (tells_order && is_exact(x) != is_exact(y) && !sides()) {
@@ -85,7 +85,7 @@ FieldNumber Field::neg(const FieldNumber& x) {
   z.hashed = keeps_sums && (x.hashed || x.q == absent);
   z.zero_sign = sub_mod(0, x.zero_sign, p_);
   z.slope = -x.slope, z.shift = -x.shift;
-  z.least = -x.greatest, z.greatest = -x.least;
+  z.lowest = -x.greatest, z.greatest = -x.lowest;
   z.q = exponent(x);
   if (z.q < rootless) z.q = sub_mod(0, z.q, q_);
   z.logs = log_times(x.logs, -1);
@@ -132,9 +132,9 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
   z.whole = x.whole && y.whole, z.boolean = x.boolean && y.boolean;
   if (lines) mul_lines(z, x, y);
   if (z.whole) {
-    const auto [least, greatest] =
-        std::minmax({x.least * y.least, x.least * y.greatest, x.greatest * y.least, x.greatest * y.greatest});
-    if (least == least && greatest == greatest) z.least = least, z.greatest = greatest;
+    const auto [lowest, greatest] =
+        std::minmax({x.lowest * y.lowest, x.lowest * y.greatest, x.greatest * y.lowest, x.greatest * y.greatest});
+    if (lowest == lowest && greatest == greatest) z.lowest = lowest, z.greatest = greatest;
   }
   z.may = same ? square_signs(x.may) : product_signs(x.may, y.may);
   if (same && !x.constant)

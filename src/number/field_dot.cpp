@@ -32,9 +32,9 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
   }
   if (++terms_ == 14) terms_ = 1, p_ %= f_.p_, q_ %= f_.q_;
   if (x.whole && y.whole) {
-    const auto [least, greatest] =
-        std::minmax({x.least * y.least, x.least * y.greatest, x.greatest * y.least, x.greatest * y.greatest});
-    least_ += least, greatest_ += greatest;  // of unlimited factors NaN, which is in no range
+    const auto [lowest, greatest] =
+        std::minmax({x.lowest * y.lowest, x.lowest * y.greatest, x.greatest * y.lowest, x.greatest * y.greatest});
+    lowest_ += lowest, greatest_ += greatest;  // of unlimited factors NaN, which is in no range
   }
   const bool same = x.p == y.p && x.q == y.q;
   const std::uint8_t may = same ? square_signs(x.may) : product_signs(x.may, y.may);
@@ -66,7 +66,7 @@ FieldNumber Field::Dot::value() {
     sum_.q = static_cast<std::uint64_t>(q_ % f_.q_);
   }
   sum_.vanishes = sum_.unsettled;
-  sum_.least = least_, sum_.greatest = greatest_;
+  sum_.lowest = lowest_, sum_.greatest = greatest_;
   if (sum_.p == 0 && (sum_.q == 0 || sum_.hashed || sum_.q == absent)) sum_.may = zero;
   return slow_ ? f_.add(sum_, rest_) : sum_;
 }

@@ -17,7 +17,7 @@ class Field::Dot {
   Field& f_;
   Wide p_ = 0, q_ = 0;
   int terms_ = 0;
-  double least_ = 0, greatest_ = 0;
+  double lowest_ = 0, greatest_ = 0;
   bool fast_ = false, slow_ = false;
   FieldNumber sum_, rest_;  // properties of sum of the fast terms; sum of the others
 };

@@ -263,7 +263,7 @@ FieldNumber Field::wave(const FieldNumber& x, bool even) {
   FieldNumber z = div(even ? sub(one, square) : mul(integer(2), t), add(one, square));
   took_nested = took_nested || x.q == absent || x.hashed;
   if (order_ != Order::unknown || x.fragile || x.logs != 0 || exponent(x) >= rootless) return z;
-  const std::uint64_t power = power_of_w(mul_mod(exponent(x), turn_, q_)), inverse = inverse_mod(power, p_);
+  const std::uint64_t power = power_of_w(mul_mod(exponent(x), angle_, q_)), inverse = inverse_mod(power, p_);
   z.p = even ? mul_mod(add_mod(power, inverse, p_), inverse_mod(2, p_), p_)
              : mul_mod(sub_mod(power, inverse, p_), inverse_mod(add_mod(i_, i_, p_), p_), p_);
   took_exp = true;
@@ -292,21 +292,21 @@ FieldNumber Field::converted(const FieldNumber& x, const graph::Attributes& a) {
   if (x.kind == Kind::missing) return x;
   if (x.kind != Kind::number || x.fragile || x.domain != Sets::empty) return marked(special(Kind::unclear), x);
   const double greatest = graph::format(graph::DType::int32).greatest;
-  if (x.boolean || (x.whole && x.least >= -greatest - 1 && x.greatest <= greatest)) return x;  // modulo 2^8 or 2^32
+  if (x.boolean || (x.whole && x.lowest >= -greatest - 1 && x.greatest <= greatest)) return x;  // modulo 2^8 or 2^32
   if (x.constant && std::fabs(real(x)) < 100) return marked(integer(static_cast<std::int64_t>(real(x))), x);
   FieldNumber z = unknown(Unknown::cast, x, 2 * static_cast<std::uint64_t>(a.dtype) + a.saturate);
   z.whole = z.unsettled = z.vanishes = true;
-  z.greatest = graph::format(a.dtype).greatest, z.least = -z.greatest - 1;
+  z.greatest = graph::format(a.dtype).greatest, z.lowest = -z.greatest - 1;
   z.may = static_cast<std::uint8_t>(x.may | zero);
   return z;
 }
 
 FieldNumber Field::wrapped(const FieldNumber& x, int bits) {
   const double size = std::ldexp(1.0, bits - 1);
-  if (x.kind != Kind::number || x.p == 0 || (x.least >= -size && x.greatest < size)) return x;
+  if (x.kind != Kind::number || x.p == 0 || (x.lowest >= -size && x.greatest < size)) return x;
   FieldNumber z = unknown(Unknown::wrap, x, static_cast<std::uint64_t>(bits));
   z.whole = z.unsettled = z.vanishes = true;
-  z.least = -size, z.greatest = size - 1;
+  z.lowest = -size, z.greatest = size - 1;
   return z;
 }
 

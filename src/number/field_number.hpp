@@ -29,7 +29,7 @@ struct FieldNumber {
   std::uint64_t base = 0;
   double slope = 0, shift = 0;
   bool line = false;
-  double least = -unlimited, greatest = unlimited;  // bounds of the real number
+  double lowest = -unlimited, greatest = unlimited;  // bounds of the real number
   // Index of the sum of logarithms that it contains (log_sums_); 0: none.
   std::uint32_t logs = 0;
   Kind kind = Kind::number;

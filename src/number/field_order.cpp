@@ -130,10 +130,11 @@ FieldNumber Field::greatest(const Lattice& l, FieldNumber z) {
   z.q = has_q ? add_mod(mean_q, mul_mod(around.q, size_q, q_), q_) : absent;
   z.numerator += 1, z.unsettled = true, z.zero_sign = 1;
   z.vanishes = std::ranges::any_of(all, [&](std::uint64_t m) { return m == 0 || members_.at(m).vanishes; });
-  z.least = FieldNumber::unlimited, z.greatest = -FieldNumber::unlimited, z.whole = true;
+  z.lowest = FieldNumber::unlimited, z.greatest = -FieldNumber::unlimited, z.whole = true;
   for (std::uint64_t m : all) {
     const FieldNumber& x = members_.at(m);
-    z.least = std::min(z.least, x.least), z.greatest = std::max(z.greatest, x.greatest), z.whole = z.whole && x.whole;
+    z.lowest = std::min(z.lowest, x.lowest), z.greatest = std::max(z.greatest, x.greatest),
+    z.whole = z.whole && x.whole;
   }
   z.may = 0;
   for (const Lattice::Clause& clause : l.clauses) {
@@ -271,7 +272,7 @@ FieldNumber Field::unknown_less(const FieldNumber& x, const FieldNumber& y, std:
   FieldNumber z = unknown(Unknown::less, core(sub(y, x)), key);
   z.domain = Sets::empty, z.fragile = false;
   z.boolean = z.whole = z.unsettled = z.vanishes = true;
-  z.least = 0, z.greatest = 1;
+  z.lowest = 0, z.greatest = 1;
   z.may = zero | above;
   return z;
 }
@@ -310,7 +311,7 @@ FieldNumber Field::less_equal(const FieldNumber& x, const FieldNumber& y) {
   const bool safe = x.domain == Sets::empty && y.domain == Sets::empty && !x.fragile && !y.fragile;
   if (safe || x.kind != Kind::number || y.kind != Kind::number || sides()) {
     FieldNumber z = sub(integer(1), less(y, x));
-    if (z.kind == Kind::number) z.boolean = true, z.may = zero | above, z.least = 0, z.greatest = 1;
+    if (z.kind == Kind::number) z.boolean = true, z.may = zero | above, z.lowest = 0, z.greatest = 1;
     return z;
   }
   return unknown_less(x, y, draw(draw(x.domain, y.domain), 91));
@@ -350,7 +351,7 @@ FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const Fiel
       x.kind == Kind::number && y.kind == Kind::number && both.domain == Sets::empty && !both.fragile && safe;
   if (is_exact) {
     z.domain = Sets::empty, z.fragile = false;
-    z.least = std::min(x.least, y.least), z.greatest = std::max(x.greatest, y.greatest);
+    z.lowest = std::min(x.lowest, y.lowest), z.greatest = std::max(x.greatest, y.greatest);
     z.may = x.may | y.may, z.boolean = x.boolean && y.boolean, z.whole = x.whole && y.whole;
     return z;
   }

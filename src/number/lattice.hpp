@@ -1,5 +1,5 @@
 // Computes a normal form of nested maxima and minima: a maximum of minima of members, which are values x, y,
-// ..., each identified by a 64-bit key. Minima that can never exceed another one are left out. Expressions
+// ..., each identified by a 64-bit key. Minima that can never exceed another one are omitted. Expressions
 // that are equal by the laws of max and min (associative, commutative, idempotent, absorptive, distributive)
 // have the same normal form. If it is known that x <= y for two members, that is used, too. Finite fields
 // (field.hpp) use the normal form to decide whether two maxima are equal.

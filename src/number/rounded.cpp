@@ -10,10 +10,10 @@ namespace zellige::search {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double up = 1 + 0x1p-40;     // covers the rounding of the errors themselves
-constexpr double least = 0x1p-1000;    // covers underflow
-constexpr double unit = 0x1p-53;       // relative error of one rounding
-constexpr double library = 16 * unit;  // relative error that is assumed of the C library's functions
+constexpr double up = 1 + 0x1p-40;      // covers the rounding of the errors themselves
+constexpr double smallest = 0x1p-1000;  // covers underflow
+constexpr double unit = 0x1p-53;        // relative error of one rounding
+constexpr double library = 16 * unit;   // relative error that is assumed of the C library's functions
 
 Rounded unknown() { return {0, infinity}; }
 Rounded undefined() { return {std::numeric_limits<double>::quiet_NaN(), 0}; }
@@ -43,7 +43,7 @@ Rounded compared(const Rounded& x, const Rounded& y, const Holds& holds) {
 template <class F>
 Rounded gentle(const Rounded& x, const F& f) {
   const double z = f(x.value);
-  return number(z, x.error + library * std::fabs(z) + least);
+  return number(z, x.error + library * std::fabs(z) + smallest);
 }
 
 }  // namespace
@@ -79,14 +79,14 @@ Rounded RoundedArithmetic::mul(const Rounded& x, const Rounded& y) {
   if (is_zero(x) || is_zero(y)) return {0, 0};
   const double z = x.value * y.value;
   const double rest = std::fabs(std::fma(x.value, y.value, -z));
-  const double lost = std::fabs(z) < least ? least : rest;
+  const double lost = std::fabs(z) < smallest ? smallest : rest;
   return number(z, std::fabs(x.value) * y.error + std::fabs(y.value) * x.error + x.error * y.error + lost);
 }
 
 /// If a product is no finite number, neither is the sum: it is NaN, an infinity or unknown, whatever the others are.
 Rounded RoundedArithmetic::Dot::value() const {
-  if (!plain_) return others_;
-  return number(sum_, error_ + size_ * static_cast<double>(terms_ + 2) * unit + static_cast<double>(terms_) * least);
+  if (!finite_) return others_;
+  return number(sum_, error_ + size_ * static_cast<double>(terms_ + 2) * unit + static_cast<double>(terms_) * smallest);
 }
 
 Rounded RoundedArithmetic::div(const Rounded& x, const Rounded& y) {
@@ -98,7 +98,7 @@ Rounded RoundedArithmetic::div(const Rounded& x, const Rounded& y) {
   if (!(divisor > 0)) return unknown();
   if (is_zero(x)) return {0, 0};
   const double z = x.value / y.value;
-  return number(z, (x.error + std::fabs(z) * y.error) / divisor * up + std::fabs(z) * 2 * unit + least);
+  return number(z, (x.error + std::fabs(z) * y.error) / divisor * up + std::fabs(z) * 2 * unit + smallest);
 }
 
 Rounded RoundedArithmetic::sqrt(const Rounded& x) {
@@ -116,7 +116,7 @@ Rounded RoundedArithmetic::exp(const Rounded& x) {
   if (is_zero(x)) return {1, 0};
   if (x.error > 1) return unknown();
   const double z = std::exp(x.value);
-  return number(z, z * (std::expm1(x.error) * up + library) + least);
+  return number(z, z * (std::expm1(x.error) * up + library) + smallest);
 }
 
 Rounded RoundedArithmetic::log(const Rounded& x) {
@@ -127,7 +127,7 @@ Rounded RoundedArithmetic::log(const Rounded& x) {
   if (!positive(x)) return unknown();
   if (x.value == 1 && x.error == 0) return {0, 0};
   const double z = std::log(x.value);
-  return number(z, x.error / (x.value - x.error) * up + std::fabs(z) * library + least);
+  return number(z, x.error / (x.value - x.error) * up + std::fabs(z) * library + smallest);
 }
 
 Rounded RoundedArithmetic::pow(const Rounded& x, const Rounded& y) {

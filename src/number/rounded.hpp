@@ -65,7 +65,7 @@ class RoundedArithmetic {
       const double z = x.value * y.value, size = std::fabs(z);
       sum_ += z, size_ += size, ++terms_;
       error_ += std::fabs(x.value) * y.error + std::fabs(y.value) * x.error + x.error * y.error;
-      if (!(size + x.error + y.error < infinite)) others_ = RoundedArithmetic::add(others_, mul(x, y)), plain_ = false;
+      if (!(size + x.error + y.error < infinite)) others_ = RoundedArithmetic::add(others_, mul(x, y)), finite_ = false;
     }
     Rounded value() const;
 
@@ -73,8 +73,8 @@ class RoundedArithmetic {
     static constexpr double infinite = std::numeric_limits<double>::infinity();
     double sum_ = 0, size_ = 0, error_ = 0;
     std::int64_t terms_ = 0;
-    bool plain_ = true;  // all products are finite numbers
-    Rounded others_;     // else: the sum of the others
+    bool finite_ = true;  // all products are finite numbers
+    Rounded others_;      // else: the sum of the others
   };
 };
 

@@ -44,7 +44,7 @@ struct FieldSlopes {
   }
   static bool positive(const FieldNumber& x) { return x.positive_factor(); }
   static bool same(const FieldNumber& x, const FieldNumber& y) { return x.kind == y.kind && x.p == y.p; }
-  /// Tells the field whether inputs can be found at which the numbers that it compares next are equal.
+  /// Informs the field whether inputs can be found at which the numbers that it compares next are equal.
   void compares(bool solvable) const { field.draws_ties = !solvable; }
 
  private:

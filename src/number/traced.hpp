@@ -23,7 +23,7 @@ struct Slopes {
     Slope slope;
   };
   std::vector<Term> terms;  // by ascending place; elements that are missing have slope 0
-  bool hidden = false;      // it depends on inputs in a way that the terms do not tell
+  bool hidden = false;      // it depends on inputs in a way that the terms do not show
   bool straight = true;     // the slopes are constants, as far as the outcomes of comparisons stay the same
 
   bool none() const { return terms.empty() && !hidden; }
@@ -42,7 +42,7 @@ struct Difference {
 };
 
 /// The arithmetic A, with slopes. `Policy` computes with slopes: of(number), plus, times, minus, over, and is_zero. It
-/// tells whether a number is a known constant, and whether it is positive at all inputs.
+/// reports whether a number is a known constant, and whether it is positive at all inputs.
 template <class A, class Policy>
 class Traced {
  public:

@@ -42,7 +42,7 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
   { a.integer(n) } -> std::same_as<typename A::Number>;
   { a.constant(c) } -> std::same_as<typename A::Number>;                        // a scalar of the graph
   { a.converted(x, graph::Attributes{}) } -> std::same_as<typename A::Number>;  // a cast
-  { a.wrapped(x, 8) } -> std::same_as<typename A::Number>;  // an integer in two's complement of so many bits
+  { a.wrapped(x, 8) } -> std::same_as<typename A::Number>;  // an integer in two's complement of this number of bits
   { a.neg(x) } -> std::same_as<typename A::Number>;
   { a.add(x, x) } -> std::same_as<typename A::Number>;
   { a.sub(x, x) } -> std::same_as<typename A::Number>;

@@ -92,10 +92,10 @@ class Builder : AgentSteps {
   }
 
   /// Returns whether all of the loop's copies start before the loop, because each iteration has a stage of its own.
-  bool all_ahead() const { return plan_.stages() == plan_.program.loop; }
-  /// Number of iterations by which an agent's copies for itself run ahead of the work that reads them. The stage that is
+  bool all_prefetched() const { return plan_.stages() == plan_.program.loop; }
+  /// Number of iterations by which an agent's copies for itself precede the work that reads them. The stage that is
   /// read is not refilled.
-  int lag() const { return all_ahead() ? plan_.stages() : plan_.stages() - 1; }
+  int lag() const { return all_prefetched() ? plan_.stages() : plan_.stages() - 1; }
 
   /// Adds all that an agent that copies for itself does between the start of its loop's states and the loop: copies, and
   /// the work on tiles that are loaded once.
@@ -126,7 +126,7 @@ class Builder : AgentSteps {
     if (streams && lag() > 0) arrive(lag() - 1);
     if (barriers_.top) barrier();
     if (!streams) return;
-    if (!all_ahead())
+    if (!all_prefetched())
       for (int t : tasks) run(t, lag());
     commit();
     if (lag() > 0) return;
@@ -152,7 +152,7 @@ class Builder : AgentSteps {
   ///
   /// - Copies, as copies_of_iteration() says. After the last iteration a guard skips them.
   /// - Asynchronous matmuls one iteration early, since one set of registers holds their results. Iterations are peeled:
-  ///   what of the first one starts early stands before the loop, and what of the last one starts late after it. A guard
+  ///   what of the first one starts early is before the loop, and what of the last one starts late after it. A guard
   ///   would be a condition around wgmma, where ptxas adds fences of its own and serialises them.
   ///   - If no work of the loop reads the sums: iteration i issues the matmuls of iteration i + 1, and waits for those of
   ///     iteration i.
@@ -161,7 +161,7 @@ class Builder : AgentSteps {
   ///     A registers only after that matmul has ended.
   void loop(const std::vector<int>& copied, const std::vector<Phase>& phases) {
     Phase first, second;     // asynchronous matmuls; `second` are those that are chained
-    Phase meanwhile, after;  // the work beside them, before and after the end of `second`
+    Phase meanwhile, after;  // the work between them, before and after the end of `second`
     for (const Phase& phase : phases)
       for (int t : phase) {
         const Task& task = tasks_[t];
@@ -171,17 +171,17 @@ class Builder : AgentSteps {
         else if (sums_ >= 0)
           (changes ? after : meanwhile).push_back(t);
       }
-    const bool ahead = !first.empty(), chain = !second.empty();
-    const std::span<const Phase> works = ahead ? std::span(&meanwhile, 1) : std::span(phases);
+    const bool has_first = !first.empty(), chain = !second.empty();
+    const std::span<const Phase> works = has_first ? std::span(&meanwhile, 1) : std::span(phases);
     const int of_first = chain ? scores_ : sums_;
     const auto add = [&](Stretch at) {
-      const bool inside = at == Stretch::inside, early = at != Stretch::after, late = at != Stretch::before;
+      const bool inside = at == Stretch::inside, early = at != Stretch::after, after_start = at != Stretch::before;
       if (inside) copies_of_iteration(copied);
-      if (early && ahead)
+      if (early && has_first)
         issue(first, ring_, !chain && inside ? 1 : 0, {.channel = of_first, .peeled = !chain && !inside});
-      if (late && chain) issue(second, second_, -1, {.channel = sums_, .pipelined = true});
-      if (chain ? early : late) {
-        if (ahead) {
+      if (after_start && chain) issue(second, second_, -1, {.channel = sums_, .pipelined = true});
+      if (chain ? early : after_start) {
+        if (has_first) {
           arrive(inside ? 1 : 0, of_first);  // the group that was started last runs on
           // Without a chain no agent waits for the last stage, if the ring is not to be empty in the end.
           if (early ? goes_round() : emptied()) release(ring_);
@@ -191,7 +191,7 @@ class Builder : AgentSteps {
           work(phase, of_first);
         }
       }
-      if (late && chain) {
+      if (after_start && chain) {
         arrive(0, sums_);
         if (goes_round()) release(second_);
       }
@@ -207,18 +207,18 @@ class Builder : AgentSteps {
       add(at);
       if (chain) close();
     };
-    if (ahead) peel(Stretch::before, 0);
-    const bool some_whole = ahead && plan_.loop_bounds && plan_.loop_bounds->all;
+    if (has_first) peel(Stretch::before, 0);
+    const bool some_whole = has_first && plan_.loop_bounds && plan_.loop_bounds->all;
     for (const bool whole : {true, false}) {
       if (whole && !some_whole) continue;
-      open({.trip_count = n - (ahead ? 1 : 0) + from,
+      open({.trip_count = n - (has_first ? 1 : 0) + from,
             .from = !whole && some_whole ? n : from,
             .bounded = plan_.loop_bounds.has_value(),
             .whole = whole});
       add(Stretch::inside);
       close();
     }
-    if (!ahead) return;
+    if (!has_first) return;
     if (plan_.blocks > 0 && resident_ >= 0) release(resident_);
     peel(Stretch::after, n);
   }

@@ -17,7 +17,7 @@
 namespace zellige::plan {
 
 /// Gives the kernel the agents that do the tasks in their phases, in place of those that it has. With
-/// `barrier_after_loop` a barrier stands between the loop and the phases after it also where no task needs one. Sets
+/// `barrier_after_loop` a barrier is between the loop and the phases after it also where no task needs one. Sets
 /// Kernel::threads, agents, channels, setup and teardown. The shared-memory offsets of tensors and mbarriers are not yet
 /// set: place_buffers() sets them.
 void build_agents(Kernel&, const Tasks&, const OrderedTasks&, const target::Target&, bool barrier_after_loop = false);

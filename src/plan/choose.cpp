@@ -64,7 +64,7 @@ class Choice {
   /// that fits the shared memory; returns false if none does.
   bool on_warpgroups(const Kernel& grouped, const Tasks& tasks) {
     std::optional<Kernel> best;
-    double least = 0;
+    double lowest_us = 0;
     std::string selected;
     for (const Way& way : ways_) {
       const Blocks blocks = way.blocks;
@@ -99,7 +99,7 @@ class Choice {
           !two_on_a_multiprocessor())
         continue;
       const double us = estimate_cost(program_, {plan}, Detail::sketched, target_).us;
-      if (!best || us < least) best = plan, least = us, selected = what;
+      if (!best || us < lowest_us) best = plan, lowest_us = us, selected = what;
     }
     if (!best) return false;
     plan = std::move(*best);
@@ -165,7 +165,7 @@ class Choice {
   /// `what` describes the form in this note.
   bool fits(Kernel ordered, const Tasks& tasks, const OrderedTasks& phases, const std::string& what,
             bool barrier_after_loop = false) {
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     do {
       plan = ordered;
       OrderedTasks sliced = phases;
@@ -173,11 +173,11 @@ class Choice {
       build_agents(plan, tasks, sliced, target_, barrier_after_loop);
       plan.registers = registers_of_thread(plan, tasks, target_);
       if (place_buffers(plan, target_)) return true;
-      least = std::min(least, plan.shared_bytes);
+      smallest = std::min(smallest, plan.shared_bytes);
     } while (shorten_ring(ordered, tasks, phases, plan.shared_bytes - target_.shared_per_block));
-    reasons.push_back(
-        fmt::format("{}: {} bytes of shared memory, {} has {}", what, least, target_.name, target_.shared_per_block));
-    minimum = std::min(minimum, least);
+    reasons.push_back(fmt::format("{}: {} bytes of shared memory, {} has {}", what, smallest, target_.name,
+                                  target_.shared_per_block));
+    minimum = std::min(minimum, smallest);
     return false;
   }
 

@@ -31,6 +31,6 @@ inline const std::vector<Way> ways_of_blocks{{Blocks::split_k, 2}, {Blocks::spli
 /// Requires that all contiguous dimensions are chosen. Throws DoesNotFit if no
 /// form fits; the message has the least number of bytes that any form needs.
 Kernel choose(Selection, const Program&, const target::Target&, const std::vector<Way>& = ways_of_blocks,
-              Swizzles = Swizzles::chosen);
+              Swizzles = Swizzles::automatic);
 
 }  // namespace zellige::plan

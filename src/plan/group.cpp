@@ -38,11 +38,11 @@ class Grouping {
   Tasks run() {
     live_ = program_.needed();
     if (const std::optional<RowRegisters> rows = rows_in_registers(plan_, whole_, target_))
-      rows_ = add_context(plan_, rows->layout), held_ = rows->held;
-    for (int i : held_)
+      rows_ = add_context(plan_, rows->layout), row_values_ = rows->row_values;
+    for (int i : row_values_)
       if (node(i).kind == NodeKind::load) hold(i, rows_);  // before all else, so that they are in flight together
     for (int i = 0; i < size(); ++i)
-      if (live_[i] && plan_.rmem_of(i) < 0) held_.contains(i) ? hold(i, rows_) : place(i);
+      if (live_[i] && plan_.rmem_of(i) < 0) row_values_.contains(i) ? hold(i, rows_) : place(i);
     place_loads();
     connect();
     return std::move(tasks_);
@@ -426,7 +426,7 @@ class Grouping {
   Tasks tasks_;
   std::vector<bool> live_;
   int rows_ = -1;                            // the layout of the kernel's rows in registers; -1: none
-  std::set<int> held_;                       // values that are evaluated once in that layout
+  std::set<int> row_values_;                 // values that are evaluated once in that layout
   std::map<int, int> producer_;              // node with its value in registers -> the task that computes it
   std::map<int, std::vector<int>> writers_;  // buffer -> the tasks that write it
   std::vector<Read> reads_;

@@ -11,18 +11,18 @@ namespace {
 
 /// Returns the greatest number of registers in which a thread holds rows (to_registers) at a time. A value that takes
 /// the place of one that no later task reads needs no further registers.
-std::int64_t held_registers(const Kernel& plan, const Tasks& all) {
+std::int64_t live_registers(const Kernel& plan, const Tasks& all) {
   const int tasks = static_cast<int>(all.size());
-  std::vector<std::int64_t> held(all.size());  // after each task
+  std::vector<std::int64_t> live(all.size());  // after each task
   for (int t = 0; t < tasks; ++t) {
     const Context& c = plan.layout_of(all[t]);
     if (all[t].kind != WorkKind::to_registers || c.row) continue;
     int last = t;
     for (int reader = t + 1; reader < tasks; ++reader)
       if (std::ranges::count(all[reader].after_same, t) > 0) last = reader;
-    for (int now = t; now < last; ++now) held[now] += c.values();
+    for (int now = t; now < last; ++now) live[now] += c.values();
   }
-  return held.empty() ? 0 : std::ranges::max(held);
+  return live.empty() ? 0 : std::ranges::max(live);
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::int64_t registers_of_thread(const Kernel& plan, const Tasks& tasks, const t
   // A reduction keeps its sums, and a few of the elements that it reads one after another.
   constexpr std::int64_t elements_of_reduction = 8;
   const bool rows = holds_rows(plan);  // their reductions need a register per row
-  std::int64_t registers = rows ? held_registers(plan, tasks) : 0, elements = 0, operands = 0;
+  std::int64_t registers = rows ? live_registers(plan, tasks) : 0, elements = 0, operands = 0;
   for (const Task& t : tasks) {
     const Context& c = plan.layout_of(t);
     if (t.kind == WorkKind::mma || t.kind == WorkKind::accumulate) registers += c.values();

@@ -109,7 +109,7 @@ class Arrangement {
     return ceil_div(maximum, rows);
   }
 
-  /// Sets the strides for rows that are `pitch` elements apart; rows are the dimensions other than the
+  /// Sets the strides for rows of `pitch` elements; rows are the dimensions other than the
   /// contiguous one, in row-major order.
   void set_pitch(Strides& strides, std::int64_t pitch) const {
     for (int d = rank() - 1; d >= 0; --d)
@@ -258,7 +258,7 @@ class Arrangement {
 
 void arrange_parts(Kernel& plan, const Tasks& tasks, const target::Target& target) {
   for (const Task& t : tasks)
-    if (t.part >= 0) Arrangement(plan, tasks, target, t.buffer).run(Swizzles::chosen);
+    if (t.part >= 0) Arrangement(plan, tasks, target, t.buffer).run(Swizzles::automatic);
 }
 
 void arrange_buffers(Kernel& plan, const Tasks& tasks, const target::Target& target, Swizzles swizzles) {

@@ -10,10 +10,10 @@ namespace zellige::plan {
 
 /// How buffers are swizzled: each as it has the fewest bank conflicts, or not at all. The search for the swizzles takes
 /// most of the time of a plan, and a plan whose expected time alone is wanted does without.
-enum class Swizzles : std::uint8_t { chosen, none };
+enum class Swizzles : std::uint8_t { automatic, none };
 
 /// Sets the layout and sizes of every buffer. Adds a note to the plan if a bank conflict remains.
-void arrange_buffers(Kernel&, const Tasks&, const target::Target&, Swizzles = Swizzles::chosen);
+void arrange_buffers(Kernel&, const Tasks&, const target::Target&, Swizzles = Swizzles::automatic);
 /// Sets again the layouts of the buffers that each rank stores a part of (Work::part): a part is whole spans.
 void arrange_parts(Kernel&, const Tasks&, const target::Target&);
 

@@ -194,7 +194,7 @@ class Pricing {
         const double copied = bytes_of(n) * iterations_of(n) * tiles / k.launched;
         if (copy->bytes < chunk_bytes)
           k.narrow_copies += copied / (32 * copy->bytes);
-        else if (step % half_line_bytes != 0)  // else the wavefronts stand for the requests
+        else if (step % half_line_bytes != 0)  // else the wavefronts count as the requests
           k.requests += copied / run * requests_of(run, step);
       }
       if (passes > 1)
@@ -348,16 +348,16 @@ class Pricing {
     // Where rows are held in registers, other tensors, such as a norm's weights, are loaded after the reduction.
     const bool rows = holds_rows(plan_);
     if (rows) {
-      int loads = 0, held = 0;
+      int loads = 0, in_registers = 0;
       for (const Node& n : plan_.program.nodes) loads += n.kind == NodeKind::load;
       std::set<int> early;  // loads that are held, or from which a held value is evaluated
       for (const Work& t : works(plan_)) {
         if (t.kind != WorkKind::to_registers) continue;
-        held += plan_.program.nodes[t.node].kind == NodeKind::load;
+        in_registers += plan_.program.nodes[t.node].kind == NodeKind::load;
         for (const Leaf& leaf : leaves(plan_.program, t.node, plan_.program.nodes[t.node].shape))
           if (plan_.program.nodes[leaf.node].kind == NodeKind::load) early.insert(leaf.node);
       }
-      k.rounds += held > 0 && static_cast<int>(early.size()) < loads;
+      k.rounds += in_registers > 0 && static_cast<int>(early.size()) < loads;
     }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (int node = 0; node < static_cast<int>(plan_.program.nodes.size()); ++node) {

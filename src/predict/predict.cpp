@@ -220,7 +220,7 @@ class Prediction {
     } else if (copies) {
       if (!known) known = copied(t);
       // The emulator combines the n-th copies of a warp's lanes since the last barrier; a lane with fewer
-      // copies falls behind, and the combinations differ from those of the plan.
+      // copies falls back, and the combinations differ from those of the plan.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(t).second) lanes_drift_ = true;
       source_bytes_ += source_bytes(t.node, executed_[t]++);
     } else if (t.kind == WorkKind::mma && !known) {
@@ -268,7 +268,7 @@ class Prediction {
   }
 
   /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
-  /// wavefronts. Stages are multiples of 128 bytes apart, so all of them use the same banks.
+  /// wavefronts. Stages are multiples of 128 bytes from each other, so all of them use the same banks.
   Counts copied(const Work& t) const {
     const SmemTensor& b = plan_.tensors[t.buffer];
     Counts counts;

@@ -21,7 +21,7 @@ constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 /// Rounds a kernel-level tensor `a` to its dtype (if `round`), and updates its error bounds `error`, if not null, to
 /// those after rounding. With `noise`, rounds at random within the error bounds. `mask`: which non-finite values a mask
 /// may have produced. Returns the tensor's magnitude: the largest finite absolute value, and whether all values are
-/// finite, apart from those that `mask` allows. Returns 0 for integers, whose magnitude has no limit.
+/// finite, except those that `mask` allows. Returns 0 for integers, whose magnitude has no limit.
 Magnitude settle(DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
   if (noise) noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
   const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;

@@ -5,7 +5,7 @@
 //       cut(g, s.tensor, s.tiling.at(i), s.known)               // the subgraph that computes tile i
 //
 // A tensor is divided into tiles of up to 128 x 128 elements. The last tile is always checked, because it may be
-// partial; other tiles are drawn with equal probability, as many as the work limit allows. The expected tile is
+// partial; other tiles are drawn with equal probability, up to the work limit. The expected tile is
 // computed from the graph's inputs. If that costs too much, it is computed from the nearest tensors that are checked as
 // well, with the values that the kernels stored; each step of the program is then checked separately.
 #pragma once

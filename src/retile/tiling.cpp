@@ -10,7 +10,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Returns the JSON value `j` as an integer. Throws Error if it is no positive integer; the message calls the
-/// JSON text `source`, and the value `what`.
+/// JSON source `source`, and the value `what`.
 std::int64_t positive(const Json& j, std::string_view source, std::string_view what) {
   if (!j.is_number_integer() || j.get<std::int64_t>() < 1)
     fail("{}: {}: expected an integer of at least 1, found {}", source, what, j.dump());
@@ -28,7 +28,7 @@ graph::Dim3 extents(const Json& entry, const char* key, std::string_view source)
 }
 
 /// Throws Error if an entry of the tiling's JSON list has other keys than the known ones. Without this a misspelt flag
-/// would be left out silently.
+/// would be omitted silently.
 void only_keys(const Json& entry, const std::vector<std::string_view>& known, std::string_view source) {
   for (const auto& [key, value] : entry.items())
     if (std::ranges::count(known, key) == 0)

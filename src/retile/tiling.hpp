@@ -49,7 +49,7 @@ std::string to_json(const Tiling&);
 Tiling parse_tiling(std::string_view json, std::string_view source);
 /// Returns whether `json` is a manifest whose tiling applies to the graph after its custom operators have
 /// been written as kernel-level operators (fuse/custom.hpp). Returns false if `json` is a list of tilings.
-/// `source` names the text in messages.
+/// `source` names it in messages.
 bool is_decomposed(std::string_view json, std::string_view source);
 
 /// Returns the tiling as a string: "operator 0: grid 128x1x1, loop 32, 128 threads; operator 2: ...".

@@ -1,4 +1,4 @@
-// A list of what a graph numbers: values, steps, tensors. -1 stands for "none" in many places; as an index it is a fault of
+// A list of what a graph numbers: values, steps, tensors. -1 means "none" in many places; as an index it is a fault of
 // ours, by name, and never reads what is not there.
 //
 //   Indexed<Value> values;

@@ -17,7 +17,7 @@ std::size_t operators(const KernelGraph& g) {
   return count;
 }
 
-/// Returns the graph with its tensors numbered in the order in which they are made, as text without names.
+/// Returns the graph with its tensors numbered in the order in which they are made, as a string without names.
 std::string in_one_numbering(KernelGraph g) {
   std::vector<int> order = g.inputs;
   for (const KernelOp& op : g.ops) order.insert(order.end(), op.outputs.begin(), op.outputs.end());
@@ -26,12 +26,12 @@ std::string in_one_numbering(KernelGraph g) {
 
 }  // namespace
 
-Measure::Measure(const KernelGraph& first) : most_operators_(growth * operators(first) + room) {
+Measure::Measure(const KernelGraph& first) : max_operators_(growth * operators(first) + room) {
   made_.insert(in_one_numbering(first));
 }
 
 bool Measure::falls_to(const KernelGraph& made) {
-  return operators(made) <= most_operators_ && made_.insert(in_one_numbering(made)).second;
+  return operators(made) <= max_operators_ && made_.insert(in_one_numbering(made)).second;
 }
 
 bool rewrite(Level level, KernelGraph& g, const Watch& watch, std::vector<std::string>& faults) {
@@ -40,7 +40,7 @@ bool rewrite(Level level, KernelGraph& g, const Watch& watch, std::vector<std::s
   const auto taken = [&](const auto& rule, const KernelGraph& before, const KernelGraph& made) {
     if (!left) left.emplace(before);
     if (left->falls_to(made)) return true;
-    const bool large = operators(made) > left->most_operators();
+    const bool large = operators(made) > left->max_operators();
     faults.push_back(fmt::format("{}: the rule {} {}, after {} applications of rules of the level {}", g.name,
                                  rule.name, large ? "makes ever more operators" : "undoes what others did", applied,
                                  rules::level_names[static_cast<std::size_t>(level)]));

@@ -25,10 +25,10 @@ class Measure {
   /// Returns whether the step to this graph lowers the measure. If so, the graph counts as made.
   bool falls_to(const KernelGraph& made);
   /// Returns the number of operators, those of block graphs included, that a made graph may have.
-  std::size_t most_operators() const { return most_operators_; }
+  std::size_t max_operators() const { return max_operators_; }
 
  private:
-  std::size_t most_operators_;
+  std::size_t max_operators_;
   std::set<std::string> made_;  // structures of graphs, numbered in one order
 };
 

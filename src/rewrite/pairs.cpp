@@ -100,10 +100,10 @@ class Pairs {
     if (h.rotations.empty()) return std::nullopt;
     const OpKind convention = h.rotations[0]->kind;
     h.halves = convention == OpKind::rotary;
-    const bool alike = std::ranges::all_of(h.rotations, [&](const KernelOp* r) {
+    const bool equal = std::ranges::all_of(h.rotations, [&](const KernelOp* r) {
       return r->kind == convention && of_all_heads(r->inputs[1]) && of_all_heads(r->inputs[2]);
     });
-    return alike ? std::optional(h) : std::nullopt;
+    return equal ? std::optional(h) : std::nullopt;
   }
 
   const KernelOp* only_reader(int tensor) const {

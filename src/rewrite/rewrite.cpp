@@ -33,7 +33,7 @@ bool Known::is_unrounded(int tensor) const {
   const auto reads = [&](const KernelOp& op) { return std::ranges::count(op.inputs, tensor) == readers[tensor]; };
   return std::ranges::any_of(graph.ops, reads);
 }
-const KernelOp* Known::behind(int tensor, OpKind kind, std::size_t operands) const {
+const KernelOp* Known::unrounded(int tensor, OpKind kind, std::size_t operands) const {
   const KernelOp* op = made_by(tensor, kind, operands);
   return op && is_unrounded(tensor) ? op : nullptr;
 }

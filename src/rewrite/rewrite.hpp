@@ -17,14 +17,14 @@ struct Known {
   const Shape& shape(int tensor) const { return checked(graph.tensors, tensor, "tensor").shape; }
   DType dtype(int tensor) const { return checked(graph.tensors, tensor, "tensor").dtype; }
   const std::string& name(int tensor) const { return checked(graph.tensors, tensor, "tensor").name; }
-  /// Returns the operator that produces the tensor if it is of this kind and has as many operands, else nullptr.
+  /// Returns the operator that produces the tensor if it is of this kind and has `operands` operands, else nullptr.
   const KernelOp* made_by(int tensor, OpKind, std::size_t operands = any) const;
   /// The same if nobody else reads the tensor.
   const KernelOp* inner(int tensor, OpKind, std::size_t operands = any) const;
   /// The same if a rule may compute from the operator's operands what reads the tensor: the dtype is float32, or the only
   /// reader is an operator. In 16 bits whoever else reads the tensor, or an output of the graph, shows it rounded.
-  const KernelOp* behind(int tensor, OpKind, std::size_t operands = any) const;
-  /// Returns whether behind() looks through the tensor.
+  const KernelOp* unrounded(int tensor, OpKind, std::size_t operands = any) const;
+  /// Returns whether unrounded() looks through the tensor.
   bool is_unrounded(int tensor) const;
   static constexpr std::size_t any = 0;
 
@@ -82,7 +82,7 @@ bool has_range(DType);
 bool is_copy(const KernelOp&);
 /// Returns whether the kind is a rotary embedding, of halves or interleaved.
 bool is_rotary(OpKind);
-/// Returns whether elements keep their sequence if the dimensions are put in this order: apart from dimensions of
+/// Returns whether elements keep their sequence if the dimensions are put in this order: except for dimensions of
 /// extent 1, the order is ascending.
 bool keeps_sequence(const Shape&, const std::vector<std::int64_t>& order);
 /// Returns the dimensions of a permutation that exchanges the last two of `rank` dimensions.

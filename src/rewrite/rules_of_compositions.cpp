@@ -67,7 +67,7 @@ int whole_of(const Known& g, int first, int second) {
 }
 
 /// Returns the other factor of a product of two, which nobody else reads, with the factor `by`, or -1.
-int factor_beside(const Known& g, int product, int by) {
+int other_factor(const Known& g, int product, int by) {
   const KernelOp* op = g.inner(product, OpKind::mul, 2);
   if (!op) return -1;
   return op->inputs[0] == by ? op->inputs[1] : op->inputs[1] == by ? op->inputs[0] : -1;
@@ -88,13 +88,13 @@ bool softmax(const Known& g, const KernelOp& op, Rewrite& out) {
   const KernelOp* e = g.made_by(op.inputs[0], OpKind::exp);
   const KernelOp* total = g.inner(op.inputs[1], OpKind::sum);
   const KernelOp* below = e ? g.inner(e->inputs[0], OpKind::sub, 2) : nullptr;
-  const KernelOp* most = below ? g.inner(below->inputs[1], OpKind::amax) : nullptr;
-  if (!most || !total || g.readers[op.inputs[0]] != 2 || total->inputs[0] != op.inputs[0] ||
-      most->inputs[0] != below->inputs[0])
+  const KernelOp* row_maximum = below ? g.inner(below->inputs[1], OpKind::amax) : nullptr;
+  if (!row_maximum || !total || g.readers[op.inputs[0]] != 2 || total->inputs[0] != op.inputs[0] ||
+      row_maximum->inputs[0] != below->inputs[0])
     return false;
   const Shape& x = g.shape(below->inputs[0]);
-  const std::vector<int> dims = graph::composed_dims(most->kind, most->attributes, x);
-  if (dims.size() != 1 || !most->attributes.keepdim || !total->attributes.keepdim ||
+  const std::vector<int> dims = graph::composed_dims(row_maximum->kind, row_maximum->attributes, x);
+  if (dims.size() != 1 || !row_maximum->attributes.keepdim || !total->attributes.keepdim ||
       graph::composed_dims(total->kind, total->attributes, x) != dims)
     return false;
   return out.replace(op, OpKind::softmax, {below->inputs[0]}, {.dim = dims[0]});
@@ -118,8 +118,8 @@ bool rotary_of_halves(const Known& g, const KernelOp& op, Rewrite& out) {
       const int b = with_sin->inputs[k], sin = with_sin->inputs[1 - k];
       const int whole = whole_of(g, a, b);
       for (const std::size_t r : {0, 1})
-        if (whole >= 0 && factor_beside(g, right->inputs[r], b) == cos &&
-            factor_beside(g, right->inputs[1 - r], a) == sin)
+        if (whole >= 0 && other_factor(g, right->inputs[r], b) == cos &&
+            other_factor(g, right->inputs[1 - r], a) == sin)
           return becomes_rotary(g, op, whole, cos, sin, out);
     }
   return false;
@@ -136,7 +136,7 @@ bool rotary_of_rotated(const Known& g, const KernelOp& op, Rewrite& out) {
       const KernelOp* minus = joined ? g.inner(joined->inputs[0], OpKind::neg) : nullptr;
       if (!minus || joined->attributes.dim != static_cast<int>(g.shape(op.outputs[0]).size()) - 1) continue;
       const int whole = whole_of(g, joined->inputs[1], minus->inputs[0]);
-      const int cos = whole < 0 ? -1 : factor_beside(g, op.inputs[i], whole), sin = rotated->inputs[1 - k];
+      const int cos = whole < 0 ? -1 : other_factor(g, op.inputs[i], whole), sin = rotated->inputs[1 - k];
       if (cos < 0 || g.shape(cos).back() != g.shape(whole).back() || g.shape(sin).back() != g.shape(whole).back())
         continue;
       return becomes_rotary(g, op, whole, cos, sin, out);

@@ -22,7 +22,7 @@ struct Product {
   std::vector<int> factors;
   bool operator==(const Product&) const = default;
 };
-/// Multiplies the product by a tensor, taken apart into its factors except for the tensors `whole`, and for those that
+/// Multiplies the product by a tensor, decomposed into its factors except for the tensors `whole`, and for those that
 /// others see rounded. `t` may be the result itself.
 void multiply(const Known& g, int t, const std::vector<int>& whole, Product& p, bool result = false) {
   const KernelOp* op = std::ranges::count(whole, t) || !(result || g.is_unrounded(t)) ? nullptr : g.producer[t];
@@ -49,14 +49,14 @@ bool near(double a, double b) { return std::abs(a / b - 1) < 1e-6; }
 
 /// Returns the operand of the sum with 1 that makes the tensor, or -1. Nobody sees the sum rounded, as of all steps here.
 int below_one(const Known& g, int t) {
-  const KernelOp* sum = g.behind(t, OpKind::add, 1);
+  const KernelOp* sum = g.unrounded(t, OpKind::add, 1);
   return sum && sum->attributes.scalar == 1 ? sum->inputs[0] : -1;
 }
 
 /// Returns x if the tensor is 1 + exp(-x), else -1.
 int below_sigmoid(const Known& g, int t) {
   const int power = below_one(g, t);
-  const KernelOp* exp = power < 0 ? nullptr : g.behind(power, OpKind::exp);
+  const KernelOp* exp = power < 0 ? nullptr : g.unrounded(power, OpKind::exp);
   const KernelOp* minus = exp ? g.made_by(exp->inputs[0], OpKind::neg) : nullptr;
   return minus ? minus->inputs[0] : -1;
 }
@@ -67,7 +67,7 @@ int cubic_of(const Known& g, int z) {
   const Product p = product(g, z);
   if (!near(p.scalar, c)) return -1;
   if (p.factors.size() == 1) {
-    const KernelOp* sum = g.behind(p.factors[0], OpKind::add, 2);
+    const KernelOp* sum = g.unrounded(p.factors[0], OpKind::add, 2);
     if (!sum) return -1;
     for (const std::size_t i : {0, 1}) {
       const int x = sum->inputs[i];
@@ -112,7 +112,7 @@ bool gelu_of_tanh(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::mul && op.kind != OpKind::mul_scalar && op.kind != OpKind::div) return false;
   for (const int t : product(g, op.outputs[0], {}, true).factors) {
     const int steep = below_one(g, t);
-    const KernelOp* tanh = steep < 0 ? nullptr : g.behind(steep, OpKind::tanh);
+    const KernelOp* tanh = steep < 0 ? nullptr : g.unrounded(steep, OpKind::tanh);
     if (!tanh || g.readers[steep] != 1 || g.readers[t] != 1) continue;
     const int x = cubic_of(g, tanh->inputs[0]);
     if (x < 0 || product(g, op.outputs[0], {x, t}, true) != Product{0.5, {std::min(x, t), std::max(x, t)}}) continue;
@@ -141,7 +141,7 @@ bool silu(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind == OpKind::mul)
     for (const std::size_t i : {0, 1}) {
       const int x = op.inputs[1 - i];
-      const KernelOp* s = g.behind(op.inputs[i], OpKind::sigmoid);
+      const KernelOp* s = g.unrounded(op.inputs[i], OpKind::sigmoid);
       if (s && s->inputs[0] == x) return out.replace(op, OpKind::silu, {x});
     }
   return op.kind == OpKind::div && below_sigmoid(g, op.inputs[1]) == op.inputs[0] &&
@@ -184,10 +184,10 @@ bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   const KernelOp* first = g.inner(op.inputs[0], OpKind::mul_scalar);
   if (!first || graph::is_integer(g.dtype(op.inputs[0]))) return false;
   const double s = op.attributes.scalar, t = first->attributes.scalar;
-  constexpr double least = 1e-30, greatest = 1e30;  // far from what float32 cannot hold
+  constexpr double lowest = 1e-30, greatest = 1e30;  // far from what float32 cannot hold
   if (!is_exact(s) && !is_exact(t)) return false;
   if (std::min(std::abs(s), std::abs(t)) < 1 && std::max(std::abs(s), std::abs(t)) > 1) return false;
-  if (!(std::abs(s * t) >= least && std::abs(s * t) <= greatest)) return false;
+  if (!(std::abs(s * t) >= lowest && std::abs(s * t) <= greatest)) return false;
   return out.replace(op, OpKind::mul_scalar, {first->inputs[0]}, {.scalar = s * t});
 }
 

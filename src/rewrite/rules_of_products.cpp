@@ -27,8 +27,8 @@ struct Rows {
 /// Returns the rows of a weight that a matmul of two operands multiplies by, or no weight.
 Rows rows_of(const Known& g, const KernelOp& op) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g.shape(op.inputs[1]).size() != 2) return {};
-  const KernelOp* turned = g.made_by(op.inputs[1], OpKind::permute);
-  const KernelOp* part = exchanges(turned) ? g.made_by(turned->inputs[0], OpKind::slice) : nullptr;
+  const KernelOp* transposed = g.made_by(op.inputs[1], OpKind::permute);
+  const KernelOp* part = exchanges(transposed) ? g.made_by(transposed->inputs[0], OpKind::slice) : nullptr;
   if (!part || part->attributes.dim != 0) return {};
   return {part->inputs[0], part->attributes.start, part->attributes.end};
 }
@@ -77,14 +77,14 @@ bool broadcast_batches(const Known& g, const KernelOp& op, Rewrite& out) {
 
 /// Multiplies by groups of batches that share an operand instead of repeating it:
 /// a reshape(expand(b)) -> reshape(reshape(a) expand(b)).
-bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
+bool separate_batches(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2) return false;
   const Shape &a = g.shape(op.inputs[0]), &b = g.shape(op.inputs[1]);
   if (a.size() < 3 || a.size() != b.size() || !std::equal(a.begin(), a.end() - 2, b.begin())) return false;
   for (const std::size_t i : {0, 1}) {
     // The repeated operand, perhaps transposed after it is repeated.
-    const KernelOp* turned = exchanges(g.producer[op.inputs[i]]) ? g.producer[op.inputs[i]] : nullptr;
-    const int merged = turned ? turned->inputs[0] : op.inputs[i];
+    const KernelOp* transposed = exchanges(g.producer[op.inputs[i]]) ? g.producer[op.inputs[i]] : nullptr;
+    const int merged = transposed ? transposed->inputs[0] : op.inputs[i];
     const KernelOp* view = g.made_by(merged, OpKind::reshape);
     const KernelOp* wide = view ? g.made_by(view->inputs[0], OpKind::expand) : nullptr;
     if (!wide) continue;
@@ -97,15 +97,15 @@ bool batches_apart(const Known& g, const KernelOp& op, Rewrite& out) {
         !std::equal(in_split + 2, split.end(), in_whole + 1))
       continue;
     const std::int64_t outer = in_split[0], inner = in_split[1];
-    const auto apart = [&](Shape shape) {
+    const auto separated = [&](Shape shape) {
       shape[at] = outer;
       shape.insert(shape.begin() + at + 1, inner);
       return shape;
     };
     std::vector<int> in = op.inputs;
     in[i] = view->inputs[0];
-    if (turned) in[i] = out.step(op, OpKind::permute, {in[i]}, {.sizes = exchanged(split.size())}, "_turned");
-    in[1 - i] = out.step(op, OpKind::reshape, {in[1 - i]}, {.sizes = apart(g.shape(op.inputs[1 - i]))}, "_apart");
+    if (transposed) in[i] = out.step(op, OpKind::permute, {in[i]}, {.sizes = exchanged(split.size())}, "_turned");
+    in[1 - i] = out.step(op, OpKind::reshape, {in[1 - i]}, {.sizes = separated(g.shape(op.inputs[1 - i]))}, "_apart");
     const int product = out.step(op, op.kind, in, op.attributes, "_split");
     return out.replace(op, OpKind::reshape, {product}, {.sizes = g.shape(op.outputs[0])});
   }
@@ -118,12 +118,12 @@ bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
   const KernelOp* product = g.inner(op.inputs[0], OpKind::matmul, 2);
   if (!product) return false;
   const std::vector<int> swapped = {product->inputs[1], product->inputs[0]};
-  const auto is_turned = [&](int t) { return exchanges(g.producer[t]); };
+  const auto is_transposed = [&](int t) { return exchanges(g.producer[t]); };
   const auto is_matrix = [&](int t) { return g.shape(t).size() >= 2; };
-  if (std::ranges::none_of(swapped, is_turned) || !std::ranges::all_of(swapped, is_matrix)) return false;
+  if (std::ranges::none_of(swapped, is_transposed) || !std::ranges::all_of(swapped, is_matrix)) return false;
   std::vector<int> in;
   for (const int t : swapped)
-    in.push_back(is_turned(t)
+    in.push_back(is_transposed(t)
                      ? g.producer[t]->inputs[0]
                      : out.add(OpKind::permute, {t}, {.sizes = exchanged(g.shape(t).size())}, g.name(t) + "_turned"));
   return out.replace(op, OpKind::matmul, in, product->attributes);
@@ -148,8 +148,8 @@ bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
   std::int64_t end = 0;
   for (const Rows& r : parts) end = r.start == end ? r.end : -1;
   if (!whole_too && (parts.size() < 2 || end != g.shape(own.weight)[0])) return false;
-  const int turned = out.step(op, OpKind::permute, {own.weight}, {.sizes = {1, 0}}, "_weight");
-  const int whole = out.step(op, OpKind::matmul, {op.inputs[0], turned}, op.attributes, "_whole");
+  const int transposed = out.step(op, OpKind::permute, {own.weight}, {.sizes = {1, 0}}, "_weight");
+  const int whole = out.step(op, OpKind::matmul, {op.inputs[0], transposed}, op.attributes, "_whole");
   const int last = static_cast<int>(g.shape(op.outputs[0]).size()) - 1;
   return out.replace(op, OpKind::slice, {whole}, {.dim = last, .start = own.start, .end = own.end});
 }

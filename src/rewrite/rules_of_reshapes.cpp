@@ -1,4 +1,4 @@
-// Rules of reshapes and expands beside elementwise operators.
+// Rules of reshapes and expands next to elementwise operators.
 #include <algorithm>
 
 #include "graph/compose.hpp"

@@ -16,8 +16,8 @@ namespace {
 bool moves_ones(const Known& g, const KernelOp& op) {
   if (op.kind != OpKind::permute || std::ranges::is_sorted(op.attributes.sizes)) return false;
   const auto& dims = op.attributes.sizes;
-  const bool turned = dims.size() > 1 && dims.end()[-1] + 1 == dims.end()[-2];
-  return !turned && keeps_sequence(g.shape(op.inputs[0]), dims);
+  const bool transposed = dims.size() > 1 && dims.end()[-1] + 1 == dims.end()[-2];
+  return !transposed && keeps_sequence(g.shape(op.inputs[0]), dims);
 }
 
 /// Returns a tensor's batches: its extents without the last two.
@@ -68,9 +68,9 @@ bool views_a_matmul(const Known& g, int tensor) {
 /// dimensions.
 bool moved_ones(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind == OpKind::reshape) {
-    const KernelOp* turned = g.made_by(op.inputs[0], OpKind::permute);
-    if (!turned || !moves_ones(g, *turned)) return false;
-    return out.replace(op, OpKind::reshape, turned->inputs, op.attributes);
+    const KernelOp* transposed = g.made_by(op.inputs[0], OpKind::permute);
+    if (!transposed || !moves_ones(g, *transposed)) return false;
+    return out.replace(op, OpKind::reshape, transposed->inputs, op.attributes);
   }
   const KernelOp* view = op.kind == OpKind::permute ? g.made_by(op.inputs[0], OpKind::reshape) : nullptr;
   return view && moves_ones(g, op) && out.replace(op, OpKind::reshape, view->inputs, {.sizes = g.shape(op.outputs[0])});
@@ -191,15 +191,15 @@ bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   while (g.readers[t] == 1 && g.producer[t] && graph::is_elementwise(g.producer[t]->kind) &&
          g.producer[t]->inputs.size() == 1)
     functions.push_back(g.producer[t]), t = g.producer[t]->inputs[0];
-  const KernelOp* turned = g.made_by(t, OpKind::permute);
-  if (!turned || views_a_matmul(g, turned->inputs[0])) return false;  // the rules of products turn these
-  const std::vector<std::int64_t>& order = turned->attributes.sizes;
+  const KernelOp* transposed = g.made_by(t, OpKind::permute);
+  if (!transposed || views_a_matmul(g, transposed->inputs[0])) return false;  // the rules of products turn these
+  const std::vector<std::int64_t>& order = transposed->attributes.sizes;
   std::vector<std::int64_t> summed, rest;
   const std::vector<int> dims = graph::composed_dims(op.kind, op.attributes, g.shape(t));
   for (std::size_t d = 0; d < order.size(); ++d)
     (std::ranges::count(dims, static_cast<int>(d)) ? summed : rest).push_back(order[d]);
   if (!std::ranges::is_sorted(rest)) return false;
-  int x = turned->inputs[0];
+  int x = transposed->inputs[0];
   for (auto f = functions.rbegin(); f != functions.rend(); ++f)
     x = out.step(op, (*f)->kind, {x}, (*f)->attributes, "_as_it_is");
   Attributes a = op.attributes;

@@ -12,7 +12,7 @@ namespace zellige::fuse {
 namespace {
 
 /// Returns the operator that makes the logarithm of the softmax `op`, if both are float32, else nullptr.
-const KernelOp* logarithm_beside(const KernelGraph& g, const KernelOp& op) {
+const KernelOp* logarithm_of_same(const KernelGraph& g, const KernelOp& op) {
   if (op.kind != OpKind::softmax || g.tensors[op.inputs[0]].dtype != DType::f32) return nullptr;
   const auto log = std::ranges::find_if(g.ops, [&](const KernelOp& o) {
     return o.kind == OpKind::log_softmax && o.inputs == op.inputs && o.attributes.dim == op.attributes.dim;
@@ -74,14 +74,14 @@ bool softmax_of_logsumexp(const Known& g, const KernelOp& op, Rewrite& out) {
                      {.dtype = g.dtype(op.outputs[0])});
 }
 
-/// softmax(x) beside log_softmax(x) -> exp(log_softmax(x)). The logarithm is made before the first of the two.
-std::optional<KernelGraph> softmax_beside_logarithm(const KernelGraph& g) {
+/// softmax(x) with log_softmax(x) -> exp(log_softmax(x)). The logarithm is made before the first of the two.
+std::optional<KernelGraph> softmax_and_logarithm(const KernelGraph& g) {
   Rewrite out(g);
   bool changed = false;
   std::set<const KernelOp*> made;
   for (const KernelOp& op : g.ops) {
     if (made.contains(&op)) continue;
-    const KernelOp* log = logarithm_beside(g, op);
+    const KernelOp* log = logarithm_of_same(g, op);
     if (log > &op && made.insert(log).second) out.keep(*log);
     if (log)
       changed = out.replace(op, OpKind::exp, log->outputs);

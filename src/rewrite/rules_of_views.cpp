@@ -189,11 +189,11 @@ bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
       first->attributes.sizes != op.attributes.sizes)
     return false;
   const auto both = [](auto a, auto b, auto stricter) { return a && b ? std::optional(stricter(*a, *b)) : a ? a : b; };
-  const auto least = [](std::int64_t a, std::int64_t b) { return std::min(a, b); };
+  const auto smaller = [](std::int64_t a, std::int64_t b) { return std::min(a, b); };
   const auto greatest = [](std::int64_t a, std::int64_t b) { return std::max(a, b); };
   const graph::Kept &a = op.attributes.kept, &b = first->attributes.kept;
   Attributes joint = op.attributes;
-  joint.kept = {both(a.tril, b.tril, least), both(a.triu, b.triu, greatest), both(a.length, b.length, least)};
+  joint.kept = {both(a.tril, b.tril, smaller), both(a.triu, b.triu, greatest), both(a.length, b.length, smaller)};
   return out.replace(op, OpKind::mask, first->inputs, joint);
 }
 

@@ -15,8 +15,8 @@
 namespace zellige::rules {
 
 /// How often the rules of a level may be applied to one form. A rule changes a form everywhere at once, so that some dozen
-/// applications are usual; after so many the rules undo each other.
-inline constexpr int most_applications = 10'000;
+/// applications are usual; after this number the rules undo each other.
+inline constexpr int max_applications = 10'000;
 
 /// When rules are applied, in this order, and to what.
 enum class Level : std::uint8_t {
@@ -28,7 +28,7 @@ enum class Level : std::uint8_t {
   priced,     // to the result of the other levels of graphs: taken if the kernels cost less
   grouped,    // to the steps of a group of operators, before the group has tiles
   tiled,      // to the steps of a kernel whose tiles do not divide some axes
-  block,      // to block graphs: offered beside what it is made of, and taken if the kernel costs less
+  block,      // to block graphs: offered next to what it is made of, and taken if the kernel costs less
   tile,       // to tile programs, after `lower` and before `select`
   expression  // to the value of an elementwise operator, where it is printed
 };
@@ -55,13 +55,13 @@ struct Rule {
 /// Throws Fault: rules of a level undo each other, the last of which was `rule`.
 [[noreturn]] inline void undone(Level level, std::string_view rule) {
   fault("rules of the level {} undo each other: {} was applied after {} others",
-        level_names[static_cast<std::size_t>(level)], rule, most_applications);
+        level_names[static_cast<std::size_t>(level)], rule, max_applications);
 }
 
 /// Applies the rules of a level until none of them applies. Returns whether one has. `taken(rule, before, made)` decides on
 /// what a rule makes of the form: if it returns false, the form stays as it was, and the rule counts as one that does not
 /// apply. `goes_on()` is asked after each application; after it returns false no rule is applied any more.
-/// Throws Fault if rules that change the form in place have been applied more than `most_applications` times.
+/// Throws Fault if rules that change the form in place have been applied more than `max_applications` times.
 template <class Table, class Form, class Taken, class GoesOn, class... With>
 bool rewrite_if(const Table& table, Level level, Form& form, Taken&& taken, GoesOn&& goes_on, const With&... with) {
   bool changed = false;
@@ -70,7 +70,7 @@ bool rewrite_if(const Table& table, Level level, Form& form, Taken&& taken, Goes
     bool applies = false;
     if (const auto* of = std::get_if<0>(&rule->function); rule->level == level && of) {
       applies = (*of)(form, with...);
-      if (applies && ++in_place > most_applications) undone(level, rule->name);
+      if (applies && ++in_place > max_applications) undone(level, rule->name);
     } else if (rule->level == level) {
       std::optional<Form> made = std::get<1>(rule->function)(form, with...);
       applies = made && taken(*rule, std::as_const(form), std::as_const(*made));
@@ -88,7 +88,7 @@ template <class Table, class Form, class... With>
 bool rewrite(const Table& table, Level level, Form& form, const With&... with) {
   int times = 0;
   const auto taken = [&](const auto& rule, const Form&, const Form&) {
-    if (++times > most_applications) undone(level, rule.name);
+    if (++times > max_applications) undone(level, rule.name);
     return true;
   };
   return rewrite_if(

@@ -38,12 +38,12 @@ OfOperator identity, two_views, there_and_back, leading_ones, bias_before_view, 
 OfOperator broadcast, reshape_after, view_of_input;  // rules_of_reshapes.cpp
 OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_concat, repeated_concat, bias_in_parts,
     kept_dimensions, permuted_reduction, split_reduction;  // rules_of_shapes.cpp
-OfOperator scale_after_product, broadcast_batches, batches_apart, transposed_product, whole_weight, scale_after_cast,
+OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
     slice_after_view;  // rules_of_products.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
     two_factors;                                                           // rules_of_functions.cpp
 OfOperator softmax_of_logarithm, softmax_of_logsumexp;                     // rules_of_softmax.cpp
-OfGraph softmax_beside_logarithm;                                          // rules_of_softmax.cpp
+OfGraph softmax_and_logarithm;                                             // rules_of_softmax.cpp
 OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;  // rules_of_compositions.cpp
 OfOperator softmax_with_sinks;                                             // sink_softmax.cpp
 
@@ -124,7 +124,7 @@ inline constexpr rules::Rule<graph::KernelGraph> graph_rules[] = {
     {Level::normal, "softmax of logsumexp", "exp(x - logsumexp(x)), and nobody else reads the steps",
      each<softmax_of_logsumexp>},
     {Level::normal, "softmax beside its logarithm", "softmax(x) where log_softmax(x) is made, too, both f32",
-     softmax_beside_logarithm},
+     softmax_and_logarithm},
     {Level::normal, "rotary of halves",
      "a cos - b sin and b cos + a sin are concatenated, a and b being the halves of a tensor", each<rotary_of_halves>},
     {Level::normal, "rotary of rotated", "x cos + (-b, a) sin, where a and b are the halves of x",
@@ -139,7 +139,7 @@ inline constexpr rules::Rule<graph::KernelGraph> graph_rules[] = {
      "that",
      each<scale_after_product>},
     {Level::normal, "batches apart", "a matmul's operand is expanded along a batch that a reshape merges",
-     each<batches_apart>},
+     each<separate_batches>},
     {Level::normal, "whole weight",
      "a tensor is multiplied by rows of a weight, and by all others or by the whole weight", each<whole_weight>},
     {Level::normal, "bias in parts", "parts of a vector are added to all parts of a matmul's columns",

@@ -82,8 +82,8 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
 
 plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target, std::string_view source) {
   if (!is_word(tiling)) return replayed(tiling, source);
-  const bool chosen = tiling == "chosen" || (tiling.empty() && target.costs.measured);
-  return {.tiles = chosen ? plan::Tiles::automatic : plan::Tiles::given};
+  const bool automatic = tiling == "chosen" || (tiling.empty() && target.costs.measured);
+  return {.tiles = automatic ? plan::Tiles::automatic : plan::Tiles::given};
 }
 
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {

@@ -61,11 +61,11 @@ fuse::Optimized fused(graph::KernelGraph, const target::Target&, CompileOptions&
                       const std::optional<Cache>& = std::nullopt);
 
 /// Returns the planner options for `tiling`: "given", the graph's own tilings; "chosen", those that the planner chooses;
-/// "", the target's default (chosen if its costs are measured, else given); or the text of a manifest or a list of
-/// tilings to replay, which `source` names in messages. Throws Error if the text contains no tiling.
+/// "", the target's default (chosen if its costs are measured, else given); or the source of a manifest or a list of
+/// tilings to replay, which `source` names in messages. Throws Error if the source contains no tiling.
 plan::PlanOptions tiling_options(std::string_view tiling, const target::Target&, std::string_view source = "tiling");
-/// Returns the planner options for the value of the option --tiling: as above, with a file's name in place of its text.
-/// Throws Error if the file cannot be read.
+/// Returns the planner options for the value of the option --tiling: as above, with a file's name in place of its
+/// contents. Throws Error if the file cannot be read.
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target&);
 
 /// Marks the inputs with these names as constant: no earlier work on the stream writes them, so a kernel may read them

@@ -1,4 +1,4 @@
-// Refuses a program that was read from a text unless its tile programs compute the graph.
+// Refuses a program that was read from a source unless its tile programs compute the graph.
 #pragma once
 #include "ir/ir.hpp"
 #include "reference/inputs.hpp"

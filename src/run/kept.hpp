@@ -1,4 +1,4 @@
-// Stores texts in the cache that only the build of Zellige that wrote them can read: planned programs, and what
+// Stores strings in the cache that only the build of Zellige that wrote them can read: planned programs, and what
 // a caller of the C API wants to find again in its next process.
 //
 //   keep(cache, "program", key, text);          // adds an entry; the oldest of this kind are deleted
@@ -21,11 +21,11 @@ constexpr std::uintmax_t max_bytes = 64'000'000;  // of all entries of one kind
 /// version, size and modification time.
 std::string build();
 
-/// Returns the text that keep() stored under this key; nullopt if there is none, or if the cache's folder
+/// Returns the string that keep() stored under this key; nullopt if there is none, or if the cache's folder
 /// cannot be used. `kind`: the extension of the entries' files.
 std::optional<std::string> kept(const Cache&, std::string_view kind, std::string_view key);
-/// Stores a text under a key, and deletes the oldest entries of its kind if there are too many. Does nothing
-/// if the text is larger than `max_bytes`, or if the cache's folder cannot be written.
+/// Stores a string under a key, and deletes the oldest entries of its kind if there are too many. Does nothing
+/// if the string is larger than `max_bytes`, or if the cache's folder cannot be written.
 void keep(const Cache&, std::string_view kind, std::string_view key, std::string_view text);
 
 }  // namespace zellige::run

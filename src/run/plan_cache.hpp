@@ -45,7 +45,7 @@ class PlanCache {
   /// Returns the expected times that the cache has on disk now.
   std::vector<Record> read() const;
   /// Returns the expected time of a kernel, as read from the cache; nullopt if the cache had none.
-  /// `structure`: canonical text of the kernel's operators and shapes.
+  /// `structure`: canonical form of the kernel's operators and shapes.
   std::optional<double> find(const std::string& structure) const;
 
   std::optional<Cache> cache_;

@@ -15,14 +15,14 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t max_shown = 32;  // maximum number of an input's values to print
 
-/// Returns the names and shapes of tensors as text, separated by commas.
+/// Returns the names and shapes of tensors as a string, separated by commas.
 std::string shapes(const std::vector<Shown>& sizes) {
   std::vector<std::string> words;
   for (const Shown& s : sizes) words.push_back(fmt::format("{}{}", s.name, graph::to_string(s.shape)));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Returns the first 32 values of a tensor as text, separated by spaces.
+/// Returns the first 32 values of a tensor as a string, separated by spaces.
 std::string first_values(const Shown& s) {
   const auto end = s.values.begin() + static_cast<std::ptrdiff_t>(std::min(max_shown, s.values.size()));
   return fmt::format("{}{}", fmt::join(s.values.begin(), end, " "), s.values.size() > max_shown ? " ..." : "");

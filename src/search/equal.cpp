@@ -138,7 +138,7 @@ class Decision {
   }
 
   /// Returns the answer "equal", found by the finite fields `fields` at the sizes that the graphs declare.
-  Equality equal_as_given(const FieldTrials& fields) {
+  Equality equal_in_given_sizes(const FieldTrials& fields) {
     at_sizes(a_);
     return equal(fields);
   }
@@ -175,7 +175,7 @@ class Decision {
     const FieldTrials fields = in_fields(a_, b_, given_fields);
     if (fields.agrees) {
       e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
-      return equal_as_given(fields);
+      return equal_in_given_sizes(fields);
     }
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
@@ -214,7 +214,7 @@ class Decision {
     if (!small_.shrunk && !distinct_) return equal(fields);
     if (!options_.given_sizes || !affordable()) return only_small_agreement(fields);
     const FieldTrials given = in_fields(a_, b_, given_fields);
-    if (given.agrees) return equal_as_given(given);
+    if (given.agrees) return equal_in_given_sizes(given);
     const GivenSizes seen = at_given_sizes({}, given_products_ <= 1e7 ? 4 : 1);
     if (seen.compared && seen.distance >= other_in_float64 && proves(seen.inputs)) return float64_difference(seen);
     if (given.differs) return given_difference(given.why_not);
@@ -230,8 +230,9 @@ class Decision {
     return equal(fields);
   }
 
-  /// Returns the answer if the graphs are equal at small sizes, but finite fields tell them apart at the given ones, for
-  /// the reason `why`. What fields tell apart is never called equal; it is different if real numbers prove that, too.
+  /// Returns the answer if the graphs are equal at small sizes, but finite fields distinguish them at the given ones,
+  /// for the reason `why`. What fields distinguish is never called equal; it is different if real numbers prove that,
+  /// too.
   Equality given_difference(const std::string& why) {
     if (given_products_ <= options_.real_work) {
       real_ = real_trials(a_, b_, pairing_, e_.seed);
@@ -293,7 +294,7 @@ class Decision {
     if (given.compared && given.distance >= other_in_float64 && proves(given.inputs)) return float64_difference(given);
     if (small_.shrunk && !real_.unseen) {
       const FieldTrials fields = in_fields(a_, b_, given_fields);
-      if (fields.agrees) return equal_as_given(fields);
+      if (fields.agrees) return equal_in_given_sizes(fields);
     }
     return undecided(why);
   }

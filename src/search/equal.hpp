@@ -25,7 +25,7 @@ struct EqualOptions {
   double field_work = 2.5e7;            // limit per finite field at small sizes
 };
 
-/// A tensor of a counterexample, with its values as text.
+/// A tensor of a counterexample, with its values as strings.
 struct Shown {
   std::string name;
   graph::Shape shape;
@@ -65,7 +65,7 @@ struct Equality {
   double seconds = 0;
 };
 
-/// Returns the values of all inputs as text, or an empty list if there are more than 4096 values.
+/// Returns the values of all inputs as strings, or an empty list if there are more than 4096 values.
 std::vector<Shown> shown(const graph::KernelGraph&, const std::vector<graph::Array>& inputs);
 
 /// Compares two valid graphs, at small sizes and if possible at the given sizes. Throws Error if the graphs

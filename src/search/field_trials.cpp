@@ -89,7 +89,7 @@ class Tier {
   FieldTrials run() {
     for (int n = 0, maximum = 1; n < maximum; ++n) {
       if (!one_field(n)) return result_;
-      maximum = static_cast<int>(std::clamp(options_.steps / steps_, 2.0, most_fields));
+      maximum = static_cast<int>(std::clamp(options_.steps / steps_, 2.0, max_fields));
       result_.log2_chance = chance();
       if (n + 1 >= options_.trials && result_.log2_chance <= log2_max_chance) {
         result_.agrees = any_value_;
@@ -104,7 +104,7 @@ class Tier {
   }
 
  private:
-  static constexpr double most_fields = 4000;
+  static constexpr double max_fields = 4000;
 
   /// Returns the value of element e of input i in the n-th field. `place` is the element's number among the
   /// elements of all inputs. `whole` has the values of all elements of the input if they are integers (row
@@ -120,7 +120,7 @@ class Tier {
     }
     FieldNumber x = field.random(place);
     x.whole = graph::is_integer(t.dtype);
-    if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.least = -x.greatest - 1;
+    if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.lowest = -x.greatest - 1;
     return x;
   }
 
@@ -320,7 +320,7 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
   const bool maxima = called.maxima;
   const bool sides = maxima || called.sides || called.absolutes || called.roots || called.logs;
   FieldTrials first;
-  int alike = 0;  // number of fields of one kind in which no element differed
+  int max_equal = 0;  // number of fields of one kind in which no element differed
   const auto tier = [&](Order order, bool keeps_sums, bool lines) {
     FieldTrials found;
     try {
@@ -348,10 +348,10 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
       if (other.agrees) found = other;
     }
     if (found.agrees) return found;
-    alike = std::max(alike, found.differs ? 0 : found.fields);
+    max_equal = std::max(max_equal, found.differs ? 0 : found.fields);
     if (order == Order::unknown || (!lines && !found.why_not.starts_with("element"))) first = found;
   }
-  first.differs = first.differs && alike == 0, first.fields = alike;
+  first.differs = first.differs && max_equal == 0, first.fields = max_equal;
   return first;
 }
 

@@ -97,10 +97,10 @@ bool any_element(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
 
 /// Returns whether x and y may differ by more than a small fraction.
 bool may_differ(const Rounded& x, const Rounded& y) {
-  constexpr double fraction = 1e-11, least = 1e-200;
+  constexpr double fraction = 1e-11, smallest = 1e-200;
   if (!x.told() || !y.told() || disjoint(x, y)) return true;
   if (!x.finite() || !y.finite()) return false;
-  return x.error + y.error > fraction * std::max(least, std::min(std::fabs(x.value), std::fabs(y.value)));
+  return x.error + y.error > fraction * std::max(smallest, std::min(std::fabs(x.value), std::fabs(y.value)));
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing
   return any_element(a, b, pairing, inputs, [](const Rounded& x, const Rounded& y) { return disjoint(x, y); });
 }
 
-bool alike_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
                       const std::vector<Array>& inputs) {
   return !any_element(a, b, pairing, inputs, may_differ);
 }

@@ -34,7 +34,7 @@ bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing
 
 /// Returns whether float64 shows, with a bound of its errors, that no element of the outputs differs at `inputs` by more
 /// than a fraction of 1e-11 of its value. False if the bound is larger for some element, or nothing is known of its class.
-bool alike_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
+bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
                       const std::vector<graph::Array>& inputs);
 
 }  // namespace zellige::search

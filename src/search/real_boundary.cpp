@@ -17,7 +17,7 @@ using Arithmetic = Traced<RoundedArithmetic, RealSlopes>;
 using Seen = Arithmetic::Seen;
 
 // What one step considers: a few milliseconds.
-constexpr std::size_t most_boundaries = 400, most_work = 200000;
+constexpr std::size_t max_boundaries = 400, max_work = 200000;
 
 /// Returns the differences that the graphs decide by at `inputs`.
 std::vector<Seen> decisions(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
@@ -40,7 +40,7 @@ std::vector<Seen> decisions(const KernelGraph& a, const KernelGraph& b, const Pa
   return std::move(traced.differences);
 }
 
-/// Returns the nearest number that is short, if x is that but for rounding errors; else x.
+/// Returns the nearest number that is short, if x is that except for rounding errors; else x.
 double snapped(double x, bool whole) {
   if (whole) return std::round(x);
   for (const double near : {std::round(x * 1024) / 1024, static_cast<double>(static_cast<float>(x))})
@@ -65,7 +65,7 @@ std::optional<Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, cons
   std::vector<std::size_t> order(seen.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, {}, [&](std::size_t i) { return draw(seed, i); });
-  order.resize(std::min(order.size(), most_boundaries));
+  order.resize(std::min(order.size(), max_boundaries));
   const bool jumps_only = draw(seed, 1 << 20) % 2 && sharpest == Edge::jump;
   const bool ties_only = draw(seed, 1 << 21) % 2;
   const std::uint64_t one_of = std::uint64_t{1} << draw(seed, 1 << 22) % 4;  // every one, or one of 2, 4, 8
@@ -73,7 +73,7 @@ std::optional<Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, cons
   for (std::size_t i : order) {
     const std::uint64_t random = draw(seed, i + (std::uint64_t{1} << 32));
     if (random % one_of != 0 || (jumps_only && seen[i].edge != Edge::jump)) continue;
-    if (boundary.work() > most_work) break;
+    if (boundary.work() > max_work) break;
     const double value = RealSlopes::of(seen[i].number);
     boundary.require(seen[i].slopes, value - (ties_only ? 0 : target(random >> 8)), random >> 32);
   }

@@ -122,7 +122,7 @@ class Run {
   /// take a hundred times as long as float64, which suffices where its own errors are small.
   bool differ(const Scale& s, const Inputs& inputs, BallArithmetic& strict, BallArithmetic& loose) {
     const bool has_loose = !of_one_alone(a_, b_).empty();
-    if (!has_loose && alike_in_float64(a_, b_, pairing_, inputs)) return false;
+    if (!has_loose && equal_in_float64(a_, b_, pairing_, inputs)) return false;
     if (!result_.loose && compare(strict, inputs)) return false;
     result_.loose = has_loose;  // or different nevertheless
     if (!compare(has_loose ? loose : strict, inputs)) {

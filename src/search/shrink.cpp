@@ -111,7 +111,7 @@ void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
 
 /// Returns pairs of different sizes (variables) above 1 whose values may influence results, for example the counts
 /// of summands of two means.
-Pairs counted_apart(const Sizes& sizes) {
+Pairs counted_distinct(const Sizes& sizes) {
   Pairs pairs;
   for (int u : sizes.counted)
     for (int v : sizes.counted)
@@ -192,14 +192,14 @@ class Shrinking {
   /// of all pairs if there is no `limit`; else of pairs that no product connects, and of pairs whose given sizes are
   /// on different sides of `limit`.
   std::vector<std::int64_t> distinct_values(std::optional<std::int64_t> limit) {
-    system_.inequalities.clear(), system_.apart.clear();
-    for (const auto& [u, v] : counted_apart(sizes_)) {
-      system_.apart.insert(system_.apart.end(), {at(u), at(v)});
+    system_.inequalities.clear(), system_.distinct.clear();
+    for (const auto& [u, v] : counted_distinct(sizes_)) {
+      system_.distinct.insert(system_.distinct.end(), {at(u), at(v)});
       if (!limit || (sizes_.value(u) < *limit && *limit <= sizes_.value(v)))
         system_.inequalities.push_back({at(u), at(v)});
     }
     for (const auto& [u, v] : triangles(sizes_))
-      if (sizes_.value(u) > 1 && sizes_.value(v) > 1) system_.apart.insert(system_.apart.end(), {at(u), at(v)});
+      if (sizes_.value(u) > 1 && sizes_.value(v) > 1) system_.distinct.insert(system_.distinct.end(), {at(u), at(v)});
     return solve();
   }
 
@@ -399,19 +399,19 @@ std::vector<SmallPair> shrink_distinct(const KernelGraph& a, const KernelGraph& 
   tie(joined.sizes, triangles);
   const auto find = [&](const std::set<int>& kept) {
     Shrinking shrinking(sizes, kept);
-    Pairs alike = counted_apart(sizes);
+    Pairs equal_pairs = counted_distinct(sizes);
     std::vector<SmallPair> pairs;
-    // Adds a pair of graphs and removes from `alike` what differs in it. Returns whether that was possible.
+    // Adds a pair of graphs and removes from `equal_pairs` what differs in it. Returns whether that was possible.
     const auto add = [&](std::optional<std::int64_t> limit, double max_work) {
       const std::vector<std::int64_t> values = shrinking.distinct_values(limit);
       SmallPair pair = joined.pair(values, !kept.empty());
       if (work(pair) > max_work || !keeps_triangles(sizes, values)) return false;
       pairs.push_back(std::move(pair));
-      return std::erase_if(alike, [&](const auto& p) { return values[p.first] != values[p.second]; }) > 0;
+      return std::erase_if(equal_pairs, [&](const auto& p) { return values[p.first] != values[p.second]; }) > 0;
     };
     add(std::nullopt, all_distinct);
-    while (!alike.empty())
-      if (!add(sizes.value(alike.begin()->second), still_small)) return std::vector<SmallPair>();
+    while (!equal_pairs.empty())
+      if (!add(sizes.value(equal_pairs.begin()->second), still_small)) return std::vector<SmallPair>();
     return pairs;
   };
   const std::set<int> meant = joined.meant(sizes.counted);

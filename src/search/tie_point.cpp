@@ -56,7 +56,7 @@ bool solvable(const Seen& s) {
 }
 
 /// Returns the indices of the comparisons that are to be ties: each difference with a chance of one third.
-std::set<std::size_t> chosen(const std::vector<Seen>& seen, std::uint64_t p, std::uint64_t seed) {
+std::set<std::size_t> choose_ties(const std::vector<Seen>& seen, std::uint64_t p, std::uint64_t seed) {
   std::set<std::size_t> result;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const std::uint64_t key = std::min(seen[i].number.p, p - seen[i].number.p);
@@ -106,7 +106,7 @@ std::optional<TiePoint> tie_point(Field& field, const KernelGraph& a, const Kern
   for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
     FieldInputs inputs = draw_inputs(attempt);
     Evaluated drawn = evaluate(field, a, b, pairing, inputs);
-    if (!choice) choice = chosen(drawn.seen, field.p(), seed);
+    if (!choice) choice = choose_ties(drawn.seen, field.p(), seed);
     std::set<std::size_t> ties = *choice;
     if (ties.empty()) return TiePoint{drawn.a, drawn.b, drawn.a, drawn.b};
     if (!move(field, drawn.seen, ties, draw(seed, attempt), inputs)) continue;

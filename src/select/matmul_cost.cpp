@@ -45,7 +45,7 @@ WarpWork work_of_warp(const MatmulChoice& c, const WarpLayout& w, bool a_in_regi
     loads = m * target::thread_rows(row) + n * target::thread_columns(row);
     wavefronts = m * outer_wavefronts(row, 0) + n * outer_wavefronts(row, 1);
   } else {
-    // Ordinary loads, of operands that ldmatrix cannot load, have as many wavefronts.
+    // Ordinary loads, of operands that ldmatrix cannot load, have the same number of wavefronts.
     loads = (a_in_registers ? 0 : ceil_div(m * row.a.registers, c.load->c.registers)) +
             ceil_div(n * wide * row.b.registers, c.load->c.registers);
     wavefronts = loads * c.load->cycles;

@@ -26,10 +26,11 @@ WarpWork work_of_warp(const MatmulChoice&, const WarpLayout& w, bool a_in_regist
 /// Returns the issue slots of a warp for its matrix instructions and loads of operands.
 double slots_of(const WarpWork&, const Instruction&);
 /// Returns how long the matrix instructions and loads of a warp take, in units of Costs::step. An instruction takes one if
-/// all of the block's `warps` multiply, and a cycle beside warps that do not (`working` do). Tensor cores may take longer.
+/// all of the block's `warps` multiply, and a cycle next to warps that do not (`working` do). Tensor cores may take
+/// longer.
 double chain_of(const WarpWork&, const MatmulChoice&, double working, double warps, const target::Costs&);
 
-/// What a kernel does with a matmul, apart from its instruction and warps.
+/// What a kernel does with a matmul, besides its instruction and warps.
 struct MatmulUse {
   double passes = 1;            // how often a block executes the matmul
   bool a_in_registers = false;  // its A operand is the accumulators of another matmul

@@ -36,7 +36,7 @@ class MatrixRows {
   explicit MatrixRows(const Instruction& store);
   /// Number of elements of a row.
   int elements() const { return 8 * store_.c.alignment / store_.c.bits; }
-  /// Number of values of a thread that the instruction stores; it stores the values in groups of so many.
+  /// Number of values of a thread that the instruction stores; it stores the values in groups of this number.
   int values_at_a_time() const { return 32 * store_.a.registers / store_.a.bits; }
   /// Returns the values of a warp's first group with which the rows begin: row 8 i + j is row j of matrix i.
   const std::vector<Holder>& starts() const { return starts_; }

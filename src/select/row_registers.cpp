@@ -21,13 +21,15 @@ class Rows {
     if (reductions_ == 0 || tile_.back() < 2 || !suitable() || in_place()) return {};
     const std::optional<Summation> s = row_summation(tile_, vector_, bytes_, reductions_, p_.threads());
     if (!s) return {};
-    RowRegisters rows{summands(*s), held()};
-    const std::set<int> late = read_late(rows.held);
-    const bool tiles = std::ranges::all_of(late, [&](int i) { return node(i).shape == tile_; });
-    const std::int64_t values = rows.layout.values(), with_late = values * static_cast<std::int64_t>(1 + late.size());
-    const bool together = tiles && with_late <= max_row_values;
-    if (s->splits > 1 && (rows.held.empty() || !better_than_shared(together ? with_late : values, together))) return {};
-    if (together) rows.held.insert(late.begin(), late.end());
+    RowRegisters rows{summands(*s), row_values()};
+    const std::set<int> deferred = deferred_loads(rows.row_values);
+    const bool tiles = std::ranges::all_of(deferred, [&](int i) { return node(i).shape == tile_; });
+    const std::int64_t values = rows.layout.values(),
+                       with_deferred = values * static_cast<std::int64_t>(1 + deferred.size());
+    const bool together = tiles && with_deferred <= max_row_values;
+    if (s->splits > 1 && (rows.row_values.empty() || !better_than_shared(together ? with_deferred : values, together)))
+      return {};
+    if (together) rows.row_values.insert(deferred.begin(), deferred.end());
     return rows;
   }
 
@@ -93,7 +95,7 @@ class Rows {
 
   /// Returns the loads and maps of the shape of the tile that several tasks (reductions and stores) need. Of values
   /// that the same tasks need, only the last ones are returned: the others are evaluated with them.
-  std::set<int> held() const {
+  std::set<int> row_values() const {
     std::vector<std::set<int>> needed_by(p_.nodes.size());
     const auto tile = [&](int i) {
       return node(i).shape == tile_ && (node(i).kind == NodeKind::map || node(i).kind == NodeKind::load);
@@ -135,37 +137,37 @@ class Rows {
   std::int64_t bytes_again() const {
     std::int64_t bytes = 0;
     for (int i = 0; i < size(); ++i)
-      if (live(i) && node(i).kind == NodeKind::load && node(i).shape == tile_ && !is_read_late(i, {}))
+      if (live(i) && node(i).kind == NodeKind::load && node(i).shape == tile_ && !is_deferred(i, {}))
         bytes += graph::bytes_of(graph::size(tile_), node(i).dtype);
     return bytes;
   }
 
   /// Returns the loads of rows that are read only by stores of values that depend on a reduction, and from which no value
-  /// in `held` is evaluated, such as the weights of a norm. If they have the shape of the tile, they can be held as well,
-  /// and are in flight together with the loads that the reduction waits for.
-  std::set<int> read_late(const std::set<int>& held) const {
-    std::set<int> late;
+  /// in `row_values` is evaluated, such as the weights of a norm. If they have the shape of the tile, they can be in
+  /// registers as well, and are in flight together with the loads that the reduction waits for.
+  std::set<int> deferred_loads(const std::set<int>& row_values) const {
+    std::set<int> deferred;
     for (int i = 0; i < size(); ++i)
-      if (live(i) && node(i).kind == NodeKind::load && node(i).shape.back() == tile_.back() && !held.contains(i) &&
-          is_read_late(i, held))
-        late.insert(i);
-    return late;
+      if (live(i) && node(i).kind == NodeKind::load && node(i).shape.back() == tile_.back() &&
+          !row_values.contains(i) && is_deferred(i, row_values))
+        deferred.insert(i);
+    return deferred;
   }
 
-  /// Returns whether the value of node `i` reaches no reduction and no value in `held`, and is combined with the result
-  /// of a reduction.
-  bool is_read_late(int i, const std::set<int>& held) const {
-    bool late = false;
+  /// Returns whether the value of node `i` reaches no reduction and no value in `row_values`, and is combined with the
+  /// result of a reduction.
+  bool is_deferred(int i, const std::set<int>& row_values) const {
+    bool deferred = false;
     std::vector<int> open = p_.consumers(i);
     while (!open.empty()) {
       const int reader = open.back();
       open.pop_back();
       if (!live(reader)) continue;
-      if (node(reader).kind == NodeKind::reduce || held.contains(reader)) return false;
-      late = late || reduced(reader);
+      if (node(reader).kind == NodeKind::reduce || row_values.contains(reader)) return false;
+      deferred = deferred || reduced(reader);
       for (int next : p_.consumers(reader)) open.push_back(next);
     }
-    return late;
+    return deferred;
   }
 
   /// Returns whether node `i` depends on a reduction.
@@ -190,7 +192,7 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
   s.sums.back() = 1;
   s.dim = static_cast<int>(domain.size()) - 1, s.length = domain.back();
   const std::int64_t rows = graph::size(s.sums), elements = graph::size(domain);
-  std::int64_t least = 0;
+  std::int64_t fewest = 0;
   for (; vector > 0; vector /= 2) {
     if (s.length % vector != 0) continue;
     for (int group = 2; group <= threads; group *= 2) {  // threads of a row
@@ -204,12 +206,12 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
       const std::int64_t shuffles = std::bit_width(static_cast<unsigned>(lanes)) - 1,
                          exchange = warps > 1 ? 8 + 2 * warps : 0,
                          instructions = 2 * each * lines + values + lines * reductions * (2 * shuffles + exchange);
-      if (least > 0 && instructions >= least) continue;
-      least = instructions;
+      if (fewest > 0 && instructions >= fewest) continue;
+      fewest = instructions;
       s.vector = vector, s.lanes = lanes, s.splits = warps, s.groups = threads / group;
     }
   }
-  return least > 0 ? std::optional(std::move(s)) : std::nullopt;
+  return fewest > 0 ? std::optional(std::move(s)) : std::nullopt;
 }
 
 std::optional<RowRegisters> rows_in_registers(const Kernel& plan, const Program& program,

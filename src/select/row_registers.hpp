@@ -21,7 +21,7 @@ struct RowRegisters {
   Context layout;  // the thread-value layout of all tiles; a row is in lanes of one warp, or in several warps
   // Loads and maps that are evaluated once, into registers: because several tasks read them, or, of a load, because its
   // reader would wait for a reduction before it loads.
-  std::set<int> held;
+  std::set<int> row_values;
 };
 
 /// Returns the layout of the rows, and the values to hold in registers, or nullopt if the kernel's rows do not go

@@ -24,7 +24,7 @@ struct TileSchedule {
 TileSchedule tile_schedule(const Kernel&, const Work* product = nullptr);
 
 /// Returns the share of the pairs of adjacent blocks (0 and 1, 2 and 3 ...) of which both load the same tile of `load`, a node,
-/// in the same iteration. Only the first `blocks` blocks are looked at, as many as begin together.
+/// in the same iteration. Only the first `blocks` blocks are considered, those that begin together.
 double shared_by_neighbours(const Kernel&, const TileSchedule&, const Node& load, std::int64_t blocks);
 
 /// Returns whether each tile of a load is read by only one block or cluster, as weights are for a small M.

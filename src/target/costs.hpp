@@ -22,7 +22,7 @@ struct Costs {
   double step = 3.4;                        // cycles of an instruction that depends on the preceding one
   double barrier = 190, barrier_warp = 26;  // cycles of a barrier of four warps, and of each further warp
   double rest = 0.1;     // fraction of the time of all but the slowest resource that does not overlap with it
-  double run_bytes = 8;  // bytes of DRAM's time that a contiguous run of a tile costs beside its own
+  double run_bytes = 8;  // bytes of DRAM's time that a contiguous run of a tile costs besides its own
 
   // Of the same formulas for TMA and wgmma. The first line: fitted to twelve standalone matmuls on an H200 (docs/log.md).
   // The others: fitted by bench/fit_price.py --tiles to bench/results/tiles_h100.jsonl, 2,075 times of tiles of matmuls.
@@ -36,8 +36,8 @@ struct Costs {
   // Of blocks that load parts of a tile for each other: time of their wgmma, as they wait for each other; cycles to begin
   // and end.
   double multicast = 1.05, cluster = 2000;
-  // Cycles of a multiprocessor for a warp's cp.async of 4 or 8 bytes each, beside its wavefronts: 7 to 20 in all, with runs
-  // of 64 and 32 bytes, on an H100.
+  // Cycles of a multiprocessor for a warp's cp.async of 4 or 8 bytes each, besides its wavefronts: 7 to 20 in all, with
+  // runs of 64 and 32 bytes, on an H100.
   double narrow_copy = 6;
   double request =
       2.1;  // cycles of a multiprocessor for what cp.async of 16 bytes asks of the L2: a line, or half of one
@@ -69,7 +69,7 @@ struct Costs {
   /// not hide the latency of barriers and loads.
   double fma_share(double warps) const { return std::min(1.0, fma_of_four_warps + fma_of_four_more * (warps / 4 - 1)); }
 
-  /// Of the searches for tilings and groups (tiling, candidate, fuse): what an expected time is trusted to tell.
+  /// Of the searches for tilings and groups (tiling, candidate, fuse): how far an expected time is trusted.
   struct Search {
     // Relative gain, and in us, for which a tiling replaces the graph's own. Where launch and latency dominate (lora on
     // an H200), an estimated gain of 0.8 us was a loss of 0.2 us. Longer loops, of shorter iterations, must gain more:
@@ -91,10 +91,10 @@ struct Costs {
     double filled = 0.73;  // share of multiprocessors that must have a block for A and B to be swapped
     double alone_gain = 0.95;  // share of an operator's time below which a custom operator replaces it
 
-    /// Returns what so many launches count as beside their work.
+    /// Returns what this number of launches counts as besides their work.
     double of_launches(std::size_t launches) const { return each * static_cast<double>(launches); }
-    /// Returns what a time of `us` in so many launches counts as beside ways with more and with fewer: a launch more must
-    /// save `each`, and `tie` of the time.
+    /// Returns what a time of `us` in this number of launches counts as next to ways with more and with fewer: a launch
+    /// more must save `each`, and `tie` of the time.
     double with_launches(double us, std::size_t launches) const {
       return us * (1 + tie * static_cast<double>(launches - 1)) + of_launches(launches);
     }

@@ -21,7 +21,7 @@ enum class Pipe : std::uint8_t {
   tensor,  // the tensor cores
 };
 
-/// Returns the pipe of a matrix instruction, which its PTX mnemonic tells; Pipe::none for nullptr.
+/// Returns the pipe of a matrix instruction, which its PTX mnemonic names; Pipe::none for nullptr.
 constexpr Pipe pipe(const Instruction* row) {
   return !row ? Pipe::none : std::string_view(row->ptx).starts_with("fma") ? Pipe::fma : Pipe::tensor;
 }

@@ -39,8 +39,8 @@ struct Target {
   int access_bytes = 16;                                // widest load or store of a thread
   Costs costs{};
 
-  /// Returns whether rows of so many bytes, which a block reads again, leave its shared memory too little room: they take
-  /// more than half of it.
+  /// Returns whether rows of `bytes` bytes, which a block reads again, leave its shared memory too little room: they
+  /// take more than half of it.
   bool half_exceeded(std::int64_t bytes) const { return 2 * bytes > shared_per_block; }
   /// Returns how many clusters of `blocks` blocks are resident at the same time, with one block per multiprocessor. The
   /// GPCs consist of pairs of multiprocessors.

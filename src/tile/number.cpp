@@ -62,14 +62,14 @@ std::int64_t Number::excess(const Number& a, const Number& b) {
   if (!a.is_constant() && !b.is_constant() && a.size_ != b.size_) return a.high() - b.low();
   if (a.is_constant() || b.is_constant() || a.divisor_ == b.divisor_) return (a + b * -1).high();
   const std::int64_t scale = std::lcm(a.divisor_, b.divisor_);
-  const auto most = [&](const Number& n, std::int64_t sign, std::int64_t size) {
+  const auto maximum = [&](const Number& n, std::int64_t sign, std::int64_t size) {
     const std::int64_t up = sign * n.factor_ > 0 ? n.divisor_ - std::gcd(n.divisor_, n.multiple_) : 0;
     return sign * (scale * n.constant_ + scale / n.divisor_ * n.factor_ * (size + up));
   };
-  return std::max(most(a, 1, a.low_) + most(b, -1, a.low_), most(a, 1, a.high_) + most(b, -1, a.high_));
+  return std::max(maximum(a, 1, a.low_) + maximum(b, -1, a.low_), maximum(a, 1, a.high_) + maximum(b, -1, a.high_));
 }
 
-std::optional<bool> at_most(const Number& a, const Number& b) {
+std::optional<bool> less_equal(const Number& a, const Number& b) {
   if (Number::excess(a, b) <= 0) return true;
   if (Number::excess(b, a) < 0) return false;
   return std::nullopt;

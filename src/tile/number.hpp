@@ -46,7 +46,7 @@ class Number {
   friend Number ceil_div(const Number& a, std::int64_t b);
   /// Returns whether a <= b for all values of the sizes; std::nullopt if that depends on them, or if different divisors of a
   /// size leave it open.
-  friend std::optional<bool> at_most(const Number& a, const Number& b);
+  friend std::optional<bool> less_equal(const Number& a, const Number& b);
 
  private:
   /// Returns a number with the sign of one that a - b does not exceed. Of two quotients of a size by different divisors it takes

@@ -107,7 +107,7 @@ struct TileProgram {
     return static_cast<int>(nodes.size()) - 1;
   }
   /// Replaces all nodes, in order: add(i, node) gets node i with its operands as they are numbered now, adds what
-  /// stands for it, and returns the number of that.
+  /// replaces it, and returns the number of that.
   template <class Add>
   void rebuild(const Add& add) {
     std::vector<Node> old = std::exchange(nodes, {});

@@ -61,7 +61,7 @@ std::int64_t size(const Box& b) {
   return all;
 }
 
-bool meet(const Box& a, const Box& b) {
+bool intersect(const Box& a, const Box& b) {
   for (std::size_t d = 0; d < a.low.size(); ++d)
     if (std::max(a.low[d], b.low[d]) >= std::min(a.high[d], b.high[d])) return false;
   return true;
@@ -74,12 +74,11 @@ bool covered(Box target, std::span<const Box> others) {
     Box common = target;
     for (std::size_t d = 0; d < b.low.size(); ++d)
       common.low[d] = std::max(target.low[d], b.low[d]), common.high[d] = std::min(target.high[d], b.high[d]);
-    if (!meet(target, b)) continue;
-    for (std::size_t d = 0; d < b.low.size(); ++d) {  // what lies before and behind the common part
-      Box before = target, behind = target;
-      before.high[d] = target.low[d] = common.low[d], behind.low[d] = target.high[d] = common.high[d];
-      if (!covered(std::move(before), others.subspan(1)) || !covered(std::move(behind), others.subspan(1)))
-        return false;
+    if (!intersect(target, b)) continue;
+    for (std::size_t d = 0; d < b.low.size(); ++d) {  // what lies before and after the common part
+      Box before = target, after = target;
+      before.high[d] = target.low[d] = common.low[d], after.low[d] = target.high[d] = common.high[d];
+      if (!covered(std::move(before), others.subspan(1)) || !covered(std::move(after), others.subspan(1))) return false;
     }
     return true;
   }
@@ -135,10 +134,10 @@ bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelT
   return true;
 }
 
-bool apart(const Box& box, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
-           const graph::KernelTensor& base) {
+bool disjoint(const Box& box, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
+              const graph::KernelTensor& base) {
   if (size(box) == 0 || size(other) == 0) return true;
-  if (&of == &other_of) return !meet(box, other);
+  if (&of == &other_of) return !intersect(box, other);
   if (last_address(box, of.strides) < address_of(other.low, other_of.strides) ||
       last_address(other, other_of.strides) < address_of(box.low, of.strides))
     return true;
@@ -146,7 +145,7 @@ bool apart(const Box& box, const graph::KernelTensor& of, const Box& other, cons
     return &from == &to ? std::optional(one) : in_base(one, from, to);
   };
   for (const graph::KernelTensor* to : {&base, &other_of})
-    if (const std::optional<Box> a = in(box, of, *to), b = in(other, other_of, *to); a && b && !meet(*a, *b))
+    if (const std::optional<Box> a = in(box, of, *to), b = in(other, other_of, *to); a && b && !intersect(*a, *b))
       return true;
   return false;
 }

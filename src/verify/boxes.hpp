@@ -18,7 +18,7 @@ Box whole(const graph::Shape&);
 /// Returns the number of coordinates in the box.
 std::int64_t size(const Box&);
 /// Returns whether a coordinate is in both boxes.
-bool meet(const Box&, const Box&);
+bool intersect(const Box&, const Box&);
 /// Returns whether each coordinate of the box is in one of the others.
 bool covered(Box, std::span<const Box> others);
 
@@ -32,7 +32,7 @@ bool lies_in(const Box&, const graph::KernelTensor& of, const graph::KernelTenso
 
 /// Returns whether no element that a box of tensor `of` has is one that a box of `other_of` has, where both tensors and `base` begin at
 /// the same address, and elements of `other_of` have addresses of their own. False is inconclusive unless both are one tensor.
-bool apart(const Box&, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
-           const graph::KernelTensor& base);
+bool disjoint(const Box&, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
+              const graph::KernelTensor& base);
 
 }  // namespace zellige::plan

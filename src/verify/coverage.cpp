@@ -16,12 +16,12 @@ void check_view(const Kernel& plan, const Node& n, const Program& program) {
     const std::int64_t origin = n.view.origin(d);
     const Number end = along.end(program.sizes), reach = along.reach(program.sizes),
                  extent = program.extent(n.tensor, d);
-    if (at_most(end, extent) != true)
+    if (less_equal(end, extent) != true)
       reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, name(n.kind), n.name, end.text(), d,
              extent.text());
     if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
       reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, name(n.kind), n.name, origin, d);
-    if (at_most(reach, end) != true && !n.view.predicated(d))
+    if (less_equal(reach, end) != true && !n.view.predicated(d))
       reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them", p.name,
              name(n.kind), n.name, reach.text(), d, end.text());
   }
@@ -39,7 +39,7 @@ void check_ranks(const Kernel& plan, const Program& program) {
       if (!n.view.iterates(d)) continue;
       const Interval along = n.view.along(d, p);
       const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
-      if (n.kind == NodeKind::load && plan.uses_tma(i) && along.axis() < 0 && at_most(end, reach) == true) continue;
+      if (n.kind == NodeKind::load && plan.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true) continue;
       reject(
           "{}: {} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
           "zeros there",
@@ -133,7 +133,7 @@ void check_reach(const TileProgram& p, const Node& n, const Intervals& all, cons
     const bool placed = i < static_cast<std::size_t>(n.view.rank()) && number_of(n) >= 0 && d == n.dim && n.to == 1;
     if (placed && n.view.tile(d) == 1 && along.axis() < 0) continue;
     const Number end = along.end(program.sizes), reach = along.reach(program.sizes);
-    if (at_most(end, reach) != true)
+    if (less_equal(end, reach) != true)
       reject(
           "{}: the tiles of store {} end at {} of dimension {}, and the store at {}: nothing writes what lies between",
           p.name, n.name, reach.text(), d, end.text());

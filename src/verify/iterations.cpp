@@ -76,24 +76,25 @@ class Role {
     check_slices(w, slices);
     if (const Mma* mma = as<Mma>(step)) check_first(*mma, what, over);
     const std::int64_t n = k_.iterations_per_rank();
-    const int ahead = guard_lag_of(step);
+    const int guard_lag = guard_lag_of(step);
     if (section_of(w, sections_) != Section::inside) {
-      if (over || ahead > 0)
+      if (over || guard_lag > 0)
         reject("{}: {} belongs {} the loop, once, and is in a loop of {}, or runs ahead of one", k_.name(), describe(w),
                name(section_of(w, sections_)), agent_.name);
       done_.push_back({what, 0, n});
       return;
     }
     if (!over) {
-      if (ahead > 0) reject("{}: {} runs {} iterations ahead, and is in no loop", k_.name(), describe(w), ahead);
+      if (guard_lag > 0)
+        reject("{}: {} runs {} iterations ahead, and is in no loop", k_.name(), describe(w), guard_lag);
       done_.push_back({what, 0, 1});
     } else if (over->kind == Loop::prologue) {
-      if (ahead > 0) reject("{}: {} runs {} iterations ahead in a prologue", k_.name(), describe(w), ahead);
+      if (guard_lag > 0) reject("{}: {} runs {} iterations ahead in a prologue", k_.name(), describe(w), guard_lag);
       done_.push_back({what, over->from, over->trip_count});
     } else {
-      const std::int64_t lag = as<Mma>(step) && !step.reads.empty() ? step.reads.front().lag : ahead;
+      const std::int64_t lag = as<Mma>(step) && !step.reads.empty() ? step.reads.front().lag : guard_lag;
       const std::int64_t end = over->trip_count + lag;
-      done_.push_back({what, over->from + lag, ahead > 0 ? std::min(end, n) : end});
+      done_.push_back({what, over->from + lag, guard_lag > 0 ? std::min(end, n) : end});
     }
   }
 
@@ -115,9 +116,9 @@ class Role {
   /// Rejects a work whose layout has several slices outside of a loop over them.
   void check_slices(const Work& w, const Loop* slices) const {
     const std::int64_t passes = w.context < 0 || w.kind == WorkKind::finish ? 1 : k_.layout_of(w).repeats();
-    const std::int64_t trips = slices ? slices->trip_count : 1;
-    if (passes != trips)
-      reject("{}: {} has a layout of {} slices, and is in a loop over {}", k_.name(), describe(w), passes, trips);
+    const std::int64_t trip_count = slices ? slices->trip_count : 1;
+    if (passes != trip_count)
+      reject("{}: {} has a layout of {} slices, and is in a loop over {}", k_.name(), describe(w), passes, trip_count);
   }
 
   /// Rejects a second loop over iterations of a block that counts the stages of its rings by itself: from the first iteration to
@@ -152,20 +153,20 @@ class Role {
           "mask "
           "(whole) comes first, and has the same end",
           k_.name(), agent_.name, loop.from, loop.trip_count);
-    if (follows && !alike(before->body, loop.body))
+    if (follows && !equal(before->body, loop.body))
       reject("{}: {} does other steps in iterations with a mask than in those without", k_.name(), agent_.name);
   }
 
-  static bool alike(const std::vector<Access>& a, const std::vector<Access>& b) {
+  static bool equal(const std::vector<Access>& a, const std::vector<Access>& b) {
     return std::ranges::equal(a, b, [](const Access& x, const Access& y) {
       return x.tensor == y.tensor && x.lag == y.lag && x.same_thread == y.same_thread;
     });
   }
   /// Returns whether two lists of steps do the same.
-  static bool alike(const std::vector<Step>& a, const std::vector<Step>& b) {
+  static bool equal(const std::vector<Step>& a, const std::vector<Step>& b) {
     return std::ranges::equal(a, b, [](const Step& x, const Step& y) {
       return x.work == y.work && name(x) == name(y) && channel_of(x) == channel_of(y) && x.global == y.global &&
-             alike(x.reads, y.reads) && alike(x.writes, y.writes);
+             equal(x.reads, y.reads) && equal(x.writes, y.writes);
     });
   }
 
@@ -207,7 +208,7 @@ bool equal(const MaskedLoopBounds& a, const MaskedLoopBounds& b) {
 }
 
 /// Rejects a work that two warp roles do.
-void check_apart(const Kernel& k, const Agent& agent, const Agent& other) {
+void check_disjoint(const Kernel& k, const Agent& agent, const Agent& other) {
   walk(agent.steps, [&](const Step& step, const Position&) {
     const Work& w = step.work;
     if (w.node >= 0 &&
@@ -252,7 +253,7 @@ void verify_iterations(const Kernel& k) {
   }
   for (const Agent& agent : k.agents) {
     for (const Agent& other : k.agents)
-      if (&other != &agent) check_apart(k, agent, other);
+      if (&other != &agent) check_disjoint(k, agent, other);
     Role(k, agent).run();
   }
   check_updated(k);

@@ -1,7 +1,7 @@
 // Proves that the steps of a kernel do each work in each iteration exactly once: a step that is missing leaves a value that is
 // declared and read, and a step too many adds a product or a partial result twice.
 //
-// The iterations in which a step does its work follow from the loops around it, from how far it runs ahead, and, of an
+// The iterations in which a step does its work follow from the loops around it, from its prefetch distance, and, of an
 // asynchronous product, from the iteration whose stage it reads. verify() proves that this stage has that iteration's tile.
 //
 //   async_work "mma" peeled ...      reads sA[i mod 4]          iteration 0

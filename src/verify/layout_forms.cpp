@@ -22,7 +22,7 @@ std::optional<Context> as_blocked(const Context& c) {
   return blocked_layout(c.domain, order, static_cast<int>(tile[0].extent), static_cast<int>(threads[0].extent));
 }
 
-/// Returns the accumulators of the instruction of `c`, under its warps and in as many slices; nullopt if there are none.
+/// Returns the accumulators of the instruction of `c`, under its warps and in its slices; nullopt if there are none.
 std::optional<Context> as_accumulators(const Context& c) {
   const values::View share = c.share;
   if (!c.row || c.rank() < 2 || share[0].rank() != 2 || share[0].is_leaf() || modes(share[0][1]).size() != 4) return {};
@@ -230,8 +230,8 @@ void check_work(const Kernel& k, const Work& w) {
   }
 }
 
-/// Throws Rejected unless the threads that carry out works are the first ones of the block, as many as the tile program has. Of
-/// other warp roles one thread issues copies.
+/// Throws Rejected unless the threads that carry out works are the first ones of the block, and their number is the
+/// tile program's. Of other warp roles one thread issues copies.
 void check_threads_of_agents(const Kernel& k) {
   const int threads = k.program.threads();
   for (const Agent& agent : k.agents) {

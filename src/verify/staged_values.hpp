@@ -2,7 +2,8 @@
 // whose tile it multiplies or evaluates. That a stage has been written, verify() proves of the stage; here it is asked which
 // execution of which step wrote it last.
 //
-//   sA[i mod 3] in iteration 4 needs what "copy in A" brought for iteration 4; two iterations before it ran for 4, ahead by 2
+//   sA[i mod 3] in iteration 4 needs what "copy in A" loaded for iteration 4; two iterations before it ran for 4, a
+//   prefetch distance of 2
 #pragma once
 #include "tile/sections.hpp"
 #include "verify/verify_state.hpp"

@@ -75,9 +75,9 @@ class Facts {
     if (right && writes && others && step_.writes[0].same_thread)
       wrong("writes {} for other threads, and says that each writes its own", k_.tensors[w_.buffer].name);
     if (right) return;
-    std::string said;
-    for (const Access& a : step_.writes) said += (said.empty() ? "" : " and ") + k_.tensors[a.tensor].name;
-    wrong("says that it writes {}; it writes {}", said.empty() ? "nothing" : said,
+    std::string names;
+    for (const Access& a : step_.writes) names += (names.empty() ? "" : " and ") + k_.tensors[a.tensor].name;
+    wrong("says that it writes {}; it writes {}", names.empty() ? "nothing" : names,
           writes ? k_.tensors[w_.buffer].name : "no tensor in shared memory");
   }
 
@@ -97,15 +97,16 @@ class Facts {
     wrong("adds what no channel exchanges");
   }
 
-  /// The stages that the emitter gives a tile: `next` for what runs ahead, otherwise that of the iteration.
+  /// The stages that the emitter gives a tile: `next` for a prefetch, otherwise that of the iteration.
   void stages() const {
-    const int all = k_.stages(), ahead = guard_lag_of(step_);
+    const int all = k_.stages(), guard_lag = guard_lag_of(step_);
     const bool tma = w_.kind == WorkKind::copy_in && w_.copy.by_tensor_map();
     for (const bool writing : {false, true})
       for (const Access& a : writing ? step_.writes : step_.reads) {
         const SmemTensor& t = k_.tensors[a.tensor];
         if (t.stages == 1 && !as<Mma>(step_)) {
-          if (a.lag != ahead) wrong("accesses {} for the iteration {} later, and runs {} ahead", t.name, a.lag, ahead);
+          if (a.lag != guard_lag)
+            wrong("accesses {} for the iteration {} later, and runs {} ahead", t.name, a.lag, guard_lag);
           continue;
         }
         if (t.stages > 1 && t.stages != all) wrong("accesses {} of {} stages; others have {}", t.name, t.stages, all);
@@ -113,13 +114,13 @@ class Facts {
           if (a.lag != step_.reads.front().lag) wrong("multiplies tiles of different iterations");
           continue;
         }
-        if (a.lag != (writing ? ahead : 0))
-          wrong("accesses {} for the iteration {} later; it runs {} ahead", t.name, a.lag, ahead);
+        if (a.lag != (writing ? guard_lag : 0))
+          wrong("accesses {} for the iteration {} later; it runs {} ahead", t.name, a.lag, guard_lag);
         if (writing && w_.kind != WorkKind::copy_in) wrong("writes a stage of {}; copies alone do", t.name);
         if (tma || k_.warp_specialized()) continue;
-        if (ahead > 0 && ahead != all - 1)
-          wrong("runs {} iterations ahead; the stage that is free is {} ahead", ahead, all - 1);
-        if (ahead == 0 && writing && over_ && over_->trip_count > all)
+        if (guard_lag > 0 && guard_lag != all - 1)
+          wrong("runs {} iterations ahead; the stage that is free is {} ahead", guard_lag, all - 1);
+        if (guard_lag == 0 && writing && over_ && over_->trip_count > all)
           wrong("fills stage {} of {}, which has {}", over_->trip_count - 1, t.name, t.stages);
         if (!writing && over_ && over_->from != 0) wrong("reads stage 0 of {} in iteration {}", t.name, over_->from);
         if (!writing && !over_) wrong("reads a stage of {}, and is in no loop", t.name);

@@ -37,7 +37,7 @@ class Typed {
   void shape_is(const Shape& right) const {
     if (n_.shape != right) wrong("is a tile of {}; its operands make one of {}", to_string(n_.shape), to_string(right));
   }
-  /// Rejects an operand whose shape is not the node's, but for dimensions of extent 1.
+  /// Rejects an operand whose shape is not the node's, except for dimensions of extent 1.
   void broadcasts(std::size_t k) const {
     const Shape& from = in(k).shape;
     bool fits = from.size() == n_.shape.size();
@@ -109,9 +109,9 @@ class Typed {
     }
     if (!graph::is_elementwise(n_.op)) wrong("is a map by an operator that is not elementwise");
     const graph::Elementwise& of = graph::elementwise(n_.op);
-    const auto most = static_cast<std::size_t>(of.operands), given = n_.in.size();
-    if (given != most && !(of.scalar && given + 1 == most))
-      wrong("is {} of {} operands; it takes {}", of.name, given, most);
+    const auto max_operands = static_cast<std::size_t>(of.operands), given = n_.in.size();
+    if (given != max_operands && !(of.scalar && given + 1 == max_operands))
+      wrong("is {} of {} operands; it takes {}", of.name, given, max_operands);
     if (graph::is_integer(n_.dtype) && n_.op != OpKind::cast)
       for (std::size_t k = 0; k < given; ++k)
         if (!graph::is_integer(in(k).dtype) || of.integers.empty())

@@ -1,5 +1,5 @@
 // Proves that a tile program is one: that the operands of each node have the shapes and types that its kind takes. The proofs of
-// the kernel, and the emitter, take that for granted. The lowering infers shapes; a text may say anything.
+// the kernel, and the emitter, take that for granted. The lowering infers shapes; a source may say anything.
 #pragma once
 #include "tile/program.hpp"
 

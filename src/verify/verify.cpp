@@ -84,10 +84,10 @@ class Simulation {
         const Step& step = *e.step;
         const bool load = is_tma_load(s.kernel, step), acquire = as<Acquire>(step);
         if (!load && !acquire && !as<Release>(step)) continue;
-        const int channel = channel_of(step), held = acquired_channel_of(step);
+        const int channel = channel_of(step), acquired_channel = acquired_channel_of(step);
         const Channel& c = s.kernel.channels[channel];
-        if (s.kernel.channels[held].producer != static_cast<int>(a)) continue;
-        std::size_t& n = acquired[held];
+        if (s.kernel.channels[acquired_channel].producer != static_cast<int>(a)) continue;
+        std::size_t& n = acquired[acquired_channel];
         if (acquire) ++n;
         std::vector<Phase>& phases = s.channels[channel].phases;
         if (phases.size() < n) phases.resize(n);
@@ -113,7 +113,7 @@ class Simulation {
       }
   }
 
-  /// Returns the names of the tensor stages that an event writes, as text for messages.
+  /// Returns the names of the tensor stages that an event writes, for messages.
   std::string writes_text(const Event& e) const {
     std::string text;
     for (const Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));

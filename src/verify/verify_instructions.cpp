@@ -26,8 +26,8 @@ struct Wrong {
 
 std::string_view name(const Instruction* row) { return row ? row->name : "ordinary accesses"; }
 
-/// Throws Rejected unless a matmul is by the instruction that multiplies elements of its operands' types in as many columns, and its
-/// operands are loaded as that one takes them.
+/// Throws Rejected unless a matmul is by the instruction that multiplies elements of its operands' types in that number
+/// of columns, and its operands are loaded as that one takes them.
 void check_product(const Kernel& k, const target::Target& target, const Work& w) {
   const Wrong wrong{k, w};
   const MatmulChoice& m = w.matmul;
@@ -47,13 +47,13 @@ void check_product(const Kernel& k, const target::Target& target, const Work& w)
   const std::string_view a = target::multiplied_as(types[0], n.tf32), b = target::multiplied_as(types[1], n.tf32);
   const std::string_view sums = graph::name(DType::f32);
   const bool chain = find_work(k, [](const Work&other) { return other.matmul.chained(); }),
-             held = k.has_fragments(w.node);
+             in_registers = k.has_fragments(w.node);
   const std::int64_t columns = chain ? ceil_div(m.n, 16) * 16 : m.columns();
-  const Instruction* right = m.asynchronous() ? target::find_warpgroup_mma(target, a, b, sums, columns, held)
+  const Instruction* right = m.asynchronous() ? target::find_warpgroup_mma(target, a, b, sums, columns, in_registers)
                                               : target::find_mma(target, a, b, sums);
   if (m.row == right) return;
   wrong("multiplies {} in {} by {} in {} columns by {}; the instruction for them is {}", a,
-        held ? "registers" : "shared memory", b, columns, m.row->name, right ? right->name : "none");
+        in_registers ? "registers" : "shared memory", b, columns, m.row->name, right ? right->name : "none");
 }
 
 /// Throws Rejected unless a copy is by ordinary accesses, or by an instruction that the target has for it.
@@ -156,7 +156,7 @@ void check_tensor_map(const Kernel& k, const Program& program, const Work& w) {
   if (const std::string error = tma_descriptor_error(*encoded, 0); !error.empty()) wrong("is by TMA: {}", error);
 }
 
-/// Throws Rejected unless the mbarriers of the channels lie apart, aligned and within the block's memory.
+/// Throws Rejected unless the mbarriers of the channels are disjoint, aligned and within the block's memory.
 void check_mbarriers(const Kernel& k) {
   constexpr std::int64_t bytes = 8;  // of an mbarrier, and its alignment
   for (std::size_t i = 0; i < k.channels.size(); ++i) {
@@ -177,7 +177,8 @@ void check_mbarriers(const Kernel& k) {
   }
 }
 
-/// Throws Rejected or DoesNotFit unless the target has grids of so many blocks, and multiprocessors that hold as many.
+/// Throws Rejected or DoesNotFit unless the target has grids of this number of blocks, and multiprocessors that hold
+/// them.
 void check_launch(const Kernel& k, const target::Target& t) {
   if (k.blocks > t.grid_x)
     does_not_fit("{}: has {} blocks; a grid on {} has at most {}", k.name(), k.blocks, t.name, t.grid_x);

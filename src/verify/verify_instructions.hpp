@@ -5,7 +5,7 @@
 //   memories between which it copies, the bytes of an access.
 // - Accesses to global memory are aligned to their width, by the strides and places of their tensors.
 // - A tensor map can be encoded.
-// - Mbarriers are aligned, apart from each other, and within the block's shared memory.
+// - Mbarriers are aligned, disjoint, and within the block's shared memory.
 #pragma once
 #include "kernel/kernel.hpp"
 #include "target/target.hpp"

@@ -283,8 +283,8 @@ class Registers {
       wrong(t, "reads accumulators %{} of a slice of K, before those of the other {} came", x,
             plan_.ranks == 2 ? "rank" : "ranks");
     // A load that another work holds in registers is read from there.
-    const bool held = plan_.rmem_of(x) >= 0 && t.node != x;
-    if (plan_.in_place(x) && !held) return;
+    const bool in_registers = plan_.rmem_of(x) >= 0 && t.node != x;
+    if (plan_.in_place(x) && !in_registers) return;
     if (const int c = plan_.rmem_of(x); c >= 0 && n.kind != NodeKind::round && sections_.complete(x) == section_) {
       if (c == t.context && at == At::own && n.shape == context(t).domain) return proof_.agree(left(t, x), t, x, false);
       if (c == t.context && at == At::pair && n.shape == context(t).domain && whole_pairs(context(t)))

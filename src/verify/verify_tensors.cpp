@@ -118,21 +118,21 @@ class Written {
     std::vector<Stored>& all = stored_[memory];
     if (complete_[memory] && !all.empty() && all.back().kernel != &k) all.clear();
     for (const Stored& other : all)
-      if (!apart(box, tensor(n.tensor), other.box, tensor(other.store->tensor), of))
+      if (!disjoint(box, tensor(n.tensor), other.box, tensor(other.store->tensor), of))
         reject("{}: store {} {} elements of {} that store {} of {} writes, too; each is written once", k.name, n.name,
                n.tensor == other.store->tensor ? "writes" : "by its strides may write", of.name, other.store->name,
                other.kernel->name);
-    // Boxes apart from each other are all of the memory if they have as many elements.
+    // Disjoint boxes are all of the memory if they have its number of elements.
     elements_[memory] += size(box);
     complete_[memory] = complete_[memory] || elements_[memory] == graph::size(of.shape);
     all.push_back({&k, &n, std::move(box)});
   }
 
   /// Throws Rejected if the kernel loads what other blocks of it may have overwritten already.
-  void check_apart(const TileProgram& k, const Node& load, const Node& store) const {
+  void check_disjoint(const TileProgram& k, const Node& load, const Node& store) const {
     const int memory = p_.memory_of(load.tensor);
     if (memory != p_.memory_of(store.tensor)) return;
-    if (apart(box_of(load), tensor(load.tensor), box_of(store), tensor(store.tensor), tensor(memory))) return;
+    if (disjoint(box_of(load), tensor(load.tensor), box_of(store), tensor(store.tensor), tensor(memory))) return;
     reject("{}: load {} reads memory of {} that store {} changes in the same kernel", k.name, load.name,
            tensor(memory).name, store.name);
   }
@@ -226,7 +226,7 @@ void verify_tensors(const Program& p) {
     for (std::size_t i = 0; i < k.nodes.size(); ++i)
       for (const Node& store : k.nodes)
         if (k.nodes[i].kind == NodeKind::load && needed[i] && store.kind == NodeKind::store)
-          written.check_apart(k, k.nodes[i], store);
+          written.check_disjoint(k, k.nodes[i], store);
   }
   for (const int t : p.outputs) written.output(t);
 }

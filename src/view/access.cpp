@@ -221,7 +221,7 @@ void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int
 }
 
 // Adds the accesses by which the threads of a thread-value layout `where` load or store all their values.
-// Each lane accesses as many values at once, up to 16 bytes, as are contiguous and aligned in every thread.
+// Each lane accesses at once, up to 16 bytes, the values that are contiguous and aligned in every thread.
 void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
   const auto elements = elements_of(where, true, l, a.name);
   const std::size_t values = elements[0].size();

@@ -278,13 +278,13 @@ class Expression : public Parser {
     if (text == "_true" || text == "_false") return boolean(fixed(text == "_true"));
     try {
       return parse_value(text);
-    } catch (const TextError&) {  // the text is the description of an instruction, of several lines
+    } catch (const TextError&) {  // the result is the description of an instruction, of several lines
       drawn_ = text;
       return nothing();
     }
   }
 
-  // The result, if the expression prints text rather than having a value.
+  // The result, if the expression prints rather than having a value.
   std::string drawn_;
 };
 

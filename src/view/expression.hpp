@@ -28,7 +28,7 @@ struct ExpressionError : Error {
 
 /// The result of an expression.
 struct Result {
-  Value value = nothing();  // `nothing` if the result is text only, as that of print_layout
+  Value value = nothing();  // `nothing` if the result is a string only, as that of print_layout
   std::string text;
 };
 

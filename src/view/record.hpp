@@ -1,4 +1,4 @@
-// Evaluates single operations of the layout algebra that are given as text, for tests and other programs:
+// Evaluates single operations of the layout algebra that are given as strings, for tests and other programs:
 // the operation's name, its operands and the result are strings in CuTe's notation.
 //
 //   evaluate_record("composition", {"(8):(2)", "(4):(2)"})                                   // "(4):(4)"

@@ -1,4 +1,5 @@
-// Programs and texts that are kept in the user's cache: found again without planning, and missed where anything differs.
+// Programs and strings that are kept in the user's cache: found again without planning, and missed where anything
+// differs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

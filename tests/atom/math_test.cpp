@@ -62,12 +62,12 @@ TEST(Math, GeluIsAccurateInTheTail) {
 }
 
 TEST(Math, GelusOfSpecialNumbers) {
-  constexpr float infinity = std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::max();
+  constexpr float infinity = std::numeric_limits<float>::infinity(), largest = std::numeric_limits<float>::max();
   for (float (*f)(float) :
        {+[](float x) { return zellige::gelu(x); }, +[](float x) { return zellige::gelu_tanh(x); }}) {
     EXPECT_EQ(f(infinity), infinity);
-    EXPECT_EQ(f(most), most);
-    EXPECT_EQ(f(-most), 0);
+    EXPECT_EQ(f(largest), largest);
+    EXPECT_EQ(f(-largest), 0);
     EXPECT_EQ(f(14.0f), 14.0f);
     EXPECT_TRUE(std::isnan(f(NAN)));
     EXPECT_TRUE(std::isnan(f(-infinity)));  // as in PyTorch and the reference

@@ -1,4 +1,5 @@
-// The textual form on the command line: transpile --emit ir, emit, run --ir, and what is said of a text that is wrong.
+// The textual form on the command line: transpile --emit ir, emit, run --ir, and what is reported of a source that is
+// wrong.
 #include <algorithm>
 
 #include "command.hpp"
@@ -20,7 +21,7 @@ struct Ir : Command {
     EXPECT_EQ(f.output, path("out/gemm.ir") + "\n" + path("out/gemm.manifest.json") + "\n");
     return read_whole(path("out/gemm.ir"));
   }
-  /// Writes gemm.ir for sm_80 with every `from` replaced by `to`; lines that contain `without` are left out.
+  /// Writes gemm.ir for sm_80 with every `from` replaced by `to`; lines that contain `without` are omitted.
   void edit(const std::string& from, const std::string& to, const std::string& without = "") {
     std::string text = written("sm_80");
     ASSERT_NE((from + without), "");
@@ -32,7 +33,7 @@ struct Ir : Command {
     }
     write_whole(path("gemm.ir"), text);
   }
-  /// That the text is refused, with this sentence behind the file's name, with which the message begins.
+  /// That the source is refused, with this sentence after the file's name, with which the message begins.
   void refused(const std::string& sentence) {
     expect({"emit", path("gemm.ir"), "-o", path("out")}, 2, path("gemm.ir") + ":" + sentence + "\n");
   }

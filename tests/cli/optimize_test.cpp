@@ -47,15 +47,15 @@ TEST_F(Optimize, StdoutIsTheGraphAlone) {
 TEST_F(Optimize, TranspileAndRunFuseUnlessToldNotTo) {
   EXPECT_EQ(kernels_of({"transpile", path("rows.json")}), 1u);
   EXPECT_EQ(kernels_of({"transpile", path("rows.json"), "--as-given"}), 2u);
-  for (const bool as_given : {false, true}) {
+  for (const bool unfused : {false, true}) {
     std::vector<std::string> words{"run", path("rows.json"), "--on", "emulator", "--json", path("r.json"), "--force"};
-    if (as_given) words.push_back("--as-given");
+    if (unfused) words.push_back("--as-given");
     const auto f = run(words);
     EXPECT_EQ(f.status, 0) << f.output;
     const auto r = nlohmann::json::parse(read_whole(path("r.json")));
     EXPECT_EQ(r.at("status"), "correct");
-    EXPECT_EQ(r.at("kernels").size(), as_given ? 2u : 1u);
-    EXPECT_EQ(r.at("tensors").size(), as_given ? 2u : 1u) << "T is stored only unfused";
+    EXPECT_EQ(r.at("kernels").size(), unfused ? 2u : 1u);
+    EXPECT_EQ(r.at("tensors").size(), unfused ? 2u : 1u) << "T is stored only unfused";
   }
 }
 

@@ -48,7 +48,7 @@ TEST(DelayedStores, LoadANormsWeightsOutsideTheBoundsChecksOfItsRows) {
 }
 
 TEST(DelayedStores, RowsBeyondTheLastAreReadAsTheLastOne) {
-  // The loads of a row differ by constants: a condition on each of them would keep its address apart.
+  // The loads of a row differ by constants: a condition on each of them would keep its address separate.
   const std::string source = norm_of(graph::DType::f32, 489);
   EXPECT_NE(source.find("at_most(bx * "), std::string::npos) << source;
   EXPECT_EQ(source.find("? read<"), std::string::npos) << source;

@@ -32,7 +32,7 @@ TEST(Formula, OfEachOperatorHoldsAllItsOperands) {
       const std::string text = formula(n, in, plan::DType::f32);
       for (const std::string& operand : in) EXPECT_NE(text.find(operand), std::string::npos) << text;
       if (scalar) EXPECT_NE(text.find("0.625f"), std::string::npos) << text;
-      EXPECT_FALSE(std::regex_search(text, std::regex("\\{[0-9]"))) << text;  // no operand is left out
+      EXPECT_FALSE(std::regex_search(text, std::regex("\\{[0-9]"))) << text;  // no operand is omitted
     }
     ++seen[right];
   }

@@ -16,7 +16,7 @@ using graph::Tensor;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-void expect_as_given(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs, const char* target) {
+void expect_unchanged(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs, const char* target) {
   const std::vector<graph::Array> expected = graph::run_reference(g, inputs);
   const std::vector<std::vector<double>> found =
       run::emulate_graph(optimize(g, target::find(target)).graph, inputs, target);
@@ -38,8 +38,8 @@ TEST(Casts, OfInfinitiesThatSaturateGiveTheGreatestNumbers) {
       for (const bool again : {false, true})
         b.output(cast(cast(twice, first, saturates), DType::f32, again), fmt::format("y{}", count++));
   const graph::KernelGraph g = b.build();
-  expect_as_given(g, {x}, "sm_80");
-  expect_as_given(g, {x}, "sm_90a");
+  expect_unchanged(g, {x}, "sm_80");
+  expect_unchanged(g, {x}, "sm_90a");
 }
 
 TEST(Casts, OfAnExponentialThatSaturatesToItsOwnDtypeIsFinite) {
@@ -50,7 +50,7 @@ TEST(Casts, OfAnExponentialThatSaturatesToItsOwnDtypeIsFinite) {
   b.output(cast(exp(b.input("x", {8, 8}, DType::f32)), DType::f32, true), "y");
   const graph::KernelGraph g = b.build();
   EXPECT_EQ(graph::run_reference(g, {x})[0].values[0], graph::format(DType::f32).greatest);
-  expect_as_given(g, {x}, "sm_80");
+  expect_unchanged(g, {x}, "sm_80");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Elementwise groups: contiguous dimensions are one, so that tiles do not depend on the shape; and dimensions that
-// are broadcast, permuted or padded stay apart. ZELLIGE_COALESCE=100 draws more graphs.
+// are broadcast, permuted or padded stay separate. ZELLIGE_COALESCE=100 draws more graphs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Rewriting ends: the measure of a level falls with each application, one that does not lower it is taken back and told, and
-// the watch ends it. And rules that look through a step see whether others see it rounded.
+// Rewriting ends: the measure of a level falls with each application, one that does not lower it is taken back and
+// reported, and the watch ends it. And rules that look through a step see whether others see it rounded.
 #include "rewrite/measure.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(Measure, FallsToAGraphOnceAndNotToALargeOne) {
   EXPECT_TRUE(left.falls_to(two));
   EXPECT_FALSE(left.falls_to(two));
   EXPECT_FALSE(left.falls_to(of(DType::f32, [&](Builder& b, Tensor x) {
-    for (std::size_t i = 0; i <= left.most_operators(); ++i) x = exp(x);
+    for (std::size_t i = 0; i <= left.max_operators(); ++i) x = exp(x);
     b.output(x, "y");
   })));
 }

@@ -36,12 +36,12 @@ struct Form {
   std::function<Tensor(Draw&)> body;
   std::string expected;
 };
-/// A row, with its condition held and broken. On the inputs of `broken`, what the row makes of `held` is different;
-/// else `alike` says why no such graph shows that the condition is needed.
+/// A row, with its condition true and false. On the inputs of `broken`, what the row makes of `valid` is different;
+/// else `why_equal` says why no such graph shows that the condition is needed.
 struct Case {
   std::string rule;
-  Form held, broken;
-  std::string alike{};
+  Form valid, broken;
+  std::string why_equal{};
 };
 
 // Why breaking a condition changes no value.

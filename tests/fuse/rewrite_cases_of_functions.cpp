@@ -7,7 +7,7 @@
 namespace zellige::fuse::test {
 namespace {
 
-Tensor turned(Tensor t) { return permute(t, {1, 0}); }
+Tensor transposed(Tensor t) { return permute(t, {1, 0}); }
 Tensor half(Tensor t, bool second) {
   const std::int64_t n = t.shape().back() / 2;
   return slice(t, 1, second ? n : 0, second ? 2 * n : n);
@@ -22,7 +22,7 @@ Tensor rotated(Draw& d, bool crossed) {
 Tensor gelu(Tensor t, double cubic) {
   return (tanh((t + t * t * t * cubic) * std::sqrt(2 / std::numbers::pi)) + 1.0) * (t * 0.5);
 }
-/// Heads of a matmul's columns, in (m, h, 1, d), that are rotated. `heads_last`: the columns of a head lie apart.
+/// Heads of a matmul's columns, in (m, h, 1, d), that are rotated. `heads_last`: the columns of a head are separated.
 Tensor rotated_heads(Draw& d, bool heads_last) {
   const std::int64_t h = d.e, k = 2 * d.f;
   const Tensor t = matmul(d.in("x", {d.m, d.n}), d.in("w", {d.n, h * k}));
@@ -218,12 +218,12 @@ std::vector<Case> cases_of_functions() {
       {"scale after product",
        {[](Draw& d) {
           const Tensor k = d.in("k", {d.e, d.n}, DType::bf16) * 0.3;
-          return matmul(d.in("q", {d.m, d.n}, DType::bf16), turned(k));
+          return matmul(d.in("q", {d.m, d.n}, DType::bf16), transposed(k));
         },
         "permute matmul mul_scalar"},
        {[](Draw& d) {
           const Tensor k = d.in("k", {d.e, d.n}, DType::f16) * 0.3;
-          return matmul(d.in("q", {d.m, d.n}, DType::f16), turned(k));
+          return matmul(d.in("q", {d.m, d.n}, DType::f16), transposed(k));
         },
         "permute mul_scalar matmul"},
        rounding},
@@ -241,14 +241,14 @@ std::vector<Case> cases_of_functions() {
       {"whole weight",
        {[](Draw& d) {
           const Tensor t = d.x(), w = d.in("w", {d.a + d.c, d.n});
-          return sum(matmul(t, turned(slice(w, 0, 0, d.a))), 1) +
-                 sum(matmul(t, turned(slice(w, 0, d.a, d.a + d.c))), 1);
+          return sum(matmul(t, transposed(slice(w, 0, 0, d.a))), 1) +
+                 sum(matmul(t, transposed(slice(w, 0, d.a, d.a + d.c))), 1);
         },
         "permute matmul slice sum slice sum add"},
        {[](Draw& d) {
           const Tensor t = d.x(), w = d.in("w", {d.a + d.c, d.n});
-          return sum(matmul(t, turned(slice(w, 0, 0, d.a))), 1) +
-                 sum(matmul(t, turned(slice(w, 0, d.a, d.a + d.c - 1))), 1);
+          return sum(matmul(t, transposed(slice(w, 0, 0, d.a))), 1) +
+                 sum(matmul(t, transposed(slice(w, 0, d.a, d.a + d.c - 1))), 1);
         },
         "slice permute matmul sum slice permute matmul sum add"}},
       {"bias in parts",

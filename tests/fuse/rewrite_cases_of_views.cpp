@@ -5,7 +5,7 @@ namespace zellige::fuse::test {
 namespace {
 
 Tensor norm_of(Tensor t) { return sqrt(sum(square(t), 1, true)); }
-Tensor turned(Tensor t) { return permute(t, {1, 0}); }
+Tensor transposed(Tensor t) { return permute(t, {1, 0}); }
 }  // namespace
 
 std::vector<Case> cases_of_views() {
@@ -151,11 +151,11 @@ std::vector<Case> cases_of_views() {
         "reshape relu softmax reshape"}},
       {"transposed product",
        {[](Draw& d) {
-          return turned(matmul(d.in("w", {d.n, d.n}), turned(d.in("x", {d.n, d.n}))));
+          return transposed(matmul(d.in("w", {d.n, d.n}), transposed(d.in("x", {d.n, d.n}))));
         },
         "permute matmul"},
        {[](Draw& d) {
-          return turned(matmul(d.in("w", {d.n, d.n}), d.in("x", {d.n, d.n})));
+          return transposed(matmul(d.in("w", {d.n, d.n}), d.in("x", {d.n, d.n})));
         },
         "matmul permute"}},
       {"two views",

@@ -249,9 +249,9 @@ TEST(FuseRules, RunOnTheEmulator) {
   for (const Rule& rule : rules()) {
     const std::string_view name = rule.name;
     const bool odd = name.starts_with("odd_");
-    const bool chosen = name == "safe_softmax" || name == "logsumexp_split" || name == "lengths" ||
-                        name == "other_maximum" || (odd && odd_ones++ % 2 == 0);
-    if (!chosen && !test::all_cases()) continue;
+    const bool is_selected = name == "safe_softmax" || name == "logsumexp_split" || name == "lengths" ||
+                             name == "other_maximum" || (odd && odd_ones++ % 2 == 0);
+    if (!is_selected && !test::all_cases()) continue;
     const KernelGraph g = graph_of(rule);
     for (const Kernel& k : kernels(g)) {
       if (k.parts.size() != rule.parts || (odd && !passes_an_end(k))) continue;

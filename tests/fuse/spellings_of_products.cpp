@@ -222,9 +222,9 @@ bool rotary_out(Written& w) {
   };
   const int a = part(w.in(), false), b = part(w.in(), true);
   if (w.shape(w.in(1)).back() == x.back()) {  // x cos + rotate_half(x) sin
-    const int turned = w.add(OpKind::concat, {w.add(OpKind::neg, {b}), a}, {.dim = d});
+    const int rotated = w.add(OpKind::concat, {w.add(OpKind::neg, {b}), a}, {.dim = d});
     // As written in models: the cosines of both halves are those of one.
-    return w.last(OpKind::add, {w.add(OpKind::mul, {w.in(), w.in(1)}), w.add(OpKind::mul, {turned, w.in(2)})});
+    return w.last(OpKind::add, {w.add(OpKind::mul, {w.in(), w.in(1)}), w.add(OpKind::mul, {rotated, w.in(2)})});
   }
   const int left = w.add(OpKind::sub, {w.add(OpKind::mul, {a, w.in(1)}), w.add(OpKind::mul, {b, w.in(2)})});
   const int right = w.add(OpKind::add, {w.add(OpKind::mul, {b, w.in(1)}), w.add(OpKind::mul, {a, w.in(2)})});
@@ -240,9 +240,9 @@ bool rotary_half(Written& w) {
   };
   const int a = w.add(OpKind::slice, {w.in()}, {.dim = d, .start = 0, .end = x.back() / 2});
   const int b = w.add(OpKind::slice, {w.in()}, {.dim = d, .start = x.back() / 2, .end = x.back()});
-  const int turned = w.add(OpKind::concat, {w.add(OpKind::neg, {b}), a}, {.dim = d});
+  const int rotated = w.add(OpKind::concat, {w.add(OpKind::neg, {b}), a}, {.dim = d});
   return w.last(OpKind::add,
-                {w.add(OpKind::mul, {w.in(), twice(w.in(1))}), w.add(OpKind::mul, {turned, twice(w.in(2))})});
+                {w.add(OpKind::mul, {w.in(), twice(w.in(1))}), w.add(OpKind::mul, {rotated, twice(w.in(2))})});
 }
 /// Scores of 16 bits: without the cast to float32 that is before a softmax and the one that is after it.
 bool no_cast(const Known& g, const KernelOp& op, Rewrite& out) {

@@ -1,6 +1,7 @@
-// 40 parts of models, each spelled in six ways (spellings.hpp), by rules that are proved equal: all spellings of a part are as many
-// kernels, at the same price within 3%. By default two of the six; ZELLIGE_ALL=1 takes all. Spellings that are not the
-// same to the last bit may cost otherwise: tests/fuse/golden/spellings.txt has both prices and the reason.
+// 40 parts of models, each spelled in six ways (spellings.hpp), by rules that are proved equal: all spellings of a part
+// are the same number of kernels, at the same price within 3%. By default two of the six; ZELLIGE_ALL=1 takes all.
+// Spellings that are not the same to the last bit may cost otherwise: tests/fuse/golden/spellings.txt has both prices
+// and the reason.
 #include "fuse/spellings.hpp"
 
 #include <gtest/gtest.h>

@@ -84,12 +84,12 @@ TEST(StepsRules, ContiguousDimensionsBecomeOne) {
       b.output(square(x * y) + bias, "z", rows);
       return b.build();
     };
-    const KernelGraph held = built(false), broken = built(true);
-    const std::optional<Steps> made = coalesce(steps_of_all(held), {held, target});
+    const KernelGraph valid = built(false), broken = built(true);
+    const std::optional<Steps> made = coalesce(steps_of_all(valid), {valid, target});
     ASSERT_TRUE(made) << seed;
     EXPECT_EQ(made->values[made->outputs[0]].shape, (Shape{1, shape[0] * shape[1], shape[2]})) << seed;
-    EXPECT_EQ(search::equal(held, graph_of(held, *made)).answer, Answer::equal) << seed;
-    EXPECT_FALSE(coalesce(*made, {held, target})) << "twice, " << seed;
+    EXPECT_EQ(search::equal(valid, graph_of(valid, *made)).answer, Answer::equal) << seed;
+    EXPECT_FALSE(coalesce(*made, {valid, target})) << "twice, " << seed;
     EXPECT_FALSE(coalesce(steps_of_all(broken), {broken, target})) << seed;  // y has no row for each row of x
   }
 }
@@ -100,23 +100,23 @@ TEST(StepsRules, PartialTilesAreMasked) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     std::mt19937 random(seed);
     const std::int64_t m = small(random), k = small(random), n = small(random), beyond = k + small(random);
-    const auto built = [&](bool held) {
+    const auto built = [&](bool valid) {
       Builder b("g");
       const Tensor x = b.input("x", {m, k}, DType::f32), w = b.input("w", {k, n}, DType::f32);
       // What lies beyond the end is exp(0) in the one sum, 0 in the other.
-      const Tensor f = held ? exp(x) : square(x);
+      const Tensor f = valid ? exp(x) : square(x);
       b.output(sum(seed % 2 > 0 ? f : f * f, 1, true) + sum(matmul(f, w), 1, true), "y");
       return b.build();
     };
-    const KernelGraph held = built(true), broken = built(false);
-    const Steps steps = steps_of_all(held), others = steps_of_all(broken);
+    const KernelGraph valid = built(true), broken = built(false);
+    const Steps steps = steps_of_all(valid), others = steps_of_all(broken);
     const int axis = axes_of(steps).of[steps.steps[0].inputs[0]][1];
-    const std::optional<Steps> made = mask_partial_tiles(steps, {held, target, {axis}});
+    const std::optional<Steps> made = mask_partial_tiles(steps, {valid, target, {axis}});
     ASSERT_TRUE(made) << seed;
-    EXPECT_EQ(search::equal(held, graph_of(held, *made, axis, beyond)).answer, Answer::equal) << seed;
-    EXPECT_FALSE(mask_partial_tiles(*made, {held, target, {axis}})) << "twice, " << seed;
+    EXPECT_EQ(search::equal(valid, graph_of(valid, *made, axis, beyond)).answer, Answer::equal) << seed;
+    EXPECT_FALSE(mask_partial_tiles(*made, {valid, target, {axis}})) << "twice, " << seed;
     if (different == 0)
-      different += search::equal(held, graph_of(held, steps, axis, beyond)).answer == Answer::different;
+      different += search::equal(valid, graph_of(valid, steps, axis, beyond)).answer == Answer::different;
     EXPECT_FALSE(mask_partial_tiles(others, {broken, target, {axis}})) << seed;
     EXPECT_EQ(search::equal(broken, graph_of(broken, others, axis, beyond)).answer, Answer::equal) << seed;
   }
@@ -127,7 +127,7 @@ TEST(StepsRules, PartialTilesAreMasked) {
 
 using Kind = Deferred::Kind;
 
-/// The numbers that a deferred value stands for.
+/// The numbers that a deferred value means.
 struct Numbers {
   double factor = 0;  // the value of Factor 0
   double fallen = 0;  // the last maximum minus the running one

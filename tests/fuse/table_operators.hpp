@@ -141,7 +141,7 @@ inline constexpr Rows shapes_of_rows[] = {{4, 8}, {3, 100}, {2, 4096}, {5, 2500}
 inline constexpr DType dtypes_of_rows[] = {DType::f32, DType::f16, DType::bf16};
 
 /// How several operators read one input.
-enum class Arranged : std::uint8_t { beside, chained };
+enum class Arranged : std::uint8_t { parallel, chained };
 
 /// Adds operators on one input to a graph, every result an output. Chained: the second reads the result of the first, and a
 /// third one the shared input again. Returns their names.

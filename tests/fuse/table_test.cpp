@@ -42,7 +42,7 @@ Drawn pair(int number) {
   std::mt19937 random(static_cast<unsigned>(number));
   const int n = count();
   return {{number / 2 / n, number / 2 % n},
-          number % 2 == 0 ? Arranged::beside : Arranged::chained,
+          number % 2 == 0 ? Arranged::parallel : Arranged::chained,
           test::shapes_of_rows[random() % std::size(test::shapes_of_rows)],
           test::dtypes_of_rows[random() % std::size(test::dtypes_of_rows)]};
 }
@@ -51,7 +51,7 @@ Drawn triple(int seed) {
   const auto one = [&] { return static_cast<int>(random() % test::row_operators().size()); };
   const int a = one(), b = one(), c = one();
   return {{a, b, c},
-          random() % 2 == 0 ? Arranged::beside : Arranged::chained,
+          random() % 2 == 0 ? Arranged::parallel : Arranged::chained,
           test::shapes_of_rows[random() % std::size(test::shapes_of_rows)],
           test::dtypes_of_rows[random() % std::size(test::dtypes_of_rows)]};
 }

@@ -1,6 +1,6 @@
-// Kernels as text: from arbitrary bytes, and from edits of the texts of tests/plan/golden and tests/ir. A text is refused at a place in
-// it, or becomes a program. Bytes that begin like a text are one; of others the first says which text is edited, and each two
-// that follow are the seed of an edit.
+// Kernels as source: from arbitrary bytes, and from edits of the sources of tests/plan/golden and tests/ir. A source is
+// refused at a place in it, or becomes a program. Bytes that begin like a source are one; of others the first says
+// which source is edited, and each two that follow are the seed of an edit.
 #include "ir/ir.hpp"
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr DType dtypes[] = {DType::f16, DType::bf16, DType::f32};
 
-/// One seed of so many is taken, drawn so that no remainder is preferred; all with ZELLIGE_ALL.
+/// One seed of this number is taken, drawn so that no remainder is preferred; all with ZELLIGE_ALL.
 unsigned one_of() { return static_cast<unsigned>(test::every(3)); }
 bool is_taken(int seed) { return std::mt19937(static_cast<unsigned>(seed))() % one_of() == 0; }
 

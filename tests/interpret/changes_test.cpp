@@ -54,8 +54,8 @@ void of_online(Builder& b) {
   b.output(b.custom({.grid = {}, .block = {128}, .loop = 4},
                     [&](BlockBuilder& t) {
                       const Tile s = matmul(t.load(q), t.load(k, {.loop = 1}));
-                      const auto [most, less] = reduction_max(s, 1);
-                      const Tile e = exp(s - most), r = exp(less);
+                      const auto [row_max, less] = reduction_max(s, 1);
+                      const Tile e = exp(s - row_max), r = exp(less);
                       t.store(accum_rescale(matmul(e, t.load(v, {.loop = 0})), r) / accum_red_sum_rescale(e, r));
                     })[0],
            "y");

@@ -40,8 +40,8 @@ TEST(Lowering, OfTheGoldenGraphsComputesTheGraph) {
     EXPECT_EQ(differs(all[i].graph(), all[i].target.c_str(), i % 2), "") << all[i].name;
 }
 
-/// Expects of each graph in the JSON files of a folder that its programs compute it, if it takes at most `most` operations.
-void expect_of_files(const std::filesystem::path& folder, double most, std::size_t every) {
+/// Expects that the programs of each graph of at most `max_work` operations in the JSON files of a folder compute it.
+void expect_of_files(const std::filesystem::path& folder, double max_work, std::size_t every) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
@@ -49,7 +49,7 @@ void expect_of_files(const std::filesystem::path& folder, double most, std::size
   std::size_t n = 0;
   for (const auto& file : files)
     for (const graph::KernelGraph& g : graph::load(file.string()))
-      if (graph::work(g) <= most && n++ % every == 0)
+      if (graph::work(g) <= max_work && n++ % every == 0)
         EXPECT_EQ(differs(g, n / every % 2 ? "sm_80" : "sm_90a", n / every % 4 < 2), "") << file;
   EXPECT_GT(n, 2u) << folder;
 }

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the paths of the texts in a folder of tests/ir, and in the folders in it.
+/// Returns the paths of the sources in a folder of tests/ir, and in the folders in it.
 std::vector<fs::path> files(const char* folder) {
   std::vector<fs::path> all;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(ZELLIGE_SOURCE_DIR "/tests/ir") / folder))

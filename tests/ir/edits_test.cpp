@@ -1,4 +1,5 @@
-// Edited texts: a step that is deleted is refused at a line, and no edit of a word does anything but be refused or compile.
+// Edited sources: a step that is deleted is refused at a line, and no edit of a word does anything but be refused or
+// compile.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Returns the mistake in a text; "" if it has none.
+/// Returns the mistake in a source; "" if it has none.
 std::string mistake(const std::string& text) {
   try {
     verify(parse(text, "x.ir"), "x.ir");
@@ -78,13 +79,13 @@ TEST_P(Deletions, OfAnyLineOrWordNeverDoesHarm) {
   }
 }
 
-TEST(Edits, AValueIsHeldInALayoutOfItsShape) {
+TEST(Edits, AValueIsInALayoutOfItsShape) {
   std::vector<std::string> lines = lines_of("gemm", "sm_80");
-  const auto held = std::ranges::find_if(lines, [](const std::string& l) { return l.ends_with(" holds %3"); });
-  ASSERT_NE(held, lines.end());
-  held->back() = '2';  // the bias, one row
+  const auto holder = std::ranges::find_if(lines, [](const std::string& l) { return l.ends_with(" holds %3"); });
+  ASSERT_NE(holder, lines.end());
+  holder->back() = '2';  // the bias, one row
   EXPECT_EQ(mistake(joined(lines)),
-            fmt::format("x.ir:{}:3: %2, which t0 holds, is of another shape", held - lines.begin() + 1));
+            fmt::format("x.ir:{}:3: %2, which t0 holds, is of another shape", holder - lines.begin() + 1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ir, Deletions,

@@ -1,4 +1,4 @@
-// The pages show kernels as they are printed, and the glossary has every word of such a text.
+// The pages show kernels as they are printed, and the glossary has every word of such a source.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Returns the part of the text between `begin` and the next `end`.
+/// Returns the part of the page between `begin` and the next `end`.
 std::string between(const std::string& text, std::string_view begin, std::string_view end) {
   const std::size_t at = text.find(begin);
   if (at == text.npos) return "";
@@ -57,7 +57,7 @@ TEST(Page, ShowsAKernelOfADecodeLayerAsItIsPrinted) {
   EXPECT_EQ(shown(read_file(root + "/docs/explanation/architecture.md")), begin + between(decode_layer(), begin, end));
 }
 
-/// Returns the words of a text: without what stands in quotes, names of instructions, and numbers.
+/// Returns the words of a source: without what is in quotes, names of instructions, and numbers.
 std::set<std::string> words_of(const std::string& text) {
   static const std::regex left_out(
       R"("(\\.|[^"\\])*"|#[^\n]*|\b(SM\d|Unpacked|[A-Z][a-z]+[A-Z])[\w:]*(<\w+>)?|\b_\d+\b|-?\binf\b)"),
@@ -71,7 +71,7 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// Returns the identifiers of a text, which its lines introduce, and its layouts' names.
+/// Returns the identifiers of a source, which its lines introduce, and its layouts' names.
 std::set<std::string> identifiers_of(const std::string& text) {
   static const std::regex introduces(
       R"((?:^|\n) *(?:program|kernel|gmem|smem|channel|agent|layout) (\w+)(?: "[^\n]*" for (\w+))?)");

@@ -1,5 +1,5 @@
-// The textual form of a program: what is printed of what is parsed is the same text, and so are the source and the manifest
-// that are emitted of it, for all graphs of the replay net.
+// The textual form of a program: what is printed of what is parsed is the same source, and so are the source and the
+// manifest that are emitted of it, for all graphs of the replay net.
 //
 // By default every twentieth of the saved graphs and every tenth of examples/parts; ZELLIGE_ALL=1 takes all.
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns the first line in which two texts differ, of both; "" if they are equal.
+/// Returns the first line in which two sources differ, of both; "" if they are equal.
 std::string difference(const std::string& a, const std::string& b) {
   if (a == b) return "";
   const auto [x, y] = std::ranges::mismatch(a, b);

@@ -1,5 +1,5 @@
 // A size that is known at launch, such as a number of rows: kernels with it are lowered, planned, verified and printed, and
-// their texts parsed. At both ends of its range they are what the lowering makes of graphs with these constants.
+// their sources parsed. At both ends of its range they are what the lowering makes of graphs with these constants.
 #include "lower/sizes.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ plan::Plan planned(const KernelGraph& graph, const char* target, const Size& siz
                           .sizes = {size}});
 }
 
-/// Returns what is wrong with a text; "" if nothing is.
+/// Returns what is wrong with a source; "" if nothing is.
 std::string mistake(const std::string& text) {
   try {
     verify(parse(text, "x.ir"), "x.ir");
@@ -58,7 +58,7 @@ std::string mistake(const std::string& text) {
   return "";
 }
 
-/// Returns the text with `b` in place of its first `a`.
+/// Returns the source with `b` in place of its first `a`.
 std::string edited(std::string text, const std::string& a, const std::string& b) {
   const std::size_t at = text.find(a);
   EXPECT_NE(at, text.npos) << a << " is not in\n" << text;
@@ -84,17 +84,17 @@ TEST(Number, HasANormalFormThatDecides) {
   EXPECT_EQ((ceil_div(s, 64) * 4 + 1).text(), "4*ceil(S/64)+1");
   EXPECT_EQ((t + -1) + (t * -1 + 3), Number(2));
   EXPECT_EQ(ceil_div(s, 64).high(), 2);
-  EXPECT_EQ(at_most(t + 1, t), false);
-  EXPECT_EQ(at_most(t, t + 1), true);
-  EXPECT_EQ(at_most(t, 8192), true);
-  EXPECT_EQ(at_most(t, 63), false);
-  EXPECT_EQ(at_most(t, 4096), std::nullopt);
-  EXPECT_EQ(at_most(ceil_div(s, 64) * 64, s), std::nullopt);  // the last tile may be partial
-  EXPECT_EQ(at_most(s, ceil_div(s, 64) * 64), true);
+  EXPECT_EQ(less_equal(t + 1, t), false);
+  EXPECT_EQ(less_equal(t, t + 1), true);
+  EXPECT_EQ(less_equal(t, 8192), true);
+  EXPECT_EQ(less_equal(t, 63), false);
+  EXPECT_EQ(less_equal(t, 4096), std::nullopt);
+  EXPECT_EQ(less_equal(ceil_div(s, 64) * 64, s), std::nullopt);  // the last tile may be partial
+  EXPECT_EQ(less_equal(s, ceil_div(s, 64) * 64), true);
   EXPECT_EQ(thrown([&] { return t + s; }), "T + S: no number in normal form");
 }
 
-TEST(Number, IsAtMostAnotherOneOnlyIfItIsForAllValues) {
+TEST(Number, IsLessOrEqualOnlyIfItIsForAllValues) {
   std::mt19937 random(20);
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
   int decided = 0;
@@ -110,9 +110,9 @@ TEST(Number, IsAtMostAnotherOneOnlyIfItIsForAllValues) {
       const auto at = [&](int k) { return c[k] + f[k] * plan::ceil_div(size, d[k]); };
       (at(0) <= at(1) ? never : always) = false;
     }
-    const std::optional<bool> said = at_most(n[0], n[1]);
-    if (said) EXPECT_TRUE(*said ? always : never) << n[0].text() << ", " << n[1].text();
-    decided += said.has_value() ? 1 : 0;
+    const std::optional<bool> answer = less_equal(n[0], n[1]);
+    if (answer) EXPECT_TRUE(*answer ? always : never) << n[0].text() << ", " << n[1].text();
+    decided += answer.has_value() ? 1 : 0;
   }
   EXPECT_GT(decided, 1500);
 }

@@ -21,14 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A word of a line: where it stands, and what kind of word it is ("after vector", "number").
+/// A word of a line: its place, and what kind of word it is ("after vector", "number").
 struct Word {
   std::size_t line, begin, end;
 };
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\'' || c == '%'; }
 
-/// Returns the words of a line that are no text in quotes.
+/// Returns the words of a line that are no string in quotes.
 std::vector<Word> words_of(const std::string& line, std::size_t number) {
   std::vector<Word> all;
   for (std::size_t i = 0; i < line.size();) {
@@ -69,7 +69,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Returns the names of values, layouts and tensors in a text.
+/// Returns the names of values, layouts and tensors in a source.
 std::set<std::string> names_of(const std::vector<std::string>& lines) {
   std::set<std::string> names;
   for (std::size_t l = 0; l < lines.size(); ++l)
@@ -82,7 +82,8 @@ std::set<std::string> names_of(const std::vector<std::string>& lines) {
   return names;
 }
 
-/// Returns what stands instead of a word in its edits: other numbers, other names of the text that begin alike, nothing.
+/// Returns what replaces a word in its edits: other numbers, other names of the source that begin in the same way,
+/// nothing.
 std::vector<std::string> edits_of(const std::string& word, const std::set<std::string>& names) {
   std::vector<std::string> all{""};
   if (is_number(word)) {

@@ -9,14 +9,14 @@
 namespace zellige::ir_edits {
 namespace {
 
-/// A word of a line: what stands between blanks and commas.
+/// A word of a line: what is between blanks and commas.
 struct Word {
   std::size_t line, at, size;
 };
 
 std::string text_of(const Lines& lines, const Word& w) { return lines[w.line].substr(w.at, w.size); }
 
-/// Returns the words of a line. Those in quotes, which are for messages, are left out.
+/// Returns the words of a line. Those in quotes, which are for messages, are omitted.
 std::vector<Word> words_of(const Lines& lines, std::size_t line) {
   const std::string& text = lines[line];
   std::vector<Word> all;
@@ -44,7 +44,7 @@ std::vector<Word> words_of(const Lines& lines, std::size_t line) {
   return all;
 }
 
-/// Returns the places of the decimal numbers of a line that stand in no quotes.
+/// Returns the places of the decimal numbers of a line that are in no quotes.
 std::vector<Word> numbers_of(const Lines& lines, std::size_t line) {
   const std::string& text = lines[line];
   std::vector<Word> all;
@@ -93,7 +93,7 @@ bool exchange_lines(Lines& lines, Rng& rng) {
   return true;
 }
 
-/// Moves a line to another place of its level, or of a loop around or beside it.
+/// Moves a line to another place of its level, or of a loop around or next to it.
 bool move_line(Lines& lines, Rng& rng) {
   const std::size_t from = any_line(lines, rng), to = any_line(lines, rng);
   std::string line = lines[from];
@@ -124,8 +124,8 @@ bool change_number(Lines& lines, Rng& rng) {
   return changed != old;
 }
 
-/// Returns the words that stand in the text behind the word `before`.
-std::vector<std::string> behind(const Lines& lines, const std::string& before) {
+/// Returns the words that follow, in the source, the word `before`.
+std::vector<std::string> following(const Lines& lines, const std::string& before) {
   std::vector<std::string> all;
   for (std::size_t line = 0; line < lines.size(); ++line) {
     const std::vector<Word> words = words_of(lines, line);
@@ -137,13 +137,13 @@ std::vector<std::string> behind(const Lines& lines, const std::string& before) {
   return all;
 }
 
-/// Replaces a word by another one that stands behind the same word elsewhere; `everywhere`: wherever the two stand.
+/// Replaces a word by another one that follows the same word elsewhere; `everywhere`: wherever the two are.
 bool other_word(Lines& lines, Rng& rng, bool everywhere) {
   const std::vector<Word> words = words_of(lines, any_line(lines, rng));
   if (words.size() < 2) return false;
   const std::size_t i = static_cast<std::size_t>(rng.between(1, static_cast<std::int64_t>(words.size()) - 1));
   const std::string before = text_of(lines, words[i - 1]), old = text_of(lines, words[i]);
-  std::vector<std::string> others = behind(lines, before);
+  std::vector<std::string> others = following(lines, before);
   std::erase(others, old);
   if (others.empty()) return false;
   const std::string changed = rng.pick(others);
@@ -175,7 +175,7 @@ bool delete_word(Lines& lines, Rng& rng) {
   return true;
 }
 
-/// Replaces a layout, or a tuple, by another one of the text, or changes a number at all its places in the line.
+/// Replaces a layout, or a tuple, by another one of the source, or changes a number at all its places in the line.
 bool change_layout(Lines& lines, Rng& rng) {
   const auto is_layout = [&](const Word& w) { return text_of(lines, w).find("):(") != std::string::npos; };
   std::vector<Word> here = words_of(lines, any_line(lines, rng)), there = words_of(lines, any_line(lines, rng));
@@ -187,9 +187,9 @@ bool change_layout(Lines& lines, Rng& rng) {
   return other != old;
 }
 
-/// A flag, and the words behind which it may stand; "" behind any.
+/// A flag, and the words which it may follow; "": any.
 struct Flag {
-  const char *line, *behind, *flag;
+  const char *line, *following, *flag;
 };
 constexpr Flag flags[] = {
     {"copy", "through", "multicast"},
@@ -233,13 +233,13 @@ bool toggle_flag(Lines& lines, Rng& rng) {
     line.erase(at, std::string_view(flag.flag).size() + 1);
     return true;
   }
-  const std::size_t at = line.rfind(flag.behind);
+  const std::size_t at = line.rfind(flag.following);
   if (at == line.npos) return false;
-  std::size_t end = at + std::string_view(flag.behind).size();
-  if (std::isalpha(static_cast<unsigned char>(*flag.behind))) end = std::min(line.find(' ', end + 1), line.size());
+  std::size_t end = at + std::string_view(flag.following).size();
+  if (std::isalpha(static_cast<unsigned char>(*flag.following))) end = std::min(line.find(' ', end + 1), line.size());
   std::string add = flag.flag;
   if (add == "memory") {
-    const auto inputs = behind(lines, "input");
+    const auto inputs = following(lines, "input");
     if (inputs.empty()) return false;
     add += " " + rng.pick(inputs);
   }

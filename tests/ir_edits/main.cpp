@@ -1,9 +1,9 @@
 // zellige_edits --seed S --count N: random edits of printed kernels. Each is refused with its position, or right: what is emitted
 // is what was emitted before the edit, or the emulator finds it equal to the graph's reference, without a finding.
 //
-//   zellige_edits --seed 7 --count 600 --jobs 2 --keep wrong     the texts that are accepted and wrong, in a folder
+//   zellige_edits --seed 7 --count 600 --jobs 2 --keep wrong     the sources that are accepted and wrong, in a folder
 //   zellige_edits --seed 7 --count 5000 --prove                  nothing is run: refused, the same source, or accepted
-//   zellige_edits --seed 7 --only 123                            prints that edit's text, and what becomes of it
+//   zellige_edits --seed 7 --only 123                            prints that edit's source, and what becomes of it
 //   zellige_edits --seed 7 --random 40 --tile                    edits of the tile programs of 40 random graphs' programs
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -79,7 +79,7 @@ Original original(const Seed& seed, const run::Cache& cache) {
   return o;
 }
 
-/// Returns the programs of random graphs, those that are refused left out.
+/// Returns the programs of random graphs, without those that are refused.
 std::vector<Original> random_originals(int count, const run::Cache& cache) {
   std::vector<Original> all;
   for (int seed = 1; seed <= count; ++seed) {
@@ -103,14 +103,14 @@ constexpr std::array<const char*, 7> outcomes{"refused", "same", "right", "accep
 
 std::string end(Outcome o, const std::string& why = "") { return fmt::format("{}{}", static_cast<int>(o), why); }
 
-/// Ends this process if it takes more than 6 GiB, or so many seconds.
+/// Ends this process if it takes more than 6 GiB, or this number of seconds.
 void limit(unsigned seconds) {
   constexpr rlimit memory{std::uint64_t{6} << 30, std::uint64_t{6} << 30};
   ::setrlimit(RLIMIT_AS, &memory);
   ::alarm(seconds);
 }
 
-/// Reads, proves and emits the text, and runs what is accepted. Returns the outcome's number, and why.
+/// Reads, proves and emits the source, and runs what is accepted. Returns the outcome's number, and why.
 std::string outcome(const Original& o, const std::string& text, bool run, const run::Cache& cache) {
   ir::Compiled p;
   try {

@@ -43,9 +43,9 @@ std::string answer(Call call) {
   }
 }
 /// Expects the exact number, or a refusal: always if it does not fit, and of one that fits only if a term does not.
-void expect(const std::string& said, Wide exact, bool terms_fit, const char* what) {
+void expect(const std::string& found, Wide exact, bool terms_fit, const char* what) {
   const std::string right = fits(exact) ? std::to_string(static_cast<long long>(exact)) : "refused";
-  EXPECT_TRUE(said == right || (said == "refused" && !terms_fit)) << what << ": " << said << ", not " << right;
+  EXPECT_TRUE(found == right || (found == "refused" && !terms_fit)) << what << ": " << found << ", not " << right;
 }
 
 TEST(Overflow, SizeCosizeAndIndexOfIntsAreExactOrRefused) {
@@ -66,10 +66,10 @@ TEST(Overflow, SizeCosizeAndIndexOfIntsAreExactOrRefused) {
     // Sums of the inner mode come first.
     const Wide inner = Wide(r.c[1]) * r.d[1] + Wide(r.c[2]) * r.d[2];
     const Wide inner_last = last - (Wide(r.s[0]) - 1) * (r.d[0] < 0 ? -Wide(r.d[0]) : Wide(r.d[0]));
-    const std::string size_said = answer([&] { return size(l); });
+    const std::string size_message = answer([&] { return size(l); });
     const Wide inner_size = Wide(r.s[1]) * r.s[2];
-    expect(size_said, size_of, fits(inner_size), "size");
-    refused += size_said == "refused";
+    expect(size_message, size_of, fits(inner_size), "size");
+    refused += size_message == "refused";
     expect(answer([&] { return cosize(l); }), last + 1, last_fits && fits(inner_last) && fits(last), "cosize");
     expect(answer([&] { return l(r.c[0], make_coord(r.c[1], r.c[2])); }), at, at_fits && fits(inner), "index");
   }
@@ -136,7 +136,7 @@ TEST(Overflow, StaticNumbersBecomeOf64BitsWhereAnIntDoesNotHoldThem) {
 
 TEST(Overflow, ARefusalNamesBothNumbers) {
   const auto l = make_layout(make_shape(65536, 65536));
-  const auto said = [](auto call) -> std::string {
+  const auto message_of = [](auto call) -> std::string {
     try {
       call();
     } catch (const LayoutError& e) {
@@ -145,11 +145,12 @@ TEST(Overflow, ARefusalNamesBothNumbers) {
     return "";
   };
   const std::string more = "; an int64_t among the numbers makes it one of 64 bits";
-  EXPECT_EQ(said([&] { size(l); }), "the result of 65536 and 65536 does not fit the 32 bits of an int" + more);
-  EXPECT_EQ(said([&] { l(65535, 65535); }), "the result of 65535 and 65536 does not fit the 32 bits of an int" + more);
-  EXPECT_EQ(said([&] { round_up(2147483647, 1073741824); }),
+  EXPECT_EQ(message_of([&] { size(l); }), "the result of 65536 and 65536 does not fit the 32 bits of an int" + more);
+  EXPECT_EQ(message_of([&] { l(65535, 65535); }),
+            "the result of 65535 and 65536 does not fit the 32 bits of an int" + more);
+  EXPECT_EQ(message_of([&] { round_up(2147483647, 1073741824); }),
             "the result 2147483648 does not fit an int, whose largest value is 2147483647" + more);
-  EXPECT_EQ(said([&] { size(make_layout(make_shape(int64_t(1) << 40, int64_t(1) << 40))); }),
+  EXPECT_EQ(message_of([&] { size(make_layout(make_shape(int64_t(1) << 40, int64_t(1) << 40))); }),
             "the result of 1099511627776 and 1099511627776 does not fit 64 bits");
 }
 

@@ -31,7 +31,7 @@ std::map<Register, Shape> registers(const Context& c) {
 
 int draw(std::mt19937& random, int maximum) { return static_cast<int>(random() % static_cast<unsigned>(maximum)) + 1; }
 
-// Accumulators of mma.sync and of wgmma, and blocked layouts: many pairs are alike, most are not.
+// Accumulators of mma.sync and of wgmma, and blocked layouts: many pairs are equal, most are not.
 TEST(Contexts, WithEqualModesHaveEqualElements) {
   const target::Target target = target::find("sm_90a");
   std::mt19937 random(20261127);
@@ -44,18 +44,18 @@ TEST(Contexts, WithEqualModesHaveEqualElements) {
              : target::find_instruction(target, "SM80_16x8x16_F32F16F16F32_TN");
     return accumulators({64, columns}, {.b = 1, .m = 4, .n = wide || random() % 2 ? 1 : 2, .k = 1}, *row);
   };
-  int alike = 0, of_two_rows = 0, other = 0;
+  int equal_count = 0, of_two_rows = 0, other = 0;
   for (int trial = 0; trial < 1500; ++trial) {
     const Context a = drawn(), b = drawn();
     const bool equal = registers(a) == registers(b);
     if (have_equal_modes(a, b)) {
       ASSERT_TRUE(equal) << layouts(a) << " and " << layouts(b);
-      ++alike, of_two_rows += a.row != b.row;
+      ++equal_count, of_two_rows += a.row != b.row;
     } else {
       other += !equal;
     }
   }
-  EXPECT_GT(alike, 100);
+  EXPECT_GT(equal_count, 100);
   EXPECT_GT(of_two_rows, 20);
   EXPECT_GT(other, 500);
 }

@@ -101,17 +101,17 @@ TEST(Group, StepsReadWhatTheySay) {
   for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
     const std::vector<Work> writer = writers(k);
     for (const Step* step : steps_of(k)) {
-      std::set<int> read, said;
+      std::set<int> read, declared;
       for_each_read(k, step->work, [&](const Touch& r) { read.insert(r.buffer); });
-      for (const Access& a : step->reads) said.insert(a.tensor);
+      for (const Access& a : step->reads) declared.insert(a.tensor);
       for (int b : read) {
-        EXPECT_TRUE(said.contains(b)) << name << ": " << describe(step->work) << " reads " << k.tensors[b].name;
+        EXPECT_TRUE(declared.contains(b)) << name << ": " << describe(step->work) << " reads " << k.tensors[b].name;
         ASSERT_GE(writer[b].node, 0) << name << ": nobody writes " << k.tensors[b].name;
       }
       // A slice of a concatenation may need only some of its parts.
       const auto sliced = [](const Node& n) { return n.kind == NodeKind::slice; };
       if (std::any_of(k.program.nodes.begin(), k.program.nodes.end(), sliced)) continue;
-      for (int b : said)
+      for (int b : declared)
         EXPECT_TRUE(read.contains(b)) << name << ": " << describe(step->work) << " reads nothing of "
                                       << k.tensors[b].name;
     }

@@ -46,7 +46,7 @@ TEST(PairLayouts, AreThoseOfTheLibrary) {
     EXPECT_EQ(in_library(neighbour_in_pair, x), x ^ 1);
     for (const PairLayout& l : {itself, number_of_pair, neighbour_in_pair}) {
       EXPECT_EQ(l(x), in_library(l, x));
-      // Along dimension 1 of a nest, limited to 60, and moved behind the limit and the layout.
+      // Along dimension 1 of a nest, limited to 60, and moved after the limit and the layout.
       const TileCoordinate c{.from = 1, .offset = 2, .layout = l};
       EXPECT_EQ(c.of({7, x}), l(x + 2));
       EXPECT_EQ(c.moved(3).of({7, x}), l == itself ? x + 5 : l(x + 2) + 3);

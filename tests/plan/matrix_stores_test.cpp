@@ -42,7 +42,7 @@ Kernel storing(const Case& c, const Instruction& mma) {
 }
 
 /// Returns the name of the row with which the accumulators of `c` are stored; "" if there is none.
-std::string chosen(const Case& c, const Instruction& mma, const target::Target& target = hopper()) {
+std::string selected(const Case& c, const Instruction& mma, const target::Target& target = hopper()) {
   const Kernel k = storing(c, mma);
   Tasks tasks(1);
   tasks[0].kind = WorkKind::to_shared;
@@ -55,14 +55,14 @@ const Instruction& wgmma(std::int64_t n) { return *target::find_warpgroup_mma(ho
 
 TEST(MatrixStores, TakeTheRowOfTheMostMatrices) {
   for (const std::int64_t n : {16, 48, 80, 128, 256}) {
-    EXPECT_EQ(chosen({64, n, 4}, wgmma(n)), "SM90_U32x4_STSM_N") << n;
-    EXPECT_EQ(chosen({64, n, 4, DType::bf16, 0}, wgmma(n)), "SM90_U16x8_STSM_T") << n;
+    EXPECT_EQ(selected({64, n, 4}, wgmma(n)), "SM90_U32x4_STSM_N") << n;
+    EXPECT_EQ(selected({64, n, 4, DType::bf16, 0}, wgmma(n)), "SM90_U16x8_STSM_T") << n;
   }
   for (const std::int64_t n : {8, 24, 152}) {  // an odd number of tiles of 8 columns
-    EXPECT_EQ(chosen({64, n, 4}, wgmma(n)), "SM90_U32x2_STSM_N") << n;
-    EXPECT_EQ(chosen({64, n, 4, DType::bf16, 0}, wgmma(n)), "SM90_U16x4_STSM_T") << n;
+    EXPECT_EQ(selected({64, n, 4}, wgmma(n)), "SM90_U32x2_STSM_N") << n;
+    EXPECT_EQ(selected({64, n, 4, DType::bf16, 0}, wgmma(n)), "SM90_U16x4_STSM_T") << n;
   }
-  EXPECT_EQ(chosen({256, 64, 8}, wgmma(64)), "SM90_U32x4_STSM_N") << "two tiles along M of each of two warpgroups";
+  EXPECT_EQ(selected({256, 64, 8}, wgmma(64)), "SM90_U32x4_STSM_N") << "two tiles along M of each of two warpgroups";
 }
 
 // Four matrices of narrow products would lie in two products of the batch; one address of a lane is of one product.
@@ -83,11 +83,11 @@ TEST(MatrixStores, StayWithinAProductOfABatch) {
 }
 
 TEST(MatrixStores, TakeNoneWhereTheLayoutsDiffer) {
-  EXPECT_EQ(chosen({64, 64, 4, DType::f32}, wgmma(64)), "") << "elements of 32 bits";
-  EXPECT_EQ(chosen({64, 64, 4, DType::e4m3}, wgmma(64)), "") << "elements of 8 bits";
-  EXPECT_EQ(chosen({64, 64, 4, DType::f16, 1, true}, wgmma(64)), "") << "columns beyond the buffer";
-  EXPECT_EQ(chosen({64, 64, 4, DType::f16, 1, false, 2}, wgmma(64)), "") << "partial results of two slices of K";
-  EXPECT_EQ(chosen({64, 64, 4}, wgmma(64), target::find("sm_80")), "") << "sm_80 has no stmatrix";
+  EXPECT_EQ(selected({64, 64, 4, DType::f32}, wgmma(64)), "") << "elements of 32 bits";
+  EXPECT_EQ(selected({64, 64, 4, DType::e4m3}, wgmma(64)), "") << "elements of 8 bits";
+  EXPECT_EQ(selected({64, 64, 4, DType::f16, 1, true}, wgmma(64)), "") << "columns beyond the buffer";
+  EXPECT_EQ(selected({64, 64, 4, DType::f16, 1, false, 2}, wgmma(64)), "") << "partial results of two slices of K";
+  EXPECT_EQ(selected({64, 64, 4}, wgmma(64), target::find("sm_80")), "") << "sm_80 has no stmatrix";
   Kernel k = storing({64, 64, 4}, wgmma(64));
   const Instruction& x4 = *target::matrix_stores(hopper()).front();
   Work t;

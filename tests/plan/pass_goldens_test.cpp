@@ -1,4 +1,4 @@
-// What the passes decide of each graph: its plan as text, in golden/NAME.ir.
+// What the passes decide of each graph: its plan as printed, in golden/NAME.ir.
 #include <gtest/gtest.h>
 
 #include "golden.hpp"

@@ -105,8 +105,8 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
         EXPECT_EQ(k.shared_bytes, 0) << where;
         for (const Step& s : k.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
         // Softmax keeps its operand and the exponentials, a norm its operand; the sum reads its operand once.
-        const auto held = std::ranges::count(works(k), WorkKind::to_registers, &Work::kind);
-        EXPECT_EQ(held, std::string(what) == "softmax" ? 2 : std::string(what) == "rms_norm" ? 1 : 0) << where;
+        const auto in_registers = std::ranges::count(works(k), WorkKind::to_registers, &Work::kind);
+        EXPECT_EQ(in_registers, std::string(what) == "softmax" ? 2 : std::string(what) == "rms_norm" ? 1 : 0) << where;
       }
 }
 

@@ -102,7 +102,7 @@ class Machine {
 };
 
 /// How a case builds its program: with the condition held, with it broken, or as the row would make it of that.
-enum class Way : std::uint8_t { held, broken, applied };
+enum class Way : std::uint8_t { valid, broken, applied };
 
 /// A program under construction, of random extents.
 struct Draw {
@@ -145,7 +145,7 @@ struct Draw {
 struct Case {
   std::string rule;
   std::function<void(Draw&, Way)> build;
-  std::string alike{};  // why applying the row all the same changes no value; empty: it does
+  std::string why_equal{};  // why applying the row all the same changes no value; empty: it does
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -157,13 +157,13 @@ void cast_and_round(Draw& d, Way way) {
   int cast = x;
   if (way != Way::applied) {
     cast = d.map(OpKind::cast, {x});
-    d.last().to_dtype = way == Way::held ? to : other;
+    d.last().to_dtype = way == Way::valid ? to : other;
   }
   d.store(cast, to);
 }
 
 void scaled_mask(Draw& d, Way way) {
-  const double scale = 0.1 + static_cast<double>(d.random() % 100), outside = way == Way::held ? -infinity : -1;
+  const double scale = 0.1 + static_cast<double>(d.random() % 100), outside = way == Way::valid ? -infinity : -1;
   int x = d.load({d.rows, d.columns});
   if (way != Way::applied) x = d.map(OpKind::mul_scalar, {x}, scale);
   x = d.map(OpKind::mask, {x}, outside);
@@ -173,7 +173,7 @@ void scaled_mask(Draw& d, Way way) {
 }
 
 void scaled_max(Draw& d, Way way) {
-  const double scale = (0.1 + static_cast<double>(d.random() % 100)) * (way == Way::held ? 1 : -1);
+  const double scale = (0.1 + static_cast<double>(d.random() % 100)) * (way == Way::valid ? 1 : -1);
   int x = d.load({d.rows, d.columns});
   if (way != Way::applied) x = d.map(OpKind::mul_scalar, {x}, scale);
   x = d.reduce(x, OpKind::reduction_max);
@@ -183,7 +183,7 @@ void scaled_max(Draw& d, Way way) {
 
 void few_rows(Draw& d, Way way) {
   d.p.loop = 2 + static_cast<std::int64_t>(d.random() % 3), d.p.grid = {64, 1, 1};
-  const std::int64_t rows = d.rows + (way == Way::held ? 0 : 8);
+  const std::int64_t rows = d.rows + (way == Way::valid ? 0 : 8);
   const int x = d.load({rows, 16}, 1), g = d.load({1, 16}, 1), w = d.load({16, 8}, 0);
   const int a = d.add(NodeKind::round, {d.map(OpKind::mul, {x, g})}, {rows, 16});
   d.last().dtype = DType::bf16;
@@ -195,7 +195,7 @@ void few_rows(Draw& d, Way way) {
 void long_chain(Draw& d, Way way) {
   const int x = d.load({d.rows, d.columns});
   int y = x;
-  const unsigned pairs = (way == Way::held ? 26 : 1) + static_cast<unsigned>(d.random() % 10);
+  const unsigned pairs = (way == Way::valid ? 26 : 1) + static_cast<unsigned>(d.random() % 10);
   for (unsigned i = 0; i < pairs; ++i) y = d.map(OpKind::sub, {y, x}), y = d.map(OpKind::mul_scalar, {y}, 0.5);
   const int max = d.reduce(y, OpKind::reduction_max);
   d.store(d.map(OpKind::sub, {y, max}));
@@ -236,21 +236,21 @@ int applications(TileProgram p, const TileRule& row) {
   return times;
 }
 
-TEST(TileRules, EachRowWithItsConditionHeldAndBroken) {
+TEST(TileRules, EachRowWithItsConditionTrueAndFalse) {
   for (const TileRule& row : program_rules) {
     const auto c = std::ranges::find(cases(), row.name, &Case::rule);
     ASSERT_NE(c, cases().end()) << row.name;
     int different = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {
-      EXPECT_GT(applications(built(*c, Way::held, seed), row), 0) << row.name << ", seed " << seed;
+      EXPECT_GT(applications(built(*c, Way::valid, seed), row), 0) << row.name << ", seed " << seed;
       const TileProgram broken = built(*c, Way::broken, seed);
       EXPECT_EQ(applications(broken, row), 0) << row.name << ", seed " << seed;
-      if (c->alike.empty()) {
+      if (c->why_equal.empty()) {
         const TileProgram applied = built(*c, Way::applied, seed);
         different += Machine(broken).stored() != Machine(applied).stored();
       }
     }
-    EXPECT_EQ(different > 0, c->alike.empty()) << row.name;
+    EXPECT_EQ(different > 0, c->why_equal.empty()) << row.name;
   }
   EXPECT_EQ(cases().size(), std::size(program_rules));
 }

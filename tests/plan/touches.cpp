@@ -149,8 +149,8 @@ class Evaluation {
  private:
   void leaf(int node, const Shape& at, bool moved) const {
     const Node& n = p_.nodes[node];
-    const bool held = plan_.rmem_of(node) >= 0 && work_.node != node;
-    if (plan_.in_place(node) && !held) return;
+    const bool in_registers = plan_.rmem_of(node) >= 0 && work_.node != node;
+    if (plan_.in_place(node) && !in_registers) return;
     if (const int c = plan_.rmem_of(node); c >= 0 && !moved) {
       const Sections sections(p_);
       const bool whole = c == work_.context && n.shape == plan_.layout_of(work_).domain;

@@ -94,7 +94,7 @@ TEST(View, EveryTileIsWhereTheDefinitionSays) {
 
 TEST(View, NumbersTilesAsAnotherIfEachBlockHasTheSameNumber) {
   std::mt19937 random(41);
-  int alike = 0, different = 0;
+  int equal = 0, different = 0;
   for (int draw = 0; draw < 300; ++draw) {
     const Drawn drawn(random);
     for (int d = 0; d < 3; ++d)
@@ -107,10 +107,10 @@ TEST(View, NumbersTilesAsAnotherIfEachBlockHasTheSameNumber) {
         for (std::int64_t block = 0; block < blocks; ++block) same = same && a.tile(block) == b.tile(block);
         if (d == e) EXPECT_TRUE(a.numbered_as(b));
         if (a.numbered_as(b)) EXPECT_TRUE(same) << draw << ": " << d << " and " << e;
-        (same ? alike : different) += d != e;
+        (same ? equal : different) += d != e;
       }
   }
-  EXPECT_GT(alike, 100);
+  EXPECT_GT(equal, 100);
   EXPECT_GT(different, 100);
 }
 
@@ -138,10 +138,11 @@ TEST(View, CountsWhatLiesInside) {
     for (std::int64_t i = 0; i < p.loop; ++i)
       EXPECT_EQ(drawn.v.inside(p, i), inside[static_cast<std::size_t>(i)]) << draw << " iteration " << i;
     std::set<int> axes;
-    bool apart = true;  // no axis divides two dimensions: then the tiles are all combinations
-    for (int d = 0; d < 3; ++d) apart = apart && (drawn.v.axis(d) < 0 || axes.insert(drawn.v.axis(d)).second);
-    if (apart) EXPECT_EQ(drawn.v.tiles(p), static_cast<std::int64_t>(tiles.size())) << draw;
-    shared += !apart;
+    bool independent = true;  // no axis divides two dimensions: then the tiles are all combinations
+    for (int d = 0; d < 3; ++d)
+      independent = independent && (drawn.v.axis(d) < 0 || axes.insert(drawn.v.axis(d)).second);
+    if (independent) EXPECT_EQ(drawn.v.tiles(p), static_cast<std::int64_t>(tiles.size())) << draw;
+    shared += !independent;
   }
   EXPECT_GT(shared, 200);
   EXPECT_GT(partial, 500);

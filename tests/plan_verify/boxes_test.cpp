@@ -59,7 +59,7 @@ TEST(Boxes, CoverAnotherOneIfEachOfItsElementsIsInOneOfThem) {
       const std::vector<std::int64_t> more = addresses(others.back(), strides);
       std::vector<std::int64_t> common;
       std::ranges::set_intersection(all, more, std::back_inserter(common));
-      EXPECT_EQ(meet(target, others.back()), !common.empty()) << text(target) << ", " << text(others.back());
+      EXPECT_EQ(intersect(target, others.back()), !common.empty()) << text(target) << ", " << text(others.back());
       elements.insert(more.begin(), more.end());
     }
     EXPECT_EQ(size(target), std::ssize(all));
@@ -173,7 +173,7 @@ TEST(Boxes, LieInABaseThatShowsItsElementsSeveralTimesAsInTheBase) {
   EXPECT_GT(inside, 500);
 }
 
-TEST(Boxes, OfTwoViewsAreApartIfNoElementIsInBoth) {
+TEST(Boxes, OfTwoViewsAreDisjointIfNoElementIsInBoth) {
   Rng rng(3);
   int separate = 0, undecided = 0;
   for (int i = 0, n = test::all_cases() ? 300'000 : 20'000; i < n && !HasFailure(); ++i) {
@@ -185,11 +185,11 @@ TEST(Boxes, OfTwoViewsAreApartIfNoElementIsInBoth) {
     const std::vector<std::int64_t> a = addresses(box, view.strides), b = addresses(of_other, other.strides);
     std::vector<std::int64_t> common;
     std::ranges::set_intersection(a, b, std::back_inserter(common));
-    const bool said = apart(box, view, of_other, other, base);
-    if (said)
+    const bool proved_disjoint = disjoint(box, view, of_other, other, base);
+    if (proved_disjoint)
       EXPECT_TRUE(common.empty()) << "draw " << i << ": " << text(box) << " of " << text(view) << ", " << text(of_other)
                                   << " of " << text(other) << " in " << text(base);
-    separate += common.empty() ? 1 : 0, undecided += common.empty() && !said ? 1 : 0;
+    separate += common.empty() ? 1 : 0, undecided += common.empty() && !proved_disjoint ? 1 : 0;
   }
   EXPECT_GT(separate, 3000);
   EXPECT_LT(undecided, separate / 10);

@@ -79,7 +79,7 @@ void change(Rng& rng, Drawn& d) {
   const int dim = static_cast<int>(rng.below(d.store().view.rank()));
   Cut& c = d.numbers(dim).cuts[static_cast<std::size_t>(dim)];
   const std::int64_t by = rng.chance(50) ? 1 : rng.between(-2, 3);
-  const auto add = [&](std::int64_t& to, std::int64_t least) { to = std::max(to + by, least); };
+  const auto add = [&](std::int64_t& to, std::int64_t minimum) { to = std::max(to + by, minimum); };
   switch (rng.below(8)) {
     case 0:
       return add(rng.chance(50) ? p.grid.x : rng.chance(50) ? p.grid.y : p.grid.z, 1);
@@ -199,13 +199,14 @@ TEST(Coverage, OfRandomViewsIsWhatBlocksStore) {
     const bool changed = rng.chance(60);
     if (changed) change(rng, d);
     const Counted stored = counted(d);
-    const std::string said = verdict({.program = d.program});
+    const std::string message = verdict({.program = d.program});
     const std::string of = fmt::format("draw {}: {}", i, text(d));
     if (!changed) EXPECT_TRUE(stored.once) << of;
-    if (!stored.once) EXPECT_NE(said, "") << of;
+    if (!stored.once) EXPECT_NE(message, "") << of;
     // The proof asks for digits that continue each other, also of tiles that lie beyond the end.
-    if (stored.once && said != "") EXPECT_TRUE(changed && (stored.beyond || overlapping(d))) << of << "\n" << said;
-    (stored.once ? right : wrong) += 1, otherwise += stored.once && said != "" ? 1 : 0;
+    if (stored.once && message != "")
+      EXPECT_TRUE(changed && (stored.beyond || overlapping(d))) << of << "\n" << message;
+    (stored.once ? right : wrong) += 1, otherwise += stored.once && message != "" ? 1 : 0;
   }
   EXPECT_GT(wrong, right / 4);
   EXPECT_LT(otherwise, right / 20);

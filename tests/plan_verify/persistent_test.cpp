@@ -54,7 +54,7 @@ void take_tiles(Kernel& k) {
 }
 
 /// Lets all blocks take their tiles, as KernelText::tiles() emits the loop. Returns whether each tile is taken once, by all parts of
-/// its loop, and whether a block has as many as the loop says.
+/// its loop, and whether a block has the number that the loop says.
 bool once(const Kernel& k) {
   const graph::Dim3& grid = k.program.grid;
   const Loop& loop = *as<Loop>(k.agents[0].steps[0]);
@@ -63,7 +63,7 @@ bool once(const Kernel& k) {
   if (k.blocks % k.ranks != 0 || walk.rows % ranks != 0 || loop.from != 0 || loop.each != k.iterations_per_rank())
     return false;
   std::vector<int> times(static_cast<std::size_t>(all), 0);
-  std::int64_t most = 0;
+  std::int64_t max_taken = 0;
   for (std::int64_t block = 0; block < k.blocks; ++block) {
     std::int64_t taken = 0;
     for (std::int64_t tile = block / k.ranks; taken == 0 || (loop.trip_count > 1 && tile < all / ranks);
@@ -83,9 +83,9 @@ bool once(const Kernel& k) {
       }
       ++times[static_cast<std::size_t>(index)], ++taken;
     }
-    most = std::max(most, taken);
+    max_taken = std::max(max_taken, taken);
   }
-  return most == loop.trip_count && std::ranges::all_of(times, [&](int n) { return n == k.parts_of_loop(); });
+  return max_taken == loop.trip_count && std::ranges::all_of(times, [&](int n) { return n == k.parts_of_loop(); });
 }
 
 TEST(PersistentBlocks, AreAcceptedIfTheyTakeEachTileOnce) {
@@ -106,16 +106,16 @@ TEST(PersistentBlocks, AreAcceptedIfTheyTakeEachTileOnce) {
       number = std::max<std::int64_t>(number + by, &number == &loop.from ? 0 : 1);
       if (rng.chance(20)) k.ranks *= 2;
     }
-    std::string said;
+    std::string message;
     try {
       verify_coverage(k, program);
     } catch (const Rejected& e) {
-      said = e.what();
+      message = e.what();
     }
     const bool is_right = once(k);
-    EXPECT_EQ(said == "", is_right) << fmt::format(
+    EXPECT_EQ(message == "", is_right) << fmt::format(
         "draw {}: grid ({},{},1) blocks {} ranks {}{}, {} to {} tiles of {}\n{}", i, k.program.grid.x, k.program.grid.y,
-        k.blocks, k.ranks, k.split_k ? " split_k" : "", loop.from, loop.trip_count, loop.each, said);
+        k.blocks, k.ranks, k.split_k ? " split_k" : "", loop.from, loop.trip_count, loop.each, message);
     (is_right ? right : wrong) += 1;
   }
   EXPECT_GT(right, 1000);

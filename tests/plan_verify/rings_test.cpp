@@ -1,5 +1,5 @@
-// The proofs of iterations and of the values in stages, against a run of the ring: loops that copy a tile ahead of the product that
-// reads it, with random numbers of stages, distances, bounds and lags.
+// The proofs of iterations and of the values in stages, against a run of the ring: loops that copy a tile before the
+// product that reads it, with random numbers of stages, distances, bounds and lags.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ Step of(Step step, WorkKind kind, int node) {
   step.work = {.kind = kind, .node = node};
   return step;
 }
-Step copy(int lag, int ahead) {
-  return of(load("copy", {.tensor = 0, .lag = lag}, ring, ahead), WorkKind::copy_in, copied);
+Step copy(int lag, int distance) {
+  return of(load("copy", {.tensor = 0, .lag = lag}, ring, distance), WorkKind::copy_in, copied);
 }
 Step multiply(int lag) { return of(wgmma("mma", {{.tensor = 0, .lag = lag}}, sums), WorkKind::mma, product); }
 Step loop_from(std::int64_t from, std::int64_t to, Loop::Kind kind, std::vector<Step> body) {
@@ -45,7 +45,7 @@ Step loop_from(std::int64_t from, std::int64_t to, Loop::Kind kind, std::vector<
 struct Part {
   std::int64_t from = 0, to = 0;
   bool prologue = false, copies = false, multiplies = false;
-  int lag = 0, ahead = 0,
+  int lag = 0, distance = 0,
       reads = 0;  // of the copy: its stage, and the iteration that it copies; of the product: its tile
 };
 struct Case {
@@ -69,9 +69,9 @@ Kernel kernel(const Case& c) {
     for (const Part& part : parts) {
       std::vector<Step> body;
       const auto add = [&](std::initializer_list<Step> more) { body.insert(body.end(), more); };
-      if (part.copies && c.two_roles()) add({acquire(ring), copy(part.lag, part.ahead)});
+      if (part.copies && c.two_roles()) add({acquire(ring), copy(part.lag, part.distance)});
       if (part.copies && !c.two_roles())
-        add({copy(part.lag, part.ahead), commit(ring), wait_group(0, ring), fence(), barrier()});
+        add({copy(part.lag, part.distance), commit(ring), wait_group(0, ring), fence(), barrier()});
       if (part.multiplies && c.two_roles()) add({acquire(ring)});
       if (part.multiplies) add({multiply(part.reads), commit(sums), wait_group(0, sums)});
       if (part.multiplies) add({c.two_roles() ? release(ring) : barrier()});
@@ -111,11 +111,11 @@ struct Run {
 
   /// Runs an iteration of a tile whose first one is number `base`.
   void iteration(const Part& part, std::int64_t i, std::int64_t base) {
-    if (part.copies && !(part.ahead > 0 && i + part.ahead >= c.loop)) {
-      once(copies, i + part.ahead);
+    if (part.copies && !(part.distance > 0 && i + part.distance >= c.loop)) {
+      once(copies, i + part.distance);
       const std::size_t into = stage(base + i + part.lag);
       require(!c.two_roles() || into == fills.size() % stages.size());  // the ring gives its stages in order
-      fills.push_back(base + i + part.ahead), stages[into] = fills.back();
+      fills.push_back(base + i + part.distance), stages[into] = fills.back();
     }
     if (!part.multiplies) return;
     once(products, i + part.reads);
@@ -146,7 +146,8 @@ bool runs(const Case& c) {
   return run.right && (!c.two_roles() || run.acquired == run.fills.size());
 }
 
-/// Returns a ring that is right: with what is copied before the loop and in it, ahead, or with a role that copies for another one.
+/// Returns a ring that is right: with what is copied before the loop and in it, prefetched, or with a role that copies
+/// for another one.
 Case drawn(Rng& rng) {
   Case c;
   c.stages = static_cast<int>(rng.between(2, 5)), c.loop = rng.chance(30) ? rng.between(17, 60) : rng.between(2, 12);
@@ -156,13 +157,14 @@ Case drawn(Rng& rng) {
     c.parts = {{.to = c.loop, .copies = true}};
     if (reads > 0) c.consumer = {first};
     c.consumer.push_back(rest);
-    // verify() runs as many as make every stage a first one, stages + 2; verify_coverage() compares the roles' numbers.
+    // verify() runs the number that makes every stage a first one, stages + 2; verify_coverage() compares the roles'
+    // numbers.
     if (rng.chance(40)) c.tiles[0] = c.tiles[1] = rng.between(1, c.stages + 1);
     return c;
   }
-  const auto ahead = static_cast<int>(rng.below(std::min<std::int64_t>(c.stages, c.loop)));
-  if (ahead > 0) c.parts = {{.to = ahead, .prologue = true, .copies = true}};
-  c.parts.push_back({.to = c.loop, .copies = true, .multiplies = true, .lag = ahead, .ahead = ahead});
+  const auto distance = static_cast<int>(rng.below(std::min<std::int64_t>(c.stages, c.loop)));
+  if (distance > 0) c.parts = {{.to = distance, .prologue = true, .copies = true}};
+  c.parts.push_back({.to = c.loop, .copies = true, .multiplies = true, .lag = distance, .distance = distance});
   return c;
 }
 
@@ -187,13 +189,13 @@ void change(Rng& rng, Case& c) {
       part.lag += by;
       return;
     case 3:
-      if (!part.prologue) part.ahead = std::max(part.ahead + by, 0);
+      if (!part.prologue) part.distance = std::max(part.distance + by, 0);
       return;
     case 4:
       part.reads += by;
       return;
     default:
-      part.lag += by, part.ahead = std::max(part.ahead + by, 0);
+      part.lag += by, part.distance = std::max(part.distance + by, 0);
   }
 }
 
@@ -202,15 +204,15 @@ std::string text(const Case& c) {
   for (const auto* role : {&c.parts, &c.consumer})
     for (const Part& p : *role)
       all += fmt::format("; {}{} to {}{}{}", role == &c.consumer ? "consumer " : "", p.from, p.to,
-                         p.copies ? fmt::format(" copies into i+{} the tile i+{}", p.lag, p.ahead) : "",
+                         p.copies ? fmt::format(" copies into i+{} the tile i+{}", p.lag, p.distance) : "",
                          p.multiplies ? fmt::format(" multiplies i+{}", p.reads) : "");
   return all;
 }
 
 /// Returns what the proofs say; "" if they accept.
 std::string proved(const Kernel& k) {
-  const std::string said = verdict(k);
-  if (said != "") return said;
+  const std::string message = verdict(k);
+  if (message != "") return message;
   try {
     verify_iterations(k);
   } catch (const Rejected& e) {
@@ -227,9 +229,9 @@ TEST(Rings, AreAcceptedIfEachProductFindsTheTileOfItsIteration) {
     const bool changed = rng.chance(60);
     if (changed) change(rng, c);
     const bool runs_right = runs(c);
-    const std::string said = proved(kernel(c)), which = fmt::format("draw {}: {}", i, text(c));
+    const std::string message = proved(kernel(c)), which = fmt::format("draw {}: {}", i, text(c));
     if (!changed) EXPECT_TRUE(runs_right) << which;
-    EXPECT_EQ(said == "", runs_right) << which << "\n" << said;
+    EXPECT_EQ(message == "", runs_right) << which << "\n" << message;
     (runs_right ? right : wrong) += 1;
   }
   EXPECT_GT(right, 1000);

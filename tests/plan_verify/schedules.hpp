@@ -63,7 +63,7 @@ Kernel split_k_matmul(std::int64_t trip_count, int ranks = 2);
 /// SM90: two wgmma consumers of one ring in ping-pong: while one multiplies, the other works on its results.
 Kernel ping_pong(std::int64_t trip_count);
 
-/// The kernel as text (docs/reference/kernel-ir.md).
+/// The kernel as printed (docs/reference/kernel-ir.md).
 std::string text(const Kernel&, const char* target = "sm_90a");
 
 /// "" where the verifier accepts, else what it says.

@@ -170,14 +170,14 @@ TEST(Tensors, AreAcceptedIfEachElementIsWrittenOnceAndBeforeItIsRead) {
   for (int i = 0, n = test::all_cases() ? 100'000 : 8'000; i < n && !HasFailure(); ++i) {
     Program p = drawn(rng);
     if (rng.chance(50)) change(rng, p);
-    const std::string why = fault(p), said = verdict(p);
-    if (why != "") EXPECT_NE(said, "") << "draw " << i << ": " << why;
+    const std::string why = fault(p), message = verdict(p);
+    if (why != "") EXPECT_NE(message, "") << "draw " << i << ": " << why;
     // Ranges of the line that begin and end within rows are not compared with boxes of rows.
     bool ranges = false;
     for (const TileProgram& k : p.kernels)
       for (const Node& of : k.nodes) ranges = ranges || of.tensor == line;
-    if (why == "" && !ranges) EXPECT_EQ(said, "") << "draw " << i;
-    (why == "" ? right : wrong) += 1, undecided += why == "" && said != "" ? 1 : 0;
+    if (why == "" && !ranges) EXPECT_EQ(message, "") << "draw " << i;
+    (why == "" ? right : wrong) += 1, undecided += why == "" && message != "" ? 1 : 0;
   }
   EXPECT_GT(right, 2000);
   EXPECT_GT(wrong, 2000);

@@ -46,7 +46,7 @@ KernelGraph tiled() {
   b.output(times(b, b.input("X", {16, 1024}), b.input("W", {1024, 4096})), "Y");
   return b.build();
 }
-constexpr const char* as_given = "32x16 ";
+constexpr const char* own_tiles = "32x16 ";
 
 KernelGraph two_tiled() {
   Builder b("tiled");
@@ -100,9 +100,9 @@ TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
   // Without the best, another one; without the graph's own, one of the others; without any, none.
   const InjectedRejection without_best([&](const Program& p, int) { return kernels(p) == best; });
   EXPECT_NE(kernels(plan::tile(tiled(), sm_90a, selected).plan.program), best);
-  const InjectedRejection without_own([&](const Program& p, int) { return kernels(p) == as_given; });
+  const InjectedRejection without_own([&](const Program& p, int) { return kernels(p) == own_tiles; });
   const plan::Tiled other = plan::tile(tiled(), sm_90a, selected);
-  EXPECT_NE(kernels(other.plan.program), as_given);
+  EXPECT_NE(kernels(other.plan.program), own_tiles);
   EXPECT_FALSE(other.plan.rejected.empty());
   const InjectedRejection everything([](const Program&, int) { return true; });
   EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was injected");
@@ -162,13 +162,13 @@ TEST_F(Rejections, CustomOperatorsAreKeptOrDecomposedAsTheProofAllows) {
     ASSERT_TRUE(is_custom(fuse::optimize(tiled(), sm_90a, fuse::Custom::kept).graph));
   }
   {  // the kept one is the only plan whose kernel has the graph's own loop
-    const InjectedRejection kept([](const Program& p, int) { return kernels(p) == as_given; });
+    const InjectedRejection kept([](const Program& p, int) { return kernels(p) == own_tiles; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_FALSE(is_custom(o.graph));
     EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
   }
   {
-    const InjectedRejection separate([](const Program& p, int) { return kernels(p) != as_given; });
+    const InjectedRejection separate([](const Program& p, int) { return kernels(p) != own_tiles; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_TRUE(is_custom(o.graph));
     EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});

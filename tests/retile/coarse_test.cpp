@@ -42,15 +42,16 @@ class Compared {
         add(part_of(g, {static_cast<int>(i)}), fmt::format("{} op {} on {}", g.name, i, target.name), target);
   }
   /// Expects that all kernels are within 25%, at least the share `near` within 5%, and that a kernel has a sketch if and
-  /// only if it has a plan, on warpgroups alike.
+  /// only if it has a plan, on warpgroups as well.
   void expect(double near) {
     ASSERT_FALSE(ratios_.empty());
     std::ranges::sort(ratios_);
     const auto at = [&](double share) {
       return ratios_[static_cast<std::size_t>(share * static_cast<double>(ratios_.size() - 1))];
     };
-    const auto within = [&](double most) {
-      return static_cast<double>(std::ranges::count_if(ratios_, [&](double r) { return std::abs(r - 1) <= most; })) /
+    const auto within = [&](double tolerance) {
+      return static_cast<double>(
+                 std::ranges::count_if(ratios_, [&](double r) { return std::abs(r - 1) <= tolerance; })) /
              static_cast<double>(ratios_.size());
     };
     fmt::print(

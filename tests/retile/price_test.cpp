@@ -33,7 +33,7 @@ TEST(CostEstimate, OfRunsInSectors) {
 TEST(CostEstimate, OfRowsInHalfLines) {
   for (int run : {1, 16, 32, 64, 96, 128})
     for (int step : {16, 32, 48, 64, 80, 112, 128, 144}) {
-      // Brute force: rows that start `step` bytes apart, until the starts repeat.
+      // Brute force: rows that start at multiples of `step` bytes, until the starts repeat.
       double touched = 0;
       for (int i = 0; i < 64; ++i) touched += (i * step + run - 1) / 64 - i * step / 64 + 1;
       EXPECT_NEAR(blocks_touched(run, step, 64), touched / 64, 1e-9) << run << " " << step;
@@ -99,7 +99,7 @@ TEST(CostEstimate, ServesNeighboursOnce) {
   EXPECT_EQ(saved(cost_of(2048, 2048, 4104, wide, Blocks::a_tile)), 0);
 }
 
-// The busiest of the persistent blocks receives as many tiles as it multiplies. With 264 tiles all blocks have two.
+// The busiest of the persistent blocks receives the tiles that it multiplies. With 264 tiles all blocks have two.
 TEST(CostEstimate, CountsWhatTheBusiestBlockReceives) {
   const double tile = (128 + 256) * 4096 * 2 + 128 * 256 * 2;
   for (const std::int64_t rows : {10, 20, 33}) {  // 80, 160 and 264 tiles

@@ -92,15 +92,15 @@ TEST(ProductTiles, OfOddRowsLeaveNoMoreEmpty) {
     }
 }
 
-// As f16 they need as many bytes as f16: only operands that stay e4m3 have twice the K.
+// As f16 they need the bytes of f16: only operands that stay e4m3 have twice the K.
 TEST(ProductTiles, OfFloat8HaveTwiceTheKIfTheyLieAlongIt) {
-  const auto most = [&](const ProductSize& size, const char* target) {
+  const auto largest_k = [&](const ProductSize& size, const char* target) {
     return std::ranges::max(legal(size, target), {}, &ProductTile::k).k;
   };
   ProductSize size{1, 256, 256, 2048, DType::e4m3};
-  EXPECT_EQ(most(size, "sm_90a"), 1024);
+  EXPECT_EQ(largest_k(size, "sm_90a"), 1024);
   size.a_along_k = false;
-  EXPECT_EQ(most(size, "sm_90a"), 512);
+  EXPECT_EQ(largest_k(size, "sm_90a"), 512);
 }
 
 TEST(ProductTiles, AreRankedByTheTimeOfTheirSketches) {

@@ -45,9 +45,9 @@ TEST_P(SelectedTiles, DoNotCostMoreAndAreEqual) {
       ++selected;
       // Replaying the record gives the same tiling.
       const Tiled again = tile(g, target, {.tiles = Tiles::fixed, .tiling = retile::tiling_of(t.graph)});
-      Plan chosen = t.plan;
-      chosen.program.notes = again.plan.program.notes;  // those of `t` say what it was chosen from
-      EXPECT_EQ(ir::print(again.plan), ir::print(chosen)) << g.name;
+      Plan first_plan = t.plan;
+      first_plan.program.notes = again.plan.program.notes;  // those of `t` say what it was chosen from
+      EXPECT_EQ(ir::print(again.plan), ir::print(first_plan)) << g.name;
       search::EqualOptions options;
       options.given_sizes = false;
       EXPECT_EQ(search::equal(g, t.graph, options).answer, search::Answer::equal) << g.name;

@@ -177,7 +177,7 @@ struct Attended {
   int warps = 8;
   std::optional<std::int64_t> tril = {};
   double masked = -std::numeric_limits<double>::infinity();
-  std::optional<double> at_least = {};  // of the masked scores
+  std::optional<double> lower_bound = {};  // of the masked scores
   std::optional<DType> narrow = {};     // to which the masked scores are cast, saturating
   DType dtype = DType::f16;
 };
@@ -196,7 +196,7 @@ graph::KernelGraph attention(const Attended& a) {
                                  v = t.load(V, {.x = 0, .loop = 1});
                       auto scores = matmul(q, k) * 0.125;
                       if (a.tril) scores = t.mask(scores, {.tril = a.tril}, {.x = 0, .y = 1, .loop = 2}, a.masked);
-                      if (a.at_least) scores = graph::maximum(scores, *a.at_least);
+                      if (a.lower_bound) scores = graph::maximum(scores, *a.lower_bound);
                       if (a.narrow) scores = cast(cast(scores, *a.narrow, true), DType::f16) * 0.01;
                       const auto [maximum, fell] = reduction_max(scores, 2);
                       const auto p = exp(scores - maximum), factor = exp(fell);
@@ -213,7 +213,7 @@ void expect_attention(const Attended& a, const plan::PlanOptions& plan_options =
   int chained = 0;
   for (const plan::Work& w : works(plan.kernels.at(0))) chained += w.matmul.chained();
   ASSERT_EQ(chained, 1) << ir::print(plan);
-  EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked) && !a.at_least && !a.narrow);
+  EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked) && !a.lower_bound && !a.narrow);
   std::vector<graph::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", plan_options);
@@ -230,7 +230,7 @@ TEST(WarpgroupChains, AreAttention) {
   expect_attention(
       {.tril = 0, .masked = -1e30});  // what is left of masked numbers might count: all tiles are multiplied
   // exp(max(-inf, -1) - maximum) is above 0, so masked keys count, too.
-  expect_attention({.tril = 0, .at_least = -1.0});
+  expect_attention({.tril = 0, .lower_bound = -1.0});
   // So are the lowest numbers of dtypes that saturate: -448 and -57344.
   for (DType narrow : {DType::e4m3, DType::e5m2}) expect_attention({.tril = 0, .narrow = narrow});
   expect_attention({.warps = 4});

@@ -1,5 +1,6 @@
-// Pairs that are hard to tell: the same but for a class (NaN, infinity, 0), a single point, comparisons that hold jointly,
-// a rounded scalar, what float64 cannot see, or an integer that wraps; beside each, a pair that is equal by algebra.
+// Pairs that are hard to distinguish: the same but for a class (NaN, infinity, 0), a single point, comparisons that
+// hold jointly, a rounded scalar, what float64 cannot see, or an integer that wraps; next to each, a pair that is equal
+// by algebra.
 #include <gtest/gtest.h>
 
 #include <cfloat>
@@ -19,10 +20,10 @@ constexpr double bounds[] = {200, 1234.5, -300, 4e5};
 constexpr double factors[] = {2, 0.5, 13, 10};
 
 template <class F, class G>
-void expect_apart(const std::vector<Shape>& shapes, const F& f, const G& g) {
+void expect_different(const std::vector<Shape>& shapes, const F& f, const G& g) {
   expect(Answer::different, shapes, f, g);
 }
-/// Of a quotient whose divisor is 0 real numbers tell no sign, so that the answer may be undecided.
+/// The sign of a quotient whose divisor is 0 is unknown in real numbers, so that the answer may be undecided.
 template <class F, class G>
 void expect_not_equal(const std::vector<Shape>& shapes, const F& f, const G& g) {
   const Equality e = equal(make(shapes, [&](Builder&, const Inputs& x) { return f(x); }),
@@ -42,9 +43,9 @@ TEST(Adversary, ClassesBeyondABoundCount) {
   for (double t : bounds) {
     SCOPED_TRACE(t);
     const auto l = [t](const Inputs& x) { return log(until(x[0], t)); };
-    expect_apart(
+    expect_different(
         one, [&](const Inputs& x) { return l(x) * 2.0 - l(x); }, l);  // -inf + inf
-    expect_apart(
+    expect_different(
         one, [&](const Inputs& x) { return gt(l(x), -std::numeric_limits<double>::infinity()); },
         [](const Inputs& x) { return constant(x[0], 1); });
     expect_not_equal(
@@ -77,7 +78,7 @@ TEST(Adversary, ScaledComparisonsDifferOnlyInTies) {
       SCOPED_TRACE(fmt::format("{} {}", t, k));
       const auto less = [t](const Inputs& x) { return lt(x[0] - t, 0.0); };
       expect_same(one, less, [&](const Inputs& x) { return lt(x[0] * k, t * k); });
-      expect_apart(one, less, [&](const Inputs& x) { return le((x[0] - t) * k, 0.0); });
+      expect_different(one, less, [&](const Inputs& x) { return le((x[0] - t) * k, 0.0); });
     }
   expect_same(
       two, [](const Inputs& x) { return where(gt(x[0], x[1]), x[0], x[1]); },
@@ -96,7 +97,7 @@ TEST(Adversary, ComparisonsOfProductsWithPositiveNumbersAreThoseOfTheOtherFactor
     SCOPED_TRACE(i);
     const auto scaled = [&, i](const Inputs& x) { return lt((x[0] - 3.0) * positive(x[1])[i], 0.0); };
     expect_same(two, scaled, [](const Inputs& x) { return lt(x[0], 3.0); });
-    expect_apart(two, scaled, [](const Inputs& x) { return le(x[0], 3.0); });
+    expect_different(two, scaled, [](const Inputs& x) { return le(x[0], 3.0); });
     expect_same(
         two, [&, i](const Inputs& x) { return relu(x[0] / positive(x[1])[i]); },
         [&, i](const Inputs& x) { return relu(x[0]) / positive(x[1])[i]; });
@@ -108,16 +109,16 @@ TEST(Adversary, ComparisonsOfProductsWithPositiveNumbersAreThoseOfTheOtherFactor
 TEST(Adversary, ExponentialsAreOrderedAsTheirExponents) {
   const auto less = [](const Inputs& x) { return lt(exp(x[0]), exp(x[1])); };
   expect_same(two, less, [](const Inputs& x) { return lt(x[0], x[1]); });
-  expect_apart(two, less, [](const Inputs& x) { return le(x[0], x[1]); });
+  expect_different(two, less, [](const Inputs& x) { return le(x[0], x[1]); });
   const auto above_one = [](const Inputs& x) { return gt(exp(x[0]), 1.0); };
   expect_same(one, above_one, [](const Inputs& x) { return gt(x[0], 0.0); });
-  expect_apart(one, above_one, [](const Inputs& x) { return ge(x[0], 0.0); });
+  expect_different(one, above_one, [](const Inputs& x) { return ge(x[0], 0.0); });
   const auto elu = [](double factor) {
     return [factor](const Inputs& x) { return where(gt(x[0], 0.0), x[0], factor * (exp(x[0]) - 1.0)); };
   };
   const auto of_parts = [](const Inputs& x) { return relu(x[0]) + minimum(exp(x[0]) - 1.0, 0.0); };
   expect_same(one, elu(1), of_parts);
-  expect_apart(one, elu(1.001), of_parts);
+  expect_different(one, elu(1.001), of_parts);
 }
 
 TEST(Adversary, ComparisonsThatHoldJointlyCount) {
@@ -129,7 +130,7 @@ TEST(Adversary, ComparisonsThatHoldJointlyCount) {
       for (int i = 1; i < n; ++i) p = p * eq(x[i], 3.5 + 2 * i);
       return p;
     };
-    expect_apart(
+    expect_different(
         shapes, [&](const Inputs& x) { return x[0] + all(x); }, [](const Inputs& x) { return x[0] * 1.0; });
     expect_same(
         shapes, [&](const Inputs& x) { return x[0] + all(x); }, [&](const Inputs& x) { return all(x) + x[0]; });
@@ -138,13 +139,13 @@ TEST(Adversary, ComparisonsThatHoldJointlyCount) {
     return [third](const Inputs& x) { return eq(x[0] + x[1], 5.0) * eq(x[0] - x[1], 3.0) * eq(x[0], third); };
   };
   const auto never = [](const Inputs& x) { return x[0] * 0.0 * x[1]; };
-  expect_apart(two, lines(4), never);
-  expect_same(two, lines(4.5), never);  // no inputs meet all three
+  expect_different(two, lines(4), never);
+  expect_same(two, lines(4.5), never);  // no inputs satisfy all three
 }
 
 TEST(Adversary, ScalarsOfComparisonsAreRoundedAsTheInputsAre) {
   for (double c : {1e30, 16777217.0, 123456789.0, -33554433.0})
-    expect_apart(
+    expect_different(
         one, [c](const Inputs& x) { return eq(x[0], c); }, [](const Inputs& x) { return x[0] * 0.0; });
 }
 
@@ -162,13 +163,14 @@ TEST(Adversary, NumbersBeyondAnEndOfFloat32sRangeShowNoDifference) {
 
 TEST(Adversary, Float64NeitherProvesNorOverrules) {
   const std::vector<Shape> wide = {{1, 64}, {1, 66}};
-  const auto beside = [](const Tensor& x, const Tensor& y) { return 1e12 * sum(x, 1, true) + y; };
-  const auto of_concat = [&](const Inputs& x) { return beside(x[0], mean(concat(x[0], x[1], 1), 1, true)); };
+  const auto dominated = [](const Tensor& x, const Tensor& y) { return 1e12 * sum(x, 1, true) + y; };
+  const auto of_concat = [&](const Inputs& x) { return dominated(x[0], mean(concat(x[0], x[1], 1), 1, true)); };
   const auto weighted = [&](double w) {
-    return
-        [beside, w](const Inputs& x) { return beside(x[0], mean(x[0], 1, true) * w + mean(x[1], 1, true) * (1 - w)); };
+    return [dominated, w](const Inputs& x) {
+      return dominated(x[0], mean(x[0], 1, true) * w + mean(x[1], 1, true) * (1 - w));
+    };
   };
-  expect_apart(wide, of_concat, weighted(0.5));
+  expect_different(wide, of_concat, weighted(0.5));
   expect_same(wide, of_concat, weighted(64.0 / 130));
   const Equality e = equal(make(two, [](Builder&, const Inputs& x) { return sin((x[0] + 1e13) + (x[1] + 1e13)); }),
                            make(two, [](Builder&, const Inputs& x) {
@@ -183,7 +185,8 @@ TEST(Adversary, AdditionTheoremsHold) {
   expect_same(two, of_sum, [](const Inputs& x) {
     return 2.0 * (sin(x[0]) * (cos(x[0]) * cos(x[1]))) - (1.0 * square(cos(x[0])) - square(sin(x[0]))) * sin(x[1]);
   });
-  expect_apart(two, of_sum, [](const Inputs& x) { return sin(2.0 * x[0]) * cos(x[1]) + cos(2.0 * x[0]) * sin(x[1]); });
+  expect_different(two, of_sum,
+                   [](const Inputs& x) { return sin(2.0 * x[0]) * cos(x[1]) + cos(2.0 * x[0]) * sin(x[1]); });
   expect_same(
       two, [](const Inputs& x) { return sin(x[0]) * sin(x[1]); },
       [](const Inputs& x) { return 0.5 * (cos(x[0] - x[1]) - cos(x[0] + x[1])); });
@@ -193,33 +196,33 @@ TEST(Adversary, AdditionTheoremsHold) {
   };
   const auto parts = [](const Inputs& x) { return cos(exp(x[0])) * cos(x[0]) - sin(exp(x[0])) * sin(x[0]); };
   expect_same(one, cos_of(1), parts);
-  expect_apart(one, cos_of(1.001), parts);
+  expect_different(one, cos_of(1.001), parts);
   const std::vector<Shape> angles = {{4, 8}, {4, 4}, {4, 4}};
   const auto twice = [](const Inputs& x) { return rotary(rotary(x[0], cos(x[1]), sin(x[1])), cos(x[2]), sin(x[2])); };
   expect_same(angles, twice, [](const Inputs& x) { return rotary(x[0], cos(x[1] + x[2]), sin(x[1] + x[2])); });
-  expect_apart(angles, twice, [](const Inputs& x) { return rotary(x[0], cos(x[1] - x[2]), sin(x[1] - x[2])); });
+  expect_different(angles, twice, [](const Inputs& x) { return rotary(x[0], cos(x[1] - x[2]), sin(x[1] - x[2])); });
 }
 
 TEST(Adversary, LogarithmsAndPowersOfProducts) {
   const auto base = [](const Tensor& x) { return square(x) + 2.0; };
   const auto log_product = [&](const Inputs& x) { return log(base(x[0]) * base(x[1])); };
   expect_same(two, log_product, [&](const Inputs& x) { return log(base(x[1])) + log(base(x[0])); });
-  expect_apart(two, log_product, [&](const Inputs& x) { return log(base(x[0]) + base(x[1])); });
+  expect_different(two, log_product, [&](const Inputs& x) { return log(base(x[0]) + base(x[1])); });
   expect_same(  // each is a quotient of the other's product
       two, [&](const Inputs& x) { return log(base(x[0]) * base(x[1]) / base(x[1])); },
       [&](const Inputs& x) { return log(base(x[0])); });
   const auto log_square = [](const Inputs& x) { return log(square(x[0])); };
   expect_same(one, log_square, [](const Inputs& x) { return 2.0 * log(abs(x[0])); });
-  expect_apart(one, log_square, [](const Inputs& x) { return 2.0 * log(x[0]); });  // NaN where x is negative
+  expect_different(one, log_square, [](const Inputs& x) { return 2.0 * log(x[0]); });  // NaN where x is negative
   for (double n : {1.5, 2.5, -1.5}) {
     SCOPED_TRACE(n);
     const auto power = [&, n](const Inputs& x) { return pow(base(x[0]), n); };
     expect_same(one, power, [&, n](const Inputs& x) { return pow(base(x[0]), n - 0.5) * sqrt(base(x[0])); });
-    expect_apart(one, power, [&, n](const Inputs& x) { return pow(base(x[0]), n + 0.001); });
+    expect_different(one, power, [&, n](const Inputs& x) { return pow(base(x[0]), n + 0.001); });
   }
   const auto powers = [&](const Inputs& x) { return pow(base(x[0]), x[1]) * pow(base(x[0]), x[0]); };
   expect_same(two, powers, [&](const Inputs& x) { return pow(base(x[0]), x[0] + x[1]); });
-  expect_apart(two, powers, [&](const Inputs& x) { return pow(base(x[0]), x[0] * x[1]); });
+  expect_different(two, powers, [&](const Inputs& x) { return pow(base(x[0]), x[0] * x[1]); });
 }
 
 TEST(Adversary, IntegersWrap) {
@@ -229,14 +232,14 @@ TEST(Adversary, IntegersWrap) {
     return b.build();
   };
   const auto real = [](const Tensor& x) { return cast(x, graph::DType::f32); };
-  const auto late = [&](const Tensor& x) { return real(x * x); };
+  const auto cast_after = [&](const Tensor& x) { return real(x * x); };
   const auto early = [&](const Tensor& x) { return real(x) * real(x); };
   const auto distributed = [&](const Tensor& x) { return real(x * (x + x)) * 0.5; };
   for (graph::DType dtype : {graph::DType::int8, graph::DType::int32}) {
-    const Equality e = equal(with(dtype, late), with(dtype, early));
+    const Equality e = equal(with(dtype, cast_after), with(dtype, early));
     EXPECT_EQ(name(e.answer), "different") << describe(e, "a", "b");
     EXPECT_EQ(e.notes.at(0), "integers wrap: int8 and int32 results are taken modulo 2^8 and 2^32");
-    EXPECT_NE(name(equal(with(dtype, late), with(dtype, distributed)).answer), "equal");
+    EXPECT_NE(name(equal(with(dtype, cast_after), with(dtype, distributed)).answer), "equal");
     expect(Answer::equal, with(dtype, [&](const Tensor& x) { return real(x * (x + x)); }),
            with(dtype, [&](const Tensor& x) { return real(x * x + x * x); }));
   }

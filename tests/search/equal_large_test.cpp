@@ -69,13 +69,13 @@ TEST(EqualLarge, PartsThatDifferInLargeGraphs) {
 TEST(EqualLarge, TrianglesOfLargeGraphs) {
   const double infinity = std::numeric_limits<double>::infinity();
   const auto masked = [=](const Inputs& x) { return graph::mask(matmul(x[0], x[1]), {.tril = 0}, -infinity); };
-  const auto plain = [&](const Inputs& x) { return graph::softmax(masked(x), 0); };
+  const auto masked_softmax = [&](const Inputs& x) { return graph::softmax(masked(x), 0); };
   const auto safe = [&](const Inputs& x) { return graph::safe_softmax(masked(x), 0); };
   EqualOptions small;
   small.given_sizes = false;
   for (const std::int64_t columns : {2048, 4096, 8192}) {
     const std::vector<Shape> shapes = {{4096, 1024}, {1024, columns}};
-    const KernelGraph a = make(shapes, [&](Builder&, const Inputs&x) { return plain(x); }),
+    const KernelGraph a = make(shapes, [&](Builder&, const Inputs&x) { return masked_softmax(x); }),
                       b = make(shapes, [&](Builder&, const Inputs&x) { return safe(x); });
     const Equality e = equal(a, b, small);
     EXPECT_EQ(name(e.answer), name(columns > 4096 ? Answer::different : Answer::equal)) << describe(e, "a", "b");

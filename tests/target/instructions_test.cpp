@@ -125,7 +125,7 @@ TEST(Instructions, OfATarget) {
   EXPECT_TRUE(find_instruction(find("sm_90a"), "SM90_SETMAXNREG_INC")->only_of_its_architecture);
 }
 
-// Where a row of the generic proxy writes shared memory and one of the async proxy reads it, a fence stands between.
+// Where a row of the generic proxy writes shared memory and one of the async proxy reads it, a fence is between.
 TEST(Instructions, OfDescriptorsAndTensorMapsAreInTheAsyncProxy) {
   for (const Instruction& row : instructions()) {
     const std::string_view ptx = row.ptx;

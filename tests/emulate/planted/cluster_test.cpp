@@ -1,7 +1,7 @@
 // Shared memory of a cluster of two blocks: copies, words and arrivals from one to the other, and blocks that end.
 #include "planted.hpp"
 
-namespace zellige::planted {
+namespace zellige::injected {
 namespace {
 
 template <bool right>
@@ -53,7 +53,7 @@ __global__ void not_started(In x, Out y, Out) {
   y[64 * blockIdx.x + t] = in[t];
 }
 template <bool right>
-__global__ void read_too_late(In x, Out y, Out) {
+__global__ void read_after_departure(In x, Out y, Out) {
   const auto s = shared<float>("s", 0, 64);
   const unsigned t = threadIdx.x;
   s[t] = x[t];
@@ -155,14 +155,15 @@ __global__ void arrival_at_a_departed(In, Out, Out) {
   if (right) mbarrier_wait_cluster(bar, 0);
 }
 
-TEST(PlantedInClusters, AreFoundAndTheRightOnesAreNot) {
+TEST(InjectedInClusters, AreFoundAndTheRightOnesAreNot) {
   const Launching two{.grid = {2}, .cluster = {2}};
   check({
       {"leaves", entry<leaves<true>>, entry<leaves<false>>, Kind::departed, "bulk_copy_cluster", two},
       {"source of a copy", entry<source_of_a_copy<true>>, entry<source_of_a_copy<false>>, Kind::race, "may still read",
        two},
       {"not started", entry<not_started<true>>, entry<not_started<false>>, Kind::race, "has started", two},
-      {"read too late", entry<read_too_late<true>>, entry<read_too_late<false>>, Kind::departed, "s", two},
+      {"read too late", entry<read_after_departure<true>>, entry<read_after_departure<false>>, Kind::departed, "s",
+       two},
       {"written over a read", entry<written_over_a_read<true>>, entry<written_over_a_read<false>>, Kind::race, "s",
        two},
       {"block barrier only", entry<block_barrier_only<true>>, entry<block_barrier_only<false>>, Kind::race, "s", two},
@@ -178,4 +179,4 @@ TEST(PlantedInClusters, AreFoundAndTheRightOnesAreNot) {
 }
 
 }  // namespace
-}  // namespace zellige::planted
+}  // namespace zellige::injected

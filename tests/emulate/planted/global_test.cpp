@@ -1,7 +1,7 @@
 // Global memory between threads, blocks and proxies: stores, bulk copies, reductions and counters of one launch.
 #include "planted.hpp"
 
-namespace zellige::planted {
+namespace zellige::injected {
 namespace {
 
 // The ring that all kernels here share: y or z through shared memory by a bulk load.
@@ -327,7 +327,7 @@ __global__ void early_store(In, Out y, Out) {
   griddep_wait();
 }
 
-TEST(PlantedInGlobalMemory, AreFoundAndTheRightOnesAreNot) {
+TEST(InjectedInGlobalMemory, AreFoundAndTheRightOnesAreNot) {
   const Launching two{.grid = {2}}, three{.grid = {3}};
   check({
       {"own fence", entry<own_fence<true>>, entry<own_fence<false>>, Kind::fence, "global tensor y"},
@@ -415,7 +415,7 @@ std::string with_map(void (*kernel)(emulate::Launch&), std::size_t bytes, bool a
   c.parameters.emplace_back(z, true);
   return text(emulate::run(kernel, c));
 }
-TEST(PlantedInGlobalMemory, ATensorMapIsOfItsBuffer) {
+TEST(InjectedInGlobalMemory, ATensorMapIsOfItsBuffer) {
   EXPECT_EQ(with_map(entry<mapped<true>>, 1024, true), "");
   EXPECT_NE(with_map(entry<mapped<false>>, 1024, true).find("missing fence on global tensor y"), std::string::npos);
   EXPECT_EQ(with_map(entry<stale<0, false>>, 512, false), "");
@@ -426,4 +426,4 @@ TEST(PlantedInGlobalMemory, ATensorMapIsOfItsBuffer) {
 }
 
 }  // namespace
-}  // namespace zellige::planted
+}  // namespace zellige::injected

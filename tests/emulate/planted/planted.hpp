@@ -1,5 +1,6 @@
-// Faults planted in small kernels, each beside its nearest right kernel. The right one has no finding, the wrong one has
-// one of its kind, in every schedule: what is found must not depend on the order in which threads happen to run.
+// Faults injected into small kernels, each next to its nearest right kernel. The right one has no finding, the wrong
+// one has one of its kind, in every schedule: what is found must not depend on the order in which threads happen to
+// run.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@
 
 #include "emulate/engine.hpp"
 
-namespace zellige::planted {
+namespace zellige::injected {
 
 using emulate::Finding;
 using Kind = emulate::Finding::Kind;
@@ -34,7 +35,7 @@ void entry(emulate::Launch& launch) {
   emulate::call(launch, kernel);
 }
 
-/// How a planted kernel is launched: with the buffers x (read) and y and z (read and written), of 1024 floats.
+/// How an injected kernel is launched: with the buffers x (read) and y and z (read and written), of 1024 floats.
 struct Launching {
   emulate::dim3 grid{1}, block{64};
   unsigned shared_bytes = 4096;
@@ -99,4 +100,4 @@ ZELLIGE_CALL void start(smem<uint64_t> bar, unsigned count) {
   __syncthreads();
 }
 
-}  // namespace zellige::planted
+}  // namespace zellige::injected

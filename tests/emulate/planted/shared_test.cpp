@@ -1,7 +1,7 @@
 // Shared memory of a block: mbarriers, asynchronous copies, the end of a block.
 #include "planted.hpp"
 
-namespace zellige::planted {
+namespace zellige::injected {
 namespace {
 
 template <bool right>
@@ -288,7 +288,7 @@ __global__ void bytes_race(In, Out y, Out) {
   y[t] = s[63 - t];
 }
 
-TEST(PlantedInSharedMemory, AreFoundAndTheRightOnesAreNot) {
+TEST(InjectedInSharedMemory, AreFoundAndTheRightOnesAreNot) {
   check({
       {"initialised twice", entry<initialised_twice<true>>, entry<initialised_twice<false>>, Kind::instruction,
        "initialised again while it is live"},
@@ -333,4 +333,4 @@ TEST(PlantedInSharedMemory, AreFoundAndTheRightOnesAreNot) {
 }
 
 }  // namespace
-}  // namespace zellige::planted
+}  // namespace zellige::injected

@@ -1,7 +1,7 @@
 // Warps, warpgroups and barriers: collectives, wgmma, named barriers, registers, ordinary accesses.
 #include "planted.hpp"
 
-namespace zellige::planted {
+namespace zellige::injected {
 namespace {
 
 // One wgmma of 64 x 8 x 16, its operands written by ordinary code. `bug` plants one fault.
@@ -84,7 +84,7 @@ template <bool right>
 __global__ void registers_of_a_warp(In, Out, Out) {
   if (right || threadIdx.x < 32) register_dealloc<24>();
 }
-TEST(PlantedInWarpgroups, AreFoundAndTheRightOnesAreNot) {
+TEST(InjectedInWarpgroups, AreFoundAndTheRightOnesAreNot) {
   const Launching group{.block = {128}, .shared_bytes = 8192};
   const auto right = entry<product<Product::right>>;
   const Kind flight = Kind::accumulator;
@@ -272,7 +272,7 @@ __global__ void written_twice(In x, Out y, Out) {
   y[right ? t : t / 2] = x[t];
 }
 
-TEST(PlantedInWarps, AreFoundAndTheRightOnesAreNot) {
+TEST(InjectedInWarps, AreFoundAndTheRightOnesAreNot) {
   const Launching groups{.block = {128}};
   check({
       {"no barrier", entry<no_barrier<true>>, entry<no_barrier<false>>, Kind::race, "s"},
@@ -301,4 +301,4 @@ TEST(PlantedInWarps, AreFoundAndTheRightOnesAreNot) {
 }
 
 }  // namespace
-}  // namespace zellige::planted
+}  // namespace zellige::injected
