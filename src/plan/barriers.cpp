@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
+#include <utility>
 
 #include "graph/error.hpp"
 
@@ -149,7 +150,7 @@ class Search {
 
   /// Returns true if the search was exhaustive, so that `best_` is optimal. Returns false if it has used up its effort.
   bool run() {
-    states_.push_back({0, 0, -1, {}});
+    states_.push_back({0, 0, -1, 0});
     std::vector<int> layer{0};
     for (int k = 0; !layer.empty(); ++k) {  // k phases are done
       std::unordered_map<Set, int> next;
@@ -166,55 +167,39 @@ class Search {
   /// Finished tasks at the end of a phase, and how they were reached.
   struct State {
     Set done;
-    i64 peak;                // of all phases up to here, in bytes
-    int parent;              // index of the state at the end of the previous phase
-    std::vector<int> phase;  // the last phase's tasks, in order
+    i64 peak;    // of all phases up to here, in bytes
+    int parent;  // index of the state at the end of the previous phase
+    Set phase;   // the last phase's tasks
   };
-  /// The best order of some tasks of one phase: its peak (maximum number of bytes alive at a time), and its last task.
-  struct Partial {
-    i64 peak;
-    int last;
-    auto operator<=>(const Partial&) const = default;
-  };
-  using Sets = std::vector<std::pair<Set, Partial>>;  // sorted by set
-  /// Hash table from a set of tasks to its best order: the lowest peak, then the lowest last task.
-  class MinPeaks {
+  /// A list of different sets of tasks.
+  class Sets {
    public:
-    void clear() {
-      slots_.clear();
-      sets_.clear();
-    }
-    void add(Set s, const Partial& partial) {
+    void add(Set s) {
       if (2 * (sets_.size() + 1) > slots_.size()) rebuild();
       std::uint32_t& at = slots_[slot(s)];
-      if (at == 0)
-        sets_.emplace_back(s, partial), at = static_cast<std::uint32_t>(sets_.size());
-      else if (Partial& known = sets_[at - 1].second; partial < known)
-        known = partial;
+      if (at == 0) sets_.push_back(s), at = static_cast<std::uint32_t>(sets_.size());
     }
-    Sets sorted() const {
-      Sets result = sets_;
-      std::ranges::sort(result, {}, &Sets::value_type::first);
-      return result;
+    /// Removes all sets, and returns them in order.
+    std::vector<Set> take() {
+      slots_.clear();
+      std::ranges::sort(sets_);
+      return std::exchange(sets_, {});
     }
 
    private:
     std::size_t slot(Set s) const {
       const Set mixed = s * 0x9e3779b97f4a7c15;
       std::size_t i = (mixed ^ mixed >> 32) & (slots_.size() - 1);
-      while (slots_[i] != 0 && sets_[slots_[i] - 1].first != s) i = (i + 1) & (slots_.size() - 1);
+      while (slots_[i] != 0 && sets_[slots_[i] - 1] != s) i = (i + 1) & (slots_.size() - 1);
       return i;
     }
     void rebuild() {
       slots_.assign(std::max<std::size_t>(64, 4 * slots_.size()), 0);
-      for (std::size_t i = 0; i < sets_.size(); ++i) slots_[slot(sets_[i].first)] = static_cast<std::uint32_t>(i + 1);
+      for (std::size_t i = 0; i < sets_.size(); ++i) slots_[slot(sets_[i])] = static_cast<std::uint32_t>(i + 1);
     }
-    Sets sets_;
+    std::vector<Set> sets_;
     std::vector<std::uint32_t> slots_;  // a set's index + 1; 0: empty
   };
-  static int last_of(const Sets& sets, Set s) {
-    return std::ranges::lower_bound(sets, s, {}, &Sets::value_type::first)->second.last;
-  }
 
   /// Returns the bytes of the results of the tasks `done` that are still alive: those that an unfinished task reads.
   i64 alive(Set done) const {
@@ -225,12 +210,28 @@ class Search {
     }
     return sum;
   }
-  /// Returns the least number of phases in which the unfinished tasks, which are not in `done`, can run.
-  int phases_after(Set done) const {
-    int maximum = 0;
+  /// Returns the tasks that phase `k` must have, for the others to run in the phases after it: those with as many barriers
+  /// after them as are left, and what these read in the same threads.
+  Set required(Set done, int k) const {
+    Set tasks = 0;
     for (Set rest = all_ & ~done; rest; rest &= rest - 1)
-      maximum = std::max(maximum, g_.height[std::countr_zero(rest)] + 1);
-    return maximum;
+      if (const int t = std::countr_zero(rest); g_.height[t] >= g_.barriers - k) tasks |= Set{1} << t;
+    for (Set added = tasks; added;) {
+      const int t = std::countr_zero(added);
+      const Set more = same_[t] & ~done & ~tasks;
+      tasks |= more, added = (added & (added - 1)) | more;
+    }
+    return tasks;
+  }
+  /// Returns the tasks of a phase in an order in which each follows those that it reads.
+  std::vector<int> ordered(Set phase) const {
+    std::vector<int> backwards;
+    for (Set rest = phase; rest; rest &= ~(Set{1} << backwards.back())) {
+      Set read = 0;
+      for (Set by = rest; by; by &= by - 1) read |= same_[std::countr_zero(by)];
+      backwards.push_back(std::countr_zero(rest & ~read));
+    }
+    return {backwards.rbegin(), backwards.rend()};
   }
 
   /// Tries every set of tasks that can form phase `k` after state `s`, which is the set of tasks finished in earlier
@@ -241,38 +242,35 @@ class Search {
     Set can = all_ & ~done;  // unfinished tasks that depend on no unfinished task through shared memory
     for (Set rest = can; rest; rest &= rest - 1)
       if (const int t = std::countr_zero(rest); after_[t] & ~done) can &= ~(Set{1} << t);
-    std::vector<Sets> grown{{{Set{0}, {before, -1}}}};  // candidate phases, by number of tasks
-    for (std::size_t size = 0; size < grown.size(); ++size) {
-      larger_.clear();
-      for (const auto& [phase, partial] : grown[size]) {
-        const Set all = done | phase;
-        const i64 live_bytes = base + bytes(phase);
+    const Set first = required(done, k);
+    if (first & ~can) return true;
+    // Nothing dies within a phase: its peak is what was alive before it and all of its results.
+    const auto peak_of = [&](Set phase) { return std::max(before, base + bytes(phase)); };
+    std::vector<Set> phases;
+    if (peak_of(first) < best_.peak) phases.push_back(first);
+    for (std::vector<Set> grown = phases; !grown.empty();) {
+      for (const Set phase : grown)
         for (Set rest = can & ~phase; rest; rest &= rest - 1) {
           const int t = std::countr_zero(rest);
-          if (same_[t] & ~all) continue;
+          if (same_[t] & ~(done | phase)) continue;
           if (--effort_ < 0) return false;
-          const i64 peak = std::max(partial.peak, live_bytes + g_.tasks[t].produces);
-          if (peak >= best_.peak) continue;
-          larger_.add(phase | Set{1} << t, {peak, t});
+          const Set larger = phase | Set{1} << t;
+          if (peak_of(larger) < best_.peak) larger_.add(larger);
         }
-      }
-      if (Sets larger = larger_.sorted(); !larger.empty()) grown.push_back(std::move(larger));
+      grown = larger_.take();
+      phases.insert(phases.end(), grown.begin(), grown.end());
     }
-    for (std::size_t size = 1; size < grown.size(); ++size)
-      for (const auto& [phase, partial] : grown[size]) {
-        const Set all = done | phase;
-        if (k + phases_after(all) > g_.barriers || partial.peak >= best_.peak) continue;
-        const auto known = lowest_.find(all);
-        if (known != lowest_.end() && known->second <= partial.peak) continue;
-        lowest_[all] = partial.peak;
-        State state{all, partial.peak, s, {}};
-        for (Set rest = phase; rest; rest &= ~(Set{1} << state.phase.back()))
-          state.phase.push_back(last_of(grown[std::popcount(rest)], rest));
-        std::ranges::reverse(state.phase);
-        states_.push_back(std::move(state));
-        next[all] = static_cast<int>(states_.size()) - 1;
-        if (all == all_) adopt(static_cast<int>(states_.size()) - 1);
-      }
+    for (const Set phase : phases) {
+      const Set all = done | phase;
+      const i64 peak = peak_of(phase);
+      if (peak >= best_.peak) continue;
+      const auto known = lowest_.find(all);
+      if (known != lowest_.end() && known->second <= peak) continue;
+      lowest_[all] = peak;
+      states_.push_back({all, peak, s, phase});
+      next[all] = static_cast<int>(states_.size()) - 1;
+      if (all == all_) adopt(static_cast<int>(states_.size()) - 1);
+    }
     return true;
   }
 
@@ -286,7 +284,7 @@ class Search {
   /// Sets `best_` to the order of tasks that led to the search state `s`, in which all tasks are finished.
   void adopt(int s) {
     best_ = {.phases = {}, .barriers = g_.barriers, .peak = states_[s].peak};
-    for (; states_[s].parent >= 0; s = states_[s].parent) best_.phases.push_back(states_[s].phase);
+    for (; states_[s].parent >= 0; s = states_[s].parent) best_.phases.push_back(ordered(states_[s].phase));
     std::ranges::reverse(best_.phases);
   }
 
@@ -295,7 +293,7 @@ class Search {
   i64 effort_;
   Set all_ = 0;
   std::vector<Set> after_, same_, readers_;
-  MinPeaks larger_;  // candidate phases with one more task
+  Sets larger_;  // candidate phases with one more task
   std::vector<State> states_;
   std::unordered_map<Set, i64> lowest_;  // lowest peak of the states in which exactly this set is finished
 };
