@@ -178,7 +178,7 @@ struct Attended {
   std::optional<std::int64_t> tril = {};
   double masked = -std::numeric_limits<double>::infinity();
   std::optional<double> lower_bound = {};  // of the masked scores
-  std::optional<DType> narrow = {};     // to which the masked scores are cast, saturating
+  std::optional<DType> narrow = {};        // to which the masked scores are cast, saturating
   DType dtype = DType::f16;
 };
 
