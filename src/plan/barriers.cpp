@@ -171,36 +171,6 @@ class Search {
     int parent;  // index of the state at the end of the previous phase
     Set phase;   // the last phase's tasks
   };
-  /// A list of different sets of tasks.
-  class Sets {
-   public:
-    void add(Set s) {
-      if (2 * (sets_.size() + 1) > slots_.size()) rebuild();
-      std::uint32_t& at = slots_[slot(s)];
-      if (at == 0) sets_.push_back(s), at = static_cast<std::uint32_t>(sets_.size());
-    }
-    /// Removes all sets, and returns them in order.
-    std::vector<Set> take() {
-      slots_.clear();
-      std::ranges::sort(sets_);
-      return std::exchange(sets_, {});
-    }
-
-   private:
-    std::size_t slot(Set s) const {
-      const Set mixed = s * 0x9e3779b97f4a7c15;
-      std::size_t i = (mixed ^ mixed >> 32) & (slots_.size() - 1);
-      while (slots_[i] != 0 && sets_[slots_[i] - 1] != s) i = (i + 1) & (slots_.size() - 1);
-      return i;
-    }
-    void rebuild() {
-      slots_.assign(std::max<std::size_t>(64, 4 * slots_.size()), 0);
-      for (std::size_t i = 0; i < sets_.size(); ++i) slots_[slot(sets_[i])] = static_cast<std::uint32_t>(i + 1);
-    }
-    std::vector<Set> sets_;
-    std::vector<std::uint32_t> slots_;  // a set's index + 1; 0: empty
-  };
-
   /// Returns the bytes of the results of the tasks `done` that are still alive: those that an unfinished task reads.
   i64 alive(Set done) const {
     i64 sum = 0;
@@ -210,8 +180,8 @@ class Search {
     }
     return sum;
   }
-  /// Returns the tasks that phase `k` must have, for the others to run in the phases after it: those with as many barriers
-  /// after them as are left, and what these read in the same threads.
+  /// Returns the tasks that phase `k` must have, for the others to run in the phases after it: those that must be
+  /// before all barriers that are left, and what these read in the same threads.
   Set required(Set done, int k) const {
     Set tasks = 0;
     for (Set rest = all_ & ~done; rest; rest &= rest - 1)
@@ -246,7 +216,7 @@ class Search {
     if (first & ~can) return true;
     // Nothing dies within a phase: its peak is what was alive before it and all of its results.
     const auto peak_of = [&](Set phase) { return std::max(before, base + bytes(phase)); };
-    std::vector<Set> phases;
+    std::vector<Set> phases, larger;
     if (peak_of(first) < best_.peak) phases.push_back(first);
     for (std::vector<Set> grown = phases; !grown.empty();) {
       for (const Set phase : grown)
@@ -254,10 +224,11 @@ class Search {
           const int t = std::countr_zero(rest);
           if (same_[t] & ~(done | phase)) continue;
           if (--effort_ < 0) return false;
-          const Set larger = phase | Set{1} << t;
-          if (peak_of(larger) < best_.peak) larger_.add(larger);
+          if (const Set with = phase | Set{1} << t; peak_of(with) < best_.peak) larger.push_back(with);
         }
-      grown = larger_.take();
+      std::ranges::sort(larger);
+      larger.erase(std::ranges::unique(larger).begin(), larger.end());
+      grown = std::exchange(larger, {});
       phases.insert(phases.end(), grown.begin(), grown.end());
     }
     for (const Set phase : phases) {
@@ -293,7 +264,6 @@ class Search {
   i64 effort_;
   Set all_ = 0;
   std::vector<Set> after_, same_, readers_;
-  Sets larger_;  // candidate phases with one more task
   std::vector<State> states_;
   std::unordered_map<Set, i64> lowest_;  // lowest peak of the states in which exactly this set is finished
 };
