@@ -48,7 +48,7 @@ class Judge {
  private:
   /// Computes the error bounds of all tensors, unless that is done already.
   void find_bounds();
-  /// Runs the reference with random rounding, until there are so many runs, and stores each tensor's largest deviations.
+  /// Runs the reference with random rounding, `runs` times in all, and stores each tensor's largest deviations.
   void sample(int runs);
   /// Compares a result whose error bounds are `limits` with the samples.
   Comparison compare_with_samples(int tensor, const Array& found, DType, Array limits) const;

@@ -192,7 +192,7 @@ bool permuted_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
          g.producer[t]->inputs.size() == 1)
     functions.push_back(g.producer[t]), t = g.producer[t]->inputs[0];
   const KernelOp* transposed = g.made_by(t, OpKind::permute);
-  if (!transposed || views_a_matmul(g, transposed->inputs[0])) return false;  // the rules of products turn these
+  if (!transposed || views_a_matmul(g, transposed->inputs[0])) return false;  // the rules of products rewrite these
   const std::vector<std::int64_t>& order = transposed->attributes.sizes;
   std::vector<std::int64_t> summed, rest;
   const std::vector<int> dims = graph::composed_dims(op.kind, op.attributes, g.shape(t));

@@ -1,4 +1,4 @@
-// Pairs that are hard to distinguish: the same but for a class (NaN, infinity, 0), a single point, comparisons that
+// Pairs that are hard to distinguish: the same except in a class (NaN, infinity, 0), a single point, comparisons that
 // hold jointly, a rounded scalar, what float64 cannot see, or an integer that wraps; next to each, a pair that is equal
 // by algebra.
 #include <gtest/gtest.h>
