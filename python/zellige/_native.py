@@ -363,7 +363,7 @@ def cubin(source: str, target: str) -> bytes:
 
 
 def kept(key: str):
-    """Returns the text that `keep` stored under a key, in any process of this user, by the same build of the library;
+    """Returns the string that `keep` stored under a key, in any process of this user, by the same build of the library;
     None if there is none. Raises Error if no folder for the cache is known."""
     text = c_void_p()
     checked(library().zellige_kept(key.encode(), byref(text)))
@@ -376,7 +376,7 @@ def kept(key: str):
 
 
 def keep(key: str, text: str) -> None:
-    """Stores a text in the user's cache. Raises Error if no folder for the cache is known."""
+    """Stores a string in the user's cache. Raises Error if no folder for the cache is known."""
     checked(library().zellige_keep(key.encode(), text.encode()))
 
 

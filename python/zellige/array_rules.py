@@ -6,9 +6,9 @@ from . import dtypes
 from . import operators as op
 from ._native import Error
 from .dispatch import number
-from .faces import shown
+from .signatures import shown
 from .promotion import logical, traced
-from .tracing import Array, plain, truth
+from .tracing import Array, as_numbers, truth
 
 # ---- Elementwise ----
 
@@ -17,7 +17,7 @@ def comparison(rules, function):
     """Returns the comparison `function` with operands promoted by `rules`; its result counts as bool."""
     def compared(x, y):
         if all(map(_is_truth, (x, y))):
-            return truth(function(*_alike(x, y)))
+            return truth(function(*_in_one_dtype(x, y)))
         common, operands = rules.operands([x, y])
         for given, made in zip((x, y), operands):
             if rules.name == "NumPy" and not isinstance(given, Array) and hasattr(given, "dtype") and number(given) != made and not math.isnan(made):
@@ -27,12 +27,12 @@ def comparison(rules, function):
     return compared
 
 
-def _alike(x, y):
+def _in_one_dtype(x, y):
     """Returns two comparisons' results in one dtype; one may be True or False."""
     if not isinstance(x, Array) or not isinstance(y, Array):
-        return tuple(plain(v) if isinstance(v, Array) else int(v) for v in (x, y))
+        return tuple(as_numbers(v) if isinstance(v, Array) else int(v) for v in (x, y))
     if x._dtype == y._dtype:
-        return plain(x), plain(y)
+        return as_numbers(x), as_numbers(y)
     return op.cast(x, "f32"), op.cast(y, "f32")
 
 
@@ -48,7 +48,7 @@ def elementwise(rules, function, floats=False, rounds=True, of_truths=None):
         if of_truths is not None and all(_is_truth(v) for v in values):
             if isinstance(of_truths, str):
                 raise Error(of_truths)
-            return truth(of_truths(*(_alike(*values) if len(values) == 2 else values)))
+            return truth(of_truths(*(_in_one_dtype(*values) if len(values) == 2 else values)))
         return function(*rules.operands(values, rounds or rules.name == "NumPy", floats)[1])
 
     return applied
@@ -68,7 +68,7 @@ def functions(rules) -> dict:
         "multiply": elementwise(rules, op.mul, False, False, op.mul), "divide": elementwise(rules, _quotient(rules), True, False),
         "maximum": elementwise(rules, op.maximum, of_truths=op.maximum), "minimum": elementwise(rules, op.minimum, of_truths=op.minimum),
         "logaddexp": elementwise(rules, op.logaddexp, floats=True), "square": elementwise(rules, op.square),
-        "abs": elementwise(rules, op.abs, of_truths=plain if rules.name == "NumPy" else _NUMBERS), "positive": elementwise(rules, plain, of_truths=_NUMBERS),
+        "abs": elementwise(rules, op.abs, of_truths=as_numbers if rules.name == "NumPy" else _NUMBERS), "positive": elementwise(rules, as_numbers, of_truths=_NUMBERS),
         "negative": elementwise(rules, op.neg, of_truths=no_difference), "reciprocal": elementwise(rules, lambda x: op.div(1, x), floats=True),
     }  # fmt: skip
     names = {"equal": op.eq, "not_equal": op.ne, "less": op.lt, "less_equal": op.le, "greater": op.gt, "greater_equal": op.ge}
@@ -76,7 +76,7 @@ def functions(rules) -> dict:
         made["logaddexp"] = _floats_only(made["logaddexp"])
     made |= {n: comparison(rules, function) for n, function in names.items()}
     made |= {
-        "logical_not": lambda x: truth(op.eq(plain(x), 0)), "logical_and": _both(op.minimum), "logical_or": _both(op.maximum), "logical_xor": _both(op.ne),
+        "logical_not": lambda x: truth(op.eq(as_numbers(x), 0)), "logical_and": _both(op.minimum), "logical_or": _both(op.maximum), "logical_xor": _both(op.ne),
     }  # fmt: skip
     return made
 
@@ -114,7 +114,7 @@ def _both(function):
     def combined(x, y):
         like = x if isinstance(x, Array) else y
         x, y = (logical(traced(like._trace.constant(number(v), like._dtype) if op.is_scalar(v) else v, like)) for v in (x, y))
-        return truth(function(*_alike(x, y)))
+        return truth(function(*_in_one_dtype(x, y)))
 
     return combined
 
@@ -135,7 +135,7 @@ def bitwise(name, rules):
 def inverted(x):
     """Returns ~x: of a comparison's result the contrary, of an integer -x - 1."""
     if x._truth:
-        return truth(op.eq(plain(x), 0))
+        return truth(op.eq(as_numbers(x), 0))
     if not dtypes.is_integer(x._dtype):
         raise Error(f"expected results of comparisons or integers, found {x._dtype}")
     return op.sub(op.neg(x), 1)
@@ -153,7 +153,7 @@ def power(rules):
             if dtypes.is_integer(a._dtype) and b < 0:
                 raise Error(f"expected a power of at least 0 of integers, found {b}")
             if b in (0.5, 2, 1):
-                return {0.5: op.sqrt, 2: op.square, 1: plain}[b](a)
+                return {0.5: op.sqrt, 2: op.square, 1: as_numbers}[b](a)
             if rules.name == "torch" and b in (-0.5, 3, -1, -2):
                 return {-0.5: op.rsqrt, 3: lambda a: op.mul(op.mul(a, a), a), -1: lambda a: op.div(1, a), -2: lambda a: op.div(1, op.square(a))}[b](a)
             return op.pow(a, b)
@@ -162,7 +162,7 @@ def power(rules):
     return raised
 
 
-def chosen(rules, condition, x, y, bool_only=False):
+def selected(rules, condition, x, y, bool_only=False):
     """Returns where(condition, x, y). `bool_only`: the condition must be a comparison's result, as torch's."""
     like = next(v for v in (condition, x, y) if isinstance(v, Array))
     condition = traced(condition, like) if not op.is_scalar(condition) else condition
@@ -172,7 +172,7 @@ def chosen(rules, condition, x, y, bool_only=False):
         raise Error(f"expected a comparison's result for condition, as torch takes bool only, found {condition._dtype}; compare it: condition != 0")
     values = [v if op.is_scalar(v) else traced(v, like) for v in (x, y)]
     if all(isinstance(v, Array) and v._truth for v in values):
-        x, y = _alike(*values)
+        x, y = _in_one_dtype(*values)
         return truth(op.where(condition, x, y))
     if not any(isinstance(v, Array) for v in values):
         numbers = [number(v) for v in values]

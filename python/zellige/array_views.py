@@ -5,9 +5,9 @@ import math
 from . import dtypes
 from . import operators as op
 from ._native import Error
-from .faces import dim_of, dims_of, is_int, shown
+from .signatures import dim_of, dims_of, is_int, shown
 from .promotion import traced
-from .tracing import VIEWS, Array, plain, truth
+from .tracing import VIEWS, Array, as_numbers, truth
 
 # ---- Views ----
 
@@ -30,7 +30,7 @@ def moved(x, source, destination):
     """Returns x with dimensions `source` moved to `destination`: integers or tuples of them."""
     source, destination = dims_of(x, _sequence(source), "source"), dims_of(x, _sequence(destination), "destination")
     if len(source) != len(destination):
-        raise Error(f"expected as many dimensions in source as in destination, found {len(source)} and {len(destination)}")
+        raise Error(f"expected the same number of dimensions in source and destination, found {len(source)} and {len(destination)}")
     order = [d for d in range(x.ndim) if d not in source]
     for to, d in sorted(zip(destination, source)):
         order.insert(to, d)
@@ -95,7 +95,7 @@ def joined(rules, arrays, dim, what="axis"):
     for a in arrays:
         if a.ndim != first.ndim or any(m != n for d, (m, n) in enumerate(zip(a.shape, first.shape)) if d != dim):
             raise Error(f"expected shapes that differ along {what} {dim} only, found {first.shape} and {a.shape}")
-    return plain(first) if len(arrays) == 1 else op.concat(arrays, dim)
+    return as_numbers(first) if len(arrays) == 1 else op.concat(arrays, dim)
 
 
 def stacked(rules, arrays, dim, what="axis"):
@@ -121,7 +121,7 @@ def _arrays(rules, arrays):
 
 
 def parts(x, sizes, dim):
-    """Returns x taken apart along a dimension, into parts of the given sizes."""
+    """Returns the parts of x along a dimension, which have the given sizes."""
     if any(n < 1 for n in sizes):
         raise Error(f"expected parts that are not empty, found sizes {tuple(sizes)} of {x.shape[dim]}")
     return [x] if len(sizes) == 1 else list(op.split(x, sizes, dim))

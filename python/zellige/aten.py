@@ -171,7 +171,7 @@ def _pow(x, y):
 
 
 def _root(x, y):
-    """Returns x to the power 0.5 or -0.5 as torch's kernel for f16 on the CPU computes it, which tells no signs of zeros."""
+    """Returns x to the power 0.5 or -0.5 as torch's kernel for f16 on the CPU does, ignoring the sign of a zero."""
     return op.pow(x, y)
 
 

@@ -28,7 +28,7 @@ def cat(parts, dim=0):
 
 def added(x, y):
     """Rewrites x + y as a rotary embedding if one of x and y is z cos and the other one r sin, where r is (-b, a) for the
-    pairs (a, b) of z. Returns None for other sums."""
+    pairs (a, b) of z. Returns None for another x + y."""
     trace = x._trace
     for straight, quarter in ((x, y), (y, x)):
         s, q = trace.producer(straight), trace.producer(quarter)

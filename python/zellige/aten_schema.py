@@ -13,7 +13,7 @@ import inspect
 import torch
 
 from ._native import Error
-from .faces import shown
+from .signatures import shown
 
 
 class Left(Error):

@@ -49,8 +49,8 @@ def here() -> str:
 
 
 def _place(code, line, instruction) -> str:
-    text = _source(code, instruction)
-    return f"{code.co_filename}:{line}" + (f": {text}" if text else "")
+    expression = _source(code, instruction)
+    return f"{code.co_filename}:{line}" + (f": {expression}" if expression else "")
 
 
 def _source(code, instruction: int) -> str:
@@ -85,15 +85,15 @@ def foreign():
     try:
         yield
     except TypeError as why:
-        text, place = _translated(str(why)), ""
-        if text is None:
+        sentence, place = _translated(str(why)), ""
+        if sentence is None:
             raise
         trace = why.__traceback__
         while trace is not None:
             if not _of_library(trace.tb_frame):
                 place = _place(trace.tb_frame.f_code, trace.tb_lineno, trace.tb_lasti)
             trace = trace.tb_next
-        raise Error(f"{text} ({place})" if place else text) from None
+        raise Error(f"{sentence} ({place})" if place else sentence) from None
 
 
 def _translated(text: str):
@@ -154,7 +154,7 @@ def _at(kind, sentence: str):
 
 
 def refused(sentence: str) -> Error:
-    """Returns an Error with a complete sentence and the user's line, for what no function of a face raises."""
+    """Returns an Error with a complete sentence and the user's line, for a failure outside of the traced functions."""
     return _at(Error, sentence)
 
 

@@ -16,7 +16,7 @@ def call(op: str, operands, results: int = 1, **attributes):
         made = _traced(traced._trace, op, operands, results, attributes)
         return made if results > 1 or op == "split" else made[0]
     for x in operands:
-        exchange.check_plain(x)
+        exchange.check_supported(x)
     if any(exchange.is_torch(x) for x in operands):
         from . import torch_operators as meaning
     else:
@@ -47,7 +47,7 @@ def _traced(trace, op, operands, results, attributes):
 
 
 _WITH_NUMBER = ("add", "sub", "mul", "mul_scalar", "div", "pow", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge", "where")
-_LARGEST, _LEAST = (2 - 2.0**-24) * 2.0**127, 2.0**-150  # what float32 rounds to a number that is not infinite, and not 0
+_LARGEST, _SMALLEST = (2 - 2.0**-24) * 2.0**127, 2.0**-150  # what float32 rounds to a number that is not infinite, and not 0
 _WITH_INFINITY = ("eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "where")
 
 
@@ -63,7 +63,7 @@ def json_number(op, x):
     infinite or 0, as torch's kernels have it. Raises Error for NaN."""
     if isinstance(x, float) and math.isnan(x):
         raise Error(f"{op}: expected a number, found nan")
-    if isinstance(x, float) and (abs(x) > _LARGEST or abs(x) < _LEAST):
+    if isinstance(x, float) and (abs(x) > _LARGEST or abs(x) < _SMALLEST):
         x = math.copysign(math.inf if abs(x) > _LARGEST else 0.0, x)
     return ("inf" if x > 0 else "-inf") if isinstance(x, float) and math.isinf(x) else x
 

@@ -35,10 +35,10 @@ NAMES = tuple(row[0] for row in _ROWS)
 def name_of(dtype) -> str:
     """Returns Zellige's name of a dtype: a string, or a dtype of NumPy, ml_dtypes or torch. Raises Error if
     Zellige does not support it. For example name_of(torch.float16) is "f16"."""
-    text = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    row = _BY_NAME.get(text.removeprefix("torch.")) or (_BY_NAME.get(_numpys_name(dtype)) if isinstance(dtype, (str, type)) else None)
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    row = _BY_NAME.get(name.removeprefix("torch.")) or (_BY_NAME.get(_numpys_name(dtype)) if isinstance(dtype, (str, type)) else None)
     if row is None:
-        raise Error(f"dtype: expected one of {', '.join(NAMES)}, found {text}")
+        raise Error(f"dtype: expected one of {', '.join(NAMES)}, found {name}")
     return row[0]
 
 

@@ -34,7 +34,7 @@ def _terms(subscripts: str, arrays) -> tuple:
 
 
 def _check_extents(terms, arrays):
-    """Raises Error if a letter stands for two extents."""
+    """Raises Error if a letter has two extents."""
     extents = {}
     for term, x in zip(terms, arrays):
         for letter, n in zip(term, x.shape):

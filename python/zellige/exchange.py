@@ -62,12 +62,12 @@ def is_array(x) -> bool:
     return isinstance(x, TensorSpec) or is_numpy(x) or hasattr(x, "__dlpack__")
 
 
-def check_plain(x) -> None:
+def check_supported(x) -> None:
     """Raises Error for an array whose elements are not those of its memory alone: masked ones, tensors that are negated lazily,
     sparse tensors; and for numpy.matrix, whose operators are others."""
     if is_numpy(x) and type(x).__name__ in ("MaskedArray", "matrix"):
         what = "whose mask a program does not have; pass x.filled(number)" if type(x).__name__ == "MaskedArray" else "whose * is a product of matrices; pass numpy.asarray(x)"
-        raise Error(f"expected a plain array, found numpy.{type(x).__name__}, {what}")
+        raise Error(f"expected a numpy.ndarray, found numpy.{type(x).__name__}, {what}")
     if is_torch(x) and hasattr(x, "layout"):
         if str(x.layout) != "torch.strided" or getattr(x, "is_nested", False):
             raise Error(f"expected a tensor with strides, found one of {'nested sizes' if getattr(x, 'is_nested', False) else x.layout}")
@@ -82,7 +82,7 @@ def spec_of(x) -> TensorSpec:
         return x
     if not is_array(x):
         raise Error(f"expected an array of NumPy, torch or another that has DLPack, or a zellige.TensorSpec, found {type(x).__name__}")
-    check_plain(x)
+    check_supported(x)
     if is_numpy(x):
         return TensorSpec(x.shape, dtypes.name_of(x.dtype), _element_strides(x))
     dtype = dtypes.name_of(x.dtype)
@@ -110,7 +110,7 @@ class Tensors:
         self.c = (_native.Tensor * max(1, self.count))()
         self._alive = []
         for at, x in enumerate(arrays):
-            check_plain(x)
+            check_supported(x)
             if is_numpy(x):
                 self._numpy(self.c[at], x)
             elif hasattr(x, "__dlpack__"):

@@ -3,13 +3,13 @@
 from . import operators as op
 from ._native import Error
 from .array_views import shaped
-from .faces import is_int, shown
+from .signatures import is_int, shown
 from .tracing import Array
 
 
 def take(x, key, backwards=True):
-    """Returns x[key]. `backwards`: slices may have negative steps, as NumPy's. Raises Error for other keys than the module's
-    text names, and for results that are empty or have no dimensions."""
+    """Returns x[key]. `backwards`: slices may have negative steps, as NumPy's. Raises Error for keys that the module's
+    docstring does not name, and for results that are empty or have no dimensions."""
     keys = list(key) if isinstance(key, tuple) else [key]
     for k in keys:
         _check(k)
@@ -23,7 +23,7 @@ def take(x, key, backwards=True):
     keys[at : at + 1] = [slice(None)] * (x.ndim - used)
     lists = [k for k in keys if _is_list(k)]
     if len(lists) > 1 or lists and any(map(is_int, keys)):
-        raise Error(f"expected a list or array of numbers for one dimension, and no number beside it, found {shown(key)}")
+        raise Error(f"expected a list or array of numbers for one dimension, and no number with it, found {shown(key)}")
     shape, dim, gone = [], 0, []
     for k in keys:
         if k is None:

@@ -143,8 +143,8 @@ def attention(q, k, v, *, causal=False, scale=None, out=None):
       y = kernels.attention(q, k, v, causal=True)
 
     q: (batch, heads, queries, size).  k, v: (batch, kv_heads, keys, size), where kv_heads divides heads; size is
-    64 or 128. causal: query i of n sees all keys except the last n - 1 - i; keys must be at least as many as
-    queries. scale: size^-0.5 by default. Raises Error for other shapes, and on GPUs other than sm_90a.
+    64 or 128. causal: query i of n sees all keys except the last n - 1 - i; there must be at least n
+    keys. scale: size^-0.5 by default. Raises Error for other shapes, and on GPUs other than sm_90a.
     """
     return _call("attention", (q, k, v), {"causal": causal, "scale": scale}, out)
 

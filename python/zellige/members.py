@@ -3,7 +3,7 @@
 from . import array_views as view
 from ._native import Error
 from .call_site import refused, speaking
-from .faces import call, shown
+from .signatures import call, shown
 
 _BINARY = {
     "add": ("+", "add"), "sub": ("-", "subtract"), "mul": ("*", "multiply"), "truediv": ("/", "divide"), "pow": ("**", "power"), "matmul": ("@", "matmul"),

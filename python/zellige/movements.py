@@ -11,7 +11,7 @@ from ._native import Error
 from .dispatch import call as _call
 from .dispatch import dim_of as _dim
 from .dispatch import number as _number
-from .faces import is_int, shown
+from .signatures import is_int, shown
 from .tracing import Array, is_scalar
 
 # ---- Views and joins ----

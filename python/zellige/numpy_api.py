@@ -1,7 +1,7 @@
 """Gives traced arrays NumPy's API: ufuncs, functions, methods and operators, under NumPy's own signatures.
 
-A function that is in no table is refused with the names of the known ones. What its form (faces.py) has as parameters and its
-meaning has not is accepted at its default only.
+A function that is in no table is refused with the names of the known ones. A parameter that its form (signatures.py)
+has and its meaning lacks is accepted at its default only.
 """
 
 import math
@@ -14,11 +14,11 @@ from . import operators as op
 from ._native import Error
 from .call_site import refused, speaking
 from .einsum import einsum
-from .faces import Form, call, shown
+from .signatures import Form, call, shown
 from .indexing import take
 from .members import either, equip, missing
 from .promotion import NUMPY
-from .tracing import Array, plain
+from .tracing import Array, as_numbers
 
 
 _UFUNC = meanings.ELEMENTWISE | {
@@ -26,7 +26,7 @@ _UFUNC = meanings.ELEMENTWISE | {
     "matmul": lambda x, y: view.product(NUMPY, x, y), "invert": rule.inverted,
     "bitwise_and": rule.bitwise("&", NUMPY), "bitwise_or": rule.bitwise("|", NUMPY), "bitwise_xor": rule.bitwise("^", NUMPY),
 }  # fmt: skip
-_UFUNC |= {"true_divide": _UFUNC["divide"], "absolute": _UFUNC["abs"], "conjugate": plain}
+_UFUNC |= {"true_divide": _UFUNC["divide"], "absolute": _UFUNC["abs"], "conjugate": as_numbers}
 _UFUNC = {n: f for n, f in _UFUNC.items() if n not in ("abs", "rsqrt", "sigmoid", "conjugate")}
 _TAIL = "out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True, signature=None"
 _MATMUL = "x1, x2, /, out=None, *, axes=NoValue, axis=NoValue, keepdims=False, casting='same_kind', order='K', dtype=None, subok=True, signature=None"
@@ -58,9 +58,9 @@ _JOIN = "axis=0, out=None, *, dtype=None, casting='same_kind'"
 _REDUCTIONS = {
     "sum": (_SUM, meanings.sum_of(op.sum)), "prod": (_SUM, meanings.sum_of(op.prod)), "mean": (_MEAN, meanings.sum_of(op.mean, True)), "max": (_MAX, meanings.extreme(op.amax)),
     "amax": (_MAX, meanings.extreme(op.amax)), "min": (_MAX, meanings.extreme(op.amin)), "amin": (_MAX, meanings.extreme(op.amin)), "var": (_VAR, meanings.spread(False)),
-    "std": (_VAR, meanings.spread(True)), "any": (_ANY, meanings.held(op.amax)), "all": (_ANY, meanings.held(op.amin)),
+    "std": (_VAR, meanings.spread(True)), "any": (_ANY, meanings.any_or_all(op.amax)), "all": (_ANY, meanings.any_or_all(op.amin)),
 }  # fmt: skip
-FUNCTIONS = {name: [Form(f"a, {text}", meaning)] for name, (text, meaning) in _REDUCTIONS.items()} | {
+FUNCTIONS = {name: [Form(f"a, {declared}", meaning)] for name, (declared, meaning) in _REDUCTIONS.items()} | {
     "where": [Form("condition, x=None, y=None, /", meanings.where)],
     "transpose": [Form("a, axes=None", meanings.transpose)], "permute_dims": [Form("a, axes=None", meanings.transpose)],
     "swapaxes": [Form("a, axis1, axis2", lambda x, axis1, axis2: view.swapped(x, axis1, axis2, "axis"))],

@@ -8,16 +8,16 @@ from . import array_views as view
 from . import dtypes
 from . import operators as op
 from ._native import Error
-from .faces import NoValue, dim_of, dims_of, is_int, shown, truth_of
+from .signatures import NoValue, dim_of, dims_of, is_int, shown, truth_of
 from .promotion import NUMPY, logical, traced
-from .tracing import Array, plain, truth
+from .tracing import Array, as_numbers, truth
 
 ELEMENTWISE = rule.functions(NUMPY)
 
 
 def copied(x):
     """Returns a copy of x, which an in-place operator may change without changing x."""
-    return truth(x) if x._truth else plain(x)
+    return truth(x) if x._truth else as_numbers(x)
 
 
 def cast(x, dtype):
@@ -69,7 +69,7 @@ def spread(root):
     return along
 
 
-def held(function):
+def any_or_all(function):
     return lambda x, axis=None, keepdims=False: rule.holds(NUMPY, function, x, axes_of(x, axis), truth_of(keepdims, "keepdims"))
 
 
@@ -143,7 +143,7 @@ def clip(x, a_min=NoValue, a_max=NoValue, min=NoValue, max=NoValue):
     if any(given[:2]) and any(given[2:]) or given[0] != given[1]:
         raise Error("expected a_min and a_max together, or min and max, found another mixture")
     lo, hi = ((None if v is NoValue else v) for v in ((min, max) if any(given[2:]) else (a_min, a_max)))
-    made = plain(x) if not x._truth else x
+    made = as_numbers(x) if not x._truth else x
     made = made if lo is None else ELEMENTWISE["maximum"](made, lo)
     return made if hi is None else ELEMENTWISE["minimum"](made, hi)
 
@@ -151,7 +151,7 @@ def clip(x, a_min=NoValue, a_max=NoValue, min=NoValue, max=NoValue):
 def where(condition, x=None, y=None):
     if x is None or y is None:
         raise Error("expected a condition and two operands; with a condition alone the result's size depends on values")
-    return rule.chosen(NUMPY, condition, x, y)
+    return rule.selected(NUMPY, condition, x, y)
 
 
 def dot(x, y):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ._native import Error
 from .call_site import speaking
-from .faces import is_int, is_ints, shown
+from .signatures import is_int, is_ints, shown
 from .tracing import is_scalar
 
 _KINDS = {

@@ -21,7 +21,7 @@ from .dispatch import json_number
 from .dispatch import number as _number
 from .movements import concat, expand, gather, in_place, mask, permute, reshape, rotary, rotary_interleaved, scatter, slice, slice_scatter, split  # noqa: A004, F401
 from .operator_arguments import spoken
-from .tracing import Array, is_scalar, plain
+from .tracing import Array, is_scalar, as_numbers
 
 # ---- Matmul ----
 
@@ -152,7 +152,7 @@ def cast(x: Any, dtype: Any, saturate: bool = False) -> Any:
     name = dtypes.name_of(dtype)
     if isinstance(x, Array):
         if name == x._dtype:
-            return plain(x) if x._truth else x
+            return as_numbers(x) if x._truth else x
         return _call("cast", (x,), dtype=name, saturate=saturate or None)
     return _call("cast", (x,), dtype=name, saturate=saturate)
 

@@ -139,7 +139,7 @@ class Program:
         return self._native.workspace()
 
     def explain(self) -> str:
-        """Returns the kernels as text (NAME.ir), which shows the decisions of the planner, and the estimated time of each kernel."""
+        """Returns the kernel IR (NAME.ir), which shows the planner's decisions, and the estimated time of each kernel."""
         return self._native.text("plan") + self._native.text("price")
 
     def compile(self) -> None:
@@ -306,17 +306,17 @@ def _graph(form) -> _native.Graph:
     """Returns a graph from its JSON string, a dict in that form, or the path of a file."""
     if isinstance(form, dict):
         return _native.Graph(form)
-    text = os.fspath(form)
-    if text.lstrip()[:1] in ("{", "["):
-        return _native.Graph(text)
+    form = os.fspath(form)
+    if form.lstrip()[:1] in ("{", "["):
+        return _native.Graph(form)
     try:
-        with open(text, encoding="utf-8") as file:
-            return _native.Graph(file.read(), os.path.splitext(os.path.basename(text))[0])
+        with open(form, encoding="utf-8") as file:
+            return _native.Graph(file.read(), os.path.splitext(os.path.basename(form))[0])
     except OSError as why:
-        raise Error(f"{text}: cannot be read: {why.strerror}") from None
+        raise Error(f"{form}: cannot be read: {why.strerror}") from None
 
 
-def _face(examples) -> tuple:
+def _array_class(examples) -> tuple:
     """Returns (the class of the traced arrays of a function with these examples, the device of its constants): torch's if one of
     the examples is, else NumPy's."""
     torchs = [x for x in examples if exchange.is_torch(x) or getattr(x, "is_torchs", False)]
@@ -347,7 +347,7 @@ def _traced(function, examples, constant, options) -> Program:
         if c not in bound.arguments:
             raise Error(f"compile {name}: has no parameter {c} to be constant; its parameters are {', '.join(bound.arguments)}")
 
-    trace = Trace(name, *_face([example for parameter, value in bound.arguments.items() for _, example in _leaves(value, parameter)]))
+    trace = Trace(name, *_array_class([example for parameter, value in bound.arguments.items() for _, example in _leaves(value, parameter)]))
     leaves, arrays = [], []
     for parameter, value in bound.arguments.items():
         for leaf, example in _leaves(value, parameter):

@@ -4,7 +4,7 @@
     common, operands = TORCH.operands([x, 0.5])          # 0.5 stays as it is
 
 A result whose dtype Zellige lacks, such as NumPy's float64 of int32 / int32, is refused. Results of comparisons, of which NumPy
-and torch have bool, are numbers in the operands' dtype; beside numbers they take the dtype of these.
+and torch have bool, are numbers in the operands' dtype; with numbers they take the dtype of these.
 """
 
 import math
@@ -13,7 +13,7 @@ from . import dtypes, exchange
 from . import operators as op
 from ._native import Error
 from .dispatch import number
-from .tracing import Array, plain, truth
+from .tracing import Array, as_numbers, truth
 
 _UNKNOWN = "cast one with astype or to"
 
@@ -30,7 +30,7 @@ def traced(x, like: Array):
 
 
 def _is_weak(x) -> bool:
-    """Returns true for a number of Python, or one of 64 bits, whose dtype does not count beside an array's."""
+    """Returns true for a number of Python, or one of 64 bits: an array's dtype prevails over its dtype."""
     return isinstance(x, (bool, int, float)) or not hasattr(x, "dtype")
 
 
@@ -68,16 +68,16 @@ class _Rules:
         strong = [v for v in numbers if not _is_weak(v) and self.counts(v)]
         names += [dtypes.name_of(v.dtype) for v in strong]
         weak = [number(v) for v in numbers if not any(v is s for s in strong)]
-        if not names:  # comparisons' results alone: beside numbers they are integers of 64 bits, or float64
+        if not names:  # comparisons' results alone: with numbers they are integers of 64 bits, or float64
             kinds = {a._dtype for a in arrays}
             whole = all(map(dtypes.is_integer, kinds)) and all(isinstance(n, int) for n in weak) and not floats
             names = list(kinds) if len(kinds) == 1 and not weak and not floats else ["int32" if whole else "f32"]
         common = self.common(names)
-        common = self.beside(common, weak, floats)
+        common = self.with_numbers(common, weak, floats)
         made = []
         for v in values:
             if isinstance(v, Array):
-                made.append(plain(v) if v._dtype == common and v._truth else with_dtype(v, common))
+                made.append(as_numbers(v) if v._dtype == common and v._truth else with_dtype(v, common))
             else:
                 made.append(self.rounded(number(v), common) if rounds or dtypes.is_integer(common) else number(v))
         return common, made
@@ -90,7 +90,7 @@ class _Rules:
         if dtypes.is_integer(name):
             info = numpy.iinfo(dtypes.numpy_dtype(name))
             if not info.min <= x <= info.max:
-                raise Error(f"expected a number from {info.min} to {info.max} beside {name}, found {x}")
+                raise Error(f"expected a number from {info.min} to {info.max} as an operand of {name}, found {x}")
             return int(x)
         with numpy.errstate(all="ignore"):
             return float(dtypes.numpy_dtype(name).type(x)) if math.isfinite(x) else x
@@ -112,15 +112,15 @@ class _Numpy(_Rules):
 
     @staticmethod
     def counts(x) -> bool:
-        """Returns true for a scalar of NumPy whose dtype counts beside arrays: those of up to 32 bits."""
+        """Returns true for a scalar of NumPy whose dtype counts in an operation with arrays: those of up to 32 bits."""
         return x.dtype.itemsize < 8 and x.dtype.kind != "b"
 
     @staticmethod
-    def beside(common, weak, floats):
+    def with_numbers(common, weak, floats):
         if dtypes.is_integer(common) and (floats or any(isinstance(n, float) for n in weak)):
             found = next((n for n in weak if isinstance(n, float)), None)
-            beside = "" if found is None else f" beside the number {found}"
-            raise Error(f"expected floating-point numbers, found {common}{beside}, for which NumPy's result is of another dtype; cast it: x.astype('f32')")
+            with_number = "" if found is None else f" and the number {found}"
+            raise Error(f"expected floating-point numbers, found {common}{with_number}, for which NumPy's result is of another dtype; cast it: x.astype('f32')")
         return common
 
 
@@ -146,8 +146,8 @@ class _Torch(_Rules):
         return False  # a tensor without dimensions counts as a number
 
     @staticmethod
-    def beside(common, weak, floats):
-        """torch's default dtype is float32, which integers become beside a floating-point number."""
+    def with_numbers(common, weak, floats):
+        """torch's default dtype is float32, which integers become in an operation with a floating-point number."""
         return "f32" if dtypes.is_integer(common) and (floats or any(isinstance(n, float) for n in weak)) else common
 
 

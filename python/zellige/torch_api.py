@@ -16,7 +16,7 @@ from . import operators as op
 from . import torch_meanings as meanings
 from ._native import Error
 from .call_site import refused, speaking
-from .faces import Form, call
+from .signatures import Form, call
 from .indexing import take
 from .members import equip, missing
 from .promotion import TORCH, logical
@@ -51,8 +51,8 @@ _BOTH |= {
     "prod": [("*, dtype: D = None", meanings.sum_of(op.prod)), ("dim: I, keepdim: B = False, *, dtype: D = None, out: O = None", meanings.sum_of(op.prod))],
     "amax": [(f"dim: J = (), keepdim: B = False, {_OUT}", meanings.extreme(op.amax))], "amin": [(f"dim: J = (), keepdim: B = False, {_OUT}", meanings.extreme(op.amin))],
     "var": [(text, meanings.spread(False)) for text in _VAR], "std": [(text, meanings.spread(True)) for text in _VAR],
-    "any": [(_OUT, meanings.held(op.amax)), (f"dim: J = None, keepdim: B = False, {_OUT}", meanings.held(op.amax))],
-    "all": [(_OUT, meanings.held(op.amin)), (f"dim: J = None, keepdim: B = False, {_OUT}", meanings.held(op.amin))],
+    "any": [(_OUT, meanings.any_or_all(op.amax)), (f"dim: J = None, keepdim: B = False, {_OUT}", meanings.any_or_all(op.amax))],
+    "all": [(_OUT, meanings.any_or_all(op.amin)), (f"dim: J = None, keepdim: B = False, {_OUT}", meanings.any_or_all(op.amin))],
     "logsumexp": [(f"dim: J, keepdim: B = False, {_OUT}", meanings.logsumexp)],
     "softmax": [(f"dim: I, dtype: D = None, {_OUT}", meanings.along_one(op.softmax))], "log_softmax": [(f"dim: I, dtype: D = None, {_OUT}", meanings.along_one(op.log_softmax))],
     "relu": [("", meanings.relu)],
@@ -80,10 +80,10 @@ _BOTH |= {
 _INSTEAD = {"max": "amax gives values without their numbers", "min": "amin gives values without their numbers"}
 
 
-def _form(name, text, meaning, first, out=True):
+def _form(name, declared, meaning, first, out=True):
     """Returns a form whose signature begins with the tensor, `first`; out=False: without the parameter out, as methods."""
-    text = text if out else text.removesuffix(_OUT).removesuffix(", out: O = None").removesuffix(", ")
-    return Form(f"{first}{', ' if text else ''}{text}", meaning, _INSTEAD.get(name, ""))
+    declared = declared if out else declared.removesuffix(_OUT).removesuffix(", out: O = None").removesuffix(", ")
+    return Form(f"{first}{', ' if declared else ''}{declared}", meaning, _INSTEAD.get(name, ""))
 
 
 FUNCTIONS = {name: [_form(name, text, f, "input: T") for text, f in forms] for name, forms in _BOTH.items()} | {
@@ -161,7 +161,7 @@ def torch_function(cls, function, types, args=(), kwargs=None):
 
 
 def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
-    """Implements NumPy's protocol: an operator beside a scalar of NumPy is torch's, a function of NumPy is NumPy's."""
+    """Implements NumPy's protocol: an operator with a scalar of NumPy is torch's, a function of NumPy is NumPy's."""
     import numpy
 
     if method == "__call__" and not kwargs and ufunc.__name__ in _OPERATORS and any(isinstance(v, numpy.generic) for v in inputs):

@@ -186,6 +186,6 @@ def _drop_copies(graph) -> None:
     for n in graph.find_nodes(op="call_function", target=aten.clone.default):
         x = n.args[0]
         if x.op == "call_function" and x.meta["val"].stride() == n.meta["val"].stride() and not torch_ranges.returned(n):
-            torch_rewrites.applied("copy beside attention")
+            torch_rewrites.applied("copy around attention")
             n.replace_all_uses_with(x)
     graph.eliminate_dead_code()

@@ -300,7 +300,7 @@ def backend(graph_module, example_inputs, *, mode=None, options=None):
 
     options: "seconds" limits the planning time; "take": "all" also takes parts that cost more than torch's
     kernels; "cudagraphs": True, equivalent to mode="reduce-overhead", replays calls from CUDA graphs; "cache": False
-    decides anew, where a process before has compiled an equal graph. Raises ValueError for other options.
+    decides again, where an earlier process has compiled an equal graph. Raises ValueError for other options.
     """
     options = _Options.of(options, mode)
     report = Report()

@@ -29,7 +29,7 @@ class Constants:
         """Finds the constants of a graph. on_cpu: compute their values on the CPU, wherever the graph's tensors
         are."""
         self.found, self.values, self.on_cpu = set(), {}, on_cpu
-        self._first, alike = {}, {}  # by node: the first constant that is computed in the same way
+        self._first, first = {}, {}  # by node: the first constant that is computed in the same way
         for n in graph.nodes:
             # a literal tensor
             if n.op == "get_attr" and all(u.target is aten.lift_fresh_copy.default for u in n.users):
@@ -39,7 +39,7 @@ class Constants:
                 if torch.Tag.nondeterministic_seeded not in n.target.tags and all(m in self.found for m in n.all_input_nodes):
                     self.found.add(n)
                     arguments = torch.fx.map_arg((n.args, n.kwargs), self.first)
-                    self._first[n] = alike.setdefault((n.target, str(arguments)), n)
+                    self._first[n] = first.setdefault((n.target, str(arguments)), n)
 
     def __contains__(self, n) -> bool:
         return n in self.found and isinstance(n.meta.get("val"), torch.Tensor) and n.meta["val"].numel() <= MAX_ELEMENTS

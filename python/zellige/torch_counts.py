@@ -17,7 +17,7 @@ aten = torch.ops.aten
 
 
 def positions(graph) -> None:
-    """Replaces running sums of counts in place."""
+    """Replaces cumulative sums of counts in place."""
     for n in list(graph.find_nodes(op="call_function", target=aten.cumsum.default)):
         s = _sorted(n)
         if s is None:
@@ -34,14 +34,14 @@ def positions(graph) -> None:
 
 
 def _sorted(n):
-    """Returns the sorted vector of int64 numbers of which the node n sums up the counts; None if n does not."""
+    """Returns the sorted vector of int64 numbers whose counts the node n accumulates; None if n does not."""
     counts = n.args[0]
     if n.meta["val"].dtype not in (torch.int32, torch.int64) or counts.target is not aten.histc.default or len(counts.users) != 1:
         return None
     s, bins, low, high = counts.args
     if bins < 2 or (low, high) != (0, bins - 1):  # a bin for each number
         return None
-    if torch_ranges.most(s) is None:
+    if torch_ranges.upper_bound(s) is None:
         return None
     while s.target is aten._to_copy.default:
         s = s.args[0]

@@ -99,11 +99,11 @@ class Replayed:
         return {"static": self._static, "device": str(self._device), "values": list(values.items())}
 
     @classmethod
-    def again(cls, call, text, report):
-        """Returns the function of which `written` returned `text`, for a call of the same graph."""
+    def again(cls, call, entry, report):
+        """Returns the function of which `written` returned `entry`, for a call of the same graph."""
         made = cls.__new__(cls)
-        made._begin(call, report, torch.device(text["device"]), text["static"])
-        made._values = {i: Declared(tuple(shape), tuple(strides), getattr(torch, dtype), torch.device(device)) for i, (shape, strides, dtype, device) in text["values"]}
+        made._begin(call, report, torch.device(entry["device"]), entry["static"])
+        made._values = {i: Declared(tuple(shape), tuple(strides), getattr(torch, dtype), torch.device(device)) for i, (shape, strides, dtype, device) in entry["values"]}
         return made
 
     def __call__(self, inputs):

@@ -29,7 +29,7 @@ from .torch_part import Part
 from .torch_programs import Programs
 
 DEFAULT = True  # the option "cache", where it is not given
-# what is told of a graph that was compiled, besides its programs
+# what is reported of a graph that was compiled, besides its programs
 _REPORTED = ("operators", "taken", "kept", "left", "where", "rejected", "attention", "uncaptured")
 
 

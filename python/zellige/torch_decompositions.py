@@ -34,7 +34,7 @@ _MADE_KNOWN = {torch.ops.aten.where.self, torch.ops.aten.scalar_tensor.default, 
 
 
 def _var_mean(x, dim=None, *, correction=None, keepdim=False):
-    applied("variance beside mean")
+    applied("variance and mean")
     dims = list(range(x.ndim)) if dim is None else dim
     return torch.ops.aten.var.correction(x, dims, correction=correction, keepdim=keepdim), torch.ops.aten.mean.dim(x, dims, keepdim)
 
@@ -69,14 +69,14 @@ def _glu(x, dim=-1):
 def _repeat(x, repeats):
     """Repeats along a dimension by expanding one of extent 1 before it, which moves nothing."""
     x = x.reshape((1,) * (len(repeats) - x.ndim) + tuple(x.shape))
-    apart = [d for d, n in enumerate(repeats) if n != 1 and x.shape[d] != 1]  # these need a dimension of their own
-    if 0 in repeats or x.ndim + len(apart) > 8:
+    repeated = [d for d, n in enumerate(repeats) if n != 1 and x.shape[d] != 1]  # these need a dimension of their own
+    if 0 in repeats or x.ndim + len(repeated) > 8:
         return NotImplemented
     applied("repetition by expanding")
     split, wide = [], []
     for d, (size, n) in enumerate(zip(x.shape, repeats)):
-        split += [1, size] if d in apart else [size]
-        wide += [n, size] if d in apart else [size * n]
+        split += [1, size] if d in repeated else [size]
+        wide += [n, size] if d in repeated else [size * n]
     return x.reshape(split).expand(wide).reshape([size * n for size, n in zip(x.shape, repeats)]).clone()
 
 

@@ -1,8 +1,8 @@
-"""Describes a graph that dynamo traced as a text: the key of what the backend decided on it (torch_decisions.py).
+"""Describes a graph that dynamo traced in a string: the key of what the backend decided on it (torch_decisions.py).
 
-    text, sure = of(graph_module, inputs, take="cheaper", cudagraphs=False)
+    key, sure = of(graph_module, inputs, take="cheaper", cudagraphs=False)
 
-Graphs with equal texts are compiled in the same way: the text has each operator with its arguments, the inputs' dtypes,
+Graphs with equal keys are compiled in the same way: the key has each operator with its arguments, the inputs' dtypes,
 shapes, strides and devices, which inputs share memory, torch's settings, the GPU, and the versions of torch and of this
 package. It has no names, so that it is the same in each process. Raises Unknown for a graph of which something cannot be
 described, such as a function of the user's. An operator of another library has a name, but may have changed since. Then
@@ -26,7 +26,7 @@ from .aten_products import allows_tf32
 _MODULES = ("torch", "_operator", "operator", "math", "builtins")
 _NAMESPACES = ("aten", "prims", "prim", "zellige")
 _OTHERS = "operator of another library: "
-_PLAIN = (int, float, bool, str, complex, type(None), type(Ellipsis), torch.dtype, torch.device, torch.layout, torch.memory_format)
+_BY_REPR = (int, float, bool, str, complex, type(None), type(Ellipsis), torch.dtype, torch.device, torch.layout, torch.memory_format)
 
 
 class Unknown(Exception):
@@ -39,11 +39,11 @@ TRACED = "zellige: the graph as traced"  # key in a module's meta
 def mark(module) -> None:
     """Stores a hash of a module's graph, as AOT has traced it, in the module's meta."""
     number = {n: f"%{i}" for i, n in enumerate(module.graph.nodes)}
-    text = hashlib.blake2b()
+    content = hashlib.blake2b()
     for n in module.graph.nodes:
         args = torch.fx.map_arg((n.args, n.kwargs), number.__getitem__)
-        text.update(f"{n.op} {'' if n.op == 'placeholder' else n.target} {args} {_declared(n.meta.get('val'))}\n".encode())
-    module.meta[TRACED] = text.hexdigest()
+        content.update(f"{n.op} {'' if n.op == 'placeholder' else n.target} {args} {_declared(n.meta.get('val'))}\n".encode())
+    module.meta[TRACED] = content.hexdigest()
 
 
 def _declared(value):
@@ -59,17 +59,17 @@ def of(graph_module, inputs, **options) -> tuple:
     number, memories, devices = {}, {}, set()
     given = iter(inputs)
     for node in graph_module.graph.nodes:
-        told = lambda x: _told(x, number)  # noqa: B023, E731
+        argument = lambda x: _argument(x, number)  # noqa: B023, E731
         if node.op == "placeholder":
             what = _input(node.meta.get("example_value"), next(given), memories, devices)
             # torch's mark of a tensor with a fixed address, which CUDA graphs read in place
             what += str((node.meta.get("tensor_dict") or {}).get("_dynamo_static_input_type", ""))
         elif node.op == "output":
-            what = told(node.args)
+            what = argument(node.args)
         elif node.op in ("call_function", "call_method"):
             target = node.target if node.op == "call_method" else function(node.target)
             sure = sure and not target.startswith(_OTHERS)
-            what = f"{target}{told(node.args)}{told(node.kwargs)}"
+            what = f"{target}{argument(node.args)}{argument(node.kwargs)}"
         else:  # a constant of the graph, or a module
             raise Unknown(f"{node.op} {node.target}")
         number[node] = len(number)
@@ -91,19 +91,19 @@ def function(target) -> str:
     raise Unknown(f"a call of {target}")
 
 
-def _told(x, number) -> str:
-    """Returns an argument as text. `number`: the number of each node before."""
+def _argument(x, number) -> str:
+    """Returns the description of an argument. `number`: the number of each node before."""
     if isinstance(x, torch.fx.Node):
         return f"%{number[x]}"
-    if type(x) in _PLAIN:
+    if type(x) in _BY_REPR:
         return repr(x)
     if isinstance(x, slice):
-        return f"slice{_told((x.start, x.stop, x.step), number)}"
+        return f"slice{_argument((x.start, x.stop, x.step), number)}"
     if isinstance(x, (tuple, list)):  # torch.Size, and the immutable lists of fx, too
-        parts = ", ".join(_told(v, number) for v in x)
+        parts = ", ".join(_argument(v, number) for v in x)
         return f"[{parts}]" if isinstance(x, list) else f"({parts},)"
     if isinstance(x, dict):
-        return "{" + ", ".join(f"{k!r}: {_told(v, number)}" for k, v in x.items()) + "}"
+        return "{" + ", ".join(f"{k!r}: {_argument(v, number)}" for k, v in x.items()) + "}"
     if type(x).__module__.split(".")[0] == "torch" and hasattr(type(x), "__members__"):  # an enumeration
         return f"{type(x).__name__}.{x.name}"
     raise Unknown(f"an argument that is {type(x).__name__}")

@@ -247,7 +247,7 @@ def _lay(graph, selected) -> None:
 
 def _share(graph, x, copy, inside) -> None:
     """Lets other operators of the regions that are converted, `inside`, read the copy of x, too, if x is their only operand
-    of four dimensions. So pools of an image give the layout that the convolutions beside them give."""
+    of four dimensions. So pools of an image give the layout that convolutions of the same tensor give."""
     others = [u for u in x.users if u in inside and not _in_nchw(u) and u.target not in (COPY, aten.convolution.default)]
     others = [u for u in others if [m for m in u.all_input_nodes if isinstance(_value(m), torch.Tensor) and _value(m).ndim == 4] == [x]]
     if others:

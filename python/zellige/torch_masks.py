@@ -115,8 +115,8 @@ def _split(added):
 
 
 def _weighs(node, deep=8) -> bool:
-    """Returns true if only softmaxes along the last dimension read the scores `node`, or their views, casts, sums and multiples
-    by a positive number. So what is far below 0 in them acts as minus infinity."""
+    """Returns true if only softmaxes along the last dimension read the scores `node`, or their views, casts,
+    additions and multiples by a positive number. So what is far below 0 in them acts as minus infinity."""
     ndim = node.meta["val"].ndim
     if not node.users or deep == 0 or ndim == 0:
         return False

@@ -10,10 +10,10 @@ from . import operators as op
 from ._native import Error
 from .dispatch import number
 from .einsum import einsum
-from .faces import dim_of, dims_of, shown
+from .signatures import dim_of, dims_of, shown
 from .indexing import take
 from .promotion import TORCH, logical, traced
-from .tracing import VIEWS, Array, plain, truth
+from .tracing import VIEWS, Array, as_numbers, truth
 
 ELEMENTWISE = rule.functions(TORCH)
 POWER = rule.power(TORCH)
@@ -36,7 +36,7 @@ def scaled(name):
         if isinstance(alpha, bool):
             raise Error(f"expected a number for alpha, found {alpha}")
         if isinstance(alpha, float) and all(isinstance(v, int) or isinstance(v, Array) and dtypes.is_integer(v._dtype) for v in (x, y)):
-            raise Error(f"expected an integer for alpha beside integers, found {alpha}")
+            raise Error(f"expected an integer for alpha of integer operands, found {alpha}")
         for v in (x, y):
             if isinstance(v, Array):
                 TORCH.fitting(v, alpha)
@@ -95,11 +95,11 @@ def masked_fill(x, mask, value):
     if dtypes.is_integer(x._dtype) and isinstance(value, float):
         raise Error(f"expected an integer for value, as the tensor is {x._dtype}, found {value}")
     TORCH.fitting(x, value)
-    return rule.chosen(TORCH, mask, value, x, True)
+    return rule.selected(TORCH, mask, value, x, True)
 
 
 def where(condition, x, y):
-    return rule.chosen(TORCH, condition, x, y, True)
+    return rule.selected(TORCH, condition, x, y, True)
 
 
 # ---- Reductions ----
@@ -127,7 +127,7 @@ def spread(root):
     return along
 
 
-def held(function):
+def any_or_all(function):
     return lambda x, dim=None, keepdim=False: rule.holds(TORCH, function, x, dims_along(x, dim), keepdim)
 
 
@@ -174,7 +174,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
 def rms_norm(x, normalized_shape, weight=None, eps=None):
     x = normalized(x, normalized_shape)
     if eps is None and x._dtype != "f32":
-        raise Error(f"expected a number for eps beside {x._dtype}, found None")
+        raise Error(f"expected a number for eps of {x._dtype}, found None")
     return op.rms_norm(x, weight, 2.0**-23 if eps is None else eps)
 
 
@@ -182,7 +182,7 @@ def rms_norm(x, normalized_shape, weight=None, eps=None):
 
 
 def strides_of(x) -> tuple:
-    """Returns the strides that the tensor has in torch, as far as views tell; row-major ones for other operators' results."""
+    """Returns the strides that the tensor has in torch: those of a view, or row-major ones for other operators' results."""
     import torch
 
     made = x._trace.producer(x)
@@ -327,7 +327,7 @@ def linear(x, weight, bias=None):
     if weight.ndim != 2:
         raise Error(f"expected a matrix for weight, found shape {weight.shape}")
     if bias is not None and tuple(bias.shape) != weight.shape[:1]:
-        raise Error(f"expected a bias of shape ({weight.shape[0]},) beside a weight of {weight.shape}, found {tuple(bias.shape)}")
+        raise Error(f"expected a bias of shape ({weight.shape[0]},) for a weight of {weight.shape}, found {tuple(bias.shape)}")
     made = matmul(x, op.permute(weight, (1, 0)))
     return made if bias is None else ELEMENTWISE["add"](made, bias)
 
@@ -337,9 +337,9 @@ def added(product):
         made = product(mat1, mat2)
         x = traced(x, made)
         if x._dtype != made._dtype:
-            raise Error(f"expected operands of one dtype, found {x._dtype} beside products of {made._dtype}; cast one")
+            raise Error(f"expected operands of one dtype, found {x._dtype} and products of {made._dtype}; cast one")
         if dtypes.is_integer(made._dtype) and any(isinstance(n, float) for n in (beta, alpha)):
-            raise Error(f"expected integers for beta and alpha beside {made._dtype}, found {beta} and {alpha}")
+            raise Error(f"expected integers for beta and alpha of {made._dtype}, found {beta} and {alpha}")
         if alpha == 0:  # torch does not read what is multiplied by 0
             made = op.expand(op.reshape(made._trace.constant(0, made._dtype), [1] * made.ndim), made.shape)
         made = made if alpha in (0, 1) else ELEMENTWISE["multiply"](made, alpha)
@@ -375,7 +375,7 @@ def to(x, dtype=None, device=None, non_blocking=False, copy=False, other=None):
 
 
 def copied(x):
-    return truth(x) if x._truth else plain(x)
+    return truth(x) if x._truth else as_numbers(x)
 
 
 def size(x, dim=None):

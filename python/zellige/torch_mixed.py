@@ -46,7 +46,7 @@ def cheaper(taking, p):
     def may_pay(planned) -> bool:
         """Returns true if torch's kernels and the planned programs together may cost less than the part's program, by
         estimates alone. So programs of an alternative that has no chance are not compiled."""
-        return (torch_costs.of_torch(left).gpu + sum(map(_least, planned))) * DOUBT <= CLEARLY * p.own_cost.gpu
+        return (torch_costs.of_torch(left).gpu + sum(map(_lower_bound, planned))) * DOUBT <= CLEARLY * p.own_cost.gpu
 
     lost = inner.round(torch_parts.parts(module.graph, operators.__contains__), may_pay)
     taking.report.faults += inner.report.faults
@@ -60,7 +60,7 @@ def cheaper(taking, p):
     return Mixed(module, cost, inner.report, what)
 
 
-def _least(p) -> float:
+def _lower_bound(p) -> float:
     """Returns the smallest estimate of a planned part's time on the GPU: as a program, as torch's kernels, or mixed, which
     takes as long as torch's matmuls alone, or longer."""
     heavy = [n for n in p.module.graph.nodes if torch_costs.heavy(n)]

@@ -54,7 +54,7 @@ class Numbers:
 
     def _call(self, before, target, *args, **options):
         """Returns a node that calls `target`, inserted before the node `before`; equal calls share a node."""
-        key = target, repr((args, options))  # tells 0.0 from -0.0
+        key = target, repr((args, options))  # distinguishes 0.0 from -0.0
         if key not in self.made:
             with self.graph.inserting_before(before):
                 self.made[key] = self.graph.call_function(target, args, options)
@@ -187,7 +187,7 @@ class Numbers:
 
     def _parts(self, before, f, halves):
         """Returns the real and the imaginary part of a complex node, without the node if it is made of them.
-        `halves`: the function that takes a tensor of both apart."""
+        `halves`: the function that splits a tensor of both."""
         if f.target is _ATEN.complex.default and all(_value(p).shape == _value(f).shape for p in f.args):
             return f.args
         return halves(f.args[0] if f.target is _ATEN.view_as_complex.default else self._call(before, _ATEN.view_as_real.default, f))

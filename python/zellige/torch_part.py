@@ -1,4 +1,4 @@
-"""Turns a part of a torch graph into a program, and into a function that calls the program with little Python
+"""Compiles a part of a torch graph into a program, and into a function that calls the program with little Python
 overhead."""
 
 import sys
@@ -31,7 +31,7 @@ def input_of(trace, name, value, constant=False, strides=True):
 
 
 class Part:
-    """A part of a torch graph, which `plan` turns into a program. The part's torch operators are kept in `module`."""
+    """A part of a torch graph, which `plan` compiles into a program. `module` has its torch operators."""
 
     # all that the part's function depends on, besides the program
     _WRITTEN = ("name", "words", "order", "single", "which", "shapes", "strides", "form", "read")
@@ -99,14 +99,14 @@ class Part:
         return text | {"updates": list(self.updates.items()), "device": str(self.device), "module": written(self.module.graph, lambda x: None)}
 
     @classmethod
-    def again(cls, text):
-        """Returns the part of which `written` returned `text`, without its program."""
+    def again(cls, entry):
+        """Returns the part of which `written` returned `entry`, without its program."""
         part = cls.__new__(cls)
         for name in cls._WRITTEN:
-            setattr(part, name, text[name])
-        part.shapes, part.strides = [tuple(s) for s in text["shapes"]], [tuple(s) for s in text["strides"]]
-        part.updates, part.device, part.program = dict(text["updates"]), torch.device(text["device"]), None
-        part.module = lambda *args: made(text["module"], ())(*args)  # rarely called
+            setattr(part, name, entry[name])
+        part.shapes, part.strides = [tuple(s) for s in entry["shapes"]], [tuple(s) for s in entry["strides"]]
+        part.updates, part.device, part.program = dict(entry["updates"]), torch.device(entry["device"]), None
+        part.module = lambda *args: made(entry["module"], ())(*args)  # rarely called
         return part
 
     def plan(self, watch=None, keep=False):

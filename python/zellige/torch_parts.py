@@ -18,7 +18,7 @@ import torch
 from . import aten
 
 _GIVEN = ("placeholder", "get_attr")
-_MOST = 100  # limit of the nodes that are examined to compute a result in a later part
+_MAX_NODES = 100  # limit of the nodes that are examined to compute a result in a later part
 # key in the meta of a node that recreates a view where it is read
 AGAIN = "zellige: a view made where it is read"
 
@@ -182,7 +182,7 @@ def _alone(made, place, known, number):
         else:
             stored = any(u not in known or number[u] != own for k in unit for u in k.users)
             costs += sum(map(_bytes, unit)) * (1 if stored else 2)
-        if len(seen) > _MOST:
+        if len(seen) > _MAX_NODES:
             return None
     # what others of the part read, too, is read twice
     costs += sum(_bytes(m) for m in outside if any(u in known and number[u] == own and u not in moved for u in m.users))

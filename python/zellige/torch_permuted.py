@@ -1,5 +1,5 @@
-"""Removes permutations of rows that a torch graph undoes later, as models of experts do: they sort tokens by expert, and bring
-results into the tokens' order again.
+"""Removes permutations of rows that a torch graph undoes later, as models of experts do: they sort tokens by expert, and
+permute results back to the tokens' order.
 
     undone(graph)       (x * w[p])[q]  ->  x[q] * w, where q is the inverse permutation of p
 

@@ -16,7 +16,7 @@ from torch._prims_common import suggest_memory_format
 from . import torch_convolutions, torch_costs, torch_measure, torch_own, torch_rewrites
 
 POOL = torch.ops.aten.max_pool2d_with_indices.default
-MOST = 1 << 31  # the kernels number elements by 32 bits
+MAX_ELEMENTS = 1 << 31  # the kernels number elements by 32 bits
 
 _US = {}
 
@@ -38,7 +38,7 @@ def by_rows(graph) -> torch_costs.Cost:
 def _may(n) -> bool:
     """Returns true for a pool whose indices are not used, of a GPU tensor that torch takes for channels-last."""
     x = n.args[0].meta["val"]
-    if x.ndim != 4 or x.device.type != torch_convolutions.DEVICE or not x.dtype.is_floating_point or not 0 < x.numel() < MOST:
+    if x.ndim != 4 or x.device.type != torch_convolutions.DEVICE or not x.dtype.is_floating_point or not 0 < x.numel() < MAX_ELEMENTS:
         return False
     last = x.is_contiguous(memory_format=torch.channels_last) and suggest_memory_format(x) == torch.channels_last
     return last and all(u.target is operator.getitem and (u.args[1] == 0 or not u.users) for u in n.users)

@@ -1,7 +1,7 @@
 """Knows bounds of integers in a torch graph, and replaces what they decide. Models of experts choose these by topk, whose
 indices are less than the number of experts.
 
-    most(x)             the number below which the integers of a node are; they are not negative. None: nothing is known
+    upper_bound(x)      the number below which the integers of a node are; they are not negative. None: nothing is known
     decided(graph)      where(i >= n, a, b)  ->  b;   clamp(i, 0, n - 1)  ->  i;   with i < n known
     narrow(graph)       sort(i)  ->  sort(i.to(int8)), if only indices of the sorted numbers are read, and searches in them
 
@@ -32,18 +32,18 @@ _COMPARISONS = {
 }
 
 
-def most(x):
+def upper_bound(x):
     """Returns a number that the elements of x are below, if they are known to be integers from 0 on; else None."""
     if x.target is operator.getitem and x.args[0].target in (*SORTS, aten.topk.default):
         of = x.args[0]
         if x.args[1] == 0:  # the numbers themselves
-            return most(of.args[0])
+            return upper_bound(of.args[0])
         value = of.args[0].meta["val"]
         return value.shape[_dimension(of)] if value.ndim else None
     if x.target in known.VIEWS:
-        return most(x.args[0])
+        return upper_bound(x.args[0])
     if x.target is aten._to_copy.default:
-        dtype, found = x.meta["val"].dtype, most(x.args[0])
+        dtype, found = x.meta["val"].dtype, upper_bound(x.args[0])
         return found if found is not None and found <= EXACT.get(dtype, 0) else None
     return None
 
@@ -65,10 +65,10 @@ def decided(graph) -> None:
             made = n.args[0]
         elif n.target is aten.clamp.default:
             x, low, high = (*n.args, None, None)[:3]
-            m = most(x)
+            m = upper_bound(x)
             if m is not None and (low is None or low <= 0) and (high is None or high >= m - 1):
                 made = x
-        if made is not None and _alike(made.meta.get("val"), n.meta["val"]) and not returned(n):
+        if made is not None and _same_layout(made.meta.get("val"), n.meta["val"]) and not returned(n):
             torch_rewrites.applied("selection that bounds decide")
             n.replace_all_uses_with(made)
     graph.eliminate_dead_code()
@@ -89,11 +89,11 @@ def _decision(condition):
     if condition.target not in _COMPARISONS:
         return None
     x, number = condition.args
-    m = most(x)
+    m = upper_bound(x)
     return None if m is None else _COMPARISONS[condition.target](m, number)
 
 
-def _alike(x, y) -> bool:
+def _same_layout(x, y) -> bool:
     return isinstance(x, torch.Tensor) and x.shape == y.shape and x.dtype == y.dtype and x.stride() == y.stride()
 
 
@@ -102,7 +102,7 @@ def narrow(graph) -> None:
     for n in list(graph.nodes):
         if n.target not in SORTS or n.args[0].meta["val"].dtype != torch.int64 or n.args[0].meta["val"].ndim != 1:
             continue
-        m, values = most(n.args[0]), [u for u in n.users if u.target is operator.getitem and u.args[1] == 0]
+        m, values = upper_bound(n.args[0]), [u for u in n.users if u.target is operator.getitem and u.args[1] == 0]
         dtype = next((d for d, limit in LIMITS.items() if m is not None and m <= limit), None)
         searches = {u: _bounds(u, v) for v in values for u in v.users}
         fits = dtype is not None and all(of is not None and of.meta["val"].numel() <= LIMITS[dtype] for of in searches.values())

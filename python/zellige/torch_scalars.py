@@ -11,8 +11,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 
 def rounded(number, *dtypes) -> float:
-    """Returns a number as a tensor has it that is converted to each of `dtypes` in turn. A number beyond the largest one
-    of a dtype becomes infinite."""
+    """Returns a number as a tensor has it that is converted to each of `dtypes` in their order. A number beyond the
+    largest one of a dtype becomes infinite."""
     with _disable_current_modes():  # so that the tensor is no part of a graph that is traced
         made = torch.tensor(number, dtype=torch.float64 if isinstance(number, float) else None)
         for dtype in dtypes:

@@ -131,8 +131,8 @@ class Choice:
         return self.costs[DEFAULT] - self.costs[self.name] if self.costs else torch_costs.Cost()
 
     def __str__(self) -> str:
-        told = [f"{name} " + ("not" if cost is None else f"{cost.gpu:.1f} and {cost.host:.1f}") for name, cost in self.costs.items() if name != self.name]
-        return f"{self.what}: {self.name} {self.costs[self.name]} ({', '.join(told)})"
+        others = [f"{name} " + ("not" if cost is None else f"{cost.gpu:.1f} and {cost.host:.1f}") for name, cost in self.costs.items() if name != self.name]
+        return f"{self.what}: {self.name} {self.costs[self.name]} ({', '.join(others)})"
 
 
 def allowed() -> tuple:

@@ -14,7 +14,7 @@ from . import torch_rewrites
 
 aten = torch.ops.aten
 
-MOST = 8  # slices
+MAX_SLICES = 8  # slices
 
 
 def added(graph) -> None:
@@ -31,7 +31,7 @@ def _may(n) -> bool:
     if not isinstance(dims, (list, tuple)) or len(dims) != 1 or n.meta["val"].dtype != x.dtype or not x.dtype.is_floating_point:
         return False
     d = dims[0] % max(x.ndim, 1)
-    return x.dtype.itemsize in (2, 4) and d < x.ndim - 1 and 2 <= x.shape[d] <= MOST and x.shape[-1] > MOST
+    return x.dtype.itemsize in (2, 4) and d < x.ndim - 1 and 2 <= x.shape[d] <= MAX_SLICES and x.shape[-1] > MAX_SLICES
 
 
 def _replace(graph, n) -> None:

@@ -58,7 +58,7 @@ def _split(graph, n) -> None:
     if torch_convolutions.made(n, value.stride()) != value.stride():
         n.update_arg(2, bias)
         return
-    torch_rewrites.applied("bias beside a convolution")
+    torch_rewrites.applied("bias of a convolution")
     with graph.inserting_after(n):
         each = graph.call_function(aten.view.default, (bias, shape))
     with graph.inserting_after(each):
@@ -103,7 +103,7 @@ def _as_mean(graph, n) -> None:
 
 
 def _as_pool(graph, n) -> None:
-    """Undoes _as_mean: turns a mean of windows into an average pool."""
+    """Undoes _as_mean: replaces a mean of windows by an average pool."""
     windows, size = n.args[0], list(n.meta["val"].shape[2:])
     with graph.inserting_before(n):
         made = graph.call_function(POOL, (windows.args[0], size))

@@ -358,8 +358,8 @@ class _Progress:
         if seconds < 2 or not sys.stderr.isatty():
             return
         self.shown = True
-        text = f"zellige: part {part} of {self.parts}, {done} of {self.operators} operators{inside}, {seconds:.0f} s"
-        sys.stderr.write(f"\r\x1b[K{text}")
+        line = f"zellige: part {part} of {self.parts}, {done} of {self.operators} operators{inside}, {seconds:.0f} s"
+        sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
     def clear(self):

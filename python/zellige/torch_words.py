@@ -18,7 +18,7 @@ from .call_site import reason
 
 _LIBRARIES = tuple(os.path.dirname(os.path.abspath(f)) + os.sep for f in (torch.__file__, __file__))
 _FRAME = re.compile(r'File "(.+?)", line (\d+), in .*\n\s*(.*)')
-_FAR = 64  # of so many nodes the line is looked for
+_FAR = 64  # limit of the nodes that are searched for a line
 
 
 def _traced(node):
@@ -36,14 +36,14 @@ def _traced(node):
 
 def place(node, code=True) -> str:
     """Returns the line of the user's code that made a node, as "model.py:12: return h.logsumexp(-1)"; "" if torch has not kept
-    it. `code`: with the line's text."""
+    it. `code`: with the line's source."""
     of = _traced(node)
     frames = _FRAME.findall(of.meta["stack_trace"]) if of is not None else []
     own = [f for f in frames if not f[0].startswith(_LIBRARIES)] or frames
     if not own:
         return ""
-    file, line, text = own[-1]
-    return f"{file}:{line}" + (f": {text.strip()}" if code and text.strip() else "")
+    file, line, source = own[-1]
+    return f"{file}:{line}" + (f": {source.strip()}" if code and source.strip() else "")
 
 
 def operator(node) -> str:

@@ -1,10 +1,10 @@
-"""Writes the function of a torch graph as text, and makes it again from the text in another process.
+"""Writes the function of a torch graph as source code, from which another process makes it again.
 
-    text = written(graph, parts, owner)              a dict of strings for json; parts: the Part of each call
-    function = made(text, parts)                     the same function; parts: in the order that `index` gave
+    entry = written(graph, index)                    a dict of strings for json
+    function = made(entry, parts)                    the same function; parts: in the order that `index` gave
 
-The text is the Python source that torch.fx generates for the graph, with the name of each function that it calls: one of
-torch's or of this package, or a part. Raises Unknown if a function has no such name, or a constant of the graph is large.
+The entry has the Python source that torch.fx generates for the graph, with the name of each function that it calls: one
+of torch's or of this package, or a part. Raises Unknown if a function has no such name, or a constant of the graph is large.
 """
 
 import base64
@@ -18,11 +18,11 @@ from . import torch_sdpa
 from .torch_key import Unknown
 
 _MODULES = ("torch", "zellige", "_operator", "operator", "math", "builtins")
-_MOST = 1 << 16  # largest constant tensor of a graph, in bytes
+_MAX_BYTES = 1 << 16  # largest constant tensor of a graph, in bytes
 
 
 def written(graph, index) -> dict:
-    """Returns the text of a graph's function. `index`: a function that returns the number of the part that a function
+    """Returns the entry of a graph's function. `index`: a function that returns the number of the part that a function
     calls; None if it is no part's."""
     code = graph.python_code("self")
     names = {name: _name(x, index) for name, x in code.globals.items() if name not in _custom_builtins}
@@ -56,30 +56,30 @@ def _named(name):
     return found
 
 
-def made(text, parts, own=()):
-    """Returns the function of a text. `parts`: the functions of the parts, by number; `own`: by name, the constants that
-    the function reads. Raises Unknown if the text has a name that does not exist."""
+def made(entry, parts, own=()):
+    """Returns the function of an entry. `parts`: the functions of the parts, by number; `own`: by name, the constants
+    that the function reads. Raises Unknown if the entry has a name that does not exist."""
     scope = {name: x for name, (_, x) in _custom_builtins.items()}
-    for name, of in text["names"].items():
+    for name, of in entry["names"].items():
         kind, _, which = of.partition(" ")
         x = parts[int(which)] if kind == "part" else torch_sdpa.kernel(which) if kind == "attention" else _named(of)
         if x is None:
             raise Unknown(of)
         scope[name] = x
-    exec(compile(text["source"], "<zellige, from the cache>", "exec"), scope)
+    exec(compile(entry["source"], "<zellige, from the cache>", "exec"), scope)
     return types.MethodType(scope["forward"], types.SimpleNamespace(**dict(own)))
 
 
 def tensor_written(x) -> dict:
     """Returns a small tensor of the host as strings and numbers. Raises Unknown for other tensors."""
-    if type(x) is not torch.Tensor or x.device.type != "cpu" or x.layout != torch.strided or x.nbytes > _MOST:
+    if type(x) is not torch.Tensor or x.device.type != "cpu" or x.layout != torch.strided or x.nbytes > _MAX_BYTES:
         raise Unknown(f"a constant tensor of {x.numel()} elements")
     content = bytes(x.contiguous().flatten().view(torch.uint8).tolist()) if x.ndim else bytes(x.reshape(1).view(torch.uint8).tolist())
     return {"dtype": str(x.dtype).removeprefix("torch."), "shape": list(x.shape), "content": base64.b64encode(content).decode()}
 
 
-def tensor_made(text):
+def tensor_made(entry):
     """Returns the tensor of tensor_written."""
-    content = bytearray(base64.b64decode(text["content"]))
-    dtype = getattr(torch, text["dtype"])
-    return (torch.frombuffer(content, dtype=dtype) if content else torch.empty(0, dtype=dtype)).reshape(text["shape"])
+    content = bytearray(base64.b64decode(entry["content"]))
+    dtype = getattr(torch, entry["dtype"])
+    return (torch.frombuffer(content, dtype=dtype) if content else torch.empty(0, dtype=dtype)).reshape(entry["shape"])

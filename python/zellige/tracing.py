@@ -165,12 +165,12 @@ def is_scalar(x) -> bool:
 
 def truth(array) -> "Array":
     """Returns an array of the same numbers, 1 and 0, that counts as one of bool: the result of a comparison."""
-    made = plain(array)
+    made = as_numbers(array)
     made._truth = True
     return made
 
 
-def plain(array) -> "Array":
+def as_numbers(array) -> "Array":
     """Returns an array of the same numbers that does not count as one of bool."""
     return type(array)(array._trace, array._name, array._dtype, array.shape)
 

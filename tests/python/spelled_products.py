@@ -49,13 +49,13 @@ def pairs_of_view(x, cos, sin):
 
 
 def pairs_complex(x, cos, sin):
-    turned = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2)) * torch.complex(cos, sin)
-    return torch.view_as_real(turned).flatten(-2)
+    rotated = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2)) * torch.complex(cos, sin)
+    return torch.view_as_real(rotated).flatten(-2)
 
 
 def pairs_rotated(x, cos, sin):
-    turned = torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
-    return x * cos.repeat_interleave(2, -1) + turned * sin.repeat_interleave(2, -1)
+    rotated = torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
+    return x * cos.repeat_interleave(2, -1) + rotated * sin.repeat_interleave(2, -1)
 
 
 def pairs_indexed(x, cos, sin):

@@ -63,7 +63,7 @@ PARTS = {
         lambda: (wide(64, 256),),
         {
             "F.gelu": lambda x: F.gelu(x),
-            "by hand": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
+            "written out": lambda x: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
             "halved after": lambda x: x * (1 + torch.erf(x / 1.4142135623730951)) * 0.5,
             "half of the bracket": lambda x: x * 0.5 * (torch.erf(x * 0.7071067811865476) + 1),
             "distribution": lambda x: x * torch.special.ndtr(x),
@@ -75,7 +75,7 @@ PARTS = {
         lambda: (wide(64, 256),),
         {
             "F.gelu": lambda x: F.gelu(x, approximate="tanh"),
-            "by hand": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3)))),
+            "written out": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * torch.pow(x, 3)))),
             "cube": lambda x: 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
             "swapped": lambda x: (torch.tanh((x**3 * 0.044715 + x) * math.sqrt(2 / math.pi)) + 1) * (x * 0.5),
             "halved": lambda x: (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) * x / 2,
@@ -343,7 +343,7 @@ PARTS = {
         lambda: (wide(64, 256),),
         {
             "torch.var": lambda x: torch.var(x, -1, correction=0, keepdim=True) + 1,
-            "by hand": lambda x: (x - x.mean(-1, keepdim=True)).pow(2).mean(-1, keepdim=True) + 1,
+            "written out": lambda x: (x - x.mean(-1, keepdim=True)).pow(2).mean(-1, keepdim=True) + 1,
             "square": lambda x: torch.square(x - x.mean(-1, keepdim=True)).mean(-1, keepdim=True) + 1,
             "product": lambda x: ((c := x - x.mean(-1, keepdim=True)) * c).mean(-1, keepdim=True) + 1,
             "sum": lambda x: (x - x.sum(-1, keepdim=True) / 256).pow(2).sum(-1, keepdim=True) / 256 + 1,
@@ -357,7 +357,7 @@ PARTS = {
             "torch.std": lambda x: torch.std(x, -1, correction=0) + 1,
             "sqrt of var": lambda x: torch.sqrt(torch.var(x, -1, correction=0)) + 1,
             "power": lambda x: x.var(-1, unbiased=False) ** 0.5 + 1,
-            "by hand": lambda x: centered(x).pow(2).mean(-1).sqrt() + 1,
+            "written out": lambda x: centered(x).pow(2).mean(-1).sqrt() + 1,
             "std_mean": lambda x: torch.std_mean(x, -1, correction=0)[0] + 1,
             "kept": lambda x: x.std(-1, correction=0, keepdim=True).squeeze(-1) + 1,
             "sum": lambda x: ((c := centered(x)) * c).sum(-1).div(256).sqrt() + 1,

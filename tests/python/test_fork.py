@@ -29,8 +29,8 @@ def in_child(work) -> str:
         os._exit(0)
     os.close(writing)
     os.waitpid(child, 0)
-    with os.fdopen(reading) as said:
-        return said.read()
+    with os.fdopen(reading) as output:
+        return output.read()
 
 
 def outputs():
@@ -42,14 +42,14 @@ def test_a_child_calls_the_library():
 
 
 def test_a_child_that_was_forked_during_a_call_is_refused():
-    said = []
+    output = []
 
     def watch(phase, done, of):
-        said.append(in_child(outputs))
+        output.append(in_child(outputs))
         return False
 
     _native.Program(_native.Graph(GRAPH), on="reference", target=None, tiling=None, tune=0, constants=[], workers=0, fuse=True, watch=watch)
-    assert said[0] == (
+    assert output[0] == (
         "this process was forked while a thread was in a call of Zellige, whose locks are never released here; start processes by spawn or"
         " forkserver, or fork before other threads call Zellige"
     )

@@ -19,7 +19,7 @@ def above(n):
 
 # The operators between the matmuls, and whether they are causal.
 BETWEEN = {
-    "plain": (lambda s: torch.softmax(s * SCALE, -1), False),
+    "scaled": (lambda s: torch.softmax(s * SCALE, -1), False),
     "divided": (lambda s: torch.softmax(s / (1 / SCALE), -1), False),
     "in f32": (lambda s: torch.softmax((s * SCALE).float(), -1).to(s.dtype), False),
     "of dtype f32": (lambda s: F.softmax(s * SCALE, dim=-1, dtype=torch.float32).to(s.dtype), False),

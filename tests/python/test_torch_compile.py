@@ -180,12 +180,12 @@ def test_a_cache_is_updated(compiled):
 
 
 @pytest.mark.parametrize("first", [0, 1])  # the second is no multiple of 16 bytes, and copied back
-@pytest.mark.parametrize("sums", [False, True])  # the second's part may not change what torch's own operator still reads
-def test_a_cache_is_updated_where_it_lies(first, sums):
+@pytest.mark.parametrize("cumulative", [False, True])  # the second's part may not change what torch's own operator still reads
+def test_a_cache_is_updated_where_it_lies(first, cumulative):
     from zellige import torch_backend
 
     def update(cache, x):
-        old = torch.cumsum(cache, 0) if sums else cache * 3
+        old = torch.cumsum(cache, 0) if cumulative else cache * 3
         cache[1:3] = torch.tanh(x)
         return old + cache
 

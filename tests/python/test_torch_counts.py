@@ -1,4 +1,4 @@
-"""Running sums of counts of sorted indices as positions: where, and that the numbers are the same."""
+"""Cumulative sums of counts of sorted indices as positions: where, and that the numbers are the same."""
 
 import pytest
 
@@ -19,17 +19,17 @@ def replaced(function, x):
     return module, bool(module.graph.find_nodes(op="call_function", target=torch.ops.aten.searchsorted.Tensor))
 
 
-def ends(x, experts=8, cast=torch.Tensor.float, sort=torch.sort, high=None, dtype=torch.int32, least=0):
+def ends(x, experts=8, cast=torch.Tensor.float, sort=torch.sort, high=None, dtype=torch.int32, low=0):
     """Where the tokens of each expert end in the sorted vector."""
-    chosen = torch.topk(x, 2, -1)[1].reshape(-1)
-    counts = torch.histc(cast(sort(chosen)[0]), bins=experts, min=least, max=experts - 1 if high is None else high)
+    indices = torch.topk(x, 2, -1)[1].reshape(-1)
+    counts = torch.histc(cast(sort(indices)[0]), bins=experts, min=low, max=experts - 1 if high is None else high)
     return torch.cumsum(counts, 0, dtype=dtype)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
 @pytest.mark.parametrize("experts", [2, 5, 8, 60])
 def test_the_same_numbers(experts, dtype):
-    """Also where experts have no token, and where others than those that are counted were chosen."""
+    """Also where experts have no token, and where indices are not among those that are counted."""
     torch.manual_seed(1)
     for x in (torch.randn(40, experts), torch.randn(3, experts), torch.randn(20, experts + 3)):
         module, done = replaced(lambda x: ends(x, experts, dtype=dtype), x)
@@ -37,10 +37,10 @@ def test_the_same_numbers(experts, dtype):
         assert not module.graph.find_nodes(op="call_function", target=torch.ops.aten.histc.default)
 
 
-def test_what_stays():
+def test_other_counts_are_kept():
     """Other bins; numbers in another order, not exact, or of which nothing is known; counts that others read."""
     x = torch.randn(12, 8)
-    assert not replaced(lambda x: ends(x, high=8), x)[1] and not replaced(lambda x: ends(x, least=-1), x)[1]
+    assert not replaced(lambda x: ends(x, high=8), x)[1] and not replaced(lambda x: ends(x, low=-1), x)[1]
     assert not replaced(lambda x: ends(x, sort=lambda n: torch.sort(n, descending=True)), x)[1]
     assert not replaced(lambda x: ends(x, cast=torch.Tensor.half), x)[1]
     assert not replaced(lambda x: ends(x, dtype=torch.float32), x)[1]

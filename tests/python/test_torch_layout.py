@@ -215,7 +215,7 @@ def test_inputs_of_one_element_have_strides_of_channels_last(times):
     assert ("x_1", LAST) in copies(graph)  # others stay
 
 
-def test_operators_beside_convolutions_read_the_same_copy(times):
+def test_operators_on_the_input_of_convolutions_read_the_same_copy(times):
     """If another operand does not have four dimensions in another layout."""
 
     def function(x, w, y):

@@ -201,7 +201,7 @@ def test_a_copy_is_no_view():
     assert targets(part) == ["add", "clone", "permute", "relu"]
 
 
-def test_results_of_one_operator_stay_together():
+def test_results_of_one_operator_are_in_one_part():
     def function(x, w, g):
         y = torch.ops.aten.convolution(x, w, None, [1], [1], [1], False, [0], 1)
         a, b = torch.split(y * 2, 2, 1)

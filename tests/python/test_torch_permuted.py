@@ -34,7 +34,7 @@ X, W, N = torch.randn(12, 8), torch.rand(12), torch.randint(0, 4, (12,))
 
 
 def experts(inverted, x, w, numbers):
-    """Sorts rows by their numbers, scales them, and brings them into their order again."""
+    """Sorts rows by their numbers, scales them, and restores their order."""
     p = torch.sort(numbers)[1]
     y = torch.cumsum(x[p], 0)
     return (y * w[p].unsqueeze(-1).to(x.dtype) + 1)[inverted(p)].view(6, 2, 8)
@@ -70,7 +70,7 @@ def test_a_permutation_and_its_inverse_vanish_in_either_order():
         lambda p: torch.sort(p, descending=True)[1] * 1,
     ],
 )
-def test_other_indices_stay(inverted):
+def test_other_indices_are_kept(inverted):
     module, before, after = traced(lambda x, w, n: experts(inverted, x, w, n), X, W, N)
     assert before == after == 3
     assert torch.equal(module(X, W, N), experts(inverted, X, W, N))
@@ -107,7 +107,7 @@ def test_results_have_memory_of_their_own():
     assert before == after == 2 and torch.equal(module(X, N), function(X, N))
 
 
-def test_operands_without_rows_stay():
+def test_operands_without_rows_are_kept():
     def function(x, w, n, b):
         p = torch.sort(n)[1]
         return (torch.relu(w[p].unsqueeze(1) * b + b[0]) * torch.cumsum(x, 0))[inverse(p)]

@@ -31,7 +31,7 @@ def after(rule, function, *inputs):
     return module, {n.target for n in module.graph.nodes}
 
 
-def chosen(x):
+def experts_of(x):
     return torch.topk(x, 2, -1)[1].reshape(-1)
 
 
@@ -40,12 +40,12 @@ X = torch.randn(70, 8)
 
 def test_bounds():
     def function(x):
-        i = chosen(x)
+        i = experts_of(x)
         s, p = torch.sort(i)
         return s.int().unsqueeze(0), p, s.float(), s.half(), i + 1, x, torch.topk(x, 2, 0)[1], s.long().clone()
 
     output = next(iter(traced(function, X).graph.find_nodes(op="output")))
-    assert [torch_ranges.most(n) for n in output.args[0]] == [8, 140, 8, None, None, None, 70, 8]
+    assert [torch_ranges.upper_bound(n) for n in output.args[0]] == [8, 140, 8, None, None, None, 70, 8]
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_bounds():
 )  # fmt: skip
 def test_selections_that_bounds_decide(compared, decides):
     def function(x, y):
-        mask = compared(torch.sort(chosen(x))[0]).unsqueeze(-1)
-        return torch.where(mask, y, y * 2) + 1, y.masked_fill(torch.logical_not(compared(chosen(x))).unsqueeze(-1), 3.0) + 1
+        mask = compared(torch.sort(experts_of(x))[0]).unsqueeze(-1)
+        return torch.where(mask, y, y * 2) + 1, y.masked_fill(torch.logical_not(compared(experts_of(x))).unsqueeze(-1), 3.0) + 1
 
     _, operators = after(torch_ranges.decided, function, X, torch.randn(140, 4))
     assert (aten.where.self in operators) != decides
@@ -67,8 +67,8 @@ def test_masks_of_experts_elsewhere_vanish():
     """Of numbers that no expert has, as in transformers' experts in parallel."""
 
     def function(x, y):
-        mask = (torch.sort(chosen(x))[0] >= 8).unsqueeze(-1)
-        return y.masked_fill(mask, 0.0) * 2, chosen(x).clamp(0, 7) + 1, chosen(x).clamp(max=6) + 1
+        mask = (torch.sort(experts_of(x))[0] >= 8).unsqueeze(-1)
+        return y.masked_fill(mask, 0.0) * 2, experts_of(x).clamp(0, 7) + 1, experts_of(x).clamp(max=6) + 1
 
     module, operators = after(torch_ranges.decided, function, X, torch.randn(140, 4))
     assert not {aten.masked_fill.Scalar, aten.ge.Scalar} & operators
@@ -76,19 +76,19 @@ def test_masks_of_experts_elsewhere_vanish():
 
 
 def test_results_have_memory_of_their_own():
-    _, operators = after(torch_ranges.decided, lambda x, y: y.masked_fill(chosen(x)[:4] >= 8, 0.0).unsqueeze(0), X, torch.randn(4))
+    _, operators = after(torch_ranges.decided, lambda x, y: y.masked_fill(experts_of(x)[:4] >= 8, 0.0).unsqueeze(0), X, torch.randn(4))
     assert aten.masked_fill.Scalar in operators
 
 
-def test_a_selection_of_another_dtype_stays():
-    _, operators = after(torch_ranges.decided, lambda x, y: torch.where(chosen(x)[:4] >= 8, y.double(), y) + 1, X, torch.randn(4))
+def test_a_selection_of_another_dtype_is_kept():
+    _, operators = after(torch_ranges.decided, lambda x, y: torch.where(experts_of(x)[:4] >= 8, y.double(), y) + 1, X, torch.randn(4))
     assert aten.where.self in operators
 
 
 @pytest.mark.parametrize("experts, dtype", [(8, torch.int8), (128, torch.int8), (129, torch.int16), (40000, torch.int32)])
 def test_sorts_of_few_numbers_are_narrow(experts, dtype):
     def function(x):
-        s, p = torch.sort(torch.topk(x, 70, -1)[1].reshape(-1), stable=True) if experts > 1000 else torch.sort(chosen(x), stable=True)
+        s, p = torch.sort(torch.topk(x, 70, -1)[1].reshape(-1), stable=True) if experts > 1000 else torch.sort(experts_of(x), stable=True)
         return torch.searchsorted(s, torch.arange(min(experts, 100)), right=True, out_int32=True), p
 
     module, _ = after(torch_ranges.narrow, function, torch.randn(70 if experts < 1000 else 2, experts))
@@ -98,14 +98,14 @@ def test_sorts_of_few_numbers_are_narrow(experts, dtype):
     assert search.args[1].meta["val"].dtype == dtype and len(module.graph.find_nodes(op="call_function", target=aten.arange.default)) == 1
 
 
-def test_other_sorts_stay():
+def test_other_sorts_are_kept():
     """Where the sorted numbers are read, nothing is known of them, they are few, or more is searched than they can be."""
     for function in (
-        lambda x: torch.sort(chosen(x)),
+        lambda x: torch.sort(experts_of(x)),
         lambda x: torch.sort(x.flatten().long())[1],
-        lambda x: torch.sort(chosen(x)[:128], stable=True)[1],
-        lambda x: torch.searchsorted(torch.sort(chosen(x))[0], torch.arange(200)),
-        lambda x: torch.searchsorted(torch.sort(chosen(x))[0], chosen(x)),
+        lambda x: torch.sort(experts_of(x)[:128], stable=True)[1],
+        lambda x: torch.searchsorted(torch.sort(experts_of(x))[0], torch.arange(200)),
+        lambda x: torch.searchsorted(torch.sort(experts_of(x))[0], experts_of(x)),
     ):
         module, _ = after(torch_ranges.narrow, function, X)
         (sort,) = (n for n in module.graph.nodes if n.target in torch_ranges.SORTS)
@@ -116,7 +116,7 @@ def test_experts():
     """All rules together."""
 
     def function(x, rows):
-        s, p = torch.sort(chosen(x), stable=True)
+        s, p = torch.sort(experts_of(x), stable=True)
         mask = (s >= 8).unsqueeze(-1)
         ends = torch.cumsum(torch.histc(s.float(), bins=8, min=0, max=7), 0, dtype=torch.int32)
         return rows[p // 2].masked_fill(mask, 0.0) * 2, ends

@@ -21,12 +21,12 @@ UNCOUNTED = {
 CHANGES = {"replace_all_uses_with", "update_arg", "replace_input_with"}  # methods by which a graph is changed
 PACKAGE = pathlib.Path(zellige.__file__).parent
 ALL = "ZELLIGE_ALL" in os.environ
-HELD, BROKEN, EMULATED = (40, 40, 3) if ALL else (3, 1, 0)
+HOLDING, BROKEN, EMULATED = (40, 40, 3) if ALL else (3, 1, 0)
 
 
 @pytest.mark.parametrize("rewrite", REWRITES, ids=str)
 def test_a_rewrite_whose_condition_holds_is_applied_and_right(rewrite):
-    for index in range(HELD):
+    for index in range(HOLDING):
         law.check(rewrite, index)
     for index in range(EMULATED):
         law.check(rewrite, index, emulated=True)
@@ -48,7 +48,7 @@ def calls():
 
 def test_each_rewrite_of_the_package_is_in_the_table_once():
     assert sorted({call.args[0].value for _, name, call in calls() if name == "applied"}) == sorted(r.name for r in REWRITES)
-    assert all(r.condition and r.held for r in REWRITES)
+    assert all(r.condition and r.holds for r in REWRITES)
 
 
 def test_each_file_that_changes_graphs_counts_its_rewrites():

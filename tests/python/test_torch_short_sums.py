@@ -50,7 +50,7 @@ def test_rows_numbered_by_two_dimensions(dtype):
     assert len(views) == 1
 
 
-def test_what_stays():
+def test_other_sums_are_kept():
     """Sums along the last dimension, of many slices, over several dimensions, into another dtype; of integers."""
     x = torch.randn(4, 12, 16)
     assert close(lambda x: x.sum(-1), x[:, :, :8])[1] == 1

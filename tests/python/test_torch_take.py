@@ -157,7 +157,7 @@ def test_of_a_part_that_pays_what_costs_more_than_torchs_kernels_is_left(monkeyp
 
 
 @pytest.mark.parametrize("attentions, compiled", [(20.0, True), (400.0, False)])
-def test_an_alternative_is_compiled_only_if_its_price_may_pay(monkeypatch, attentions, compiled):
+def test_an_alternative_is_compiled_only_if_its_estimated_time_may_pay(monkeypatch, attentions, compiled):
     """The program costs 300, and the programs around torch's attention (20 or 400) are expected to cost a few microseconds."""
     from zellige import torch_mixed, torch_programs
 
@@ -169,9 +169,9 @@ def test_an_alternative_is_compiled_only_if_its_price_may_pay(monkeypatch, atten
         return torch_costs.Cost(attentions / 2 * len(nodes), 5.0) if alone else torch_costs.Cost(2000.0, 2000.0) if len(nodes) > 40 else before(nodes)
 
     monkeypatch.setattr(torch_costs, "of_torch", of_torch)
-    monkeypatch.setattr(torch_mixed, "DOUBT", 0.5)  # so that 400 is a question of the programs' prices
+    monkeypatch.setattr(torch_mixed, "DOUBT", 0.5)  # so that 400 is a question of the programs' estimated times
     monkeypatch.setattr(torch_take.Planned, "own", lambda p: torch_costs.Cost(300.0 if "inner" not in p.node.target else 1.0, 5.0))
-    monkeypatch.setattr(torch_mixed, "_least", lambda p: p.part.program.price + (300.0 if attentions > 100 else 0.0))
+    monkeypatch.setattr(torch_mixed, "_lower_bound", lambda p: p.part.program.price + (300.0 if attentions > 100 else 0.0))
     monkeypatch.setattr(torch_programs.Programs, "compile", lambda self, program: names.append(program.name))
     r = report(attended, torch.randn(64, 64), torch.randn(64, 64) / 8, torch.randn(64), take="cheaper")
     assert "fused_0" in names and any("inner" in n for n in names) == compiled, names

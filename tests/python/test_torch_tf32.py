@@ -36,7 +36,7 @@ def test_products_are_of_what_torch_is_set_to(name):
     torch.manual_seed(1)
     x, y, c = map(torch.randn, [*shapes, (16,)])
     exact, as_tf32 = (function(left.double(), right.double(), c.double()) for left, right in [(x, y), (rounded(x), rounded(y))])
-    assert (exact - as_tf32).abs().max() > 1e-4  # so that the results tell one from the other
+    assert (exact - as_tf32).abs().max() > 1e-4  # so that the results distinguish them
     for precision, expected in {"highest": exact, "high": as_tf32, "medium": as_tf32}.items():
         torch.set_float32_matmul_precision(precision)
         with torch.no_grad():
@@ -45,7 +45,7 @@ def test_products_are_of_what_torch_is_set_to(name):
         torch._dynamo.reset()
 
 
-def test_narrow_products_stay_as_they_are():
+def test_narrow_products_are_unchanged():
     torch.set_float32_matmul_precision("high")
     x = torch.randn(24, 40).half()
     with torch.no_grad():

@@ -30,7 +30,7 @@ def report(function, *inputs):
 
 
 def line(text, of=None):
-    """The place of the line with a text in a function of this file, as messages have it."""
+    """Returns the place of the line that contains a string, in a function of this file, as messages have it."""
     lines, first = inspect.getsourcelines(of)
     at, found = next((i, one) for i, one in enumerate(lines) if text in one)
     return f"{__file__}:{first + at}", found.strip()

@@ -10,7 +10,7 @@ SPECIAL = (math.nan, math.inf, -math.inf, -0.0, 0.0)
 
 
 class Draw:
-    """Draws by a seed. `dtype`: the floating-point dtype of this draw; successive indices take all of them in turn."""
+    """Draws by a seed. `dtype`: the floating-point dtype of this draw; successive indices cycle through all of them."""
 
     def __init__(self, name, index):
         self.index, self.dtype = index, DTYPES[index % len(DTYPES)]

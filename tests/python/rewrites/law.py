@@ -27,11 +27,11 @@ from .draws import Draw
 
 @dataclass(frozen=True)
 class Rewrite:
-    """A rewrite of the package. `held(draw)` and `broken(draw)` return (a function or module, its inputs)."""
+    """A rewrite of the package. `holds(draw)` and `broken(draw)` return (a function or module, its inputs)."""
 
     name: str  # as torch_rewrites.applied counts it
     condition: str  # when it may be applied, in words
-    held: object
+    holds: object
     broken: object  # None: the condition cannot be broken, which the condition says
     exact: bool = False  # results have the bits of eager torch
     around: object = contextlib.nullcontext  # a context in which the graph is compiled and run
@@ -118,8 +118,8 @@ def difference(function, inputs, found, exact, steps=0):
 
 
 def _far(found, eager, steps):
-    """Returns how two results differ by more than so many rounding steps of their dtype and root mean square; None if they do
-    not."""
+    """Returns how two results differ by more than `steps` rounding steps of their dtype and root mean square; None if they
+    do not."""
     if not isinstance(eager, torch.Tensor) or not eager.is_floating_point() or found.shape != eager.shape:
         return _bits_differ(found, eager)
     finite = eager.double()[eager.isfinite()]
@@ -147,7 +147,7 @@ def _bits_differ(found, eager):
 
 def check(rewrite, index, emulated=False) -> None:
     """Checks one draw on which the condition of a rewrite holds: it is applied, and the results are right."""
-    function, inputs = rewrite.held(Draw(f"{rewrite} held", index))
+    function, inputs = rewrite.holds(Draw(f"{rewrite} held", index))
     with rewrite.around():
         run = compiled(function, inputs, emulated)
     assert run.applied[rewrite.name], f"{rewrite}, draw {index}: not applied to\n{run.graph}"

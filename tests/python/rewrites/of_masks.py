@@ -33,7 +33,7 @@ def no_band(draw, rows, columns):
 
 
 def before(draw, kept, ndim):
-    """Adds dimensions of one element before those of a mask, as many as a tensor with `ndim` dimensions may have."""
+    """Adds dimensions of one element before those of a mask, up to the number for a tensor with `ndim` dimensions."""
     return kept.view((1,) * draw.number(0, ndim - 2) + kept.shape)
 
 
@@ -212,7 +212,7 @@ def repeated_keys(draw, repeat=None, dtype=None, masked=False):
     return lambda q, k, v, b: F.scaled_dot_product_attention(q, repeat(k), repeat(v), b if masked else None, is_causal=causal), (q, k, v, bias)
 
 
-def keys_that_stay_repeated(draw):
+def keys_that_remain_repeated(draw):
     """Repeated in another order; for float32; with a mask tensor."""
     kind = draw.number(0, 2)
     if kind == 0:
@@ -281,7 +281,7 @@ def shared_keys(draw, causal=False, masked=False):
     return lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m if masked else None, is_causal=causal, enable_gqa=True), (q, k, v, mask)
 
 
-def heads_that_stay(draw):
+def heads_that_remain(draw):
     return shared_keys(draw, causal=True) if draw.chance() else shared_keys(draw, masked=True)
 
 
@@ -299,9 +299,9 @@ REWRITES = [
     Rewrite("layout of a result", "a rewrite has changed the strides of what the graph returns: attention has those of its queries", returned_attention,
             lambda draw: returned_attention(draw, False), steps=STEPS),
     Rewrite("repeated keys of attention", "in 16 bits without a mask tensor; keys and values are expanded from (batch, heads, 1, keys, size) to several"
-            " per head, and viewed as heads", repeated_keys, keys_that_stay_repeated, steps=STEPS),
-    Rewrite("copy beside attention", "a copy has the strides of what it copies, and the graph returns no view of it", copied, lambda draw: copied(draw, True), steps=STEPS),
+            " per head, and viewed as heads", repeated_keys, keys_that_remain_repeated, steps=STEPS),
+    Rewrite("copy around attention", "a copy has the strides of what it copies, and the graph returns no view of it", copied, lambda draw: copied(draw, True), steps=STEPS),
     Rewrite("attention of a chain", "a softmax along keys of an elementwise chain on q k^T, in the shape (batch, heads, queries, keys) throughout, cast to the"
             " dtype of v at most; q, k and v have these batches and heads", chain, no_chain, steps=STEPS),
-    Rewrite("heads as rows", "several query heads share keys; no mask depends on a query's position, or there is one query", shared_keys, heads_that_stay, steps=STEPS),
+    Rewrite("heads as rows", "several query heads share keys; no mask depends on a query's position, or there is one query", shared_keys, heads_that_remain, steps=STEPS),
 ]  # fmt: skip

@@ -9,11 +9,11 @@ from .law import Rewrite
 F = torch.nn.functional
 
 
-def in_float64(held):
-    """Returns the graphs of `held` on float64, which programs do not have."""
+def in_float64(holds):
+    """Returns the graphs of `holds` on float64, which programs do not have."""
 
     def broken(draw):
-        function, inputs = held(draw)
+        function, inputs = holds(draw)
         return function, tuple(x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in inputs)
 
     return broken
@@ -221,7 +221,7 @@ REWRITES = [
     Rewrite("layer norm with its statistics", "the last dimension alone is normalised", layer_norm, lambda draw: layer_norm(draw, 2)),
     Rewrite("batch norm by given statistics", "the statistics, weight and bias have the dtype of the tensor, or all float32", batch_norm, in_float64(batch_norm)),
     Rewrite("variance of a corrected count", "there are more elements than the correction", variance, variance_of_one),
-    Rewrite("variance beside mean", "programs have the dtype", variance_and_mean, in_float64(variance_and_mean), steps=4),
+    Rewrite("variance and mean", "programs have the dtype", variance_and_mean, in_float64(variance_and_mean), steps=4),
     Rewrite("group norm by its statistics", "programs have the dtype", group_norm, in_float64(group_norm)),
     Rewrite("concatenation without empty tensors", "some tensors have no elements and some have; all have one dtype", concatenation,
             lambda draw: concatenation(draw, False), exact=True),

@@ -1,4 +1,4 @@
-"""Rewrites of activations as matrices, of rotary embeddings, and of sums of slices."""
+"""Rewrites of activations as matrices, of rotary embeddings, and of the sum of slices."""
 
 import torch
 
@@ -18,8 +18,8 @@ def after_a_matmul(draw, *operators, special=None):
     x, weight = draw.tensor(batch, tokens, draw.extent(1, 6), special=special), draw.tensor(width, draw._last, special=False)
     shape = batch, tokens, width
     other = draw.tensor(*draw.choice([shape, (width,), (1, width), (1, 1, width), (batch, tokens, 1)]), special=special)
-    chosen = draw.choice(operators)
-    return lambda x, w, y: chosen(F.linear(x, w), y), (x, weight, other)
+    operator = draw.choice(operators)
+    return lambda x, w, y: operator(F.linear(x, w), y), (x, weight, other)
 
 
 def by_rows(draw):
@@ -63,7 +63,7 @@ def by_more_than_rows(draw):
 
 
 def pairs(draw, interleaved=None):
-    """Returns x, functions that take its pairs apart and put them together, and cos and sin of an angle for each pair."""
+    """Returns x, functions that split and join its pairs, and cos and sin of an angle for each pair."""
     shape, half = draw.shape(draw.number(1, 3), 1, 4), draw.extent(1, 4)
     x = draw.tensor(*shape, 2 * half)
     lead = draw.choice([(), shape[-1:], shape, (1,) * len(shape), shape[:1] + (1,) * (len(shape) - 1)])
@@ -74,15 +74,15 @@ def pairs(draw, interleaved=None):
 
 
 def rotary(draw, joined=lambda a, b, c, s: (a * c - b * s, b * c + a * s)):
-    x, apart, together, cos, sin = pairs(draw)
+    x, split_pairs, join_pairs, cos, sin = pairs(draw)
     swapped = draw.chance()
 
     def function(x, cos, sin):
-        a, b = apart(x)
+        a, b = split_pairs(x)
         first, second = joined(a, b, cos, sin)
         if swapped and joined is rotary.__defaults__[0]:
             first, second = cos * a - sin * b, a * sin + b * cos
-        return together(first, second) * 1
+        return join_pairs(first, second) * 1
 
     return function, (x, cos, sin)
 
@@ -90,11 +90,11 @@ def rotary(draw, joined=lambda a, b, c, s: (a * c - b * s, b * c + a * s)):
 def no_rotary(draw):
     kind = draw.number(0, 6)
     if kind == 0:  # halves of two tensors
-        x, apart, together, cos, sin = pairs(draw)
+        x, split_pairs, join_pairs, cos, sin = pairs(draw)
 
         def function(x, y, cos, sin):
-            a, b = apart(x)[0], apart(y)[1]
-            return together(a * cos - b * sin, b * cos + a * sin) * 1
+            a, b = split_pairs(x)[0], split_pairs(y)[1]
+            return join_pairs(a * cos - b * sin, b * cos + a * sin) * 1
 
         return function, (x, draw.tensor(*x.shape), cos, sin)
     if kind == 1:  # more angles than pairs
@@ -114,26 +114,26 @@ def no_rotary(draw):
     ][kind - 2])  # fmt: skip
 
 
-def turned(draw, quarter=lambda a, b: (-b, a), used=lambda x, r, c, s: x * c + r * s):
-    x, apart, together, cos, sin = pairs(draw)
+def rotated_pairs(draw, quarter=lambda a, b: (-b, a), used=lambda x, r, c, s: x * c + r * s):
+    x, split_pairs, join_pairs, cos, sin = pairs(draw)
     wide = lambda t: t.repeat_interleave(2, -1)  # noqa: E731
 
     def function(x, cos, sin):
-        return used(x, together(*quarter(*apart(x))), cos, sin) * 1
+        return used(x, join_pairs(*quarter(*split_pairs(x))), cos, sin) * 1
 
     return function, (x, wide(cos), wide(sin))
 
 
-def not_turned(draw):
+def no_rotated_pairs(draw):
     """Another rotation; the rotated alone, which moves elements and computes nothing; angles in one dimension."""
     return draw.choice([
-        lambda: turned(draw, quarter=lambda a, b: (b, -a)),
-        lambda: turned(draw, quarter=lambda a, b: (-a, b)),
-        lambda: turned(draw, quarter=lambda a, b: (a, -b)),
-        lambda: turned(draw, used=lambda x, r, c, s: r),
-        lambda: turned(draw, used=lambda x, r, c, s: x * c - r * s),
-        lambda: turned(draw, used=lambda x, r, c, s: r * c + x),
-        lambda: turned(draw, used=lambda x, r, c, s: (x + 1) * c + r * s),
+        lambda: rotated_pairs(draw, quarter=lambda a, b: (b, -a)),
+        lambda: rotated_pairs(draw, quarter=lambda a, b: (-a, b)),
+        lambda: rotated_pairs(draw, quarter=lambda a, b: (a, -b)),
+        lambda: rotated_pairs(draw, used=lambda x, r, c, s: r),
+        lambda: rotated_pairs(draw, used=lambda x, r, c, s: x * c - r * s),
+        lambda: rotated_pairs(draw, used=lambda x, r, c, s: r * c + x),
+        lambda: rotated_pairs(draw, used=lambda x, r, c, s: (x + 1) * c + r * s),
     ])()  # fmt: skip
 
 
@@ -163,7 +163,7 @@ REWRITES = [
     Rewrite("rotary embedding of pairs", "(a cos - b sin, b cos + a sin) is concatenated or stacked, a and b being the halves of one tensor or its neighbours;"
             " the products have the shape of a, and there is an angle for each pair", rotary, no_rotary, steps=4),
     Rewrite("rotary embedding of rotated pairs", "x cos + r sin, r being (-b, a) for the halves or the neighbours (a, b) of x, in x's shape and dtype, with an"
-            " angle for each element", turned, not_turned, steps=4),
+            " angle for each element", rotated_pairs, no_rotated_pairs, steps=4),
     Rewrite("sum of slices", "a floating-point sum without another dtype, over one dimension of 2 to 8 elements that is not the last one, of rows of more"
             " than 8 elements", short_sum, other_sum, steps=8),
 ]  # fmt: skip

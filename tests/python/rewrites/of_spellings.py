@@ -32,10 +32,10 @@ def strides(draw, kind=0):
 
 def bound(draw, of=None, dtype=None):
     x = draw.tensor(*draw.shape(draw.number(1, 3)), dtype=dtype)
-    number, least = draw.choice([0.0, 0.1, -1.0, 2049.0, math.inf, -math.inf]), draw.chance()
+    number, lower = draw.choice([0.0, 0.1, -1.0, 2049.0, math.inf, -math.inf]), draw.chance()
     of = of or draw.choice([lambda x: torch.full_like(x, number), lambda x: torch.full((), number, dtype=x.dtype), lambda x: torch.tensor([number]).to(x.dtype),
                             lambda x: torch.zeros_like(x), lambda x: torch.ones(x.shape[-1:], dtype=x.dtype) * number])  # fmt: skip
-    extreme, left = torch.maximum if least else torch.minimum, draw.chance()
+    extreme, left = torch.maximum if lower else torch.minimum, draw.chance()
     return lambda x: extreme(of(x), x) if left else extreme(x, of(x)), (x,)
 
 
@@ -83,8 +83,8 @@ def single(draw, batch=1, alphas=(1, 0.5, 2)):
 # ---- torch_ranges.py ----
 
 
-def chosen(draw, count=None):
-    """Returns (numbers from topk of a router with so many columns, and sorted, as a function; the router's result; the columns)."""
+def expert_indices(draw, count=None):
+    """Returns (numbers from topk of a router with `count` columns, and sorted, as a function; the router's result; the columns)."""
     columns = count or draw.number(2, 9)
     x = draw.tensor(draw.number(1, 6), columns, special=False, dtype=torch.float32)
     return lambda x: torch.topk(x, min(2, columns), -1)[1].reshape(-1).sort()[0], x, columns
@@ -92,7 +92,7 @@ def chosen(draw, count=None):
 
 def decided(draw, reach=0):
     """Comparisons that bounds decide; not with a reach into the range."""
-    numbers, x, count = chosen(draw)
+    numbers, x, count = expert_indices(draw)
     y = draw.tensor(min(2, count) * x.shape[0], draw.extent())
     compared = draw.choice([lambda i: i >= count - reach, lambda i: i > count - 1 - reach, lambda i: i < reach, lambda i: torch.logical_not(i < count - reach),
                             lambda i: i != -1 + reach, lambda i: i == count - reach])  # fmt: skip
@@ -190,7 +190,7 @@ REWRITES = [
     Rewrite("batch of one", "the factors of a batched matmul, and its bias, have one batch; the factor of the product is not 0", single,
             lambda draw: single(draw, 2) if draw.chance() else single(draw, 1, (0,)), steps=4),
     Rewrite("selection that bounds decide", "integers are compared that topk or sort returned, so that they are below a known number, and every one of them"
-            " compares alike; the result has the operand's layout, and is not returned", decided, lambda draw: decided(draw, 1), exact=True),
+            " compares in the same way; the result has the operand's layout, and is not returned", decided, lambda draw: decided(draw, 1), exact=True),
     Rewrite("sort of narrow integers", "a vector of more than 128 int64 is sorted, whose bound fits fewer bits; its numbers are read by searches alone",
             narrow, not_narrow, exact=True),
     Rewrite("counts by positions", "a running sum of the counts of each number from 0 on, in a vector that is sorted and not descending, of integers with a"

@@ -73,17 +73,17 @@ KINDS = {
 
 
 class Form:
-    """A signature with its meaning. `text`: the signature, where an annotation is a key of KINDS, the kind of argument
-    that torch takes, with _ where None is one, too. `meaning`: the function of the arguments that are honoured; None: this form is refused. `instead`:
-    what a message proposes for a refused form."""
+    """A signature with its meaning. `declared`: the signature as source code, where an annotation is a key of KINDS, the
+    kind of argument that torch takes, with _ where None is one, too. `meaning`: the function of the arguments that are
+    honoured; None: this form is refused. `instead`: what a message proposes for a refused form."""
 
-    def __init__(self, text: str, meaning, instead: str = ""):
-        self.text, self.meaning, self.instead = text, meaning, instead
+    def __init__(self, declared: str, meaning, instead: str = ""):
+        self.declared, self.meaning, self.instead = declared, meaning, instead
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
         scope = {}
-        exec(f"def form({self.text}): ...", {"NoValue": NoValue, **{k + end: k + end for k in KINDS for end in ("", "_")}}, scope)
+        exec(f"def form({self.declared}): ...", {"NoValue": NoValue, **{k + end: k + end for k in KINDS for end in ("", "_")}}, scope)
         return inspect.signature(scope["form"])
 
     @functools.cached_property
@@ -183,7 +183,7 @@ def call(title: str, forms, args, kwargs):
         raise Error(f"expected {' or '.join(f'({f.shown})' for f in forms)}, found ({', '.join(given)})")
 
 
-# ---- What meanings of both faces check ----
+# ---- Checks of arguments, for both APIs ----
 
 
 def dim_of(x, dim, what="dim") -> int:

@@ -1,5 +1,5 @@
 """torch.compile(backend="zellige") on parts of models, each in at least six spellings (spelled_rows.py, spelled_products.py): each
-spelling is as many kernels as the first, at the same price within 3%. Spellings in the operators of Zellige's graphs are in
+spelling has the number of kernels of the first, and the same estimated time within 3%. Spellings in the operators of Zellige's graphs are in
 tests/fuse/spellings_test.cpp; these are what people write in torch. By default a sample, ZELLIGE_ALL=1 takes all."""
 
 import functools
@@ -34,7 +34,7 @@ DIFFERENT = {
     ("soft capped attention", "batches"): "batches and heads are one dimension, which costs less",
     ("grouped attention", "stack"): "torch concatenates along the keys, and views the result",
 }
-MOST_DIFFERENT = 16  # may only fall
+MAX_DIFFERENT = 16  # may only fall
 
 
 def results(made):
@@ -42,8 +42,8 @@ def results(made):
 
 
 @functools.cache
-def price(part, spelling):
-    """Returns the number of kernels and the price of a spelling, and the backend's report."""
+def compiled(part, spelling):
+    """Returns the number of kernels of a spelling, their estimated time, and the backend's report."""
     from zellige import torch_backend
 
     torch._dynamo.reset()
@@ -62,7 +62,7 @@ def first(part):
 def test_there_are_forty_parts_in_six_spellings():
     assert len(PARTS) >= 40 and len(PARTS) == len(spelled_rows.PARTS) + len(spelled_products.PARTS)
     assert all(len(spellings) >= 6 for _, spellings in PARTS.values())
-    assert len(DIFFERENT) <= MOST_DIFFERENT and all(s in PARTS[part][1] and s != first(part) for part, s in DIFFERENT)
+    assert len(DIFFERENT) <= MAX_DIFFERENT and all(s in PARTS[part][1] and s != first(part) for part, s in DIFFERENT)
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -76,9 +76,9 @@ def test_spellings_of_a_part_mean_the_same(part):
 
 
 @pytest.mark.parametrize("part, spelling", [(part, s) for part, (_, spellings) in PARTS.items() for s in list(spellings)[1:]])
-def test_a_spelling_has_the_kernels_and_the_price_of_the_first(part, spelling):
-    kernels, us, _ = price(part, first(part))
-    found, found_us, report = price(part, spelling)
+def test_a_spelling_has_the_kernels_and_the_estimated_time_of_the_first(part, spelling):
+    kernels, us, _ = compiled(part, first(part))
+    found, found_us, report = compiled(part, spelling)
     if (part, spelling) in DIFFERENT:
         assert found != kernels or abs(found_us / us - 1) > TOLERANCE, "no longer different"
     else:

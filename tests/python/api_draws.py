@@ -1,7 +1,7 @@
-"""Draws calls of the functions, methods, operators and indices of NumPy's and torch's faces: a drawn function with drawn arguments, by
-position or by name, right ones and wrong ones.
+"""Draws calls of the functions, methods, operators and indices of NumPy's and torch's APIs: a drawn function with drawn arguments,
+by position or by name, right ones and wrong ones.
 
-    for case in draws(seed=1, count=100, face="numpy"): ...
+    for case in draws(seed=1, count=100, numpy=True): ...
 
 A case is a function of arrays and its arrays. `judged` says how the compiled function compares with the function itself.
 """
@@ -111,7 +111,7 @@ class Drawer:
         return self.one("b", "b", "a", self.number())
 
     def call(self, name, parameters, shape, method):
-        """The text of a call with drawn arguments: by position, by name, some omitted."""
+        """The source of a call with drawn arguments: by position, by name, some omitted."""
         given, named = [], False
         for p in parameters[1 if method else 0 :]:
             required = p.default is p.empty
@@ -140,13 +140,14 @@ def draws(seed, count, numpy):
         shape = d.one(*SHAPES)
         dtype = d.one(np.float32, np.float32, np.float16, np.int32, np.int8)
         other = dtype if d.rng.random() < 0.7 else d.one(np.float32, np.float16, np.int32)
-        text = _expression(d, shape)
-        kind = d.one("plain", "plain", "plain", "compared", "twice")
+        expression = _expression(d, shape)
+        kind = d.one("as is", "as is", "as is", "compared", "twice")
         if kind == "compared":
-            text = d.one(f"({text}) + (a > 0)", f"(a > b) + ({text} > 0)", f"~(a > 0) * ({text})", f"np.where(a > b, {text}, b)" if numpy else f"torch.where(a > b, {text}, b)")
+            module = "np" if numpy else "torch"
+            expression = d.one(f"({expression}) + (a > 0)", f"(a > b) + ({expression} > 0)", f"~(a > 0) * ({expression})", f"{module}.where(a > b, {expression}, b)")
         # a conversion of what integers lack, and torch's gelu of infinities, are of no definite value
-        finite = "int" in text or "gelu" in text
-        yield Case(f"lambda a, b: {text}", [_array(d, shape, dtype, finite), _array(d, d.one(shape, shape, shape[-1:], d.one(*SHAPES)), other, finite)], numpy)
+        finite = "int" in expression or "gelu" in expression
+        yield Case(f"lambda a, b: {expression}", [_array(d, shape, dtype, finite), _array(d, d.one(shape, shape, shape[-1:], d.one(*SHAPES)), other, finite)], numpy)
 
 
 def _array(d, shape, dtype, finite):

@@ -1,16 +1,16 @@
-"""The faces of NumPy and torch: signatures are theirs, no argument is ignored, and drawn calls are right or refused in words."""
+"""The APIs of NumPy and torch: signatures are theirs, no argument is ignored, and drawn calls are right or refused in words."""
 
 import ast
 import inspect
 import pathlib
 import re
 
-import face_draws
+import api_draws
 import numpy as np
 import pytest
 import zellige
 from zellige import TensorSpec, numpy_api
-from zellige.faces import _NAMES, NoValue
+from zellige.signatures import _NAMES, NoValue
 
 
 def parameters(signature):
@@ -57,8 +57,8 @@ def test_torchs_signatures_are_torchs_own():
     from zellige import torch_api
 
     def own(form):
-        plain = [p.replace(annotation=p.empty) for p in form.signature.parameters.values()]
-        return ast.unparse(ast.parse(f"def f{inspect.Signature(plain)}: 0".replace("-> None", "")).body[0].args)
+        unannotated = [p.replace(annotation=p.empty) for p in form.signature.parameters.values()]
+        return ast.unparse(ast.parse(f"def f{inspect.Signature(unannotated)}: 0".replace("-> None", "")).body[0].args)
 
     wrong = []
     of_python = {("split", "tensor, split_size_or_sections, dim=0"), ("contiguous", "self, memory_format=None")}
@@ -74,8 +74,8 @@ def test_torchs_signatures_are_torchs_own():
         if inspect.isfunction(function):
             wrong += [(name, form.signature)] if parameters(inspect.signature(function)) != parameters(form.signature) else []
         else:
-            said = re.search(rf"{name}\((.*?)\)", function.__doc__)[1].replace("*, ", "").replace(" = ", "=")
-            assert said == ", ".join(f"{p.name}{'' if p.default is p.empty else f'={p.default!r}'}" for p in form.signature.parameters.values())
+            documented = re.search(rf"{name}\((.*?)\)", function.__doc__)[1].replace("*, ", "").replace(" = ", "=")
+            assert documented == ", ".join(f"{p.name}{'' if p.default is p.empty else f'={p.default!r}'}" for p in form.signature.parameters.values())
     assert inspect.getfullargspec(torch.split).args == ["tensor", "split_size_or_sections", "dim"]
     assert wrong == []
 
@@ -94,16 +94,16 @@ def test_each_required_parameter_is_honoured():
 SEEDS = {"numpy": 5801, "torch": 5802}
 
 
-@pytest.mark.parametrize("face", ["numpy", "torch"])
-def test_drawn_calls_are_right_or_refused_in_words(face):
-    if face == "torch":
+@pytest.mark.parametrize("api", ["numpy", "torch"])
+def test_drawn_calls_are_right_or_refused_in_words(api):
+    if api == "torch":
         pytest.importorskip("torch")
     import os
 
     count = 5000 if "ZELLIGE_ALL" in os.environ else 500
     counts, wrong = {}, []
-    for case in face_draws.draws(SEEDS[face], count, face == "numpy"):
-        verdict, why = face_draws.judged(case)
+    for case in api_draws.draws(SEEDS[api], count, api == "numpy"):
+        verdict, why = api_draws.judged(case)
         counts[verdict] = counts.get(verdict, 0) + 1
         if verdict not in ("right", "refused", "both refuse"):
             wrong.append((verdict, case.text, [(a.shape, a.dtype.name) for a in case.arrays], why))
@@ -111,16 +111,16 @@ def test_drawn_calls_are_right_or_refused_in_words(face):
     assert counts["right"] > 0.25 * count
 
 
-@pytest.mark.parametrize("face", ["numpy", "torch"])
-def test_drawn_calls_are_right_on_the_emulator(face):
-    if face == "torch":
+@pytest.mark.parametrize("api", ["numpy", "torch"])
+def test_drawn_calls_are_right_on_the_emulator(api):
+    if api == "torch":
         pytest.importorskip("torch")
     found = []
     import os
 
-    for case in face_draws.draws(SEEDS[face] + 10, 100 if "ZELLIGE_ALL" in os.environ else 14, face == "numpy"):
-        if face_draws.judged(case)[0] == "right":
-            verdict, why = face_draws.judged(case, "emulator", "sm_80")
+    for case in api_draws.draws(SEEDS[api] + 10, 100 if "ZELLIGE_ALL" in os.environ else 14, api == "numpy"):
+        if api_draws.judged(case)[0] == "right":
+            verdict, why = api_draws.judged(case, "emulator", "sm_80")
             found += [(verdict, case.text, why)] if verdict != "right" else []
     assert found == []
 
@@ -273,12 +273,12 @@ def test_arrays_whose_memory_is_not_all_are_refused(refusal):
     t = torch.from_numpy(X)
     program = zellige.compile(lambda x: x + 1, t, on="reference")
     lazy = "expected a tensor whose memory has its elements, found a lazily negated or conjugated one; pass x.resolve_neg().resolve_conj()"
-    masked = "expected a plain array, found numpy.MaskedArray, whose mask a program does not have; pass x.filled(number)"
+    masked = "expected a numpy.ndarray, found numpy.MaskedArray, whose mask a program does not have; pass x.filled(number)"
     cases = [
         (lambda: zellige.compile(lambda x: x + 1, np.ma.masked_greater(X, 0)), f"compile lambda, argument x: {masked}"),
         (lambda: program(np.ma.masked_greater(X, 0)), masked),
         (lambda: zellige.softmax(np.ma.masked_greater(X, 0)), masked),
-        (lambda: program(np.matrix(X)), "expected a plain array, found numpy.matrix, whose * is a product of matrices; pass numpy.asarray(x)"),
+        (lambda: program(np.matrix(X)), "expected a numpy.ndarray, found numpy.matrix, whose * is a product of matrices; pass numpy.asarray(x)"),
         (lambda: program(torch._neg_view(t)), lazy),
         (lambda: zellige.compile(lambda x: x + 1, torch._neg_view(t)), f"compile lambda, argument x: {lazy}"),
         (lambda: program(t.to_sparse()), "expected a tensor with strides, found one of torch.sparse_coo"),
