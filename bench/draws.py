@@ -203,7 +203,7 @@ def row_of(a, family, i):
 def share_of(a, wanted):
     """What one process does: compiles its draws, waits for a line of stdin, and prints a row per draw."""
     import torch
-    # The draws of one kind are calls of one function, which is compiled anew for each, and for each compiler.
+    # The draws of one kind are calls of one function, which is compiled again for each, and for each compiler.
     torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10000
 
     def tried(call, family, i):

@@ -159,13 +159,13 @@ def loss_of_tiles(c, rows):
     total = weights = 0
     for family, _, found in rows:
         weight = 2 if family in ("llama", "gemm", "odd") else 1
-        prices, us = expected(c, found), [u for _, u, _ in found]
-        least, fastest = min(prices), min(us)
-        near = [(least / p) ** 50 for p in prices]
+        estimates, us = expected(c, found), [u for _, u, _ in found]
+        lowest, fastest = min(estimates), min(us)
+        near = [(lowest / p) ** 50 for p in estimates]
         soft = sum(w * math.log(u / fastest) for w, u in zip(near, us)) / sum(near)
-        errors = [math.log(p / u) for p, u in zip(prices, us)]
+        errors = [math.log(p / u) for p, u in zip(estimates, us)]
         mean = sum(errors) / len(errors)
-        taken = math.log(us[prices.index(least)] / fastest)
+        taken = math.log(us[estimates.index(lowest)] / fastest)
         total += weight * (0.5 * taken + 0.5 * soft + 0.12 * sum(abs(e - mean) for e in errors) / len(errors))
         weights += weight
     return total / weights
@@ -176,9 +176,9 @@ def table_of_tiles(c, rows):
     print("|---|---|---|---|---|")
     groups = defaultdict(list)
     for family, name, found in rows:
-        prices = expected(c, found)
+        estimates = expected(c, found)
         us = [u for _, u, _ in found]
-        entry = math.log(us[prices.index(min(prices))] / min(us)), name, len(us)
+        entry = math.log(us[estimates.index(min(estimates))] / min(us)), name, len(us)
         groups[family].append(entry), groups["all"].append(entry)
     for family in sorted(groups, key=lambda f: (f == "all", f)):
         group = sorted(groups[family], reverse=True)

@@ -122,8 +122,8 @@ with torch.no_grad():
     for name, (y, replay) in runs.items():
         best = min(r[name] for r in rounds)
         difference = (y - expected).abs().max() / expected.abs().max()
-        told = "" if name == "eager" else f", differs from eager by {difference:.2g} of its greatest value"
-        print(f"{name:10} {1e3 * best:9.3f} ms a token, {a.batch / best:9.1f} tokens/s{told}")
+        accuracy = "" if name == "eager" else f", differs from eager by {difference:.2g} of its greatest value"
+        print(f"{name:10} {1e3 * best:9.3f} ms a token, {a.batch / best:9.1f} tokens/s{accuracy}")
     if a.kernels:
         for name, (_, replay) in runs.items():
             kernels(name, replay)

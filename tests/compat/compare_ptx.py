@@ -5,10 +5,10 @@
     tests/compat/compare_ptx.py --built NAME CUTE OURS [--built ...]
 
 The second form compares what was built elsewhere: folders with the PTX (nvcc -keep), `log` (what ptxas -v says) and
-`time` (user and system seconds, peak KiB). CUTLASS is a checkout with include/, tools/ and test/unit. Per unit: how often each kind of instruction stands in the
-PTX, with CuTe and ours where they differ; the registers and spilled bytes of all kernels together, and of how many
-kernels they differ by more than 2%; CPU seconds and peak memory of nvcc, for host and device. What DIR already has is
-not compiled again.
+`time` (user and system seconds, peak KiB). CUTLASS is a checkout with include/, tools/ and test/unit. Per unit: how
+often each kind of instruction is in the PTX, with CuTe and ours where they differ; the registers and spilled bytes of
+all kernels together, and of how many kernels they differ by more than 2%; CPU seconds and peak memory of nvcc, for host
+and device. What DIR already has is not compiled again.
 """
 import argparse
 import pathlib
@@ -69,12 +69,12 @@ def both(a, b):
 def row(unit, folders, arch):
     """The table's row of a unit that was built into two folders, with CuTe's headers and with ours."""
     theirs, mine = (counts(f, arch) for f in folders)
-    (registers, spilled), (our_registers, our_spilled) = (kernels(f) for f in folders)
-    apart = sum(abs(x - y) > 0.02 * x for x, y in zip(registers, our_registers)) if len(registers) == len(our_registers) \
+    (registers, spills), (our_registers, our_spills) = (kernels(f) for f in folders)
+    differing = sum(abs(x - y) > 0.02 * x for x, y in zip(registers, our_registers)) if len(registers) == len(our_registers) \
         else f"{len(registers)} and {len(our_registers)} kernels"
     cost = [list(map(float, (f / "time").read_text().split())) for f in folders]
     cells = [both(theirs[k], mine[k]) for k in KINDS]
-    cells += [both(sum(registers), sum(our_registers)), f"{apart} of {len(registers)}", both(spilled, our_spilled)]
+    cells += [both(sum(registers), sum(our_registers)), f"{differing} of {len(registers)}", both(spills, our_spills)]
     cells += [f"{cost[0][0] + cost[0][1]:.1f} / {cost[1][0] + cost[1][1]:.1f}",
               f"{cost[0][2] / 1e3:.0f} / {cost[1][2] / 1e3:.0f}"]
     return f"| `{unit}` | {' | '.join(cells)} |"

@@ -111,12 +111,12 @@ def cpp(v):
     return f"make_tensor({cpp(v[1])},{cpp(v[2])})"
 
 
-def read(text):
-    r = Reader(text)
+def read(notation):
+    r = Reader(notation)
     v = r.value()
     r.skip()
-    if r.i != len(text):
-        raise ValueError(f"{text}: unread from {r.i}")
+    if r.i != len(notation):
+        raise ValueError(f"{notation}: unread from {r.i}")
     return v
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that constants of the cost model stand in src/target/costs.hpp alone: in the folders that estimate and choose no other file has a number
+"""Checks that constants of the cost model are in src/target/costs.hpp alone: in the folders that estimate and choose no other file has a number
 with a fraction or a constexpr double, but those of ALLOWED; no file of src defines a constant of one of the names again; and bench/fit_price.py
 finds each constant that it fits.
 
@@ -17,7 +17,7 @@ import fit_price
 COSTS = "src/target/costs.hpp"
 FOLDERS = ("cost", "select", "lower", "predict", "plan", "tiling", "candidate", "fuse")
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d*[1-9]\d*(?:e[-+]?\d+)?(?![\w.])|\b\d+(?:\.\d*)?e[-+]?\d+|\bconstexpr\s+double\s+\w+")
-# What may stand elsewhere: a file, a text of its line, and why.
+# Allowed elsewhere: a file, a part of its line, and why.
 ALLOWED = {
     ("src/cost/kernel_cost.cpp", "held = 0.5"): "the start of an iteration to a fixed point",
     ("src/cost/kernel_cost.cpp", "constexpr double element"): "bytes of float16",
@@ -51,12 +51,12 @@ def errors(root):
                 yield f"{path}:{number}: {m[1]} is a constant of {COSTS}"
             if pathlib.Path(path).parts[1] not in FOLDERS or not NUMBER.search(line):
                 continue
-            allowed = [(f, text) for f, text in ALLOWED if f == path and text in line]
+            allowed = [(f, part) for f, part in ALLOWED if f == path and part in line]
             used.update(allowed)
             if not allowed:
                 yield f"{path}:{number}: {NUMBER.search(line)[0]}: a constant of the cost model belongs to {COSTS}"
-    for f, text in ALLOWED.keys() - used:
-        yield f"tests/docs/costs.py: {f} has no line with {text}, which is allowed"
+    for f, part in ALLOWED.keys() - used:
+        yield f"tests/docs/costs.py: {f} has no line with {part}, which is allowed"
 
 
 if __name__ == "__main__":

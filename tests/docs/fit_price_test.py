@@ -25,11 +25,11 @@ class FitPrice(unittest.TestCase):
 
     def test_tiles_on_warps_and_warpgroups_have_the_time_of_their_manifest(self):
         lines = [json.loads(line) for line in (ROOT / "bench/results/tiles_h100.jsonl").read_text().splitlines()]
-        chosen = [p for p in lines if p.get("product") in ("llama_1b_o_512", "f32_8") and p["run"] == 2]
-        rows = fit_price.timed_tiles(ZELLIGE, chosen)
+        matmuls = [p for p in lines if p.get("product") in ("llama_1b_o_512", "f32_8") and p["run"] == 2]
+        rows = fit_price.timed_tiles(ZELLIGE, matmuls)
         self.assertEqual(len(rows), 2)
-        prices = [k for _, _, found in rows for kernels, _, _ in found for k in kernels]
-        self.assertEqual({k["warp_specialized"] for k in prices}, {False, True})
+        features = [k for _, _, found in rows for kernels, _, _ in found for k in kernels]
+        self.assertEqual({k["warp_specialized"] for k in features}, {False, True})
         with contextlib.redirect_stdout(io.StringIO()) as out:
             fit_price.table_of_tiles(fit_price.constants(), rows)
         self.assertIn("| llama | 1 |", out.getvalue())

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that what is known of operators stands in their rows (src/graph/elementwise.hpp, reductions.hpp, ops.hpp): outside of src/graph, src/lower and
-src/search no file has a `case OpKind`, in whatever spelling, no table keyed by operators, and, but for rules of rewriting, which are patterns of operators,
-no statement that compares with three operators or more; but those of MAY, as many as are named there.
+"""Checks that what is known of operators is in their rows (src/graph/elementwise.hpp, reductions.hpp, ops.hpp). Outside of
+src/graph, src/lower and src/search no file has a `case OpKind`, in whatever spelling, a table keyed by operators, or a
+statement that compares with three operators or more. Exceptions: in rules of rewriting, which are patterns of operators,
+such statements; and those of MAY, in the number that MAY states.
 
   tests/docs/laws.py [ROOT]
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks docs/explanation/what-a-feature-touches.md: every file that it names exists, or is called new and does not; no table on paper has a file twice
-or more files than MOST; and the numbers of files in the first table are those of the files.
+or more files than MAX_FILES; and the numbers of files in the first table are those of the files.
 
   tests/docs/paper.py [ROOT]
 """
@@ -10,7 +10,7 @@ import sys
 from modules import main
 
 PAGE = "docs/explanation/what-a-feature-touches.md"
-MOST = {"Sizes at launch": 12, "int4 weights with a scale for each group of rows": 8, "tcgen05": 13}
+MAX_FILES = {"Sizes at launch": 12, "int4 weights with a scale for each group of rows": 8, "tcgen05": 13}
 FILE = re.compile(r"`((?:src|include)/[\w/.]+)`( \(new\))?")
 
 
@@ -28,8 +28,8 @@ def errors(root):
                     yield f"{PAGE}: {what}: {count} files, {len(set(FILE.findall(files)))} are named"
             continue
         files = [FILE.match(row[0])[1] for row in rows]
-        if len(files) != len(set(files)) or not 0 < len(files) <= MOST[title]:
-            yield f"{PAGE}: {title}: {len(files)} files, {MOST[title]} at most"
+        if len(files) != len(set(files)) or not 0 < len(files) <= MAX_FILES[title]:
+            yield f"{PAGE}: {title}: {len(files)} files, {MAX_FILES[title]} at most"
 
 
 if __name__ == "__main__":

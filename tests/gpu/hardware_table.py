@@ -71,8 +71,8 @@ def compiled(text):
 def digest(program, root=ROOT):
     sha = hashlib.sha256()
     for path in sources(program, root):
-        text = re.sub(r"/\*.*?\*/|//[^\n]*|\\$", "", compiled(path.read_text()), flags=re.S | re.M)
-        sha.update(f"{path.relative_to(root)}:{''.join(text.split())}\n".encode())
+        code = re.sub(r"/\*.*?\*/|//[^\n]*|\\$", "", compiled(path.read_text()), flags=re.S | re.M)
+        sha.update(f"{path.relative_to(root)}:{''.join(code.split())}\n".encode())
     return sha.hexdigest()[:16]
 
 

@@ -1,7 +1,7 @@
 """The places of a kernel's source that can be mutated, and the source with all its mutants selected by switches (mutant.hpp).
 
     program = Program()
-    text = program.switch(text, "gemm_sm90.hpp", swaps=0)
+    switched = program.switch(source, "gemm_sm90.hpp", swaps=0)
     program.mutants[7].words         # "row < rows: <= for <"
 
 Kernels are C++ in one style, so words and brackets suffice to find the places: synchronising calls, statements, comparisons,
@@ -195,7 +195,7 @@ DECLARATION = re.compile(r"[\w:]+(<[^;(]*>)?(::\w+)?\s*[&*]?\s+[&*]?[A-Za-z_\[(]
 
 
 def find_statements(code):
-    """(start, end, plain) of statements in function bodies; plain: an expression, `end` before its semicolon."""
+    """Returns (start, end, is_expression) for each statement in function bodies; `end` of an expression is before its semicolon."""
     i, n = 0, len(code)
     depth_function = []  # of braces: whether inside of a function
     expect = False

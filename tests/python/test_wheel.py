@@ -56,8 +56,8 @@ def test_the_tag_is_what_the_library_needs(tmp_path, tools):
 
 
 def test_what_is_refused(tmp_path, tools):
-    (tmp_path / "text.py").write_text("1\n")
-    empty = wheel(tmp_path, {"zellige/text.py": tmp_path / "text.py"})
+    (tmp_path / "module.py").write_text("1\n")
+    empty = wheel(tmp_path, {"zellige/module.py": tmp_path / "module.py"})
     assert tagged(empty).stderr == f"{NAME}: expected executables or libraries in it, found none\n"
     assert tagged("zellige-any.whl").stderr == "zellige-any.whl: expected a wheel for linux, NAME-linux_x86_64.whl\n"
     if not shutil.which("g++"):

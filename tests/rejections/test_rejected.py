@@ -45,7 +45,7 @@ def test_torch_reports_them_and_keeps_the_part(monkeypatch):
         with torch.no_grad():
             torch.testing.assert_close(compiled(x), model(x))
         report = torch_backend.reports[-1]
-        told, mark = (report.faults, "left") if which == "all" else (report.rejected, "rejected")
-        assert told and all("a rejection was injected" in sentence for sentence in told)
-        assert f"  {mark}: {told[0]}" in str(report).splitlines()
+        reported, mark = (report.faults, "left") if which == "all" else (report.rejected, "rejected")
+        assert reported and all("a rejection was injected" in sentence for sentence in reported)
+        assert f"  {mark}: {reported[0]}" in str(report).splitlines()
         assert bool(report.parts) == (which != "all")

@@ -80,14 +80,14 @@ def main():
     for p, e, m in zip(patterns, expected, each):
         agree += e == m
         table.append(f"| {p['name']} | {e} | {m:g}{'' if e == m else ' (differs)'} |")
-    text = "\n".join(table)
-    print(text)
+    rows = "\n".join(table)
+    print(rows)
     if args.write:
         page = open(args.write).read()
         before, rest = page.split(BEGIN, 1)
         after = rest.split(END, 1)[1]
         with open(args.write, "w") as f:
-            f.write(f"{before}{BEGIN}\n{text}\n{END}{after}")
+            f.write(f"{before}{BEGIN}\n{rows}\n{END}{after}")
     print(f"{agree} of {len(patterns)} patterns agree")
     return agree != len(patterns)
 
