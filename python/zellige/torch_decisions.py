@@ -75,7 +75,7 @@ class Decisions:
         """Stores a decision. `report`: the report on the graph. The other parameters are those of Found; `module`: the
         module of which `function` was made."""
         if report.faults or report.rejected:
-            self.why = self.why or "a fault is told in each process"
+            self.why = self.why or "a fault is reported in each process"
         elif report.exhausted:
             self.why = self.why or f"the machine had no memory, files or threads left for {report.exhausted[0]}"
         elif self._options.ended:

@@ -425,7 +425,7 @@ def test_large_tensors_are_not_written():
     "error, why",
     [
         (_native.Exhausted("no memory"), "not kept: the machine had no memory, files or threads left for fused_0"),
-        (_native.Fault("a rule undoes another"), "not kept: a fault is told in each process"),
+        (_native.Fault("a rule undoes another"), "not kept: a fault is reported in each process"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:zellige leaves fused_0")
