@@ -1,0 +1,114 @@
+// Laws of the cost model's time of a launch, and its counts of touched lines and sectors against enumeration.
+#include "cost/kernel_cost.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iterator>
+#include <random>
+
+namespace zellige::plan {
+namespace {
+
+const target::Target& h200() { return target::find("sm_90a"); }
+
+/// A launch with random quantities.
+KernelCost drawn(std::mt19937& random) {
+  const auto up_to = [&](double n) { return std::uniform_real_distribution<double>(0, n)(random); };
+  KernelCost k;
+  k.launched = 1 + std::floor(up_to(1000)), k.blocks_each = 1 + static_cast<int>(random() % 8);
+  k.first_kernel = random() % 2, k.warp_specialized = random() % 2, k.stalls = random() % 2;
+  k.dram_bytes = up_to(1e8), k.l2_bytes = up_to(1e8), k.served_bytes = up_to(1e8), k.received_bytes = up_to(1e5);
+  k.dram_runs = up_to(1e4), k.wavefronts = up_to(1e4), k.tensor_cycles = up_to(1e4), k.slots = up_to(1e4);
+  k.narrow_copies = up_to(100), k.requests = up_to(100), k.trip_count = 1 + std::floor(up_to(50));
+  k.in_flight = 1 + std::floor(up_to(8)), k.chain = up_to(1000), k.barriers = up_to(50), k.rounds = up_to(50);
+  k.tiles = up_to(4), k.values = up_to(128), k.exchanged_bytes = random() % 2 ? up_to(1e4) : 0;
+  return k;
+}
+
+TEST(KernelCost, TakesAtLeastTheTimeOfEachResource) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const KernelCost k = time_of(drawn(random), h200());
+    for (const double part : {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency})
+      EXPECT_GE(k.us * (1 + 1e-9), k.launch + k.first + part) << i;
+  }
+}
+
+TEST(KernelCost, DoesNotFallIfThereIsMoreToDo) {
+  constexpr double KernelCost::*quantities[] = {
+      &KernelCost::dram_bytes, &KernelCost::served_bytes,   &KernelCost::received_bytes, &KernelCost::dram_runs,
+      &KernelCost::wavefronts, &KernelCost::tensor_cycles,  &KernelCost::slots,          &KernelCost::narrow_copies,
+      &KernelCost::requests,   &KernelCost::chain,          &KernelCost::barriers,       &KernelCost::rounds,
+      &KernelCost::values,     &KernelCost::exchanged_bytes};
+  std::mt19937 random(2);
+  for (int i = 0; i < 500; ++i) {
+    const KernelCost k = drawn(random);
+    const double before = time_of(k, h200()).us;
+    for (std::size_t q = 0; q < std::size(quantities); ++q) {
+      KernelCost more = k;
+      more.*quantities[q] *= 1.5;
+      EXPECT_GE(time_of(more, h200()).us * (1 + 1e-9), before) << i << ", quantity " << q;
+    }
+  }
+}
+
+TEST(KernelCost, OfALaterKernelHasAShorterLaunch) {
+  std::mt19937 random(3);
+  KernelCost k = drawn(random);
+  k.first_kernel = true;
+  const double first = time_of(k, h200()).us;
+  k.first_kernel = false;
+  EXPECT_NEAR(first - time_of(k, h200()).us, h200().costs.launch - h200().costs.next, 1e-9);
+}
+
+TEST(KernelCost, BlocksTouchedAreThoseThatAreCounted) {
+  std::mt19937 random(4);
+  for (int i = 0; i < 300; ++i) {
+    const std::int64_t size = std::int64_t{32} << random() % 3, step = 1 + static_cast<std::int64_t>(random() % 200),
+                       run = 1 + static_cast<std::int64_t>(random() % 500);
+    double touched = 0;
+    for (std::int64_t start = 0; start < size; ++start) {
+      const std::int64_t at = start * step;
+      touched += static_cast<double>((at + run - 1) / size - at / size + 1);
+    }
+    EXPECT_NEAR(blocks_touched(static_cast<double>(run), step, size), touched / static_cast<double>(size), 1e-9)
+        << run << " bytes at multiples of " << step << " in blocks of " << size;
+  }
+}
+
+// One for each line of 128 bytes that the run covers, and one for each half of one that it touches otherwise.
+TEST(KernelCost, RequestsAreThoseThatAreCounted) {
+  constexpr std::int64_t line = 128, half = 64;
+  std::mt19937 random(5);
+  for (int i = 0; i < 300; ++i) {
+    const std::int64_t step = 1 + static_cast<std::int64_t>(random() % 200),
+                       run = 1 + static_cast<std::int64_t>(random() % 500);
+    double requests = 0;
+    for (std::int64_t start = 0; start < line; ++start) {
+      const std::int64_t begin = start * step, end = begin + run;
+      for (std::int64_t at = begin / line * line; at < end; at += line)
+        if (begin <= at && at + line <= end)
+          ++requests;
+        else
+          requests += (begin < at + half && at < end) + (begin < at + line && at + half < end);
+    }
+    EXPECT_NEAR(requests_of(static_cast<double>(run), step), requests / static_cast<double>(line), 1e-9)
+        << run << " bytes at multiples of " << step;
+  }
+}
+
+TEST(KernelCost, WhatIsReadAgainIsEvictedTheMoreTheMoreThereIs) {
+  double before = 0;
+  for (double bytes = 1e5; bytes < 1e10; bytes *= 1.7) {
+    const double evicted = evicted_of_rows(bytes, h200());
+    EXPECT_GE(evicted + 1e-12, before) << bytes;
+    EXPECT_LE(evicted, 1) << bytes;
+    before = evicted;
+  }
+  EXPECT_GT(before, 0.99);
+  EXPECT_LT(evicted_of_rows(1e5, h200()), 0.01);
+}
+
+}  // namespace
+}  // namespace zellige::plan
