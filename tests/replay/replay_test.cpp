@@ -36,7 +36,11 @@ struct Set {
   Counters counters = Counters::listed;
 };
 
+/// The records of this many graphs are one file, so that a person can read it.
+constexpr std::size_t graphs_of_a_file = 24;
+
 struct Case {
+  std::size_t file;  // of its record, among those of its graphs
   const graph::Loaded* graph;
   const target::Target* target;
   Way way;
@@ -48,7 +52,8 @@ std::vector<Case> cases_of(const std::vector<graph::Loaded>& graphs, const Set& 
   std::vector<Case> cases;
   for (std::size_t i = 0; i < graphs.size(); ++i)
     for (const char* target : {"sm_80", "sm_90a"})
-      for (const Way way : set.ways) cases.push_back({&graphs[i], &target::find(target), way, i % set.step == 0});
+      for (const Way way : set.ways)
+        cases.push_back({i / graphs_of_a_file, &graphs[i], &target::find(target), way, i % set.step == 0});
   return cases;
 }
 
@@ -66,7 +71,8 @@ void use_one_core(int job) {
 }
 
 /// Each in a process of its own, so that the order of cases changes nothing of what planning takes.
-void record_each(const std::vector<Case>& cases, Counters counters, const std::function<void(Record)>& ended) {
+void record_each(const std::vector<Case>& cases, Counters counters,
+                 const std::function<void(const Case&, Record)>& ended) {
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   run::run_jobs(
       static_cast<int>(cases.size()), cores,
@@ -77,7 +83,7 @@ void record_each(const std::vector<Case>& cases, Counters counters, const std::f
       },
       [&](int i, const run::JobEnd& end) {
         ASSERT_EQ(end.crash, "") << cases[static_cast<std::size_t>(i)].key();
-        ended(read(end.result).at(0));
+        ended(cases[static_cast<std::size_t>(i)], read(end.result).at(0));
       });
 }
 
@@ -87,22 +93,27 @@ void replay(const fs::path& file, const Set& set) {
   for (const graph::Loaded& l : graphs) ASSERT_EQ(l.error, "") << l.name;
   const bool update = asked("ZELLIGE_UPDATE_GOLDENS"), all = update || asked("ZELLIGE_ALL");
   const char* only = std::getenv("ZELLIGE_REPLAY");
+  const std::size_t files = (graphs.size() + graphs_of_a_file - 1) / graphs_of_a_file;
   std::vector<Case> taken;
-  std::vector<std::string> keys;
+  std::vector<std::vector<std::string>> keys(files);
   for (const Case& c : cases_of(graphs, set)) {
-    keys.push_back(c.key());
+    keys[c.file].push_back(c.key());
     if (only ? c.key().starts_with(only) : all || c.by_default) taken.push_back(c);
   }
-  Golden golden(fmt::format("{}/tests/replay/golden/{}_{}.txt", ZELLIGE_SOURCE_DIR, set.name, file.stem().string()));
+  std::vector<Golden> goldens;
+  for (std::size_t i = 0; i < files; ++i)
+    goldens.emplace_back(fmt::format("{}/tests/replay/golden/{}_{}{}.txt", ZELLIGE_SOURCE_DIR, set.name,
+                                     file.stem().string(),
+                                     files == 1 ? "" : fmt::format("_from_{:03}", i * graphs_of_a_file)));
   if (update) {
-    record_each(taken, set.counters, [&](Record now) { golden.put(std::move(now)); });
-    golden.keep(keys);
-    golden.write();
+    record_each(taken, set.counters, [&](const Case& c, Record now) { goldens[c.file].put(std::move(now)); });
+    for (std::size_t i = 0; i < files; ++i) goldens[i].keep(keys[i]), goldens[i].write();
     return;
   }
-  EXPECT_EQ(golden.size(), keys.size()) << file << ": the records are of other graphs";
-  record_each(taken, set.counters, [&](const Record& now) {
-    EXPECT_EQ(golden.compare(now), "") << "where the change is meant, ZELLIGE_UPDATE_GOLDENS=1 writes it";
+  for (std::size_t i = 0; i < files; ++i)
+    EXPECT_EQ(goldens[i].size(), keys[i].size()) << file << ": the records are of other graphs";
+  record_each(taken, set.counters, [&](const Case& c, const Record& now) {
+    EXPECT_EQ(goldens[c.file].compare(now), "") << "where the change is meant, ZELLIGE_UPDATE_GOLDENS=1 writes it";
   });
 }
 
