@@ -67,12 +67,13 @@ TEST(KernelCost, BlocksTouchedAreThoseThatAreCounted) {
   for (int i = 0; i < 300; ++i) {
     const std::int64_t size = std::int64_t{32} << random() % 3, step = 1 + static_cast<std::int64_t>(random() % 200),
                        run = 1 + static_cast<std::int64_t>(random() % 500);
-    double touched = 0;
+    std::int64_t touched = 0;
     for (std::int64_t start = 0; start < size; ++start) {
       const std::int64_t at = start * step;
-      touched += static_cast<double>((at + run - 1) / size - at / size + 1);
+      touched += (at + run - 1) / size - at / size + 1;
     }
-    EXPECT_NEAR(blocks_touched(static_cast<double>(run), step, size), touched / static_cast<double>(size), 1e-9)
+    EXPECT_NEAR(blocks_touched(static_cast<double>(run), step, size),
+                static_cast<double>(touched) / static_cast<double>(size), 1e-9)
         << run << " bytes at multiples of " << step << " in blocks of " << size;
   }
 }
