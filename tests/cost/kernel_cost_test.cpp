@@ -62,20 +62,32 @@ TEST(KernelCost, OfALaterKernelHasAShorterLaunch) {
   EXPECT_NEAR(first - time_of(k, h200()).us, h200().costs.launch - h200().costs.next, 1e-9);
 }
 
-TEST(KernelCost, BlocksTouchedAreThoseThatAreCounted) {
-  std::mt19937 random(4);
-  for (int i = 0; i < 300; ++i) {
-    const std::int64_t size = std::int64_t{32} << random() % 3, step = 1 + static_cast<std::int64_t>(random() % 200),
-                       run = 1 + static_cast<std::int64_t>(random() % 500);
-    std::int64_t touched = 0;
-    for (std::int64_t start = 0; start < size; ++start) {
-      const std::int64_t at = start * step;
-      touched += (at + run - 1) / size - at / size + 1;
-    }
-    EXPECT_NEAR(blocks_touched(static_cast<double>(run), step, size),
-                static_cast<double>(touched) / static_cast<double>(size), 1e-9)
-        << run << " bytes at multiples of " << step << " in blocks of " << size;
+TEST(KernelCost, OfRunsInSectors) {
+  for (int run = 1; run <= 200; ++run) {
+    // Brute force: a thousand sequential runs.
+    int sectors = 0;
+    for (int i = 0; i < 1024; ++i) sectors += (i * run + run - 1) / 32 - i * run / 32 + 1;
+    EXPECT_NEAR(in_sectors(run), 32.0 * sectors / 1024, 1e-9) << run;
   }
+}
+
+TEST(KernelCost, OfRowsInHalfLines) {
+  for (int run : {1, 16, 32, 64, 96, 128})
+    for (int step : {16, 32, 48, 64, 80, 112, 128, 144}) {
+      // Brute force: rows that start at multiples of `step` bytes, until the starts repeat.
+      int touched = 0;
+      for (int i = 0; i < 64; ++i) touched += (i * step + run - 1) / 64 - i * step / 64 + 1;
+      EXPECT_NEAR(blocks_touched(run, step, 64), touched / 64.0, 1e-9) << run << " " << step;
+    }
+  EXPECT_EQ(blocks_touched(128, 0, 64), 2);
+}
+
+TEST(KernelCost, OfRequestsOfCopies) {
+  EXPECT_EQ(requests_of(128, 128), 1);  // a line
+  EXPECT_EQ(requests_of(512, 128), 4);
+  EXPECT_EQ(requests_of(64, 64), 1);
+  EXPECT_EQ(requests_of(128, 64), 1.5);                                    // two halves from 64 on
+  EXPECT_EQ(requests_of(128, 16), (1 + 3 + 3 + 3 + 2 + 3 + 3 + 3) / 8.0);  // from 0, 16, .., 112 on
 }
 
 // One for each line of 128 bytes that the run covers, and one for each half of one that it touches otherwise.

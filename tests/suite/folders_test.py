@@ -7,8 +7,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# What is tested from outside: by its public header, or by the commands that a test runs.
-OUTSIDE = {"api": "zellige/api", "cli": "cli"}
+# What is tested from outside: by its public header, or by the executable as a user runs it.
+OUTSIDE = {"api": "#include <zellige/api.h>", "cli": '#include "command.hpp"'}
 ROW = re.compile(r"^\| `src/([a-z_]+)` \| `tests/([a-z_]+)`", re.M)
 
 
