@@ -58,10 +58,10 @@ def graph_of(p):
 
 
 def candidates(p):
-    """The tiles (M, N, K, threads, A and B swapped) that src/lower/product_tiles.cpp lists, and a few more."""
+    """The tiles (M, N, K, threads, A and B swapped) that src/tiling/matmul_shapes.cpp lists, and a few more."""
     m, n, k = p["m"], p["n"], p["k"]
     if p["dtype"] == "f32":
-        rows = re.findall(r"\{(\d+), (\d+), (\d+), (\d+)\}", (HERE.parent / "src/lower/product_tiles.cpp").read_text().split("of_integers")[0])
+        rows = re.findall(r"\{(\d+), (\d+), (\d+), (\d+)\}", (HERE.parent / "src/tiling/matmul_shapes.cpp").read_text().split("of_integers")[0])
         found = [(*map(int, row), False) for row in rows]
     else:
         powers = (16, 32, 64, 128)

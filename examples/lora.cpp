@@ -1,8 +1,8 @@
 // The program of docs/tutorials/first-graph.md: X W + (X A) B as one kernel, written to lora.cu.
 #include <fstream>
 
-#include "emit/emit.hpp"
 #include "graph/builder.hpp"
+#include "run/passes.hpp"
 
 using namespace zellige;
 
@@ -15,5 +15,5 @@ int main() {
     t.store(matmul(x, w) + matmul(matmul(x, a), r), {.x = 1});  // grid x splits dimension 1 of the output
   });
   b.output(Y.at(0), "Y");
-  std::ofstream("lora.cu") << emit::transpile(b.build(), target::find("sm_90a")).source;
+  std::ofstream("lora.cu") << run::transpile(b.build(), target::find("sm_90a")).source;
 }

@@ -4,6 +4,7 @@
 //   gelu(x) * y, both (4768, 28144)                       ->  (1, 134190592)
 //   x (8, 64, 100) + bias (100)                           ->  (1, 512, 100) + (100)
 //   x (8, 64, 90) * y, a slice of rows of 100 elements    ->  (1, 512, 90)
+//   x (8, 1, 64) W (64, 100)                              ->  (1, 8, 64) (64, 100)
 //
 // The kernel reads and writes its tensors through reshapes, which cost nothing. Where a kernel may read or write the
 // parts of a concatenation or slice_scatter in place, the dimensions stay as they are.
@@ -12,6 +13,7 @@
 
 #include "candidate/axes.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "rewrite/lay_out.hpp"
@@ -43,71 +45,104 @@ Strides planned_strides(const KernelGraph& g, int tensor, const target::Target& 
   });
 }
 
-/// Merges the dimensions of one group. Dimensions are numbered from the last one, as in broadcasting.
+/// Merges the axes of one group.
 class Coalescing {
  public:
-  Coalescing(const KernelGraph& g, Steps s, const target::Target& target) : s_(std::move(s)) {
-    for (const Value& v : s_.values) rank_ = std::max(rank_, v.shape.size());
-    whole_.resize(rank_, 1);
-    for (const Value& v : s_.values)
-      for (std::size_t back = 0; back < rank_; ++back) whole_[back] = std::max(whole_[back], from_last(v.shape, back));
+  Coalescing(const KernelGraph& g, Steps s, const target::Target& target) : s_(std::move(s)), axes_(axes_of(s_)) {
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       const bool moved = s_.values[v].loaded || std::ranges::count(s_.outputs, static_cast<int>(v)) > 0;
       memory_.push_back(moved ? planned_strides(g, s_.values[v].tensor, target) : Strides{});
     }
   }
 
-  /// Returns the steps with contiguous dimensions merged; nullopt if there are none, or if two values differ in an extent
-  /// other than 1.
+  /// Returns the steps with contiguous axes merged; nullopt if there are none.
   std::optional<Steps> run() {
-    const auto fits = [&](const Value& v) {
-      for (std::size_t back = 0; back < rank_; ++back)
-        if (const std::int64_t n = from_last(v.shape, back); n != 1 && n != whole_[back]) return false;
-      return true;
-    };
-    if (!std::ranges::all_of(s_.values, fits)) return {};
-    bool changed = false;
-    std::size_t inner = 0;
-    for (std::size_t outer = 1; outer < rank_; ++outer) {
-      if (whole_[outer] == 1) continue;
-      const bool merged = whole_[inner] != 1 && merge(outer, inner);
-      if (!merged) inner = outer;
-      changed = changed || merged;
-    }
+    bool changed = batches_to_rows();
+    for (std::size_t v = 0; v < s_.values.size(); ++v)
+      for (int inner = static_cast<int>(axes_.of[v].size()) - 1; inner > 0; --inner)
+        for (int outer = outside(v, inner); outer >= 0 && merge(axes_.of[v][outer], axes_.of[v][inner]);
+             outer = outside(v, inner))
+          changed = true;
     return changed ? std::optional(std::move(s_)) : std::nullopt;
   }
 
  private:
-  /// Returns whether dimensions `outer` and `inner` are contiguous in value `v`, or the value has neither.
-  bool is_contiguous(std::size_t v, std::size_t outer, std::size_t inner) const {
-    const Shape& shape = s_.values[v].shape;
-    const bool has = from_last(shape, outer) != 1;
-    if (has != (from_last(shape, inner) != 1)) return false;
+  /// Returns the next dimension of value `v` outside of `inner` that has an axis, or -1.
+  int outside(std::size_t v, int inner) const {
+    if (axes_.of[v][inner] < 0) return -1;
+    int d = inner - 1;
+    while (d >= 0 && axes_.of[v][d] < 0) --d;
+    return d;
+  }
+  /// Returns whether the axes `a` and `b` are adjacent and contiguous in value `v`, or the value has neither.
+  bool is_contiguous(std::size_t v, int a, int b) const {
+    const int outer = axes_.dim(static_cast<int>(v), a), inner = axes_.dim(static_cast<int>(v), b);
+    if (outer < 0 || inner < 0) return outer < 0 && inner < 0;
+    if (outside(v, inner) != outer) return false;
     const Strides& memory = memory_[v];
-    return !has || memory.empty() || from_last(memory, outer) == from_last(memory, inner) * whole_[inner];
+    return memory.empty() || memory[outer] == memory[inner] * s_.values[v].shape[inner];
   }
 
-  /// Merges dimension `outer` into `inner` if they are contiguous in all values, and returns whether they are.
-  bool merge(std::size_t outer, std::size_t inner) {
+  /// Makes rows of the batches of matmuls that have one row each and share B: (6, 1, k) (k, n) multiplies 6 rows. Returns
+  /// whether there are any.
+  bool batches_to_rows() {
+    bool changed = false;
+    for (int axis = 0; axis < static_cast<int>(axes_.axes.size()); ++axis) {
+      const bool shared = std::ranges::any_of(s_.steps, [&](const Step& s) {
+        return s.kind == OpKind::matmul && axes_.has(s.output, axis) && !axes_.has(s.inputs[1], axis);
+      });
+      if (!shared || !is_above_one_row(axis)) continue;
+      changed = true;
+      for (std::size_t v = 0; v < s_.values.size(); ++v)
+        if (const int d = axes_.dim(static_cast<int>(v), axis); d >= 0) {
+          std::swap(s_.values[v].shape[d], s_.values[v].shape[d + 1]);
+          std::swap(axes_.of[v][d], axes_.of[v][d + 1]);
+          if (!memory_[v].empty()) std::swap(memory_[v][d], memory_[v][d + 1]);
+        }
+    }
+    return changed;
+  }
+  /// Returns whether the axis is the innermost batch dimension of all values that have it, they have one row, and it is no
+  /// batch of any B.
+  bool is_above_one_row(int axis) const {
+    for (std::size_t v = 0; v < s_.values.size(); ++v) {
+      const int d = axes_.dim(static_cast<int>(v), axis);
+      if (d >= 0 && (d + 3 != std::ssize(s_.values[v].shape) || s_.values[v].shape[d + 1] != 1)) return false;
+    }
+    return std::ranges::none_of(
+        s_.steps, [&](const Step& s) { return s.kind == OpKind::matmul && axes_.has(s.inputs[1], axis); });
+  }
+
+  /// Merges axis `a` into `b` if they are contiguous in all values, no step runs along one of them, and the extent of both
+  /// together is not too large. Returns whether.
+  bool merge(int a, int b) {
+    constexpr std::int64_t largest = graph::max_extent / 2;  // tiles may extend beyond the end
+    if (axes_.axes[a].extent > largest / axes_.axes[b].extent) return false;
+    for (const int axis : {a, b})
+      if (axes_.axes[axis].summed || axes_.axes[axis].whole) return false;
     for (std::size_t v = 0; v < s_.values.size(); ++v)
-      if (!is_contiguous(v, outer, inner)) return false;
-    for (Value& v : s_.values)
-      if (const std::size_t last = v.shape.size() - 1; from_last(v.shape, outer) != 1)
-        v.shape[last - inner] *= std::exchange(v.shape[last - outer], 1);
-    whole_[inner] *= std::exchange(whole_[outer], 1);
+      if (!is_contiguous(v, a, b)) return false;
+    axes_.axes[b].extent *= axes_.axes[a].extent;
+    for (std::size_t v = 0; v < s_.values.size(); ++v)
+      if (const int outer = axes_.dim(static_cast<int>(v), a); outer >= 0) {
+        Shape& shape = s_.values[v].shape;
+        shape[axes_.dim(static_cast<int>(v), b)] *= std::exchange(shape[outer], 1);
+        axes_.of[v][outer] = -1;
+      }
     return true;
   }
 
   Steps s_;
-  std::size_t rank_ = 0;
-  Shape whole_;                  // by dimension: the greatest extent
+  Axes axes_;
   std::vector<Strides> memory_;  // by value: its strides; empty if it is neither loaded nor stored
 };
 
 }  // namespace
 
 std::optional<Steps> coalesce(const Steps& s, const Grouped& of) {
-  const auto elementwise = [](const Step& step) { return graph::is_elementwise(step.kind); };
+  const auto elementwise = [](const Step& step) {
+    return graph::is_elementwise(step.kind) || step.kind == OpKind::matmul;
+  };
   // A kernel may read the operands of a concatenation in place of its result.
   const auto by_parts = [&](const Value& v) {
     return v.loaded && std::ranges::any_of(of.graph.ops, [&](const KernelOp& op) {

@@ -10,6 +10,7 @@
 
 #include "candidate/alone.hpp"
 #include "candidate/expected_time.hpp"
+#include "candidate/matmul_shapes_of.hpp"
 #include "candidate/merge.hpp"
 #include "candidate/tiles.hpp"
 #include "graph/infer.hpp"
@@ -31,25 +32,29 @@ namespace {
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
 class Making {
  public:
-  Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target)
+  Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target,
+         const std::vector<retile::MatmulTile>& tiles)
       : g_(g),
         ops_(ops),
         target_(target),
+        declared_(!tiles.empty()),
         steps_(rewritten(steps_rules, Level::grouped, steps_of(g, ops, readers), Grouped{g, target})),
-        axes_(axes_of(steps_)) {}
+        axes_(axes_of(steps_)),
+        shapes_(declared_ ? MatmulTiles{tiles, true} : shapes_of(g, steps_, target)) {}
 
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
   /// a tiling is not possible, sets `why` to the reason.
   std::vector<Kernel> run(std::string& why) {
+    if (declared_) return declared(why);
     for (const Tiles& t : row_splits(steps_, axes_, target_)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {
       if (loop_axis >= 0)
-        for (const Tiles& t : split_tilings(steps_, axes_, loop_axis, target_)) try_split(t);
+        for (const Tiles& t : split_tilings(steps_, axes_, loop_axis, target_, shapes_)) try_split(t);
       bool refused = false;
-      for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_)) {
+      for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) {
         if (!refused) refused = !try_whole(t, loop_axis >= 0, why);
         const int before = offered_;
-        const std::vector<Tiles> parts = splits(t, target_);
+        const std::vector<Tiles> parts = splits(t, target_, shapes_.exact);
         for (const Tiles& s : parts) try_split(s);
         if (refused && !parts.empty() && offered_ == before) break;
       }
@@ -59,6 +64,14 @@ class Making {
   }
 
  private:
+  /// Returns the kernels in which the group's matmul has one of the given tiles.
+  std::vector<Kernel> declared(std::string& why) {
+    for (int loop_axis : loop_axes(steps_, axes_))
+      for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) try_whole(t, loop_axis >= 0, why);
+    if (found_.empty() && why.empty()) why = why_not_;
+    return std::move(found_);
+  }
+
   /// Returns the launch that runs the block graph of `body`.
   static Part part(Body body) {
     Part p{std::make_shared<BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
@@ -67,25 +80,39 @@ class Making {
     return p;
   }
 
-  /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes and its estimated time. The time is
-  /// infinite if the kernel does not fit the target; why_not_ is then the reason.
-  Kernel finished(Kernel k, const KernelGraph& g) {
-    const KernelGraph a = graph::infer(alone(g, k));
+  /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, and the graph of it alone.
+  std::pair<Kernel, KernelGraph> inferred(Kernel k, const KernelGraph& g) const {
+    KernelGraph a = graph::infer(alone(g, k));
     const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
     for (std::size_t i = 0; i < k.parts.size(); ++i) k.parts[i].block = a.ops[before + i].block;
+    return {std::move(k), std::move(a)};
+  }
+  /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes and its estimated time. The time is
+  /// infinite if the kernel does not fit the target; why_not_ is then the reason.
+  Kernel finished(Kernel kernel, const KernelGraph& g) {
+    auto [k, a] = inferred(std::move(kernel), g);
     k.us = std::numeric_limits<double>::infinity();
     if (const auto error = refused([&] { k.us = us_after_another(plan::estimate(a, target_), target_); }))
       why_not_ = error->what();
     return k;
   }
 
-  /// Adds the kernel to the result if it fits the target, and what the rules of block graphs make of it.
-  void offer(const Kernel& k) {
-    add(k);
-    Kernel other = k;
+  /// Adds the kernel, made for tiling `t` on graph `g`, to the result if it fits the target. The tile of its matmul says
+  /// whether A and B are swapped; if no tile does, what the rules of block graphs make of the kernel is added, too.
+  void offer(const Kernel& kernel, const KernelGraph& g, const Tiles& t) {
+    const bool swap = t.swaps(), rules = !swap && std::ranges::none_of(shapes_.tiles, &retile::MatmulTile::swap_ab);
+    if (!swap) add(finished(kernel, g));
+    if (!swap && !rules) return;
+    Kernel other = inferred(kernel, g).first;
     bool any = false;
-    for (Part& p : other.parts) any |= rewrite(block_rules, Level::block, p.block, target_);
-    if (any) add(finished(std::move(other), g_));
+    for (Part& p : other.parts) any |= swap ? is_swapped(p) : rewrite(block_rules, Level::block, p.block, target_);
+    if (any) add(finished(std::move(other), g));
+  }
+  /// Swaps A and B of the matmul in `p`. Returns false if that is not possible.
+  bool is_swapped(Part& p) const {
+    std::optional<BlockGraph> other = swapped(*p.block, target_);
+    if (other) p.block = std::make_shared<BlockGraph>(*std::move(other));
+    return other.has_value();
   }
   void add(Kernel k) {
     ++offered_;
@@ -98,7 +125,7 @@ class Making {
   bool try_whole(const Tiles& t, bool loops, std::string& why) {
     const std::optional<Error> error = refused([&] {
       const auto& [steps, axes] = masked(t);
-      offer(finished({ops_, {part(body_of(g_, steps, axes, t))}}, g_));
+      offer({.ops = ops_, .parts = {part(body_of(g_, steps, axes, t))}, .shape = t.shape}, g_, t);
     });
     if (error && (why.empty() || loops)) why = error->what();
     return !error;
@@ -141,7 +168,7 @@ class Making {
     if (const std::optional<Part>& after = after_split(t, first, g, tensors)) {
       Kernel two = k;
       two.parts.push_back(*after);
-      offer(finished(std::move(two), g_));
+      offer(two, g_, t);
     }
     if (!first.reduces_again) return;
     const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
@@ -158,7 +185,7 @@ class Making {
     const std::optional<Part> last = cheapest(merged(second, body, t.grid[t.split].blocks, tensors), g);
     if (!last) return;
     k.parts.push_back(*last);
-    offer(finished(std::move(k), g_));
+    offer(k, g_, t);
   }
 
   /// Appends to `k` a launch that computes partial results of the steps `of` under tiling `t`, with a split
@@ -173,6 +200,9 @@ class Making {
       shape.insert(shape.begin(), t.grid[t.split].blocks);
       const int tensor = steps.values[p.value].tensor;
       std::string name = tensor >= 0 ? g.tensors[tensor].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
+      if (graph::is_integer(steps.values[p.value].dtype))
+        fail("{}: expected partial results that float32 may hold, found {}", name,
+             graph::name(steps.values[p.value].dtype));
       name += parts_suffix;
       if (p.dim >= 0) name += "_max";
       while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; })) name += '_';
@@ -233,8 +263,10 @@ class Making {
   const KernelGraph& g_;
   const std::vector<int>& ops_;
   const target::Target& target_;
+  bool declared_;  // which tiles are tried
   Steps steps_;
   Axes axes_;
+  MatmulTiles shapes_;
   std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes with partial tiles
   std::map<LeftBy, std::optional<Part>> after_;                // launches that combine partial results
   std::vector<Kernel> found_;
@@ -245,11 +277,11 @@ class Making {
 }  // namespace
 
 std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target,
-                               std::string& why) {
+                               std::string& why, const std::vector<retile::MatmulTile>& tiles) {
   std::vector<Kernel> found;
   why.clear();
   for (const Readers readers : {Readers::together, Readers::separate}) {
-    const std::optional<Error> error = refused([&] { found = Making(g, ops, readers, target).run(why); });
+    const std::optional<Error> error = refused([&] { found = Making(g, ops, readers, target, tiles).run(why); });
     if (error && why.empty()) why = error->what();
     if (!found.empty()) break;
   }

@@ -7,9 +7,11 @@
 //   ks[0].parts[0].block                   // the block graph of its first launch
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "retile/tiling.hpp"
 #include "rewrite/graph_words.hpp"
 #include "target/target.hpp"
 
@@ -30,9 +32,10 @@ struct Part {
 
 /// One way to compute a group of operators, as one to three launches.
 struct Kernel {
-  std::vector<int> ops;                 // of the graph, in order
-  std::vector<Part> parts;              // one, or two or three if the loop is split over blocks
-  std::vector<KernelTensor> between{};  // what one part stores for later parts
+  std::vector<int> ops;                       // of the graph, in order
+  std::vector<Part> parts;                    // one, or two or three if the loop is split over blocks
+  std::vector<KernelTensor> between{};        // what one part stores for later parts
+  std::optional<retile::MatmulTile> shape{};  // the tile of its matmuls, if it has any and no loop is split
   // Expected time in microseconds, of its sketch, if it is launched right after another kernel.
   double us = 0;
 };
@@ -42,8 +45,9 @@ struct Kernel {
 std::vector<int> concatenations(const KernelGraph&, const std::vector<int>& ops);
 
 /// Returns the kernels that can compute the operators `ops` together, in order of estimated time. If no rule
-/// makes one block graph of the operators, returns no kernel and sets `why` to the reason.
-std::vector<Kernel> kernels_of(const KernelGraph&, const std::vector<int>& ops, const target::Target&,
-                               std::string& why);
+/// makes one block graph of the operators, returns no kernel and sets `why` to the reason. If `tiles` are given, only kernels
+/// in which the group's matmul has one of them, and no loop is split over blocks.
+std::vector<Kernel> kernels_of(const KernelGraph&, const std::vector<int>& ops, const target::Target&, std::string& why,
+                               const std::vector<retile::MatmulTile>& tiles = {});
 
 }  // namespace zellige::fuse

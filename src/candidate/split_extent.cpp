@@ -40,4 +40,10 @@ std::int64_t partial_tile(std::int64_t extent, std::int64_t limit) {
   return blocks >= many ? tile : std::min(tile, rounded(plan::ceil_div(extent, blocks)));
 }
 
+bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
+  const std::int64_t tile = largest / parts;
+  return limit >= rows_of_instruction && largest > rows_of_instruction &&
+         (tile % rows_of_instruction != 0 || 2 * tile < std::min(limit, largest));
+}
+
 }  // namespace zellige::fuse

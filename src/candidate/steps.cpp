@@ -1,19 +1,27 @@
 #include "candidate/steps.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
 #include "graph/in_place.hpp"
 #include "graph/infer.hpp"
+#include "graph/matrices.hpp"
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"
 #include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {
+
+/// Returns whether an operand of a matmul is a vector.
+bool reads_vector(const KernelGraph& g, const KernelOp& matmul) {
+  return std::ranges::any_of(std::span(matmul.inputs).first(2), [&](int t) { return g.tensors[t].shape.size() < 2; });
+}
 
 class Expansion {
  public:
@@ -28,6 +36,7 @@ class Expansion {
     if (ops.empty()) fail("nothing but copies");
     for (int i : ops)
       if (leaves(g_, all, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
+    multiplies_ = std::ranges::any_of(ops, [&](int i) { return g_.ops[i].kind == OpKind::matmul; });
     for (int i : ops) add(i);
     for (int i : ops) {
       const int t = g_.ops[i].outputs[0];
@@ -44,25 +53,41 @@ class Expansion {
     return static_cast<int>(result_.values.size()) - 1;
   }
 
-  /// Returns the value that operator `op` reads as tensor `tensor`. Throws Error if shapes differ: the group
-  /// keeps a reduced dimension in the value, with extent 1, and the tensor does not have it.
-  int operand(int tensor, int op) {
+  /// Returns whether operand `i` of an operator is a vector that is broadcast along the rows of matrices, as a bias is, in a
+  /// group with matmuls. It is loaded as one row, because a row can be transposed and a vector cannot.
+  bool is_row(const KernelOp& op, int i) const {
+    const bool broadcast = graph::is_elementwise(op.kind) || (op.kind == OpKind::matmul && i == 2);
+    return multiplies_ && broadcast && g_.tensors[op.inputs[i]].shape.size() == 1 &&
+           g_.tensors[op.outputs[0]].shape.size() > 1;
+  }
+
+  /// Returns the value that operator `index` reads as tensor `tensor`, its operand `i`. Throws Error if shapes differ: the
+  /// group keeps a reduced dimension in the value, with extent 1, and the tensor does not have it.
+  int operand(int tensor, int index, int i) {
     if (const auto made = made_.find(tensor); made != made_.end()) {
       if (result_.values[made->second].shape != g_.tensors[tensor].shape)
         fail("{} has lost a dimension that its readers count", g_.tensors[tensor].name);
       return stored(tensor, made->second);
     }
-    const auto [at, is_new] = loaded_.insert({{tensor, readers_ == Readers::separate ? op : -1}, -1});
-    if (is_new) at->second = value({g_.tensors[tensor].shape, g_.tensors[tensor].dtype, tensor, true});
+    const bool separate = readers_ == Readers::separate, row = is_row(g_.ops[index], i);
+    const int side = separate && g_.ops[index].kind == OpKind::matmul ? i : 0;  // x x: two readers of one tensor
+    const auto [at, is_new] = loaded_.insert({{tensor, separate ? index : -1, side, row}, -1});
+    if (is_new) {
+      Shape shape = g_.tensors[tensor].shape;
+      if (row) shape.insert(shape.begin(), 1);
+      at->second = value({std::move(shape), g_.tensors[tensor].dtype, tensor, true});
+    }
     return at->second;
   }
 
   /// Appends the steps of operator `index` of the graph.
   void add(int index) {
     const KernelOp& op = g_.ops[index];
+    if (op.kind == OpKind::matmul && reads_vector(g_, op)) return product_of_vectors(op);
     std::vector<int> in;
     std::vector<Shape> shapes;
-    for (int t : op.inputs) in.push_back(operand(t, index)), shapes.push_back(g_.tensors[t].shape);
+    for (int i = 0; i < std::ssize(op.inputs); ++i)
+      in.push_back(operand(op.inputs[i], index, i)), shapes.push_back(g_.tensors[op.inputs[i]].shape);
     if (op.kind == OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
     const DType dtype = g_.tensors[op.outputs[0]].dtype;
     Attributes a = op.attributes;
@@ -84,6 +109,27 @@ class Expansion {
       result_.steps.push_back(std::move(step));
     }
     made_[op.outputs[0]] = values.back();
+  }
+
+  /// Appends the steps of matmul `op`, of which an operand is a vector, as a product of matrices with one row or column.
+  void product_of_vectors(const KernelOp& op) {
+    const auto shape = [&](int i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
+    const graph::Matrices of = graph::matrices(shape(0), shape(1));
+    const auto load = [&](int i, Shape as) {
+      return value({std::move(as), g_.tensors[op.inputs[i]].dtype, op.inputs[i], true});
+    };
+    const DType dtype = g_.tensors[op.outputs[0]].dtype;
+    std::vector<int> in{load(0, of.a), load(1, of.b)};
+    const bool biased = op.inputs.size() > 2;
+    const int product = value({of.product, dtype, biased ? -1 : op.outputs[0]});
+    result_.steps.push_back({op.kind, op.attributes, in, product});
+    made_[op.outputs[0]] = product;
+    if (!biased) return;
+    Shape bias = shape(2);  // of the result, which has lost the dimensions that vectors lack
+    if (shape(1).size() == 1) bias.push_back(1);
+    if (shape(0).size() == 1 && bias.size() < of.product.size()) bias.insert(bias.end() - 1, 1);
+    made_[op.outputs[0]] = value({of.product, dtype, op.outputs[0]});
+    result_.steps.push_back({OpKind::add, {}, {product, load(2, std::move(bias))}, made_[op.outputs[0]]});
   }
 
   /// Appends the steps of matmul `op` with a bias: the matmul of in[0] and in[1], and the addition of in[2].
@@ -162,8 +208,9 @@ class Expansion {
   std::set<int> left_;          // tensors that the group stores
   std::map<int, int> rounded_;  // by tensor that the group stores and reads: its rounded value
   std::map<int, int> made_;     // by tensor that the group computes: its value
-  // By tensor and, with Readers::separate, the operator that reads it.
-  std::map<std::pair<int, int>, int> loaded_;
+  bool multiplies_ = false;     // the group has matmuls
+  // By tensor, with Readers::separate the reading operator and the side of a matmul, and whether it is_row().
+  std::map<std::array<int, 4>, int> loaded_;
 };
 
 /// Returns whether the operand of `permute` is a matmul's result (with or without a bias), and only rotary
@@ -223,6 +270,12 @@ bool leaves(const KernelGraph& g, const std::vector<int>& ops, int tensor) {
   return is_output(g, tensor) || std::ranges::any_of(readers(g, tensor), outside);
 }
 
+bool computes(const KernelGraph& g, int index) {
+  using enum graph::OpFamily;
+  constexpr graph::OpFamily families[] = {matmul, elementwise, composed, reduction, mask, rotary};
+  return std::ranges::count(families, graph::family(g.ops[index].kind)) > 0;
+}
+
 bool fusable(const KernelGraph& g, int index) {
   const KernelOp& op = g.ops[index];
   if (op.kind == OpKind::permute) return is_of_pairs(g, op);
@@ -234,9 +287,7 @@ bool fusable(const KernelGraph& g, int index) {
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
   if (op.kind == OpKind::concat) return !graph::writes_in_place(g);
-  using enum graph::OpFamily;
-  constexpr graph::OpFamily families[] = {matmul, elementwise, composed, reduction, mask, rotary};
-  return std::ranges::count(families, graph::family(op.kind)) > 0;
+  return computes(g, index);
 }
 
 Steps steps_of(const KernelGraph& g, const std::vector<int>& ops, Readers readers) {

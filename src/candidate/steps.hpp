@@ -74,6 +74,9 @@ bool leaves(const KernelGraph&, const std::vector<int>& ops, int tensor);
 /// Returns whether the operator may be fused with others into one kernel.
 bool fusable(const KernelGraph&, int op);
 
+/// Returns whether the operator is one that a kernel computes from steps: no view, copy or custom operator.
+bool computes(const KernelGraph&, int op);
+
 /// Whether all readers of a loaded tensor share one value, or each has its own value with independent axes.
 enum class Readers : bool { together, separate };
 

@@ -3,8 +3,10 @@
 #pragma once
 #include <array>
 #include <map>
+#include <optional>
 
 #include "candidate/axes.hpp"
+#include "retile/tiling.hpp"
 
 namespace zellige::fuse {
 
@@ -22,6 +24,7 @@ struct Tiles {
   int loop_axis = -1;     // the axis that the loop runs along; -1: no loop
   std::int64_t loop = 1;  // number of iterations
   int threads = 128;
+  std::optional<retile::MatmulTile> shape{};  // of matmuls' tiles, if the group has any
   // The grid dimension that splits the loop axis (split-K): each block computes partial results, which a
   // second kernel combines. -1: none.
   int split = -1;
@@ -31,6 +34,8 @@ struct Tiles {
   // By axis whose last tile is partial: the extent that all tiles cover together, which is more than the axis has.
   std::map<int, std::int64_t> extents{};
 
+  /// Returns whether A and B of the matmuls are swapped.
+  bool swaps() const { return shape && shape->swap_ab; }
   /// Returns, for each grid dimension, which dimension of the value it splits, or -1 if none.
   std::array<int, 3> map_of(const Axes&, int value) const;
   /// Returns the padded shape of a value: each dimension with a partial tile is extended to a whole number of tiles.

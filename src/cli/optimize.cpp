@@ -37,12 +37,11 @@ void print(const std::string& name, std::size_t before, const fuse::Optimized& o
 int optimize(const Arguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
-  const graph::KernelGraph graph = choose(a.file, a.index);
+  graph::KernelGraph graph = choose(a.file, a.index);
+  run::declare_constant(graph, a.constants);
   Progress progress;
-  run::CompileOptions options{.constants = a.constants,
-                              .fuse = true,
-                              .plan = run::parse_tiling_option("", target),
-                              .watch = watch(progress, graph.name)};
+  run::CompileOptions options{
+      .fuse = true, .plan = run::parse_tiling_option("", target), .watch = watch(progress, graph.name)};
   const fuse::Optimized o = run::fused(graph, target, options, run::standard_cache());
   progress.clear();
   if (!a.output.empty()) {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "cli/choose.hpp"
@@ -17,6 +18,7 @@
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
+#include "run/passes.hpp"
 #include "run/plan_cache.hpp"
 #include "run/shared_object.hpp"
 #include "run/standalone.hpp"
@@ -31,7 +33,23 @@ struct Arguments {
   std::vector<std::string> constants;
   std::vector<std::string> emit = {"cu"};
   bool one_file = false, explain = false, force = false, as_given = false;
+  std::string print_after;
 };
+
+/// Returns the function that prints what is left of the passes that --print-after names; empty if it names none.
+std::function<void(const run::Pass&, const run::State&)> printer(const std::string& name, Progress& progress) {
+  if (name.empty()) return {};
+  if (name != "all") run::pass_named(name);
+  return [name, &progress](const run::Pass& pass, const run::State& state) {
+    if (name != "all" && name != pass.name) return;
+    progress.clear();
+    say(stdout, "// ---- after {}, which {}\n{}", pass.name, pass.does, pass.print(state));
+  };
+}
+
+void list_passes() {
+  for (const run::Pass& pass : run::passes()) say(stdout, "{:<10} {} ({})\n", pass.name, pass.does, pass.header);
+}
 
 /// Writes the files that --emit selects, and the manifest that lists them. Returns the paths of all written files.
 std::vector<std::string> write(const Arguments& a, const emit::Program& program, run::Outputs& outputs) {
@@ -67,7 +85,8 @@ int transpile(const Arguments& a) {
                                     {.constants = a.constants,
                                      .fuse = !a.as_given,
                                      .plan = run::parse_tiling_option(a.tiling, target),
-                                     .watch = watch(progress, graph.name)},
+                                     .watch = watch(progress, graph.name),
+                                     .after = printer(a.print_after, progress)},
                                     run::standard_cache());
   progress.clear();
   emit::Program& program = made.program;
@@ -112,6 +131,15 @@ Entry add_transpile(CLI::App& app) {
   command->add_flag("--standalone", a->one_file, "Include Zellige's headers in NAME.cu, so that it compiles alone");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--explain", a->explain, "Print the plan and the expected time of each kernel");
+  command->add_option("--print-after", a->print_after, "Print what this pass leaves, as text; all: what each does")
+      ->type_name("PASS");
+  command->add_flag_callback(
+      "--list-passes",
+      [] {
+        list_passes();
+        throw CLI::Success();
+      },
+      "Print the passes in order, and compile nothing");
   return {command, [a] { return transpile(*a); }};
 }
 

@@ -17,7 +17,8 @@ struct KernelCost {
   int blocks_each = 1;            // blocks resident per multiprocessor, limited by shared memory, threads and registers
   bool warp_specialized = false;  // producer warps load for consumer warps
   bool stalls = false;            // warp-specialised matmuls without a chain: stall if the ring is short
-  bool chained = false;           // two matmuls on wgmma, the second of which reads the first's result
+  int matmuls = 0;
+  bool chained = false;  // two matmuls on wgmma, the second of which reads the first's result
   // Per launch: bytes that move out of DRAM; that the L2 sends if it serves each block for itself; that it sends, where it
   // serves two adjacent blocks a common tile at once. Per block: bytes that it receives.
   double dram_bytes = 0, l2_bytes = 0, served_bytes = 0, received_bytes = 0;

@@ -1,7 +1,6 @@
 #include "emit/emit.hpp"
 
 #include <algorithm>
-#include <new>
 #include <span>
 
 #include "emit/host_text.hpp"
@@ -121,18 +120,6 @@ void write(Program& program, const std::string& graph, const retile::Tiling& til
 }
 
 }  // namespace
-
-Program transpile(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
-  try {
-    plan::Tiled tiled = plan::tile(graph, target, options);
-    const retile::Tiling tiling = plan::tiling_of(tiled);
-    Program program{.plan = std::move(tiled.plan), .cost = std::move(tiled.cost), .graph = std::move(tiled.graph)};
-    write(program, graph.name, tiling, options.decomposed);
-    return program;
-  } catch (const std::bad_alloc&) {
-    fail("{}: its plan and source need more memory than this machine has", graph.name);
-  }
-}
 
 Program from_plan(plan::Plan plan, const std::string& graph, retile::Tiling tiling, bool decomposed) {
   Program program;

@@ -1,6 +1,6 @@
-// The transpiler's entry point: takes a kernel graph, returns CUDA source code and its manifest.
+// Writes a plan as CUDA source code, with its manifest. It decides nothing.
 //
-//   emit::Program program = emit::transpile(graph, target::find("sm_90a"));
+//   emit::Program program = emit::from_plan(plan, "lora", tiling, false);
 //   std::ofstream("lora.cu") << program.source;
 //
 // The source includes only the headers of <zellige/block.hpp> that its kernels use. The same source
@@ -10,8 +10,8 @@
 
 #include "emit/manifest.hpp"
 #include "graph/graph.hpp"
+#include "plan/estimate.hpp"
 #include "target/target.hpp"
-#include "tiling/tile.hpp"
 
 namespace zellige::emit {
 
@@ -20,13 +20,9 @@ struct Program {
   std::string source;        // kernels, then the host entry, which NVRTC and the emulator skip
   plan::Plan plan;           // ir::print() returns its source, as `zellige transpile --explain` prints it
   plan::CostEstimate cost;   // estimated time of the plan
-  graph::KernelGraph graph;  // the graph with the chosen tilings: what the kernels compute
+  graph::KernelGraph graph;  // what the kernels compute, with its tilings
   Manifest manifest;         // describes kernels, launches and tensors to callers
 };
-
-/// Plans, verifies and emits a validated graph. Throws Error if the graph needs more than the target or
-/// this machine has, and Rejected if the verifier rejects the plan.
-Program transpile(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions& = {});
 
 /// Returns the program of a plan that is verified already: its expected time, manifest and source. `graph` is the
 /// graph's own name, `tiling` and `decomposed` are those of the manifest. Program::graph has that name alone.

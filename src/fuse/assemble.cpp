@@ -54,7 +54,7 @@ class Assembly {
           op.outputs.push_back(tensor(t));
           continue;
         }
-        const int kept = add({whole.dtype, part.stored[i], {}, fresh(whole.name + "_kept")});
+        const int kept = add({whole.dtype, part.stored[i], {}, fresh(stored_name(whole.name))});
         op.outputs.push_back(kept);
         views.push_back(reshape(kept, tensor(t)));
       }
@@ -128,6 +128,16 @@ class Assembly {
 };
 
 }  // namespace
+
+constexpr std::string_view stored_suffix = "_kept";
+
+std::string stored_name(std::string_view declared) { return std::string(declared).append(stored_suffix); }
+
+std::string_view declared_name(std::string_view stored) {
+  const std::size_t at = stored.rfind(stored_suffix);
+  if (at == stored.npos || stored.find_first_not_of('_', at + stored_suffix.size()) != stored.npos) return "";
+  return stored.substr(0, at);
+}
 
 Assembled assemble(const KernelGraph& g, const std::vector<Group>& groups) {
   Assembly whole(g);

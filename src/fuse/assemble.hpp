@@ -1,9 +1,17 @@
 // Builds the fused graph: replaces each selected group of operators by custom operators that compute the same
 // (one per launch), and keeps the other operators.
 #pragma once
+#include <string_view>
+
 #include "fuse/choose.hpp"
 
 namespace zellige::fuse {
+
+/// Returns the name of a result that a kernel stores in another shape than the graph's tensor of that name, which is a
+/// reshape of it.
+std::string stored_name(std::string_view);
+/// Returns the name whose stored_name() this is, with underscores at its end where that was taken; "" if it is of none.
+std::string_view declared_name(std::string_view stored);
 
 /// A fused graph, and where each group's operators are in it.
 struct Assembled {

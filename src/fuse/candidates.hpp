@@ -11,16 +11,16 @@
 
 namespace zellige::fuse {
 
-/// A group that may be selected, or a single unfused operator.
+/// A group that may be selected, or an operator that is in no group: a view, a copy or a custom operator.
 struct Candidate {
   Set ops, before;               // `before`: the operators it depends on
   std::vector<int> list;         // the same as `ops`, ascending
-  std::shared_ptr<Kind> kind{};  // null: the operator unfused
-  double as_it_is = 0;           // microseconds of the operator unfused
+  std::shared_ptr<Kind> kind{};  // null: the operator is in no group
+  double own_us = 0;             // of an operator that is in no group: its microseconds
   bool banned = false;           // excluded, because it and another group depend on each other
 
   /// Returns the cost in microseconds, or `never` if the candidate is excluded.
-  double us() const { return banned ? never : kind ? kind->us : as_it_is; }
+  double us() const { return banned ? never : kind ? kind->us : own_us; }
   /// Returns the number of kernels that the candidate launches.
   std::size_t launches() const { return kind ? kind->launches() : 1; }
 };

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "candidate/steps.hpp"
+#include "cost/better.hpp"
 #include "fuse/branches.hpp"
 #include "fuse/candidates.hpp"
 #include "graph/error.hpp"
@@ -65,10 +66,9 @@ class Choosing : Candidates {
     return !ended_;
   }
 
-  /// Adds each operator as an unfused candidate. Numbers the operators that can be fused (place_), because
-  /// the selected groups must contain each of them exactly once. Throws Error if an operator has no plan. If
-  /// the operator can be fused and only the verifier rejects its plan, it does not throw, because a group
-  /// with the operator may still be planned.
+  /// Adds each operator as a candidate. Numbers the operators that can be fused (place_), because the selected groups must
+  /// contain each of them exactly once. Throws Error if an operator that cannot be fused has no plan; a group with one that
+  /// can be may be planned though the operator by itself is not.
   void singles() {
     for (int op : branch_by_branch(g_))
       if (fusable(g_, op)) place_[op] = places_++;
@@ -79,17 +79,25 @@ class Choosing : Candidates {
       for (int& x : b.places) x = place_[x];
       std::ranges::sort(b.places);
     }
+    for (int op = 0; op < std::ssize(g_.ops); ++op) candidates_.push_back({set({op}), order_.direct[op], {op}});
+    std::vector<std::vector<int>> computed;
+    for (int op = 0; op < std::ssize(g_.ops); ++op)
+      if (computes(g_, op)) computed.push_back({op});
+    const std::vector<std::shared_ptr<Kind>> kinds = kinds_.of(computed);
+    for (std::size_t i = 0; i < computed.size(); ++i) candidates_[computed[i][0]].kind = kinds[i];
+    choice_.work.kinds = kinds_.count();
     for (int op = 0; op < std::ssize(g_.ops); ++op) {
       goes_on("operators estimated", op, g_.ops.size());
-      Candidate c{set({op}), order_.direct[op], {op}};
-      if (!graph::is_view(g_.ops[op].kind)) {
+      Candidate& c = candidates_[op];
+      if (!c.kind && !graph::is_view(g_.ops[op].kind)) {
         Refusal refusal;
         const auto us = planned_us(g_, op, target_, costs_, refusal);
-        if (!us && (free(op) || !refusal.rejected)) raise(refusal);
-        if (!us) alone_ = refusal;  // a group that contains it may still be planned
-        c.as_it_is = us.value_or(never);
+        if (!us) raise(refusal);
+        c.own_us = *us;
+      } else if (c.kind && free(op)) {  // it is in no group that the search grows
+        if (!c.kind->planned) kinds_.plan(*c.kind);
+        if (c.kind->us == never) raise({c.kind->why, c.kind->rejected});
       }
-      candidates_.push_back(std::move(c));
     }
   }
 
@@ -140,7 +148,7 @@ class Choosing : Candidates {
         next[0].emplace(span(c.list), grown.size());
         next[1].emplace(change(*c.kind, c.list), grown.size());
         grown.push_back(c.list), done.push_back(false);
-        if (c.kind->kernels.empty()) continue;
+        if (c.kind->kernels.empty() || (c.list.size() == 1 && candidates_[c.list[0]].kind)) continue;
         c.before = before(c.ops);
         candidates_.push_back(std::move(c));
       }
@@ -218,8 +226,9 @@ class Choosing : Candidates {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
       Piece& piece = pieces.emplace_back();
-      piece.cost = free(c.list[0]) ? never : c.us() + target_.costs.search.of_launches(c.launches());
+      piece.cost = free(c.list[0]) ? never : c.us();
       if (piece.cost == never) continue;
+      piece.cost += target_.costs.search.of_launches(c.launches());
       for (int op : c.list) piece.places.push_back(place_[op]);
       std::ranges::sort(piece.places);
     }
@@ -234,7 +243,7 @@ class Choosing : Candidates {
   std::vector<std::size_t> cheapest() {
     while (true) {
       Cover found = cover();
-      if (found.cost == never) raise(alone_);
+      if (found.cost == never) raise(no_kernel());
       if (!found.exact && !beam_)
         choice_.limits.push_back(fmt::format("groups were selected by a beam of {} states, not exactly", widest));
       beam_ = beam_ || !found.exact;
@@ -243,6 +252,13 @@ class Choosing : Candidates {
       ban_one(found.pieces);  // one candidate less
       goes_on("kernels planned", choice_.work.plans, choice_.work.plans);
     }
+  }
+
+  /// Returns why the first operator that has no kernel has none.
+  Refusal no_kernel() const {
+    for (int op = 0; op < std::ssize(g_.ops); ++op)
+      if (const Candidate& c = candidates_[op]; c.kind && c.us() == never) return {c.kind->why, c.kind->rejected};
+    fault("{}: operators have kernels, and no cover has them all", g_.name);
   }
 
   /// Excludes one group of a dependence cycle in cover `way`: the one without which the cheapest cover costs least.
@@ -263,7 +279,7 @@ class Choosing : Candidates {
   }
 
   /// Replaces several groups of cover `way` by one candidate with the same operators if that has fewer
-  /// kernels and costs at most `tie` (costs.hpp) more, which is within the cost model's error.
+  /// kernels and is better (cost/better.hpp).
   void join(std::vector<std::size_t>& way) {
     std::vector<std::size_t> owner(g_.ops.size());
     const auto own = [&](std::size_t c) {
@@ -283,14 +299,17 @@ class Choosing : Candidates {
         for (std::size_t p : parts) {
           const Candidate& part = candidates_[p];
           whole = whole && one.ops.has(part.ops);
-          // What a custom operator must gain over a single operator is no part of its time.
-          us += part.us() * (part.kind && part.list.size() == 1 ? target_.costs.search.alone_gain : 1);
+          us += part.us();
           launches += part.launches();
         }
-        if (!whole || !target_.costs.search.fewer_are_worth(one.us(), us)) continue;
+        const auto is_better = [&] {
+          return plan::better({.us = one.us(), .launches = one.launches()}, {.us = us, .launches = launches},
+                              target_.costs.search);
+        };
+        if (!whole || !is_better()) continue;
         if (!one.kind->planned && ended_) continue;
         if (!one.kind->planned) ++choice_.work.plans, kinds_.plan(*one.kind);
-        if (!target_.costs.search.fewer_are_worth(one.us(), us) || one.launches() >= launches) continue;
+        if (!is_better() || one.launches() >= launches) continue;
         std::vector<std::size_t> rest{c};
         for (std::size_t w : way)
           if (parts.count(w) == 0) rest.push_back(w);
@@ -305,7 +324,7 @@ class Choosing : Candidates {
   /// Excludes all candidate groups that are not yet planned, when the plans' limit is reached or the search has ended.
   void drop_unplanned() {
     for (const Candidate& c : candidates_) {
-      if (!c.kind || c.kind->planned) continue;
+      if (!c.kind || c.kind->planned || c.list.size() == 1) continue;
       c.kind->planned = true, c.kind->us = never;
       c.kind->why = std::string("others were planned before it");
     }
@@ -328,6 +347,8 @@ class Choosing : Candidates {
     if (open.empty()) return false;
     if (ended_ || choice_.work.plans >= max_plans_) {
       drop_unplanned();
+      for (Kind* kind : open)
+        if (!kind->planned) kinds_.plan(*kind), ++choice_.work.plans;
       return true;
     }
     std::vector<std::size_t> others;
@@ -388,7 +409,6 @@ class Choosing : Candidates {
   const Watch& watch_;
   Reasons reasons_;
   std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
-  Refusal alone_;                    // of an unfused operator that the verifier rejects
   bool cut_short_ = false, beam_ = false;
   std::size_t max_plans_ = 0;  // limit of kinds that are planned, each with any number of tilings
   Choice choice_;

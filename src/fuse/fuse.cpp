@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "cost/better.hpp"
 #include "fuse/assemble.hpp"
+#include "fuse/declared.hpp"
 #include "fuse/levels.hpp"
+#include "fuse/separate.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/validate.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
+#include "retile/retile.hpp"
+#include "rewrite/live.hpp"
 
 namespace zellige::fuse {
 namespace {
@@ -58,23 +63,23 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
   return o;
 }
 
-/// Returns the choice with group number `at` replaced by its operators unfused.
-Choice without(const Choice& c, std::size_t at) {
+/// Returns the choice with group number `at` replaced by a group for each of its operators.
+Choice without(const KernelGraph& g, const Choice& c, std::size_t at, const target::Target& target, CostCache& known) {
   Choice r{.work = c.work, .notes = c.notes, .limits = c.limits};
   for (std::size_t i = 0; i < c.groups.size(); ++i)
     if (i != at)
       r.groups.push_back(c.groups[i]);
     else
-      for (int op : c.groups[i].ops) r.groups.push_back({{op}, {}, c.groups[i].us});
+      for (int op : c.groups[i].ops) r.groups.push_back(separated(g, op, target, known));
   return r;
 }
 
-/// Returns the choice's total expected time in microseconds, and its number of kernels.
-std::pair<double, int> cost(const Choice& c) {
-  std::pair<double, int> sum{0, 0};
+/// Returns what the kernels of a choice cost together.
+plan::WayCost cost(const Choice& c) {
+  plan::WayCost sum{.launches = 0};
   for (const Group& group : c.groups) {
-    sum.first += group.us;
-    if (group.us > 0) sum.second += launches(group);
+    sum.us += group.us;
+    if (group.us > 0) sum.launches += static_cast<std::size_t>(launches(group));
   }
   return sum;
 }
@@ -87,8 +92,8 @@ Optimized optimize(const KernelGraph& g, const target::Target& target) {
 }
 
 Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known, const Watch& asked,
-                   Reasons reasons) {
-  KernelGraph g = given;
+                   Reasons reasons, const std::optional<retile::Tiling>& declared) {
+  KernelGraph g = live(given);
   const Watch watch = until_ended(asked);
   for (const Level level : {Level::given, Level::normal, Level::copied, Level::heads}) apply(level, g, watch, known);
   Choice choice = choose(g, target, known, watch, reasons);
@@ -96,9 +101,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
       Choice other = choose(separate, target, known, watch, reasons);
-      const auto [us, kernels] = cost(choice);
-      const auto [other_us, other_kernels] = cost(other);
-      if (other_us < us || (other_kernels < kernels && target.costs.search.fewer_are_worth(other_us, us)))
+      if (plan::better(cost(other), cost(choice), target.costs.search))
         g = std::move(separate), choice = std::move(other);
     } catch (const Rejected& e) {
       known.drop(e);
@@ -112,11 +115,20 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
     // case the last fused group is unfused, and the graph is planned again.
     std::size_t last = choice.groups.size();
     for (std::size_t i = 0; i < choice.groups.size(); ++i)
-      if (!choice.groups[i].kernels.empty()) last = i;
+      if (choice.groups[i].ops.size() > 1) last = i;
     if (last == choice.groups.size()) raise(refusal);
     notes.push_back(fmt::format("{} is split again: {}", name_of(g, choice.groups[last].ops), refusal.why));
-    choice = without(choice, last);
+    choice = without(g, choice, last, target, known);
     o = optimized(g, choice, target);
+  }
+  if (declared) {
+    std::vector<bool> matmuls;  // a file may number matmuls that are groups of their own as operators of the graph
+    for (const Group& group : choice.groups)
+      matmuls.push_back(group.ops.size() == 1 && g.ops[group.ops[0]].kind == OpKind::matmul);
+    Declared d = declare(g, choice.groups, matmuls, *declared, target, known);
+    choice.groups = std::move(d.groups);
+    o = optimized(g, choice, target);
+    o.graph = retile::retile(o.graph, d.tiling);
   }
   for (const FusedKernel& k : o.kernels) {
     std::string text = fmt::format("{}: {:.1f} us{}, at least {:.1f}:", k.name, k.estimated_us,

@@ -44,8 +44,9 @@ struct Optimized {
 /// Returns the fused graph. `graph` must be validated. Throws Error if not even the unfused graph can be
 /// planned, and Rejected if the verifier rejects its plan. `known`: costs for this target, to which new ones are added.
 /// `Watch` receives the progress and may end the search. With Reasons::told, notes say why operators were not fused.
+/// `declared`: the tiling of a file (declared.hpp), which is applied to the fused graph.
 Optimized optimize(const KernelGraph&, const target::Target&);
 Optimized optimize(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
-                   Reasons = Reasons::told);
+                   Reasons = Reasons::told, const std::optional<retile::Tiling>& declared = {});
 
 }  // namespace zellige::fuse

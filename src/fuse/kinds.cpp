@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "cost/better.hpp"
 #include "reference/parallel.hpp"
 
 namespace zellige::fuse {
@@ -46,16 +47,27 @@ void Kinds::plan(Kind& kind) const {
   kind.us = never;
   double smallest = never;
   const target::Costs::Search& search = target_.costs.search;
+  const auto counts_as = [&](double us, std::size_t launches) {
+    return plan::counts_as({.us = us, .launches = launches}, search);
+  };
   for (std::size_t k = 0; k < kind.kernels.size(); ++k) {
     const Kernel& kernel = kind.kernels[k];
     const std::size_t launches = kernel.parts.size();
-    if (search.with_launches(kernel.us * search.hopeful, launches) > smallest) continue;
+    if (counts_as(kernel.us * search.hopeful, launches) > smallest) continue;
     const auto us = planned_us(kind.first.graph, kernel, target_, costs_, refusal);
-    if (const double all = us ? search.with_launches(*us, launches) : never; all < smallest)
+    if (const double all = us ? counts_as(*us, launches) : never; all < smallest)
       smallest = all, kind.us = *us, kind.best = k;
   }
-  if (kind.us == never) kind.why = refusal.why;
-  if (kind.first.ops.size() == 1) kind.us /= search.alone_gain;
+  if (kind.us == never) kind.why = kind.kernels.empty() ? kind.why : refusal.why, kind.rejected = refusal.rejected;
+}
+
+void Kinds::plan_first(Kind& kind) const {
+  kind.planned = true, kind.us = never;
+  Refusal refusal{kind.why};
+  for (std::size_t k = 0; k < kind.kernels.size() && kind.us == never; ++k)
+    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal))
+      kind.us = *us, kind.best = k;
+  if (kind.us == never) kind.why = refusal.why, kind.rejected = refusal.rejected;
 }
 
 Kernel Kinds::kernel(const Kind& kind, const std::vector<int>& ops) const {

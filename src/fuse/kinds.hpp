@@ -29,7 +29,8 @@ struct Kind {
   // Expected time in microseconds, of sketches until the kind is planned; never: no kernel.
   double us = never;
   bool planned = false;
-  std::string why{};  // why there is no kernel or plan
+  std::string why{};      // why there is no kernel or plan
+  bool rejected = false;  // the verifier rejected its last plan
   /// Returns the number of launches of the cheapest kernel.
   std::size_t launches() const { return kernels[best].parts.size(); }
 };
@@ -46,6 +47,9 @@ class Kinds {
   /// Plans the kernels of a kind. Sets its `best` to the index of the cheapest kernel and `us` to the expected time of
   /// that. If no kernel can be planned, sets `us` to `never` (infinity) and `why` to the reason.
   void plan(Kind&) const;
+  /// Plans the kernels of a kind in order of estimated time, up to the first that can be planned, and sets its `best` and
+  /// `us`, or `us` to `never` and `why` and `rejected` to the reason.
+  void plan_first(Kind&) const;
   /// Returns the cheapest kernel of a planned kind, translated to the operators `ops`, a group of that kind.
   Kernel kernel(const Kind&, const std::vector<int>& ops) const;
   /// Returns the words of a note about fusing the operators `ops`: the estimated time of one kernel that computes them

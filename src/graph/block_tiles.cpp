@@ -76,7 +76,7 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
                 "expected each dimension of the tile {} to be concatenated by one grid axis at most, found {} "
                 "and {} on dimension {}",
                 to_string(tile), "xyz"[other], "xyz"[axis], dim);
-    if (whole[dim] > max_extent / grid[axis])
+    if (op.attributes.sizes.empty() && whole[dim] > max_extent / grid[axis])
       fail_at(where, "expected dimension {} of the output to be at most {}, found {} blocks of {}", dim, max_extent,
               grid[axis], whole[dim]);
     whole[dim] *= grid[axis];
@@ -86,7 +86,9 @@ Shape output_whole(const Where& where, const BlockOp& op, const Shape& tile, con
     if (!std::ranges::equal(a.sizes, whole, [](std::int64_t x, std::int64_t y) { return 1 <= x && x <= y; }))
       fail_at(where, "expected a shape that lies in {}, which the blocks leave, found {}", to_string(whole),
               to_string(a.sizes));
-    whole = a.sizes;
+    whole = a.sizes;  // which may be less than what the last tiles extend to
+    if (const std::int64_t longest = std::ranges::max(whole); longest > max_extent)
+      fail_at(where, "expected dimensions of the output of at most {}, found {}", max_extent, longest);
   }
   if (a.dim < 0) return whole;
   if (a.dim >= static_cast<int>(tile.size()))

@@ -1,7 +1,7 @@
 // The textual form of a program, NAME.ir: its tensors, then its kernels in launch order, as docs/reference/kernel-ir.md shows.
 // `zellige transpile --emit ir` prints it; `zellige emit FILE.ir` compiles one, also after someone has edited it.
 //
-//   const std::string text = ir::print(emit::transpile(graph, target));
+//   const std::string text = ir::print(run::transpile(graph, target));
 //   emit::Program program = ir::compile(text, "mlp.ir").program;    // parsed, verified, priced and emitted
 //
 // print(parse(print(p))) is print(p), and what is emitted of it is the same.

@@ -8,7 +8,7 @@ template <class Io>
 void tiling(Io& io, retile::OpTiling& t) {
   io.word("operator"), io.value(t.op);
   if (io.when("tile", t.product.has_value())) {
-    retile::ProductTile p = t.product.value_or(retile::ProductTile{});
+    retile::MatmulTile p = t.product.value_or(retile::MatmulTile{});
     graph::Dim3 tile{p.m, p.n, p.k};
     io.value(tile);
     io.word("threads"), io.value(p.threads);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "lower/views.hpp"
@@ -17,7 +18,7 @@ constexpr std::int64_t min_async_bytes = 4;  // the narrowest cp.async
 constexpr std::int64_t often = 4;
 /// Minimum number of rounds of loads of an operand (8 loads in flight per thread) for a copy to pay in a custom
 /// operator. A round takes about 0.7 us, the copying kernel 2 to 3 us.
-constexpr std::int64_t min_rounds = 6;
+constexpr std::int64_t min_rounds = 3;
 /// Elements that a block copies, over all operands: two accesses of 16 bytes per thread.
 constexpr std::int64_t elements_of_a_block = 4096;
 
@@ -126,10 +127,12 @@ int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies
   if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
   const Shape shape = program.shape(tensor);
   const std::int64_t line = graph::elements_in(target.access_bytes, t.dtype);
-  std::vector<int> dims(shape.size());  // dimensions by stride, the contiguous one last
+  std::vector<int> dims(shape.size());  // dimensions by stride, those of extent 1 first, the contiguous one last
   std::iota(dims.begin(), dims.end(), 0);
   const int inner = innermost(shape, t.strides);
-  std::ranges::stable_sort(dims, std::greater{}, [&](int d) { return d == inner ? 0 : t.strides[d]; });
+  std::ranges::stable_sort(dims, std::greater{}, [&](int d) {
+    return d == inner ? 0 : shape[d] == 1 ? std::numeric_limits<std::int64_t>::max() : t.strides[d];
+  });
   Shape padded = permuted(shape, dims);
   padded.back() = ceil_div(padded.back(), line) * line;
   const Strides dense = graph::row_major(padded);

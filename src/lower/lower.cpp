@@ -21,13 +21,8 @@ namespace {
 /// Lowers one graph, operator by operator in launch order; see lower().
 class Lowering {
  public:
-  Lowering(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared,
-           const TileOf& tile_of)
-      : graph_(graph),
-        target_(target),
-        declared_(declared),
-        tile_of_(tile_of),
-        only_reader_(graph.tensors.size(), none) {
+  Lowering(const graph::KernelGraph& graph, const target::Target& target)
+      : graph_(graph), target_(target), only_reader_(graph.tensors.size(), none) {
     for (std::size_t i = 0; i < graph.ops.size(); ++i)
       for (int t : graph.ops[i].inputs) {
         int& reader = only_reader_[t];
@@ -109,9 +104,8 @@ class Lowering {
   /// Returns whether the operator is elementwise and only a concatenation reads its result. If so, keeps its program in
   /// `producers_`: the program that copies this operand of the concatenation inlines it.
   bool is_made_by_its_reader(const graph::KernelOp& op) {
-    const bool custom = op.kind == OpKind::custom;
     const int x = op.outputs[0];
-    if (op.outputs.size() != 1 || !(custom || graph::is_elementwise(op.kind))) return false;
+    if (op.outputs.size() != 1 || op.kind != OpKind::custom) return false;
     if (std::ranges::count(graph_.outputs, x) > 0 || !graph_.tensors[x].strides.empty() || program_.views.count(x) > 0)
       return false;
     if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || producers_.contains(t); }))
@@ -121,9 +115,7 @@ class Lowering {
     const int joined = graph_.ops[reader].outputs[0];
     const bool made_often = may_be_read_by_parts(graph_, reader) && only_reader_[joined] < 0;
     if (made_often || graph::writes_in_place(graph_)) return false;
-    std::optional<retile::ProductTile> no_product;
-    TileProgram kernel = custom ? lower_block(program_, op, next_name(), target_)
-                                : lower_kernel(program_, op, next_name(), target_, no_product, tile_of_).at(0);
+    TileProgram kernel = lower_block(program_, op, next_name(), target_);
     if (!is_elementwise(program_, kernel, x)) return false;
     producers_.emplace(x, std::move(kernel));
     return true;
@@ -132,29 +124,19 @@ class Lowering {
   /// Adds the kernels of operator `i`, which is not custom: none for a view that needs no copy.
   void lower_unfused(int i) {
     const graph::KernelOp& op = graph_.ops[i];
-    std::optional<retile::ProductTile> product;
-    for (const retile::OpTiling& t : declared_)
-      if (t.op == i) product = t.product;
-    if (product && op.kind != OpKind::matmul)
-      fail("graph {}: expected the tile of operator {} to be a product's, found {}", graph_.name, i,
-           graph::name(op.kind));
     const std::string name = next_name();
     if (see_repeated(program_, graph_, op)) return;
-    std::vector<TileProgram> kernels = graph::is_view(op.kind)
-                                           ? lower_view(program_, op, name, target_)
-                                           : lower_kernel(program_, op, name, target_, product, tile_of_);
+    std::vector<TileProgram> kernels =
+        graph::is_view(op.kind) ? lower_view(program_, op, name, target_) : lower_copies(program_, op, name, target_);
     if (op.kind == OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())
           kernels[k] = with_producer(kernels[k], producer->second, op.inputs[k]);
     add(std::move(kernels));
-    if (product) program_.products.push_back({.op = i, .product = product});
   }
 
   const graph::KernelGraph& graph_;
   const target::Target& target_;
-  const retile::Tiling& declared_;
-  const TileOf& tile_of_;
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the only operator that reads it, else `none` or `several`
   Program program_;
@@ -164,9 +146,6 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& declared,
-              const TileOf& tile_of) {
-  return Lowering(graph, target, declared, tile_of).run();
-}
+Program lower(const graph::KernelGraph& graph, const target::Target& target) { return Lowering(graph, target).run(); }
 
 }  // namespace zellige::plan

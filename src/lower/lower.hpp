@@ -1,34 +1,24 @@
 // Lowers a validated graph to tile programs (program.hpp): what one thread block of each kernel computes. The
-// program of a custom operator comes from its block graph. Any other operator (matmul, reduction, elementwise ...)
-// gets a program with tiles that the planner chooses. Later passes plan and emit both in the same way.
+// program of a custom operator comes from its block graph, that of a copy (concat, gather ...) has tiles of about 2048
+// elements. Later passes plan and emit both in the same way.
 #pragma once
-#include <functional>
-#include <optional>
+#include <vector>
 
-#include "lower/product_tiles.hpp"
 #include "target/target.hpp"
 #include "tile/program.hpp"
 
 namespace zellige::plan {
 
-/// Chooses the tile of a standalone matmul.
-using TileOf = std::function<retile::ProductTile(const ProductSize&)>;
-
-/// Returns the program of a graph: its tensors, and its tile programs in launch order. `declared` gives the tiles of
-/// some standalone matmuls, by operator; `tile_of` chooses those of all others: by default the first that is legal
-/// (product_tiles.hpp), in a plan the one with the least expected time (plan/product_tile.hpp). Throws Error if `declared`
-/// names an operator that is no standalone matmul.
-Program lower(const graph::KernelGraph&, const target::Target&, const retile::Tiling& declared = {},
-              const TileOf& tile_of = {});
+/// Returns the program of a graph: its tensors, and its tile programs in launch order. Every operator that computes
+/// something must be a custom operator (fuse/separate.hpp); the others are views and copies.
+Program lower(const graph::KernelGraph&, const target::Target&);
 
 /// Returns the tile program of a custom operator, lowered from its block graph; `name` is its name. May add views to
 /// the program's tensors. Throws Error if the block graph has an operator that cannot be lowered.
 TileProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
-/// Returns the tile programs of an operator that is not custom; their names are `name`, `name`_1 and so on. May add
-/// tensors and views to the program. `product` is the tile to use for a matmul; if it is empty, `tile_of` chooses
-/// one. On return `product` is the tile used, or empty if the operator is no matmul.
-std::vector<TileProgram> lower_kernel(Program&, const graph::KernelOp&, const std::string& name, const target::Target&,
-                                      std::optional<retile::ProductTile>& product, const TileOf& tile_of);
+/// Returns the tile programs of an operator that copies (concat, split, gather, scatter, slice_scatter); their names are
+/// `name`, `name`_1 and so on. May add tensors and views to the program. Throws Fault for an operator that computes.
+std::vector<TileProgram> lower_copies(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
 
 /// Appends the nodes of one operator to a tile program, and returns the node of the operator's result. `operands` are nodes. If `shape` is not empty, the result is broadcast
 /// to it. Requires that the operator is elementwise, a reduction (whose result keeps the reduced dimension with

@@ -120,17 +120,17 @@ class BlockLowering {
       return;
     }
     std::vector<int> in;
-    const bool as_it_is = op.kind == OpKind::output || keeps_order(op);
+    const bool keeps = op.kind == OpKind::output || keeps_order(op);
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
-      in.push_back(!as_it_is ? in_order(op.inputs[i])
-                   : i == 0  ? value_[op.inputs[0]]
-                             : permuted(in_order(op.inputs[i]), back_from(order_[op.inputs[0]])));
-    const Shape shape = out < 0 ? Shape{} : as_it_is ? node(in[0]).shape : tile_shape(out);
+      in.push_back(!keeps   ? in_order(op.inputs[i])
+                   : i == 0 ? value_[op.inputs[0]]
+                            : permuted(in_order(op.inputs[i]), back_from(order_[op.inputs[0]])));
+    const Shape shape = out < 0 ? Shape{} : keeps ? node(in[0]).shape : tile_shape(out);
     const int result = lower(op, in, shape);
     if (out >= 0 && result >= 0) {
       value_[out] = result;
       if (program_.nodes[result].name.empty()) program_.nodes[result].name = block_.tensors[out].name;
-      if (as_it_is) order_[out] = order_[op.inputs[0]];
+      if (keeps) order_[out] = order_[op.inputs[0]];
       if (op.kind == OpKind::matmul || (graph::reduces(op.kind) && !op.attributes.keepdim))
         order_[out] = moved(node(result).shape, shape);
       if (std::ranges::is_sorted(order_[out])) order_[out].clear();

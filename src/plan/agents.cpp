@@ -14,7 +14,7 @@ namespace {
 /// Builds the warp roles of one kernel; see build_agents().
 class Builder : AgentSteps {
  public:
-  Builder(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, const target::Target& target,
+  Builder(Kernel& plan, const Tasks& tasks, const PhasedTasks& phases, const target::Target& target,
           bool barrier_after_loop)
       : AgentSteps(plan, tasks), phases_(phases), target_(target), barriers_(loop_barriers(plan, tasks, phases)) {
     barriers_.after = barriers_.after || barrier_after_loop;
@@ -436,7 +436,7 @@ class Builder : AgentSteps {
     }
   }
 
-  const OrderedTasks& phases_;
+  const PhasedTasks& phases_;
   const target::Target& target_;
   LoopBarriers barriers_;
   const std::vector<int>&before_ = phases_.copied_once, &loop_copies_ = phases_.copied_each;
@@ -448,7 +448,7 @@ class Builder : AgentSteps {
 
 }  // namespace
 
-void build_agents(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, const target::Target& target,
+void build_agents(Kernel& plan, const Tasks& tasks, const PhasedTasks& phases, const target::Target& target,
                   bool barrier_after_loop) {
   Builder(plan, tasks, phases, target, barrier_after_loop).build();
   set_up(plan);

@@ -76,7 +76,7 @@ class Choice {
         if (!split_k(ordered, all, way.ranks)) continue;
         arrange_parts(ordered, all, target_);
       }
-      const OrderedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
+      const PhasedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
       if (phases.inside.size() > 1) {
         reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
         break;
@@ -141,7 +141,7 @@ class Choice {
       arrange_buffers(grouped, tasks, target_, swizzles_);
       for (Copies copies : {Copies::first, Copies::last}) {
         Kernel ordered = grouped;
-        const OrderedTasks phases = pipeline(ordered, tasks, target_, copies);
+        const PhasedTasks phases = pipeline(ordered, tasks, target_, copies);
         if (takes(ordered, tasks, phases, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
         if (loop_barriers(ordered, tasks, phases).after || ordered.program.loop == 1 || phases.after.empty()) continue;
@@ -152,7 +152,7 @@ class Choice {
   }
 
   /// Returns whether a form of the kernel fits the shared memory, as fits() does, and notes that it is selected.
-  bool takes(const Kernel& ordered, const Tasks& tasks, const OrderedTasks& phases, const std::string& what,
+  bool takes(const Kernel& ordered, const Tasks& tasks, const PhasedTasks& phases, const std::string& what,
              bool barrier_after_loop = false) {
     if (!fits(ordered, tasks, phases, what, barrier_after_loop)) return false;
     if (!reasons.empty()) reasons.push_back(fmt::format("{}: selected", what));
@@ -163,12 +163,12 @@ class Choice {
   /// plan `ordered` whose `tasks` are in these phases. Returns whether it fits the shared memory, if need be with fewer
   /// stages of a TMA producer's ring. If it does not, or if earlier forms did not, adds a note about it to `reasons`.
   /// `what` describes the form in this note.
-  bool fits(Kernel ordered, const Tasks& tasks, const OrderedTasks& phases, const std::string& what,
+  bool fits(Kernel ordered, const Tasks& tasks, const PhasedTasks& phases, const std::string& what,
             bool barrier_after_loop = false) {
     std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     do {
       plan = ordered;
-      OrderedTasks sliced = phases;
+      PhasedTasks sliced = phases;
       slice_fragments(plan, tasks, sliced);
       build_agents(plan, tasks, sliced, target_, barrier_after_loop);
       plan.registers = registers_of_thread(plan, tasks, target_);

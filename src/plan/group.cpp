@@ -290,7 +290,13 @@ class Grouping {
     // Adjacent threads must store adjacent elements, and replicated rows do not. A kernel without shared memory
     // stores them nevertheless.
     if (c >= 0 && plan_.rmem[c].layout.replicated() && rows_ < 0) c = -1;
-    if (c >= 0 && plan_.rmem[c].layout.row && copy.bytes >= 8 &&
+    // Accumulators whose pairs are not adjacent in memory, as with A and B swapped, would be stored one by one. So
+    // they are, if memory sees no more than 2 bytes at a time either way.
+    const auto lies_across = [&](const Context& accumulators) {
+      return accumulators.inner() != inner && copy.bytes >= 4 &&
+             n.shape[inner] * graph::whole_bytes(n.dtype) >= target::bank_row_bytes;
+    };
+    if (c >= 0 && plan_.rmem[c].layout.row && (copy.bytes >= 8 || lies_across(plan_.rmem[c].layout)) &&
         !leaves_at_once(selected_, n, plan_.rmem[c].layout, inner)) {
       // Accumulators are stored through shared memory in the storage type: global memory sees 16-byte chunks.
       if (by_tensor_map(i, inner)) copy.row = target::find_tma(target_, Space::smem, Space::gmem, n.shape.size());

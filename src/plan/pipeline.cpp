@@ -135,12 +135,12 @@ bool fills_ring_by_tma(const Tasks& tasks, const std::vector<int>& copied_each) 
 
 }  // namespace
 
-OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts, Blocks blocks) {
+PhasedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts, Blocks blocks) {
   plan.blocks =
       blocks == Blocks::a_tile ? 0 : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
   if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
   if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
-  OrderedTasks result;
+  PhasedTasks result;
   const Sections sections(plan.program);
   std::vector<int> before, inside, after;
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
@@ -169,7 +169,7 @@ OrderedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& ta
   return result;
 }
 
-bool shorten_ring(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, std::int64_t bytes) {
+bool shorten_ring(Kernel& plan, const Tasks& tasks, const PhasedTasks& phases, std::int64_t bytes) {
   const std::vector<int>& copies = phases.copied_each;
   if (!fills_ring_by_tma(tasks, copies)) return false;
   const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
@@ -179,7 +179,7 @@ bool shorten_ring(Kernel& plan, const Tasks& tasks, const OrderedTasks& phases, 
   return true;
 }
 
-LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const OrderedTasks& phases) {
+LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const PhasedTasks& phases) {
   const auto reads = [&](const Phase& phase, auto from) {  // what another thread may have written
     return std::ranges::any_of(phase, [&](int t) { return std::ranges::any_of(tasks[t].after, from); });
   };

@@ -38,12 +38,12 @@ struct Way {
 /// Returns the plan's tasks in phases. Sets SmemTensor::stages of the buffers that the loop fills,
 /// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
-OrderedTasks pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
+PhasedTasks pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
 
 /// Takes stages from a TMA producer's ring until at least `bytes` bytes are saved. The first choice of stages assumes
 /// that tensors of the epilogue reuse the ring's memory, which those loaded before the loop cannot. Returns false, and
 /// changes nothing, if there is no such ring or fewer than two stages would be left.
-bool shorten_ring(Kernel&, const Tasks&, const OrderedTasks&, std::int64_t bytes);
+bool shorten_ring(Kernel&, const Tasks&, const PhasedTasks&, std::int64_t bytes);
 
 /// Where a kernel needs barriers besides those between the phases of a section.
 struct LoopBarriers {
@@ -51,6 +51,6 @@ struct LoopBarriers {
   bool top = false;     // at the start of each iteration
   bool after = false;   // between the loop and the phases after it
 };
-LoopBarriers loop_barriers(const Kernel&, const Tasks&, const OrderedTasks&);
+LoopBarriers loop_barriers(const Kernel&, const Tasks&, const PhasedTasks&);
 
 }  // namespace zellige::plan

@@ -1,9 +1,9 @@
 #include "plan/plan.hpp"
 
 #include "kernel/launches.hpp"
+#include "lower/lower.hpp"
 #include "lower/sizes.hpp"
 #include "plan/dependence.hpp"
-#include "plan/product_tile.hpp"
 #include "plan/prove.hpp"
 #include "plan/registers.hpp"
 #include "rules/table.hpp"
@@ -13,21 +13,6 @@
 #include "verify/verify_tensors.hpp"
 
 namespace zellige::plan {
-namespace {
-
-/// Returns the tile programs of the program, with the choice for each of their matmuls. Sets the strides of all tensors.
-std::vector<Selection> selections(Program& program, const target::Target& target) {
-  std::vector<Selection> selected;
-  for (TileProgram& kernel : program.kernels) {
-    check_limits(kernel, target);
-    rewrite(program_rules, Level::tile, kernel, target);
-    selected.push_back(select(kernel, target));
-  }
-  resolve_layouts(program, selected, target);
-  return selected;
-}
-
-}  // namespace
 
 Program planned(const Plan& plan) {
   Program program = plan.program;
@@ -36,33 +21,56 @@ Program planned(const Plan& plan) {
   return program;
 }
 
-Plan sketch(const graph::KernelGraph& graph, const target::Target& target, const retile::Tiling& products) {
+Plan lowered(const graph::KernelGraph& graph, const target::Target& target, const Sizes& sizes) {
   Plan plan;
-  plan.sketched = true;
   plan.target = std::string(target.name);
-  plan.program = lowered(graph, target, products);
-  for (Selection& each : selections(plan.program, target))
+  plan.program = lower(graph, target);
+  for (const Size& size : sizes) give_size(plan.program, size);
+  return plan;
+}
+
+Selected selected(Plan plan, const target::Target& target) {
+  Selected s{std::move(plan), {}};
+  for (TileProgram& kernel : s.plan.program.kernels) {
+    check_limits(kernel, target);
+    rewrite(program_rules, Level::tile, kernel, target);
+    s.kernels.push_back(select(kernel, target));
+  }
+  resolve_layouts(s.plan.program, s.kernels, target);
+  return s;
+}
+
+Plan scheduled(Selected s, const target::Target& target, const std::vector<Way>& blocks) {
+  Plan plan = std::move(s.plan);
+  for (Selection& each : s.kernels) {
+    plan.kernels.push_back(choose(std::move(each), plan.program, target, blocks));
+    let_next_start(plan.kernels.back(), plan.program, target);
+    bound_registers(plan.kernels.back(), target);
+  }
+  plan.device = place_tensors(plan.program);
+  return plan;
+}
+
+Plan proved(Plan plan, const target::Target& target, bool registers_too) {
+  verify_memory(plan.program);
+  for (Kernel& kernel : plan.kernels) prove(kernel, plan.program, target, registers_too);
+  verify_launches(plan.kernels, plan.program);
+  verify_tensors(plan.program);
+  return plan;
+}
+
+Plan sketch(const graph::KernelGraph& graph, const target::Target& target) {
+  Selected s = selected(lowered(graph, target), target);
+  Plan plan = std::move(s.plan);
+  plan.sketched = true;
+  for (Selection& each : s.kernels)
     plan.kernels.push_back(choose(std::move(each), plan.program, target, ways_of_blocks, Swizzles::none));
   return plan;
 }
 
 Plan make_plan(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
-  Plan plan;
-  plan.target = std::string(target.name);
-  plan.program = lowered(graph, target, options.tiling);
-  for (const Size& size : options.sizes) give_size(plan.program, size);
-  verify_memory(plan.program);
-  for (Selection& each : selections(plan.program, target)) {
-    plan.kernels.push_back(choose(std::move(each), plan.program, target, options.blocks));
-    Kernel& kernel = plan.kernels.back();
-    let_next_start(kernel, plan.program, target);
-    bound_registers(kernel, target);
-    prove(kernel, plan.program, target, options.registers_proved);
-  }
-  verify_launches(plan.kernels, plan.program);
-  verify_tensors(plan.program);
-  plan.device = place_tensors(plan.program);
-  return plan;
+  Plan plan = lowered(graph, target, options.sizes);
+  return proved(scheduled(selected(std::move(plan), target), target, options.blocks), target, options.registers_proved);
 }
 
 }  // namespace zellige::plan

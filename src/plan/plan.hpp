@@ -9,6 +9,7 @@
 #include "plan/choose.hpp"
 #include "plan/memory.hpp"
 #include "retile/tiling.hpp"
+#include "select/select.hpp"
 
 namespace zellige::plan {
 
@@ -18,7 +19,7 @@ struct Plan {
   std::vector<Kernel> kernels;  // in launch order
   DevicePlacement device;       // offsets of intermediate tensors in the workspace
   std::string target;           // name of the GPU architecture
-  Rejections rejected;          // plans with other tilings that the verifier rejected (tiling/tile.hpp)
+  Rejections rejected;          // plans with other tilings that the verifier rejected (tiling/choose_tilings.hpp)
   bool sketched = false;        // the buffers have no swizzles, and nothing is proved (sketch())
 };
 
@@ -45,10 +46,30 @@ struct PlanOptions {
   Sizes sizes{};  // extents of inputs that are known at launch alone; the graph has the largest ones
 };
 
+/// The passes of make_plan(), in order. Each throws Error if the graph needs what the target lacks.
+///
+/// Returns a plan that has the tile programs of the graph and no kernels yet.
+Plan lowered(const graph::KernelGraph&, const target::Target&, const Sizes& = {});
+
+/// A plan whose tensors have strides, and for each of its kernels the tile program and the choice for its matmuls.
+struct Selected {
+  Plan plan;
+  std::vector<Selection> kernels;
+};
+/// Chooses the instructions of all matmuls, and the layouts of all tensors.
+Selected selected(Plan, const target::Target&);
+
+/// Returns the plan with its kernels: buffers, barriers, roles of warps, and places of tensors in device memory. `blocks`:
+/// see PlanOptions.
+Plan scheduled(Selected, const target::Target&, const std::vector<Way>& blocks = ways_of_blocks);
+
+/// Returns the plan if the verifier accepts it; throws Rejected otherwise. `registers_too`: see PlanOptions.
+Plan proved(Plan, const target::Target&, bool registers_too = true);
+
 /// Returns a plan of all kernels for its expected time alone: decided as make_plan() does, but without swizzles, proofs and
-/// places in device memory. Takes a fifth of the time. `products` are the tiles of some standalone matmuls. Throws Error if
+/// places in device memory. Takes a fifth of the time. Throws Error if
 /// the graph needs what the target lacks.
-Plan sketch(const graph::KernelGraph&, const target::Target&, const retile::Tiling& products = {});
+Plan sketch(const graph::KernelGraph&, const target::Target&);
 
 /// Returns a plan of all kernels, proved by the verifier. Throws Error if the graph needs what the target
 /// lacks, and Rejected if the verifier rejects the plan, which is a fault of Zellige.

@@ -67,7 +67,7 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
 
 }  // namespace
 
-void slice_fragments(Kernel& plan, const Tasks& tasks, OrderedTasks& phases) {
+void slice_fragments(Kernel& plan, const Tasks& tasks, PhasedTasks& phases) {
   for (auto* section : {&phases.inside, &phases.after})
     for (Phase& phase : *section)
       for (int t : Phase(phase)) {

@@ -1,7 +1,6 @@
 #include "retile/retile.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "graph/infer.hpp"
@@ -96,16 +95,12 @@ KernelGraph applied(const KernelGraph& g, const Step& step) {
 
 }  // namespace
 
-KernelGraph retile(const KernelGraph& g, const Tiling& declared) {
+KernelGraph retile(const KernelGraph& g, const Tiling& tiling) {
   const Tiling given = tiling_of(g);
-  for (const OpTiling& t : declared)
-    if (t.product && std::ranges::count(given, t.op, &OpTiling::op) > 0)
-      fail(
-          "{}: expected a grid and a loop of operator {}, found a product's tile: it is a custom operator, "
-          "as products are that were fused; --as-given leaves them unfused",
-          to_string(graph::Where{g.name}), t.op);
-  Tiling tiling;
-  std::ranges::copy_if(declared, std::back_inserter(tiling), [](const OpTiling& t) { return !t.product; });
+  for (const OpTiling& t : tiling)
+    if (t.product)
+      fail("{}: expected a grid and a loop of operator {}, found a matmul's tile", to_string(graph::Where{g.name}),
+           t.op);
   const auto ops = [](const Tiling& t) {
     std::string text;
     for (const OpTiling& o : t) text += fmt::format("{}{}", text.empty() ? "" : ", ", o.op);

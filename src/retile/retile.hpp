@@ -14,7 +14,7 @@
 namespace zellige::retile {
 
 /// Returns the graph with the given tiling of all its custom operators; entries for standalone matmuls are ignored
-/// (lower/product_tiles.hpp uses them). Requires a validated graph. Throws Error if the result would change, if a tile
+/// (tiling/matmul_shapes.hpp uses them). Requires a validated graph. Throws Error if the result would change, if a tile
 /// does not divide its tensor, or if the tiling's operators are not the graph's custom operators.
 graph::KernelGraph retile(const graph::KernelGraph&, const Tiling&);
 

@@ -37,7 +37,7 @@ void only_keys(const Json& entry, const std::vector<std::string_view>& known, st
 
 /// Returns the tile of a standalone matmul from its entry in the tiling's JSON list. Throws Error if a field
 /// is missing or invalid; the message calls the JSON text `source`.
-ProductTile product_tile(const Json& entry, std::string_view source) {
+MatmulTile product_tile(const Json& entry, std::string_view source) {
   const graph::Dim3 tile = extents(entry, "tile", source);
   only_keys(entry, {"operator", "tile", "threads", "turned"}, source);
   if (!entry.contains("threads")) fail("{}: expected the `threads` of a product's tile, found none", source);

@@ -17,12 +17,12 @@
 namespace zellige::retile {
 
 /// The tile of a block in a standalone matmul: m x n elements of the result, and k of K per iteration.
-struct ProductTile {
+struct MatmulTile {
   std::int64_t m = 0, n = 0, k = 0;
   int threads = 0;
   // A and B are swapped: the kernel computes C^T = B^T A^T, and m counts the columns of C.
   bool swap_ab = false;
-  bool operator==(const ProductTile&) const = default;
+  bool operator==(const MatmulTile&) const = default;
 };
 
 /// The tiling of one operator: grid, threads and loop of a custom operator, or `product`, the tile of a
@@ -31,7 +31,7 @@ struct OpTiling {
   int op = -1;  // index into KernelGraph::ops
   graph::Dim3 grid, block;
   std::int64_t loop = 1;
-  std::optional<ProductTile> product = {};
+  std::optional<MatmulTile> product = {};
   bool operator==(const OpTiling&) const = default;
 };
 

@@ -4,13 +4,17 @@
 // With M = 16, (16 x K) (K x 64) fills a quarter of an m64n64k16, but (64 x K) (K x 16) fills an m64n16k16. Both
 // operands are loaded by TMA. Tiles are permuted where they are loaded and stored, which moves no data, because a
 // permuted tile is a view of the same memory. The tensors of the given block graph must have shapes.
-// It applies if all of these hold:
+// swapped() does it where it is possible, which is if all of these hold:
 //
 // - wgmma has an instruction with N = M, where M is the number of rows of the block's tile;
-// - M is no multiple of 64, or more than 128, and, if it is less than 64, the grid does not split the rows;
-// - the tile has 64 or 128 columns;
-// - the grid has enough blocks to saturate DRAM;
+// - the number of the tile's columns is a multiple of 64;
 // - the loop only multiplies the tiles that it loads, and everything after the loop is elementwise.
+//
+// The rule swap_operands() does it where that may be faster, which is if these hold, too:
+//
+// - the tile has at most 128 columns;
+// - M is no multiple of 64, or more than 128, and, if it is less than 64, the grid does not split the rows;
+// - the grid has enough blocks to saturate DRAM.
 #include <algorithm>
 #include <set>
 
@@ -28,8 +32,8 @@ constexpr std::int64_t warpgroup_rows = 64, warpgroup_threads = 128, max_columns
 /// Rewrites one block graph.
 class OperandSwap {
  public:
-  OperandSwap(const BlockGraph& b, const target::Target& target)
-      : from_(b), target_(target), transposed_(b.tensors.size(), -1) {
+  OperandSwap(const BlockGraph& b, const target::Target& target, bool where_faster)
+      : from_(b), target_(target), where_faster_(where_faster), transposed_(b.tensors.size(), -1) {
     to_.grid = b.grid, to_.block = b.block, to_.loop = b.loop;
     for (const graph::BlockTensor& t : b.tensors) to_.tensors.push_back({.name = t.name});
   }
@@ -39,7 +43,7 @@ class OperandSwap {
     for (const BlockOp& op : from_.ops)
       if (!add(op)) return std::nullopt;
     if (columns_ == 0) return std::nullopt;
-    to_.block = {columns_ / warpgroup_rows * warpgroup_threads, 1, 1};
+    if (where_faster_) to_.block = {columns_ / warpgroup_rows * warpgroup_threads, 1, 1};
     return std::move(to_);
   }
 
@@ -95,13 +99,14 @@ class OperandSwap {
     const std::int64_t m = out[out.size() - 2], n = out.back();
     const std::string_view type = target::multiplied_as(from_.tensors[op.inputs[0]].dtype, op.attributes.tf32);
     // Rows that fill one or two warpgroups need no swap, and a swap does not help fewer rows that the grid splits.
-    if (m < min_rows || m % columns_unit != 0 || (m % warpgroup_rows == 0 && m <= max_columns) ||
-        (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0) ||
-        !target::find_warpgroup_mma(target_, type, type, graph::name(DType::f32), m) || graph::size(out) != m * n ||
-        n % warpgroup_rows != 0 || n > max_columns || (columns_ > 0 && n != columns_))
+    if (where_faster_ && (m < min_rows || (m % warpgroup_rows == 0 && m <= max_columns) || n > max_columns ||
+                          (m < warpgroup_rows && cut_.count(op.inputs[0]) > 0)))
+      return false;
+    if (m % columns_unit != 0 || !target::find_warpgroup_mma(target_, type, type, graph::name(DType::f32), m) ||
+        graph::size(out) != m * n || n % warpgroup_rows != 0 || (columns_ > 0 && n != columns_))
       return false;
     for (int t : op.inputs)  // warpgroups read only what TMA has loaded
-      if (shape(t).size() != out.size() || loaded_.count(t) == 0) return false;
+      if (shape(t).size() < 2 || loaded_.count(t) == 0) return false;
     columns_ = n;
     BlockOp made = op;
     made.inputs = {as_transposed(op.inputs[1]), as_transposed(op.inputs[0])};
@@ -118,6 +123,7 @@ class OperandSwap {
 
   const BlockGraph& from_;
   const target::Target& target_;
+  bool where_faster_;
   BlockGraph to_;
   std::set<int> loaded_;  // tiles loaded in each iteration
   std::set<int> cut_;     // tiles whose rows the grid splits
@@ -128,10 +134,14 @@ class OperandSwap {
 
 }  // namespace
 
+std::optional<BlockGraph> swapped(const BlockGraph& b, const target::Target& target) {
+  return OperandSwap(b, target, false).run();
+}
+
 bool swap_operands(std::shared_ptr<const BlockGraph>& b, const target::Target& target) {
   if (b->tensors[0].shape.empty()) return false;  // swapped already
   if (static_cast<double>(b->grid.count()) < target.costs.search.filled * target.multiprocessors) return false;
-  std::optional<BlockGraph> made = OperandSwap(*b, target).run();
+  std::optional<BlockGraph> made = OperandSwap(*b, target, true).run();
   if (made) b = std::make_shared<BlockGraph>(*std::move(made));
   return made.has_value();
 }

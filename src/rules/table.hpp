@@ -193,6 +193,9 @@ inline constexpr rules::Rule<Steps, Grouped> steps_rules[] = {
 
 using Block = std::shared_ptr<const graph::BlockGraph>;  // tensors have shapes
 bool swap_operands(Block&, const target::Target&);       // swap_operands.cpp
+/// Returns the block graph with A and B of its matmuls swapped, whether or not that may be faster; nullopt if it is not
+/// possible.
+std::optional<graph::BlockGraph> swapped(const graph::BlockGraph&, const target::Target&);
 
 inline constexpr rules::Rule<Block, target::Target> block_rules[] = {
     {Level::block, "operands swapped",

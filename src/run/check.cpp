@@ -12,9 +12,11 @@
 namespace zellige::run {
 namespace {
 
-/// A tensor that is compared with the reference: its index in the manifest, and its index in the graph.
+/// A tensor that is compared with the reference: its index in the manifest, its index in the graph, and its place in
+/// memory in the graph's shape.
 struct Stored {
-  int place = -1, tensor = -1;
+  int index = -1, tensor = -1;
+  emit::TensorPlace place;
 };
 
 // Returns the tensors of the graph that the program stores, to compare them with the reference. Throws Fault
@@ -25,8 +27,11 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const int at = graph_tensor(g, m.tensors[i]);
     if (m.tensors[i].role == emit::Role::input || at < 0) continue;
+    std::optional<emit::TensorPlace> place = seen_as(m.tensors[i], g.tensors[at].shape);
+    if (!place) continue;  // an intermediate in a shape that the graph's does not divide
     seen[at] = true;
-    all.push_back({static_cast<int>(i), at});
+    place->name = g.tensors[at].name;
+    all.push_back({static_cast<int>(i), at, *std::move(place)});
   }
   for (const int output : g.outputs) {
     // An output that is also an input, or listed twice, is stored once.
@@ -39,9 +44,9 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
 
 /// Returns the graph `g` without the roundings that the program omits. The rounding of a tensor stays if the
 /// tensor is in `stored` (the tensors that the program stores) with the graph's dtype.
-graph::KernelGraph kept(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Stored>& stored) {
+graph::KernelGraph kept(const graph::KernelGraph& g, const std::vector<Stored>& stored) {
   std::vector<bool> as_declared(g.tensors.size(), false);
-  for (const Stored& s : stored) as_declared[s.tensor] = m.tensors[s.place].dtype == g.tensors[s.tensor].dtype;
+  for (const Stored& s : stored) as_declared[s.tensor] = s.place.dtype == g.tensors[s.tensor].dtype;
   return graph::omit_roundings(g, as_declared);
 }
 
@@ -131,14 +136,14 @@ Check standard_check(const graph::KernelGraph& g) {
 void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
                const graph::RandomInputs& inputs, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
-  const graph::KernelGraph exact = kept(g, m, stored);
+  const graph::KernelGraph exact = kept(g, stored);
   const bool same_as_exact = graph::same_roundings(exact, g);
   const graph::Reference without = same_as_exact ? graph::Reference{} : graph::run(exact, inputs.arrays);
   graph::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0, same_as_exact ? nullptr : &g,
                      same_as_exact ? nullptr : &inputs.reference);
   for (const Stored& s : stored) {
-    const emit::TensorPlace& t = m.tensors[s.place];
-    const Bytes& bytes = storage[s.place];
+    const emit::TensorPlace& t = s.place;
+    const Bytes& bytes = storage[s.index];
     const graph::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
     TensorResult one = result_of(t);
     one.norm_error = c.norm_error, one.worst = c.worst, one.out_of_tolerance = c.wrong, one.of_error = c.of_error;
@@ -152,20 +157,21 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
 void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
                   const graph::InputChoice& inputs, const SampledCheck& options, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
-  const graph::KernelGraph exact = kept(g, m, stored);
+  const graph::KernelGraph exact = kept(g, stored);
   const bool same_as_exact = graph::same_roundings(exact, g);
-  std::vector<int> tensors, place(g.tensors.size(), -1), input(g.tensors.size(), -1);
-  for (const Stored& s : stored) tensors.push_back(s.tensor), place[s.tensor] = s.place;
+  std::vector<int> tensors, input(g.tensors.size(), -1);
+  std::vector<const Stored*> of(g.tensors.size(), nullptr);
+  for (const Stored& s : stored) tensors.push_back(s.tensor), of[s.tensor] = &s;
   for (std::size_t i = 0; i < g.inputs.size(); ++i) input[g.inputs[i]] = static_cast<int>(i);
   const auto values = [&](const graph::Cut::Part& p) {
     if (input[p.tensor] >= 0) return graph::input_part(g, inputs, input[p.tensor], p.region);
-    const auto at = static_cast<std::size_t>(place[p.tensor]);
-    return unpack(m.tensors[at], storage[at], p.region);
+    const Stored& from = *of[p.tensor];
+    return unpack(from.place, storage[from.index], p.region);
   };
   const int cores = options.threads > 0 ? options.threads : graph::hardware_threads();
   for (const graph::Sample& s : graph::sample(g, tensors, inputs.seed, options.limits)) {
-    const auto at = static_cast<std::size_t>(place[s.tensor]);
-    const emit::TensorPlace& t = m.tensors[at];
+    const emit::TensorPlace& t = of[s.tensor]->place;
+    const Bytes& bytes = storage[of[s.tensor]->index];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
     // Estimated bytes that the check of one tile needs. Several tiles are checked at a time, within a quarter
     // of the machine's memory. A tile that needs more is checked alone, on all cores.
@@ -189,7 +195,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       const graph::Reference rounded = same_as_exact ? graph::Reference{} : graph::run(declared, arrays, how);
       const int made = c.graph.outputs[0];
       const graph::DType dtype = g.tensors[s.tensor].dtype;
-      const graph::Array found = unpack(t, storage[at], region);
+      const graph::Array found = unpack(t, bytes, region);
       // Once a tile is wrong, the tensor is wrong, and explaining the errors of other tiles is superfluous.
       graph::Comparison one =
           wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
@@ -210,7 +216,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
     one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile, one.staged = !s.known.empty();
     for (const int from : s.from) one.from.push_back(g.tensors[from].name);
     blame(g, fault.status, t.name, fault.text, r);
-    check_written(g, t, storage[at], one, r);
+    check_written(g, t, bytes, one, r);
     const bool random = std::ranges::any_of(inputs.given, [](const auto& array) { return array == nullptr; });
     if (!tiles.finite && random && one.output && r.status == Status::correct) {
       r.status = Status::refused;

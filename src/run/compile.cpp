@@ -1,32 +1,16 @@
 #include "run/compile.hpp"
 
+#include <new>
+#include <utility>
+
+#include "fuse/separate.hpp"
 #include "graph/shown.hpp"
-#include "run/driver.hpp"
 #include "run/files.hpp"
-#include "run/gpu.hpp"
+#include "run/passes.hpp"
 #include "run/plan_cache.hpp"
 
 namespace zellige::run {
 namespace {
-
-/// Returns the fastest of `o.tune` tilings of a graph, measured on this machine's GPU or found in the cache.
-Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o, const Cache& cache) {
-  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
-  o.say("waiting for the GPU");
-  const OpenFile alone = lock_gpu(cache);
-  o.say("tuning");
-  // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
-  std::vector<Bytes> storage;
-  std::vector<emit::TensorPlace> places;
-  const auto compiled = [&](const emit::Program& p) {
-    return compile_cubin(p.source, architecture_for(p.manifest.target), cache);
-  };
-  const auto measure = [&](const emit::Program& p) {
-    if (places != p.manifest.tensors) storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
-    return measure_on_gpu(p.manifest, compiled(p), storage);
-  };
-  return tune(g, target, o.plan, o.tune, measure, device().name, cache, o.say, compiled);
-}
 
 /// Returns whether `tiling` is a word for the planner's or the graph's tilings, not explicit ones.
 bool is_word(std::string_view tiling) { return tiling.empty() || tiling == "given" || tiling == "chosen"; }
@@ -42,16 +26,23 @@ plan::PlanOptions replayed(std::string_view json, std::string_view source) {
 
 fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, CompileOptions& o,
                       const std::optional<Cache>& cache) {
-  declare_constant(g, o.constants);
   if (!o.fuse && o.plan.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
-  if (!o.fuse) return {.graph = std::move(g)};
+  std::optional<retile::Tiling> declared;
+  if (o.plan.tiles == plan::Tiles::fixed)
+    declared = std::exchange(o.plan.tiling, {}), o.plan.tiles = plan::Tiles::given;
+  if (!o.fuse) {
+    PlanCache kept(cache, target);
+    fuse::Optimized as_given{.graph = fuse::separate(g, target, kept.costs(), declared)};
+    kept.keep();
+    return as_given;
+  }
   const bool automatic = o.plan.tiles == plan::Tiles::automatic;
   const fuse::Custom custom = automatic           ? fuse::Custom::cheaper
                               : o.plan.decomposed ? fuse::Custom::decomposed
                                                   : fuse::Custom::kept;
   PlanCache kept(cache, target);
-  fuse::Optimized fused = fuse::optimize(g, target, custom, kept.costs(), o.watch, o.reasons);
+  fuse::Optimized fused = fuse::optimize(g, target, custom, kept.costs(), o.watch, o.reasons, declared);
   kept.keep();
   o.plan.decomposed = fused.decomposed;
   // The tiles of fused kernel-level operators have been selected with the groups.
@@ -61,23 +52,22 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
 
 Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOptions o,
                  const std::optional<Cache>& cache) {
-  plan::Rejections own, &rejected = o.rejected ? *o.rejected : own;
-  Compiled made;
-  auto start = Clock::now();
-  made.fused = fused(std::move(g), target, o, cache);
-  plan::add(rejected, made.fused.rejected);
-  made.plan_ms = ms_since(start);
-  if (o.tune > 0) {
-    made.tuned = tuned(made.fused.graph, target, o, cache.value());
-    o.plan.tiles = plan::Tiles::fixed, o.plan.tiling = made.tuned.tiling;
-    plan::add(rejected, made.tuned.rejected);
+  plan::Rejections own;
+  if (!o.rejected) o.rejected = &own;
+  const std::string name = g.name;
+  State s{.graph = std::move(g), .target = &target, .options = std::move(o)};
+  double ms = 0;
+  try {
+    for (const Pass& pass : passes()) {
+      const auto start = Clock::now();
+      s = pass.run(std::move(s), cache);
+      if (pass.name != "tune") ms += ms_since(start);
+      if (s.options.after) s.options.after(pass, s);
+    }
+  } catch (const std::bad_alloc&) {
+    fail("{}: its plan and source need more memory than this machine has", name);
   }
-  start = Clock::now();
-  made.program = emit::transpile(made.fused.graph, target, o.plan);
-  plan::add(rejected, made.program.plan.rejected);
-  made.program.plan.rejected = rejected;
-  made.plan_ms += ms_since(start);
-  return made;
+  return {std::move(s.program), std::move(s.fused), std::move(s.tuned), ms};
 }
 
 plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target, std::string_view source) {

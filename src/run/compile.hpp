@@ -5,9 +5,9 @@
 //   c.program.source      // CUDA source code
 //   c.fused.notes         // what was fused, what was not, and why
 //
-// The steps: inputs are marked as constant, operators are fused, tilings are measured if CompileOptions::tune asks for
-// it, and the fused graph is tiled, planned, proved and emitted.
+// It runs the passes of run/passes.hpp, in order.
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +21,9 @@
 
 namespace zellige::run {
 
+struct Pass;
+struct State;
+
 /// Options of a compilation.
 struct CompileOptions {
   // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph declares
@@ -33,7 +36,8 @@ struct CompileOptions {
   plan::Rejections* rejected = nullptr;  // receives the rejected plans, also if the compilation fails
   fuse::Watch watch{};                   // called during the search for operators to fuse; may end it
   fuse::Reasons reasons = fuse::Reasons::told;
-  Say say = [](const std::string&) {};  // receives the current phase
+  Say say = [](const std::string&) {};                     // receives the current phase
+  std::function<void(const Pass&, const State&)> after{};  // called after each pass
 };
 
 /// A compiled graph.
@@ -49,7 +53,7 @@ struct Compiled {
 /// the machine do not allow the compilation, and Rejected if the verifier rejects the plan.
 Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions, const std::optional<Cache>& = std::nullopt);
 
-/// Returns the fused graph: the first half of compile(), for what needs no plan.
+/// Returns the fused graph: the pass "fuse", for what needs no plan.
 ///
 /// - If CompileOptions::fuse is false, the graph is unchanged. Throws Error if the tiling is one of decomposed operators.
 /// - With automatic tiles, custom operators are kept or decomposed, whichever is cheaper.

@@ -63,7 +63,7 @@ void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::Ke
         const int at = graph_tensor(g, t);
         const std::string name = at < 0 ? names(t.name) : known[at];
         outputs.put(folder / fmt::format("{}_{}.npy", t.role == emit::Role::output ? "output" : "intermediate", name),
-                    npy(t.dtype, t.shape, unpack(t, (*storage)[i])));
+                    npy(t.dtype, at < 0 ? t.shape : g.tensors[at].shape, unpack(t, (*storage)[i])));
       }
       outputs.put(folder / (m.name + ".cu"), program->source);
       emit::Manifest written = m;

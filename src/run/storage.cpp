@@ -6,8 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "fuse/assemble.hpp"
 #include "graph/dtype.hpp"
 #include "graph/span.hpp"
+#include "graph/view.hpp"
 #include "reference/parallel.hpp"
 
 namespace zellige::run {
@@ -176,9 +178,22 @@ graph::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const graph:
 int graph_tensor(const graph::KernelGraph& g, const emit::TensorPlace& t) {
   if (t.role == emit::Role::input) return g.inputs.at(t.position);
   if (t.role == emit::Role::output) return g.outputs.at(t.position);
-  for (std::size_t i = 0; i < g.tensors.size(); ++i)
-    if (g.tensors[i].name == t.name && g.tensors[i].shape == t.shape) return static_cast<int>(i);
-  return -1;
+  const auto named = [&](std::string_view name) {
+    for (std::size_t i = 0; i < g.tensors.size(); ++i)
+      if (g.tensors[i].name == name && graph::size(g.tensors[i].shape) == graph::size(t.shape))
+        return static_cast<int>(i);
+    return -1;
+  };
+  const std::string_view declared = fuse::declared_name(t.name);
+  const int same = named(t.name);
+  return same >= 0 || declared.empty() ? same : named(declared);
+}
+
+std::optional<emit::TensorPlace> seen_as(emit::TensorPlace t, const graph::Shape& shape) {
+  const auto seen = graph::viewed(graph::OpKind::reshape, {.sizes = shape}, t.shape, t.strides, shape);
+  if (!seen) return std::nullopt;
+  t.shape = shape, t.strides = seen->steps;
+  return t;
 }
 
 std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,

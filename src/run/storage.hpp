@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "emit/manifest.hpp"
@@ -42,9 +43,11 @@ std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
 /// Returns the values of the tensor's elements in a region, in row-major order, from the tensor's bytes.
 graph::Array unpack(const emit::TensorPlace&, const Bytes&, const graph::Region&);
 
-/// Returns the index of the graph's tensor that a tensor of the manifest stores; -1 if the graph has no such
-/// tensor, because the program added it.
+/// Returns the index of the graph's tensor that a tensor of the manifest stores, in its shape or, named as
+/// fuse::stored_name() does, in another one; -1 if the graph has no such tensor, because the program added it.
 int graph_tensor(const graph::KernelGraph&, const emit::TensorPlace&);
+/// Returns the tensor as a reshape of it to `shape` sees it; nullopt if no strides express this.
+std::optional<emit::TensorPlace> seen_as(emit::TensorPlace, const graph::Shape& shape);
 
 /// Throws Fault if the manifest is inconsistent: a kernel names a tensor that does not exist, a tensor exceeds its
 /// bytes or the workspace, or two intermediates share bytes of the workspace while both are needed.

@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "reference/parallel.hpp"
+#include "run/passes.hpp"
+#include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
 namespace {
@@ -68,14 +70,14 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
     return with;
   };
   const auto add = [&](const retile::Tiling& tiling, double expected) {
-    all.push_back({emit::transpile(graph, target, declared(tiling)), expected, {}});
+    all.push_back({transpile(graph, target, declared(tiling)), expected, {}});
   };
   Key key = Key{}.add("tuned").add(machine);
   Tuned found;
-  const plan::Ranked ranked = plan::ranked(graph, target, plan_options, candidates, plan::Tilings::of_products_too);
+  const plan::Ranked ranked = plan::ranked(graph, target, plan_options, candidates);
   found.rejected = ranked.rejected;
   for (const plan::Tiled& t : ranked.tiled) {
-    add(plan::tiling_of(t), t.cost.us);
+    add(retile::tiling_of(t.graph), t.cost.us);
     key.add(all.back().program.source);
   }
   if (const auto known = cache.read(key, "tiling", &found.note)) {
@@ -105,7 +107,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
     const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
     std::optional<double> expected;
     try {
-      expected = plan::tile(graph, target, declared(best)).cost.us;
+      expected = plan::choose_tilings(graph, target, declared(best)).cost.us;
     } catch (const Rejected& plan) {
       plan::drop(plan, found.rejected);
     } catch (const Fault&) {

@@ -17,7 +17,7 @@ using Tasks = std::vector<Task>;
 /// Tasks that need no barrier between them, as indices of a list of tasks, in the order in which they are emitted.
 using Phase = std::vector<int>;
 /// A kernel's tasks in phases, by the section in which they are done. A barrier separates consecutive phases of a section.
-struct OrderedTasks {
+struct PhasedTasks {
   // Copies of tiles to shared memory that start in advance and are in no phase: one before the loop, one an iteration.
   std::vector<int> copied_once, copied_each;
   std::vector<Phase> before, inside, after;

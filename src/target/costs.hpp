@@ -89,17 +89,9 @@ struct Costs {
     double tie = 0.05;     // smaller relative differences mean nothing (docs/reference/costs.md)
     double each = 0.4;     // us that a launch more must save: an H100 ran rows of 1 in one launch faster than in two
     double filled = 0.73;  // share of multiprocessors that must have a block for A and B to be swapped
-    double alone_gain = 0.95;  // share of an operator's time below which a custom operator replaces it
 
     /// Returns what this number of launches counts as besides their work.
     double of_launches(std::size_t launches) const { return each * static_cast<double>(launches); }
-    /// Returns what a time of `us` in this number of launches counts as next to ways with more and with fewer: a launch
-    /// more must save `each`, and `tie` of the time.
-    double with_launches(double us, std::size_t launches) const {
-      return us * (1 + tie * static_cast<double>(launches - 1)) + of_launches(launches);
-    }
-    /// Returns whether a way that takes `us` in fewer launches is taken in place of one that takes `other` us.
-    bool fewer_are_worth(double us, double other) const { return us <= (1 + tie) * other; }
   } search{};
 };
 

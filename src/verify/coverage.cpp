@@ -53,7 +53,9 @@ void check_sizes(const Kernel& plan, const Program& program) {
   const TileProgram& p = plan.program;
   const std::vector<Number> grid = p.grid_of(program.sizes);
   if (std::ranges::all_of(grid, &Number::is_constant)) return;
-  if (plan.blocks > 0) reject("{}: a block takes several tiles, of a grid of {}", p.name, grid[0].text());
+  if (plan.blocks > 0)
+    reject("{}: a block takes several tiles, of a grid of ({},{},{})", p.name, grid[0].text(), grid[1].text(),
+           grid[2].text());
   for (const Node& n : p.nodes)
     for (int d = 0; d < n.view.rank(); ++d) {
       const Interval along = n.view.along(d, p);

@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
@@ -207,7 +208,7 @@ class BarrierCounts : public testing::TestWithParam<std::size_t> {};
 TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
   const Family& family = families()[GetParam()];
   const run::Cache cache = run::Cache::standard();
-  emit::Program program = emit::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
+  emit::Program program = test::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
   for (const plan::Kernel& k : program.plan.kernels) expect_proved(k, family.name);
   const std::string source = program.source, notes = ir::print(program);
   Counts c = counts_of(std::move(program));

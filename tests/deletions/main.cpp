@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -83,8 +84,8 @@ class Subject {
 
   const std::vector<Site>& sites() const { return switched_.sites; }
 
-  /// The effect of a deletion: "!..." a finding, "~..." other numbers, "=" nothing. Runs one block first,
-  /// which usually suffices.
+  /// The effect of a deletion: "!..." a finding, "~..." other numbers, "#" more is read or written than is predicted, "="
+  /// nothing. Runs one block first, which usually suffices.
   std::string without(int site) const {
     const std::string& kernel = switched_.sites[static_cast<std::size_t>(site)].kernel;
     const auto& kernels = program_.manifest.kernels;
@@ -104,6 +105,9 @@ class Subject {
           return "~" + program_.manifest.tensors[t].name;
         }
       }
+      if (switched_.sites[static_cast<std::size_t>(site)].kind == Kind::predicate &&
+          !std::ranges::equal(l.report.counters.value, counters_[k].value))
+        return "#";
     }
     return "=";
   }
@@ -150,6 +154,7 @@ class Subject {
     *deleted_ = -1;
     Launched l = launch(k, kernel.grid, 0);
     if (!l.report.findings.empty()) fail("{}: with nothing deleted: {}", kernel.name, l.report.findings[0].message);
+    counters_.push_back(l.report.counters);
     for (std::size_t a = 0; a < l.buffers.size(); ++a) {
       if (!kernel.writes[a]) continue;
       const std::byte* from = reinterpret_cast<const std::byte*>(l.buffers[a].data());
@@ -162,11 +167,12 @@ class Subject {
   std::string source_;
   void* handle_ = nullptr;
   int* deleted_ = nullptr;
-  std::vector<Bytes> values_;  // of each of the manifest's tensors, once the kernel that makes it has run
+  std::vector<emulate::Counters> counters_;  // of each kernel
+  std::vector<Bytes> values_;                // of each of the manifest's tensors, once the kernel that makes it has run
 };
 
 struct Count {
-  int all = 0, reported = 0, wrong = 0, unseen = 0;
+  int all = 0, reported = 0, wrong = 0, counted = 0, unseen = 0;
 };
 
 void examine(const std::string& file, const Options& o, const run::Cache& cache, Count& total) {
@@ -190,10 +196,11 @@ void examine(const std::string& file, const Options& o, const run::Cache& cache,
     const Site& s = sites[i];
     const char how = seen[i].empty() ? '=' : seen[i][0];
     ++c.all;
-    ++(how == '!' ? c.reported : how == '~' ? c.wrong : c.unseen);
+    ++(how == '!' ? c.reported : how == '~' ? c.wrong : how == '#' ? c.counted : c.unseen);
     if (how == '!' && !o.verbose) continue;
     const std::string what = how == '!'   ? seen[i].substr(1)
                              : how == '~' ? "ONLY WRONG NUMBERS: " + seen[i].substr(1)
+                             : how == '#' ? "ONLY OTHER COUNTERS"
                                           : "NOT SEEN";
     fmt::print("  {}:{} {} {}\n      {}\n", s.kernel, s.line, name(s.kind), s.text, what);
   }
@@ -201,10 +208,13 @@ void examine(const std::string& file, const Options& o, const run::Cache& cache,
   for (const Site& s : sites) ++kinds[s.kind];
   std::string of;
   for (const auto& [kind, n] : kinds) of += fmt::format("{}{} {}", of.empty() ? "" : ", ", n, name(kind));
-  fmt::print("{}: {} deletions, {} reported, {} only wrong numbers, {} not seen ({}; {:.1f} s)\n", g.name, c.all,
-             c.reported, c.wrong, c.unseen, of, std::chrono::duration<double>(Clock::now() - start).count());
+  fmt::print(
+      "{}: {} deletions, {} reported, {} only wrong numbers, {} only other counters, {} not seen ({}; {:.1f} s)\n",
+      g.name, c.all, c.reported, c.wrong, c.counted, c.unseen, of,
+      std::chrono::duration<double>(Clock::now() - start).count());
   std::fflush(stdout);
-  total.all += c.all, total.reported += c.reported, total.wrong += c.wrong, total.unseen += c.unseen;
+  total.all += c.all, total.reported += c.reported, total.wrong += c.wrong, total.counted += c.counted,
+      total.unseen += c.unseen;
 }
 
 int number(std::string_view option, std::string_view text) {
@@ -261,8 +271,9 @@ int main(int argc, char** argv) {
     const run::Cache cache = run::Cache::standard();
     deletions::Count total;
     for (const std::string& file : o.files) deletions::examine(file, o, cache, total);
-    fmt::print("{} of {} deletions are reported by the emulator.\n", total.reported, total.all);
-    return total.all > 0 && total.reported == total.all ? 0 : 1;
+    fmt::print("{} of {} deletions are reported by the emulator, {} change its counters.\n", total.reported, total.all,
+               total.counted);
+    return total.all > 0 && total.reported + total.counted == total.all ? 0 : 1;
   } catch (const Error& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 2;

@@ -8,6 +8,7 @@
 #include <map>
 #include <regex>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "graph/error.hpp"
 #include "graphs.hpp"
@@ -87,7 +88,7 @@ std::vector<Subject> subjects(const std::string& target, const run::Cache& cache
   for (const plan::GoldenGraph& golden : plan::golden_graphs()) {
     if (golden.name == "rmsnorm") continue;  // seconds a run
     const graph::KernelGraph g = golden.graph();
-    Subject s{golden.name, emit::transpile(g, target::find(target)), {}, {}};
+    Subject s{golden.name, test::transpile(g, target::find(target)), {}, {}};
     s.inputs = s.right = starting(g, s.program.manifest);
     const run::EmulatedRun r = run::run_emulated(s.program, s.right, cache);
     if (!r.findings.empty()) fail("{}: with nothing injected: {}", s.name, r.findings[0].message);

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "plan/graphs.hpp"
+#include "run/passes.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -34,7 +34,7 @@ std::string norm_of(graph::DType dtype, std::int64_t length) {
   const auto x = b.input("X", {4001, length}, dtype), w = b.input("W", row, dtype), c = b.input("C", row, dtype);
   b.output(layer_norm(x, w, c, 1e-5), "Y");
   const target::Target& target = target::find("sm_90a");
-  return transpile(fuse::optimize(b.build(), target).graph, target).source;
+  return run::transpile(fuse::optimize(b.build(), target).graph, target).source;
 }
 
 TEST(DelayedStores, LoadANormsWeightsOutsideTheBoundsChecksOfItsRows) {
@@ -70,7 +70,7 @@ TEST(DelayedStores, OfASumThatItsNormKeepsInRegisters) {
              w = b.input("W", {166}, graph::DType::f32), sum = x + y;
   b.output(sum, "S"), b.output(rms_norm(sum, w, 1e-5), "N");
   const target::Target& target = target::find("sm_90a");
-  const std::string source = transpile(fuse::optimize(b.build(), target).graph, target).source;
+  const std::string source = run::transpile(fuse::optimize(b.build(), target).graph, target).source;
   // The first nest loads both operands in all iterations, keeps their sums and stores them afterwards.
   const std::vector<std::string> nest = before_stores(source);
   EXPECT_EQ(lines_with(nest, "read<"), 2u) << source;

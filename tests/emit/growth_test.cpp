@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
@@ -34,7 +35,7 @@ graph::KernelGraph block_graph(const std::function<Tile(Tile)>& body, std::int64
   return b.build();
 }
 
-std::string text_of(const graph::KernelGraph& g) { return emit::transpile(g, target::find("sm_80")).source; }
+std::string text_of(const graph::KernelGraph& g) { return test::transpile(g, target::find("sm_80")).source; }
 
 Tile sigmoids(Tile x, int n) {
   for (int i = 0; i < n; ++i) x = (x + sigmoid(x)) * 0.5;
@@ -119,7 +120,7 @@ TEST(Growth, WhatHasNoRoomIsEvaluatedAgain) {
   const auto Y =
       b.custom({.grid = {1}, .block = {128}}, [&](graph::BlockBuilder& t) { t.store(norms(t.load(X), 20)); });
   b.output(Y[0], "Y");
-  const emit::Program p = emit::transpile(b.build(), target::find("sm_80"));
+  const emit::Program p = test::transpile(b.build(), target::find("sm_80"));
   EXPECT_LE(p.manifest.kernels[0].shared_bytes, 32 * 1024);
 }
 
@@ -155,7 +156,7 @@ TEST(Growth, OfAChainOfKernelsIsLinear) {
     graph::Tensor x = b.input("X", {4, 8});
     for (int i = 0; i < n; ++i) x = relu(x);
     b.output(x, "Y");
-    const emit::Program p = emit::transpile(b.build(), target::find("sm_80"));
+    const emit::Program p = test::transpile(b.build(), target::find("sm_80"));
     EXPECT_EQ(p.manifest.kernels.size(), static_cast<std::size_t>(n));
     EXPECT_LE(p.source.size(), 3000u * static_cast<unsigned>(n));
     EXPECT_LE(p.manifest.buffer_size, 2 * 256);  // two of them alive at once

@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
@@ -95,50 +96,54 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
   int checks = 0, wide = 0, narrow = 0;
   for (const Case& c : cases()) {
     const target::Target& target = target::find("sm_80");
-    const emit::Program program = emit::transpile(c.graph, target);
-    const plan::Plan plan = plan::make_plan(c.graph, target);
-    ASSERT_EQ(plan.kernels.size(), 1u) << c.name;
-    const plan::TileProgram& p = plan.kernels[0].program;
-    for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const plan::Node& n = p.nodes[i];
-      if (n.kind != plan::NodeKind::load && n.kind != plan::NodeKind::store) continue;
-      const auto& tensor = plan.program.tensors[n.tensor];
-      const std::string tile = "g" + tensor.name;
-      std::smatch declaration;
-      ASSERT_TRUE(std::regex_search(program.source, declaration,
-                                    std::regex("const auto " + tile + " = global_tile<(Layout<.*>>)(.*)>\\(p")));
-      const bool in64 = declaration[2] == ", long long";
-      (in64 ? wide : narrow) += 1;
-      std::int64_t last = 0;
-      for (std::size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
-      if (last > plan::max_int32) EXPECT_TRUE(in64) << c.name << ": " << tensor.name;
-      const plan::Reach reach = plan::reach(plan.kernels[0], n, &tensor);
-      EXPECT_EQ(in64, reach.wide()) << c.name << ": " << tensor.name;
-      EXPECT_GE(reach.offset, last) << c.name;
+    const emit::Program program = test::transpile(c.graph, target);
+    const plan::Plan plan = test::make_plan(c.graph, target);
+    for (const plan::Kernel& kernel : plan.kernels) {
+      const plan::TileProgram& p = kernel.program;
+      const std::size_t begin = program.source.find(" " + p.name + "(");
+      ASSERT_NE(begin, program.source.npos) << p.name;
+      const std::string source = program.source.substr(begin, program.source.find("\n}\n", begin) - begin);
+      for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+        const plan::Node& n = p.nodes[i];
+        if (n.kind != plan::NodeKind::load && n.kind != plan::NodeKind::store) continue;
+        const auto& tensor = plan.program.tensors[n.tensor];
+        const std::string tile = "g" + tensor.name;
+        std::smatch declaration;
+        ASSERT_TRUE(std::regex_search(source, declaration,
+                                      std::regex("const auto " + tile + " = global_tile<(Layout<.*>>)(.*)>\\(p")));
+        const bool in64 = declaration[2] == ", long long";
+        (in64 ? wide : narrow) += 1;
+        std::int64_t last = 0;
+        for (std::size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
+        if (last > plan::max_int32) EXPECT_TRUE(in64) << c.name << ": " << tensor.name;
+        const plan::Reach reach = plan::reach(kernel, n, &tensor);
+        EXPECT_EQ(in64, reach.wide()) << c.name << ": " << tensor.name;
+        EXPECT_GE(reach.offset, last) << c.name;
 
-      // The last block's last thread in the last iteration, element by element of the tile's far corner.
-      body += fmt::format("  {{ // {}\n    const auto {} = global_tile<{}{}>(base);\n", c.name, tile,
-                          declaration[1].str(), declaration[2].str());
-      for (int axis = 0; axis < 3; ++axis)
-        body += fmt::format("    const int b{} = {};\n", "xyz"[axis], p.grid[axis] - 1);
-      body += fmt::format("    const int it = {0}, ahead = {0};\n", p.loop - 1);
-      for (std::size_t d = 0; d < n.shape.size(); ++d)
-        body += fmt::format("    const int i{} = {};\n", d, n.shape[d] - 1);
-      body +=
-          fmt::format("    const struct {{ int b, m, n; }} at{{0, {}, {}}};\n    const long long k = {}, kk = k;\n",
-                      n.shape.size() > 1 ? n.shape[n.shape.size() - 2] - 1 : 0, n.shape.back() - 1, n.shape.back() - 1);
-      // The 64-bit result: each argument separately, times its stride.
-      body += fmt::format(
-          "    const auto right = [](auto... x) {{ const long long s[] = {{{}}}; long long sum = 0; int d = "
-          "0; ((sum += "
-          "static_cast<long long>(x) * s[d++]), ...); return sum; }};\n",
-          fmt::join(tensor.strides, ", "));
-      for (const std::string& call : calls_of(program.source, tile)) {
-        body +=
-            fmt::format("    expect(right{}, {} - base, \"{}: {}\");\n", call.substr(tile.size()), call, c.name, call);
-        ++checks;
+        // The last block's last thread in the last iteration, element by element of the tile's far corner.
+        body += fmt::format("  {{ // {}\n    const auto {} = global_tile<{}{}>(base);\n", c.name, tile,
+                            declaration[1].str(), declaration[2].str());
+        for (int axis = 0; axis < 3; ++axis)
+          body += fmt::format("    const int b{} = {};\n", "xyz"[axis], p.grid[axis] - 1);
+        body += fmt::format("    const int it = {0}, ahead = {0};\n", p.loop - 1);
+        for (std::size_t d = 0; d < n.shape.size(); ++d)
+          body += fmt::format("    const int i{} = {};\n", d, n.shape[d] - 1);
+        body += fmt::format(
+            "    const struct {{ int b, m, n; }} at{{0, {}, {}}};\n    const long long k = {}, kk = k;\n",
+            n.shape.size() > 1 ? n.shape[n.shape.size() - 2] - 1 : 0, n.shape.back() - 1, n.shape.back() - 1);
+        // The 64-bit result: each argument separately, times its stride.
+        body += fmt::format(
+            "    const auto right = [](auto... x) {{ const long long s[] = {{{}}}; long long sum = 0; int d = "
+            "0; ((sum += "
+            "static_cast<long long>(x) * s[d++]), ...); return sum; }};\n",
+            fmt::join(tensor.strides, ", "));
+        for (const std::string& call : calls_of(source, tile)) {
+          body += fmt::format("    expect(right{}, {} - base, \"{}: {}\");\n", call.substr(tile.size()), call, c.name,
+                              call);
+          ++checks;
+        }
+        body += "  }\n";
       }
-      body += "  }\n";
     }
   }
   EXPECT_GE(checks, 60);
@@ -180,7 +185,7 @@ TEST(IndexWidth, WideTextCompiles) {
     ++found;
     // On sm_90a TMA reads this product's operands, by coordinates.
     const target::Target& target = target::find(c.name == "product 65536" ? "sm_80" : "sm_90a");
-    const emit::Program p = emit::transpile(c.graph, target);
+    const emit::Program p = test::transpile(c.graph, target);
     EXPECT_NE(p.source.find(", long long>(p"), std::string::npos) << c.name;
     EXPECT_NE(ir::consequences(p.plan).find(": offsets in 64 bits"), std::string::npos) << c.name;
     EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << c.name;

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
@@ -93,7 +94,7 @@ TEST(EmittedNames, TwoHundredHardNamesCompileAndAreRight) {
   const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_80", .workers = 1}, cache);
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 
-  const emit::Program p = emit::transpile(g, target::find("sm_90a"));
+  const emit::Program p = test::transpile(g, target::find("sm_90a"));
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(p.manifest.tensors[i].name, names[i]);
   bool nvrtc = true;
   try {
@@ -109,7 +110,7 @@ TEST(EmittedNames, OfGraphsCompile) {
   const run::Cache cache{folder.path};
   const auto nvcc = run::find_program("nvcc");  // its host entry: launch_main and the like
   for (const std::string name : {"int", "main", "exp", "3d", "+", "read"}) {
-    const emit::Program p = emit::transpile(named({"x", "gx"}, name), target::find("sm_80"));
+    const emit::Program p = test::transpile(named({"x", "gx"}, name), target::find("sm_80"));
     EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << name;
     EXPECT_TRUE(std::regex_match(p.manifest.name, std::regex("[A-Za-z][A-Za-z0-9_]*"))) << p.manifest.name;
     if (!nvcc || name > "f") continue;
@@ -119,7 +120,7 @@ TEST(EmittedNames, OfGraphsCompile) {
                           (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
     EXPECT_EQ(built.status, 0) << name << ": " << built.output;
   }
-  const emit::Program longest = emit::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
+  const emit::Program longest = test::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
   EXPECT_LE(longest.manifest.kernels[0].name.size(), 80u);
 }
 
@@ -128,7 +129,7 @@ const std::regex user_form("[pgsm](_[A-Za-z0-9]|[A-Z]).*");
 /// The rule that all of it rests on: nothing but a user's name has the form of one.
 TEST(EmittedNames, NothingElseHasTheirForm) {
   // The emitter's own names: for a graph without names of that form, every such word is an expected one.
-  const emit::Program p = emit::transpile(named({"A", "b"}, "form"), target::find("sm_80"));
+  const emit::Program p = test::transpile(named({"A", "b"}, "form"), target::find("sm_80"));
   const std::regex word("\\b[A-Za-z_][A-Za-z0-9_]*");
   std::set<std::string> found;
   for (std::sregex_iterator w(p.source.begin(), p.source.end(), word), end; w != end; ++w)

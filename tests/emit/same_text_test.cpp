@@ -6,9 +6,9 @@
 
 #include <set>
 
-#include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
+#include "run/passes.hpp"
 #include "run/run.hpp"
 
 namespace zellige::emit {
@@ -75,7 +75,7 @@ TEST(SameText, LayersAreFunctionsOnce) {
     std::size_t of_four = 0;
     for (const int layers : {4, 8, 16}) {
       plan::PlanOptions options{.tiles = plan::Tiles::given};
-      const Program p = transpile(fuse::optimize(stack(layers), target).graph, target, options);
+      const Program p = run::transpile(fuse::optimize(stack(layers), target).graph, target, options);
       EXPECT_GE(p.manifest.kernels.size(), static_cast<std::size_t>(layers)) << name;
       if (layers == 4) of_four = functions(p.source);
       EXPECT_LT(of_four, p.manifest.kernels.size()) << name;

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/error.hpp"
@@ -119,7 +120,7 @@ std::string without_row(const std::string& calls, const target::Target& target) 
 /// For every launch of one program; returns their number. Kernels that differ only in names share code.
 int compare(const graph::KernelGraph& g, const target::Target& target, std::set<std::string_view>& met,
             const plan::PlanOptions& options = {}) {
-  const Program p = transpile(g, target, options);
+  const Program p = test::transpile(g, target, options);
   int compared = 0;
   const std::vector<plan::Launch> launches = plan::launches(p.plan.kernels);
   for (std::size_t k = 0; k < launches.size(); ++k) {

@@ -2,6 +2,7 @@
 // target's name.
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "folder.hpp"
 #include "graph/builder.hpp"
@@ -26,11 +27,11 @@ bool has(const std::string& text, const char* what) { return text.find(what) != 
 
 TEST(EmittedForATarget, IsMadeOfItsInstructions) {
   target::Target t = target::find("sm_80");
-  const emit::Program now = emit::transpile(product(graph::DType::f16), t);
+  const emit::Program now = test::transpile(product(graph::DType::f16), t);
   EXPECT_TRUE(has(now.source, "multiply<") && has(now.source, "cp_async<16>")) << now.source;
 
   t.compute_capability = 70;  // no product of a warp, no ldmatrix, no cp.async
-  const emit::Program simple = emit::transpile(product(graph::DType::f16), t);
+  const emit::Program simple = test::transpile(product(graph::DType::f16), t);
   EXPECT_FALSE(has(simple.source, "multiply<") || has(simple.source, "cp_async<")) << simple.source;
   const std::string text = ir::print(simple);  // the matmul is a sum of products, of no instruction
   EXPECT_TRUE(has(text, "do reduce %2") && !has(text, "do mma")) << text;
@@ -42,13 +43,13 @@ TEST(EmittedForATarget, IsRefusedWhereNoFragmentIsWritten) {
   target::Target t = target::find("sm_80");
   t.compute_capability = 75;  // half by m16n8k8 at most, bfloat16 not at all
   try {
-    emit::transpile(product(graph::DType::f16), t);
+    test::transpile(product(graph::DType::f16), t);
     FAIL() << "planned";
   } catch (const Error& e) {
     EXPECT_TRUE(has(e.what(), "SM75_16x8x8_F32F16F16F32_TN") && has(e.what(), "m16n8 with four registers of A"))
         << e.what();
   }
-  EXPECT_FALSE(has(emit::transpile(product(graph::DType::bf16), t).source, "multiply<"));
+  EXPECT_FALSE(has(test::transpile(product(graph::DType::bf16), t).source, "multiply<"));
 }
 
 }  // namespace

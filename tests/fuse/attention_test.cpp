@@ -9,6 +9,7 @@
 #include <random>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "fuse/assemble.hpp"
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
@@ -78,7 +79,7 @@ std::optional<KernelGraph> chain(const KernelGraph& g, std::mt19937& random) {
     groups.push_back({k.ops, {k}, 0});
     KernelGraph fused = assemble(g, groups).graph;
     try {
-      const plan::Plan plan = plan::make_plan(fused, target::find("sm_90a"));
+      const plan::Plan plan = test::make_plan(fused, target::find("sm_90a"));
       const auto chained = [](const plan::Work& w) { return w.matmul.chained(); };
       if (plan.kernels.size() == 1 && plan::find_work(plan.kernels[0], chained)) return fused;
     } catch (const Error&) {  // tiles that do not fit

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "../unfused.hpp"
 #include "candidate/axes.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
@@ -51,7 +52,7 @@ Planned planned(const KernelGraph& g) {
   const target::Target& target = target::find("sm_90a");
   const Optimized o = optimize(g, target);
   EXPECT_EQ(o.kernels.size(), 1u);
-  return {plan::make_plan(o.graph, target), o.kernels.at(0).estimated_us};
+  return {test::make_plan(o.graph, target), o.kernels.at(0).estimated_us};
 }
 
 TEST(Coalesce, TilesOfContiguousTensorsDoNotDependOnTheirShape) {
@@ -128,7 +129,7 @@ TEST(Coalesce, LetsAKernelWriteIntoThePartOfACache) {
   b.output(b.in_place(slice_scatter(cache, relu(x * 2.0), 1, 5), cache), "new_cache");
   const KernelGraph g = b.build();
   const target::Target& target = target::find("sm_90a");
-  EXPECT_EQ(plan::make_plan(optimize(g, target).graph, target).kernels.size(), 1u);
+  EXPECT_EQ(test::make_plan(optimize(g, target).graph, target).kernels.size(), 1u);
 }
 
 TEST(Coalesce, KeepsTheLayoutThatOtherViewsOfAnOperandNeed) {
@@ -144,7 +145,7 @@ TEST(Coalesce, KeepsTheLayoutThatOtherViewsOfAnOperandNeed) {
     for (std::int64_t d = 2; d < std::ssize(shape); ++d) order.push_back(d);
     b.output(reshape(permute(y, order), {256, 512}), "rows");
     const target::Target& target = target::find("sm_90a");
-    EXPECT_EQ(plan::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 2u) << graph::to_string(shape);
+    EXPECT_EQ(test::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 2u) << graph::to_string(shape);
   }
 }
 

@@ -72,7 +72,8 @@ TEST(Custom, IsKeptWhereItIsNotCheaper) {
 }
 
 TEST(Custom, IsDecomposedAtTheSameCostWhereOneKernelResults) {
-  EXPECT_TRUE(optimize(squares({{4096, 256}}), sm_90a(), Custom::cheaper).decomposed);
+  const Optimized o = optimize(squares({{4096, 256}}), sm_90a(), Custom::cheaper);
+  EXPECT_TRUE(o.decomposed) << last_note(o);
 }
 
 TEST(Custom, ThatCannotBeDecomposedIsKept) {

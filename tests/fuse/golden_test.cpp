@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../same_values.hpp"
 #include "fuse/fuse.hpp"
 #include "json/json.hpp"
 #include "json/load.hpp"
@@ -32,7 +33,9 @@ TEST(FuseGoldens, Programs) {
     const Optimized o = optimize(p.graph, target::find("sm_90a"));
     expect_as_before(p.file, o);
     const search::Equality e = search::equal(p.graph, o.graph, {.given_sizes = false});
-    EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, p.file, p.file + " fused");
+    EXPECT_NE(search::name(e.answer), "different") << search::describe(e, p.file, p.file + " fused");
+    // A kernel may hold numbers of its sizes, such as that of the elements of a part; then small sizes decide nothing.
+    if (e.answer == search::Answer::undecided) test::expect_same_values(p.graph, o.graph);
   }
 }
 

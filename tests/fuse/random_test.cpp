@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "candidate/steps.hpp"
 #include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
@@ -116,12 +117,12 @@ TEST(RandomFusions, ComputeTheSame) {
     } catch (const Fault&) {
       throw;
     } catch (const Error& e) {
-      EXPECT_THROW(plan::make_plan(g, target), Error) << g.name << ": " << e.what();
+      EXPECT_THROW(test::make_plan(g, target), Error) << g.name << ": " << e.what();
       ++refused;
       continue;
     }
     EXPECT_NO_THROW(graph::validate(o.graph)) << g.name;
-    EXPECT_NO_THROW(plan::make_plan(o.graph, target)) << g.name;
+    EXPECT_NO_THROW(test::make_plan(o.graph, target)) << g.name;
     for (const FusedKernel& k : o.kernels) fused += k.operators.size() > 1;
     fewer += o.graph.ops.size() < g.ops.size();
     const search::Equality e = search::equal(g, o.graph);

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 
+#include "../unfused.hpp"
 #include "candidate/split_extent.hpp"
 #include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
@@ -174,7 +175,7 @@ TEST(FuseRows, ShortOnesAreRightInEveryTiling) {
       const KernelGraph fused = assemble(d.g, {{d.ops(), {k}, 0}}).graph;
       d.expect_right(fused);
       ++planned;
-      in_registers += plan::make_plan(fused, target::find(d.target)).kernels.at(0).shared_bytes == 0;
+      in_registers += test::make_plan(fused, target::find(d.target)).kernels.at(0).shared_bytes == 0;
     }
   }
   EXPECT_GE(planned, number_of_draws());
@@ -202,7 +203,7 @@ plan::Plan norm_of_many(std::int64_t length, DType dtype) {
   const auto layer_norm =
       std::ranges::find_if(operators(), [](const Operator& o) { return std::string_view(o.name) == "layer_norm"; });
   const target::Target& target = target::find("sm_90a");
-  return plan::make_plan(optimize(graph_of(*layer_norm, 4099, length, dtype), target).graph, target);
+  return test::make_plan(optimize(graph_of(*layer_norm, 4099, length, dtype), target).graph, target);
 }
 
 TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
@@ -225,7 +226,7 @@ TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
   b.output(sum, "S");
   b.output(rms_norm(sum, b.input("W", {31001}, DType::f32), 1e-5), "Y");
   const target::Target& target = target::find("sm_90a");
-  const plan::Plan plan = plan::make_plan(optimize(b.build(), target).graph, target);
+  const plan::Plan plan = test::make_plan(optimize(b.build(), target).graph, target);
   ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);  // the rows of both operands exceed shared memory
   EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << ir::print(plan);
   EXPECT_EQ(std::ranges::count(works(plan.kernels[0]), plan::WorkKind::to_registers, &plan::Work::kind), 1)
@@ -236,7 +237,7 @@ TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
 plan::Plan plan_of_many(std::string_view name, std::int64_t rows, std::int64_t length, DType dtype) {
   const auto o = std::ranges::find_if(operators(), [&](const Operator& any) { return name == any.name; });
   const target::Target& target = target::find("sm_90a");
-  return plan::make_plan(optimize(graph_of(*o, rows, length, dtype), target).graph, target);
+  return test::make_plan(optimize(graph_of(*o, rows, length, dtype), target).graph, target);
 }
 
 TEST(LongRows, ThatAreReadAgainAreFewAtATimeSoThatTheL2HoldsThem) {
@@ -282,7 +283,7 @@ TEST(LongRows, HaveOneTilePerBlockIfThereAreFew) {
   for (const char* name : {"logsumexp", "amax"}) {
     const auto o =
         std::ranges::find_if(operators(), [&](const Operator& any) { return std::string_view(any.name) == name; });
-    const plan::Plan plan = plan::make_plan(optimize(graph_of(*o, 1, 29661, DType::bf16), target).graph, target);
+    const plan::Plan plan = test::make_plan(optimize(graph_of(*o, 1, 29661, DType::bf16), target).graph, target);
     ASSERT_EQ(plan.kernels.size(), 2u) << ir::print(plan);
     EXPECT_EQ(plan.kernels[0].program.loop, 1) << ir::print(plan);
     EXPECT_GE(plan.kernels[0].program.grid.count(), 15) << ir::print(plan);
@@ -294,7 +295,7 @@ TEST(OneRow, OfAReductionIsScaledInItsKernel) {
   const Tensor x = b.input("X", {1, 3590}, DType::f32);
   b.output(mean(square(x - mean(x, 1, true)), 1) * 1.25, "Y");
   const target::Target& target = target::find("sm_90a");
-  EXPECT_EQ(plan::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 1u);
+  EXPECT_EQ(test::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 1u);
 }
 
 TEST(LongRows, AreSplitIntoPartsThatAreAlignedIfPossible) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "fuse/assemble.hpp"
 #include "graph/builder.hpp"
@@ -49,7 +50,7 @@ KernelGraph fused(const KernelGraph& g, const Kernel& k) { return assemble(g, {{
 KernelGraph one_swapped(const KernelGraph& g, const std::string& on) {
   const std::vector<Kernel> found = swapped_kernels(g);
   const auto by_warpgroups = std::ranges::find_if(found, [&](const Kernel& k) {
-    return emit::transpile(fused(g, k), target::find("sm_90a")).source.find(on) != std::string::npos;
+    return test::transpile(fused(g, k), target::find("sm_90a")).source.find(on) != std::string::npos;
   });
   EXPECT_NE(by_warpgroups, found.end()) << g.name;
   return by_warpgroups == found.end() ? g : fused(g, *by_warpgroups);
@@ -95,7 +96,7 @@ TEST(SwapOperands, ManyRowsLeaveRoomForTheirResidual) {
     const Tensor x = b.input("X", {rows, 1024}), w = b.input("W", {1024, 64 * 64});
     b.output(matmul(x, w) + b.input("R", {rows, 64 * 64}), "Y");
     const KernelGraph g = one_swapped(b.build(), on);
-    const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"));
+    const plan::Plan plan = test::make_plan(g, target::find("sm_90a"));
     const plan::Kernel& k = plan.kernels.at(0);
     EXPECT_TRUE(k.notes.empty()) << k.notes.at(0);
     std::int64_t stage = 0, others = 0;

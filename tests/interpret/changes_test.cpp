@@ -110,7 +110,7 @@ const Change changes[] = {
     {of_masks, "reduce reduction %4", "reduce reduction_max %4",
      "g.ir:20:5: g_k0: store %7 writes 1 to y (56, 7), where the graph has 0.0338192; 2079 of its 4096 elements "
      "differ"},
-    {of_products, "((_4,_4),_1,_16):((_0,_16),_0,_1)", "((_1,_4,_4),_1,_16):((_0,_16,_0),_0,_1)",
+    {of_products, "view (by, -) -> (_4,_1,_16):(_16,_0,_1)", "view (bx, -) -> (_4,_1,_16):(_16,_0,_1)",
      "g.ir:18:5: g_k0: store %3 writes 81.2416 to z (45, 50), where the graph has -121.167; 3072 of its 4096 elements "
      "differ"},
     {of_loops, "accumulate accum_max", "accumulate accum",
@@ -135,7 +135,7 @@ const Change changes[] = {
      "g.ir:26:5: g_k0: store %5 writes 5.59574 to u (5, 26), where the graph has -5.6291; 1024 of its 1024 elements "
      "differ"},
     {of_rotations, "rotate %0 %1 %2", "rotate %0 %2 %1",
-     "g.ir:22:5: g_k0: store %4 writes 20.9125 to y (1, 8), where the graph has -22.9151; 1024 of its 1024 elements "
+     "g.ir:23:5: g_k0: store %4 writes 20.9125 to y (1, 8), where the graph has -22.9151; 1024 of its 1024 elements "
      "differ"},
     {of_rows, "load g_n_32x1", "load g_m_32x1",
      "g.ir:24:5: g_k0: store %2 writes 4.4031 to u (2, 22), where the graph has -3.97675; 2048 of its 2048 elements "

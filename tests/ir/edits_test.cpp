@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../unfused.hpp"
 #include "all_cases.hpp"
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
@@ -17,7 +18,7 @@ namespace {
 std::vector<std::string> lines_of(const char* example, const char* target) {
   const graph::KernelGraph graph = graph::load(fmt::format("{}/examples/{}.json", ZELLIGE_SOURCE_DIR, example)).front();
   plan::PlanOptions options = run::tiling_options("given", target::find(target));
-  const std::string text = print(emit::transpile(graph, target::find(target), options));
+  const std::string text = print(test::transpile(graph, target::find(target), options));
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
     lines.push_back(text.substr(at, text.find('\n', at) - at));

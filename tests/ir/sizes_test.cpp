@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "../unfused.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
 #include "lower/lower.hpp"
@@ -24,17 +25,22 @@ using plan::Size;
 KernelGraph product(std::int64_t rows) {
   Builder b("rows");
   Tensor A = b.input("A", {rows, 512}), B = b.input("B", {512, 256});
-  b.output(relu(matmul(A, B)), "C");
+  b.output(matmul(A, B), "C");
   return b.build();
 }
 
 KernelGraph softmax_of_rows(std::int64_t rows) {
   Builder b("rows");
-  b.output(softmax(b.input("A", {rows, 512}), 1), "C");
+  b.output(b.custom({.grid = {rows / 8}, .block = {256}},
+                    [A = b.input("A", {rows, 512})](graph::BlockBuilder& t) {
+                      t.store(softmax(t.load(A, {.x = 0}), 1), {.x = 0});
+                    })
+               .at(0),
+           "C");
   return b.build();
 }
 
-const retile::Tiling tiles_of_64{{.op = 0, .product = retile::ProductTile{.m = 64, .n = 128, .k = 64, .threads = 128}}};
+const retile::Tiling tiles_of_64{{.op = 0, .product = retile::MatmulTile{.m = 64, .n = 128, .k = 64, .threads = 128}}};
 
 /// T rows of tensor A, the first of each graph.
 Size rows(std::int64_t low, std::int64_t high, std::int64_t multiple) {
@@ -42,7 +48,7 @@ Size rows(std::int64_t low, std::int64_t high, std::int64_t multiple) {
 }
 
 plan::Plan planned(const KernelGraph& graph, const char* target, const Size& size, Blocks blocks = Blocks::a_tile) {
-  return plan::make_plan(graph, target::find(target),
+  return test::make_plan(graph, target::find(target),
                          {.blocks = {blocks},
                           .tiling = graph.ops[0].kind == graph::OpKind::matmul ? tiles_of_64 : retile::Tiling{},
                           .sizes = {size}});
@@ -124,7 +130,8 @@ TEST(Sizes, AtTheEndsKernelsAreThoseOfConstants) {
       const std::int64_t low = multiple == 1 ? 200 : 256, high = 8192;
       const auto lowered = [&](std::int64_t n) {
         const KernelGraph g = graph_of(n);
-        return plan::lower(g, target, g.ops[0].kind == graph::OpKind::matmul ? tiles_of_64 : retile::Tiling{});
+        const bool is_product = g.ops[0].kind == graph::OpKind::matmul;
+        return plan::lower(is_product ? fuse::separate(g, target, tiles_of_64) : g, target);
       };
       plan::Program p = lowered(high);
       give_size(p, rows(low, high, multiple));
@@ -175,26 +182,23 @@ TEST(Sizes, OfAProductPrintAsThis) {
     const std::size_t at = text.find(begin);
     return at == text.npos ? text : text.substr(at, text.find('\n', at) - at);
   };
-  EXPECT_EQ(line("kernel rows_k0").substr(0, 34), "kernel rows_k0 grid (ceil(T/32),1,");
-  EXPECT_EQ(line("view (bx"), "view (bx, -) -> ((_2,128),_1,_64):((_0,_64),_0,_1) from 0 to T");
+  EXPECT_EQ(line("kernel rows_k0").substr(0, 34), "kernel rows_k0 grid (2,ceil(T/64),");
+  EXPECT_EQ(line("view (by"), "view (by, -) -> (128,_1,_64):(_64,_0,_1) from 0 to T");
   EXPECT_EQ(line("gmem gC"), "gmem gC \"C\" f16 (T,256):(256,1)");
 }
 
 TEST(Sizes, WhatIsWrongForSomeValuesIsRefused) {
   const std::string good = print(planned(product(8192), "sm_80", rows(64, 8192, 64)));
   EXPECT_EQ(mistake(good), "");
-  const std::string of_32 = edited(good, "multiple 64", "multiple 32");
-  EXPECT_EQ(mistake(of_32), "x.ir:10:1: its tiles make a grid of (2*ceil(T/64),1,1)");
   EXPECT_EQ(
-      mistake(edited(of_32, "ceil(T/32)", "2*ceil(T/64)")),
-      "x.ir:12:5: rows_k0: the tiles of load A reach element 64*ceil(T/64) of dimension 0, which has T, and nothing "
+      mistake(edited(good, "multiple 64", "multiple 32")),
+      "x.ir:11:5: rows_k0: the tiles of load A reach element 64*ceil(T/64) of dimension 0, which has T, and nothing "
       "guards them");
-  EXPECT_EQ(mistake(edited(good, "ceil(T/32)", "256")), "x.ir:10:1: its tiles make a grid of (ceil(T/32),1,1)");
-  EXPECT_EQ(mistake(edited(good, "ceil(T/32)", "ceil(T/16)")),
-            "x.ir:13:23: the tiles of this grid and loop lie as ((_2,256),_1,_64):((_0,_64),_0,_1), or as the like");
-  const std::string constant = "((_2,_128),_1,_64):((_0,_64),_0,_1) from 0 to 8192";
-  EXPECT_EQ(mistake(edited(good, "((_2,128),_1,_64):((_0,_64),_0,_1) from 0 to T", constant)),
-            "x.ir:12:5: rows_k0: load A ends at 8192 of dimension 0, which has T elements");
+  EXPECT_EQ(mistake(edited(good, "ceil(T/64)", "128")), "x.ir:9:1: its tiles make a grid of (2,ceil(T/64),1)");
+  EXPECT_EQ(mistake(edited(good, "ceil(T/64)", "ceil(T/16)")),
+            "x.ir:12:23: the tiles of this grid and loop lie as (512,_1,_64):(_64,_0,_1), or as the like");
+  EXPECT_EQ(mistake(edited(good, "(128,_1,_64):(_64,_0,_1) from 0 to T", "(_128,_1,_64):(_64,_0,_1) from 0 to 8192")),
+            "x.ir:11:5: rows_k0: load A ends at 8192 of dimension 0, which has T elements");
   EXPECT_EQ(mistake(edited(good, "gA \"A\" f16 (T,512):(512,1)", "gA \"A\" f16 (T,512):(1,8192)")),
             "x.ir:26:3: rows_k0: T is not the outermost dimension of A, whose strides would depend on it");
   EXPECT_EQ(mistake(edited(good, "(T,512)", "(U,512)")),
@@ -203,7 +207,7 @@ TEST(Sizes, WhatIsWrongForSomeValuesIsRefused) {
   EXPECT_EQ(mistake(edited(good, "from 64 to", "from 65 to")),
             "x.ir:2:33: a size has multiples of a number from 1 on, the first not above the last");
   EXPECT_EQ(thrown([] { planned(product(8192), "sm_90a", rows(64, 8192, 64), Blocks::persistent); }),
-            "rows_k0: a block takes several tiles, of a grid of ceil(T/32)");
+            "rows_k0: a block takes several tiles, of a grid of (2,ceil(T/64),1)");
 }
 
 TEST(Sizes, AreNotEmittedYet) {
@@ -215,7 +219,7 @@ TEST(Sizes, AreNotEmittedYet) {
 TEST(Sizes, ThatAKernelNeedsAsConstantsAreRefused) {
   const target::Target& target = target::find("sm_80");
   const auto given = [&](const KernelGraph& g, std::vector<std::pair<int, int>> of) {
-    plan::Program p = plan::lower(g, target, {});
+    plan::Program p = plan::lower(fuse::separate(g, target), target);
     return thrown([&] { give_size(p, {.name = "T", .low = 1, .high = 512, .of = of}); });
   };
   EXPECT_EQ(given(product(8192), {{0, 1}}), "rows_k0: the blocks do not divide dimension 1 of A, which is T");  // K
@@ -223,7 +227,10 @@ TEST(Sizes, ThatAKernelNeedsAsConstantsAreRefused) {
   EXPECT_EQ(given(product(8192), {{0, 0}}), "rows_k0: T is 512, and dimension 0 of A is not");
   Builder two("two"), view("view");
   const Tensor A = two.input("A", {512, 64}), B = two.input("B", {512, 64});
-  two.output(A + B, "C");
+  two.output(two.custom({.grid = {64}, .block = {256}},
+                        [&](graph::BlockBuilder& t) { t.store(t.load(A, {.x = 0}) + t.load(B, {.x = 0}), {.x = 0}); })
+                 .at(0),
+             "C");
   EXPECT_EQ(given(two.build(), {{0, 0}}), "two_k0: dimension 0 of B is T, too");
   view.output(relu(permute(view.input("A", {512, 64}), {1, 0})), "C");
   EXPECT_EQ(given(view.build(), {{0, 0}}), "view: A is seen as t1, of a constant shape");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../unfused.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
 #include "random_plans.hpp"
@@ -103,7 +104,7 @@ TEST(Copies, OfThreeBytesGoOneByOne) {
   graph::Builder b("three");
   const graph::Tensor x = b.input("X", {1, 3}, graph::DType::e5m2), y = b.input("Y", {3, 64}, graph::DType::e5m2);
   b.output(matmul(x, y), "Z");
-  const Plan plan = make_plan(b.build(), target::find("sm_90a"));
+  const Plan plan = test::make_plan(b.build(), target::find("sm_90a"));
   int loads = 0;
   for (const Kernel& k : plan.kernels)
     for (const auto& [node, copy] : copies_of(k)) {

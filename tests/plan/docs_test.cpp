@@ -1,6 +1,7 @@
 // docs/explanation/planner.md quotes the plan of examples/lora.json: it is the plan that `zellige transpile --explain` prints.
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "golden.hpp"
 #include "graphs.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 TEST(Docs, QuoteThePlanOfLora) {
   const std::string path = ZELLIGE_SOURCE_DIR "/docs/explanation/planner.md", open = "```plan\n", close = "```\n";
-  const emit::Program lora = emit::transpile(example("lora"), target::find("sm_80"));
+  const emit::Program lora = test::transpile(example("lora"), target::find("sm_80"));
   const std::string page = read_file(path), plan = ir::print(lora) + ir::consequences(lora.plan);
   const std::size_t begin = page.find(open);
   ASSERT_NE(begin, std::string::npos) << path << " quotes no plan: a block that opens with ```plan is needed";

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "../unfused.hpp"
 #include "random_plans.hpp"
 #include "steps_of.hpp"
 #include "touches.hpp"
@@ -194,7 +195,7 @@ TEST(Group, UnsaidAccessesAreRefused) {
 
 // A barrier that nobody owes costs time: where every reader holds what it reads, no barrier is owed.
 TEST(Group, BlockedLayoutsOfOneLayoutShareTheirThreads) {
-  const Plan plan = make_plan(golden_graphs()[10].graph(), target::find("sm_80"));
+  const Plan plan = test::make_plan(golden_graphs()[10].graph(), target::find("sm_80"));
   ASSERT_EQ(golden_graphs()[10].name, "same_threads");
   const auto all = steps_of(plan.kernels[0]);
   EXPECT_TRUE(std::ranges::any_of(

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "graph/builder.hpp"
 #include "plan/estimate.hpp"
 #include "plan/plan.hpp"
@@ -18,7 +19,7 @@ Plan joined() {
   graph::Builder b("joined");
   const Tensor x = b.input("X", {8, 16}, graph::DType::f32), y = b.input("Y", {8, 48}, graph::DType::f32);
   b.output(concat(x, y, 1), "Z");
-  return make_plan(b.build(), target::find("sm_90a"));
+  return test::make_plan(b.build(), target::find("sm_90a"));
 }
 
 std::string message(const Plan& plan) {
@@ -76,7 +77,7 @@ TEST(Launches, MoreThanALaunchHoldsAreSeveral) {
   for (std::size_t i = 0; i < max_programs + 1; ++i)
     x.push_back(b.input(fmt::format("x{}", i), {4}, graph::DType::f32));
   b.output(concat(x, 0), "y");
-  const Plan plan = make_plan(b.build(), target::find("sm_80"));
+  const Plan plan = test::make_plan(b.build(), target::find("sm_80"));
   ASSERT_EQ(launches(plan.kernels).size(), 2u);
   EXPECT_EQ(launches(plan.kernels)[0].count(), max_programs);
 }

@@ -56,6 +56,11 @@ TEST(Layouts, AlignTheVectorsOfWhatIsOpen) {
       const int index = static_cast<int>(t);
       if (views.count(index) || std::ranges::any_of(views, [&](const auto& v) { return v.second.base == index; }))
         continue;
+      // A concatenation that its readers read by parts has no memory.
+      if (std::ranges::none_of(p.plan.program.kernels, [&](const TileProgram& k) {
+            return std::ranges::any_of(k.nodes, [&](const Node& n) { return n.tensor == index; });
+          }))
+        continue;
       const auto& tensor = p.plan.program.tensors[t];
       expect_aligned(p.name + " " + tensor.name, tensor.shape, tensor.strides, graph::elements_in(16, tensor.dtype));
       ++open;

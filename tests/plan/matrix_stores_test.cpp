@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "../unfused.hpp"
 #include "kernel/fragments.hpp"
 #include "random_plans.hpp"
 #include "target/instructions.hpp"
@@ -133,8 +134,8 @@ TEST(MatrixStores, WriteEachElementOnce) {
     graph::Builder b("product");
     b.output(matmul(b.input("A", {1024, 512}), b.input("B", {512, 1024}, DType::f16, {1, 512})), "C");
     PlanOptions options;
-    options.tiling = {{.op = 0, .product = retile::ProductTile{m, n, 64, threads, swap}}};
-    const Plan plan = make_plan(b.build(), hopper(), options);
+    options.tiling = {{.op = 0, .product = retile::MatmulTile{m, n, 64, threads, swap}}};
+    const Plan plan = test::make_plan(b.build(), hopper(), options);
     const int before = stores;
     check(fmt::format("{} x {}", m, n), plan.kernels.at(0));
     EXPECT_EQ(stores, before + 1) << m << " x " << n << (swap ? " swapped" : "");

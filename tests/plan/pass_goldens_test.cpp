@@ -1,6 +1,7 @@
 // What the passes decide of each graph: its plan as printed, in golden/NAME.ir.
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "golden.hpp"
 #include "graphs.hpp"
 #include "ir/ir.hpp"
@@ -10,7 +11,7 @@ namespace zellige::plan {
 namespace {
 
 std::string text_of(const GoldenGraph& g) {
-  const Plan plan = make_plan(g.graph(), target::find(g.target));
+  const Plan plan = test::make_plan(g.graph(), target::find(g.target));
   return ir::print(plan) + ir::consequences(plan);
 }
 

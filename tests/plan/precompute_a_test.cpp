@@ -2,6 +2,7 @@
 // loop, and nothing else is.
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "flat_steps.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
@@ -107,7 +108,7 @@ TEST(PrecomputeA, LeavesALoopOfProductsAlone) {
                     })
                .at(0),
            "Y");
-  const Plan plan = make_plan(b.build(), target::find("sm_90a"));
+  const Plan plan = test::make_plan(b.build(), target::find("sm_90a"));
   const Kernel& kernel = plan.kernels.at(0);
   std::vector<WorkKind> before, inside;
   bool looped = false;

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "../unfused.hpp"
 #include "chains.hpp"
 #include "generate.hpp"
 
@@ -11,8 +12,9 @@ const std::vector<Planned>& plans() {
   static const std::vector<Planned> all = [] {
     std::vector<Planned> result;
     const auto add = [&](std::string name, graph::KernelGraph graph, const char* target) {
-      Plan plan = make_plan(graph, target::find(target));
-      result.push_back({std::move(name), std::move(graph), std::move(plan)});
+      graph::KernelGraph separated = fuse::separate(graph, target::find(target));
+      Plan plan = make_plan(separated, target::find(target));
+      result.push_back({std::move(name), std::move(separated), std::move(plan)});
     };
     for (const GoldenGraph& g : golden_graphs()) add(g.name, g.graph(), "sm_80");
     // Operands read raw and through a map, whose padding the two read differently.

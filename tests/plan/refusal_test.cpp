@@ -1,6 +1,7 @@
 // Plans that exceed the target are refused in one sentence with both numbers.
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "graphs.hpp"
 
 namespace zellige::plan {
@@ -13,7 +14,7 @@ using graph::Tensor;
 
 std::string refusal(const KernelGraph& graph, const target::Target& target) {
   try {
-    make_plan(graph, target);
+    test::make_plan(graph, target);
   } catch (const Error& e) {
     return e.what();
   }

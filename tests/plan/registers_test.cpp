@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "../unfused.hpp"
 #include "chains.hpp"
 #include "flat_steps.hpp"
 #include "graphs.hpp"
@@ -38,7 +39,7 @@ TEST(Chains, NoneIsRefused) {
   int planned = 0, chained = 0;
   const auto plan = [&](const graph::KernelGraph& g) {
     for (const char* target : {"sm_80", "sm_90a"}) {
-      const Plan made = make_plan(g, target::find(target));  // verified; an error names the graph
+      const Plan made = test::make_plan(g, target::find(target));  // verified; an error names the graph
       for (const Work& w : works(made.kernels.at(0)))
         chained += w.kind == WorkKind::mma && made.kernels[0].has_fragments(w.node);
     }
@@ -64,7 +65,7 @@ Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Select
   Kernel k;
   const Tasks tasks = group(k, selected[0], program, target);
   arrange_buffers(k, tasks, target);
-  OrderedTasks phases = pipeline(k, tasks, target, Copies::first);
+  PhasedTasks phases = pipeline(k, tasks, target, Copies::first);
   slice_fragments(k, tasks, phases);
   build_agents(k, tasks, phases, target);
   return k;
@@ -157,7 +158,7 @@ void move_last(Kernel& k, const Work& work) {
 
 TEST(Mutated, PlansAreRefusedInWords) {
   const graph::KernelGraph g = chain({32, 32, 64, 3, true});
-  const Kernel good = make_plan(g, target::find("sm_80")).kernels.at(0);
+  const Kernel good = test::make_plan(g, target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const Work operand = work_of(good, WorkKind::to_operand), first = work_of(good, WorkKind::mma),
              last = work_of(good, WorkKind::mma, 2);
@@ -193,7 +194,7 @@ TEST(Mutated, PlansAreRefusedInWords) {
 }
 
 TEST(Mutated, LoopsAreRefusedInWords) {
-  const Kernel good = make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
+  const Kernel good = test::make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   Kernel bad = good;  // the fragments of P after the loop
@@ -222,7 +223,7 @@ TEST(Mutated, LoopsAreRefusedInWords) {
 TEST(Mutated, RowsAreRefusedInWords) {
   const auto attention = std::find_if(golden_graphs().begin(), golden_graphs().end(),
                                       [](const GoldenGraph& g) { return g.name == "hopper_attention"; });
-  const Kernel good = make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
+  const Kernel good = test::make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   const auto rows = std::ranges::find_if(good.rmem, [](const RmemTensor& r) { return r.layout.replicated(); });
@@ -257,7 +258,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
 // The other of a pair in another register, or in another thread: refused.
 TEST(Mutated, PairsAreRefusedInWords) {
   const auto rotated = std::ranges::find(golden_graphs(), "hopper_turned", &GoldenGraph::name);
-  const Kernel good = make_plan(rotated->graph(), target::find("sm_90a")).kernels.at(0);
+  const Kernel good = test::make_plan(rotated->graph(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
   Kernel bad = good;  // batches run before columns
@@ -284,7 +285,7 @@ TEST(Mutated, PairsAreRefusedInWords) {
 
 // A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
 TEST(Mutated, PartialSumsAreNotRead) {
-  Kernel bad = make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
+  Kernel bad = test::make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
   for (const Work& t : works(bad))
     if (t.kind == WorkKind::to_shared && bad.program.nodes[t.node].kind == NodeKind::round) {
       const int product = bad.program.nodes[t.node].in[0];
@@ -301,7 +302,7 @@ TEST(Mutated, PartialSumsAreNotRead) {
 TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   int changed = 0;
   for (const GoldenGraph& g : golden_graphs())
-    for (const Kernel& good : make_plan(g.graph(), target::find("sm_80")).kernels) {
+    for (const Kernel& good : test::make_plan(g.graph(), target::find("sm_80")).kernels) {
       ASSERT_EQ(verdict(good), "") << g.name;
       for (const Work& work : works(good)) {
         if (work.kind != WorkKind::mma || work.matmul.warps.count() < 2) continue;
@@ -325,14 +326,19 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
 /// Copies of both operands into aligned rows, and the matmul.
 graph::KernelGraph odd_lines() {
   graph::Builder b("odd_lines");
-  b.output(matmul(b.input("A", {63, 777}), b.input("B", {777, 511})), "C", {511, 1});
+  const graph::Tensor A = b.input("A", {64, 768}, graph::DType::f16, {777, 1}),
+                      B = b.input("B", {768, 512}, graph::DType::f16, {513, 1});
+  const auto loop = [&](graph::BlockBuilder& t) {
+    t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.x = 1, .loop = 0}))), {.x = 1});
+  };
+  b.output(b.custom({.grid = {4}, .block = {128}, .loop = 12}, loop).at(0), "C");
   return b.build();
 }
 
 // Values stored as loaded stay with the threads that load them: no shared memory, no barrier, and all loads
 // first.
 TEST(Fetch, LoadsAllBeforeItStoresAny) {
-  const Kernel k = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  const Kernel k = test::make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(k.program.name, "odd_lines_k0_copy");
   EXPECT_EQ(k.shared_bytes, 0);
   std::string order;
@@ -350,7 +356,7 @@ TEST(Fetch, LeavesRoomInRegisters) {
     for (const graph::Tensor& of : x) t.store(t.load(of));
   });
   for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], std::string(1, static_cast<char>('X' + i)), {1024, 1});
-  const Kernel k = make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
+  const Kernel k = test::make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
   std::int64_t chunks = 0;
   for (const Work& t : works(k))
     if (t.kind == WorkKind::fetch) chunks += k.layout_of(t).steps(0);
@@ -358,7 +364,7 @@ TEST(Fetch, LeavesRoomInRegisters) {
 }
 
 TEST(Mutated, FetchedChunksAreTheirThreads) {
-  const Kernel good = make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  const Kernel good = test::make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const Work fetch = work_of(good, WorkKind::fetch);
   Kernel bad = good;
@@ -366,7 +372,7 @@ TEST(Mutated, FetchedChunksAreTheirThreads) {
   bad.rmem.push_back({blocked_layout(was.domain, 0, 1, 256)});
   change(bad, fetch, [&](Step& s) { s.work.context = static_cast<int>(bad.rmem.size()) - 1; });
   EXPECT_EQ(verdict(bad),
-            "odd_lines_k0_copy: value 1 of thread 0 is (0, 256) of %0 after 'fetch %0', and 'to global %2' "
+            "odd_lines_k0_copy: value 1 of thread 0 is (0, 32) of %0 after 'fetch %0', and 'to global %2' "
             "takes it for (0, 1)");
   bad = good;
   auto& steps = bad.agents.at(0).steps;
@@ -410,7 +416,7 @@ TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {
   int refused = 0;
-  for (const Kernel& good : make_plan(sums_of_slices(), target::find("sm_80")).kernels) {
+  for (const Kernel& good : test::make_plan(sums_of_slices(), target::find("sm_80")).kernels) {
     ASSERT_EQ(verdict(good), "");
     Kernel bad = good;
     auto& steps = bad.agents.at(0).steps;

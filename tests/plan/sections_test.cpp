@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "flat_steps.hpp"
 #include "graph/builder.hpp"
 #include "plan/plan.hpp"
@@ -95,7 +96,7 @@ TEST(Sections, QueriesAreNormedBeforeTheLoop) {
                     })
                .at(0),
            "O");
-  const Plan plan = make_plan(b.build(), target::find("sm_90a"));
+  const Plan plan = test::make_plan(b.build(), target::find("sm_90a"));
   const Kernel& kernel = plan.kernels.at(0);
   std::vector<WorkKind> hoisted;
   for (const Step& s : flat(kernel.agents.at(0).steps)) {

@@ -5,6 +5,7 @@
 #include <random>
 #include <zellige/layout/runtime.hpp>
 
+#include "../unfused.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "random_plans.hpp"
 #include "verify/buffers.hpp"
@@ -120,7 +121,7 @@ TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
   };
   for_each_kernel([&](const std::string&, const Kernel& k, const Plan&) { check(k); });
   for (const GoldenGraph& g : golden_graphs())
-    for (const Kernel& k : make_plan(g.graph(), target::find("sm_90a")).kernels) check(k);
+    for (const Kernel& k : test::make_plan(g.graph(), target::find("sm_90a")).kernels) check(k);
   EXPECT_GE(swizzles, 20);
   EXPECT_GE(boxes, 2);
   EXPECT_GE(chunks, 50);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fuse/separate.hpp"
 #include "graph/builder.hpp"
 #include "lower/lower.hpp"
 
@@ -19,7 +20,8 @@ Program cache() {
   b.output(N, "N");
   b.output(exp(permute(K, {1, 0})), "old");
   b.output(exp(N), "new");
-  return lower(b.build(), target::find("sm_80"));
+  const target::Target& target = target::find("sm_80");
+  return lower(fuse::separate(b.build(), target), target);
 }
 
 std::string message(const Program& p) {

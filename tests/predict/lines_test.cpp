@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
@@ -101,7 +102,7 @@ TEST(PredictLines, ASpecialFunctionOfARowRunsOncePerThreadAndRow) {
     const bool norm = pick(0, 1) > 0;
     const graph::DType dtype = pick(0, 1) ? graph::DType::f16 : graph::DType::f32;
     const graph::KernelGraph g = fuse::optimize(rows(count, width, dtype, norm, pick(0, 1) > 0), target).graph;
-    const emit::Program program = emit::transpile(g, target);
+    const emit::Program program = test::transpile(g, target);
     const std::string where =
         fmt::format("{} of ({}, {}) {}", norm ? "norm" : "log_softmax", count, width, graph::name(dtype));
     std::uint64_t expected = 0, elements = static_cast<std::uint64_t>(count * width);

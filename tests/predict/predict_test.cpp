@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "generate.hpp"
 #include "graph/builder.hpp"
@@ -66,8 +67,8 @@ std::string compare(const graph::KernelGraph& g, const std::vector<const char*>&
   std::vector<run::EmulatedKernel> kernels;
   int all = 0, checked = 0, skipped = 0;
   for (const char* name : names) {
-    const Plan plan = make_plan(g, target::find(name), options);
-    const emit::Program program = emit::transpile(g, target::find(name), options);
+    const Plan plan = test::make_plan(g, target::find(name), options);
+    const emit::Program program = test::transpile(g, target::find(name), options);
     // The first line names the target; the emulator runs equal code of two targets once.
     const std::string body = program.source.substr(program.source.find('\n'));
     if (body != text) kernels = counted(program, cache), text = body;
@@ -236,7 +237,7 @@ TEST(Predict, WhatIsPlannedOfRanksThatDivideKIsWhatIsCounted) {
     for (const bool swap : {false, true}) {
       if (!test::one_a_row(place++, 2)) continue;
       PlanOptions options{.blocks = {{Blocks::split_k, ranks}}};
-      options.tiling = {{.op = 0, .product = retile::ProductTile{64, 64, 64, 128, swap}}};
+      options.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128, swap}}};
       EXPECT_TRUE(compare(b.build(), {"sm_90a"}, run::Cache::standard(), options).starts_with("kernels 1,"))
           << compare(b.build(), {"sm_90a"}, run::Cache::standard(), options);
     }
@@ -278,7 +279,7 @@ TEST(Predict, WhatIsPlannedOfShortRowsIsWhatIsCounted) {
 /// True if every target accepts it; a graph may exceed a target.
 bool planned(const graph::KernelGraph& g) {
   try {
-    for (const char* name : targets) make_plan(g, target::find(name));
+    for (const char* name : targets) test::make_plan(g, target::find(name));
   } catch (const Fault&) {
     throw;
   } catch (const Error&) {
@@ -300,7 +301,9 @@ TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
   expect_counted(graphs, For::one_in_rotation);
 }
 
-Plan lora() { return make_plan(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80")); }
+Plan lora() {
+  return test::make_plan(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80"));
+}
 
 // 64 blocks; 16x64x256, 16x16x256 and 16x64x16 in steps of 16x8x16.
 TEST(Predict, CountsTheProductsOfLora) {

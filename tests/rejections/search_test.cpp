@@ -10,6 +10,7 @@
 #include "injected.hpp"
 #include "run/run.hpp"
 #include "run/tune.hpp"
+#include "tiling/choose_tilings.hpp"
 
 namespace zellige {
 namespace {
@@ -87,25 +88,25 @@ TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
   std::string best;
   {
     const InjectedRejection none([](const Program&, int) { return false; });
-    best = kernels(plan::tile(tiled(), sm_90a, selected).plan.program);
+    best = kernels(plan::choose_tilings(tiled(), sm_90a, selected).plan.program);
     all = none.calls();
   }
   ASSERT_GT(all, 2);
   for (int which = 1; which <= all; ++which) {
     const InjectedRejection one([which](const Program&, int call) { return call == which; });
-    const plan::Tiled t = plan::tile(tiled(), sm_90a, selected);
+    const plan::Tiled t = plan::choose_tilings(tiled(), sm_90a, selected);
     EXPECT_EQ(t.plan.rejected, plan::Rejections{"tiled_k0: a rejection was injected"}) << which;
     EXPECT_EQ(one.rejected(), 1) << which;
   }
   // Without the best, another one; without the graph's own, one of the others; without any, none.
   const InjectedRejection without_best([&](const Program& p, int) { return kernels(p) == best; });
-  EXPECT_NE(kernels(plan::tile(tiled(), sm_90a, selected).plan.program), best);
+  EXPECT_NE(kernels(plan::choose_tilings(tiled(), sm_90a, selected).plan.program), best);
   const InjectedRejection without_own([&](const Program& p, int) { return kernels(p) == own_tiles; });
-  const plan::Tiled other = plan::tile(tiled(), sm_90a, selected);
+  const plan::Tiled other = plan::choose_tilings(tiled(), sm_90a, selected);
   EXPECT_NE(kernels(other.plan.program), own_tiles);
   EXPECT_FALSE(other.plan.rejected.empty());
   const InjectedRejection everything([](const Program&, int) { return true; });
-  EXPECT_EQ(failure([&] { plan::tile(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was injected");
+  EXPECT_EQ(failure([&] { plan::choose_tilings(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
@@ -243,7 +244,7 @@ TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {
   EXPECT_EQ(kept, plan::Rejections{"k: wrong"});
   if (!plan::stops_at_rejections) return;
   const InjectedRejection second([](const Program&, int call) { return call == 2; });
-  EXPECT_THROW(plan::tile(tiled(), sm_90a, {.tiles = plan::Tiles::automatic}), Rejected);
+  EXPECT_THROW(plan::choose_tilings(tiled(), sm_90a, {.tiles = plan::Tiles::automatic}), Rejected);
   EXPECT_THROW(fuse::optimize(unfused(), sm_90a), Rejected);
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/mugraphs.hpp"
 #include "graph/refused.hpp"
@@ -69,7 +70,7 @@ class Compared {
     CostEstimate coarse, fine;
     const std::optional<Error> unsketched = refused([&] { coarse = estimate(a, target); }),
                                unplanned = refused([&] {
-                                 fine = estimate_cost(make_plan(a, target, {.registers_proved = false}), target);
+                                 fine = estimate_cost(test::make_plan(a, target, {.registers_proved = false}), target);
                                });
     if (unsketched || unplanned) {
       misfits_ += !unsketched || !unplanned;

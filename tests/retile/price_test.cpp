@@ -1,6 +1,7 @@
 // Cost estimates follow the bytes moved and the work done, and report them.
 #include <gtest/gtest.h>
 
+#include "../unfused.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
 #include "plan/estimate.hpp"
@@ -18,13 +19,13 @@ CostEstimate cost_of(std::int64_t rows, std::int64_t k, std::int64_t n, graph::L
                .at(0),
            "Y");
   const target::Target& target = target::find("sm_90a");
-  return estimate_cost(make_plan(b.build(), target), target);
+  return estimate_cost(test::make_plan(b.build(), target), target);
 }
 
-constexpr retile::ProductTile wide{128, 256, 64, 256}, tall{256, 128, 64, 256};
+constexpr retile::MatmulTile wide{128, 256, 64, 256}, tall{256, 128, 64, 256};
 
 /// Returns the plan of a matmul of m x k by k x n in the given tiles on warpgroups.
-Plan plan_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::ProductTile& tile,
+Plan plan_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::MatmulTile& tile,
              const std::vector<Way>& blocks = ways_of_blocks) {
   graph::KernelGraph g;
   g.name = "product";
@@ -32,10 +33,10 @@ Plan plan_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::Produ
   g.inputs = {0, 1}, g.outputs = {2};
   g.ops.push_back({.kind = OpKind::matmul, .inputs = {0, 1}, .outputs = {2}});
   const PlanOptions fixed{.blocks = blocks, .tiles = Tiles::fixed, .tiling = {{.op = 0, .product = tile}}};
-  return make_plan(graph::infer(std::move(g)), target::find("sm_90a"), fixed);
+  return test::make_plan(graph::infer(std::move(g)), target::find("sm_90a"), fixed);
 }
 Kernel kernel_of(std::int64_t m, std::int64_t n, std::int64_t k) { return plan_of(m, n, k, wide).kernels.at(0); }
-KernelCost cost_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::ProductTile& tile, Blocks blocks) {
+KernelCost cost_of(std::int64_t m, std::int64_t n, std::int64_t k, const retile::MatmulTile& tile, Blocks blocks) {
   const target::Target& target = target::find("sm_90a");
   return estimate_cost(plan_of(m, n, k, tile, {blocks}), target).kernels.at(0);
 }

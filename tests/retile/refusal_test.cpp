@@ -96,10 +96,8 @@ TEST(Refusal, OfAGrid) {
             "blocks for 16");
   EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {1, {4}, {32}, 1}),
             "graph g: expected a tiling of its custom operators (0), found one of 1");
-  EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {.op = 0, .product = ProductTile{64, 128, 64, 128}}),
-            "graph g: expected a grid and a loop of operator 0, found a product's tile: it is a custom "
-            "operator, as products are "
-            "that were fused; --as-given leaves them unfused");
+  EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {.op = 0, .product = MatmulTile{64, 128, 64, 128}}),
+            "graph g: expected a grid and a loop of operator 0, found a matmul's tile");
 }
 
 TEST(Refusal, OfASliceThatWouldCutTiles) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "kernel/sliced.hpp"
@@ -45,7 +46,7 @@ graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
 }
 
 plan::Kernel planned(const graph::KernelGraph& g, const plan::PlanOptions& plan_options = {}) {
-  return plan::make_plan(g, target::find("sm_90a"), plan_options).kernels.at(0);
+  return test::make_plan(g, target::find("sm_90a"), plan_options).kernels.at(0);
 }
 
 TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {

@@ -2,6 +2,7 @@
 // tiles, of matmuls, of accumulated values, and of stored results; and refusals.
 #include <random>
 
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
@@ -115,7 +116,7 @@ TEST(BlockViewRefusals, NameTheShapes) {
     const auto made = b.custom({.block = {32}}, [&](BlockBuilder& t) { body(t, t.load(X, {}, "x")); });
     b.output(made[0], "Y");
     try {
-      plan::make_plan(b.build(), target::find("sm_80"), {});
+      test::make_plan(b.build(), target::find("sm_80"), {});
     } catch (const std::exception& e) {
       return std::string(e.what());
     }

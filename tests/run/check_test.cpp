@@ -5,8 +5,10 @@
 
 #include <cmath>
 
-#include "emit/emit.hpp"
+#include "../unfused.hpp"
+#include "fuse/assemble.hpp"
 #include "graph/builder.hpp"
+#include "run/passes.hpp"
 #include "target/target.hpp"
 
 namespace zellige::run {
@@ -21,7 +23,8 @@ struct Right {
   RandomInputs inputs;
   std::vector<Bytes> storage;
 
-  explicit Right(KernelGraph g) : graph(std::move(g)), program(emit::transpile(graph, target::find("sm_80"))) {
+  explicit Right(KernelGraph g)
+      : graph(fuse::separate(g, target::find("sm_80"))), program(run::transpile(graph, target::find("sm_80"))) {
     inputs = random_inputs(graph, 1);
     for (const emit::TensorPlace& t : program.manifest.tensors) {
       const int at = graph_tensor(graph, t);
@@ -59,7 +62,7 @@ struct Right {
 KernelGraph mlp() {
   Builder b("mlp");
   const Tensor X = b.input("X", {512, 512}), W = b.input("W", {512, 256}), V = b.input("V", {256, 384});
-  b.output(matmul(silu(matmul(X, W)), V), "Y");
+  b.output(matmul(softmax(matmul(X, W), 1), V), "Y");
   return b.build();
 }
 
@@ -110,6 +113,36 @@ TEST(Check, ASampleFindsAWrongTileAsOftenAsItTakesIt) {
   Right last(mlp());
   last.plant("Y", 511 * 384 + 383, 1000);
   for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(last.check(seed, limits).status, Status::wrong);
+}
+
+// A kernel may store a tensor with merged dimensions, under a name of its own; it is compared as the graph declares it.
+TEST(Check, ATensorStoredInAnotherShapeIsCompared) {
+  Builder b("merged");
+  const Tensor T = exp(b.input("X", {4, 8, 32}));
+  b.output(softmax(T, 2), "Y");
+  const KernelGraph g = b.build();
+  Right right(g);
+  right.graph = g;
+  const std::string t = g.tensors[static_cast<std::size_t>(g.ops[0].outputs[0])].name;
+  const emit::TensorPlace& place =
+      right.program.manifest.tensors[static_cast<std::size_t>(right.place(fuse::stored_name(t)))];
+  ASSERT_NE(place.shape, (Shape{4, 8, 32}));
+  const RunResult correct = right.check(1);
+  EXPECT_EQ(correct.status, Status::correct) << correct.reason;
+  ASSERT_EQ(correct.tensors.size(), 2u);
+  EXPECT_EQ(correct.tensors[0].name, t);
+  EXPECT_EQ(correct.tensors[0].shape, (Shape{4, 8, 32}));
+  right.plant(fuse::stored_name(t), (1 * 8 + 2) * 32 + 3, 1000);
+  const RunResult wrong = right.check(1);
+  EXPECT_EQ(wrong.status, Status::wrong);
+  EXPECT_NE(wrong.reason.find("worst at (1, 2, 3): "), std::string::npos) << wrong.reason;
+}
+
+TEST(Check, NamesOfStoredTensorsAreReadBack) {
+  EXPECT_EQ(fuse::declared_name(fuse::stored_name("T")), "T");
+  EXPECT_EQ(fuse::declared_name(fuse::stored_name("T_kept") + "__"), "T_kept");
+  EXPECT_EQ(fuse::declared_name("T"), "");
+  EXPECT_EQ(fuse::declared_name("T_kept2"), "");
 }
 
 // Unwritten elements are found in the whole tensor, sampled or not.

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "graph/compose.hpp"
@@ -156,7 +157,7 @@ TEST_P(Composed, LogsumexpTakesOnePass) {
       x.values[6 * n + n - 1] = -inf;
     }
     const graph::KernelGraph g = b.build();
-    for (const plan::Kernel& k : plan::make_plan(g, target::find(target)).kernels)
+    for (const plan::Kernel& k : test::make_plan(g, target::find(target)).kernels)
       EXPECT_LE(std::ranges::count(k.program.nodes, plan::NodeKind::reduce, &plan::Node::kind), 2) << k.program.name;
     expect_right(g, in, target);
   }

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "../plan/flat_steps.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "generate.hpp"
 #include "graph/builder.hpp"
@@ -77,15 +78,15 @@ TEST(Dependence, WhateverIsConstantTheResultIsRight) {
 TEST(Dependence, ConstantsAreReadBeforeTheWait) {
   graph::KernelGraph g = chain();
   run::declare_constant(g, {"W", "B"});
-  const std::string text = emit::transpile(g, target::find("sm_90a")).source;
+  const std::string text = test::transpile(g, target::find("sm_90a")).source;
   const std::size_t wait = place(text, "griddep_wait();"), second = place(text, "griddep_wait();", wait + 1);
   EXPECT_LT(place(text, "gW("), wait) << text;
   EXPECT_GT(place(text, "gX("), wait) << text;
   EXPECT_EQ(text.find("griddep_wait();", second + 1), text.npos) << "one a kernel";
   // Without the declaration nothing is, and a target without the instruction has no word of it.
-  const std::string simple = emit::transpile(chain(), target::find("sm_90a")).source;
+  const std::string simple = test::transpile(chain(), target::find("sm_90a")).source;
   EXPECT_LT(place(simple, "griddep_wait();"), place(simple, "gW("));
-  EXPECT_EQ(emit::transpile(g, target::find("sm_80")).source.find("griddep"), std::string::npos);
+  EXPECT_EQ(test::transpile(g, target::find("sm_80")).source.find("griddep"), std::string::npos);
 }
 
 /// A row of X a block, through `bytes` of shared memory or so.
@@ -105,7 +106,7 @@ graph::KernelGraph rows(std::int64_t count, std::int64_t columns) {
 TEST(Dependence, TheNextKernelStartsEarlyWhereTwoGridsHaveRoom) {
   const auto early = [](graph::KernelGraph g, bool constant = true) {
     g.tensors[g.inputs[0]].constant = constant;
-    const std::string text = emit::transpile(g, target::find("sm_90a")).source;
+    const std::string text = test::transpile(g, target::find("sm_90a")).source;
     const std::size_t at = text.find("griddep_launch_dependents();");
     EXPECT_TRUE(at == text.npos || at > text.find("griddep_wait();"));
     return at != text.npos;
@@ -120,7 +121,7 @@ TEST(Dependence, TheNextKernelStartsEarlyWhereTwoGridsHaveRoom) {
 TEST(Dependence, AReadThatComesTooEarlyIsFound) {
   graph::KernelGraph g = chain();
   run::declare_constant(g, {"W", "B"});
-  emit::Program p = emit::transpile(g, target::find("sm_90a"));
+  emit::Program p = test::transpile(g, target::find("sm_90a"));
   EXPECT_EQ(finding(p), "");
   // Injected: W is not constant.
   emit::Program wrong = p;
@@ -144,7 +145,7 @@ TEST(Dependence, ExamplesMayHaveAnyConstants) {
   for (const char* name : {"lora", "mlp", "attention", "gemm"}) {
     graph::KernelGraph g = graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", name)).front();
     for (const int t : g.inputs) g.tensors[t].constant = true;
-    EXPECT_EQ(finding(emit::transpile(g, target::find("sm_90a"))), "") << name;
+    EXPECT_EQ(finding(test::transpile(g, target::find("sm_90a"))), "") << name;
   }
 }
 
@@ -159,7 +160,7 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
     for (const int t : g.inputs) g.tensors[t].constant = random() % 2;
     std::optional<emit::Program> p;
     try {
-      p = emit::transpile(g, target::find("sm_90a"));
+      p = test::transpile(g, target::find("sm_90a"));
     } catch (const Fault&) {
       throw;
     } catch (const Error&) {  // it asks for more than there is
@@ -184,7 +185,7 @@ TEST(Dependence, ATableThatIsReadByNumbersWaitsForThem) {
   graph::Builder b("table");
   const graph::Tensor E = b.constant("E", {64, 32}), I = b.input("I", {16}, graph::DType::int32);
   b.output(gather(E, I), "Y");
-  emit::Program p = emit::transpile(b.build(), target::find("sm_90a"));
+  emit::Program p = test::transpile(b.build(), target::find("sm_90a"));
   EXPECT_EQ(p.source.find("gE("), p.source.find("gE(", p.source.find("griddep_wait();")));
 }
 

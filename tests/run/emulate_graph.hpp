@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "../unfused.hpp"
 #include "reference/reference.hpp"
 #include "run/emulated.hpp"
 
@@ -21,7 +22,7 @@ inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& 
                                                       const std::vector<graph::Array>& inputs, const char* target,
                                                       const plan::PlanOptions& plan_options = {}) {
   static const Cache cache = Cache::temporary();
-  const emit::Program p = emit::transpile(g, target::find(target), plan_options);
+  const emit::Program p = test::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   std::vector<std::vector<double>> outputs(g.outputs.size());
   for (const emit::TensorPlace& t : p.manifest.tensors)

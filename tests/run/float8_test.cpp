@@ -3,6 +3,7 @@
 #include <random>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
@@ -27,7 +28,7 @@ std::vector<Array> inputs_of(const graph::KernelGraph& g, std::mt19937& engine) 
 }
 
 std::string source_of(const graph::KernelGraph& g, const char* target) {
-  return emit::transpile(g, target::find(target)).source;
+  return test::transpile(g, target::find(target)).source;
 }
 bool has(const std::string& source, const char* text) { return source.find(text) != std::string::npos; }
 

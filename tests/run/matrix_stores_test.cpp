@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
@@ -14,12 +15,12 @@ namespace zellige::run {
 namespace {
 
 using graph::DType;
-using retile::ProductTile;
+using retile::MatmulTile;
 
 /// Returns the names of the instructions by which the works of the graph's kernels store accumulators to shared memory.
 std::vector<std::string> stores(const graph::KernelGraph& g, const plan::PlanOptions& options) {
   std::vector<std::string> names;
-  for (const plan::Kernel& k : plan::make_plan(g, target::find("sm_90a"), options).kernels)
+  for (const plan::Kernel& k : test::make_plan(g, target::find("sm_90a"), options).kernels)
     for (const plan::Work& w : plan::works(k))
       if (w.kind == plan::WorkKind::to_shared) names.push_back(w.copy.row ? w.copy.row->name : "");
   return names;
@@ -29,7 +30,7 @@ std::vector<std::string> stores(const graph::KernelGraph& g, const plan::PlanOpt
 void expect_stored_by(const std::string& store, const graph::KernelGraph& g, const plan::PlanOptions& options,
                       double share = 0) {
   EXPECT_EQ(stores(g, options), std::vector<std::string>{store})
-      << ir::print(plan::make_plan(g, target::find("sm_90a"), options));
+      << ir::print(test::make_plan(g, target::find("sm_90a"), options));
   std::vector<graph::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, share, share, "sm_90a", options);
@@ -46,7 +47,7 @@ graph::KernelGraph product(DType dtype, bool bias) {
 TEST(MatrixStores, OfProducts) {
   struct Stored {
     const char* by;
-    ProductTile tile;
+    MatmulTile tile;
   };
   std::size_t place = 0;
   for (const auto& [by, tile] : {Stored{"SM90_U32x4_STSM_N", {128, 256, 64, 256}},
@@ -83,7 +84,7 @@ TEST(MatrixStores, OfABatch) {
   for (const bool swap : {false, true})
     expect_stored_by(
         swap ? "SM90_U16x8_STSM_T" : "SM90_U32x4_STSM_N", g,
-        {.tiling = {{.op = 0, .product = swap ? ProductTile{64, 64, 64, 128, true} : ProductTile{128, 96, 64, 256}}}});
+        {.tiling = {{.op = 0, .product = swap ? MatmulTile{64, 64, 64, 128, true} : MatmulTile{128, 96, 64, 256}}}});
 }
 
 TEST(MatrixStores, OfAttention) {
@@ -108,8 +109,8 @@ TEST(MatrixStores, OfAttention) {
 TEST(MatrixStores, NotOfWarpsAndNotBeforeHopper) {
   const graph::KernelGraph g = product(DType::f16, false);
   for (const auto& [name, t] :
-       {std::pair{"sm_80", ProductTile{64, 64, 64, 128}}, {"sm_90a", ProductTile{32, 64, 64, 128}}})
-    for (const plan::Kernel& k : plan::make_plan(g, target::find(name), {.tiling = {{.op = 0, .product = t}}}).kernels)
+       {std::pair{"sm_80", MatmulTile{64, 64, 64, 128}}, {"sm_90a", MatmulTile{32, 64, 64, 128}}})
+    for (const plan::Kernel& k : test::make_plan(g, target::find(name), {.tiling = {{.op = 0, .product = t}}}).kernels)
       for (const plan::Work& w : plan::works(k)) EXPECT_FALSE(w.copy.by_matrices()) << name;
 }
 

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "reference/inputs.hpp"
@@ -133,7 +134,7 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
   std::mt19937 random(7);
   const std::size_t each = test::all_cases() ? 40 : 12;  // mutants a graph
   for (const graph::KernelGraph& g : graphs) {
-    const emit::Program p = emit::transpile(g, target::find("sm_80"));
+    const emit::Program p = test::transpile(g, target::find("sm_80"));
     mutants.push_back({&g, p});  // whole, first of its graph
     std::size_t sites = 0;
     while (!changed(p.source, sites, 0).empty()) ++sites;

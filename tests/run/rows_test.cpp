@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
@@ -116,7 +117,7 @@ TEST(RowsInBlocks, OfWhatIsComputedAreRefused) {
   const Tensor X = b.input("X", {8, 4}), I = b.input("I", {8}, DType::int32);
   b.output(b.custom({.block = {32}},
                     [&](graph::BlockBuilder& t) { t.store(gather(exp(t.load(X, {}, "x")), t.load(I, {}, "i"))); })[0]);
-  EXPECT_EQ(message_of([&] { emit::transpile(b.build(), target::find("sm_80")); }),
+  EXPECT_EQ(message_of([&] { test::transpile(b.build(), target::find("sm_80")); }),
             "g_k0: inside a block gather reads rows of what is loaded by one dimension of numbers that are loaded, "
             "found s2 (8, 4) and i (8): gather outside");
 }
@@ -161,7 +162,7 @@ TEST_P(Rows, InTheMemoryOfAnInput) {
   b.output(cast(permute(first, {1, 0}), DType::f32), "between");
   b.output(gather(second, I), "new");
   const graph::KernelGraph g = b.build();
-  const emit::Program p = emit::transpile(g, target::find("sm_80"));
+  const emit::Program p = test::transpile(g, target::find("sm_80"));
   int taken = 0;
   for (const emit::TensorPlace& t : p.manifest.tensors)
     if (t.memory >= 0) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "run/run.hpp"
@@ -32,6 +33,25 @@ graph::KernelGraph product(Dim3 grid, Dim3 block) {
   return b.build();
 }
 
+// TMA stores whole chunks of 16 bytes. Rows that end inside a chunk are stored otherwise, or the last row's chunk would
+// be written beyond the tensor.
+TEST(Shapes, RowsThatEndInsideAChunk) {
+  const Cache cache = Cache::temporary();
+  for (const std::int64_t n : {200, 196, 194, 193}) {
+    graph::Builder b("ends");
+    const graph::Tensor A = b.input("A", {128, 128}), B = b.input("B", {128, n}, graph::DType::f16, {208, 1});
+    b.output(matmul(A, B), "C");
+    const emit::Program p = test::transpile(b.build(), target::find("sm_90a"),
+                                            {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
+    const emit::KernelLaunch& last = p.manifest.kernels.back();
+    bool stores = false;
+    for (std::size_t i = 0; i < last.tensors.size(); ++i)
+      stores = stores || (last.writes[i] && last.maps.contains(static_cast<int>(i)));
+    EXPECT_EQ(stores, n == 200) << n;
+    expect_correct(b.build(), "sm_90a", cache);
+  }
+}
+
 // Blocks of any shape: the launch is within CUDA's limits, and has the same number of threads.
 TEST(Shapes, BlocksOfAnyShape) {
   const Cache cache = Cache::temporary();
@@ -45,7 +65,7 @@ TEST(Shapes, BlocksOfAnyShape) {
     tall += d.z > 64;
     const graph::KernelGraph g = product({2, 1, 1}, d);
     const char* target = i % 2 ? "sm_80" : "sm_90a";
-    const emit::Program p = emit::transpile(g, target::find(target));
+    const emit::Program p = test::transpile(g, target::find(target));
     const Dim3 launched = p.manifest.kernels.at(0).block;
     EXPECT_EQ(launched.count(), d.count());
     EXPECT_LE(launched.z, 64);
@@ -70,11 +90,11 @@ TEST(Shapes, GridsOfAnyShape) {
                       })
                  .at(0),
              "Y");
-    const emit::Program p = emit::transpile(b.build(), target::find("sm_80"));
+    const emit::Program p = test::transpile(b.build(), target::find("sm_80"));
     EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{grid.count(), 1, 1}));
     expect_correct(b.build(), "sm_80", cache);
   }
-  const emit::Program p = emit::transpile(product({3, 2, 1}, {64}), target::find("sm_80"));
+  const emit::Program p = test::transpile(product({3, 2, 1}, {64}), target::find("sm_80"));
   EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{3, 2, 1})) << "left as it is where that will do";
 }
 
@@ -86,11 +106,11 @@ TEST(Shapes, LinesThatBeginAnywhere) {
     bool a_along_k, b_along_k;
     int copies;
   };
-  const Case cases[] = {{1, 65, 129, 231, true, true, 2},  {1, 33, 40, 299, true, false, 1},
-                        {1, 40, 67, 200, true, false, 1},  {1, 71, 75, 194, false, false, 2},
-                        {3, 17, 19, 197, true, true, 2},   {1, 5, 257, 259, false, true, 2},
+  const Case cases[] = {{1, 65, 129, 487, true, true, 2},  {1, 33, 40, 555, true, false, 1},
+                        {1, 40, 67, 456, true, false, 1},  {1, 71, 75, 450, false, false, 2},
+                        {3, 17, 19, 453, true, true, 0},   {1, 5, 257, 515, false, true, 2},
                         {1, 7, 9, 133, true, true, 0},     {1, 64, 64, 198, true, true, 0},
-                        {1, 130, 700, 198, true, true, 1}, {1, 200, 264, 200, true, false, 0}};
+                        {1, 130, 700, 454, true, true, 2}, {1, 200, 264, 456, true, false, 0}};
   for (const Case& c : cases)
     for (const char* target : {"sm_80", "sm_90a"}) {
       const auto matrix = [&](std::int64_t rows, std::int64_t columns, bool by_rows) {
@@ -100,7 +120,8 @@ TEST(Shapes, LinesThatBeginAnywhere) {
       const graph::Tensor A = b.input("A", {c.batch, c.m, c.k}, graph::DType::bf16, matrix(c.m, c.k, c.a_along_k)),
                           B = b.input("B", {c.batch, c.k, c.n}, graph::DType::bf16, matrix(c.k, c.n, !c.b_along_k));
       b.output(matmul(A, B), "C");
-      const emit::Program p = emit::transpile(b.build(), target::find(target));
+      const emit::Program p = test::transpile(b.build(), target::find(target),
+                                              {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
       const auto lines = [](const auto& t) { return t.name == "A_lines" || t.name == "B_lines"; };
       EXPECT_EQ(std::ranges::count_if(p.manifest.tensors, lines), c.copies);
       EXPECT_EQ(p.manifest.kernels.size(), c.copies > 0 ? 2U : 1U)  // one kernel makes all copies
@@ -109,10 +130,12 @@ TEST(Shapes, LinesThatBeginAnywhere) {
         expect_correct(b.build(), target, cache);  // by default for one of the two targets
     }
   graph::Builder b("twice");  // one copy for two products of an operand, and for a custom operator's loop
-  const graph::Tensor X = b.input("X", {64, 257}), V = b.input("V", {257, 64}), W = b.input("W", {257, 72});
+  const graph::Tensor X = b.input("X", {64, 515}), V = b.input("V", {515, 64}), W = b.input("W", {515, 72});
   b.output(matmul(X, V), "Y");
   b.output(matmul(X, W), "Z");
-  const emit::Program p = emit::transpile(b.build(), target::find("sm_90a"));
+  const retile::MatmulTile tile{64, 64, 64, 128};
+  const emit::Program p = test::transpile(b.build(), target::find("sm_90a"),
+                                          {.tiling = {{.op = 0, .product = tile}, {.op = 1, .product = tile}}});
   EXPECT_EQ(p.manifest.kernels.size(), 3U);
   expect_correct(b.build(), "sm_90a", cache);
   graph::Builder d("custom");

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
@@ -17,7 +18,7 @@ using plan::Blocks;
 /// Expects that a graph's kernel divides K by `ranks` if that is asked for, and computes what the reference does.
 void expect_split(const graph::KernelGraph& g, int ranks, retile::Tiling tiling = {}) {
   const plan::PlanOptions options{.blocks = {{Blocks::split_k, ranks}}, .tiling = std::move(tiling)};
-  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), options);
+  const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), options);
   ASSERT_EQ(plan.kernels[0].parts_of_loop(), ranks) << ir::print(plan);
   EXPECT_EQ(plan.kernels[0].blocks, plan.kernels[0].program.grid.count() * ranks);
   std::vector<graph::Array> inputs;
@@ -42,7 +43,7 @@ TEST(Warpgroups, SplitKIntoPartsThatReachBeyondIt) {
       if (!test::one_a_row(place++, 2)) continue;
       graph::Builder b("uneven");
       b.output(matmul(b.input("A", {128, k}), b.input("B", {k, 256}, DType::f16, {1, k})), "C");
-      expect_split(b.build(), ranks, {{.op = 0, .product = retile::ProductTile{128, 128, 64, 256}}});
+      expect_split(b.build(), ranks, {{.op = 0, .product = retile::MatmulTile{128, 128, 64, 256}}});
     }
 }
 
@@ -58,7 +59,7 @@ TEST(Warpgroups, SplitKIntoNarrowParts) {
         const auto A = b.input("A", {columns, 1024}, DType::bf16);
         const auto B = b.input("B", {1024, 200}, DType::bf16, {1, 1024});
         b.output(matmul(A, B), "C");
-        expect_split(b.build(), ranks, {{.op = 0, .product = retile::ProductTile{64, columns, 64, 128, swap}}});
+        expect_split(b.build(), ranks, {{.op = 0, .product = retile::MatmulTile{64, columns, 64, 128, swap}}});
       }
 }
 
@@ -84,7 +85,7 @@ TEST(Warpgroups, SplitKUnderAnEpilogue) {
 // The expected time decides: a long K is divided by as many blocks as there are, a short one is not.
 TEST(Warpgroups, SplitKWhereThatIsExpectedToBeFaster) {
   const auto parts = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return plan::make_plan(tiled({m, n, k, false, true, DType::f16}), target::find("sm_90a"))
+    return test::make_plan(tiled({m, n, k, false, true, DType::f16}), target::find("sm_90a"))
         .kernels[0]
         .parts_of_loop();
   };
@@ -103,7 +104,7 @@ TEST(Warpgroups, KIsNotSplitWhereRanksCannotStoreAPartEach) {
                       t.store(sum / reduction(sum, 1), {.x = 0});
                     })[0],
            "Y");
-  EXPECT_EQ(plan::make_plan(b.build(), target::find("sm_90a")).kernels[0].parts_of_loop(), 1);
+  EXPECT_EQ(test::make_plan(b.build(), target::find("sm_90a")).kernels[0].parts_of_loop(), 1);
 }
 
 // A warpgroup with two tiles along M has all columns of the first tile before those of the second.
@@ -113,8 +114,8 @@ TEST(Warpgroups, KIsNotSplitWhereAPartOfTheAccumulatorsIsNoColumns) {
   const graph::KernelGraph g = b.build();
   for (const auto& [threads, parts] : {std::pair{256, 8}, {128, 1}}) {
     plan::PlanOptions options;
-    options.tiling = {{.op = 0, .product = retile::ProductTile{128, 128, 64, threads}}};
-    EXPECT_EQ(plan::make_plan(g, target::find("sm_90a"), options).kernels[0].parts_of_loop(), parts) << threads;
+    options.tiling = {{.op = 0, .product = retile::MatmulTile{128, 128, 64, threads}}};
+    EXPECT_EQ(test::make_plan(g, target::find("sm_90a"), options).kernels[0].parts_of_loop(), parts) << threads;
   }
 }
 

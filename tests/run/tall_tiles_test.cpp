@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
@@ -38,7 +39,7 @@ TEST(TallTiles, IssueSeveralInstructionsForTheirRows) {
                                         << (a_along_m ? "M" : "K"));
         const graph::KernelGraph g = b.build();
         const plan::PlanOptions plan_options{{way}};
-        const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
+        const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
         ASSERT_EQ(plan.kernels.size(), 1u);
         ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << "not a producer and a consumer";
         expect_as_reference(g, {integers({m, k}, 1), integers({k, n}, 2)}, 0, 0, "sm_90a", plan_options);
@@ -54,7 +55,7 @@ TEST(TallTiles, LeaveRowsWithTooManyAccumulators) {
                       t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))), {});
                     })[0],
            "C");
-  const plan::Plan plan = plan::make_plan(b.build(), target::find("sm_90a"), {});
+  const plan::Plan plan = test::make_plan(b.build(), target::find("sm_90a"), {});
   EXPECT_TRUE(std::ranges::any_of(plan.kernels[0].notes, [](const std::string& note) {
     return note.find("1 products leave 256 accumulators in a thread, which has room for 192") != note.npos;
   })) << ir::print(plan);

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
@@ -115,7 +116,7 @@ TEST(Tf32, RandomProductsOnTensorCores) {
       for (double& v : x.values) v = static_cast<float>(std::normal_distribution<double>()(engine));
     }
     expect_as_reference(g, inputs, 1e-5, 5e-5, target);
-    const std::string source = emit::transpile(g, target::find(target)).source;
+    const std::string source = test::transpile(g, target::find(target)).source;
     EXPECT_NE(source.find("multiply<tfloat32_t"), std::string::npos) << g.name;
     EXPECT_EQ(source.find("multiply_outer"), std::string::npos) << g.name;
   }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "../all_cases.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
@@ -29,7 +30,7 @@ graph::Array random(const Shape& shape, std::uint64_t seed, DType dtype = DType:
 }
 
 std::size_t launches(const graph::KernelGraph& g) {
-  return emit::transpile(g, target::find("sm_80")).manifest.kernels.size();
+  return test::transpile(g, target::find("sm_80")).manifest.kernels.size();
 }
 
 TEST(Views, CostNothingWhereTheyAreLayouts) {
@@ -133,7 +134,7 @@ TEST(Views, AreCopiedWhereTheyAreNone) {
   b.output(permute(X, {1, 0}), "T");                         // the caller gets memory of its own
   b.output(reshape(permute(V, {1, 0}), {20}), "S", {3});     // and strides of its own
   const graph::KernelGraph g = b.build();
-  const emit::Program p = emit::transpile(g, target::find("sm_80"));
+  const emit::Program p = test::transpile(g, target::find("sm_80"));
   ASSERT_FALSE(p.plan.program.notes.empty());
   EXPECT_EQ(p.plan.program.notes[0],
             "Y: the reshape of t2 (10, 6) to (4, 15) is no layout of its memory: it is copied");

@@ -4,6 +4,7 @@
 
 #include "../all_cases.hpp"
 #include "../plan/flat_steps.hpp"
+#include "../unfused.hpp"
 #include "emulate_graph.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
@@ -22,7 +23,7 @@ using plan::Blocks;
 using Case = TiledProduct;
 
 void expect_right(const graph::KernelGraph& g, const Case& c, const plan::PlanOptions& plan_options) {
-  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
+  const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
   ASSERT_EQ(plan.kernels.size(), 1u);
   ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << "not a producer and a consumer";
   expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", plan_options);
@@ -35,7 +36,7 @@ TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
       if (!test::one_a_row(place++, 2)) continue;
       const Case c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
       const plan::PlanOptions plan_options{{way}};
-      const plan::Plan plan = plan::make_plan(tiled(c), target::find("sm_90a"), plan_options);
+      const plan::Plan plan = test::make_plan(tiled(c), target::find("sm_90a"), plan_options);
       EXPECT_EQ(plan.kernels[0].ranks, way == Blocks::pairs ? 2 : 1);
       EXPECT_EQ(plan.kernels[0].blocks > 0, way != Blocks::a_tile);
       expect_right(tiled(c), c, plan_options);
@@ -67,7 +68,7 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
                "C");
       const graph::KernelGraph g = b.build();
       const plan::PlanOptions plan_options{{way}};
-      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
+      const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
       ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << ir::print(plan);
       expect_as_reference(g, {integers({c.m, c.k}, 1), integers({c.k, c.n}, 2)}, 0, 0, "sm_90a", plan_options);
     }
@@ -93,8 +94,8 @@ TEST(Warpgroups, SwapAAndBForASmallM) {
     b.output(c.bias ? matmul(A, B, b.input("bias", {c.n}, c.dtype)) : matmul(A, B), "C");
     const graph::KernelGraph g = b.build();
     const plan::PlanOptions plan_options{
-        .tiling = {{.op = 0, .product = retile::ProductTile{64, c.columns, 64, 128, true}}}};
-    const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
+        .tiling = {{.op = 0, .product = retile::MatmulTile{64, c.columns, 64, 128, true}}}};
+    const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
     ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << ir::print(plan);
     std::vector<graph::Array> inputs;
     for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
@@ -108,8 +109,8 @@ TEST(Warpgroups, OfFewRowsAreTwoOnAMultiprocessor) {
   const auto A = b.input("A", {16, 128}), B = b.input("B", {128, 64 * 140}, DType::f16, {1, 128});
   b.output(matmul(A, B), "C");
   const graph::KernelGraph g = b.build();
-  const plan::PlanOptions options{.tiling = {{.op = 0, .product = retile::ProductTile{64, 16, 64, 128, true}}}};
-  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), options);
+  const plan::PlanOptions options{.tiling = {{.op = 0, .product = retile::MatmulTile{64, 16, 64, 128, true}}}};
+  const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), options);
   EXPECT_EQ(plan.kernels[0].agents.size(), 2u);
   EXPECT_EQ(plan.kernels[0].program.grid.count(), 140);
   EXPECT_EQ(plan.kernels[0].blocks, 0);
@@ -140,7 +141,7 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
       if (!test::one_a_row(place++, 3)) continue;
       const graph::KernelGraph g = two_products(left, right);
       const plan::PlanOptions plan_options{{way}};
-      const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
+      const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
       int by_warpgroup = 0;
       for (const plan::Work& w : works(plan.kernels[0])) by_warpgroup += w.matmul.asynchronous();
       ASSERT_EQ(by_warpgroup, 2) << ir::print(plan);
@@ -151,7 +152,7 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
 }
 
 TEST(Warpgroups, ProductsWhoseAccumulatorsExceedTheRegistersAreSeparate) {
-  const plan::Plan plan = plan::make_plan(two_products(true, false, 256), target::find("sm_90a"));
+  const plan::Plan plan = test::make_plan(two_products(true, false, 256), target::find("sm_90a"));
   const std::string notes = ir::print(plan);
   EXPECT_NE(notes.find("products on warpgroups: 2 products leave 256 accumulators in a thread, which has "
                        "room for 192\"\n"),
@@ -209,7 +210,7 @@ graph::KernelGraph attention(const Attended& a) {
 
 void expect_attention(const Attended& a, const plan::PlanOptions& plan_options = {}) {
   const graph::KernelGraph g = attention(a);
-  const plan::Plan plan = plan::make_plan(g, target::find("sm_90a"), plan_options);
+  const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
   int chained = 0;
   for (const plan::Work& w : works(plan.kernels.at(0))) chained += w.matmul.chained();
   ASSERT_EQ(chained, 1) << ir::print(plan);
@@ -269,7 +270,7 @@ std::string verdict(const plan::Kernel& plan) {
 // Whatever orders two steps, and whatever fills registers that a later iteration takes: without it no plan is accepted.
 TEST(WarpgroupChains, NeedEveryStep) {
   const plan::Plan made =
-      plan::make_plan(attention({.heads = 2000, .tiles = 9}), target::find("sm_90a"), {{Blocks::persistent}});
+      test::make_plan(attention({.heads = 2000, .tiles = 9}), target::find("sm_90a"), {{Blocks::persistent}});
   const plan::Kernel& plan = made.kernels.at(0);
   ASSERT_EQ(verdict(plan), "");
   const auto needed = [&](const plan::Step& step) {
@@ -301,7 +302,7 @@ TEST(WarpgroupChains, NeedEveryStep) {
 
 // Iterations that the mask leaves whole are ordered as the others are.
 TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
-  const plan::Plan made = plan::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
+  const plan::Plan made = test::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
   const plan::Kernel& s = made.kernels.at(0);
   std::vector<std::string> bodies;
   plan::walk(s.agents.at(0).steps, [&](const plan::Step& of, const plan::Position&) {
@@ -316,7 +317,7 @@ TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
 }
 
 TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
-  const plan::Plan made = plan::make_plan(attention({}), target::find("sm_90a"));
+  const plan::Plan made = test::make_plan(attention({}), target::find("sm_90a"));
   const auto changed = [&](const std::function<bool(plan::Step&)>& change) {
     plan::Kernel plan = made.kernels.at(0);
     std::vector<plan::Step> steps = plan::flat(plan.agents.at(0).steps);
@@ -358,7 +359,7 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
   for (std::int64_t tile : {64, 128})
     for (std::int64_t tril = -130; tril <= 400; tril += 53) {
       const plan::Plan made =
-          plan::make_plan(attention({.tile = tile, .tiles = 5, .tril = tril}), target::find("sm_90a"));
+          test::make_plan(attention({.tile = tile, .tiles = 5, .tril = tril}), target::find("sm_90a"));
       const std::optional<plan::MaskedLoopBounds>& bounds = made.kernels.at(0).loop_bounds;
       if (!bounds) continue;
       for (std::int64_t block = 0; block < 2; ++block) {
@@ -380,14 +381,14 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
 // Two tiles for each persistent block, the second the shorter one.
 TEST(WarpgroupChains, PairLongAndShortTiles) {
   const Attended a{.tile = 64, .heads = 132, .tiles = 2, .warps = 4, .tril = 0};
-  const plan::Plan plan = plan::make_plan(attention(a), target::find("sm_90a"), {{Blocks::persistent}});
+  const plan::Plan plan = test::make_plan(attention(a), target::find("sm_90a"), {{Blocks::persistent}});
   ASSERT_EQ(plan::tile_schedule(plan.kernels.at(0)).longer, 1);
   expect_attention(a, {{Blocks::persistent}});
 }
 
 TEST(WarpgroupChains, FallBackToMmaSyncWithANote) {
   const auto message = [](const Attended& a) {
-    return ir::print(plan::make_plan(attention(a), target::find("sm_90a")));
+    return ir::print(test::make_plan(attention(a), target::find("sm_90a")));
   };
   const std::string begin = "note \"products on warpgroups: ";
   for (const auto& [a, why] :
@@ -407,7 +408,7 @@ TEST(Warpgroups, MultiplyATensorByItself) {
   auto X = b.input("X", {c.m, c.k}, c.dtype);
   b.output(matmul(X, X), "Y");
   const graph::KernelGraph g = b.build();
-  ASSERT_EQ(plan::make_plan(g, target::find("sm_90a")).kernels[0].agents.size(), 2u);
+  ASSERT_EQ(test::make_plan(g, target::find("sm_90a")).kernels[0].agents.size(), 2u);
   expect_as_reference(g, {integers({c.m, c.k}, 1)}, 0x1p-10, 0, "sm_90a");
 }
 

@@ -6,6 +6,7 @@
 
 #include "../all_cases.hpp"
 #include "emulate_graph.hpp"
+#include "fuse/separate.hpp"
 #include "graph/builder.hpp"
 #include "lower/lower.hpp"
 #include "verify/verify_memory.hpp"
@@ -72,7 +73,7 @@ TEST(Written, IntoTheCacheByTheKernelThatMakesIt) {
   for (const char* target : {"sm_80", "sm_90a"})
     for (const Form& f : forms) {
       const KernelGraph g = cache(f);
-      const plan::Program p = plan::lower(g, target::find(target));
+      const plan::Program p = plan::lower(fuse::separate(g, target::find(target)), target::find(target));
       EXPECT_EQ(p.kernels.size(), f.kernels) << target << ", form " << &f - forms.data();
       EXPECT_NO_THROW(plan::verify_memory(p));
       if ((&f - forms.data() + (target == std::string_view("sm_80"))) % test::every(2) != 0)

@@ -1,4 +1,4 @@
-#include "lower/product_tiles.hpp"
+#include "tiling/matmul_shapes.hpp"
 
 #include <algorithm>
 #include <set>
@@ -11,24 +11,25 @@
 namespace zellige::plan {
 namespace {
 
-using retile::ProductTile;
+using retile::MatmulTile;
 
 /// Tiles {M, N, K, threads} on FMA units, with 8 x 8, 8 x 4 or 4 x 4 accumulators per thread. Those with small M or N
 /// stream weights, with several warps along K.
-constexpr ProductTile on_fma_units[] = {{4, 32, 256, 256},   {8, 32, 256, 256},  {8, 64, 128, 128},  {16, 32, 128, 128},
-                                        {16, 64, 64, 128},   {32, 4, 256, 256},  {32, 32, 64, 128},  {32, 64, 64, 128},
-                                        {64, 16, 128, 128},  {64, 32, 64, 128},  {64, 64, 32, 128},  {64, 64, 64, 256},
-                                        {64, 128, 32, 128},  {64, 128, 32, 256}, {128, 64, 32, 128}, {128, 64, 32, 256},
-                                        {128, 128, 16, 256}, {128, 128, 32, 256}};
-constexpr ProductTile of_integers[] = {{16, 16, 32, 128}, {32, 32, 32, 256}, {64, 64, 16, 256}};
+constexpr MatmulTile on_fma_units[] = {
+    {8, 4, 256, 256},   {64, 32, 16, 128},  {64, 64, 16, 128},  {4, 32, 256, 256},   {8, 32, 256, 256},
+    {8, 64, 128, 128},  {16, 32, 128, 128}, {16, 64, 64, 128},  {16, 128, 32, 128},  {32, 4, 256, 256},
+    {32, 32, 64, 128},  {32, 64, 32, 128},  {32, 64, 64, 128},  {64, 16, 128, 128},  {64, 32, 32, 128},
+    {64, 32, 64, 128},  {64, 64, 32, 128},  {64, 64, 64, 128},  {64, 64, 64, 256},   {64, 128, 32, 128},
+    {64, 128, 32, 256}, {128, 64, 32, 128}, {128, 64, 32, 256}, {128, 128, 16, 256}, {128, 128, 32, 256}};
+constexpr MatmulTile of_integers[] = {{16, 16, 32, 128}, {32, 32, 32, 256}, {64, 64, 16, 256}};
 
 /// Collects the legal tiles of a matmul.
 class Legal {
  public:
-  Legal(const ProductSize& size, const target::Target& target)
+  Legal(const MatmulSize& size, const target::Target& target)
       : size_(size), target_(target), type_(target::multiplied_as(size.dtype, size.tf32)) {}
 
-  std::vector<ProductTile> run() {
+  std::vector<MatmulTile> run() {
     const Instruction* row = target::find_mma(target_, type_, type_, graph::name(graph::DType::f32));
     if (graph::is_integer(size_.dtype))
       add_all(of_integers);
@@ -42,28 +43,34 @@ class Legal {
 
  private:
   /// Adds a tile unless it is an earlier one once both are cut to the matrix. With A and B swapped, N is not cut.
-  void add(const ProductTile& t) {
+  void add(const MatmulTile& t) {
+    if (size_.dtype == graph::DType::f32) {
+      // Short lines that begin anywhere are narrow accesses to more sectors; of threads that share K most would have none.
+      if (t.k < 32 && t.m * t.n < 128 * 128 && !size_.lines) return;
+      if (t.k >= 4 * size_.k && t.k > 32) return;
+    }
     const std::int64_t m = t.swap_ab ? size_.n : size_.m;
-    const ProductTile cut{std::min(t.m, m), t.swap_ab ? t.n : std::min(t.n, size_.n), std::min(t.k, size_.k), t.threads,
-                          t.swap_ab};
+    const MatmulTile cut{std::min(t.m, m), t.swap_ab ? t.n : std::min(t.n, size_.n), std::min(t.k, size_.k), t.threads,
+                         t.swap_ab};
     if (seen_.insert({cut.m, cut.n, cut.k, cut.threads, cut.swap_ab}).second) found_.push_back(t);
   }
-  void add_all(std::span<const ProductTile> tiles) {
-    for (const ProductTile& t : tiles) add(t);
+  void add_all(std::span<const MatmulTile> tiles) {
+    for (const MatmulTile& t : tiles) add(t);
   }
 
-  /// Adds the tiles on mma.sync: M from one instruction to eight, N as much, K from one line of 32 bytes to 1 KiB, as far
+  /// Adds the tiles on mma.sync: M from one instruction to eight, N up to twice that, K from one line of 32 bytes to 1 KiB, as far
   /// as three stages fit.
   void of_warps(const Instruction& row) {
-    constexpr std::int64_t minimum = 16, maximum = 128, stage_bytes = 48 * 1024, four_warps = 64 * 64;
+    constexpr std::int64_t minimum = 16, maximum = 128, stage_bytes = 48 * 1024, four_warps = 64 * 64,
+                           accumulators = 128;
     // Elements of 8 bits that do not lie along K become 16 bits wide.
     const std::int64_t bits = size_.a_along_k && size_.b_along_k ? row.a.bits : std::max(16, row.a.bits);
     for (std::int64_t m = minimum; m <= maximum; m *= 2)
-      for (std::int64_t n = minimum; n <= maximum; n *= 2)
+      for (const std::int64_t n : {16, 32, 64, 96, 128, 192, 256})
         for (std::int64_t k = 32 * 16 / bits; k <= 512 * 16 / bits; k *= 2)
           if ((m + n) * k * bits / 8 <= stage_bytes)
             for (const int threads : {128, 256})
-              if (threads == 128 || m * n >= four_warps) add({m, n, k, threads});
+              if ((threads == 128 || m * n >= four_warps) && m * n <= accumulators * threads) add({m, n, k, threads});
   }
 
   /// Adds the tiles on wgmma, if the rows of both operands are aligned for TMA and two iterations at least can overlap. A
@@ -89,14 +96,32 @@ class Legal {
     }
   }
 
-  const ProductSize& size_;
+  const MatmulSize& size_;
   const target::Target& target_;
   std::string_view type_;  // as which the operands are multiplied
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t, int, bool>> seen_;
-  std::vector<ProductTile> found_;
+  std::vector<MatmulTile> found_;
 };
 
+/// Of chains on tensor cores, with K of 16-bit operands.
+constexpr MatmulTile chains[] = {{128, 256, 64, 256}, {128, 192, 64, 256}, {128, 128, 64, 256}, {128, 128, 128, 256},
+                                 {128, 64, 64, 256},  {64, 256, 64, 128},  {64, 128, 64, 128},  {64, 64, 64, 128},
+                                 {64, 64, 128, 128},  {64, 32, 128, 128},  {64, 64, 32, 128},   {32, 128, 64, 128},
+                                 {32, 64, 128, 128},  {16, 128, 128, 128}, {16, 64, 128, 128},  {16, 64, 256, 128},
+                                 {16, 32, 128, 128},  {16, 32, 256, 128},  {16, 256, 64, 128}};
+
 }  // namespace
+
+std::vector<MatmulTile> chain_shapes(std::int64_t m, bool fma, int width) {
+  std::vector<MatmulTile> result;
+  if (fma) return {std::begin(on_fma_units), std::end(on_fma_units)};
+  for (MatmulTile t : chains) t.k /= width, result.push_back(t);
+  if (m % 128 != 0)
+    for (const std::int64_t rows : odd_rows(m))
+      for (const auto& [n, threads] : {std::pair{64, 128}, {128, 256}})
+        result.push_back({rows, n, 64 / width, threads});
+  return result;
+}
 
 std::vector<std::int64_t> odd_rows(std::int64_t m) {
   constexpr std::int64_t limit = 256, block = 128, max_parts = 8;
@@ -114,10 +139,10 @@ std::vector<std::int64_t> odd_rows(std::int64_t m) {
   return result;
 }
 
-ProductSize product_size(const graph::Matrices& of, const graph::KernelTensor& a, const graph::KernelTensor& b,
-                         bool tf32, bool lines) {
+MatmulSize matmul_size(const graph::Matrices& of, const graph::KernelTensor& a, const graph::KernelTensor& b, bool tf32,
+                       bool lines) {
   const std::size_t rank = of.product.size();
-  ProductSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype, lines, tf32};
+  MatmulSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype, lines, tf32};
   const auto along = [](const graph::KernelTensor& t, std::size_t dim) {
     const Strides rows = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
     return t.shape.size() > 1 && innermost(t.shape, rows) == static_cast<int>(t.shape.size() - dim);
@@ -129,15 +154,15 @@ ProductSize product_size(const graph::Matrices& of, const graph::KernelTensor& a
   return size;
 }
 
-ProductSize product_size(const graph::KernelGraph& g, int op) {
+MatmulSize matmul_size(const graph::KernelGraph& g, int op) {
   const graph::KernelTensor &a = g.tensors[g.ops[op].inputs[0]], &b = g.tensors[g.ops[op].inputs[1]];
   const graph::Matrices of = graph::matrices(a.shape, b.shape);
   // Assumes contiguous rows, whose strides must be multiples of 16 bytes.
   const bool lines = of.product.back() % 8 == 0 && of.a.back() % 8 == 0;
-  return product_size(of, a, b, g.ops[op].attributes.tf32, lines);
+  return matmul_size(of, a, b, g.ops[op].attributes.tf32, lines);
 }
 
-std::vector<ProductTile> product_tiles(const ProductSize& size, const target::Target& target) {
+std::vector<MatmulTile> matmul_shapes(const MatmulSize& size, const target::Target& target) {
   return Legal(size, target).run();
 }
 
