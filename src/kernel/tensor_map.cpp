@@ -22,6 +22,8 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
                        only ? unit : span_bytes);
+  if (const std::int64_t end = n.view.end(inner) * size; n.kind == NodeKind::store && end % unit != 0)
+    return fmt::format("{}'s lines end at {} bytes, and TMA stores whole chunks of {}", tensor.name, end, unit);
   if (number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {
     const std::int64_t bytes = tensor.strides[d] * size, origin = n.view.origin(d);
