@@ -6,7 +6,9 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <ranges>
 #include <set>
+#include <utility>
 
 #include "candidate/kernel.hpp"
 #include "candidate/split_extent.hpp"
@@ -123,9 +125,8 @@ RoughCycles rough_cycles(const MatmulTile& t, const plan::MatmulSize& size, cons
 }
 
 /// Returns one of each set of tiles that differ along K only, and of these the best by rough_cycles(), as one kernel and
-/// as two. For
-/// warpgroups it is the one of lines of 128 bytes, otherwise that with the longest K of two iterations at least, of which two
-/// stages have at most `stages` bytes.
+/// as two. For warpgroups it is the one of lines of 128 bytes, otherwise that with the longest K of two iterations at least,
+/// of which two stages have at most `stages` bytes.
 std::vector<MatmulTile> one_of_each(const std::vector<MatmulTile>& all, const plan::MatmulSize& size,
                                     const target::Target& target) {
   constexpr std::int64_t stages = 48 * 1024;
@@ -140,13 +141,14 @@ std::vector<MatmulTile> one_of_each(const std::vector<MatmulTile>& all, const pl
                   : t.k > known->k && 2 * t.k <= size.k && 2 * graph::bytes_of((t.m + t.n) * t.k, size.dtype) <= stages)
       *known = t;
   }
-  std::ranges::stable_sort(result, {}, [&](const MatmulTile& t) { return rough_cycles(t, size, target).whole; });
-  if (result.size() <= as_one) return result;
-  const auto others = result.begin() + as_one;
-  std::stable_sort(others, result.end(), [&](const MatmulTile& a, const MatmulTile& b) {
-    return rough_cycles(a, size, target).split < rough_cycles(b, size, target).split;
-  });
-  if (result.size() > as_one + as_two) result.resize(as_one + as_two);
+  std::vector<std::pair<RoughCycles, MatmulTile>> rated;
+  for (const MatmulTile& t : result) rated.emplace_back(rough_cycles(t, size, target), t);
+  std::ranges::stable_sort(rated, {}, [](const auto& r) { return r.first.whole; });
+  if (rated.size() > as_one)
+    std::ranges::stable_sort(rated.begin() + as_one, rated.end(), {}, [](const auto& r) { return r.first.split; });
+  result.resize(std::min(rated.size(), as_one + as_two));
+  std::ranges::transform(rated | std::views::take(result.size()), result.begin(),
+                         [](const auto& r) { return r.second; });
   return result;
 }
 

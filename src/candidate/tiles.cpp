@@ -373,6 +373,28 @@ bool reads_rows_again(const Steps& s, const Axes& a, const target::Target& targe
   return false;
 }
 
+/// Returns into how many parts to split a loop of `loop` iterations, where one part has `blocks` blocks: the fewest that
+/// keep the GPU busy, those of the next number of iterations, and if `with_max` the most that do not exceed four blocks
+/// per multiprocessor. If the loop is not `padded`, the parts are equal.
+std::vector<std::int64_t> numbers_of_parts(std::int64_t loop, bool padded, std::int64_t blocks,
+                                           const target::Target& target, bool with_max) {
+  constexpr std::int64_t limit = 64, max_blocks = 4;
+  std::vector<std::int64_t> all;  // one for each number of iterations of a part
+  for (std::int64_t each = plan::ceil_div(loop, 2); each >= 1; --each) {
+    const std::int64_t s = plan::ceil_div(loop, each);
+    if (s > limit) break;
+    if ((loop % s == 0 || padded) && (all.empty() || all.back() != s)) all.push_back(s);
+  }
+  if (all.empty()) return all;
+  const auto is_busy = [&](std::int64_t s) { return 4 * blocks * s >= 3 * target.multiprocessors; };
+  const auto exceeds = [&](std::int64_t s) { return blocks * s > max_blocks * target.multiprocessors; };
+  const auto first = std::min(std::ranges::find_if(all, is_busy), all.end() - 1);
+  const auto next = std::min(first + 2, all.end()), beyond = std::ranges::find_if(all, exceeds);
+  std::vector<std::int64_t> result(first, next);
+  if (with_max && beyond > next) result.push_back(beyond[-1]);
+  return result;
+}
+
 }  // namespace
 
 std::vector<int> loop_axes(const Steps& s, const Axes& a) {
@@ -427,8 +449,7 @@ std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Targe
   return result;
 }
 
-std::vector<Tiles> splits(const Tiles& t, const target::Target& target, bool most) {
-  constexpr std::int64_t limit = 64, most_blocks = 4;  // of a multiprocessor
+std::vector<Tiles> splits(const Tiles& t, const target::Target& target, bool with_max) {
   std::vector<Tiles> result;
   if (t.loop_axis < 0 || t.loop < 2) return result;
   std::int64_t blocks = 1;
@@ -439,21 +460,7 @@ std::vector<Tiles> splits(const Tiles& t, const target::Target& target, bool mos
   }
   if (free < 0 || 2 * blocks > target.multiprocessors) return result;
   const bool padded = t.extents.count(t.loop_axis) > 0;
-  // By the number of iterations of a block.
-  std::vector<std::int64_t> numbers;
-  for (std::int64_t each = t.loop / 2 + t.loop % 2; each >= 1; --each) {
-    const std::int64_t s = plan::ceil_div(t.loop, each);
-    if (s > limit) break;
-    if ((t.loop % s == 0 || padded) && (numbers.empty() || numbers.back() != s)) numbers.push_back(s);
-  }
-  const auto is_busy = [&](std::int64_t s) { return 4 * blocks * s >= 3 * target.multiprocessors; };
-  const auto busy = std::ranges::find_if(numbers, is_busy);
-  const std::ptrdiff_t first = std::min(busy - numbers.begin(), std::ssize(numbers) - 1);
-  const auto beyond =
-      std::ranges::find_if(numbers, [&](std::int64_t s) { return blocks * s > most_blocks * target.multiprocessors; });
-  for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(first, 0); i < std::ssize(numbers); ++i) {
-    if (i > first + 1 && (!most || i + 1 != beyond - numbers.begin())) continue;
-    const std::int64_t s = numbers[i];
+  for (const std::int64_t s : numbers_of_parts(t.loop, padded, blocks, target, with_max)) {
     Tiles split = t;
     split.grid[free] = {{t.loop_axis}, s};
     split.split = free;

@@ -34,8 +34,8 @@ std::vector<Tiles> split_tilings(const Steps&, const Axes&, int axis, const targ
 std::vector<Tiles> row_splits(const Steps&, const Axes&, const target::Target&);
 
 /// Returns variants of a tiling whose loop is split over blocks (split-K): with the fewest parts that keep most
-/// multiprocessors busy, the next number of iterations, and if `most` with the most parts. Returns none if the tiling has no
+/// multiprocessors busy, the next number of iterations, and if `with_max` with the most parts. Returns none if the tiling has no
 /// loop, if it uses all three grid dimensions, or if it has more blocks than half the number of multiprocessors.
-std::vector<Tiles> splits(const Tiles&, const target::Target&, bool most);
+std::vector<Tiles> splits(const Tiles&, const target::Target&, bool with_max);
 
 }  // namespace zellige::fuse

@@ -74,11 +74,9 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
       k.warp_specialized ? k.trip_count * costs.load : k.trip_count * costs.stage + k.received_bytes / costs.stage_rate;
   // What one iteration loads arrives before any of it is multiplied; `first` has the latency. Twice the time of the same
   // bytes in a pipeline: fitted to 105 matmuls of up to 40 KB a block on an H200 (0.7 us for those).
-  const double trip_count = k.trip_count > 1 ? loads / k.in_flight
-                            : k.matmuls == 1 ? 2 * k.received_bytes / costs.stage_rate
-                                             : 0;
+  const double arrives = k.matmuls == 1 ? 2 * k.received_bytes / costs.stage_rate : 0, chain = k.chain * costs.step;
   k.latency = k.waves *
-              ((k.trip_count > 1 ? std::max(trip_count, k.chain * costs.step) : trip_count + k.chain * costs.step) +
+              ((k.trip_count > 1 ? std::max(loads / k.in_flight, chain) : arrives + chain) +
                k.barriers * (costs.barrier + (k.warps - 4) * costs.barrier_warp) + k.rounds * costs.load) *
               cycle;
   // The L2 and DRAM serve the same stream of bytes, so the slower of them determines its time.

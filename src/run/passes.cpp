@@ -130,8 +130,7 @@ constexpr Pass all[] = {
     {"constants", "marks the inputs that --constant names", "run/compile.hpp", constants, print_graph},
     {"fuse",
      "rewrites the operators and groups them into kernels, each a custom operator, by expected time; with --as-given "
-     "one "
-     "for each operator",
+     "one for each operator",
      "fuse/custom.hpp", fuse_operators, print_fused},
     {"tune", "measures tilings on the GPU, if --tune asks for it", "run/tune.hpp", tune_tilings, print_tuned},
     {"tile", "chooses the grids, loops and threads of custom operators that the user gave", "tiling/choose_tilings.hpp",

@@ -1,7 +1,7 @@
 // The passes from a graph to its CUDA source, in order. Each is a function from state to state, and prints what it left.
 //
 //   State s{graph, target::find("sm_90a"), options};
-//   for (const Pass& pass : passes) s = pass.run(std::move(s), cache);   // what compile() does
+//   for (const Pass& pass : passes()) s = pass.run(std::move(s), cache);   // what compile() does
 //   s.program.source
 //
 // `zellige transpile --list-passes` prints the list, and `--print-after PASS` what a pass left.

@@ -45,7 +45,7 @@ class Legal {
   /// Adds a tile unless it is an earlier one once both are cut to the matrix. With A and B swapped, N is not cut.
   void add(const MatmulTile& t) {
     if (size_.dtype == graph::DType::f32) {
-      // Short lines that begin anywhere are narrow accesses to more sectors; of threads that share K most would have none.
+      // Short unaligned rows are narrow accesses to more sectors. With a short K most threads that share it would have none.
       if (t.k < 32 && t.m * t.n < 128 * 128 && !size_.lines) return;
       if (t.k >= 4 * size_.k && t.k > 32) return;
     }
