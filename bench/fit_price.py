@@ -74,9 +74,11 @@ def settle(c, k, missed=1):
     tensor = busiest * k["tensor_cycles"] * cycle * stalled * (c["multicast"] if k["multicasts"] else 1)
     shared = max(k["wavefronts"] + k["narrow_copies"] * c["narrow_copy"], k["requests"] * c["request"])
     loads = k["trips"] * c["load"] if k["warp_specialized"] else k["trips"] * c["stage"] + k["received_bytes"] / c["stage_rate"]
-    load_time = loads / k["in_flight"] if k["trips"] > 1 else 0
+    arrives = 2 * k["received_bytes"] / c["stage_rate"] if k["matmuls"] == 1 else 0
+    chain = k["chain"] * c["step"]
+    loop = max(loads / k["in_flight"], chain) if k["trips"] > 1 else arrives + chain
     waits = k["barriers"] * (c["barrier"] + (k["warps"] - 4) * c["barrier_warp"]) + k["rounds"] * c["load"]
-    latency = waves * (max(load_time, k["chain"] * c["step"]) + waits) * cycle
+    latency = waves * (loop + waits) * cycle
     parts = [max(dram, l2), busiest * shared * cycle, tensor, busiest * k["slots"] / 4 * cycle, latency]
     slowest, total = max(parts), sum(parts)
     exposed = c[rest] + (1 - c[rest]) / max(1.0, k["trips"] * min(busiest, k["blocks_each"]))

@@ -23,6 +23,7 @@ graph::Json cost_json(const plan::KernelCost& k) {
           {"waves", k.waves},
           {"warp_specialized", k.warp_specialized},
           {"stalls", k.stalls},
+          {"matmuls", k.matmuls},
           {"chained", k.chained},
           {"dram_bytes", k.dram_bytes},
           {"dram_runs", k.dram_runs},
