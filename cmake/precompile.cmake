@@ -1,8 +1,28 @@
+# How sources are compiled where no cache of compiled sources (ccache) is: bench/build_time.py counts what it saves.
+#   ZELLIGE_UNITY       several sources of a library are compiled as one, so that headers are parsed once for all of them
+#   ZELLIGE_PRECOMPILE  the headers that most sources include are parsed once for a whole build
+# With ccache both are off: it takes no source with precompiled headers, and a change would compile its neighbours, too.
+if(CCACHE)
+  set(ZELLIGE_NO_CACHE OFF)
+else()
+  set(ZELLIGE_NO_CACHE ON)
+endif()
+option(ZELLIGE_PRECOMPILE "Precompile the headers that most sources include" ${ZELLIGE_NO_CACHE})
+option(ZELLIGE_UNITY "Compile several sources as one" ${ZELLIGE_NO_CACHE})
+
+# zellige_unity(TARGET [SOURCES]): with ZELLIGE_UNITY, so many sources of the target are compiled as one.
+function(zellige_unity target)
+  if(ZELLIGE_UNITY)
+    set(batch 8)
+    if(ARGC GREATER 1)
+      set(batch ${ARGV1})
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+  endif()
+endfunction()
+
 # zellige_precompile(TARGET room|test): with ZELLIGE_PRECOMPILE, the target's sources begin with headers that are parsed
-# once. It pays where nothing is cached, as in CI: half of the time of a build is the parsing of these headers. Where
-# ccache has most of it, it does not: ccache takes no source with precompiled headers. Such a build is used once, so the libraries,
-# and the programs that zellige_compiled_once names, are compiled by -O1, which takes two thirds of -O3's time.
-option(ZELLIGE_PRECOMPILE "Precompile the headers that most sources include" OFF)
+# once.
 
 set(ZELLIGE_PRECOMPILED_room <fmt/format.h> <algorithm> <array> <cstdint> <filesystem> <fstream> <functional> <map>
     <memory> <numeric> <optional> <set> <span> <sstream> <string> <string_view> <unordered_map> <utility> <variant> <vector>)

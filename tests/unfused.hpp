@@ -1,7 +1,7 @@
 // Plans and programs of graphs whose operators are each a kernel, as `--as-given` makes them.
 //
 //   const plan::Plan p = test::make_plan(graph, target::find("sm_80"));
-//   const emit::Program e = test::transpile(graph, target::find("sm_90a"), {.tiling = {{.op = 0, .product = tile}}});
+//   const emit::EmittedProgram e = test::transpile(graph, target::find("sm_90a"), {.tiling = {{.op = 0, .product = tile}}});
 #pragma once
 #include "fuse/separate.hpp"
 #include "run/passes.hpp"
@@ -11,7 +11,7 @@ namespace zellige::test {
 /// Returns the graph with a kernel for each operator, and takes its tiling from the options.
 inline graph::KernelGraph separated(const graph::KernelGraph& g, const target::Target& target, plan::PlanOptions& o) {
   if (o.tiling.empty()) return fuse::separate(g, target);
-  o.tiles = plan::Tiles::given;
+  o.tiles = plan::TilingPolicy::given;
   return fuse::separate(g, target, std::exchange(o.tiling, {}));
 }
 
@@ -20,7 +20,8 @@ inline plan::Plan make_plan(const graph::KernelGraph& g, const target::Target& t
   return plan::make_plan(s, target, o);
 }
 
-inline emit::Program transpile(const graph::KernelGraph& g, const target::Target& target, plan::PlanOptions o = {}) {
+inline emit::EmittedProgram transpile(const graph::KernelGraph& g, const target::Target& target,
+                                      plan::PlanOptions o = {}) {
   const graph::KernelGraph s = separated(g, target, o);
   return run::transpile(s, target, o);
 }

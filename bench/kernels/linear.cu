@@ -20,11 +20,11 @@ template <int Rows, int Chunks>
 int choose(int work, const void* w, const void* v, const void* x, void* y, LinearShape s, int blocks, void* stream) {
   switch (work) {
     case 0:
-      return linear<FewRows<half_t, Weights::nk, Work::product, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
+      return linear<FewRows<half_t, Weights::nk, LinearWork::product, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
     case 1:
-      return linear<FewRows<half_t, Weights::kn, Work::rms_norm, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
+      return linear<FewRows<half_t, Weights::kn, LinearWork::rms_norm, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
     case 2:
-      return linear<FewRows<half_t, Weights::kn, Work::gated, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
+      return linear<FewRows<half_t, Weights::kn, LinearWork::gated, Rows, Chunks>>(w, v, x, y, s, blocks, stream);
     default:
       return cudaErrorInvalidValue;
   }

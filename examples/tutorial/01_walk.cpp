@@ -66,7 +66,7 @@ Result run(emulate::dim3 grid, unsigned warps, int elements, int per_thread, uns
       offset("offset", 4u * threads * W::levels);
   for (int i = 0; i < elements; ++i) reinterpret_cast<float*>(a.data())[i] = float(i);
   a.mark_initialised();
-  emulate::Report const report =
+  emulate::EmulationReport const report =
       emulate::run([](emulate::Launch& launch) { emulate::call(launch, W::kernel); },
                    {grid, {32 * warps}, shared_bytes, {&a, &seen, &offset}, {false, true, true}, __FILE__, 1});
   for (emulate::Finding const& f : report.findings) std::printf("%s\n", f.message.c_str());

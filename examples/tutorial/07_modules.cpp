@@ -55,7 +55,8 @@ void run_on_the_emulator() {
   launch.parameters.emplace_back(make_tma_descriptor_emulated(tensor, a.bytes()), a, false);
   launch.parameters.emplace_back(out, true);
   launch.workers = 1;
-  emulate::Report const report = emulate::run([](emulate::Launch& l) { emulate::call(l, load_tiles); }, launch);
+  emulate::EmulationReport const report =
+      emulate::run([](emulate::Launch& l) { emulate::call(l, load_tiles); }, launch);
   for (emulate::Finding const& f : report.findings) std::printf("%s\n", f.message.c_str());
   print_tensor(make_tensor(reinterpret_cast<int const*>(out.data()), Shape<_12, _8>{}, LayoutRight{}), false);
 }

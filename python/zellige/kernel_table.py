@@ -225,7 +225,7 @@ def _few_rows(work, x, w, v, m, n, k):
     shape of w."""
     t, rows, chunks = _TYPES[x.dtype], 8 if m <= 8 else 16, 4
     kn, gated = work != "product", work == "gated"
-    layer = f"FewRows<{t}, Weights::{'kn' if kn else 'nk'}, Work::{work}, {rows}, {chunks}>"
+    layer = f"FewRows<{t}, Weights::{'kn' if kn else 'nk'}, LinearWork::{work}, {rows}, {chunks}>"
     x_name, w_name = ("x", "w") if kn else ("a", "b")
     columns, stage = 32 if gated else 64, 8192 * chunks + rows * 128 * chunks
     stages = 200 * 1024 // stage

@@ -171,8 +171,8 @@ void check_counts(const emit::Manifest& m, const Signature& s, int inputs, int o
   check_count(m, "output", s.outputs.size(), outputs);
 }
 
-Where check_arguments(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
-                      std::span<const zellige_tensor> outputs, ReadablePages* untrusted) {
+CallDevice check_arguments(const emit::Manifest& m, const Signature& s, std::span<const zellige_tensor> inputs,
+                           std::span<const zellige_tensor> outputs, ReadablePages* untrusted) {
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
   for (const Passed& p : all) {
     check_one(m, *p.place, *p.tensor, untrusted);
@@ -195,7 +195,7 @@ void check_host_memory(const emit::Manifest& m, const Signature& s, std::span<co
   const std::vector<Passed> all = passed(m, s, inputs, outputs);
   // Tensors larger than the machine's memory are rejected without probing each page, because probing would
   // allocate the pages.
-  const double machine = graph::machine_memory();
+  const double machine = reference::machine_memory();
   double total = 0;
   for (const Passed& p : all) total += static_cast<double>(p.place->bytes);
   if (total > machine)

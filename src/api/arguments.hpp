@@ -21,7 +21,7 @@ struct Signature {
 };
 
 /// Device on which all tensors of a call are: the host, or a GPU with its index.
-struct Where {
+struct CallDevice {
   bool on_gpu = false;
   int device = 0;
 };
@@ -33,8 +33,8 @@ void check_counts(const emit::Manifest&, const Signature&, int inputs, int outpu
 /// Throws Error if a tensor does not match the manifest or if tensors are on different devices. Precondition:
 /// check_counts() has passed. `untrusted`: used to check that each array of extents or strides can be read;
 /// nullptr if a framework has made these arrays in this call, so that no check is needed.
-Where check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
-                      std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
+CallDevice check_arguments(const emit::Manifest&, const Signature&, std::span<const zellige_tensor> inputs,
+                           std::span<const zellige_tensor> outputs, ReadablePages* untrusted);
 
 /// Throws Error unless the process can read all bytes of every input and write all bytes of every output.
 /// Precondition: the tensors are on the host.

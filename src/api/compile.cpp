@@ -24,7 +24,7 @@ namespace {
 
 /// Returns the target of this machine's GPU, if the options ask for it; "" if not, or if there is no GPU.
 /// Throws Error if they ask for a GPU or a compiler that cannot be used.
-std::string here(const Options& o) {
+std::string here(const CallOptions& o) {
   if (o.on == On::gpu && !gpu().why_not.empty()) fail("on gpu: {}", gpu().why_not);
   const bool asks_gpu = o.on == On::gpu || (o.on == On::any && (o.target.empty() || o.compile.tune > 0));
   if (asks_gpu) run::require_named_nvrtc();
@@ -33,12 +33,12 @@ std::string here(const Options& o) {
 
 }  // namespace
 
-const target::Target& target_of(const Options& o) {
+const target::Target& target_of(const CallOptions& o) {
   const std::string gpus = here(o);
   return target::find(!o.target.empty() ? o.target : !gpus.empty() ? gpus : "sm_80");
 }
 
-Compiled compile(graph::KernelGraph graph, const Options& o, const run::Cache& cache) {
+CompiledProgram compile(graph::KernelGraph graph, const CallOptions& o, const run::Cache& cache) {
   const target::Target& target = target_of(o);
   if (o.compile.tune < 0) fail("tune: expected 0 or how many tilings to measure, found {}", o.compile.tune);
   if (o.compile.tune > 0 && here(o).empty())

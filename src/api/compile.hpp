@@ -16,7 +16,7 @@ namespace zellige::api {
 enum class On : std::uint8_t { any, gpu, emulator, reference };
 
 /// Options of a compilation.
-struct Options {
+struct CallOptions {
   On on = On::any;
   std::string target;  // such as "sm_90a"; "": that of the machine's GPU, else sm_80
   // tile sizes of custom operators: "given", "chosen", or the content of a manifest; "": the target's default
@@ -27,19 +27,19 @@ struct Options {
 };
 
 /// A compiled program.
-struct Compiled {
-  emit::Program program;
+struct CompiledProgram {
+  emit::EmittedProgram program;
   std::vector<std::string> limits{};  // messages: limits at which the search for operators to fuse ended
   // The manifest in JSON, if the program came from the user's cache: `program` lacks the kernels' costs.
   std::string manifest{};
 };
 
 /// Returns the target that the options name, or that of this machine's GPU. Throws Error if there is none.
-const target::Target& target_of(const Options&);
+const target::Target& target_of(const CallOptions&);
 
 /// Returns the compiled program of a validated graph. Throws Error if the options, the graph or the machine
 /// do not allow the compilation.
-Compiled compile(graph::KernelGraph graph, const Options&, const run::Cache&);
+CompiledProgram compile(graph::KernelGraph graph, const CallOptions&, const run::Cache&);
 
 /// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the driver.
 const run::GpuFound& gpu();

@@ -33,8 +33,8 @@ zellige_status zellige_graph_from_json(const char* text, const char* name, zelli
   return guarded([&] {
     zellige_graph*& to = place_for(made, "graph");
     const std::string stem = name ? text_at(name, "name") : "graph", json = text_at(text, "text");
-    graph::Candidates from(std::string_view(json), stem, stem);
-    std::optional<graph::Loaded> one = from.next();
+    json::GraphFile from(std::string_view(json), stem, stem);
+    std::optional<json::Loaded> one = from.next();
     if (!one) fail("{}: expected a graph, found an empty list", stem);
     if (!one->error.empty()) throw Error(one->error);
     to = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(std::move(one->graph)));
@@ -44,7 +44,7 @@ void zellige_graph_free(zellige_graph* g) {
   guarded([&] { remove_handle(g, "graph"); });
 }
 zellige_status zellige_graph_json(const zellige_graph* g, char** text) {
-  return give_text(text, "text", [&] { return graph::to_json(*graph_of(g)); });
+  return give_text(text, "text", [&] { return json::to_json(*graph_of(g)); });
 }
 int zellige_graph_inputs(const zellige_graph* g) {
   return guarded_or(-1, [&] { return static_cast<int>(graph_of(g)->inputs.size()); });

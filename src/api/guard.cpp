@@ -40,7 +40,7 @@ zellige_status caught() noexcept {
   try {
     throw;
   } catch (const Rejected& e) {
-    return kept(ZELLIGE_FAILED, plan::told(e));
+    return kept(ZELLIGE_FAILED, kernel::told(e));
   } catch (const Fault& e) {
     return kept(ZELLIGE_FAILED, e.what());
   } catch (const view::ExpressionError& e) {

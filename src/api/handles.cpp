@@ -13,7 +13,7 @@ constexpr const char* names[] = {"zellige_graph", "zellige_program"};
 
 /// The fields of a handle's 64 bits: index of its slot, generation of the object in the slot, and kind. The
 /// highest bit is set, unlike in any user-space address.
-struct Bits {
+struct HandleBits {
   static constexpr int index_bits = 24, generation_bits = 36;
   static constexpr std::uint64_t mark = std::uint64_t(1) << 63;
   static constexpr std::uint64_t last_index = (std::uint64_t(1) << index_bits) - 1;
@@ -21,7 +21,7 @@ struct Bits {
 
   std::uint64_t index, generation, kind;
 
-  static Bits of(const void* handle) {
+  static HandleBits of(const void* handle) {
     const auto bits = reinterpret_cast<std::uintptr_t>(handle);
     return {bits & last_index, bits >> index_bits & last_generation, (bits & ~mark) >> (index_bits + generation_bits)};
   }
@@ -39,15 +39,15 @@ struct Slot {
 };
 
 /// The process's handles and their objects.
-struct Table {
+struct HandleTable {
   std::mutex mutex;
   std::vector<Slot> slots;
   std::vector<std::size_t> free;  // slots without an object
 };
 
 /// Returns the table, which is never destroyed, because handles may be freed during process exit.
-Table& table() {
-  static Table& forever = *new Table;
+HandleTable& table() {
+  static HandleTable& forever = *new HandleTable;
   return forever;
 }
 
@@ -57,9 +57,10 @@ Slot& slot_of(HandleKind kind, const void* handle, std::string_view parameter) {
   std::vector<Slot>& slots = table().slots;
   const char* const expected = names[static_cast<int>(kind)];
   if (!handle) fail("{}: expected a {}, found NULL", parameter, expected);
-  const Bits bits = Bits::of(handle);
-  const bool made_here = (reinterpret_cast<std::uintptr_t>(handle) & Bits::mark) && bits.kind < std::size(names) &&
-                         bits.index < slots.size() && bits.generation <= slots[bits.index].generation;
+  const HandleBits bits = HandleBits::of(handle);
+  const bool made_here = (reinterpret_cast<std::uintptr_t>(handle) & HandleBits::mark) &&
+                         bits.kind < std::size(names) && bits.index < slots.size() &&
+                         bits.generation <= slots[bits.index].generation;
   if (!made_here) fail("{}: expected a {}, found {}, which is no handle", parameter, expected, handle);
   if (bits.kind != static_cast<std::uint64_t>(kind))
     fail("{}: expected a {}, found a {}", parameter, expected, names[bits.kind]);
@@ -74,7 +75,7 @@ Slot& slot_of(HandleKind kind, const void* handle, std::string_view parameter) {
 void* add(HandleKind kind, std::shared_ptr<void> object) {
   auto& [mutex, slots, free] = table();
   const std::lock_guard lock(mutex);
-  if (free.empty() && slots.size() > Bits::last_index)
+  if (free.empty() && slots.size() > HandleBits::last_index)
     fail("{}: {} handles are live; expected that some are freed before more are made", names[static_cast<int>(kind)],
          slots.size());
   if (free.empty()) {
@@ -85,7 +86,7 @@ void* add(HandleKind kind, std::shared_ptr<void> object) {
   free.pop_back();
   Slot& slot = slots[index];
   slot.object = std::move(object), slot.kind = kind;
-  return Bits{index, slot.generation, static_cast<std::uint64_t>(kind)}.handle();
+  return HandleBits{index, slot.generation, static_cast<std::uint64_t>(kind)}.handle();
 }
 
 std::shared_ptr<void> find(HandleKind kind, const void* handle, std::string_view parameter) {
@@ -99,7 +100,7 @@ void remove(HandleKind kind, const void* handle, std::string_view parameter) {
   const std::lock_guard lock(mutex);
   Slot& mine = slot_of(kind, handle, parameter);
   object = std::exchange(mine.object, nullptr);
-  if (mine.generation++ < Bits::last_generation) free.push_back(static_cast<std::size_t>(&mine - slots.data()));
+  if (mine.generation++ < HandleBits::last_generation) free.push_back(static_cast<std::size_t>(&mine - slots.data()));
 }
 
 }  // namespace zellige::api::detail

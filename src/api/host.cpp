@@ -64,7 +64,7 @@ void give(const emit::TensorPlace& t, const Bytes& bytes, void* to) {
 
 }  // namespace
 
-std::string run_emulated(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory,
+std::string run_emulated(const emit::EmittedProgram& p, const graph::KernelGraph& g, const HostMemory& memory,
                          const run::Cache& cache, int workers) {
   const emit::Manifest& m = p.manifest;
   std::vector<Bytes> storage;
@@ -83,13 +83,13 @@ std::string run_emulated(const emit::Program& p, const graph::KernelGraph& g, co
   return done.library.note;
 }
 
-void run_reference(const emit::Program& p, const graph::KernelGraph& g, const HostMemory& memory) {
+void run_reference(const emit::EmittedProgram& p, const graph::KernelGraph& g, const HostMemory& memory) {
   const emit::Manifest& m = p.manifest;
-  std::vector<graph::Array> inputs(g.inputs.size());
+  std::vector<reference::Array> inputs(g.inputs.size());
   for (const emit::TensorPlace& t : m.tensors)
     if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::input)
       inputs[at] = {t.shape, run::unpack(t, copied(t, memory.inputs[at]))};
-  const std::vector<graph::Array> outputs = graph::run_reference(g, inputs);
+  const std::vector<reference::Array> outputs = reference::run_reference(g, inputs);
   for (const emit::TensorPlace& t : m.tensors)
     if (const auto at = static_cast<std::size_t>(t.position); t.role == emit::Role::output)
       give(t, run::pack(t, outputs[at].values), memory.outputs[at]);

@@ -18,9 +18,9 @@ struct HostMemory {
 /// Runs the program's kernels in the emulator with `workers` threads (0: one per core). Returns why an
 /// invalid entry of the kernel cache was ignored, or "" if none was. Throws Fault with the emulator's first
 /// finding, such as a data race, and Error if a row index is out of range.
-std::string run_emulated(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&, const run::Cache&,
-                         int workers);
+std::string run_emulated(const emit::EmittedProgram&, const graph::KernelGraph& graph, const HostMemory&,
+                         const run::Cache&, int workers);
 /// Computes the outputs in float64 from the graph (reference/reference.hpp), without kernels.
-void run_reference(const emit::Program&, const graph::KernelGraph& graph, const HostMemory&);
+void run_reference(const emit::EmittedProgram&, const graph::KernelGraph& graph, const HostMemory&);
 
 }  // namespace zellige::api

@@ -11,7 +11,7 @@
 namespace zellige::api {
 namespace {
 
-constexpr std::string_view kind = "program";
+constexpr std::string_view kind_of_programs = "program";
 
 /// Returns strings as one string, each after its length.
 std::string packed(const std::vector<std::string>& texts) {
@@ -34,26 +34,27 @@ std::vector<std::string> unpacked(std::string_view all) {
   return texts;
 }
 
-std::string key_of(const graph::KernelGraph& graph, const Options& o) {
-  return packed({graph::to_json(graph), std::string(target_of(o).name), o.tiling, packed(o.compile.constants),
+std::string key_of(const graph::KernelGraph& graph, const CallOptions& o) {
+  return packed({json::to_json(graph), std::string(target_of(o).name), o.tiling, packed(o.compile.constants),
                  o.compile.fuse ? "fused" : "as given"});
 }
 
 }  // namespace
 
-std::optional<Compiled> kept_program(const graph::KernelGraph& graph, const Options& o, const run::Cache& cache) {
-  const std::optional<std::string> text = run::kept(cache, kind, key_of(graph, o));
+std::optional<CompiledProgram> kept_program(const graph::KernelGraph& graph, const CallOptions& o,
+                                            const run::Cache& cache) {
+  const std::optional<std::string> text = run::kept(cache, kind_of_programs, key_of(graph, o));
   if (!text) return std::nullopt;
   try {
     const std::vector<std::string> fields = unpacked(*text);
     if (fields.size() != 5) return std::nullopt;
-    Compiled made{{.source = fields[0],
-                   .plan = {},
-                   .cost = {},
-                   .graph = {},
-                   .manifest = emit::parse_manifest(fields[1], graph.name)},
-                  unpacked(fields[3]),
-                  fields[1]};
+    CompiledProgram made{{.source = fields[0],
+                          .plan = {},
+                          .cost = {},
+                          .graph = {},
+                          .manifest = emit::parse_manifest(fields[1], graph.name)},
+                         unpacked(fields[3]),
+                         fields[1]};
     made.program.cost.us = std::stod(fields[2]);
     made.program.plan.rejected = unpacked(fields[4]);
     return made;
@@ -62,8 +63,9 @@ std::optional<Compiled> kept_program(const graph::KernelGraph& graph, const Opti
   }
 }
 
-void keep_program(const graph::KernelGraph& graph, const Options& o, const run::Cache& cache, const Compiled& c) {
-  run::keep(cache, kind, key_of(graph, o),
+void keep_program(const graph::KernelGraph& graph, const CallOptions& o, const run::Cache& cache,
+                  const CompiledProgram& c) {
+  run::keep(cache, kind_of_programs, key_of(graph, o),
             packed({c.program.source, emit::to_json(c.program.manifest), fmt::format("{}", c.program.cost.us),
                     packed(c.limits), packed(c.program.plan.rejected)}));
 }

@@ -15,8 +15,8 @@ namespace zellige::api {
 
 /// Returns the program that this build planned for an equal graph with equal options; nullopt if there is none.
 /// Its plan and graph are empty.
-std::optional<Compiled> kept_program(const graph::KernelGraph&, const Options&, const run::Cache&);
+std::optional<CompiledProgram> kept_program(const graph::KernelGraph&, const CallOptions&, const run::Cache&);
 /// Stores a program in the cache. Does nothing if the cache cannot be written.
-void keep_program(const graph::KernelGraph&, const Options&, const run::Cache&, const Compiled&);
+void keep_program(const graph::KernelGraph&, const CallOptions&, const run::Cache&, const CompiledProgram&);
 
 }  // namespace zellige::api

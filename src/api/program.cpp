@@ -7,7 +7,7 @@
 
 namespace zellige::api {
 
-Program::Program(const graph::KernelGraph& graph, const Options& options)
+CallableProgram::CallableProgram(const graph::KernelGraph& graph, const CallOptions& options)
     : graph_(graph),
       options_(options),
       cache_(run::Cache::standard()),
@@ -18,7 +18,7 @@ Program::Program(const graph::KernelGraph& graph, const Options& options)
   if (options_.on == On::gpu) launcher();
 }
 
-Program::Program(emit::Manifest m, run::Cubin cubin)
+CallableProgram::CallableProgram(emit::Manifest m, run::Cubin cubin)
     : options_({.on = On::gpu}),
       cache_(run::Cache::standard()),
       compiled_{{.source = {}, .plan = {}, .cost = {}, .graph = {}, .manifest = std::move(m)}},
@@ -32,38 +32,38 @@ Program::Program(emit::Manifest m, run::Cubin cubin)
   }
 }
 
-Compiled Program::made() {
+CompiledProgram CallableProgram::made() {
   if (!options_.keep || options_.compile.tune > 0) return api::compile(graph_, options_, cache_);
-  if (std::optional<Compiled> kept = kept_program(graph_, options_, cache_)) {
+  if (std::optional<CompiledProgram> kept = kept_program(graph_, options_, cache_)) {
     from_cache_ = true;
     return std::move(*kept);
   }
   // A search that the caller ended early may have missed the best plan, so it is not kept.
   bool ended = false;
-  Options watched = options_;
+  CallOptions watched = options_;
   if (options_.compile.watch)
-    watched.compile.watch = [&](const fuse::Progress& p) {
+    watched.compile.watch = [&](const rewrite::Progress& p) {
       const bool goes_on = options_.compile.watch(p);
       ended = ended || !goes_on;
       return goes_on;
     };
-  Compiled planned = api::compile(graph_, watched, cache_);
+  CompiledProgram planned = api::compile(graph_, watched, cache_);
   // Neither is the plan that remained after a fault of Zellige's own, which each process reports.
   if (!ended && planned.program.plan.rejected.empty()) keep_program(graph_, options_, cache_, planned);
   return planned;
 }
 
-std::string Program::manifest() const {
+std::string CallableProgram::manifest() const {
   return compiled_.manifest.empty() ? emit::to_json(emitted_.manifest) : compiled_.manifest;
 }
 
-const emit::Program& Program::planned() const {
+const emit::EmittedProgram& CallableProgram::planned() const {
   if (!from_cache_) return emitted_;
   const std::lock_guard lock(planning_);
   if (!planned_) {
-    Options again = options_;
+    CallOptions again = options_;
     again.compile.watch = {};  // its caller may be gone
-    planned_ = std::make_unique<const Compiled>(api::compile(graph_, again, cache_));
+    planned_ = std::make_unique<const CompiledProgram>(api::compile(graph_, again, cache_));
   }
   return planned_->program;
 }
@@ -71,7 +71,7 @@ const emit::Program& Program::planned() const {
 // Returns the launcher, which the first call makes. Uses a mutex, not std::call_once: an exception that
 // leaves call_once unwinds through glibc's pthread_once. That aborts the process if libgcc is linked
 // statically, as it is here.
-Launcher& Program::launcher() {
+Launcher& CallableProgram::launcher() {
   const std::lock_guard lock(compiling_);
   if (!launcher_) {
     const emit::Manifest& m = emitted_.manifest;
@@ -84,14 +84,14 @@ Launcher& Program::launcher() {
   return *launcher_;
 }
 
-std::string Program::notes() const {
+std::string CallableProgram::notes() const {
   const std::lock_guard lock(compiling_);
   std::string lines;
   for (const std::string& line : compiled_.limits) lines += line + "\n";
   return lines + notes_;
 }
 
-void Program::launch(void* const* inputs, void* const* outputs, void* workspace, void* stream) {
+void CallableProgram::launch(void* const* inputs, void* const* outputs, void* workspace, void* stream) {
   const emit::Manifest& m = emitted_.manifest;
   if (options_.on == On::emulator || options_.on == On::reference)
     fail("program {}: was made for the {}, which takes no addresses of a GPU", m.name,
@@ -107,10 +107,10 @@ void Program::launch(void* const* inputs, void* const* outputs, void* workspace,
   launcher().launch(inputs, outputs, workspace, stream);
 }
 
-void Program::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs, void* stream,
-                   ReadablePages* untrusted) {
+void CallableProgram::call(std::span<const zellige_tensor> inputs, std::span<const zellige_tensor> outputs,
+                           void* stream, ReadablePages* untrusted) {
   const emit::Manifest& m = emitted_.manifest;
-  const Where where = check_arguments(m, signature_, inputs, outputs, untrusted);
+  const CallDevice where = check_arguments(m, signature_, inputs, outputs, untrusted);
   if (where.on_gpu && (options_.on == On::emulator || options_.on == On::reference))
     fail("program {}: was made for the {}, expected tensors on the host, found them on cuda:{}", m.name,
          options_.on == On::emulator ? "emulator" : "reference", where.device);
@@ -138,7 +138,7 @@ void Program::call(std::span<const zellige_tensor> inputs, std::span<const zelli
   notes_ = note;
 }
 
-void Program::compile() {
+void CallableProgram::compile() {
   const emit::Manifest& m = emitted_.manifest;
   if (options_.on == On::emulator || options_.on == On::reference)
     fail("program {}: was made for the {}; only what runs on a GPU is compiled for one", m.name,
@@ -147,7 +147,7 @@ void Program::compile() {
   launcher();
 }
 
-double Program::time() const {
+double CallableProgram::time() const {
   if (!loaded_.bytes.empty())
     fail("program {}: was loaded by its manifest; only what is compiled here from a graph is timed",
          emitted_.manifest.name);
@@ -155,7 +155,7 @@ double Program::time() const {
   const KeptContext kept;
   // Compiles and times the fused graph. That graph is fused and tiled already, so it compiles to this program.
   const run::RunResult r = run::run(planned().graph,
-                                    {.on = run::Engine::gpu,
+                                    {.on = run::Machine::gpu,
                                      .target = emitted_.manifest.target,
                                      .time = run::Timing::rotated,
                                      .check = run::Check::none},

@@ -12,19 +12,19 @@
 namespace zellige::api {
 
 /// A compiled graph with its options and GPU modules.
-class Program {
+class CallableProgram {
  public:
   /// Compiles a graph. For On::gpu, it also compiles the kernels for this machine's GPU.
-  Program(const graph::KernelGraph&, const Options&);
+  CallableProgram(const graph::KernelGraph&, const CallOptions&);
   /// Uses precompiled kernels, with the manifest that describes them. Such a program runs on a GPU only.
-  Program(emit::Manifest, run::Cubin);
+  CallableProgram(emit::Manifest, run::Cubin);
 
   /// Returns the source code, the manifest and the estimated time. If the program came from the user's cache, the
   /// plan, its cost in detail and the fused graph are empty: see planned().
-  const emit::Program& emitted() const { return emitted_; }
+  const emit::EmittedProgram& emitted() const { return emitted_; }
   std::string manifest() const;  // in JSON
   /// Returns everything about the program. Plans the graph first, if the program came from the user's cache.
-  const emit::Program& planned() const;
+  const emit::EmittedProgram& planned() const;
   const emit::TensorPlace& input(std::size_t i) const { return place(signature_.inputs.at(i)); }
   const emit::TensorPlace& output(std::size_t i) const { return place(signature_.outputs.at(i)); }
   const Signature& signature() const { return signature_; }
@@ -48,21 +48,21 @@ class Program {
 
  private:
   /// Returns the compiled graph, planned or from the user's cache, in which case it sets from_cache_.
-  Compiled made();
+  CompiledProgram made();
   const emit::TensorPlace& place(int i) const { return emitted_.manifest.tensors[i]; }
   /// Returns the launcher. The first call compiles and loads the kernels.
   Launcher& launcher();
 
   const graph::KernelGraph graph_;  // before fusion
-  const Options options_;
+  const CallOptions options_;
   const run::Cache cache_;
   bool from_cache_ = false;  // compiled_ came from the user's cache, without plan and fused graph
-  const Compiled compiled_;
-  const emit::Program& emitted_;
+  const CompiledProgram compiled_;
+  const emit::EmittedProgram& emitted_;
   const run::Cubin loaded_;  // empty if the source code is compiled here
   const Signature signature_;
   mutable std::mutex planning_;
-  mutable std::unique_ptr<const Compiled> planned_;  // null until planned() plans; guarded by the mutex
+  mutable std::unique_ptr<const CompiledProgram> planned_;  // null until planned() plans; guarded by the mutex
   mutable std::mutex compiling_;
   // null until the kernels are compiled; guarded by the mutex, like notes_
   std::unique_ptr<Launcher> launcher_;

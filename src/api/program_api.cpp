@@ -26,8 +26,12 @@ using namespace zellige::api;
 
 namespace {
 
-std::shared_ptr<Program> program_of(const zellige_program* handle) { return object_of<Program>(handle, "program"); }
-zellige_program* handle_of(std::shared_ptr<Program> program) { return add_handle<zellige_program>(std::move(program)); }
+std::shared_ptr<CallableProgram> program_of(const zellige_program* handle) {
+  return object_of<CallableProgram>(handle, "program");
+}
+zellige_program* handle_of(std::shared_ptr<CallableProgram> program) {
+  return add_handle<zellige_program>(std::move(program));
+}
 
 /// Returns the caller's options. Members that the caller's version of the structure lacks have their
 /// defaults. Throws Error if the structure cannot be read.
@@ -48,13 +52,13 @@ constexpr int max_workers = 1024;  // more threads than cores of any machine are
 
 /// Returns the options of the C API, converted to those of compile(). Throws Error if one is out of range.
 /// `inputs`: number of the graph's inputs.
-Options options(const zellige_options& o, std::size_t inputs) {
+CallOptions options(const zellige_options& o, std::size_t inputs) {
   if (o.on < ZELLIGE_ON_AUTO || o.on > ZELLIGE_ON_REFERENCE) fail("on: expected 0 to 3, found {}", o.on);
   if (o.workers < 0 || o.workers > max_workers)
     fail("workers: expected 0, which is one a core, or up to {} threads, found {}", max_workers, o.workers);
   if (o.constant_count < 0 || static_cast<std::size_t>(o.constant_count) > inputs)
     fail("constant_count: expected 0 to {}, the number of the graph's inputs, found {}", inputs, o.constant_count);
-  Options made{.on = static_cast<On>(o.on), .compile = {.fuse = o.as_given == 0, .tune = o.tune}};
+  CallOptions made{.on = static_cast<On>(o.on), .compile = {.fuse = o.as_given == 0, .tune = o.tune}};
   if (o.target) made.target = text_at(o.target, "target");
   if (o.tiling) made.tiling = text_at(o.tiling, "tiling");
   for (const char* name : array_at(o.constants, static_cast<std::size_t>(o.constant_count), "constants"))
@@ -62,7 +66,7 @@ Options options(const zellige_options& o, std::size_t inputs) {
   made.workers = o.workers;
   made.keep = o.keep != 0;
   if (o.watch)
-    made.compile.watch = [watch = o.watch, watcher = o.watcher](const fuse::Progress& p) {
+    made.compile.watch = [watch = o.watch, watcher = o.watcher](const rewrite::Progress& p) {
       return watch(watcher, std::string(p.phase).c_str(), static_cast<std::int64_t>(p.done),
                    static_cast<std::int64_t>(p.of)) != 0;
     };
@@ -71,8 +75,8 @@ Options options(const zellige_options& o, std::size_t inputs) {
 
 /// Returns the string that `which` selects, such as the CUDA source code. Throws Error if a program that was
 /// loaded from a manifest lacks this string.
-std::string text_of(const Program& program, zellige_text which) {
-  const emit::Program& p = program.emitted();
+std::string text_of(const CallableProgram& program, zellige_text which) {
+  const emit::EmittedProgram& p = program.emitted();
   if (p.source.empty() && which != ZELLIGE_MANIFEST && which != ZELLIGE_TARGET && which != ZELLIGE_NOTES &&
       which != ZELLIGE_REJECTED)
     fail("program {}: was loaded by its manifest, which has neither source nor plan", p.manifest.name);
@@ -86,9 +90,9 @@ std::string text_of(const Program& program, zellige_text which) {
     case ZELLIGE_PLAN:
       return ir::print(program.planned()) + ir::consequences(program.planned().plan);
     case ZELLIGE_PRICE:
-      return plan::print(program.planned().cost);
+      return predict::print(program.planned().cost);
     case ZELLIGE_GRAPH:
-      return graph::to_json(program.planned().graph);
+      return json::to_json(program.planned().graph);
     case ZELLIGE_TARGET:
       return p.manifest.target;
     case ZELLIGE_NOTES:
@@ -100,7 +104,7 @@ std::string text_of(const Program& program, zellige_text which) {
 }
 
 /// Returns a description of one input or output of a program for the caller. Throws Error if the index is out of range.
-zellige_tensor_info info(const Program& p, bool input, int index) {
+zellige_tensor_info info(const CallableProgram& p, bool input, int index) {
   const emit::Manifest& m = p.emitted().manifest;
   const std::vector<int>& list = input ? p.signature().inputs : p.signature().outputs;
   const emit::TensorPlace& t = m.tensors[element_of(list, index, "program " + m.name, input ? "input" : "output")];
@@ -118,7 +122,7 @@ std::string cubin_text(const std::string& name, const void* cubin, std::size_t c
 }
 
 /// DLPack's DLPackExchangeAPI: a framework's functions to read its tensors. Declared as far as it is used.
-struct Exchange {
+struct DlpackExchange {
   std::uint32_t major, minor;
   const void* earlier;
   void *allocate, *own, *give;
@@ -129,7 +133,7 @@ struct Exchange {
 /// Returns the caller's framework objects, such as torch tensors, as descriptions for the C API. `x` is the
 /// framework's table of DLPack functions, which read an object. Throws Error if an object cannot be read as a
 /// tensor. `parameter` names the list of objects in the message.
-std::vector<zellige_tensor> viewed(const Exchange& x, std::span<void* const> objects, const char* parameter) {
+std::vector<zellige_tensor> viewed(const DlpackExchange& x, std::span<void* const> objects, const char* parameter) {
   std::vector<zellige_tensor> tensors;
   tensors.reserve(objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) {
@@ -145,7 +149,7 @@ zellige_status zellige_program_new(const zellige_graph* g, const zellige_options
   return guarded([&] {
     zellige_program*& to = place_for(made, "program");
     const auto graph = object_of<const graph::KernelGraph>(g, "graph");
-    to = handle_of(std::make_shared<Program>(*graph, options(known(given), graph->inputs.size())));
+    to = handle_of(std::make_shared<CallableProgram>(*graph, options(known(given), graph->inputs.size())));
   });
 }
 zellige_status zellige_program_load(const char* manifest, const char* name, const void* cubin, size_t bytes,
@@ -158,7 +162,7 @@ zellige_status zellige_program_load(const char* manifest, const char* name, cons
     run::require_belongs(m, code);
     run::require_even_descriptors(code, m.name);
     const run::Cubin compiled{.bytes = code, .architecture = m.target};
-    to = handle_of(std::make_shared<Program>(std::move(m), compiled));
+    to = handle_of(std::make_shared<CallableProgram>(std::move(m), compiled));
   });
 }
 zellige_status zellige_manifest_seal(const char* manifest, const char* name, const void* cubin, size_t bytes,
@@ -221,7 +225,7 @@ zellige_status zellige_program_call_objects(zellige_program* p, const void* exch
     const auto program = program_of(p);
     check_counts(program->emitted().manifest, program->signature(), input_count, output_count);
     ReadablePages known;
-    const Exchange& x = array_at(known, static_cast<const Exchange*>(exchange), 1, "exchange")[0];
+    const DlpackExchange& x = array_at(known, static_cast<const DlpackExchange*>(exchange), 1, "exchange")[0];
     if (x.major != 1) fail("DLPack: expected version 1 of the exchange table, found {}", x.major);
     if (!x.view || !x.current_stream) fail("DLPack: expected functions in the exchange table, found NULL");
     const std::vector<zellige_tensor>

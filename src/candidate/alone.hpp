@@ -2,14 +2,14 @@
 #pragma once
 #include "candidate/kernel.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// Returns tensor number `tensor` of the graph, with its strides, as an input of a separate graph. A view has the
 /// strides that follow from those of its operand.
-KernelTensor outside(const KernelGraph&, int tensor);
+graph::KernelTensor outside(const graph::KernelGraph&, int tensor);
 
 /// Returns the kernel as a separate graph. Concatenations whose operands the kernel reads precede the kernel
 /// in that graph.
-KernelGraph alone(const KernelGraph&, const Kernel&);
+graph::KernelGraph alone(const graph::KernelGraph&, const GroupKernel&);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -7,14 +7,14 @@
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 /// Union-find over the dimensions of all values of a group; each final set is an axis.
 class Union {
  public:
-  explicit Union(const Steps& s) : steps_(s) {
-    for (const Value& v : s.values) {
+  explicit Union(const GroupSteps& s) : steps_(s) {
+    for (const StepValue& v : s.values) {
       first_.push_back(static_cast<int>(parent_.size()));
       parent_.resize(parent_.size() + v.shape.size());
     }
@@ -23,7 +23,7 @@ class Union {
   }
 
   int rank(int v) const { return static_cast<int>(shape(v).size()); }
-  const Shape& shape(int v) const { return steps_.values[v].shape; }
+  const graph::Shape& shape(int v) const { return steps_.values[v].shape; }
   /// Returns the representative of the set (of dimensions that are one axis) that contains dimension number `x`.
   int find(int x) {
     while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
@@ -73,7 +73,7 @@ class Union {
   }
 
  private:
-  const Steps& steps_;
+  const GroupSteps& steps_;
   std::vector<int> first_, parent_;  // by value: its first dimension; by dimension: its parent
   std::vector<bool> summed_, whole_;
 };
@@ -87,11 +87,11 @@ int Axes::dim(int value, int axis) const {
   return at == of[value].end() ? -1 : static_cast<int>(at - of[value].begin());
 }
 
-Axes axes_of(const Steps& s) {
+Axes axes_of(const GroupSteps& s) {
   Union u(s);
-  for (const Step& step : s.steps) {
+  for (const GroupStep& step : s.steps) {
     const int out = step.output, x = step.inputs[0];
-    if (step.kind == OpKind::matmul) {
+    if (step.kind == graph::OpKind::matmul) {
       const int y = step.inputs[1];
       u.aligned(out, x, 2), u.aligned(out, y, 2);
       u.same(out, u.rank(out) - 2, x, u.rank(x) - 2);
@@ -104,9 +104,9 @@ Axes axes_of(const Steps& s) {
         if (d != dim) u.same(out, d, x, d);
       u.summed(x, dim);
       if (step.attributes.to != 1) u.whole(x, dim), u.whole(out, dim);
-    } else if (graph::is_elementwise(step.kind) || step.kind == OpKind::mask) {
+    } else if (graph::is_elementwise(step.kind) || step.kind == graph::OpKind::mask) {
       for (int v : step.inputs) u.aligned(out, v);
-    } else if (step.kind == OpKind::permute) {
+    } else if (step.kind == graph::OpKind::permute) {
       for (int d = 0; d < u.rank(out); ++d) u.same(out, d, x, static_cast<int>(step.attributes.sizes[d]));
     } else {  // rotary embeddings need all of the last dimension
       u.aligned(out, x);
@@ -116,4 +116,4 @@ Axes axes_of(const Steps& s) {
   return u.axes();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

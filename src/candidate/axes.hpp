@@ -10,7 +10,7 @@
 #include "candidate/steps.hpp"
 #include "target/target.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 struct Axis {
   std::int64_t extent = 1;
@@ -30,14 +30,14 @@ struct Axes {
 
 /// Returns the axes of a group's steps. Throws Error if two dimensions of one value would be the same axis,
 /// as in x + transpose(x).
-Axes axes_of(const Steps&);
+Axes axes_of(const GroupSteps&);
 
 /// What a rule of steps reads besides them.
 struct Grouped {
-  const KernelGraph& graph;
+  const graph::KernelGraph& graph;
   const target::Target& target;
   std::vector<int> partial =
       {};  // Level::tiled: the axes whose last tile is partial, as indices of axes_of(steps).axes
 };
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -12,7 +12,7 @@
 #include "graph/refused.hpp"
 #include "rewrite/rewrite.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 using Kind = Deferred::Kind;
@@ -24,8 +24,8 @@ class Emission : TileWriter {
 
   /// Emits all steps and, unless the loop is split over blocks, the stores of the group's outputs. Returns the block
   /// graph with its loads and stores. Throws Error if a step needs a value that is not yet available.
-  Body run() {
-    for (const Step& s : steps_.steps) split_ ? step_before_split(s) : step(s);
+  GroupBody run() {
+    for (const GroupStep& s : steps_.steps) split_ ? step_before_split(s) : step(s);
     require_nan_rows(steps_, deferred_, exact_maxima());
     if (!split_)
       for (int v : steps_.outputs) store(v, known(v));
@@ -35,9 +35,9 @@ class Emission : TileWriter {
   /// Emits and returns the block graph of one block of a split loop: the steps up to the partial results, and the
   /// stores of the partial results. `whole` must be the Emission of the same group with an unsplit loop, after its
   /// run().
-  Body run_part(Emission& whole) {
+  GroupBody run_part(Emission& whole) {
     const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
-    for (const Step& s : steps_.steps)
+    for (const GroupStep& s : steps_.steps)
       if (inside.count(s.output) > 0)
         step(s);
       else
@@ -61,7 +61,7 @@ class Emission : TileWriter {
 
   /// Emits the loads of a step's operands, then the block operators of the step. Throws Error if the step
   /// needs a value that is not yet available.
-  void step(const Step& s) {
+  void step(const GroupStep& s) {
     for (int v : s.inputs) load(v);
     const Deferred h = deferred_[s.output] = lower(s);
     if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
@@ -69,7 +69,7 @@ class Emission : TileWriter {
   /// Emits a step of a group whose loop will be split over blocks. If each block runs a single iteration, a
   /// step that needs a value known only after the loop is postponed to another kernel, and so are all steps
   /// that depend on its result.
-  void step_before_split(const Step& s) {
+  void step_before_split(const GroupStep& s) {
     if (!exact_maxima()) return step(s);
     if (std::ranges::none_of(s.inputs, [&](int v) { return postponed_.contains(v); }) && !refused([&] { step(s); }))
       return;
@@ -78,7 +78,7 @@ class Emission : TileWriter {
   }
 
   /// Records a partial result, which will be stored from tile `tile`. Returns its index in body_.partials.
-  int add_partial(Partial p, int tile) {
+  int add_partial(PartialResult p, int tile) {
     body_.partials.push_back(std::move(p));
     partial_tiles_.push_back(tile);
     return static_cast<int>(body_.partials.size()) - 1;
@@ -89,11 +89,11 @@ class Emission : TileWriter {
     const Running& r = runnings_[running];
     for (std::size_t p = 0; p < body_.partials.size(); ++p)
       if (body_.partials[p].dim >= 0 && partial_runnings_[p] == running) return static_cast<int>(p);
-    Shape kept = shape(r.like);
+    graph::Shape kept = shape(r.like);
     kept[r.dim] = 1;
-    const int last = exact_maxima() ? r.exact : one_tile() ? r.maximum : emit(OpKind::accum_max, {r.maximum});
-    const int at =
-        add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()}, cast(last, DType::f32));
+    const int last = exact_maxima() ? r.exact : one_tile() ? r.maximum : emit(graph::OpKind::accum_max, {r.maximum});
+    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()},
+                               cast(last, graph::DType::f32));
     partial_runnings_[at] = running;
     return at;
   }
@@ -113,17 +113,17 @@ class Emission : TileWriter {
     if (one_tile()) return h.tile = runnings_[running_of(h)].maximum;
     const int x = inner(h);
     for (const Running& r : runnings_)
-      if (r.of == x && r.dim == h.dim) return h.tile = emit(OpKind::accum_max, {r.maximum});
-    return h.tile = emit(OpKind::accum_max, {emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
+      if (r.of == x && r.dim == h.dim) return h.tile = emit(graph::OpKind::accum_max, {r.maximum});
+    return h.tile = emit(graph::OpKind::accum_max, {emit(graph::OpKind::amax, {x}, {.dim = h.dim, .keepdim = true})});
   }
 
   /// Returns the tile of which `h` is the maximum: the maximum's operand, with the monotone steps that follow the
   /// maximum applied to it. They may be applied first, because f(max x) = max f(x).
   int inner(const Deferred& h) {
     int x = deferred_[h.of].tile;
-    for (const Step& s : h.monotone) {
-      if (s.kind == OpKind::maximum && s.inputs.size() == 1 && s.attributes.scalar == graph::monoids::max.start &&
-          !one_tile())
+    for (const GroupStep& s : h.monotone) {
+      if (s.kind == graph::OpKind::maximum && s.inputs.size() == 1 &&
+          s.attributes.scalar == graph::monoids::max.start && !one_tile())
         continue;  // the initial value of a running maximum
       x = emit_once(s.kind, s.inputs.size() == 1 ? std::vector{x} : std::vector{x, deferred_[s.inputs[1]].tile},
                     s.attributes);
@@ -138,11 +138,11 @@ class Emission : TileWriter {
     for (std::size_t i = 0; i < runnings_.size(); ++i)
       if (runnings_[i].of == x && runnings_[i].dim == h.dim) return static_cast<int>(i);
     if (one_tile()) {  // the initial value of a running maximum
-      const int maximum = emit(OpKind::amax, {x}, {.dim = h.dim, .keepdim = true});
-      const int finite = emit(OpKind::maximum, {maximum}, {.scalar = graph::monoids::max.start});
+      const int maximum = emit(graph::OpKind::amax, {x}, {.dim = h.dim, .keepdim = true});
+      const int finite = emit(graph::OpKind::maximum, {maximum}, {.scalar = graph::monoids::max.start});
       runnings_.push_back({x, h.dim, finite, -1, h.of, maximum});
     } else {
-      const int maximum = emit(OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile(dtype(maximum));
+      const int maximum = emit(graph::OpKind::reduction_max, {x}, {.dim = h.dim}), fallen = tile(dtype(maximum));
       body_.block.ops.back().outputs.push_back(fallen);
       runnings_.push_back({x, h.dim, maximum, fallen, h.of});
     }
@@ -153,14 +153,14 @@ class Emission : TileWriter {
   /// (m - m')) in float32, where c is h.coefficient. Returns the factor's tile.
   int rescale_of(const Deferred& h) {
     const Running& r = runnings_[h.running];
-    const int fallen = cast(r.fallen, DType::f32);
-    if (h.coefficient == -1) return emit_once(OpKind::exp, {fallen});
-    return emit_once(OpKind::exp, {emit_once(OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
+    const int fallen = cast(r.fallen, graph::DType::f32);
+    if (h.coefficient == -1) return emit_once(graph::OpKind::exp, {fallen});
+    return emit_once(graph::OpKind::exp, {emit_once(graph::OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
   /// Returns the tiles of a step's operands. Throws Error if a factor or offset of one is deferred (applied after the
   /// loop), or if one is known only after the loop.
-  std::vector<int> exact_operands(const Step& s) const {
+  std::vector<int> exact_operands(const GroupStep& s) const {
     std::vector<int> in;
     for (int v : s.inputs) {
       if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
@@ -173,34 +173,34 @@ class Emission : TileWriter {
   /// one (inner_axis), and an operand of `s` changes with the iteration. A sum or matmul over inner_axis becomes an
   /// accumulator. Throws Error for a maximum over inner_axis, or if a factor or offset of an operand is deferred
   /// (applied after the loop).
-  Deferred within(const Step& s) {
+  Deferred within(const GroupStep& s) {
     Deferred h;
     std::vector<int> in = exact_operands(s);
     h.varies = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
     const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
-    const bool product = s.kind == OpKind::matmul;
+    const bool product = s.kind == graph::OpKind::matmul;
     const bool along = dim >= 0 && dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
                        (product || is_reduction(s.kind));
     if (along && &graph::monoid_of(s.kind) != &graph::monoids::sum) refuse(s);
     h.tile = placed(s, std::move(in));
     h.inner = !along;
-    if (along) h.tile = emit(OpKind::accum, {h.tile});
+    if (along) h.tile = emit(graph::OpKind::accum, {h.tile});
     return h;
   }
 
   /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop. Throws Error
   /// if the step needs inside the loop a value that is known only after the loop, and the use of that value cannot be
   /// moved to the end of the loop by a law of deferred.hpp.
-  Deferred lower(const Step& s) {
+  Deferred lower(const GroupStep& s) {
     if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
     const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
     if (!inside) return outside(s);
-    return s.kind == OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
+    return s.kind == graph::OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
   }
 
   /// Emits step `s`, whose operands do not change with the loop iteration, and returns its result. A monotone step on a
   /// maximum is not emitted but recorded, because it will be applied to the maximum's operand.
-  Deferred outside(const Step& s) {
+  Deferred outside(const GroupStep& s) {
     const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
     if (x != s.inputs.end() && grows(s, *x))
       if (Deferred h = deferred_[*x]; through(s, h)) {
@@ -216,7 +216,7 @@ class Emission : TileWriter {
 
   /// Returns whether step `s` may be applied to the operand of value `maximum` instead of to the maximum: the other
   /// operands of `s` are known before the loop, and the result of `s` has the shape of the maximum.
-  bool grows(const Step& s, int maximum) const {
+  bool grows(const GroupStep& s, int maximum) const {
     return std::ranges::all_of(s.inputs, [&](int v) {
       return v == maximum || (deferred_[v].itself() && !deferred_[v].after && shape(s.output) == shape(maximum));
     });
@@ -224,12 +224,12 @@ class Emission : TileWriter {
 
   /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to their
   /// dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to float32.
-  int placed(const Step& s, std::vector<int> in) {
-    if (s.kind == OpKind::matmul)
+  int placed(const GroupStep& s, std::vector<int> in) {
+    if (s.kind == graph::OpKind::matmul)
       for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
-    if (is_widening(s.kind, s.attributes) && dtype(in[0]) == DType::f32) return in[0];
+    if (rewrite::is_widening(s.kind, s.attributes) && dtype(in[0]) == graph::DType::f32) return in[0];
     const int t = emit(s.kind, std::move(in), s.attributes);
-    if (s.kind == OpKind::mask) {
+    if (s.kind == graph::OpKind::mask) {
       body_.block.ops.back().map = map_of(s.inputs[0]);
       body_.block.ops.back().loop_dim = cut_by_loop(s.inputs[0]);
     }
@@ -238,7 +238,7 @@ class Emission : TileWriter {
 
   /// Emits an elementwise step, mask or rotary embedding inside the loop, and returns its result. Throws Error if a
   /// factor or offset of an operand is deferred (applied after the loop), and the step does not commute with it.
-  Deferred mapped(const Step& s) {
+  Deferred mapped(const GroupStep& s) {
     Deferred x = deferred_[s.inputs[0]];
     if (s.inputs.size() == 1) {
       if (!through(s, x)) refuse(s);
@@ -259,40 +259,41 @@ class Emission : TileWriter {
   /// the loop. If that operand is a factor or divisor, it becomes a deferred factor of the other operand (applied after
   /// the loop). If it is a maximum that is subtracted, the running maximum is subtracted instead. Throws Error for any
   /// other step.
-  Deferred waited(const Step& s, Deferred x, const Deferred& y) {
-    if (s.kind == OpKind::mul && x.waits()) {
+  Deferred waited(const GroupStep& s, Deferred x, const Deferred& y) {
+    if (s.kind == graph::OpKind::mul && x.waits()) {
       Deferred h = y;
       if (h.kind == Kind::offset || h.centre >= 0) refuse(s);
       h.factors.push_back({s.inputs[0], false});
       return h;
     }
     if (x.waits() || x.centre >= 0) refuse(s);
-    if (s.kind == OpKind::mul || s.kind == OpKind::div) {
+    if (s.kind == graph::OpKind::mul || s.kind == graph::OpKind::div) {
       if (x.kind == Kind::offset) refuse(s);
-      x.factors.push_back({s.inputs[1], s.kind == OpKind::div});
+      x.factors.push_back({s.inputs[1], s.kind == graph::OpKind::div});
       return x;
     }
-    if (s.kind != OpKind::sub || !x.itself()) refuse(s);
+    if (s.kind != graph::OpKind::sub || !x.itself()) refuse(s);
     if (y.kind != Kind::maximum) return centred(s, x);
     x.running = running_of(y);
     x.kind = Kind::offset, x.coefficient = -1;
-    x.tile = emit(OpKind::sub, {x.tile, runnings_[x.running].maximum});
+    x.tile = emit(graph::OpKind::sub, {x.tile, runnings_[x.running].maximum});
     return x;
   }
 
   /// Emits step `s`, which subtracts from `x`, the operand of a sum over the loop, a value that is known only after the
   /// loop. Subtracts the mean of the block's part instead. Throws Error if there is no such sum yet, if a block has
   /// several tiles, if the last one is partial, or if `x` is broadcast.
-  Deferred centred(const Step& s, Deferred x) {
+  Deferred centred(const GroupStep& s, Deferred x) {
     const auto sum = std::ranges::find_if(
         part_sums_, [&](const auto& of) { return same_numbers(steps_, of.second.first, s.inputs[0]); });
     if (!exact_maxima() || tiles_.extents.contains(tiles_.loop_axis) || sum == part_sums_.end() ||
         shape(s.output) != shape(s.inputs[0]))
       refuse(s);
-    const int total = cast(sum->second.second, DType::f32);
-    const int mean = emit_once(OpKind::mul_scalar, {total}, {.scalar = 1 / static_cast<double>(elements_of_part())});
+    const int total = cast(sum->second.second, graph::DType::f32);
+    const int mean =
+        emit_once(graph::OpKind::mul_scalar, {total}, {.scalar = 1 / static_cast<double>(elements_of_part())});
     x.kind = Kind::centred, x.centre = s.inputs[1], x.about = sum->first;
-    x.tile = emit(OpKind::sub, {x.tile, mean});
+    x.tile = emit(graph::OpKind::sub, {x.tile, mean});
     return x;
   }
   /// Returns how many elements along the loop axis each block has.
@@ -304,23 +305,23 @@ class Emission : TileWriter {
   /// along a dimension that is to be reduced, so that they can be applied after the reduction. The dimension is the one
   /// `back` positions before the last.
   bool passes(const Deferred& h, std::size_t back) const {
-    for (const Factor& f : h.factors)
+    for (const DeferredFactor& f : h.factors)
       if (from_last(shape(f.value), back) != 1) return false;
     if (h.running < 0) return true;
     const Running& r = runnings_[h.running];
-    const Shape& like = shape(r.like);
+    const graph::Shape& like = shape(r.like);
     return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
   }
 
   /// Emits a sum or maximum of a value inside the loop, and returns its result. A reduction over the loop axis becomes
   /// an accumulator. Throws Error if the operand has a deferred factor or offset (applied after the loop) that is not
   /// constant along the reduced dimension.
-  Deferred reduced(const Step& s) {
+  Deferred reduced(const GroupStep& s) {
     const int v = s.inputs[0], dim = s.attributes.dim;
     Deferred x = deferred_[v];
     const bool along = is_along(s), last = dim + 1 == static_cast<int>(shape(v).size());
     if (const graph::Monoid& of = graph::monoid_of(s.kind); &of != &graph::monoids::sum) {
-      const graph::Reduction* accumulator = graph::accumulator_of(s.kind);
+      const graph::ReductionRow* accumulator = graph::accumulator_of(s.kind);
       if (!x.itself() || (along && !accumulator)) refuse(s);
       if (along && &of == &graph::monoids::max) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
       x.tile = emit(s.kind, {x.tile}, s.attributes);
@@ -333,17 +334,17 @@ class Emission : TileWriter {
       x.tile = emit(s.kind, {x.tile}, s.attributes);
       return x;
     }
-    if (x.kind == Kind::scaled) x.tile = cast(x.tile, DType::f32);
+    if (x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
     if (!last) x.tile = emit(s.kind, {x.tile}, s.attributes);
-    return settled(s, x, last ? OpKind::accum_red_sum : OpKind::accum);
+    return settled(s, x, last ? graph::OpKind::accum_red_sum : graph::OpKind::accum);
   }
 
   /// Returns whether value `v`, which a matmul rounds to its dtype, may be rounded without its deferred factors: the dtype has
   /// float32's range; or the tile is that of a tensor of this dtype, or of exponentials, which are at most 1.
   bool keeps_range(int v) const {
     const Deferred& x = deferred_[v];
-    const DType to = steps_.values[v].dtype;
-    if (x.factors.empty() || x.kind == Kind::scaled || has_range(to) || graph::is_integer(to)) return true;
+    const graph::DType to = steps_.values[v].dtype;
+    if (x.factors.empty() || x.kind == Kind::scaled || rewrite::has_range(to) || graph::is_integer(to)) return true;
     for (std::size_t u = 0; u < deferred_.size(); ++u)
       if (deferred_[u].tile == x.tile && deferred_[u].itself() && steps_.values[u].tensor >= 0 &&
           steps_.values[u].dtype == to)
@@ -354,52 +355,54 @@ class Emission : TileWriter {
   /// Emits a matmul inside the loop, and returns its result. If the loop runs along K, the result becomes an
   /// accumulator. Throws Error if an operand has a deferred factor or offset (applied after the loop) that is not
   /// constant along K.
-  Deferred product(const Step& s) {
+  Deferred product(const GroupStep& s) {
     Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
     if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) || !passes(y, 1))
       refuse(s);
     if (!keeps_range(s.inputs[0]) || !keeps_range(s.inputs[1])) refuse(s);
     const int product = placed(s, {x.tile, y.tile});
-    Step times;
-    times.kind = OpKind::mul, times.inputs = s.inputs;
+    GroupStep times;
+    times.kind = graph::OpKind::mul, times.inputs = s.inputs;
     if (!through(times, x, &y)) refuse(s);
     x.tile = product, x.varies = true;
     if (!is_along(s)) return x;
-    if (x.kind == Kind::scaled) x.tile = cast(x.tile, DType::f32);
-    return settled(s, x, OpKind::accum);
+    if (x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
+    return settled(s, x, graph::OpKind::accum);
   }
 
   /// Emits the accumulator of a reduction or matmul `s` over the loop, and returns its result. `sum` is the kind of
   /// the accumulator's operator. `x` is the value that is accumulated. After the loop, the result is
   /// multiplied by the deferred factors of x. If the loop is split over blocks, records a partial result
   /// instead, and the second kernel multiplies by the factors.
-  Deferred settled(const Step& s, const Deferred& x, OpKind sum) {
+  Deferred settled(const GroupStep& s, const Deferred& x, graph::OpKind sum) {
     int t = x.tile;
     if (one_tile()) {
-      if (sum == OpKind::accum_red_sum) t = emit(OpKind::reduction, {t}, {.dim = s.attributes.dim});
+      if (sum == graph::OpKind::accum_red_sum) t = emit(graph::OpKind::reduction, {t}, {.dim = s.attributes.dim});
     } else if (x.kind == Kind::scaled)
-      t = emit(sum == OpKind::accum ? OpKind::accum_rescale : OpKind::accum_red_sum_rescale, {x.tile, rescale_of(x)});
+      t = emit(sum == graph::OpKind::accum ? graph::OpKind::accum_rescale : graph::OpKind::accum_red_sum_rescale,
+               {x.tile, rescale_of(x)});
     else
       t = emit(sum, {x.tile});
     factors_[s.output] = x.factors;
     if (x.kind == Kind::squared) factors_[s.output].insert(factors_[s.output].end(), {{x.centre}, {x.about}});
-    if (x.itself() && s.kind == OpKind::reduction) part_sums_[s.output] = {s.inputs[0], t};
+    if (x.itself() && s.kind == graph::OpKind::reduction) part_sums_[s.output] = {s.inputs[0], t};
     if (tiles_.split >= 0) {
-      Partial p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
+      PartialResult p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
       if (&graph::monoid_of(s.kind) != &graph::monoids::sum) p.join = s.kind;
       if (x.kind == Kind::scaled) p.below = partial_of(x.running);
       if (x.kind == Kind::squared) p.about = body_.sums.at(x.about), p.count = elements_of_part(), p.centre = x.centre;
-      body_.sums[s.output] = add_partial(std::move(p), cast(t, DType::f32));
+      body_.sums[s.output] = add_partial(std::move(p), cast(t, graph::DType::f32));
       return {.after = true};
     }
-    for (const Factor& f : x.factors) t = emit(f.divide ? OpKind::div : OpKind::mul, {t, known(f.value)});
+    for (const DeferredFactor& f : x.factors)
+      t = emit(f.divide ? graph::OpKind::div : graph::OpKind::mul, {t, known(f.value)});
     return {.tile = t, .after = true};
   }
 
   std::set<int> postponed_;  // of a split loop: values that another kernel computes
   std::vector<Running> runnings_;
   // By sum over the loop: the factors deferred to its end, and the other values with which its parts are combined.
-  std::map<int, std::vector<Factor>> factors_;
+  std::map<int, std::vector<DeferredFactor>> factors_;
   std::map<int, std::pair<int, int>> part_sums_;  // by sum over the loop: its operand, and its tile
   std::vector<int> partial_tiles_;                // by partial result: the tile that is stored
   std::map<int, int> partial_runnings_;           // by partial result that is a maximum: index in runnings_
@@ -407,16 +410,16 @@ class Emission : TileWriter {
 
 }  // namespace
 
-Body body_of(const KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles) {
+GroupBody body_of(const graph::KernelGraph& g, const GroupSteps& steps, const Axes& axes, const GroupTiling& tiles) {
   if (tiles.split < 0) return Emission(g, steps, axes, tiles, false).run();
-  Tiles unsplit = tiles;
+  GroupTiling unsplit = tiles;
   unsplit.grid[tiles.split] = {};
   unsplit.split = -1;
   Emission whole(g, steps, axes, unsplit, true);
   const bool again = whole.run().reduces_again;
-  Body part = Emission(g, steps, axes, tiles, true).run_part(whole);
+  GroupBody part = Emission(g, steps, axes, tiles, true).run_part(whole);
   part.reduces_again = again;
   return part;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

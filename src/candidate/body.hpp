@@ -16,20 +16,21 @@
 #include "candidate/deferred.hpp"
 #include "candidate/tiling.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// A result of one block's share of a split loop: a float32 sum, a maximum, or what another reduction joins. A second
 /// kernel combines these.
-struct Partial {
+struct PartialResult {
   int value = -1;  // the value of the steps that is summed; for a maximum, the maximum's operand
   int dim = -1;    // for a maximum: the dimension it is taken along; -1: this is a sum
   // For a sum relative to a running maximum (as of exponentials): index of that maximum's partial. The sum
   // itself is this one times exp(coefficient * (overall maximum - this block's maximum)). -1: none.
   int below = -1;
   double coefficient = 0;
-  std::vector<Factor> factors{};    // values by which the sum is still to be multiplied or divided
-  Shape shape{};                    // of the value before the split, with reduced dimensions of extent 1
-  OpKind join = OpKind::reduction;  // unless it is a maximum: the reduction that combines the blocks' results
+  std::vector<DeferredFactor> factors{};  // values by which the sum is still to be multiplied or divided
+  graph::Shape shape{};                   // of the value before the split, with reduced dimensions of extent 1
+  graph::OpKind join =
+      graph::OpKind::reduction;  // unless it is a maximum: the reduction that combines the blocks' results
   // For a maximum: it is that of one tile, without a finite initial value, and so may be minus infinity. Sums
   // are relative to max(it, the lowest finite float32).
   bool exact = false;
@@ -42,25 +43,25 @@ struct Partial {
 
 /// A tensor that a block graph loads or stores, with the shape that the block graph sees: reduced dimensions are kept,
 /// and contiguous dimensions may be merged (coalesce.cpp).
-struct Seen {
+struct SeenTensor {
   int tensor = -1;
-  Shape shape{};
+  graph::Shape shape{};
 };
 
 /// The block graph of a group, and the tensors that it reads and writes.
-struct Body {
-  BlockGraph block;
-  std::vector<Seen> loads;        // by operand of the block graph
-  std::vector<Seen> stores;       // by result; empty if the loop is split
-  std::vector<Partial> partials;  // by result, if the loop is split
-  std::map<int, int> maxima;      // if the loop is split: by value that is a maximum, its index in `partials`
-  std::map<int, int> sums;        // if the loop is split: by value that is a sum, its index in `partials`
-  bool reduces_again = false;     // the loop is split, and other reductions over its axis need these results
+struct GroupBody {
+  graph::BlockGraph block;
+  std::vector<SeenTensor> loads;        // by operand of the block graph
+  std::vector<SeenTensor> stores;       // by result; empty if the loop is split
+  std::vector<PartialResult> partials;  // by result, if the loop is split
+  std::map<int, int> maxima;            // if the loop is split: by value that is a maximum, its index in `partials`
+  std::map<int, int> sums;              // if the loop is split: by value that is a sum, its index in `partials`
+  bool reduces_again = false;           // the loop is split, and other reductions over its axis need these results
 };
 
 /// Returns the block graph of the steps under this tiling. If tiles.split is set, the block graph computes
 /// partial results. Throws Error with the step's name if a step needs a value that is not yet available.
 /// Requires that elements beyond the end of partial tiles do not change the results (mask_partial_tiles.cpp).
-Body body_of(const KernelGraph&, const Steps&, const Axes&, const Tiles&);
+GroupBody body_of(const graph::KernelGraph&, const GroupSteps&, const Axes&, const GroupTiling&);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -18,15 +18,15 @@
 #include "graph/view.hpp"
 #include "rewrite/lay_out.hpp"
 #include "rules/table.hpp"
-#include "select/layouts.hpp"
+#include "selection/layouts.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 /// Returns whether an operator that places its operands (a concatenation or slice_scatter) reads the tensor, directly or
 /// through views. The planner may let the tensor's producer write into the result of such an operator.
-bool is_placed(const KernelGraph& g, int tensor) {
-  return std::ranges::any_of(g.ops, [&](const KernelOp& op) {
+bool is_placed(const graph::KernelGraph& g, int tensor) {
+  return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
     if (std::ranges::count(op.inputs, tensor) == 0) return false;
     if (graph::is_view(op.kind)) return is_placed(g, op.outputs[0]);
     return graph::info(op.kind).places;
@@ -35,28 +35,29 @@ bool is_placed(const KernelGraph& g, int tensor) {
 
 /// Returns the strides that the planner gives the tensor: those that it has, or that follow from its operand if it is
 /// a view, or that its views need; otherwise row-major ones, with rows padded to the target's access size.
-Strides planned_strides(const KernelGraph& g, int tensor, const target::Target& target) {
-  return strides_of(g, tensor, [&](int memory) {
-    Strides laid_out = lay_out(g, memory);
+graph::Strides planned_strides(const graph::KernelGraph& g, int tensor, const target::Target& target) {
+  return rewrite::strides_of(g, tensor, [&](int memory) {
+    graph::Strides laid_out = rewrite::lay_out(g, memory);
     if (!laid_out.empty()) return laid_out;
-    const KernelTensor& t = g.tensors[memory];
-    return plan::padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
-                                graph::elements_in(target.access_bytes, t.dtype));
+    const graph::KernelTensor& t = g.tensors[memory];
+    return selection::padded_strides(t.shape, static_cast<int>(t.shape.size()) - 1,
+                                     graph::elements_in(target.access_bytes, t.dtype));
   });
 }
 
 /// Merges the axes of one group.
 class Coalescing {
  public:
-  Coalescing(const KernelGraph& g, Steps s, const target::Target& target) : s_(std::move(s)), axes_(axes_of(s_)) {
+  Coalescing(const graph::KernelGraph& g, GroupSteps s, const target::Target& target)
+      : s_(std::move(s)), axes_(axes_of(s_)) {
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       const bool moved = s_.values[v].loaded || std::ranges::count(s_.outputs, static_cast<int>(v)) > 0;
-      memory_.push_back(moved ? planned_strides(g, s_.values[v].tensor, target) : Strides{});
+      memory_.push_back(moved ? planned_strides(g, s_.values[v].tensor, target) : graph::Strides{});
     }
   }
 
   /// Returns the steps with contiguous axes merged; nullopt if there are none.
-  std::optional<Steps> run() {
+  std::optional<GroupSteps> run() {
     bool changed = batches_to_rows();
     for (std::size_t v = 0; v < s_.values.size(); ++v)
       for (int inner = static_cast<int>(axes_.of[v].size()) - 1; inner > 0; --inner)
@@ -79,7 +80,7 @@ class Coalescing {
     const int outer = axes_.dim(static_cast<int>(v), a), inner = axes_.dim(static_cast<int>(v), b);
     if (outer < 0 || inner < 0) return outer < 0 && inner < 0;
     if (outside(v, inner) != outer) return false;
-    const Strides& memory = memory_[v];
+    const graph::Strides& memory = memory_[v];
     return memory.empty() || memory[outer] == memory[inner] * s_.values[v].shape[inner];
   }
 
@@ -88,8 +89,8 @@ class Coalescing {
   bool batches_to_rows() {
     bool changed = false;
     for (int axis = 0; axis < static_cast<int>(axes_.axes.size()); ++axis) {
-      const bool shared = std::ranges::any_of(s_.steps, [&](const Step& s) {
-        return s.kind == OpKind::matmul && axes_.has(s.output, axis) && !axes_.has(s.inputs[1], axis);
+      const bool shared = std::ranges::any_of(s_.steps, [&](const GroupStep& s) {
+        return s.kind == graph::OpKind::matmul && axes_.has(s.output, axis) && !axes_.has(s.inputs[1], axis);
       });
       if (!shared || !is_above_one_row(axis)) continue;
       changed = true;
@@ -110,7 +111,7 @@ class Coalescing {
       if (d >= 0 && (d + 3 != std::ssize(s_.values[v].shape) || s_.values[v].shape[d + 1] != 1)) return false;
     }
     return std::ranges::none_of(
-        s_.steps, [&](const Step& s) { return s.kind == OpKind::matmul && axes_.has(s.inputs[1], axis); });
+        s_.steps, [&](const GroupStep& s) { return s.kind == graph::OpKind::matmul && axes_.has(s.inputs[1], axis); });
   }
 
   /// Merges axis `a` into `b` if they are contiguous in all values, no step runs along one of them, and the extent of both
@@ -125,28 +126,28 @@ class Coalescing {
     axes_.axes[b].extent *= axes_.axes[a].extent;
     for (std::size_t v = 0; v < s_.values.size(); ++v)
       if (const int outer = axes_.dim(static_cast<int>(v), a); outer >= 0) {
-        Shape& shape = s_.values[v].shape;
+        graph::Shape& shape = s_.values[v].shape;
         shape[axes_.dim(static_cast<int>(v), b)] *= std::exchange(shape[outer], 1);
         axes_.of[v][outer] = -1;
       }
     return true;
   }
 
-  Steps s_;
+  GroupSteps s_;
   Axes axes_;
-  std::vector<Strides> memory_;  // by value: its strides; empty if it is neither loaded nor stored
+  std::vector<graph::Strides> memory_;  // by value: its strides; empty if it is neither loaded nor stored
 };
 
 }  // namespace
 
-std::optional<Steps> coalesce(const Steps& s, const Grouped& of) {
-  const auto elementwise = [](const Step& step) {
-    return graph::is_elementwise(step.kind) || step.kind == OpKind::matmul;
+std::optional<GroupSteps> coalesce(const GroupSteps& s, const Grouped& of) {
+  const auto elementwise = [](const GroupStep& step) {
+    return graph::is_elementwise(step.kind) || step.kind == graph::OpKind::matmul;
   };
   // A kernel may read the operands of a concatenation in place of its result.
-  const auto by_parts = [&](const Value& v) {
-    return v.loaded && std::ranges::any_of(of.graph.ops, [&](const KernelOp& op) {
-             return op.kind == OpKind::concat && op.outputs[0] == v.tensor;
+  const auto by_parts = [&](const StepValue& v) {
+    return v.loaded && std::ranges::any_of(of.graph.ops, [&](const graph::KernelOp& op) {
+             return op.kind == graph::OpKind::concat && op.outputs[0] == v.tensor;
            });
   };
   if (!s.slices.empty() || !std::ranges::all_of(s.steps, elementwise) || std::ranges::any_of(s.values, by_parts) ||
@@ -155,4 +156,4 @@ std::optional<Steps> coalesce(const Steps& s, const Grouped& of) {
   return Coalescing(of.graph, s, of.target).run();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -6,16 +6,16 @@
 #include "graph/elementwise.hpp"
 #include "rewrite/rewrite.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 using Kind = Deferred::Kind;
 
 /// Applies a step to the deferred value `h`, whose tile lacks an offset (Kind::offset): changes the offset's
 /// coefficient or, for exp, the kind to Kind::scaled. Returns false if the step does not commute with the offset.
-bool offset(const Step& s, Deferred& h) {
-  if (s.kind == OpKind::cast) return is_widening(s.kind, s.attributes);
-  if (s.kind == OpKind::exp) {
+bool offset(const GroupStep& s, Deferred& h) {
+  if (s.kind == graph::OpKind::cast) return rewrite::is_widening(s.kind, s.attributes);
+  if (s.kind == graph::OpKind::exp) {
     h.kind = Kind::scaled;
     return true;
   }
@@ -25,7 +25,7 @@ bool offset(const Step& s, Deferred& h) {
     return std::isfinite(h.coefficient);
   }
   // What adds or subtracts a scalar is linear in its operand and the scalar together.
-  return graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear == graph::Linear::all;
+  return graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear == graph::Linearity::all;
 }
 
 /// Combines the terms of `x` and `y` that are applied after the loop. Each term is a coefficient times
@@ -42,22 +42,22 @@ bool join(Deferred& x, const Deferred& y, double sign) {
 
 /// Returns whether the step is a monotone function f, so that f(max x) = max f(x), where x is the operand that changes
 /// in the loop. If the step has another operand, the caller must check that the latter does not change in the loop.
-bool is_monotone(const Step& s) {
+bool is_monotone(const GroupStep& s) {
   if (!graph::is_elementwise(s.kind)) return false;
   const graph::Law& law = graph::elementwise(s.kind).law;
   // Of two tensors only a selection: their sum would be formed for each element instead of for the maximum alone.
-  if (s.inputs.size() == 2) return law.monotone == graph::Monotone::every && law.linear == graph::Linear::no;
+  if (s.inputs.size() == 2) return law.monotone == graph::Monotone::every && law.linear == graph::Linearity::no;
   if (s.inputs.size() != 1) return false;
-  if (s.kind == OpKind::cast) return s.attributes.dtype == DType::f32;  // others round
-  if (!std::isfinite(s.attributes.scalar)) return false;                // of 0 it makes NaN
+  if (s.kind == graph::OpKind::cast) return s.attributes.dtype == graph::DType::f32;  // others round
+  if (!std::isfinite(s.attributes.scalar)) return false;                              // of 0 it makes NaN
   return law.monotone == graph::Monotone::every || law.monotone == graph::Monotone::up ||
          (law.monotone == graph::Monotone::by_scalar && s.attributes.scalar > 0);
 }
 
 /// Returns by what a step that is linear in two operands together multiplies the second: 1 of a sum, -1 of a difference.
 /// Returns 0 for any other step.
-double sign_of(const Step& s) {
-  if (!graph::is_elementwise(s.kind) || graph::elementwise(s.kind).law.linear != graph::Linear::all) return 0;
+double sign_of(const GroupStep& s) {
+  if (!graph::is_elementwise(s.kind) || graph::elementwise(s.kind).law.linear != graph::Linearity::all) return 0;
   const double second[] = {0, 1};
   return s.inputs.size() == 2 ? graph::apply(s.kind, s.attributes, second) : 0;
 }
@@ -66,18 +66,19 @@ double sign_of(const Step& s) {
 
 /// Of tiles that factors are applied to, such as a norm's scale, which so passes through the matmul after it. Also of those
 /// relative to a running maximum.
-bool factors(const Step& s, Deferred& x, const Deferred* y) {
+bool factors(const GroupStep& s, Deferred& x, const Deferred* y) {
   const auto scaled = [](const Deferred& h) { return h.kind == Kind::exact || h.kind == Kind::scaled; };
   if (!scaled(x) || (y && !scaled(*y))) return false;
-  // Linear up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x) + f(y).
+  // Linearity up to rounding: f(a x) = a f(x) for a > 0, f(x + y) = f(x) + f(y).
   // Without its factors a value may lie beyond the range of such a dtype; exponentials are at most 1.
-  if (s.kind == OpKind::cast && !has_range(s.attributes.dtype) && x.kind != Kind::scaled) return false;
+  if (s.kind == graph::OpKind::cast && !rewrite::has_range(s.attributes.dtype) && x.kind != Kind::scaled) return false;
   if (!y)
-    return s.kind == OpKind::mask ? s.attributes.value == 0 : graph::is_linear(s.kind, s.attributes, s.inputs.size());
+    return s.kind == graph::OpKind::mask ? s.attributes.value == 0
+                                         : graph::is_linear(s.kind, s.attributes, s.inputs.size());
   if (sign_of(s) != 0) return x.like(*y);
-  if (s.kind != OpKind::mul && s.kind != OpKind::div) return false;
-  const bool divide = s.kind == OpKind::div;
-  for (Factor f : y->factors) {
+  if (s.kind != graph::OpKind::mul && s.kind != graph::OpKind::div) return false;
+  const bool divide = s.kind == graph::OpKind::div;
+  for (DeferredFactor f : y->factors) {
     f.divide = f.divide != divide;
     x.factors.push_back(f);
   }
@@ -86,7 +87,7 @@ bool factors(const Step& s, Deferred& x, const Deferred* y) {
 
 /// Of tiles from which the running maximum m' is subtracted in place of the last one, as in online softmax. When m'
 /// increases to m'', earlier sums are multiplied by exp(-c (m'' - m')).
-bool rescaling(const Step& s, Deferred& x, const Deferred* y) {
+bool rescaling(const GroupStep& s, Deferred& x, const Deferred* y) {
   if (!y) return x.kind == Kind::offset && x.factors.empty() && offset(s, x);
   const auto summed = [](const Deferred& h) { return h.itself() || (h.kind == Kind::offset && h.factors.empty()); };
   return sign_of(s) != 0 && summed(x) && summed(*y) && join(x, *y, sign_of(s));
@@ -94,22 +95,22 @@ bool rescaling(const Step& s, Deferred& x, const Deferred* y) {
 
 /// Of tiles from which the mean of a part is subtracted: only squares, and casts that change nothing. A variance then
 /// needs no kernel of its own after that of the mean.
-bool centring(const Step& s, Deferred& x, const Deferred* y) {
+bool centring(const GroupStep& s, Deferred& x, const Deferred* y) {
   if (y || x.centre < 0) return false;
-  if (s.kind == OpKind::cast) return is_widening(s.kind, s.attributes);
-  if (s.kind != OpKind::square || x.kind != Kind::centred) return false;
+  if (s.kind == graph::OpKind::cast) return rewrite::is_widening(s.kind, s.attributes);
+  if (s.kind != graph::OpKind::square || x.kind != Kind::centred) return false;
   x.kind = Kind::squared;
   return true;
 }
 
 /// Of maxima: records the step, which is applied to the maximum's operand.
-bool monotone(const Step& s, Deferred& x, const Deferred*) {
+bool monotone(const GroupStep& s, Deferred& x, const Deferred*) {
   if (x.kind != Kind::maximum || !is_monotone(s)) return false;
   x.tile = -1, x.monotone.push_back(s);
   return true;
 }
 
-constexpr Law table[] = {
+constexpr DeferralLaw table[] = {
     {"Σ (xᵢ h) = (Σ xᵢ) h",
      "h has one element along the loop's axis and along other summed axes; only linear steps are between, and none "
      "rounds "
@@ -124,18 +125,18 @@ constexpr Law table[] = {
 
 }  // namespace
 
-std::span<const Law> laws() { return table; }
+std::span<const DeferralLaw> laws() { return table; }
 
 bool Deferred::bounded_below() const {
-  return std::ranges::any_of(monotone, [](const Step& s) {
+  return std::ranges::any_of(monotone, [](const GroupStep& s) {
     const graph::Image lowest_image = graph::elementwise(s.kind).law.lowest;
     return lowest_image == graph::Image::floor || lowest_image == graph::Image::zero;
   });
 }
 
-bool through(const Step& s, Deferred& x, const Deferred* y) {
+bool through(const GroupStep& s, Deferred& x, const Deferred* y) {
   if (x.itself() && (!y || y->itself())) return true;
-  return std::ranges::any_of(table, [&](const Law& law) { return law.apply(s, x, y); });
+  return std::ranges::any_of(table, [&](const DeferralLaw& law) { return law.apply(s, x, y); });
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

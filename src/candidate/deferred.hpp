@@ -11,13 +11,13 @@
 
 #include "candidate/steps.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// A factor of a value inside the loop that is known only after the loop. `divide`: the value is to be divided by it.
-struct Factor {
+struct DeferredFactor {
   int value = -1;  // of the steps
   bool divide = false;
-  bool operator==(const Factor&) const = default;
+  bool operator==(const DeferredFactor&) const = default;
 };
 
 /// What a block has of one value of the group: a tile, and the terms that are applied to it after the loop.
@@ -37,13 +37,13 @@ struct Deferred {
   bool after = false;   // known only after the loop
   // Changes with the block's own loop, if that runs along another axis than the one that blocks split.
   bool inner = false;
-  std::vector<Factor> factors{};  // applied after the loop
-  int running = -1;               // offset, scaled: index of the running maximum
-  double coefficient = 0;         // offset, scaled
+  std::vector<DeferredFactor> factors{};  // applied after the loop
+  int running = -1;                       // offset, scaled: index of the running maximum
+  double coefficient = 0;                 // offset, scaled
   // centred, squared: the value that is subtracted, and the value that is the sum of the operand over the loop.
   int centre = -1, about = -1;
-  int of = -1, dim = -1;         // maximum: the value and dimension that it is taken of
-  std::vector<Step> monotone{};  // maximum: steps applied to `of` first
+  int of = -1, dim = -1;              // maximum: the value and dimension that it is taken of
+  std::vector<GroupStep> monotone{};  // maximum: steps applied to `of` first
 
   /// Returns whether this maximum is bounded below by a finite number, because it is clamped.
   bool bounded_below() const;
@@ -60,17 +60,17 @@ struct Deferred {
 };
 
 /// A row of the table of laws by which steps pass what is applied to a tile after the loop.
-struct Law {
+struct DeferralLaw {
   std::string_view name, condition;  // shown in the documentation
   /// As through(), for what the law is about.
-  bool (*apply)(const Step&, Deferred& x, const Deferred* y);
+  bool (*apply)(const GroupStep&, Deferred& x, const Deferred* y);
 };
-std::span<const Law> laws();
+std::span<const DeferralLaw> laws();
 
 /// Applies step f, of one or two operands, to deferred value `x`, and to `y` unless it is nullptr: after the call `x`
 /// represents f(x) or f(x, y), except for x.tile, which the caller updates. Of values that change in the loop both do;
 /// the other operand of a step on a maximum does not. Returns false if no law says that f commutes with the factors,
 /// offset or scale that are applied to the tiles after the loop, or with the maximum.
-bool through(const Step&, Deferred& x, const Deferred* y = nullptr);
+bool through(const GroupStep&, Deferred& x, const Deferred* y = nullptr);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -12,16 +12,16 @@
 #include "reference/structure.hpp"
 #include "rewrite/lay_out.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
-Excerpts::Excerpts(const KernelGraph& g)
+Excerpts::Excerpts(const graph::KernelGraph& g)
     : g_(g),
       producer_(g.tensors.size(), -1),
       readers_(g.tensors.size()),
       is_output_(g.tensors.size()),
       laid_out_(g.tensors.size()) {
   for (std::size_t i = 0; i < g.ops.size(); ++i) {
-    for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i), laid_out_[t] = lay_out(g, t);
+    for (int t : g.ops[i].outputs) producer_[t] = static_cast<int>(i), laid_out_[t] = rewrite::lay_out(g, t);
     for (int t : g.ops[i].inputs)
       if (readers_[t].empty() || readers_[t].back() != static_cast<int>(i)) readers_[t].push_back(static_cast<int>(i));
   }
@@ -44,7 +44,7 @@ Excerpts::Taken Excerpts::taken(const Ops& ops) const {
   const std::size_t results = shown.size();
   for (std::size_t at = 0; at < shown.size(); ++at)
     for (int r : readers_[shown[at]]) {
-      const KernelOp& reader = g_.ops[r];
+      const graph::KernelOp& reader = g_.ops[r];
       if (!graph::is_view(reader.kind)) {
         const bool places = graph::info(reader.kind).places;
         if ((at < results || places) && result.all.count(r) == 0)
@@ -126,13 +126,13 @@ Excerpt Excerpts::of(const Ops& ops) const {
       e.tensors.push_back(t);
       e.graph.tensors.push_back(g_.tensors[t]);
       e.graph.tensors.back().memory = -1;
-      const bool joined = !made && producer_[t] >= 0 && g_.ops[producer_[t]].kind == OpKind::concat;
+      const bool joined = !made && producer_[t] >= 0 && g_.ops[producer_[t]].kind == graph::OpKind::concat;
       // The views that decide on the layout of an operand are not in the excerpt.
       if (!made && !laid_out_[t].empty()) e.graph.tensors.back().strides = laid_out_[t];
       if (joined) {
-        KernelTensor part = e.graph.tensors.back();
+        graph::KernelTensor part = e.graph.tensors.back();
         part.name += "_parts";
-        e.graph.ops.push_back({OpKind::concat,
+        e.graph.ops.push_back({graph::OpKind::concat,
                                {static_cast<int>(e.tensors.size())},
                                {found->second},
                                {.dim = g_.ops[producer_[t]].attributes.dim}});
@@ -144,42 +144,42 @@ Excerpt Excerpts::of(const Ops& ops) const {
     return found->second;
   };
   for (int i : in_one_order(ops, taken)) {
-    KernelOp op = g_.ops[i];
-    if (op.kind == OpKind::slice && taken.before.count(i) > 0)
+    graph::KernelOp op = g_.ops[i];
+    if (op.kind == graph::OpKind::slice && taken.before.count(i) > 0)
       op.attributes.end -= std::exchange(op.attributes.start, 0);
     for (int& t : op.inputs) t = tensor(t, false);
     for (int& t : op.outputs) t = tensor(t, true);
     if (std::ranges::binary_search(ops, i)) e.ops.push_back(static_cast<int>(e.graph.ops.size()));
     e.graph.ops.push_back(std::move(op));
   }
-  const auto add_readers = [&](const std::set<int>& read, OpKind kind, std::string_view suffix) {
+  const auto add_readers = [&](const std::set<int>& read, graph::OpKind kind, std::string_view suffix) {
     std::vector<int> sorted(read.begin(), read.end());
     std::ranges::sort(sorted, {}, [&](int t) { return at.at(t); });
     for (int t : sorted) {
       e.graph.ops.push_back({kind, {at.at(t)}, {static_cast<int>(e.tensors.size())}});
-      KernelTensor of = g_.tensors[t];
+      graph::KernelTensor of = g_.tensors[t];
       of.strides.clear(), of.memory = -1, of.name += suffix;
       e.tensors.push_back(-1);
       e.graph.tensors.push_back(std::move(of));
     }
   };
-  add_readers(taken.copied, OpKind::mul_scalar, "_read");
-  add_readers(taken.placed, OpKind::concat, "_placed");
+  add_readers(taken.copied, graph::OpKind::mul_scalar, "_read");
+  add_readers(taken.placed, graph::OpKind::concat, "_placed");
   for (const auto& [t, local] : at)
     if (is_output_[t]) e.graph.outputs.push_back(local);
   return e;
 }
 
 std::string key(const Excerpt& e) {
-  KernelGraph g = e.graph;
+  graph::KernelGraph g = e.graph;
   std::ranges::sort(g.outputs);
-  std::string text = graph::structure(g);
+  std::string text = reference::structure(g);
   for (int i : e.ops) text += fmt::format(" {}", i);
   return text;
 }
 
-Kernel whole(const Kernel& made, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
-             const KernelGraph& g) {
+GroupKernel whole(const GroupKernel& made, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
+                  const graph::KernelGraph& g) {
   std::map<std::string, std::string> names;
   for (std::size_t t = 0; t < of.tensors.size(); ++t) names[of.graph.tensors[t].name] = like.graph.tensors[t].name;
   const auto tensor = [&](int t) {
@@ -188,17 +188,17 @@ Kernel whole(const Kernel& made, const Excerpt& of, const Excerpt& like, const s
     if (local < like.tensors.size()) return like.tensors[local];
     return static_cast<int>(g.tensors.size() + local - like.tensors.size());
   };
-  Kernel k = made;
+  GroupKernel k = made;
   k.ops = ops;
-  for (Part& part : k.parts) {
+  for (LaunchPart& part : k.parts) {
     for (int& t : part.loads) t = tensor(t);
     for (int& t : part.stores) t = tensor(t);
-    auto block = std::make_shared<BlockGraph>(*part.block);
+    auto block = std::make_shared<graph::BlockGraph>(*part.block);
     for (graph::BlockTensor& t : block->tensors)
       if (const auto name = names.find(t.name); name != names.end()) t.name = name->second;
     part.block = std::move(block);
   }
-  for (KernelTensor& t : k.between) {
+  for (graph::KernelTensor& t : k.between) {
     const std::string tensor_name = t.name.substr(0, t.name.rfind(parts_suffix));
     if (const auto name = names.find(tensor_name); name != names.end())
       t.name.replace(0, tensor_name.size(), name->second);
@@ -206,4 +206,4 @@ Kernel whole(const Kernel& made, const Excerpt& of, const Excerpt& like, const s
   return k;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

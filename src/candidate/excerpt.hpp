@@ -23,11 +23,11 @@
 
 #include "candidate/kernel.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// A group of operators as a separate graph.
 struct Excerpt {
-  KernelGraph graph;
+  graph::KernelGraph graph;
   std::vector<int> ops;  // the group's operators, as indices in `graph`
   // By tensor of `graph`: the tensor of the whole graph; -1: the result of a copy that represents a reader.
   std::vector<int> tensors;
@@ -36,7 +36,7 @@ struct Excerpt {
 /// Makes excerpts of one graph. Thread-safe.
 class Excerpts {
  public:
-  explicit Excerpts(const KernelGraph&);
+  explicit Excerpts(const graph::KernelGraph&);
   /// Returns the operators `ops` as a separate graph, with the views of their operands and results, and
   /// copies or concats that represent the other readers of their results. `ops` must be ascending.
   Excerpt of(const std::vector<int>& ops) const;
@@ -59,11 +59,11 @@ class Excerpts {
   /// names: the key() of the branch as a separate graph. It is computed once per branch.
   const std::string& key_of_branch(const Ops&) const;
 
-  const KernelGraph& g_;
+  const graph::KernelGraph& g_;
   std::vector<int> producer_;              // by tensor: the operator that produces it; -1: an input
   std::vector<std::vector<int>> readers_;  // by tensor: the operators that read it, ascending
   std::vector<bool> is_output_;
-  std::vector<Strides> laid_out_;  // by tensor that an operator makes: the strides that its views need, or none
+  std::vector<graph::Strides> laid_out_;  // by tensor that an operator makes: the strides that its views need, or none
   mutable std::mutex mutex_;
   mutable std::map<Ops, std::string> known_;  // by branch: the key of its excerpt
 };
@@ -74,6 +74,7 @@ std::string key(const Excerpt&);
 /// Returns the given kernel, translated to the operators `ops` of the whole graph (the last argument). The
 /// kernel computes the group whose excerpt (the group as a separate graph) is `of`. `like` is the excerpt of
 /// `ops`. Both excerpts must have the same key(): the groups are equal up to names.
-Kernel whole(const Kernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops, const KernelGraph&);
+GroupKernel whole(const GroupKernel&, const Excerpt& of, const Excerpt& like, const std::vector<int>& ops,
+                  const graph::KernelGraph&);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -11,17 +11,17 @@
 #include "rewrite/canonical_order.hpp"
 #include "target/instructions.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 /// Returns the expected time, in microseconds, of a graph that consists of one kernel, assuming that it is
 /// launched right after another kernel. Looks the time up in the cache `known`; if it is missing, plans the
 /// graph and stores the time there. Returns nullopt and sets `refusal` if the graph cannot be planned. If the
 /// verifier has rejected the plan, records its message in `known`.
-std::optional<double> planned(const KernelGraph& given, const target::Target& target, CostCache& known,
-                              Refusal& refusal) {
-  const KernelGraph a = in_one_order(given);
-  const std::string text = graph::structure(a);
+std::optional<double> planned(const graph::KernelGraph& given, const target::Target& target, CostCache& known,
+                              NoPlan& refusal) {
+  const graph::KernelGraph a = rewrite::in_one_order(given);
+  const std::string text = reference::structure(a);
   std::optional<double> us = known.find(text);
   if (us) return us;
   tried(known, refusal, [&] {
@@ -34,7 +34,7 @@ std::optional<double> planned(const KernelGraph& given, const target::Target& ta
 
 /// Returns the fraction of a matrix's elements that a causal mask keeps, or 1 for another mask. `shape` ends
 /// with the matrix's rows and columns.
-double kept_share(const Attributes& a, const Shape& shape) {
+double kept_share(const graph::Attributes& a, const graph::Shape& shape) {
   if (!a.kept.tril || !a.sizes.empty() || shape.size() < 2) return 1;
   const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
   double kept = 0;
@@ -45,7 +45,7 @@ double kept_share(const Attributes& a, const Shape& shape) {
 
 }  // namespace
 
-void raise(const Refusal& refusal) {
+void raise(const NoPlan& refusal) {
   if (refusal.rejected) throw Rejected(refusal.why);
   throw Error(refusal.why);
 }
@@ -65,47 +65,48 @@ void CostCache::add(const std::string& structure, double us) {
 
 void CostCache::drop(const Rejected& plan) {
   const std::lock_guard lock(mutex_);
-  plan::drop(plan, rejected_);
+  kernel::drop(plan, rejected_);
 }
 
-plan::Rejections CostCache::take_rejected() {
+kernel::Rejections CostCache::take_rejected() {
   const std::lock_guard lock(mutex_);
   return std::exchange(rejected_, {});
 }
 
-double us_after_another(const plan::CostEstimate& cost, const target::Target& target) {
+double us_after_another(const predict::CostEstimate& cost, const target::Target& target) {
   const double warm = target.costs.search.warm;
   return (1 - warm) * cost.us + warm * cost.warm_us - target.costs.launch + target.costs.next;
 }
 
-std::optional<double> planned_us(const KernelGraph& g, const Kernel& k, const target::Target& target, CostCache& known,
-                                 Refusal& refusal) {
+std::optional<double> planned_us(const graph::KernelGraph& g, const GroupKernel& k, const target::Target& target,
+                                 CostCache& known, NoPlan& refusal) {
   return planned(alone(g, k), target, known, refusal);
 }
 
-std::optional<double> planned_us(const KernelGraph& g, int index, const target::Target& target, CostCache& known,
-                                 Refusal& refusal) {
-  KernelGraph a = plan::part_of(g, {index});
-  const KernelOp &op = g.ops[index], &own = a.ops[0];
+std::optional<double> planned_us(const graph::KernelGraph& g, int index, const target::Target& target, CostCache& known,
+                                 NoPlan& refusal) {
+  graph::KernelGraph a = plan::part_of(g, {index});
+  const graph::KernelOp &op = g.ops[index], &own = a.ops[0];
   for (std::size_t i = 0; i < op.inputs.size(); ++i) a.tensors[own.inputs[i]] = outside(g, op.inputs[i]);
   for (std::size_t i = 0; i < op.outputs.size(); ++i)
     if (g.tensors[op.outputs[i]].memory >= 0) a.tensors[own.outputs[i]].memory = own.inputs[0];
   return planned(a, target, known, refusal);
 }
 
-double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
+double floor_us(const graph::KernelGraph& g, const std::vector<int>& ops, const target::Target& target) {
   std::set<int> made, moved;
   for (int i : ops) made.insert(g.ops[i].outputs.begin(), g.ops[i].outputs.end());
   double cycles = 0, kept = 1;  // cycles of one multiprocessor; the share of results that masks keep
   for (int i : ops) {
-    const KernelOp& op = g.ops[i];
+    const graph::KernelOp& op = g.ops[i];
     for (int t : op.inputs)
       if (made.count(t) == 0) moved.insert(t);
     for (int t : op.outputs)
       if (leaves(g, ops, t)) moved.insert(t);
-    if (op.kind == OpKind::mask) kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
-    if (op.kind != OpKind::matmul) continue;
-    const DType dtype = g.tensors[op.inputs[0]].dtype;
+    if (op.kind == graph::OpKind::mask)
+      kept = std::min(kept, kept_share(op.attributes, g.tensors[op.outputs[0]].shape));
+    if (op.kind != graph::OpKind::matmul) continue;
+    const graph::DType dtype = g.tensors[op.inputs[0]].dtype;
     const double products = static_cast<double>(graph::size(g.tensors[op.outputs[0]].shape)) *
                             static_cast<double>(g.tensors[op.inputs[0]].shape.back());
     // A warpgroup's instruction uses all four tensor cores of a multiprocessor, a warp's instruction one of them.
@@ -123,4 +124,4 @@ double floor_us(const KernelGraph& g, const std::vector<int>& ops, const target:
   return std::max(bytes / target.costs.dram * 1e-3, kept * cycles / target.multiprocessors / target.costs.clock * 1e-3);
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -10,15 +10,15 @@
 #include "kernel/rejections.hpp"
 #include "predict/cost_estimate.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// Why a graph has no plan.
-struct Refusal {
+struct NoPlan {
   std::string why{};      // a sentence for the user
   bool rejected = false;  // the verifier rejected its plan
 };
 /// Throws Rejected if the verifier rejected the plan, otherwise Error, with the reason as the message.
-[[noreturn]] void raise(const Refusal&);
+[[noreturn]] void raise(const NoPlan&);
 
 /// Cache of the expected times of planned kernels, in microseconds. The key is the planned graph's structure,
 /// without names (reference/structure.hpp), because layers repeat. Thread-safe.
@@ -38,19 +38,19 @@ class CostCache {
   /// no plan should be rejected.
   void drop(const Rejected&);
   /// Returns the verifier's messages that drop() has recorded, and clears them.
-  plan::Rejections take_rejected();
+  kernel::Rejections take_rejected();
 
  private:
   mutable std::mutex mutex_;
   std::map<std::string, double> added_;
   Before before_;
-  plan::Rejections rejected_;
+  kernel::Rejections rejected_;
 };
 
 /// Calls `work`, which plans something, and returns true. If that throws Error, sets `refusal` to the reason and
 /// returns false; if the verifier has rejected the plan, also records its message in `known`. Throws the other faults.
 template <class Work>
-bool tried(CostCache& known, Refusal& refusal, Work work) {
+bool tried(CostCache& known, NoPlan& refusal, Work work) {
   try {
     const std::optional<Error> why = refused(work);
     if (why) refusal = {why->what()};
@@ -64,17 +64,18 @@ bool tried(CostCache& known, Refusal& refusal, Work work) {
 
 /// Returns the expected time, in microseconds, of a graph that consists of one kernel, if it is launched right after another
 /// kernel. `cost` is that of its plan or sketch.
-double us_after_another(const plan::CostEstimate& cost, const target::Target&);
+double us_after_another(const predict::CostEstimate& cost, const target::Target&);
 
 /// Plans a kernel, and returns its expected time in microseconds, assuming that it is launched right after
 /// another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
-std::optional<double> planned_us(const KernelGraph&, const Kernel&, const target::Target&, CostCache& known, Refusal&);
+std::optional<double> planned_us(const graph::KernelGraph&, const GroupKernel&, const target::Target&, CostCache& known,
+                                 NoPlan&);
 /// Plans operator `op` of the graph unfused, and returns its expected time in microseconds, assuming that it
 /// is launched right after another kernel. Returns nullopt and sets the Refusal if it cannot be planned.
-std::optional<double> planned_us(const KernelGraph&, int op, const target::Target&, CostCache& known, Refusal&);
+std::optional<double> planned_us(const graph::KernelGraph&, int op, const target::Target&, CostCache& known, NoPlan&);
 
 /// Returns the roofline bound of a group in microseconds: the larger of the time to move its bytes at the
 /// memory bandwidth, and the time of its matmuls at the tensor cores' peak.
-double floor_us(const KernelGraph&, const std::vector<int>& ops, const target::Target&);
+double floor_us(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
-std::vector<GridAxes> grid_axes(const Steps& s, const Axes& a) {
+std::vector<GridAxes> grid_axes(const GroupSteps& s, const Axes& a) {
   const auto free = [&](int axis) { return axis >= 0 && !a.axes[axis].summed && !a.axes[axis].whole; };
   const auto share_value = [&](int x, int y) {
     return std::ranges::any_of(a.of, [&](const std::vector<int>& of) {
@@ -39,4 +39,4 @@ std::vector<GridAxes> grid_axes(const Steps& s, const Axes& a) {
   return result;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -2,7 +2,7 @@
 #pragma once
 #include "candidate/axes.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// Axes that one grid dimension may split together.
 struct GridAxes {
@@ -15,6 +15,6 @@ struct GridAxes {
 /// step reduces over them, and no step needs all of one in a block. A set starts with an axis of the first result. If
 /// another result lacks this axis, the axis at the same position of that result is added, such as the heads of keys to
 /// the heads of queries.
-std::vector<GridAxes> grid_axes(const Steps&, const Axes&);
+std::vector<GridAxes> grid_axes(const GroupSteps&, const Axes&);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

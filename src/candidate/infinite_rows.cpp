@@ -6,7 +6,7 @@
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 using graph::Image;
@@ -24,13 +24,13 @@ struct Lost {
   explicit operator bool() const { return is != Image::same; }
 };
 
-class Rows {
+class InfiniteRows {
  public:
-  Rows(const Steps& steps, const std::vector<Deferred>& deferred, bool again)
+  InfiniteRows(const GroupSteps& steps, const std::vector<Deferred>& deferred, bool again)
       : steps_(steps), deferred_(deferred), again_(again), lost_(steps.values.size()) {}
 
   void check() {
-    for (const Step& s : steps_.steps) {
+    for (const GroupStep& s : steps_.steps) {
       if (subtracts_running_maximum(s))
         lost_[s.output] = {Image::lowest, {deferred_[s.inputs[1]].of, deferred_[s.inputs[1]].dim}, s.inputs[1]};
       else if (std::ranges::any_of(s.inputs, [&](int v) { return bool(lost_[v]); }))
@@ -42,14 +42,14 @@ class Rows {
   }
 
  private:
-  [[noreturn]] static Lost refused(const Step& s) {
+  [[noreturn]] static Lost refused(const GroupStep& s) {
     fail("{} would read a number where a row of -inf alone gives NaN", graph::name(s.kind));
   }
 
   /// Returns whether the step subtracts a maximum that a running maximum replaces inside the loop, and that is not
   /// clamped to a finite number.
-  bool subtracts_running_maximum(const Step& s) const {
-    if (s.kind != OpKind::sub || s.inputs.size() != 2) return false;
+  bool subtracts_running_maximum(const GroupStep& s) const {
+    if (s.kind != graph::OpKind::sub || s.inputs.size() != 2) return false;
     const Deferred& h = deferred_[s.inputs[1]];
     return h.kind == Deferred::Kind::maximum && !h.bounded_below();
   }
@@ -57,20 +57,20 @@ class Rows {
   /// Returns how the fused kernel's result of step `s`, in a row of minus infinities, differs from the NaN that the
   /// unfused operators compute. Throws Error if the result would be a number that later steps are not known to turn
   /// into NaN.
-  Lost result(const Step& s) const {
+  Lost result(const GroupStep& s) const {
     if (s.inputs.size() > 2) refused(s);
     const bool two = s.inputs.size() == 2;
     const Lost x = lost_[s.inputs[0]], y = two ? lost_[s.inputs[1]] : Lost();
     const bool same = x && y && x.of == y.of;
-    const bool linear = graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear != graph::Linear::no;
+    const bool linear = graph::is_elementwise(s.kind) && graph::elementwise(s.kind).law.linear != graph::Linearity::no;
     if (again_ && two && linear && same && x.early != y.early) return {};  // NaN, computed again, with what a sum lost
-    if (s.kind == OpKind::matmul || is_reduction(s.kind)) return summed(s, x, y);
+    if (s.kind == graph::OpKind::matmul || is_reduction(s.kind)) return summed(s, x, y);
     // NaN here, too: 0 / 0, and a difference of infinities.
-    if (same && x.is == y.is && s.kind == (x.is == Image::zero ? OpKind::div : OpKind::sub)) return {};
+    if (same && x.is == y.is && s.kind == (x.is == Image::zero ? graph::OpKind::div : graph::OpKind::sub)) return {};
     Lost lost = x ? x : y;
     std::vector<Image> of{x.is};
     if (two) of.push_back(y.is);
-    const bool masked = s.kind == OpKind::mask && x.is == graph::image(s.attributes.value) && !y;
+    const bool masked = s.kind == graph::OpKind::mask && x.is == graph::image(s.attributes.value) && !y;
     if (!masked) lost.is = graph::is_elementwise(s.kind) ? graph::image(s.kind, s.attributes, of) : Image::anything;
     if ((x && y && !same) || (lost.is != Image::lowest && lost.is != Image::zero)) refused(s);
     lost.early = x && y ? x.early && y.early : lost.early;
@@ -79,11 +79,11 @@ class Rows {
 
   /// Returns how the result of a matmul or reduction differs from NaN, or throws Error, like result(). A sum of zeros
   /// within one row is a zero, too, after a sum.
-  Lost summed(const Step& s, Lost x, Lost y) const {
-    const bool right = s.kind == OpKind::matmul && !x;
+  Lost summed(const GroupStep& s, Lost x, Lost y) const {
+    const bool right = s.kind == graph::OpKind::matmul && !x;
     Lost& lost = right ? y : x;
     const int v = s.inputs[0];
-    const std::size_t back = s.kind == OpKind::matmul
+    const std::size_t back = s.kind == graph::OpKind::matmul
                                  ? right
                                  : steps_.values[v].shape.size() - 1 - static_cast<std::size_t>(s.attributes.dim);
     if (&graph::monoid_of(s.kind) != &graph::monoids::sum || (x && y) || lost.is != Image::zero ||
@@ -99,7 +99,7 @@ class Rows {
     return from_last(steps_.values[x.maximum].shape, back) == 1;
   }
 
-  const Steps& steps_;
+  const GroupSteps& steps_;
   const std::vector<Deferred>& deferred_;
   const bool again_;
   std::vector<Lost> lost_;
@@ -107,8 +107,8 @@ class Rows {
 
 }  // namespace
 
-void require_nan_rows(const Steps& steps, const std::vector<Deferred>& deferred, bool again) {
-  Rows(steps, deferred, again).check();
+void require_nan_rows(const GroupSteps& steps, const std::vector<Deferred>& deferred, bool again) {
+  InfiniteRows(steps, deferred, again).check();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

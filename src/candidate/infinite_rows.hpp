@@ -12,11 +12,11 @@
 
 #include "candidate/deferred.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// Throws Error if, for a row of minus infinities, a fused kernel of these steps (operators) might return a number
 /// although the operators return NaN. deferred[v] is value v as a block has it inside the loop. `again`: the rows are
 /// split over blocks, and a later kernel computes the values before a sum again, from the exact maximum.
-void require_nan_rows(const Steps&, const std::vector<Deferred>& deferred, bool again);
+void require_nan_rows(const GroupSteps&, const std::vector<Deferred>& deferred, bool again);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -18,12 +18,12 @@
 #include "plan/estimate.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
-std::vector<int> concatenations(const KernelGraph& g, const std::vector<int>& ops) {
+std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<int>& ops) {
   std::vector<int> result;
   for (int i : ops)
-    if (g.ops[i].kind == OpKind::concat) result.push_back(i);
+    if (g.ops[i].kind == graph::OpKind::concat) result.push_back(i);
   return result;
 }
 
@@ -32,7 +32,7 @@ namespace {
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
 class Making {
  public:
-  Making(const KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target,
+  Making(const graph::KernelGraph& g, const std::vector<int>& ops, Readers readers, const target::Target& target,
          const std::vector<retile::MatmulTile>& tiles)
       : g_(g),
         ops_(ops),
@@ -44,18 +44,18 @@ class Making {
 
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
   /// a tiling is not possible, sets `why` to the reason.
-  std::vector<Kernel> run(std::string& why) {
+  std::vector<GroupKernel> run(std::string& why) {
     if (declared_) return declared(why);
-    for (const Tiles& t : row_splits(steps_, axes_, target_)) try_split(t);
+    for (const GroupTiling& t : row_splits(steps_, axes_, target_)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {
       if (loop_axis >= 0)
-        for (const Tiles& t : split_tilings(steps_, axes_, loop_axis, target_, shapes_)) try_split(t);
+        for (const GroupTiling& t : split_tilings(steps_, axes_, loop_axis, target_, shapes_)) try_split(t);
       bool refused = false;
-      for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) {
+      for (const GroupTiling& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) {
         if (!refused) refused = !try_whole(t, loop_axis >= 0, why);
         const int before = offered_;
-        const std::vector<Tiles> parts = splits(t, target_, shapes_.exact);
-        for (const Tiles& s : parts) try_split(s);
+        const std::vector<GroupTiling> parts = splits(t, target_, shapes_.exact);
+        for (const GroupTiling& s : parts) try_split(s);
         if (refused && !parts.empty() && offered_ == before) break;
       }
     }
@@ -65,31 +65,32 @@ class Making {
 
  private:
   /// Returns the kernels in which the group's matmul has one of the given tiles.
-  std::vector<Kernel> declared(std::string& why) {
+  std::vector<GroupKernel> declared(std::string& why) {
     for (int loop_axis : loop_axes(steps_, axes_))
-      for (const Tiles& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) try_whole(t, loop_axis >= 0, why);
+      for (const GroupTiling& t : tilings(steps_, axes_, loop_axis, target_, shapes_))
+        try_whole(t, loop_axis >= 0, why);
     if (found_.empty() && why.empty()) why = why_not_;
     return std::move(found_);
   }
 
   /// Returns the launch that runs the block graph of `body`.
-  static Part part(Body body) {
-    Part p{std::make_shared<BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
-    for (const Seen& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
-    for (const Seen& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
+  static LaunchPart part(GroupBody body) {
+    LaunchPart p{std::make_shared<graph::BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
+    for (const SeenTensor& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
+    for (const SeenTensor& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
     return p;
   }
 
   /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, and the graph of it alone.
-  std::pair<Kernel, KernelGraph> inferred(Kernel k, const KernelGraph& g) const {
-    KernelGraph a = graph::infer(alone(g, k));
+  std::pair<GroupKernel, graph::KernelGraph> inferred(GroupKernel k, const graph::KernelGraph& g) const {
+    graph::KernelGraph a = graph::infer(alone(g, k));
     const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
     for (std::size_t i = 0; i < k.parts.size(); ++i) k.parts[i].block = a.ops[before + i].block;
     return {std::move(k), std::move(a)};
   }
   /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes and its estimated time. The time is
   /// infinite if the kernel does not fit the target; why_not_ is then the reason.
-  Kernel finished(Kernel kernel, const KernelGraph& g) {
+  GroupKernel finished(GroupKernel kernel, const graph::KernelGraph& g) {
     auto [k, a] = inferred(std::move(kernel), g);
     k.us = std::numeric_limits<double>::infinity();
     if (const auto error = refused([&] { k.us = us_after_another(plan::estimate(a, target_), target_); }))
@@ -99,22 +100,23 @@ class Making {
 
   /// Adds the kernel, made for tiling `t` on graph `g`, to the result if it fits the target. The tile of its matmul says
   /// whether A and B are swapped; if no tile does, what the rules of block graphs make of the kernel is added, too.
-  void offer(const Kernel& kernel, const KernelGraph& g, const Tiles& t) {
+  void offer(const GroupKernel& kernel, const graph::KernelGraph& g, const GroupTiling& t) {
     const bool swap = t.swaps(), rules = !swap && std::ranges::none_of(shapes_.tiles, &retile::MatmulTile::swap_ab);
     if (!swap) add(finished(kernel, g));
     if (!swap && !rules) return;
-    Kernel other = inferred(kernel, g).first;
+    GroupKernel other = inferred(kernel, g).first;
     bool any = false;
-    for (Part& p : other.parts) any |= swap ? is_swapped(p) : rewrite(block_rules, Level::block, p.block, target_);
+    for (LaunchPart& p : other.parts)
+      any |= swap ? is_swapped(p) : rules::rewrite(rewrite::block_rules, Level::block, p.block, target_);
     if (any) add(finished(std::move(other), g));
   }
   /// Swaps A and B of the matmul in `p`. Returns false if that is not possible.
-  bool is_swapped(Part& p) const {
-    std::optional<BlockGraph> other = swapped(*p.block, target_);
-    if (other) p.block = std::make_shared<BlockGraph>(*std::move(other));
+  bool is_swapped(LaunchPart& p) const {
+    std::optional<graph::BlockGraph> other = rewrite::swapped(*p.block, target_);
+    if (other) p.block = std::make_shared<graph::BlockGraph>(*std::move(other));
     return other.has_value();
   }
-  void add(Kernel k) {
+  void add(GroupKernel k) {
     ++offered_;
     if (std::isfinite(k.us)) found_.push_back(std::move(k));
   }
@@ -122,7 +124,7 @@ class Making {
   /// Adds the kernel of a tiling without a split loop. Returns false if no block graph computes the group
   /// under this tiling. The reason is then stored in `why`, unless `why` has one already and `loops` (the
   /// tiling has a loop) is false.
-  bool try_whole(const Tiles& t, bool loops, std::string& why) {
+  bool try_whole(const GroupTiling& t, bool loops, std::string& why) {
     const std::optional<Error> error = refused([&] {
       const auto& [steps, axes] = masked(t);
       offer({.ops = ops_, .parts = {part(body_of(g_, steps, axes, t))}, .shape = t.shape}, g_, t);
@@ -132,23 +134,23 @@ class Making {
   }
 
   /// Adds the kernels of a tiling whose loop is split over blocks. Adds none if the group does not allow the split.
-  void try_split(const Tiles& t) {
+  void try_split(const GroupTiling& t) {
     refused([&] { split(t); });  // if a partial result would be written by several blocks, or read too early
   }
 
   /// Returns the axes that have a partial tile.
-  static std::vector<int> partial_axes(const Tiles& t) {
+  static std::vector<int> partial_axes(const GroupTiling& t) {
     std::vector<int> axes;
     for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
     return axes;
   }
   /// Returns steps of the graph with masks for the axes that have a partial tile under tiling `t`.
-  Steps masked(const Steps& steps, const Tiles& t, const KernelGraph& g) const {
+  GroupSteps masked(const GroupSteps& steps, const GroupTiling& t, const graph::KernelGraph& g) const {
     return rewritten(steps_rules, Level::tiled, steps, Grouped{g, target_, partial_axes(t)});
   }
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
   /// axes of these steps. Both are computed once per set of axes that have a partial tile.
-  const std::pair<Steps, Axes>& masked(const Tiles& t) {
+  const std::pair<GroupSteps, Axes>& masked(const GroupTiling& t) {
     const auto [at, is_new] = masked_.try_emplace(partial_axes(t), steps_, axes_);
     if (is_new && !t.extents.empty()) {
       at->second.first = masked(steps_, t, g_);
@@ -160,29 +162,29 @@ class Making {
   /// Adds a kernel of two launches for tiling `t`, whose loop is split over blocks: the first launch computes
   /// partial results, the second combines them. If other reductions over the loop axis need the combined
   /// results, also adds kernels of three launches.
-  void split(const Tiles& t) {
-    Kernel k{ops_, {}};
-    KernelGraph g = g_;
+  void split(const GroupTiling& t) {
+    GroupKernel k{ops_, {}};
+    graph::KernelGraph g = g_;
     std::vector<int> tensors;
-    const Body first = add_parts(masked(t), t, k, g, tensors);
-    if (const std::optional<Part>& after = after_split(t, first, g, tensors)) {
-      Kernel two = k;
+    const GroupBody first = add_parts(masked(t), t, k, g, tensors);
+    if (const std::optional<LaunchPart>& after = after_split(t, first, g, tensors)) {
+      GroupKernel two = k;
       two.parts.push_back(*after);
       offer(two, g_, t);
     }
     if (!first.reduces_again) return;
-    const Steps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
-    for (const Tiles& again : row_splits(second, axes_of(second), target_)) split_again(second, again, k, g);
+    const GroupSteps second = merged(steps_, first, t.grid[t.split].blocks, tensors);
+    for (const GroupTiling& again : row_splits(second, axes_of(second), target_)) split_again(second, again, k, g);
   }
 
   /// Adds a kernel of three launches. `k` has the first launch, which stores partial results. The second launch runs
   /// the steps `second`, which combine the first launch's partial results, under tiling `t` with a split loop, and
   /// stores partial results itself. The third launch combines the second launch's partial results.
-  void split_again(const Steps& second, const Tiles& t, Kernel k, KernelGraph g) {
-    const Steps steps = masked(second, t, g);
+  void split_again(const GroupSteps& second, const GroupTiling& t, GroupKernel k, graph::KernelGraph g) {
+    const GroupSteps steps = masked(second, t, g);
     std::vector<int> tensors;
-    const Body body = add_parts({steps, axes_of(steps)}, t, k, g, tensors);
-    const std::optional<Part> last = cheapest(merged(second, body, t.grid[t.split].blocks, tensors), g);
+    const GroupBody body = add_parts({steps, axes_of(steps)}, t, k, g, tensors);
+    const std::optional<LaunchPart> last = cheapest(merged(second, body, t.grid[t.split].blocks, tensors), g);
     if (!last) return;
     k.parts.push_back(*last);
     offer(k, g_, t);
@@ -191,12 +193,12 @@ class Making {
   /// Appends to `k` a launch that computes partial results of the steps `of` under tiling `t`, with a split
   /// loop. The launch stores new tensors: appends them to `k.between` and to `g`, and appends their indices
   /// to `tensors`. Returns the launch's body.
-  Body add_parts(const std::pair<Steps, Axes>& of, const Tiles& t, Kernel& k, KernelGraph& g,
-                 std::vector<int>& tensors) const {
+  GroupBody add_parts(const std::pair<GroupSteps, Axes>& of, const GroupTiling& t, GroupKernel& k,
+                      graph::KernelGraph& g, std::vector<int>& tensors) const {
     const auto& [steps, axes] = of;
-    Body body = body_of(g, steps, axes, t);
-    for (const Partial& p : body.partials) {
-      Shape shape = p.shape;
+    GroupBody body = body_of(g, steps, axes, t);
+    for (const PartialResult& p : body.partials) {
+      graph::Shape shape = p.shape;
       shape.insert(shape.begin(), t.grid[t.split].blocks);
       const int tensor = steps.values[p.value].tensor;
       std::string name = tensor >= 0 ? g.tensors[tensor].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
@@ -205,12 +207,13 @@ class Making {
              graph::name(steps.values[p.value].dtype));
       name += parts_suffix;
       if (p.dim >= 0) name += "_max";
-      while (std::ranges::any_of(g.tensors, [&](const KernelTensor& other) { return other.name == name; })) name += '_';
+      while (std::ranges::any_of(g.tensors, [&](const graph::KernelTensor& other) { return other.name == name; }))
+        name += '_';
       tensors.push_back(static_cast<int>(g.tensors.size()));
-      k.between.push_back({DType::f32, shape, {}, name});
+      k.between.push_back({graph::DType::f32, shape, {}, name});
       g.tensors.push_back(k.between.back());
     }
-    Part& p = k.parts.emplace_back(part(body));
+    LaunchPart& p = k.parts.emplace_back(part(body));
     p.stores = tensors;
     for (int tensor : tensors) p.stored.push_back(g.tensors[tensor].shape);
     return body;
@@ -224,8 +227,8 @@ class Making {
   /// Returns the launch that combines the partial results `tensors` of a split loop, with the tiling of the
   /// least estimated time, or nullopt if no tiling is possible. The launch depends on what the split loop
   /// stores, not on the loop's tiles, so it is cached.
-  const std::optional<Part>& after_split(const Tiles& t, const Body& first, const KernelGraph& g,
-                                         const std::vector<int>& tensors) {
+  const std::optional<LaunchPart>& after_split(const GroupTiling& t, const GroupBody& first,
+                                               const graph::KernelGraph& g, const std::vector<int>& tensors) {
     const auto [at, is_new] = after_.try_emplace(left_by(t, first));
     if (!is_new) return at->second;
     return at->second = cheapest(merged(steps_, first, t.grid[t.split].blocks, tensors), g);
@@ -233,13 +236,13 @@ class Making {
 
   /// Returns one launch that runs the steps without a loop, with the tiling of the least estimated time, or
   /// nullopt if no tiling is possible.
-  std::optional<Part> cheapest(const Steps& steps, const KernelGraph& g) {
+  std::optional<LaunchPart> cheapest(const GroupSteps& steps, const graph::KernelGraph& g) {
     const Axes axes = axes_of(steps);
-    std::optional<Part> best;
+    std::optional<LaunchPart> best;
     double us = std::numeric_limits<double>::infinity();
-    for (const Tiles& t : tilings(steps, axes, -1, target_)) {
-      const Steps inside = masked(steps, t, g);
-      Part way = part(body_of(g, inside, t.extents.empty() ? axes : axes_of(inside), t));
+    for (const GroupTiling& t : tilings(steps, axes, -1, target_)) {
+      const GroupSteps inside = masked(steps, t, g);
+      LaunchPart way = part(body_of(g, inside, t.extents.empty() ? axes : axes_of(inside), t));
       const double way_us = finished({ops_, {way}}, g).us;
       if (way_us < us) us = way_us, best = std::move(way);
     }
@@ -247,38 +250,39 @@ class Making {
   }
 
   /// Returns the key of the cache after_: everything on which the launch that combines partial results depends.
-  static LeftBy left_by(const Tiles& t, const Body& first) {
+  static LeftBy left_by(const GroupTiling& t, const GroupBody& first) {
     LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
-    for (const Partial& p : first.partials) {
+    for (const PartialResult& p : first.partials) {
       auto& [axes, numbers, coefficients, maxima, sums] = key;
       numbers.insert(numbers.end(),
                      {p.value, p.dim, p.below, p.about, p.count, p.centre, std::ssize(p.factors), std::ssize(p.shape)});
-      for (const Factor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
+      for (const DeferredFactor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
       numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
       coefficients.push_back(p.coefficient);
     }
     return key;
   }
 
-  const KernelGraph& g_;
+  const graph::KernelGraph& g_;
   const std::vector<int>& ops_;
   const target::Target& target_;
   bool declared_;  // which tiles are tried
-  Steps steps_;
+  GroupSteps steps_;
   Axes axes_;
   MatmulTiles shapes_;
-  std::map<std::vector<int>, std::pair<Steps, Axes>> masked_;  // by the axes with partial tiles
-  std::map<LeftBy, std::optional<Part>> after_;                // launches that combine partial results
-  std::vector<Kernel> found_;
+  std::map<std::vector<int>, std::pair<GroupSteps, Axes>> masked_;  // by the axes with partial tiles
+  std::map<LeftBy, std::optional<LaunchPart>> after_;               // launches that combine partial results
+  std::vector<GroupKernel> found_;
   int offered_ = 0;      // kernels, those that do not fit included
   std::string why_not_;  // why the kernel that was refused last does not fit
 };
 
 }  // namespace
 
-std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops, const target::Target& target,
-                               std::string& why, const std::vector<retile::MatmulTile>& tiles) {
-  std::vector<Kernel> found;
+std::vector<GroupKernel> kernels_of(const graph::KernelGraph& g, const std::vector<int>& ops,
+                                    const target::Target& target, std::string& why,
+                                    const std::vector<retile::MatmulTile>& tiles) {
+  std::vector<GroupKernel> found;
   why.clear();
   for (const Readers readers : {Readers::together, Readers::separate}) {
     const std::optional<Error> error = refused([&] { found = Making(g, ops, readers, target, tiles).run(why); });
@@ -286,8 +290,8 @@ std::vector<Kernel> kernels_of(const KernelGraph& g, const std::vector<int>& ops
     if (!found.empty()) break;
   }
   if (found.empty() && why.empty()) why = "its tiles do not fit into shared memory";
-  std::ranges::stable_sort(found, {}, &Kernel::us);
+  std::ranges::stable_sort(found, {}, &GroupKernel::us);
   return found;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -15,39 +15,39 @@
 #include "rewrite/graph_words.hpp"
 #include "target/target.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// Suffix of a tensor's name for its partial results, which are stored between two kernels.
 constexpr const char* parts_suffix = "_parts";
 
 /// One launch of a kernel: a custom operator.
-struct Part {
-  std::shared_ptr<const BlockGraph> block;
+struct LaunchPart {
+  std::shared_ptr<const graph::BlockGraph> block;
   // Tensors of the graph; numbers beyond its last one are tensors of Kernel::between.
   std::vector<int> loads, stores;
   // By loaded and by stored tensor: its shape in the block graph, with contiguous dimensions merged (coalesce.cpp) and
   // reduced dimensions kept as 1. Reshapes before and after the operator make the difference.
-  std::vector<Shape> loaded, stored;
+  std::vector<graph::Shape> loaded, stored;
 };
 
 /// One way to compute a group of operators, as one to three launches.
-struct Kernel {
-  std::vector<int> ops;                       // of the graph, in order
-  std::vector<Part> parts;                    // one, or two or three if the loop is split over blocks
-  std::vector<KernelTensor> between{};        // what one part stores for later parts
-  std::optional<retile::MatmulTile> shape{};  // the tile of its matmuls, if it has any and no loop is split
+struct GroupKernel {
+  std::vector<int> ops;                        // of the graph, in order
+  std::vector<LaunchPart> parts;               // one, or two or three if the loop is split over blocks
+  std::vector<graph::KernelTensor> between{};  // what one part stores for later parts
+  std::optional<retile::MatmulTile> shape{};   // the tile of its matmuls, if it has any and no loop is split
   // Expected time in microseconds, of its sketch, if it is launched right after another kernel.
   double us = 0;
 };
 
 /// Returns the concatenations among the operators `ops`. A concatenation stays an operator of the graph in
 /// front of the fused kernel, and the kernel reads the concatenation's operands.
-std::vector<int> concatenations(const KernelGraph&, const std::vector<int>& ops);
+std::vector<int> concatenations(const graph::KernelGraph&, const std::vector<int>& ops);
 
 /// Returns the kernels that can compute the operators `ops` together, in order of estimated time. If no rule
 /// makes one block graph of the operators, returns no kernel and sets `why` to the reason. If `tiles` are given, only kernels
 /// in which the group's matmul has one of them, and no loop is split over blocks.
-std::vector<Kernel> kernels_of(const KernelGraph&, const std::vector<int>& ops, const target::Target&, std::string& why,
-                               const std::vector<retile::MatmulTile>& tiles = {});
+std::vector<GroupKernel> kernels_of(const graph::KernelGraph&, const std::vector<int>& ops, const target::Target&,
+                                    std::string& why, const std::vector<retile::MatmulTile>& tiles = {});
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -13,7 +13,7 @@
 #include "graph/reductions.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 using graph::Image;
@@ -21,7 +21,8 @@ using graph::Image;
 /// Inserts the masks for one axis.
 class Masking {
  public:
-  Masking(Steps s, const Axes& axes, int axis) : s_(std::move(s)), axes_(axes), axis_(axis), now_(s_.values.size()) {
+  Masking(GroupSteps s, const Axes& axes, int axis)
+      : s_(std::move(s)), axes_(axes), axis_(axis), now_(s_.values.size()) {
     for (std::size_t v = 0; v < s_.values.size(); ++v) {
       now_[v] = static_cast<int>(v);
       out_of_bounds_.push_back(!has(static_cast<int>(v)) ? Image::same
@@ -33,10 +34,10 @@ class Masking {
   /// Returns the steps with masks for one axis (axis_) that has a partial tile; nullopt if it needs none. A mask is
   /// inserted before a reduction over the axis if the operand's elements beyond the end of the axis are not the
   /// reduction's neutral element.
-  std::optional<Steps> run() {
-    const std::vector<Step> steps = std::move(s_.steps);
+  std::optional<GroupSteps> run() {
+    const std::vector<GroupStep> steps = std::move(s_.steps);
     s_.steps.clear();
-    for (Step s : steps) {
+    for (GroupStep s : steps) {
       for (std::size_t i = 0; i < s.inputs.size(); ++i) {
         int& v = s.inputs[i];
         v = now_[v];
@@ -63,9 +64,9 @@ class Masking {
 
   /// Returns whether step `s` reduces its i-th operand over the axis. The operand must then contain the neutral element
   /// of the reduction beyond the end of the axis.
-  bool joins(const Step& s, std::size_t i) const {
+  bool joins(const GroupStep& s, std::size_t i) const {
     const int v = s.inputs[i], d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
-    if (s.kind == OpKind::matmul) return d >= 0 && d == (i == 0 ? rank - 1 : rank - 2);
+    if (s.kind == graph::OpKind::matmul) return d >= 0 && d == (i == 0 ? rank - 1 : rank - 2);
     return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
   }
 
@@ -76,8 +77,8 @@ class Masking {
     const Image wanted = graph::image(value);
     const std::int64_t end = axes_.axes[axis_].extent;
     const int d = dim(v), rank = static_cast<int>(s_.values[v].shape.size());
-    if (Step* mask = producer(v);
-        mask && mask->kind == OpKind::mask && mask->attributes.value == value && key(*mask) == d) {
+    if (GroupStep* mask = producer(v);
+        mask && mask->kind == graph::OpKind::mask && mask->attributes.value == value && key(*mask) == d) {
       std::optional<std::int64_t>& length = mask->attributes.kept.length;
       changed_ = changed_ || length.value_or(end + 1) > end;
       length = std::min(length.value_or(end), end);
@@ -86,7 +87,7 @@ class Masking {
     }
     if (rank < 2) fail("{} has no second dimension that a mask could name", graph::to_string(s_.values[v].shape));
     changed_ = true;
-    Value out = s_.values[v];
+    StepValue out = s_.values[v];
     out.tensor = -1, out.loaded = false;
     const int to = static_cast<int>(s_.values.size());
     s_.values.push_back(std::move(out));
@@ -94,7 +95,7 @@ class Masking {
     now_.push_back(to), out_of_bounds_.push_back(wanted);
     for (int& n : now_)
       if (n == v) n = to;
-    Step mask{.kind = OpKind::mask, .output = to};
+    GroupStep mask{.kind = graph::OpKind::mask, .output = to};
     mask.inputs = {v}, mask.attributes.value = value;
     mask.attributes.kept.length = end;
     mask.attributes.sizes = {d == 0 ? 1 : 0, d};
@@ -105,29 +106,29 @@ class Masking {
   }
 
   /// Returns the step that computes the value, or nullptr if the value is loaded.
-  Step* producer(int v) {
-    const auto s = std::ranges::find(s_.steps, v, &Step::output);
+  GroupStep* producer(int v) {
+    const auto s = std::ranges::find(s_.steps, v, &GroupStep::output);
     return s == s_.steps.end() ? nullptr : &*s;
   }
   /// Returns the dimension whose index a mask compares with a length: elements from the length on are masked.
-  int key(const Step& mask) const {
+  int key(const GroupStep& mask) const {
     const auto rank = static_cast<int>(s_.values[mask.output].shape.size());
     return mask.attributes.sizes.empty() ? rank - 1 : static_cast<int>(mask.attributes.sizes[1]);
   }
 
   /// Returns what a step's result contains beyond the end of the axis, given what its operands contain there.
-  Image of(const Step& s) const {
+  Image of(const GroupStep& s) const {
     std::vector<Image> x;
     for (int v : s.inputs) x.push_back(out_of_bounds_[v]);
     if (graph::is_elementwise(s.kind)) return graph::image(s.kind, s.attributes, x);
     if (is_reduction(s.kind))  // along another axis
       return x[0] == graph::image(graph::monoid_of(s.kind).identity) ? x[0] : Image::anything;
-    const bool moves = s.kind == OpKind::permute;
-    const bool keeps = s.kind == OpKind::mask && x[0] == graph::image(s.attributes.value);
+    const bool moves = s.kind == graph::OpKind::permute;
+    const bool keeps = s.kind == graph::OpKind::mask && x[0] == graph::image(s.attributes.value);
     return moves || keeps ? x[0] : Image::anything;
   }
 
-  Steps s_;
+  GroupSteps s_;
   const Axes& axes_;
   int axis_;
   bool changed_ = false;
@@ -140,13 +141,13 @@ class Masking {
 
 /// An axis has the same index in axes_of() of the result. Throws Error if a tensor that needs a mask has only one
 /// dimension, because a mask needs two.
-std::optional<Steps> mask_partial_tiles(const Steps& steps, const Grouped& of) {
-  std::optional<Steps> made;
+std::optional<GroupSteps> mask_partial_tiles(const GroupSteps& steps, const Grouped& of) {
+  std::optional<GroupSteps> made;
   for (const int axis : of.partial) {
     const Axes axes = axes_of(made ? *made : steps);
-    if (std::optional<Steps> masked = Masking(made ? *made : steps, axes, axis).run()) made = std::move(masked);
+    if (std::optional<GroupSteps> masked = Masking(made ? *made : steps, axes, axis).run()) made = std::move(masked);
   }
   return made;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -15,11 +15,11 @@
 #include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "rewrite/lay_out.hpp"
-#include "select/layouts.hpp"
+#include "selection/layouts.hpp"
 #include "target/instructions.hpp"
 #include "tiling/matmul_shapes.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 using retile::MatmulTile;
@@ -29,55 +29,56 @@ constexpr std::int64_t line = 128;      // bytes along K that a swizzle covers
 constexpr std::size_t on_cores = 32;    // tiles of FMA units
 constexpr std::size_t refined = 10;     // tiles of which all extents along K are tried, and equal parts
 
-bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
+bool is_matmul(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
 
 /// Returns the strides of `batch` matrices of rows x columns that are contiguous along the rows' elements, or along the
 /// columns' if `across`. The other stride is such that lines begin at multiples of 16 bytes, or do not, as `lines` says.
-Strides strides(const Shape& shape, bool across, bool lines, DType dtype) {
+graph::Strides strides(const graph::Shape& shape, bool across, bool lines, graph::DType dtype) {
   const std::size_t rank = shape.size();
   const std::int64_t length = shape[rank - (across ? 2 : 1)], count = shape[rank - (across ? 1 : 2)];
-  const std::int64_t unit = graph::elements_in(plan::chunk_bytes, dtype);
-  const std::int64_t line = lines ? plan::ceil_div(length, unit) * unit : length % unit == 0 ? length + 1 : length;
-  Strides s(rank, line * count);
+  const std::int64_t unit = graph::elements_in(kernel::chunk_bytes, dtype);
+  const std::int64_t line = lines ? tile::ceil_div(length, unit) * unit : length % unit == 0 ? length + 1 : length;
+  graph::Strides s(rank, line * count);
   s[rank - 1] = across ? line : 1, s[rank - 2] = across ? 1 : line;
   return s;
 }
 
 /// Returns a graph of one matmul of this size.
-KernelGraph product(const plan::MatmulSize& size) {
-  KernelGraph g;
+graph::KernelGraph product(const tiling::MatmulSize& size) {
+  graph::KernelGraph g;
   const auto shape = [&](bool batched, std::int64_t rows, std::int64_t columns) {
-    Shape s{rows, columns};
+    graph::Shape s{rows, columns};
     if (size.batch > 1) s.insert(s.begin(), batched ? size.batch : 1);
     return s;
   };
-  const Shape a = shape(size.a_batched, size.m, size.k), b = shape(size.b_batched, size.k, size.n);
+  const graph::Shape a = shape(size.a_batched, size.m, size.k), b = shape(size.b_batched, size.k, size.n);
   g.name = "product";
   g.tensors = {{size.dtype, a, strides(a, !size.a_along_k, size.lines, size.dtype), "A"},
                {size.dtype, b, strides(b, size.b_along_k, size.lines, size.dtype), "B"},
                {size.dtype, {}, {}, "C"}};
   g.inputs = {0, 1}, g.outputs = {2};
-  KernelOp op{.kind = OpKind::matmul, .inputs = {0, 1}, .outputs = {2}};
+  graph::KernelOp op{.kind = graph::OpKind::matmul, .inputs = {0, 1}, .outputs = {2}};
   op.attributes.tf32 = size.tf32;
   g.ops.push_back(std::move(op));
   return graph::infer(std::move(g));
 }
 
 /// Returns the size of a matmul of loaded operands.
-plan::MatmulSize size_of(const KernelGraph& g, const Steps& s, const Step& step, const target::Target& target) {
-  const Value &a = s.values[step.inputs[0]], &b = s.values[step.inputs[1]];
-  const Shape& out = s.values[step.output].shape;
-  plan::MatmulSize size{.m = from_last(out, 1), .n = from_last(out, 0), .k = a.shape.back(), .dtype = a.dtype};
+tiling::MatmulSize size_of(const graph::KernelGraph& g, const GroupSteps& s, const GroupStep& step,
+                           const target::Target& target) {
+  const StepValue &a = s.values[step.inputs[0]], &b = s.values[step.inputs[1]];
+  const graph::Shape& out = s.values[step.output].shape;
+  tiling::MatmulSize size{.m = from_last(out, 1), .n = from_last(out, 0), .k = a.shape.back(), .dtype = a.dtype};
   size.tf32 = step.attributes.tf32;
   size.batch = graph::size(out) / (size.m * size.n);
   size.a_batched = graph::size(a.shape) == size.batch * size.m * size.k;
   size.b_batched = graph::size(b.shape) == size.batch * size.k * size.n;
   const std::int64_t unit = graph::elements_in(target.access_bytes, a.dtype);
   for (const auto& [value, along_k, last] : {std::tuple{&a, &size.a_along_k, 1}, {&b, &size.b_along_k, 2}}) {
-    const KernelTensor& t = g.tensors[value->tensor];
-    const Strides laid_out = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
+    const graph::KernelTensor& t = g.tensors[value->tensor];
+    const graph::Strides laid_out = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
     if (t.shape.size() < 2) continue;
-    *along_k = plan::innermost(t.shape, laid_out) == static_cast<int>(t.shape.size()) - last;
+    *along_k = selection::innermost(t.shape, laid_out) == static_cast<int>(t.shape.size()) - last;
     // Others are read from copies with aligned lines, if that is faster (lower/align.hpp).
     for (std::size_t d = 0; d < t.shape.size(); ++d)
       if (graph::bits(t.dtype) > 16 && t.shape[d] > 1 && laid_out[d] != 1 && laid_out[d] % unit != 0)
@@ -87,7 +88,7 @@ plan::MatmulSize size_of(const KernelGraph& g, const Steps& s, const Step& step,
 }
 
 /// Returns the instruction by which warpgroups multiply such tiles; nullptr: warps do, or threads.
-const Instruction* of_warpgroups(const MatmulTile& t, const plan::MatmulSize& size, const target::Target& target) {
+const Instruction* of_warpgroups(const MatmulTile& t, const tiling::MatmulSize& size, const target::Target& target) {
   const std::string_view type = target::multiplied_as(size.dtype, size.tf32);
   const Instruction* row = target::find_warpgroup_mma(target, type, type, "f32", static_cast<int>(t.n));
   return row && size.lines && t.m % row->m == 0 ? row : nullptr;
@@ -100,9 +101,9 @@ struct RoughCycles {
 
 /// Returns these times of a tile: the reads of the L2 cache, the multiplications of the busiest multiprocessor, and its
 /// latencies.
-RoughCycles rough_cycles(const MatmulTile& t, const plan::MatmulSize& size, const target::Target& target) {
+RoughCycles rough_cycles(const MatmulTile& t, const tiling::MatmulSize& size, const target::Target& target) {
   const target::Costs& costs = target.costs;
-  const auto quotient = [](std::int64_t a, std::int64_t b) { return static_cast<double>(plan::ceil_div(a, b)); };
+  const auto quotient = [](std::int64_t a, std::int64_t b) { return static_cast<double>(tile::ceil_div(a, b)); };
   const std::int64_t rows = t.swap_ab ? size.n : size.m, columns = t.swap_ab ? size.m : size.n;
   const double blocks = static_cast<double>(size.batch) * quotient(rows, t.m) * quotient(columns, t.n),
                waves = std::ceil(blocks / target.multiprocessors), k = static_cast<double>(size.k);
@@ -127,7 +128,7 @@ RoughCycles rough_cycles(const MatmulTile& t, const plan::MatmulSize& size, cons
 /// Returns one of each set of tiles that differ along K only, and of these the best by rough_cycles(), as one kernel and
 /// as two. For warpgroups it is the one of lines of 128 bytes, otherwise that with the longest K of two iterations at least,
 /// of which two stages have at most `stages` bytes.
-std::vector<MatmulTile> one_of_each(const std::vector<MatmulTile>& all, const plan::MatmulSize& size,
+std::vector<MatmulTile> one_of_each(const std::vector<MatmulTile>& all, const tiling::MatmulSize& size,
                                     const target::Target& target) {
   constexpr std::int64_t stages = 48 * 1024;
   constexpr std::size_t as_one = 48, as_two = 24;
@@ -154,7 +155,7 @@ std::vector<MatmulTile> one_of_each(const std::vector<MatmulTile>& all, const pl
 
 /// Returns the tile of equal parts that are not larger; along K they are halves, or whole lines of 128
 /// bytes.
-MatmulTile in_equal_parts(MatmulTile t, const plan::MatmulSize& size) {
+MatmulTile in_equal_parts(MatmulTile t, const tiling::MatmulSize& size) {
   const auto part = [](std::int64_t extent, std::int64_t limit) {
     const std::int64_t n = parts(extent, extent, limit);
     return is_odd(extent, n, limit) ? limit : extent / n;
@@ -163,23 +164,23 @@ MatmulTile in_equal_parts(MatmulTile t, const plan::MatmulSize& size) {
   t.m = part(size.m, t.m), t.n = part(size.n, t.n);
   const std::int64_t k = part(size.k, t.k);
   if (k * 2 >= size.k ||
-      graph::bytes_of(k, size.dtype) % (size.dtype == DType::f32 && size.lines ? line / 2 : line) == 0)
+      graph::bytes_of(k, size.dtype) % (size.dtype == graph::DType::f32 && size.lines ? line / 2 : line) == 0)
     t.k = k;
   return t;
 }
 
 /// Returns tiles for which the target has instructions, by the expected time of the matmul by itself, the least first:
 /// first one of each set that differs along K only, then all of the fastest sets, and their equal parts.
-std::vector<MatmulTile> search(const plan::MatmulSize& size, const target::Target& target) {
-  const std::vector<MatmulTile> all = plan::matmul_shapes(size, target);
-  const KernelGraph g = product(size);
-  std::vector<Kernel> found;
+std::vector<MatmulTile> search(const tiling::MatmulSize& size, const target::Target& target) {
+  const std::vector<MatmulTile> all = tiling::matmul_shapes(size, target);
+  const graph::KernelGraph g = product(size);
+  std::vector<GroupKernel> found;
   const auto sketch = [&](const std::vector<MatmulTile>& tiles) {
     if (tiles.empty())
       fault("no tile of a matmul of {} x {} x {} is known for {}", size.m, size.n, size.k, target.name);
     std::string why;
     std::ranges::move(kernels_of(g, {0}, target, why, tiles), std::back_inserter(found));
-    std::ranges::stable_sort(found, {}, &Kernel::us);
+    std::ranges::stable_sort(found, {}, &GroupKernel::us);
   };
   const std::vector<MatmulTile> first = one_of_each(all, size, target);
   sketch(first);
@@ -194,16 +195,16 @@ std::vector<MatmulTile> search(const plan::MatmulSize& size, const target::Targe
     }
   if (!more.empty()) sketch(more);
   std::vector<MatmulTile> result;
-  for (const Kernel& k : found)
+  for (const GroupKernel& k : found)
     if (std::ranges::count(result, *k.shape) == 0) result.push_back(*k.shape);
   return result.empty() ? all : result;
 }
 
 /// Returns the tiles that search() finds. Sizes that were asked for before are answered from a table of the process.
-const std::vector<MatmulTile>& ranked(const plan::MatmulSize& size, const target::Target& target) {
+const std::vector<MatmulTile>& ranked(const tiling::MatmulSize& size, const target::Target& target) {
   static std::mutex mutex;
-  static std::map<std::pair<std::string_view, plan::MatmulSize>, std::vector<MatmulTile>> known;
-  const std::pair<std::string_view, plan::MatmulSize> key{target.name, size};
+  static std::map<std::pair<std::string_view, tiling::MatmulSize>, std::vector<MatmulTile>> known;
+  const std::pair<std::string_view, tiling::MatmulSize> key{target.name, size};
   {
     const std::lock_guard lock(mutex);
     if (const auto found = known.find(key); found != known.end()) return found->second;
@@ -214,20 +215,20 @@ const std::vector<MatmulTile>& ranked(const plan::MatmulSize& size, const target
 }
 
 /// Returns the tiles that are tried for several matmuls.
-std::vector<MatmulTile> chain_shapes_of(const Steps& s, const std::vector<const Step*>& products,
+std::vector<MatmulTile> chain_shapes_of(const GroupSteps& s, const std::vector<const GroupStep*>& products,
                                         const target::Target& target) {
   bool fma = false;
   int width = 1;
   std::set<std::int64_t> rows;
-  for (const Step* p : products) {
-    const DType dtype = s.values[p->inputs[0]].dtype;
+  for (const GroupStep* p : products) {
+    const graph::DType dtype = s.values[p->inputs[0]].dtype;
     const std::string_view type = target::multiplied_as(dtype, p->attributes.tf32);
-    const Instruction* row = target::find_mma(target, type, type, graph::name(DType::f32));
-    fma = fma || (dtype == DType::f32 && !row);
+    const Instruction* row = target::find_mma(target, type, type, graph::name(graph::DType::f32));
+    fma = fma || (dtype == graph::DType::f32 && !row);
     if (row) width = std::max(width, row->a.bits / 16);
     rows.insert(from_last(s.values[p->output].shape, 1));
   }
-  return plan::chain_shapes(rows.size() == 1 ? *rows.begin() : 0, fma, width);
+  return tiling::chain_shapes(rows.size() == 1 ? *rows.begin() : 0, fma, width);
 }
 
 /// Returns the tiles that are tried in a group with other steps: the fastest, at most two that differ along K only. At most
@@ -245,21 +246,21 @@ std::vector<MatmulTile> with_others(const std::vector<MatmulTile>& all) {
 
 }  // namespace
 
-MatmulTiles shapes_of(const KernelGraph& g, const Steps& s, const target::Target& target) {
-  std::vector<const Step*> products;
-  for (const Step& step : s.steps)
-    if (is_product(step)) products.push_back(&step);
+MatmulTiles shapes_of(const graph::KernelGraph& g, const GroupSteps& s, const target::Target& target) {
+  std::vector<const GroupStep*> products;
+  for (const GroupStep& step : s.steps)
+    if (is_matmul(step)) products.push_back(&step);
   if (products.empty()) return {};
-  const auto loads = [&](const Step* p) { return s.values[p->inputs[0]].loaded && s.values[p->inputs[1]].loaded; };
+  const auto loads = [&](const GroupStep* p) { return s.values[p->inputs[0]].loaded && s.values[p->inputs[1]].loaded; };
   if (products.size() > 1 || !loads(products[0])) return {chain_shapes_of(s, products, target)};
   const std::vector<MatmulTile>& all = ranked(size_of(g, s, *products[0], target), target);
   if (s.steps.size() == 1) return {{all.begin(), all.begin() + std::min(fastest, std::ssize(all))}, true};
   MatmulTiles tried{with_others(all), true};
   // What reduces the result's rows prefers tiles that are not the fastest by themselves.
-  if (std::ranges::any_of(s.steps, [](const Step& step) { return is_reduction(step.kind); }))
+  if (std::ranges::any_of(s.steps, [](const GroupStep& step) { return is_reduction(step.kind); }))
     for (const MatmulTile& t : chain_shapes_of(s, products, target))
       if (std::ranges::count(tried.tiles, t) == 0) tried.tiles.push_back(t);
   return tried;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -2,13 +2,13 @@
 #pragma once
 #include "candidate/tiles.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// Returns the tiles to try for the matmuls of a group whose steps are given; none if it has no matmul.
 ///
 /// - A matmul of loaded operands: those of all for which the target has instructions (tiling/matmul_shapes.hpp) that are
 ///   fastest for the matmul by itself.
 /// - Several matmuls: a few of each size.
-MatmulTiles shapes_of(const KernelGraph&, const Steps&, const target::Target&);
+MatmulTiles shapes_of(const graph::KernelGraph&, const GroupSteps&, const target::Target&);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -5,92 +5,93 @@
 
 #include "graph/reductions.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 /// Writes the combining steps, from the outputs back to the partial results.
 class Merge {
  public:
-  Merge(const Steps& steps, const Body& first, std::int64_t parts, const std::vector<int>& tensors)
+  Merge(const GroupSteps& steps, const GroupBody& first, std::int64_t parts, const std::vector<int>& tensors)
       : steps_(steps), first_(first), made_(steps.values.size(), -1) {
     for (std::size_t p = 0; p < first.partials.size(); ++p) {
-      Shape shape = first.partials[p].shape;
+      graph::Shape shape = first.partials[p].shape;
       shape.insert(shape.begin(), parts);
-      loaded_.push_back(value({shape, DType::f32, tensors[p], true}));
+      loaded_.push_back(value({shape, graph::DType::f32, tensors[p], true}));
     }
   }
 
-  Steps run() {
+  GroupSteps run() {
     for (int v : steps_.outputs) result_.outputs.push_back(want(v));
     return std::move(result_);
   }
 
  private:
-  int value(Value v) {
+  int value(StepValue v) {
     result_.values.push_back(std::move(v));
     return static_cast<int>(result_.values.size()) - 1;
   }
-  const Shape& shape(int v) const { return result_.values[v].shape; }
-  DType dtype(int v) const { return result_.values[v].dtype; }
+  const graph::Shape& shape(int v) const { return result_.values[v].shape; }
+  graph::DType dtype(int v) const { return result_.values[v].dtype; }
 
   /// Appends a step on the values `in` and returns the index of its result, a new value with the shape and
   /// dtype of `out`.
-  int add(OpKind kind, std::vector<int> in, const Attributes& a, Value out) {
+  int add(graph::OpKind kind, std::vector<int> in, const graph::Attributes& a, StepValue out) {
     const int v = value(std::move(out));
     result_.steps.push_back({kind, a, std::move(in), v});
     return v;
   }
   /// Appends an elementwise step on the values `in` and returns its result, whose shape and dtype are those of in[0].
-  int map(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
-    Value out{shape(in[0]), dtype(in[0])};
+  int map(graph::OpKind kind, std::vector<int> in, const graph::Attributes& a = {}) {
+    StepValue out{shape(in[0]), dtype(in[0])};
     return add(kind, std::move(in), a, std::move(out));
   }
   /// Appends a reduction of value `v` over its first dimension, which numbers the blocks of the split loop.
   /// Returns the result.
-  int over_parts(OpKind kind, int v) {
-    Shape s = shape(v);
+  int over_parts(graph::OpKind kind, int v) {
+    graph::Shape s = shape(v);
     s[0] = 1;
-    return add(kind, {v}, {.dim = 0, .keepdim = true}, {s, DType::f32});
+    return add(kind, {v}, {.dim = 0, .keepdim = true}, {s, graph::DType::f32});
   }
 
   /// Returns the maximum over all blocks of the partial result `partial`, which has one maximum per block.
   int maximum(int partial) {
     int& m = maxima_.try_emplace(partial, -1).first->second;
-    if (m < 0) m = over_parts(OpKind::amax, loaded_[partial]);
+    if (m < 0) m = over_parts(graph::OpKind::amax, loaded_[partial]);
     return m;
   }
   /// Returns value `v`, or a copy of it if it is another value of the group's steps already, with a tensor of its own.
-  int own(int v) { return taken_.insert(v).second ? v : map(OpKind::mul_scalar, {v}); }
+  int own(int v) { return taken_.insert(v).second ? v : map(graph::OpKind::mul_scalar, {v}); }
   /// Returns a value with one element per block of the split loop: the maximum to which the block's sums are
   /// relative, minus the overall maximum. `partial` is the partial result with the blocks' maxima.
   int fallen(int partial) {
-    if (!first_.partials[partial].exact) return map(OpKind::sub, {loaded_[partial], maximum(partial)});
-    const int finite = map(OpKind::maximum, {loaded_[partial]}, {.scalar = graph::monoids::max.start});
-    return map(OpKind::sub, {finite, over_parts(OpKind::amax, finite)});
+    if (!first_.partials[partial].exact) return map(graph::OpKind::sub, {loaded_[partial], maximum(partial)});
+    const int finite = map(graph::OpKind::maximum, {loaded_[partial]}, {.scalar = graph::monoids::max.start});
+    return map(graph::OpKind::sub, {finite, over_parts(graph::OpKind::amax, finite)});
   }
 
   /// Returns a value with one element per block of the split loop, which is to be added to the block's sum of squares of
   /// differences from the mean of its part: (that mean - centre)^2 times the number of elements of a part.
-  int between_parts(const Partial& p) {
+  int between_parts(const PartialResult& p) {
     const auto count = static_cast<double>(p.count);
-    const int mean = map(OpKind::mul_scalar, {loaded_[p.about]}, {.scalar = 1 / count});
-    const int away = map(OpKind::square, {map(OpKind::sub, {mean, want(p.centre)})});
-    return map(OpKind::mul_scalar, {away}, {.scalar = count});
+    const int mean = map(graph::OpKind::mul_scalar, {loaded_[p.about]}, {.scalar = 1 / count});
+    const int away = map(graph::OpKind::square, {map(graph::OpKind::sub, {mean, want(p.centre)})});
+    return map(graph::OpKind::mul_scalar, {away}, {.scalar = count});
   }
 
   /// Returns the sum, or what another reduction joins, over all blocks of the partial result with index `partial`,
   /// multiplied by the factors that were left for the end of the loop.
   int sum(int partial) {
-    const Partial& p = first_.partials[partial];
+    const PartialResult& p = first_.partials[partial];
     int s = loaded_[partial];
     if (p.below >= 0) {
       int below = fallen(p.below);
-      if (p.coefficient != -1) below = map(OpKind::mul_scalar, {below}, {.scalar = -p.coefficient});
-      s = map(OpKind::mul, {s, map(OpKind::exp, {below})});
+      if (p.coefficient != -1) below = map(graph::OpKind::mul_scalar, {below}, {.scalar = -p.coefficient});
+      s = map(graph::OpKind::mul, {s, map(graph::OpKind::exp, {below})});
     }
-    if (p.about >= 0) s = map(OpKind::add, {s, between_parts(p)});
+    if (p.about >= 0) s = map(graph::OpKind::add, {s, between_parts(p)});
     s = over_parts(p.join, s);
-    for (const Factor& f : p.factors) s = map(f.divide ? OpKind::div : OpKind::mul, {s, want(f.value)});
+    for (const DeferredFactor& f : p.factors)
+      s = map(f.divide ? graph::OpKind::div : graph::OpKind::mul, {s, want(f.value)});
     return s;
   }
 
@@ -98,7 +99,7 @@ class Merge {
   /// steps. The first call for `v` appends the steps that compute the value to that kernel.
   int want(int v) {
     if (made_[v] >= 0) return made_[v];
-    const Value& whole = steps_.values[v];
+    const StepValue& whole = steps_.values[v];
     int made = -1;
     if (const auto s = first_.sums.find(v); s != first_.sums.end())
       made = sum(s->second);
@@ -114,28 +115,28 @@ class Merge {
   /// Appends step `s` of the group to the kernel that combines partial results, and returns its result.
   /// Operands may have an additional first dimension there, of extent 1; dimension numbers in the step's
   /// attributes are then increased by one.
-  int again(const Step& s) {
+  int again(const GroupStep& s) {
     std::vector<int> in;
     bool moved = false;
     for (int v : s.inputs) {
       in.push_back(want(v));
       moved = moved || shape(in.back()).size() > steps_.values[v].shape.size();
     }
-    Value out = steps_.values[s.output];
+    StepValue out = steps_.values[s.output];
     if (moved) out.shape.insert(out.shape.begin(), 1);
-    Attributes a = s.attributes;
+    graph::Attributes a = s.attributes;
     if (shape(in[0]).size() > steps_.values[s.inputs[0]].shape.size()) {
       if (a.dim >= 0) ++a.dim;
-      if (s.kind == OpKind::mask || s.kind == OpKind::permute)
+      if (s.kind == graph::OpKind::mask || s.kind == graph::OpKind::permute)
         for (std::int64_t& d : a.sizes) ++d;
-      if (s.kind == OpKind::permute) a.sizes.insert(a.sizes.begin(), 0);
+      if (s.kind == graph::OpKind::permute) a.sizes.insert(a.sizes.begin(), 0);
     }
     return add(s.kind, std::move(in), a, std::move(out));
   }
 
-  const Steps& steps_;
-  const Body& first_;
-  Steps result_;
+  const GroupSteps& steps_;
+  const GroupBody& first_;
+  GroupSteps result_;
   std::vector<int> loaded_;    // by partial result: the value that loads it
   std::vector<int> made_;      // by value of the given steps: the combined value; -1: none yet
   std::map<int, int> maxima_;  // by partial maximum: the overall one
@@ -144,8 +145,9 @@ class Merge {
 
 }  // namespace
 
-Steps merged(const Steps& steps, const Body& first, std::int64_t parts, const std::vector<int>& tensors) {
+GroupSteps merged(const GroupSteps& steps, const GroupBody& first, std::int64_t parts,
+                  const std::vector<int>& tensors) {
   return Merge(steps, first, parts, tensors).run();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

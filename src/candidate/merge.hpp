@@ -9,11 +9,11 @@
 #pragma once
 #include "candidate/body.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// Returns the steps of the kernel that combines partial results. It has the same outputs as the given steps.
 /// `first` is what the first kernel computes: the body of the given steps with the loop split over `parts`
 /// blocks. tensors[i] is the tensor of the graph that stores partial result number i of `first`.
-Steps merged(const Steps&, const Body& first, std::int64_t parts, const std::vector<int>& tensors);
+GroupSteps merged(const GroupSteps&, const GroupBody& first, std::int64_t parts, const std::vector<int>& tensors);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -1,9 +1,9 @@
 #include "candidate/needed_of_part.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
-NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& deferred,
-                            const std::map<int, std::vector<Factor>>& sums) {
+NeededOfPart needed_of_part(const GroupSteps& steps, const std::vector<Deferred>& deferred,
+                            const std::map<int, std::vector<DeferredFactor>>& sums) {
   const auto is_maximum = [&](int v) { return deferred[v].kind == Deferred::Kind::maximum; };
   NeededOfPart result;
   std::vector<int> wanted(steps.outputs), needed;
@@ -13,11 +13,11 @@ NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& def
     if (steps.values[v].loaded || !seen.insert(v).second) continue;
     if (const auto sum = sums.find(v); sum != sums.end()) {
       needed.push_back(v);
-      for (const Factor& f : sum->second) wanted.push_back(f.value);
+      for (const DeferredFactor& f : sum->second) wanted.push_back(f.value);
     } else if (is_maximum(v) && deferred[v].waits()) {
       needed.push_back(v), result.maxima.insert(v);
     } else {
-      const Step& s = step_of(steps, v);
+      const GroupStep& s = step_of(steps, v);
       wanted.insert(wanted.end(), s.inputs.begin(), s.inputs.end());
     }
   }
@@ -31,4 +31,4 @@ NeededOfPart needed_of_part(const Steps& steps, const std::vector<Deferred>& def
   return result;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

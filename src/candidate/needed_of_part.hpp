@@ -10,7 +10,7 @@
 
 #include "candidate/deferred.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// The steps of a group that blocks of a split loop compute.
 struct NeededOfPart {
@@ -24,7 +24,7 @@ struct NeededOfPart {
 /// reductions are computed. Steps between these reductions and the outputs, such as a softmax's quotient, are left to
 /// the second kernel. `deferred` has, by value, what a block has of it inside the unsplit loop; `sums` has, by sum over
 /// the loop, the factors that are applied to it after the loop, and other values that the second kernel needs for it.
-NeededOfPart needed_of_part(const Steps&, const std::vector<Deferred>& deferred,
-                            const std::map<int, std::vector<Factor>>& sums);
+NeededOfPart needed_of_part(const GroupSteps&, const std::vector<Deferred>& deferred,
+                            const std::map<int, std::vector<DeferredFactor>>& sums);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 std::int64_t parts(std::int64_t largest, std::int64_t shared, std::int64_t cap) {
   std::int64_t any = 0, good = 0;  // the smallest numbers of parts, and of parts that are multiples of 16
@@ -26,7 +26,7 @@ std::int64_t parts_of_row(std::int64_t extent, std::int64_t cap, std::int64_t ve
     return extent % n == 0 && part % vector == 0 && 2 * part >= cap;
   };
   if (extent <= cap || suits(any)) return any;
-  const std::int64_t fewest = plan::ceil_div(extent, cap);
+  const std::int64_t fewest = tile::ceil_div(extent, cap);
   for (std::int64_t n = fewest; n * cap <= 2 * extent; ++n)
     if (suits(n)) return n;
   for (std::int64_t n = fewest - 1; 3 * n * cap >= 2 * extent; --n)
@@ -36,8 +36,8 @@ std::int64_t parts_of_row(std::int64_t extent, std::int64_t cap, std::int64_t ve
 
 std::int64_t partial_tile(std::int64_t extent, std::int64_t limit) {
   constexpr std::int64_t many = 8;
-  const std::int64_t tile = bit_floor(limit), blocks = plan::ceil_div(extent, tile);
-  return blocks >= many ? tile : std::min(tile, rounded(plan::ceil_div(extent, blocks)));
+  const std::int64_t tile = bit_floor(limit), blocks = tile::ceil_div(extent, tile);
+  return blocks >= many ? tile : std::min(tile, rounded(tile::ceil_div(extent, blocks)));
 }
 
 bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
@@ -46,4 +46,4 @@ bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit) {
          (tile % rows_of_instruction != 0 || 2 * tile < std::min(limit, largest));
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

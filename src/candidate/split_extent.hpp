@@ -5,7 +5,7 @@
 
 #include "tile/program.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 constexpr std::int64_t rows_of_instruction = 16;
 
@@ -29,10 +29,10 @@ inline std::int64_t bit_floor(std::int64_t n) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(n)));
 }
 /// Returns `n` rounded up to a multiple of 16, an instruction's rows.
-inline std::int64_t rounded(std::int64_t n) { return plan::ceil_div(n, rows_of_instruction) * rows_of_instruction; }
+inline std::int64_t rounded(std::int64_t n) { return tile::ceil_div(n, rows_of_instruction) * rows_of_instruction; }
 
 /// Returns whether splitting extent `largest` into `parts` equal parts gives bad tiles of matmuls: their extent is no
 /// multiple of 16, or is less than half of `limit`.
 bool is_odd(std::int64_t largest, std::int64_t parts, std::int64_t limit);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

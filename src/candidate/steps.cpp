@@ -15,48 +15,48 @@
 #include "graph/reductions.hpp"
 #include "rewrite/rewrite.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
 /// Returns whether an operand of a matmul is a vector.
-bool reads_vector(const KernelGraph& g, const KernelOp& matmul) {
+bool reads_vector(const graph::KernelGraph& g, const graph::KernelOp& matmul) {
   return std::ranges::any_of(std::span(matmul.inputs).first(2), [&](int t) { return g.tensors[t].shape.size() < 2; });
 }
 
 class Expansion {
  public:
-  Expansion(const KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
+  Expansion(const graph::KernelGraph& g, Readers readers) : g_(g), readers_(readers) {}
 
   /// Returns the steps of the operators `all`. Throws Error if the operators cannot form one group.
-  Steps run(const std::vector<int>& all) {
+  GroupSteps run(const std::vector<int>& all) {
     std::vector<int> ops;
     for (int i : all)
-      if (g_.ops[i].kind != OpKind::concat) ops.push_back(i);
+      if (g_.ops[i].kind != graph::OpKind::concat) ops.push_back(i);
     if (ops.size() < all.size()) check_concatenations(all);
     if (ops.empty()) fail("nothing but copies");
     for (int i : ops)
       if (leaves(g_, all, g_.ops[i].outputs[0])) left_.insert(g_.ops[i].outputs[0]);
-    multiplies_ = std::ranges::any_of(ops, [&](int i) { return g_.ops[i].kind == OpKind::matmul; });
+    multiplies_ = std::ranges::any_of(ops, [&](int i) { return g_.ops[i].kind == graph::OpKind::matmul; });
     for (int i : ops) add(i);
     for (int i : ops) {
       const int t = g_.ops[i].outputs[0];
       if (left_.count(t) == 0) continue;
       result_.outputs.push_back(made_.at(t));
-      if (std::vector<Slice> s = slices(ops, t); !s.empty()) result_.slices[made_.at(t)] = std::move(s);
+      if (std::vector<OutputSlice> s = slices(ops, t); !s.empty()) result_.slices[made_.at(t)] = std::move(s);
     }
     return std::move(result_);
   }
 
  private:
-  int value(Value v) {
+  int value(StepValue v) {
     result_.values.push_back(std::move(v));
     return static_cast<int>(result_.values.size()) - 1;
   }
 
   /// Returns whether operand `i` of an operator is a vector that is broadcast along the rows of matrices, as a bias is, in a
   /// group with matmuls. It is loaded as one row, because a row can be transposed and a vector cannot.
-  bool is_row(const KernelOp& op, int i) const {
-    const bool broadcast = graph::is_elementwise(op.kind) || (op.kind == OpKind::matmul && i == 2);
+  bool is_row(const graph::KernelOp& op, int i) const {
+    const bool broadcast = graph::is_elementwise(op.kind) || (op.kind == graph::OpKind::matmul && i == 2);
     return multiplies_ && broadcast && g_.tensors[op.inputs[i]].shape.size() == 1 &&
            g_.tensors[op.outputs[0]].shape.size() > 1;
   }
@@ -70,10 +70,10 @@ class Expansion {
       return stored(tensor, made->second);
     }
     const bool separate = readers_ == Readers::separate, row = is_row(g_.ops[index], i);
-    const int side = separate && g_.ops[index].kind == OpKind::matmul ? i : 0;  // x x: two readers of one tensor
+    const int side = separate && g_.ops[index].kind == graph::OpKind::matmul ? i : 0;  // x x: two readers of one tensor
     const auto [at, is_new] = loaded_.insert({{tensor, separate ? index : -1, side, row}, -1});
     if (is_new) {
-      Shape shape = g_.tensors[tensor].shape;
+      graph::Shape shape = g_.tensors[tensor].shape;
       if (row) shape.insert(shape.begin(), 1);
       at->second = value({std::move(shape), g_.tensors[tensor].dtype, tensor, true});
     }
@@ -82,28 +82,28 @@ class Expansion {
 
   /// Appends the steps of operator `index` of the graph.
   void add(int index) {
-    const KernelOp& op = g_.ops[index];
-    if (op.kind == OpKind::matmul && reads_vector(g_, op)) return product_of_vectors(op);
+    const graph::KernelOp& op = g_.ops[index];
+    if (op.kind == graph::OpKind::matmul && reads_vector(g_, op)) return product_of_vectors(op);
     std::vector<int> in;
-    std::vector<Shape> shapes;
+    std::vector<graph::Shape> shapes;
     for (int i = 0; i < std::ssize(op.inputs); ++i)
       in.push_back(operand(op.inputs[i], index, i)), shapes.push_back(g_.tensors[op.inputs[i]].shape);
-    if (op.kind == OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
-    const DType dtype = g_.tensors[op.outputs[0]].dtype;
-    Attributes a = op.attributes;
+    if (op.kind == graph::OpKind::matmul && in.size() > 2) return product_and_sum(op, in);
+    const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
+    graph::Attributes a = op.attributes;
     a.keepdim = true;
-    if (!graph::is_composed(op.kind) || is_rotary(op.kind) || graph::is_primitive_fold(op.kind, a)) {
-      const Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
+    if (!graph::is_composed(op.kind) || rewrite::is_rotary(op.kind) || graph::is_primitive_fold(op.kind, a)) {
+      const graph::Shape shape = graph::infer_shapes({g_.name}, op.kind, a, shapes).at(0);
       made_[op.outputs[0]] = value({shape, dtype, op.outputs[0]});
       result_.steps.push_back({op.kind, a, in, made_[op.outputs[0]]});
       return;
     }
-    const std::vector<graph::Step> steps = graph::compose(op.kind, op.attributes, shapes);
-    const std::vector<Shape> results = graph::step_shapes(steps, shapes);
+    const std::vector<graph::ComposedStep> steps = graph::compose(op.kind, op.attributes, shapes);
+    const std::vector<graph::Shape> results = graph::step_shapes(steps, shapes);
     std::vector<int> values = in;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const bool last = i + 1 == steps.size();
-      Step step{steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
+      GroupStep step{steps[i].kind, steps[i].attributes, {}, value({results[i], dtype, last ? op.outputs[0] : -1})};
       for (int k : steps[i].inputs) step.inputs.push_back(values[k]);
       values.push_back(step.output);
       result_.steps.push_back(std::move(step));
@@ -112,47 +112,47 @@ class Expansion {
   }
 
   /// Appends the steps of matmul `op`, of which an operand is a vector, as a product of matrices with one row or column.
-  void product_of_vectors(const KernelOp& op) {
-    const auto shape = [&](int i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
-    const graph::Matrices of = graph::matrices(shape(0), shape(1));
-    const auto load = [&](int i, Shape as) {
+  void product_of_vectors(const graph::KernelOp& op) {
+    const auto shape = [&](int i) -> const graph::Shape& { return g_.tensors[op.inputs[i]].shape; };
+    const graph::MatmulShapes of = graph::matrices(shape(0), shape(1));
+    const auto load = [&](int i, graph::Shape as) {
       return value({std::move(as), g_.tensors[op.inputs[i]].dtype, op.inputs[i], true});
     };
-    const DType dtype = g_.tensors[op.outputs[0]].dtype;
+    const graph::DType dtype = g_.tensors[op.outputs[0]].dtype;
     std::vector<int> in{load(0, of.a), load(1, of.b)};
     const bool biased = op.inputs.size() > 2;
     const int product = value({of.product, dtype, biased ? -1 : op.outputs[0]});
     result_.steps.push_back({op.kind, op.attributes, in, product});
     made_[op.outputs[0]] = product;
     if (!biased) return;
-    Shape bias = shape(2);  // of the result, which has lost the dimensions that vectors lack
+    graph::Shape bias = shape(2);  // of the result, which has lost the dimensions that vectors lack
     if (shape(1).size() == 1) bias.push_back(1);
     if (shape(0).size() == 1 && bias.size() < of.product.size()) bias.insert(bias.end() - 1, 1);
     made_[op.outputs[0]] = value({of.product, dtype, op.outputs[0]});
-    result_.steps.push_back({OpKind::add, {}, {product, load(2, std::move(bias))}, made_[op.outputs[0]]});
+    result_.steps.push_back({graph::OpKind::add, {}, {product, load(2, std::move(bias))}, made_[op.outputs[0]]});
   }
 
   /// Appends the steps of matmul `op` with a bias: the matmul of in[0] and in[1], and the addition of in[2].
-  void product_and_sum(const KernelOp& op, const std::vector<int>& in) {
-    const KernelTensor& result = g_.tensors[op.outputs[0]];
+  void product_and_sum(const graph::KernelOp& op, const std::vector<int>& in) {
+    const graph::KernelTensor& result = g_.tensors[op.outputs[0]];
     const int product = value({result.shape, result.dtype});
     result_.steps.push_back({op.kind, op.attributes, {in[0], in[1]}, product});
     made_[op.outputs[0]] = value({result.shape, result.dtype, op.outputs[0]});
-    result_.steps.push_back({OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
+    result_.steps.push_back({graph::OpKind::add, {}, {product, in[2]}, made_[op.outputs[0]]});
   }
 
   /// Throws Error if the operators `ops` contain a concatenation that cannot be read operand by operand. The
   /// planner runs an elementwise kernel once per operand (lower/by_parts.hpp), so all other operators must be
   /// elementwise, and all concatenations must have operands of equal shapes.
   void check_concatenations(const std::vector<int>& ops) const {
-    const KernelOp* first = nullptr;
+    const graph::KernelOp* first = nullptr;
     for (int i : ops)
-      if (g_.ops[i].kind == OpKind::concat && !first) first = &g_.ops[i];
-    const Shape& shape = g_.tensors[first->outputs[0]].shape;
+      if (g_.ops[i].kind == graph::OpKind::concat && !first) first = &g_.ops[i];
+    const graph::Shape& shape = g_.tensors[first->outputs[0]].shape;
     for (int i : ops) {
-      const KernelOp& op = g_.ops[i];
-      const KernelTensor& y = g_.tensors[op.outputs[0]];
-      const bool is_concat = op.kind == OpKind::concat;
+      const graph::KernelOp& op = g_.ops[i];
+      const graph::KernelTensor& y = g_.tensors[op.outputs[0]];
+      const bool is_concat = op.kind == graph::OpKind::concat;
       if (!is_concat && !graph::is_elementwise(op.kind))
         fail("{} ({}) is not elementwise, and {} is a concatenation", y.name, graph::name(op.kind),
              g_.tensors[first->outputs[0]].name);
@@ -169,21 +169,21 @@ class Expansion {
     }
   }
   /// Returns whether two concatenations have operands of equal shapes, in order.
-  bool same_parts(const KernelOp& a, const KernelOp& b) const {
+  bool same_parts(const graph::KernelOp& a, const graph::KernelOp& b) const {
     return std::ranges::equal(a.inputs, b.inputs,
                               [&](int x, int y) { return g_.tensors[x].shape == g_.tensors[y].shape; });
   }
 
   /// Returns the slices through which operators outside of the group `ops` read tensor `t`. Returns an empty
   /// list if `t` is also read without a slice, or if the slices are along different dimensions.
-  std::vector<Slice> slices(const std::vector<int>& ops, int t) const {
-    std::vector<Slice> result;
-    if (is_output(g_, t) || !g_.tensors[t].strides.empty()) return {};
-    for (int r : fuse::readers(g_, t)) {
+  std::vector<OutputSlice> slices(const std::vector<int>& ops, int t) const {
+    std::vector<OutputSlice> result;
+    if (rewrite::is_output(g_, t) || !g_.tensors[t].strides.empty()) return {};
+    for (int r : rewrite::readers(g_, t)) {
       if (std::ranges::count(ops, r) > 0) continue;
-      const KernelOp& op = g_.ops[r];
-      const Attributes& a = op.attributes;
-      if (op.kind != OpKind::slice || (!result.empty() && result[0].dim != a.dim)) return {};
+      const graph::KernelOp& op = g_.ops[r];
+      const graph::Attributes& a = op.attributes;
+      if (op.kind != graph::OpKind::slice || (!result.empty() && result[0].dim != a.dim)) return {};
       result.push_back({op.outputs[0], a.dim, a.start, a.end});
     }
     return result;
@@ -192,19 +192,19 @@ class Expansion {
   /// Returns the value that readers in the group use for tensor `tensor`, which the group computes as value
   /// `v`: a cast of `v` to the tensor's dtype if the group also stores the tensor, otherwise `v`.
   int stored(int tensor, int v) {
-    const DType dtype = g_.tensors[tensor].dtype;
-    if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == DType::f32) return v;
+    const graph::DType dtype = g_.tensors[tensor].dtype;
+    if (left_.count(tensor) == 0 || graph::is_integer(dtype) || dtype == graph::DType::f32) return v;
     const auto [at, is_new] = rounded_.insert({tensor, -1});
     if (is_new) {
       at->second = value({g_.tensors[tensor].shape, dtype});
-      result_.steps.push_back({OpKind::cast, {.dtype = dtype}, {v}, at->second});
+      result_.steps.push_back({graph::OpKind::cast, {.dtype = dtype}, {v}, at->second});
     }
     return at->second;
   }
 
-  const KernelGraph& g_;
+  const graph::KernelGraph& g_;
   Readers readers_;
-  Steps result_;
+  GroupSteps result_;
   std::set<int> left_;          // tensors that the group stores
   std::map<int, int> rounded_;  // by tensor that the group stores and reads: its rounded value
   std::map<int, int> made_;     // by tensor that the group computes: its value
@@ -215,46 +215,46 @@ class Expansion {
 
 /// Returns whether the operand of `permute` is a matmul's result (with or without a bias), and only rotary
 /// embeddings read the result of `permute`. Such a permute is the only view that a group may contain.
-bool is_of_pairs(const KernelGraph& g, const KernelOp& permute) {
-  const auto makes = [&](const KernelOp& op) {  // possibly with a bias
-    return (op.kind == OpKind::matmul || op.kind == OpKind::add) && op.outputs[0] == permute.inputs[0];
+bool is_of_pairs(const graph::KernelGraph& g, const graph::KernelOp& permute) {
+  const auto makes = [&](const graph::KernelOp& op) {  // possibly with a bias
+    return (op.kind == graph::OpKind::matmul || op.kind == graph::OpKind::add) && op.outputs[0] == permute.inputs[0];
   };
-  const auto turns = [&](int reader) { return is_rotary(g.ops[reader].kind); };
-  return std::ranges::any_of(g.ops, makes) && std::ranges::all_of(readers(g, permute.outputs[0]), turns);
+  const auto turns = [&](int reader) { return rewrite::is_rotary(g.ops[reader].kind); };
+  return std::ranges::any_of(g.ops, makes) && std::ranges::all_of(rewrite::readers(g, permute.outputs[0]), turns);
 }
 
 }  // namespace
 
-std::int64_t from_last(const Shape& s, std::size_t back) { return back < s.size() ? s[s.size() - 1 - back] : 1; }
+std::int64_t from_last(const graph::Shape& s, std::size_t back) { return back < s.size() ? s[s.size() - 1 - back] : 1; }
 
-const Step& step_of(const Steps& steps, int v) {
-  const auto s = std::ranges::find(steps.steps, v, &Step::output);
+const GroupStep& step_of(const GroupSteps& steps, int v) {
+  const auto s = std::ranges::find(steps.steps, v, &GroupStep::output);
   if (s == steps.steps.end()) fault("value {} of a group is read, but no step makes it", v);
   return *s;
 }
 
-bool same_numbers(const Steps& s, int a, int b) {
+bool same_numbers(const GroupSteps& s, int a, int b) {
   const auto origin = [&](int v) {
     for (std::size_t i = s.steps.size(); i-- > 0;)
-      if (const Step& step = s.steps[i]; step.output == v && is_widening(step.kind, step.attributes))
+      if (const GroupStep& step = s.steps[i]; step.output == v && rewrite::is_widening(step.kind, step.attributes))
         v = step.inputs[0];
     return v;
   };
   return origin(a) == origin(b);
 }
 
-bool is_reduction(OpKind kind) { return kind == OpKind::reduction || graph::folds(kind); }
+bool is_reduction(graph::OpKind kind) { return kind == graph::OpKind::reduction || graph::folds(kind); }
 
-std::vector<std::size_t> readers_of(const Steps& s) {
+std::vector<std::size_t> readers_of(const GroupSteps& s) {
   // By value: reductions and matmuls as indices of steps, outputs as indices of values after them.
   std::vector<std::set<std::size_t>> readers(s.values.size());
   for (int v : s.outputs) readers[v].insert(s.steps.size() + static_cast<std::size_t>(v));
   for (std::size_t i = s.steps.size(); i-- > 0;) {
-    const Step& step = s.steps[i];
+    const GroupStep& step = s.steps[i];
     const std::set<std::size_t> of_result = readers[step.output];
     for (int v : step.inputs) {
       std::set<std::size_t>& of = readers[v];
-      if (is_reduction(step.kind) || step.kind == OpKind::matmul)
+      if (is_reduction(step.kind) || step.kind == graph::OpKind::matmul)
         of.insert(i);
       else
         of.insert(of_result.begin(), of_result.end());
@@ -265,33 +265,33 @@ std::vector<std::size_t> readers_of(const Steps& s) {
   return counts;
 }
 
-bool leaves(const KernelGraph& g, const std::vector<int>& ops, int tensor) {
+bool leaves(const graph::KernelGraph& g, const std::vector<int>& ops, int tensor) {
   const auto outside = [&](int reader) { return std::ranges::count(ops, reader) == 0; };
-  return is_output(g, tensor) || std::ranges::any_of(readers(g, tensor), outside);
+  return rewrite::is_output(g, tensor) || std::ranges::any_of(rewrite::readers(g, tensor), outside);
 }
 
-bool computes(const KernelGraph& g, int index) {
+bool computes(const graph::KernelGraph& g, int index) {
   using enum graph::OpFamily;
   constexpr graph::OpFamily families[] = {matmul, elementwise, composed, reduction, mask, rotary};
   return std::ranges::count(families, graph::family(g.ops[index].kind)) > 0;
 }
 
-bool fusable(const KernelGraph& g, int index) {
-  const KernelOp& op = g.ops[index];
-  if (op.kind == OpKind::permute) return is_of_pairs(g, op);
-  if (op.kind == OpKind::matmul)
+bool fusable(const graph::KernelGraph& g, int index) {
+  const graph::KernelOp& op = g.ops[index];
+  if (op.kind == graph::OpKind::permute) return is_of_pairs(g, op);
+  if (op.kind == graph::OpKind::matmul)
     for (std::size_t side = 0; side < 2; ++side) {
-      const KernelTensor& t = g.tensors[op.inputs[side]];
+      const graph::KernelTensor& t = g.tensors[op.inputs[side]];
       if (t.shape.size() < 2 || graph::is_integer(t.dtype)) return false;  // a matrix-vector product
     }
   for (int t : op.outputs)
     if (g.tensors[t].memory >= 0) return false;
-  if (op.kind == OpKind::concat) return !graph::writes_in_place(g);
+  if (op.kind == graph::OpKind::concat) return !graph::writes_in_place(g);
   return computes(g, index);
 }
 
-Steps steps_of(const KernelGraph& g, const std::vector<int>& ops, Readers readers) {
+GroupSteps steps_of(const graph::KernelGraph& g, const std::vector<int>& ops, Readers readers) {
   return Expansion(g, readers).run(ops);
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -4,9 +4,10 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
-TileWriter::TileWriter(const KernelGraph& g, const Steps& steps, const Axes& axes, const Tiles& tiles, bool split)
+TileWriter::TileWriter(const graph::KernelGraph& g, const GroupSteps& steps, const Axes& axes, const GroupTiling& tiles,
+                       bool split)
     : BlockWriter(body_.block),
       g_(g),
       steps_(steps),
@@ -14,19 +15,19 @@ TileWriter::TileWriter(const KernelGraph& g, const Steps& steps, const Axes& axe
       tiles_(tiles),
       split_(split),
       deferred_(steps.values.size()) {
-  BlockGraph& b = body_.block;
+  graph::BlockGraph& b = body_.block;
   b.grid = {tiles.grid[0].blocks, tiles.grid[1].blocks, tiles.grid[2].blocks};
   b.block = {tiles.threads, 1, 1};
   b.loop = tiles.loop;
-  multiplies_ = std::ranges::any_of(steps.steps, [](const Step& s) { return s.kind == OpKind::matmul; });
+  multiplies_ = std::ranges::any_of(steps.steps, [](const GroupStep& s) { return s.kind == graph::OpKind::matmul; });
 }
 
 std::string TileWriter::called(int v) const {
   const int t = steps_.values[v].tensor;
-  return t >= 0 ? checked(g_.tensors, t, "tensor").name : "a step of a composed operator";
+  return t >= 0 ? rewrite::checked(g_.tensors, t, "tensor").name : "a step of a composed operator";
 }
 
-void TileWriter::refuse(const Step& s) const {
+void TileWriter::refuse(const GroupStep& s) const {
   fail("{} ({}) would read inside the loop what is known after it", graph::name(s.kind), called(s.output));
 }
 
@@ -34,9 +35,9 @@ void TileWriter::name_after(int v, int t) {
   if (steps_.values[v].tensor >= 0) name(t, called(v));
 }
 
-bool TileWriter::is_along(const Step& s) const {
+bool TileWriter::is_along(const GroupStep& s) const {
   const int x = s.inputs[0], d = loop_dim(x);
-  if (s.kind == OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
+  if (s.kind == graph::OpKind::matmul) return d >= 0 && d + 1 == static_cast<int>(shape(x).size());
   return d >= 0 && is_reduction(s.kind) && d == s.attributes.dim;
 }
 
@@ -47,16 +48,16 @@ int TileWriter::cut_by_loop(int v) const {
 
 void TileWriter::load(int v) {
   if (deferred_[v].tile >= 0 || !steps_.values[v].loaded) return;
-  BlockOp op{.kind = OpKind::input};
+  graph::BlockOp op{.kind = graph::OpKind::input};
   op.map = map_of(v), op.loop_dim = cut_by_loop(v);
-  if (Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
+  if (graph::Shape whole = covered(v, shape(v)); whole != shape(v)) op.attributes.sizes = std::move(whole);
   const int tensor = steps_.values[v].tensor;
   if (tensor < 0) fault("a kernel loads value {}, which is no tensor", v);
-  const auto at = std::ranges::find(body_.loads, tensor, &Seen::tensor);
+  const auto at = std::ranges::find(body_.loads, tensor, &SeenTensor::tensor);
   op.kernel_tensor = static_cast<int>(at - body_.loads.begin());
   if (at == body_.loads.end()) body_.loads.push_back({tensor, shape(v)});
-  const auto same = std::ranges::find_if(body_.block.ops, [&](const BlockOp& other) {
-    return other.kind == OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
+  const auto same = std::ranges::find_if(body_.block.ops, [&](const graph::BlockOp& other) {
+    return other.kind == graph::OpKind::input && other.kernel_tensor == op.kernel_tensor && other.map == op.map &&
            other.loop_dim == op.loop_dim && other.attributes == op.attributes;
   });
   const bool is_new = same == body_.block.ops.end();  // else the tile is loaded for another step
@@ -68,28 +69,28 @@ void TileWriter::load(int v) {
 void TileWriter::store(int v, int t) {
   if (steps_.values[v].tensor < 0) fault("a kernel stores value {}, which is no tensor", v);
   if (deferred_[v].varies) fail("{} would be stored from inside the loop", called(v));
-  BlockOp op{.kind = OpKind::output};
+  graph::BlockOp op{.kind = graph::OpKind::output};
   op.inputs = {rounded(t, v)}, op.map = map_of(v);
   for (int g = 0; g < 3; ++g)
     if (op.map[g] < 0 && tiles_.grid[g].blocks > 1) fail("{} lacks the dimension that blocks share", called(v));
   if (covered(v, shape(v)) != shape(v)) op.attributes.sizes = shape(v);
-  for (const Slice& s : slices(v)) {
+  for (const OutputSlice& s : slices(v)) {
     op.kernel_tensor = static_cast<int>(body_.stores.size());
     op.attributes.dim = s.dim, op.attributes.start = s.start, op.attributes.end = s.end;
-    Shape stored = shape(v);
+    graph::Shape stored = shape(v);
     if (s.dim >= 0) stored[s.dim] = s.end - s.start;
     body_.stores.push_back({s.tensor, stored});
     body_.block.ops.push_back(op);
   }
 }
 
-std::vector<Slice> TileWriter::slices(int v) const {
+std::vector<OutputSlice> TileWriter::slices(int v) const {
   const auto found = steps_.slices.find(v);
-  const std::vector<Slice> all{{steps_.values[v].tensor, -1, 0, 0}};
+  const std::vector<OutputSlice> all{{steps_.values[v].tensor, -1, 0, 0}};
   if (found == steps_.slices.end()) return all;
-  for (const Slice& s : found->second) {
+  for (const OutputSlice& s : found->second) {
     std::int64_t tile = covered(v, shape(v))[s.dim];
-    for (const Cut& c : tiles_.grid)
+    for (const GridCut& c : tiles_.grid)
       if (std::ranges::count(c.axes, axes_.of[v][s.dim]) > 0) tile /= c.blocks;
     if (s.start % tile != 0 || s.end % tile != 0) return all;
   }
@@ -97,17 +98,17 @@ std::vector<Slice> TileWriter::slices(int v) const {
 }
 
 void TileWriter::store_partial(int at, int t) {
-  const Partial& p = body_.partials[at];
-  Shape shape{1};
-  const Shape whole = covered(p.value, p.shape);
+  const PartialResult& p = body_.partials[at];
+  graph::Shape shape{1};
+  const graph::Shape whole = covered(p.value, p.shape);
   for (std::size_t d = 0; d < whole.size(); ++d) {
     std::int64_t extent = whole[d];
-    for (const Cut& c : tiles_.grid)
+    for (const GridCut& c : tiles_.grid)
       if (extent > 1 && std::ranges::count(c.axes, axes_.of[p.value][d]) > 0) extent /= c.blocks;
     shape.push_back(extent);
   }
-  BlockOp op{.kind = OpKind::output};
-  op.inputs = {emit(OpKind::expand, {t}, {.sizes = shape})};
+  graph::BlockOp op{.kind = graph::OpKind::output};
+  op.inputs = {emit(graph::OpKind::expand, {t}, {.sizes = shape})};
   op.map = map_of(p.value), op.kernel_tensor = at;
   for (int g = 0; g < 3; ++g) {
     if (op.map[g] >= 0) ++op.map[g];
@@ -123,4 +124,4 @@ void TileWriter::store_partial(int at, int t) {
   body_.block.ops.push_back(op);
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

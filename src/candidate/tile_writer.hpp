@@ -8,30 +8,30 @@
 #include "candidate/body.hpp"
 #include "retile/block_writer.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 class TileWriter : protected retile::BlockWriter {
  public:
   /// `split`: whether the loop axis is split over blocks.
-  TileWriter(const KernelGraph&, const Steps&, const Axes&, const Tiles&, bool split);
+  TileWriter(const graph::KernelGraph&, const GroupSteps&, const Axes&, const GroupTiling&, bool split);
 
  protected:
-  const Shape& shape(int v) const { return steps_.values[v].shape; }
+  const graph::Shape& shape(int v) const { return steps_.values[v].shape; }
   /// Returns the name of the value's tensor for messages, or a description if the value is no tensor of the graph.
   std::string called(int v) const;
   /// Throws Error, because step `s` would read inside the loop a value that is known only after the loop.
-  [[noreturn]] void refuse(const Step& s) const;
+  [[noreturn]] void refuse(const GroupStep& s) const;
   /// Names tile `t` after the graph's tensor that value `v` represents. Does nothing if `v` is no tensor of the graph.
   void name_after(int v, int t);
   /// Returns tile `t` cast to the dtype of value `v`. A matmul reads the value in this dtype, and it is
   /// stored in this dtype.
   int rounded(int t, int v) { return cast(t, steps_.values[v].dtype); }
   std::array<int, 3> map_of(int v) const { return tiles_.map_of(axes_, v); }
-  Shape covered(int v, Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
+  graph::Shape covered(int v, graph::Shape s) const { return tiles_.covered(axes_, v, std::move(s)); }
   /// Returns which dimension of the value lies along the loop axis, or -1 if none does.
   int loop_dim(int v) const { return tiles_.loop_axis >= 0 ? axes_.dim(v, tiles_.loop_axis) : -1; }
   /// Returns whether the step reduces over the loop axis.
-  bool is_along(const Step& s) const;
+  bool is_along(const GroupStep& s) const;
   /// Returns whether each block of a split loop has a loop of its own, along another axis (inner_axis) than the one
   /// that is split over blocks.
   bool has_inner_loop() const { return tiles_.inner_axis >= 0; }
@@ -55,20 +55,20 @@ class TileWriter : protected retile::BlockWriter {
   /// numbers the blocks of the split loop. Throws Error if two blocks would write the same elements.
   void store_partial(int at, int t);
 
-  const KernelGraph& g_;
-  const Steps& steps_;
+  const graph::KernelGraph& g_;
+  const GroupSteps& steps_;
   const Axes& axes_;
-  const Tiles& tiles_;
+  const GroupTiling& tiles_;
   const bool split_;
   bool multiplies_ = false;  // the group has a matmul
-  Body body_;
+  GroupBody body_;
   // For each value its tile, or what becomes the value after the loop.
   std::vector<Deferred> deferred_;
 
  private:
   /// Returns the parts of value `v` that are stored as separate tensors. They are the slices that readers use, if each
   /// slice consists of whole block tiles. Otherwise the only part is the whole value.
-  std::vector<Slice> slices(int v) const;
+  std::vector<OutputSlice> slices(int v) const;
 };
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

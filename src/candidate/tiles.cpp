@@ -7,17 +7,17 @@
 
 #include "candidate/grid_axes.hpp"
 #include "candidate/split_extent.hpp"
-#include "select/row_registers.hpp"
+#include "selection/row_registers.hpp"
 #include "target/instructions.hpp"
 #include "tiling/matmul_shapes.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 namespace {
 
-bool is_product(const Step& s) { return s.kind == OpKind::matmul; }
+bool is_product(const GroupStep& s) { return s.kind == graph::OpKind::matmul; }
 
 /// Returns whether a tiling has fewer than `wanted` blocks per multiprocessor.
-bool leaves_gpu_idle(const Tiles& t, const target::Target& target, double wanted) {
+bool leaves_gpu_idle(const GroupTiling& t, const target::Target& target, double wanted) {
   const std::int64_t blocks = t.grid[0].blocks * t.grid[1].blocks * t.grid[2].blocks;
   return static_cast<double>(blocks) < wanted * target.multiprocessors;
 }
@@ -26,7 +26,7 @@ bool leaves_gpu_idle(const Tiles& t, const target::Target& target, double wanted
 class Tilings {
  public:
   /// `split_axis`: an axis that blocks split though a step reduces over it; -1: none.
-  Tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target, const MatmulTiles& shapes,
+  Tilings(const GroupSteps& s, const Axes& a, int loop_axis, const target::Target& target, const MatmulTiles& shapes,
           int split_axis = -1)
       : steps_(s),
         axes_(a),
@@ -42,7 +42,7 @@ class Tilings {
 
   /// Returns the tilings. If the group has matmuls, their tiles are those of the target's instructions
   /// (tiling/matmul_shapes.hpp). Otherwise a block has about 8192 or 2048 elements, or whole rows in each of its warps.
-  std::vector<Tiles> run() {
+  std::vector<GroupTiling> run() {
     if (products_)
       of_products();
     else
@@ -66,7 +66,7 @@ class Tilings {
     Extents padded;
     const std::pair<std::int64_t, std::int64_t> mn = t.swap_ab ? std::pair{t.n, t.m} : std::pair{t.m, t.n};
     for (const GridAxes& c : cuts_) {
-      const std::int64_t tile = cap(c, mn), blocks = plan::ceil_div(c.largest, tile);
+      const std::int64_t tile = cap(c, mn), blocks = tile::ceil_div(c.largest, tile);
       if (c.axes.size() > 1 || tile == 1 || c.axes[0] == split_axis_) {
         grid.emplace_back(parts(c.largest, c.shared, tile), c);
         continue;
@@ -80,8 +80,8 @@ class Tilings {
   }
   /// Returns the tilings of run(). If the group has no matmul and these tilings have few blocks, also returns
   /// tilings with 512 elements per block.
-  std::vector<Tiles> run_all() {
-    std::vector<Tiles> all = run();
+  std::vector<GroupTiling> run_all() {
+    std::vector<GroupTiling> all = run();
     if (products_ || all.empty() ||
         !leaves_gpu_idle(
             all.back(), target_,
@@ -101,7 +101,7 @@ class Tilings {
     bool rows = false, columns = false;
     // Matmuls per block if no grid dimension may split their batches: their columns count together.
     std::int64_t together = 1;
-    for (const Step& s : steps_.steps)
+    for (const GroupStep& s : steps_.steps)
       if (is_product(s)) {
         const std::vector<int>& of = axes_.of[s.output];
         for (int axis : c.axes) rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
@@ -135,8 +135,8 @@ class Tilings {
 
   /// Returns the extent of the loop axis, `n`, rounded up to iterations of at most `k`.
   std::int64_t padded_loop(std::int64_t n, std::int64_t k) const {
-    const std::int64_t trip_count = plan::ceil_div(n, k);
-    return trip_count * (is_column(loop_axis_) ? rounded(plan::ceil_div(n, trip_count)) : k);
+    const std::int64_t trip_count = tile::ceil_div(n, k);
+    return trip_count * (is_column(loop_axis_) ? rounded(tile::ceil_div(n, trip_count)) : k);
   }
 
   using Extents = std::map<int, std::int64_t>;
@@ -144,7 +144,7 @@ class Tilings {
   /// Returns whether the axis is the columns of some matmul's result, as keys are the columns of scores.
   bool is_column(int axis) const {
     return std::ranges::any_of(steps_.steps,
-                               [&](const Step& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
+                               [&](const GroupStep& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
   }
 
   /// Returns, for each value, how many elements a block would have per iteration if all axes that the grid may split had
@@ -188,7 +188,7 @@ class Tilings {
   /// Returns how many elements a thread accesses at once at most: 16 bytes of the narrowest loaded tensor.
   std::int64_t width() const {
     int bits = 32;
-    for (const Value& v : steps_.values)
+    for (const StepValue& v : steps_.values)
       if (v.loaded) bits = std::min(bits, graph::bits(v.dtype));
     return 8 * target_.access_bytes / bits;
   }
@@ -278,8 +278,8 @@ class Tilings {
     const auto rows = std::ranges::min_element(grid, {}, [](const auto& g) { return g.second.back; });
     if (rows == grid.end() || rows->second.axes.size() > 1) return;
     const int axis = rows->second.axes[0];
-    for (const Tiles& t : result_)
-      for (const Cut& c : t.grid)
+    for (const GroupTiling& t : result_)
+      for (const GridCut& c : t.grid)
         if (c.axes == std::vector{axis} && !t.extents.contains(axis) && whole(axis) / c.blocks % (t.threads / 32) == 0)
           return;
     const std::int64_t few = std::bit_floor(static_cast<std::uint64_t>(8 * threads / row)),
@@ -296,7 +296,7 @@ class Tilings {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
     std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
     if (grid.size() > 3) grid.resize(3);  // the rest is not split
-    Tiles t;
+    GroupTiling t;
     t.shape = shape_;
     // Adjacent blocks share a tile of the left operand: A or, if they are swapped, B. With the other order two matmuls took
     // 1.05 and 1.13 times as long on an H200.
@@ -318,7 +318,7 @@ class Tilings {
       if (t.split < 0) return;
       t.inner_axis = loop_axis_, t.loop_axis = split_axis_;
     }
-    const auto same = [&](const Tiles& o) {
+    const auto same = [&](const GroupTiling& o) {
       return o.grid == t.grid && o.loop == t.loop && o.threads == t.threads && o.extents == t.extents &&
              o.swaps() == t.swaps();
     };
@@ -327,7 +327,7 @@ class Tilings {
 
   /// Returns whether the loaded tiles fit into shared memory together, or each into registers, as rows. Without a loop and
   /// matmuls, tiles that are read once do not count: threads may read them from global memory. The planner counts exactly.
-  bool fits(const Tiles& t) const {
+  bool fits(const GroupTiling& t) const {
     double bytes = 0, longest = 0;
     for (std::size_t v = 0; v < steps_.values.size(); ++v) {
       if (!steps_.values[v].loaded || (!readers_.empty() && readers_[v] < 2)) continue;
@@ -335,7 +335,7 @@ class Tilings {
       for (int axis : axes_.of[v]) {
         if (axis < 0) continue;
         auto extent = static_cast<double>(t.extents.contains(axis) ? t.extents.at(axis) : whole(axis));
-        for (const Cut& c : t.grid)
+        for (const GridCut& c : t.grid)
           if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
         if (axis == loop_axis_) extent /= static_cast<double>(t.loop);
         size *= extent;
@@ -344,10 +344,10 @@ class Tilings {
     }
     return bytes <= static_cast<double>(target_.shared_per_block) ||
            (!products_ && loop_axis_ < 0 && rows_are_reduced() &&
-            longest <= static_cast<double>(plan::max_row_values * t.threads));
+            longest <= static_cast<double>(selection::max_row_values * t.threads));
   }
 
-  const Steps& steps_;
+  const GroupSteps& steps_;
   const Axes& axes_;
   int loop_axis_, split_axis_;
   const target::Target& target_;
@@ -356,12 +356,12 @@ class Tilings {
   std::vector<GridAxes> cuts_;
   std::vector<std::size_t> readers_;  // by value, if tiles read once need no shared memory; else empty
   bool products_ = false;
-  std::vector<Tiles> result_;
+  std::vector<GroupTiling> result_;
 };
 
 /// Returns whether a block that has whole rows reads a loaded row again from global memory: several steps read the row, and
 /// it does not fit in half of the shared memory.
-bool reads_rows_again(const Steps& s, const Axes& a, const target::Target& target) {
+bool reads_rows_again(const GroupSteps& s, const Axes& a, const target::Target& target) {
   const std::vector<std::size_t> readers = readers_of(s);
   for (std::size_t v = 0; v < s.values.size(); ++v) {
     if (!s.values[v].loaded || readers[v] < 2) continue;
@@ -380,8 +380,8 @@ std::vector<std::int64_t> numbers_of_parts(std::int64_t loop, bool padded, std::
                                            const target::Target& target, bool with_max) {
   constexpr std::int64_t limit = 64, max_blocks = 4;
   std::vector<std::int64_t> all;  // one for each number of iterations of a part
-  for (std::int64_t each = plan::ceil_div(loop, 2); each >= 1; --each) {
-    const std::int64_t s = plan::ceil_div(loop, each);
+  for (std::int64_t each = tile::ceil_div(loop, 2); each >= 1; --each) {
+    const std::int64_t s = tile::ceil_div(loop, each);
     if (s > limit) break;
     if ((loop % s == 0 || padded) && (all.empty() || all.back() != s)) all.push_back(s);
   }
@@ -397,7 +397,7 @@ std::vector<std::int64_t> numbers_of_parts(std::int64_t loop, bool padded, std::
 
 }  // namespace
 
-std::vector<int> loop_axes(const Steps& s, const Axes& a) {
+std::vector<int> loop_axes(const GroupSteps& s, const Axes& a) {
   std::vector<int> result{-1};
   for (std::size_t axis = 0; axis < a.axes.size(); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;
@@ -408,38 +408,38 @@ std::vector<int> loop_axes(const Steps& s, const Axes& a) {
   return result;
 }
 
-std::vector<Tiles> tilings(const Steps& s, const Axes& a, int loop_axis, const target::Target& target,
-                           const MatmulTiles& shapes) {
+std::vector<GroupTiling> tilings(const GroupSteps& s, const Axes& a, int loop_axis, const target::Target& target,
+                                 const MatmulTiles& shapes) {
   return Tilings(s, a, loop_axis, target, shapes).run_all();
 }
 
-std::vector<Tiles> split_tilings(const Steps& s, const Axes& a, int axis, const target::Target& target,
-                                 const MatmulTiles& shapes) {
-  std::vector<Tiles> result;
+std::vector<GroupTiling> split_tilings(const GroupSteps& s, const Axes& a, int axis, const target::Target& target,
+                                       const MatmulTiles& shapes) {
+  std::vector<GroupTiling> result;
   std::set<int> inner;
-  for (const Step& step : s.steps) {
+  for (const GroupStep& step : s.steps) {
     if (!is_product(step)) continue;
     const int k = a.of[step.inputs[0]].back();
     if (k == axis) return {};
     if (k >= 0 && a.has(step.output, axis)) inner.insert(k);
   }
   for (int k : inner)
-    for (Tiles& t : Tilings(s, a, k, target, shapes, axis).run()) result.push_back(std::move(t));
+    for (GroupTiling& t : Tilings(s, a, k, target, shapes, axis).run()) result.push_back(std::move(t));
   return result;
 }
 
-std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Target& target) {
-  std::vector<Tiles> result;
+std::vector<GroupTiling> row_splits(const GroupSteps& s, const Axes& a, const target::Target& target) {
+  std::vector<GroupTiling> result;
   if (std::ranges::any_of(s.steps, is_product)) return result;
-  const std::vector<Tiles> whole = tilings(s, a, -1, target);
-  if (!reads_rows_again(s, a, target) && std::ranges::any_of(whole, [&](const Tiles& t) {
+  const std::vector<GroupTiling> whole = tilings(s, a, -1, target);
+  if (!reads_rows_again(s, a, target) && std::ranges::any_of(whole, [&](const GroupTiling& t) {
         return !leaves_gpu_idle(t, target, target.costs.search.idle_blocks);
       }))
     return result;
   for (int axis = 0; axis < static_cast<int>(a.axes.size()); ++axis) {
     if (!a.axes[axis].summed || a.axes[axis].whole) continue;
-    for (Tiles& t : tilings(s, a, axis, target)) {
-      const auto free = std::ranges::find(t.grid, 1, &Cut::blocks);
+    for (GroupTiling& t : tilings(s, a, axis, target)) {
+      const auto free = std::ranges::find(t.grid, 1, &GridCut::blocks);
       if (free == t.grid.end() || t.loop == 1) continue;
       t.split = static_cast<int>(free - t.grid.begin());
       *free = {{axis}, std::exchange(t.loop, 1)};
@@ -449,8 +449,8 @@ std::vector<Tiles> row_splits(const Steps& s, const Axes& a, const target::Targe
   return result;
 }
 
-std::vector<Tiles> splits(const Tiles& t, const target::Target& target, bool with_max) {
-  std::vector<Tiles> result;
+std::vector<GroupTiling> splits(const GroupTiling& t, const target::Target& target, bool with_max) {
+  std::vector<GroupTiling> result;
   if (t.loop_axis < 0 || t.loop < 2) return result;
   std::int64_t blocks = 1;
   int free = -1;
@@ -461,14 +461,14 @@ std::vector<Tiles> splits(const Tiles& t, const target::Target& target, bool wit
   if (free < 0 || 2 * blocks > target.multiprocessors) return result;
   const bool padded = t.extents.count(t.loop_axis) > 0;
   for (const std::int64_t s : numbers_of_parts(t.loop, padded, blocks, target, with_max)) {
-    Tiles split = t;
+    GroupTiling split = t;
     split.grid[free] = {{t.loop_axis}, s};
     split.split = free;
-    split.loop = plan::ceil_div(t.loop, s);
+    split.loop = tile::ceil_div(t.loop, s);
     if (padded) split.extents[t.loop_axis] = t.extents.at(t.loop_axis) / t.loop * split.loop * s;
     result.push_back(std::move(split));
   }
   return result;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -8,19 +8,19 @@
 #include "candidate/axes.hpp"
 #include "retile/tiling.hpp"
 
-namespace zellige::fuse {
+namespace zellige::candidate {
 
 /// One grid dimension: the axes that it splits, into how many blocks. It has several axes if they are
 /// different dimensions of values that never occur in one step, such as heads of queries and heads of keys.
-struct Cut {
+struct GridCut {
   std::vector<int> axes;
   std::int64_t blocks = 1;
-  bool operator==(const Cut&) const = default;
+  bool operator==(const GridCut&) const = default;
 };
 
 /// The tiling of a group: grid, loop and threads.
-struct Tiles {
-  std::array<Cut, 3> grid;
+struct GroupTiling {
+  std::array<GridCut, 3> grid;
   int loop_axis = -1;     // the axis that the loop runs along; -1: no loop
   std::int64_t loop = 1;  // number of iterations
   int threads = 128;
@@ -40,7 +40,7 @@ struct Tiles {
   std::array<int, 3> map_of(const Axes&, int value) const;
   /// Returns the padded shape of a value: each dimension with a partial tile is extended to a whole number of tiles.
   /// The last argument is the value's own shape.
-  Shape covered(const Axes&, int value, Shape) const;
+  graph::Shape covered(const Axes&, int value, graph::Shape) const;
 };
 
-}  // namespace zellige::fuse
+}  // namespace zellige::candidate

@@ -17,16 +17,16 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct BanksArguments {
   std::string expression, type = "f16", svg, html;
   std::vector<std::string> accesses;
   bool json = false, quiet = false, force = false;
 };
 
 /// What the command prints: the layout, and per access its conflicts, then the layouts that remove them.
-struct Report {
+struct BanksReport {
   view::SharedLayout layout;
-  std::vector<view::SharedAccess> accesses;
+  std::vector<view::WarpPattern> accesses;
   std::vector<view::Conflicts> conflicts;
   view::Remedies remedies;
 
@@ -40,7 +40,7 @@ std::string plural(long long n, const char* one) { return fmt::format("{} {}{}",
 
 /// Returns a line about the bank conflicts of one access. If the access is made several times, with different
 /// offsets in the layout, the line describes the worst one, and a second line gives the totals.
-std::string cost(const view::SharedAccess& a, const view::Conflicts& c) {
+std::string cost(const view::WarpPattern& a, const view::Conflicts& c) {
   std::string s =
       fmt::format("{}: {}, {} would do; by phase {}; conflict degree {}", a.name, plural(c.worst.total, "wavefront"),
                   c.worst.ideal, fmt::join(c.worst.per_phase, " "), c.degree);
@@ -61,7 +61,7 @@ std::string described(const view::Remedy& r) {
   return s;
 }
 
-std::vector<view::Picture> pictures(const Report& r) {
+std::vector<view::Picture> pictures(const BanksReport& r) {
   std::vector<view::Picture> all;
   for (std::size_t i = 0; i < r.accesses.size(); ++i) {
     all.push_back(view::bank_picture(r.conflicts[i].addresses, r.layout.text()));
@@ -70,7 +70,7 @@ std::vector<view::Picture> pictures(const Report& r) {
   return all;
 }
 
-std::string text(const Report& r, bool quiet) {
+std::string text(const BanksReport& r, bool quiet) {
   std::string out = fmt::format("{}: {} of {} bits, {}\n", r.layout.text(), plural(r.layout.elements(), "element"),
                                 r.layout.bits(), plural(r.layout.bytes(), "byte"));
   const auto drawn = pictures(r);
@@ -87,7 +87,7 @@ std::string text(const Report& r, bool quiet) {
   return out;
 }
 
-nlohmann::ordered_json json(const Report& r) {
+nlohmann::ordered_json json(const BanksReport& r) {
   using object = nlohmann::ordered_json;
   object out = {{"layout", r.layout.text()}, {"element_bits", r.layout.bits()}, {"bytes", r.layout.bytes()}};
   out["accesses"] = object::array();
@@ -117,8 +117,9 @@ nlohmann::ordered_json json(const Report& r) {
   return out;
 }
 
-int banks(const Arguments& a) {
-  Report r{view::SharedLayout(view::evaluate_expression(a.expression).value, view::element_bits(a.type)), {}, {}, {}};
+int banks(const BanksArguments& a) {
+  BanksReport r{
+      view::SharedLayout(view::evaluate_expression(a.expression).value, view::element_bits(a.type)), {}, {}, {}};
   for (const std::string& access : a.accesses) {
     r.accesses.push_back(view::parse_access(access, r.layout));
     r.conflicts.push_back(view::conflicts(r.accesses.back(), r.layout));
@@ -140,8 +141,8 @@ int banks(const Arguments& a) {
 
 }  // namespace
 
-Entry add_banks(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_banks(CLI::App& app) {
+  auto a = std::make_shared<BanksArguments>();
   CLI::App* command = app.add_subcommand(
       "banks", "Predict bank conflicts of accesses to shared memory, and find the swizzle that removes them");
   add_example(command, "zellige banks \"(64,64):(64,1)\" --type f16 --access ldmatrix.x4");

@@ -11,12 +11,12 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct CacheArguments {
   bool list = false, clear = false;
 };
 
 /// Number and total size of cache entries.
-struct Sum {
+struct CacheSum {
   std::size_t count = 0;
   std::uintmax_t bytes = 0;
 };
@@ -43,13 +43,13 @@ std::string size(std::uintmax_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-int show(const Arguments& a) {
+int show(const CacheArguments& a) {
   const run::Cache cache = run::Cache::standard();
   const std::vector<run::Cache::Entry> entries = cache.entries();
-  Sum all;
-  std::map<std::string, Sum> kinds;
+  CacheSum all;
+  std::map<std::string, CacheSum> kinds;
   for (const run::Cache::Entry& e : entries) {
-    for (Sum* sum : {&all, &kinds[e.file.extension().string()]}) ++sum->count, sum->bytes += e.bytes;
+    for (CacheSum* sum : {&all, &kinds[e.file.extension().string()]}) ++sum->count, sum->bytes += e.bytes;
     if (a.list) say(stdout, "{:>12}  {}\n", size(e.bytes), e.file.lexically_relative(cache.root()).string());
   }
   if (a.clear) {
@@ -65,8 +65,8 @@ int show(const Arguments& a) {
 
 }  // namespace
 
-Entry add_cache(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_cache(CLI::App& app) {
+  auto a = std::make_shared<CacheArguments>();
   CLI::App* command =
       app.add_subcommand("cache", "Show or delete the compiled kernels and plans that are kept on disk");
   add_example(command, "zellige cache --list");

@@ -19,7 +19,7 @@ std::string graphs(int n) { return fmt::format("{} graph{}", n, n == 1 ? "" : "s
 
 /// Returns the number of graphs of a file in words, such as "3 graphs", or "more than 1000 graphs" if
 /// counting them would take long. `rest`: the file, of which some graphs may have been read already.
-std::string how_many(graph::Candidates& rest) {
+std::string how_many(json::GraphFile& rest) {
   while (rest.count() <= max_counted && rest.bytes_read() <= max_bytes)
     if (!rest.skip()) return graphs(rest.count());
   return fmt::format("more than {}", graphs(rest.count() - 1));
@@ -27,11 +27,11 @@ std::string how_many(graph::Candidates& rest) {
 
 }  // namespace
 
-graph::Loaded choose(graph::Candidates& from, const std::string& file, int index, std::string_view all) {
+json::Loaded choose(json::GraphFile& from, const std::string& file, int index, std::string_view all) {
   const int at = std::max(index, 0);
   for (int i = 0; i < at; ++i)
     if (!from.skip()) out_of_range(file, index, i);
-  std::optional<graph::Loaded> one = from.next();
+  std::optional<json::Loaded> one = from.next();
   if (!one) out_of_range(file, index, at);
   if (index < 0) {
     if (const std::string count = how_many(from); count != "1 graph")
@@ -41,8 +41,8 @@ graph::Loaded choose(graph::Candidates& from, const std::string& file, int index
 }
 
 graph::KernelGraph choose(const std::string& file, int index) {
-  graph::Candidates from(file);
-  graph::Loaded one = choose(from, file, index, "");
+  json::GraphFile from(file);
+  json::Loaded one = choose(from, file, index, "");
   if (!one.error.empty()) throw Error(one.error);
   return std::move(one.graph);
 }

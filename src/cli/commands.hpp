@@ -12,20 +12,20 @@ namespace zellige::cli {
 using Command = std::function<int()>;  // runs the subcommand and returns the exit status
 
 /// A subcommand, and the function to call if the user selected it.
-struct Entry {
+struct Subcommand {
   CLI::App* app;
   Command command;
 };
 
-Entry add_run(CLI::App&);
-Entry add_transpile(CLI::App&);
-Entry add_emit(CLI::App&);
-Entry add_layout(CLI::App&);
-Entry add_banks(CLI::App&);
-Entry add_equal(CLI::App&);
-Entry add_optimize(CLI::App&);
-Entry add_cache(CLI::App&);
-Entry add_doctor(CLI::App&);
+Subcommand add_run(CLI::App&);
+Subcommand add_transpile(CLI::App&);
+Subcommand add_emit(CLI::App&);
+Subcommand add_layout(CLI::App&);
+Subcommand add_banks(CLI::App&);
+Subcommand add_equal(CLI::App&);
+Subcommand add_optimize(CLI::App&);
+Subcommand add_cache(CLI::App&);
+Subcommand add_doctor(CLI::App&);
 
 // Exit statuses of the command line; see the footer in main.cpp. If graphs of one run have different
 // statuses, a wrong or failed one determines the exit status, then undecided (`equal` only), then refused.

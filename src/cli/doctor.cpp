@@ -13,7 +13,7 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct DoctorArguments {
   std::string file;
   std::vector<std::string> folders;
   bool json = false;
@@ -21,23 +21,23 @@ struct Arguments {
 
 /// Returns in words where a header or name exists: in Zellige, in CUTLASS only, or nowhere, with the nearest
 /// known name.
-std::string verdict(const port::Use& u) {
+std::string verdict(const port::SourceUse& u) {
   if (u.is == port::Whose::ours) return "ours";
   if (u.is == port::Whose::cutlass) return fmt::format("CUTLASS's, {}", u.where);
   return u.nearest.empty() ? "missing" : fmt::format("missing; the nearest is {}", u.nearest);
 }
-nlohmann::ordered_json json(const std::vector<port::Use>& uses) {
+nlohmann::ordered_json json(const std::vector<port::SourceUse>& uses) {
   auto all = nlohmann::ordered_json::array();
-  for (const port::Use& u : uses) {
+  for (const port::SourceUse& u : uses) {
     const char* is = u.is == port::Whose::ours ? "ours" : u.is == port::Whose::cutlass ? "cutlass" : "missing";
     all.push_back({{"what", u.what}, {"line", u.line}, {"is", is}, {"where", u.where}, {"nearest", u.nearest}});
   }
   return all;
 }
 
-int doctor(const Arguments& a) {
+int doctor(const DoctorArguments& a) {
   const port::Ours ours = port::ours();
-  const port::Report r =
+  const port::PortReport r =
       port::report(port::read_source(run::read_whole(a.file)), ours, {a.folders.begin(), a.folders.end()});
   if (a.json) {
     const nlohmann::ordered_json out = {{"file", a.file},
@@ -50,15 +50,15 @@ int doctor(const Arguments& a) {
   }
   if (!r.version.empty() && r.version != port::followed_version)
     say(stdout, "{}: CUTLASS {}, where Zellige follows {}\n", r.cutlass, r.version, port::followed_version);
-  for (const std::vector<port::Use>* all : {&r.includes, &r.names})
-    for (const port::Use& u : *all) say(stdout, "{}:{}: {}: {}\n", a.file, u.line, u.what, verdict(u));
+  for (const std::vector<port::SourceUse>* all : {&r.includes, &r.names})
+    for (const port::SourceUse& u : *all) say(stdout, "{}:{}: {}: {}\n", a.file, u.line, u.what, verdict(u));
   return r.complete() ? success : refused;
 }
 
 }  // namespace
 
-Entry add_doctor(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_doctor(CLI::App& app) {
+  auto a = std::make_shared<DoctorArguments>();
   CLI::App* command = app.add_subcommand(
       "doctor", "List the headers and names of CuTe that a source uses, and whether Zellige has them");
   add_example(command, "zellige doctor --cute kernel.cu -I cutlass/include");

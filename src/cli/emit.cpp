@@ -17,14 +17,14 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct EmitArguments {
   std::string file, folder = ".";
   bool force = false;
 };
 
-int emit(const Arguments& a) {
+int emit(const EmitArguments& a) {
   run::Outputs outputs({a.file}, a.force);
-  const emit::Program program =
+  const emit::EmittedProgram program =
       ir::compile(run::read_whole(a.file == "-" ? "/dev/stdin" : a.file), a.file == "-" ? "stdin" : a.file).program;
   emit::Manifest manifest = program.manifest;
   run::create_folders(a.folder);
@@ -40,8 +40,8 @@ int emit(const Arguments& a) {
 
 }  // namespace
 
-Entry add_emit(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_emit(CLI::App& app) {
+  auto a = std::make_shared<EmitArguments>();
   CLI::App* command = app.add_subcommand(
       "emit", "Verify the program of a file that transpile --emit ir wrote, edited or not, and write its CUDA source");
   add_example(command, "zellige emit out/attention.ir -o out");

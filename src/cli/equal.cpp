@@ -18,7 +18,7 @@ namespace {
 
 using search::Answer;
 
-struct Arguments {
+struct EqualArguments {
   std::string a, b, counterexample;
   int index_a = 0, index_b = -1, trials = 1;
   std::optional<std::uint64_t> seed;
@@ -27,12 +27,12 @@ struct Arguments {
 
 /// Returns whether the graphs `program` and `other` compute the same results. Throws Error if `other` is
 /// invalid or the two cannot be compared.
-search::Equality compare(const Arguments& a, const graph::KernelGraph& program, const graph::Loaded& other) {
+search::Equality compare(const EqualArguments& a, const graph::KernelGraph& program, const json::Loaded& other) {
   if (!other.error.empty()) throw Error(other.error);
   return search::equal(program, other.graph, {.seed = a.seed, .trials = a.trials, .given_sizes = !a.small});
 }
 
-void print(const Arguments& a, const search::Equality& e, const std::string& in_a, const std::string& in_b) {
+void print(const EqualArguments& a, const search::Equality& e, const std::string& in_a, const std::string& in_b) {
   if (a.json)
     fmt::print("{}\n", search::to_json(e, in_a, in_b));
   else
@@ -41,18 +41,18 @@ void print(const Arguments& a, const search::Equality& e, const std::string& in_
 }
 
 /// Writes the counterexample, if there is one, to the file that the user named.
-void keep(const Arguments& a, const search::Equality& e, run::Outputs& outputs) {
+void keep(const EqualArguments& a, const search::Equality& e, run::Outputs& outputs) {
   if (e.counterexample && !a.counterexample.empty())
     outputs.rewrite(a.counterexample, search::to_json(*e.counterexample));
 }
 
 /// Compares every graph of the second file with the graph `program`. Prints a line per graph, including
 /// graphs that are invalid or cannot be compared. Returns the exit status.
-int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
+int compare_all(const EqualArguments& a, const graph::KernelGraph& program, run::Outputs& outputs) {
   int same = 0, different = 0, open = 0, refusals = 0;
-  graph::Candidates others(a.b);
-  Progress progress;
-  while (const std::optional<graph::Loaded> other = others.next()) {
+  json::GraphFile others(a.b);
+  ProgressLine progress;
+  while (const std::optional<json::Loaded> other = others.next()) {
     progress.show(same + different + open + refusals, others.count(),
                   fmt::format("{} equal, {} different", same, different));
     try {
@@ -78,13 +78,13 @@ int compare_all(const Arguments& a, const graph::KernelGraph& program, run::Outp
   return different ? wrong : open ? undecided : refusals ? refused : success;
 }
 
-int equal(const Arguments& a) {
+int equal(const EqualArguments& a) {
   run::Outputs outputs({a.a, a.b}, a.force);
   if (!a.counterexample.empty()) outputs.claim(a.counterexample);
   const graph::KernelGraph program = choose(a.a, a.index_a);
   if (a.all) return compare_all(a, program, outputs);
-  graph::Candidates others(a.b);
-  const graph::Loaded other = choose(others, a.b, a.index_b, "compares");
+  json::GraphFile others(a.b);
+  const json::Loaded other = choose(others, a.b, a.index_b, "compares");
   const search::Equality e = compare(a, program, other);
   print(a, e, program.name, other.name);
   keep(a, e, outputs);
@@ -94,8 +94,8 @@ int equal(const Arguments& a) {
 
 }  // namespace
 
-Entry add_equal(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_equal(CLI::App& app) {
+  auto a = std::make_shared<EqualArguments>();
   CLI::App* command = app.add_subcommand("equal", "Decide whether two graphs compute the same, rounding ignored");
   command->footer("\nExit status: 0 equal; 1 different; 2 the graphs cannot be compared; 3 undecided.");
   add_example(command, "zellige equal before.json after.json --counterexample different.json");

@@ -8,7 +8,7 @@ namespace zellige::cli {
 
 Jobs::Jobs(std::vector<std::string> files, int index, bool all) : names_(std::move(files)) {
   for (std::string& name : names_) {
-    graph::Candidates& from = files_.emplace_back(name);
+    json::GraphFile& from = files_.emplace_back(name);
     if (name == "-") name = "stdin";
     if (all) continue;
     queued_.push_back({name, std::max(index, 0), choose(from, name, index, "runs")});
@@ -34,10 +34,10 @@ int Jobs::peek(int n) {
 
 std::optional<Job> Jobs::read() {
   for (; !files_.empty(); close()) {
-    graph::Candidates& from = files_.front();
+    json::GraphFile& from = files_.front();
     const int index = from.count();
     try {
-      if (std::optional<graph::Loaded> l = from.next()) return Job{names_[at_], index, std::move(*l)};
+      if (std::optional<json::Loaded> l = from.next()) return Job{names_[at_], index, std::move(*l)};
     } catch (const Error& e) {
       // The rest of the file is not JSON. The graphs before it are run; the error becomes the result of one more job.
       Job job{names_[at_], index, {fmt::format("{}[{}]", from.stem(), index), {}, e.what()}};

@@ -16,7 +16,7 @@ namespace zellige::cli {
 struct Job {
   std::string file;
   int index;
-  graph::Loaded loaded;
+  json::Loaded loaded;
   std::string dump = {};  // folder for the files of --dump; "": no --dump
 };
 
@@ -37,9 +37,9 @@ class Jobs {
   std::optional<Job> read();
   void close();
 
-  std::vector<std::string> names_;       // one per file, in order
-  std::deque<graph::Candidates> files_;  // files that are not read to the end
-  std::size_t at_ = 0;                   // index in names_ of the first of files_
+  std::vector<std::string> names_;     // one per file, in order
+  std::deque<json::GraphFile> files_;  // files that are not read to the end
+  std::size_t at_ = 0;                 // index in names_ of the first of files_
   std::deque<Job> queued_;
 };
 

@@ -19,7 +19,7 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct LayoutArguments {
   std::string expression, records, svg, html, colour = "bank", type = "f32", shape;
   bool table = false, list = false, force = false;
 };
@@ -30,7 +30,7 @@ int answer(std::istream& in, const std::string& name) {
   bool all = true;
   for (std::string line; std::getline(in, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const view::Answer a = view::answer_record(line);
+    const view::RecordAnswer a = view::answer_record(line);
     all = all && a.readable;
     say(stdout, "{}\n", a.line);
   }
@@ -38,7 +38,7 @@ int answer(std::istream& in, const std::string& name) {
   return all ? success : refused;
 }
 
-view::PictureOptions picture_options(const Arguments& a) {
+view::PictureOptions picture_options(const LayoutArguments& a) {
   view::PictureOptions o;
   o.colouring = a.colour == "thread"  ? view::Colouring::thread
                 : a.colour == "value" ? view::Colouring::value
@@ -48,7 +48,7 @@ view::PictureOptions picture_options(const Arguments& a) {
   return o;
 }
 
-int layout(const Arguments& a) {
+int layout(const LayoutArguments& a) {
   const int asked = !a.expression.empty() + !a.records.empty() + a.list;
   if (asked != 1) fail("layout: one of EXPR, --jsonl FILE and --list is needed (zellige layout --help)");
   if (a.expression.empty() && (a.table || !a.svg.empty() || !a.html.empty()))
@@ -85,8 +85,8 @@ int layout(const Arguments& a) {
 
 }  // namespace
 
-Entry add_layout(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_layout(CLI::App& app) {
+  auto a = std::make_shared<LayoutArguments>();
   CLI::App* command = app.add_subcommand("layout", "Evaluate and draw layout expressions");
   add_example(command, "zellige layout \"logical_divide((8,8):(8,1), (2,2))\" --table --svg divide.svg");
   command->add_option("EXPR", a->expression,

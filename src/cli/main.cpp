@@ -23,13 +23,13 @@ int main(int argc, char** argv) {
       "\nzellige COMMAND --help shows the options of a command.\n"
       "Exit status: 0 done, and nothing is wrong; 1 a result is wrong, or Zellige failed; 2 the input or "
       "the machine is at fault; 3 undecided (equal only).");
-  const std::vector<Entry> entries = {add_run(app),      add_transpile(app), add_emit(app),
-                                      add_optimize(app), add_layout(app),    add_banks(app),
-                                      add_equal(app),    add_cache(app),     add_doctor(app)};
+  const std::vector<Subcommand> entries = {add_run(app),      add_transpile(app), add_emit(app),
+                                           add_optimize(app), add_layout(app),    add_banks(app),
+                                           add_equal(app),    add_cache(app),     add_doctor(app)};
   try {
     app.parse(argc, argv);
     int status = refused;
-    for (const Entry& entry : entries)
+    for (const Subcommand& entry : entries)
       if (entry.app->parsed()) status = entry.command();
     // A full disk must be reported: standard output is a result, too.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   } catch (const zellige::ir::Mistake& e) {
     say(stderr, "{}\n", e.what());  // which begins with the file's name, as a compiler's messages do
   } catch (const zellige::Rejected& e) {
-    say(stderr, "zellige: {}\n", zellige::plan::told(e));
+    say(stderr, "zellige: {}\n", zellige::kernel::told(e));
     return wrong;
   } catch (const zellige::Fault& e) {
     say(stderr, "zellige: {}\n", e.what());

@@ -17,7 +17,7 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct OptimizeArguments {
   std::string file, output, target = "sm_90a";
   int index = 0;
   std::vector<std::string> constants;
@@ -34,18 +34,18 @@ void print(const std::string& name, std::size_t before, const fuse::Optimized& o
   for (const std::string& note : o.notes) say(stdout, "  {}\n", note);
 }
 
-int optimize(const Arguments& a) {
+int optimize(const OptimizeArguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
   graph::KernelGraph graph = choose(a.file, a.index);
   run::declare_constant(graph, a.constants);
-  Progress progress;
+  ProgressLine progress;
   run::CompileOptions options{
       .fuse = true, .plan = run::parse_tiling_option("", target), .watch = watch(progress, graph.name)};
   const fuse::Optimized o = run::fused(graph, target, options, run::standard_cache());
   progress.clear();
   if (!a.output.empty()) {
-    outputs.put(a.output, graph::to_json(o.graph) + "\n");
+    outputs.put(a.output, json::to_json(o.graph) + "\n");
     outputs.commit();
   }
   tell(graph.name, o.rejected);
@@ -55,8 +55,8 @@ int optimize(const Arguments& a) {
 
 }  // namespace
 
-Entry add_optimize(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_optimize(CLI::App& app) {
+  auto a = std::make_shared<OptimizeArguments>();
   CLI::App* command = app.add_subcommand("optimize",
                                          "Fuse a graph's operators into few kernels and say why; on sm_90a custom "
                                          "operators are decomposed first if that is cheaper");

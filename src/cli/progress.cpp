@@ -8,9 +8,9 @@
 
 namespace zellige::cli {
 
-Progress::Progress() : terminal_(::isatty(2)), start_(Clock::now()), next_(start_ + std::chrono::seconds(2)) {}
+ProgressLine::ProgressLine() : terminal_(::isatty(2)), start_(Clock::now()), next_(start_ + std::chrono::seconds(2)) {}
 
-void Progress::show(int done, int started, const std::string& text) {
+void ProgressLine::show(int done, int started, const std::string& text) {
   const auto now = Clock::now();
   if (now < next_) return;
   next_ = now + (terminal_ ? std::chrono::milliseconds(200) : std::chrono::seconds(10));
@@ -27,13 +27,13 @@ void Progress::show(int done, int started, const std::string& text) {
   std::fflush(stderr);
 }
 
-void Progress::clear() {
+void ProgressLine::clear() {
   if (shown_) fmt::print(stderr, "\r\033[K");
   shown_ = false;
 }
 
-fuse::Watch watch(Progress& progress, const std::string& graph) {
-  return [&progress, graph](const fuse::Progress& p) {
+rewrite::Watch watch(ProgressLine& progress, const std::string& graph) {
+  return [&progress, graph](const rewrite::Progress& p) {
     progress.show(static_cast<int>(p.done), static_cast<int>(p.of), fmt::format("{}: {}", graph, p.phase));
     return true;
   };

@@ -9,10 +9,10 @@
 namespace zellige::cli {
 
 /// The progress line of one run; removed on destruction.
-class Progress {
+class ProgressLine {
  public:
-  Progress();
-  ~Progress() { clear(); }
+  ProgressLine();
+  ~ProgressLine() { clear(); }
 
   /// Shows the progress as one line: "[done/started] elapsed text". Does nothing if too little time has
   /// passed since the last line.
@@ -28,6 +28,6 @@ class Progress {
 
 /// Returns a callback for the search for operators to fuse. The callback shows the search's progress and
 /// never stops the search. The Progress must outlive the callback. `graph`: the name that is shown.
-fuse::Watch watch(Progress&, const std::string& graph);
+rewrite::Watch watch(ProgressLine&, const std::string& graph);
 
 }  // namespace zellige::cli

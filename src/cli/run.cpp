@@ -28,7 +28,7 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   std::vector<std::string> files;
   int index = -1;
   bool all = false, no_cache = false, force = false, as_given = false;
@@ -57,8 +57,8 @@ run::InputFiles input_files(const std::vector<std::string>& given) {
 
 /// Returns the options of the run that the command-line arguments select; finds the GPU if one may be used.
 /// Throws Error if arguments contradict each other, or if they need a GPU and the machine has none.
-run::Options options(const Arguments& a) {
-  run::Options o{.compile = {.constants = a.constants, .fuse = !a.as_given, .tune = a.tune, .seed = a.seed}};
+run::RunOptions options(const RunArguments& a) {
+  run::RunOptions o{.compile = {.constants = a.constants, .fuse = !a.as_given, .tune = a.tune, .seed = a.seed}};
   for (const run::Check c : {run::Check::full, run::Check::sampled, run::Check::none})
     if (a.check == run::name(c)) o.check = c;
   if (a.on == "reference" && o.check && *o.check != run::Check::full)
@@ -71,9 +71,9 @@ run::Options options(const Arguments& a) {
   }
   if (a.on == "gpu" && gpu.target.empty()) fail("--on gpu: {}", gpu.why_not);
   const bool on_gpu = a.on == "gpu" || (a.on == "auto" && !gpu.target.empty());
-  o.on = on_gpu ? run::Engine::gpu : a.on == "reference" ? run::Engine::reference : run::Engine::emulator;
+  o.on = on_gpu ? run::Machine::gpu : a.on == "reference" ? run::Machine::reference : run::Machine::emulator;
   if (a.on == "auto" && !on_gpu) say(stderr, "on the emulator: {}\n", gpu.why_not);
-  if (!a.ir.empty()) o.program = std::make_shared<ir::Compiled>(ir::compile(run::read_whole(a.ir), a.ir));
+  if (!a.ir.empty()) o.program = std::make_shared<ir::ReadProgram>(ir::compile(run::read_whole(a.ir), a.ir));
   o.target = o.program           ? o.program->program.manifest.target
              : !a.target.empty() ? a.target
              : on_gpu            ? gpu.target
@@ -93,7 +93,7 @@ run::Options options(const Arguments& a) {
 }
 
 /// Returns a result with the graph's file, index and name and the options of the run, but no measurements.
-run::RunResult empty_result(const Job& job, const run::Options& o) {
+run::RunResult empty_result(const Job& job, const run::RunOptions& o) {
   return {.file = job.file,
           .index = job.index,
           .graph = job.loaded.name,
@@ -104,7 +104,7 @@ run::RunResult empty_result(const Job& job, const run::Options& o) {
 
 // Runs a graph and returns its result. If the loader rejected the graph, returns a result with status refused
 // and the loader's message.
-run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
+run::RunResult result(const Job& job, run::RunOptions o, const run::Cache& cache) {
   run::RunResult r = empty_result(job, o);
   if (job.loaded.error.empty()) {
     o.dump = job.dump;
@@ -119,7 +119,7 @@ run::RunResult result(const Job& job, run::Options o, const run::Cache& cache) {
 
 // Returns the result of a graph whose process ended without a result. The status is wrong if a signal such as
 // SIGSEGV ended the process, which a kernel on the emulator may cause; otherwise it is failed.
-run::RunResult crashed(const Job& job, const run::Options& o, const run::JobEnd& end) {
+run::RunResult crashed(const Job& job, const run::RunOptions& o, const run::JobEnd& end) {
   constexpr int of_kernels[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
   run::RunResult r = empty_result(job, o);
   r.status = std::ranges::count(of_kernels, end.signal) ? run::Status::wrong : run::Status::failed;
@@ -142,8 +142,8 @@ void choose_folder(Job& job, const std::string& root, std::map<std::string, std:
 
 /// Runs all selected graphs, each in a process of its own. Prints a line per graph and a table, and returns
 /// the exit status.
-int run(const Arguments& a) {
-  run::Options o = options(a);
+int run(const RunArguments& a) {
+  run::RunOptions o = options(a);
   std::vector<std::string> read = a.files;
   for (const auto& [name, file] : o.compile.inputs) read.push_back(file);
   if (!a.ir.empty()) read.push_back(a.ir);
@@ -164,10 +164,10 @@ int run(const Arguments& a) {
   Tally tally;
   std::map<int, Job> running;
   int started = 0;
-  Progress progress;
-  run::Phases phases(width);
+  ProgressLine progress;
+  run::ProcessPhases phases(width);
   std::vector<int> slots(static_cast<std::size_t>(width), -1);  // the job of each slot
-  auto next = [&](int i) -> run::Work {
+  auto next = [&](int i) -> run::PooledWork {
     std::optional<Job> job = jobs.next();
     if (!job) return {};
     choose_folder(*job, a.dump, folders);
@@ -177,7 +177,7 @@ int run(const Arguments& a) {
     slots[slot] = i;
     phases.say(slot, "");
     return [&, slot] {
-      run::Options mine = o;
+      run::RunOptions mine = o;
       mine.compile.say = [&, slot](const std::string& text) { phases.say(slot, text); };
       return run::to_json(result(kept, mine, cache));
     };
@@ -218,8 +218,8 @@ int run(const Arguments& a) {
 
 }  // namespace
 
-Entry add_run(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_run(CLI::App& app) {
+  auto a = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Compile and run graphs, and compare them with their reference");
   add_example(command, "zellige run examples/attention.json --on emulator");
   command->add_option("FILE", a->files, "Graph files: Zellige's JSON or Mirage's; - is stdin")->required();

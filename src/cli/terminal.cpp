@@ -34,8 +34,8 @@ std::string printed(std::string message) {
   return graph::shown_lines(message);
 }
 
-void tell(const std::string& graph, const plan::Rejections& rejected) {
-  if (!rejected.empty()) say(stderr, "zellige: {}: {}\n", graph, plan::told(rejected));
+void tell(const std::string& graph, const kernel::Rejections& rejected) {
+  if (!rejected.empty()) say(stderr, "zellige: {}: {}\n", graph, kernel::told(rejected));
 }
 
 }  // namespace zellige::cli

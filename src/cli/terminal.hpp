@@ -27,6 +27,6 @@ void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
 
 /// Prints a line on stderr about the plans of the graph named `graph` that the verifier rejected during a search.
 /// Prints nothing if it rejected none.
-void tell(const std::string& graph, const plan::Rejections&);
+void tell(const std::string& graph, const kernel::Rejections&);
 
 }  // namespace zellige::cli

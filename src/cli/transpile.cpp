@@ -27,7 +27,7 @@
 namespace zellige::cli {
 namespace {
 
-struct Arguments {
+struct TranspileArguments {
   std::string file, folder = ".", target = "sm_80", tiling;
   int index = 0;
   std::vector<std::string> constants;
@@ -37,10 +37,10 @@ struct Arguments {
 };
 
 /// Returns the function that prints what is left of the passes that --print-after names; empty if it names none.
-std::function<void(const run::Pass&, const run::State&)> printer(const std::string& name, Progress& progress) {
+std::function<void(const run::Pass&, const run::PassState&)> printer(const std::string& name, ProgressLine& progress) {
   if (name.empty()) return {};
   if (name != "all") run::pass_named(name);
-  return [name, &progress](const run::Pass& pass, const run::State& state) {
+  return [name, &progress](const run::Pass& pass, const run::PassState& state) {
     if (name != "all" && name != pass.name) return;
     progress.clear();
     say(stdout, "// ---- after {}, which {}\n{}", pass.name, pass.does, pass.print(state));
@@ -52,7 +52,8 @@ void list_passes() {
 }
 
 /// Writes the files that --emit selects, and the manifest that lists them. Returns the paths of all written files.
-std::vector<std::string> write(const Arguments& a, const emit::Program& program, run::Outputs& outputs) {
+std::vector<std::string> write(const TranspileArguments& a, const emit::EmittedProgram& program,
+                               run::Outputs& outputs) {
   const std::string stem = (std::filesystem::path(a.folder) / program.manifest.name).string();
   const auto asked = [&](const char* what) { return std::ranges::count(a.emit, what) > 0; };
   std::vector<std::string> paths;
@@ -76,11 +77,11 @@ std::vector<std::string> write(const Arguments& a, const emit::Program& program,
   return paths;
 }
 
-int transpile(const Arguments& a) {
+int transpile(const TranspileArguments& a) {
   const target::Target& target = target::find(a.target);
   run::Outputs outputs({a.file}, a.force);
   const graph::KernelGraph graph = choose(a.file, a.index);
-  Progress progress;
+  ProgressLine progress;
   run::Compiled made = run::compile(graph, target,
                                     {.constants = a.constants,
                                      .fuse = !a.as_given,
@@ -89,7 +90,7 @@ int transpile(const Arguments& a) {
                                      .after = printer(a.print_after, progress)},
                                     run::standard_cache());
   progress.clear();
-  emit::Program& program = made.program;
+  emit::EmittedProgram& program = made.program;
   tell(graph.name, program.plan.rejected);
   if (a.one_file) program.source = run::standalone(program.source);
 
@@ -97,7 +98,7 @@ int transpile(const Arguments& a) {
   const std::vector<std::string> paths = write(a, program, outputs);
   if (a.explain) {
     for (const std::string& note : made.fused.notes) say(stdout, "{}\n", note);
-    say(stdout, "{}{}{}\n", ir::print(program), ir::consequences(program.plan), plan::print(program.cost));
+    say(stdout, "{}{}{}\n", ir::print(program), ir::consequences(program.plan), predict::print(program.cost));
   }
   // A script needs the names unchanged; a terminal would interpret control characters in them.
   for (const std::string& path : paths) fmt::print("{}\n", ::isatty(1) ? graph::shown(path) : path);
@@ -106,8 +107,8 @@ int transpile(const Arguments& a) {
 
 }  // namespace
 
-Entry add_transpile(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
+Subcommand add_transpile(CLI::App& app) {
+  auto a = std::make_shared<TranspileArguments>();
   CLI::App* command = app.add_subcommand(
       "transpile", "Write a graph's CUDA source NAME.cu (or the files that --emit names) and NAME.manifest.json");
   add_example(command, "zellige transpile examples/lora.json --target sm_90a --explain -o out");

@@ -10,7 +10,7 @@
 
 #include "target/costs.hpp"
 
-namespace zellige::plan {
+namespace zellige::cost {
 
 /// What a way to compute something costs.
 struct WayCost {
@@ -40,4 +40,4 @@ inline bool clearly_better(const WayCost& a, const WayCost& given, bool longer_l
   return a.us < (1 - gain) * given.us && a.us < given.us - costs.clear_us;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::cost

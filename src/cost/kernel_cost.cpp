@@ -6,12 +6,12 @@
 
 #include "graph/elementwise.hpp"
 
-namespace zellige::plan {
+namespace zellige::cost {
 
 double blocks_touched(double run, std::int64_t step, std::int64_t size) {
   const std::int64_t length = std::max<std::int64_t>(1, static_cast<std::int64_t>(run)), each = std::gcd(step, size);
   std::int64_t touched = 0;
-  for (std::int64_t at = 0; at < size; at += each) touched += ceil_div(at + length, size);
+  for (std::int64_t at = 0; at < size; at += each) touched += tile::ceil_div(at + length, size);
   return static_cast<double>(touched * each) / static_cast<double>(size);
 }
 
@@ -20,7 +20,7 @@ double requests_of(double run, std::int64_t step) {
   const std::int64_t length = std::max<std::int64_t>(1, static_cast<std::int64_t>(run)), each = std::gcd(step, line);
   std::int64_t whole = 0;  // lines that the run covers, over all starts
   for (std::int64_t at = 0; at < line; at += each)
-    whole += std::max<std::int64_t>(0, (at + length) / line - ceil_div(at, line));
+    whole += std::max<std::int64_t>(0, (at + length) / line - tile::ceil_div(at, line));
   return blocks_touched(run, step, half_line_bytes) - static_cast<double>(whole * each) / line;
 }
 
@@ -28,7 +28,7 @@ double in_sectors(double run) {
   return blocks_touched(run, static_cast<std::int64_t>(run), target::sector_bytes) * target::sector_bytes;
 }
 
-double slots_of(OpKind op) {
+double slots_of(graph::OpKind op) {
   constexpr double others = 6;  // a mask, a rotation of pairs: comparisons and selections
   return graph::is_elementwise(op) ? graph::elementwise(op).law.slots.count() : others;
 }
@@ -53,7 +53,7 @@ double of_its_cycles(const Instruction& row, const target::Target& target) {
 KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   const target::Costs& costs = target.costs;
   const double cycle = 1e-3 / costs.clock;  // us
-  k.blocks_of_busiest = ceil_div(static_cast<std::int64_t>(k.launched), target.multiprocessors);
+  k.blocks_of_busiest = tile::ceil_div(static_cast<std::int64_t>(k.launched), target.multiprocessors);
   k.waves = std::ceil(static_cast<double>(k.blocks_of_busiest) / k.blocks_each);
   const double busy = static_cast<double>(k.blocks_of_busiest);
   k.launch = k.first_kernel ? costs.launch : costs.next;
@@ -99,4 +99,4 @@ KernelCost time_of(KernelCost k, const target::Target& target, double missed) {
   return k;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::cost

@@ -7,7 +7,7 @@
 #include "tile/program.hpp"
 #include "zellige/atom/instruction.hpp"
 
-namespace zellige::plan {
+namespace zellige::cost {
 
 /// What one kernel launch does, the quantities that its expected time follows from; and that time.
 struct KernelCost {
@@ -47,7 +47,7 @@ struct KernelCost {
 inline constexpr int partitions = 4;
 
 /// Returns the number of issue slots (warp instructions) that an elementwise operator needs per 32 elements.
-double slots_of(OpKind);
+double slots_of(graph::OpKind);
 /// The unit in which the L2 serves the rows of a TMA box. Products whose operands have rows of 16 bytes
 /// more than a multiple of 128 took up to 1.5 times as long as those with multiples of 128 (docs/log.md).
 inline constexpr std::int64_t half_line_bytes = 64;
@@ -71,4 +71,4 @@ double of_its_cycles(const Instruction&, const target::Target&);
 /// Returns a launch with its expected time. `missed`: fraction of the bytes of DRAM that the L2 does not have.
 KernelCost time_of(KernelCost, const target::Target&, double missed = 1);
 
-}  // namespace zellige::plan
+}  // namespace zellige::cost

@@ -12,7 +12,7 @@ constexpr int tensor_alignment = 16, workspace_alignment = 256;  // bytes
 
 /// Returns the tensors that are arguments of run_NAME, the C function that launches the program, in order:
 /// all inputs, then those outputs that do not overwrite an input.
-std::vector<const TensorPlace*> parameters(const Manifest& m) {
+std::vector<const TensorPlace*> callers_tensors(const Manifest& m) {
   std::vector<const TensorPlace*> list;
   for (const TensorPlace& t : m.tensors)
     if (t.role == Role::input || (t.role == Role::output && t.memory < 0)) list.push_back(&t);
@@ -35,7 +35,7 @@ std::string addresses(const Manifest& m, Role role) {
   for (const TensorPlace& t : m.tensors)
     if (t.role == role) end = std::max(end, t.position + 1);
   std::vector<std::string> list(static_cast<std::size_t>(end) + 1, "0");
-  for (const TensorPlace* t : parameters(m)) {
+  for (const TensorPlace* t : callers_tensors(m)) {
     const std::string name = names.pointer(t->name);
     if (t->role == role) list[t->position] = "(void*)" + name;
   }
@@ -47,7 +47,7 @@ std::string addresses(const Manifest& m, Role role) {
 std::string c_signature(const Manifest& m) {
   Names names;
   std::string list;
-  for (const TensorPlace* t : parameters(m)) {
+  for (const TensorPlace* t : callers_tensors(m)) {
     const bool read = t->role == Role::input && !becomes(m, *t);
     list += fmt::format("{}void* {}, ", read ? "const " : "", names.pointer(t->name));
   }
@@ -73,7 +73,7 @@ std::string c_header(const Manifest& m) {
 // sentence, which is the calling thread's until its next call.
 //
 )");
-  for (const TensorPlace* t : parameters(m)) {
+  for (const TensorPlace* t : callers_tensors(m)) {
     const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
     out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name), name(t->role),
              printable(t->name), graph::name(t->dtype), graph::to_string(t->shape), graph::to_string(t->strides),
@@ -124,7 +124,7 @@ std::string c_checks(const Manifest& m) {
   out.line("");
   out.open("{} {{", c_signature(m));
   out.line("const char* wrong = 0;");
-  for (const TensorPlace* t : parameters(m))
+  for (const TensorPlace* t : callers_tensors(m))
     out.line("if (!wrong) wrong = call_misplaced(\"{} {}\", {}, {});", name(t->role), in_literal(t->name),
              names.pointer(t->name), tensor_alignment);
   if (m.buffer_size)

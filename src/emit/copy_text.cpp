@@ -1,16 +1,16 @@
 #include "emit/kernel_text.hpp"
 #include "kernel/index_width.hpp"
-#include "select/copies.hpp"
-#include "select/tile_schedule.hpp"
+#include "selection/copies.hpp"
+#include "selection/tile_schedule.hpp"
 
 namespace zellige::emit {
 
 Index KernelText::global_start(const Node& n, int dim, const Index& iteration) const {
-  const graph::KernelTensor* tensor = accesses(n) ? &program_.tensors[n.tensor] : nullptr;
-  return global_start(n.view.along(dim, block_), plan::reach(plan_, n, tensor).far(), iteration);
+  const graph::KernelTensor* tensor = tile::accesses(n) ? &program_.tensors[n.tensor] : nullptr;
+  return global_start(n.view.along(dim, block_), kernel::reach(plan_, n, tensor).far(), iteration);
 }
 
-Index KernelText::global_start(const plan::Interval& along, bool far, const Index& given) const {
+Index KernelText::global_start(const tile::Interval& along, bool far, const Index& given) const {
   Index iteration = plan_.loop_bounds && plan_.loop_bounds->from ? given + Index::named("begin") : given;
   const Index tile = tile_number(along, far);
   if (far && tile.is_constant() && !iteration.is_constant())
@@ -20,7 +20,7 @@ Index KernelText::global_start(const plan::Interval& along, bool far, const Inde
 }
 
 /// Returns the expression for the number of the block's tile. With `far` it has 64 bits.
-Index KernelText::tile_number(const plan::Interval& along, bool far) const {
+Index KernelText::tile_number(const tile::Interval& along, bool far) const {
   if (along.axis() < 0) return 0;
   return along.tile(Index::named(fmt::format("{}b{}", far ? "(long long)" : "", "xyz"[along.axis()])));
 }
@@ -29,13 +29,13 @@ Index KernelText::tile_number(const plan::Interval& along, bool far) const {
 /// except in a launch whose programs each write one operand of a concatenation: there it is relative to the variable
 /// part_begin, the index at which the program's operand begins. So programs for operands of one shape have the same
 /// source.
-Index KernelText::origin(const plan::Interval& along) const {
+Index KernelText::origin(const tile::Interval& along) const {
   if (!along.of_part() || !part_) return along.origin();
   return Index::named("part_begin") + (along.origin() - block_.part_begin);
 }
 
 /// Adds to a condition that coordinate `at` of the tensor lies inside, along one dimension of a view.
-void KernelText::check(Condition& inside, const plan::Interval& along, const Index& at) const {
+void KernelText::check(Condition& inside, const tile::Interval& along, const Index& at) const {
   inside.push_back({at, global_end(along)});
   if (along.origin() < 0) inside.push_back({-1, at});
 }
@@ -52,7 +52,7 @@ Condition KernelText::inside(const Node& n, const std::vector<Index>& at) const 
 /// load or store that accesses the tile, in this iteration of the loop.
 std::vector<Index> KernelText::position(const Node& n, const Index& iteration, const std::vector<Index>& at) const {
   std::vector<Index> global_at;
-  const int number = plan::number_of(n);
+  const int number = tile::number_of(n);
   for (std::size_t d = 0; d < at.size(); ++d) {
     const bool named = number >= 0 && static_cast<int>(d) == n.dim;
     Index here = global_start(n, static_cast<int>(d), iteration);
@@ -78,7 +78,7 @@ namespace {
 /// loads_at_a_time: all of them if they are at most `limit`; otherwise the largest divisor of `trip_count` in
 /// (limit / 2, limit], or `limit` if there is none.
 int batch_of(std::int64_t trip_count) {
-  constexpr int limit = plan::loads_at_a_time;
+  constexpr int limit = selection::loads_at_a_time;
   if (trip_count <= limit) return static_cast<int>(trip_count);
   for (int batch = limit; batch > limit / 2; --batch)
     if (trip_count % batch == 0) return batch;
@@ -94,7 +94,7 @@ std::int64_t KernelText::last_read(const Node& n, const Index& iteration) const 
   std::int64_t last = 0;
   for (int d = 0; d < n.view.rank(); ++d) {
     std::int64_t limit = tensor.shape[d];
-    if (n.view.iterates(d) && n.view.axis(d) < 0 && iteration.is_constant() && !shifted && plan::number_of(n) < 0)
+    if (n.view.iterates(d) && n.view.axis(d) < 0 && iteration.is_constant() && !shifted && tile::number_of(n) < 0)
       limit = std::min(limit, n.view.along(d, block_).start(0, iteration.constant() + 1));
     last += (limit - 1) * tensor.strides[d];
   }
@@ -114,7 +114,7 @@ std::string KernelText::end_of(const Node& n, const Index& iteration) const {
 /// Returns the expression for the number of elements of a chunk (those of one copy) that load `n` reads: at the edge of
 /// the tile or tensor not all, and the rest is filled with zeros. The chunk begins at coordinate `at` of the tile and
 /// `from` of the tensor. `padded`: the shape of the tile with its padding; `c`: the thread-value layout of the copy.
-KernelText::Existing KernelText::existing(const Node& n, const plan::Shape& padded, const Context& c,
+KernelText::Existing KernelText::existing(const Node& n, const graph::Shape& padded, const Context& c,
                                           const std::vector<Index>& at, const std::vector<Index>& from) const {
   const int inner = c.inner(), V = c.vector();
   Condition inside;
@@ -144,7 +144,7 @@ void KernelText::fetch(const Work& work) {
   out_.line("// {} {}: {} loads of {} bytes", printable(n.name), graph::to_string(n.shape), c.items(0) / V,
             work.copy.bytes);
   out_.line("LoadAnywhere<{}, {}> acc{}[{}];", type_name(n.dtype), V, work.node, c.steps(0));
-  const Share share = this->share(c, 0, {"int", "i", "c"});
+  const ThreadShare share = this->share(c, 0, {"int", "i", "c"});
   const std::vector<Index> at = coordinate("int", share.item, c, 0), from = position(n, iteration_, at);
   out_.line("acc{}[{}].start({}({}), {}{});", work.node, share.step, global(n.tensor), fmt::join(from, ", "),
             existing(n, n.shape, c, at, from).text, end_of(n, iteration_));
@@ -152,11 +152,11 @@ void KernelText::fetch(const Work& work) {
 }
 
 /// Emits the copy of a tile from global to shared memory, for an iteration, into a stage of the buffer.
-void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index& iteration) {
+void KernelText::copy_in(const kernel::Step& step, const Index& stage, const Index& iteration) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];
   const SmemTensor& b = plan_.tensors[work.buffer];
-  const plan::CopyChoice& copy = work.copy;
+  const kernel::CopyChoice& copy = work.copy;
   const Context& c = plan_.layout_of(work);
   const int V = copy.vector;
   const std::int64_t total = c.items(0) / V;
@@ -179,7 +179,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
   const std::string end = copy.anywhere ? end_of(n, iteration) : "";
   for (const bool loads : {true, false}) {
     if (!loads && !batched) break;
-    const Share share = this->share(
+    const ThreadShare share = this->share(
         c, 0, {.type = "int", .counter = "i", .item = "c", .unroll = many && !batched ? " 4" : "", .within = batch});
     const std::vector<Index> at = coordinate("int", share.item, c, 0);
     const std::vector<Index> from = position(n, iteration, at);
@@ -187,7 +187,7 @@ void KernelText::copy_in(const plan::Step& step, const Index& stage, const Index
     const std::string target = fmt::format("{}({})", tile_at(work.buffer, stage), fmt::join(at, ", "));
     const auto [valid, whole] = existing(n, b.padded, c, at, from);
     const int size = graph::whole_bytes(n.dtype);
-    const bool once = copy.async() && copy.bytes == 16 && plan::passes_once(plan_, step);
+    const bool once = copy.async() && copy.bytes == 16 && selection::passes_once(plan_, step);
     const char* cp_async = once ? "cp_async_hint" : "cp_async";
     const char* hint = once ? ", CacheHint::evict_first" : "";
     const std::string loaded = fmt::format("load<{}>({})", V, source);

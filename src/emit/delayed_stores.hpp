@@ -13,11 +13,11 @@ namespace zellige::emit {
 /// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
 /// stores of several iterations can then be delayed until after all loads of these iterations. The nest may keep values
 /// in registers as well. If `guarded`, a nest that reads global memory may have bounds checks.
-bool reads_and_writes(const std::vector<plan::Item>& items, bool guarded);
+bool reads_and_writes(const std::vector<kernel::Item>& items, bool guarded);
 
 /// Returns whether a nest with delayed stores delays what `item` does: it stores a value in memory. A value that the
 /// nest keeps in registers is there at once.
-bool is_delayed(const plan::Item& item);
+bool is_delayed(const kernel::Item& item);
 
 /// Returns the loads and computations of a nest whose stores are delayed, such that each load checks its own bounds and
 /// yields 0, or an element of the last row, out of bounds. A bounds check around them would be a branch, which loads of
@@ -27,6 +27,6 @@ bool is_delayed(const plan::Item& item);
 /// - a load from shared memory, where such elements may not have been written;
 /// - a load at an index that is itself loaded, or at a coordinate that may lie before the tensor;
 /// - a computation of integers, which may divide by zero.
-std::vector<plan::Item> checked_by_load(const plan::Kernel&, std::vector<plan::Item> items);
+std::vector<kernel::Item> checked_by_load(const kernel::Kernel&, std::vector<kernel::Item> items);
 
 }  // namespace zellige::emit

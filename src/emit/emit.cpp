@@ -13,15 +13,15 @@ namespace {
 
 /// Returns the launch of a kernel without its parameters: name, grid, block and shared memory. A kernel may run
 /// several tile programs, each in some of its blocks; its grid has the blocks of all `programs` together.
-KernelLaunch launch_of(std::span<const plan::Kernel> programs) {
-  const plan::Kernel& k = programs[0];
+KernelLaunch launch_of(std::span<const kernel::Kernel> programs) {
+  const kernel::Kernel& k = programs[0];
   KernelLaunch launch{.name = k.program.name, .grid = k.program.grid, .block = k.program.block};
   if (k.blocks > 0) launch.grid = {k.blocks, 1, 1};
   if (k.warp_specialized()) launch.block = {k.threads, 1, 1};
   launch.cluster = k.ranks;
   launch.programmatic = true;
   if (programs.size() > 1) launch.grid = {0, 1, 1};
-  for (const plan::Kernel& of : programs) {
+  for (const kernel::Kernel& of : programs) {
     launch.shared_bytes = std::max(launch.shared_bytes, of.shared_bytes);
     launch.programmatic = launch.programmatic && of.programmatic;
     if (programs.size() > 1) launch.grid.x += of.program.grid.count();
@@ -30,8 +30,8 @@ KernelLaunch launch_of(std::span<const plan::Kernel> programs) {
 }
 
 /// Returns the manifest of a plan; the caller sets its tilings and the names of its kernels' functions.
-Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
-  const plan::Program& p = plan.program;
+Manifest manifest_of(const plan::Plan& plan, const predict::CostEstimate& cost) {
+  const tile::TilePrograms& p = plan.program;
   Manifest m{.name = p.name, .target = plan.target, .buffer_size = plan.device.total};
   std::vector<std::pair<Role, int>> role(p.tensors.size(), {Role::intermediate, -1});
   for (std::size_t i = 0; i < p.inputs.size(); ++i) role[p.inputs[i]] = {Role::input, static_cast<int>(i)};
@@ -55,14 +55,14 @@ Manifest manifest_of(const plan::Plan& plan, const plan::CostEstimate& cost) {
   }
   for (std::size_t t = 0; t < p.tensors.size(); ++t)
     if (index[t] >= 0 && p.tensors[t].memory >= 0) m.tensors[index[t]].memory = index[p.memory_of(static_cast<int>(t))];
-  for (const plan::Launch& l : plan::launches(plan.kernels)) {
-    const plan::Kernel& k = plan.kernels[l.first];
+  for (const kernel::LaunchGroup& l : kernel::launches(plan.kernels)) {
+    const kernel::Kernel& k = plan.kernels[l.first];
     KernelLaunch launch = launch_of(std::span(&k, l.count()));
     launch.cost = cost.kernels[m.kernels.size()];
     const std::vector<Parameter> list = l.count() > 1 ? parameters(std::span(&k, l.count())) : parameters(k);
     for (const Parameter& parameter : list) {
       if (parameter.node >= 0)
-        launch.maps[static_cast<int>(launch.tensors.size())] = plan::tensor_map(k, p, parameter.node);
+        launch.maps[static_cast<int>(launch.tensors.size())] = kernel::tensor_map(k, p, parameter.node);
       launch.tensors.push_back(index[p.memory_of(parameter.tensor)]), launch.writes.push_back(parameter.writes);
     }
     m.kernels.push_back(std::move(launch));
@@ -88,16 +88,16 @@ constexpr std::pair<std::string_view, std::string_view> headers[] = {
 };
 
 /// Writes the manifest and the source of a program that has its plan and its expected time.
-void write(Program& program, const std::string& graph, const retile::Tiling& tiling, bool decomposed) {
+void write(EmittedProgram& program, const std::string& graph, const retile::Tiling& tiling, bool decomposed) {
   const plan::Plan& plan = program.plan;
-  for (const plan::Size& size : plan.program.sizes)
+  for (const tile::Size& size : plan.program.sizes)
     fail("graph {}: {} is known at launch only, and no launch passes sizes yet", graph, size.name);
   program.manifest = manifest_of(plan, program.cost);
   program.manifest.tiling = tiling;
   program.manifest.decomposed = decomposed;
   Names names;
   LaunchText kernels(plan, names);
-  const std::vector<plan::Launch> all = plan::launches(plan.kernels);
+  const std::vector<kernel::LaunchGroup> all = kernel::launches(plan.kernels);
   for (std::size_t k = 0; k < all.size(); ++k) program.manifest.kernels[k].name = kernels.add(all[k]);
   Text out;
   const std::size_t launches = all.size();
@@ -121,8 +121,8 @@ void write(Program& program, const std::string& graph, const retile::Tiling& til
 
 }  // namespace
 
-Program from_plan(plan::Plan plan, const std::string& graph, retile::Tiling tiling, bool decomposed) {
-  Program program;
+EmittedProgram from_plan(plan::Plan plan, const std::string& graph, retile::Tiling tiling, bool decomposed) {
+  EmittedProgram program;
   program.cost = plan::estimate_cost(plan, target::find(plan.target));
   program.plan = std::move(plan);
   program.graph.name = graph;

@@ -1,6 +1,6 @@
 // Writes a plan as CUDA source code, with its manifest. It decides nothing.
 //
-//   emit::Program program = emit::from_plan(plan, "lora", tiling, false);
+//   emit::EmittedProgram program = emit::from_plan(plan, "lora", tiling, false);
 //   std::ofstream("lora.cu") << program.source;
 //
 // The source includes only the headers of <zellige/block.hpp> that its kernels use. The same source
@@ -16,16 +16,16 @@
 namespace zellige::emit {
 
 /// A compiled graph.
-struct Program {
-  std::string source;        // kernels, then the host entry, which NVRTC and the emulator skip
-  plan::Plan plan;           // ir::print() returns its source, as `zellige transpile --explain` prints it
-  plan::CostEstimate cost;   // estimated time of the plan
-  graph::KernelGraph graph;  // what the kernels compute, with its tilings
-  Manifest manifest;         // describes kernels, launches and tensors to callers
+struct EmittedProgram {
+  std::string source;          // kernels, then the host entry, which NVRTC and the emulator skip
+  plan::Plan plan;             // ir::print() returns its source, as `zellige transpile --explain` prints it
+  predict::CostEstimate cost;  // estimated time of the plan
+  graph::KernelGraph graph;    // what the kernels compute, with its tilings
+  Manifest manifest;           // describes kernels, launches and tensors to callers
 };
 
 /// Returns the program of a plan that is verified already: its expected time, manifest and source. `graph` is the
 /// graph's own name, `tiling` and `decomposed` are those of the manifest. Program::graph has that name alone.
-Program from_plan(plan::Plan, const std::string& graph, retile::Tiling tiling, bool decomposed);
+EmittedProgram from_plan(plan::Plan, const std::string& graph, retile::Tiling tiling, bool decomposed);
 
 }  // namespace zellige::emit

@@ -5,19 +5,19 @@
 #include "emit/kernel_text.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
-#include "select/warpgroups.hpp"
+#include "selection/warpgroups.hpp"
 
 namespace zellige::emit {
 
 /// Returns the C++ type of the registers that hold a tile in an instruction's layout (block/fragment.hpp).
 std::string KernelText::fragment_type(const Context& c) const {
   const std::size_t rank = c.domain.size();
-  const plan::WarpLayout w = plan::warps(c);
-  const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
+  const kernel::WarpLayout w = kernel::warps(c);
+  const std::int64_t batch = graph::size(graph::Shape(c.domain.begin(), c.domain.end() - 2));
   const Instruction* product = c.row ? c.row : c.of;
-  const Instruction* const single = product ? plan::single_tiles(*product) : nullptr;
+  const Instruction* const single = product ? selection::single_tiles(*product) : nullptr;
   // Fragment's default instruction is m16n8k16; wgmma leaves its accumulators in the same way.
-  const bool own = product && plan::warps_of(*product) == 1 && product->k != 16;
+  const bool own = product && kernel::warps_of(*product) == 1 && product->k != 16;
   return fmt::format("Fragment<{}, {}, {}, {}, {}, {}, {}{}>", batch, c.domain[rank - 2],
                      c.domain[rank - 1] / c.repeats(), w.b, w.m, w.n, w.k,
                      own      ? fmt::format(", {}", product->name)
@@ -54,7 +54,7 @@ std::string KernelText::tile_at(int buffer, const Index& stage) const {
 void KernelText::mma(const Work& work) {
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
-  const plan::MatmulChoice& m = work.matmul;
+  const kernel::MatmulChoice& m = work.matmul;
   if (m.pipe() == target::Pipe::tensor && (m.row->m != 16 || m.row->n != 8 || m.row->a.registers != 4))
     fail("{}: %{} is planned on {}; the kernel's Fragment multiplies in m16n8 with four registers of A", block_.name,
          work.node, m.row->name);
@@ -109,15 +109,15 @@ void KernelText::mma(const Work& work) {
 /// too.
 void KernelText::operand_declaration(const Work& t) {
   out_.line("Operand<{}, {}> op{}{};", type_name(block_.nodes[t.node].dtype), fragment_type(plan_.layout_of(t)), t.node,
-            plan::guards(plan_, t).empty() ? "" : "{}");
+            kernel::guards(plan_, t).empty() ? "" : "{}");
 }
 
 /// Emits one loop nest for the works of steps with one thread-value layout, after the declarations of their results.
-void KernelText::nest(plan::Steps steps) {
+void KernelText::nest(kernel::StepSpan steps) {
   const Context& c = plan_.layout_of(steps.front().work);
-  for (const plan::Step& step : steps)
+  for (const kernel::Step& step : steps)
     if (step.work.kind == WorkKind::to_operand && !started_.contains(step.work.node)) operand_declaration(step.work);
-  for (const plan::Step& step : steps)
+  for (const kernel::Step& step : steps)
     if (step.work.kind == WorkKind::to_registers) {
       if (c.row)
         out_.line("{} acc{};", fragment_type(c), step.work.node);
@@ -125,13 +125,13 @@ void KernelText::nest(plan::Steps steps) {
         out_.line("Vec<{}, {}> acc{}[{}];", register_type(block_.nodes[step.work.node].dtype), c.vector(),
                   step.work.node, c.values() / c.vector());
     }
-  for (const plan::Step& step : steps)
+  for (const kernel::Step& step : steps)
     if (step.work.kind == WorkKind::to_lines)
       out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[step.work.node].dtype), step.work.node,
                 fragment_type(c));
   const Condition within = in_slices(steps.front().work);
   if (!within.empty()) out_.open("if ({}) {{", text(within));
-  for (const plan::Step& step : steps)
+  for (const kernel::Step& step : steps)
     if (in_two_passes(step)) raise(step);
   if (c.row || c.of)
     fragment_nest(steps);
@@ -144,7 +144,7 @@ void KernelText::nest(plan::Steps steps) {
 /// Returns the condition under which a block stores its tile of the work's output; empty: always (kernel/sliced.hpp).
 Condition KernelText::in_slices(const Work& work) const {
   Condition all;
-  for (const plan::Slice& slice : plan::slices(plan_, work)) {
+  for (const kernel::Slice& slice : kernel::slices(plan_, work)) {
     const Index tile = tile_number(slice.along);
     if (slice.from > 0) all.push_back({slice.from - 1, tile});
     if (slice.to < slice.along.tiles()) all.push_back({tile, slice.to});
@@ -153,19 +153,20 @@ Condition KernelText::in_slices(const Work& work) const {
 }
 
 /// Emits the loop nest of steps whose thread-value layout distributes chunks of a tile over the threads.
-void KernelText::blocked_nest(plan::Steps steps) {
+void KernelText::blocked_nest(kernel::StepSpan steps) {
   const Context& c = plan_.layout_of(steps.front().work);
-  const std::vector<Item> items = plan::evaluate(plan_, steps);
+  const std::vector<Item> items = kernel::evaluate(plan_, steps);
   bool registers = !plan_.rmem[steps.front().work.context].nodes.empty();
-  for (const plan::Step& step : steps) registers = registers || step.work.kind == WorkKind::accumulate;
+  for (const kernel::Step& step : steps) registers = registers || step.work.kind == WorkKind::accumulate;
   const char* counter = index_type(c.items(0) / c.vector() + threads());
   constexpr int few = 8, max_steps = 32;  // iterations that are unrolled; whose stores may wait for all loads
   const bool whole = registers || c.steps(0) <= few;
-  const std::optional<Share> lines = c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
+  const std::optional<ThreadShare> lines =
+      c.axes() > 1 ? std::optional(share(c, 1, {counter, "l", "line"})) : std::nullopt;
   const std::vector<Index> line = lines ? coordinate(counter, lines->item, c, 1) : std::vector<Index>(c.domain.size());
   const Index of_line = lines ? lines->step : Index(0);
   prepare(items, {&c, line, 0, of_line});
-  std::optional<Share> s;
+  std::optional<ThreadShare> s;
   std::int64_t first = 0, last = c.steps(0);
   // If > 0: the iterations from the variable "first" on, in all of which every thread has an element.
   int batch = 0;
@@ -234,7 +235,7 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
       return out_.line("{} = {};", accumulator(item.node, nest, 1), values_[item.in[0]].text);
     case WorkKind::to_registers: {
       const std::string r = store_value(values_[item.in[0]], vector);
-      const Counted v = counted("v", vector);
+      const CountedLoop v = counted("v", vector);
       return out_.line("{}{} = {}[{}];", v.head, accumulator(item.node, nest, vector), r, v.at);
     }
     case WorkKind::rescale:
@@ -256,13 +257,13 @@ void KernelText::leave(const Item& item, const NestAt& nest) {
 void KernelText::reduce(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const Context& c = *nest.context;
-  const Value& x = values_[item.in[0]];
+  const NodeValue& x = values_[item.in[0]];
   if (n.kind == NodeKind::matmul) {
     const char* product = graph::is_integer(n.dtype) ? "{0} = zellige::wrap_add({0}, {1} * {2});" : "{0} += {1} * {2};";
     out_.line("{}", fmt::format(fmt::runtime(product), nest.sum, x.text, values_[item.in[1]].text));
     return;
   }
-  const Counted v = counted("v", c.vector());
+  const CountedLoop v = counted("v", c.vector());
   std::string head = v.head, sum = nest.sum;
   if (c.row) {
     const std::int64_t columns = block_.nodes[n.in[0]].shape.back();
@@ -312,7 +313,7 @@ void KernelText::write_pieces(const std::string& value, const NestAt& nest, int 
 void KernelText::to_shared(const Item& item, const NestAt& nest) {
   const SmemTensor& b = plan_.tensors[item.buffer];
   const int inner = nest.context->inner(), vector = nest.context->vector();
-  Value v = values_[item.in[0]];
+  NodeValue v = values_[item.in[0]];
   if (!item.zeros.empty()) {
     Condition inside;
     for (const auto& [d, extent] : item.zeros)
@@ -358,13 +359,13 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int vector = nest.context->vector();
   const std::string acc = accumulator(item.node, nest, vector);
-  const Value& x = values_[item.in[0]];
+  const NodeValue& x = values_[item.in[0]];
   if (n.kind == NodeKind::running_max) {
     const std::string r = store_value(x, vector);
     int diff = -1;
     for (int i : block_.consumers(item.node))
       if (block_.nodes[i].kind == NodeKind::running_diff) diff = i;
-    const Counted v = counted("v", vector);
+    const CountedLoop v = counted("v", vector);
     const std::string raise = fmt::format("raise_max({}, {}[{}])", acc, r, v.at);
     if (diff < 0) return out_.line("{}{};", v.head, raise);
     // The first difference is 0, not that from the lowest number (docs/reference/graph-ir.md).
@@ -379,7 +380,7 @@ void KernelText::accumulate(const Item& item, const NestAt& nest) {
   // In shared memory, one slot per thread, because it does not fit the registers.
   const bool stored = item.buffer >= 0;
   const std::string old = stored ? values_[item.in[1]].text : acc;
-  const graph::Reduction& row = *graph::reduction_of(n.op);
+  const graph::ReductionRow& row = *graph::reduction_of(n.op);
   const graph::Elementwise& join = graph::elementwise(row.of->join);
   const std::string sum = row.rescales ? fmt::format("{} * {} + {}", old, values_[item.in.back()].text, x.text)
                           : graph::is_integer(n.dtype)     ? fmt::format(fmt::runtime(join.integers), old, x.text)

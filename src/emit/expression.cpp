@@ -7,18 +7,18 @@
 
 namespace zellige::emit {
 
-using Kind = plan::Item::Kind;
+using Kind = kernel::Item::Kind;
 
-Index NestAt::index(const plan::TileCoordinate& c) const {
+Index NestAt::index(const kernel::TileCoordinate& c) const {
   const Index here = (c.from < 0 ? Index(0) : at[c.from]) + c.offset;
   const Index x = c.last >= 0 ? at_most(here, c.last) : here;
   if (c.layout.element == 1) return x + c.layout.added;
   if (c.layout.element == 0) return digit(x, 2, std::int64_t{1} << 40, true) + c.layout.added;
   return Index::named(fmt::format("({} ^ 1)", x)) + (c.layout.added - 1);
 }
-std::vector<Index> NestAt::index(const std::vector<plan::TileCoordinate>& coordinates) const {
+std::vector<Index> NestAt::index(const std::vector<kernel::TileCoordinate>& coordinates) const {
   std::vector<Index> all;
-  for (const plan::TileCoordinate& c : coordinates) all.push_back(index(c));
+  for (const kernel::TileCoordinate& c : coordinates) all.push_back(index(c));
   return all;
 }
 
@@ -59,7 +59,7 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       values_[i] = read_global(item, nest);
       break;
     case Kind::in_registers:
-      if (block_.nodes[item.node].kind == plan::NodeKind::load && !plan_.in_place(item.node)) {
+      if (block_.nodes[item.node].kind == tile::NodeKind::load && !plan_.in_place(item.node)) {
         values_[i] = joined({fmt::format("widened(acc{}[{}].value())", item.node, nest.chunk)}, item.vector, type);
         break;
       }
@@ -109,7 +109,7 @@ std::string KernelText::divisor(const std::string& text) {
 }
 
 /// Returns `v` if its expression is a variable or a number. Otherwise emits a variable with its value and returns that.
-Value KernelText::named(const Value& v) {
+NodeValue KernelText::named(const NodeValue& v) {
   if (std::ranges::all_of(v.text, [](unsigned char c) { return std::isalnum(c) || c == '_'; })) return v;
   const std::string name = fresh("r");
   out_.line("const {} {} = {};", v.type, name, v.text);
@@ -121,10 +121,10 @@ Value KernelText::named(const Value& v) {
 /// tensor (tested if the block's tile is partial).
 Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
   Condition all;
-  for (const plan::Guard& g : guard.guards)
+  for (const kernel::Guard& g : guard.guards)
     all.push_back({Index::named(g.axis == 0 ? "at.n" : g.axis == 1 ? "at.m" : "at.b"), g.below});
   Condition within;
-  for (const plan::Within& w : guard.within)
+  for (const kernel::Within& w : guard.within)
     check(within, w.along, global_start(w.along, w.far, iteration_) + nest.index(w.at));
   const std::set<Bound> each(within.begin(), within.end());
   all.insert(all.end(), each.begin(), each.end());
@@ -132,7 +132,7 @@ Condition KernelText::condition(const Item& guard, const NestAt& nest) const {
 }
 
 /// Returns the name of the Vec variable that has the value's `vector` elements. Emits the variable if there is none.
-std::string KernelText::store_value(const Value& v, int vector) {
+std::string KernelText::store_value(const NodeValue& v, int vector) {
   if (!v.name.empty()) return v.name;
   const std::string name = fresh("r");
   if (vector == 1) {
@@ -147,17 +147,17 @@ std::string KernelText::store_value(const Value& v, int vector) {
 
 /// Returns the value of an elementwise operator or a rotation (RoPE), as a variable if it is long or used several
 /// times.
-Value KernelText::apply(const Item& item, const NestAt& nest) {
+NodeValue KernelText::apply(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   if (whole_ && item.node == plan_.loop_bounds->mask) return values_[item.in[0]];
   std::vector<std::string> in;
-  Value result;
+  NodeValue result;
   result.type = register_type(n.dtype);
   for (int i : item.in) {
     in.push_back(values_[i].text);
     result.vector = result.vector || values_[i].vector;
   }
-  if (n.kind == plan::NodeKind::rotate) {
+  if (n.kind == tile::NodeKind::rotate) {
     result.vector = result.vector || in.size() == 3;
     result.text = rotated(item, in, nest);
   } else if (n.op == OpKind::mask) {
@@ -173,16 +173,16 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
         in[1] = divisor(in[1]);
     }
     result.text = formula(n, in, block_.nodes[n.in[0]].dtype);
-    std::vector<Value> operands;
+    std::vector<NodeValue> operands;
     for (std::size_t k = 0; k < in.size(); ++k) operands.push_back(values_[item.in[k]]), operands[k].text = in[k];
-    rewrite(expression_rules, rules::Level::expression, result, Applied{n, *nest.context, operands});
+    rules::rewrite(expression_rules, rules::Level::expression, result, Applied{n, *nest.context, operands});
   }
   // A value is assigned to a variable if its expression is long, it has several users, or all neighbours share it.
   const Context& c = *nest.context;
   const bool for_several = !result.vector && c.vector() > 1 && !c.row && !item.invariant;
   if (uses_[item.node] <= 1 && result.text.size() <= 160 && !for_several) return result;
   if (result.vector) {
-    Value value = value_named(store_value(result, item.vector), item.vector, result.type);
+    NodeValue value = value_named(store_value(result, item.vector), item.vector, result.type);
     value.terms = std::move(result.terms);
     return value;
   }
@@ -192,9 +192,9 @@ Value KernelText::apply(const Item& item, const NestAt& nest) {
 /// If the operator computes x * scale or x * scale - y, records x, scale and y in result.terms. If it computes
 /// exp(x * scale - y), makes it a call of exp_below(), which takes two instructions. The difference in rounding is below
 /// the rounding of the matmul that reads the result. Returns false, since no rule applies to a call.
-bool exp_of_scaled_less(Value& result, const Applied& a) {
+bool exp_of_scaled_less(NodeValue& result, const Applied& a) {
   if (!a.context.row || result.type != "float") return false;
-  const Value& x = a.in[0];
+  const NodeValue& x = a.in[0];
   if (a.node.op == OpKind::mul_scalar) {
     result.terms = {x.text, float_literal(a.node.scalar)};
   } else if (a.node.op == OpKind::sub && a.in.size() == 2 && x.vector && a.in[1].of_row) {
@@ -242,7 +242,7 @@ std::string KernelText::masked(const Item& item, const std::vector<std::string>&
 }
 
 /// Emits a variable of `vector` elements, the concatenation of the results `parts` of several accesses. Returns it.
-Value KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
+NodeValue KernelText::joined(const std::vector<std::string>& parts, int vector, const std::string& type) {
   const std::string name = fresh("x");
   if (vector == 1) {
     out_.line("const {} {} = {}[0];", type, name, parts[0]);
@@ -255,14 +255,14 @@ Value KernelText::joined(const std::vector<std::string>& parts, int vector, cons
 
 /// Emits `item`, a read from a buffer in shared memory, for the coordinate in `nest`, and returns the value. If the
 /// buffer has several partial results per element, the value is what they give together, such as their sum.
-Value KernelText::read_shared(const Item& item, const NestAt& nest) {
+NodeValue KernelText::read_shared(const Item& item, const NestAt& nest) {
   const SmemTensor& b = plan_.tensors[item.buffer];
   const std::string tile = tile_at(item.buffer);
-  const bool reduced = b.node >= 0 && block_.nodes[b.node].kind == plan::NodeKind::reduce;
+  const bool reduced = b.node >= 0 && block_.nodes[b.node].kind == tile::NodeKind::reduce;
   const graph::Monoid& of = reduced ? graph::monoid_of(block_.nodes[b.node].op) : graph::monoids::sum;
   const std::string join = of.functions ? "" : ", " + join_source(of);
   std::vector<std::string> parts;
-  for (const std::vector<plan::TileCoordinate>& piece : item.pieces) {
+  for (const std::vector<kernel::TileCoordinate>& piece : item.pieces) {
     const std::vector<Index> at = nest.index(piece);
     parts.push_back(b.partials > 1 ? fmt::format("read_{}<{}, {}>({}{}, {})", of.functions ? of.name : "joined",
                                                  item.width, b.partials, tile, join, fmt::join(at, ", "))
@@ -282,7 +282,7 @@ bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest
   std::vector<Index> inside = at;
   for (int d = 0; d < n.view.rank(); ++d) {
     if (!n.view.predicated(d)) continue;
-    const plan::Interval along = n.view.along(d, block_);
+    const tile::Interval along = n.view.along(d, block_);
     const Index end = global_end(along);
     if (along.origin() < 0 || !end.is_constant()) return false;
     inside[d] = at_most(at[d], end.constant() - 1);
@@ -292,7 +292,7 @@ bool KernelText::clamp(std::vector<Index>& at, const Node& n, const NestAt& nest
 }
 
 /// Emits `item`, a read of elements of a tensor in global memory, for the coordinate in `nest`, and returns the value.
-Value KernelText::read_global(const Item& item, const NestAt& nest) {
+NodeValue KernelText::read_global(const Item& item, const NestAt& nest) {
   const Node& n = block_.nodes[item.node];
   const int inner = nest.context->inner();
   const int width = program_.tensors[n.tensor].strides[inner] == 1 ? item.width : 1;

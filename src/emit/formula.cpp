@@ -5,7 +5,7 @@
 
 namespace zellige::emit {
 
-std::string formula(const plan::Node& n, const std::vector<std::string>& in, plan::DType from) {
+std::string formula(const tile::Node& n, const std::vector<std::string>& in, graph::DType from) {
   if (!graph::is_elementwise(n.op))
     fail("{} is not an elementwise operator: kernels have no formula for it", graph::name(n.op));
   const graph::Elementwise& row = graph::elementwise(n.op);
@@ -23,7 +23,7 @@ std::string formula(const plan::Node& n, const std::vector<std::string>& in, pla
       fmt::format(fmt::runtime(text), all[0], all[1], all[2], fmt::arg("scalar", literal(n.scalar)),
                   fmt::arg("lo", literal(n.lo)), fmt::arg("hi", literal(n.hi)),
                   fmt::arg("dtype", type_name(n.to_dtype)), fmt::arg("saturate", n.saturate ? ", true" : ""));
-  const bool wraps = n.dtype == plan::DType::int8 && n.op != graph::OpKind::cast;
+  const bool wraps = n.dtype == graph::DType::int8 && n.op != graph::OpKind::cast;
   return wraps ? fmt::format("int(int8_t({}))", y) : y;
 }
 

@@ -32,16 +32,16 @@ NestAt KernelText::fragment_at(const Context& c, const std::string& place) {
 }
 
 /// Emits a loop nest over a thread's accumulator registers, or over its rows of the accumulators.
-void KernelText::fragment_nest(plan::Steps steps) {
+void KernelText::fragment_nest(kernel::StepSpan steps) {
   const Context& c = plan_.layout_of(steps.front().work);
-  const std::vector<Item> items = plan::evaluate(plan_, steps);
+  const std::vector<Item> items = kernel::evaluate(plan_, steps);
   const std::string type = fragment_type(c);
   const bool some = open_threads(c);
   prepare(items, {&c, {}, 0});
   out_.line("#pragma unroll");
   const bool delays = c.row && reads_and_writes(items, false);
   int matrices = 0;  // that one instruction stores
-  for (const plan::Step& step : steps)
+  for (const kernel::Step& step : steps)
     if (step.work.copy.by_matrices()) matrices = std::max(matrices, step.work.copy.row->a.registers);
   if (delays || matrices > 0) {
     constexpr int limit = 16;

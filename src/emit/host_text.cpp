@@ -26,7 +26,7 @@ bool maps(const Manifest& m) {
 }
 
 /// Returns the source of the arguments of make_tma_descriptor() for a tensor.
-std::string tensor_text(const TensorPlace& t, const plan::TensorMap& map) {
+std::string tensor_text(const TensorPlace& t, const kernel::TensorMap& map) {
   return fmt::format(
       "{{.name = \"{}\", .element = TmaElement::{}, .rank = {}, .extent = {{{}}}, .stride = {{{}}}, .box = "
       "{{{}}}, .swizzle = SwizzleMode::{}}}",

@@ -4,7 +4,7 @@
 
 namespace zellige::emit {
 
-KernelText::KernelText(const plan::Kernel& plan, const plan::Program& program, Names& names, Text& out)
+KernelText::KernelText(const kernel::Kernel& plan, const tile::TilePrograms& program, Names& names, Text& out)
     : plan_(plan),
       program_(program),
       block_(plan.program),
@@ -98,22 +98,22 @@ void KernelText::declarations() {
   for (const Node& n : block_.nodes) {
     for (int d = 0; d < n.view.rank(); ++d)
       if (n.view.axis(d) >= 0) axes.insert(n.view.axis(d));
-    if (accesses(n) && !plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
+    if (tile::accesses(n) && !plan_.uses_tma(static_cast<int>(&n - block_.nodes.data()))) tensors.insert(n.tensor);
   }
   if (plan_.ranks > 1) out_.line("const int rank = cluster_ctarank();");
   if (plan_.blocks == 0)  // persistent blocks declare the coordinates per tile
     for (int a : axes) out_.line("const int b{} = {};", "xyz"[a], block_index(a));
   if (plan_.blocks == 0) declare_first_iteration();
-  const std::set<int> wide = plan::wide_tensors(plan_, program_);
+  const std::set<int> wide = kernel::wide_tensors(plan_, program_);
   for (int t : tensors) {
     const auto& tensor = program_.tensors[t];
     out_.line("const auto {} = global_tile<{}{}>({});", global(t),
-              layout_text(plan::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "",
+              layout_text(kernel::strided(tensor.shape, tensor.strides)), wide.count(t) ? ", long long" : "",
               names_.pointer(tensor.name));
   }
   for (std::size_t i = 0; i < plan_.tensors.size(); ++i) {
     const SmemTensor& b = plan_.tensors[i];
-    if (in_ring(static_cast<int>(i)) || plan::exchange_of(plan_, static_cast<int>(i)) >= 0) continue;
+    if (in_ring(static_cast<int>(i)) || kernel::exchange_of(plan_, static_cast<int>(i)) >= 0) continue;
     const std::string kind = b.stages > 1     ? fmt::format("ring<{}, {}", type_name(b.dtype), b.stages)
                              : b.partials > 1 ? fmt::format("sums<{}, {}", type_name(b.dtype), b.partials)
                                               : fmt::format("tile<{}", type_name(b.dtype));
@@ -126,7 +126,7 @@ void KernelText::declarations() {
 /// nothing if all blocks begin with iteration 0. Requires that the block's coordinates have been emitted.
 void KernelText::declare_first_iteration() {
   if (!plan_.loop_bounds || !plan_.loop_bounds->from) return;
-  const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
+  const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0) + *t.from;
   out_.line("const int begin = {} > 0 ? ({}) / {} : 0;  // a mask leaves nothing of the iterations before", first,
             first, t.each);

@@ -22,32 +22,32 @@
 
 namespace zellige::emit {
 
-using plan::Context;
-using plan::Item;
-using plan::Node;
-using plan::NodeKind;
-using plan::OpKind;
-using plan::SmemTensor;
-using plan::Work;
-using plan::WorkKind;
+using graph::OpKind;
+using kernel::Context;
+using kernel::Item;
+using kernel::SmemTensor;
+using kernel::Work;
+using kernel::WorkKind;
+using tile::Node;
+using tile::NodeKind;
 
 /// A position in a loop nest of the source: the coordinate of the first of the neighbours that are evaluated together.
 struct NestAt {
-  const plan::Context* context = nullptr;
+  const kernel::Context* context = nullptr;
   std::vector<Index> at;
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
   Index line = 0;        // in a layout of rows: index of the row among the thread's
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
   /// Returns the index expression of a coordinate at this position of the loop nest, for example x + 1.
-  Index index(const plan::TileCoordinate&) const;
-  std::vector<Index> index(const std::vector<plan::TileCoordinate>&) const;
+  Index index(const kernel::TileCoordinate&) const;
+  std::vector<Index> index(const std::vector<kernel::TileCoordinate>&) const;
 };
 
 /// Returns the index of an element in a vector: the loop variable v, or 0 if there is only one element.
 inline Index one_of(int vector) { return vector > 1 ? Index::named("v") : 0; }
 
 /// The value of a node in the source: an expression for each neighbour ("t3[v]"), or one that all of them share.
-struct Value {
+struct NodeValue {
   std::string text;
   bool vector = false;    // one expression per neighbour
   std::string name = {};  // the Vec variable that has the value, "t3"; empty: none
@@ -57,17 +57,17 @@ struct Value {
 };
 /// What a rewrite of an expression reads besides its value: an elementwise operator on the values `in`.
 struct Applied {
-  const plan::Node& node;
-  const plan::Context& context;
-  const std::vector<Value>& in;
+  const tile::Node& node;
+  const kernel::Context& context;
+  const std::vector<NodeValue>& in;
 };
 /// Returns a Value for `vector` adjacent elements, of type `type`, that are in the Vec variable `name` of the source.
-inline Value value_named(const std::string& name, int vector, const std::string& type = "float") {
+inline NodeValue value_named(const std::string& name, int vector, const std::string& type = "float") {
   return {fmt::format("{}[{}]", name, one_of(vector)), vector > 1, name, type};
 }
 
 /// The elements of a thread-value layout that one thread evaluates, after the loop over them has been opened.
-struct Share {
+struct ThreadShare {
   Index step;  // number of the current item among this thread's
   // Expression for the number of the current vector of elements in the tile.
   Index item;
@@ -77,7 +77,7 @@ struct Share {
 /// Emits one kernel, or one device function of a kernel that runs several tile programs.
 class KernelText {
  public:
-  KernelText(const plan::Kernel& plan, const plan::Program& program, Names& names, Text& out);
+  KernelText(const kernel::Kernel& plan, const tile::TilePrograms& program, Names& names, Text& out);
 
   /// Emits the kernel as a __global__ function.
   void emit();
@@ -97,27 +97,27 @@ class KernelText {
   std::string block_index(int axis) const;
 
   // Emits the code of steps, in order. This and the following functions are defined in steps_text.cpp.
-  void run(const std::vector<plan::Step>&);
+  void run(const std::vector<kernel::Step>&);
   void start(const Work&);
   bool overwritten(int node) const;
-  void loop(const plan::Loop&);
-  void bounded(const plan::Loop& begin);
-  void copy(plan::Steps, int distance);
-  void work(plan::Steps);  // in order; steps that share a layout become one loop nest
-  Index global_start(const plan::Interval&, bool far, const Index& iteration) const;
+  void loop(const kernel::Loop&);
+  void bounded(const kernel::Loop& begin);
+  void copy(kernel::StepSpan, int distance);
+  void work(kernel::StepSpan);  // in order; steps that share a layout become one loop nest
+  Index global_start(const tile::Interval&, bool far, const Index& iteration) const;
   Index global_start(const Node&, int dim, const Index& iteration) const;
-  Index tile_number(const plan::Interval&, bool far = false) const;
-  Index origin(const plan::Interval&) const;
-  Index global_end(const plan::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
-  void check(Condition& inside, const plan::Interval&, const Index& at) const;
+  Index tile_number(const tile::Interval&, bool far = false) const;
+  Index origin(const tile::Interval&) const;
+  Index global_end(const tile::Interval& i) const { return origin(i) + (i.end() - i.origin()); }
+  void check(Condition& inside, const tile::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
 
   // The following functions are defined in role_text.cpp.
   void rings();
   void roles();
-  void handover(const plan::Step&, const plan::Sync&);
-  void box(const plan::Step&, const plan::Copy&);
-  void tiles(const plan::Loop&);
+  void handover(const kernel::Step&, const kernel::Sync&);
+  void box(const kernel::Step&, const kernel::Copy&);
+  void tiles(const kernel::Loop&);
   void issue(const Work&, bool peeled);
   std::string ring(int channel) const;      // the name of a channel's ring in the source
   std::string ring_tile(int buffer) const;  // a buffer's tile at the stage that the agent has acquired
@@ -129,14 +129,14 @@ class KernelText {
   std::string map_name(int node) const;
 
   // The following functions are defined in copy_text.cpp.
-  void copy_in(const plan::Step&, const Index& stage, const Index& iteration);
+  void copy_in(const kernel::Step&, const Index& stage, const Index& iteration);
   void fetch(const Work&);
   // An expression for the number of elements to load; `whole` if it is always the complete chunk.
   struct Existing {
     std::string text;
     bool whole;
   };
-  Existing existing(const Node&, const plan::Shape& padded, const Context&, const std::vector<Index>& at,
+  Existing existing(const Node&, const graph::Shape& padded, const Context&, const std::vector<Index>& at,
                     const std::vector<Index>& from) const;
   std::string end_of(const Node&, const Index& iteration) const;
   std::int64_t last_read(const Node&, const Index& iteration) const;
@@ -163,59 +163,59 @@ class KernelText {
                             const std::function<void(std::int64_t, std::int64_t)>& each);
   /// Emits the head of the loop over a thread's vectors of elements along an axis of a thread-value layout.
   /// Returns the indices of the loop's current vector, and the number of braces that close() has to emit.
-  Share share(const Context&, int axis, const Loop&);
-  void close(const Share&);
+  ThreadShare share(const Context&, int axis, const Loop&);
+  void close(const ThreadShare&);
   /// Emits variables of integer type `type` for the coordinate, in the tile, of vector number `item` along
   /// `axis`. Returns the coordinate.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
   // The following functions are defined in fragment_text.cpp.
-  void fragment_nest(plan::Steps);
+  void fragment_nest(kernel::StepSpan);
   NestAt fragment_at(const Context&);
   NestAt fragment_at(const Context&, const std::string& place);
-  void buffer_stores(const std::vector<plan::Item>&, const Context&, const char* counter, int many,
+  void buffer_stores(const std::vector<kernel::Item>&, const Context&, const char* counter, int many,
                      const std::function<NestAt()>& each, const std::function<void()>& close);
-  bool is_kept(const plan::Item&) const;
-  static std::string kept_name(const plan::Item&);
-  static bool in_pairs(const std::vector<plan::Item>&);
-  void store_matrices(const plan::Item&, const Context&, const char* counter, int many, bool pairs);
+  bool is_kept(const kernel::Item&) const;
+  static std::string kept_name(const kernel::Item&);
+  static bool in_pairs(const std::vector<kernel::Item>&);
+  void store_matrices(const kernel::Item&, const Context&, const char* counter, int many, bool pairs);
 
   // The following functions are defined in evaluate_text.cpp and reduce_text.cpp.
   void mma(const Work&);
-  void nest(plan::Steps);  // they share a thread-value layout
-  void blocked_nest(plan::Steps);
-  void lanes_nest(const plan::Step&);
+  void nest(kernel::StepSpan);  // they share a thread-value layout
+  void blocked_nest(kernel::StepSpan);
+  void lanes_nest(const kernel::Step&);
   void finish(const Work&);
   void sum_declaration(const Work&);
   std::string sums_of(const Context&) const;
-  bool in_two_passes(const plan::Step&) const;
-  void raise(const plan::Step&);
+  bool in_two_passes(const kernel::Step&) const;
+  void raise(const kernel::Step&);
   void operand_declaration(const Work&);
   void staged_store(const Work&);
-  void leave(const plan::Item&, const NestAt&);
-  void to_shared(const plan::Item&, const NestAt&);
-  void to_global(const plan::Item&, const NestAt&);
-  void accumulate(const plan::Item&, const NestAt&);
-  void reduce(const plan::Item&, const NestAt&);
+  void leave(const kernel::Item&, const NestAt&);
+  void to_shared(const kernel::Item&, const NestAt&);
+  void to_global(const kernel::Item&, const NestAt&);
+  void accumulate(const kernel::Item&, const NestAt&);
+  void reduce(const kernel::Item&, const NestAt&);
   void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
                     const std::vector<Index>& at, const std::optional<Index>& limit, bool first_is_inside = false);
 
   // The following functions are defined in expression.cpp.
-  void prepare(const std::vector<plan::Item>&, const NestAt&);
-  void evaluate(const std::vector<plan::Item>&, const NestAt&);
-  void evaluate_one(const std::vector<plan::Item>&, std::size_t, const NestAt&);
-  Value apply(const plan::Item&, const NestAt&);
-  std::string rotated(const plan::Item&, const std::vector<std::string>& in, const NestAt&);
-  std::string masked(const plan::Item&, const std::vector<std::string>& in, const NestAt&) const;
-  Value read_shared(const plan::Item&, const NestAt&);
+  void prepare(const std::vector<kernel::Item>&, const NestAt&);
+  void evaluate(const std::vector<kernel::Item>&, const NestAt&);
+  void evaluate_one(const std::vector<kernel::Item>&, std::size_t, const NestAt&);
+  NodeValue apply(const kernel::Item&, const NestAt&);
+  std::string rotated(const kernel::Item&, const std::vector<std::string>& in, const NestAt&);
+  std::string masked(const kernel::Item&, const std::vector<std::string>& in, const NestAt&) const;
+  NodeValue read_shared(const kernel::Item&, const NestAt&);
   bool clamp(std::vector<Index>& at, const Node&, const NestAt&) const;
-  Value read_global(const plan::Item&, const NestAt&);
-  Value joined(const std::vector<std::string>& parts, int vector, const std::string& type);
-  Condition condition(const plan::Item& guard, const NestAt&) const;
+  NodeValue read_global(const kernel::Item&, const NestAt&);
+  NodeValue joined(const std::vector<std::string>& parts, int vector, const std::string& type);
+  Condition condition(const kernel::Item& guard, const NestAt&) const;
   Condition in_slices(const Work&) const;
   std::string divisor(const std::string& text);
-  Value named(const Value&);
-  std::string store_value(const Value&, int vector);  // returns the name of a Vec with the value
+  NodeValue named(const NodeValue&);
+  std::string store_value(const NodeValue&, int vector);  // returns the name of a Vec with the value
   std::string accumulator(int node, const NestAt&, int vector, bool other = false) const;
   std::string fresh(const char* stem) { return fmt::format("{}{}", stem, counter_++); }
 
@@ -230,14 +230,14 @@ class KernelText {
   bool open_threads(const Context&);
   int threads() const { return block_.threads(); }
 
-  const plan::Kernel& plan_;
-  const plan::Program& program_;
-  const plan::TileProgram& block_;
+  const kernel::Kernel& plan_;
+  const tile::TilePrograms& program_;
+  const tile::TileProgram& block_;
   Names& names_;
   Text& out_;
   std::vector<std::string> tiles_;     // by buffer: its name in the source
   std::vector<int> uses_;              // by node: how often it is an operand
-  std::vector<Value> values_;          // by item of the nest that is being emitted
+  std::vector<NodeValue> values_;      // by item of the nest that is being emitted
   std::vector<std::string> divisors_;  // by item: name of its inverse, if the nest divides by it
   int agent_ = 0;                      // the agent whose steps are being emitted
   int counter_ = 0;                    // number for the next variable

@@ -7,8 +7,8 @@
 
 namespace zellige::emit {
 
-std::string LaunchText::add(const plan::Launch& l) {
-  const plan::Kernel& first = plan_.kernels[l.first];
+std::string LaunchText::add(const kernel::LaunchGroup& l) {
+  const kernel::Kernel& first = plan_.kernels[l.first];
   const std::string& name = first.program.name;
   Text text;
   if (l.count() == 1) {
@@ -18,7 +18,7 @@ std::string LaunchText::add(const plan::Launch& l) {
   std::vector<Program> programs;
   std::int64_t blocks = 0, shared = 0;
   for (std::size_t k = l.first; k < l.last; ++k) {
-    const plan::Kernel& plan = plan_.kernels[k];
+    const kernel::Kernel& plan = plan_.kernels[k];
     const std::string part = Names::part(plan.program.name);
     Text function;
     KernelText(plan, plan_.program, names_, function).emit_part(part);

@@ -2,7 +2,7 @@
 // programs is a kernel in which each block calls the device function of its program.
 //
 //   LaunchText code(plan, names);
-//   for (const plan::Launch& l : plan::launches(plan.kernels)) name = code.add(l);   // name of the kernel to launch
+//   for (const kernel::LaunchGroup& l : kernel::launches(plan.kernels)) name = code.add(l);   // name of the kernel to launch
 //   code.str()                                                                       // the source of all kernels
 //
 // Functions that differ only in names (same_text.hpp) are emitted once. If each tile program of a launch writes one
@@ -27,7 +27,7 @@ class LaunchText {
 
   /// Emits the functions of a launch that are not emitted yet. Returns the name of the kernel to launch,
   /// which may be an earlier, equal kernel.
-  std::string add(const plan::Launch&);
+  std::string add(const kernel::LaunchGroup&);
   const std::string& str() const { return text_.str(); }
   /// Returns the number of emitted kernels.
   std::size_t count() const { return kernels_; }
@@ -35,7 +35,7 @@ class LaunchText {
  private:
   /// A tile program of a launch, its device function, and its blocks [begin, end) in the launch.
   struct Program {
-    const plan::Kernel* plan;
+    const kernel::Kernel* plan;
     std::string function;
     std::int64_t begin, end;  // blocks
   };

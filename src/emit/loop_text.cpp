@@ -14,7 +14,7 @@ struct Digit {
 std::vector<Digit> digits(View threads, int axis) {
   std::vector<Digit> result;
   std::int64_t below = 1;
-  for (const plan::Mode& m : plan::modes(threads)) {
+  for (const kernel::Mode& m : kernel::modes(threads)) {
     Digit* last = result.empty() ? nullptr : &result.back();
     if (m.stride != 0 && m.basis == axis && m.extent > 1) {
       if (last && last->below * last->extent == below && last->extent * last->stride == m.stride)
@@ -29,11 +29,11 @@ std::vector<Digit> digits(View threads, int axis) {
 
 }  // namespace
 
-Share KernelText::share(const Context& c, int axis, const Loop& how) {
+ThreadShare KernelText::share(const Context& c, int axis, const Loop& how) {
   const std::int64_t unit = axis == 0 ? c.vector() : 1, scale = how.scaled ? unit : 1;
   const std::int64_t total = c.items(axis) / unit, trip_count = c.steps(axis), to = how.to < 0 ? trip_count : how.to;
   const bool part = how.within > 0 && how.within < trip_count;
-  Counted loop = counted(how.counter, how.within > 0 ? how.within : to, how.type, how.from);
+  CountedLoop loop = counted(how.counter, how.within > 0 ? how.within : to, how.type, how.from);
   const Index step = loop.at;
   if (part) loop.at = Index::named("first") + loop.at;
   Index item;
@@ -43,7 +43,7 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
     item = item + digit(Index::named("tid"), d.below, d.extent, top) * (d.stride / unit);
     last += (d.extent - 1) * d.stride / unit;
   }
-  const std::vector<plan::Mode> values = plan::modes(View(c.share)[1]);
+  const std::vector<kernel::Mode> values = kernel::modes(View(c.share)[1]);
   for (std::size_t i = 1; i < values.size(); ++i)  // after the vector
     if (values[i].extent > 1 && values[i].basis == axis) {
       item = item + loop.at * (values[i].stride / unit);
@@ -51,7 +51,7 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
     }
   if (part && trip_count % how.within != 0) last = total;
   const bool ragged = how.guarded && last >= total;
-  Share s{how.within > 0 ? step : loop.at, item * scale, 0};
+  ThreadShare s{how.within > 0 ? step : loop.at, item * scale, 0};
   const bool declared = !s.item.is_name() && !s.item.is_constant();
   const bool loops = to - how.from > 1;
   if (loops) out_.line("#pragma unroll{}", how.unroll);
@@ -71,7 +71,7 @@ Share KernelText::share(const Context& c, int axis, const Loop& how) {
 std::int64_t KernelText::full_steps(const Context& c, int axis) {
   std::int64_t last = 0, step = 0;  // of all threads together; of one step
   for (const Digit& d : digits(View(c.share)[0], axis)) last += (d.extent - 1) * d.stride;
-  const std::vector<plan::Mode> values = plan::modes(View(c.share)[1]);
+  const std::vector<kernel::Mode> values = kernel::modes(View(c.share)[1]);
   for (std::size_t i = 1; i < values.size(); ++i) {
     if (values[i].extent == 1 || values[i].basis != axis) continue;
     if (step > 0) return 0;
@@ -89,17 +89,17 @@ void KernelText::in_full_steps(const Context& c, bool unrolled, std::int64_t fir
   if (first < all) each(split ? full : first, all);
 }
 
-void KernelText::close(const Share& s) {
+void KernelText::close(const ThreadShare& s) {
   for (int i = 0; i < s.open; ++i) out_.close();
 }
 
 std::vector<Index> KernelText::coordinate(const char* type, const Index& item, const Context& c, int axis) {
   std::vector<Index> at(c.domain.size());
-  std::vector<plan::Mode> leaves = plan::modes(View(c.tile)[axis]);
+  std::vector<kernel::Mode> leaves = kernel::modes(View(c.tile)[axis]);
   if (axis == 0) leaves.erase(leaves.begin());  // the vector
   std::int64_t total = 1, below = 1;
-  for (const plan::Mode& m : leaves) total *= m.extent;
-  for (const plan::Mode& m : leaves) {
+  for (const kernel::Mode& m : leaves) total *= m.extent;
+  for (const kernel::Mode& m : leaves) {
     const Index index = digit(item, below, m.extent, below * m.extent == total) * m.stride;
     below *= m.extent;
     at[m.basis] = index.is_constant() ? index : Index::named(fmt::format("i{}", m.basis));

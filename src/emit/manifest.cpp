@@ -12,9 +12,9 @@ std::string digits(const std::string& bytes) {
   return text;
 }
 
-/// Returns the estimated time of a kernel as JSON, with all quantities from which plan::time_of computes it:
+/// Returns the estimated time of a kernel as JSON, with all quantities from which cost::time_of computes it:
 /// bench/fit_price.py computes it again.
-graph::Json cost_json(const plan::KernelCost& k) {
+graph::Json cost_json(const cost::KernelCost& k) {
   return {{"us", k.us},
           {"launched", k.launched},
           {"first_kernel", k.first_kernel},

@@ -47,10 +47,10 @@ struct KernelLaunch {
   std::vector<int> tensors;       // indices into Manifest::tensors
   std::vector<bool> writes;       // by parameter: the kernel writes the tensor
   // By parameter: the contents of its TMA descriptor.
-  std::map<int, plan::TensorMap> maps;
+  std::map<int, kernel::TensorMap> maps;
   std::map<int, std::string> constants = {};  // by parameter: the bytes of a constant
   int cluster = 1;                            // blocks per cluster, along x
-  plan::KernelCost cost{};                    // estimated time
+  cost::KernelCost cost{};                    // estimated time
   // The kernel may start while the preceding one still runs (programmatic dependent launch).
   bool programmatic = false;
 };

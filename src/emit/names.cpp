@@ -16,7 +16,7 @@ std::string octal(char c) { return fmt::format("\\{:03o}", static_cast<unsigned 
 const std::string& Names::stem(const std::string& name) {
   const auto [at, fresh] = stem_.try_emplace(name);
   if (!fresh) return at->second;
-  const std::string base = plan::identifier(name);
+  const std::string base = tile::identifier(name);
   std::string stem = base.empty() ? "t" : base;
   for (int& number = next_.try_emplace(stem, 2).first->second; !taken_.insert(stem).second; ++number)
     stem = (base.empty() ? "t" : base) + "_" + std::to_string(number);

@@ -7,13 +7,13 @@
 
 namespace zellige::emit {
 
-std::vector<Parameter> parameters(const plan::Kernel& plan) {
+std::vector<Parameter> parameters(const kernel::Kernel& plan) {
   std::vector<Parameter> list;
   std::set<int> reads, writes;
-  const std::vector<plan::Node>& nodes = plan.program.nodes;
+  const std::vector<tile::Node>& nodes = plan.program.nodes;
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
-    const bool store = nodes[i].kind == plan::NodeKind::store;
-    if (!store && nodes[i].kind != plan::NodeKind::load) continue;
+    const bool store = nodes[i].kind == tile::NodeKind::store;
+    if (!store && nodes[i].kind != tile::NodeKind::load) continue;
     if (plan.uses_tma(i))
       list.push_back({nodes[i].tensor, store, i});
     else
@@ -25,10 +25,10 @@ std::vector<Parameter> parameters(const plan::Kernel& plan) {
   return list;
 }
 
-std::vector<Parameter> parameters(std::span<const plan::Kernel> programs) {
+std::vector<Parameter> parameters(std::span<const kernel::Kernel> programs) {
   std::vector<Parameter> list;
   for (const bool writes : {false, true})
-    for (const plan::Kernel& plan : programs)
+    for (const kernel::Kernel& plan : programs)
       for (const Parameter& p : parameters(plan)) {
         const auto same = [&](const Parameter& other) { return other.tensor == p.tensor; };
         if (p.writes == writes && std::ranges::none_of(list, same)) list.push_back(p);
@@ -36,7 +36,7 @@ std::vector<Parameter> parameters(std::span<const plan::Kernel> programs) {
   return list;
 }
 
-std::string pointer_text(const Parameter& p, const plan::Program& program, Names& names) {
+std::string pointer_text(const Parameter& p, const tile::TilePrograms& program, Names& names) {
   const graph::KernelTensor& tensor = program.tensors[p.tensor];
   return fmt::format("gmem<{}{}> {}", p.writes ? "" : "const ", type_name(tensor.dtype), names.pointer(tensor.name));
 }

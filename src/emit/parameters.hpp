@@ -18,11 +18,11 @@ struct Parameter {
 };
 
 /// Returns the parameters of a kernel, in order.
-std::vector<Parameter> parameters(const plan::Kernel&);
+std::vector<Parameter> parameters(const kernel::Kernel&);
 /// Returns the parameters of a kernel that runs several tile programs, each in some of its blocks: the pointers of
 /// all programs, without duplicates. Such programs have no TMA descriptors.
-std::vector<Parameter> parameters(std::span<const plan::Kernel>);
+std::vector<Parameter> parameters(std::span<const kernel::Kernel>);
 /// Returns the declaration of a pointer parameter: "gmem<const half_t> pX".
-std::string pointer_text(const Parameter&, const plan::Program&, Names&);
+std::string pointer_text(const Parameter&, const tile::TilePrograms&, Names&);
 
 }  // namespace zellige::emit

@@ -15,18 +15,18 @@ using graph::Json;
 constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 4;
 
 /// A JSON value and the path to it. Accessors throw Error with the path, what they expected and what they found.
-class Field {
+class ManifestField {
  public:
-  Field(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
+  ManifestField(const Json& value, std::string path) : value_(&value), path_(std::move(path)) {}
 
   bool has(const char* key) const { return object().contains(key); }
-  Field operator[](const char* key) const {
+  ManifestField operator[](const char* key) const {
     if (!has(key)) fail("{}: expected a field {}, found none", path_, key);
     return {(*value_)[key], fmt::format("{}.{}", path_, key)};
   }
-  std::vector<Field> list() const {
+  std::vector<ManifestField> list() const {
     if (!value_->is_array()) wrong("a list");
-    std::vector<Field> all;
+    std::vector<ManifestField> all;
     for (std::size_t i = 0; i < value_->size(); ++i) all.emplace_back((*value_)[i], fmt::format("{}[{}]", path_, i));
     return all;
   }
@@ -38,7 +38,7 @@ class Field {
   }
   std::vector<std::int64_t> integers(std::int64_t min) const {
     std::vector<std::int64_t> all;
-    for (const Field& f : list()) all.push_back(f.integer(min));
+    for (const ManifestField& f : list()) all.push_back(f.integer(min));
     return all;
   }
   graph::Dim3 extents() const {
@@ -79,13 +79,13 @@ class Field {
   std::string path_;
 };
 
-graph::DType dtype(const Field& f) {
+graph::DType dtype(const ManifestField& f) {
   std::vector<std::pair<std::string_view, graph::DType>> words;
   for (const graph::DType d : graph::all_dtypes()) words.emplace_back(graph::name(d), d);
   return f.one_of(words);
 }
 
-TensorPlace tensor(const Field& f) {
+TensorPlace tensor(const ManifestField& f) {
   TensorPlace t;
   t.name = f["name"].text();
   t.role =
@@ -103,15 +103,15 @@ TensorPlace tensor(const Field& f) {
   return t;
 }
 
-int named(const std::vector<TensorPlace>& tensors, const Field& f) {
+int named(const std::vector<TensorPlace>& tensors, const ManifestField& f) {
   const std::string name = f.text();
   const auto at = std::ranges::find(tensors, name, &TensorPlace::name);
   if (at == tensors.end()) f.wrong("a tensor's name");
   return static_cast<int>(at - tensors.begin());
 }
 
-plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
-  plan::TensorMap map;
+kernel::TensorMap tensor_map(const ManifestField& f, const TensorPlace& t) {
+  kernel::TensorMap map;
   map.dtype = t.dtype;
   map.extent = f["extent"].integers(1), map.stride = f["stride"].integers(0), map.box = f["box"].integers(1);
   if (map.extent.empty() || map.extent.size() > 5) f["extent"].wrong("1 to 5 numbers");
@@ -124,7 +124,7 @@ plan::TensorMap tensor_map(const Field& f, const TensorPlace& t) {
 }
 
 /// Returns the bytes that a string of hexadecimal digits encodes. Throws Error unless there are 1 to 4096 bytes.
-std::string bytes(const Field& f) {
+std::string bytes(const ManifestField& f) {
   const std::string digits = f.text();
   const auto value = [&](char c) {
     const int at = static_cast<int>(std::string_view("0123456789abcdef").find(c));
@@ -139,7 +139,7 @@ std::string bytes(const Field& f) {
 }
 
 /// Reads grid, block, shared memory and cluster of a launch into `k`. Throws Error beyond the limits of the target.
-void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
+void read_launch(const ManifestField& f, const target::Target& t, KernelLaunch& k) {
   constexpr std::int64_t max_cluster = 8;  // every GPU with clusters supports 8 blocks
   const auto limited = [&](const char* key, const graph::Dim3& limit) {
     const graph::Dim3 found = f[key].extents();
@@ -162,13 +162,13 @@ void read_launch(const Field& f, const target::Target& t, KernelLaunch& k) {
                        fmt::format("{}", k.cluster));
 }
 
-KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors, const target::Target& t) {
+KernelLaunch kernel(const ManifestField& f, const std::vector<TensorPlace>& tensors, const target::Target& t) {
   KernelLaunch k;
   k.name = f["name"].text();
   read_launch(f, t, k);
   k.programmatic = f.has("programmatic") && f["programmatic"].truth();
-  const std::vector<Field> arguments = f["arguments"].list();
-  for (const Field& argument : arguments) {
+  const std::vector<ManifestField> arguments = f["arguments"].list();
+  for (const ManifestField& argument : arguments) {
     const int at = static_cast<int>(k.tensors.size());
     if (argument.has("bytes")) {
       k.constants[at] = bytes(argument["bytes"]);
@@ -189,7 +189,7 @@ KernelLaunch kernel(const Field& f, const std::vector<TensorPlace>& tensors, con
   return k;
 }
 
-Artefact artefact(const Field& f) {
+Artefact read_artefact(const ManifestField& f) {
   Artefact a{f["file"].text(), f["bytes"].integer(0), f["hash"].text()};
   if (a.hash.size() != 32 || a.hash.find_first_not_of("0123456789abcdef") != a.hash.npos)
     f["hash"].wrong("32 hexadecimal digits");
@@ -197,7 +197,7 @@ Artefact artefact(const Field& f) {
 }
 
 /// Throws Error, with the place of field `f`, unless the inputs or outputs have the positions 0, 1, 2, ..., each once.
-void check_positions(const Manifest& m, Role role, const Field& f) {
+void check_positions(const Manifest& m, Role role, const ManifestField& f) {
   std::vector<int> found;
   for (const TensorPlace& t : m.tensors)
     if (t.role == role) found.push_back(t.position);
@@ -208,7 +208,7 @@ void check_positions(const Manifest& m, Role role, const Field& f) {
                           found.size() - 1));
 }
 
-void check_version(const Field& f, const std::string& source) {
+void check_version(const ManifestField& f, const std::string& source) {
   const std::int64_t version = f["version"].integer(1);
   if (version == 1)
     fail(
@@ -220,7 +220,7 @@ void check_version(const Field& f, const std::string& source) {
 
 /// Returns the manifest that a JSON object represents, without checking its hash.
 Manifest fields_of(const Json& root, const std::string& text, const std::string& source) {
-  const Field f(root, source);
+  const ManifestField f(root, source);
   check_version(f, source);
   Manifest m;
   m.name = f["name"].text();
@@ -230,14 +230,14 @@ Manifest fields_of(const Json& root, const std::string& text, const std::string&
   if (f.has("zellige")) m.zellige = f["zellige"].text();
   if (f.has("nvrtc")) m.nvrtc = f["nvrtc"].text();
   if (f.has("artefacts"))
-    for (const Field& a : f["artefacts"].list()) m.artefacts.push_back(artefact(a));
-  const std::vector<Field> tensors = f["tensors"].list();
-  for (const Field& t : tensors) m.tensors.push_back(tensor(t));
+    for (const ManifestField& a : f["artefacts"].list()) m.artefacts.push_back(read_artefact(a));
+  const std::vector<ManifestField> tensors = f["tensors"].list();
+  for (const ManifestField& t : tensors) m.tensors.push_back(tensor(t));
   for (std::size_t i = 0; i < tensors.size(); ++i)
     if (tensors[i].has("memory")) m.tensors[i].memory = named(m.tensors, tensors[i]["memory"]);
   check_positions(m, Role::input, f["tensors"]);
   check_positions(m, Role::output, f["tensors"]);
-  for (const Field& k : f["kernels"].list()) m.kernels.push_back(kernel(k, m.tensors, target));
+  for (const ManifestField& k : f["kernels"].list()) m.kernels.push_back(kernel(k, m.tensors, target));
   m.decomposed = f.has("apart") && f["apart"].truth();
   if (root.contains("tiling")) m.tiling = retile::parse_tiling(text, source);
   return m;

@@ -12,16 +12,16 @@ std::string KernelText::sums_of(const Context& c) const {
 
 /// Returns whether a step reduces rows of accumulators by LogSum and reads no memory, so that elements are cheaply
 /// evaluated twice: their maximum is found first, and then each takes one exponential, which waits for no other.
-bool KernelText::in_two_passes(const plan::Step& step) const {
-  if (step.work.kind != WorkKind::reduce || block_.nodes[step.work.node].kind != plan::NodeKind::reduce) return false;
+bool KernelText::in_two_passes(const kernel::Step& step) const {
+  if (step.work.kind != WorkKind::reduce || block_.nodes[step.work.node].kind != tile::NodeKind::reduce) return false;
   if (graph::monoid_of(block_.nodes[step.work.node].op).carrier.empty()) return false;
-  return std::ranges::none_of(plan::evaluate(plan_, plan::Steps(&step, 1)), [](const Item& i) {
+  return std::ranges::none_of(kernel::evaluate(plan_, kernel::StepSpan(&step, 1)), [](const Item& i) {
     return i.kind == Item::Kind::read_shared || i.kind == Item::Kind::read_global;
   });
 }
 
 /// Emits the first pass of a reduction in two passes: the maxima, to which the sums are raised.
-void KernelText::raise(const plan::Step& step) {
+void KernelText::raise(const kernel::Step& step) {
   const Context& c = plan_.layout_of(step.work);
   const int node = step.work.node;
   const std::string loop = fmt::format("for (int i = 0; i < {}; ++i) ", sums_of(c));
@@ -29,7 +29,7 @@ void KernelText::raise(const plan::Step& step) {
   out_.line("Vec<float, {}> most{};", sums_of(c), node);
   out_.line("{}most{}[i] = sum{}[i].most;", loop, node, node);
   finds_maximum_ = true;
-  fragment_nest(plan::Steps(&step, 1));
+  fragment_nest(kernel::StepSpan(&step, 1));
   finds_maximum_ = false;
   out_.line("{}sum{}[i].raise(most{}[i]);", loop, node, node);
   out_.close();
@@ -37,7 +37,7 @@ void KernelText::raise(const plan::Step& step) {
 }
 
 /// Emits the first part of a reduction: each thread adds up its own elements. finish() combines the sums.
-void KernelText::lanes_nest(const plan::Step& step) {
+void KernelText::lanes_nest(const kernel::Step& step) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];
   const Context& c = plan_.layout_of(work);
@@ -47,14 +47,14 @@ void KernelText::lanes_nest(const plan::Step& step) {
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), group, group > 1 ? "s" : "");
   const bool some = open_threads(c);
   const char* counter = index_type(c.items(1) + c.threads() / group);
-  const std::vector<Item> items = plan::evaluate(plan_, plan::Steps(&step, 1));
+  const std::vector<Item> items = kernel::evaluate(plan_, kernel::StepSpan(&step, 1));
   const auto any = [&](Item::Kind kind) {
     return std::ranges::any_of(items, [&](const Item& i) { return i.kind == kind; });
   };
   const bool in_registers = any(Item::Kind::in_registers);
   // Lines beyond the last one need no check where no memory is read: nobody uses their sums.
   const bool checked = !in_registers || any(Item::Kind::read_shared) || any(Item::Kind::read_global);
-  const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = checked});
+  const ThreadShare o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = checked});
   NestAt nest{&c, coordinate(counter, o.item, c, 1), 0, o.step};
   prepare(items, nest);
   const std::int64_t to = product ? 1 : n.to;
@@ -69,14 +69,14 @@ void KernelText::lanes_nest(const plan::Step& step) {
     out_.line("for (int i = 0; i < {}; ++i) all{}[i] = -zellige::infinity;", c.steps(0) * c.vector(), work.node);
   }
   in_full_steps(c, unrolled, 0, [&](std::int64_t first, std::int64_t last) {
-    const Share k = share(c, 0,
-                          {.type = along,
-                           .counter = "j",
-                           .item = "k",
-                           .unroll = unrolled ? "" : " 8",
-                           .scaled = true,
-                           .from = first,
-                           .to = last});
+    const ThreadShare k = share(c, 0,
+                                {.type = along,
+                                 .counter = "j",
+                                 .item = "k",
+                                 .unroll = unrolled ? "" : " 8",
+                                 .scaled = true,
+                                 .from = first,
+                                 .to = last});
     NestAt here = nest;
     here.chunk = o.step * c.steps(0) + k.step;
     if (gathers_) here.sum = fmt::format("all{}[{}]", work.node, k.step * c.vector() + counted("v", c.vector()).at);
@@ -127,7 +127,7 @@ void KernelText::finish(const Work& work) {
     out_.open("for (int r = 0; r < {}::lines; ++r) {{", type);
     out_.line("const FragmentAt at = {}::line_at(r, warp, lane);", type);
     out_.line("const Vec<{}, 1> x{{{}}};", register_type(n.dtype), joined(Index::named("r"), "at.m"));
-    const std::int64_t batch = graph::size(plan::Shape(c.domain.begin(), c.domain.end() - 2));
+    const std::int64_t batch = graph::size(graph::Shape(c.domain.begin(), c.domain.end() - 2));
     std::vector<Index> at = coordinate("int", Index::named("at.b"), c, 2);
     at[rank - 2] = Index::named("at.m");
     std::string inside = lane_among(c, c.lanes()) + " == 0";
@@ -139,7 +139,7 @@ void KernelText::finish(const Work& work) {
     const int groups = c.threads() / (c.lanes() * c.parts());
     const char* counter = index_type(c.items(1) + groups);
     // The loop has no bounds check, because lanes without a result take part in the shuffles as well.
-    const Share o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
+    const ThreadShare o = share(c, 1, {.type = counter, .counter = "i", .item = "o", .guarded = false});
     const Index line = c.parts() > 1 ? digit(Index::named("tid"), c.lanes(), groups, true) : o.item;
     if (kept) {
       out_.line("acc{}[{}][0] = {};", work.node, o.step, joined(o.step, line.str()));
@@ -165,7 +165,7 @@ void KernelText::staged_store(const Work& work) {
   const Context& c = plan_.layout_of(work);
   const std::int64_t total = c.items(0) / c.vector();
   out_.line("// {} leaves in {} chunks of {} bytes", printable(n.name), total, graph::bytes_of(c.vector(), n.dtype));
-  const Share s = share(c, 0, {"int", "i", "c", total > 16 * threads() ? " 4" : ""});
+  const ThreadShare s = share(c, 0, {"int", "i", "c", total > 16 * threads() ? " 4" : ""});
   const std::vector<Index> from = coordinate("int", s.item, c, 0);
   const std::vector<Index> to = position(n, iteration_, from);
   const Condition inside = this->inside(n, to);

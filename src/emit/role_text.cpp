@@ -2,30 +2,31 @@
 
 #include "emit/kernel_text.hpp"
 #include "kernel/tensor_map.hpp"
-#include "select/tile_schedule.hpp"
+#include "selection/tile_schedule.hpp"
 #include "target/handover.hpp"
 #include "verify/verify_limits.hpp"
 
 namespace zellige::emit {
 
-using plan::Synchronisation;
+using kernel::Synchronisation;
 using target::function;
 
 namespace {
 
-bool by_mbarriers(const plan::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
+bool by_mbarriers(const kernel::Channel& c) { return c.by == Synchronisation::mbarrier_bytes; }
 
 /// Returns the name of the variant of function `call` that has a cache hint: "tma_load_hint_2d" for "tma_load_2d".
 std::string hinted(std::string call) { return call.insert(call.rfind('_'), "_hint"); }
 
 /// Returns the tensors that the producer of a channel fills, in the order in which it fills them, without duplicates.
-std::vector<int> carried(const plan::Kernel& s, int channel) {
+std::vector<int> carried(const kernel::Kernel& s, int channel) {
   std::vector<int> tensors;
-  plan::walk(s.agents[s.channels[channel].producer].steps, [&](const plan::Step& step, const plan::Position&) {
-    if (plan::as<plan::Copy>(step) && plan::channel_of(step) == channel)
-      for (const plan::Access& a : step.writes)
-        if (std::ranges::find(tensors, a.tensor) == tensors.end()) tensors.push_back(a.tensor);
-  });
+  kernel::walk(s.agents[s.channels[channel].producer].steps,
+               [&](const kernel::Step& step, const kernel::StepPosition&) {
+                 if (kernel::as<kernel::Copy>(step) && kernel::channel_of(step) == channel)
+                   for (const kernel::Access& a : step.writes)
+                     if (std::ranges::find(tensors, a.tensor) == tensors.end()) tensors.push_back(a.tensor);
+               });
   return tensors;
 }
 
@@ -38,7 +39,7 @@ std::string KernelText::ring(int channel) const {
 }
 
 std::optional<KernelText::InRing> KernelText::in_ring(int buffer) const {
-  const plan::Kernel& s = plan_;
+  const kernel::Kernel& s = plan_;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
     if (!by_mbarriers(s.channels[c])) continue;
     const std::vector<int> all = carried(s, c);
@@ -61,12 +62,13 @@ std::string KernelText::map_name(int node) const {
 /// Emits the declarations of the shared-memory rings, and of the buffers by which the blocks of a cluster
 /// exchange partial results (split-K).
 void KernelText::rings() {
-  const plan::Kernel& s = plan_;
+  const kernel::Kernel& s = plan_;
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
-    const plan::Channel& channel = s.channels[c];
-    if (plan::is_exchange(channel)) {
+    const kernel::Channel& channel = s.channels[c];
+    if (kernel::is_exchange(channel)) {
       const SmemTensor& b = plan_.tensors[channel.tensor];
-      const Work& sends = *plan::find_work(plan_, [](const Work& w) { return w.kind == plan::WorkKind::to_cluster; });
+      const Work& sends =
+          *kernel::find_work(plan_, [](const Work& w) { return w.kind == kernel::WorkKind::to_cluster; });
       out_.line("const auto exchange = Exchange<{}, {}>::at({}, {}, \"{}\");", s.ranks,
                 fragment_type(plan_.layout_of(sends)), b.offset, channel.offset, in_literal(b.name));
     }
@@ -80,28 +82,29 @@ void KernelText::rings() {
     }
     if (carried(s, c).size() > 1) offsets = fmt::format("{{{}}}", offsets);
     out_.line("const auto {} = Ring<{}, Tiles<{}>{}>::at({}, {}, {{{}}});", ring(c), channel.stages, bytes,
-              ranks_of(s, c) > 1 ? fmt::format(", {}", ranks_of(s, c)) : "", offsets, channel.offset, names);
+              kernel::ranks_of(s, c) > 1 ? fmt::format(", {}", kernel::ranks_of(s, c)) : "", offsets, channel.offset,
+              names);
   }
 }
 
 /// Emits the kernel's setup, the code of every warp role, and the teardown.
 void KernelText::roles() {
   rings();
-  const plan::Kernel& s = plan_;
-  const auto all = std::ranges::find_if(s.setup, [](const plan::Step& step) {
-    return !plan::as<plan::MbarrierInit>(step) && !plan::as<plan::FenceInit>(step);
+  const kernel::Kernel& s = plan_;
+  const auto all = std::ranges::find_if(s.setup, [](const kernel::Step& step) {
+    return !kernel::as<kernel::MbarrierInit>(step) && !kernel::as<kernel::FenceInit>(step);
   });
   out_.open("if (threadIdx.x == 0) {{");
   for (const Parameter& p : parameters(plan_))
     if (p.node >= 0) out_.line("prefetch_tma_descriptor({});", map_name(p.node));
-  const std::vector<plan::Step> of_one(s.setup.begin(), all), of_all(all, s.setup.end());
+  const std::vector<kernel::Step> of_one(s.setup.begin(), all), of_all(all, s.setup.end());
   run(of_one);
   out_.close();
   run(of_all);
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
-    const plan::Agent& agent = s.agents[a];
+    const kernel::Agent& agent = s.agents[a];
     agent_ = static_cast<int>(a);
-    const std::string role = fmt::format("{}<{}, {}>([&] {{", issuers(s, agent) == 1 ? "producer" : "consumer",
+    const std::string role = fmt::format("{}<{}, {}>([&] {{", kernel::issuers(s, agent) == 1 ? "producer" : "consumer",
                                          agent.warps, agent.registers);
     out_.open("{}{}", a == 0 ? "roles(" : "", role);
     // A producer has the next stage of a ring to fill; a consumer the next to acquire, the next to release, and the one
@@ -109,7 +112,7 @@ void KernelText::roles() {
     for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
       if (!by_mbarriers(s.channels[c])) continue;
       if (s.channels[c].producer == agent_) out_.line("auto {0}_next = {0}.first_empty();", ring(c));
-      if (plan::consumes(s.channels[c], agent_))
+      if (kernel::consumes(s.channels[c], agent_))
         out_.line("auto {0}_next = {0}.first(), {0}_used = {0}.first(), {0}_at = {0}.first();", ring(c));
     }
     run(agent.steps);
@@ -120,8 +123,8 @@ void KernelText::roles() {
 
 /// Emits the loop of a persistent block over its output tiles, in the order of tile_schedule.hpp. Emits no
 /// loop if each block has one tile.
-void KernelText::tiles(const plan::Loop& begin) {
-  const plan::TileSchedule walk = plan::tile_schedule(plan_);
+void KernelText::tiles(const kernel::Loop& begin) {
+  const selection::TileSchedule walk = selection::tile_schedule(plan_);
   const graph::Dim3& grid = block_.grid;
   const int cluster = plan_.ranks,
             ranks = cluster / plan_.parts_of_loop();                        // blocks of a cluster with different tiles
@@ -164,20 +167,20 @@ void KernelText::tiles(const plan::Loop& begin) {
 }
 
 /// Emits the code of a synchronisation step, such as a barrier, or the acquire or release of a stage.
-void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
-  const plan::Kernel& s = plan_;
+void KernelText::handover(const kernel::Step& step, const kernel::Sync& sync) {
+  const kernel::Kernel& s = plan_;
   const auto groups = [&]() -> const target::Handover& {
-    return target::handover(plan::completion(plan::groups_of(s, s.agents[agent_], step)));
+    return target::handover(verify::completion(verify::groups_of(s, s.agents[agent_], step)));
   };
-  const auto exchanges = [&](int c) { return plan::is_exchange(s.channels[c]); };
-  const plan::overloaded print{
-      [&](const plan::Commit&) { out_.line("{}();", function(*groups().commit)); },
-      [&](const plan::WaitGroup& wait) { out_.line("{}<{}>();", function(*groups().wait), wait.pending); },
-      [&](const plan::Barrier& barrier) {
+  const auto exchanges = [&](int c) { return kernel::is_exchange(s.channels[c]); };
+  const kernel::overloaded print{
+      [&](const kernel::Commit&) { out_.line("{}();", function(*groups().commit)); },
+      [&](const kernel::WaitGroup& wait) { out_.line("{}<{}>();", function(*groups().wait), wait.pending); },
+      [&](const kernel::Barrier& barrier) {
         if (barrier.waits && barrier.id == 0) return out_.line("__syncthreads();");
         out_.line("named_barrier_{}({}, {});", barrier.waits ? "sync" : "arrive", barrier.id, barrier.threads);
       },
-      [&](const plan::Acquire& of) {
+      [&](const kernel::Acquire& of) {
         if (exchanges(of.channel)) return out_.line("exchange.wait();");
         const std::string name = ring(of.channel);
         if (s.channels[of.channel].producer == agent_) {
@@ -187,26 +190,26 @@ void KernelText::handover(const plan::Step& step, const plan::Sync& sync) {
         out_.line("{0}_at = {0}_next++;", name);
         out_.line("{0}.wait({0}_at);", name);
       },
-      [&](const plan::Release& of) {
+      [&](const kernel::Release& of) {
         if (exchanges(of.channel)) return out_.line("exchange.release(rank);");
         out_.line("{0}.release({0}_used++);", ring(of.channel));
       },
-      [&](const plan::MbarrierInit& of) {
+      [&](const kernel::MbarrierInit& of) {
         out_.line("{}.init({});", exchanges(of.channel) ? "exchange" : ring(of.channel), of.arrivals);
       },
-      [&](const plan::Drain& of) {
+      [&](const kernel::Drain& of) {
         out_.line("{0}.drain({0}_next);  // until then others arrive at this block's barriers", ring(of.channel));
       },
-      [&](const plan::FenceInit&) { out_.line("fence_mbarrier_init();"); },
-      [&](const plan::FenceProxy&) {
+      [&](const kernel::FenceInit&) { out_.line("fence_mbarrier_init();"); },
+      [&](const kernel::FenceProxy&) {
         out_.line("{}();", function(*target::fence(target::Proxy::generic, target::Proxy::async)));
       },
-      [&](const plan::WarpBarrier&) { out_.line("__syncwarp();"); },
-      [&](const plan::ClusterBarrier&) {
+      [&](const kernel::WarpBarrier&) { out_.line("__syncwarp();"); },
+      [&](const kernel::ClusterBarrier&) {
         out_.line("cluster_sync();{}", step.what.empty() ? "" : "  // " + step.what);
       },
-      [&](const plan::GriddepWait&) { out_.line("griddep_wait();"); },
-      [&](const plan::GriddepLaunchDependents&) { out_.line("griddep_launch_dependents();"); }};
+      [&](const kernel::GriddepWait&) { out_.line("griddep_wait();"); },
+      [&](const kernel::GriddepLaunchDependents&) { out_.line("griddep_launch_dependents();"); }};
   std::visit(print, sync);
 }
 
@@ -217,14 +220,14 @@ std::string KernelText::ring_tile(int buffer) const {
 }
 
 /// Emits a TMA copy of a tile, box by box, between global and shared memory. One thread issues it.
-void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
+void KernelText::box(const kernel::Step& step, const kernel::Copy& copy) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];
   const SmemTensor& b = plan_.tensors[work.buffer];
-  const bool load = work.kind == plan::WorkKind::copy_in;
+  const bool load = work.kind == kernel::WorkKind::copy_in;
   const std::string call = function(*work.copy.row), map = map_name(work.node);
-  const std::int64_t boxes = plan::boxes_of_rank(plan_, work);
-  const Counted j = counted("j", boxes);
+  const std::int64_t boxes = kernel::boxes_of_rank(plan_, work);
+  const CountedLoop j = counted("j", boxes);
   const Index rank = work.part >= 0 ? Index::named("rank") : 0;
   const bool by_spans = work.part == b.inner;
   const Index span = by_spans ? rank * boxes + j.at : j.at;  // number of the current box in the tile
@@ -232,7 +235,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   Index iteration = iteration_;
   if (plan_.split_k && n.view.iterates()) iteration = iteration + Index::named("rank") * plan_.iterations_per_rank();
   std::string at;
-  for (int d : plan::inner_first(n.shape, b.inner)) {
+  for (int d : kernel::inner_first(n.shape, b.inner)) {
     Index start = global_start(n, d, iteration);
     if (d == b.inner) start = start + span * b.box();
     if (d == work.part && !by_spans) start = start + rank * (n.shape[d] / plan_.ranks);
@@ -245,7 +248,7 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
   if (load) {
     const Index offset =
         span * (b.stage_bytes() / b.boxes()) + (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.ranks));
-    const bool once = plan::passes_once(plan_, step);
+    const bool once = selection::passes_once(plan_, step);
     out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(work.buffer),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
               copy.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "", once ? ", CacheHint::evict_first" : "",
@@ -265,8 +268,8 @@ void KernelText::box(const plan::Step& step, const plan::Copy& copy) {
 /// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
 /// and serialises all wgmma of the kernel (its note C7520).
 bool KernelText::overwritten(int node) const {
-  return plan::find_step(plan_, [&](const plan::Step& step) {
-    const plan::Mma* mma = plan::as<plan::Mma>(step);
+  return kernel::find_step(plan_, [&](const kernel::Step& step) {
+    const kernel::Mma* mma = kernel::as<kernel::Mma>(step);
     return mma && mma->peeled && step.work.node == node;
   });
 }
@@ -275,7 +278,7 @@ bool KernelText::overwritten(int node) const {
 /// iteration that is emitted before the loop, or if the matmul does not accumulate over the loop.
 void KernelText::issue(const Work& work, bool peeled) {
   const Node& n = block_.nodes[work.node];
-  const plan::MatmulChoice& m = work.matmul;
+  const kernel::MatmulChoice& m = work.matmul;
   const Instruction& row = *m.row;
   const int last = static_cast<int>(n.shape.size()) - 1;
   const auto operand = [&](int side) {
@@ -286,7 +289,7 @@ void KernelText::issue(const Work& work, bool peeled) {
     std::string tile = ring_tile(buffer);
     // The first row of this warpgroup: rows of K are contiguous, or one span contains all of K.
     if (side == 0 && m.m > row.m)
-      tile += fmt::format(" + warp / {} * {}", plan::warps_of(row), (along_k ? row.m : m.k) * b.span());
+      tile += fmt::format(" + warp / {} * {}", kernel::warps_of(row), (along_k ? row.m : m.k) * b.span());
     return along_k ? fmt::format("k_major<{}>({})", across, tile)
                    : fmt::format("mn_major<{}, {}>({})", side == 0 ? row.m : across, m.k, tile);
   };
@@ -295,7 +298,7 @@ void KernelText::issue(const Work& work, bool peeled) {
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k, row.m,
             row.n, row.k, peeled ? ", the first" : "");
   if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.layout_of(work)), work.node);
-  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), plan::ceil_div(m.k, row.k),
+  out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),
             work.node, row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
             n.carried && !peeled ? "" : ", false");
 }

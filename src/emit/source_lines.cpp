@@ -36,13 +36,13 @@ std::string float_literal(double value) {
   return f < 0 ? "(" + text + ")" : text;
 }
 
-const char* index_type(std::int64_t last) { return last > plan::max_int32 ? "long long" : "int"; }
+const char* index_type(std::int64_t last) { return last > kernel::max_int32 ? "long long" : "int"; }
 
 /// Returns the type of the extents of a layout or mode, or of its strides.
 static std::string numbers_text(values::View layout, bool extents) {
   if (layout.is_leaf()) {
     const std::int64_t n = extents ? layout.root().s.v : layout.root().d.v;
-    return fmt::format("{}<{}>", n > plan::max_int32 ? "C" : "Int", n);
+    return fmt::format("{}<{}>", n > kernel::max_int32 ? "C" : "Int", n);
   }
   std::string modes;
   for (int i = 0; i < layout.rank(); ++i) modes += (i ? ", " : "") + numbers_text(layout[i], extents);
@@ -56,14 +56,14 @@ std::string layout_text(values::View layout) {
   return fmt::format("Swizzled<{}, {}, {}, {}>", swizzle.s.v, swizzle.d.v, swizzle.e, layout_text(layout[2]));
 }
 
-std::string buffer_layout(const plan::SmemTensor& b) {
+std::string buffer_layout(const kernel::SmemTensor& b) {
   if (b.partials == 1) return layout_text(b.layout);
-  values::Value all = plan::strided({b.partials}, {graph::elements_in(b.part_step, b.dtype)});
+  values::Value all = kernel::strided({b.partials}, {graph::elements_in(b.part_step, b.dtype)});
   for (int d = 0; d < b.tile().rank(); ++d) all.add(b.tile()[d]);
   return layout_text(algebra::with_innermost(b.layout, all));
 }
 
-Counted counted(const char* counter, std::int64_t trip_count, const char* type, std::int64_t from) {
+CountedLoop counted(const char* counter, std::int64_t trip_count, const char* type, std::int64_t from) {
   if (trip_count == from + 1) return {"", from};
   return {fmt::format("for ({0} {1} = {3}; {1} < {2}; ++{1}) ", type, counter, trip_count, from),
           Index::named(counter)};

@@ -8,12 +8,12 @@
 namespace zellige::emit {
 
 /// The head of a counting loop and its counter. With one iteration the head is empty and the counter a constant.
-struct Counted {
+struct CountedLoop {
   std::string head;  // "for (int i = 0; i < 4; ++i) "
   Index at;
 };
 /// Returns the head of a loop in which `counter`, of type `type`, runs from `from` to trip_count - 1.
-Counted counted(const char* counter, std::int64_t trip_count, const char* type = "int", std::int64_t from = 0);
+CountedLoop counted(const char* counter, std::int64_t trip_count, const char* type = "int", std::int64_t from = 0);
 
 /// Generated source. `open` and `close` print a line and change the indentation of the lines that follow.
 class Text {
@@ -59,6 +59,6 @@ const char* index_type(std::int64_t last);
 std::string layout_text(values::View);
 /// Returns the type of a buffer's layout. If the buffer has several partial results per element, the first mode of the
 /// layout is the index of the partial result.
-std::string buffer_layout(const plan::SmemTensor&);
+std::string buffer_layout(const kernel::SmemTensor&);
 
 }  // namespace zellige::emit

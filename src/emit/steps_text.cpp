@@ -23,7 +23,7 @@ void KernelText::start(const Work& t) {
   const auto registers = [&](int node, const Context& c, const std::string& start) {
     const std::string name = fmt::format("acc{}", node);
     const std::int64_t vectors = c.values() / c.vector();
-    const Counted i = counted("i", vectors), v = counted("v", c.vector());
+    const CountedLoop i = counted("i", vectors), v = counted("v", c.vector());
     out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, vectors);
     out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
   };
@@ -36,7 +36,7 @@ void KernelText::start(const Work& t) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
     const std::string start = start_of(of.start, graph::is_integer(n.dtype));
     if (t.buffer >= 0) {
-      const Share s = share(*c, 0, {"int", "i", "c", " 1"});
+      const ThreadShare s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);
       for (int v = 0; v < c->vector(); ++v)
         out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.buffer), fmt::join(neighbour(at, c->inner(), v), ", "),
@@ -73,28 +73,29 @@ void KernelText::sum_declaration(const Work& t) {
     return;
   }
   const std::int64_t count = c.steps(1);
-  const Counted i = counted("i", count);
+  const CountedLoop i = counted("i", count);
   out_.line("Vec<{}, {}> sum{};", type, count, t.node);
   out_.line("{}sum{}[{}] = {};", i.head, t.node, i.at, start);
 }
 
 /// Emits the code of steps, in order. Adjacent steps that can share a loop nest are emitted as one.
-void KernelText::run(const std::vector<plan::Step>& steps) {
+void KernelText::run(const std::vector<kernel::Step>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const plan::Step& step = steps[i];
+    const kernel::Step& step = steps[i];
     const auto together = [&](int guard_lag) {
-      const plan::Steps adjacent = plan::side_by_side(plan_, steps, i);
-      plan::is_global_load(step.work.kind) ? copy(adjacent, guard_lag) : work(adjacent);
+      const kernel::StepSpan adjacent = kernel::side_by_side(plan_, steps, i);
+      kernel::is_global_load(step.work.kind) ? copy(adjacent, guard_lag) : work(adjacent);
       i += adjacent.size() - 1;
     };
-    plan::match(
-        step, [&](const plan::Start&) { start(step.work); },
-        [&](const plan::Mma& mma) { issue(step.work, mma.peeled); },
-        [&](const plan::Copy& of) { step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag); },
-        [&](const plan::Compute& of) { together(of.guard_lag); }, [&](const plan::Sync& sync) { handover(step, sync); },
-        [&](const plan::Loop& of) {
-          if (of.kind == plan::Loop::tiles) return tiles(of);
-          if (of.kind != plan::Loop::slices) return loop(of);
+    kernel::match(
+        step, [&](const kernel::Start&) { start(step.work); },
+        [&](const kernel::Mma& mma) { issue(step.work, mma.peeled); },
+        [&](const kernel::Copy& of) { step.work.copy.by_tensor_map() ? box(step, of) : together(of.guard_lag); },
+        [&](const kernel::Compute& of) { together(of.guard_lag); },
+        [&](const kernel::Sync& sync) { handover(step, sync); },
+        [&](const kernel::Loop& of) {
+          if (of.kind == kernel::Loop::tiles) return tiles(of);
+          if (of.kind != kernel::Loop::slices) return loop(of);
           out_.line("#pragma unroll 1");
           out_.open("for (int slice = 0; slice < {}; ++slice) {{", of.trip_count);
           run(of.body);
@@ -104,13 +105,13 @@ void KernelText::run(const std::vector<plan::Step>& steps) {
 }
 
 /// Emits the loop over a kernel's iterations, or the prologue that starts the copies of the first ones.
-void KernelText::loop(const plan::Loop& begin) {
-  const bool ring = begin.kind == plan::Loop::iterations && plan_.stages() > 1 && !plan_.warp_specialized();
+void KernelText::loop(const kernel::Loop& begin) {
+  const bool ring = begin.kind == kernel::Loop::iterations && plan_.stages() > 1 && !plan_.warp_specialized();
   const bool round = ring && plan_.stages() < block_.loop;  // otherwise all stages are filled before the loop
   if (round) out_.line("int stage = 0, next = {};", plan_.stages() - 1);
-  const Counted it = counted("it", begin.trip_count, "int", begin.from);
+  const CountedLoop it = counted("it", begin.trip_count, "int", begin.from);
   if (begin.trip_count > begin.from + 1 && !begin.bounded)
-    out_.line("#pragma unroll{}", begin.kind == plan::Loop::prologue ? "" : " 1");
+    out_.line("#pragma unroll{}", begin.kind == kernel::Loop::prologue ? "" : " 1");
   if (begin.bounded)
     bounded(begin);
   else
@@ -130,8 +131,8 @@ void KernelText::loop(const plan::Loop& begin) {
 
 /// Emits the head of the loop `begin`, whose bounds depend on a mask. This is the loop over the iterations in which
 /// the mask keeps every element, the loop over the iterations after those, or one loop over all iterations.
-void KernelText::bounded(const plan::Loop& begin) {
-  const plan::MaskedLoopBounds& t = *plan_.loop_bounds;
+void KernelText::bounded(const kernel::Loop& begin) {
+  const kernel::MaskedLoopBounds& t = *plan_.loop_bounds;
   const Index first = global_start(t.rows, false, 0);
   const bool trailing = begin.from == begin.trip_count;  // the loop follows one of unmasked iterations
   // Largest number of iterations that a block would run if the loop had no end.
@@ -162,12 +163,12 @@ void KernelText::bounded(const plan::Loop& begin) {
 /// Emits the steps, which load tiles. If `distance` > 0, they load the tiles of the iteration that is
 /// `distance` later, if the loop has such an iteration. If `distance` is 0, they load the tiles of the
 /// current iteration or, before the loop, of the first iteration.
-void KernelText::copy(plan::Steps steps, int distance) {
+void KernelText::copy(kernel::StepSpan steps, int distance) {
   if (distance > 0) {
     out_.open("if (it + {} < {}) {{", distance, block_.loop);
     out_.line("const int ahead = it + {};", distance);
   }
-  for (const plan::Step& step : steps) {
+  for (const kernel::Step& step : steps) {
     const Work& t = step.work;
     if (t.kind == WorkKind::fetch) {
       fetch(t);
@@ -181,12 +182,12 @@ void KernelText::copy(plan::Steps steps, int distance) {
 }
 
 /// Emits the works of steps, in order; those that can share a loop nest are emitted as one nest.
-void KernelText::work(plan::Steps steps) {
-  for (const plan::Steps& together : plan::nests(plan_, steps)) {
-    for (const plan::Step& step : together)
+void KernelText::work(kernel::StepSpan steps) {
+  for (const kernel::StepSpan& together : kernel::nests(plan_, steps)) {
+    for (const kernel::Step& step : together)
       if (step.work.kind == WorkKind::reduce && !started_.contains(step.work.node)) sum_declaration(step.work);
     const Work& t = together.front().work;
-    if (plan::in_nest(plan_, t))
+    if (kernel::in_nest(plan_, t))
       nest(together);
     else if (t.kind == WorkKind::mma)
       mma(t);

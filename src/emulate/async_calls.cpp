@@ -78,7 +78,7 @@ void wgmma_fence(Thread& t) {
     a.content.assign(a.d, a.d + a.bytes);
     a.fenced = true;
   }
-  for (OperandRegisters& o : its.operands)
+  for (WgmmaRegisters& o : its.operands)
     if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
 void wgmma_commit(Thread& t) {

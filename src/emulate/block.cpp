@@ -54,7 +54,7 @@ void Block::begin(std::uint64_t linear_index) {
   random_ = config.schedule ? config.schedule * 0x9E3779B97F4A7C15ull + linear : 0;
   ready_warps_ = warps_ == 32 ? ~0u : (1u << warps_) - 1;
   current_warp_ = 0;
-  for (Barrier& b : barrier_) {
+  for (NamedBarrier& b : barrier_) {
     b.arrived = b.warps = b.rounds = b.strays = 0;
     std::fill(std::begin(b.came_before), std::end(b.came_before), 0u);
   }

@@ -51,7 +51,7 @@ class Block {
   const Region* shared(Fiber&, const char* name, unsigned offset, unsigned bytes, Site);
   const Region* region_of(Fiber&, const void*, Site);  // tensor of a raw pointer
   const Region* arranged(const Region&, const Arrangement&, const Parts*);
-  void meet(Fiber&, const void* in, void* out, Compute, void* compute, const char* what, Site);
+  void meet(Fiber&, const void* in, void* out, LaneFunction, void* compute, const char* what, Site);
   void sync_warp(Fiber&, unsigned mask, Site);
   void bar_sync(Fiber&, unsigned id, unsigned threads, Site);
   void bar_arrive(Fiber&, unsigned id, unsigned threads, Site);
@@ -211,7 +211,7 @@ class Block {
   AsyncShadow async;
   std::map<std::uint32_t, MBarrier> mbarriers;           // by byte offset
   std::uint32_t mbarriers_from = ~0u, mbarriers_to = 0;  // the bytes between which they lie
-  std::unordered_map<unsigned, Touch> touches;           // by index of the warp in the cluster
+  std::unordered_map<unsigned, RemoteTouch> touches;     // by index of the warp in the cluster
   std::vector<Acquisition> acquired;                     // increments of atomic counters by this block's threads
   std::vector<const char*> region_names;                 // names of tensors, by Region::id
 
@@ -257,8 +257,8 @@ class Block {
   /// Reports a finding if the threads of a warpgroup that have reached a wgmma disagree: about its descriptors, about
   /// whether it accumulates, or about how many instructions for whole warps they have executed.
   void check_agreement(Fiber&, unsigned warpgroup, Site);
-  Barrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
-  void complete(Barrier&);
+  NamedBarrier& arrive(Fiber&, unsigned id, unsigned threads, Site);
+  void complete(NamedBarrier&);
   void leave();
   void find_mbarriers(const Fiber&, std::size_t at, std::size_t bytes, const char* verb, Site);
   void add_finding(const Fiber& running, Finding::Kind, const char* tensor, const Where&, std::string text);
@@ -280,7 +280,7 @@ class Block {
   std::vector<const Arrangement*> arrangements_;  // by Region::arrangement; the first is unused
   unsigned threads_ = 0, warps_ = 0, live_ = 0;
   Warp warp_[32];
-  Barrier barrier_[16];
+  NamedBarrier barrier_[16];
   GroupConvergence group_[8];
   std::uint32_t wgmma_agent_[8] = {};            // clock agent of each warpgroup's wgmma groups; 0: none yet
   std::uint32_t registers_[32] = {}, pool_ = 0;  // registers per thread of each warp; sum of those released

@@ -87,7 +87,7 @@ void Block::check_barriers() {
                       b.name, b.phase, lacking_bytes(b)));
   }
   for (unsigned id = 0; id < 16; ++id)
-    if (const Barrier& b = barrier_[id]; b.arrived)
+    if (const NamedBarrier& b = barrier_[id]; b.arrived)
       add(Finding::Kind::barrier_divergence, nullptr, b.first,
           fmt::format("in {}: barrier {} is left in round {} with {} of {} threads, the first at \1",
                       spell_block(linear), id, b.rounds, b.arrived, b.expected));
@@ -310,7 +310,7 @@ std::string Block::waiting_for(const Fiber& f, RawFinding& raw) const {
   if (f.state == Fiber::State::returned) return "has returned";
   raw.sites.push_back(walk(f, f.site));
   const char line[] = {char(raw.sites.size()), 0};
-  const Barrier& b = barrier_[f.barrier % 16];
+  const NamedBarrier& b = barrier_[f.barrier % 16];
   switch (f.state) {
     case Fiber::State::converging:
       return fmt::format("waits in {} at {}", f.its_warp->what, line);
@@ -382,7 +382,7 @@ void Block::report_deadlock(RawFinding& raw, unsigned& ranges, std::uintptr_t& f
 }
 
 bool Block::unstick() {
-  Barrier& b = barrier_[0];
+  NamedBarrier& b = barrier_[0];
   if (!b.arrived || b.arrived != live_ || b.expected != threads_) return false;
   const Fiber& here = stacks_.fiber(b.first_thread);
   unsigned returned = 0;

@@ -59,7 +59,7 @@ struct Warp {
 };
 
 /// One of a block's 16 named barriers (bar.sync); a round ends when the expected threads have arrived.
-struct Barrier {
+struct NamedBarrier {
   unsigned arrived = 0, expected = 0;  // threads in this round
   std::uint32_t warps = 0;             // mask of the warps with a waiting thread
   std::uint32_t waiting[32] = {};      // per warp, mask of the waiting lanes
@@ -83,7 +83,7 @@ struct GroupConvergence {
 };
 
 /// The last access to this block's shared memory by a warp of another block of the cluster.
-struct Touch {
+struct RemoteTouch {
   std::uint32_t epoch = 0;  // time of the accessing warp
   std::uint16_t thread = 0;
   Site site{};

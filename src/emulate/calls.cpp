@@ -314,7 +314,7 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   return before;
 }
 
-void fail(Thread& t, const char* tensor, const char* message) {
+void fail_at(Thread& t, const char* tensor, const char* message) {
   fiber(t).home->fail_at(fiber(t), tensor, ZELLIGE_SITE(), "{}", message);
 }
 
@@ -331,7 +331,7 @@ const Engine& engine() {
                   .cp_async = cp_async,
                   .cp_async_commit = cp_async_commit,
                   .cp_async_wait = cp_async_wait,
-                  .fail = fail,
+                  .fail = fail_at,
                   .write_rows = write_rows,
                   .poisoned = poisoned,
                   .async = &async_engine(),

@@ -33,7 +33,8 @@ alignas(16) inline constexpr unsigned char rejected[16] = {255, 255, 255, 255, 2
 /// races, and accesses before griddep_wait. `verb`: what the thread does ("reads"), for the message. `by`: a read by the
 /// asynchronous proxy needs a fence after ordinary writes.
 template <bool writes>
-inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Site site, Proxy by = Proxy::generic) {
+inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Site site,
+                         AccessProxy by = AccessProxy::generic) {
   Block& b = *f.home;
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::ptrdiff_t at = p.p - p.region->begin;

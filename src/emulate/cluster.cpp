@@ -69,7 +69,7 @@ bool Cluster::run(std::uint64_t linear) {
   }
   current_ = 0;
   polled = 0;
-  const Watch watch(*this, launch_->config->seconds);
+  const SignalWatch watch(*this, launch_->config->seconds);
   while (live) {
     Fiber* f = next();
     if (!f) {

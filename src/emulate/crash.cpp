@@ -128,7 +128,7 @@ struct SignalStack {
 
 }  // namespace
 
-Watch::Watch(Cluster& cluster, double seconds) : before_(running) {
+SignalWatch::SignalWatch(Cluster& cluster, double seconds) : before_(running) {
   static std::once_flag once;
   std::call_once(once, install);
   static thread_local const SignalStack stack;
@@ -147,7 +147,7 @@ Watch::Watch(Cluster& cluster, double seconds) : before_(running) {
   timer_settime(timer_, 0, &after, nullptr);
 }
 
-Watch::~Watch() {
+SignalWatch::~SignalWatch() {
   if (timed_) timer_delete(timer_);
   running = before_;
 }

@@ -9,13 +9,13 @@ namespace zellige::emulate {
 class Cluster;
 
 /// Handles the signals of the calling thread while a cluster runs on it; the destructor restores the previous state.
-class Watch {
+class SignalWatch {
  public:
   /// Starts handling faults for a cluster that runs on the calling thread. `seconds`: limit of the thread's
   /// CPU time for it; 0: no limit.
-  Watch(Cluster&, double seconds);
-  ~Watch();
-  Watch(const Watch&) = delete;
+  SignalWatch(Cluster&, double seconds);
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
 
  private:
   Cluster* before_;  // the cluster that was running on this thread before

@@ -52,29 +52,30 @@ struct Finding {
 std::string_view name(Finding::Kind);
 
 /// An argument of a launch: a tensor, a TMA descriptor of a tensor, or the bytes of any other value.
-struct Parameter {
+struct LaunchParameter {
   Buffer* buffer = nullptr;
   bool writes = false;
   std::vector<unsigned char> bytes;
   bool constant = false;  // no earlier kernel on the stream writes it: it may be read before griddep_wait
   bool address = false;   // the kernel has a raw pointer as its parameter
 
-  Parameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
+  LaunchParameter(Buffer& tensor, bool written) : buffer(&tensor), writes(written) {}
   /// Returns the argument for a kernel parameter that is a raw pointer to the tensor. `written`: true if the
   /// kernel writes the tensor.
-  static Parameter address_of(Buffer& tensor, bool written) {
-    Parameter p(tensor.data(), tensor, written);
+  static LaunchParameter address_of(Buffer& tensor, bool written) {
+    LaunchParameter p(tensor.data(), tensor, written);
     p.address = true;
     return p;
   }
   /// Makes the argument for a kernel parameter that is a TMA descriptor. `map`: a TmaDescriptor of the tensor, made for
   /// the emulator (atom/make_tma_descriptor.hpp). `written`: true if the kernel writes the tensor.
   template <class T>
-  Parameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
+  LaunchParameter(const T& map, Buffer& tensor, bool written) : buffer(&tensor), writes(written), bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &map, sizeof(T));
   }
   template <class T>
-  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) Parameter(const T& value) : bytes(sizeof(T)) {
+  requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) LaunchParameter(const T& value)
+      : bytes(sizeof(T)) {
     std::memcpy(bytes.data(), &value, sizeof(T));
   }
 };
@@ -87,9 +88,9 @@ struct LaunchConfig {
   std::vector<bool> writes;        // per argument, true if the kernel writes it
   // findings name lines of this file; "": the innermost line outside include/zellige
   std::string source_file;
-  int workers = 0;                      // worker threads; 0: one per core
-  dim3 cluster{1, 1, 1};                // blocks per cluster
-  std::vector<Parameter> parameters{};  // the kernel's arguments, in order
+  int workers = 0;                            // worker threads; 0: one per core
+  dim3 cluster{1, 1, 1};                      // blocks per cluster
+  std::vector<LaunchParameter> parameters{};  // the kernel's arguments, in order
   /// Programmatic dependent launch: the kernel starts while the previous kernel still runs. Before
   /// griddep_wait a thread must not write global memory, and may read only `constant` arguments. If false,
   /// and the kernel calls griddep_wait, early reads are allowed.
@@ -105,7 +106,7 @@ struct LaunchConfig {
 };
 
 /// Result of an emulated kernel launch.
-struct Report {
+struct EmulationReport {
   Counters counters;
   std::vector<Finding> findings;  // at most 20, one per kind, tensor and line, in order of block
   bool complete = true;           // false: a cluster was ended by a finding, such as a deadlock
@@ -113,6 +114,6 @@ struct Report {
 
 /// Runs one launch to its end. Errors in the kernel do not throw: they are the report's findings. Throws
 /// Error if the launch itself is invalid, for example if the arguments do not match the kernel's parameters.
-Report run(void (*entry)(Launch&), const LaunchConfig&);
+EmulationReport run(void (*entry)(Launch&), const LaunchConfig&);
 
 }  // namespace zellige::emulate

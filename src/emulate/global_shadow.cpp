@@ -99,13 +99,13 @@ Clash GlobalShadow::look(std::size_t at, unsigned bytes, Look look) const {
   return {};
 }
 
-Clash GlobalShadow::with_writer(Stamp writer, std::uint32_t site, const Actor& a, std::uint32_t block, Proxy by) {
+Clash GlobalShadow::with_writer(Stamp writer, std::uint32_t site, const Actor& a, std::uint32_t block, AccessProxy by) {
   if (!writer) return {};
   const auto clash = [&](Clash::What what) { return Clash{what, thread_of(writer), 0, site, block_of(writer)}; };
   const Earlier e(writer);
   if (writer & unfinished) return clash(Clash::What::storing);
   if (!ordered(e, false, a, block)) return clash(Clash::What::written);
-  if (by == Proxy::async && !(writer & asynchronous) && !fenced(e, a, block)) return clash(Clash::What::unfenced);
+  if (by == AccessProxy::async && !(writer & asynchronous) && !fenced(e, a, block)) return clash(Clash::What::unfenced);
   return {};
 }
 
@@ -118,7 +118,8 @@ Clash GlobalShadow::with_reader(const Cell& cell, const Actor& a, std::uint32_t 
   return found;
 }
 
-Clash GlobalShadow::with_additions(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, Proxy by) {
+Clash GlobalShadow::with_additions(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block,
+                                   AccessProxy by) {
   if (!any_additions_.load()) return {};
   const std::lock_guard lock(additions_mutex_);
   for (std::size_t granule = at / 16; granule * 16 < at + bytes; ++granule) {
@@ -130,13 +131,13 @@ Clash GlobalShadow::with_additions(std::size_t at, unsigned bytes, const Actor& 
       const auto clash = [&](Clash::What what) { return Clash{what, x.thread, 0, x.site, x.block}; };
       if (x.in_flight) return clash(Clash::What::storing);
       if (!ordered(e, false, a, block)) return clash(Clash::What::added);
-      if (by == Proxy::async && !x.op && !fenced(e, a, block)) return clash(Clash::What::unfenced);
+      if (by == AccessProxy::async && !x.op && !fenced(e, a, block)) return clash(Clash::What::unfenced);
     }
   }
   return {};
 }
 
-Clash GlobalShadow::read(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, Proxy by) {
+Clash GlobalShadow::read(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, AccessProxy by) {
   Clash first;
   const auto written = [&](const Cell& cell) {
     return with_writer(cell.writer.load(), cell.write_site.load(std::memory_order_relaxed), a, block, by);
@@ -156,9 +157,9 @@ Clash GlobalShadow::read(std::size_t at, unsigned bytes, const Actor& a, std::ui
   return first ? first : with_additions(at, bytes, a, block, by);
 }
 
-Clash GlobalShadow::write(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, Proxy by) {
+Clash GlobalShadow::write(std::size_t at, unsigned bytes, const Actor& a, std::uint32_t block, AccessProxy by) {
   Clash first;
-  const Stamp mine = stamp(a, block) | (by == Proxy::async ? asynchronous | unfinished : 0);
+  const Stamp mine = stamp(a, block) | (by == AccessProxy::async ? asynchronous | unfinished : 0);
   const auto [cells, end] = cells_of(at, bytes);
   for (Cell* c = cells; c < end; ++c) {
     Cell& cell = *c;
@@ -210,7 +211,7 @@ Clash GlobalShadow::add(std::size_t at, unsigned bytes, const Actor& a, std::uin
   }
   const auto other = [&](const Cell& cell) {
     const std::uint32_t site = cell.write_site.load(std::memory_order_relaxed);
-    return first_of(with_writer(cell.writer.load(), site, a, block, op ? Proxy::async : Proxy::generic),
+    return first_of(with_writer(cell.writer.load(), site, a, block, op ? AccessProxy::async : AccessProxy::generic),
                     with_reader(cell, a, block));
   };
   const auto [cells, end] = cells_of(at, bytes);

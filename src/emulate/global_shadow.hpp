@@ -20,7 +20,7 @@
 namespace zellige::emulate {
 
 /// Which proxy makes an access: ordinary instructions the generic one, TMA and bulk copies the asynchronous one.
-enum class Proxy : std::uint8_t { generic, async };
+enum class AccessProxy : std::uint8_t { generic, async };
 
 /// Shadow memory of one global buffer during one launch: its last writers, readers and additions. Several threads may use
 /// it. `at` is a byte offset, and `block` the linear index of the accessing thread's block. Functions that return a Clash
@@ -33,10 +33,10 @@ class GlobalShadow {
 
   /// Records and checks a read of aligned bytes. An asynchronous one conflicts with ordered ordinary writes, too, if no
   /// fence to the asynchronous proxy lies between.
-  Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, Proxy = Proxy::generic);
+  Clash read(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, AccessProxy = AccessProxy::generic);
   /// The same for a write, which any unordered access conflicts with. An asynchronous one has only begun: until it is
   /// landed, every access to its bytes is a race.
-  Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, Proxy = Proxy::generic);
+  Clash write(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, AccessProxy = AccessProxy::generic);
   /// Records that an asynchronous write is complete for the actor, the thread that issued it.
   void land(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block);
 
@@ -64,9 +64,9 @@ class GlobalShadow {
     bool in_flight = false;
   };
 
-  static Clash with_writer(Stamp writer, std::uint32_t site, const Actor&, std::uint32_t block, Proxy);
+  static Clash with_writer(Stamp writer, std::uint32_t site, const Actor&, std::uint32_t block, AccessProxy);
   static Clash with_reader(const Cell&, const Actor&, std::uint32_t block);
-  Clash with_additions(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, Proxy);
+  Clash with_additions(std::size_t at, unsigned bytes, const Actor&, std::uint32_t block, AccessProxy);
 
   /// Returns the first and the end of the cells that record an access: of pairs of bytes, or of one byte.
   std::pair<Cell*, Cell*> cells_of(std::size_t at, unsigned bytes) {

@@ -82,7 +82,7 @@ void Block::begin_store(Fiber& f, const StoreInFlight& s) {
     if (!state.races) continue;
     const auto block = std::uint32_t(linear);
     Clash c = adds ? state.races->add(piece.to, piece.bytes, a, block, s.op)
-                   : state.races->write(piece.to, piece.bytes, a, block, Proxy::async);
+                   : state.races->write(piece.to, piece.bytes, a, block, AccessProxy::async);
     if (!c && !cluster.global_reads.empty()) c = cluster.global_reads.write(r.begin + at, piece.bytes, a, cluster.ops);
     if (c) clash_of_global(f, {r.begin + at, &r}, piece.bytes, verb, s.site, c);
   }

@@ -38,7 +38,7 @@ struct Accumulators {
 };
 
 /// The four registers of an A operand, which a wgmma reads until its wait.
-struct OperandRegisters {
+struct WgmmaRegisters {
   const std::uint32_t* a = nullptr;
   // what the registers held when the wgmma was issued, or at a later fence
   std::uint32_t content[4] = {}, group = 0;
@@ -57,7 +57,7 @@ struct InFlight {
   bool wgmma_fenced = false, wgmma_open = false;
   std::uintptr_t last_wgmma = 0;  // return address
   std::vector<Accumulators> accumulators;
-  std::vector<OperandRegisters> operands;
+  std::vector<WgmmaRegisters> operands;
 };
 
 /// Returns the record of a thread's asynchronous operations; creates it if there is none.

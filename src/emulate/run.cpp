@@ -57,15 +57,15 @@ void check(const LaunchConfig& config) {
 
 // The arguments of a launch: the regions of its tensors, and shadow memory for the buffers that it writes.
 // Throws Error if they are inconsistent.
-struct Memory {
+struct LaunchMemory {
   std::deque<Region> regions;
   std::deque<GlobalState> states;
   std::deque<GlobalShadow> shadows;
   std::deque<std::vector<unsigned char>> bytes;
   std::vector<Argument> arguments;
 
-  explicit Memory(const LaunchConfig& config) {
-    std::vector<Parameter> parameters = config.parameters;
+  explicit LaunchMemory(const LaunchConfig& config) {
+    std::vector<LaunchParameter> parameters = config.parameters;
     if (!parameters.empty() && !config.arguments.empty())
       fail("emulator: the launch gives both `arguments` and `parameters`; one of them says it all");
     for (std::size_t i = 0; i < config.arguments.size(); ++i) {
@@ -73,7 +73,7 @@ struct Memory {
       parameters.emplace_back(*config.arguments[i], config.writes[i]);
     }
     std::map<Buffer*, GlobalState*> known;
-    for (const Parameter& p : parameters) {
+    for (const LaunchParameter& p : parameters) {
       Argument& argument = arguments.emplace_back();
       if (p.buffer) {
         GlobalState*& state = known[p.buffer];
@@ -117,9 +117,9 @@ void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* si
 
 }  // namespace
 
-Report run(void (*entry)(Launch&), const LaunchConfig& config) {
+EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   check(config);
-  Memory memory(config);
+  LaunchMemory memory(config);
   LaunchState grid;
   grid.config = &config;
   grid.arguments = memory.arguments.data();
@@ -147,7 +147,7 @@ Report run(void (*entry)(Launch&), const LaunchConfig& config) {
 
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
-  Report report;
+  EmulationReport report;
   std::vector<RawFinding> raw;
   std::exception_ptr error;
   auto work = [&] {

@@ -9,7 +9,7 @@ namespace zellige::emulate {
 namespace {
 
 using Kind = Finding::Kind;
-using OpKind = AsyncOp::Kind;
+using AsyncKind = AsyncOp::Kind;
 
 // Returns true if the `bytes` bytes at `p` are in the memory `space`, within their tensor, and at a multiple
 // of `alignment`; otherwise reports a finding (an error in the kernel) and returns false. `verb`: what the
@@ -59,12 +59,12 @@ bool check_mode(Fiber& f, const TmaMap& map, bool im2col, const char* what, Site
 
 // An asynchronous copy into the shared memory of one or several blocks of the cluster.
 struct Load {
-  OpKind kind;
+  AsyncKind kind;
   const char *verb, *use;  // what it does to the tile, and to the mbarrier, for messages
   std::uint32_t chunk;     // bytes per chunk
   unsigned swizzle;
   std::shared_ptr<std::vector<unsigned char>> data;  // the bytes, in order
-  const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
+  const CopiedBox* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
   // the bytes of global memory that are read, if the launch writes their buffer
   std::vector<std::span<const unsigned char>> sources = {};
 };
@@ -129,7 +129,7 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     cluster.queue({op, load.chunk, bytes, load.data, places, own.known(f).time[cluster.previous] != 0,
                    cluster.ends_known(own.known(f))});
   }
-  if (load.kind == OpKind::tma_load || load.kind == OpKind::bulk_load) ++own.counters[Counter::tma_load];
+  if (load.kind == AsyncKind::tma_load || load.kind == AsyncKind::bulk_load) ++own.counters[Counter::tma_load];
 }
 
 // Returns a bit mask of the blocks (ranks in the cluster) into which a copy is written. `mask`: the operand of the
@@ -146,7 +146,7 @@ unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Si
 // Returns a flag for each 16-byte chunk of a store of `bytes` bytes: true if some byte of the chunk is inside
 // the tensor. Other chunks are not stored. `box`: the TMA box that is stored; null for a bulk store, all of
 // whose chunks are inside.
-std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
+std::vector<bool> chunks_inside(const CopiedBox* box, std::uint32_t bytes) {
   std::vector<bool> inside(bytes / 16, box == nullptr);
   for (const BoxRun& run : box ? box->runs : std::vector<BoxRun>{})
     for (std::uint32_t i = run.to / 16; 16 * i < run.to + run.bytes; ++i) inside[i] = true;
@@ -155,8 +155,8 @@ std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
 
 // Issues a TMA or bulk store. Shared memory is read at once; the bytes are written to global memory when the
 // thread waits for the store's group.
-void issue_store(Fiber& f, OpKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
-                 const Box* box, StoreInFlight store, Site site) {
+void issue_store(Fiber& f, AsyncKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
+                 const CopiedBox* box, StoreInFlight store, Site site) {
   Block& b = *f.home;
   Cluster& cluster = b.cluster;
   if (!in_own_block(f, from, verb, site)) return;
@@ -222,11 +222,11 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
   const TmaMap& map = *operand;
   if (!check_mode(f, map, offsets != nullptr, offsets ? "tma_load_im2col" : "tma_load", site)) return;
   if (!valid_coordinates(f, map, at, false, "tma_load", site)) return;
-  const Box box = box_of(map, at, offsets);
+  const CopiedBox box = box_of(map, at, offsets);
   if (!admit(f, to, box.tile_bytes(), Space::shared, 128, "copies by tma_load into", site)) return;
   const Region& r = *map.region;
   // make_tma_descriptor has rejected maps that exceed the tensor; the launch may give the map another one.
-  Box within = box;
+  CopiedBox within = box;
   std::erase_if(within.runs, [&](const BoxRun& run) { return run.from > r.bytes || run.bytes > r.bytes - run.from; });
   if (within.runs.size() != box.runs.size()) {
     const BoxRun& run = *std::ranges::find_if(
@@ -238,10 +238,10 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
         r.name, b.who(f.index), run.from, run.from + run.bytes, r.bytes);
   }
   for (const BoxRun& run : within.runs)
-    check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site, Proxy::async);
+    check_global<false>(f, {r.begin + run.from, &r}, run.bytes, "copies", site, AccessProxy::async);
   auto data = std::make_shared<std::vector<unsigned char>>(loaded(map, within, map.region->begin));
   const unsigned ranks = ranks_of(f, mask, *map.region, "tma_load_multicast", site);
-  Load load{OpKind::tma_load,
+  Load load{AsyncKind::tma_load,
             "copies by tma_load into",
             "lets a tma_load complete on",
             16,
@@ -258,10 +258,10 @@ void bulk_load(Thread& t, Place to, Place from, unsigned bytes, Place barrier, u
   if (!whole_chunks(f, *to.region, bytes, "bulk_load", site)) return;
   if (!admit(f, to, bytes, Space::shared, 16, "copies by bulk_load into", site)) return;
   if (!admit(f, from, bytes, Space::global, 16, "reads", site)) return;
-  check_global<false>(f, from, bytes, "copies", site, Proxy::async);
+  check_global<false>(f, from, bytes, "copies", site, AccessProxy::async);
   auto data = std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes);
   const unsigned ranks = ranks_of(f, mask, *to.region, "bulk_load_multicast", site);
-  Load load{OpKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)};
+  Load load{AsyncKind::bulk_load, "copies by bulk_load into", "lets a bulk_load complete on", 16, 0, std::move(data)};
   if (watched(*from.region)) load.sources.emplace_back(from.p, bytes);
   issue(f, load, to, barrier, ranks, site);
 }
@@ -276,7 +276,7 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
   b.async.start(b.shared_bytes);
   const std::size_t before = b.cluster.ops.size();
   issue(f,
-        {OpKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16, 0,
+        {AsyncKind::cluster_copy, "copies by bulk_copy_cluster into", "lets a bulk_copy_cluster complete on", 16, 0,
          std::make_shared<std::vector<unsigned char>>(from.p, from.p + bytes)},
         to, barrier, 1u << rank, site);
   if (b.cluster.ops.size() == before) return;
@@ -297,8 +297,8 @@ void store_async(Thread& t, Place to, unsigned rank, std::uint32_t value, Place 
   if (!has_block(f, rank, *to.region, site)) return;
   auto data = std::make_shared<std::vector<unsigned char>>(4);
   std::memcpy(data->data(), &value, 4);
-  issue(f, {OpKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)}, to,
-        barrier, 1u << rank, site);
+  issue(f, {AsyncKind::store_async, "writes by store_async", "lets a store_async complete on", 4, 0, std::move(data)},
+        to, barrier, 1u << rank, site);
 }
 
 void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, const int* at, Reduction reduction,
@@ -309,13 +309,13 @@ void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, cons
   const TmaMap& map = *operand;
   if (!check_mode(f, map, im2col, im2col ? "tma_store_im2col" : "tma_store", site)) return;
   if (!valid_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site)) return;
-  const Box box = box_of(map, at, nullptr);
+  const CopiedBox box = box_of(map, at, nullptr);
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
   if (!admit(f, from, box.tile_bytes(), Space::shared, 128, verb, site)) return;
   StoreInFlight store{map.region, reduction, map.element, 0, 0, {}, {}, {}};
   // TMA writes whole chunks of 16 bytes, even if the last chunk is partly outside the tensor.
   for (const BoxRun& run : box.runs) store.pieces.push_back({run.from, run.to, (run.bytes + 15) / 16 * 16});
-  issue_store(f, OpKind::tma_store, verb, from, box.bytes, map.swizzle, &box, std::move(store), site);
+  issue_store(f, AsyncKind::tma_store, verb, from, box.bytes, map.swizzle, &box, std::move(store), site);
 }
 
 void bulk_store(Thread& t, Place to, Place from, unsigned bytes, Reduction reduction, Element element) {
@@ -325,7 +325,7 @@ void bulk_store(Thread& t, Place to, Place from, unsigned bytes, Reduction reduc
   if (!admit(f, to, bytes, Space::global, 16, "writes", site)) return;
   StoreInFlight store{to.region, reduction, element, 0, 0, {}, {}, {}};
   store.pieces.push_back({std::uint64_t(to.p - to.region->begin), 0, bytes});
-  issue_store(f, OpKind::bulk_store, "stores by bulk_store", from, bytes, 0, nullptr, std::move(store), site);
+  issue_store(f, AsyncKind::bulk_store, "stores by bulk_store", from, bytes, 0, nullptr, std::move(store), site);
 }
 
 void bulk_commit(Thread& t) { ++in_flight(fiber(t)).stores_committed; }

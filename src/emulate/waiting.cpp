@@ -7,7 +7,7 @@
 
 namespace zellige::emulate {
 
-[[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, Compute compute, void* with,
+[[gnu::always_inline]] inline void Block::meet(Fiber& f, const void* in, void* out, LaneFunction compute, void* with,
                                                const char* what, Site site) {
   Warp& w = *f.its_warp;
   if (w.lanes != ~0u)
@@ -74,14 +74,14 @@ void Block::complete_sync_warp(Warp& w, std::uint32_t group) {
   make_ready(w, group & ~(1u << f.lane));
 }
 
-Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
+NamedBarrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
   const unsigned expected = threads ? std::min(threads, threads_) : threads_;
   if (id >= 16 || threads > warps_ * 32 || threads % 32 != 0)
     stop(f, Finding::Kind::barrier_divergence, nullptr, site,
          "{} reaches barrier {} of {} threads at \1; there are barriers 0 to 15, of whole warps, and {} warps in the "
          "block",
          who(f.index), id, threads, warps_);
-  Barrier& b = barrier_[id];
+  NamedBarrier& b = barrier_[id];
   const unsigned w = f.its_warp->local;
   if (!b.arrived) {
     b.warps = 0;
@@ -124,7 +124,7 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
 }
 
 [[gnu::always_inline]] inline void Block::bar_sync(Fiber& f, unsigned id, unsigned threads, Site site) {
-  Barrier& b = arrive(f, id, threads, site);
+  NamedBarrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;
   if (!(b.warps >> w.local & 1)) b.waiting[w.local] = 0;
   b.warps |= 1u << w.local;
@@ -139,14 +139,14 @@ Barrier& Block::arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
 // Arrives at a named barrier without waiting. The time of the thread's warp (in the vector clocks) then
 // advances, because the barrier does not order what the thread does after its arrival.
 void Block::bar_arrive(Fiber& f, unsigned id, unsigned threads, Site site) {
-  Barrier& b = arrive(f, id, threads, site);
+  NamedBarrier& b = arrive(f, id, threads, site);
   Warp& w = *f.its_warp;
   release(w);
   b.observed.join(known(f), cluster.agents());
   if (b.arrived == b.expected) complete(b);
 }
 
-void Block::complete(Barrier& b) {
+void Block::complete(NamedBarrier& b) {
   const std::uint32_t now = cluster.tick();
   const unsigned agents = cluster.agents();
   Clock& joined = b.observed;
@@ -173,7 +173,7 @@ void Block::complete(Barrier& b) {
 
 namespace {
 
-void meet(Thread& t, const void* in, void* out, Compute compute, void* with, const char* what) {
+void meet(Thread& t, const void* in, void* out, LaneFunction compute, void* with, const char* what) {
   fiber(t).home->meet(fiber(t), in, out, compute, with, what, ZELLIGE_SITE());
 }
 void sync_warp(Thread& t, unsigned mask) { fiber(t).home->sync_warp(fiber(t), mask, ZELLIGE_SITE()); }

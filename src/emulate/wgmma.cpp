@@ -83,8 +83,8 @@ void check_accumulators(Fiber& f, const Accumulators* acc, const WgmmaCall& call
 // earlier wgmma that may still read them, or without a later wgmma_fence.
 void take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group, Site site) {
   InFlight& its = *f.in_flight;
-  OperandRegisters* o = nullptr;
-  for (OperandRegisters& known : its.operands)
+  WgmmaRegisters* o = nullptr;
+  for (WgmmaRegisters& known : its.operands)
     if (known.a == registers) o = &known;
   const bool changed = o && std::memcmp(o->content, registers, sizeof(o->content)) != 0;
   if (o && o->running && changed) {
@@ -322,7 +322,7 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
   mine.wgmma_done = done;
   const std::uint32_t agent = wgmma_agent_[f.index / 128];
   if (agent) hear(f, agent, done + 1);
-  for (OperandRegisters& o : mine.operands) {
+  for (WgmmaRegisters& o : mine.operands) {
     if (!o.running || o.group > done) continue;
     o.running = false;
     mine.wgmma_fenced = false;

@@ -15,13 +15,13 @@ std::string_view declared_name(std::string_view stored);
 
 /// A fused graph, and where each group's operators are in it.
 struct Assembled {
-  KernelGraph graph;
+  graph::KernelGraph graph;
   std::vector<int> first;  // by group: index in graph.ops of the first operator that computes it
 };
 
 /// Returns the graph in which the first kernel of each group replaces the group's operators. A group without
 /// kernels is one unfused operator, which is kept. Requires that the groups cover each operator of the graph
 /// exactly once and are in topological order.
-Assembled assemble(const KernelGraph&, const std::vector<Group>&);
+Assembled assemble(const graph::KernelGraph&, const std::vector<Group>&);
 
 }  // namespace zellige::fuse

@@ -17,7 +17,7 @@ constexpr std::size_t max_places = 16;
 
 /// Returns operator `from` and all operators that are connected to it by paths without operator `at`. Returns
 /// an empty set if an operator among them does not depend on `at`, or if there are more than max_places.
-std::set<int> follows(int at, int from, const Order& order, const Neighbours& neighbours) {
+std::set<int> follows(int at, int from, const Dependences& order, const GroupNeighbours& neighbours) {
   std::set<int> met{from};
   for (std::vector<int> open{from}; !open.empty();) {
     const int op = open.back();
@@ -32,10 +32,10 @@ std::set<int> follows(int at, int from, const Order& order, const Neighbours& ne
 /// Finds the cheapest selection of pieces (candidate groups of operators) that contains each place (operator
 /// number) exactly once, with branches covered separately. A branch is a set of places that only one other
 /// place connects to the rest. The stem is all places that are in no branch.
-class Covering {
+class BranchCovering {
  public:
-  Covering(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
-           const std::vector<Branch>& branches)
+  BranchCovering(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
+                 const std::vector<Branch>& branches)
       : pieces_(pieces),
         widest_(widest),
         branches_(branches),
@@ -187,7 +187,7 @@ class Covering {
 
 }  // namespace
 
-std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours) {
+std::vector<Branch> branches_of(const Dependences& order, const GroupNeighbours& neighbours) {
   std::vector<Branch> found;
   for (int at : neighbours.of_many()) {
     std::set<int> all;
@@ -209,9 +209,9 @@ std::vector<Branch> branches_of(const Order& order, const Neighbours& neighbours
   return kept;
 }
 
-Patterns::Patterns(const KernelGraph& g, const std::vector<Branch>& of_operators)
+Patterns::Patterns(const graph::KernelGraph& g, const std::vector<Branch>& of_operators)
     : branches_(of_operators), in_(g.ops.size(), -1), at_(g.ops.size(), -1) {
-  const Excerpts excerpts(g);
+  const candidate::Excerpts excerpts(g);
   std::map<std::string, int> kinds;
   for (std::size_t b = 0; b < branches_.size(); ++b) {
     std::vector<int> all = branches_[b].places;
@@ -219,7 +219,7 @@ Patterns::Patterns(const KernelGraph& g, const std::vector<Branch>& of_operators
     at_[branches_[b].at] = static_cast<int>(b);
     all.push_back(branches_[b].at);
     std::ranges::sort(all);
-    kind_.push_back(kinds.try_emplace(key(excerpts.of(all)), static_cast<int>(kinds.size())).first->second);
+    kind_.push_back(kinds.try_emplace(candidate::key(excerpts.of(all)), static_cast<int>(kinds.size())).first->second);
   }
 }
 
@@ -251,7 +251,8 @@ std::optional<std::vector<int>> Patterns::of(const std::vector<int>& ops) const 
 
 Cover cheapest_cover(std::size_t places, const std::vector<Piece>& pieces, std::size_t widest,
                      const std::vector<Branch>& branches) {
-  return branches.empty() ? cheapest_cover(places, pieces, widest) : Covering(places, pieces, widest, branches).run();
+  return branches.empty() ? cheapest_cover(places, pieces, widest)
+                          : BranchCovering(places, pieces, widest, branches).run();
 }
 
 }  // namespace zellige::fuse

@@ -33,7 +33,7 @@ struct Branch {
 /// only through one operator, Branch::at, on which all of them depend. Only operators that read a tensor with
 /// many readers (Neighbours::of_many) are considered for Branch::at. No operator is in two branches. If
 /// Branch::at has no neighbours outside of its branch, the branch is omitted.
-std::vector<Branch> branches_of(const Order&, const Neighbours&);
+std::vector<Branch> branches_of(const Dependences&, const GroupNeighbours&);
 
 /// Recognises groups that are equal except for which of several equal branches they take operators from, so
 /// that one of them represents all in a cover. Branches are equal if their excerpts are (excerpt.hpp),
@@ -41,7 +41,7 @@ std::vector<Branch> branches_of(const Order&, const Neighbours&);
 class Patterns {
  public:
   /// The branches must be of operators, as branches_of returns them.
-  Patterns(const KernelGraph&, const std::vector<Branch>& of_operators);
+  Patterns(const graph::KernelGraph&, const std::vector<Branch>& of_operators);
   /// Returns a key of group `ops`. Groups that differ only in their choice among equal branches have equal
   /// keys. A branch is a set of operators that only one further operator, its joining operator, connects to
   /// the rest of the graph. Returns nullopt if the group has the joining operators of fewer than two

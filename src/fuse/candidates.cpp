@@ -2,14 +2,14 @@
 
 namespace zellige::fuse {
 
-Set Candidates::set(const std::vector<int>& ops) const {
-  Set s(g_.ops.size());
+OperatorSet Candidates::set(const std::vector<int>& ops) const {
+  OperatorSet s(g_.ops.size());
   for (int i : ops) s.add(i);
   return s;
 }
 
-Set Candidates::before(const Set& s) const {
-  Set all(g_.ops.size()), b(g_.ops.size());
+OperatorSet Candidates::before(const OperatorSet& s) const {
+  OperatorSet all(g_.ops.size()), b(g_.ops.size());
   for (int i : s.list()) all.add(order_.direct[i]);
   for (int p : all.list())
     if (!s.has(p)) b.add(p);
@@ -18,7 +18,7 @@ Set Candidates::before(const Set& s) const {
 
 Candidates::Waiting Candidates::waiting(const Selected& way) const {
   std::vector<std::size_t> nodes = way;
-  Set all(g_.ops.size());
+  OperatorSet all(g_.ops.size());
   for (std::size_t c : way) all.add(candidates_[c].ops);
   for (std::size_t i = 0; i < g_.ops.size(); ++i)
     if (!all.has(static_cast<int>(i))) nodes.push_back(i);

@@ -13,11 +13,11 @@ namespace zellige::fuse {
 
 /// A group that may be selected, or an operator that is in no group: a view, a copy or a custom operator.
 struct Candidate {
-  Set ops, before;               // `before`: the operators it depends on
-  std::vector<int> list;         // the same as `ops`, ascending
-  std::shared_ptr<Kind> kind{};  // null: the operator is in no group
-  double own_us = 0;             // of an operator that is in no group: its microseconds
-  bool banned = false;           // excluded, because it and another group depend on each other
+  OperatorSet ops, before;            // `before`: the operators it depends on
+  std::vector<int> list;              // the same as `ops`, ascending
+  std::shared_ptr<GroupKind> kind{};  // null: the operator is in no group
+  double own_us = 0;                  // of an operator that is in no group: its microseconds
+  bool banned = false;                // excluded, because it and another group depend on each other
 
   /// Returns the cost in microseconds, or `never` if the candidate is excluded.
   double us() const { return banned ? never : kind ? kind->us : own_us; }
@@ -31,12 +31,12 @@ class Candidates {
  protected:
   using Selected = std::vector<std::size_t>;
 
-  explicit Candidates(const KernelGraph& g) : g_(g), order_(order_of(g)), place_(g.ops.size(), -1) {}
+  explicit Candidates(const graph::KernelGraph& g) : g_(g), order_(order_of(g)), place_(g.ops.size(), -1) {}
 
   /// Returns the operators as a bit set.
-  Set set(const std::vector<int>& ops) const;
+  OperatorSet set(const std::vector<int>& ops) const;
   /// Returns the operators outside of `s` whose results are read by operators of `s`.
-  Set before(const Set& s) const;
+  OperatorSet before(const OperatorSet& s) const;
   /// Returns whether the operator cannot be fused. Such an operator is in no selected group.
   bool free(int op) const { return place_[op] < 0; }
 
@@ -53,8 +53,8 @@ class Candidates {
   /// Returns pairs (i, j) of groups of a cover, as indices of candidates_: group j reads a result of group i.
   std::vector<std::pair<std::size_t, std::size_t>> readers(const Selected&) const;
 
-  const KernelGraph& g_;
-  Order order_;
+  const graph::KernelGraph& g_;
+  Dependences order_;
   std::vector<int> place_;             // by operator: its number among those that can be fused; -1: it cannot
   std::vector<Candidate> candidates_;  // first each operator unfused, by index
 };

@@ -29,7 +29,8 @@ constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of s
 /// Searches for the cheapest groups of one graph.
 class Choosing : Candidates {
  public:
-  Choosing(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch, Reasons reasons)
+  Choosing(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
+           const rewrite::Watch& watch, Reasons reasons)
       : Candidates(g),
         target_(target),
         neighbours_(g),
@@ -71,7 +72,7 @@ class Choosing : Candidates {
   /// can be may be planned though the operator by itself is not.
   void singles() {
     for (int op : branch_by_branch(g_))
-      if (fusable(g_, op)) place_[op] = places_++;
+      if (candidate::fusable(g_, op)) place_[op] = places_++;
     branches_ = branches_of(order_, neighbours_);
     patterns_.emplace(g_, branches_);
     for (Branch& b : branches_) {
@@ -82,21 +83,21 @@ class Choosing : Candidates {
     for (int op = 0; op < std::ssize(g_.ops); ++op) candidates_.push_back({set({op}), order_.direct[op], {op}});
     std::vector<std::vector<int>> computed;
     for (int op = 0; op < std::ssize(g_.ops); ++op)
-      if (computes(g_, op)) computed.push_back({op});
-    const std::vector<std::shared_ptr<Kind>> kinds = kinds_.of(computed);
+      if (candidate::computes(g_, op)) computed.push_back({op});
+    const std::vector<std::shared_ptr<GroupKind>> kinds = kinds_.of(computed);
     for (std::size_t i = 0; i < computed.size(); ++i) candidates_[computed[i][0]].kind = kinds[i];
     choice_.work.kinds = kinds_.count();
     for (int op = 0; op < std::ssize(g_.ops); ++op) {
       goes_on("operators estimated", op, g_.ops.size());
       Candidate& c = candidates_[op];
       if (!c.kind && !graph::is_view(g_.ops[op].kind)) {
-        Refusal refusal;
-        const auto us = planned_us(g_, op, target_, costs_, refusal);
-        if (!us) raise(refusal);
+        candidate::NoPlan refusal;
+        const auto us = candidate::planned_us(g_, op, target_, costs_, refusal);
+        if (!us) candidate::raise(refusal);
         c.own_us = *us;
       } else if (c.kind && free(op)) {  // it is in no group that the search grows
         if (!c.kind->planned) kinds_.plan(*c.kind);
-        if (c.kind->us == never) raise({c.kind->why, c.kind->rejected});
+        if (c.kind->us == never) candidate::raise({c.kind->why, c.kind->rejected});
       }
     }
   }
@@ -105,13 +106,13 @@ class Choosing : Candidates {
   void find_kinds(std::vector<Candidate>& groups) {
     std::vector<std::vector<int>> ops;
     for (const Candidate& c : groups) ops.push_back(c.list);
-    std::vector<std::shared_ptr<Kind>> kinds = kinds_.of(ops);
+    std::vector<std::shared_ptr<GroupKind>> kinds = kinds_.of(ops);
     for (std::size_t i = 0; i < groups.size(); ++i) groups[i].kind = std::move(kinds[i]);
     choice_.work.kinds = kinds_.count();
   }
 
   /// Returns the estimated cost of a group minus that of its operators unfused, in us; negative if fusing saves time.
-  double change(const Kind& kind, const std::vector<int>& ops) const {
+  double change(const GroupKind& kind, const std::vector<int>& ops) const {
     double us = kind.kernels.empty() ? 0 : kind.us;
     for (int x : ops) us -= candidates_[x].us();
     return us;
@@ -132,7 +133,7 @@ class Choosing : Candidates {
     using Rank = std::pair<double, std::size_t>;  // rank, and index into `grown`
     std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
     std::vector<std::size_t> tried(g_.ops.size());
-    const auto is_new = [&](const std::vector<int>& ops, const Set& s) {
+    const auto is_new = [&](const std::vector<int>& ops, const OperatorSet& s) {
       if (ops.size() > max_ops || !seen_.insert(s).second || !is_convex(s, order_)) return false;
       if (auto pattern = patterns_->of(ops); pattern && !seen_patterns_.insert(*std::move(pattern)).second)
         return false;
@@ -155,7 +156,7 @@ class Choosing : Candidates {
     };
     std::vector<Candidate> first;
     for (int op = 0; op < std::ssize(g_.ops); ++op)
-      if (Set s = set({op}); !free(op) && is_new({op}, s)) first.push_back({std::move(s), Set(), {op}});
+      if (OperatorSet s = set({op}); !free(op) && is_new({op}, s)) first.push_back({std::move(s), OperatorSet(), {op}});
     look_at(std::move(first));
     max_plans_ = plans_each * (choice_.work.kinds + 4);
     for (std::size_t round = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++round) {
@@ -169,7 +170,7 @@ class Choosing : Candidates {
         for (int x : neighbours_.of(grown[at])) {
           std::vector<int> ops = grown[at];
           ops.insert(std::ranges::lower_bound(ops, x), x);
-          if (Set s = set(ops); is_new(ops, s)) larger.push_back({std::move(s), Set(), std::move(ops)});
+          if (OperatorSet s = set(ops); is_new(ops, s)) larger.push_back({std::move(s), OperatorSet(), std::move(ops)});
         }
       look_at(std::move(larger));
     }
@@ -199,7 +200,7 @@ class Choosing : Candidates {
     std::vector<double> alone;
     for (const auto& [i, j] : readers(way)) {
       const Candidate &a = candidates_[i], &b = candidates_[j];
-      Candidate both{a.ops, Set(), a.list};
+      Candidate both{a.ops, OperatorSet(), a.list};
       for (int x : twins_.first(b.list, a.ops)) both.list.push_back(x), both.ops.add(x);
       std::ranges::sort(both.list);
       if (both.list.size() > max_joined || !seen_.insert(both.ops).second || !is_convex(both.ops, order_)) continue;
@@ -243,7 +244,7 @@ class Choosing : Candidates {
   std::vector<std::size_t> cheapest() {
     while (true) {
       Cover found = cover();
-      if (found.cost == never) raise(no_kernel());
+      if (found.cost == never) candidate::raise(no_kernel());
       if (!found.exact && !beam_)
         choice_.limits.push_back(fmt::format("groups were selected by a beam of {} states, not exactly", widest));
       beam_ = beam_ || !found.exact;
@@ -255,7 +256,7 @@ class Choosing : Candidates {
   }
 
   /// Returns why the first operator that has no kernel has none.
-  Refusal no_kernel() const {
+  candidate::NoPlan no_kernel() const {
     for (int op = 0; op < std::ssize(g_.ops); ++op)
       if (const Candidate& c = candidates_[op]; c.kind && c.us() == never) return {c.kind->why, c.kind->rejected};
     fault("{}: operators have kernels, and no cover has them all", g_.name);
@@ -303,7 +304,7 @@ class Choosing : Candidates {
           launches += part.launches();
         }
         const auto is_better = [&] {
-          return plan::better({.us = one.us(), .launches = one.launches()}, {.us = us, .launches = launches},
+          return cost::better({.us = one.us(), .launches = one.launches()}, {.us = us, .launches = launches},
                               target_.costs.search);
         };
         if (!whole || !is_better()) continue;
@@ -338,16 +339,16 @@ class Choosing : Candidates {
   /// once. Also plans groups that are likely to be selected next, those in the cheapest covers first, at most one kind
   /// per operator of the graph. Returns false if all groups of the cover are planned already.
   bool plan(const std::vector<std::size_t>& way) {
-    std::vector<Kind*> open;
+    std::vector<GroupKind*> open;
     const auto add = [&](std::size_t c) {
-      Kind* kind = candidates_[c].kind.get();
+      GroupKind* kind = candidates_[c].kind.get();
       if (kind && !kind->planned && std::ranges::count(open, kind) == 0) open.push_back(kind);
     };
     std::ranges::for_each(way, add);
     if (open.empty()) return false;
     if (ended_ || choice_.work.plans >= max_plans_) {
       drop_unplanned();
-      for (Kind* kind : open)
+      for (GroupKind* kind : open)
         if (!kind->planned) kinds_.plan(*kind), ++choice_.work.plans;
       return true;
     }
@@ -358,7 +359,7 @@ class Choosing : Candidates {
     const std::size_t limit = open.size() + std::min(g_.ops.size(), max_plans_ / 8);
     for (std::size_t i = 0; i < others.size() && open.size() < limit; ++i) add(others[i]);
     std::atomic<std::size_t> planned = 0;
-    graph::parallel_for(std::ssize(open), graph::hardware_threads(), [&](std::int64_t i, int worker) {
+    reference::parallel_for(std::ssize(open), reference::hardware_threads(), [&](std::int64_t i, int worker) {
       if (worker == 0) goes_on("kernels planned", choice_.work.plans + planned, choice_.work.plans + open.size());
       if (!ended_) kinds_.plan(*open[i]), ++planned;
     });
@@ -376,14 +377,14 @@ class Choosing : Candidates {
   void explain(const std::vector<std::size_t>& way) {
     const auto pairs = readers(way);
     choice_.notes.resize(pairs.size());
-    graph::on_all_cores(pairs.size(), [&](std::size_t i) {
+    reference::on_all_cores(pairs.size(), [&](std::size_t i) {
       const Candidate &a = candidates_[pairs[i].first], &b = candidates_[pairs[i].second];
       choice_.notes[i] = fmt::format("{} and {} are not fused: {}", last(a), last(b), reason(a, b));
     });
   }
   /// Returns why groups `a` and `b` were not fused: the times of one kernel and of two, or why there is no such kernel.
   std::string reason(const Candidate& a, const Candidate& b) const {
-    Set both = a.ops;
+    OperatorSet both = a.ops;
     both.add(b.ops);
     const auto found = by_ops_.find(both);
     if (found != by_ops_.end() && candidates_[found->second].us() != never)
@@ -395,18 +396,18 @@ class Choosing : Candidates {
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }
 
   const target::Target& target_;
-  std::set<Set> seen_;  // operators of all groups seen so far
-  Neighbours neighbours_;
+  std::set<OperatorSet> seen_;  // operators of all groups seen so far
+  GroupNeighbours neighbours_;
   Twins twins_;
   Kinds kinds_;
   int places_ = 0;                // number of operators that can be fused
   std::vector<Branch> branches_;  // their operators numbered as in place_
   std::optional<Patterns> patterns_;
   std::set<std::vector<int>> seen_patterns_;  // of groups seen so far (branches.hpp)
-  std::map<Set, std::size_t> by_ops_;
+  std::map<OperatorSet, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: cost of the cheapest cover that contains it
-  CostCache& costs_;
-  const Watch& watch_;
+  candidate::CostCache& costs_;
+  const rewrite::Watch& watch_;
   Reasons reasons_;
   std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
   bool cut_short_ = false, beam_ = false;
@@ -416,8 +417,8 @@ class Choosing : Candidates {
 
 }  // namespace
 
-Choice choose(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
-              Reasons reasons) {
+Choice choose(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
+              const rewrite::Watch& watch, Reasons reasons) {
   return Choosing(g, target, known, watch, reasons).run();
 }
 

@@ -14,12 +14,12 @@ namespace zellige::fuse {
 /// Operators that become one kernel.
 struct Group {
   std::vector<int> ops;
-  std::vector<Kernel> kernels;  // the kernel that computes it; empty: the operator is not fused
-  double us = 0;                // expected time, in microseconds
+  std::vector<candidate::GroupKernel> kernels;  // the kernel that computes it; empty: the operator is not fused
+  double us = 0;                                // expected time, in microseconds
 };
 
 /// Statistics of the search.
-struct Work {
+struct SearchWork {
   std::size_t groups = 0;  // candidates that were examined
   std::size_t kinds = 0;   // kinds of candidates: those equal up to names count once
   std::size_t plans = 0;   // kinds that were planned
@@ -29,7 +29,7 @@ struct Work {
 /// The selected groups, with notes for the user.
 struct Choice {
   std::vector<Group> groups;  // in topological order
-  Work work{};
+  SearchWork work{};
   std::vector<std::string> notes;
   std::vector<std::string> limits;  // search limits that were reached
   bool ended = false;               // the Watch callback stopped the search
@@ -44,6 +44,7 @@ enum class Reasons : bool { omitted, told };
 /// that receives the progress and may end the search; then only groups that are planned are used. With
 /// Reasons::told, notes say why groups were not fused. Throws Error if an operator cannot be planned, and
 /// Rejected if the verifier rejects an operator's plan and no fused kernel contains the operator.
-Choice choose(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {}, Reasons = Reasons::told);
+Choice choose(const graph::KernelGraph&, const target::Target&, candidate::CostCache& known, const rewrite::Watch& = {},
+              Reasons = Reasons::told);
 
 }  // namespace zellige::fuse

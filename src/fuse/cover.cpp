@@ -44,7 +44,7 @@ bool is_before(Covered a, Covered b) {
 
 /// A state of the search (a partial cover), reached on the cheapest path: the first uncovered place
 /// (operator), and the covered places after it.
-struct Reached {
+struct ReachedCover {
   // Cost so far, and its excess over the lower bounds of the covered places.
   double cost = never, over = never;
   double rest = never;    // least cost from here to the end
@@ -54,15 +54,15 @@ struct Reached {
 };
 
 /// The states (partial covers) with one first uncovered place (operator), hashed by the covered places after it.
-class Level {
+class CoverLevel {
  public:
-  explicit Level(std::size_t words = 1) : words_(words) {}
+  explicit CoverLevel(std::size_t words = 1) : words_(words) {}
 
   std::size_t size() const { return reached_.size(); }
   /// Returns the places (operators) that partial cover `state` contains after its first uncovered place, as bits.
   Covered covered(std::size_t state) const { return {bits_.data() + state * words_, words_}; }
-  Reached& operator[](std::size_t state) { return reached_[state]; }
-  const Reached& operator[](std::size_t state) const { return reached_[state]; }
+  ReachedCover& operator[](std::size_t state) { return reached_[state]; }
+  const ReachedCover& operator[](std::size_t state) const { return reached_[state]; }
 
   /// Returns the index of the state (partial cover) with the covered places (operators) `covered`; nullopt if none.
   std::optional<std::size_t> find(Covered covered) const {
@@ -71,7 +71,7 @@ class Level {
     return in == 0 ? std::nullopt : std::optional<std::size_t>(in - 1);
   }
   /// Returns the state (partial cover) with the covered places (operators) `covered`; inserts it if there is none.
-  Reached& at(Covered covered) {
+  ReachedCover& at(Covered covered) {
     if (2 * (size() + 1) > slots_.size()) rebuild(std::max<std::size_t>(16, 4 * size()));
     std::uint32_t& in = slots_[slot(covered)];
     if (in == 0) {
@@ -83,7 +83,7 @@ class Level {
   }
   /// Keeps only the search states (partial covers) with the indices `states`, in the order of this list.
   void keep(const std::vector<std::size_t>& states) {
-    Level kept(words_);
+    CoverLevel kept(words_);
     for (std::size_t s : states) {
       kept.bits_.insert(kept.bits_.end(), covered(s).begin(), covered(s).end());
       kept.reached_.push_back(reached_[s]);
@@ -111,7 +111,7 @@ class Level {
 
   std::size_t words_;
   std::vector<Word> bits_;
-  std::vector<Reached> reached_;
+  std::vector<ReachedCover> reached_;
   std::vector<std::uint32_t> slots_;  // a state's index + 1; 0: empty
 };
 
@@ -192,11 +192,11 @@ class Covering {
   /// covers) in levels_, for weigh(). `widest` is the maximum number of states with the same first uncovered place.
   Cover search(std::size_t widest, double limit) {
     Cover cover;
-    levels_.assign(by_first_.size() + 1, Level(words_));
+    levels_.assign(by_first_.size() + 1, CoverLevel(words_));
     std::ranges::fill(next_, 0);
     levels_[0].at(next_) = {0, 0};
     for (std::size_t at = 0; at + 1 < levels_.size(); ++at) {
-      Level& level = levels_[at];
+      CoverLevel& level = levels_[at];
       cover.exact = narrow(level, widest) && cover.exact;
       cover.states += level.size();
       for (std::size_t s = 0; s < level.size(); ++s)
@@ -205,8 +205,8 @@ class Covering {
           if (over > limit) break;
           const std::size_t first = lay(at, level.covered(s), p);
           if (first == 0) continue;
-          Level& then = levels_[first];
-          Reached& r = then.at(next_);
+          CoverLevel& then = levels_[first];
+          ReachedCover& r = then.at(next_);
           const double cost = level[s].cost + pieces_[p].cost;
           if (cost < r.cost) r = {cost, over, never, p, static_cast<int>(at), s};
           if (then.size() >= max_waiting * widest && first + 1 < levels_.size())
@@ -214,9 +214,9 @@ class Covering {
         }
     }
     if (levels_.back().size() == 0) return cover;
-    const Reached& end = levels_.back()[0];
+    const ReachedCover& end = levels_.back()[0];
     cover.cost = end.cost;
-    for (const Reached* r = &end; r->from >= 0; r = &levels_[r->from][r->state]) cover.pieces.push_back(r->by);
+    for (const ReachedCover* r = &end; r->from >= 0; r = &levels_[r->from][r->state]) cover.pieces.push_back(r->by);
     std::ranges::reverse(cover.pieces);
     return cover;
   }
@@ -248,7 +248,7 @@ class Covering {
   /// Sorts the states (partial covers) of one level, all of which have the same first uncovered place
   /// (operator), by their covered places. Returns true if there are at most `widest` states. Otherwise keeps
   /// the `widest` states with the least excess (cost above the lower bound) and returns false.
-  static bool narrow(Level& level, std::size_t widest) {
+  static bool narrow(CoverLevel& level, std::size_t widest) {
     const auto before = [&](std::size_t a, std::size_t b) { return is_before(level.covered(a), level.covered(b)); };
     std::vector<std::size_t> states(level.size());
     std::iota(states.begin(), states.end(), std::size_t{0});
@@ -272,7 +272,7 @@ class Covering {
     levels_.back()[0].rest = 0;
     for (std::size_t at = levels_.size() - 1; at-- > 0;)
       for (std::size_t s = 0; s < levels_[at].size(); ++s) {
-        Reached& reached = levels_[at][s];
+        ReachedCover& reached = levels_[at][s];
         for (std::size_t p : by_first_[at]) {
           if (reached.over + over_[p] > limit) break;
           const std::size_t first = lay(at, levels_[at].covered(s), p);
@@ -292,7 +292,7 @@ class Covering {
   std::vector<std::vector<std::size_t>> by_first_;
   std::vector<double> over_;              // by piece: its cost minus the lower bounds of its places
   std::vector<std::vector<Word>> masks_;  // by piece: its places after the first
-  std::vector<Level> levels_;             // by first uncovered place
+  std::vector<CoverLevel> levels_;        // by first uncovered place
   std::vector<Word> next_;                // result of lay()
 };
 

@@ -13,15 +13,15 @@ namespace zellige::fuse {
 namespace {
 
 /// One variant of the fused graph, or why it is not available.
-struct Way {
+struct FusedVariant {
   std::optional<Optimized> taken;
-  Refusal not_taken{};
-  plan::Rejections rejected{};  // by the verifier, if the variant is not available
+  candidate::NoPlan not_taken{};
+  kernel::Rejections rejected{};  // by the verifier, if the variant is not available
 };
 
 /// Returns the variant that `make` makes. If the verifier rejects its plan, returns the verifier's message instead.
 template <class Make>
-Way attempt(Make make) {
+FusedVariant attempt(Make make) {
   try {
     return make();
   } catch (const Rejected& e) {
@@ -31,14 +31,15 @@ Way attempt(Make make) {
 
 /// Returns the variant of the fused graph in which custom operators were decomposed first, or the reason why
 /// it is not available, for example that it would round a tensor which the graph does not round.
-Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache& known, const Watch& watch,
-                   Reasons reasons, const std::optional<retile::Tiling>& declared = {}) {
+FusedVariant decomposed_way(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
+                            const rewrite::Watch& watch, Reasons reasons,
+                            const std::optional<retile::Tiling>& declared = {}) {
   try {
-    KernelGraph decomposed = g;
-    if (!apply(Level::custom, decomposed, watch, known))
+    graph::KernelGraph decomposed = g;
+    if (!apply(rules::Level::custom, decomposed, watch, known))
       return {{}, {"they are not proved to be unfused operators in blocks"}};
     Optimized o = optimize(decomposed, target, known, watch, reasons, declared);
-    if (const auto name = added_rounding(g, decomposed, o.graph))
+    if (const auto name = rewrite::added_rounding(g, decomposed, o.graph))
       return {{}, {fmt::format("{} would be rounded", *name)}, std::move(o.rejected)};
     o.decomposed = true;
     return {std::move(o)};
@@ -50,62 +51,64 @@ Way decomposed_way(const KernelGraph& g, const target::Target& target, CostCache
 }
 
 /// What a graph costs with the tilings that the planner chooses, and the plans that the verifier rejected.
-struct Tried {
-  plan::WayCost cost;
-  plan::Rejections rejected{};
+struct TriedGraph {
+  cost::WayCost cost;
+  kernel::Rejections rejected{};
 };
 
-Tried tiled(const KernelGraph& g, const target::Target& target) {
-  const plan::Tiled t = plan::choose_tilings(g, target, {.tiles = plan::Tiles::automatic, .registers_proved = false});
+TriedGraph tiled(const graph::KernelGraph& g, const target::Target& target) {
+  const tiling::Tiled t =
+      tiling::choose_tilings(g, target, {.tiles = plan::TilingPolicy::automatic, .registers_proved = false});
   return {{.us = t.cost.us, .launches = t.plan.kernels.size(), .workspace = t.plan.device.total}, t.plan.rejected};
 }
 
 /// Returns `way`, the only available variant, with a note that says why the variant `other` is not available.
 /// `what` says what `way` does with custom operators: "kept" or "decomposed".
-Optimized instead(Way way, std::string_view what, const Way& other) {
-  plan::add(way.taken->rejected, other.rejected);
-  if (other.not_taken.rejected) plan::drop(Rejected(other.not_taken.why), way.taken->rejected);
+Optimized instead(FusedVariant way, std::string_view what, const FusedVariant& other) {
+  kernel::add(way.taken->rejected, other.rejected);
+  if (other.not_taken.rejected) kernel::drop(Rejected(other.not_taken.why), way.taken->rejected);
   way.taken->notes.push_back(fmt::format("custom operators are {}: {}", what, other.not_taken.why));
   return std::move(*way.taken);
 }
 
 }  // namespace
 
-Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom) {
-  CostCache known;
+Optimized optimize(const graph::KernelGraph& g, const target::Target& target, Custom custom) {
+  candidate::CostCache known;
   return optimize(g, target, custom, known);
 }
 
-Optimized optimize(const KernelGraph& g, const target::Target& target, Custom custom, CostCache& known,
-                   const Watch& asked, Reasons reasons, const std::optional<retile::Tiling>& declared) {
-  const Watch watch = until_ended(asked);
+Optimized optimize(const graph::KernelGraph& g, const target::Target& target, Custom custom,
+                   candidate::CostCache& known, const rewrite::Watch& asked, Reasons reasons,
+                   const std::optional<retile::Tiling>& declared) {
+  const rewrite::Watch watch = rewrite::until_ended(asked);
   const bool none = retile::tiling_of(g).empty();
   if (custom == Custom::kept || (custom == Custom::cheaper && none))
     return optimize(g, target, known, watch, reasons, declared);
-  Way decomposed = attempt([&] { return decomposed_way(g, target, known, watch, reasons, declared); });
+  FusedVariant decomposed = attempt([&] { return decomposed_way(g, target, known, watch, reasons, declared); });
   if (custom == Custom::decomposed) {
-    if (!decomposed.taken && decomposed.not_taken.rejected) raise(decomposed.not_taken);
+    if (!decomposed.taken && decomposed.not_taken.rejected) candidate::raise(decomposed.not_taken);
     if (!decomposed.taken)
       fail("{}: expected custom operators that can be decomposed; {}", g.name, decomposed.not_taken.why);
     return std::move(*decomposed.taken);
   }
-  Way kept = attempt([&] { return Way{optimize(g, target, known, watch, reasons, declared)}; });
-  if (!kept.taken && !decomposed.taken) raise(kept.not_taken);
+  FusedVariant kept = attempt([&] { return FusedVariant{optimize(g, target, known, watch, reasons, declared)}; });
+  if (!kept.taken && !decomposed.taken) candidate::raise(kept.not_taken);
   if (!kept.taken) return instead(std::move(decomposed), "decomposed", kept);
   if (!decomposed.taken) return instead(std::move(kept), "kept", decomposed);
-  const auto words = [](const Tried& t) {
+  const auto words = [](const TriedGraph& t) {
     return fmt::format("{:.1f} us in {} kernel{}", t.cost.us, t.cost.launches, t.cost.launches == 1 ? "" : "s");
   };
-  const Tried whole = tiled(kept.taken->graph, target), parts = tiled(decomposed.taken->graph, target);
+  const TriedGraph whole = tiled(kept.taken->graph, target), parts = tiled(decomposed.taken->graph, target);
   // As one kernel the decomposed variant is taken if the times differ by what means nothing: on an H200 such kernels were
   // faster (docs/explanation/retiling.md).
   const target::Costs::Search& costs = target.costs.search;
-  plan::WayCost to_beat = whole.cost;
+  cost::WayCost to_beat = whole.cost;
   if (parts.cost.launches == 1) to_beat.us *= 1 + costs.tie;
-  const bool is_better = plan::better(parts.cost, to_beat, costs);
-  plan::Rejections rejected = kept.taken->rejected;
-  for (const plan::Rejections& of : {decomposed.taken->rejected, whole.rejected, parts.rejected})
-    plan::add(rejected, of);
+  const bool is_better = cost::better(parts.cost, to_beat, costs);
+  kernel::Rejections rejected = kept.taken->rejected;
+  for (const kernel::Rejections& of : {decomposed.taken->rejected, whole.rejected, parts.rejected})
+    kernel::add(rejected, of);
   Optimized& taken = is_better ? *decomposed.taken : *kept.taken;
   taken.rejected = std::move(rejected);
   taken.notes.push_back(

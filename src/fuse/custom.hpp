@@ -6,7 +6,7 @@
 //   o.notes        // both expected times, or why only one of the two variants is available
 //
 // With Custom::cheaper the graph is fused both with its custom operators kept and with them decomposed, and both
-// results are tiled as `plan::choose_tilings` says. The decomposed variant is taken if its expected time is clearly lower, or
+// results are tiled as `tiling::choose_tilings` says. The decomposed variant is taken if its expected time is clearly lower, or
 // if it is one kernel and not clearly slower. A graph without custom operators is fused once.
 #pragma once
 #include "fuse/fuse.hpp"
@@ -18,8 +18,9 @@ enum class Custom : std::uint8_t { kept, cheaper, decomposed };
 
 /// Returns the fused graph, with custom operators kept, decomposed, or whichever is cheaper. Throws Error if
 /// Custom::decomposed is asked for and no custom operator can be decomposed. The other arguments are those of fuse.hpp.
-Optimized optimize(const KernelGraph&, const target::Target&, Custom);
-Optimized optimize(const KernelGraph&, const target::Target&, Custom, CostCache& known, const Watch& = {},
-                   Reasons = Reasons::told, const std::optional<retile::Tiling>& declared = {});
+Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom);
+Optimized optimize(const graph::KernelGraph&, const target::Target&, Custom, candidate::CostCache& known,
+                   const rewrite::Watch& = {}, Reasons = Reasons::told,
+                   const std::optional<retile::Tiling>& declared = {});
 
 }  // namespace zellige::fuse

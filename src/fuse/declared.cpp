@@ -23,19 +23,20 @@ bool same_operators(const Tiling& a, const Tiling& b) {
 }
 
 /// Returns the group with the kernel whose matmul has the tile that operator number `t.op` of the file has.
-Group with_tile(const KernelGraph& g, Group group, const OpTiling& t, const target::Target& target, CostCache& known) {
-  Refusal refusal;
-  for (const Kernel& k : kernels_of(g, group.ops, target, refusal.why, {*t.product}))
-    if (const auto us = planned_us(g, k, target, known, refusal)) return {std::move(group.ops), {k}, *us};
-  raise({fmt::format("graph {}: operator {} has no kernel with this tile: {}: {}", g.name, t.op, retile::print({t}),
-                     refusal.why),
-         refusal.rejected});
+Group with_tile(const graph::KernelGraph& g, Group group, const OpTiling& t, const target::Target& target,
+                candidate::CostCache& known) {
+  candidate::NoPlan refusal;
+  for (const candidate::GroupKernel& k : candidate::kernels_of(g, group.ops, target, refusal.why, {*t.product}))
+    if (const auto us = candidate::planned_us(g, k, target, known, refusal)) return {std::move(group.ops), {k}, *us};
+  candidate::raise({fmt::format("graph {}: operator {} has no kernel with this tile: {}: {}", g.name, t.op,
+                                retile::print({t}), refusal.why),
+                    refusal.rejected});
 }
 
 }  // namespace
 
-Declared declare(const KernelGraph& g, std::vector<Group> groups, const std::vector<bool>& left, const Tiling& tiling,
-                 const target::Target& target, CostCache& known) {
+Declared declare(const graph::KernelGraph& g, std::vector<Group> groups, const std::vector<bool>& left,
+                 const Tiling& tiling, const target::Target& target, candidate::CostCache& known) {
   Declared d{std::move(groups), tiling};
   const bool products = std::ranges::any_of(tiling, [](const OpTiling& t) { return t.product.has_value(); });
   if (!products && same_operators(retile::tiling_of(assemble(g, d.groups).graph), tiling)) return d;
@@ -52,7 +53,7 @@ Declared declare(const KernelGraph& g, std::vector<Group> groups, const std::vec
     }
     const auto at = std::ranges::find(numbered.first, t.op);
     const auto i = static_cast<std::size_t>(at - numbered.first.begin());
-    if (at == numbered.first.end() || !left[i] || g.ops[d.groups[i].ops[0]].kind != OpKind::matmul)
+    if (at == numbered.first.end() || !left[i] || g.ops[d.groups[i].ops[0]].kind != graph::OpKind::matmul)
       fail("graph {}: expected the tile of operator {} to be a matmul's, found {}", g.name, t.op,
            t.op < 0 || t.op >= std::ssize(numbered.graph.ops) ? "no such operator"
                                                               : graph::name(numbered.graph.ops[t.op].kind));

@@ -17,7 +17,7 @@ struct Declared {
 /// Returns the groups, of which those whose tile `tiling` gives have a kernel with that tile. `left` says which groups are
 /// operators of the graph that the file numbers, not custom operators. Throws Error if the tiling is of other operators, or
 /// a matmul has no kernel with its tile.
-Declared declare(const KernelGraph&, std::vector<Group>, const std::vector<bool>& left, const retile::Tiling&,
-                 const target::Target&, CostCache& known);
+Declared declare(const graph::KernelGraph&, std::vector<Group>, const std::vector<bool>& left, const retile::Tiling&,
+                 const target::Target&, candidate::CostCache& known);
 
 }  // namespace zellige::fuse

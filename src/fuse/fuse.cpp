@@ -18,13 +18,13 @@ namespace zellige::fuse {
 namespace {
 
 /// Returns an operator as it is shown in notes: "t2 = mul".
-std::string called(const KernelGraph& g, int op) {
-  const KernelOp& o = g.ops[op];
+std::string called(const graph::KernelGraph& g, int op) {
+  const graph::KernelOp& o = g.ops[op];
   return fmt::format("{} = {}", g.tensors[o.outputs[0]].name, graph::name(o.kind));
 }
 
 /// Returns a kernel's name, made from the kinds of its operators: those that are not elementwise, or else all.
-std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
+std::string name_of(const graph::KernelGraph& g, const std::vector<int>& ops) {
   constexpr std::size_t max_words = 4;
   for (const bool elementwise : {false, true}) {
     std::vector<std::string> words;
@@ -44,7 +44,7 @@ std::string name_of(const KernelGraph& g, const std::vector<int>& ops) {
 int launches(const Group& group) { return group.kernels.empty() ? 1 : static_cast<int>(group.kernels[0].parts.size()); }
 
 /// Returns the graph in which the chosen groups are fused, with names and costs of its kernels.
-Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Target& target) {
+Optimized optimized(const graph::KernelGraph& g, const Choice& choice, const target::Target& target) {
   Optimized o;
   o.work = choice.work;
   const Assembled whole = assemble(g, choice.groups);
@@ -58,13 +58,14 @@ Optimized optimized(const KernelGraph& g, const Choice& choice, const target::Ta
     k.op = whole.first[i];
     k.parts = launches(group);
     k.estimated_us = group.us;
-    k.floor_us = floor_us(g, group.ops, target);
+    k.floor_us = candidate::floor_us(g, group.ops, target);
   }
   return o;
 }
 
 /// Returns the choice with group number `at` replaced by a group for each of its operators.
-Choice without(const KernelGraph& g, const Choice& c, std::size_t at, const target::Target& target, CostCache& known) {
+Choice without(const graph::KernelGraph& g, const Choice& c, std::size_t at, const target::Target& target,
+               candidate::CostCache& known) {
   Choice r{.work = c.work, .notes = c.notes, .limits = c.limits};
   for (std::size_t i = 0; i < c.groups.size(); ++i)
     if (i != at)
@@ -75,8 +76,8 @@ Choice without(const KernelGraph& g, const Choice& c, std::size_t at, const targ
 }
 
 /// Returns what the kernels of a choice cost together.
-plan::WayCost cost(const Choice& c) {
-  plan::WayCost sum{.launches = 0};
+cost::WayCost cost(const Choice& c) {
+  cost::WayCost sum{.launches = 0};
   for (const Group& group : c.groups) {
     sum.us += group.us;
     if (group.us > 0) sum.launches += static_cast<std::size_t>(launches(group));
@@ -86,22 +87,24 @@ plan::WayCost cost(const Choice& c) {
 
 }  // namespace
 
-Optimized optimize(const KernelGraph& g, const target::Target& target) {
-  CostCache known;
+Optimized optimize(const graph::KernelGraph& g, const target::Target& target) {
+  candidate::CostCache known;
   return optimize(g, target, known);
 }
 
-Optimized optimize(const KernelGraph& given, const target::Target& target, CostCache& known, const Watch& asked,
-                   Reasons reasons, const std::optional<retile::Tiling>& declared) {
-  KernelGraph g = live(given);
-  const Watch watch = until_ended(asked);
-  for (const Level level : {Level::given, Level::normal, Level::copied, Level::heads}) apply(level, g, watch, known);
+Optimized optimize(const graph::KernelGraph& given, const target::Target& target, candidate::CostCache& known,
+                   const rewrite::Watch& asked, Reasons reasons, const std::optional<retile::Tiling>& declared) {
+  graph::KernelGraph g = rewrite::live(given);
+  const rewrite::Watch watch = rewrite::until_ended(asked);
+  for (const rules::Level level :
+       {rules::Level::given, rules::Level::normal, rules::Level::copied, rules::Level::heads})
+    apply(level, g, watch, known);
   Choice choice = choose(g, target, known, watch, reasons);
-  if (KernelGraph separate = g; !choice.ended && apply(Level::priced, separate, watch, known)) {
+  if (graph::KernelGraph separate = g; !choice.ended && apply(rules::Level::priced, separate, watch, known)) {
     // The rewritten graph has batched matmuls, which some instructions do not support.
     try {
       Choice other = choose(separate, target, known, watch, reasons);
-      if (plan::better(cost(other), cost(choice), target.costs.search))
+      if (cost::better(cost(other), cost(choice), target.costs.search))
         g = std::move(separate), choice = std::move(other);
     } catch (const Rejected& e) {
       known.drop(e);
@@ -110,13 +113,13 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
   Optimized o = optimized(g, choice, target);
   std::vector<std::string> notes;
   const auto plan_whole = [&] { graph::validate(o.graph), plan::make_plan(o.graph, target); };
-  for (Refusal refusal; !tried(known, refusal, plan_whole);) {
+  for (candidate::NoPlan refusal; !candidate::tried(known, refusal, plan_whole);) {
     // Layouts are resolved over all kernels, so kernels that can be planned separately may conflict. In that
     // case the last fused group is unfused, and the graph is planned again.
     std::size_t last = choice.groups.size();
     for (std::size_t i = 0; i < choice.groups.size(); ++i)
       if (choice.groups[i].ops.size() > 1) last = i;
-    if (last == choice.groups.size()) raise(refusal);
+    if (last == choice.groups.size()) candidate::raise(refusal);
     notes.push_back(fmt::format("{} is split again: {}", name_of(g, choice.groups[last].ops), refusal.why));
     choice = without(g, choice, last, target, known);
     o = optimized(g, choice, target);
@@ -124,7 +127,7 @@ Optimized optimize(const KernelGraph& given, const target::Target& target, CostC
   if (declared) {
     std::vector<bool> matmuls;  // a file may number matmuls that are groups of their own as operators of the graph
     for (const Group& group : choice.groups)
-      matmuls.push_back(group.ops.size() == 1 && g.ops[group.ops[0]].kind == OpKind::matmul);
+      matmuls.push_back(group.ops.size() == 1 && g.ops[group.ops[0]].kind == graph::OpKind::matmul);
     Declared d = declare(g, choice.groups, matmuls, *declared, target, known);
     choice.groups = std::move(d.groups);
     o = optimized(g, choice, target);

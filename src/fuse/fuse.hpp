@@ -32,12 +32,12 @@ struct FusedKernel {
 
 /// The fused graph, and how it was found.
 struct Optimized {
-  KernelGraph graph;
+  graph::KernelGraph graph;
   std::vector<FusedKernel> kernels;
   std::vector<std::string> notes;     // what was fused, what was not, and why
   std::vector<std::string> limits{};  // search limits that were reached; also in the notes
-  Work work{};                        // statistics of the search for groups
-  plan::Rejections rejected{};        // the verifier's messages on plans that were not used
+  SearchWork work{};                  // statistics of the search for groups
+  kernel::Rejections rejected{};      // the verifier's messages on plans that were not used
   bool decomposed = false;            // the input graph's custom operators were decomposed (custom.hpp)
 };
 
@@ -45,8 +45,9 @@ struct Optimized {
 /// planned, and Rejected if the verifier rejects its plan. `known`: costs for this target, to which new ones are added.
 /// `Watch` receives the progress and may end the search. With Reasons::told, notes say why operators were not fused.
 /// `declared`: the tiling of a file (declared.hpp), which is applied to the fused graph.
-Optimized optimize(const KernelGraph&, const target::Target&);
-Optimized optimize(const KernelGraph&, const target::Target&, CostCache& known, const Watch& = {},
-                   Reasons = Reasons::told, const std::optional<retile::Tiling>& declared = {});
+Optimized optimize(const graph::KernelGraph&, const target::Target&);
+Optimized optimize(const graph::KernelGraph&, const target::Target&, candidate::CostCache& known,
+                   const rewrite::Watch& = {}, Reasons = Reasons::told,
+                   const std::optional<retile::Tiling>& declared = {});
 
 }  // namespace zellige::fuse

@@ -17,7 +17,7 @@ namespace zellige::fuse {
 namespace {
 
 /// Returns, for each tensor, the operator that produces it, or -1 if the tensor is an input.
-std::vector<int> producers(const KernelGraph& g) {
+std::vector<int> producers(const graph::KernelGraph& g) {
   std::vector<int> producer(g.tensors.size(), -1);
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     for (int t : g.ops[i].outputs) producer[t] = static_cast<int>(i);
@@ -32,7 +32,7 @@ void sort_each_once(std::vector<int>& list) {
 
 }  // namespace
 
-std::vector<int> Set::list() const {
+std::vector<int> OperatorSet::list() const {
   std::vector<int> result;
   for (std::size_t w = 0; w < words_.size(); ++w)
     for (std::uint64_t left = words_[w]; left != 0; left &= left - 1)
@@ -40,11 +40,11 @@ std::vector<int> Set::list() const {
   return result;
 }
 
-Order order_of(const KernelGraph& g) {
+Dependences order_of(const graph::KernelGraph& g) {
   const std::vector<int> producer = producers(g);
-  Order o;
-  for (const KernelOp& op : g.ops) {
-    Set direct(g.ops.size()), all(g.ops.size());
+  Dependences o;
+  for (const graph::KernelOp& op : g.ops) {
+    OperatorSet direct(g.ops.size()), all(g.ops.size());
     for (int t : op.inputs)
       if (producer[t] >= 0) direct.add(producer[t]), all.add(producer[t]), all.add(o.all[producer[t]]);
     o.direct.push_back(direct), o.all.push_back(all);
@@ -52,7 +52,7 @@ Order order_of(const KernelGraph& g) {
   return o;
 }
 
-std::vector<int> branch_by_branch(const KernelGraph& g) {
+std::vector<int> branch_by_branch(const graph::KernelGraph& g) {
   const std::vector<int> producer = producers(g);
   // By operator: the producers of its operands. A producer with a longer chain of operators before it comes first.
   std::vector<std::vector<int>> operands(g.ops.size());
@@ -83,19 +83,19 @@ std::vector<int> branch_by_branch(const KernelGraph& g) {
   return order;
 }
 
-bool is_convex(const Set& s, const Order& o) {
+bool is_convex(const OperatorSet& s, const Dependences& o) {
   const std::vector<int> group = s.list();
-  Set before(o.all.size());
+  OperatorSet before(o.all.size());
   for (int y : group) before.add(o.all[y]);
   for (int x : before.list())
     if (x > group.front() && !s.has(x) && o.all[x].intersects(s)) return false;
   return true;
 }
 
-Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
+GroupNeighbours::GroupNeighbours(const graph::KernelGraph& g) : of_each_(g.ops.size()) {
   std::vector<int> shown(g.tensors.size());  // by tensor: the tensor that it is a view of, or itself
   std::iota(shown.begin(), shown.end(), 0);
-  for (const KernelOp& op : g.ops)
+  for (const graph::KernelOp& op : g.ops)
     if (graph::is_view(op.kind)) shown[op.outputs[0]] = shown[op.inputs[0]];
   const auto connect = [&](int a, int b) {
     if (a == b) return;
@@ -104,17 +104,17 @@ Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
   const std::vector<int> producer = producers(g);
   std::map<int, std::vector<int>> readers;  // by the tensor that they read, directly or through views
   for (int x = 0; x < std::ssize(g.ops); ++x) {
-    if (!fusable(g, x)) continue;
+    if (!candidate::fusable(g, x)) continue;
     for (int t : g.ops[x].inputs)
       if (std::vector<int>& of = readers[shown[t]]; of.empty() || of.back() != x) of.push_back(x);
   }
-  const Excerpts excerpts(g);
+  const candidate::Excerpts excerpts(g);
   std::map<int, std::set<std::string>> met;  // by tensor with many readers: the kinds of its readers so far
   for (int x = 0; x < std::ssize(g.ops); ++x) {
-    if (!fusable(g, x)) continue;
+    if (!candidate::fusable(g, x)) continue;
     for (int t : g.ops[x].inputs) {
-      if (producer[t] < 0 || !fusable(g, producer[t])) continue;
-      if (readers[shown[t]].size() <= few_readers || met[t].insert(key(excerpts.of({x}))).second)
+      if (producer[t] < 0 || !candidate::fusable(g, producer[t])) continue;
+      if (readers[shown[t]].size() <= few_readers || met[t].insert(candidate::key(excerpts.of({x}))).second)
         connect(producer[t], x);
     }
   }
@@ -128,7 +128,7 @@ Neighbours::Neighbours(const KernelGraph& g) : of_each_(g.ops.size()) {
   sort_each_once(of_many_);
 }
 
-std::vector<int> Neighbours::of(const std::vector<int>& group) const {
+std::vector<int> GroupNeighbours::of(const std::vector<int>& group) const {
   std::vector<int> result;
   for (int x : group) result.insert(result.end(), of_each_[x].begin(), of_each_[x].end());
   sort_each_once(result);
@@ -136,27 +136,27 @@ std::vector<int> Neighbours::of(const std::vector<int>& group) const {
   return result;
 }
 
-Twins::Twins(const KernelGraph& g, const Order& order) : kind_(g.ops.size(), -1) {
+Twins::Twins(const graph::KernelGraph& g, const Dependences& order) : kind_(g.ops.size(), -1) {
   std::vector<int> readers(g.tensors.size());
-  for (const KernelOp& op : g.ops)
+  for (const graph::KernelOp& op : g.ops)
     for (int t : op.inputs) ++readers[t];
   const auto is_read = [&](int t) { return readers[t] > 0; };
-  const Excerpts excerpts(g);
-  std::map<std::tuple<std::string, std::vector<int>, Set>, int>
+  const candidate::Excerpts excerpts(g);
+  std::map<std::tuple<std::string, std::vector<int>, OperatorSet>, int>
       kinds;  // by excerpt's key, operands with several readers, and operators that it reads
   for (int x = 0; x < std::ssize(g.ops); ++x) {
-    const KernelOp& op = g.ops[x];
-    if (!fusable(g, x) || std::ranges::any_of(op.outputs, is_read)) continue;
+    const graph::KernelOp& op = g.ops[x];
+    if (!candidate::fusable(g, x) || std::ranges::any_of(op.outputs, is_read)) continue;
     std::vector<int> common;
     for (int t : op.inputs) common.push_back(readers[t] > 1 ? t : -1);
-    const auto at = kinds.try_emplace({key(excerpts.of({x})), common, order.direct[x]}, std::ssize(each_));
+    const auto at = kinds.try_emplace({candidate::key(excerpts.of({x})), common, order.direct[x]}, std::ssize(each_));
     kind_[x] = at.first->second;
     if (at.second) each_.emplace_back();
     each_[kind_[x]].push_back(x);
   }
 }
 
-std::vector<int> Twins::first(const std::vector<int>& group, const Set& taken) const {
+std::vector<int> Twins::first(const std::vector<int>& group, const OperatorSet& taken) const {
   const int kind = kind_[group[0]];
   if (kind < 0 || std::ranges::any_of(group, [&](int x) { return kind_[x] != kind; })) return group;
   std::vector<int> found;

@@ -13,69 +13,69 @@ namespace zellige::fuse {
 
 constexpr std::size_t max_tilings = 32;  // per kind, that are planned, in order of estimated time
 
-Kinds::Kinds(const KernelGraph& g, const target::Target& target, CostCache& known)
+Kinds::Kinds(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known)
     : g_(g), target_(target), costs_(known), excerpts_(g) {}
 
-std::vector<std::shared_ptr<Kind>> Kinds::of(const std::vector<std::vector<int>>& groups) {
-  std::vector<std::optional<Excerpt>> excerpts(groups.size());
+std::vector<std::shared_ptr<GroupKind>> Kinds::of(const std::vector<std::vector<int>>& groups) {
+  std::vector<std::optional<candidate::Excerpt>> excerpts(groups.size());
   std::vector<std::string> keys(groups.size());
-  graph::on_all_cores(groups.size(), [&](std::size_t i) {
+  reference::on_all_cores(groups.size(), [&](std::size_t i) {
     excerpts[i] = excerpts_.of(groups[i]);
-    keys[i] = key(*excerpts[i]);
+    keys[i] = candidate::key(*excerpts[i]);
   });
-  std::vector<std::shared_ptr<Kind>> result;
-  std::vector<Kind*> open;
+  std::vector<std::shared_ptr<GroupKind>> result;
+  std::vector<GroupKind*> open;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    std::shared_ptr<Kind>& kind = kinds_[std::move(keys[i])];
-    if (!kind) open.push_back((kind = std::make_shared<Kind>(Kind{*std::move(excerpts[i]), {}})).get());
+    std::shared_ptr<GroupKind>& kind = kinds_[std::move(keys[i])];
+    if (!kind) open.push_back((kind = std::make_shared<GroupKind>(GroupKind{*std::move(excerpts[i]), {}})).get());
     result.push_back(kind);
   }
-  graph::on_all_cores(open.size(), [&](std::size_t i) { find_kernels(*open[i]); });
+  reference::on_all_cores(open.size(), [&](std::size_t i) { find_kernels(*open[i]); });
   return result;
 }
 
-void Kinds::find_kernels(Kind& kind) const {
-  kind.kernels = kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
+void Kinds::find_kernels(GroupKind& kind) const {
+  kind.kernels = candidate::kernels_of(kind.first.graph, kind.first.ops, target_, kind.why);
   if (!kind.kernels.empty()) kind.us = kind.kernels[0].us * target_.costs.search.hopeful;
   kind.kernels.resize(std::min(kind.kernels.size(), max_tilings));
   kind.kernels.shrink_to_fit();
 }
 
-void Kinds::plan(Kind& kind) const {
+void Kinds::plan(GroupKind& kind) const {
   kind.planned = true;
-  Refusal refusal;
+  candidate::NoPlan refusal;
   kind.us = never;
   double smallest = never;
   const target::Costs::Search& search = target_.costs.search;
   const auto counts_as = [&](double us, std::size_t launches) {
-    return plan::counts_as({.us = us, .launches = launches}, search);
+    return cost::counts_as({.us = us, .launches = launches}, search);
   };
   for (std::size_t k = 0; k < kind.kernels.size(); ++k) {
-    const Kernel& kernel = kind.kernels[k];
+    const candidate::GroupKernel& kernel = kind.kernels[k];
     const std::size_t launches = kernel.parts.size();
     if (counts_as(kernel.us * search.hopeful, launches) > smallest) continue;
-    const auto us = planned_us(kind.first.graph, kernel, target_, costs_, refusal);
+    const auto us = candidate::planned_us(kind.first.graph, kernel, target_, costs_, refusal);
     if (const double all = us ? counts_as(*us, launches) : never; all < smallest)
       smallest = all, kind.us = *us, kind.best = k;
   }
   if (kind.us == never) kind.why = kind.kernels.empty() ? kind.why : refusal.why, kind.rejected = refusal.rejected;
 }
 
-void Kinds::plan_first(Kind& kind) const {
+void Kinds::plan_first(GroupKind& kind) const {
   kind.planned = true, kind.us = never;
-  Refusal refusal{kind.why};
+  candidate::NoPlan refusal{kind.why};
   for (std::size_t k = 0; k < kind.kernels.size() && kind.us == never; ++k)
-    if (const auto us = planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal))
+    if (const auto us = candidate::planned_us(kind.first.graph, kind.kernels[k], target_, costs_, refusal))
       kind.us = *us, kind.best = k;
   if (kind.us == never) kind.why = refusal.why, kind.rejected = refusal.rejected;
 }
 
-Kernel Kinds::kernel(const Kind& kind, const std::vector<int>& ops) const {
-  return whole(kind.kernels[kind.best], kind.first, excerpts_.of(ops), ops, g_);
+candidate::GroupKernel Kinds::kernel(const GroupKind& kind, const std::vector<int>& ops) const {
+  return candidate::whole(kind.kernels[kind.best], kind.first, excerpts_.of(ops), ops, g_);
 }
 
 std::string Kinds::reason(const std::vector<int>& ops, bool plan_it) const {
-  Kind kind{excerpts_.of(ops), {}};
+  GroupKind kind{excerpts_.of(ops), {}};
   find_kernels(kind);
   if (kind.kernels.empty()) return kind.why;
   const double estimated = kind.kernels[0].us;

@@ -21,10 +21,10 @@
 namespace zellige::fuse {
 
 /// Groups of operators that are equal up to names.
-struct Kind {
-  Excerpt first;  // of the group that was met first
+struct GroupKind {
+  candidate::Excerpt first;  // of the group that was met first
   // Of the excerpt, in order of estimated time; empty: no kernel computes the groups.
-  std::vector<Kernel> kernels;
+  std::vector<candidate::GroupKernel> kernels;
   std::size_t best = 0;  // index of the cheapest kernel; known once the kind is planned
   // Expected time in microseconds, of sketches until the kind is planned; never: no kernel.
   double us = never;
@@ -38,20 +38,20 @@ struct Kind {
 /// All kinds of one graph, for one target.
 class Kinds {
  public:
-  Kinds(const KernelGraph&, const target::Target&, CostCache& known);
+  Kinds(const graph::KernelGraph&, const target::Target&, candidate::CostCache& known);
 
   /// Returns the kind of each group: groups that are equal up to names have one kind. The operators of a group must be
   /// ascending. The kernels of new kinds are found in parallel.
-  std::vector<std::shared_ptr<Kind>> of(const std::vector<std::vector<int>>& groups);
+  std::vector<std::shared_ptr<GroupKind>> of(const std::vector<std::vector<int>>& groups);
   std::size_t count() const { return kinds_.size(); }
   /// Plans the kernels of a kind. Sets its `best` to the index of the cheapest kernel and `us` to the expected time of
   /// that. If no kernel can be planned, sets `us` to `never` (infinity) and `why` to the reason.
-  void plan(Kind&) const;
+  void plan(GroupKind&) const;
   /// Plans the kernels of a kind in order of estimated time, up to the first that can be planned, and sets its `best` and
   /// `us`, or `us` to `never` and `why` and `rejected` to the reason.
-  void plan_first(Kind&) const;
+  void plan_first(GroupKind&) const;
   /// Returns the cheapest kernel of a planned kind, translated to the operators `ops`, a group of that kind.
-  Kernel kernel(const Kind&, const std::vector<int>& ops) const;
+  candidate::GroupKernel kernel(const GroupKind&, const std::vector<int>& ops) const;
   /// Returns the words of a note about fusing the operators `ops`: the estimated time of one kernel that computes them
   /// or, if there is no such kernel, the reason. If `plan_it` is true, also plans the kernels, and returns the reason
   /// if none can be planned.
@@ -59,13 +59,13 @@ class Kinds {
 
  private:
   /// Sets the kernels of a new kind, and its estimated time.
-  void find_kernels(Kind&) const;
+  void find_kernels(GroupKind&) const;
 
-  const KernelGraph& g_;
+  const graph::KernelGraph& g_;
   const target::Target& target_;
-  CostCache& costs_;
-  Excerpts excerpts_;
-  std::map<std::string, std::shared_ptr<Kind>> kinds_;  // by key
+  candidate::CostCache& costs_;
+  candidate::Excerpts excerpts_;
+  std::map<std::string, std::shared_ptr<GroupKind>> kinds_;  // by key
 };
 
 }  // namespace zellige::fuse

@@ -4,9 +4,9 @@
 
 namespace zellige::fuse {
 
-bool apply(Level level, KernelGraph& g, const Watch& watch, CostCache& known) {
+bool apply(rules::Level level, graph::KernelGraph& g, const rewrite::Watch& watch, candidate::CostCache& known) {
   std::vector<std::string> faults;
-  const bool changed = rewrite(level, g, watch, faults);
+  const bool changed = rewrite::rewrite(level, g, watch, faults);
   for (const std::string& why : faults) known.drop(Rejected(why));
   return changed;
 }

@@ -8,6 +8,6 @@ namespace zellige::fuse {
 
 /// Applies the rules of a level to a graph, until none applies or `watch` ends it. Returns whether one has applied. An
 /// application that is taken back (rewrite/measure.hpp) is recorded in `known`, like a rejected plan: a fault of ours.
-bool apply(Level, KernelGraph&, const Watch&, CostCache& known);
+bool apply(rules::Level, graph::KernelGraph&, const rewrite::Watch&, candidate::CostCache& known);
 
 }  // namespace zellige::fuse

@@ -14,24 +14,25 @@ namespace zellige::fuse {
 namespace {
 
 /// Returns the group of an operator of a kind that plan_first() has planned. Throws if it has no kernel.
-Group of_kind(const KernelGraph& g, int op, const Kinds& kinds, const Kind& kind) {
+Group of_kind(const graph::KernelGraph& g, int op, const Kinds& kinds, const GroupKind& kind) {
   if (kind.us == never)
-    raise({fmt::format("{}: {} has no kernel: {}", g.name, graph::name(g.ops[op].kind), kind.why), kind.rejected});
+    candidate::raise(
+        {fmt::format("{}: {} has no kernel: {}", g.name, graph::name(g.ops[op].kind), kind.why), kind.rejected});
   return {{op}, {kinds.kernel(kind, {op})}, kind.us};
 }
 
 }  // namespace
 
-Group separated(const KernelGraph& g, int op, const target::Target& target, CostCache& known) {
-  if (!computes(g, op)) return {{op}, {}, 0};
+Group separated(const graph::KernelGraph& g, int op, const target::Target& target, candidate::CostCache& known) {
+  if (!candidate::computes(g, op)) return {{op}, {}, 0};
   Kinds kinds(g, target, known);
-  const std::shared_ptr<Kind> kind = kinds.of({{op}})[0];
+  const std::shared_ptr<GroupKind> kind = kinds.of({{op}})[0];
   kinds.plan_first(*kind);
   return of_kind(g, op, kinds, *kind);
 }
 
-KernelGraph separate(const KernelGraph& g, const target::Target& target, CostCache& known,
-                     const std::optional<retile::Tiling>& declared) {
+graph::KernelGraph separate(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
+                            const std::optional<retile::Tiling>& declared) {
   Kinds kinds(g, target, known);
   std::vector<std::vector<int>> computed;
   std::vector<bool> computing;
@@ -39,14 +40,14 @@ KernelGraph separate(const KernelGraph& g, const target::Target& target, CostCac
   for (const retile::OpTiling& t : declared.value_or(retile::Tiling{}))
     if (t.product) tiled.insert(t.op);
   for (int op = 0; op < std::ssize(g.ops); ++op) {
-    computing.push_back(computes(g, op));
+    computing.push_back(candidate::computes(g, op));
     if (computing.back() && !tiled.contains(op)) computed.push_back({op});
   }
-  const std::vector<std::shared_ptr<Kind>> of = kinds.of(computed);
-  std::set<Kind*> distinct;
+  const std::vector<std::shared_ptr<GroupKind>> of = kinds.of(computed);
+  std::set<GroupKind*> distinct;
   for (const auto& kind : of) distinct.insert(kind.get());
-  const std::vector<Kind*> open(distinct.begin(), distinct.end());
-  graph::on_all_cores(open.size(), [&](std::size_t i) { kinds.plan_first(*open[i]); });
+  const std::vector<GroupKind*> open(distinct.begin(), distinct.end());
+  reference::on_all_cores(open.size(), [&](std::size_t i) { kinds.plan_first(*open[i]); });
   std::vector<Group> groups;
   for (int op = 0; op < std::ssize(g.ops); ++op) groups.push_back({{op}, {}, 0});
   for (std::size_t i = 0; i < computed.size(); ++i) groups[computed[i][0]] = of_kind(g, computed[i][0], kinds, *of[i]);
@@ -55,9 +56,9 @@ KernelGraph separate(const KernelGraph& g, const target::Target& target, CostCac
   return retile::retile(assemble(g, d.groups).graph, d.tiling);
 }
 
-KernelGraph separate(const KernelGraph& g, const target::Target& target,
-                     const std::optional<retile::Tiling>& declared) {
-  CostCache known;
+graph::KernelGraph separate(const graph::KernelGraph& g, const target::Target& target,
+                            const std::optional<retile::Tiling>& declared) {
+  candidate::CostCache known;
   return separate(g, target, known, declared);
 }
 

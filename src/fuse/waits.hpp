@@ -18,7 +18,7 @@ class Waits {
   /// A group of operators.
   struct Piece {
     const std::vector<int>* ops;
-    const Set* before;  // operators outside of the piece whose results it reads
+    const OperatorSet* before;  // operators outside of the piece whose results it reads
   };
   /// `operators`: the number of operators of the graph. Each must be in exactly one piece.
   Waits(const std::vector<Piece>&, std::size_t operators);

@@ -34,20 +34,20 @@ std::array<int, 3> map_of(const Split& split) { return {split.x, split.y, split.
 
 Builder::Builder(std::string name) { graph_.name = std::move(name); }
 
-Tensor Builder::input(std::string name, Shape shape, DType dtype, Strides strides) {
+TensorHandle Builder::input(std::string name, Shape shape, DType dtype, Strides strides) {
   check_shape({graph_.name}, "input " + name, shape);
   graph_.inputs.push_back(static_cast<int>(graph_.tensors.size()));
   graph_.tensors.push_back({dtype, shape, strides.empty() ? row_major(shape) : std::move(strides), std::move(name)});
   return {this, graph_.inputs.back()};
 }
 
-Tensor Builder::constant(std::string name, Shape shape, DType dtype, Strides strides) {
-  const Tensor tensor = input(std::move(name), std::move(shape), dtype, std::move(strides));
+TensorHandle Builder::constant(std::string name, Shape shape, DType dtype, Strides strides) {
+  const TensorHandle tensor = input(std::move(name), std::move(shape), dtype, std::move(strides));
   graph_.tensors[tensor.index].constant = true;
   return tensor;
 }
 
-Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
+TensorHandle Builder::output(TensorHandle tensor, std::string name, Strides strides) {
   if (tensor.scope != this) fail_at({graph_.name}, "expected an output of this builder, found a tensor of another");
   KernelTensor& t = graph_.tensors[tensor.index];
   if (!name.empty()) t.name = std::move(name);
@@ -56,7 +56,7 @@ Tensor Builder::output(Tensor tensor, std::string name, Strides strides) {
   return tensor;
 }
 
-Tensor Builder::in_place(Tensor y, Tensor x) {
+TensorHandle Builder::in_place(TensorHandle y, TensorHandle x) {
   if (y.scope != this || x.scope != this)
     fail_at({graph_.name}, "expected tensors of this builder, found one of another");
   graph_.tensors[y.index].memory = x.index;
@@ -68,12 +68,12 @@ std::vector<int> Builder::append(OpKind kind, const Attributes& attributes, cons
   return add(where, kind, attributes, operands, graph_.ops, graph_.tensors);
 }
 
-std::vector<Tensor> Builder::custom(const Launch& launch, const std::function<void(BlockBuilder&)>& body) {
+std::vector<TensorHandle> Builder::custom(const CustomLaunch& launch, const std::function<void(BlockBuilder&)>& body) {
   BlockBuilder block(*this, launch);
   body(block);
   KernelOp op{.kind = OpKind::custom, .inputs = std::move(block.inputs_)};
   op.block = std::make_shared<const BlockGraph>(std::move(block.block_));
-  std::vector<Tensor> results;
+  std::vector<TensorHandle> results;
   for (KernelTensor& t : block.stored_) {
     op.outputs.push_back(static_cast<int>(graph_.tensors.size()));
     results.push_back({this, op.outputs.back()});
@@ -89,7 +89,7 @@ KernelGraph Builder::build() const {
   return g;
 }
 
-BlockBuilder::BlockBuilder(Builder& kernel, const Launch& launch)
+BlockBuilder::BlockBuilder(Builder& kernel, const CustomLaunch& launch)
     : kernel_(kernel), block_{.grid = launch.grid, .block = launch.block, .loop = launch.loop} {
   const Where where = Where{kernel.graph_.name}.at(static_cast<int>(kernel.graph_.ops.size()), "custom");
   for (std::int64_t extent : {launch.grid.x, launch.grid.y, launch.grid.z, launch.loop})
@@ -102,7 +102,7 @@ Where BlockBuilder::here(std::string_view kind) const {
       .inside(static_cast<int>(block_.ops.size()), kind);
 }
 
-Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
+TileHandle BlockBuilder::load(TensorHandle whole, Split split, std::string name) {
   const Where where = here("input");
   if (whole.scope != &kernel_) fail_at(where, "expected a kernel-level tensor of this builder, found one of another");
   const auto at = std::ranges::find(inputs_, whole.index);
@@ -119,7 +119,7 @@ Tile BlockBuilder::load(Tensor whole, Split split, std::string name) {
   return {this, op.outputs[0]};
 }
 
-void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strides, Slice slice) {
+void BlockBuilder::store(TileHandle tile, Split split, std::string name, Strides strides, StoreSlice slice) {
   const Where where = here("output");
   if (tile.scope != this) fail_at(where, "expected a tile of this block graph, found one of another");
   if (split.loop != -1) fail_at(where, "expected an output that the loop does not split, found loop = {}", split.loop);
@@ -133,17 +133,18 @@ void BlockBuilder::store(Tile tile, Split split, std::string name, Strides strid
   block_.ops.push_back(std::move(op));
 }
 
-Tile BlockBuilder::mask(Tile x, const Kept& kept, Split split, double value, std::vector<std::int64_t> dims) {
+TileHandle BlockBuilder::mask(TileHandle x, const Kept& kept, Split split, double value,
+                              std::vector<std::int64_t> dims) {
   return placed_mask({x}, {.sizes = std::move(dims), .kept = kept, .value = value}, split);
 }
 
-Tile BlockBuilder::mask(Tile x, Tile lengths, const Kept& kept, Split split, double value,
-                        std::vector<std::int64_t> dims) {
+TileHandle BlockBuilder::mask(TileHandle x, TileHandle lengths, const Kept& kept, Split split, double value,
+                              std::vector<std::int64_t> dims) {
   return placed_mask({x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value}, split);
 }
 
-Tile BlockBuilder::placed_mask(const std::vector<Tile>& operands, const Attributes& a, Split split) {
-  const Tile y = graph::append<BlockLevel>(OpKind::mask, operands, a)[0];
+TileHandle BlockBuilder::placed_mask(const std::vector<TileHandle>& operands, const Attributes& a, Split split) {
+  const TileHandle y = graph::append<BlockLevel>(OpKind::mask, operands, a)[0];
   block_.ops.back().map = map_of(split);
   block_.ops.back().loop_dim = split.loop;
   return y;

@@ -31,13 +31,13 @@ struct Split {
 
 /// The part of a store that is kept: elements [start, end) along `dim` of the tensor that the blocks' tiles
 /// form together. dim = -1: all of it.
-struct Slice {
+struct StoreSlice {
   int dim = -1;
   std::int64_t start = 0, end = 0;
 };
 
 /// Launch configuration of a custom operator: grid and block extents, and the number of loop iterations.
-struct Launch {
+struct CustomLaunch {
   Dim3 grid, block{128};
   std::int64_t loop = 1;
 };
@@ -50,20 +50,21 @@ class BlockBuilder : public Scope {
  public:
   /// Returns the tile of a kernel-level tensor that one block loads in one iteration. `Split` says which
   /// dimension each grid axis and the loop divide. Throws Error if an extent is not divisible.
-  Tile load(Tensor, Split = {}, std::string name = {});
+  TileHandle load(TensorHandle, Split = {}, std::string name = {});
   /// Stores a tile as the next result of the custom operator. The result is the concatenation of all blocks'
   /// tiles along the dimensions in `Split`, or the part of it that `Slice` selects. Throws Error if
   /// Split::loop is set, or if a grid axis with more than one block has no dimension.
-  void store(Tile, Split = {}, std::string name = {}, Strides = {}, Slice = {});
+  void store(TileHandle, Split = {}, std::string name = {}, Strides = {}, StoreSlice = {});
   /// Masks a tile by element index: elements outside the bounds `Kept` (such as a causal mask) become
   /// `value`. `Split`, as given to load(), locates the tile in the whole tensor. `dims` are the two
   /// dimensions whose indices the bounds compare (default: the last two).
-  Tile mask(Tile, const Kept&, Split = {}, double value = Attributes{}.value, std::vector<std::int64_t> dims = {});
+  TileHandle mask(TileHandle, const Kept&, Split = {}, double value = Attributes{}.value,
+                  std::vector<std::int64_t> dims = {});
   /// Masks a tile by element index, like the other mask(), and by lengths: an element also becomes `value` if
   /// its index along the mask's second dimension is not below its length. `lengths`, an int32 tile that
   /// broadcasts to the masked tile, has the length for each element.
-  Tile mask(Tile, Tile lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
-            std::vector<std::int64_t> dims = {});
+  TileHandle mask(TileHandle, TileHandle lengths, const Kept& = {}, Split = {}, double value = Attributes{}.value,
+                  std::vector<std::int64_t> dims = {});
 
   std::vector<int> append(OpKind, const Attributes&, const std::vector<int>& operands) override;
   const Shape& shape(int tensor) const override { return block_.tensors[tensor].shape; }
@@ -71,9 +72,9 @@ class BlockBuilder : public Scope {
 
  private:
   friend class Builder;
-  BlockBuilder(Builder& kernel, const Launch&);
+  BlockBuilder(Builder& kernel, const CustomLaunch&);
   Where here(std::string_view kind) const;  // the place of the next operator, for messages
-  Tile placed_mask(const std::vector<Tile>& operands, const Attributes&, Split);
+  TileHandle placed_mask(const std::vector<TileHandle>& operands, const Attributes&, Split);
   Builder& kernel_;
   BlockGraph block_;
   std::vector<int> inputs_;           // indices of the kernel-level tensors that are loaded
@@ -87,16 +88,16 @@ class Builder : public Scope {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  Tensor input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
+  TensorHandle input(std::string name, Shape, DType = DType::f16, Strides = {});  // no strides: row-major
   /// Adds an input that no earlier work on the stream writes, such as a weight. Kernels may read it before
   /// the preceding kernel has ended (programmatic dependent launch).
-  Tensor constant(std::string name, Shape, DType = DType::f16, Strides = {});
-  Tensor output(Tensor, std::string name = {}, Strides = {});  // no strides: the planner's choice
+  TensorHandle constant(std::string name, Shape, DType = DType::f16, Strides = {});
+  TensorHandle output(TensorHandle, std::string name = {}, Strides = {});  // no strides: the planner's choice
   /// Makes `y` share the memory of the input `x`, and returns it. `y` must be the result of a scatter or
   /// slice_scatter into `x`, or into a tensor that already shares x's memory; build() checks this.
-  Tensor in_place(Tensor y, Tensor x);
+  TensorHandle in_place(TensorHandle y, TensorHandle x);
   /// Appends a custom operator, whose block graph `body` builds. Returns one tensor per call of BlockBuilder::store().
-  std::vector<Tensor> custom(const Launch&, const std::function<void(BlockBuilder&)>& body);
+  std::vector<TensorHandle> custom(const CustomLaunch&, const std::function<void(BlockBuilder&)>& body);
   /// Returns the graph with all shapes inferred. Throws Error if the graph is not valid.
   KernelGraph build() const;
 

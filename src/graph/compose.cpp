@@ -14,9 +14,9 @@ namespace {
 
 /// Builds the list of steps of a composite operator. Each member function appends steps and returns the index
 /// of their result. sum(), mean() and amax() work along the dimensions given to the constructor.
-class Steps {
+class ComposedSteps {
  public:
-  Steps(std::size_t operands, std::vector<int> dims, std::int64_t count)
+  ComposedSteps(std::size_t operands, std::vector<int> dims, std::int64_t count)
       : next_(static_cast<int>(operands)), dims_(std::move(dims)), count_(count) {}
 
   int unary(OpKind kind, int x) { return add(kind, {x}, {}); }
@@ -60,14 +60,14 @@ class Steps {
   /// Appends a step that computes x + eps, and returns the index of its result; if eps is 0, just returns x.
   int shifted(int x, double eps) { return eps == 0 ? x : scalar(OpKind::add, {x}, eps); }
 
-  std::vector<Step> take() { return std::move(steps_); }
+  std::vector<ComposedStep> take() { return std::move(steps_); }
 
  private:
   int add(OpKind kind, std::vector<int> in, const Attributes& a) {
     steps_.push_back({kind, std::move(in), a});
     return next_++;
   }
-  std::vector<Step> steps_;
+  std::vector<ComposedStep> steps_;
   int next_;
   std::vector<int> dims_;
   std::int64_t count_;  // number of elements along dims_
@@ -95,13 +95,13 @@ std::vector<int> composed_dims(OpKind kind, const Attributes& a, const Shape& x)
   return dims;
 }
 
-std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Shape>& operands) {
+std::vector<ComposedStep> compose(OpKind kind, const Attributes& a, const std::vector<Shape>& operands) {
   const Shape& shape = operands.at(0);
   const std::vector<int> dims = composed_dims(kind, a, shape);
   std::int64_t count = 1;
   for (int d : dims) count *= shape.at(d);
   const int x = 0;
-  Steps s(operands.size(), dims, count);
+  ComposedSteps s(operands.size(), dims, count);
   // Appends the scale and the shift of a norm, if the operator has them.
   const auto scaled = [&](int y) {
     if (operands.size() > 1) y = s.binary(OpKind::mul, y, 1);
@@ -174,9 +174,9 @@ std::vector<Step> compose(OpKind kind, const Attributes& a, const std::vector<Sh
   return s.take();
 }
 
-std::vector<Shape> step_shapes(const std::vector<Step>& steps, const std::vector<Shape>& operands) {
+std::vector<Shape> step_shapes(const std::vector<ComposedStep>& steps, const std::vector<Shape>& operands) {
   std::vector<Shape> all = operands;
-  for (const Step& step : steps) {
+  for (const ComposedStep& step : steps) {
     std::vector<Shape> in;
     for (int i : step.inputs) in.push_back(all[i]);
     all.push_back(infer_shapes({"a composed operator"}, step.kind, step.attributes, in).at(0));

@@ -15,7 +15,7 @@
 namespace zellige::graph {
 
 /// One primitive operator of a composite operator.
-struct Step {
+struct ComposedStep {
   OpKind kind{};
   std::vector<int> inputs;  // indices: operands first, then results of earlier steps
   Attributes attributes{};
@@ -31,7 +31,7 @@ bool is_primitive_fold(OpKind, const Attributes&);
 
 /// Returns the steps of a composite operator, or of rotary_interleaved, which kernels compute at once. `operands` are
 /// shapes that infer_shapes() accepts. Throws Error for other operators.
-std::vector<Step> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
+std::vector<ComposedStep> compose(OpKind, const Attributes&, const std::vector<Shape>& operands);
 
 /// Returns the dimensions over which a composite operator reduces or normalizes, in descending order. For a norm, these
 /// are the trailing dimensions of x that its normalized shape has; for a rotary embedding, the last dimension; for
@@ -44,6 +44,6 @@ bool reduces(OpKind);
 
 /// Returns the shape of each step's result, given the shapes of the composite operator's operands. If the
 /// operator reduces dimensions, they have extent 1 in the last shape.
-std::vector<Shape> step_shapes(const std::vector<Step>&, const std::vector<Shape>& operands);
+std::vector<Shape> step_shapes(const std::vector<ComposedStep>&, const std::vector<Shape>& operands);
 
 }  // namespace zellige::graph

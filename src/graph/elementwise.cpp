@@ -18,22 +18,22 @@ constexpr bool in_order() {
 static_assert(in_order(), "the rows are in the order of OpKind, without gaps");
 
 /// Returns the operator's row of the table, or nullptr if the operator is not elementwise.
-const Elementwise* find(OpKind kind) {
+const Elementwise* row_of(OpKind kind) {
   const auto at = static_cast<std::size_t>(kind) - static_cast<std::size_t>(table[0].kind);
   return at < table.size() ? &table[at] : nullptr;
 }
 
 }  // namespace
 
-bool is_elementwise(OpKind kind) { return find(kind) != nullptr; }
+bool is_elementwise(OpKind kind) { return row_of(kind) != nullptr; }
 
 const Elementwise& elementwise(OpKind kind) {
-  if (const Elementwise* row = find(kind)) return *row;
+  if (const Elementwise* row = row_of(kind)) return *row;
   fail("{} is not an elementwise operator", name(kind));
 }
 
 bool takes_scalar(OpKind kind, std::size_t tensors) {
-  const Elementwise* row = find(kind);
+  const Elementwise* row = row_of(kind);
   return row && row->scalar && tensors + 1 == static_cast<std::size_t>(row->operands);
 }
 
@@ -45,10 +45,10 @@ double apply(OpKind kind, const Attributes& attributes, const double* operands, 
 }
 
 bool is_linear(OpKind kind, const Attributes& a, std::size_t tensors) {
-  const Elementwise* row = find(kind);
+  const Elementwise* row = row_of(kind);
   if (!row || (kind == OpKind::cast && (a.saturate || is_integer(a.dtype)))) return false;
-  return row->law.linear == Linear::first ? tensors == 1
-                                          : row->law.linear == Linear::all && !takes_scalar(kind, tensors);
+  return row->law.linear == Linearity::first ? tensors == 1
+                                             : row->law.linear == Linearity::all && !takes_scalar(kind, tensors);
 }
 
 Image converted(Image x, DType dtype, bool saturate) {
@@ -71,7 +71,7 @@ Image image(OpKind kind, const Attributes& a, std::vector<Image> x) {
     }
     const bool grows = law.monotone == Monotone::every || (law.monotone == Monotone::up && i == 0) ||
                        (law.monotone == Monotone::by_scalar && unary && i == 0 && a.scalar > 0);
-    const bool scaled = law.linear == Linear::each || (law.linear == Linear::first && i == 0 && !zeros);
+    const bool scaled = law.linear == Linearity::each || (law.linear == Linearity::first && i == 0 && !zeros);
     if (x[i] == Image::zero && scaled && finite) return Image::zero;
     if (x[i] == Image::floor && grows && same) return Image::floor;
     if (x[i] == Image::lowest && finite && (grows || (i == 0 && law.monotone == Monotone::never)))

@@ -74,7 +74,7 @@ enum class Spread : std::uint8_t {
 };
 
 /// In which operands an operator is linear, up to rounding.
-enum class Linear : std::uint8_t {
+enum class Linearity : std::uint8_t {
   no,
   first,  // in the first operand, the other one fixed
   each,   // in each operand, the other one fixed
@@ -103,8 +103,8 @@ enum class Image : std::uint8_t {
 };
 
 /// Issue slots (warp instructions) that an operator takes per 32 elements, without those of the special function unit.
-struct Slots {
-  constexpr Slots(int issued, int of_special) : issue(issued), special(of_special) {}
+struct IssueSlots {
+  constexpr IssueSlots(int issued, int of_special) : issue(issued), special(of_special) {}
   int issue, special;
   /// Returns the slots in all. The special function unit works at a quarter of the usual rate.
   constexpr int count() const { return issue + 4 * special; }
@@ -113,13 +113,13 @@ struct Slots {
 /// Laws of an operator, which rewriting, fusion, retiling and the cost model use. None of them has a default: an operator
 /// that lacks one does not compile.
 struct Law {
-  constexpr Law(Linear l, Monotone m, Image of_zero, Image of_lowest, Slots s)
+  constexpr Law(Linearity l, Monotone m, Image of_zero, Image of_lowest, IssueSlots s)
       : linear(l), monotone(m), zero(of_zero), lowest(of_lowest), slots(s) {}
-  Linear linear;
+  Linearity linear;
   Monotone monotone;
   Image zero;    // the result if all operands are 0
   Image lowest;  // the result if the first operand is minus infinity and the others are finite
-  Slots slots;
+  IssueSlots slots;
 };
 
 /// Properties of one elementwise operator. ElementwiseRow adds its definition.
@@ -172,7 +172,7 @@ constexpr ElementwiseRow<N, F> row(OpKind kind, std::string_view name, std::stri
 }
 
 using enum Spread;
-using enum Linear;
+using enum Linearity;
 using enum Monotone;
 using enum Image;
 constexpr bool tensors = false, or_scalar = true;  // values of `scalar`: whether the last operand may be one

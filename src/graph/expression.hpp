@@ -28,8 +28,8 @@ struct Handle {
   Shape shape() const { return scope->shape(index); }
   DType dtype() const { return scope->dtype(index); }
 };
-using Tensor = Handle<struct KernelLevel>;
-using Tile = Handle<struct BlockLevel>;
+using TensorHandle = Handle<struct KernelLevel>;
+using TileHandle = Handle<struct BlockLevel>;
 
 /// Appends an operator whose operands are all tensors or all tiles of one builder, and returns its results.
 /// Throws Error if operands belong to different builders or levels, or if there are no operands.
@@ -106,14 +106,14 @@ template <class L> Handle<L> slice(Handle<L> x, int dim, std::int64_t start, std
 /// Masks a tensor by element index: elements outside the bounds `kept` (such as a causal mask) become
 /// `value`. `dims` are the two dimensions whose indices the bounds compare (default: the last two). In a
 /// block graph use BlockBuilder::mask(), which needs the tile's position.
-inline Tensor mask(Tensor x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
+inline TensorHandle mask(TensorHandle x, const Kept& kept, double value = Attributes{}.value, std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
 
 /// Masks a tensor by element index, like mask(x, kept), and by lengths: an element also becomes `value` if
 /// its index along the mask's second dimension is not below its length. `lengths`, an int32 tensor that
 /// broadcasts to `x`, has the length for each element.
-inline Tensor mask(Tensor x, Tensor lengths, const Kept& kept = {}, double value = Attributes{}.value,
+inline TensorHandle mask(TensorHandle x, TensorHandle lengths, const Kept& kept = {}, double value = Attributes{}.value,
                    std::vector<std::int64_t> dims = {}) {
   return append<KernelLevel>(OpKind::mask, {x, lengths}, {.sizes = std::move(dims), .kept = kept, .value = value})[0];
 }
@@ -244,38 +244,40 @@ template <class L>
 Handle<L> gather(Handle<L> x, Handle<L> numbers) {
   return append<L>(OpKind::gather, {x, numbers})[0];
 }
-inline Tensor scatter(Tensor x, Tensor numbers, Tensor updates) {
+inline TensorHandle scatter(TensorHandle x, TensorHandle numbers, TensorHandle updates) {
   return append<KernelLevel>(OpKind::scatter, {x, numbers, updates})[0];
 }
-inline Tensor slice_scatter(Tensor x, Tensor part, int dim, std::int64_t start) {
+inline TensorHandle slice_scatter(TensorHandle x, TensorHandle part, int dim, std::int64_t start) {
   return append<KernelLevel>(OpKind::slice_scatter, {x, part}, {.dim = dim, .start = start})[0];
 }
-inline Tensor slice_scatter(Tensor x, Tensor part, int dim, Tensor start) {
+inline TensorHandle slice_scatter(TensorHandle x, TensorHandle part, int dim, TensorHandle start) {
   return append<KernelLevel>(OpKind::slice_scatter, {x, part, start}, {.dim = dim})[0];
 }
 
 /// Returns two tiles: the running maximum along `dim` over the loop iterations so far, and the running
 /// maximum before this iteration minus the one after it.
-inline std::pair<Tile, Tile> reduction_max(Tile x, int dim) {
-  const std::vector<Tile> both = append<BlockLevel>(OpKind::reduction_max, {x}, {.dim = dim});
+inline std::pair<TileHandle, TileHandle> reduction_max(TileHandle x, int dim) {
+  const std::vector<TileHandle> both = append<BlockLevel>(OpKind::reduction_max, {x}, {.dim = dim});
   return {both[0], both[1]};
 }
-inline Tile accum(Tile x) { return append<BlockLevel>(OpKind::accum, {x})[0]; }
-inline Tile accum_red_sum(Tile x) { return append<BlockLevel>(OpKind::accum_red_sum, {x})[0]; }
-inline Tile accum_red_mean(Tile x) { return append<BlockLevel>(OpKind::accum_red_mean, {x})[0]; }
-inline Tile accum_red_rms(Tile x) { return append<BlockLevel>(OpKind::accum_red_rms, {x})[0]; }
-inline Tile accum_redtox_sum(Tile x, std::int64_t to) {
+inline TileHandle accum(TileHandle x) { return append<BlockLevel>(OpKind::accum, {x})[0]; }
+inline TileHandle accum_red_sum(TileHandle x) { return append<BlockLevel>(OpKind::accum_red_sum, {x})[0]; }
+inline TileHandle accum_red_mean(TileHandle x) { return append<BlockLevel>(OpKind::accum_red_mean, {x})[0]; }
+inline TileHandle accum_red_rms(TileHandle x) { return append<BlockLevel>(OpKind::accum_red_rms, {x})[0]; }
+inline TileHandle accum_redtox_sum(TileHandle x, std::int64_t to) {
   return append<BlockLevel>(OpKind::accum_redtox_sum, {x}, {.to = to})[0];
 }
-inline Tile accum_max(Tile x) { return append<BlockLevel>(OpKind::accum_max, {x})[0]; }
+inline TileHandle accum_max(TileHandle x) { return append<BlockLevel>(OpKind::accum_max, {x})[0]; }
 /// Returns log(sum(exp(x))) over the loop iterations, computed after the loop.
-inline Tile accum_logsumexp(Tile x) { return append<BlockLevel>(OpKind::accum_logsumexp, {x})[0]; }
+inline TileHandle accum_logsumexp(TileHandle x) { return append<BlockLevel>(OpKind::accum_logsumexp, {x})[0]; }
 /// Accumulates acc = acc * r + x over the loop iterations and returns acc, computed after the loop. `r`
 /// broadcasts to `x`.
-inline Tile accum_rescale(Tile x, Tile r) { return append<BlockLevel>(OpKind::accum_rescale, {x, r})[0]; }
+inline TileHandle accum_rescale(TileHandle x, TileHandle r) {
+  return append<BlockLevel>(OpKind::accum_rescale, {x, r})[0];
+}
 /// Accumulates acc = acc * r + x over the loop iterations, then sums acc along the last dimension and returns
 /// the sums. `r` broadcasts to `x`.
-inline Tile accum_red_sum_rescale(Tile x, Tile r) {
+inline TileHandle accum_red_sum_rescale(TileHandle x, TileHandle r) {
   return append<BlockLevel>(OpKind::accum_red_sum_rescale, {x, r})[0];
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 /// Orders the operators of a graph in which results overwrite the memory of inputs, so that no old value is
 /// read after it is overwritten.
-class Ordering {
+class OverwriteOrder {
  public:
-  explicit Ordering(const KernelGraph& g) : g_(g), before_(g.ops.size()) {}
+  explicit OverwriteOrder(const KernelGraph& g) : g_(g), before_(g.ops.size()) {}
 
   std::vector<int> run() {
     std::vector<int> producer(g_.tensors.size(), -1);
@@ -111,6 +111,6 @@ bool writes_in_place(const KernelGraph& g) {
   return std::ranges::any_of(g.tensors, [](const KernelTensor& t) { return t.memory >= 0; });
 }
 
-std::vector<int> in_place_order(const KernelGraph& g) { return Ordering(g).run(); }
+std::vector<int> in_place_order(const KernelGraph& g) { return OverwriteOrder(g).run(); }
 
 }  // namespace zellige::graph

@@ -56,7 +56,7 @@ Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
             "and {} in {} times {}",
             k, rows, to_string(a), to_string(b));
   // All dimensions before the last two are batch dimensions, which broadcast.
-  const Matrices m = matrices(a, b);
+  const MatmulShapes m = matrices(a, b);
   const std::size_t rank = m.product.size() - 2;
   for (std::size_t d = 0; d < rank; ++d) {
     const std::int64_t x = d + m.a.size() - 2 < rank ? 1 : m.a[d + m.a.size() - 2 - rank],
@@ -229,7 +229,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
   if (reduces(kind)) return {reduced_shape(where, kind, attributes, x)};
   if (names_rows(kind)) return rows_shapes(where, kind, attributes, operands);
   if (is_accumulator(kind)) {
-    const Reduction& row = *reduction_of(kind);
+    const ReductionRow& row = *reduction_of(kind);
     if (row.rescales && broadcast_shape(where, x, operands.at(1)) != x)
       fail_at(where, "expected a factor that broadcasts to the accumulated {}, found {}", to_string(x),
               to_string(operands[1]));
@@ -302,7 +302,7 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
 
 bool adds_integers(OpKind kind) {
   if (kind == OpKind::matmul || kind == OpKind::sum) return true;
-  const Reduction* row = reduction_of(kind);
+  const ReductionRow* row = reduction_of(kind);
   return row && row->of == &monoids::sum && !row->squares && !row->rescales && row->then == Then::nothing;
 }
 

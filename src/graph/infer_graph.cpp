@@ -16,7 +16,7 @@ constexpr std::int64_t max_blocks = (std::int64_t{1} << 31) - 1;  // limit of on
 constexpr std::int64_t min_threads = 32, max_threads = 1024;
 
 /// Tracks which tensors of a level are computed so far, in a traversal of its operators.
-struct Walk {
+struct LevelWalk {
   std::vector<bool> made;
 
   /// Throws Error unless an earlier operator has computed the tensor, which the operator at `where` reads.
@@ -270,7 +270,7 @@ class BlockInference {
   KernelGraph& g_;
   const KernelOp& op_;
   BlockGraph& b_;
-  Walk walk_;
+  LevelWalk walk_;
   std::vector<bool> varies_, stored_;
 };
 
@@ -293,7 +293,7 @@ void infer_operator(const Where& where, KernelGraph& g, const KernelOp& op) {
 
 KernelGraph infer(KernelGraph g) {
   const Where top{g.name};
-  Walk walk{std::vector<bool>(g.tensors.size(), false)};
+  LevelWalk walk{std::vector<bool>(g.tensors.size(), false)};
   for (int t : g.inputs) {
     walk.make(top, t);
     check_shape(top, g.tensors[t].name.empty() ? "an input" : "input " + g.tensors[t].name, g.tensors[t].shape);

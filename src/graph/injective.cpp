@@ -7,7 +7,7 @@
 namespace zellige::graph {
 namespace {
 
-__extension__ using Wide = __int128;  // holds the product of two strides
+__extension__ using Signed128 = __int128;  // holds the product of two strides
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
@@ -33,7 +33,7 @@ class TwoModes {
     }
     if (c % g_ != 0) return {};
     // The solutions x are x0 plus multiples of step_. The bounds of y limit x to a range.
-    std::int64_t x0 = static_cast<std::int64_t>(Wide{c / g_ % step_} * inverse_ % step_);
+    std::int64_t x0 = static_cast<std::int64_t>(Signed128{c / g_ % step_} * inverse_ % step_);
     const std::int64_t low = std::max(-X_, ceil_div(c - b_ * Y_, a_)), high = std::min(X_, floor_div(c + b_ * Y_, a_));
     x0 += ceil_div(low - x0, step_) * step_;
     if (x0 > high) return {};
@@ -45,16 +45,16 @@ class TwoModes {
 };
 
 /// A dimension with more than one element.
-struct Mode {
+struct StridedMode {
   std::int64_t extent, stride;
   std::size_t dim;
 };
 
 /// Searches for a difference of two coordinates with the same address. Enumerates the differences along all
 /// dimensions but the last two, and solves for these two.
-class Walk {
+class DifferenceSearch {
  public:
-  explicit Walk(std::vector<Mode> modes)
+  explicit DifferenceSearch(std::vector<StridedMode> modes)
       : modes_(std::move(modes)),
         reach_(modes_.size() + 1, 0),
         d_(modes_.size(), 0),
@@ -96,7 +96,7 @@ class Walk {
   }
 
  private:
-  std::vector<Mode> modes_;
+  std::vector<StridedMode> modes_;
   // largest address that the dimensions from k on reach; the differences
   std::vector<std::int64_t> reach_, d_;
   TwoModes last_;
@@ -105,7 +105,7 @@ class Walk {
 }  // namespace
 
 std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const Strides& strides) {
-  std::vector<Mode> modes;
+  std::vector<StridedMode> modes;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
     if (strides[d] == 0) {
@@ -115,11 +115,11 @@ std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const 
     }
     modes.push_back({shape[d], strides[d], d});
   }
-  std::ranges::stable_sort(modes, {}, &Mode::stride);
+  std::ranges::stable_sort(modes, {}, &StridedMode::stride);
   while (true) {
     bool nests = true;  // each stride exceeds the largest address of the smaller strides
     std::int64_t reach = 1;
-    for (const Mode& m : modes) {
+    for (const StridedMode& m : modes) {
       nests = nests && m.stride >= reach;
       reach += (m.extent - 1) * m.stride;
     }
@@ -130,8 +130,8 @@ std::optional<std::pair<Shape, Shape>> shared_address(const Shape& shape, const 
     if (modes.back().stride < reach) break;
     modes.pop_back();
   }
-  std::ranges::stable_sort(modes, {}, &Mode::extent);
-  Walk walk(modes);
+  std::ranges::stable_sort(modes, {}, &StridedMode::extent);
+  DifferenceSearch walk(modes);
   if (!walk.collides()) return {};
   return walk.coordinates(shape.size());
 }

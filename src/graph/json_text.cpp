@@ -17,9 +17,9 @@ std::string reason(const char* what) {
 
 /// Parses JSON in one pass. Limits the depth and the number of keys, and rejects duplicate keys with their path, such
 /// as graphs[2].operators[1].op. A parse with a callback would compare each value with all elements of its list.
-class Reader : public nlohmann::json_sax<Json> {
+class JsonReader : public nlohmann::json_sax<Json> {
  public:
-  Reader(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
+  JsonReader(std::string_view source, const TextPlace& place) : source_(source), place_(place) {}
 
   bool null() override { return value(nullptr); }
   bool boolean(bool v) override { return value(v); }
@@ -92,7 +92,7 @@ class Reader : public nlohmann::json_sax<Json> {
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view source, const TextPlace& place) {
-  Reader reader(source, place);
+  JsonReader reader(source, place);
   if (Json::sax_parse(text.begin(), text.end(), &reader)) return std::move(reader.root);
   if (place.line == 1 && place.column == 1) fail("{}: expected JSON, found a {}", source, reason(reader.error.c_str()));
   // The source is not JSON. Parses it again after line breaks and blanks that put it at its original position,

@@ -12,8 +12,8 @@ Shape without_vectors(Shape product, const Shape& a, const Shape& b) {
   return product;
 }
 
-Matrices matrices(const Shape& left, const Shape& right) {
-  Matrices m{left.size() == 1 ? Shape{1, left[0]} : left, right.size() == 1 ? Shape{right[0], 1} : right, {}};
+MatmulShapes matrices(const Shape& left, const Shape& right) {
+  MatmulShapes m{left.size() == 1 ? Shape{1, left[0]} : left, right.size() == 1 ? Shape{right[0], 1} : right, {}};
   const std::size_t rank = std::max(m.a.size(), m.b.size());
   m.product.assign(rank, 1);
   for (const Shape* s : {&m.a, &m.b})

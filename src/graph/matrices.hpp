@@ -9,13 +9,13 @@
 namespace zellige::graph {
 
 /// Shapes of a matmul's operands and result, each with at least two dimensions.
-struct Matrices {
+struct MatmulShapes {
   Shape a, b, product;  // batches broadcast
 };
 
 /// Returns the shapes of a matmul's operands and product as matrices. Precondition: infer_shapes() accepts
 /// the operands.
-Matrices matrices(const Shape& a, const Shape& b);
+MatmulShapes matrices(const Shape& a, const Shape& b);
 
 /// Returns the product's shape without the dimensions that matrices() added to vector operands. `a`, `b`: the
 /// original shapes. For two vectors, returns (1).

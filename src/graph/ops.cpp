@@ -46,7 +46,7 @@ constexpr OpInfo others[] = {  // between the reductions and the accumulators
 // clang-format on
 
 /// Returns the row of a reduction or accumulator. Those over iterations are operators of block graphs alone.
-constexpr OpInfo info_of(const Reduction& row) {
+constexpr OpInfo info_of(const ReductionRow& row) {
   const bool everywhere = row.along == Along::dim || row.along == Along::dims;
   const bool local = everywhere || row.along == Along::running;
   return {row.kind,
@@ -59,7 +59,7 @@ constexpr OpInfo info_of(const Reduction& row) {
           row.mirage};
 }
 
-constexpr auto table = [] {
+constexpr auto op_table = [] {
   constexpr std::size_t count = std::tuple_size_v<decltype(elementwise_rows)>;
   std::array<OpInfo, std::size(in_front) + count + std::size(others) + std::size(reduction_rows)> all{};
   std::size_t at = 0;
@@ -69,25 +69,25 @@ constexpr auto table = [] {
         ((all[at++] = {row.kind, row.name, OpFamily::elementwise, row.operands, 1, true, true, row.mirage}), ...);
       },
       elementwise_rows);
-  for (const Reduction& row : reduction_rows)
+  for (const ReductionRow& row : reduction_rows)
     if (row.kind < others[0].kind) all[at++] = info_of(row);
   for (const OpInfo& row : others) all[at++] = row;
-  for (const Reduction& row : reduction_rows)
+  for (const ReductionRow& row : reduction_rows)
     if (row.kind > others[0].kind) all[at++] = info_of(row);
   return all;
 }();
 
 /// Returns whether the rows of the table are in the order of OpKind.
-constexpr bool in_order() {
-  for (std::size_t i = 0; i < std::size(table); ++i)
-    if (static_cast<std::size_t>(table[i].kind) != i) return false;
+constexpr bool ops_in_order() {
+  for (std::size_t i = 0; i < std::size(op_table); ++i)
+    if (static_cast<std::size_t>(op_table[i].kind) != i) return false;
   return true;
 }
-static_assert(in_order(), "the table lists the operators in the order of OpKind");
+static_assert(ops_in_order(), "the table lists the operators in the order of OpKind");
 
 }  // namespace
 
-const OpInfo& info(OpKind kind) { return table[static_cast<std::size_t>(kind)]; }
+const OpInfo& info(OpKind kind) { return op_table[static_cast<std::size_t>(kind)]; }
 
 std::vector<AttributeKey> attribute_keys(OpKind kind) {
   constexpr bool optional = false;
@@ -120,21 +120,21 @@ std::vector<AttributeKey> attribute_keys(OpKind kind) {
 }
 
 std::optional<OpKind> find_op(std::string_view name) {
-  for (const OpInfo& row : table)
+  for (const OpInfo& row : op_table)
     if (row.name == name) return row.kind;
   return std::nullopt;
 }
 
 std::string known_operators(std::string_view name, bool block) {
   std::vector<std::string> known;
-  for (const OpInfo& row : table)
+  for (const OpInfo& row : op_table)
     if (block ? row.block : row.kernel) known.emplace_back(row.name);
   return known_names(block ? "operators of the block level" : "operators of the kernel level", known, name);
 }
 
 std::vector<OpKind> all_ops() {
   std::vector<OpKind> kinds;
-  for (const OpInfo& row : table) kinds.push_back(row.kind);
+  for (const OpInfo& row : op_table) kinds.push_back(row.kind);
   return kinds;
 }
 

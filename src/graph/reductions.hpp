@@ -65,9 +65,9 @@ enum class Then : std::uint8_t {
 };
 
 /// A row of the table. No member has a default.
-struct Reduction {
-  constexpr Reduction(OpKind op, std::string_view spelled, std::string_view in_mirage, const Monoid* monoid,
-                      Along joined_along, bool of_squares, bool is_rescaled, Then afterwards)
+struct ReductionRow {
+  constexpr ReductionRow(OpKind op, std::string_view spelled, std::string_view in_mirage, const Monoid* monoid,
+                         Along joined_along, bool of_squares, bool is_rescaled, Then afterwards)
       : of(monoid),
         name(spelled),
         mirage(in_mirage),
@@ -86,7 +86,7 @@ struct Reduction {
 };
 
 // clang-format off
-inline constexpr Reduction reduction_rows[] = {
+inline constexpr ReductionRow reduction_rows[] = {
     {OpKind::reduction, "reduction", "reduction_#", &monoids::sum, Along::dim, false, false, Then::nothing},
     {OpKind::reduction_max, "reduction_max", "reduction_#_max", &monoids::max, Along::running, false, false, Then::nothing},
     {OpKind::amax, "amax", "", &monoids::max, Along::dims, false, false, Then::nothing},
@@ -105,31 +105,31 @@ inline constexpr Reduction reduction_rows[] = {
 // clang-format on
 
 /// Returns the operator's row, or nullptr if it is neither a reduction nor an accumulator, or is composed of others.
-constexpr const Reduction* reduction_of(OpKind kind) {
-  for (const Reduction& row : reduction_rows)
+constexpr const ReductionRow* reduction_of(OpKind kind) {
+  for (const ReductionRow& row : reduction_rows)
     if (row.kind == kind) return &row;
   return nullptr;
 }
 /// Returns the monoid of an operator of the table, and that of sums for any other operator, such as a matmul.
 constexpr const Monoid& monoid_of(OpKind kind) {
-  const Reduction* row = reduction_of(kind);
+  const ReductionRow* row = reduction_of(kind);
   return row ? *row->of : monoids::sum;
 }
 /// Returns the accumulator that joins by the same monoid, element by element, what the operator makes in the iterations;
 /// nullptr if there is none.
-constexpr const Reduction* accumulator_of(OpKind kind) {
-  for (const Reduction& row : reduction_rows)
+constexpr const ReductionRow* accumulator_of(OpKind kind) {
+  for (const ReductionRow& row : reduction_rows)
     if (row.of == &monoid_of(kind) && row.along == Along::iterations && !row.rescales) return &row;
   return nullptr;
 }
 /// Returns whether the operator is an accumulator with a factor, by which it multiplies what it has joined so far.
 constexpr bool rescales(OpKind kind) {
-  const Reduction* row = reduction_of(kind);
+  const ReductionRow* row = reduction_of(kind);
   return row && row->rescales;
 }
 /// Returns whether the operator is a reduction along one dimension or several.
 constexpr bool folds(OpKind kind) {
-  const Reduction* row = reduction_of(kind);
+  const ReductionRow* row = reduction_of(kind);
   return row && row->along == Along::dims;
 }
 

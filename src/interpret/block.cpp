@@ -8,18 +8,18 @@
 #include "graph/kept.hpp"
 #include "graph/reductions.hpp"
 
-namespace zellige::plan {
+namespace zellige::interpret {
 
 using graph::Attributes;
-using graph::Operand;
-using graph::Result;
+using reference::OperandValues;
+using reference::ResultValues;
 
 namespace {
 
-Result result(graph::Array& a) { return {a.shape, a.values.data()}; }
+ResultValues result(reference::Array& a) { return {a.shape, a.values.data()}; }
 
 /// Wraps sums of integers to 32 bits.
-void wrap(DType dtype, graph::Array& a) {
+void wrap(graph::DType dtype, reference::Array& a) {
   if (graph::is_integer(dtype))
     for (double& v : a.values) v = graph::wrapped(static_cast<std::int64_t>(v), 32);
 }
@@ -28,7 +28,8 @@ std::int64_t index_along(const graph::Dim3& block, int axis) { return axis < 0 ?
 
 }  // namespace
 
-Block::Block(const Program& program, const TileProgram& p, int kernel, Rounding rounding, Memory& memory)
+InterpretedBlock::InterpretedBlock(const tile::TilePrograms& program, const tile::TileProgram& p, int kernel,
+                                   Rounding rounding, Memory& memory)
     : program_(program),
       p_(p),
       kernel_(kernel),
@@ -38,41 +39,41 @@ Block::Block(const Program& program, const TileProgram& p, int kernel, Rounding 
       needed_(p.needed()),
       before_(p.nodes.size()) {
   for (std::size_t i = 0; i < p.nodes.size(); ++i)
-    values_.push_back(needed_[i] ? graph::make_array(p.nodes[i].shape) : graph::Array{});
+    values_.push_back(needed_[i] ? reference::make_array(p.nodes[i].shape) : reference::Array{});
 }
 
-void Block::run(const graph::Dim3& block) {
+void InterpretedBlock::run(const graph::Dim3& block) {
   block_ = block;
-  evaluate(Section::before, 0);
-  for (std::int64_t i = 0; p_.loop > 1 && i < p_.loop; ++i) evaluate(Section::inside, i);
-  evaluate(Section::after, 0);
+  evaluate(tile::Section::before, 0);
+  for (std::int64_t i = 0; p_.loop > 1 && i < p_.loop; ++i) evaluate(tile::Section::inside, i);
+  evaluate(tile::Section::after, 0);
 }
 
-void Block::evaluate(Section section, std::int64_t iteration) {
+void InterpretedBlock::evaluate(tile::Section section, std::int64_t iteration) {
   for (int i = 0; i < static_cast<int>(p_.nodes.size()); ++i)
     if (needed_[i] && sections_.of(i) == section) evaluate(i, iteration);
 }
 
-void Block::evaluate(int node, std::int64_t iteration) {
-  const Node& n = p_.nodes[node];
-  graph::Array& value = values_[node];
+void InterpretedBlock::evaluate(int node, std::int64_t iteration) {
+  const tile::Node& n = p_.nodes[node];
+  reference::Array& value = values_[node];
   switch (n.kind) {
-    case NodeKind::load:
-    case NodeKind::store:
+    case tile::NodeKind::load:
+    case tile::NodeKind::store:
       return move(n, iteration, value);
-    case NodeKind::map:
+    case tile::NodeKind::map:
       return map(n, iteration, value);
-    case NodeKind::round:
+    case tile::NodeKind::round:
       value.values = values_[n.in[0]].values;
       return round(n.dtype, value);
-    case NodeKind::matmul:
+    case tile::NodeKind::matmul:
       return matmul(n, iteration, value);
-    case NodeKind::reduce:
-    case NodeKind::accumulate:
+    case tile::NodeKind::reduce:
+    case tile::NodeKind::accumulate:
       return fold(n, iteration, value);
-    case NodeKind::running_max:
+    case tile::NodeKind::running_max:
       return running_max(node, iteration);
-    case NodeKind::running_diff: {
+    case tile::NodeKind::running_diff: {
       const std::vector<double>&old = before_[n.in[0]], &now = values_[n.in[0]].values;
       for (std::size_t i = 0; i < now.size(); ++i)
         value.values[i] = iteration == 0 && now[i] == now[i] ? 0 : old[i] - now[i];
@@ -83,17 +84,17 @@ void Block::evaluate(int node, std::int64_t iteration) {
   }
 }
 
-void Block::round(DType dtype, graph::Array& value) const {
+void InterpretedBlock::round(graph::DType dtype, reference::Array& value) const {
   if (rounds_ || graph::is_integer(dtype))
     graph::round_to(dtype, value.values.data(), static_cast<std::int64_t>(value.values.size()));
 }
 
-Places Block::places(const Node& n, std::int64_t iteration) const {
-  const int numbers = number_of(n);
-  const Strides& strides = program_.tensors[n.tensor].strides;
+Places InterpretedBlock::places(const tile::Node& n, std::int64_t iteration) const {
+  const int numbers = tile::number_of(n);
+  const graph::Strides& strides = program_.tensors[n.tensor].strides;
   Places all;
   for (int d = 0; d < n.view.rank(); ++d) {
-    const Interval along = n.view.along(d, p_);
+    const tile::Interval along = n.view.along(d, p_);
     const std::int64_t start = along.start(index_along(block_, along.axis()), iteration);
     const bool named = numbers >= 0 && d == n.dim;
     std::vector<std::int64_t> of;
@@ -101,7 +102,7 @@ Places Block::places(const Node& n, std::int64_t iteration) const {
       std::int64_t at = start + (named && n.to == 1 ? 0 : j);
       const bool exists = at >= 0 && at < along.end();
       if (named) {  // an index out of range is taken for the nearest one, as kernels do
-        const graph::Array& of_rows = values_[numbers];
+        const reference::Array& of_rows = values_[numbers];
         const std::int64_t last = program_.shape(n.tensor)[d] - n.to;
         const double number = of_rows.values[of_rows.shape[d] == n.shape[d] ? j : 0];
         at += number == number ? static_cast<std::int64_t>(std::clamp(number, 0.0, static_cast<double>(last))) : 0;
@@ -113,101 +114,103 @@ Places Block::places(const Node& n, std::int64_t iteration) const {
   return all;
 }
 
-void Block::move(const Node& n, std::int64_t iteration, graph::Array& value) {
+void InterpretedBlock::move(const tile::Node& n, std::int64_t iteration, reference::Array& value) {
   const Places at = places(n, iteration);
-  if (n.kind == NodeKind::load) return memory_.load(n.tensor, at, value.values.data());
+  if (n.kind == tile::NodeKind::load) return memory_.load(n.tensor, at, value.values.data());
   value.values = values_[n.in[0]].values;
   round(n.dtype, value);
   memory_.store(n.tensor, at, value.values.data(), {kernel_, static_cast<int>(&n - p_.nodes.data())});
 }
 
-void Block::map(const Node& n, std::int64_t iteration, graph::Array& value) {
+void InterpretedBlock::map(const tile::Node& n, std::int64_t iteration, reference::Array& value) {
   Attributes a{.scalar = n.scalar, .lo = n.lo, .hi = n.hi, .dtype = n.to_dtype, .saturate = n.saturate};
-  const bool wide = n.op == OpKind::mask && operand(n, 0).shape != n.shape;  // the operand is broadcast first
-  if (wide) graph::evaluate(OpKind::mul_scalar, {.scalar = 1}, {operand(n, 0)}, {result(value)});
-  std::vector<Operand> in{wide ? Operand{value.shape, value.values.data()} : operand(n, 0)};
+  const bool wide = n.op == graph::OpKind::mask && operand(n, 0).shape != n.shape;  // the operand is broadcast first
+  if (wide) reference::evaluate(graph::OpKind::mul_scalar, {.scalar = 1}, {operand(n, 0)}, {result(value)});
+  std::vector<OperandValues> in{wide ? OperandValues{value.shape, value.values.data()} : operand(n, 0)};
   for (std::size_t k = 1; k < n.in.size(); ++k) in.push_back(operand(n, k));
-  OpKind op = n.op;
-  DType from = dtype(n, 0);
-  if (op == OpKind::cast && !rounds_ && !graph::is_integer(n.to_dtype)) {
-    op = OpKind::mul_scalar, a.scalar = 1, from = DType::f32;
-  } else if (op != OpKind::cast && graph::is_integer(from) && graph::is_integer(n.dtype)) {
+  graph::OpKind op = n.op;
+  graph::DType from = dtype(n, 0);
+  if (op == graph::OpKind::cast && !rounds_ && !graph::is_integer(n.to_dtype)) {
+    op = graph::OpKind::mul_scalar, a.scalar = 1, from = graph::DType::f32;
+  } else if (op != graph::OpKind::cast && graph::is_integer(from) && graph::is_integer(n.dtype)) {
     from = n.dtype;  // as wide as the result
   }
-  if (op == OpKind::mask) {
-    Shape origin;
+  if (op == graph::OpKind::mask) {
+    graph::Shape origin;
     for (int d = 0; d < n.view.rank(); ++d) {
-      const Interval along = n.view.along(d, p_);
+      const tile::Interval along = n.view.along(d, p_);
       origin.push_back(along.start(index_along(block_, along.axis()), iteration));
     }
     a = graph::mask_from({.sizes = {n.dim, n.key}, .kept = n.kept, .value = n.scalar}, origin);
   }
-  graph::evaluate(op, a, in, {result(value)}, from);
+  reference::evaluate(op, a, in, {result(value)}, from);
 }
 
-void Block::matmul(const Node& n, std::int64_t iteration, graph::Array& value) {
-  Operand a = operand(n, 0);
-  graph::Array part;
+void InterpretedBlock::matmul(const tile::Node& n, std::int64_t iteration, reference::Array& value) {
+  OperandValues a = operand(n, 0);
+  reference::Array part;
   if (n.window) {  // the iteration's part of K
     part.shape = a.shape;
     part.shape.back() /= p_.loop;
     part.values.resize(graph::size(part.shape));
-    graph::copy_part(a.shape, part.shape, static_cast<int>(part.shape.size()) - 1, iteration * part.shape.back(),
-                     [&](std::int64_t w, std::int64_t p, std::int64_t count) {
-                       std::copy_n(a.values + w, count, part.values.data() + p);
-                     });
+    reference::copy_part(a.shape, part.shape, static_cast<int>(part.shape.size()) - 1, iteration * part.shape.back(),
+                         [&](std::int64_t w, std::int64_t p, std::int64_t count) {
+                           std::copy_n(a.values + w, count, part.values.data() + p);
+                         });
   }
-  const Operand left = n.window ? Operand{part.shape, part.values.data()} : a;
+  const OperandValues left = n.window ? OperandValues{part.shape, part.values.data()} : a;
   const Attributes attributes{.tf32 = n.tf32 && rounds_};
   const bool first = !n.carried || iteration == 0;
   product_.resize(value.values.size());
-  graph::evaluate(OpKind::matmul, attributes, {left, operand(n, 1)},
-                  {{value.shape, first ? value.values.data() : product_.data()}}, dtype(n, 0));
+  reference::evaluate(graph::OpKind::matmul, attributes, {left, operand(n, 1)},
+                      {{value.shape, first ? value.values.data() : product_.data()}}, dtype(n, 0));
   if (first) return;
   if (n.in.size() > 2)
-    graph::broadcast({value.shape, value.values.data()}, operand(n, 2), result(value), std::multiplies());
+    reference::broadcast({value.shape, value.values.data()}, operand(n, 2), result(value), std::multiplies());
   for (std::size_t i = 0; i < value.values.size(); ++i) value.values[i] += product_[i];
   wrap(n.dtype, value);
 }
 
-void Block::fold(const Node& n, std::int64_t iteration, graph::Array& value) {
-  const graph::Reduction& row = *graph::reduction_of(n.op);
-  const bool over_iterations = n.kind == NodeKind::accumulate || n.carried, first = !over_iterations || iteration == 0;
+void InterpretedBlock::fold(const tile::Node& n, std::int64_t iteration, reference::Array& value) {
+  const graph::ReductionRow& row = *graph::reduction_of(n.op);
+  const bool over_iterations = n.kind == tile::NodeKind::accumulate || n.carried,
+             first = !over_iterations || iteration == 0;
   if (first) std::ranges::fill(value.values, over_iterations ? row.of->start : row.of->identity);
   if (n.in.size() > 1 && !first)
-    graph::broadcast({value.shape, value.values.data()}, operand(n, 1), result(value), std::multiplies());
-  graph::fold(*row.of, operand(n, 0), n.kind == NodeKind::accumulate ? -1 : n.dim, false, result(value));
+    reference::broadcast({value.shape, value.values.data()}, operand(n, 1), result(value), std::multiplies());
+  reference::fold(*row.of, operand(n, 0), n.kind == tile::NodeKind::accumulate ? -1 : n.dim, false, result(value));
   wrap(n.dtype, value);
 }
 
-void Block::running_max(int node, std::int64_t iteration) {
-  graph::Array& value = values_[node];
+void InterpretedBlock::running_max(int node, std::int64_t iteration) {
+  reference::Array& value = values_[node];
   if (iteration == 0) std::ranges::fill(value.values, graph::monoids::max.start);
   before_[node] = value.values;
-  graph::fold(graph::monoids::max, operand(p_.nodes[node], 0), -1, false, result(value));
+  reference::fold(graph::monoids::max, operand(p_.nodes[node], 0), -1, false, result(value));
 }
 
-void Block::rearrange(const Node& n, graph::Array& value) {
-  if (n.kind == NodeKind::rotate) return rotate(n, value);
-  std::vector<Operand> in;
+void InterpretedBlock::rearrange(const tile::Node& n, reference::Array& value) {
+  if (n.kind == tile::NodeKind::rotate) return rotate(n, value);
+  std::vector<OperandValues> in;
   for (std::size_t k = 0; k < n.in.size(); ++k) in.push_back(operand(n, k));
-  if (n.kind == NodeKind::concat) return graph::evaluate(OpKind::concat, {.dim = n.dim}, in, {result(value)});
-  if (n.kind == NodeKind::permute) {
+  if (n.kind == tile::NodeKind::concat)
+    return reference::evaluate(graph::OpKind::concat, {.dim = n.dim}, in, {result(value)});
+  if (n.kind == tile::NodeKind::permute) {
     const Attributes order{.sizes = {n.order.begin(), n.order.end()}};
-    return graph::evaluate(OpKind::permute, order, in, {result(value)});
+    return reference::evaluate(graph::OpKind::permute, order, in, {result(value)});
   }
   const Attributes part{.dim = n.dim, .start = n.start, .end = n.start + n.shape[n.dim]};
-  graph::evaluate(OpKind::slice, part, in, {result(value)});
+  reference::evaluate(graph::OpKind::slice, part, in, {result(value)});
 }
 
-void Block::rotate(const Node& n, graph::Array& value) {
-  const Operand x = operand(n, 0), cosines = operand(n, 1), sines = operand(n, 2);
-  const Strides strides = graph::row_major(x.shape);
+void InterpretedBlock::rotate(const tile::Node& n, reference::Array& value) {
+  const OperandValues x = operand(n, 0), cosines = operand(n, 1), sines = operand(n, 2);
+  const graph::Strides strides = graph::row_major(x.shape);
   const std::int64_t step = strides[n.dim];
   for (std::int64_t e = 0; e < graph::size(x.shape); ++e) {
-    const Shape at = graph::coordinates(e, x.shape);
-    const auto table = [&](const Operand& t) {
-      const Strides own = graph::row_major(t.shape);
+    const graph::Shape at = graph::coordinates(e, x.shape);
+    const auto table = [&](const OperandValues& t) {
+      const graph::Strides own = graph::row_major(t.shape);
       std::int64_t from = 0;
       for (int d = 0; d < static_cast<int>(at.size()); ++d) {
         const bool pairs = d == n.dim && t.shape[d] != x.shape[d];
@@ -221,4 +224,4 @@ void Block::rotate(const Node& n, graph::Array& value) {
   }
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::interpret

@@ -6,11 +6,11 @@
 #include "graph/shown.hpp"
 #include "reference/compare.hpp"
 
-namespace zellige::plan {
+namespace zellige::interpret {
 namespace {
 
 /// Returns the root mean square of the finite values.
-double root_mean_square(const graph::Array& a) {
+double root_mean_square(const reference::Array& a) {
   double squares = 0, count = 0;
   for (const double v : a.values)
     if (std::isfinite(v)) squares += v * v, ++count;
@@ -36,21 +36,21 @@ struct Elements {
 
 /// Returns the element that differs most beyond its error bound, of the first store of which one does. Where bounds are wide, as
 /// next to a jump of a cast to integers, more than a few differences that float64 does not make are differences, too.
-std::optional<Difference> compared(const Memory& memory, int tensor, const graph::Array& expected,
-                                   const graph::Array& errors) {
+std::optional<Difference> compared(const Memory& memory, int tensor, const reference::Array& expected,
+                                   const reference::Array& errors) {
   constexpr double slack = 1e-9, much = 1e-4, noise = 1e-6;  // relative to the element, to the tensor, to its bound
   constexpr std::size_t few = 64;                            // of that number of elements one may be next to a jump
-  const graph::Array found = memory.values(tensor);
+  const reference::Array found = memory.values(tensor);
   const double size = root_mean_square(expected);
   Elements wrong, doubtful;
   for (std::size_t i = 0; i < found.values.size(); ++i) {
     const double x = found.values[i], y = expected.values[i], bound = errors.values[i];
     if (!std::isfinite(y)) continue;
-    const double by = graph::distance(x, y);
+    const double by = reference::distance(x, y);
     const bool is_wrong = by > bound + slack * std::fabs(y);
     const bool is_doubtful = by > much * (std::fabs(y) + size) && by > (std::isfinite(bound) ? noise * bound : 0);
     if (!is_wrong && !is_doubtful) continue;
-    const Shape at = graph::coordinates(static_cast<std::int64_t>(i), found.shape);
+    const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(i), found.shape);
     const Difference one{tensor, at, x, y, memory.writer(tensor, at)};
     if (is_wrong) wrong.add(one, by - bound);
     if (is_doubtful) doubtful.add(one, by);
@@ -62,16 +62,16 @@ std::optional<Difference> compared(const Memory& memory, int tensor, const graph
 
 }  // namespace
 
-std::vector<std::pair<int, int>> stored_tensors(const Program& p, const graph::KernelGraph& g) {
+std::vector<std::pair<int, int>> stored_tensors(const tile::TilePrograms& p, const graph::KernelGraph& g) {
   std::vector<std::pair<int, int>> all;
   for (std::size_t i = 0; i < g.outputs.size(); ++i)
     if (std::ranges::count(g.inputs, g.outputs[i]) == 0) all.emplace_back(p.outputs[i], g.outputs[i]);
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) {
     const graph::KernelTensor& own = p.tensors[t];
     const bool argument = std::ranges::count(p.inputs, t) + std::ranges::count(p.outputs, t) > 0;
-    const bool written = std::ranges::any_of(p.kernels, [&](const TileProgram& k) {
+    const bool written = std::ranges::any_of(p.kernels, [&](const tile::TileProgram& k) {
       return std::ranges::any_of(
-          k.nodes, [&](const Node& n) { return n.kind == NodeKind::store && p.memory_of(n.tensor) == t; });
+          k.nodes, [&](const tile::Node& n) { return n.kind == tile::NodeKind::store && p.memory_of(n.tensor) == t; });
     });
     if (argument || !written || p.views.contains(t) || own.memory >= 0) continue;
     for (const graph::KernelOp& op : g.ops)
@@ -81,9 +81,9 @@ std::vector<std::pair<int, int>> stored_tensors(const Program& p, const graph::K
   return all;
 }
 
-std::optional<Difference> difference(const Program& p, const graph::KernelGraph& g,
-                                     const std::vector<graph::Array>& inputs) {
-  const graph::Reference reference = graph::run(g, inputs, {.round = false, .errors = true});
+std::optional<Difference> difference(const tile::TilePrograms& p, const graph::KernelGraph& g,
+                                     const std::vector<reference::Array>& inputs) {
+  const reference::Reference reference = reference::run(g, inputs, {.round = false, .errors = true});
   const Memory memory = interpret(p, inputs, Rounding::none);
   std::optional<Difference> first;
   for (const auto& [tensor, own] : stored_tensors(p, g)) {
@@ -93,7 +93,7 @@ std::optional<Difference> difference(const Program& p, const graph::KernelGraph&
   return first;
 }
 
-std::string Difference::text(const Program& p) const {
+std::string Difference::text(const tile::TilePrograms& p) const {
   const std::string where = fmt::format("{} {}", graph::shown(p.tensors[tensor].name), graph::to_string(at));
   const std::string others = count > 1 ? fmt::format("; {} of its {} elements differ", count, of) : "";
   if (by.kernel < 0) return fmt::format("no store writes {}, where the graph has {:.6g}{}", where, expected, others);
@@ -102,4 +102,4 @@ std::string Difference::text(const Program& p) const {
                      others);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::interpret

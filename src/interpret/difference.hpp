@@ -14,27 +14,27 @@
 #include "interpret/interpret.hpp"
 #include "reference/reference.hpp"
 
-namespace zellige::plan {
+namespace zellige::interpret {
 
 /// An element of a tensor that the program computes otherwise than the graph.
 struct Difference {
   int tensor = -1;  // index into Program::tensors
-  Shape at;
+  graph::Shape at;
   double found = 0, expected = 0;
-  Writer by{};                     // who wrote it
+  LastStore by{};                  // who wrote it
   std::int64_t count = 1, of = 1;  // elements of the tensor that differ, of how many
 
   /// Returns what is wrong, in words: "store %7 writes 0.7 to C (3, 5), where the graph has 0.5".
-  std::string text(const Program&) const;
+  std::string text(const tile::TilePrograms&) const;
 };
 
 /// Returns the tensors of the graph that the program stores, each with its index in the program: all outputs, and tensors of the
 /// graph's name and shape that have memory of their own.
-std::vector<std::pair<int, int>> stored_tensors(const Program&, const graph::KernelGraph&);
+std::vector<std::pair<int, int>> stored_tensors(const tile::TilePrograms&, const graph::KernelGraph&);
 
 /// Returns a difference between the program and the graph at these inputs, of the store that comes first in launch order; none
 /// if there is none. Elements that are not finite in the graph are not compared.
-std::optional<Difference> difference(const Program&, const graph::KernelGraph&,
-                                     const std::vector<graph::Array>& inputs);
+std::optional<Difference> difference(const tile::TilePrograms&, const graph::KernelGraph&,
+                                     const std::vector<reference::Array>& inputs);
 
-}  // namespace zellige::plan
+}  // namespace zellige::interpret

@@ -8,7 +8,7 @@
 #pragma once
 #include "interpret/memory.hpp"
 
-namespace zellige::plan {
+namespace zellige::interpret {
 
 /// Whether values are rounded where the tile programs round them: in `round`, casts, stores and operands in tf32. Integers
 /// always are. Sums and functions are float64 in any case.
@@ -16,6 +16,6 @@ enum class Rounding : std::uint8_t { of_kernels, none };
 
 /// Returns the tensors of the program after its kernels ran. `inputs`: one array per input, with the shape that its users see.
 /// Throws Error if a tile program accesses what does not exist.
-Memory interpret(const Program&, const std::vector<graph::Array>& inputs, Rounding);
+Memory interpret(const tile::TilePrograms&, const std::vector<reference::Array>& inputs, Rounding);
 
-}  // namespace zellige::plan
+}  // namespace zellige::interpret

@@ -4,14 +4,14 @@
 
 #include "graph/span.hpp"
 
-namespace zellige::plan {
+namespace zellige::interpret {
 namespace {
 
 constexpr int nodes_of_a_kernel = 1 << 16;  // a Writer as one number
 
-int number(const Writer& w) { return 1 + w.kernel * nodes_of_a_kernel + w.node; }
-Writer writer_of(int number) {
-  return number == 0 ? Writer{} : Writer{(number - 1) / nodes_of_a_kernel, (number - 1) % nodes_of_a_kernel};
+int number(const LastStore& w) { return 1 + w.kernel * nodes_of_a_kernel + w.node; }
+LastStore writer_of(int number) {
+  return number == 0 ? LastStore{} : LastStore{(number - 1) / nodes_of_a_kernel, (number - 1) % nodes_of_a_kernel};
 }
 
 }  // namespace
@@ -21,7 +21,8 @@ int Memory::owner(int tensor) const {
   return shared >= 0 ? program_.memory_of(shared) : base;
 }
 
-Memory::Memory(const Program& p, const std::vector<graph::Array>& inputs) : program_(p), memories_(p.tensors.size()) {
+Memory::Memory(const tile::TilePrograms& p, const std::vector<reference::Array>& inputs)
+    : program_(p), memories_(p.tensors.size()) {
   std::vector<std::int64_t> spans(p.tensors.size(), 0);
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
     if (!p.tensors[t].strides.empty())
@@ -37,9 +38,9 @@ Memory::Memory(const Program& p, const std::vector<graph::Array>& inputs) : prog
   }
 }
 
-std::int64_t Memory::offset(int tensor, const Shape& at) const {
-  const Shape starts = program_.starts(tensor);
-  const Strides& strides = program_.tensors[tensor].strides;
+std::int64_t Memory::offset(int tensor, const graph::Shape& at) const {
+  const graph::Shape starts = program_.starts(tensor);
+  const graph::Strides& strides = program_.tensors[tensor].strides;
   std::int64_t all = 0;
   for (std::size_t d = 0; d < at.size(); ++d) all += (starts[d] + at[d]) * strides[d];
   return all;
@@ -67,23 +68,23 @@ void Memory::load(int tensor, const Places& places, double* to) const {
   places.each([&](std::int64_t element, std::int64_t at) { to[element] = from[at]; });
 }
 
-void Memory::store(int tensor, const Places& places, const double* from, Writer by) {
+void Memory::store(int tensor, const Places& places, const double* from, LastStore by) {
   check(tensor, places);
   Elements& to = memories_[owner(tensor)];
   places.each(
       [&](std::int64_t element, std::int64_t at) { to.values[at] = from[element], to.writers[at] = number(by); });
 }
 
-graph::Array Memory::values(int tensor) const {
-  graph::Array all = graph::make_array(program_.shape(tensor));
+reference::Array Memory::values(int tensor) const {
+  reference::Array all = reference::make_array(program_.shape(tensor));
   const Elements& from = memories_[owner(tensor)];
   for (std::size_t e = 0; e < all.values.size(); ++e)
     all.values[e] = from.values[offset(tensor, graph::coordinates(static_cast<std::int64_t>(e), all.shape))];
   return all;
 }
 
-Writer Memory::writer(int tensor, const Shape& at) const {
+LastStore Memory::writer(int tensor, const graph::Shape& at) const {
   return writer_of(memories_[owner(tensor)].writers[offset(tensor, at)]);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::interpret

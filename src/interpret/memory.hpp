@@ -6,12 +6,12 @@
 #include "reference/array.hpp"
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::interpret {
 
 /// The store that wrote an element last: a kernel of the program, and its node. -1: no store did.
-struct Writer {
+struct LastStore {
   int kernel = -1, node = -1;
-  auto operator<=>(const Writer&) const = default;
+  auto operator<=>(const LastStore&) const = default;
 };
 
 /// For each dimension of a tile, where its elements lie in the tensor: coordinates there, each times the stride. An element
@@ -59,31 +59,31 @@ struct Places {
 class Memory {
  public:
   /// Begins with the inputs' values, in the order of Program::inputs; all other elements are NaN.
-  Memory(const Program&, const std::vector<graph::Array>& inputs);
+  Memory(const tile::TilePrograms&, const std::vector<reference::Array>& inputs);
 
   /// Copies the elements of a tensor at these places to a tile, row by row. What is outside is 0.
   void load(int tensor, const Places&, double* to) const;
   /// Writes a tile to the tensor, and remembers the writer. What is outside is not written.
-  void store(int tensor, const Places&, const double* from, Writer);
+  void store(int tensor, const Places&, const double* from, LastStore);
 
   /// Returns the values that users of the tensor see.
-  graph::Array values(int tensor) const;
+  reference::Array values(int tensor) const;
   /// Returns who wrote the element at this coordinate of the tensor, as its users see it.
-  Writer writer(int tensor, const Shape& at) const;
+  LastStore writer(int tensor, const graph::Shape& at) const;
 
  private:
   struct Elements {
     std::vector<double> values;
     std::vector<int> writers;  // indices into writers_, plus 1; 0: nobody
   };
-  std::int64_t offset(int tensor, const Shape& at) const;
+  std::int64_t offset(int tensor, const graph::Shape& at) const;
   /// Returns the number of the tensor whose memory the tensor shares.
   int owner(int tensor) const;
   /// Throws Error if a place lies outside of the memory.
   void check(int tensor, const Places&) const;
 
-  const Program& program_;
+  const tile::TilePrograms& program_;
   std::vector<Elements> memories_;  // by tensor; empty but for owners
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::interpret

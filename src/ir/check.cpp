@@ -6,11 +6,11 @@ namespace zellige::ir {
 namespace {
 
 /// Returns how many operands a node has, at least and at most.
-std::pair<std::size_t, std::size_t> operands(const plan::Node& n) {
-  using enum plan::NodeKind;
+std::pair<std::size_t, std::size_t> operands(const tile::Node& n) {
+  using enum tile::NodeKind;
   constexpr std::size_t any = 1000;
   constexpr struct {
-    plan::NodeKind kind;
+    tile::NodeKind kind;
     std::size_t min_inputs, max_inputs;
   } rows[] = {{load, 0, 1},       {matmul, 2, 3}, {rotate, 3, 3},  {store, 1, 2},
               {accumulate, 0, 2}, {map, 1, any},  {concat, 1, any}};
@@ -24,63 +24,64 @@ bool some_elements(const graph::Shape& shape) {
 }
 
 /// Returns batch, M, N and K of a matmul: as they are chosen, and as its operands have them.
-graph::Shape size_of(const plan::MatmulChoice& m) { return {m.batch, m.m, m.n, m.k}; }
-graph::Shape size_of(const plan::TileProgram& p, const plan::Node& n) {
+graph::Shape size_of(const kernel::MatmulChoice& m) { return {m.batch, m.m, m.n, m.k}; }
+graph::Shape size_of(const tile::TileProgram& p, const tile::Node& n) {
   const graph::Shape& b = p.nodes[n.in[1]].shape;
   const std::size_t r = n.shape.size();
   return {graph::size(n.shape) / (n.shape[r - 2] * n.shape[r - 1]), n.shape[r - 2], n.shape[r - 1], b[b.size() - 2]};
 }
 
 /// Returns what is wrong with a node; "" if nothing is.
-std::string wrong(const plan::Kernel& k, int i, const plan::Program& whole) {
-  const plan::Node& n = k.program.nodes[i];
+std::string wrong(const kernel::Kernel& k, int i, const tile::TilePrograms& whole) {
+  const tile::Node& n = k.program.nodes[i];
   const auto [min_inputs, max_inputs] = operands(n);
   const auto rank = static_cast<int>(n.shape.size());
   if (!some_elements(n.shape)) return "its tile has an extent below 1";
   if (n.in.size() < min_inputs || n.in.size() > max_inputs)
     return fmt::format(
-        "{} has {} operands; it takes {}", name(n.kind), n.in.size(),
+        "{} has {} operands; it takes {}", tile::name(n.kind), n.in.size(),
         min_inputs == max_inputs ? fmt::format("{}", min_inputs) : fmt::format("{} to {}", min_inputs, max_inputs));
-  if (plan::accesses(n)) {
+  if (tile::accesses(n)) {
     const graph::KernelTensor& tensor = whole.tensors[n.tensor];
     if (n.view.rank() != rank || static_cast<int>(tensor.shape.size()) != rank)
       return fmt::format("its tile has {} dimensions, its view {}, its tensor {}", rank, n.view.rank(),
                          tensor.shape.size());
     if (n.dtype != tensor.dtype)
       return fmt::format("it is {}, its tensor {}", graph::name(n.dtype), graph::name(tensor.dtype));
-    if (const plan::GmemTensor* read = k.in_place(i); read && read->vector < 1)
+    if (const kernel::GmemTensor* read = k.in_place(i); read && read->vector < 1)
       return "it is read in_place in vectors of 1 element or more";
     if (!k.copy_of(i) && !k.in_place(i) && k.program.needed()[i])
-      return fmt::format("no step copies this {}, and its line does not say that it is read in_place", name(n.kind));
+      return fmt::format("no step copies this {}, and its line does not say that it is read in_place",
+                         tile::name(n.kind));
   }
-  const bool by_index = n.kind == plan::NodeKind::map && n.op == graph::OpKind::mask;
+  const bool by_index = n.kind == tile::NodeKind::map && n.op == graph::OpKind::mask;
   if ((by_index || !n.view.empty()) && n.view.rank() != rank)
     return fmt::format("its tile has {} dimensions, its view {}", rank, n.view.rank());
   for (int d = 0; d < n.view.rank(); ++d)
-    if (plan::accesses(n) && plan::number_of(n) < 0 && n.view.tile(d) != n.shape[d])
+    if (tile::accesses(n) && tile::number_of(n) < 0 && n.view.tile(d) != n.shape[d])
       return fmt::format("its tile has {} elements along dimension {}, its view {}", n.shape[d], d, n.view.tile(d));
   if (n.dim < 0 || (rank > 0 && n.dim >= rank + 1) || n.key < 0 || (rank > 0 && n.key >= rank))
     return fmt::format("it has {} dimensions, numbered from 0", rank);
-  if (n.kind == plan::NodeKind::matmul) {
+  if (n.kind == tile::NodeKind::matmul) {
     if (rank < 2) return "a matmul has two dimensions at least";
     for (const int in : n.in)
       if (k.program.nodes[in].shape.size() < 2) return fmt::format("%{} is no matrix", in);
-    const plan::Work* product = k.product_of(i);
+    const kernel::Work* product = k.product_of(i);
     if (!product && k.program.needed()[i]) return "no step does this matmul";
-    if (product && product->kind == plan::WorkKind::mma && size_of(product->matmul) != size_of(k.program, n))
+    if (product && product->kind == kernel::WorkKind::mma && size_of(product->matmul) != size_of(k.program, n))
       return fmt::format("its size is {} (batch, M, N, K)", graph::to_string(size_of(k.program, n)));
   }
-  const bool lies = plan::accesses(n) || n.kind == plan::NodeKind::round;  // in memory
+  const bool lies = tile::accesses(n) || n.kind == tile::NodeKind::round;  // in memory
   if (n.inner < (lies ? 0 : -1) || n.inner >= std::max(1, rank))
     return fmt::format("its inner dimension is {} of {}", n.inner, rank);
   return "";
 }
 
 /// Returns whether a warp role has a loop over output tiles.
-bool has_tiles(const plan::Kernel& k) {
-  return plan::find_step(k, [](const plan::Step& step) {
-    const plan::Loop* loop = plan::as<plan::Loop>(step);
-    return loop && loop->kind == plan::Loop::tiles;
+bool has_tiles(const kernel::Kernel& k) {
+  return kernel::find_step(k, [](const kernel::Step& step) {
+    const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
+    return loop && loop->kind == kernel::Loop::tiles;
   });
 }
 
@@ -97,7 +98,7 @@ bool is_compact(values::View layout, int bases) {
 }
 
 /// Returns what is wrong with a layout of values over threads; "" if nothing is.
-std::string wrong(const plan::Context& c) {
+std::string wrong(const kernel::Context& c) {
   constexpr std::int64_t max_elements = 1 << 24;  // elements of a tile
   if (!c.share.is_layout() || !c.tile.is_layout() || c.share.rank() != 3 || c.tile.is_leaf())
     return "a share has three modes, threads, values and passes, and a tile one for each axis of its items";
@@ -110,7 +111,7 @@ std::string wrong(const plan::Context& c) {
 }
 
 /// Returns what is wrong with a tensor in shared memory; "" if nothing is.
-std::string wrong(const plan::SmemTensor& t) {
+std::string wrong(const kernel::SmemTensor& t) {
   const values::View all = t.layout;
   const bool form = !t.swizzled() || (all[0].is(ValueKind::swizzle) && all[1].is_number() && all[1].root().s.v == 0);
   const values::View tile = t.swizzled() ? all[2] : all;
@@ -147,7 +148,7 @@ void check(const File& f, const std::string& file) {
         view.shape.size() != of.shape.size() || view.starts.size() != of.shape.size())
       throw Mistake(file, f.tensors[t], fmt::format("{} has {} dimensions, its view others", of.name, of.shape.size()));
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
-    const plan::Kernel& k = f.plan.kernels[i];
+    const kernel::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
     const auto refuse = [&](const Position& here, const std::string& of, const std::string& what) {
       if (!what.empty()) throw Mistake(file, here, fmt::format("{}: {}", of, what));
@@ -173,46 +174,47 @@ void check(const File& f, const std::string& file) {
         if (k.rmem[c].layout.domain != k.program.nodes[n].shape)
           throw Mistake(file, at.layouts[c], fmt::format("%{}, which t{} holds, is of another shape", n, c));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
-      plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
-        refuse(at.agents[a][p.index], describe(step, p.index), wrong_step(k, step));
+      kernel::walk(k.agents[a].steps, [&](const kernel::Step& step, const kernel::StepPosition& p) {
+        refuse(at.agents[a][p.index], kernel::describe(step, p.index), wrong_step(k, step));
       });
   }
 }
 
 void check_complete(const File& f, const std::string& file) {
   for (std::size_t i = 0; i < f.plan.kernels.size(); ++i) {
-    const plan::Kernel& k = f.plan.kernels[i];
+    const kernel::Kernel& k = f.plan.kernels[i];
     const KernelPositions& at = f.positions[i];
     if (k.registers < 1) throw Mistake(file, at.kernel, fmt::format("{}: a thread needs 1 register or more", k.name()));
-    for (const plan::Channel& c : k.channels)
-      if (c.offset < 0 && plan::barrier_bytes(c) > 0)
+    for (const kernel::Channel& c : k.channels)
+      if (c.offset < 0 && kernel::barrier_bytes(c) > 0)
         throw Mistake(file, at.kernel,
                       fmt::format("{}: channel {} says not where its mbarriers lie: at", k.name(), c.name));
     for (std::size_t a = 0; a < k.agents.size(); ++a)
-      plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
-        if (step.work.node < 0 && !plan::as<plan::Loop>(step) && !std::get_if<plan::Sync>(&step.is))
+      kernel::walk(k.agents[a].steps, [&](const kernel::Step& step, const kernel::StepPosition& p) {
+        if (step.work.node < 0 && !kernel::as<kernel::Loop>(step) && !std::get_if<kernel::Sync>(&step.is))
           throw Mistake(file, at.agents[a][p.index],
-                        fmt::format("{} does nothing with a value: do", describe(step, p.index)));
+                        fmt::format("{} does nothing with a value: do", kernel::describe(step, p.index)));
       });
   }
 }
 
-Position position(const plan::Kernel& k, const KernelPositions& at, std::string_view message) {
+Position position(const kernel::Kernel& k, const KernelPositions& at, std::string_view message) {
   std::vector<Named> steps, others;
   for (std::size_t a = 0; a < k.agents.size(); ++a) {
     const bool named = message.find(k.agents[a].name) != message.npos;
-    plan::walk(k.agents[a].steps, [&](const plan::Step& step, const plan::Position& p) {
+    kernel::walk(k.agents[a].steps, [&](const kernel::Step& step, const kernel::StepPosition& p) {
       const Position here = at.agents[a][p.index];
-      if (named) steps.push_back({describe(step, p.index), here});
-      if (step.work.node >= 0) others.push_back({fmt::format("'{} %{}'", name(step.work.kind), step.work.node), here});
+      if (named) steps.push_back({kernel::describe(step, p.index), here});
+      if (step.work.node >= 0)
+        others.push_back({fmt::format("'{} %{}'", kernel::name(step.work.kind), step.work.node), here});
     });
   }
   for (std::size_t s = 0; s < k.setup.size(); ++s)
-    steps.push_back({describe(k.setup[s], static_cast<int>(s)), at.setup[s]});
+    steps.push_back({kernel::describe(k.setup[s], static_cast<int>(s)), at.setup[s]});
   for (std::size_t n = 0; n < at.nodes.size(); ++n) {
-    const plan::Node& node = k.program.nodes[n];
+    const tile::Node& node = k.program.nodes[n];
     others.push_back({fmt::format("%{}", n), at.nodes[n]});
-    if (plan::accesses(node)) others.push_back({fmt::format("{} {}", name(node.kind), node.name), at.nodes[n]});
+    if (tile::accesses(node)) others.push_back({fmt::format("{} {}", tile::name(node.kind), node.name), at.nodes[n]});
   }
   for (std::size_t t = 0; t < at.tensors.size(); ++t) others.push_back({k.tensors[t].name, at.tensors[t]});
   for (std::size_t t = 0; t < at.layouts.size(); ++t) others.push_back({fmt::format("layout t{}", t), at.layouts[t]});

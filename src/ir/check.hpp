@@ -9,7 +9,7 @@ namespace zellige::ir {
 void check(const File&, const std::string& file);
 
 /// Returns what is wrong with a step of a kernel whose values and layouts are right; "" if nothing is.
-std::string wrong_step(const plan::Kernel&, const plan::Step&);
+std::string wrong_step(const kernel::Kernel&, const kernel::Step&);
 
 /// Throws Mistake unless the kernels say what the emitter needs and no proof does: what each step does with which value, and
 /// the registers of a thread.
@@ -17,6 +17,6 @@ void check_complete(const File&, const std::string& file);
 
 /// Returns where the source says what the message of the verifier is about: the step, value or tensor that it names
 /// first; the kernel if it names none.
-Position position(const plan::Kernel&, const KernelPositions&, std::string_view message);
+Position position(const kernel::Kernel&, const KernelPositions&, std::string_view message);
 
 }  // namespace zellige::ir

@@ -6,11 +6,11 @@
 namespace zellige::ir {
 namespace {
 
-using enum plan::NodeKind;
-using plan::WorkKind;
+using enum tile::NodeKind;
+using kernel::WorkKind;
 
 /// Whether a work names a tensor in shared memory.
-enum class Buffer : std::uint8_t { none, either, needed };
+enum class SharedOperand : std::uint8_t { none, either, needed };
 /// Which layouts hold the value of a work: none need to, that of the work, that of the work where it names no tensor, or some
 /// layout where it names none.
 enum class InRegisters : std::uint8_t { no, here, here_or_stored, somewhere_or_stored };
@@ -18,38 +18,42 @@ enum class InRegisters : std::uint8_t { no, here, here_or_stored, somewhere_or_s
 /// What a kind of work needs.
 struct Need {
   WorkKind kind;
-  std::vector<plan::NodeKind> of;  // the value's kinds; empty: any
+  std::vector<tile::NodeKind> of;  // the value's kinds; empty: any
   const char* otherwise;           // what the value is not
-  Buffer buffer = Buffer::none;
+  SharedOperand buffer = SharedOperand::none;
   InRegisters in_registers = InRegisters::no;
 };
 
 const std::vector<Need>& needs() {
   static const std::vector<Need> all{
-      {WorkKind::copy_in, {load}, "load", Buffer::needed},
-      {WorkKind::fetch, {load}, "load", Buffer::none, InRegisters::here},
+      {WorkKind::copy_in, {load}, "load", SharedOperand::needed},
+      {WorkKind::fetch, {load}, "load", SharedOperand::none, InRegisters::here},
       {WorkKind::mma, {matmul}, "matmul"},
-      {WorkKind::to_shared, {}, "", Buffer::needed},
-      {WorkKind::to_operand, {plan::NodeKind::round}, "rounded value", Buffer::none, InRegisters::here},
-      {WorkKind::to_global, {store}, "store", Buffer::either},
+      {WorkKind::to_shared, {}, "", SharedOperand::needed},
+      {WorkKind::to_operand, {tile::NodeKind::round}, "rounded value", SharedOperand::none, InRegisters::here},
+      {WorkKind::to_global, {store}, "store", SharedOperand::either},
       {WorkKind::accumulate,
-       {plan::NodeKind::accumulate, running_max},
+       {tile::NodeKind::accumulate, running_max},
        "state of the loop",
-       Buffer::either,
+       SharedOperand::either,
        InRegisters::here_or_stored},
-      {WorkKind::to_lines, {map}, "map", Buffer::none, InRegisters::here},
-      {WorkKind::to_registers, {map, load}, "map or load", Buffer::none, InRegisters::here},
+      {WorkKind::to_lines, {map}, "map", SharedOperand::none, InRegisters::here},
+      {WorkKind::to_registers, {map, load}, "map or load", SharedOperand::none, InRegisters::here},
       {WorkKind::rescale, {matmul}, "matmul"},
-      {WorkKind::reduce, {plan::NodeKind::reduce, matmul}, "sum"},
-      {WorkKind::finish, {plan::NodeKind::reduce, matmul}, "sum", Buffer::either, InRegisters::somewhere_or_stored},
-      {WorkKind::to_cluster, {matmul}, "matmul", Buffer::needed},
+      {WorkKind::reduce, {tile::NodeKind::reduce, matmul}, "sum"},
+      {WorkKind::finish,
+       {tile::NodeKind::reduce, matmul},
+       "sum",
+       SharedOperand::either,
+       InRegisters::somewhere_or_stored},
+      {WorkKind::to_cluster, {matmul}, "matmul", SharedOperand::needed},
       {WorkKind::from_cluster, {matmul}, "matmul"},
   };
   return all;
 }
 
 /// Returns what is wrong with the width of a copy; "" if nothing is.
-std::string wrong(const plan::CopyChoice& c, graph::DType dtype) {
+std::string wrong(const kernel::CopyChoice& c, graph::DType dtype) {
   const std::int64_t bytes = graph::bytes_of(std::max(1, c.vector), dtype);
   if (bytes != c.bytes)
     return fmt::format("{} elements of {} are {} bytes, not {}", c.vector, graph::name(dtype), bytes, c.bytes);
@@ -59,14 +63,14 @@ std::string wrong(const plan::CopyChoice& c, graph::DType dtype) {
 }
 
 /// Returns what is wrong with where a work's value is; "" if nothing is.
-std::string wrong(const plan::Kernel& k, const plan::Step& step, const plan::Work& w) {
+std::string wrong(const kernel::Kernel& k, const kernel::Step& step, const kernel::Work& w) {
   const Need& need = *std::ranges::find(needs(), w.kind, &Need::kind);
-  const plan::Node& n = k.program.nodes[w.node];
+  const tile::Node& n = k.program.nodes[w.node];
   if (!need.of.empty() && std::ranges::count(need.of, n.kind) == 0)
     return fmt::format("%{} is no {}", w.node, need.otherwise);
-  if (w.buffer < 0 && need.buffer == Buffer::needed) return "it says not into which tensor";
-  if (w.buffer >= 0 && need.buffer == Buffer::none)
-    return fmt::format("{} names {}, and takes no tensor", name(w.kind), k.tensors[w.buffer].name);
+  if (w.buffer < 0 && need.buffer == SharedOperand::needed) return "it says not into which tensor";
+  if (w.buffer >= 0 && need.buffer == SharedOperand::none)
+    return fmt::format("{} names {}, and takes no tensor", kernel::name(w.kind), k.tensors[w.buffer].name);
   const bool stored = w.buffer >= 0, here = k.rmem[w.context].holds(w.node);
   if ((need.in_registers == InRegisters::here || (need.in_registers == InRegisters::here_or_stored && !stored)) &&
       !here)
@@ -74,9 +78,9 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step, const plan::Wor
   if (need.in_registers == InRegisters::somewhere_or_stored && !stored && k.rmem_of(w.node) < 0)
     return fmt::format("it leaves %{} in registers, and no layout holds it", w.node);
   const bool exchange = w.kind == WorkKind::to_cluster || w.kind == WorkKind::from_cluster;
-  const std::vector<plan::Access>& sent = w.kind == WorkKind::to_cluster ? step.writes : step.reads;
+  const std::vector<kernel::Access>& sent = w.kind == WorkKind::to_cluster ? step.writes : step.reads;
   if (exchange &&
-      (sent.size() != 1 || plan::exchange_of(k, sent[0].tensor) < 0 || (stored && sent[0].tensor != w.buffer)))
+      (sent.size() != 1 || kernel::exchange_of(k, sent[0].tensor) < 0 || (stored && sent[0].tensor != w.buffer)))
     return "it accesses no tensor that the ranks exchange";
   if (!stored || exchange) return "";
   const int of = k.tensors[w.buffer].node;
@@ -89,24 +93,24 @@ std::string wrong(const plan::Kernel& k, const plan::Step& step, const plan::Wor
 
 }  // namespace
 
-std::string wrong_step(const plan::Kernel& k, const plan::Step& step) {
-  for (const std::vector<plan::Access>* list : {&step.reads, &step.writes})
-    for (const plan::Access& a : *list)
+std::string wrong_step(const kernel::Kernel& k, const kernel::Step& step) {
+  for (const std::vector<kernel::Access>* list : {&step.reads, &step.writes})
+    for (const kernel::Access& a : *list)
       if (a.tensor < 0) return "it accesses no tensor";
-  if (const plan::Loop* loop = plan::as<plan::Loop>(step)) {
+  if (const kernel::Loop* loop = kernel::as<kernel::Loop>(step)) {
     // Of a loop over iterations nothing may be needed; it separates what is before it from what is after it.
-    if (loop->body.empty() && loop->kind != plan::Loop::iterations) return "it has no steps";
+    if (loop->body.empty() && loop->kind != kernel::Loop::iterations) return "it has no steps";
     if ((loop->bounded || loop->whole) && !k.loop_bounds)
       return "it runs as many iterations as a mask leaves, and no line bounds says how many these are";
   }
-  const plan::Work& w = step.work;
+  const kernel::Work& w = step.work;
   if (w.node < 0) return "";
   if (w.context < 0) return "it says not over which layout";
-  const plan::Node& n = k.program.nodes[w.node];
+  const tile::Node& n = k.program.nodes[w.node];
   if (k.layout_of(w).domain.size() < n.shape.size())
     return fmt::format("t{} has {} dimensions, %{} {}", w.context, k.layout_of(w).rank(), w.node, n.shape.size());
-  const bool copies = is_global_load(w.kind) || w.kind == plan::WorkKind::to_global;
-  if (copies && step.global == plan::Global::nothing) return "it accesses global memory and says not which: global";
+  const bool copies = kernel::is_global_load(w.kind) || w.kind == kernel::WorkKind::to_global;
+  if (copies && step.global == kernel::Global::nothing) return "it accesses global memory and says not which: global";
   if (copies)
     if (std::string what = wrong(w.copy, n.dtype); !what.empty()) return what;
   return wrong(k, step, w);

@@ -18,7 +18,7 @@ std::string print(File file) {
   return out.str();
 }
 
-std::string print(const emit::Program& p) {
+std::string print(const emit::EmittedProgram& p) {
   return print({p.graph.name, p.plan, p.manifest.tiling, p.manifest.decomposed, {}, {}});
 }
 
@@ -27,10 +27,10 @@ std::string print(const plan::Plan& p) { return print(File{p.program.name, p, {}
 std::string consequences(const plan::Plan& p) {
   std::string text;
   const std::vector<graph::KernelTensor>& tensors = p.program.tensors;
-  for (const plan::Kernel& k : p.kernels) {
-    for (const int t : plan::wide_tensors(k, p.program))
+  for (const kernel::Kernel& k : p.kernels) {
+    for (const int t : kernel::wide_tensors(k, p.program))
       text += fmt::format("# {}: {}: offsets in 64 bits\n", k.name(), tensors[t].name);
-    text += fmt::format("# {}: a launch executes: {}\n", k.name(), plan::print(predict(k)));
+    text += fmt::format("# {}: a launch executes: {}\n", k.name(), predict::print(predict::predict(k)));
   }
   text += fmt::format("# workspace {} bytes\n", p.device.total);
   for (std::size_t t = 0; t < p.device.offset.size(); ++t)
@@ -52,7 +52,7 @@ std::string sentence(const std::exception& e) {
 /// Returns the mistake that the message is about: in kernel `k` if there is one, otherwise where the source names first
 /// what the message begins with, a kernel or a tensor.
 Mistake mistake(const File& f, const std::string& file, std::size_t k, const std::string& message) {
-  const std::vector<plan::Kernel>& kernels = f.plan.kernels;
+  const std::vector<kernel::Kernel>& kernels = f.plan.kernels;
   for (std::size_t i = 0; k == kernels.size() && i < kernels.size(); ++i)
     if (message.starts_with(kernels[i].name() + ":") || message.starts_with(kernels[i].name() + " ")) k = i;
   if (k < kernels.size()) return {file, position(kernels[k], f.positions[k], message), message};
@@ -74,8 +74,8 @@ File parse(std::string_view text, const std::string& file) {
   program(in, read);
   in.end();
   check(read, file);
-  plan::Program& p = read.plan.program;
-  for (const plan::Kernel& k : read.plan.kernels) p.kernels.push_back(k.program);
+  tile::TilePrograms& p = read.plan.program;
+  for (const kernel::Kernel& k : read.plan.kernels) p.kernels.push_back(k.program);
   return read;
 }
 
@@ -84,26 +84,26 @@ void verify(const File& f, const std::string& file) {
   std::size_t k = 0;
   try {
     for (; k < plan.kernels.size(); ++k) {
-      plan::Kernel kernel = plan.kernels[k];
+      kernel::Kernel kernel = plan.kernels[k];
       plan::check_limits(kernel.program, target::find(plan.target));
-      plan::verify_tile_program(kernel.program);
-      plan::verify_forms(kernel);
+      verify::verify_tile_program(kernel.program);
+      verify::verify_forms(kernel);
       plan::prove(kernel, plan.program, target::find(plan.target), true);
     }
-    plan::verify_memory(plan.program);
-    plan::verify_launches(plan.kernels, plan.program);
-    plan::verify_tensors(plan.program);
+    verify::verify_memory(plan.program);
+    kernel::verify_launches(plan.kernels, plan.program);
+    verify::verify_tensors(plan.program);
   } catch (const std::exception& e) {
     throw mistake(f, file, k, sentence(e));
   }
 }
 
-emit::Program emit(File f) {
+emit::EmittedProgram emit(File f) {
   f.plan.device = plan::place_tensors(f.plan.program);
   return emit::from_plan(std::move(f.plan), f.graph, std::move(f.tiling), f.decomposed);
 }
 
-Compiled compile(std::string_view text, const std::string& file) {
+ReadProgram compile(std::string_view text, const std::string& file) {
   File f = parse(text, file);
   verify(f, file);
   check_complete(f, file);

@@ -2,7 +2,7 @@
 // `zellige transpile --emit ir` prints it; `zellige emit FILE.ir` compiles one, also after someone has edited it.
 //
 //   const std::string text = ir::print(run::transpile(graph, target));
-//   emit::Program program = ir::compile(text, "mlp.ir").program;    // parsed, verified, priced and emitted
+//   emit::EmittedProgram program = ir::compile(text, "mlp.ir").program;    // parsed, verified, priced and emitted
 //
 // print(parse(print(p))) is print(p), and what is emitted of it is the same.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace zellige::ir {
 
-std::string print(const emit::Program&);
+std::string print(const emit::EmittedProgram&);
 std::string print(const plan::Plan&);
 std::string print(File);
 /// Returns what follows from a plan, in comments: which offsets take 64 bits, what a launch of each kernel executes, and
@@ -29,16 +29,16 @@ File parse(std::string_view text, const std::string& file);
 void verify(const File&, const std::string& file);
 
 /// A program that was read, and where the source says what.
-struct Compiled {
-  emit::Program program;
+struct ReadProgram {
+  emit::EmittedProgram program;
   std::string file;                        // in messages
   std::vector<KernelPositions> positions;  // by kernel
   std::vector<Position> tensors;           // of tensors in device memory
 };
 /// Returns the program: what `zellige emit` writes. Throws Mistake as parse() and verify() do.
-Compiled compile(std::string_view text, const std::string& file);
+ReadProgram compile(std::string_view text, const std::string& file);
 
 /// Returns the program of a source that is verified already.
-emit::Program emit(File);
+emit::EmittedProgram emit(File);
 
 }  // namespace zellige::ir

@@ -16,13 +16,13 @@ void within(Io& io, std::int64_t n, std::int64_t low, std::int64_t high) {
 
 /// Returns the extents of the grid, of which the kernel has the largest.
 template <class Io>
-std::vector<plan::Number> launch(Io& io, plan::Kernel& k) {
-  plan::TileProgram& p = k.program;
-  std::vector<plan::Number> grid;
+std::vector<tile::SymbolicNumber> launch(Io& io, kernel::Kernel& k) {
+  tile::TileProgram& p = k.program;
+  std::vector<tile::SymbolicNumber> grid;
   if constexpr (!Io::reads) grid = p.grid_of(io.sizes());
   io.name(p.name);
   io.word("grid"), io.value(grid);
-  io.require(grid.size() == 3 && std::ranges::all_of(grid, [](const plan::Number& n) { return n.low() >= 1; }),
+  io.require(grid.size() == 3 && std::ranges::all_of(grid, [](const tile::SymbolicNumber& n) { return n.low() >= 1; }),
              "expected three numbers of 1 or more: (x,y,z)", io.cursor());
   p.grid = {grid[0].high(), grid[1].high(), grid[2].high()};
   within(io, p.grid.x, 1, max_extent), within(io, p.grid.y, 1, max_threads), within(io, p.grid.z, 1, max_threads);
@@ -45,20 +45,20 @@ std::vector<plan::Number> launch(Io& io, plan::Kernel& k) {
 }
 
 template <class Io>
-void bounds(Io& io, plan::MaskedLoopBounds& b, const plan::TileProgram& p) {
+void bounds(Io& io, kernel::MaskedLoopBounds& b, const tile::TileProgram& p) {
   io.ref('%', b.mask, p.nodes.size());
   io.word("last"), io.value(b.last);
   io.word("each"), io.value(b.each), within(io, b.each, 1, max_extent);
   io.fact("all", b.all), io.fact("from", b.from), io.fact("end", b.end);
   if constexpr (Io::reads) {
-    const plan::Node& mask = p.nodes[b.mask];
+    const tile::Node& mask = p.nodes[b.mask];
     io.require(mask.dim >= 0 && mask.dim < mask.view.rank(), fmt::format("%{} is no mask", b.mask));
     b.rows = mask.view.along(mask.dim, p);
   }
 }
 
 template <class Io>
-void layout(Io& io, plan::Context& c) {
+void layout(Io& io, kernel::Context& c) {
   io.value(c.domain);
   io.value(c.share), io.word("in"), io.value(c.tile);
   if (io.when("by", c.row != nullptr)) io.value(c.row);
@@ -66,7 +66,7 @@ void layout(Io& io, plan::Context& c) {
 }
 
 template <class Io>
-void tensor(Io& io, plan::SmemTensor& t, std::size_t nodes) {
+void tensor(Io& io, kernel::SmemTensor& t, std::size_t nodes) {
   io.value(t.dtype), io.value(t.shape), io.value(t.layout);
   if (io.when("of", t.node >= 0)) io.ref('%', t.node, nodes);
   io.fact("padded", t.padded, t.shape);
@@ -87,7 +87,7 @@ void tensor(Io& io, plan::SmemTensor& t, std::size_t nodes) {
 }
 
 template <class Io>
-void channel(Io& io, plan::Channel& c, const Ids& smem, const Ids& agents) {
+void channel(Io& io, kernel::Channel& c, const Ids& smem, const Ids& agents) {
   io.word("of"), io.named_or_none(smem, c.tensor);
   io.word("stages"), io.value(c.stages), within(io, c.stages, -max_threads, max_threads);
   io.word("from"), io.named(agents, c.producer);
@@ -99,20 +99,20 @@ void channel(Io& io, plan::Channel& c, const Ids& smem, const Ids& agents) {
 }  // namespace
 
 template <class Io>
-void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
+void kernel(Io& io, kernel::Kernel& k, KernelPositions& at, const Ids& gmem) {
   io.begin_scope();
   at.kernel = io.here();
-  const std::vector<plan::Number> grid = launch(io, k);
+  const std::vector<tile::SymbolicNumber> grid = launch(io, k);
   io.deeper([&] {
     io.each("note", k.notes, [&](std::string& note) { io.value(note); });
     io.one("tile", [&] { io.deeper([&] { tile(io, k, at, gmem); }); });
     if constexpr (Io::reads)
-      if (const std::vector<plan::Number> of = k.program.grid_of(io.sizes()); of != grid)
+      if (const std::vector<tile::SymbolicNumber> of = k.program.grid_of(io.sizes()); of != grid)
         io.fail(at.kernel,
                 fmt::format("its tiles make a grid of ({},{},{})", of[0].text(), of[1].text(), of[2].text()));
-    io.maybe("bounds", k.loop_bounds, [&](plan::MaskedLoopBounds& b) { bounds(io, b, k.program); });
+    io.maybe("bounds", k.loop_bounds, [&](kernel::MaskedLoopBounds& b) { bounds(io, b, k.program); });
     int i = 0;
-    io.each("layout", k.rmem, [&](plan::RmemTensor& r) {
+    io.each("layout", k.rmem, [&](kernel::RmemTensor& r) {
       int number = i;
       at.layouts.push_back(io.here());
       io.ref('t', number, k.rmem.size());
@@ -122,21 +122,21 @@ void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
     });
     const Ids smem = io.ids("smem", names_of(k.tensors), 's');
     std::size_t t = 0;
-    io.each("smem", k.tensors, [&](plan::SmemTensor& s) {
+    io.each("smem", k.tensors, [&](kernel::SmemTensor& s) {
       at.tensors.push_back(io.here());
       io.declare(smem, t++, s.name), tensor(io, s, k.program.nodes.size());
     });
     const Ids channels = io.ids("channel", names_of(k.channels), 0), agents = io.ids("agent", names_of(k.agents), 0);
     std::size_t c = 0, a = 0;
     io.each("channel", k.channels,
-            [&](plan::Channel& of) { io.declare(channels, c++, of.name), channel(io, of, smem, agents); });
-    const Names names{gmem, smem, channels, agents};
-    const auto of_all = [&](std::string_view word, std::vector<plan::Step>& all, std::vector<Position>& at_steps) {
+            [&](kernel::Channel& of) { io.declare(channels, c++, of.name), channel(io, of, smem, agents); });
+    const KernelNames names{gmem, smem, channels, agents};
+    const auto of_all = [&](std::string_view word, std::vector<kernel::Step>& all, std::vector<Position>& at_steps) {
       io.one(word, [&] { io.deeper([&] { steps(io, k, all, at_steps, names); }); });
     };
     of_all("setup", k.setup, at.setup);
     at.agents.reserve(64);
-    io.each("agent", k.agents, [&](plan::Agent& agent) {
+    io.each("agent", k.agents, [&](kernel::Agent& agent) {
       io.declare(agents, a++, agent.name);
       io.word("warps"), io.value(agent.warps);
       io.fact("registers", agent.registers, 0);
@@ -146,7 +146,7 @@ void kernel(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
     of_all("teardown", k.teardown, at.teardown);
   });
 }
-template void kernel(Writer&, plan::Kernel&, KernelPositions&, const Ids&);
-template void kernel(Reader&, plan::Kernel&, KernelPositions&, const Ids&);
+template void kernel(Writer&, kernel::Kernel&, KernelPositions&, const Ids&);
+template void kernel(Reader&, kernel::Kernel&, KernelPositions&, const Ids&);
 
 }  // namespace zellige::ir

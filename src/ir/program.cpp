@@ -23,7 +23,7 @@ void tiling(Io& io, retile::OpTiling& t) {
 }
 
 template <class Io>
-void size(Io& io, plan::Size& s) {
+void size(Io& io, tile::Size& s) {
   io.name(s.name);
   io.word("from"), io.value(s.low);
   io.word("to"), io.value(s.high), io.require(s.high < std::int64_t{1} << 31, "a size is below 2^31");
@@ -34,9 +34,9 @@ void size(Io& io, plan::Size& s) {
 
 /// A shape of constants and sizes, each of which knows its dimensions.
 template <class Io>
-void shape(Io& io, plan::Program& p, int tensor) {
+void shape(Io& io, tile::TilePrograms& p, int tensor) {
   graph::Shape& shape = p.tensors[tensor].shape;
-  std::vector<plan::Number> extents;
+  std::vector<tile::SymbolicNumber> extents;
   for (std::size_t d = 0; d < shape.size(); ++d) extents.push_back(p.extent(tensor, static_cast<int>(d)));
   io.value(extents);
   constexpr std::size_t max_dimensions = 16;
@@ -44,17 +44,18 @@ void shape(Io& io, plan::Program& p, int tensor) {
   io.require(extents.size() <= max_dimensions,
              fmt::format("a tensor has {} dimensions; it may have {}", extents.size(), max_dimensions));
   if constexpr (Io::reads)
-    for (std::int64_t left = max_elements; const plan::Number& n : extents) {
+    for (std::int64_t left = max_elements; const tile::SymbolicNumber& n : extents) {
       io.require(n.high() <= left, fmt::format("a tensor has {} elements at most", max_elements));
       if (n.high() > 0) left /= n.high();
-      io.require(n.is_constant() || n == plan::Number::of(p.sizes, n.size()), "an extent is a constant or a size");
+      io.require(n.is_constant() || n == tile::SymbolicNumber::of(p.sizes, n.size()),
+                 "an extent is a constant or a size");
       if (!n.is_constant()) p.sizes[n.size()].of.emplace_back(tensor, static_cast<int>(shape.size()));
       shape.push_back(n.high());
     }
 }
 
 template <class Io>
-void tensor(Io& io, plan::Program& p, int i, const Ids& gmem) {
+void tensor(Io& io, tile::TilePrograms& p, int i, const Ids& gmem) {
   graph::KernelTensor& t = p.tensors[i];
   io.value(t.dtype), shape(io, p, i);
   io.must(":"), io.value(t.strides);
@@ -63,8 +64,8 @@ void tensor(Io& io, plan::Program& p, int i, const Ids& gmem) {
 }
 
 template <class Io>
-void view(Io& io, std::pair<int, plan::TensorView>& view, const Ids& gmem) {
-  plan::TensorView& v = view.second;
+void view(Io& io, std::pair<int, tile::TensorView>& view, const Ids& gmem) {
+  tile::TensorView& v = view.second;
   io.named(gmem, view.first);
   io.word("of"), io.named(gmem, v.base);
   io.word("shape"), io.value(v.shape);
@@ -77,14 +78,14 @@ void view(Io& io, std::pair<int, plan::TensorView>& view, const Ids& gmem) {
 
 template <class Io>
 void program(Io& io, File& file) {
-  plan::Program& p = file.plan.program;
+  tile::TilePrograms& p = file.plan.program;
   io.one("program", [&] {
     io.name(p.name), io.value(file.graph);
     io.word("for"), io.set_target(file.plan.target);
     io.flag("decomposed", file.decomposed);
   });
   io.each("tiling", file.tiling, [&](retile::OpTiling& t) { tiling(io, t); });
-  io.each("size", p.sizes, [&](plan::Size& s) { size(io, s); });
+  io.each("size", p.sizes, [&](tile::Size& s) { size(io, s); });
   io.set_sizes(p.sizes);
   const Ids gmem = io.ids("gmem", names_of(p.tensors), 'g');
   int i = 0;
@@ -93,7 +94,7 @@ void program(Io& io, File& file) {
     io.declare(gmem, static_cast<std::size_t>(i), t.name), tensor(io, p, i, gmem);
     ++i;
   });
-  std::vector<std::pair<int, plan::TensorView>> views(p.views.begin(), p.views.end());
+  std::vector<std::pair<int, tile::TensorView>> views(p.views.begin(), p.views.end());
   io.each("view", views, [&](auto& v) { view(io, v, gmem); });
   p.views.clear(), p.views.insert(views.begin(), views.end());
   const auto arguments = [&](std::string_view word, std::vector<int>& all) {
@@ -103,7 +104,7 @@ void program(Io& io, File& file) {
   io.each("note", p.notes, [&](std::string& note) { io.value(note); });
   std::size_t k = 0;
   file.positions.resize(std::max(file.positions.size(), file.plan.kernels.size()));
-  io.each("kernel", file.plan.kernels, [&](plan::Kernel& of) {
+  io.each("kernel", file.plan.kernels, [&](kernel::Kernel& of) {
     file.positions.resize(std::max(file.positions.size(), ++k));
     kernel(io, of, file.positions[k - 1], gmem);
   });

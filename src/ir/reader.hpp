@@ -72,7 +72,7 @@ class Reader {
   void value(std::string& text);
   void value(Value& layout);
   void value(graph::Dim3& d);
-  void value(plan::Number& n);
+  void value(tile::SymbolicNumber& n);
   void value(const Instruction*& row);
   template <class T>
   void value(std::vector<T>& all) {
@@ -97,7 +97,7 @@ class Reader {
     if (rest().starts_with('"')) value(t);
   }
   void name(std::string& name);
-  void kind(plan::Step& step);
+  void kind(kernel::Step& step);
   void declare(const Ids& ids, std::size_t i, std::string& name);
   void named(const Ids& ids, int& i);
   void named_or_none(const Ids& ids, int& i);
@@ -121,8 +121,8 @@ class Reader {
   /// Sets the target whose instructions the source names.
   void set_target(std::string& name);
   /// Sets the sizes that the source names.
-  void set_sizes(const plan::Sizes& sizes) { sizes_ = &sizes; }
-  const plan::Sizes& sizes() const { return *sizes_; }
+  void set_sizes(const tile::SizeList& sizes) { sizes_ = &sizes; }
+  const tile::SizeList& sizes() const { return *sizes_; }
 
  private:
   struct Line {
@@ -153,7 +153,7 @@ class Reader {
   bool open_ = false;
   std::vector<std::string> tried_;  // words that are valid here: to begin a line, or as a fact of it
   const target::Target* target_ = nullptr;
-  const plan::Sizes* sizes_ = nullptr;
+  const tile::SizeList* sizes_ = nullptr;
   std::map<std::pair<const void*, int>, std::pair<std::string, int>> first_;  // facts, and the line that has them
 };
 

@@ -100,7 +100,7 @@ void Reader::value(graph::Dim3& d) {
   d = {all[0], all[1], all[2]};
 }
 
-void Reader::value(plan::Number& n) {
+void Reader::value(tile::SymbolicNumber& n) {
   std::int64_t factor = 1, divisor = 1;
   const bool named = rest().starts_with("ceil(") || (!rest().empty() && is_letter(rest()[0]));
   const std::size_t begin = cursor();
@@ -111,12 +111,12 @@ void Reader::value(plan::Number& n) {
   last_ = begin;
   const bool quotient = mark("ceil(");
   const std::string found(next());
-  const auto size = std::ranges::find(*sizes_, found, &plan::Size::name);
+  const auto size = std::ranges::find(*sizes_, found, &tile::Size::name);
   if (size == sizes_->end()) expected("an integer, or a size that a line before names");
   at_ += found.size();
   if (quotient) must("/"), value(divisor), must(")");
   if (divisor < 1) fail("a size is divided by 1 or more");
-  n = ceil_div(plan::Number::of(*sizes_, static_cast<int>(size - sizes_->begin())), divisor) * factor;
+  n = ceil_div(tile::SymbolicNumber::of(*sizes_, static_cast<int>(size - sizes_->begin())), divisor) * factor;
   last_ = begin;
 }
 
@@ -150,9 +150,9 @@ void Reader::name(std::string& name) {
   at_ += name.size();
 }
 
-void Reader::kind(plan::Step& step) {
+void Reader::kind(kernel::Step& step) {
   std::vector<std::string> words;
-  for (const plan::Step& kind : kinds_of_steps()) words.emplace_back(plan::name(kind));
+  for (const kernel::Step& kind : kinds_of_steps()) words.emplace_back(kernel::name(kind));
   step.is = kinds_of_steps()[one_of(words)].is;
 }
 

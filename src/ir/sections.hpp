@@ -19,7 +19,7 @@ struct File {
 };
 
 /// What the lines of a kernel refer to by identifiers.
-struct Names {
+struct KernelNames {
   const Ids &gmem, &smem, &channels, &agents;
 };
 
@@ -33,12 +33,12 @@ std::vector<std::string> names_of(const All& all) {
 template <class Io>
 void program(Io&, File&);
 template <class Io>
-void kernel(Io&, plan::Kernel&, KernelPositions&, const Ids& gmem);
+void kernel(Io&, kernel::Kernel&, KernelPositions&, const Ids& gmem);
 /// Nodes, their views, and what is decided of each.
 template <class Io>
-void tile(Io&, plan::Kernel&, KernelPositions&, const Ids& gmem);
+void tile(Io&, kernel::Kernel&, KernelPositions&, const Ids& gmem);
 /// Steps, each with the steps of its loop.
 template <class Io>
-void steps(Io&, plan::Kernel&, std::vector<plan::Step>&, std::vector<Position>&, const Names&);
+void steps(Io&, kernel::Kernel&, std::vector<kernel::Step>&, std::vector<Position>&, const KernelNames&);
 
 }  // namespace zellige::ir

@@ -9,7 +9,7 @@ constexpr std::string_view axes[] = {"bx", "by", "bz"};
 
 /// Returns the layout's place in the line.
 template <class Io>
-std::size_t dimension(Io& io, plan::Dimension& d) {
+std::size_t dimension(Io& io, tile::Dimension& d) {
   io.opening();
   bool named = false;
   for (int axis = 0; axis < 3; ++axis)
@@ -21,10 +21,10 @@ std::size_t dimension(Io& io, plan::Dimension& d) {
   const std::size_t map = io.cursor();
   io.value(d.map);
   io.word("from"), io.value(d.begin);
-  plan::Number end = d.size < 0 ? plan::Number(d.end) : plan::Number::of(io.sizes(), d.size);
+  tile::SymbolicNumber end = d.size < 0 ? tile::SymbolicNumber(d.end) : tile::SymbolicNumber::of(io.sizes(), d.size);
   io.word("to"), io.value(end);
   d.end = end.high(), d.size = end.size();
-  io.require(d.size < 0 || (d.begin == 0 && end == plan::Number::of(io.sizes(), d.size)),
+  io.require(d.size < 0 || (d.begin == 0 && end == tile::SymbolicNumber::of(io.sizes(), d.size)),
              "tiles end at a constant or at a size");
   io.flag("predicated", d.predicated);
   io.flag("of_part", d.of_part);
@@ -34,7 +34,7 @@ std::size_t dimension(Io& io, plan::Dimension& d) {
 constexpr std::int64_t max_elements = std::int64_t{1} << 48;
 
 /// Returns whether the numbers of the dimension's layout, the grid and the loop are small enough to be multiplied.
-bool few(const plan::Dimension& d, const plan::TileProgram& p) {
+bool few(const tile::Dimension& d, const tile::TileProgram& p) {
   double all = static_cast<double>(d.axis < 0 ? 1 : p.grid[d.axis]) * static_cast<double>(d.iterates ? p.loop : 1);
   double largest = 1;
   for (const ValueNode& node : d.map.nodes) largest = std::max(largest, static_cast<double>(node.s.v));
@@ -42,14 +42,14 @@ bool few(const plan::Dimension& d, const plan::TileProgram& p) {
 }
 
 template <class Io>
-void views(Io& io, plan::Node& n, const plan::TileProgram& p) {
-  std::vector<plan::Dimension> all = plan::dimensions(n.view, p);
-  plan::View view;
-  io.each("view", all, [&](plan::Dimension& d) {
+void views(Io& io, tile::Node& n, const tile::TileProgram& p) {
+  std::vector<tile::Dimension> all = tile::dimensions(n.view, p);
+  tile::TileView view;
+  io.each("view", all, [&](tile::Dimension& d) {
     const std::size_t map = dimension(io, d);
     if constexpr (Io::reads)
       io.require(few(d, p), fmt::format("its tiles have more than {} elements together", max_elements), map);
-    const std::optional<Value> other = add(view, d, p);
+    const std::optional<Value> other = tile::add(view, d, p);
     if constexpr (Io::reads)
       io.require(!other,
                  fmt::format("the tiles of this grid and loop lie as {}, or as the like", other ? to_text(*other) : ""),
@@ -59,8 +59,8 @@ void views(Io& io, plan::Node& n, const plan::TileProgram& p) {
 }
 
 template <class Io>
-void attributes(Io& io, plan::Node& n) {
-  const plan::Node standard;
+void attributes(Io& io, tile::Node& n) {
+  const tile::Node standard;
   io.fact("scalar", n.scalar, standard.scalar);
   io.fact("low", n.lo, standard.lo);
   io.fact("high", n.hi, standard.hi);
@@ -82,25 +82,25 @@ void attributes(Io& io, plan::Node& n) {
 }  // namespace
 
 template <class Io>
-void tile(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
-  plan::TileProgram& p = k.program;
+void tile(Io& io, kernel::Kernel& k, KernelPositions& at, const Ids& gmem) {
+  tile::TileProgram& p = k.program;
   int i = 0;
-  io.each("", p.nodes, [&](plan::Node& n) {
+  io.each("", p.nodes, [&](tile::Node& n) {
     int number = i;
     at.nodes.push_back(io.here());
     io.ref('%', number, p.nodes.size());
     io.require(number == i, fmt::format("values are numbered in order: expected %{}", i));
     io.word("="), io.value(n.kind);
-    if (plan::accesses(n))
+    if (tile::accesses(n))
       io.named(gmem, n.tensor);
-    else if (io.word_follows(n.op != plan::OpKind{}))
+    else if (io.word_follows(n.op != graph::OpKind{}))
       io.value(n.op);
     io.refs('%', n.in, static_cast<std::size_t>(i));
     io.word(":"), io.value(n.dtype), io.value(n.shape);
     attributes(io, n);
     io.fact("inner", n.inner, -1);
     if (io.when("in_place", k.in_place(i) != nullptr)) {
-      plan::GmemTensor read = Io::reads ? plan::GmemTensor{i} : *k.in_place(i);
+      kernel::GmemTensor read = Io::reads ? kernel::GmemTensor{i} : *k.in_place(i);
       io.word("vector"), io.value(read.vector);
       if constexpr (Io::reads) k.gmem.push_back(read);
     }
@@ -109,7 +109,7 @@ void tile(Io& io, plan::Kernel& k, KernelPositions& at, const Ids& gmem) {
     ++i;
   });
 }
-template void tile(Writer&, plan::Kernel&, KernelPositions&, const Ids&);
-template void tile(Reader&, plan::Kernel&, KernelPositions&, const Ids&);
+template void tile(Writer&, kernel::Kernel&, KernelPositions&, const Ids&);
+template void tile(Reader&, kernel::Kernel&, KernelPositions&, const Ids&);
 
 }  // namespace zellige::ir

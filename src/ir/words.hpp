@@ -8,18 +8,18 @@
 #include "graph/ops.hpp"
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
-inline std::string_view name(Global global) {
+inline std::string_view name(kernel::Global global) {
   static constexpr std::string_view names[] = {"nothing", "constants", "anything"};
   return names[static_cast<std::size_t>(global)];
 }
-inline std::string_view name(Loop::Kind kind) {
+inline std::string_view name(kernel::Loop::Kind kind) {
   static constexpr std::string_view names[] = {"iterations", "prologue", "slices", "tiles"};
   return names[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel
 
 namespace zellige::ir {
 
@@ -32,11 +32,11 @@ std::vector<E> up_to(E last) {
 }
 inline std::vector<graph::DType> values_of(graph::DType) { return graph::all_dtypes(); }
 inline std::vector<graph::OpKind> values_of(graph::OpKind) { return graph::all_ops(); }
-inline auto values_of(plan::NodeKind) { return up_to(plan::NodeKind::store); }
-inline auto values_of(plan::WorkKind) { return up_to(plan::WorkKind::from_cluster); }
-inline auto values_of(plan::Synchronisation) { return up_to(plan::Synchronisation::mbarrier_cluster); }
-inline auto values_of(plan::Global) { return up_to(plan::Global::anything); }
-inline auto values_of(plan::Loop::Kind) { return up_to(plan::Loop::tiles); }
+inline auto values_of(tile::NodeKind) { return up_to(tile::NodeKind::store); }
+inline auto values_of(kernel::WorkKind) { return up_to(kernel::WorkKind::from_cluster); }
+inline auto values_of(kernel::Synchronisation) { return up_to(kernel::Synchronisation::mbarrier_cluster); }
+inline auto values_of(kernel::Global) { return up_to(kernel::Global::anything); }
+inline auto values_of(kernel::Loop::Kind) { return up_to(kernel::Loop::tiles); }
 
 /// Returns the word of a value.
 template <class E>
@@ -48,6 +48,6 @@ std::string word_of(E value) {
 }
 
 /// What a step is, without what it refers to: one of each kind, in the order in which the parser looks for its word.
-const std::vector<plan::Step>& kinds_of_steps();
+const std::vector<kernel::Step>& kinds_of_steps();
 
 }  // namespace zellige::ir

@@ -94,7 +94,7 @@ class Writer {
   void value(const std::string& text) { put(quoted(text)); }
   void value(const Value& layout) { put(to_text(layout)); }
   void value(const graph::Dim3& d) { value(std::vector{d.x, d.y, d.z}); }
-  void value(const plan::Number& n) { put(n.text()); }
+  void value(const tile::SymbolicNumber& n) { put(n.text()); }
   template <class T>
   void value(const std::vector<T>& all) {
     opening();
@@ -115,7 +115,7 @@ class Writer {
   /// A name: of a program or kernel, which is an identifier.
   void name(const std::string& name) { put(name); }
   /// The kind of a step.
-  void kind(plan::Step& step) { put(plan::name(step)); }
+  void kind(kernel::Step& step) { put(kernel::name(step)); }
   /// Introduces thing number `i`: its identifier, and its name in quotes where that is another one.
   void declare(const Ids& ids, std::size_t i, const std::string& name) {
     put(ids.list[i]);
@@ -142,8 +142,8 @@ class Writer {
   /// Reader's: from here on, lines have facts of other things.
   void begin_scope() {}
   void set_target(std::string& name) { put(name); }
-  void set_sizes(const plan::Sizes& sizes) { sizes_ = &sizes; }
-  const plan::Sizes& sizes() const { return *sizes_; }
+  void set_sizes(const tile::SizeList& sizes) { sizes_ = &sizes; }
+  const tile::SizeList& sizes() const { return *sizes_; }
   /// Reader's: throws Mistake at the last value, or at a place that cursor() returned.
   void require(bool, const std::string&, std::size_t = 0) {}
   std::size_t cursor() const { return 0; }
@@ -168,7 +168,7 @@ class Writer {
   }
 
   std::string text_;
-  const plan::Sizes* sizes_ = nullptr;
+  const tile::SizeList* sizes_ = nullptr;
   std::size_t depth_ = 0;
   bool begins_ = true, glued_ = false, open_ = false;
 };

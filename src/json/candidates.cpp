@@ -13,7 +13,7 @@
 #include "json/json.hpp"
 #include "json/mirage.hpp"
 
-namespace zellige::graph {
+namespace zellige::json {
 namespace {
 
 constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of one graph's JSON
@@ -23,7 +23,7 @@ constexpr std::size_t max_bytes = std::size_t{1} << 28;  // of one graph's JSON
 std::string graph_name(const std::string& path) {
   std::string name = std::filesystem::path(path).stem().string().substr(0, 150);
   for (char& c : name)
-    if (!is_of_a_name(c)) c = '_';
+    if (!graph::is_of_a_name(c)) c = '_';
   return name;
 }
 
@@ -120,7 +120,7 @@ class Characters {
   std::string_view rest_;
 };
 
-Candidates::Candidates(const std::string& path)
+GraphFile::GraphFile(const std::string& path)
     : source_(path == "-" ? "stdin" : graph::shown(path)), stem_(path == "-" ? "stdin" : graph_name(path)) {
   const int fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail("{}: expected a graph file that can be read, found: {}", source_, std::strerror(errno));
@@ -130,17 +130,17 @@ Candidates::Candidates(const std::string& path)
   begin();
 }
 
-Candidates::Candidates(std::string_view text, std::string source, std::string stem)
+GraphFile::GraphFile(std::string_view text, std::string source, std::string stem)
     : in_(std::make_unique<Characters>(text)), source_(std::move(source)), stem_(std::move(stem)) {
   begin();
 }
 
-Candidates::Candidates(Candidates&&) noexcept = default;
-Candidates::~Candidates() = default;
+GraphFile::GraphFile(GraphFile&&) noexcept = default;
+GraphFile::~GraphFile() = default;
 
-std::size_t Candidates::bytes_read() const { return in_->bytes; }
+std::size_t GraphFile::bytes_read() const { return in_->bytes; }
 
-void Candidates::begin() {
+void GraphFile::begin() {
   std::string text;
   for (const int mark : {0xef, 0xbb, 0xbf}) {
     if (in_->peek() != mark) break;
@@ -158,24 +158,24 @@ void Candidates::begin() {
     take_blanks();
     const int c = in_->peek();
     if (c == '[' || c == '{') {
-      const TextPlace place{in_->line, in_->column, 1, "[0]"};
+      const graph::TextPlace place{in_->line, in_->column, 1, "[0]"};
       std::string one;
       in_->value(&one);
-      first_ = parse_json(one, source_, place);
+      first_ = graph::parse_json(one, source_, place);
       list_ = first_->is_array() || is_own_form(*first_);
       if (list_) return;
       text += one;
     }
   }
   in_->all(text);
-  first_ = parse_json(text, source_);
+  first_ = graph::parse_json(text, source_);
   mirage_ = is_mirage_candidate(*first_);
   if (!is_own_form(*first_) && !mirage_)
     fail("{}: expected a graph (an object with \"zellige_graph\") or a list of graphs, found {}", source_,
-         describe(*first_));
+         graph::describe(*first_));
 }
 
-bool Candidates::advance() {
+bool GraphFile::advance() {
   if (std::exchange(ended_, true) || !list_) return false;  // stays true if something throws
   in_->skip_blanks();
   const int c = in_->peek();
@@ -194,12 +194,12 @@ bool Candidates::advance() {
   return false;
 }
 
-Loaded Candidates::load(const Json& j) {
+Loaded GraphFile::load(const graph::Json& j) {
   const std::string name = list_ || mirage_ ? fmt::format("{}[{}]", stem_, count_) : stem_;
   ++count_;
   Loaded result{name, {}, {}};
   try {
-    if (!is_own_form(j) && !j.is_array()) fail("graph {}: expected a graph, found {}", name, describe(j));
+    if (!is_own_form(j) && !j.is_array()) fail("graph {}: expected a graph, found {}", name, graph::describe(j));
     result.graph = is_own_form(j) ? from_json(j, name) : from_mirage(j, name);
     result.name = result.graph.name;
   } catch (const Error& e) {
@@ -209,23 +209,23 @@ Loaded Candidates::load(const Json& j) {
   return result;
 }
 
-std::optional<Loaded> Candidates::next() {
+std::optional<Loaded> GraphFile::next() {
   if (first_) {
-    const Json j = std::move(*first_);
+    const graph::Json j = std::move(*first_);
     first_.reset();
     return load(j);
   }
   if (!advance()) return std::nullopt;
-  const TextPlace place{in_->line, in_->column, 1, fmt::format("[{}]", count_)};
+  const graph::TextPlace place{in_->line, in_->column, 1, fmt::format("[{}]", count_)};
   ended_ = true;
   std::string text;
   in_->value(&text);
-  const Json j = parse_json(text, source_, place);
+  const graph::Json j = graph::parse_json(text, source_, place);
   ended_ = false;
   return load(j);
 }
 
-bool Candidates::skip() {
+bool GraphFile::skip() {
   if (first_) {
     first_.reset();
   } else {
@@ -236,4 +236,4 @@ bool Candidates::skip() {
   return true;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

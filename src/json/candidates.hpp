@@ -14,19 +14,19 @@
 #include "graph/json_text.hpp"
 #include "json/load.hpp"
 
-namespace zellige::graph {
+namespace zellige::json {
 
 class Characters;
 
-class Candidates {
+class GraphFile {
  public:
   /// Opens a file and reads up to the end of the first graph. "-" is stdin. Throws Error if the file cannot
   /// be read, or if its beginning is not a graph or a list of graphs.
-  explicit Candidates(const std::string& path);
+  explicit GraphFile(const std::string& path);
   /// Reads from a string. `source` names it in messages; `stem` is the prefix of the graphs' names.
-  Candidates(std::string_view text, std::string source, std::string stem);
-  Candidates(Candidates&&) noexcept;
-  ~Candidates();
+  GraphFile(std::string_view text, std::string source, std::string stem);
+  GraphFile(GraphFile&&) noexcept;
+  ~GraphFile();
 
   /// Returns the next graph, or the reason why it is invalid. Returns nullopt at the end of the input. Throws
   /// Error if the input is not JSON; later calls then return nullopt.
@@ -43,13 +43,13 @@ class Candidates {
   /// one Mirage graph (a list of operators).
   void begin();
   bool advance();  // moves to the next element of the list; false at the end
-  Loaded load(const Json&);
+  Loaded load(const graph::Json&);
 
   std::unique_ptr<Characters> in_;
   std::string source_, stem_;
-  std::optional<Json> first_;  // the first element, which begin() has parsed
+  std::optional<graph::Json> first_;  // the first element, which begin() has parsed
   bool list_ = false, ended_ = false, mirage_ = false;
   int count_ = 0;
 };
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

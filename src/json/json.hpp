@@ -7,16 +7,16 @@
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"
 
-namespace zellige::graph {
+namespace zellige::json {
 
 constexpr int json_version = 1;
 
 /// Returns the JSON of a valid graph, one operator per line. Throws Error if the graph is not valid.
-std::string to_json(const KernelGraph&);
+std::string to_json(const graph::KernelGraph&);
 /// Returns the graph that the JSON describes. `name`: the graph's name if the JSON has none. Throws Error if
 /// the JSON is not a valid graph.
-KernelGraph from_json(const Json&, const std::string& name);
+graph::KernelGraph from_json(const graph::Json&, const std::string& name);
 /// Returns whether the JSON is in Zellige's form, rather than Mirage's: an object with the key zellige_graph.
-bool is_own_form(const Json&);
+bool is_own_form(const graph::Json&);
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

@@ -6,47 +6,47 @@
 #include "graph/validate.hpp"
 #include "json/json.hpp"
 
-namespace zellige::graph {
+namespace zellige::json {
 namespace {
 
 /// Returns the names of the tensors with these indices, as a JSON list.
 template <class Tensor>
-Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) {
-  Json list = Json::array();
+graph::Json names(const std::vector<int>& indices, const std::vector<Tensor>& tensors) {
+  graph::Json list = graph::Json::array();
   for (int t : indices) list.push_back(tensors[t].name);
   return list;
 }
 
 /// Returns an operator's results as a JSON list. Each element is a name, or an object if the graph sets the
 /// result's strides or the input whose memory it shares.
-Json results(const KernelOp& op, const KernelGraph& g) {
-  Json list = Json::array();
+graph::Json results(const graph::KernelOp& op, const graph::KernelGraph& g) {
+  graph::Json list = graph::Json::array();
   for (int t : op.outputs) {
-    const KernelTensor& tensor = g.tensors[t];
-    Json j = {{"name", tensor.name}};
+    const graph::KernelTensor& tensor = g.tensors[t];
+    graph::Json j = {{"name", tensor.name}};
     if (!tensor.strides.empty()) j["strides"] = tensor.strides;
     if (tensor.memory >= 0) j["memory"] = g.tensors[tensor.memory].name;
-    list.push_back(j.size() > 1 ? j : Json(tensor.name));
+    list.push_back(j.size() > 1 ? j : graph::Json(tensor.name));
   }
   return list;
 }
 
 /// Returns x as a JSON number. Infinities, which JSON lacks, become the strings "inf" and "-inf".
-Json scalar_text(double x) {
+graph::Json scalar_text(double x) {
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
   return x;
 }
 
 /// Adds an operator's attributes to its JSON object, without optional ones that have their default.
 /// `operands`: number of tensor operands.
-void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t operands) {
-  for (const AttributeKey& key : attribute_keys(kind)) {
+void put_attributes(graph::Json& j, graph::OpKind kind, const graph::Attributes& a, std::size_t operands) {
+  for (const graph::AttributeKey& key : graph::attribute_keys(kind)) {
     const std::string name(key.name);
-    if (name == "scalar" && (key.required || takes_scalar(kind, operands))) j[name] = scalar_text(a.scalar);
+    if (name == "scalar" && (key.required || graph::takes_scalar(kind, operands))) j[name] = scalar_text(a.scalar);
     if (name == "lo") j[name] = a.lo;
     if (name == "hi") j[name] = a.hi;
     if (name == "eps" && a.eps != 0) j[name] = a.eps;
-    const bool several = reduces(kind) && !a.sizes.empty();
+    const bool several = graph::reduces(kind) && !a.sizes.empty();
     if (name == "dim" && several) j[name] = a.sizes;
     if (name == "dim" && !several) j[name] = a.dim;
     if (name == "to") j[name] = a.to;
@@ -61,36 +61,38 @@ void put_attributes(Json& j, OpKind kind, const Attributes& a, std::size_t opera
     if (name == "tril" && a.kept.tril) j[name] = *a.kept.tril;
     if (name == "triu" && a.kept.triu) j[name] = *a.kept.triu;
     if (name == "length" && a.kept.length) j[name] = *a.kept.length;
-    if (name == "value" && a.value != Attributes{}.value) j[name] = scalar_text(a.value);
+    if (name == "value" && a.value != graph::Attributes{}.value) j[name] = scalar_text(a.value);
   }
 }
 
-Json map_object(const std::array<int, 3>& map) {
-  Json j = Json::object();
+graph::Json map_object(const std::array<int, 3>& map) {
+  graph::Json j = graph::Json::object();
   for (int axis = 0; axis < 3; ++axis)
     if (map[axis] >= 0) j[std::string(1, "xyz"[axis])] = map[axis];
   return j;
 }
 
-Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph& b, const KernelGraph& g) {
-  Json j = {{"op", name(op.kind)}};
-  if (op.kind == OpKind::input) {
+graph::Json block_operator(const graph::BlockOp& op, const graph::KernelOp& custom, const graph::BlockGraph& b,
+                           const graph::KernelGraph& g) {
+  graph::Json j = {{"op", graph::name(op.kind)}};
+  if (op.kind == graph::OpKind::input) {
     j["from"] = g.tensors[custom.inputs[op.kernel_tensor]].name;
     j["map"] = map_object(op.map);
     j["loop_dim"] = op.loop_dim;
     if (!op.attributes.sizes.empty()) j["shape"] = op.attributes.sizes;
     j["outputs"] = names(op.outputs, b.tensors);
-  } else if (op.kind == OpKind::output) {
+  } else if (op.kind == graph::OpKind::output) {
     j["inputs"] = names(op.inputs, b.tensors);
     j["map"] = map_object(op.map);
     j["to"] = g.tensors[custom.outputs[op.kernel_tensor]].name;
-    if (const Attributes& a = op.attributes; a.dim >= 0) j["dim"] = a.dim, j["start"] = a.start, j["end"] = a.end;
+    if (const graph::Attributes& a = op.attributes; a.dim >= 0)
+      j["dim"] = a.dim, j["start"] = a.start, j["end"] = a.end;
     if (!op.attributes.sizes.empty()) j["shape"] = op.attributes.sizes;
   } else {
     j["inputs"] = names(op.inputs, b.tensors);
     j["outputs"] = names(op.outputs, b.tensors);
     put_attributes(j, op.kind, op.attributes, op.inputs.size());
-    if (op.kind == OpKind::mask) {
+    if (op.kind == graph::OpKind::mask) {
       j["map"] = map_object(op.map);
       j["loop_dim"] = op.loop_dim;
     }
@@ -98,31 +100,31 @@ Json block_operator(const BlockOp& op, const KernelOp& custom, const BlockGraph&
   return j;
 }
 
-Json dim3(const Dim3& d) { return Json::array({d.x, d.y, d.z}); }
+graph::Json dim3(const graph::Dim3& d) { return graph::Json::array({d.x, d.y, d.z}); }
 
-Json kernel_operator(const KernelOp& op, const KernelGraph& g) {
-  Json j = {{"op", name(op.kind)}, {"inputs", names(op.inputs, g.tensors)}, {"outputs", results(op, g)}};
+graph::Json kernel_operator(const graph::KernelOp& op, const graph::KernelGraph& g) {
+  graph::Json j = {{"op", graph::name(op.kind)}, {"inputs", names(op.inputs, g.tensors)}, {"outputs", results(op, g)}};
   put_attributes(j, op.kind, op.attributes, op.inputs.size());
   if (!op.block) return j;
   j["grid"] = dim3(op.block->grid);
   j["block"] = dim3(op.block->block);
   j["loop"] = op.block->loop;
-  Json body = Json::array();
-  for (const BlockOp& b : op.block->ops) body.push_back(block_operator(b, op, *op.block, g));
+  graph::Json body = graph::Json::array();
+  for (const graph::BlockOp& b : op.block->ops) body.push_back(block_operator(b, op, *op.block, g));
   j["body"] = std::move(body);
   return j;
 }
 
 /// Appends the elements of a JSON list to `out`, one operator per line, each line after `indent`.
-void put(std::string& out, const Json& list, std::string_view indent) {
+void put(std::string& out, const graph::Json& list, std::string_view indent) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const bool last = i + 1 == list.size();
-    Json entry = list[i];
+    graph::Json entry = list[i];
     if (!entry.is_object() || !entry.contains("body")) {
       out += fmt::format("{}{}{}\n", indent, entry.dump(), last ? "" : ",");
       continue;
     }
-    const Json body = std::move(entry["body"]);
+    const graph::Json body = std::move(entry["body"]);
     entry.erase("body");
     std::string head = entry.dump();
     head.pop_back();
@@ -134,18 +136,18 @@ void put(std::string& out, const Json& list, std::string_view indent) {
 
 }  // namespace
 
-std::string to_json(const KernelGraph& g) {
-  validate(g);
-  Json inputs = Json::array(), operators = Json::array();
+std::string to_json(const graph::KernelGraph& g) {
+  graph::validate(g);
+  graph::Json inputs = graph::Json::array(), operators = graph::Json::array();
   for (int t : g.inputs) {
-    const KernelTensor& x = g.tensors[t];
-    Json j = {{"name", x.name}, {"dtype", name(x.dtype)}, {"shape", x.shape}, {"strides", x.strides}};
+    const graph::KernelTensor& x = g.tensors[t];
+    graph::Json j = {{"name", x.name}, {"dtype", graph::name(x.dtype)}, {"shape", x.shape}, {"strides", x.strides}};
     if (x.constant) j["constant"] = true;
     inputs.push_back(std::move(j));
   }
-  for (const KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));
+  for (const graph::KernelOp& op : g.ops) operators.push_back(kernel_operator(op, g));
   std::string out =
-      fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n\"inputs\":[\n", json_version, Json(g.name).dump());
+      fmt::format("{{\"zellige_graph\":{},\n\"name\":{},\n\"inputs\":[\n", json_version, graph::Json(g.name).dump());
   put(out, inputs, "  ");
   out += "],\n\"operators\":[\n";
   put(out, operators, "  ");
@@ -153,4 +155,4 @@ std::string to_json(const KernelGraph& g) {
   return out;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

@@ -2,10 +2,10 @@
 
 #include "json/candidates.hpp"
 
-namespace zellige::graph {
+namespace zellige::json {
 namespace {
 
-std::vector<Loaded> all_of(Candidates file) {
+std::vector<Loaded> all_of(GraphFile file) {
   std::vector<Loaded> graphs;
   while (std::optional<Loaded> l = file.next()) graphs.push_back(std::move(*l));
   return graphs;
@@ -14,13 +14,13 @@ std::vector<Loaded> all_of(Candidates file) {
 }  // namespace
 
 std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem) {
-  return all_of(Candidates(text, std::string(source), stem));
+  return all_of(GraphFile(text, std::string(source), stem));
 }
 
-std::vector<Loaded> load_each(const std::string& path) { return all_of(Candidates(path)); }
+std::vector<Loaded> load_each(const std::string& path) { return all_of(GraphFile(path)); }
 
-std::vector<KernelGraph> load(const std::string& path) {
-  std::vector<KernelGraph> graphs;
+std::vector<graph::KernelGraph> load(const std::string& path) {
+  std::vector<graph::KernelGraph> graphs;
   for (Loaded& l : load_each(path)) {
     if (!l.error.empty()) throw Error(l.error);
     graphs.push_back(std::move(l.graph));
@@ -28,4 +28,4 @@ std::vector<KernelGraph> load(const std::string& path) {
   return graphs;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

@@ -11,12 +11,12 @@
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"
 
-namespace zellige::graph {
+namespace zellige::json {
 
 /// Returns the validated graph of this name that the JSON describes. Throws Error if it is invalid or not supported.
-KernelGraph from_mirage(const Json& candidate, const std::string& name);
+graph::KernelGraph from_mirage(const graph::Json& candidate, const std::string& name);
 
 /// Returns whether the JSON looks like a graph in Mirage's form: a list of objects with the key op_type.
-bool is_mirage_candidate(const Json&);
+bool is_mirage_candidate(const graph::Json&);
 
-}  // namespace zellige::graph
+}  // namespace zellige::json

@@ -9,15 +9,17 @@
 
 #include "kernel/step.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Rewrites every accumulate node o = o * r + p v whose factor r is one number per row. The matmul p v gets r as its
 /// third operand, becomes `carried` (accumulates over the loop), and replaces the accumulate node, which is left
 /// without operands and readers. The map has the choice for each matmul, by node.
-void carry_rescaled(TileProgram&, const std::map<int, MatmulChoice>&);
+void carry_rescaled(tile::TileProgram&, const std::map<int, MatmulChoice>&);
 
 /// Returns the node with the factor, one per row, by which the accumulators of the matmul `n` are multiplied before
 /// an iteration's product is added. Returns -1 if `n` is no matmul or has no such factor.
-inline int rescaled_by(const Node& n) { return n.kind == NodeKind::matmul && n.in.size() > 2 ? n.in[2] : -1; }
+inline int rescaled_by(const tile::Node& n) {
+  return n.kind == tile::NodeKind::matmul && n.in.size() > 2 ? n.in[2] : -1;
+}
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

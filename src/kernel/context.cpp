@@ -5,7 +5,7 @@
 
 #include "kernel/fragments.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 namespace {
 
 bool same(const Value& a, const Value& b) {
@@ -42,7 +42,7 @@ std::vector<Mode> rows(const Shape& shape, std::int64_t cover) {
   std::vector<Mode> result;
   for (int d = static_cast<int>(shape.size()) - 1; d > 0; --d) {
     result.push_back({shape[d], 1, d});
-    cover = ceil_div(cover, shape[d]);
+    cover = tile::ceil_div(cover, shape[d]);
   }
   if (!shape.empty()) result.push_back({cover, 1, 0});
   return result;
@@ -135,12 +135,12 @@ Context blocked_layout(const Shape& domain, const std::vector<int>& order, int v
   std::int64_t chunks = 1;
   for (int d : order) {
     const std::int64_t step = d == order.front() ? vector : 1;
-    tile.push_back({ceil_div(domain[d], step), step, d});
+    tile.push_back({tile::ceil_div(domain[d], step), step, d});
     chunks *= tile.back().extent;
   }
   c.tile = bundle(ValueKind::layout, layout(tile));
   c.share = bundle(ValueKind::layout, layout({{threads, vector, 0}}),
-                   layout({{vector, 1, 0}, {ceil_div(chunks, threads), std::int64_t{threads} * vector, 0}}),
+                   layout({{vector, 1, 0}, {tile::ceil_div(chunks, threads), std::int64_t{threads} * vector, 0}}),
                    layout({{1, 0, 0}}));
   return c;
 }
@@ -162,11 +162,12 @@ Context summands(const Summation& s) {
   const std::int64_t sums = graph::size(s.sums), line = std::int64_t{s.lanes} * s.splits * s.vector;
   c.tile = bundle(ValueKind::layout, layout({{s.vector, s.to, s.dim}, {s.length / s.vector, s.to * s.vector, s.dim}}),
                   layout(rows(s.sums, sums)));
-  c.share =
-      bundle(ValueKind::layout,
-             layout({{s.lanes, s.vector, 0}, {s.splits, std::int64_t{s.lanes} * s.vector, 0}, {s.groups, 1, 1}}),
-             layout({{s.vector, 1, 0}, {ceil_div(s.length, line), line, 0}, {ceil_div(sums, s.groups), s.groups, 1}}),
-             layout({{1, 0, 0}}));
+  c.share = bundle(
+      ValueKind::layout,
+      layout({{s.lanes, s.vector, 0}, {s.splits, std::int64_t{s.lanes} * s.vector, 0}, {s.groups, 1, 1}}),
+      layout(
+          {{s.vector, 1, 0}, {tile::ceil_div(s.length, line), line, 0}, {tile::ceil_div(sums, s.groups), s.groups, 1}}),
+      layout({{1, 0, 0}}));
   return c;
 }
 
@@ -208,15 +209,16 @@ Shape factor(const Shape& at, int side) {
 std::string print(const Context& c) {
   if (c.row) {
     const WarpLayout w = warps(c);
-    return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", to_string(c.domain), w.b, w.m, w.n,
-                       c.repeats() > 1 ? fmt::format(", {} slices of N", c.repeats()) : "");
+    return fmt::format("accumulators of {} under warps {}x{}x{} (batch, M, N){}", graph::to_string(c.domain), w.b, w.m,
+                       w.n, c.repeats() > 1 ? fmt::format(", {} slices of N", c.repeats()) : "");
   }
-  if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", to_string(c.domain), c.holders());
+  if (c.replicated()) return fmt::format("rows of {}, each in {} lanes", graph::to_string(c.domain), c.holders());
   if (c.axes() == 1)
-    return fmt::format("blocked layout of {} by {} along dimension {}", to_string(c.domain), c.vector(), c.inner());
+    return fmt::format("blocked layout of {} by {} along dimension {}", graph::to_string(c.domain), c.vector(),
+                       c.inner());
   return fmt::format("{} lanes{} a line of {} in {}, by {}", c.lanes(),
                      c.parts() > 1 ? fmt::format(" in each of {} warps", c.parts()) : "", c.items(0),
-                     to_string(c.domain), c.vector());
+                     graph::to_string(c.domain), c.vector());
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -26,7 +26,11 @@
 
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
+
+using graph::coordinates;
+using graph::Shape;
+using graph::Strides;
 
 /// One mode of a layout whose strides are multiples of basis elements: stride@basis.
 struct Mode {
@@ -113,7 +117,6 @@ constexpr int max_elements_per_step = 8;  // adjacent elements that a thread eva
 /// Returns whether the coordinate `at` has the rank of `shape` and is less than `shape` in every dimension.
 bool inside(const Shape& at, const Shape& shape);
 
-using graph::coordinates;
 /// Returns the row-major index of the coordinate `at`, with the last dimension fastest; the inverse of coordinates().
 std::int64_t linear(const Shape& at, const Shape& shape);
 
@@ -125,4 +128,4 @@ Shape factor(const Shape& at, int side);
 /// "blocked layout of (16, 256) by 8 along dimension 1".
 std::string print(const Context&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

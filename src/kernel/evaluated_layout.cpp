@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 EvaluatedLayout::EvaluatedLayout(const Context& c)
     : axes_(c.axes()), values_(static_cast<int>(c.values())), repeats_(c.repeats()), rank_(c.rank()) {
@@ -101,4 +101,4 @@ std::vector<int> owners(const Context& c, const Shape& shape) {
   return owner;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -6,7 +6,7 @@
 
 #include "kernel/context.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// A thread-value layout as tables, for fast lookup of the coordinate of (thread, value, pass).
 class EvaluatedLayout {
@@ -85,4 +85,4 @@ void for_each_sum_access(const Context&, const UseAccess& use,
 /// Returns, for each element of `shape` in row-major order, the thread that has it in the layout; -1: none or several.
 std::vector<int> owners(const Context&, const Shape& shape);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

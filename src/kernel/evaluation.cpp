@@ -8,7 +8,7 @@
 #include "kernel/invariance.hpp"
 #include "kernel/leaves.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 namespace {
 
@@ -26,10 +26,10 @@ struct Point {
 /// Lowers the steps of one loop nest to a list of instructions (items); see evaluate().
 class Nest {
  public:
-  Nest(const Kernel& plan, Steps steps)
+  Nest(const Kernel& plan, StepSpan steps)
       : plan_(plan), p_(plan.program), c_(plan.layout_of(steps.front().work)), invariance_(plan, steps) {}
 
-  std::vector<Item> run(Steps steps) {
+  std::vector<Item> run(StepSpan steps) {
     for (const Step& step : steps) {
       work_ = &step.work;
       if (work_->kind == WorkKind::reduce && !c_.row)
@@ -66,9 +66,9 @@ class Nest {
   /// Lowers the part of a reduction in which each lane reduces the summands that it has: products of elements of a
   /// matmul's two operands, or elements of the operand of a reduce node.
   void over_lanes() {
-    const Node& n = p_.nodes[work_->node];
+    const tile::Node& n = p_.nodes[work_->node];
     Point p = own();
-    if (n.kind == NodeKind::matmul) {
+    if (n.kind == tile::NodeKind::matmul) {
       const int rank = static_cast<int>(n.shape.size());
       const TileCoordinate along = p.at.back();
       p.at.pop_back(), p.limit.pop_back();
@@ -95,12 +95,12 @@ class Nest {
     if (c_.row && bound != c_.domain && c_.domain[rank - 2] % c_.row->m != 0) p.limit[rank - 2] = c_.domain[rank - 2];
     if (c_.domain[rank - 1] % p.vector != 0 || bound[rank - 1] != c_.domain[rank - 1])
       p.limit[rank - 1] = c_.domain[rank - 1];
-    guard(plan::guards(plan_, *work_), {});
+    guard(kernel::guards(plan_, *work_), {});
     sink(p);
   }
 
   void sink(const Point& p) {
-    const Node& n = p_.nodes[work_->node];
+    const tile::Node& n = p_.nodes[work_->node];
     if (!c_.row && !c_.replicated() && work_->kind != WorkKind::to_global) guard({}, {});
     switch (work_->kind) {
       case WorkKind::to_shared:
@@ -120,7 +120,7 @@ class Nest {
   }
 
   /// Leaves the operand of `n` within the bounds checks that `checked` needs: if `scoped`, they end with it.
-  void leave_within(int checked, const Node& n, const Point& p, bool scoped) {
+  void leave_within(int checked, const tile::Node& n, const Point& p, bool scoped) {
     const std::vector<Within> edge = within(checked, p);
     const std::size_t outer = order_.size();
     if (scoped)
@@ -133,9 +133,9 @@ class Nest {
     if (scoped && !edge.empty()) add(Kind::guarded), forget(outer);
   }
 
-  void to_shared(const Node& n, const Point& p) {
+  void to_shared(const tile::Node& n, const Point& p) {
     const SmemTensor& b = plan_.tensors[work_->buffer];
-    const bool stored_in_smem = n.kind != NodeKind::round && n.kind != NodeKind::store;
+    const bool stored_in_smem = n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store;
     Item item{.kind = Kind::leave};
     Point q = p;
     for (std::size_t d = 0; d < b.shape.size(); ++d)
@@ -150,10 +150,10 @@ class Nest {
     leave(std::move(item));
   }
 
-  void accumulate(const Node& n, const Point& p) {
+  void accumulate(const tile::Node& n, const Point& p) {
     Item item{.kind = Kind::leave};
     item.in = {value(n.in[0], p)};
-    if (n.kind != NodeKind::running_max && work_->buffer >= 0) {
+    if (n.kind != tile::NodeKind::running_max && work_->buffer >= 0) {
       const SmemTensor& b = plan_.tensors[work_->buffer];
       item.in.push_back(read_buffer(work_->buffer, n.shape, p));
       item.width = b.access_width(p.inner, p.vector, p.shift);
@@ -200,11 +200,11 @@ class Nest {
   /// Returns whether every vector of the store `n` along dimension `d` begins inside its tensor, whose end may part the last
   /// one: of columns 0 to 127 in pairs, of which 127 are the tensor's, the last pair begins at 126. Slices may begin before
   /// their tensor.
-  bool starts_inside(const Node& n, int d, const Point& p) const {
-    const Interval here = n.view.along(d, p_);
+  bool starts_inside(const tile::Node& n, int d, const Point& p) const {
+    const tile::Interval here = n.view.along(d, p_);
     if (d != p.inner || here.size() >= 0 || here.of_part() || here.origin() < 0) return false;
     return n.shape[d] % p.vector == 0 &&
-           here.reach() - here.origin() <= ceil_div(here.end() - here.origin(), p.vector) * p.vector;
+           here.reach() - here.origin() <= tile::ceil_div(here.end() - here.origin(), p.vector) * p.vector;
   }
 
   /// Returns the bounds checks that are needed to evaluate `node` at coordinate `p`: one for each dimension in which a
@@ -217,13 +217,14 @@ class Nest {
       const int i = open.back();
       open.pop_back();
       if (!seen.insert(i).second) continue;
-      const Node& n = p_.nodes[i];
+      const tile::Node& n = p_.nodes[i];
       if (is_in_registers(i)) continue;
-      if ((n.kind == NodeKind::load && direct(i)) || n.kind == NodeKind::store)
+      if ((n.kind == tile::NodeKind::load && direct(i)) || n.kind == tile::NodeKind::store)
         for (int d = 0; d < n.view.rank(); ++d)
-          if (n.view.predicated(d) && !(n.kind == NodeKind::store && starts_inside(n, d, p)))
+          if (n.view.predicated(d) && !(n.kind == tile::NodeKind::store && starts_inside(n, d, p)))
             all.insert({n.view.along(d, p_), reach(plan_, n).far(), n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
-      if (n.kind == NodeKind::map || n.kind == NodeKind::store) open.insert(open.end(), n.in.begin(), n.in.end());
+      if (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::store)
+        open.insert(open.end(), n.in.begin(), n.in.end());
     }
     return {all.begin(), all.end()};
   }
@@ -232,8 +233,9 @@ class Nest {
 
   /// Returns whether an earlier work than this one left the value of load or map `node` in registers.
   bool is_in_registers(int node) const {
-    const NodeKind kind = p_.nodes[node].kind;
-    return (kind == NodeKind::map || kind == NodeKind::load) && work_->node != node && plan_.rmem_of(node) >= 0;
+    const tile::NodeKind kind = p_.nodes[node].kind;
+    return (kind == tile::NodeKind::map || kind == tile::NodeKind::load) && work_->node != node &&
+           plan_.rmem_of(node) >= 0;
   }
 
   /// Forgets the values that were computed inside a bounds check or branch that closes, so that no later item uses
@@ -247,7 +249,7 @@ class Nest {
   Point narrowed(int operand, int node, const Point& p) const {
     const Shape &from = p_.nodes[operand].shape, &to = p_.nodes[node].shape;
     Point q = p;
-    q.own = plan::narrowed(p.own, from, to);
+    q.own = kernel::narrowed(p.own, from, to);
     for (std::size_t d = 0; d < q.at.size(); ++d) {
       if (from[d] == to[d]) continue;
       q.at[d] = {}, q.limit[d] = 0;
@@ -257,30 +259,30 @@ class Nest {
   }
 
   int value(int node, const Point& p) {
-    const Node& n = p_.nodes[node];
+    const tile::Node& n = p_.nodes[node];
     Key key{node, p.at, p.limit, p.vector};
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     int result = -1;
-    if (n.kind == NodeKind::map && !is_in_registers(node)) {
+    if (n.kind == tile::NodeKind::map && !is_in_registers(node)) {
       Item item{.kind = Kind::apply, .node = node, .vector = p.vector};
       for (int in : n.in) item.in.push_back(value(in, narrowed(in, node, p)));
-      if (n.op == OpKind::mask) item.pieces.push_back(p.at);
+      if (n.op == graph::OpKind::mask) item.pieces.push_back(p.at);
       result = add(std::move(item));
-    } else if (n.kind == NodeKind::slice) {
+    } else if (n.kind == tile::NodeKind::slice) {
       Point q = p;
       q.at[n.dim] = q.at[n.dim].moved(n.start);
       if (q.limit[n.dim] > 0) q.limit[n.dim] += n.start;
       if (n.dim == q.inner) q.shift += n.start;
       q.own = At::elsewhere;
       result = value(n.in[0], q);
-    } else if (n.kind == NodeKind::permute) {
+    } else if (n.kind == tile::NodeKind::permute) {
       Point q = p;
       for (std::size_t d = 0; d < n.order.size(); ++d) q.at[n.order[d]] = p.at[d], q.limit[n.order[d]] = p.limit[d];
       q.inner = n.order[p.inner], q.own = At::elsewhere;
       result = value(n.in[0], q);
-    } else if (n.kind == NodeKind::concat) {
+    } else if (n.kind == tile::NodeKind::concat) {
       result = concat(n, p);
-    } else if (n.kind == NodeKind::rotate) {
+    } else if (n.kind == tile::NodeKind::rotate) {
       result = rotate(node, p);
     } else {
       result = leaf(node, p);
@@ -292,7 +294,7 @@ class Nest {
 
   /// Adds a branch of the concatenation `choose`; value() adds the items of the branch and returns that of its value.
   template <class Value>
-  void branch(int choose, const Part& part, int vector, const Value& value) {
+  void branch(int choose, const ConcatPart& part, int vector, const Value& value) {
     const std::size_t before = order_.size();
     add(Item{.kind = Kind::part, .vector = vector, .part = part});
     const int taken = value();
@@ -300,7 +302,7 @@ class Nest {
     forget(before);
   }
 
-  int concat(const Node& n, const Point& p) {
+  int concat(const tile::Node& n, const Point& p) {
     // Elements of a vector along the concatenated dimension may be in different branches: each has its own.
     bool scalar = n.dim == p.inner && p.vector > 1 && (p.shift % p.vector != 0 || p.limit[n.dim] > 0);
     std::int64_t start = 0;
@@ -319,7 +321,7 @@ class Nest {
         if (n.dim == q.inner) q.shift -= from;
         q.own = At::elsewhere;
         q.at[n.dim] = at.at[n.dim].moved(-from);
-        const Part part{scalar ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
+        const ConcatPart part{scalar ? v : -1, at.at[n.dim], from + extent, i == 0, i + 1 == n.in.size()};
         branch(choose, part, at.vector, [&] { return value(n.in[i], q); });
         from += extent;
       }
@@ -331,9 +333,9 @@ class Nest {
   /// which is evaluated at coordinate `p`. `along` gives the operand's coordinate along the rotated dimension: that of
   /// the element itself, the number of its pair, or that of the other element of its pair.
   int rotated(int node, int which, const Point& p, const PairLayout& along, int vector) {
-    const Node& n = p_.nodes[node];
+    const tile::Node& n = p_.nodes[node];
     Point q = narrowed(n.in[which], node, p);
-    q.own = which == 0 ? plan::rotated(p.own, n, along == itself) : At::elsewhere, q.limit[n.dim] = 0;
+    q.own = which == 0 ? kernel::rotated(p.own, n, along == itself) : At::elsewhere, q.limit[n.dim] = 0;
     q.at[n.dim] = p.limit[n.dim] > 0 ? p.at[n.dim].clamped(p.limit[n.dim] - 1) : p.at[n.dim];
     q.at[n.dim].layout = along;
     if (n.dim == p.inner) q.vector = vector, q.shift = along == number_of_pair ? p.shift / 2 : p.shift;
@@ -341,7 +343,7 @@ class Nest {
   }
 
   int rotate(int node, const Point& p) {
-    const Node& n = p_.nodes[node];
+    const tile::Node& n = p_.nodes[node];
     const std::int64_t extent = n.shape[n.dim];
     const bool by_element = p_.nodes[n.in[1]].shape[n.dim] == extent;  // a cosine per element, not per pair
     const PairLayout& table = by_element ? itself : number_of_pair;
@@ -370,7 +372,7 @@ class Nest {
     return add(Item{.kind = Kind::in_registers, .node = node, .other = other, .vector = p.vector});
   }
   int leaf(int node, const Point& p) {
-    const Node& n = p_.nodes[node];
+    const tile::Node& n = p_.nodes[node];
     if (direct(node) && !is_in_registers(node)) {
       Item item{.kind = Kind::read_global, .node = node};
       const bool several = p.vector > 1 && n.shape[p.inner] > 1;
@@ -385,7 +387,7 @@ class Nest {
       return read(std::move(item), n.shape, p, 1, width);
     }
     const int evaluated = plan_.rmem_of(node);
-    if (evaluated >= 0 && n.kind != NodeKind::round && complete(node)) {
+    if (evaluated >= 0 && n.kind != tile::NodeKind::round && complete(node)) {
       const bool pair = p.own == At::pair && whole_pairs(c_);
       if (evaluated == work_->context && (p.own == At::own || pair) && n.shape == c_.domain)
         return in_registers(node, p, pair);
@@ -436,14 +438,14 @@ class Nest {
   };
 
   const Kernel& plan_;
-  const TileProgram& p_;
+  const tile::TileProgram& p_;
   const Context& c_;
   const Work* work_ = nullptr;
   std::vector<Item> items_;
   std::map<Key, int> known_;                         // values computed in the open scopes, with their items
   std::vector<std::map<Key, int>::iterator> order_;  // as computed; a scope that closes removes its values
   Invariance invariance_;
-  std::optional<Sections> sections_;  // when first needed
+  std::optional<tile::Sections> sections_;  // when first needed
   int open_parts_ = 0;
   std::vector<Guard> guards_;  // bounds checks that are open
   std::vector<Within> within_;
@@ -453,6 +455,6 @@ class Nest {
 
 }  // namespace
 
-std::vector<Item> evaluate(const Kernel& plan, Steps steps) { return Nest(plan, steps).run(steps); }
+std::vector<Item> evaluate(const Kernel& plan, StepSpan steps) { return Nest(plan, steps).run(steps); }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

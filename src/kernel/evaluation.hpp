@@ -14,10 +14,10 @@
 #include "kernel/item.hpp"
 #include "kernel/nests.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Returns the instructions of the loop nest that evaluates these steps, all of which have the same thread-value layout.
 /// The nest of a matmul by scalar dot products has K as an additional last dimension.
-std::vector<Item> evaluate(const Kernel&, Steps);
+std::vector<Item> evaluate(const Kernel&, StepSpan);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

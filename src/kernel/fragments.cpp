@@ -1,29 +1,30 @@
 #include "kernel/fragments.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 namespace {
 
 /// Axes of the items of an accumulator or A fragment layout: along N (K for A), down M, and batch.
-enum Axis : int { along, down, batch };
+enum FragmentAxis : int { along, down, batch };
 
 /// Appends modes of an instruction's thread-value layout as modes along M or along N (K for A). The instruction's
 /// strides are positions in a column-major matrix of `rows` rows.
-void append(std::vector<plan::Mode>& to, const ThreadValue::Mode (&modes)[ThreadValue::max_modes], int rows) {
+void append(std::vector<kernel::Mode>& to, const ThreadValue::Mode (&modes)[ThreadValue::max_modes], int rows) {
   for (const ThreadValue::Mode& m : modes)
     if (m.shape != 0)
-      to.push_back(m.stride < rows ? plan::Mode{m.shape, m.stride, down} : plan::Mode{m.shape, m.stride / rows, along});
+      to.push_back(m.stride < rows ? kernel::Mode{m.shape, m.stride, down}
+                                   : kernel::Mode{m.shape, m.stride / rows, along});
 }
 
 /// Number of instruction tiles per warp to cover `columns` columns of C: n units of `width` tiles along N, m tiles
 /// along M, and b matrices of the batch.
-struct Counts {
+struct TileCounts {
   std::int64_t width, n, m, b;
-  Counts(const Shape& c, std::int64_t columns, const WarpLayout& w, const Instruction& mma) {
-    const std::int64_t tiles = ceil_div(columns, mma.n);
+  TileCounts(const Shape& c, std::int64_t columns, const WarpLayout& w, const Instruction& mma) {
+    const std::int64_t tiles = tile::ceil_div(columns, mma.n);
     width = tiles > 1 ? tiles_in_unit(mma) : 1;
-    n = ceil_div(ceil_div(tiles, width), w.n);
-    m = ceil_div(ceil_div(c[c.size() - 2], mma.m), w.m / warps_of(mma));
-    b = ceil_div(graph::size(Shape(c.begin(), c.end() - 2)), w.b);
+    n = tile::ceil_div(tile::ceil_div(tiles, width), w.n);
+    m = tile::ceil_div(tile::ceil_div(c[c.size() - 2], mma.m), w.m / warps_of(mma));
+    b = tile::ceil_div(graph::size(Shape(c.begin(), c.end() - 2)), w.b);
   }
 };
 
@@ -32,10 +33,10 @@ struct Counts {
 /// dimensions; a number beyond the last matrix has an out-of-bounds coordinate in the first dimension.
 Value covered(const Shape& domain, int vector, std::int64_t columns, std::int64_t rows, std::int64_t batches) {
   const int rank = static_cast<int>(domain.size());
-  std::vector<plan::Mode> outer;
+  std::vector<kernel::Mode> outer;
   for (int d = rank - 3; d >= 0; --d) {
     outer.push_back({d > 0 ? domain[d] : batches, 1, d});
-    batches = ceil_div(batches, domain[d]);
+    batches = tile::ceil_div(batches, domain[d]);
   }
   return bundle(ValueKind::layout, layout({{vector, 1, rank - 1}, {columns / vector, vector, rank - 1}}),
                 layout({{rows, 1, rank - 2}}), layout(outer));
@@ -52,10 +53,10 @@ bool leaves_operand(const Instruction& from, const Instruction& to) {
 
 Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction& mma, int slices) {
   const std::int64_t columns = domain.back() / slices;
-  const Counts count(domain, columns, w, mma);
+  const TileCounts count(domain, columns, w, mma);
   const std::int64_t down_once = w.m / warps_of(mma);  // tiles of M that all issuing warps take at a time
   const std::int64_t unit = count.width * mma.n;
-  std::vector<plan::Mode> lanes, values;
+  std::vector<kernel::Mode> lanes, values;
   append(lanes, mma.c.layout.threads, mma.m);
   append(values, mma.c.layout.values, mma.m);
   values.insert(values.end(), {{count.width, mma.n, along},
@@ -74,9 +75,10 @@ Context accumulators(const Shape& domain, const WarpLayout& w, const Instruction
 }
 
 Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout& w, const Instruction& mma) {
-  const Counts count(a, a.back(), producer, mma);
-  const std::int64_t down_once = w.m / warps_of(mma), steps = ceil_div(ceil_div(a.back(), mma.k), producer.n);
-  std::vector<plan::Mode> lanes, values;
+  const TileCounts count(a, a.back(), producer, mma);
+  const std::int64_t down_once = w.m / warps_of(mma),
+                     steps = tile::ceil_div(tile::ceil_div(a.back(), mma.k), producer.n);
+  std::vector<kernel::Mode> lanes, values;
   append(lanes, mma.a.layout.threads, mma.m);
   append(values, mma.a.layout.values, mma.m);
   values.insert(values.end(),
@@ -92,9 +94,9 @@ Context a_fragments(const Shape& a, const WarpLayout& producer, const WarpLayout
 }
 
 WarpLayout warps(const Context& c) {
-  const std::vector<plan::Mode> warp = modes(values::View(c.share)[0][1]);
+  const std::vector<kernel::Mode> warp = modes(values::View(c.share)[0][1]);
   int threads = 1;  // number of threads that hold one tile
-  for (const plan::Mode& m : modes(values::View(c.share)[0][0])) threads *= static_cast<int>(m.extent);
+  for (const kernel::Mode& m : modes(values::View(c.share)[0][0])) threads *= static_cast<int>(m.extent);
   const auto of = [&](std::size_t i) { return static_cast<int>(warp[i].extent); };
   return {.b = of(1), .m = of(0) * threads / 32, .n = of(2), .k = of(3)};
 }
@@ -106,13 +108,13 @@ bool covers(const Context& c, const Shape& padded) {
 Context lines(const Context& c) {
   const values::View share = c.share, tile = c.tile;
   const int last = c.rank() - 1;
-  const auto without_columns = [](std::vector<plan::Mode> modes) {
-    for (plan::Mode& m : modes)
+  const auto without_columns = [](std::vector<kernel::Mode> modes) {
+    for (kernel::Mode& m : modes)
       if (m.basis == along) m.stride = 0;
     return layout(modes);
   };
-  std::vector<plan::Mode> values{{1, 1, along}};
-  for (const plan::Mode& m : modes(share[1]))
+  std::vector<kernel::Mode> values{{1, 1, along}};
+  for (const kernel::Mode& m : modes(share[1]))
     if (m.basis != along) values.push_back(m);
   const Value threads = c.row ? bundle(ValueKind::layout, without_columns(modes(share[0][0])),
                                        without_columns(modes(share[0][1])))  // lanes and warps
@@ -129,7 +131,7 @@ Context lines(const Context& c) {
 
 int line_of(const Context& c, int value) {
   std::int64_t line = 0, times = 1;
-  for (const plan::Mode& m : modes(values::View(c.share)[1])) {
+  for (const kernel::Mode& m : modes(values::View(c.share)[1])) {
     if (m.basis != along) line += value % m.extent * times, times *= m.extent;
     value /= static_cast<int>(m.extent);
   }
@@ -158,4 +160,4 @@ WarpLayout warp_coordinate(const WarpLayout& w, int warp) {
   return {.b = warp / w.m % w.b, .m = warp % w.m, .n = warp / (w.m * w.b) % w.n, .k = warp / (w.m * w.b * w.n)};
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

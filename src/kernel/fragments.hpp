@@ -16,7 +16,7 @@
 
 #include "kernel/context.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Number of warps along batch, M, N and K of a matmul. With k > 1, warps that differ only along K sum different
 /// slices of K, and readers of the result add the k partial results.
@@ -87,4 +87,4 @@ int other_of_pair(const Context& accumulators, int value);
 /// Returns the coordinate of a warp along batch, M, N and K. Warps are numbered along M first, then batch, N and K.
 WarpLayout warp_coordinate(const WarpLayout&, int warp);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-namespace zellige::plan {
-Invariance::Invariance(const Kernel& plan, Steps steps) : program_(plan.program) {
+namespace zellige::kernel {
+Invariance::Invariance(const Kernel& plan, StepSpan steps) : program_(plan.program) {
   const Context& c = plan.layout_of(steps.front().work);
   loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
   moves_.assign(c.rank(), false);
@@ -28,10 +28,10 @@ bool Invariance::operator()(const Item& item, const std::vector<Item>& before) c
     case Item::Kind::in_lines:
       return true;
     case Item::Kind::apply:
-      return program_.nodes[item.node].kind == NodeKind::map && std::ranges::all_of(item.in, known);
+      return program_.nodes[item.node].kind == tile::NodeKind::map && std::ranges::all_of(item.in, known);
     default:
       return false;
   }
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -16,12 +16,12 @@
 
 #include "kernel/evaluation.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Decides for each instruction (Item) of one loop nest whether its value is constant along the nest's loop.
 class Invariance {
  public:
-  Invariance(const Kernel&, Steps);
+  Invariance(const Kernel&, StepSpan);
   /// Returns whether the value of an item is constant along the nest's loop. `before` has all items that precede it.
   bool operator()(const Item&, const std::vector<Item>& before) const;
 
@@ -29,10 +29,10 @@ class Invariance {
   /// Returns whether all coordinates of the list are constant along the loop of the loop nest.
   bool fixed(const std::vector<TileCoordinate>&) const;
 
-  const TileProgram& program_;
+  const tile::TileProgram& program_;
   bool loop_;                // whether the nest has a loop of more than one iteration
   std::vector<bool> moves_;  // by dimension: whether the loop moves along it
   std::set<int> written_;    // the buffers that the nest writes
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

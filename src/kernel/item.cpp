@@ -1,9 +1,9 @@
 #include "kernel/item.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 const Shape& written(const Kernel& plan, const Work& t) {
-  const bool operand = t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::round;
+  const bool operand = t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == tile::NodeKind::round;
   return operand ? plan.tensors[t.buffer].padded : plan.layout_of(t).domain;
 }
 
@@ -19,7 +19,7 @@ std::vector<Guard> guards(const Kernel& plan, const Work& t) {
   need(1, bound[rank - 2]);
   // Accumulators beyond the tile's columns may be stored in the padding between the buffer's rows.
   bool room = false;
-  if (t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == NodeKind::matmul) {
+  if (t.kind == WorkKind::to_shared && plan.program.nodes[t.node].kind == tile::NodeKind::matmul) {
     const SmemTensor& b = plan.tensors[t.buffer];
     const int last = static_cast<int>(rank) - 1;
     room = b.inner == last && !b.swizzled() && b.padded[rank - 1] % c.vector() == 0 && b.stride(last - 1) >= c.items(0);
@@ -28,4 +28,4 @@ std::vector<Guard> guards(const Kernel& plan, const Work& t) {
   return result;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -7,7 +7,7 @@
 
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// A layout of the numbers x of neighbours that lie in pairs, (2,n):(element,pair), plus `added`.
 struct PairLayout {
@@ -63,14 +63,14 @@ std::vector<Guard> guards(const Kernel&, const Work&);
 
 /// A bounds check of a partial tile: only elements within the kernel-level tensor are evaluated.
 struct Within {
-  Interval along;     // the dimension
-  bool far = false;   // its coordinates need 64 bits
-  TileCoordinate at;  // in the tile
+  tile::Interval along;  // the dimension
+  bool far = false;      // its coordinates need 64 bits
+  TileCoordinate at;     // in the tile
   auto operator<=>(const Within&) const = default;
 };
 
 /// One operand of a concatenation, as a branch of an if-else chain: `at` is below `end`, or it is the last branch.
-struct Part {
+struct ConcatPart {
   int alone = -1;  // the vector element that the branch is for; -1: all of the vector
   TileCoordinate at;
   std::int64_t end = 0;
@@ -106,7 +106,7 @@ struct Item {
   // Coordinates. read_shared: one per access; read_global: one per element; apply of a mask or rotate: that of
   // the first element.
   std::vector<std::vector<TileCoordinate>> pieces;
-  Part part;                         // part, take
+  ConcatPart part;                   // part, take
   std::vector<Guard> guards;         // guard, of accumulators
   std::vector<Within> within;        // guard, of partial tiles
   bool zeros_out_of_bounds = false;  // read_global: yields 0 out of bounds; no guard prevents the access
@@ -115,4 +115,4 @@ struct Item {
   std::int64_t edge = 0;  // leave, to_shared: end of what is stored along the inner dimension; 0: no limit
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -2,7 +2,7 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 std::string_view name(Synchronisation by) {
   static constexpr std::string_view names[] = {"block_barrier", "named_barrier", "cp_async_group",  "mbarrier_bytes",
@@ -25,7 +25,7 @@ int Kernel::stages() const {
 }
 
 const Work* Kernel::product_of(int node) const {
-  if (program.nodes[node].kind != NodeKind::matmul) return nullptr;
+  if (program.nodes[node].kind != tile::NodeKind::matmul) return nullptr;
   return find_work(
       *this, [&](const Work& w) { return w.node == node && (w.kind == WorkKind::mma || w.kind == WorkKind::reduce); });
 }
@@ -59,7 +59,7 @@ std::vector<Work> works(const Kernel& k) {
   std::vector<Work> all;
   all.reserve(16);  // more than most kernels do
   for (const Agent& agent : k.agents)
-    walk(agent.steps, [&](const Step& step, const Position&) {
+    walk(agent.steps, [&](const Step& step, const StepPosition&) {
       if (step.work.node >= 0 && std::ranges::find(all, step.work) == all.end()) all.push_back(step.work);
     });
   return all;
@@ -102,4 +102,18 @@ int issuers(const Kernel& k, const Agent& agent) {
   return k.warp_specialized() ? 32 * agent.warps : k.threads;
 }
 
-}  // namespace zellige::plan
+std::int64_t MaskedLoopBounds::start(std::int64_t block) const {
+  return from ? std::max<std::int64_t>(rows.start(block, 0) + *from, 0) / each : 0;
+}
+
+std::int64_t MaskedLoopBounds::of(std::int64_t block, std::int64_t loop) const {
+  return std::min((rows.start(block, 0) + last) / each + 1, loop) - start(block);
+}
+
+std::int64_t MaskedLoopBounds::whole(std::int64_t block, std::int64_t loop) const {
+  if (!all) return 0;
+  const std::int64_t by_end = end ? *end / each : loop;
+  return std::clamp<std::int64_t>(std::min((rows.start(block, 0) + *all) / each, by_end), 0, of(block, loop));
+}
+
+}  // namespace zellige::kernel

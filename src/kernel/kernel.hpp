@@ -44,7 +44,7 @@
 #include "kernel/step.hpp"
 #include "target/target.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// How a producer's writes become visible to its consumers.
 enum class Synchronisation : std::uint8_t {
@@ -116,7 +116,7 @@ struct GmemTensor {
 ///
 /// In the functions `block` is blockIdx along the axis that splits the rows, and `loop` the full trip count.
 struct MaskedLoopBounds {
-  Interval rows;                    // of the mask, among the blocks
+  tile::Interval rows;              // of the mask, among the blocks
   std::int64_t last = 0, each = 1;  // last key that the tile's last row keeps, minus r; keys per iteration
   // Number of keys that all rows keep, minus r; first key of row r, minus r; number of keys that are not padding.
   std::optional<std::int64_t> all = {}, from = {}, end = {};
@@ -132,7 +132,7 @@ struct MaskedLoopBounds {
 
 /// Everything that is decided about one kernel. Unless stated otherwise, integers are indices of nodes.
 struct Kernel {
-  TileProgram program;
+  tile::TileProgram program;
   int threads = 0;       // of the block, those of a producer included
   int ranks = 1;         // blocks per cluster; each has its own tensors and channels
   bool split_k = false;  // each rank accumulates 1/ranks of the loop, and stores a part of the columns
@@ -161,7 +161,7 @@ struct Kernel {
   int parts_of_loop() const { return split_k ? ranks : 1; }
   /// Number of loop iterations that each block (rank) of a split-K cluster runs; all iterations without split-K. If the
   /// ranks do not divide the loop, the last rank runs iterations beyond its end, whose tiles TMA fills with zeros.
-  std::int64_t iterations_per_rank() const { return ceil_div(program.loop, parts_of_loop()); }
+  std::int64_t iterations_per_rank() const { return tile::ceil_div(program.loop, parts_of_loop()); }
   /// Returns the index of the tensor that holds the value of `node`; -1 if none does.
   int tensor_of(int node) const {
     const auto t = std::ranges::find(tensors, node, &SmemTensor::node);
@@ -216,4 +216,4 @@ int arrivals_of(const Kernel&, int channel);
 /// announce bytes to an mbarrier (TMA loads), which one thread issues; otherwise all of its threads.
 int issuers(const Kernel&, const Agent&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

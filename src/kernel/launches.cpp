@@ -5,27 +5,27 @@
 
 #include "kernel/index_width.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 namespace {
 
 /// Returns whether two loads or stores access boxes of the same tensor that have no element in common. Returns false
 /// if they access different tensors, or if one of them is a gather or scatter by index.
-bool are_disjoint(const Node& a, const Node& b) {
-  if (a.tensor != b.tensor || number_of(a) >= 0 || number_of(b) >= 0) return false;
+bool are_disjoint(const tile::Node& a, const tile::Node& b) {
+  if (a.tensor != b.tensor || tile::number_of(a) >= 0 || tile::number_of(b) >= 0) return false;
   for (int d = 0; d < a.view.rank(); ++d)
     if (a.view.end(d) <= b.view.origin(d) || b.view.end(d) <= a.view.origin(d)) return true;
   return false;
 }
 
 /// Throws Rejected if program `a` may write memory that `b` reads or writes, or the other way round.
-void verify_disjoint(const TileProgram& a, const TileProgram& b, const Program& program) {
-  for (const Node& n : a.nodes)
-    for (const Node& m : b.nodes) {
-      if (!accesses(n) || !accesses(m)) continue;
-      if (n.kind == NodeKind::load && m.kind == NodeKind::load) continue;
+void verify_disjoint(const tile::TileProgram& a, const tile::TileProgram& b, const tile::TilePrograms& program) {
+  for (const tile::Node& n : a.nodes)
+    for (const tile::Node& m : b.nodes) {
+      if (!tile::accesses(n) || !tile::accesses(m)) continue;
+      if (n.kind == tile::NodeKind::load && m.kind == tile::NodeKind::load) continue;
       if (program.memory_of(n.tensor) != program.memory_of(m.tensor) || are_disjoint(n, m)) continue;
       const bool both = n.kind == m.kind;
-      const auto& [writer, reader] = n.kind == NodeKind::store ? std::tie(a, b) : std::tie(b, a);
+      const auto& [writer, reader] = n.kind == tile::NodeKind::store ? std::tie(a, b) : std::tie(b, a);
       reject("{} {} elements of {} that {} writes in the same launch, whose blocks run in any order", reader.name,
              both ? "writes" : "reads", program.tensors[n.tensor].name, writer.name);
     }
@@ -34,7 +34,7 @@ void verify_disjoint(const TileProgram& a, const TileProgram& b, const Program& 
 /// Throws Rejected if kernel `k` cannot share a launch with kernel `first`: it uses clusters, warp specialisation,
 /// persistent blocks or TMA, or has another number of threads per block.
 void verify_one(const Kernel& k, const Kernel& first) {
-  const TileProgram& p = k.program;
+  const tile::TileProgram& p = k.program;
   if (p.threads() != first.program.threads())
     reject("{} has {} threads a block, expected {} as {} in the same launch", p.name, p.threads(),
            first.program.threads(), first.program.name);
@@ -49,8 +49,8 @@ void verify_one(const Kernel& k, const Kernel& first) {
 
 }  // namespace
 
-std::vector<Launch> launches(const std::vector<Kernel>& kernels) {
-  std::vector<Launch> result;
+std::vector<LaunchGroup> launches(const std::vector<Kernel>& kernels) {
+  std::vector<LaunchGroup> result;
   for (std::size_t k = 0; k < kernels.size(); ++k)
     if (k > 0 && kernels[k].program.same_launch)
       ++result.back().last;
@@ -59,19 +59,19 @@ std::vector<Launch> launches(const std::vector<Kernel>& kernels) {
   return result;
 }
 
-void launch_together(std::vector<TileProgram>& programs) {
+void launch_together(std::vector<tile::TileProgram>& programs) {
   std::int64_t threads = 1;
-  for (const TileProgram& p : programs) threads = std::max(threads, p.block.count());
+  for (const tile::TileProgram& p : programs) threads = std::max(threads, p.block.count());
   for (std::size_t i = 0; i < programs.size(); ++i) {
     programs[i].same_launch = i % max_programs != 0;
     if (programs[i].block.count() != threads) programs[i].block = {threads, 1, 1};
   }
 }
 
-void verify_launches(const std::vector<Kernel>& kernels, const Program& program) {
+void verify_launches(const std::vector<Kernel>& kernels, const tile::TilePrograms& program) {
   if (!kernels.empty() && kernels[0].program.same_launch)
     reject("{} is the first kernel: there is no launch before it", kernels[0].name());
-  for (const Launch& l : launches(kernels)) {
+  for (const LaunchGroup& l : launches(kernels)) {
     if (l.count() > max_programs)
       reject("{} is kernel {} of its launch; a launch has {} at most", kernels[l.last - 1].name(), l.count(),
              max_programs);
@@ -83,4 +83,4 @@ void verify_launches(const std::vector<Kernel>& kernels, const Program& program)
   }
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -12,30 +12,30 @@
 
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Maximum number of programs per launch: their pointers must fit into a kernel's 4 KB of parameters.
 inline constexpr std::size_t max_programs = 128;
 
 /// The programs first <= i < last of a list, which are launched together.
-struct Launch {
+struct LaunchGroup {
   std::size_t first = 0, last = 0;
   std::size_t count() const { return last - first; }
 };
 
 /// Returns the launches of a list of planned programs, in order. A program with TileProgram::same_launch belongs to
 /// the same launch as the program before it in the list.
-std::vector<Launch> launches(const std::vector<Kernel>&);
+std::vector<LaunchGroup> launches(const std::vector<Kernel>&);
 
 /// Assigns all programs to one launch, or to several launches of at most 128 (max_programs) programs. Sets each
 /// program's number of threads per block to the maximum over all programs.
-void launch_together(std::vector<TileProgram>&);
+void launch_together(std::vector<tile::TileProgram>&);
 
 /// Throws Rejected if kernels that share a launch
 ///
 /// - differ in their number of threads per block;
 /// - use clusters, warp specialisation, TMA or persistent blocks;
 /// - access memory that another kernel of the launch writes.
-void verify_launches(const std::vector<Kernel>&, const Program&);
+void verify_launches(const std::vector<Kernel>&, const tile::TilePrograms&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -6,7 +6,7 @@
 
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Where an expression reads a value, relative to the coordinate that is being evaluated: at the same coordinate
 /// (own); at the same row and column, but of the other of two matrices that a rotary embedding combines (pair); in
@@ -18,7 +18,7 @@ At narrowed(At, const Shape& operand, const Shape& map);
 /// Returns at which coordinate the rotary embedding `rotate`, evaluated at the first argument, reads its first operand:
 /// at the same element of a pair (if `itself`) or at the other one. Returns At::elsewhere unless pairs are along the
 /// last batch dimension.
-At rotated(At, const Node& rotate, bool itself);
+At rotated(At, const tile::Node& rotate, bool itself);
 
 /// A value in memory or registers that an elementwise expression reads.
 struct Leaf {
@@ -30,8 +30,8 @@ struct Leaf {
 /// Returns the leaves of the expression that node `node` computes: the values in memory or registers that it reads,
 /// and where. The expression is evaluated at coordinates of a tile of shape `domain`. Elementwise nodes are replaced
 /// by their operands, except those whose values `held`, the kernel of the tile program, has in registers.
-std::vector<Leaf> leaves(const TileProgram&, int node, const Shape& domain, const Kernel* kernel = nullptr);
+std::vector<Leaf> leaves(const tile::TileProgram&, int node, const Shape& domain, const Kernel* kernel = nullptr);
 /// Returns the loads whose tiles the work reads in global memory, where it uses them (Kernel::gmem).
 std::set<int> read_in_place(const Kernel&, const Work&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -2,9 +2,9 @@
 
 #include "kernel/sliced.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
-Steps side_by_side(const Kernel& plan, Steps steps, std::size_t first) {
+StepSpan side_by_side(const Kernel& plan, StepSpan steps, std::size_t first) {
   const Step& one = steps[first];
   // With several warp roles, each asynchronous copy is emitted as a step of its own.
   const auto fusible = [&](const Step& s) {
@@ -24,8 +24,8 @@ bool in_nest(const Kernel& plan, const Work& t) {
          t.kind == WorkKind::rescale || t.kind == WorkKind::to_lines || t.kind == WorkKind::to_registers;
 }
 
-std::vector<Steps> nests(const Kernel& plan, Steps steps) {
-  std::vector<Steps> result;
+std::vector<StepSpan> nests(const Kernel& plan, StepSpan steps) {
+  std::vector<StepSpan> result;
   std::size_t first = 0;
   for (std::size_t i = 1; i <= steps.size(); ++i) {
     if (i < steps.size()) {
@@ -40,4 +40,4 @@ std::vector<Steps> nests(const Kernel& plan, Steps steps) {
   return result;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

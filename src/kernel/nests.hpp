@@ -5,16 +5,16 @@
 
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Adjacent steps of a list.
-using Steps = std::span<const Step>;
+using StepSpan = std::span<const Step>;
 
 /// Returns the steps that the emitter writes together: steps[first] and those that follow it. Either all of them are
 /// loads from global memory or none is, and all run for the same iteration of a pipelined loop (equal guard_lag). They
 /// end before the first step that does not fit these conditions, before a step without work, before a wgmma, and before
 /// a step that initialises a loop state.
-Steps side_by_side(const Kernel&, Steps, std::size_t first);
+StepSpan side_by_side(const Kernel&, StepSpan, std::size_t first);
 
 /// Returns whether the emitter writes a work as a loop over its thread-value layout, so that works with the same layout
 /// can share the loop. False for example for matmuls and TMA stores.
@@ -22,6 +22,6 @@ bool in_nest(const Kernel&, const Work&);
 
 /// Splits steps, in order, into loop nests: adjacent steps share a loop if their works have the same thread-value layout
 /// and store the same output slices. A step for which in_nest() is false is alone.
-std::vector<Steps> nests(const Kernel&, Steps);
+std::vector<StepSpan> nests(const Kernel&, StepSpan);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -7,18 +7,18 @@
 #include "target/outer_products.hpp"
 #include "target/target.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 namespace {
 
 /// The rows of A (side 0) or columns of B (side 1) that one lane of a warp reads: the first index within
 /// the warp's tile, and their number.
-struct Share {
+struct OperandShare {
   int first, count;
 };
-Share share(const Instruction& row, int side, int lane) {
+OperandShare share(const Instruction& row, int side, int lane) {
   const int corner = row.c.layout(lane, 0);
-  return side == 0 ? Share{corner % row.m, target::thread_rows(row)}
-                   : Share{corner / row.m, target::thread_columns(row)};
+  return side == 0 ? OperandShare{corner % row.m, target::thread_rows(row)}
+                   : OperandShare{corner / row.m, target::thread_columns(row)};
 }
 
 /// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2 have. The
@@ -111,7 +111,7 @@ int outer_wavefronts(const Instruction& row, int side) {
 }
 
 std::int64_t operand_registers(const MatmulChoice& c, const WarpLayout& w) {
-  const std::int64_t tiles = ceil_div(ceil_div(c.m, c.row->m), w.m);
+  const std::int64_t tiles = tile::ceil_div(tile::ceil_div(c.m, c.row->m), w.m);
   return c.row->k * (tiles * target::thread_rows(*c.row) + target::thread_columns(*c.row));
 }
 
@@ -130,4 +130,4 @@ int operand_unit(const MatmulChoice& m) {
   return m.load && target::has_half_step(*m.row) ? matrix_columns(*m.load, *m.row) : m.row->k;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

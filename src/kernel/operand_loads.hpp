@@ -10,7 +10,7 @@
 
 #include "kernel/step.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// One load instruction of a warp: the bytes that each lane reads, and the first element that each of the
 /// 32 lanes reads. `x` is its coordinate along M (operand A) or N (operand B), and `k` is that along K.
@@ -48,4 +48,4 @@ std::vector<std::vector<OperandLoad::At>> together(const OperandLoad&);
 /// extent along the operand's contiguous dimension, are padded with zeros to multiples of this number.
 int operand_unit(const MatmulChoice&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -12,7 +12,7 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// The verifier's messages, without duplicates, in order of occurrence.
 using Rejections = std::vector<std::string>;
@@ -51,4 +51,4 @@ inline std::string told(const Rejected& plan) {
   return fmt::format("Zellige's own plan is wrong, rejected by the proof: {}", plan.what());
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

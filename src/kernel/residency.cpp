@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 bool holds_rows(const Kernel& plan) {
   return find_work(plan, [&](const Work& t) {
@@ -19,4 +19,4 @@ int blocks_together(const Kernel& plan, const target::Target& target, std::int64
       std::clamp<std::int64_t>(std::min({registers, resident, shared}), 1, target.blocks_per_multiprocessor));
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

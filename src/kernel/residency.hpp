@@ -2,13 +2,13 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
-/// Returns whether the kernel's rows go through registers (select/row_registers.hpp). Its loads are then all in flight together.
+/// Returns whether the kernel's rows go through registers (selection/row_registers.hpp). Its loads are then all in flight together.
 bool holds_rows(const Kernel&);
 
 /// Returns how many blocks of `threads` threads fit on a multiprocessor at a time, as limited by registers,
 /// threads and shared memory; at least 1.
 int blocks_together(const Kernel&, const target::Target&, std::int64_t threads);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

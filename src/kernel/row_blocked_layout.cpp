@@ -5,7 +5,7 @@
 #include "kernel/leaves.hpp"
 #include "target/target.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 bool is_scattered(int lanes, std::int64_t chunks, int bytes) {
   return lanes * bytes < 2 * target::sector_bytes && lanes < chunks;
@@ -23,18 +23,18 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
   std::optional<Steps> best;
   for (int along = 1; along <= threads; along *= 2) {  // threads per row
     if (is_scattered(along, chunks, vector * bytes) || threads % along != 0) continue;
-    const std::int64_t rounds = ceil_div(lines, threads / along);
-    const Steps steps{ceil_div(chunks, along) * rounds, rounds};
+    const std::int64_t rounds = tile::ceil_div(lines, threads / along);
+    const Steps steps{tile::ceil_div(chunks, along) * rounds, rounds};
     if (best && *best <= steps) continue;
     best = steps;
     s.lanes = std::min(along, target::warp_threads), s.splits = along / s.lanes, s.groups = threads / along;
   }
-  const std::int64_t dealt = ceil_div(lines * chunks, threads);
+  const std::int64_t dealt = tile::ceil_div(lines * chunks, threads);
   if (!best || 8 * best->first > 9 * dealt) return {};
   return summands(s);
 }
 
-Context store_blocked_layout(const TileProgram& p, const Node& store, int inner, int vector) {
+Context store_blocked_layout(const tile::TileProgram& p, const tile::Node& store, int inner, int vector) {
   while (vector > 1 && store.shape[inner] % vector != 0) vector /= 2;
   const bool of_lines = std::ranges::any_of(leaves(p, store.in[0], store.shape), [&](const Leaf& leaf) {
     const Shape& s = p.nodes[leaf.node].shape;
@@ -46,4 +46,4 @@ Context store_blocked_layout(const TileProgram& p, const Node& store, int inner,
   return blocked_layout(store.shape, inner, vector, p.threads());
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

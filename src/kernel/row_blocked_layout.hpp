@@ -9,7 +9,7 @@
 
 #include "kernel/context.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Returns whether `lanes` lanes that together read a row of `chunks` chunks of `bytes` bytes access neither two memory
 /// sectors at a time nor all of the row.
@@ -29,6 +29,6 @@ std::optional<Context> row_blocked_layout(const Shape& domain, int inner, int ve
 /// stored value is computed from values per row (such as a norm's scale) and that result is not nullopt;
 /// otherwise it is the ordinary blocked layout. Rows run along dimension `inner`. `vector` is the desired
 /// number of elements per access; it is halved until it divides the row's length.
-Context store_blocked_layout(const TileProgram&, const Node& store, int inner, int vector);
+Context store_blocked_layout(const tile::TileProgram&, const tile::Node& store, int inner, int vector);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

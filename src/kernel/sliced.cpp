@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-namespace zellige::plan {
+namespace zellige::kernel {
 namespace {
 
 /// Returns true if no block executes both stores, because their slices along a dimension do not overlap.
-bool never_both(const TileProgram& p, const Node& a, const Node& b) {
+bool never_both(const tile::TileProgram& p, const tile::Node& a, const tile::Node& b) {
   for (const Slice& x : slices(p, a))
     for (const Slice& y : slices(p, b))
       if (x.of_same_tiles(y) && (x.to <= y.from || y.to <= x.from)) return true;
@@ -15,13 +15,13 @@ bool never_both(const TileProgram& p, const Node& a, const Node& b) {
 
 }  // namespace
 
-std::vector<Slice> slices(const TileProgram& p, const Node& store) {
+std::vector<Slice> slices(const tile::TileProgram& p, const tile::Node& store) {
   std::vector<Slice> found;
-  const View& v = store.view;
+  const tile::TileView& v = store.view;
   for (int d = 0; d < v.rank(); ++d) {
     if (!v.predicated(d) || v.axis(d) < 0 || v.iterates(d) || v.origin(d) > 0 || v.origin(d) % v.tile(d) != 0) continue;
-    const Interval along = v.along(d, p);
-    const std::int64_t end = ceil_div(v.end(d) - v.origin(d), v.tile(d));
+    const tile::Interval along = v.along(d, p);
+    const std::int64_t end = tile::ceil_div(v.end(d) - v.origin(d), v.tile(d));
     const Slice slice{d, along, -v.origin(d) / v.tile(d), std::min(along.tiles(), end)};
     if (slice.from > 0 || slice.to < along.tiles()) found.push_back(slice);
   }
@@ -29,8 +29,8 @@ std::vector<Slice> slices(const TileProgram& p, const Node& store) {
 }
 
 std::vector<Slice> slices(const Kernel& plan, const Work& work) {
-  const TileProgram& p = plan.program;
-  if (p.nodes[work.node].kind != NodeKind::store || work.buffer < 0) return {};
+  const tile::TileProgram& p = plan.program;
+  if (p.nodes[work.node].kind != tile::NodeKind::store || work.buffer < 0) return {};
   if (work.kind == WorkKind::to_global) return slices(p, p.nodes[work.node]);
   std::vector<Slice> parts;
   for (const Work& t : works(plan)) {
@@ -53,8 +53,8 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
 
 const Work* shared_way_out(const Kernel& plan, const std::vector<Work>& stores, int another, const Instruction* row,
                            int inner) {
-  const std::vector<Node>& nodes = plan.program.nodes;
-  const Node& n = nodes[another];
+  const std::vector<tile::Node>& nodes = plan.program.nodes;
+  const tile::Node& n = nodes[another];
   for (const bool same : {true, false})
     for (const Work& way : stores) {
       const SmemTensor& b = plan.tensors[way.buffer];
@@ -74,4 +74,4 @@ std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>& slices)
   return {in, all};
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -8,12 +8,12 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// The tiles [from, to) along dimension `dim` of a value; the tiles of all blocks are numbered as those of `along`.
 struct Slice {
   int dim = 0;
-  Interval along;
+  tile::Interval along;
   std::int64_t from = 0, to = 0;
   /// Returns whether the two are ranges of the same tiles.
   bool of_same_tiles(const Slice& s) const { return dim == s.dim && along.numbered_as(s.along); }
@@ -22,7 +22,7 @@ struct Slice {
 
 /// Returns the slices that a store writes: one for each dimension along which it writes only some of the blocks' tiles,
 /// unless the stored range begins within a tile. It may end within one.
-std::vector<Slice> slices(const TileProgram&, const Node& store);
+std::vector<Slice> slices(const tile::TileProgram&, const tile::Node& store);
 /// Returns which tiles of a work's result are needed. For work that stores a tile from shared to global memory, returns
 /// the slices of the store. For work that copies a tile to shared memory for stores, returns one slice: the tiles of all these stores, if they form one range.
 /// Returns an empty list if all tiles are needed, and for other work.
@@ -42,4 +42,4 @@ const Work* shared_way_out(const Kernel&, const std::vector<Work>& stores, int a
 /// all tiles. Each block computes one tile, so the quotient is the share of the blocks whose tile is in every slice.
 std::pair<std::int64_t, std::int64_t> tiles_in(const std::vector<Slice>&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

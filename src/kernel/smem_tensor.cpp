@@ -4,7 +4,7 @@
 #include <numeric>
 #include <zellige/layout/algebra/swizzle.hpp>
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 std::int64_t SmemTensor::address(const Shape& at, std::int64_t part) const {
   std::int64_t element = 0;
@@ -44,4 +44,4 @@ Value swizzled(int bits, int base, int shift, const Value& tile) {
   return algebra::make_composed(algebra::swizzle_value({bits, base, shift}), number(0), tile);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -14,7 +14,7 @@
 
 #include "graph/graph.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 using graph::DType;
 using graph::Shape;
@@ -75,4 +75,4 @@ Value strided(const Shape& shape, const Strides& strides);
 /// Returns Sw<bits, base, shift> of the layout `tile`; the layout itself if `bits` is 0.
 Value swizzled(int bits, int base, int shift, const Value& tile);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

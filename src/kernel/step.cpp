@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace zellige::plan {
+namespace zellige::kernel {
 std::string_view name(WorkKind kind) {
   static constexpr std::string_view names[] = {
       "copy in",  "fetch",        "mma",     "to shared", "to operand", "to global",      "accumulate",
@@ -11,7 +11,7 @@ std::string_view name(WorkKind kind) {
   return kind <= WorkKind::from_cluster ? names[std::size_t(kind)] : "?";
 }
 
-Section section_of(const Work& work, const Sections& sections) {
+tile::Section section_of(const Work& work, const tile::Sections& sections) {
   const bool updates = work.kind == WorkKind::mma || work.kind == WorkKind::rescale || work.kind == WorkKind::reduce ||
                        work.kind == WorkKind::accumulate;
   return updates ? sections.of(work.node) : sections.complete(work.node);
@@ -60,4 +60,4 @@ int guard_lag_of(const Step& step) {
       [](const OneOf<Mma, Start, Sync, Loop> auto&) { return 0; });
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

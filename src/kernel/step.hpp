@@ -17,7 +17,7 @@
 #include "target/pipe.hpp"
 #include "tile/sections.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 using Completion = Instruction::Completion;
 using Space = Instruction::Space;
@@ -103,7 +103,7 @@ struct Work {
 };
 /// Returns the section of its kernel in which the work is done: that in which its node is evaluated, if the work evaluates
 /// or updates it; otherwise that in which the node's value is complete.
-Section section_of(const Work&, const Sections&);
+tile::Section section_of(const Work&, const tile::Sections&);
 
 /// A step's access to a tensor in shared memory. In iteration i it touches stage (i + lag) % stages.
 struct Access {
@@ -278,7 +278,7 @@ int acquired_channel_of(const Step&);
 int guard_lag_of(const Step&);
 
 /// A step's position in a list: its number in the order of printing, and the number of loops around it.
-struct Position {
+struct StepPosition {
   int index = 0, depth = 0;
   bool in_loop() const { return depth > 0; }
 };
@@ -286,7 +286,7 @@ struct Position {
 /// Calls visit(step, position) for each step, including those in loops, in the order of printing: a loop comes before
 /// its body. `position` has the step's index in this order and its loop depth; `at` is that of the first step.
 template <class Steps, class V>
-void walk(Steps& steps, const V& visit, Position&& at = {}) {
+void walk(Steps& steps, const V& visit, StepPosition&& at = {}) {
   for (auto& step : steps) {
     visit(step, at);
     ++at.index, ++at.depth;
@@ -306,4 +306,4 @@ const Step* find_step(const std::vector<Step>& steps, const P& holds) {
   return nullptr;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

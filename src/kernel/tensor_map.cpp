@@ -1,6 +1,6 @@
 #include "kernel/tensor_map.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 namespace {
 
 constexpr std::int64_t unit = 16;      // bytes: TMA's unit of strides, row lengths and start addresses
@@ -9,7 +9,7 @@ constexpr int max_dimensions = 5;
 
 }  // namespace
 
-std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int inner) {
+std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor, int inner) {
   const int size = graph::whole_bytes(tensor.dtype), rank = static_cast<int>(n.shape.size());
   if (rank > max_dimensions)
     return fmt::format("{} has {} dimensions, TMA knows {}", tensor.name, rank, max_dimensions);
@@ -22,9 +22,9 @@ std::string no_tensor_map(const Node& n, const graph::KernelTensor& tensor, int 
   if (n.shape[inner] * size % (only ? unit : span_bytes) != 0)
     return fmt::format("a line of {}'s tile has {} bytes, no multiple of {}", tensor.name, n.shape[inner] * size,
                        only ? unit : span_bytes);
-  if (const std::int64_t end = n.view.end(inner) * size; n.kind == NodeKind::store && end % unit != 0)
+  if (const std::int64_t end = n.view.end(inner) * size; n.kind == tile::NodeKind::store && end % unit != 0)
     return fmt::format("{}'s lines end at {} bytes, and TMA stores whole chunks of {}", tensor.name, end, unit);
-  if (number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
+  if (tile::number_of(n) >= 0) return fmt::format("a number says where {} begins", tensor.name);
   for (int d = 0; d < rank; ++d) {
     const std::int64_t bytes = tensor.strides[d] * size, origin = n.view.origin(d);
     if (d != inner && tensor.shape[d] > 1 && (bytes <= 0 || bytes % unit != 0))
@@ -46,10 +46,10 @@ std::int64_t boxes_of_rank(const Kernel& plan, const Work& copy) {
   return copy.part == b.inner ? b.boxes() / plan.ranks : b.boxes();
 }
 
-TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
-  const Node& n = plan.program.nodes[id];
+TensorMap tensor_map(const Kernel& plan, const tile::TilePrograms& program, int id) {
+  const tile::Node& n = plan.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
-  const bool load = n.kind == NodeKind::load;
+  const bool load = n.kind == tile::NodeKind::load;
   const Work& copy = *find_work(
       plan, [&](const Work& w) { return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global); });
   const SmemTensor& b = plan.tensors[copy.buffer];
@@ -67,4 +67,4 @@ TensorMap tensor_map(const Kernel& plan, const Program& program, int id) {
   return map;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

@@ -12,7 +12,7 @@
 
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::kernel {
 
 /// Bytes of a row that TMA swizzles and wgmma reads as a unit: the widest swizzle of their rows (target/swizzles.hpp).
 inline constexpr std::int64_t span_bytes = 128;
@@ -30,13 +30,13 @@ struct TensorMap {
 };
 
 /// Returns why TMA cannot copy the tile of a load or store whose rows run along dimension `inner`; "" if it can.
-std::string no_tensor_map(const Node&, const graph::KernelTensor&, int inner);
+std::string no_tensor_map(const tile::Node&, const graph::KernelTensor&, int inner);
 
 /// Returns the tensor map for the load or store `node`. Requires that the plan copies its tile by TMA.
-TensorMap tensor_map(const Kernel&, const Program&, int node);
+TensorMap tensor_map(const Kernel&, const tile::TilePrograms&, int node);
 
 /// Returns the number of boxes that one rank of a cluster copies: fewer than the tensor's if the ranks share the
 /// load or store.
 std::int64_t boxes_of_rank(const Kernel&, const Work& copy);
 
-}  // namespace zellige::plan
+}  // namespace zellige::kernel

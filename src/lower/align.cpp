@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "lower/views.hpp"
-#include "select/copies.hpp"
-#include "select/layouts.hpp"
+#include "selection/copies.hpp"
+#include "selection/layouts.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 namespace {
 
 constexpr std::int64_t min_async_bytes = 4;  // the narrowest cp.async
@@ -25,50 +25,51 @@ constexpr std::int64_t elements_of_a_block = 4096;
 /// Returns the view of a tensor of shape `whole` in at most about `blocks` tiles, one per block. A tile consists of
 /// complete rows, or of a part of one row if rows have more than 4096 elements (elements_of_a_block). Rows run along the
 /// last dimension.
-View lines_of(const Shape& whole, std::int64_t blocks) {
+tile::TileView lines_of(const graph::Shape& whole, std::int64_t blocks) {
   constexpr std::int64_t chunk = 8;  // elements; divides every padded row
   const auto last = whole.size() - 1;
-  const std::int64_t chunks = whole[last] / chunk, pieces = ceil_div(whole[last], elements_of_a_block);
-  Shape tile(whole.size(), 1), steps;
-  tile[last] = chunk * ceil_div(chunks, pieces);
+  const std::int64_t chunks = whole[last] / chunk, pieces = tile::ceil_div(whole[last], elements_of_a_block);
+  graph::Shape tile(whole.size(), 1), steps;
+  tile[last] = chunk * tile::ceil_div(chunks, pieces);
   if (last > 0) {
-    const std::int64_t lines = std::max<std::int64_t>(1, ceil_div(graph::size(whole), blocks * tile[last]));
+    const std::int64_t lines = std::max<std::int64_t>(1, tile::ceil_div(graph::size(whole), blocks * tile[last]));
     tile[last - 1] = std::min<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(lines)), whole[last - 1]);
   }
-  for (std::size_t d = 0; d <= last; ++d) steps.push_back(ceil_div(whole[d], tile[d]));
-  return View::over_grid(whole, tile, steps);
+  for (std::size_t d = 0; d <= last; ++d) steps.push_back(tile::ceil_div(whole[d], tile[d]));
+  return tile::TileView::over_grid(whole, tile, steps);
 }
 
 /// Number of tiles into which a tensor is divided.
-std::int64_t tiles(const View& view) {
+std::int64_t tiles(const tile::TileView& view) {
   std::int64_t all = 1;
-  for (const Cut& c : view.cuts) all *= ceil_div(c.extent, c.tile);
+  for (const tile::Cut& c : view.cuts) all *= tile::ceil_div(c.extent, c.tile);
   return all;
 }
 
 /// Returns whether load `n` of a custom operator should read a copy of its tensor with aligned rows: every tile of the
 /// copy starts at an aligned address, and a block needs at least min_rounds rounds of 8 loads per thread for its tiles.
-bool worth_a_copy(const Program& program, const TileProgram& p, const Node& n, const target::Target& target) {
-  const Strides& strides = program.tensors[n.tensor].strides;
+bool worth_a_copy(const tile::TilePrograms& program, const tile::TileProgram& p, const tile::Node& n,
+                  const target::Target& target) {
+  const graph::Strides& strides = program.tensors[n.tensor].strides;
   if (strides.empty()) return false;
-  const Cut& along = n.view.cuts[innermost(program.shape(n.tensor), strides)];
+  const tile::Cut& along = n.view.cuts[selection::innermost(program.shape(n.tensor), strides)];
   const bool moves = along.axis >= 0 || along.loop;
   const std::int64_t size = graph::whole_bytes(n.dtype);
   if (moves && along.tile * size % target.access_bytes != 0) return false;
-  const std::int64_t at_a_time = loads_at_a_time * p.threads() * target.access_bytes / size,
-                     rounds = ceil_div(graph::size(n.shape), at_a_time);
+  const std::int64_t at_a_time = selection::loads_at_a_time * p.threads() * target.access_bytes / size,
+                     rounds = tile::ceil_div(graph::size(n.shape), at_a_time);
   return rounds * (n.view.iterates() ? p.loop : 1) >= min_rounds;
 }
 
 }  // namespace
 
-bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
+bool lines_begin_at(const tile::TilePrograms& program, int tensor, std::int64_t bytes) {
   const graph::KernelTensor& t = program.tensors[tensor];
   if (t.strides.empty()) return true;
-  const Shape& shape = program.shape(tensor);
-  const Shape starts = program.starts(tensor);
+  const graph::Shape& shape = program.shape(tensor);
+  const graph::Shape starts = program.starts(tensor);
   const std::int64_t size = graph::whole_bytes(t.dtype);
-  const int inner = innermost(shape, t.strides);
+  const int inner = selection::innermost(shape, t.strides);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (starts[d] * t.strides[d] * size % bytes != 0) return false;
     if (shape[d] == 1) continue;
@@ -77,90 +78,90 @@ bool lines_begin_at(const Program& program, int tensor, std::int64_t bytes) {
   return true;
 }
 
-TileProgram copy_lines(const Program& program, LineCopies copies, const std::string& name) {
+tile::TileProgram copy_lines(const tile::TilePrograms& program, LineCopies copies, const std::string& name) {
   // Constant inputs first: they may be copied before earlier kernels have ended.
   std::stable_partition(copies.begin(), copies.end(),
                         [&](const LineCopy& c) { return program.tensors[c.from].constant; });
   std::int64_t all = 0, blocks = 1;
   for (const LineCopy& c : copies) all += graph::size(program.shape(c.into));
-  std::vector<View> views;
+  std::vector<tile::TileView> views;
   for (const LineCopy& c : copies) {
-    views.push_back(lines_of(program.shape(c.into), ceil_div(all, elements_of_a_block)));
+    views.push_back(lines_of(program.shape(c.into), tile::ceil_div(all, elements_of_a_block)));
     blocks = std::max(blocks, tiles(views.back()));
   }
-  TileProgram p;
+  tile::TileProgram p;
   p.name = name + "_copy";
   p.block = {256, 1, 1};
   p.grid = {blocks, 1, 1};
-  std::vector<Node> stores;
+  std::vector<tile::Node> stores;
   for (std::size_t i = 0; i < copies.size(); ++i) {
     const auto [from, into] = copies[i];
-    const Shape shape = program.shape(from);
+    const graph::Shape shape = program.shape(from);
     if (tiles(views[i]) < blocks) {
       // The surplus blocks get tiles beyond the end of the tensor, and copy nothing: adjacent to it along the slowest
       // dimension that is split, or along the first one if none is.
-      std::vector<Cut>& cuts = views[i].cuts;
-      const auto slowest = std::ranges::find_if(cuts, [](const Cut& s) { return s.axis >= 0; });
-      Cut& s = slowest == cuts.end() ? cuts.front() : *slowest;
+      std::vector<tile::Cut>& cuts = views[i].cuts;
+      const auto slowest = std::ranges::find_if(cuts, [](const tile::Cut& s) { return s.axis >= 0; });
+      tile::Cut& s = slowest == cuts.end() ? cuts.front() : *slowest;
       s.axis = 0, s.mod = 0, s.overhang = true;
     }
-    Node load = program.access(NodeKind::load, from, views[i]);
+    tile::Node load = program.access(tile::NodeKind::load, from, views[i]);
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      Cut& s = load.view.cuts[d];
-      s.overhang = s.overhang || ceil_div(s.extent, s.tile) * s.tile != shape[d];
+      tile::Cut& s = load.view.cuts[d];
+      s.overhang = s.overhang || tile::ceil_div(s.extent, s.tile) * s.tile != shape[d];
       s.extent = shape[d];
     }
     load.view.move(program.starts(from));
-    stores.push_back(program.access(NodeKind::store, into, views[i]));
+    stores.push_back(program.access(tile::NodeKind::store, into, views[i]));
     stores.back().in = {p.add(std::move(load))};
   }
-  for (Node& n : stores) p.add(std::move(n));
+  for (tile::Node& n : stores) p.add(std::move(n));
   return p;
 }
 
-int aligned_operand(Program& program, int tensor, std::int64_t times, LineCopies& copies, const std::string& name,
-                    const target::Target& target) {
+int aligned_operand(tile::TilePrograms& program, int tensor, std::int64_t times, LineCopies& copies,
+                    const std::string& name, const target::Target& target) {
   const graph::KernelTensor t = program.tensors[tensor];
   if (lines_begin_at(program, tensor, target.access_bytes)) return tensor;
   if (graph::bits(t.dtype) > 16 || std::ranges::count(t.strides, 0) > 0) return tensor;
   if (lines_begin_at(program, tensor, min_async_bytes) && times < often) return tensor;
   if (const auto made = program.aligned.find(tensor); made != program.aligned.end()) return made->second;
-  const Shape shape = program.shape(tensor);
+  const graph::Shape shape = program.shape(tensor);
   const std::int64_t line = graph::elements_in(target.access_bytes, t.dtype);
   std::vector<int> dims(shape.size());  // dimensions by stride, those of extent 1 first, the contiguous one last
   std::iota(dims.begin(), dims.end(), 0);
-  const int inner = innermost(shape, t.strides);
+  const int inner = selection::innermost(shape, t.strides);
   std::ranges::stable_sort(dims, std::greater{}, [&](int d) {
     return d == inner ? 0 : shape[d] == 1 ? std::numeric_limits<std::int64_t>::max() : t.strides[d];
   });
-  Shape padded = permuted(shape, dims);
-  padded.back() = ceil_div(padded.back(), line) * line;
-  const Strides dense = graph::row_major(padded);
-  Strides strides(shape.size());
+  graph::Shape padded = permuted(shape, dims);
+  padded.back() = tile::ceil_div(padded.back(), line) * line;
+  const graph::Strides dense = graph::row_major(padded);
+  graph::Strides strides(shape.size());
   for (std::size_t d = 0; d < dims.size(); ++d) strides[dims[d]] = dense[d];
   const int from = std::ranges::is_sorted(dims) ? tensor : permuted_view(program, tensor, dims, target);
   const int lines = add_tensor(program, t.dtype, padded, dense, t.name + "_lines");
-  const int to = new_view(program, lines, shape, strides, Shape(shape.size(), 0), t.name + "_aligned");
+  const int to = new_view(program, lines, shape, strides, graph::Shape(shape.size(), 0), t.name + "_aligned");
   program.aligned[tensor] = to;
   program.notes.push_back(
       fmt::format("{}: {} has strides {}, so that its lines begin at no multiple of {} bytes: it is copied into "
                   "strides {}, and read from there",
-                  name, t.name, to_string(t.strides), target.access_bytes, to_string(strides)));
+                  name, t.name, graph::to_string(t.strides), target.access_bytes, graph::to_string(strides)));
   copies.push_back({.from = from, .into = lines});
   return to;
 }
 
-LineCopies align_operands(Program& program, TileProgram& p, const target::Target& target) {
+LineCopies align_operands(tile::TilePrograms& program, tile::TileProgram& p, const target::Target& target) {
   LineCopies copies;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const Node n = p.nodes[i];
-    if (n.kind != NodeKind::load || number_of(n) >= 0) continue;
-    const bool of_product = std::ranges::any_of(p.consumers(static_cast<int>(i)),
-                                                [&](int reader) { return p.nodes[reader].kind == NodeKind::matmul; });
+    const tile::Node n = p.nodes[i];
+    if (n.kind != tile::NodeKind::load || tile::number_of(n) >= 0) continue;
+    const bool of_product = std::ranges::any_of(
+        p.consumers(static_cast<int>(i)), [&](int reader) { return p.nodes[reader].kind == tile::NodeKind::matmul; });
     if (!of_product || !worth_a_copy(program, p, n, target)) continue;
     const std::int64_t read = p.grid.count() * (n.view.iterates() ? p.loop : 1) * graph::size(n.shape);
-    const std::int64_t times = ceil_div(read, graph::size(program.shape(n.tensor)));
-    const Shape starts = program.starts(n.tensor);
+    const std::int64_t times = tile::ceil_div(read, graph::size(program.shape(n.tensor)));
+    const graph::Shape starts = program.starts(n.tensor);
     const int to = aligned_operand(program, n.tensor, times, copies, p.name, target);
     if (to == n.tensor) continue;
     p.nodes[i].tensor = to;
@@ -170,4 +171,4 @@ LineCopies align_operands(Program& program, TileProgram& p, const target::Target
   return copies;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -11,7 +11,7 @@
 #pragma once
 #include "lower/lower.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// A copy of tensor `from` into tensor `into`, whose rows are padded.
 struct LineCopy {
@@ -25,19 +25,19 @@ using LineCopies = std::vector<LineCopy>;
 /// - Returns `tensor` itself if its rows are aligned, if its strides are not yet chosen, or if a copy would not pay.
 /// - Otherwise returns a tensor whose rows are padded to a multiple of 16 bytes. Adds the copy to `copies`, unless
 ///   the program already has it.
-int aligned_operand(Program&, int tensor, std::int64_t times, LineCopies& copies, const std::string& name,
+int aligned_operand(tile::TilePrograms&, int tensor, std::int64_t times, LineCopies& copies, const std::string& name,
                     const target::Target&);
 
 /// Makes a custom operator's kernel read its matmul operands from copies with aligned rows, if their rows are
 /// unaligned and a copy pays. Returns the copies, which must be made before the kernel runs.
-LineCopies align_operands(Program&, TileProgram&, const target::Target&);
+LineCopies align_operands(tile::TilePrograms&, tile::TileProgram&, const target::Target&);
 
 /// Returns the kernel that makes all the given copies of tensors. The kernel is called NAME_copy, where NAME is
 /// `name`. Each block copies at most one tile of each tensor.
-TileProgram copy_lines(const Program&, LineCopies, const std::string& name);
+tile::TileProgram copy_lines(const tile::TilePrograms&, LineCopies, const std::string& name);
 
 /// Returns whether every row of the tensor or view starts at a multiple of `bytes` from the start of its memory. Rows
 /// run along the contiguous dimension. Returns true if the strides are not yet chosen.
-bool lines_begin_at(const Program&, int tensor, std::int64_t bytes);
+bool lines_begin_at(const tile::TilePrograms&, int tensor, std::int64_t bytes);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

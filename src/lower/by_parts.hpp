@@ -15,14 +15,14 @@
 
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// A concatenation along dimension `dim`; `result` and `operands` are indices of the program's tensors.
 struct Concatenation {
   int result = -1, dim = 0;
   std::vector<int> operands;
   // By operand: the elementwise kernel that computes it and is to be inlined; nullptr: the operand is loaded.
-  std::vector<const TileProgram*> producers;
+  std::vector<const tile::TileProgram*> producers;
 };
 
 /// Returns whether operator `op` is a concatenation whose result may not need to be stored, because every reader
@@ -36,11 +36,11 @@ bool may_be_read_by_parts(const graph::KernelGraph&, int op);
 /// Returns whether a kernel can be inlined into the kernels that read its result `tensor`. This is so if the kernel
 /// has no loop, consists of loads, elementwise operators and a single store, and writes all of `tensor` in f32, f16
 /// or bf16.
-bool is_elementwise(const Program&, const TileProgram&, int tensor);
+bool is_elementwise(const tile::TilePrograms&, const tile::TileProgram&, int tensor);
 
 /// Returns the kernel `reader` with each load of `tensor` replaced by the operators of `producer`, the kernel that
 /// computes `tensor`.
-TileProgram with_producer(const TileProgram& reader, const TileProgram& producer, int tensor);
+tile::TileProgram with_producer(const tile::TileProgram& reader, const tile::TileProgram& producer, int tensor);
 
 /// Splits a kernel that reads the results of the concatenations `read` into one program per operand. Returns the
 /// programs in the order of the operands. Returns nullopt if
@@ -49,7 +49,7 @@ TileProgram with_producer(const TileProgram& reader, const TileProgram& producer
 /// - there is no concatenation, or two of them differ in their dimension or in the extents of their operands along
 ///   it;
 /// - the kernel splits some tensor along this dimension into other tiles than the concatenation's result.
-std::optional<std::vector<TileProgram>> by_parts(const Program&, const TileProgram&,
-                                                 const std::vector<Concatenation>& read);
+std::optional<std::vector<tile::TileProgram>> by_parts(const tile::TilePrograms&, const tile::TileProgram&,
+                                                       const std::vector<Concatenation>& read);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -15,7 +15,7 @@
 #include "lower/write_through.hpp"
 #include "tile/identifier.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 namespace {
 
 /// Lowers one graph, operator by operator in launch order; see lower().
@@ -30,7 +30,7 @@ class Lowering {
       }
   }
 
-  Program run() {
+  tile::TilePrograms run() {
     begin();
     const std::vector<int> order = graph::in_place_order(graph_);
     const std::set<int> written = write_through(program_, graph_, order, target_);
@@ -38,7 +38,7 @@ class Lowering {
       if (written.count(i) > 0) continue;
       const graph::KernelOp& op = graph_.ops[i];
       if (is_made_by_its_reader(op)) continue;
-      if (op.kind == OpKind::custom)
+      if (op.kind == graph::OpKind::custom)
         custom(op);
       else if (may_be_read_by_parts(graph_, i) && program_.views.count(op.outputs[0]) == 0)
         unmade_[op.outputs[0]] = i;
@@ -54,7 +54,7 @@ class Lowering {
   /// Copies the graph's tensors to the program. Gives it a valid identifier, and each tensor without a name a unique
   /// one.
   void begin() {
-    program_.name = identifier(graph_.name);  // part of the names of files, kernels and the entry function
+    program_.name = tile::identifier(graph_.name);  // part of the names of files, kernels and the entry function
     if (program_.name.empty() || (program_.name[0] >= '0' && program_.name[0] <= '9'))
       program_.name = program_.name.empty() ? "g" : "g_" + program_.name;
     program_.tensors = graph_.tensors;
@@ -70,15 +70,15 @@ class Lowering {
   }
 
   std::string next_name() const { return fmt::format("{}_k{}", program_.name, program_.kernels.size()); }
-  void add(std::vector<TileProgram> kernels) {
-    for (TileProgram& kernel : kernels) program_.kernels.push_back(std::move(kernel));
+  void add(std::vector<tile::TileProgram> kernels) {
+    for (tile::TileProgram& kernel : kernels) program_.kernels.push_back(std::move(kernel));
   }
 
   /// Adds the kernels of a custom operator: one, or one per operand if it reads concatenations that need not be
   /// stored. Before them come kernels that copy its operands to aligned rows, or that store concatenations which it
   /// can only read as a whole.
   void custom(const graph::KernelOp& op) {
-    TileProgram kernel = lower_block(program_, op, next_name(), target_);
+    tile::TileProgram kernel = lower_block(program_, op, next_name(), target_);
     std::vector<Concatenation> read;
     for (int t : std::set<int>(op.inputs.begin(), op.inputs.end()))
       if (const auto c = unmade_.find(t); c != unmade_.end()) {
@@ -86,7 +86,7 @@ class Lowering {
         Concatenation& joined = read.emplace_back(Concatenation{t, concat.attributes.dim, concat.inputs, {}});
         for (int x : concat.inputs) joined.producers.push_back(producers_.contains(x) ? &producers_.at(x) : nullptr);
       }
-    if (std::optional<std::vector<TileProgram>> programs = by_parts(program_, kernel, read))
+    if (std::optional<std::vector<tile::TileProgram>> programs = by_parts(program_, kernel, read))
       return add(*std::move(programs));
     if (!read.empty()) {
       for (const Concatenation& c : read) {
@@ -105,17 +105,17 @@ class Lowering {
   /// `producers_`: the program that copies this operand of the concatenation inlines it.
   bool is_made_by_its_reader(const graph::KernelOp& op) {
     const int x = op.outputs[0];
-    if (op.outputs.size() != 1 || op.kind != OpKind::custom) return false;
+    if (op.outputs.size() != 1 || op.kind != graph::OpKind::custom) return false;
     if (std::ranges::count(graph_.outputs, x) > 0 || !graph_.tensors[x].strides.empty() || program_.views.count(x) > 0)
       return false;
     if (std::ranges::any_of(op.inputs, [&](int t) { return unmade_.contains(t) || producers_.contains(t); }))
       return false;
     const int reader = only_reader_[x];
-    if (reader < 0 || graph_.ops[reader].kind != OpKind::concat) return false;
+    if (reader < 0 || graph_.ops[reader].kind != graph::OpKind::concat) return false;
     const int joined = graph_.ops[reader].outputs[0];
     const bool made_often = may_be_read_by_parts(graph_, reader) && only_reader_[joined] < 0;
     if (made_often || graph::writes_in_place(graph_)) return false;
-    TileProgram kernel = lower_block(program_, op, next_name(), target_);
+    tile::TileProgram kernel = lower_block(program_, op, next_name(), target_);
     if (!is_elementwise(program_, kernel, x)) return false;
     producers_.emplace(x, std::move(kernel));
     return true;
@@ -126,9 +126,9 @@ class Lowering {
     const graph::KernelOp& op = graph_.ops[i];
     const std::string name = next_name();
     if (see_repeated(program_, graph_, op)) return;
-    std::vector<TileProgram> kernels =
+    std::vector<tile::TileProgram> kernels =
         graph::is_view(op.kind) ? lower_view(program_, op, name, target_) : lower_copies(program_, op, name, target_);
-    if (op.kind == OpKind::concat)
+    if (op.kind == graph::OpKind::concat)
       for (std::size_t k = 0; k < op.inputs.size(); ++k)
         if (const auto producer = producers_.find(op.inputs[k]); producer != producers_.end())
           kernels[k] = with_producer(kernels[k], producer->second, op.inputs[k]);
@@ -139,13 +139,15 @@ class Lowering {
   const target::Target& target_;
   static constexpr int none = -1, several = -2;
   std::vector<int> only_reader_;  // by tensor: the only operator that reads it, else `none` or `several`
-  Program program_;
-  std::map<int, TileProgram> producers_;  // by result tensor: elementwise programs to be inlined in a reader
-  std::map<int, int> unmade_;             // by result tensor: concatenations without a kernel of their own
+  tile::TilePrograms program_;
+  std::map<int, tile::TileProgram> producers_;  // by result tensor: elementwise programs to be inlined in a reader
+  std::map<int, int> unmade_;                   // by result tensor: concatenations without a kernel of their own
 };
 
 }  // namespace
 
-Program lower(const graph::KernelGraph& graph, const target::Target& target) { return Lowering(graph, target).run(); }
+tile::TilePrograms lower(const graph::KernelGraph& graph, const target::Target& target) {
+  return Lowering(graph, target).run();
+}
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

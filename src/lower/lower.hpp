@@ -7,40 +7,43 @@
 #include "target/target.hpp"
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// Returns the program of a graph: its tensors, and its tile programs in launch order. Every operator that computes
 /// something must be a custom operator (fuse/separate.hpp); the others are views and copies.
-Program lower(const graph::KernelGraph&, const target::Target&);
+tile::TilePrograms lower(const graph::KernelGraph&, const target::Target&);
 
 /// Returns the tile program of a custom operator, lowered from its block graph; `name` is its name. May add views to
 /// the program's tensors. Throws Error if the block graph has an operator that cannot be lowered.
-TileProgram lower_block(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
+tile::TileProgram lower_block(tile::TilePrograms&, const graph::KernelOp&, const std::string& name,
+                              const target::Target&);
 /// Returns the tile programs of an operator that copies (concat, split, gather, scatter, slice_scatter); their names are
 /// `name`, `name`_1 and so on. May add tensors and views to the program. Throws Fault for an operator that computes.
-std::vector<TileProgram> lower_copies(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
+std::vector<tile::TileProgram> lower_copies(tile::TilePrograms&, const graph::KernelOp&, const std::string& name,
+                                            const target::Target&);
 
 /// Appends the nodes of one operator to a tile program, and returns the node of the operator's result. `operands` are nodes. If `shape` is not empty, the result is broadcast
 /// to it. Requires that the operator is elementwise, a reduction (whose result keeps the reduced dimension with
 /// extent 1), or composed of such operators (graph/compose.hpp); throws Error for other operators. The caller must
 /// set the splits of a mask.
-int lower_operator(TileProgram&, OpKind, const graph::Attributes&, const std::vector<int>& operands,
-                   const Shape& shape = {});
+int lower_operator(tile::TileProgram&, graph::OpKind, const graph::Attributes&, const std::vector<int>& operands,
+                   const graph::Shape& shape = {});
 /// Returns the nodes that yield the values of nodes `a` and `b` as operands of a matmul, of types `of_a` and `of_b`: `a`
 /// (or `b`) itself if it is a load of that type, otherwise a new node that rounds it. Operands of type e4m3 or e5m2 are
 /// converted to f16, which represents them exactly, unless the target multiplies them and both lie along K: elements of 8
 /// bits are not transposed.
-std::vector<int> lower_operands(const Program&, TileProgram&, int a, int b, DType of_a, DType of_b,
-                                const target::Target&);
+std::vector<int> lower_operands(const tile::TilePrograms&, tile::TileProgram&, int a, int b, graph::DType of_a,
+                                graph::DType of_b, const target::Target&);
 /// Lowers a view operator (permute, reshape, slice, expand). Returns no kernels if strides express the view and its
 /// result needs no memory of its own; the result is then one of the program's views. Otherwise returns one or two
 /// kernels that copy.
-std::vector<TileProgram> lower_view(Program&, const graph::KernelOp&, const std::string& name, const target::Target&);
+std::vector<tile::TileProgram> lower_view(tile::TilePrograms&, const graph::KernelOp&, const std::string& name,
+                                          const target::Target&);
 /// Returns the tile size along a dimension of this extent. The maximum is `limit` or the extent, whichever is less.
 /// Returns the largest divisor of the extent that is at most the maximum and more than half of it, if there is one.
 /// Otherwise returns the size with which all tiles are equal but the last, which is shorter.
 std::int64_t even_tile(std::int64_t extent, std::int64_t limit);
 /// Returns a tile program that copies tensor `from` into tensor `to`, which has the same shape.
-TileProgram lower_copy(Program&, int from, int to, const std::string& name, const target::Target&);
+tile::TileProgram lower_copy(tile::TilePrograms&, int from, int to, const std::string& name, const target::Target&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -11,7 +11,7 @@
 #include "lower/repeats.hpp"
 #include "lower/views.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 namespace {
 
 constexpr double lowest = graph::monoids::max.start;
@@ -20,7 +20,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Lowers one block graph to a tile program; see lower_block(). `value_[t]` is the node that computes tensor t.
 class BlockLowering {
  public:
-  BlockLowering(Program& whole, const graph::KernelOp& op, const std::string& name, const target::Target& target)
+  BlockLowering(tile::TilePrograms& whole, const graph::KernelOp& op, const std::string& name,
+                const target::Target& target)
       : whole_(whole),
         target_(target),
         op_(op),
@@ -40,10 +41,10 @@ class BlockLowering {
       rank_ = std::max(rank_, whole.shape(t).size());
     for (const graph::BlockOp& inner : block_.ops)
       // A matmul of vectors has one, too.
-      if (inner.kind == OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);
+      if (inner.kind == graph::OpKind::matmul) rank_ = std::max<std::size_t>(rank_, 2);
   }
 
-  TileProgram run() {
+  tile::TileProgram run() {
     for (const graph::BlockOp& op : block_.ops) lower(op);
     if (read_otherwise_) drop_unread(program_);
     carry();
@@ -53,7 +54,7 @@ class BlockLowering {
  private:
   /// Returns the shape of a block tensor's tile, with leading extents of 1 up to the highest rank in the block graph.
   /// All nodes have this rank, so that vectors and matrices can be combined.
-  Shape tile_shape(int tensor) const { return padded_rank(block_.tensors[tensor].shape, rank_); }
+  graph::Shape tile_shape(int tensor) const { return padded_rank(block_.tensors[tensor].shape, rank_); }
   int dim(int tensor, int d) const {
     return d < 0 ? d : d + static_cast<int>(rank_ - block_.tensors[tensor].shape.size());
   }
@@ -64,44 +65,45 @@ class BlockLowering {
 
   bool looped() const { return block_.loop > 1; }
 
-  int add(NodeKind kind, std::vector<int> in, Shape shape) {
-    Node n{.kind = kind, .in = std::move(in), .shape = std::move(shape)};
+  int add(tile::NodeKind kind, std::vector<int> in, graph::Shape shape) {
+    tile::Node n{.kind = kind, .in = std::move(in), .shape = std::move(shape)};
     if (!n.in.empty() && graph::is_integer(node(n.in[0]).dtype)) n.dtype = node(n.in[0]).dtype;
     return program_.add(std::move(n));
   }
-  const Node& node(int i) const { return program_.nodes[i]; }
+  const tile::Node& node(int i) const { return program_.nodes[i]; }
 
-  int clamp(int x, const Shape& shape, double lo, double hi) {
-    return lower_operator(program_, OpKind::clamp, {.lo = lo, .hi = hi}, {x}, shape);
+  int clamp(int x, const graph::Shape& shape, double lo, double hi) {
+    return lower_operator(program_, graph::OpKind::clamp, {.lo = lo, .hi = hi}, {x}, shape);
   }
 
-  int reduce(OpKind op, int x, int dim, std::int64_t to, bool carried) {
-    Shape shape = node(x).shape;
+  int reduce(graph::OpKind op, int x, int dim, std::int64_t to, bool carried) {
+    graph::Shape shape = node(x).shape;
     shape[dim] = to;
     const int id = lower_operator(program_, op, {.dim = dim}, {x}, shape);
     program_.nodes[id].carried = carried;
     return id;
   }
 
-  int accumulate(OpKind op, std::vector<int> in) {
-    const Shape shape = node(in[0]).shape;
-    const int id = add(NodeKind::accumulate, std::move(in), shape);
-    Node& n = program_.nodes[id];
+  int accumulate(graph::OpKind op, std::vector<int> in) {
+    const graph::Shape shape = node(in[0]).shape;
+    const int id = add(tile::NodeKind::accumulate, std::move(in), shape);
+    tile::Node& n = program_.nodes[id];
     n.op = op;
-    if (op == OpKind::accum) n.dtype = kept_in(n.dtype);
+    if (op == graph::OpKind::accum) n.dtype = tile::kept_in(n.dtype);
     return id;
   }
 
   /// Returns the view of a tensor of shape `whole` in tiles of shape `tile`. Grid axis a divides dimension axes[a], the
   /// loop loop_dim; -1: none.
-  View view(const Shape& tile, const Shape& whole, const std::array<int, 3>& axes, int loop_dim) const {
-    View v;
+  tile::TileView view(const graph::Shape& tile, const graph::Shape& whole, const std::array<int, 3>& axes,
+                      int loop_dim) const {
+    tile::TileView v;
     std::int64_t before = 1;  // number of blocks per step along the axis
     for (std::size_t d = 0; d < tile.size(); ++d)
       v.cuts.push_back({.loop = looped() && loop_dim == static_cast<int>(d), .tile = tile[d], .extent = whole[d]});
     for (int axis = 0; axis < 3; before *= block_.grid[axis], ++axis) {
       if (axes[axis] < 0 || block_.grid[axis] == 1) continue;
-      Cut& s = v.cuts[axes[axis]];
+      tile::Cut& s = v.cuts[axes[axis]];
       s.axis = flat_ ? 0 : axis;
       if (flat_) s.div = before, s.mod = block_.grid[axis];
     }
@@ -114,24 +116,24 @@ class BlockLowering {
     if (graph::is_whole_view(op.kind)) {
       value_[out] = value_[op.inputs[0]];
       const std::vector<int>& first = order_[op.inputs[0]];
-      const std::vector<int> then = op.kind == OpKind::permute ? whole_order(op) : squeezed(op);
-      order_[out] = first.empty() ? then : plan::permuted(first, then);
+      const std::vector<int> then = op.kind == graph::OpKind::permute ? whole_order(op) : squeezed(op);
+      order_[out] = first.empty() ? then : lower::permuted(first, then);
       if (std::ranges::is_sorted(order_[out])) order_[out].clear();
       return;
     }
     std::vector<int> in;
-    const bool keeps = op.kind == OpKind::output || keeps_order(op);
+    const bool keeps = op.kind == graph::OpKind::output || keeps_order(op);
     for (std::size_t i = 0; i < op.inputs.size(); ++i)
       in.push_back(!keeps   ? in_order(op.inputs[i])
                    : i == 0 ? value_[op.inputs[0]]
                             : permuted(in_order(op.inputs[i]), back_from(order_[op.inputs[0]])));
-    const Shape shape = out < 0 ? Shape{} : keeps ? node(in[0]).shape : tile_shape(out);
+    const graph::Shape shape = out < 0 ? graph::Shape{} : keeps ? node(in[0]).shape : tile_shape(out);
     const int result = lower(op, in, shape);
     if (out >= 0 && result >= 0) {
       value_[out] = result;
       if (program_.nodes[result].name.empty()) program_.nodes[result].name = block_.tensors[out].name;
       if (keeps) order_[out] = order_[op.inputs[0]];
-      if (op.kind == OpKind::matmul || (graph::reduces(op.kind) && !op.attributes.keepdim))
+      if (op.kind == graph::OpKind::matmul || (graph::reduces(op.kind) && !op.attributes.keepdim))
         order_[out] = moved(node(result).shape, shape);
       if (std::ranges::is_sorted(order_[out])) order_[out].clear();
     }
@@ -152,8 +154,8 @@ class BlockLowering {
   }
 
   /// Returns whether the operator joins the iterations element by element; without a loop it returns its operand.
-  static bool accumulates(OpKind kind) {
-    const graph::Reduction* row = graph::reduction_of(kind);
+  static bool accumulates(graph::OpKind kind) {
+    const graph::ReductionRow* row = graph::reduction_of(kind);
     return row && row->along == graph::Along::iterations;
   }
 
@@ -161,7 +163,7 @@ class BlockLowering {
   /// be computed before this permutation instead of after it.
   bool keeps_order(const graph::BlockOp& op) const {
     const bool alone = accumulates(op.kind) || graph::is_elementwise(op.kind);
-    const bool rotates = op.kind == OpKind::rotary_interleaved;
+    const bool rotates = op.kind == graph::OpKind::rotary_interleaved;
     return ((op.inputs.size() == 1 && alone) || rotates) && !order_[op.inputs[0]].empty();
   }
 
@@ -182,7 +184,7 @@ class BlockLowering {
 
   /// Returns, for each dimension of shape `to`, the dimension of shape `from` that becomes it. The shapes may differ
   /// only in the positions of extents of 1; returns an empty list if they differ otherwise.
-  static std::vector<int> moved(const Shape& from, const Shape& to) {
+  static std::vector<int> moved(const graph::Shape& from, const graph::Shape& to) {
     std::vector<int> ones, others, dims;
     for (std::size_t d = 0; d < from.size(); ++d) (from[d] == 1 ? ones : others).push_back(static_cast<int>(d));
     std::size_t one = 0, other = 0;
@@ -196,14 +198,14 @@ class BlockLowering {
   }
 
   std::vector<int> squeezed(const graph::BlockOp& op) const {
-    const Shape from = tile_shape(op.inputs[0]), to = tile_shape(op.outputs[0]);
+    const graph::Shape from = tile_shape(op.inputs[0]), to = tile_shape(op.outputs[0]);
     std::vector<int> dims = moved(from, to);
     if (dims.empty())
       fail(
           "{}: inside a block a reshape may add and take dimensions of 1 alone, found {} {} to {}: reshape "
           "the tensor outside",
-          program_.name, block_.tensors[op.inputs[0]].name, to_string(block_.tensors[op.inputs[0]].shape),
-          to_string(block_.tensors[op.outputs[0]].shape));
+          program_.name, block_.tensors[op.inputs[0]].name, graph::to_string(block_.tensors[op.inputs[0]].shape),
+          graph::to_string(block_.tensors[op.outputs[0]].shape));
     return dims;
   }
 
@@ -211,11 +213,11 @@ class BlockLowering {
   int number_of_view(int tensor) {
     const auto view = whole_.views.find(tensor);
     if (view == whole_.views.end() || view->second.number < 0) return -1;
-    const int number = seen_as(whole_, view->second.number, Shape(rank_, 1), target_);
-    return program_.add(whole_.access(NodeKind::load, number, {std::vector<Cut>(rank_)}));
+    const int number = seen_as(whole_, view->second.number, graph::Shape(rank_, 1), target_);
+    return program_.add(whole_.access(tile::NodeKind::load, number, {std::vector<tile::Cut>(rank_)}));
   }
 
-  int lower(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape) {
+  int lower(const graph::BlockOp& op, const std::vector<int>& in, const graph::Shape& shape) {
     const int last = in.empty() ? 0 : static_cast<int>(node(in[0]).shape.size()) - 1;
     graph::Attributes a = op.attributes;
     if (!op.inputs.empty()) a.dim = dim(op.inputs[0], a.dim);
@@ -223,58 +225,61 @@ class BlockLowering {
       for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
     if (looped() && accumulates(op.kind)) return accumulate(op.kind, in);
     switch (op.kind) {
-      case OpKind::input:
+      case graph::OpKind::input:
         return load(op, shape);
-      case OpKind::output:
+      case graph::OpKind::output:
         store(op, in[0]);
         return -1;
-      case OpKind::matmul:
+      case graph::OpKind::matmul:
         return matmul(op, in);
-      case OpKind::reduction_max:
-        return running_max(op, reduce(OpKind::reduction_max, in[0], a.dim, a.to, false), shape);
-      case OpKind::split:
+      case graph::OpKind::reduction_max:
+        return running_max(op, reduce(graph::OpKind::reduction_max, in[0], a.dim, a.to, false), shape);
+      case graph::OpKind::split:
         return split(op, in[0], a.dim);
-      case OpKind::accum:
-        return node(in[0]).dtype == DType::int8 ? reduce(OpKind::reduction, in[0], 0, node(in[0]).shape[0], false)
-                                                : in[0];
-      case OpKind::accum_max:
+      case graph::OpKind::accum:
+        return node(in[0]).dtype == graph::DType::int8
+                   ? reduce(graph::OpKind::reduction, in[0], 0, node(in[0]).shape[0], false)
+                   : in[0];
+      case graph::OpKind::accum_max:
         return clamp(in[0], shape, lowest, infinity);
-      case OpKind::accum_red_sum_rescale:
-        if (!looped()) return reduce(OpKind::reduction, in[0], last, 1, false);
+      case graph::OpKind::accum_red_sum_rescale:
+        if (!looped()) return reduce(graph::OpKind::reduction, in[0], last, 1, false);
         if (node(in[1]).shape[last] == 1)
-          return accumulate(OpKind::accum_rescale, {reduce(OpKind::reduction, in[0], last, 1, false), in[1]});
-        return reduce(OpKind::reduction, accumulate(OpKind::accum_rescale, {in[0], in[1]}), last, 1, false);
-      case OpKind::accum_red_sum:
-      case OpKind::accum_redtox_sum:
+          return accumulate(graph::OpKind::accum_rescale,
+                            {reduce(graph::OpKind::reduction, in[0], last, 1, false), in[1]});
+        return reduce(graph::OpKind::reduction, accumulate(graph::OpKind::accum_rescale, {in[0], in[1]}), last, 1,
+                      false);
+      case graph::OpKind::accum_red_sum:
+      case graph::OpKind::accum_redtox_sum:
         return carried_sum(in[0], last, a.to);
-      case OpKind::accum_red_mean:
-      case OpKind::accum_red_rms: {
-        const bool squares = op.kind == OpKind::accum_red_rms;
-        const Shape whole = node(in[0]).shape;
-        const int x = squares ? lower_operator(program_, OpKind::square, {}, {in[0]}) : in[0];
+      case graph::OpKind::accum_red_mean:
+      case graph::OpKind::accum_red_rms: {
+        const bool squares = op.kind == graph::OpKind::accum_red_rms;
+        const graph::Shape whole = node(in[0]).shape;
+        const int x = squares ? lower_operator(program_, graph::OpKind::square, {}, {in[0]}) : in[0];
         const auto n = static_cast<double>(whole[last] * block_.loop);
         const int mean =
-            lower_operator(program_, OpKind::mul_scalar, {.scalar = 1 / n}, {carried_sum(x, last, 1)}, shape);
-        return squares ? lower_operator(program_, OpKind::sqrt, {}, {mean}) : mean;
+            lower_operator(program_, graph::OpKind::mul_scalar, {.scalar = 1 / n}, {carried_sum(x, last, 1)}, shape);
+        return squares ? lower_operator(program_, graph::OpKind::sqrt, {}, {mean}) : mean;
       }
-      case OpKind::custom:
+      case graph::OpKind::custom:
         fail("{}: a custom operator inside a block graph", program_.name);
-      case OpKind::mask: {
+      case graph::OpKind::mask: {
         for (std::int64_t& d : a.sizes) d = dim(op.inputs[0], static_cast<int>(d));
         const int id = lower_operator(program_, op.kind, a, in);
         program_.nodes[id].view = masked_part(op, shape);
         return id;
       }
-      case OpKind::rotary_interleaved: {
+      case graph::OpKind::rotary_interleaved: {
         const int id = lower_operator(program_, op.kind, a, in, shape);
         if (const std::vector<int>& order = order_[op.inputs[0]]; !order.empty()) program_.nodes[id].dim = order.back();
         return id;
       }
-      case OpKind::gather:
+      case graph::OpKind::gather:
         return gather(op, in, shape);
-      case OpKind::concat:
-      case OpKind::slice:
-      case OpKind::expand:
+      case graph::OpKind::concat:
+      case graph::OpKind::slice:
+      case graph::OpKind::expand:
         return lower_operator(program_, op.kind, a, in, shape);
       default:
         return accumulates(op.kind) ? in[0] : lower_operator(program_, op.kind, a, in);
@@ -282,16 +287,16 @@ class BlockLowering {
   }
 
   /// Adds the load of the tile that an input operator reads. Returns its node.
-  int load(const graph::BlockOp& op, const Shape& shape) {
+  int load(const graph::BlockOp& op, const graph::Shape& shape) {
     const int given = op_.inputs[op.kernel_tensor];
-    const Shape times = padded_rank(repeats(whole_, given), rank_);
+    const graph::Shape times = padded_rank(repeats(whole_, given), rank_);
     const int tensor = seen(repeated(whole_, given));
-    Shape whole = whole_.shape(tensor);
+    graph::Shape whole = whole_.shape(tensor);
     for (std::size_t d = 0; d < rank_; ++d) whole[d] *= times[d];
-    View v = view(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
+    tile::TileView v = view(shape, whole, map_of(op, op.outputs[0]), dim(op.outputs[0], op.loop_dim));
     for (std::size_t d = 0; d < rank_; ++d) v.cuts[d] = of_repeated(v.cuts[d], times[d]);
     v.move(whole_.starts(tensor));
-    return program_.add(whole_.access(NodeKind::load, tensor, std::move(v)));
+    return program_.add(whole_.access(tile::NodeKind::load, tensor, std::move(v)));
   }
 
   /// Adds the store of node `value`, the tile that an output operator writes.
@@ -299,9 +304,9 @@ class BlockLowering {
     const int given = op_.outputs[op.kernel_tensor];
     int tensor = seen(given);
     const std::vector<int>& order = order_[op.inputs[0]];
-    View v = view(tile_shape(op.inputs[0]), whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
+    tile::TileView v = view(tile_shape(op.inputs[0]), whole_.shape(tensor), map_of(op, op.inputs[0]), -1);
     if (const int d = dim(op.inputs[0], op.attributes.dim); d >= 0) {  // an output slice
-      Cut& s = v.cuts[d];
+      tile::Cut& s = v.cuts[d];
       s.offset = -op.attributes.start, s.extent -= s.offset;  // elements before the slice are not written
       s.overhang = true;
     }
@@ -309,10 +314,10 @@ class BlockLowering {
     if (!order.empty()) {  // in the value's order
       const std::vector<int> back = back_from(order);
       tensor = permuted_view(whole_, tensor, back, target_);
-      v.cuts = plan::permuted(v.cuts, back);
+      v.cuts = lower::permuted(v.cuts, back);
     }
     const int number = number_of_view(given);
-    Node n = whole_.access(NodeKind::store, tensor, std::move(v));
+    tile::Node n = whole_.access(tile::NodeKind::store, tensor, std::move(v));
     n.in = {value};
     if (number >= 0) {  // the store adds the index along the view's first dimension
       const std::size_t first = rank_ - whole_.shape(given).size();
@@ -323,11 +328,11 @@ class BlockLowering {
   }
 
   /// Adds the maximum so far, whose node it returns, and by how much it has grown; `max` is that of one iteration.
-  int running_max(const graph::BlockOp& op, int max, const Shape& shape) {
+  int running_max(const graph::BlockOp& op, int max, const graph::Shape& shape) {
     int running, diff;
     if (looped() && !block_.tensors[op.outputs[0]].after_loop) {
-      running = add(NodeKind::running_max, {max}, shape);
-      diff = add(NodeKind::running_diff, {running}, shape);
+      running = add(tile::NodeKind::running_max, {max}, shape);
+      diff = add(tile::NodeKind::running_diff, {running}, shape);
     } else {
       running = clamp(max, shape, lowest, infinity);
       diff = clamp(max, shape, 0, 0);
@@ -340,18 +345,19 @@ class BlockLowering {
   int split(const graph::BlockOp& op, int whole, int dim) {
     std::int64_t start = 0;
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
-      const Shape part = tile_shape(op.outputs[i]);
-      value_[op.outputs[i]] = lower_operator(program_, OpKind::slice, {.dim = dim, .start = start}, {whole}, part);
+      const graph::Shape part = tile_shape(op.outputs[i]);
+      value_[op.outputs[i]] =
+          lower_operator(program_, graph::OpKind::slice, {.dim = dim, .start = start}, {whole}, part);
       start += part[dim];
     }
     return value_[op.outputs[0]];
   }
 
   /// Returns which part of the masked tensor the block's tile of shape `shape` is.
-  View masked_part(const graph::BlockOp& op, const Shape& shape) {
+  tile::TileView masked_part(const graph::BlockOp& op, const graph::Shape& shape) {
     const auto axes = map_of(op, op.inputs[0]);
     const int along = dim(op.inputs[0], op.loop_dim);
-    Shape whole = shape;
+    graph::Shape whole = shape;
     for (int axis = 0; axis < 3; ++axis)
       if (axes[axis] >= 0) whole[axes[axis]] *= block_.grid[axis];
     if (along >= 0) whole[along] *= block_.loop;
@@ -362,7 +368,7 @@ class BlockLowering {
   /// vector counts as a row if it is the left operand, and as a column if it is the right one.
   int matmul(const graph::BlockOp& op, const std::vector<int>& in) {
     const graph::BlockTensor &a = block_.tensors[op.inputs[0]], &b = block_.tensors[op.inputs[1]];
-    const Shape shape = padded_rank(graph::matrices(a.shape, b.shape).product, rank_);
+    const graph::Shape shape = padded_rank(graph::matrices(a.shape, b.shape).product, rank_);
     int right = in[1];
     if (b.shape.size() == 1) {
       std::vector<int> column;
@@ -372,27 +378,27 @@ class BlockLowering {
     }
     // With 1 where only the result has batches.
     const std::vector<int> operands = lower_operands(whole_, program_, in[0], right, a.dtype, b.dtype, target_);
-    const int product = add(NodeKind::matmul, operands, shape);
+    const int product = add(tile::NodeKind::matmul, operands, shape);
     program_.nodes[product].tf32 = op.attributes.tf32;
-    program_.nodes[product].dtype = kept_in(block_.tensors[op.outputs[0]].dtype);
+    program_.nodes[product].dtype = tile::kept_in(block_.tensors[op.outputs[0]].dtype);
     if (in.size() < 3) return product;
     const std::vector<int> back = back_from(moved(shape, tile_shape(op.outputs[0])));
-    return lower_operator(program_, OpKind::add, {}, {product, permuted(in[2], back)}, shape);
+    return lower_operator(program_, graph::OpKind::add, {}, {product, permuted(in[2], back)}, shape);
   }
 
   /// Lowers a gather of rows of a loaded tile to a load of these rows alone, by index. Returns the node of the rows.
-  int gather(const graph::BlockOp& op, const std::vector<int>& in, const Shape& shape) {
+  int gather(const graph::BlockOp& op, const std::vector<int>& in, const graph::Shape& shape) {
     const graph::BlockTensor &table = block_.tensors[op.inputs[0]], &numbers = block_.tensors[op.inputs[1]];
     const bool loads =
-        node(in[0]).kind == NodeKind::load && node(in[1]).kind == NodeKind::load && node(in[0]).in.empty();
+        node(in[0]).kind == tile::NodeKind::load && node(in[1]).kind == tile::NodeKind::load && node(in[0]).in.empty();
     if (!loads || numbers.shape.size() != 1)
       fail(
           "{}: inside a block gather reads rows of what is loaded by one dimension of numbers that are "
           "loaded, found {} {} and {} {}: gather outside",
-          program_.name, table.name, to_string(table.shape), numbers.name, to_string(numbers.shape));
+          program_.name, table.name, graph::to_string(table.shape), numbers.name, graph::to_string(numbers.shape));
     const std::size_t dim = rank_ - table.shape.size();
-    Node number = node(in[1]), rows = node(in[0]);
-    Shape one(rank_, 1);
+    tile::Node number = node(in[1]), rows = node(in[0]);
+    graph::Shape one(rank_, 1);
     one[dim] = whole_.shape(number.tensor).back();
     std::swap(number.view.cuts[dim], number.view.cuts.back());
     number.tensor = seen_as(whole_, number.tensor, one, target_);
@@ -402,33 +408,33 @@ class BlockLowering {
     rows.dim = static_cast<int>(dim), rows.to = 1;
     rows.shape = shape;
     read_otherwise_ = true;
-    return lower_operator(program_, OpKind::expand, {}, {program_.add(std::move(rows))}, shape);
+    return lower_operator(program_, graph::OpKind::expand, {}, {program_.add(std::move(rows))}, shape);
   }
 
-  int carried_sum(int x, int dim, std::int64_t to) { return reduce(OpKind::reduction, x, dim, to, looped()); }
+  int carried_sum(int x, int dim, std::int64_t to) { return reduce(graph::OpKind::reduction, x, dim, to, looped()); }
 
   /// Replaces each accumulate node that joins a matmul, or a row's reduction with a carrier, over the loop by that node
   /// itself, which then accumulates over the loop (Node::carried). Does so only if the node has no other reader.
   void carry() {
     for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
-      const Node& sum = program_.nodes[i];
-      if (sum.kind != NodeKind::accumulate) continue;
+      const tile::Node& sum = program_.nodes[i];
+      if (sum.kind != tile::NodeKind::accumulate) continue;
       const int from = sum.in[0];
-      Node& made = program_.nodes[from];
+      tile::Node& made = program_.nodes[from];
       const graph::Monoid& of = graph::monoid_of(made.op);
-      const bool product = made.kind == NodeKind::matmul && sum.op == OpKind::accum;
-      const bool pair = made.kind == NodeKind::reduce && !of.carrier.empty() && &of == &graph::monoid_of(sum.op) &&
-                        made.dim + 1 == static_cast<int>(rank_);
+      const bool product = made.kind == tile::NodeKind::matmul && sum.op == graph::OpKind::accum;
+      const bool pair = made.kind == tile::NodeKind::reduce && !of.carrier.empty() &&
+                        &of == &graph::monoid_of(sum.op) && made.dim + 1 == static_cast<int>(rank_);
       if ((!product && !pair) || program_.consumers(from).size() != 1) continue;
       made.carried = true;
-      for (Node& n : program_.nodes)
+      for (tile::Node& n : program_.nodes)
         for (int& in : n.in)
           if (in == static_cast<int>(i)) in = from;
       program_.nodes[i].in.clear();  // dead: it has no users
     }
   }
 
-  Program& whole_;
+  tile::TilePrograms& whole_;
   const target::Target& target_;
   const graph::KernelOp& op_;
   const graph::BlockGraph& block_;
@@ -438,14 +444,14 @@ class BlockLowering {
   bool read_otherwise_ = false;  // a permuted or indexed copy was added: nodes may have lost their readers
   std::size_t rank_ = 1;
   bool flat_;  // the grid exceeds CUDA's limits along y or z: all blocks are along x
-  TileProgram program_;
+  tile::TileProgram program_;
 };
 
 }  // namespace
 
-TileProgram lower_block(Program& whole, const graph::KernelOp& op, const std::string& name,
-                        const target::Target& target) {
+tile::TileProgram lower_block(tile::TilePrograms& whole, const graph::KernelOp& op, const std::string& name,
+                              const target::Target& target) {
   return BlockLowering(whole, op, name, target).run();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -6,9 +6,9 @@
 #include "kernel/launches.hpp"
 #include "lower/lower.hpp"
 #include "lower/views.hpp"
-#include "select/layouts.hpp"
+#include "selection/layouts.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 namespace {
 
 using graph::KernelOp;
@@ -17,22 +17,22 @@ using graph::KernelOp;
 /// limits of grid.y and grid.z do not apply: div and mod of a Cut compute the tile index per dimension.
 class CopyLowering {
  public:
-  CopyLowering(Program& program, const KernelOp& op, const std::string& name, const target::Target& target)
+  CopyLowering(tile::TilePrograms& program, const KernelOp& op, const std::string& name, const target::Target& target)
       : program_(program), op_(op), name_(name), target_(target) {}
 
-  TileProgram copy(int from, int to) const { return box(from, to, to, 0, shape(to), 0); }
+  tile::TileProgram copy(int from, int to) const { return box(from, to, to, 0, shape(to), 0); }
 
   /// Returns the operator's tile programs in launch order.
-  std::vector<TileProgram> run() {
+  std::vector<tile::TileProgram> run() {
     switch (op_.kind) {
-      case OpKind::concat:
-      case OpKind::split:
+      case graph::OpKind::concat:
+      case graph::OpKind::split:
         return pieces();
-      case OpKind::gather:
+      case graph::OpKind::gather:
         return gather();
-      case OpKind::scatter:
+      case graph::OpKind::scatter:
         return scatter();
-      case OpKind::slice_scatter:
+      case graph::OpKind::slice_scatter:
         return slice_scatter();
       default:
         fault("{}: {} was to be a custom operator before it is lowered", name_, graph::name(op_.kind));
@@ -40,23 +40,23 @@ class CopyLowering {
   }
 
  private:
-  const Shape& shape(int tensor) const { return program_.shape(tensor); }
+  const graph::Shape& shape(int tensor) const { return program_.shape(tensor); }
 
   /// Returns a program without operators, for steps[d] tiles along dimension d of the result, one per block.
-  TileProgram program(const Shape& steps, std::int64_t threads) const {
-    TileProgram p;
+  tile::TileProgram program(const graph::Shape& steps, std::int64_t threads) const {
+    tile::TileProgram p;
     p.name = name_, p.grid = {graph::size(steps), 1, 1}, p.block = {threads, 1, 1};
     return p;
   }
 
   /// Adds a load of a tile of `tensor` to `p`; returns its node.
-  int load(TileProgram& p, int tensor, View view) const {
+  int load(tile::TileProgram& p, int tensor, tile::TileView view) const {
     view.move(program_.starts(tensor));
-    return p.add(program_.access(NodeKind::load, tensor, std::move(view)));
+    return p.add(program_.access(tile::NodeKind::load, tensor, std::move(view)));
   }
 
-  void store(TileProgram& p, int value, int tensor, View view) const {
-    Node n = program_.access(NodeKind::store, tensor, std::move(view));
+  void store(tile::TileProgram& p, int value, int tensor, tile::TileView view) const {
+    tile::Node n = program_.access(tile::NodeKind::store, tensor, std::move(view));
     n.in = {value}, n.shape = p.nodes[value].shape;
     p.add(std::move(n));
   }
@@ -65,8 +65,8 @@ class CopyLowering {
 
   /// Returns the shape of tiles of at most `elements` elements for a tensor of shape `extent`. A tile is filled from
   /// the last dimension on. Its extents divide those of the tensor, or leave a last tile that is almost full.
-  Shape tile_of(const Shape& extent, std::int64_t elements) const {
-    Shape tile(extent.size(), 1);
+  graph::Shape tile_of(const graph::Shape& extent, std::int64_t elements) const {
+    graph::Shape tile(extent.size(), 1);
     for (int d = static_cast<int>(extent.size()) - 1; d >= 0; --d) {
       tile[d] = even_tile(extent[d], elements);
       elements = std::max<std::int64_t>(1, elements / tile[d]);
@@ -75,49 +75,50 @@ class CopyLowering {
   }
 
   /// Returns the number of tiles along each dimension.
-  static Shape steps_of(const Shape& extent, const Shape& tile) {
-    Shape steps(extent.size());
-    for (std::size_t d = 0; d < extent.size(); ++d) steps[d] = ceil_div(extent[d], tile[d]);
+  static graph::Shape steps_of(const graph::Shape& extent, const graph::Shape& tile) {
+    graph::Shape steps(extent.size());
+    for (std::size_t d = 0; d < extent.size(); ++d) steps[d] = tile::ceil_div(extent[d], tile[d]);
     return steps;
   }
 
   /// Returns the programs of a concat or split, all in one launch. A concat has one program per operand and a split
   /// one per result; the program copies this operand or result, which begins at TileProgram::part_begin.
-  std::vector<TileProgram> pieces() const {
-    std::vector<TileProgram> kernels;
+  std::vector<tile::TileProgram> pieces() const {
+    std::vector<tile::TileProgram> kernels;
     std::int64_t start = 0;
     const int dim = op_.attributes.dim;
-    const bool split = op_.kind == OpKind::split;
+    const bool split = op_.kind == graph::OpKind::split;
     const auto& parts = split ? op_.outputs : op_.inputs;
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const Shape extent = shape(parts[i]);
+      const graph::Shape extent = shape(parts[i]);
       const int whole = split ? op_.inputs[0] : op_.outputs[0];
       kernels.push_back(box(split ? whole : parts[i], split ? parts[i] : whole, whole, dim, extent, start));
       if (i > 0) kernels.back().name += fmt::format("_{}", i);
-      if (start <= max_int32) {  // the parameter is an int
+      if (start <= kernel::max_int32) {  // the parameter is an int
         kernels.back().part_begin = start;
-        for (Node& n : kernels.back().nodes)
-          if (n.kind == (split ? NodeKind::load : NodeKind::store)) n.view.cuts[dim].of_part = true;
+        for (tile::Node& n : kernels.back().nodes)
+          if (n.kind == (split ? tile::NodeKind::load : tile::NodeKind::store)) n.view.cuts[dim].of_part = true;
       }
       start += extent[dim];
     }
-    launch_together(kernels);
+    kernel::launch_together(kernels);
     return kernels;
   }
 
   /// Returns a view of `tensor` with the shape `as`. If no strides express it, returns a view of a new dense tensor,
   /// and adds a program to `kernels` that copies `tensor` to that if `read`, and that to `tensor` otherwise.
-  int flat(int tensor, const Shape& as, std::vector<TileProgram>& kernels, bool read) const {
+  int flat(int tensor, const graph::Shape& as, std::vector<tile::TileProgram>& kernels, bool read) const {
     if (shape(tensor) == as) return tensor;
     settle_strides(program_, tensor, true, target_);
     int from = tensor;
-    auto v = graph::viewed(OpKind::reshape, {}, shape(from), program_.tensors[from].strides, as, program_.starts(from));
+    auto v = graph::viewed(graph::OpKind::reshape, {}, shape(from), program_.tensors[from].strides, as,
+                           program_.starts(from));
     if (!v) {
-      const Shape whole = shape(tensor);
+      const graph::Shape whole = shape(tensor);
       from = add_tensor(program_, program_.tensors[tensor].dtype, whole, graph::row_major(whole),
                         program_.tensors[tensor].name + "_dense");
       kernels.push_back(read ? copy(tensor, from) : copy(from, tensor));
-      v = graph::viewed(OpKind::reshape, {}, whole, graph::row_major(whole), as);
+      v = graph::viewed(graph::OpKind::reshape, {}, whole, graph::row_major(whole), as);
     }
     return new_view(program_, from, as, v->steps, v->starts, program_.tensors[tensor].name + "_rows");
   }
@@ -125,25 +126,26 @@ class CopyLowering {
   /// Returns the program that copies a box of shape `extent` from tensor `from` to tensor `to`. In `table`, one of the
   /// two, it begins along dimension `dim` at index `start`, or where the tensor `numbers` says, if there is one: it has
   /// an index per row, or only that of the first row. (`extent` is a copy: views reallocate the tensors.)
-  TileProgram box(int from, int to, int table, int dim, Shape extent, std::int64_t start, int numbers = -1) const {
-    const Shape tile = tile_of(extent, copied), steps = steps_of(extent, tile);
-    TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
-    const View s = View::over_grid(extent, tile, steps);
-    View in_table = s;
+  tile::TileProgram box(int from, int to, int table, int dim, graph::Shape extent, std::int64_t start,
+                        int numbers = -1) const {
+    const graph::Shape tile = tile_of(extent, copied), steps = steps_of(extent, tile);
+    tile::TileProgram p = program(steps, graph::size(tile) <= 1024 ? 128 : 256);
+    const tile::TileView s = tile::TileView::over_grid(extent, tile, steps);
+    tile::TileView in_table = s;
     if (numbers < 0) {
       in_table.cuts[dim].offset = start;
       store(p, load(p, from, from == table ? in_table : s), to, to == table ? in_table : s);
       return p;
     }
-    const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != Shape{1};
-    Shape one(extent.size(), 1);
+    const bool rows = shape(numbers)[0] == extent[0] && shape(numbers) != graph::Shape{1};
+    graph::Shape one(extent.size(), 1);
     if (rows) one[0] = extent[0];
     const int seen = seen_as(program_, numbers, one, target_);
-    const int number = load(p, seen, View::over_grid(one, tile, steps));
+    const int number = load(p, seen, tile::TileView::over_grid(one, tile, steps));
     if (rows) in_table.cuts[0] = {.tile = shape(table)[0], .extent = shape(table)[0]};
     const int value = load(p, from, from == table ? in_table : s);
     store(p, value, to, to == table ? in_table : s);
-    Node& numbered = from == table ? p.nodes[value] : p.nodes.back();
+    tile::Node& numbered = from == table ? p.nodes[value] : p.nodes.back();
     numbered.in.push_back(number);
     numbered.dim = dim, numbered.to = rows ? 1 : extent[dim];
     p.nodes[value].shape = p.nodes.back().shape = tile;
@@ -152,21 +154,21 @@ class CopyLowering {
   }
 
   /// Returns the programs of a gather: result = table[indices], along dimension 0 of the table.
-  std::vector<TileProgram> gather() const {
+  std::vector<tile::TileProgram> gather() const {
     const int table = op_.inputs[0];
-    Shape extent = shape(table);
+    graph::Shape extent = shape(table);
     extent[0] = graph::size(shape(op_.inputs[1]));
-    std::vector<TileProgram> kernels, following;
+    std::vector<tile::TileProgram> kernels, following;
     const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
     const int rows = flat(op_.outputs[0], extent, following, false);
     kernels.push_back(box(table, rows, table, 0, extent, 0, numbers));
-    for (TileProgram& k : following) kernels.push_back(std::move(k));
+    for (tile::TileProgram& k : following) kernels.push_back(std::move(k));
     return named(std::move(kernels));
   }
 
   /// Returns the result of an operator that overwrites a part of its first operand: a view of the operand or, if it has
   /// memory of its own, a copy, whose program it adds to `kernels`.
-  int changed(std::vector<TileProgram>& kernels) const {
+  int changed(std::vector<tile::TileProgram>& kernels) const {
     const int old = op_.inputs[0], y = op_.outputs[0];
     if (program_.tensors[y].memory < 0) {
       kernels.push_back(copy(old, y));
@@ -177,10 +179,10 @@ class CopyLowering {
   }
 
   /// Returns the programs of a scatter, which overwrites the rows of a table that are given by indices.
-  std::vector<TileProgram> scatter() const {
-    std::vector<TileProgram> kernels;
+  std::vector<tile::TileProgram> scatter() const {
+    std::vector<tile::TileProgram> kernels;
     const int table = changed(kernels);
-    Shape extent = shape(table);
+    graph::Shape extent = shape(table);
     extent[0] = graph::size(shape(op_.inputs[1]));
     const int numbers = flat(op_.inputs[1], {extent[0]}, kernels, true);
     const int rows = flat(op_.inputs[2], extent, kernels, true);
@@ -189,8 +191,8 @@ class CopyLowering {
   }
 
   /// Returns the programs of a slice_scatter: the slice of the table starts at a constant, or at an index in a tensor.
-  std::vector<TileProgram> slice_scatter() const {
-    std::vector<TileProgram> kernels;
+  std::vector<tile::TileProgram> slice_scatter() const {
+    std::vector<tile::TileProgram> kernels;
     const int table = changed(kernels), part = op_.inputs[1], dim = op_.attributes.dim;
     const int numbers = op_.inputs.size() > 2 ? op_.inputs[2] : -1;
     kernels.push_back(box(part, table, table, dim, shape(part), op_.attributes.start, numbers));
@@ -198,12 +200,12 @@ class CopyLowering {
   }
 
   /// Returns the programs with _1, _2 ... appended to the names of all but the first.
-  static std::vector<TileProgram> named(std::vector<TileProgram> kernels) {
+  static std::vector<tile::TileProgram> named(std::vector<tile::TileProgram> kernels) {
     for (std::size_t i = 1; i < kernels.size(); ++i) kernels[i].name += fmt::format("_{}", i);
     return kernels;
   }
 
-  Program& program_;
+  tile::TilePrograms& program_;
   const KernelOp& op_;
   std::string name_;
   const target::Target& target_;
@@ -211,14 +213,15 @@ class CopyLowering {
 
 }  // namespace
 
-TileProgram lower_copy(Program& program, int from, int to, const std::string& name, const target::Target& target) {
+tile::TileProgram lower_copy(tile::TilePrograms& program, int from, int to, const std::string& name,
+                             const target::Target& target) {
   const KernelOp none;
   return CopyLowering(program, none, name, target).copy(from, to);
 }
 
-std::vector<TileProgram> lower_copies(Program& program, const KernelOp& op, const std::string& name,
-                                      const target::Target& target) {
+std::vector<tile::TileProgram> lower_copies(tile::TilePrograms& program, const KernelOp& op, const std::string& name,
+                                            const target::Target& target) {
   return CopyLowering(program, op, name, target).run();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

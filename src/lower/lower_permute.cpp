@@ -4,30 +4,30 @@
 
 #include "lower/views.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 namespace {
 
 /// Permutes a value and the operators that it is computed from by one permutation; see lower_permute().
 class Permuting {
  public:
-  Permuting(Program& whole, TileProgram& p, const std::vector<int>& dims, const target::Target& target)
+  Permuting(tile::TilePrograms& whole, tile::TileProgram& p, const std::vector<int>& dims, const target::Target& target)
       : whole_(whole), p_(p), dims_(dims), target_(target) {}
 
   int run(int value) {
     if (unmoved(value)) return value;
     if (const auto found = made_.find(value); found != made_.end()) return found->second;
-    Node n = p_.nodes[value];
+    tile::Node n = p_.nodes[value];
     n.shape = permuted(n.shape, dims_);
-    if (n.kind == NodeKind::permute) {
+    if (n.kind == tile::NodeKind::permute) {
       n.order = permuted(n.order, dims_);
       return made_[value] = p_.add(std::move(n));
     }
     if (stored(value))
-      return made_[value] =
-                 p_.add({.kind = NodeKind::permute, .in = {value}, .shape = n.shape, .dtype = n.dtype, .order = dims_});
+      return made_[value] = p_.add(
+                 {.kind = tile::NodeKind::permute, .in = {value}, .shape = n.shape, .dtype = n.dtype, .order = dims_});
     if (!n.view.empty()) n.view.cuts = permuted(n.view.cuts, dims_);
-    if (n.kind == NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
-    if (n.kind == NodeKind::matmul) {
+    if (n.kind == tile::NodeKind::load) n.tensor = permuted_view(whole_, n.tensor, dims_, target_);
+    if (n.kind == tile::NodeKind::matmul) {
       if (swaps()) std::swap(n.in[0], n.in[1]);  // in addition to permuting each operand
     } else {
       n.dim = to(n.dim), n.key = to(n.key);
@@ -49,15 +49,15 @@ class Permuting {
 
   /// Returns whether node `value` is stored unpermuted and read by a `permute` node.
   bool stored(int value) const {
-    const Node& n = p_.nodes[value];
+    const tile::Node& n = p_.nodes[value];
     switch (n.kind) {
-      case NodeKind::reduce:
-      case NodeKind::running_max:
-      case NodeKind::running_diff:
+      case tile::NodeKind::reduce:
+      case tile::NodeKind::running_max:
+      case tile::NodeKind::running_diff:
         return true;
-      case NodeKind::matmul:
+      case tile::NodeKind::matmul:
         return !multiplies();
-      case NodeKind::accumulate:
+      case tile::NodeKind::accumulate:
         return std::ranges::any_of(n.in, [&](int in) { return reaches_stored(in); });
       default:
         return false;
@@ -66,13 +66,13 @@ class Permuting {
   /// Returns whether node `value`, or a node from which it is computed, is stored unpermuted.
   bool reaches_stored(int value) const {
     if (unmoved(value)) return false;
-    const Node& n = p_.nodes[value];
+    const tile::Node& n = p_.nodes[value];
     return stored(value) || std::ranges::any_of(n.in, [&](int in) { return reaches_stored(in); });
   }
 
   /// Returns whether the permutation only moves dimensions of extent 1 of node `value`.
   bool unmoved(int value) const {
-    const Shape& s = p_.nodes[value].shape;
+    const graph::Shape& s = p_.nodes[value].shape;
     for (std::size_t d = 0; d < dims_.size(); ++d)
       if (dims_[d] != static_cast<int>(d) && (s[d] != 1 || s[dims_[d]] != 1)) return false;
     return true;
@@ -81,8 +81,8 @@ class Permuting {
   /// Returns the dimension of the permuted value that was dimension `dim` of the original one.
   int to(int dim) const { return static_cast<int>(std::ranges::find(dims_, dim) - dims_.begin()); }
 
-  Program& whole_;
-  TileProgram& p_;
+  tile::TilePrograms& whole_;
+  tile::TileProgram& p_;
   const std::vector<int>& dims_;
   const target::Target& target_;
   std::map<int, int> made_;  // by node: its permuted copy
@@ -90,14 +90,14 @@ class Permuting {
 
 }  // namespace
 
-int lower_permute(Program& whole, TileProgram& p, int value, const std::vector<int>& dims,
+int lower_permute(tile::TilePrograms& whole, tile::TileProgram& p, int value, const std::vector<int>& dims,
                   const target::Target& target) {
   return Permuting(whole, p, dims, target).run(value);
 }
 
-void drop_unread(TileProgram& p) {
+void drop_unread(tile::TileProgram& p) {
   const std::vector<bool> needed = p.needed();
-  p.rebuild([&](std::size_t i, Node n) { return needed[i] ? p.add(std::move(n)) : -1; });
+  p.rebuild([&](std::size_t i, tile::Node n) { return needed[i] ? p.add(std::move(n)) : -1; });
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -11,15 +11,16 @@
 #include "target/target.hpp"
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// Adds nodes that compute a permuted tile to the tile program, and the views of tensors that they load to `whole`.
 /// Returns the node whose dimension d is dimension dims[d] of node `value`. Returns `value` itself if the permutation
 /// only moves dimensions of extent 1. The nodes that compute `value` may lose their readers: call drop_unread() at
 /// the end.
-int lower_permute(Program& whole, TileProgram&, int value, const std::vector<int>& dims, const target::Target&);
+int lower_permute(tile::TilePrograms& whole, tile::TileProgram&, int value, const std::vector<int>& dims,
+                  const target::Target&);
 
 /// Removes all nodes that contribute to no store.
-void drop_unread(TileProgram&);
+void drop_unread(tile::TileProgram&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

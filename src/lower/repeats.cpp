@@ -4,12 +4,12 @@
 
 #include "lower/views.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 namespace {
 
 /// Returns d if a reshape from `operand` to `result` merges dimensions d and d + 1 and changes nothing else,
 /// or -1 if it is another reshape.
-int merged(const Shape& operand, const Shape& result) {
+int merged(const graph::Shape& operand, const graph::Shape& result) {
   if (result.empty() || operand.size() != result.size() + 1) return -1;
   const auto at = std::ranges::mismatch(operand, result).in1 - operand.begin();
   const auto d = std::min<std::ptrdiff_t>(at, static_cast<std::ptrdiff_t>(result.size()) - 1);
@@ -23,7 +23,7 @@ int merged(const Shape& operand, const Shape& result) {
 bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t extent) {
   if (!op.block) return false;
   return std::ranges::all_of(op.block->ops, [&](const graph::BlockOp& o) {
-    if (o.kind != OpKind::input || op.inputs[o.kernel_tensor] != tensor) return true;
+    if (o.kind != graph::OpKind::input || op.inputs[o.kernel_tensor] != tensor) return true;
     std::int64_t blocks = 1;
     for (int axis = 0; axis < 3; ++axis)
       if (o.map[axis] == dim) blocks *= op.block->grid[axis];
@@ -33,14 +33,14 @@ bool takes_one(const graph::KernelOp& op, int tensor, int dim, std::int64_t exte
 
 }  // namespace
 
-bool see_repeated(Program& program, const graph::KernelGraph& graph, const graph::KernelOp& reshape) {
-  if (reshape.kind != OpKind::reshape) return false;
+bool see_repeated(tile::TilePrograms& program, const graph::KernelGraph& graph, const graph::KernelOp& reshape) {
+  if (reshape.kind != graph::OpKind::reshape) return false;
   const int from = reshape.inputs[0], to = reshape.outputs[0];
-  const Shape operand = program.shape(from), result = program.tensors[to].shape;
+  const graph::Shape operand = program.shape(from), result = program.tensors[to].shape;
   const int d = merged(operand, result);
   if (d < 0 || program.views.count(from) == 0 || program.views.count(to) > 0) return false;
-  Strides strides = program.tensors[from].strides;
-  Shape starts = program.starts(from), narrow = result;
+  graph::Strides strides = program.tensors[from].strides;
+  graph::Shape starts = program.starts(from), narrow = result;
   if (strides.empty() || strides[d + 1] != 0 || operand[d + 1] < 2 || starts[d + 1] != 0) return false;
   if (!program.tensors[to].strides.empty() || std::ranges::count(graph.outputs, to) > 0) return false;
   for (const graph::KernelOp& op : graph.ops)
@@ -52,25 +52,25 @@ bool see_repeated(Program& program, const graph::KernelGraph& graph, const graph
   return true;
 }
 
-Shape repeats(const Program& program, int tensor) {
-  const Shape seen = program.shape(tensor), starts = program.starts(tensor);
-  Shape times(seen.size(), 1);
+graph::Shape repeats(const tile::TilePrograms& program, int tensor) {
+  const graph::Shape seen = program.shape(tensor), starts = program.starts(tensor);
+  graph::Shape times(seen.size(), 1);
   if (program.views.count(tensor) > 0)
     for (std::size_t d = 0; d < seen.size(); ++d)
       times[d] = std::max<std::int64_t>(1, seen[d] / (program.tensors[tensor].shape[d] - starts[d]));
   return times;
 }
 
-int repeated(Program& program, int tensor) {
-  const Shape times = repeats(program, tensor);
+int repeated(tile::TilePrograms& program, int tensor) {
+  const graph::Shape times = repeats(program, tensor);
   if (std::ranges::count(times, 1) == static_cast<std::ptrdiff_t>(times.size())) return tensor;
-  Shape narrow = program.shape(tensor);
+  graph::Shape narrow = program.shape(tensor);
   for (std::size_t d = 0; d < narrow.size(); ++d) narrow[d] /= times[d];
-  const Strides strides = program.tensors[tensor].strides;  // a copy: the tensors are reallocated
+  const graph::Strides strides = program.tensors[tensor].strides;  // a copy: the tensors are reallocated
   return view_of(program, tensor, narrow, strides, program.starts(tensor));
 }
 
-Cut of_repeated(Cut s, std::int64_t times) {
+tile::Cut of_repeated(tile::Cut s, std::int64_t times) {
   if (times == 1) return s;
   s.extent /= times;
   if (s.extent == 1) {
@@ -81,4 +81,4 @@ Cut of_repeated(Cut s, std::int64_t times) {
   return s;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -10,7 +10,7 @@
 #pragma once
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// Makes the result of a reshape a view of the tensor that an expand before the reshape repeats, and returns
 /// true. Returns false, and changes nothing, in these cases:
@@ -19,16 +19,16 @@ namespace zellige::plan {
 /// - the reshape's result is an output of the graph;
 /// - the result is read by an operator other than a custom operator each of whose blocks reads one index of
 ///   the merged dimension.
-bool see_repeated(Program&, const graph::KernelGraph&, const graph::KernelOp& reshape);
+bool see_repeated(tile::TilePrograms&, const graph::KernelGraph&, const graph::KernelOp& reshape);
 
 /// Returns, for each dimension of the tensor, how many consecutive indices denote the same element. This is 1
 /// except for views made by see_repeated().
-Shape repeats(const Program&, int tensor);
+graph::Shape repeats(const tile::TilePrograms&, int tensor);
 /// Returns `tensor`, unless it is a view made by see_repeated(). For such a view, adds another view of the
 /// same memory without the repetition to the program, and returns its index.
-int repeated(Program&, int tensor);
+int repeated(tile::TilePrograms&, int tensor);
 /// Returns how a load's blocks divide a dimension of the tensor without repetition, given how they divide the
 /// repeated dimension (one index per block). `times` is the number of repetitions.
-Cut of_repeated(Cut, std::int64_t times);
+tile::Cut of_repeated(tile::Cut, std::int64_t times);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -9,10 +9,10 @@
 #pragma once
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// Adds the size to the program, and the dimensions of all other tensors that have it, too, to `of`. Throws Error if a kernel
 /// needs it as a constant: as the extent of one tile, in a loop, in a view, or with other tensors of constant extent.
-void give_size(Program&, Size);
+void give_size(tile::TilePrograms&, tile::Size);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

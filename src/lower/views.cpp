@@ -2,24 +2,25 @@
 
 #include <algorithm>
 
-#include "select/layouts.hpp"
+#include "selection/layouts.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
-Shape padded_rank(Shape shape, std::size_t rank) {
+graph::Shape padded_rank(graph::Shape shape, std::size_t rank) {
   if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
   return shape;
 }
 
-void settle_strides(Program& program, int tensor, bool dense, const target::Target& target) {
+void settle_strides(tile::TilePrograms& program, int tensor, bool dense, const target::Target& target) {
   graph::KernelTensor& t = program.tensors[program.memory_of(tensor)];
   if (!t.strides.empty()) return;
   const int last = static_cast<int>(t.shape.size()) - 1;
   t.strides = dense ? graph::row_major(t.shape)
-                    : padded_strides(t.shape, last, graph::elements_in(target.access_bytes, t.dtype));
+                    : selection::padded_strides(t.shape, last, graph::elements_in(target.access_bytes, t.dtype));
 }
 
-int add_tensor(Program& program, DType dtype, const Shape& shape, const Strides& strides, const std::string& name) {
+int add_tensor(tile::TilePrograms& program, graph::DType dtype, const graph::Shape& shape,
+               const graph::Strides& strides, const std::string& name) {
   std::string unique = name;
   const auto taken = [&] {
     return std::ranges::any_of(program.tensors, [&](const auto& t) { return t.name == unique; });
@@ -29,8 +30,8 @@ int add_tensor(Program& program, DType dtype, const Shape& shape, const Strides&
   return static_cast<int>(program.tensors.size()) - 1;
 }
 
-void make_view(Program& program, int tensor, int from, const Shape& shape, const Strides& strides, const Shape& starts,
-               int value) {
+void make_view(tile::TilePrograms& program, int tensor, int from, const graph::Shape& shape,
+               const graph::Strides& strides, const graph::Shape& starts, int value) {
   graph::KernelTensor& t = program.tensors[tensor];
   t.strides = strides;
   t.shape = shape;
@@ -38,14 +39,15 @@ void make_view(Program& program, int tensor, int from, const Shape& shape, const
   program.views[tensor] = {program.memory_of(from), shape, starts, value < 0 ? program.value_of(from) : value};
 }
 
-int new_view(Program& program, int from, const Shape& shape, const Strides& strides, const Shape& starts,
-             const std::string& name) {
+int new_view(tile::TilePrograms& program, int from, const graph::Shape& shape, const graph::Strides& strides,
+             const graph::Shape& starts, const std::string& name) {
   const int view = add_tensor(program, program.tensors[from].dtype, shape, strides, name);
   make_view(program, view, from, shape, strides, starts);
   return view;
 }
 
-int view_of(Program& program, int tensor, const Shape& shape, const Strides& strides, const Shape& starts) {
+int view_of(tile::TilePrograms& program, int tensor, const graph::Shape& shape, const graph::Strides& strides,
+            const graph::Shape& starts) {
   const int base = program.memory_of(tensor), value = program.value_of(tensor);
   for (const auto& [view, v] : program.views)
     if (v.base == base && v.value == value && v.shape == shape && v.starts == starts &&
@@ -55,13 +57,13 @@ int view_of(Program& program, int tensor, const Shape& shape, const Strides& str
                   fmt::format("{}_{}", program.tensors[tensor].name, fmt::join(shape, "x")));
 }
 
-int seen_as(Program& program, int tensor, const Shape& shape, const target::Target& target) {
-  const Shape from = program.shape(tensor), first = program.starts(tensor);
+int seen_as(tile::TilePrograms& program, int tensor, const graph::Shape& shape, const target::Target& target) {
+  const graph::Shape from = program.shape(tensor), first = program.starts(tensor);
   if (from == shape) return tensor;
   settle_strides(program, tensor, false, target);
-  const Strides of = program.tensors[tensor].strides;
-  Strides strides(shape.size(), 1);
-  Shape starts(shape.size(), 0);
+  const graph::Strides of = program.tensors[tensor].strides;
+  graph::Strides strides(shape.size(), 1);
+  graph::Shape starts(shape.size(), 0);
   std::size_t left = from.size();
   for (std::size_t d = shape.size(); d-- > 0;) {
     while (left > 0 && from[left - 1] == 1 && first[left - 1] == 0 && shape[d] != 1) --left;
@@ -75,10 +77,10 @@ int seen_as(Program& program, int tensor, const Shape& shape, const target::Targ
   return view_of(program, tensor, shape, strides, starts);
 }
 
-int permuted_view(Program& program, int tensor, const std::vector<int>& dims, const target::Target& target) {
+int permuted_view(tile::TilePrograms& program, int tensor, const std::vector<int>& dims, const target::Target& target) {
   settle_strides(program, tensor, false, target);
   return view_of(program, tensor, permuted(program.shape(tensor), dims),
                  permuted(program.tensors[tensor].strides, dims), permuted(program.starts(tensor), dims));
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -6,14 +6,14 @@
 #include "target/target.hpp"
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// Returns a view of `tensor` with the given shape, which may differ from the tensor's shape only by extents
 /// of 1. A tensor without strides gets row-major strides first (settle_strides).
-int seen_as(Program&, int tensor, const Shape&, const target::Target&);
+int seen_as(tile::TilePrograms&, int tensor, const graph::Shape&, const target::Target&);
 
 /// Returns a view of `tensor` whose dimension d is dims[d] of the tensor, which gets strides first if it has none.
-int permuted_view(Program&, int tensor, const std::vector<int>& dims, const target::Target&);
+int permuted_view(tile::TilePrograms&, int tensor, const std::vector<int>& dims, const target::Target&);
 
 /// Returns the list whose element d is element dims[d] of `list`.
 template <class T>
@@ -24,23 +24,25 @@ std::vector<T> permuted(const std::vector<T>& list, const std::vector<int>& dims
 }
 
 /// Sets row-major strides if the tensor has none. Rows are padded to the target's access size, unless `dense`.
-void settle_strides(Program&, int tensor, bool dense, const target::Target&);
+void settle_strides(tile::TilePrograms&, int tensor, bool dense, const target::Target&);
 
 /// Makes the existing tensor `tensor` a view of the memory of tensor `from`, with the given shape and strides.
 /// The view begins at coordinate `starts`. If `from` is a view itself, `tensor` becomes a view of the tensor
 /// that owns the memory. `value` is the tensor that has the view's value; -1: that of `from`.
-void make_view(Program&, int tensor, int from, const Shape&, const Strides&, const Shape& starts, int value = -1);
+void make_view(tile::TilePrograms&, int tensor, int from, const graph::Shape&, const graph::Strides&,
+               const graph::Shape& starts, int value = -1);
 
 /// Adds a tensor called `name` (see add_tensor) that is such a view of tensor `from`, and returns its index.
-int new_view(Program&, int from, const Shape&, const Strides&, const Shape& starts, const std::string& name);
+int new_view(tile::TilePrograms&, int from, const graph::Shape&, const graph::Strides&, const graph::Shape& starts,
+             const std::string& name);
 
 /// Returns the view of the tensor's memory with the given shape, strides and start; adds it if there is none.
-int view_of(Program&, int tensor, const Shape&, const Strides&, const Shape& starts);
+int view_of(tile::TilePrograms&, int tensor, const graph::Shape&, const graph::Strides&, const graph::Shape& starts);
 
 /// Adds a tensor and returns its index. Its name is `name`, with underscores appended until it is unique.
-int add_tensor(Program&, DType, const Shape&, const Strides&, const std::string& name);
+int add_tensor(tile::TilePrograms&, graph::DType, const graph::Shape&, const graph::Strides&, const std::string& name);
 
 /// Returns the shape with extents of 1 prepended, so that it has at least `rank` dimensions.
-Shape padded_rank(Shape shape, std::size_t rank);
+graph::Shape padded_rank(graph::Shape shape, std::size_t rank);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

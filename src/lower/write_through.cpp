@@ -6,7 +6,7 @@
 #include "graph/view.hpp"
 #include "lower/views.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 namespace {
 
 using graph::KernelOp;
@@ -14,11 +14,11 @@ using graph::KernelOp;
 /// A tensor, and the strides that it would have in the memory of the final tensor.
 struct Lying {
   int tensor = -1;
-  Strides strides;
+  graph::Strides strides;
 };
 
 /// A tensor, and the chain of reshapes and permutes back to the operator `producer` that computes it.
-struct Made {
+struct ViewChain {
   std::vector<Lying> way;  // the tensors of the chain, from the last one to the computed one
   std::vector<int> views;  // operators of the chain
   int producer = -1;
@@ -38,8 +38,8 @@ int producer(const graph::KernelGraph& g, int t) {
 /// Returns the chain of reshapes and permutes whose last result is `tensor`, and the operator that computes
 /// the chain's first tensor. Also returns the strides with which each tensor of the chain is in the memory of
 /// `tensor`, which has the given strides. The chain begins after the last reshape that strides cannot express.
-Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
-  Made m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
+ViewChain made(const graph::KernelGraph& g, int tensor, graph::Strides strides) {
+  ViewChain m{{{tensor, std::move(strides)}}, {}, producer(g, tensor)};
   while (m.producer >= 0 && graph::is_whole_view(g.ops[m.producer].kind)) {
     const KernelOp& view = g.ops[m.producer];
     const int from = view.inputs[0];
@@ -55,7 +55,7 @@ Made made(const graph::KernelGraph& g, int tensor, Strides strides) {
 
 class WriteThrough {
  public:
-  WriteThrough(Program& program, const graph::KernelGraph& g, const std::vector<int>& order,
+  WriteThrough(tile::TilePrograms& program, const graph::KernelGraph& g, const std::vector<int>& order,
                const target::Target& target)
       : program_(program), g_(g), place_(g.ops.size()), target_(target) {
     for (std::size_t i = 0; i < order.size(); ++i) place_[order[i]] = i;
@@ -64,12 +64,12 @@ class WriteThrough {
   std::set<int> run() {
     for (const WrittenAs& w : written_as(g_)) {
       const int to = g_.ops[w.view].outputs[0];
-      const Shape& shape = g_.tensors[w.tensor].shape;
+      const graph::Shape& shape = g_.tensors[w.tensor].shape;
       settle_strides(program_, to, true, target_);
-      make_view(program_, w.tensor, to, shape, w.strides, Shape(shape.size(), 0));
+      make_view(program_, w.tensor, to, shape, w.strides, graph::Shape(shape.size(), 0));
     }
     for (int i = 0; i < size(); ++i)
-      if (g_.ops[i].kind == OpKind::slice_scatter) into_memory(i);
+      if (g_.ops[i].kind == graph::OpKind::slice_scatter) into_memory(i);
     return std::move(done_);
   }
 
@@ -78,9 +78,9 @@ class WriteThrough {
 
   /// Returns whether the first tensor of the chain of reshapes and permutes `m` may be stored in another
   /// tensor's memory: a custom operator computes it, and it is neither an output of the graph nor a view.
-  bool is_free(const Made& m) const {
+  bool is_free(const ViewChain& m) const {
     const int t = m.first().tensor;
-    return m.producer >= 0 && g_.ops[m.producer].kind == OpKind::custom && !is_output(g_, t) &&
+    return m.producer >= 0 && g_.ops[m.producer].kind == graph::OpKind::custom && !is_output(g_, t) &&
            program_.views.count(t) == 0;
   }
 
@@ -91,8 +91,8 @@ class WriteThrough {
     const KernelOp& scatter = g_.ops[op];
     const int y = scatter.outputs[0], old = scatter.inputs[0];
     if (g_.tensors[y].memory < 0 || g_.tensors[y].memory != old) return;
-    const Strides strides = program_.tensors[old].strides;
-    const Made m = made(g_, scatter.inputs[1], strides);
+    const graph::Strides strides = program_.tensors[old].strides;
+    const ViewChain m = made(g_, scatter.inputs[1], strides);
     if (!is_free(m) || !is_alone(m) || !read_before(old, m.producer, op)) return;
     if (scatter.inputs.size() > 2 && !comes_before(scatter.inputs[2], m.producer)) return;
     make_view(program_, y, old, g_.tensors[old].shape, strides, program_.starts(old), y);
@@ -102,7 +102,7 @@ class WriteThrough {
 
   /// Returns whether every tensor of the chain of reshapes and permutes `m` has exactly one reader and is no
   /// output, so that no other operator depends on where it is stored.
-  bool is_alone(const Made& m) const {
+  bool is_alone(const ViewChain& m) const {
     return std::ranges::all_of(m.way, [&](const Lying& l) {
       const auto reads = [&](const KernelOp& op) { return std::ranges::count(op.inputs, l.tensor) > 0; };
       return std::ranges::count_if(g_.ops, reads) == 1 && !is_output(g_, l.tensor);
@@ -116,12 +116,12 @@ class WriteThrough {
     const int memory = scatter.inputs[0];
     const int dim = scatter.attributes.dim;
     const bool named = scatter.inputs.size() > 2;
-    Shape shape = g_.tensors[l.tensor].shape;
-    Strides strides = l.strides;
+    graph::Shape shape = g_.tensors[l.tensor].shape;
+    graph::Strides strides = l.strides;
     const std::int64_t length = g_.tensors[scatter.inputs[1]].shape[dim];
     shape.insert(shape.begin(), named ? g_.tensors[memory].shape[dim] - length + 1 : 1);
     strides.insert(strides.begin(), program_.tensors[memory].strides[dim]);
-    Shape starts(shape.size(), 0);
+    graph::Shape starts(shape.size(), 0);
     starts[0] = scatter.attributes.start;
     make_view(program_, l.tensor, memory, shape, strides, starts, scatter.outputs[0]);
     if (named) program_.views[l.tensor].number = scatter.inputs[2];
@@ -153,7 +153,7 @@ class WriteThrough {
     return true;
   }
 
-  Program& program_;
+  tile::TilePrograms& program_;
   const graph::KernelGraph& g_;
   std::vector<std::size_t> place_;  // by operator: its position in the execution order
   const target::Target& target_;
@@ -169,7 +169,7 @@ std::vector<WrittenAs> written_as(const graph::KernelGraph& g) {
     const int to = g.ops[i].outputs[0];
     if (!graph::is_whole_view(g.ops[i].kind) || !is_output(g, to) || g.tensors[to].memory >= 0) continue;
     const graph::KernelTensor& got = g.tensors[to];
-    const Made m = made(g, to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
+    const ViewChain m = made(g, to, got.strides.empty() ? graph::row_major(got.shape) : got.strides);
     const auto& [tensor, strides] = m.first();
     if (tensor == to || m.producer < 0 || graph::is_view(g.ops[m.producer].kind) || is_output(g, tensor)) continue;
     const graph::KernelTensor& t = g.tensors[tensor];
@@ -179,9 +179,9 @@ std::vector<WrittenAs> written_as(const graph::KernelGraph& g) {
   return result;
 }
 
-std::set<int> write_through(Program& program, const graph::KernelGraph& g, const std::vector<int>& order,
+std::set<int> write_through(tile::TilePrograms& program, const graph::KernelGraph& g, const std::vector<int>& order,
                             const target::Target& target) {
   return WriteThrough(program, g, order, target).run();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

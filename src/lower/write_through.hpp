@@ -12,7 +12,7 @@
 #include "target/target.hpp"
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::lower {
 
 /// A tensor that is stored in the memory of an output of the graph; the output is a reshape or permute of it.
 struct WrittenAs {
@@ -29,6 +29,7 @@ std::vector<WrittenAs> written_as(const graph::KernelGraph&);
 /// that is overwritten, unless another operator depends on the tensor or on the old contents. `order` is the execution
 /// order of the operators. Returns the operators that need no kernel because of this: these slice_scatter operators,
 /// and reshapes and permutes of the values that they store.
-std::set<int> write_through(Program&, const graph::KernelGraph&, const std::vector<int>& order, const target::Target&);
+std::set<int> write_through(tile::TilePrograms&, const graph::KernelGraph&, const std::vector<int>& order,
+                            const target::Target&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::lower

@@ -9,7 +9,7 @@
 #include "number/fraction.hpp"
 #include "number/range.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
 constexpr long double unbounded = std::numeric_limits<long double>::infinity();
@@ -84,7 +84,7 @@ Ball wave(const Ball& x, const F& f) {
 
 /// Returns whether the order of two numbers is not theirs, since one is an end of float32's range.
 bool beyond_range(const Ball& x, const Ball& y) {
-  return x.middle != y.middle && search::beyond_range(x.middle.convert_to<double>(), y.middle.convert_to<double>());
+  return x.middle != y.middle && number::beyond_range(x.middle.convert_to<double>(), y.middle.convert_to<double>());
 }
 
 /// Returns 1 if holds(x, y), which is < or <=, and 0 if it does not hold.
@@ -326,4 +326,4 @@ Ball BallArithmetic::choose(const Ball& condition, const Ball& x, const Ball& y)
   return zero(condition) ? y : unknown();
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -16,7 +16,7 @@
 
 #include "number/values.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 constexpr int ball_bits = 256;  // precision of Ball::middle, in bits
 using Real = boost::multiprecision::number<
@@ -95,4 +95,4 @@ class BallArithmetic {
   std::map<double, Ball> constants_;
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -12,7 +12,7 @@
 #include "number/modular.hpp"
 #include "number/traced.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// A system of linear equations in the moves of inputs, in echelon form: each equation has one element, its pivot, that
 /// occurs in no later equation.
@@ -92,4 +92,4 @@ class Boundary {
   std::size_t work_ = 0;
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

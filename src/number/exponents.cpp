@@ -8,7 +8,7 @@
 
 #include "number/modular.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
 using Factors = std::map<std::int64_t, int>;  // prime to exponent
@@ -201,4 +201,4 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
   return result;
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// A system of equations whole = product of factors, over values that are identified by index, with a solution.
 struct Products {
@@ -35,4 +35,4 @@ struct Products {
 /// Values become larger than given only where that keeps the values in Products::distinct different.
 std::vector<std::int64_t> shrink_values(const Products&);
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -5,7 +5,7 @@
 #include "number/fraction.hpp"
 #include "number/signs.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
 /// Returns n modulo m, a number from 0 to m - 1, for n of any sign.
@@ -212,4 +212,4 @@ void Field::decide(FieldNumber& z, const FieldNumber& of) {
   if (!by.constant) z.decisions = sets_.join(z.decisions, sets_.single(std::min(by.p, p_ - by.p)));
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

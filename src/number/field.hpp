@@ -42,7 +42,7 @@
 #include "number/modular.hpp"
 #include "number/values.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// One random finite field, with the arithmetic that evaluate_graph uses (values.hpp).
 class Field {
@@ -303,4 +303,4 @@ class Field {
   std::map<LogSum, std::uint32_t> log_sum_at_;
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -5,7 +5,7 @@
 #include "number/field.hpp"
 #include "number/signs.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
 constexpr std::uint64_t absent = FieldNumber::absent, rootless = FieldNumber::rootless;
@@ -261,4 +261,4 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
   return z;
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -4,7 +4,7 @@
 
 #include "number/signs.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
 /// Returns whether products of x may be added up before they are reduced modulo p and q. True for a finite
@@ -71,4 +71,4 @@ FieldNumber Field::Dot::value() {
   return slow_ ? f_.add(sum_, rest_) : sum_;
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

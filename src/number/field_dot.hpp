@@ -2,7 +2,7 @@
 #pragma once
 #include "number/field.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// Sums products of numbers and reduces the sum modulo p and q once every few terms. Products of numbers with
 /// special properties, such as a domain, are added one by one.
@@ -22,4 +22,4 @@ class Field::Dot {
   FieldNumber sum_, rest_;  // properties of sum of the fast terms; sum of the others
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -5,7 +5,7 @@
 #include "number/field.hpp"
 #include "number/signs.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// Makes z = f(x) NaN if x is negative, for a function f (`which`) that is undefined for negative numbers,
 /// such as a root. Does nothing if x cannot be negative. With Order::unknown, records x >= 0 as a condition
@@ -317,4 +317,4 @@ std::optional<std::int64_t> Field::whole(const FieldNumber& x) const {
   return static_cast<std::int64_t>(n);
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -4,7 +4,7 @@
 #include "number/field.hpp"
 #include "number/modular.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 FieldNumber Field::as_line(const FieldNumber& x) const {
   FieldNumber z = x;
@@ -51,4 +51,4 @@ int Field::sign_on_line(const FieldNumber& x) {
   return more == (x.slope > 0) ? 1 : -1;
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -5,7 +5,7 @@
 
 #include "number/sets.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// A value in a finite field, with what is known of the real number that it represents.
 struct FieldNumber {
@@ -55,4 +55,4 @@ struct FieldNumber {
   }
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

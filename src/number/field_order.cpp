@@ -7,7 +7,7 @@
 #include "number/modular.hpp"
 #include "number/signs.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
 /// Returns whether two real constants certainly differ. Constants are kept as doubles, so the order of two
@@ -360,4 +360,4 @@ FieldNumber Field::choose(const FieldNumber& c, const FieldNumber& x, const Fiel
   return z;
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace zellige::search {
+namespace zellige::number {
 
 Fraction fraction(double x) {
   int e = 0;
@@ -35,4 +35,4 @@ double compared_scalar(double x) {
   return is_short ? x : static_cast<double>(static_cast<float>(x));
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// The number numerator / denominator * 2^exponent.
 struct Fraction {
@@ -27,4 +27,4 @@ Fraction fraction(double x);
 /// float32 equals the scalar.
 double compared_scalar(double x);
 
-}  // namespace zellige::search
+}  // namespace zellige::number

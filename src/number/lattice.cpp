@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
 using Clause = Lattice::Clause;
@@ -94,4 +94,4 @@ std::vector<std::uint64_t> members(const Lattice& l) {
   return all;
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

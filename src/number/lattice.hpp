@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// A maximum of clauses, each of which is the minimum of its members. A member is a value, identified by a 64-bit key
 /// (in a finite field, the value modulo the field's prime p). Clauses and their members are sorted.
@@ -41,4 +41,4 @@ std::optional<Lattice> dual(const Lattice&, const std::function<std::uint64_t(st
 /// Returns the keys of all numbers that occur in the maximum of minima, sorted, without duplicates.
 std::vector<std::uint64_t> members(const Lattice&);
 
-}  // namespace zellige::search
+}  // namespace zellige::number

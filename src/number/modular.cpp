@@ -2,7 +2,7 @@
 
 #include <boost/integer/mod_inverse.hpp>
 
-namespace zellige::search {
+namespace zellige::number {
 
 std::uint64_t pow_mod(std::uint64_t a, std::uint64_t n, std::uint64_t m) {
   std::uint64_t y = 1;
@@ -50,4 +50,4 @@ bool is_prime(std::uint64_t n) {
   return true;
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -5,7 +5,7 @@
 
 #include "reference/mix.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 __extension__ using Wide = unsigned __int128;
 
@@ -33,7 +33,7 @@ bool is_prime(std::uint64_t);
 
 /// Returns the n-th number of the pseudo-random sequence of `seed` (splitmix64); the same on every machine.
 inline std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
-  return graph::mix(graph::mix(seed * 0xd1342543de82ef95 + (n + 1) * graph::mix_step));
+  return reference::mix(reference::mix(seed * 0xd1342543de82ef95 + (n + 1) * reference::mix_step));
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

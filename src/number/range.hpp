@@ -3,7 +3,7 @@
 #include <cfloat>
 #include <cmath>
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// Returns whether one of two numbers that differ is an end of float32's range, and the other is such an end, or lies
 /// beyond it on the same side of 0. Their order is then not that of real numbers: the end means an infinity, or 0.
@@ -15,4 +15,4 @@ inline bool beyond_range(double x, double y) {
   return large(a, b) || large(b, a) || (a <= FLT_MIN && b <= FLT_MIN);
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

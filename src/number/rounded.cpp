@@ -6,21 +6,21 @@
 
 #include "number/range.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double up = 1 + 0x1p-40;      // covers the rounding of the errors themselves
+constexpr double infinite_value = std::numeric_limits<double>::infinity();
+constexpr double margin = 1 + 0x1p-40;  // covers the rounding of the errors themselves
 constexpr double smallest = 0x1p-1000;  // covers underflow
 constexpr double unit = 0x1p-53;        // relative error of one rounding
 constexpr double library = 16 * unit;   // relative error that is assumed of the C library's functions
 
-Rounded unknown() { return {0, infinity}; }
-Rounded undefined() { return {std::numeric_limits<double>::quiet_NaN(), 0}; }
+Rounded unknown_value() { return {0, infinite_value}; }
+Rounded undefined_value() { return {std::numeric_limits<double>::quiet_NaN(), 0}; }
 
 /// Returns the number with this value and error; unknown if one of them is not finite, as after an overflow.
 Rounded number(double value, double error) {
-  return std::isfinite(value) && std::isfinite(error) ? Rounded{value, error * up} : unknown();
+  return std::isfinite(value) && std::isfinite(error) ? Rounded{value, error * margin} : unknown_value();
 }
 
 bool is_nan(const Rounded& x) { return x.told() && std::isnan(x.value); }
@@ -32,11 +32,11 @@ bool negative(const Rounded& x) { return x.told() && x.value < -x.error; }
 template <class Holds>
 Rounded compared(const Rounded& x, const Rounded& y, const Holds& holds) {
   if (is_nan(x) || is_nan(y)) return RoundedArithmetic::integer(0);
-  if (!x.told() || !y.told()) return unknown();
-  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown();
+  if (!x.told() || !y.told()) return unknown_value();
+  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown_value();
   if (is_infinite(x) || is_infinite(y) || disjoint(x, y) || (x.error == 0 && y.error == 0))
     return RoundedArithmetic::integer(holds(x.value, y.value));
-  return unknown();
+  return unknown_value();
 }
 
 /// Returns f(x) with a slope of at most 1 for the error of x.
@@ -51,7 +51,7 @@ Rounded gentle(const Rounded& x, const F& f) {
 bool disjoint(const Rounded& x, const Rounded& y) {
   if (!x.told() || !y.told()) return false;
   if (!x.finite() || !y.finite()) return x.value != y.value && !(std::isnan(x.value) && std::isnan(y.value));
-  return std::fabs(x.value - y.value) * (1 - 4 * unit) > (x.error + y.error) * up;
+  return std::fabs(x.value - y.value) * (1 - 4 * unit) > (x.error + y.error) * margin;
 }
 
 Rounded RoundedArithmetic::constant(double c) {
@@ -60,8 +60,8 @@ Rounded RoundedArithmetic::constant(double c) {
 }
 
 Rounded RoundedArithmetic::add(const Rounded& x, const Rounded& y) {
-  if (is_nan(x) || is_nan(y)) return undefined();
-  if (!x.told() || !y.told()) return unknown();
+  if (is_nan(x) || is_nan(y)) return undefined_value();
+  if (!x.told() || !y.told()) return unknown_value();
   const double z = x.value + y.value;
   if (is_infinite(x) || is_infinite(y)) return {z, 0};
   const double bb = z - x.value, rest = (x.value - (z - bb)) + (y.value - bb);
@@ -69,12 +69,12 @@ Rounded RoundedArithmetic::add(const Rounded& x, const Rounded& y) {
 }
 
 Rounded RoundedArithmetic::mul(const Rounded& x, const Rounded& y) {
-  if (is_nan(x) || is_nan(y)) return undefined();
-  if (!x.told() || !y.told()) return unknown();
+  if (is_nan(x) || is_nan(y)) return undefined_value();
+  if (!x.told() || !y.told()) return unknown_value();
   if (is_infinite(x) || is_infinite(y)) {
-    if (is_zero(x) || is_zero(y)) return undefined();
+    if (is_zero(x) || is_zero(y)) return undefined_value();
     const int sign = (positive(x) - negative(x)) * (positive(y) - negative(y));
-    return sign == 0 ? unknown() : Rounded{sign * infinity, 0};
+    return sign == 0 ? unknown_value() : Rounded{sign * infinite_value, 0};
   }
   if (is_zero(x) || is_zero(y)) return {0, 0};
   const double z = x.value * y.value;
@@ -90,72 +90,73 @@ Rounded RoundedArithmetic::Dot::value() const {
 }
 
 Rounded RoundedArithmetic::div(const Rounded& x, const Rounded& y) {
-  if (is_nan(x) || is_nan(y) || (is_zero(x) && is_zero(y)) || (is_infinite(x) && is_infinite(y))) return undefined();
-  if (!x.told() || !y.told()) return unknown();
+  if (is_nan(x) || is_nan(y) || (is_zero(x) && is_zero(y)) || (is_infinite(x) && is_infinite(y)))
+    return undefined_value();
+  if (!x.told() || !y.told()) return unknown_value();
   if (is_infinite(y)) return {0, 0};
-  if (is_infinite(x)) return mul(x, is_zero(y) ? unknown() : y);
+  if (is_infinite(x)) return mul(x, is_zero(y) ? unknown_value() : y);
   const double divisor = std::fabs(y.value) - y.error;
-  if (!(divisor > 0)) return unknown();
+  if (!(divisor > 0)) return unknown_value();
   if (is_zero(x)) return {0, 0};
   const double z = x.value / y.value;
-  return number(z, (x.error + std::fabs(z) * y.error) / divisor * up + std::fabs(z) * 2 * unit + smallest);
+  return number(z, (x.error + std::fabs(z) * y.error) / divisor * margin + std::fabs(z) * 2 * unit + smallest);
 }
 
 Rounded RoundedArithmetic::sqrt(const Rounded& x) {
-  if (is_nan(x) || negative(x)) return undefined();
+  if (is_nan(x) || negative(x)) return undefined_value();
   if (!x.told() || is_infinite(x) || is_zero(x)) return x;
-  if (!positive(x)) return number(0, std::sqrt(std::fabs(x.value) + x.error) * up);
+  if (!positive(x)) return number(0, std::sqrt(std::fabs(x.value) + x.error) * margin);
   const double z = std::sqrt(x.value);
   return number(z, x.error / z + std::fabs(z) * 2 * unit);
 }
 
 Rounded RoundedArithmetic::exp(const Rounded& x) {
-  if (is_nan(x)) return undefined();
-  if (!x.told()) return unknown();
+  if (is_nan(x)) return undefined_value();
+  if (!x.told()) return unknown_value();
   if (is_infinite(x)) return x.value > 0 ? x : Rounded{0, 0};
   if (is_zero(x)) return {1, 0};
-  if (x.error > 1) return unknown();
+  if (x.error > 1) return unknown_value();
   const double z = std::exp(x.value);
-  return number(z, z * (std::expm1(x.error) * up + library) + smallest);
+  return number(z, z * (std::expm1(x.error) * margin + library) + smallest);
 }
 
 Rounded RoundedArithmetic::log(const Rounded& x) {
-  if (is_nan(x) || negative(x)) return undefined();
-  if (!x.told()) return unknown();
+  if (is_nan(x) || negative(x)) return undefined_value();
+  if (!x.told()) return unknown_value();
   if (is_infinite(x)) return x;
-  if (is_zero(x)) return {-infinity, 0};
-  if (!positive(x)) return unknown();
+  if (is_zero(x)) return {-infinite_value, 0};
+  if (!positive(x)) return unknown_value();
   if (x.value == 1 && x.error == 0) return {0, 0};
   const double z = std::log(x.value);
-  return number(z, x.error / (x.value - x.error) * up + std::fabs(z) * library + smallest);
+  return number(z, x.error / (x.value - x.error) * margin + std::fabs(z) * library + smallest);
 }
 
 Rounded RoundedArithmetic::pow(const Rounded& x, const Rounded& y) {
-  if (!x.finite() || !y.finite()) return unknown();
+  if (!x.finite() || !y.finite()) return unknown_value();
   RoundedArithmetic a;
   if (y.error == 0 && y.value == std::floor(y.value) && std::fabs(y.value) <= 64)
     return power(a, x, static_cast<int>(y.value));
-  return positive(x) ? exp(mul(y, log(x))) : unknown();
+  return positive(x) ? exp(mul(y, log(x))) : unknown_value();
 }
 
 Rounded RoundedArithmetic::sin(const Rounded& x) {
-  if (is_nan(x) || is_infinite(x)) return undefined();
+  if (is_nan(x) || is_infinite(x)) return undefined_value();
   return x.told() ? gentle(x, [](double v) { return std::sin(v); }) : x;
 }
 
 Rounded RoundedArithmetic::cos(const Rounded& x) {
-  if (is_nan(x) || is_infinite(x)) return undefined();
+  if (is_nan(x) || is_infinite(x)) return undefined_value();
   return x.told() ? gentle(x, [](double v) { return std::cos(v); }) : x;
 }
 
 Rounded RoundedArithmetic::tanh(const Rounded& x) {
-  if (is_nan(x)) return undefined();
+  if (is_nan(x)) return undefined_value();
   if (is_infinite(x)) return {x.value > 0 ? 1.0 : -1.0, 0};
   return x.told() ? gentle(x, [](double v) { return std::tanh(v); }) : x;
 }
 
 Rounded RoundedArithmetic::normal(const Rounded& x) {
-  if (is_nan(x)) return undefined();
+  if (is_nan(x)) return undefined_value();
   if (is_infinite(x)) return {x.value > 0 ? 1.0 : 0.0, 0};
   if (!x.told()) return x;
   const double z = std::erfc(-x.value / std::numbers::sqrt2) / 2;  // the slope is at most 0.4
@@ -163,10 +164,10 @@ Rounded RoundedArithmetic::normal(const Rounded& x) {
 }
 
 Rounded RoundedArithmetic::max(const Rounded& x, const Rounded& y) {
-  if (is_nan(x) || is_nan(y)) return undefined();
-  if (!x.told() || !y.told()) return unknown();
+  if (is_nan(x) || is_nan(y)) return undefined_value();
+  if (!x.told() || !y.told()) return unknown_value();
   if (is_infinite(x) || is_infinite(y)) return x.value > y.value ? x : y;
-  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown();
+  if (x.value != y.value && beyond_range(x.value, y.value)) return unknown_value();
   if (disjoint(x, y)) return x.value > y.value ? x : y;
   return {std::max(x.value, y.value), std::max(x.error, y.error)};
 }
@@ -179,13 +180,13 @@ Rounded RoundedArithmetic::max_of(const std::vector<Rounded>& all) {
 
 Rounded RoundedArithmetic::converted(const Rounded& x, const graph::Attributes& a) {
   if (!graph::is_integer(a.dtype)) return x;
-  if (!x.finite() || std::fabs(x.value) >= std::ldexp(1.0, graph::bits(a.dtype) - 1)) return unknown();
-  const double low = std::trunc(x.value - x.error * up), high = std::trunc(x.value + x.error * up);
-  return low == high ? Rounded{low, 0} : unknown();
+  if (!x.finite() || std::fabs(x.value) >= std::ldexp(1.0, graph::bits(a.dtype) - 1)) return unknown_value();
+  const double low = std::trunc(x.value - x.error * margin), high = std::trunc(x.value + x.error * margin);
+  return low == high ? Rounded{low, 0} : unknown_value();
 }
 
 Rounded RoundedArithmetic::wrapped(const Rounded& x, int bits) {
-  if (!x.finite() || x.error != 0 || std::fabs(x.value) > 0x1p52) return unknown();
+  if (!x.finite() || x.error != 0 || std::fabs(x.value) > 0x1p52) return unknown_value();
   const double size = std::ldexp(1.0, bits);
   return {x.value - size * std::floor(x.value / size + 0.5), 0};
 }
@@ -198,7 +199,7 @@ Rounded RoundedArithmetic::same(const Rounded& x, const Rounded& y) { return com
 
 Rounded RoundedArithmetic::choose(const Rounded& condition, const Rounded& x, const Rounded& y) {
   if (is_nan(condition) || disjoint(condition, {0, 0})) return x;  // NaN is not 0
-  return is_zero(condition) ? y : unknown();
+  return is_zero(condition) ? y : unknown_value();
 }
 
 std::optional<std::int64_t> RoundedArithmetic::whole(const Rounded& x) {
@@ -206,4 +207,4 @@ std::optional<std::int64_t> RoundedArithmetic::whole(const Rounded& x) {
   return static_cast<std::int64_t>(x.value);
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -9,7 +9,7 @@
 
 #include "number/values.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// A real number within `error` of `value`; with an error of 0 also NaN or an infinity. An infinite error: unknown.
 struct Rounded {
@@ -78,4 +78,4 @@ class RoundedArithmetic {
   };
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace zellige::search {
+namespace zellige::number {
 
 Sets::Index Sets::keep(std::vector<std::uint64_t> elements) {
   if (elements.size() > capacity) return many;
@@ -24,4 +24,4 @@ Sets::Index Sets::join(Index a, Index b) {
   return joined_[{a, b}] = keep(std::move(all));
 }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// Stores the sets, of at most `capacity` numbers each.
 class Sets {
@@ -35,4 +35,4 @@ class Sets {
   std::map<std::pair<Index, Index>, Index> joined_;    // by pair of sets: their union
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace zellige::search {
+namespace zellige::number {
 
 using Signs = std::uint8_t;
 
@@ -41,4 +41,4 @@ constexpr Signs negated_signs(Signs x) { return static_cast<Signs>((x & 1 ? 4 : 
 /// Returns whether all signs of x are in `signs`.
 constexpr bool within(Signs x, int signs) { return (x & ~signs) == 0; }
 
-}  // namespace zellige::search
+}  // namespace zellige::number

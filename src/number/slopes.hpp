@@ -6,7 +6,7 @@
 #include "number/modular.hpp"
 #include "number/rounded.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// Slopes over a finite field, modulo p and q. A residue modulo q that does not exist is `absent`.
 struct FieldSlopes {
@@ -75,4 +75,4 @@ struct RealSlopes {
   static void compares(bool) {}
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -12,7 +12,7 @@
 
 #include "number/values.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// The slopes of a number, whose type `Slope` a policy defines, such as FieldSlopes.
 template <class Slope>
@@ -35,7 +35,7 @@ enum class Edge : std::uint8_t { pole, kink, jump };
 
 /// A difference of two numbers that a graph compares, or a number that it compares with 0.
 template <class Number, class Slope>
-struct Difference {
+struct TracedDifference {
   Number number;
   Slopes<Slope> slopes;
   Edge edge = Edge::pole;
@@ -53,7 +53,7 @@ class Traced {
     std::shared_ptr<const Number> core = {};      // a number that is 0 at the same inputs; null: none but this one
     std::shared_ptr<const Number> exponent = {};  // of an exponential
   };
-  using Seen = Difference<typename A::Number, Slope>;
+  using Seen = TracedDifference<typename A::Number, Slope>;
 
   Traced(A& a, Policy policy) : a_(a), policy_(policy) {}
 
@@ -245,4 +245,4 @@ class Traced {
   Policy policy_;
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -9,18 +9,18 @@
 
 #include "graph/graph.hpp"
 
-namespace zellige::search {
+namespace zellige::number {
 
 /// A dense tensor of numbers, row-major.
 template <class Number>
-struct Values {
+struct NumberTensor {
   graph::Shape shape;
   std::vector<Number> at;
 };
 
 /// Returns a tensor with all elements equal to `value`.
 template <class Number>
-Values<Number> make_values(const graph::Shape& shape, const Number& value) {
+NumberTensor<Number> make_values(const graph::Shape& shape, const Number& value) {
   return {shape, std::vector<Number>(graph::size(shape), value)};
 }
 
@@ -71,4 +71,4 @@ concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::
   { a.one_of(x, n, std::uint64_t{}) } -> std::same_as<typename A::Number>;  // x, as one of n cases
 };
 
-}  // namespace zellige::search
+}  // namespace zellige::number

@@ -7,31 +7,33 @@ namespace zellige::plan {
 void AgentSteps::depend() {
   if (!plan_.programmatic || waited_) return;
   waited_ = true;
-  step(GriddepWait{});
+  step(kernel::GriddepWait{});
 }
 
-std::string AgentSteps::describe(const Task& task) const {
+std::string AgentSteps::describe(const selection::Task& task) const {
   const std::string& of = task.buffer >= 0 ? plan_.tensors[task.buffer].name : plan_.program.nodes[task.node].name;
-  return fmt::format("{} {}", name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
+  return fmt::format("{} {}", kernel::name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
 }
 
-Step& AgentSteps::run(int t, int lag) {
-  const Task& task = tasks_[t];
-  Step& s = travels(t) || uses_tma(t)
-                ? step(Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
-                : step(Compute{.guard_lag = lag}, describe(task));
+kernel::Step& AgentSteps::run(int t, int lag) {
+  const selection::Task& task = tasks_[t];
+  kernel::Step& s = travels(t) || uses_tma(t)
+                        ? step(kernel::Copy{.channel = travels(t) ? cp_async_ : -1, .guard_lag = lag}, describe(task))
+                        : step(kernel::Compute{.guard_lag = lag}, describe(task));
   s.work = task;
-  s.global = tasks_[t].constant ? Global::constants : task.kind == WorkKind::mma ? Global::nothing : Global::anything;
+  s.global = tasks_[t].constant                   ? kernel::Global::constants
+             : task.kind == kernel::WorkKind::mma ? kernel::Global::nothing
+                                                  : kernel::Global::anything;
   s.reads = task.reads;
   // same_thread: each element belongs to the same thread in every iteration.
-  const bool writes = task.buffer >= 0 && task.kind != WorkKind::to_global;
-  if (writes && task.kind == WorkKind::accumulate) s.reads.push_back({task.buffer, 0, true});
+  const bool writes = task.buffer >= 0 && task.kind != kernel::WorkKind::to_global;
+  if (writes && task.kind == kernel::WorkKind::accumulate) s.reads.push_back({task.buffer, 0, true});
   if (writes) s.writes.push_back({task.buffer, lag, !uses_tma(t)});
   return s;
 }
 
-Step& AgentSteps::start(int t) {
-  Step& s = step(Start{}, fmt::format("%{}", tasks_[t].node));
+kernel::Step& AgentSteps::start(int t) {
+  kernel::Step& s = step(kernel::Start{}, fmt::format("%{}", tasks_[t].node));
   s.work = tasks_[t];
   return s;
 }

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "plan/agent_steps.hpp"
-#include "select/select.hpp"
+#include "selection/select.hpp"
 #include "target/handover.hpp"
 #include "verify/set_up.hpp"
 
@@ -12,10 +12,10 @@ namespace zellige::plan {
 namespace {
 
 /// Builds the warp roles of one kernel; see build_agents().
-class Builder : AgentSteps {
+class AgentBuilder : AgentSteps {
  public:
-  Builder(Kernel& plan, const Tasks& tasks, const PhasedTasks& phases, const target::Target& target,
-          bool barrier_after_loop)
+  AgentBuilder(kernel::Kernel& plan, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+               const target::Target& target, bool barrier_after_loop)
       : AgentSteps(plan, tasks), phases_(phases), target_(target), barriers_(loop_barriers(plan, tasks, phases)) {
     barriers_.after = barriers_.after || barrier_after_loop;
   }
@@ -42,19 +42,19 @@ class Builder : AgentSteps {
   /// Returns whether copies by this instruction have an agent of their own: one thread issues them, and they complete at an
   /// mbarrier, at which other agents wait.
   static bool has_own_agent(const Instruction* row) {
-    return row && target::issuer(*row) == Issuer::thread && row->completion == Completion::mbarrier_bytes;
+    return row && target::issuer(*row) == Issuer::thread && row->completion == kernel::Completion::mbarrier_bytes;
   }
 
   // ---- the loop ----
 
   void start_states() {
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
-      const Task& task = tasks_[t];
-      const bool carried =
-          plan_.program.nodes[task.node].carried && (task.kind == WorkKind::mma || task.kind == WorkKind::reduce);
-      if (!carried && task.kind != WorkKind::accumulate) continue;
-      Step& s = start(t);
-      if (task.kind == WorkKind::accumulate && task.buffer >= 0) s.writes.push_back({task.buffer, 0, true});
+      const selection::Task& task = tasks_[t];
+      const bool carried = plan_.program.nodes[task.node].carried &&
+                           (task.kind == kernel::WorkKind::mma || task.kind == kernel::WorkKind::reduce);
+      if (!carried && task.kind != kernel::WorkKind::accumulate) continue;
+      kernel::Step& s = start(t);
+      if (task.kind == kernel::WorkKind::accumulate && task.buffer >= 0) s.writes.push_back({task.buffer, 0, true});
     }
   }
 
@@ -62,7 +62,7 @@ class Builder : AgentSteps {
   /// is 1, adds them without a loop; if the range is empty, adds nothing.
   void prologue(int from, int to, const std::vector<int>& copies, bool ends = true) {
     if (from >= to) return;
-    if (to > 1) open({.kind = Loop::prologue, .trip_count = to, .from = from});
+    if (to > 1) open({.kind = kernel::Loop::prologue, .trip_count = to, .from = from});
     for (int t : copies) run(t);
     if (ends) commit();
     if (to > 1) close();
@@ -77,7 +77,7 @@ class Builder : AgentSteps {
     std::vector<int> early, delayed;
     for (int t : loop_copies_) (tasks_[t].constant ? early : delayed).push_back(t);
     const bool constants_first = plan_.programmatic && !early.empty();
-    const int first = constants_first ? ceil_div(lag, 2) : 0;  // iterations whose constants are loaded early
+    const int first = constants_first ? tile::ceil_div(lag, 2) : 0;  // iterations whose constants are loaded early
     for (int t : before_)
       if (tasks_[t].constant) run(t);
     prologue(0, first, early, false);
@@ -105,7 +105,7 @@ class Builder : AgentSteps {
     if (once && !streams) commit(), arrive();
     // Meanwhile the groups of the loop's first iterations stay in flight.
     if (!phases_.before.empty() && streams) arrive(lag());
-    for (const Phase& phase : phases_.before) barrier(), work(phase);
+    for (const selection::Phase& phase : phases_.before) barrier(), work(phase);
     if (barriers_.before) barrier();
   }
 
@@ -119,7 +119,7 @@ class Builder : AgentSteps {
       for (int t : tasks) {
         const int into = tasks_[t].node == second_tile_ ? second_ : ring_;
         if (into != filled) acquire(filled = into);
-        run(t).is = Copy{.channel = into, .multicast = tasks_[t].part >= 0};
+        run(t).is = kernel::Copy{.channel = into, .multicast = tasks_[t].part >= 0};
       }
       return;
     }
@@ -135,12 +135,12 @@ class Builder : AgentSteps {
   }
 
   /// Adds the matmuls, which read stages of the channel `from`, as one group.
-  void issue(const std::vector<int>& products, int from, int lag, const Mma& mma) {
+  void issue(const std::vector<int>& products, int from, int lag, const kernel::Mma& mma) {
     acquire(from);
     for (int product : products) {
-      Step& s = run(product);
+      kernel::Step& s = run(product);
       s.is = mma;
-      for (Access& a : s.reads) a.lag = lag;
+      for (kernel::Access& a : s.reads) a.lag = lag;
     }
     commit(mma.channel);
   }
@@ -159,20 +159,21 @@ class Builder : AgentSteps {
   ///   - If two are chained (attention): iteration i issues the second matmul of iteration i - 1, which runs while the
   ///     elementwise work (softmax) of iteration i is done. The results of this work are written to the second matmul's
   ///     A registers only after that matmul has ended.
-  void loop(const std::vector<int>& copied, const std::vector<Phase>& phases) {
-    Phase first, second;     // asynchronous matmuls; `second` are those that are chained
-    Phase meanwhile, after;  // the work between them, before and after the end of `second`
-    for (const Phase& phase : phases)
+  void loop(const std::vector<int>& copied, const std::vector<selection::Phase>& phases) {
+    selection::Phase first, second;     // asynchronous matmuls; `second` are those that are chained
+    selection::Phase meanwhile, after;  // the work between them, before and after the end of `second`
+    for (const selection::Phase& phase : phases)
       for (int t : phase) {
-        const Task& task = tasks_[t];
-        const bool changes = task.kind == WorkKind::to_operand || task.kind == WorkKind::rescale;  // what `second` uses
+        const selection::Task& task = tasks_[t];
+        const bool changes =
+            task.kind == kernel::WorkKind::to_operand || task.kind == kernel::WorkKind::rescale;  // what `second` uses
         if (task.matmul.asynchronous())
           (task.matmul.chained() ? second : first).push_back(t);
         else if (sums_ >= 0)
           (changes ? after : meanwhile).push_back(t);
       }
     const bool has_first = !first.empty(), chain = !second.empty();
-    const std::span<const Phase> works = has_first ? std::span(&meanwhile, 1) : std::span(phases);
+    const std::span<const selection::Phase> works = has_first ? std::span(&meanwhile, 1) : std::span(phases);
     const int of_first = chain ? scores_ : sums_;
     const auto add = [&](Stretch at) {
       const bool inside = at == Stretch::inside, early = at != Stretch::after, after_start = at != Stretch::before;
@@ -186,7 +187,7 @@ class Builder : AgentSteps {
           // Without a chain no agent waits for the last stage, if the ring is not to be empty in the end.
           if (early ? goes_round() : emptied()) release(ring_);
         }
-        for (const Phase& phase : works) {
+        for (const selection::Phase& phase : works) {
           if (&phase != works.data()) barrier();
           work(phase, of_first);
         }
@@ -198,7 +199,7 @@ class Builder : AgentSteps {
       if (early) work(after, sums_);
     };
     for (int t : after)
-      if (tasks_[t].kind == WorkKind::to_operand) start(t);
+      if (tasks_[t].kind == kernel::WorkKind::to_operand) start(t);
     // The loop counts the iterations of what starts late; with a chain those of the work between the matmuls, which is
     // evaluated at its iteration before and after the loop, too.
     const std::int64_t n = plan_.iterations_per_rank(), from = chain ? 1 : 0;
@@ -231,11 +232,12 @@ class Builder : AgentSteps {
   /// Adds the channel that task `t` of agent `from` fills, and returns its index. A copy through registers is waited for as
   /// if it were a cp.async.
   int channel(std::string name, int t, int from, int stages = 1) {
-    const Task& task = tasks_[t];
-    const Instruction* row = task.kind == WorkKind::mma ? task.matmul.row : task.copy.row;
-    const Synchronisation by = task.kind == WorkKind::to_cluster
-                                   ? Synchronisation::mbarrier_cluster
-                                   : synchronisation(row ? row->completion : Completion::copy_group);
+    const selection::Task& task = tasks_[t];
+    const Instruction* row = task.kind == kernel::WorkKind::mma ? task.matmul.row : task.copy.row;
+    const kernel::Synchronisation by =
+        task.kind == kernel::WorkKind::to_cluster
+            ? kernel::Synchronisation::mbarrier_cluster
+            : kernel::synchronisation(row ? row->completion : kernel::Completion::copy_group);
     plan_.channels.push_back({std::move(name), task.buffer, stages, from, {consumer}, by});
     return static_cast<int>(plan_.channels.size()) - 1;
   }
@@ -245,15 +247,15 @@ class Builder : AgentSteps {
 
   /// Builds a TMA producer and wgmma consumer warps.
   void consumer_and_producer() {
-    Agent loads{.name = "producer", .warps = 1, .steps = {}};
+    kernel::Agent loads{.name = "producer", .warps = 1, .steps = {}};
     agent_.name = "consumer";
     std::int64_t sums = 0;
     const auto count = static_cast<int>(tasks_.size());
     int product = -1;  // one of the matmuls
     for (int t = 0; t < count; ++t)
-      if (const MatmulChoice& m = tasks_[t].matmul; m.asynchronous())
-        sums += accumulator_registers(m, m.warps), product = t;
-    const int group = warps_of(*tasks_[product].matmul.row);
+      if (const kernel::MatmulChoice& m = tasks_[t].matmul; m.asynchronous())
+        sums += selection::accumulator_registers(m, m.warps), product = t;
+    const int group = kernel::warps_of(*tasks_[product].matmul.row);
     // True if 232 registers (max_registers) for every thread would exceed the multiprocessor's registers. This is not
     // so with four consumer and four producer warps.
     const bool scarce = (plan_.threads + 32 * group) * max_registers > target_.registers_per_multiprocessor;
@@ -264,7 +266,7 @@ class Builder : AgentSteps {
     plan_.threads += 32 * loads.warps;
     ring_ = channel("ring", loop_copies_.front(), producer, plan_.stages());
     sums_ = channel("accumulators", product, consumer);
-    const auto chained = std::ranges::find_if(tasks_, [](const Task& t) { return t.matmul.chained(); });
+    const auto chained = std::ranges::find_if(tasks_, [](const selection::Task& t) { return t.matmul.chained(); });
     if (chained != tasks_.end()) {
       second_tile_ = plan_.program.nodes[chained->node].in[1];
       scores_ = channel("scores", product, consumer);
@@ -274,7 +276,7 @@ class Builder : AgentSteps {
       if (std::ranges::count(loop_copies_, t) == 0 && travels(t) && cp_async_ < 0)
         cp_async_ = channel("tiles", t, consumer);
       if (!copies(t) && uses_tma(t) && stores_ < 0) stores_ = channel("out", t, consumer);
-      if (tasks_[t].kind == WorkKind::to_cluster) exchange_ = channel("exchange", t, consumer);
+      if (tasks_[t].kind == kernel::WorkKind::to_cluster) exchange_ = channel("exchange", t, consumer);
     }
     std::vector<int> resident, all = loop_copies_;
     bool alone = false;  // the consumer accesses global memory before it has acquired a full stage
@@ -296,7 +298,7 @@ class Builder : AgentSteps {
     depend();
     tiles();
     if (resident_ >= 0) acquire(resident_);
-    for (int t : resident) run(t).is = Copy{.channel = resident_};
+    for (int t : resident) run(t).is = kernel::Copy{.channel = resident_};
     loop(loop_copies_, {});
     if (plan_.blocks > 0) close();
     plan_.agents.push_back(std::move(agent_));
@@ -305,7 +307,7 @@ class Builder : AgentSteps {
   /// Opens the loop over a persistent block's output tiles. Does nothing if blocks are not persistent.
   void tiles() {
     if (plan_.blocks == 0) return;
-    open({.kind = Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
+    open({.kind = kernel::Loop::tiles, .trip_count = tiles_each(), .each = plan_.iterations_per_rank()});
   }
 
   /// Adds all steps of the consumer warps.
@@ -333,7 +335,7 @@ class Builder : AgentSteps {
 
   /// Maximum number of output tiles that one block computes.
   std::int64_t tiles_each() const {
-    return plan_.blocks == 0 ? 1 : ceil_div(plan_.program.grid.count() * plan_.parts_of_loop(), plan_.blocks);
+    return plan_.blocks == 0 ? 1 : tile::ceil_div(plan_.program.grid.count() * plan_.parts_of_loop(), plan_.blocks);
   }
   bool several_tiles() const { return tiles_each() > 1; }
   /// Returns whether the consumer also releases the ring stages of an output tile's last iterations. It does if the
@@ -348,15 +350,15 @@ class Builder : AgentSteps {
   /// and receives the other blocks' partial sums of the columns that it stores itself. Does nothing without split-K.
   void exchange() {
     for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
-      const WorkKind kind = tasks_[t].kind;
-      if (kind != WorkKind::to_cluster && kind != WorkKind::from_cluster) continue;
-      const bool sends = kind == WorkKind::to_cluster;
+      const kernel::WorkKind kind = tasks_[t].kind;
+      if (kind != kernel::WorkKind::to_cluster && kind != kernel::WorkKind::from_cluster) continue;
+      const bool sends = kind == kernel::WorkKind::to_cluster;
       if (!sends) acquire(exchange_);
-      Step& s = run(t);
-      s.global = Global::nothing;
+      kernel::Step& s = run(t);
+      s.global = kernel::Global::nothing;
       if (!sends) continue;
-      s.is = Compute{.channel = sums_, .to_cluster = true};
-      for (Access& a : s.writes) a.same_thread = false;
+      s.is = kernel::Compute{.channel = sums_, .to_cluster = true};
+      for (kernel::Access& a : s.writes) a.same_thread = false;
       release(exchange_);
     }
   }
@@ -368,12 +370,12 @@ class Builder : AgentSteps {
   /// the asynchronous matmuls whose accumulators the tasks read.
   void work(const std::vector<int>& tasks, int of = -1) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      const Task& task = tasks_[tasks[i]];
-      const int slices = task.kind == WorkKind::mma ? plan_.layout_of(task).repeats() : 1;
+      const selection::Task& task = tasks_[tasks[i]];
+      const int slices = task.kind == kernel::WorkKind::mma ? plan_.layout_of(task).repeats() : 1;
       if (slices == 1) {
-        Step& s = run(tasks[i]);
-        if (Compute* compute = as<Compute>(s)) compute->channel = of;
-        if (Copy* copy = as<Copy>(s)) {
+        kernel::Step& s = run(tasks[i]);
+        if (kernel::Compute* compute = kernel::as<kernel::Compute>(s)) compute->channel = of;
+        if (kernel::Copy* copy = kernel::as<kernel::Copy>(s)) {
           copy->channel = stores_;
           if (i + 1 == tasks.size() || !uses_tma(tasks[i + 1])) commit(stores_);  // adjacent TMA stores are one group
         }
@@ -382,10 +384,10 @@ class Builder : AgentSteps {
       std::size_t last = i;
       while (last + 1 < tasks.size() && takes_on(task, tasks_[tasks[last + 1]])) ++last;
       for (std::size_t k = i; k <= last; ++k) {
-        const Task& sum = tasks_[tasks[k]];  // a reduction over all slices is initialised before them
-        if (sum.kind == WorkKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
+        const selection::Task& sum = tasks_[tasks[k]];  // a reduction over all slices is initialised before them
+        if (sum.kind == kernel::WorkKind::reduce && !plan_.program.nodes[sum.node].carried) start(tasks[k]);
       }
-      open({.kind = Loop::slices, .trip_count = slices});
+      open({.kind = kernel::Loop::slices, .trip_count = slices});
       for (; i < last; ++i) run(tasks[i]);
       run(tasks[i]);
       close();
@@ -393,8 +395,9 @@ class Builder : AgentSteps {
   }
   /// Returns whether task `next` runs inside the loop over slices of the matmul task `product`: `next` works on the
   /// same accumulators, and is neither a matmul nor the end of a reduction (WorkKind::finish).
-  static bool takes_on(const Task& product, const Task& next) {
-    return next.context == product.context && next.kind != WorkKind::finish && next.kind != WorkKind::mma;
+  static bool takes_on(const selection::Task& product, const selection::Task& next) {
+    return next.context == product.context && next.kind != kernel::WorkKind::finish &&
+           next.kind != kernel::WorkKind::mma;
   }
 
   /// Adds the steps after the loop, or all steps if the kernel has no loop. Waits for pending cp.async copies before
@@ -413,7 +416,7 @@ class Builder : AgentSteps {
         const auto needs_fence = [&](int t) {
           return !copies(t) && target::fence(target::Proxy::generic, target::proxy(tasks_[t].copy.row));
         };
-        if (std::ranges::any_of(phase, needs_fence)) step(FenceProxy{});
+        if (std::ranges::any_of(phase, needs_fence)) step(kernel::FenceProxy{});
         barrier();
       }
       std::vector<int> rest;
@@ -436,7 +439,7 @@ class Builder : AgentSteps {
     }
   }
 
-  const PhasedTasks& phases_;
+  const selection::PhasedTasks& phases_;
   const target::Target& target_;
   LoopBarriers barriers_;
   const std::vector<int>&before_ = phases_.copied_once, &loop_copies_ = phases_.copied_each;
@@ -448,10 +451,10 @@ class Builder : AgentSteps {
 
 }  // namespace
 
-void build_agents(Kernel& plan, const Tasks& tasks, const PhasedTasks& phases, const target::Target& target,
-                  bool barrier_after_loop) {
-  Builder(plan, tasks, phases, target, barrier_after_loop).build();
-  set_up(plan);
+void build_agents(kernel::Kernel& plan, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+                  const target::Target& target, bool barrier_after_loop) {
+  AgentBuilder(plan, tasks, phases, target, barrier_after_loop).build();
+  verify::set_up(plan);
 }
 
 }  // namespace zellige::plan

@@ -20,6 +20,7 @@ namespace zellige::plan {
 /// `barrier_after_loop` a barrier is between the loop and the phases after it also where no task needs one. Sets
 /// Kernel::threads, agents, channels, setup and teardown. The shared-memory offsets of tensors and mbarriers are not yet
 /// set: place_buffers() sets them.
-void build_agents(Kernel&, const Tasks&, const PhasedTasks&, const target::Target&, bool barrier_after_loop = false);
+void build_agents(kernel::Kernel&, const selection::Tasks&, const selection::PhasedTasks&, const target::Target&,
+                  bool barrier_after_loop = false);
 
 }  // namespace zellige::plan

@@ -11,11 +11,11 @@ namespace zellige::plan {
 namespace {
 
 using i64 = std::int64_t;
-using Set = std::uint64_t;             // a set of tasks, one bit per task
+using TaskSet = std::uint64_t;         // a set of tasks, one bit per task
 constexpr std::size_t max_exact = 64;  // maximum number of tasks for the exact search
 
 /// The tasks' dependence graph and bounds derived from it.
-struct Graph {
+struct DependenceGraph {
   const std::vector<TaskToOrder>& tasks;
   std::vector<int> order;                 // topological, lowest index first
   std::vector<std::vector<int>> readers;  // by task: the tasks that depend on it in either way
@@ -26,9 +26,9 @@ struct Graph {
 
 /// Returns the dependence graph of the tasks. Throws Error if the dependences have a cycle, if a dependence is not
 /// the number of another task, or if a number of bytes is negative.
-Graph analyse(const std::vector<TaskToOrder>& tasks) {
+DependenceGraph analyse(const std::vector<TaskToOrder>& tasks) {
   const int n = static_cast<int>(tasks.size());
-  Graph g{tasks, {}, std::vector<std::vector<int>>(n), std::vector<int>(n), std::vector<int>(n)};
+  DependenceGraph g{tasks, {}, std::vector<std::vector<int>>(n), std::vector<int>(n), std::vector<int>(n)};
   std::vector<int> missing(n, 0);
   for (int t = 0; t < n; ++t) {
     if (tasks[t].produces < 0) fail("barriers: task {} produces {} bytes; at least 0 is needed", t, tasks[t].produces);
@@ -70,9 +70,9 @@ Graph analyse(const std::vector<TaskToOrder>& tasks) {
 /// Searches locally for an order of the tasks with the fewest barriers. Starts once with every task as early as possible,
 /// and once with every task as late as possible. Moves single tasks to other phases as long as that lowers the peak
 /// (maximum number of bytes alive at a time).
-Phases climb(const Graph& g) {
+TaskPhases climb(const DependenceGraph& g) {
   const int n = static_cast<int>(g.tasks.size()), count = g.barriers + 1;
-  Phases best;
+  TaskPhases best;
   std::vector<int> phase(n);
   for (int latest = 0; latest < 2; ++latest) {
     for (int t = 0; t < n; ++t) phase[t] = latest ? count - 1 - g.height[t] : g.depth[t];
@@ -109,7 +109,7 @@ Phases climb(const Graph& g) {
         phase[t] = selected;
       }
     }
-    Phases found{std::vector<std::vector<int>>(count), g.barriers};
+    TaskPhases found{std::vector<std::vector<int>>(count), g.barriers};
     for (int t : g.order) found.phases[phase[t]].push_back(t);
     found.peak = peak_memory(g.tasks, found.phases);
     if (best.phases.empty() || found.peak < best.peak) best = found;
@@ -121,7 +121,7 @@ Phases climb(const Graph& g) {
 /// with the fewest barriers. In each phase some results are alive in every such order; the bound is the maximum of
 /// their total size over all phases. A result is alive from its task's latest phase to the earliest phase of its last
 /// reader, if the first is not later; and in its task's phase, if it has only one.
-i64 min_by_phases(const Graph& g) {
+i64 min_by_phases(const DependenceGraph& g) {
   std::vector<i64> alive(g.barriers + 1);
   for (int t : g.order) {
     const int latest = g.barriers - g.height[t];
@@ -134,16 +134,16 @@ i64 min_by_phases(const Graph& g) {
 
 /// Exact search over the orders of the tasks, phase by phase; a state is the set of finished tasks. Replaces `best` by
 /// every better order.
-class Search {
+class PhaseSearch {
  public:
-  Search(const Graph& graph, i64 effort, Phases& best) : g_(graph), best_(best), effort_(effort) {
+  PhaseSearch(const DependenceGraph& graph, i64 effort, TaskPhases& best) : g_(graph), best_(best), effort_(effort) {
     const int n = static_cast<int>(g_.tasks.size());
-    all_ = g_.tasks.size() == max_exact ? ~Set{0} : (Set{1} << n) - 1;
+    all_ = g_.tasks.size() == max_exact ? ~TaskSet{0} : (TaskSet{1} << n) - 1;
     for (int t = 0; t < n; ++t) {
-      Set after = 0, same = 0, readers = 0;
-      for (int s : g_.tasks[t].after) after |= Set{1} << s;
-      for (int s : g_.tasks[t].after_same) same |= Set{1} << s;
-      for (int r : g_.readers[t]) readers |= Set{1} << r;
+      TaskSet after = 0, same = 0, readers = 0;
+      for (int s : g_.tasks[t].after) after |= TaskSet{1} << s;
+      for (int s : g_.tasks[t].after_same) same |= TaskSet{1} << s;
+      for (int r : g_.readers[t]) readers |= TaskSet{1} << r;
       after_.push_back(after), same_.push_back(same), readers_.push_back(readers);
     }
   }
@@ -153,7 +153,7 @@ class Search {
     states_.push_back({0, 0, -1, 0});
     std::vector<int> layer{0};
     for (int k = 0; !layer.empty(); ++k) {  // k phases are done
-      std::unordered_map<Set, int> next;
+      std::unordered_map<TaskSet, int> next;
       for (int s : layer)
         if (!expand(s, k, next)) return false;
       layer.clear();
@@ -166,15 +166,15 @@ class Search {
  private:
   /// Finished tasks at the end of a phase, and how they were reached.
   struct State {
-    Set done;
-    i64 peak;    // of all phases up to here, in bytes
-    int parent;  // index of the state at the end of the previous phase
-    Set phase;   // the last phase's tasks
+    TaskSet done;
+    i64 peak;       // of all phases up to here, in bytes
+    int parent;     // index of the state at the end of the previous phase
+    TaskSet phase;  // the last phase's tasks
   };
   /// Returns the bytes of the results of the tasks `done` that are still alive: those that an unfinished task reads.
-  i64 alive(Set done) const {
+  i64 alive(TaskSet done) const {
     i64 sum = 0;
-    for (Set rest = done; rest; rest &= rest - 1) {
+    for (TaskSet rest = done; rest; rest &= rest - 1) {
       const int t = std::countr_zero(rest);
       if (readers_[t] & ~done) sum += g_.tasks[t].produces;
     }
@@ -182,23 +182,23 @@ class Search {
   }
   /// Returns the tasks that phase `k` must have, for the others to run in the phases after it: those that must be
   /// before all barriers that are left, and what these read in the same threads.
-  Set required(Set done, int k) const {
-    Set tasks = 0;
-    for (Set rest = all_ & ~done; rest; rest &= rest - 1)
-      if (const int t = std::countr_zero(rest); g_.height[t] >= g_.barriers - k) tasks |= Set{1} << t;
-    for (Set added = tasks; added;) {
+  TaskSet required(TaskSet done, int k) const {
+    TaskSet tasks = 0;
+    for (TaskSet rest = all_ & ~done; rest; rest &= rest - 1)
+      if (const int t = std::countr_zero(rest); g_.height[t] >= g_.barriers - k) tasks |= TaskSet{1} << t;
+    for (TaskSet added = tasks; added;) {
       const int t = std::countr_zero(added);
-      const Set more = same_[t] & ~done & ~tasks;
+      const TaskSet more = same_[t] & ~done & ~tasks;
       tasks |= more, added = (added & (added - 1)) | more;
     }
     return tasks;
   }
   /// Returns the tasks of a phase in an order in which each follows those that it reads.
-  std::vector<int> ordered(Set phase) const {
+  std::vector<int> ordered(TaskSet phase) const {
     std::vector<int> backwards;
-    for (Set rest = phase; rest; rest &= ~(Set{1} << backwards.back())) {
-      Set read = 0;
-      for (Set by = rest; by; by &= by - 1) read |= same_[std::countr_zero(by)];
+    for (TaskSet rest = phase; rest; rest &= ~(TaskSet{1} << backwards.back())) {
+      TaskSet read = 0;
+      for (TaskSet by = rest; by; by &= by - 1) read |= same_[std::countr_zero(by)];
       backwards.push_back(std::countr_zero(rest & ~read));
     }
     return {backwards.rbegin(), backwards.rend()};
@@ -206,33 +206,33 @@ class Search {
 
   /// Tries every set of tasks that can form phase `k` after state `s`, which is the set of tasks finished in earlier
   /// phases. Adds the resulting states to `next`. Returns false if the search has used up its effort.
-  bool expand(int s, int k, std::unordered_map<Set, int>& next) {
-    const Set done = states_[s].done;
+  bool expand(int s, int k, std::unordered_map<TaskSet, int>& next) {
+    const TaskSet done = states_[s].done;
     const i64 base = alive(done), before = states_[s].peak;
-    Set can = all_ & ~done;  // unfinished tasks that depend on no unfinished task through shared memory
-    for (Set rest = can; rest; rest &= rest - 1)
-      if (const int t = std::countr_zero(rest); after_[t] & ~done) can &= ~(Set{1} << t);
-    const Set first = required(done, k);
+    TaskSet can = all_ & ~done;  // unfinished tasks that depend on no unfinished task through shared memory
+    for (TaskSet rest = can; rest; rest &= rest - 1)
+      if (const int t = std::countr_zero(rest); after_[t] & ~done) can &= ~(TaskSet{1} << t);
+    const TaskSet first = required(done, k);
     if (first & ~can) return true;
     // Nothing dies within a phase: its peak is what was alive before it and all of its results.
-    const auto peak_of = [&](Set phase) { return std::max(before, base + bytes(phase)); };
-    std::vector<Set> phases, larger;
+    const auto peak_of = [&](TaskSet phase) { return std::max(before, base + bytes(phase)); };
+    std::vector<TaskSet> phases, larger;
     if (peak_of(first) < best_.peak) phases.push_back(first);
-    for (std::vector<Set> grown = phases; !grown.empty();) {
-      for (const Set phase : grown)
-        for (Set rest = can & ~phase; rest; rest &= rest - 1) {
+    for (std::vector<TaskSet> grown = phases; !grown.empty();) {
+      for (const TaskSet phase : grown)
+        for (TaskSet rest = can & ~phase; rest; rest &= rest - 1) {
           const int t = std::countr_zero(rest);
           if (same_[t] & ~(done | phase)) continue;
           if (--effort_ < 0) return false;
-          if (const Set with = phase | Set{1} << t; peak_of(with) < best_.peak) larger.push_back(with);
+          if (const TaskSet with = phase | TaskSet{1} << t; peak_of(with) < best_.peak) larger.push_back(with);
         }
       std::ranges::sort(larger);
       larger.erase(std::ranges::unique(larger).begin(), larger.end());
       grown = std::exchange(larger, {});
       phases.insert(phases.end(), grown.begin(), grown.end());
     }
-    for (const Set phase : phases) {
-      const Set all = done | phase;
+    for (const TaskSet phase : phases) {
+      const TaskSet all = done | phase;
       const i64 peak = peak_of(phase);
       if (peak >= best_.peak) continue;
       const auto known = lowest_.find(all);
@@ -246,7 +246,7 @@ class Search {
   }
 
   /// Returns the total bytes of the results of `tasks`.
-  i64 bytes(Set tasks) const {
+  i64 bytes(TaskSet tasks) const {
     i64 sum = 0;
     for (; tasks; tasks &= tasks - 1) sum += g_.tasks[std::countr_zero(tasks)].produces;
     return sum;
@@ -259,13 +259,13 @@ class Search {
     std::ranges::reverse(best_.phases);
   }
 
-  const Graph& g_;
-  Phases& best_;
+  const DependenceGraph& g_;
+  TaskPhases& best_;
   i64 effort_;
-  Set all_ = 0;
-  std::vector<Set> after_, same_, readers_;
+  TaskSet all_ = 0;
+  std::vector<TaskSet> after_, same_, readers_;
   std::vector<State> states_;
-  std::unordered_map<Set, i64> lowest_;  // lowest peak of the states in which exactly this set is finished
+  std::unordered_map<TaskSet, i64> lowest_;  // lowest peak of the states in which exactly this set is finished
 };
 
 }  // namespace
@@ -301,12 +301,12 @@ std::int64_t peak_memory(const std::vector<TaskToOrder>& tasks, const std::vecto
   return alive.empty() ? 0 : std::ranges::max(alive);
 }
 
-Phases order_tasks(const std::vector<TaskToOrder>& tasks, std::int64_t effort) {
+TaskPhases order_tasks(const std::vector<TaskToOrder>& tasks, std::int64_t effort) {
   if (tasks.empty()) return {};
-  const Graph g = analyse(tasks);
-  Phases best = climb(g);
+  const DependenceGraph g = analyse(tasks);
+  TaskPhases best = climb(g);
   if (best.peak <= std::max(g.min_peak, min_by_phases(g))) return best;
-  best.optimal = tasks.size() <= max_exact && Search(g, effort, best).run();
+  best.optimal = tasks.size() <= max_exact && PhaseSearch(g, effort, best).run();
   return best;
 }
 

@@ -26,7 +26,7 @@ struct TaskToOrder {
 };
 
 /// An order of all tasks: lists of task numbers, with a barrier between consecutive lists.
-struct Phases {
+struct TaskPhases {
   std::vector<std::vector<int>> phases;
   int barriers = 0;       // phases - 1
   std::int64_t peak = 0;  // bytes
@@ -37,7 +37,7 @@ struct Phases {
 /// memory. A heuristic finds a first order; for up to 64 tasks an exact search of at most `effort` steps improves it.
 /// Throws Error if the dependences have a cycle, if a dependence is not the number of another task, or if a number of
 /// bytes is negative.
-Phases order_tasks(const std::vector<TaskToOrder>& tasks, std::int64_t effort = 400'000);
+TaskPhases order_tasks(const std::vector<TaskToOrder>& tasks, std::int64_t effort = 400'000);
 
 /// Returns the maximum number of bytes of results that are alive at a time if the tasks run in the given phases.
 /// Throws Error if a task is missing, listed twice, or ordered before a task that it depends on.

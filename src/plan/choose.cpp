@@ -10,10 +10,10 @@
 #include "plan/registers.hpp"
 #include "plan/slice.hpp"
 #include "predict/cost_estimate.hpp"
-#include "select/loop_bounds.hpp"
-#include "select/matrix_stores.hpp"
-#include "select/split_k.hpp"
-#include "select/warpgroups.hpp"
+#include "selection/loop_bounds.hpp"
+#include "selection/matrix_stores.hpp"
+#include "selection/split_k.hpp"
+#include "selection/warpgroups.hpp"
 #include "target/instructions.hpp"
 #include "tile/unshare.hpp"
 
@@ -22,39 +22,41 @@ namespace {
 
 /// Returns a description, for a note of the plan, of one way to run a kernel without wgmma: how tiles are loaded, when
 /// copies start, and whether there is a barrier after the loop.
-std::string describe(Loads loads, Copies copies, bool barrier_after_loop) {
+std::string describe(selection::Loads loads, Copies copies, bool barrier_after_loop) {
   std::string text = copies == Copies::first ? "all copies first" : "copies where memory is least";
-  if (loads == Loads::in_place) text += ", tiles read in place where no tensor core reads them";
+  if (loads == selection::Loads::in_place) text += ", tiles read in place where no tensor core reads them";
   if (barrier_after_loop) text += ", a barrier after the loop";
   return text;
 }
 
 /// Plans one form of a kernel (way of using shared memory and warps) after another until one fits the shared memory.
-class Choice {
+class FormChoice {
  public:
-  Choice(const Program& program, const target::Target& target, const std::vector<Way>& ways, Swizzles swizzles)
+  FormChoice(const tile::TilePrograms& program, const target::Target& target, const std::vector<BlockAssignment>& ways,
+             Swizzles swizzles)
       : program_(program), target_(target), ways_(ways), swizzles_(swizzles) {}
 
   /// Tries all forms of the kernel (ways of using shared memory and warps), starting from `selected`.
   /// Returns true as soon as a form fits the shared memory; `plan` is then that form. Returns false if none fits.
-  bool fits(const Selection& selected) {
-    Selection on_groups = selected;
-    const std::string why_not = warpgroups(on_groups, program_, target_);
+  bool fits(const selection::Selection& selected) {
+    selection::Selection on_groups = selected;
+    const std::string why_not = selection::warpgroups(on_groups, program_, target_);
     if (why_not.empty()) {
-      Kernel grouped;
-      Tasks tasks = group(grouped, on_groups, program_, target_, Loads::as_fits);
-      if (on_groups.any(&MatmulChoice::chained, true)) grouped.loop_bounds = masked_loop_bounds(grouped);
-      choose_matrix_stores(grouped, tasks, target_);
+      kernel::Kernel grouped;
+      selection::Tasks tasks = group(grouped, on_groups, program_, target_, selection::Loads::as_fits);
+      if (on_groups.any(&kernel::MatmulChoice::chained, true))
+        grouped.loop_bounds = selection::masked_loop_bounds(grouped);
+      selection::choose_matrix_stores(grouped, tasks, target_);
       arrange_buffers(grouped, tasks, target_, swizzles_);
       if (on_warpgroups(grouped, tasks)) return true;
-    } else if (target::find_tma(target_, Space::gmem, Space::smem, 2) && reasons.empty() &&
+    } else if (target::find_tma(target_, kernel::Space::gmem, kernel::Space::smem, 2) && reasons.empty() &&
                std::ranges::any_of(selected.matmuls, [](const auto& m) { return m.second.row != nullptr; })) {
       reasons.push_back("products on warpgroups: " + why_not);
     }
     return in_one_agent(selected);
   }
 
-  Kernel plan;                       // the form that was tried last
+  kernel::Kernel plan;               // the form that was tried last
   std::vector<std::string> reasons;  // why the previous forms were not taken
   // The least number of bytes of shared memory that any form tried so far needs.
   std::int64_t minimum = std::numeric_limits<std::int64_t>::max();
@@ -62,21 +64,21 @@ class Choice {
  private:
   /// Tries the ways of assigning output tiles to blocks. Returns true and sets `plan` to the one of least expected time
   /// that fits the shared memory; returns false if none does.
-  bool on_warpgroups(const Kernel& grouped, const Tasks& tasks) {
-    std::optional<Kernel> best;
+  bool on_warpgroups(const kernel::Kernel& grouped, const selection::Tasks& tasks) {
+    std::optional<kernel::Kernel> best;
     double lowest_us = 0;
     std::string selected;
-    for (const Way& way : ways_) {
+    for (const BlockAssignment& way : ways_) {
       const Blocks blocks = way.blocks;
       if (ways_.size() > 1 && !in_question(way, grouped.program.grid.count(), best.has_value())) continue;
-      Kernel ordered = grouped;
-      Tasks all = tasks;
-      if (blocks == Blocks::pairs && !share_by_pairs(ordered, all, target_)) continue;
+      kernel::Kernel ordered = grouped;
+      selection::Tasks all = tasks;
+      if (blocks == Blocks::pairs && !selection::share_by_pairs(ordered, all, target_)) continue;
       if (blocks == Blocks::split_k) {
-        if (!split_k(ordered, all, way.ranks)) continue;
+        if (!selection::split_k(ordered, all, way.ranks)) continue;
         arrange_parts(ordered, all, target_);
       }
-      const PhasedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
+      const selection::PhasedTasks phases = pipeline(ordered, all, target_, Copies::first, blocks);
       if (phases.inside.size() > 1) {
         reasons.push_back("products on warpgroups: what lies between them goes through shared memory");
         break;
@@ -98,7 +100,7 @@ class Choice {
       if (best && blocks == Blocks::a_tile && grouped.program.grid.count() > target_.multiprocessors &&
           !two_on_a_multiprocessor())
         continue;
-      const double us = estimate_cost(program_, {plan}, Detail::sketched, target_).us;
+      const double us = predict::estimate_cost(program_, {plan}, predict::Detail::sketched, target_).us;
       if (!best || us < lowest_us) best = plan, lowest_us = us, selected = what;
     }
     if (!best) return false;
@@ -111,7 +113,7 @@ class Choice {
   /// resident at the same time. Blocks stay only if there are more tiles than multiprocessors. One block per tile is then
   /// an alternative while there are at most two tiles per multiprocessor (and two blocks fit on one, which
   /// on_warpgroups() asks), or where none of the other ways fits.
-  bool in_question(const Way& way, std::int64_t tiles, bool another_fits) const {
+  bool in_question(const BlockAssignment& way, std::int64_t tiles, bool another_fits) const {
     const std::int64_t all = target_.multiprocessors;
     if (way.blocks == Blocks::split_k) return tiles <= target_.clusters(way.ranks);
     if (way.blocks == Blocks::persistent) return tiles > all;
@@ -128,20 +130,20 @@ class Choice {
   /// for the ring. A persistent block needs memory for the ring and for the tile that it stores; a block of a single
   /// tile reuses the ring's memory to store it. Persistent blocks are slower if the ring has fewer than three stages
   /// and there are at most two tiles per multiprocessor.
-  bool store_starves_ring(const Kernel& ordered) const {
+  bool store_starves_ring(const kernel::Kernel& ordered) const {
     return ways_.size() > 1 && ordered.stages() < 3 && ordered.program.grid.count() <= 2 * target_.multiprocessors;
   }
 
   /// Tries the forms of the kernel (ways of using shared memory and warps) without wgmma, in which all warps run the
   /// same code. Returns true and sets `plan` to the first that fits the shared memory; returns false if none does.
-  bool in_one_agent(const Selection& selected) {
-    for (Loads loads : {Loads::as_fits, Loads::in_place}) {
-      Kernel grouped;
-      const Tasks tasks = group(grouped, selected, program_, target_, loads);
+  bool in_one_agent(const selection::Selection& selected) {
+    for (selection::Loads loads : {selection::Loads::as_fits, selection::Loads::in_place}) {
+      kernel::Kernel grouped;
+      const selection::Tasks tasks = group(grouped, selected, program_, target_, loads);
       arrange_buffers(grouped, tasks, target_, swizzles_);
       for (Copies copies : {Copies::first, Copies::last}) {
-        Kernel ordered = grouped;
-        const PhasedTasks phases = pipeline(ordered, tasks, target_, copies);
+        kernel::Kernel ordered = grouped;
+        const selection::PhasedTasks phases = pipeline(ordered, tasks, target_, copies);
         if (takes(ordered, tasks, phases, describe(loads, copies, false))) return true;
         // With one more barrier the phases after the loop may reuse the loop's buffers.
         if (loop_barriers(ordered, tasks, phases).after || ordered.program.loop == 1 || phases.after.empty()) continue;
@@ -152,8 +154,8 @@ class Choice {
   }
 
   /// Returns whether a form of the kernel fits the shared memory, as fits() does, and notes that it is selected.
-  bool takes(const Kernel& ordered, const Tasks& tasks, const PhasedTasks& phases, const std::string& what,
-             bool barrier_after_loop = false) {
+  bool takes(const kernel::Kernel& ordered, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+             const std::string& what, bool barrier_after_loop = false) {
     if (!fits(ordered, tasks, phases, what, barrier_after_loop)) return false;
     if (!reasons.empty()) reasons.push_back(fmt::format("{}: selected", what));
     return true;
@@ -163,12 +165,12 @@ class Choice {
   /// plan `ordered` whose `tasks` are in these phases. Returns whether it fits the shared memory, if need be with fewer
   /// stages of a TMA producer's ring. If it does not, or if earlier forms did not, adds a note about it to `reasons`.
   /// `what` describes the form in this note.
-  bool fits(Kernel ordered, const Tasks& tasks, const PhasedTasks& phases, const std::string& what,
-            bool barrier_after_loop = false) {
+  bool fits(kernel::Kernel ordered, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+            const std::string& what, bool barrier_after_loop = false) {
     std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
     do {
       plan = ordered;
-      PhasedTasks sliced = phases;
+      selection::PhasedTasks sliced = phases;
       slice_fragments(plan, tasks, sliced);
       build_agents(plan, tasks, sliced, target_, barrier_after_loop);
       plan.registers = registers_of_thread(plan, tasks, target_);
@@ -181,19 +183,19 @@ class Choice {
     return false;
   }
 
-  const Program& program_;
+  const tile::TilePrograms& program_;
   const target::Target& target_;
-  const std::vector<Way>& ways_;
+  const std::vector<BlockAssignment>& ways_;
   Swizzles swizzles_;
 };
 
 }  // namespace
 
-Kernel choose(Selection selected, const Program& program, const target::Target& target, const std::vector<Way>& ways,
-              Swizzles swizzles) {
-  Choice choice(program, target, ways, swizzles);
+kernel::Kernel choose(selection::Selection selected, const tile::TilePrograms& program, const target::Target& target,
+                      const std::vector<BlockAssignment>& ways, Swizzles swizzles) {
+  FormChoice choice(program, target, ways, swizzles);
   while (!choice.fits(selected)) {
-    if (!unshare(selected.program))
+    if (!tile::unshare(selected.program))
       does_not_fit(
           "{}: its tiles need {} bytes of shared memory, {} has {} for a block; smaller tiles or a longer "
           "loop would fit",

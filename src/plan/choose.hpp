@@ -15,14 +15,15 @@
 
 #include "plan/pipeline.hpp"
 #include "plan/swizzle.hpp"
-#include "select/select.hpp"
+#include "selection/select.hpp"
 
 namespace zellige::plan {
 
 /// The ways of assigning the output tiles of wgmma matmuls to blocks. Of two with the same expected time the first is
 /// taken. Eight is the largest cluster that every GPU with clusters can run.
-inline const std::vector<Way> ways_of_blocks{{Blocks::split_k, 2}, {Blocks::split_k, 4}, {Blocks::split_k, 8},
-                                             Blocks::persistent,   Blocks::pairs,        Blocks::a_tile};
+inline const std::vector<BlockAssignment> ways_of_blocks{{Blocks::split_k, 2}, {Blocks::split_k, 4},
+                                                         {Blocks::split_k, 8}, Blocks::persistent,
+                                                         Blocks::pairs,        Blocks::a_tile};
 
 /// Returns the kernel that computes a tile program, from the thread-value layouts to the addresses in shared memory.
 /// Tries several forms of the kernel (ways of using shared memory and warps, such as wgmma with TMA loads), the fastest
@@ -30,7 +31,7 @@ inline const std::vector<Way> ways_of_blocks{{Blocks::split_k, 2}, {Blocks::spli
 /// may be given; a single one is taken wherever it is possible.
 /// Requires that all contiguous dimensions are chosen. Throws DoesNotFit if no
 /// form fits; the message has the least number of bytes that any form needs.
-Kernel choose(Selection, const Program&, const target::Target&, const std::vector<Way>& = ways_of_blocks,
-              Swizzles = Swizzles::automatic);
+kernel::Kernel choose(selection::Selection, const tile::TilePrograms&, const target::Target&,
+                      const std::vector<BlockAssignment>& = ways_of_blocks, Swizzles = Swizzles::automatic);
 
 }  // namespace zellige::plan

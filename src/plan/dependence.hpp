@@ -15,13 +15,13 @@ namespace zellige::plan {
 
 /// Returns whether a node loads a constant input. In a kernel that may start before the previous one ends
 /// (Kernel::programmatic), such loads may precede griddepcontrol.wait.
-bool reads_constant(const Node&, const Program&);
+bool reads_constant(const tile::Node&, const tile::TilePrograms&);
 
 /// Adds griddepcontrol.launch_dependents after griddepcontrol.wait in the plan's schedule, if that pays: the program
 /// is a single kernel that loads constant inputs, and the GPU can hold two of its grids at a time. Without the
 /// instruction the next kernel starts as this one's blocks end. (If two grids do not fit, the next kernel's blocks
 /// crowd the multiprocessors that are free first: up to 30% slower, docs/log.md.)
-void let_next_start(Kernel&, const Program&, const target::Target&);
+void let_next_start(kernel::Kernel&, const tile::TilePrograms&, const target::Target&);
 
 /// Proves that a schedule accesses global memory only when programmatic dependent launch allows it. Throws Rejected,
 /// with the step and the reason, if
@@ -29,6 +29,6 @@ void let_next_start(Kernel&, const Program&, const target::Target&);
 /// - an agent (warp role) accesses global memory other than constant inputs before it has waited
 ///   (griddepcontrol.wait) or acquired a ring stage from a producer that has waited;
 /// - a kernel that may start early has no wait, or launches dependents before the wait.
-void verify_dependence(const Kernel&);
+void verify_dependence(const kernel::Kernel&);
 
 }  // namespace zellige::plan

@@ -5,7 +5,7 @@
 
 namespace zellige::plan {
 
-CostEstimate estimate(const graph::KernelGraph& g, const target::Target& target) {
+predict::CostEstimate estimate(const graph::KernelGraph& g, const target::Target& target) {
   return estimate_cost(sketch(g, target), target);
 }
 

@@ -9,13 +9,14 @@
 namespace zellige::plan {
 
 /// Returns the expected time of a plan.
-inline CostEstimate estimate_cost(const Plan& plan, const target::Target& target) {
-  return estimate_cost(plan.program, plan.kernels, plan.sketched ? Detail::sketched : Detail::planned, target);
+inline predict::CostEstimate estimate_cost(const Plan& plan, const target::Target& target) {
+  return predict::estimate_cost(plan.program, plan.kernels,
+                                plan.sketched ? predict::Detail::sketched : predict::Detail::planned, target);
 }
 
 /// Returns the expected time of a graph, as estimate_cost() returns it of the graph's plan, except for bank conflicts,
 /// which swizzles leave few of. Throws Error if there is no such plan.
-CostEstimate estimate(const graph::KernelGraph&, const target::Target&);
+predict::CostEstimate estimate(const graph::KernelGraph&, const target::Target&);
 
 /// Returns the graph of some operators of a graph alone: its inputs are their operands that none of them computes, its
 /// outputs all of their results that others read. `ops` are in order.

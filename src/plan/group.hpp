@@ -16,7 +16,7 @@
 // A register value that is read in another layout is written to shared memory once. Whether a reader needs a barrier
 // is found by evaluating both layouts: it needs none if every thread reads only what it wrote.
 #pragma once
-#include "select/direct.hpp"
+#include "selection/direct.hpp"
 
 namespace zellige::plan {
 
@@ -24,6 +24,7 @@ namespace zellige::plan {
 /// thread-value layouts, buffers and copies. Sets Kernel::rmem and tensors.
 /// `Loads` says whether tiles that no tensor core reads may be in shared memory. Requires that the contiguous dimensions
 /// of all tensors and tiles are chosen.
-Tasks group(Kernel&, const Selection&, const Program&, const target::Target&, Loads = Loads::as_fits);
+selection::Tasks group(kernel::Kernel&, const selection::Selection&, const tile::TilePrograms&, const target::Target&,
+                       selection::Loads = selection::Loads::as_fits);
 
 }  // namespace zellige::plan

@@ -16,26 +16,28 @@ namespace {
 /// shared-memory rings) are ignored: they need not take part in these barriers, because the consumers wait
 /// for each of their writes. A loop, its back edge included, is one interval. Orderings by mbarriers and
 /// named barriers are ignored.
-std::vector<Lifetime> lifetimes(const Kernel& s) {
+std::vector<Lifetime> lifetimes(const kernel::Kernel& s) {
   std::vector<Lifetime> lives;
-  for (const SmemTensor& t : s.tensors)
+  for (const kernel::SmemTensor& t : s.tensors)
     lives.push_back({t.bytes(), std::numeric_limits<int>::max(), 0, s.uses_tma(t.node) ? 1024 : 128});
-  const auto others = std::ranges::count_if(s.agents, [&](const Agent& a) { return issuers(s, a) > 1; });
-  for (const Agent& agent : s.agents) {
-    if (issuers(s, agent) == 1) continue;
+  const auto others =
+      std::ranges::count_if(s.agents, [&](const kernel::Agent& a) { return kernel::issuers(s, a) > 1; });
+  for (const kernel::Agent& agent : s.agents) {
+    if (kernel::issuers(s, agent) == 1) continue;
     std::int64_t stretch = 0;
-    const auto touch = [&](const auto& self, const std::vector<Step>& steps, bool in_loop) -> void {
-      for (const Step& step : steps) {
-        const Barrier* barrier = as<Barrier>(step);
+    const auto touch = [&](const auto& self, const std::vector<kernel::Step>& steps, bool in_loop) -> void {
+      for (const kernel::Step& step : steps) {
+        const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(step);
         if (barrier && barrier->waits && (barrier->id == 0 || others == 1) && !in_loop) ++stretch;
         for (const auto* accesses : {&step.reads, &step.writes})
-          for (const Access& a : *accesses) {
+          for (const kernel::Access& a : *accesses) {
             Lifetime& life = lives[a.tensor];
             life.begin = std::min(life.begin, stretch);
             life.end = std::max(life.end, stretch + 1);
           }
-        if (const Loop* loop = as<Loop>(step))  // persistent blocks with one tile each: not a loop
-          self(self, loop->body, in_loop || loop->kind != Loop::tiles || loop->trip_count > 1);
+        if (const kernel::Loop* loop =
+                kernel::as<kernel::Loop>(step))  // persistent blocks with one tile each: not a loop
+          self(self, loop->body, in_loop || loop->kind != kernel::Loop::tiles || loop->trip_count > 1);
       }
     };
     touch(touch, agent.steps, false);
@@ -47,19 +49,19 @@ std::vector<Lifetime> lifetimes(const Kernel& s) {
 
 }  // namespace
 
-bool place_buffers(Kernel& plan, const target::Target& target) {
+bool place_buffers(kernel::Kernel& plan, const target::Target& target) {
   const Packing packing = pack(lifetimes(plan));
   for (std::size_t b = 0; b < plan.tensors.size(); ++b) plan.tensors[b].offset = packing.offset[b];
   plan.shared_bytes = packing.peak;
-  for (Channel& c : plan.channels)
-    if (const std::int64_t bytes = barrier_bytes(c); bytes > 0) {
+  for (kernel::Channel& c : plan.channels)
+    if (const std::int64_t bytes = kernel::barrier_bytes(c); bytes > 0) {
       c.offset = (plan.shared_bytes + 15) / 16 * 16;
       plan.shared_bytes = c.offset + bytes;
     }
   return plan.shared_bytes <= target.shared_per_block;
 }
 
-DevicePlacement place_tensors(const Program& program) {
+DevicePlacement place_tensors(const tile::TilePrograms& program) {
   // Small, because each candidate tiling of a program needs a placement.
   constexpr std::int64_t effort = 20'000;
   const int n = static_cast<int>(program.tensors.size());
@@ -69,9 +71,9 @@ DevicePlacement place_tensors(const Program& program) {
   constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   std::vector<Lifetime> used(n, {0, never, 0, 256});
   std::int64_t launch = -1;  // the kernels of one launch run at the same time
-  for (const TileProgram& kernel : program.kernels) {
+  for (const tile::TileProgram& kernel : program.kernels) {
     if (!kernel.same_launch || launch < 0) ++launch;
-    for (const Node& node : kernel.nodes) {
+    for (const tile::Node& node : kernel.nodes) {
       if (node.tensor < 0) continue;
       Lifetime& life = used[program.memory_of(node.tensor)];
       life.begin = std::min(life.begin, launch), life.end = launch + 1;

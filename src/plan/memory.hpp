@@ -12,7 +12,7 @@ namespace zellige::plan {
 /// Sets the offset in shared memory of every tensor and of the mbarriers of every channel, and Kernel::shared_bytes to
 /// the total size. Requires that the kernel has its agents. Returns false if the size exceeds the shared memory that the
 /// target allows per block.
-bool place_buffers(Kernel&, const target::Target&);
+bool place_buffers(kernel::Kernel&, const target::Target&);
 
 /// The workspace of a program. `offset` and `bytes` are indexed like Program::tensors; -1 is the offset of
 /// a tensor that is not in the workspace: an argument of the caller, a view or an unused tensor. `total` is
@@ -23,6 +23,6 @@ struct DevicePlacement {
 };
 /// Returns the placement of a program's intermediate tensors in the workspace, at offsets that are
 /// multiples of 256 bytes. Tensors that are used in the same launch never overlap.
-DevicePlacement place_tensors(const Program&);
+DevicePlacement place_tensors(const tile::TilePrograms&);
 
 }  // namespace zellige::plan

@@ -144,7 +144,7 @@ i64 place(const std::vector<Lifetime>& objects, const std::vector<int>& order, F
 // sorted by (offset, index), each is directly on top of the highest earlier object that overlaps it in time. So the
 // search appends objects in that order only. Of objects with equal size, lifetime and alignment that could be placed
 // next at the same offset, it tries only the first: exchanging them changes no peak.
-struct Search {
+struct PackingSearch {
   const std::vector<Lifetime>& objects;
   i64 unit;    // all offsets are multiples of it
   i64 effort;  // remaining number of objects that may be examined
@@ -269,8 +269,8 @@ Packing pack_proper(const std::vector<Lifetime>& objects, i64 effort) {
   best.optimal = best.peak == best.lower_bound;
   if (best.optimal || effort <= 0) return best;
 
-  Search search{objects, common_alignment(objects), effort * node,        best, std::vector<std::vector<int>>(n),
-                {},      std::vector<i64>(n),       std::vector<char>(n), {}};
+  PackingSearch search{objects, common_alignment(objects), effort * node,        best, std::vector<std::vector<int>>(n),
+                       {},      std::vector<i64>(n),       std::vector<char>(n), {}};
   for (const Lifetime& o : objects) search.rounded.push_back(round_up(o.size, search.unit));
   for (int i = 0; i < n; ++i) {
     std::vector<int> live;

@@ -11,13 +11,13 @@ namespace {
 /// Returns the tasks of a phase (work between two barriers) in the order in which they are emitted. Tasks that can
 /// share a loop nest become adjacent, so that common values are evaluated once. Reductions over lanes become adjacent
 /// as well, so that the loads of one reduction do not wait for the store of another reduction.
-std::vector<int> side_by_side(const Kernel& plan, const Tasks& all, std::vector<int> tasks) {
+std::vector<int> side_by_side(const kernel::Kernel& plan, const selection::Tasks& all, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
     const auto joins = [&](int t) {
-      const Task &task = all[t], &last = all[result.back()];
-      const bool together = in_nest(plan, task) && in_nest(plan, last) && task.context == last.context,
-                 sums = task.kind == WorkKind::reduce && last.kind == WorkKind::reduce;
+      const selection::Task &task = all[t], &last = all[result.back()];
+      const bool together = kernel::in_nest(plan, task) && kernel::in_nest(plan, last) && task.context == last.context,
+                 sums = task.kind == kernel::WorkKind::reduce && last.kind == kernel::WorkKind::reduce;
       return (together || sums) &&
              std::ranges::none_of(task.after_same, [&](int t) { return std::ranges::count(tasks, t) > 0; });
     };
@@ -32,7 +32,8 @@ std::vector<int> side_by_side(const Kernel& plan, const Tasks& all, std::vector<
 /// Splits the tasks of one section (before, inside or after the loop) into phases that are separated by
 /// barriers, and returns the tasks of each phase in order. Uses the least possible number of phases; among
 /// these orders, prefers one that needs the least shared memory at a time.
-std::vector<Phase> phases(const Kernel& plan, const Tasks& all, const std::vector<int>& tasks) {
+std::vector<selection::Phase> phases(const kernel::Kernel& plan, const selection::Tasks& all,
+                                     const std::vector<int>& tasks) {
   std::vector<int> local(all.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
   std::vector<TaskToOrder> problem;
@@ -42,28 +43,28 @@ std::vector<Phase> phases(const Kernel& plan, const Tasks& all, const std::vecto
       if (local[a] >= 0) work.after.push_back(local[a]);
     for (int a : all[t].after_same)
       if (local[a] >= 0) work.after_same.push_back(local[a]);
-    const int b = all[t].kind == WorkKind::to_global ? -1 : all[t].buffer;
+    const int b = all[t].kind == kernel::WorkKind::to_global ? -1 : all[t].buffer;
     work.produces = b >= 0 ? plan.tensors[b].bytes() : 0;
     problem.push_back(std::move(work));
   }
-  std::vector<Phase> result;
+  std::vector<selection::Phase> result;
   if (tasks.empty()) return result;
   for (const auto& phase : order_tasks(problem).phases) {
     std::vector<int> global;
     for (int i : phase) global.push_back(tasks[i]);
     // Copies start first, to overlap with the rest of the phase.
-    std::stable_partition(global.begin(), global.end(), [&](int t) { return is_global_load(all[t].kind); });
+    std::stable_partition(global.begin(), global.end(), [&](int t) { return kernel::is_global_load(all[t].kind); });
     result.push_back(side_by_side(plan, all, std::move(global)));
   }
   return result;
 }
 
 /// Moves the loads of all phases to the start of the first of them.
-void start_copies(const Tasks& all, std::vector<Phase>& phases) {
-  Phase first;
-  for (Phase& phase : phases) {
+void start_copies(const selection::Tasks& all, std::vector<selection::Phase>& phases) {
+  selection::Phase first;
+  for (selection::Phase& phase : phases) {
     const auto rest =
-        std::stable_partition(phase.begin(), phase.end(), [&](int t) { return is_global_load(all[t].kind); });
+        std::stable_partition(phase.begin(), phase.end(), [&](int t) { return kernel::is_global_load(all[t].kind); });
     first.insert(first.end(), phase.begin(), rest);
     phase.erase(phase.begin(), rest);
   }
@@ -71,7 +72,9 @@ void start_copies(const Tasks& all, std::vector<Phase>& phases) {
 }
 
 /// Returns whether the task is a part of split-K's exchange, which follows the loop at once and is in no phase.
-bool is_exchange(const Task& t) { return t.kind == WorkKind::to_cluster || t.kind == WorkKind::from_cluster; }
+bool is_exchange(const selection::Task& t) {
+  return t.kind == kernel::WorkKind::to_cluster || t.kind == kernel::WorkKind::from_cluster;
+}
 
 constexpr int max_ring_stages = 10;
 
@@ -81,13 +84,13 @@ constexpr int max_ring_stages = 10;
 /// `stage_bytes` is the size of one stage, `other_bytes` that of all other buffers. The other buffers reuse
 /// the ring's memory after the loop, unless the next tile is being loaded there (persistent blocks) or
 /// other blocks of the cluster write to them.
-int ring_depth(const Kernel& plan, const Tasks& tasks, const target::Target& target, std::int64_t stage_bytes,
-               std::int64_t other_bytes) {
+int ring_depth(const kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target,
+               std::int64_t stage_bytes, std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
   const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.parts_of_loop();
   std::int64_t reserved = one_tile ? 0 : other_bytes;
-  for (const Task& t : tasks)  // other ranks write to these buffers while the loop is running
-    if (one_tile && t.kind == WorkKind::to_cluster) reserved += plan.tensors[t.buffer].bytes();
+  for (const selection::Task& t : tasks)  // other ranks write to these buffers while the loop is running
+    if (one_tile && t.kind == kernel::WorkKind::to_cluster) reserved += plan.tensors[t.buffer].bytes();
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
       one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
@@ -98,10 +101,10 @@ int ring_depth(const Kernel& plan, const Tasks& tasks, const target::Target& tar
 /// block and the tiles of all iterations (at most max_stages) fit in shared memory, this is the number of iterations.
 /// Otherwise it is the least number with which the loads in flight of all blocks of a multiprocessor hide the latency of
 /// global memory, or the number that fits in shared memory if that is less. The bytes are as those of ring_depth().
-int copy_stages(const TileProgram& p, const target::Target& target, std::int64_t stage_bytes,
+int copy_stages(const tile::TileProgram& p, const target::Target& target, std::int64_t stage_bytes,
                 std::int64_t other_bytes) {
   const std::int64_t blocks =
-      std::clamp<std::int64_t>(ceil_div(p.grid.count(), target.multiprocessors), 1,
+      std::clamp<std::int64_t>(tile::ceil_div(p.grid.count(), target.multiprocessors), 1,
                                std::max<std::int64_t>(1, target.threads_per_multiprocessor / p.threads()));
   const auto fits = [&](std::int64_t stages, std::int64_t resident) {
     const std::int64_t bytes = stages * stage_bytes + other_bytes;
@@ -122,34 +125,36 @@ int copy_stages(const TileProgram& p, const target::Target& target, std::int64_t
 }
 
 /// Returns the size of a stage of the tensors that these tasks load in each iteration.
-std::int64_t bytes_of_stage(const Kernel& plan, const Tasks& tasks, const std::vector<int>& copied_each) {
+std::int64_t bytes_of_stage(const kernel::Kernel& plan, const selection::Tasks& tasks,
+                            const std::vector<int>& copied_each) {
   std::int64_t bytes = 0;
   for (int t : copied_each) bytes += plan.tensors[tasks[t].buffer].stage_step;
   return bytes;
 }
 
 /// Returns whether a TMA producer fills the tensors that these tasks load in each iteration.
-bool fills_ring_by_tma(const Tasks& tasks, const std::vector<int>& copied_each) {
+bool fills_ring_by_tma(const selection::Tasks& tasks, const std::vector<int>& copied_each) {
   return !copied_each.empty() && tasks[copied_each.front()].copy.by_tensor_map();
 }
 
 }  // namespace
 
-PhasedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& target, Copies starts, Blocks blocks) {
+selection::PhasedTasks pipeline(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target,
+                                Copies starts, Blocks blocks) {
   plan.blocks =
       blocks == Blocks::a_tile ? 0 : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
   if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
   if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
-  PhasedTasks result;
-  const Sections sections(plan.program);
+  selection::PhasedTasks result;
+  const tile::Sections sections(plan.program);
   std::vector<int> before, inside, after;
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
-    const Section section = section_of(tasks[t], sections);
-    const bool in_advance = tasks[t].kind == WorkKind::copy_in && section != Section::after;
+    const tile::Section section = kernel::section_of(tasks[t], sections);
+    const bool in_advance = tasks[t].kind == kernel::WorkKind::copy_in && section != tile::Section::after;
     if (in_advance)
-      (section == Section::before ? result.copied_once : result.copied_each).push_back(t);
+      (section == tile::Section::before ? result.copied_once : result.copied_each).push_back(t);
     else if (!is_exchange(tasks[t]))
-      (section == Section::before ? before : section == Section::inside ? inside : after).push_back(t);
+      (section == tile::Section::before ? before : section == tile::Section::inside ? inside : after).push_back(t);
   }
   result.before = phases(plan, tasks, before);
   result.inside = phases(plan, tasks, inside);
@@ -159,7 +164,7 @@ PhasedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& tar
   const std::vector<int>& copies = result.copied_each;
   const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
   std::int64_t other_bytes = 0;
-  for (const SmemTensor& b : plan.tensors) other_bytes += b.bytes();
+  for (const kernel::SmemTensor& b : plan.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   const bool uses_tma = fills_ring_by_tma(tasks, copies);
   const int stages = copies.empty() ? 1
@@ -169,7 +174,8 @@ PhasedTasks pipeline(Kernel& plan, const Tasks& tasks, const target::Target& tar
   return result;
 }
 
-bool shorten_ring(Kernel& plan, const Tasks& tasks, const PhasedTasks& phases, std::int64_t bytes) {
+bool shorten_ring(kernel::Kernel& plan, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+                  std::int64_t bytes) {
   const std::vector<int>& copies = phases.copied_each;
   if (!fills_ring_by_tma(tasks, copies)) return false;
   const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
@@ -179,17 +185,18 @@ bool shorten_ring(Kernel& plan, const Tasks& tasks, const PhasedTasks& phases, s
   return true;
 }
 
-LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const PhasedTasks& phases) {
-  const auto reads = [&](const Phase& phase, auto from) {  // what another thread may have written
+LoopBarriers loop_barriers(const kernel::Kernel& plan, const selection::Tasks& tasks,
+                           const selection::PhasedTasks& phases) {
+  const auto reads = [&](const selection::Phase& phase, auto from) {  // what another thread may have written
     return std::ranges::any_of(phase, [&](int t) { return std::ranges::any_of(tasks[t].after, from); });
   };
-  const Sections sections(plan.program);
+  const tile::Sections sections(plan.program);
   const std::vector<int>& copies = phases.copied_each;
   const auto in_advance = [&](int t) {
     return std::ranges::count(phases.copied_once, t) > 0 || std::ranges::count(copies, t) > 0;
   };
   const bool copies_cross =
-      std::ranges::any_of(phases.inside, [&](const Phase& phase) { return reads(phase, in_advance); });
+      std::ranges::any_of(phases.inside, [&](const selection::Phase& phase) { return reads(phase, in_advance); });
   LoopBarriers barriers;
   if (fills_ring_by_tma(tasks, copies)) {  // the ring's mbarriers are enough until its memory is reused
     barriers.after = true;
@@ -198,8 +205,8 @@ LoopBarriers loop_barriers(const Kernel& plan, const Tasks& tasks, const PhasedT
   barriers.top = phases.inside.size() > 1 || (copies_cross && !copies.empty());
   barriers.before = !barriers.top && (copies_cross || !phases.before.empty());
   const auto crosses = [&](int from) {  // a barrier before or in the loop shows what lies before it
-    const Section section = section_of(tasks[from], sections);
-    return section == Section::inside || (section == Section::before && !barriers.top && !barriers.before);
+    const tile::Section section = kernel::section_of(tasks[from], sections);
+    return section == tile::Section::inside || (section == tile::Section::before && !barriers.top && !barriers.before);
   };
   barriers.after = plan.program.loop > 1 && !phases.after.empty() && reads(phases.after.front(), crosses);
   return barriers;

@@ -9,7 +9,7 @@
 // Kernel::blocks and ranks, and returns the phases, from which build_agents() (agents.hpp) makes the warp roles.
 #pragma once
 #include "kernel/kernel.hpp"
-#include "select/task.hpp"
+#include "selection/task.hpp"
 
 namespace zellige::plan {
 
@@ -28,9 +28,9 @@ enum class Copies : std::uint8_t { first, last };
 enum class Blocks : std::uint8_t { a_tile, persistent, pairs, split_k };
 
 /// A way of assigning blocks to output tiles, with the number of blocks of a cluster.
-struct Way {
-  Way(Blocks b) : Way(b, b == Blocks::pairs || b == Blocks::split_k ? 2 : 1) {}
-  Way(Blocks b, int r) : blocks(b), ranks(r) {}
+struct BlockAssignment {
+  BlockAssignment(Blocks b) : BlockAssignment(b, b == Blocks::pairs || b == Blocks::split_k ? 2 : 1) {}
+  BlockAssignment(Blocks b, int r) : blocks(b), ranks(r) {}
   Blocks blocks;
   int ranks;
 };
@@ -38,12 +38,13 @@ struct Way {
 /// Returns the plan's tasks in phases. Sets SmemTensor::stages of the buffers that the loop fills,
 /// Kernel::blocks and ranks. `Copies` says when the copies for the work after the loop start, and
 /// `Blocks` how output tiles are assigned to blocks.
-PhasedTasks pipeline(Kernel&, const Tasks&, const target::Target&, Copies, Blocks = Blocks::a_tile);
+selection::PhasedTasks pipeline(kernel::Kernel&, const selection::Tasks&, const target::Target&, Copies,
+                                Blocks = Blocks::a_tile);
 
 /// Takes stages from a TMA producer's ring until at least `bytes` bytes are saved. The first choice of stages assumes
 /// that tensors of the epilogue reuse the ring's memory, which those loaded before the loop cannot. Returns false, and
 /// changes nothing, if there is no such ring or fewer than two stages would be left.
-bool shorten_ring(Kernel&, const Tasks&, const PhasedTasks&, std::int64_t bytes);
+bool shorten_ring(kernel::Kernel&, const selection::Tasks&, const selection::PhasedTasks&, std::int64_t bytes);
 
 /// Where a kernel needs barriers besides those between the phases of a section.
 struct LoopBarriers {
@@ -51,6 +52,6 @@ struct LoopBarriers {
   bool top = false;     // at the start of each iteration
   bool after = false;   // between the loop and the phases after it
 };
-LoopBarriers loop_barriers(const Kernel&, const Tasks&, const PhasedTasks&);
+LoopBarriers loop_barriers(const kernel::Kernel&, const selection::Tasks&, const selection::PhasedTasks&);
 
 }  // namespace zellige::plan

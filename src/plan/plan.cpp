@@ -7,42 +7,42 @@
 #include "plan/prove.hpp"
 #include "plan/registers.hpp"
 #include "rules/table.hpp"
-#include "select/layouts.hpp"
-#include "select/select.hpp"
+#include "selection/layouts.hpp"
+#include "selection/select.hpp"
 #include "verify/verify_memory.hpp"
 #include "verify/verify_tensors.hpp"
 
 namespace zellige::plan {
 
-Program planned(const Plan& plan) {
-  Program program = plan.program;
+tile::TilePrograms planned(const Plan& plan) {
+  tile::TilePrograms program = plan.program;
   program.kernels.clear();
-  for (const Kernel& k : plan.kernels) program.kernels.push_back(k.program);
+  for (const kernel::Kernel& k : plan.kernels) program.kernels.push_back(k.program);
   return program;
 }
 
-Plan lowered(const graph::KernelGraph& graph, const target::Target& target, const Sizes& sizes) {
+Plan lowered(const graph::KernelGraph& graph, const target::Target& target, const tile::SizeList& sizes) {
   Plan plan;
   plan.target = std::string(target.name);
-  plan.program = lower(graph, target);
-  for (const Size& size : sizes) give_size(plan.program, size);
+  plan.program = lower::lower(graph, target);
+  for (const tile::Size& size : sizes) lower::give_size(plan.program, size);
   return plan;
 }
 
 Selected selected(Plan plan, const target::Target& target) {
   Selected s{std::move(plan), {}};
-  for (TileProgram& kernel : s.plan.program.kernels) {
+  for (tile::TileProgram& kernel : s.plan.program.kernels) {
     check_limits(kernel, target);
-    rewrite(program_rules, Level::tile, kernel, target);
-    s.kernels.push_back(select(kernel, target));
+    rules::rewrite(tile::program_rules, rules::Level::tile, kernel, target);
+    s.kernels.push_back(selection::select(kernel, target));
   }
-  resolve_layouts(s.plan.program, s.kernels, target);
+  selection::resolve_layouts(s.plan.program, s.kernels, target);
   return s;
 }
 
-Plan scheduled(Selected s, const target::Target& target, const std::vector<Way>& blocks) {
+Plan scheduled(Selected s, const target::Target& target, const std::vector<BlockAssignment>& blocks) {
   Plan plan = std::move(s.plan);
-  for (Selection& each : s.kernels) {
+  for (selection::Selection& each : s.kernels) {
     plan.kernels.push_back(choose(std::move(each), plan.program, target, blocks));
     let_next_start(plan.kernels.back(), plan.program, target);
     bound_registers(plan.kernels.back(), target);
@@ -52,10 +52,10 @@ Plan scheduled(Selected s, const target::Target& target, const std::vector<Way>&
 }
 
 Plan proved(Plan plan, const target::Target& target, bool registers_too) {
-  verify_memory(plan.program);
-  for (Kernel& kernel : plan.kernels) prove(kernel, plan.program, target, registers_too);
-  verify_launches(plan.kernels, plan.program);
-  verify_tensors(plan.program);
+  verify::verify_memory(plan.program);
+  for (kernel::Kernel& kernel : plan.kernels) prove(kernel, plan.program, target, registers_too);
+  kernel::verify_launches(plan.kernels, plan.program);
+  verify::verify_tensors(plan.program);
   return plan;
 }
 
@@ -63,7 +63,7 @@ Plan sketch(const graph::KernelGraph& graph, const target::Target& target) {
   Selected s = selected(lowered(graph, target), target);
   Plan plan = std::move(s.plan);
   plan.sketched = true;
-  for (Selection& each : s.kernels)
+  for (selection::Selection& each : s.kernels)
     plan.kernels.push_back(choose(std::move(each), plan.program, target, ways_of_blocks, Swizzles::none));
   return plan;
 }

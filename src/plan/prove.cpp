@@ -16,13 +16,14 @@ namespace {
 
 /// Returns what the warp roles of a block execute if a mask keeps only `trip_count` of the loop's `loop` iterations, and
 /// the first of these does not need the mask. prove() verifies this in addition to all iterations.
-std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop, std::int64_t trip_count) {
-  for (Agent& agent : agents)
-    walk(agent.steps, [&](Step& step, const Position&) {
-      Loop* of = as<Loop>(step);
+std::vector<kernel::Agent> with_trip_count(std::vector<kernel::Agent> agents, std::int64_t loop,
+                                           std::int64_t trip_count) {
+  for (kernel::Agent& agent : agents)
+    kernel::walk(agent.steps, [&](kernel::Step& step, const kernel::StepPosition&) {
+      kernel::Loop* of = kernel::as<kernel::Loop>(step);
       if (!of) return;
-      if (of->kind == Loop::tiles) of->each = trip_count;
-      if (of->kind != Loop::iterations || (!of->bounded && of->from < loop)) return;
+      if (of->kind == kernel::Loop::tiles) of->each = trip_count;
+      if (of->kind != kernel::Loop::iterations || (!of->bounded && of->from < loop)) return;
       const std::int64_t last =   // iterations after the loop (software pipelining) move with its end
           of->trip_count - loop;  // what follows the loop follows the fewer iterations, too
       if (of->from == loop) of->from = of->bounded ? 1 : trip_count;
@@ -33,7 +34,7 @@ std::vector<Agent> with_trip_count(std::vector<Agent> agents, std::int64_t loop,
 
 }  // namespace
 
-void check_limits(const TileProgram& p, const target::Target& target) {
+void check_limits(const tile::TileProgram& p, const target::Target& target) {
   if (p.threads() > target.threads_per_block)
     does_not_fit("{}: {} threads a block; {} allows {}", p.name, p.threads(), target.name, target.threads_per_block);
   const std::int64_t limit[3] = {target.grid_x, target.grid_y, target.grid_z};
@@ -43,26 +44,26 @@ void check_limits(const TileProgram& p, const target::Target& target) {
                    limit[axis]);
 }
 
-void prove(Kernel& kernel, const Program& program, const target::Target& target, bool registers) {
-  verify(kernel, target);
+void prove(kernel::Kernel& kernel, const tile::TilePrograms& program, const target::Target& target, bool registers) {
+  verify::verify(kernel, target);
   if (kernel.loop_bounds) {
-    const std::vector<Agent> agents = kernel.agents;
+    const std::vector<kernel::Agent> agents = kernel.agents;
     const std::int64_t loop = kernel.program.loop;
     for (const std::int64_t trip_count : {std::int64_t{1}, loop}) {
       kernel.agents = with_trip_count(agents, loop, trip_count);
-      verify(kernel, target);
+      verify::verify(kernel, target);
     }
     kernel.agents = agents;
   }
   verify_dependence(kernel);
-  verify_iterations(kernel);
-  verify_layouts(kernel);
-  verify_buffers(kernel);
-  verify_bounds(kernel);
-  verify_coverage(kernel, program);
-  verify_instructions(kernel, program, target);
-  verify_step_facts(kernel, program);
-  if (registers) verify_registers(kernel);
+  verify::verify_iterations(kernel);
+  verify::verify_layouts(kernel);
+  verify::verify_buffers(kernel);
+  verify::verify_bounds(kernel);
+  verify::verify_coverage(kernel, program);
+  verify::verify_instructions(kernel, program, target);
+  verify::verify_step_facts(kernel, program);
+  if (registers) verify::verify_registers(kernel);
 }
 
 }  // namespace zellige::plan

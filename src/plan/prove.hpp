@@ -7,9 +7,9 @@ namespace zellige::plan {
 
 /// Throws Rejected if a proof rejects the complete plan, and DoesNotFit if it needs more than the target has. `registers`:
 /// the register proof, the most expensive one, is among them. The kernel changes while it is proved, and is the same afterwards.
-void prove(Kernel&, const Program&, const target::Target&, bool registers);
+void prove(kernel::Kernel&, const tile::TilePrograms&, const target::Target&, bool registers);
 
 /// Throws DoesNotFit if the program's threads per block or its grid exceed the target's limits.
-void check_limits(const TileProgram&, const target::Target&);
+void check_limits(const tile::TileProgram&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -8,24 +8,24 @@
 #include <tuple>
 
 #include "kernel/kernel.hpp"
-#include "select/task.hpp"
+#include "selection/task.hpp"
 
 namespace zellige::plan {
 
 /// A function object that remembers its results by pair of thread-value layouts and buffer.
 class SameThread {
  public:
-  SameThread(const Kernel& plan, const Tasks& tasks) : plan_(plan), tasks_(tasks) {}
+  SameThread(const kernel::Kernel& plan, const selection::Tasks& tasks) : plan_(plan), tasks_(tasks) {}
   /// Returns true if each thread of task r reads only elements of buffer b that the same thread wrote in task
   /// w. Returns false without evaluating the layouts if r is a matmul, or if one of the two tasks reduces
   /// over lanes or works on accumulators.
   bool operator()(int w, int r, int b);
 
  private:
-  std::vector<int> operands_of(const Task&) const;
+  std::vector<int> operands_of(const selection::Task&) const;
 
-  const Kernel& plan_;
-  const Tasks& tasks_;
+  const kernel::Kernel& plan_;
+  const selection::Tasks& tasks_;
   std::map<std::tuple<int, int, int>, bool> agreement_;  // by both contexts and the buffer
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "select/select.hpp"
+#include "selection/select.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -13,9 +13,9 @@ constexpr std::int64_t max_registers = 96, wanted_registers = 64;
 /// Returns the smallest number of slices into which N can be divided such that each slice has at most 64
 /// (wanted_registers) accumulator registers per thread, and every warp has whole instruction tiles. Returns
 /// 1 if there is no such number, or if the matmul needs at most 96 (max_registers) and is not sliced.
-int slices_for(const MatmulChoice& m) {
-  const std::int64_t registers = accumulator_registers(m, m.warps);
-  const std::int64_t unit = m.row->n * tiles_in_unit(*m.row);
+int slices_for(const kernel::MatmulChoice& m) {
+  const std::int64_t registers = selection::accumulator_registers(m, m.warps);
+  const std::int64_t unit = m.row->n * kernel::tiles_in_unit(*m.row);
   if (registers <= max_registers || m.n % unit != 0) return 1;
   const std::int64_t units = m.n / unit;
   for (std::int64_t s = 2; s <= units / m.warps.n; ++s)
@@ -25,26 +25,27 @@ int slices_for(const MatmulChoice& m) {
 
 /// Returns whether the task (the work of a step) moves accumulators out of registers immediately: to shared
 /// memory, to global memory, or into a reduction.
-bool leaves_at_once(const Task& t) {
-  return t.kind == WorkKind::to_shared || t.kind == WorkKind::reduce || (t.kind == WorkKind::to_global && t.buffer < 0);
+bool leaves_at_once(const selection::Task& t) {
+  return t.kind == kernel::WorkKind::to_shared || t.kind == kernel::WorkKind::reduce ||
+         (t.kind == kernel::WorkKind::to_global && t.buffer < 0);
 }
 
 /// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
 /// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
-void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
-  const Task& product = tasks[mma];
+void slice_phase(kernel::Kernel& plan, const selection::Tasks& tasks, selection::Phase& phase, int mma) {
+  const selection::Task& product = tasks[mma];
   const int context = product.context;
   std::vector<int> together{mma};
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
-    const Task& task = tasks[t];
-    if (t == mma || task.context != context || task.kind == WorkKind::finish) continue;
+    const selection::Task& task = tasks[t];
+    if (t == mma || task.context != context || task.kind == kernel::WorkKind::finish) continue;
     if (!leaves_at_once(task) || std::ranges::count(phase, t) == 0) return;
   }
   std::vector<int> rest;
   for (int t : phase) {
     if (t == mma) continue;
-    const Task& task = tasks[t];
-    (task.context == context && task.kind != WorkKind::finish ? together : rest).push_back(t);
+    const selection::Task& task = tasks[t];
+    (task.context == context && task.kind != kernel::WorkKind::finish ? together : rest).push_back(t);
   }
   // Tasks on which the sliced tasks depend come before them, tasks that depend on them after.
   std::vector<int> first, last;
@@ -58,8 +59,8 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
       if (std::ranges::count(last, w) > 0) return;
   const int slices = slices_for(product.matmul);
   if (slices == 1) return;
-  const Context& whole = plan.rmem[context].layout;
-  plan.rmem[context].layout = accumulators(whole.domain, warps(whole), *whole.row, slices);
+  const kernel::Context& whole = plan.rmem[context].layout;
+  plan.rmem[context].layout = kernel::accumulators(whole.domain, kernel::warps(whole), *whole.row, slices);
   phase = first;
   phase.insert(phase.end(), together.begin(), together.end());
   phase.insert(phase.end(), last.begin(), last.end());
@@ -67,13 +68,13 @@ void slice_phase(Kernel& plan, const Tasks& tasks, Phase& phase, int mma) {
 
 }  // namespace
 
-void slice_fragments(Kernel& plan, const Tasks& tasks, PhasedTasks& phases) {
+void slice_fragments(kernel::Kernel& plan, const selection::Tasks& tasks, selection::PhasedTasks& phases) {
   for (auto* section : {&phases.inside, &phases.after})
-    for (Phase& phase : *section)
-      for (int t : Phase(phase)) {
-        const Task& task = tasks[t];
-        if (task.kind == WorkKind::mma && !plan.program.nodes[task.node].carried && !plan.has_fragments(task.node) &&
-            plan.layout_of(task).repeats() == 1)
+    for (selection::Phase& phase : *section)
+      for (int t : selection::Phase(phase)) {
+        const selection::Task& task = tasks[t];
+        if (task.kind == kernel::WorkKind::mma && !plan.program.nodes[task.node].carried &&
+            !plan.has_fragments(task.node) && plan.layout_of(task).repeats() == 1)
           slice_phase(plan, tasks, phase, t);
       }
 }

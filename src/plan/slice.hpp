@@ -10,6 +10,6 @@ namespace zellige::plan {
 
 /// Slices all matmuls whose accumulators need too many registers per thread. The thread-value layout of a sliced matmul
 /// then repeats once per slice. The matmul and the tasks that read its accumulators become adjacent in their phase.
-void slice_fragments(Kernel&, const Tasks&, PhasedTasks&);
+void slice_fragments(kernel::Kernel&, const selection::Tasks&, selection::PhasedTasks&);
 
 }  // namespace zellige::plan

@@ -8,8 +8,8 @@
 #include "kernel/operand_loads.hpp"
 #include "plan/group.hpp"
 #include "plan/swizzle_search.hpp"
-#include "select/layouts.hpp"
-#include "select/matrix_stores.hpp"
+#include "selection/layouts.hpp"
+#include "selection/matrix_stores.hpp"
 #include "target/swizzles.hpp"
 
 namespace zellige::plan {
@@ -18,17 +18,17 @@ namespace {
 constexpr int max_instances = 12;  // warp-wide accesses per task: the others repeat the same pattern
 
 /// Chooses strides, swizzle and sizes of one buffer.
-class Arrangement {
+class BufferArrangement {
  public:
-  Arrangement(Kernel& plan, const Tasks& tasks, const target::Target& target, int b)
+  BufferArrangement(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target, int b)
       : plan_(plan), tasks_(tasks), target_(target), index_(b), buffer_(plan.tensors[b]) {}
 
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a conflict remains.
   void run(Swizzles swizzles) {
-    const auto by_tma = [&](const Task& t) { return t.buffer == index_ && t.copy.by_tensor_map(); };
+    const auto by_tma = [&](const selection::Task& t) { return t.buffer == index_ && t.copy.by_tensor_map(); };
     if (std::ranges::any_of(tasks_, by_tma)) return in_spans(target::widest(admissible()));
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
-    Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
+    graph::Strides strides = selection::padded_strides(buffer_.padded, buffer_.inner, chunk);
     const std::int64_t rows = rows_of_tile(), pitch = pitch_of(strides, rows, chunk);
     SwizzleChoice choice;
     if (rows > 1 && buffer_.padded[buffer_.inner] > 1 && swizzles == Swizzles::none) {
@@ -40,20 +40,20 @@ class Arrangement {
       if (choice.degree > 1) plan_.notes.push_back(fmt::format("{}: {}", buffer_.name, choice.reason));
       set_pitch(strides, pitch + choice.shift);
     }
-    buffer_.layout = swizzled(choice.B, choice.M, choice.S, strided(buffer_.padded, strides));
+    buffer_.layout = kernel::swizzled(choice.B, choice.M, choice.S, kernel::strided(buffer_.padded, strides));
     // A last chunk may exceed the last element.
-    buffer_.part_step = ceil_div(rows * (pitch + choice.shift), chunk) * chunk * size;
-    buffer_.stage_step = ceil_div(buffer_.stage_bytes(), 128) * 128;
+    buffer_.part_step = tile::ceil_div(rows * (pitch + choice.shift), chunk) * chunk * size;
+    buffer_.stage_step = tile::ceil_div(buffer_.stage_bytes(), 128) * 128;
   }
 
  private:
   /// Returns the swizzles that all instructions admit which address the buffer as a tile: TMA, and wgmma by descriptors.
   unsigned admissible() const {
     unsigned all = ~0u;
-    for (const Task& t : tasks_) {
+    for (const selection::Task& t : tasks_) {
       if (t.buffer == index_ && t.copy.by_tensor_map())
-        all &= (is_global_load(t.kind) ? t.copy.row->c : t.copy.row->a).swizzles & within_part(t);
-      if (t.kind != WorkKind::mma || t.matmul.proxy() != target::Proxy::async) continue;
+        all &= (kernel::is_global_load(t.kind) ? t.copy.row->c : t.copy.row->a).swizzles & within_part(t);
+      if (t.kind != kernel::WorkKind::mma || t.matmul.proxy() != target::Proxy::async) continue;
       const std::vector<int>& in = plan_.program.nodes[t.node].in;
       for (int side = 0; side < 2; ++side)
         if (in[side] == buffer_.node) all &= (side == 0 ? t.matmul.row->a : t.matmul.row->b).swizzles;
@@ -62,7 +62,7 @@ class Arrangement {
   }
 
   /// Returns the swizzles of which a rank's part of the buffer, if task t has parts along its lines, is whole spans.
-  unsigned within_part(const Task& t) const {
+  unsigned within_part(const selection::Task& t) const {
     if (t.part != buffer_.inner) return ~0u;
     const std::int64_t part = graph::bytes_of(buffer_.shape[buffer_.inner] / plan_.ranks, buffer_.dtype);
     unsigned all = 0;
@@ -75,17 +75,17 @@ class Arrangement {
   void in_spans(SwizzleMode mode) {
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     const std::int64_t span = swizzle_span(mode), line = span / size;
-    const std::int64_t rows = rows_of_tile(), boxes = ceil_div(buffer_.padded[buffer_.inner], line);
-    Strides strides = padded_strides(buffer_.padded, buffer_.inner, chunk);
+    const std::int64_t rows = rows_of_tile(), boxes = tile::ceil_div(buffer_.padded[buffer_.inner], line);
+    graph::Strides strides = selection::padded_strides(buffer_.padded, buffer_.inner, chunk);
     set_pitch(strides, line);
     Value tile = empty(ValueKind::layout);
     for (int d = 0; d < rank(); ++d)
-      tile.add(d == buffer_.inner && buffer_.shape[d] != line ? strided({line, boxes}, {1, rows * line})
-                                                              : strided({buffer_.padded[d]}, {strides[d]})[0]);
-    buffer_.layout = swizzled(static_cast<int>(mode), std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
+      tile.add(d == buffer_.inner && buffer_.shape[d] != line ? kernel::strided({line, boxes}, {1, rows * line})
+                                                              : kernel::strided({buffer_.padded[d]}, {strides[d]})[0]);
+    buffer_.layout = kernel::swizzled(static_cast<int>(mode), std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
     buffer_.swizzle_reason = fmt::format("spans of {} bytes, as TMA swizzles them", span);
     buffer_.part_step = boxes * rows * line * size;
-    buffer_.stage_step = ceil_div(buffer_.part_step, 8 * span) * 8 * span;
+    buffer_.stage_step = tile::ceil_div(buffer_.part_step, 8 * span) * 8 * span;
   }
 
   /// Returns the number of lines along the contiguous dimension.
@@ -96,29 +96,30 @@ class Arrangement {
   /// Returns whether a matmul reads a part of the buffer that depends on the iteration (Node::window). Such a
   /// buffer gets no swizzle, because the effect of a swizzle's xor would depend on where the part begins.
   bool in_parts() const {
-    return std::ranges::any_of(plan_.program.nodes, [&](const Node& n) { return n.window && n.in[0] == buffer_.node; });
+    return std::ranges::any_of(plan_.program.nodes,
+                               [&](const tile::Node& n) { return n.window && n.in[0] == buffer_.node; });
   }
 
   /// Returns the row stride of the buffer, in elements: a multiple of `multiple`, unless rows have one
   /// element. `rows` is the number of rows, `strides` what padded_strides() returns for them.
-  std::int64_t pitch_of(const Strides& strides, std::int64_t rows, std::int64_t multiple) const {
+  std::int64_t pitch_of(const graph::Strides& strides, std::int64_t rows, std::int64_t multiple) const {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
-    if (inner > 1) return ceil_div(inner, multiple) * multiple;  // a single row too: copies move whole chunks
+    if (inner > 1) return tile::ceil_div(inner, multiple) * multiple;  // a single row too: copies move whole chunks
     std::int64_t maximum = 1;  // rows of one element: padded_strides may have padded one of them
     for (int d = 0; d < rank(); ++d) maximum = std::max(maximum, strides[d] * buffer_.padded[d]);
-    return ceil_div(maximum, rows);
+    return tile::ceil_div(maximum, rows);
   }
 
   /// Sets the strides for rows of `pitch` elements; rows are the dimensions other than the
   /// contiguous one, in row-major order.
-  void set_pitch(Strides& strides, std::int64_t pitch) const {
+  void set_pitch(graph::Strides& strides, std::int64_t pitch) const {
     for (int d = rank() - 1; d >= 0; --d)
       if (d != buffer_.inner) strides[d] = pitch, pitch *= buffer_.padded[d];
   }
 
   /// Returns (row, column) of the coordinate `at` in the buffer. A coordinate beyond the buffer is limited to
   /// the last one in its dimension.
-  std::pair<int, int> cell(const Shape& at) const {
+  std::pair<int, int> cell(const graph::Shape& at) const {
     std::int64_t row = 0;
     for (int d = 0; d < rank(); ++d)
       if (d != buffer_.inner) row = row * buffer_.padded[d] + std::min(at[d], buffer_.padded[d] - 1);
@@ -128,11 +129,11 @@ class Arrangement {
   /// Returns the accesses of all tasks of the kernel to the buffer, a few warp-wide instances of each.
   std::vector<AccessPattern> patterns() const {
     std::vector<AccessPattern> result;
-    for (const Task& t : tasks_) {
-      const bool reads = std::ranges::find(t.reads, index_, &Access::tensor) != t.reads.end();
-      const bool writes = t.buffer == index_ && t.kind != WorkKind::to_global;
+    for (const selection::Task& t : tasks_) {
+      const bool reads = std::ranges::find(t.reads, index_, &kernel::Access::tensor) != t.reads.end();
+      const bool writes = t.buffer == index_ && t.kind != kernel::WorkKind::to_global;
       if (!reads && !writes) continue;
-      if (t.kind == WorkKind::mma)
+      if (t.kind == kernel::WorkKind::mma)
         append_operand(t, result);
       else if (t.copy.by_matrices())
         append_matrices(t, result);
@@ -144,49 +145,52 @@ class Arrangement {
 
   /// Returns whether a coordinate is within the buffer. It is outside if the buffer is one operand of a concatenation
   /// and the coordinate is in another operand. A dimension of extent 1 accepts every coordinate.
-  bool reaches(const Shape& at) const {
+  bool reaches(const graph::Shape& at) const {
     bool inside = at.size() == buffer_.padded.size();
     for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;
     return inside;
   }
 
   /// Appends to `to` the accesses to the buffer by a task that is a copy or a loop nest.
-  void append_swept(const Task& t, std::vector<AccessPattern>& to) const {
-    const Context& c = plan_.layout_of(t);
-    const bool product = t.kind == WorkKind::reduce && plan_.program.nodes[t.node].kind == NodeKind::matmul;
-    const bool sums = t.kind == WorkKind::finish;
+  void append_swept(const selection::Task& t, std::vector<AccessPattern>& to) const {
+    const kernel::Context& c = plan_.layout_of(t);
+    const bool product =
+        t.kind == kernel::WorkKind::reduce && plan_.program.nodes[t.node].kind == tile::NodeKind::matmul;
+    const bool sums = t.kind == kernel::WorkKind::finish;
     for (int side = 0; side < (product ? 2 : 1); ++side) {
       if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
       AccessPattern p;
-      p.name = std::string(name(t.kind));
+      p.name = std::string(kernel::name(t.kind));
       p.bytes = (sums ? 1 : buffer_.access_width(c.inner(), c.vector())) * graph::whole_bytes(buffer_.dtype);
       p.instances.reserve(max_instances);
-      const UseAccess add = [&](const WarpAccess& access) {
+      const kernel::UseAccess add = [&](const kernel::WarpAccess& access) {
         std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
         lanes.reserve(access.size());
-        const auto lane = [&](const Shape& at) { lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0)); };
-        for (const Shape& at : access) product && !at.empty() ? lane(factor(at, side)) : lane(at);
+        const auto lane = [&](const graph::Shape& at) {
+          lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
+        };
+        for (const graph::Shape& at : access) product && !at.empty() ? lane(kernel::factor(at, side)) : lane(at);
       };
-      sums ? for_each_sum_access(c, add, max_instances) : for_each_access(c, add, max_instances);
+      sums ? kernel::for_each_sum_access(c, add, max_instances) : kernel::for_each_access(c, add, max_instances);
       to.push_back(std::move(p));
     }
   }
 
   /// Appends to `to` the matrices by which warps store their accumulators in the buffer (stmatrix).
-  void append_matrices(const Task& t, std::vector<AccessPattern>& to) const {
+  void append_matrices(const selection::Task& t, std::vector<AccessPattern>& to) const {
     AccessPattern p;
-    p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(name(t.kind));
-    const UseAccess add = [&](const WarpAccess& rows) {
+    p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(kernel::name(t.kind));
+    const kernel::UseAccess add = [&](const kernel::WarpAccess& rows) {
       std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
-      for (const Shape& at : rows) lanes.push_back(cell(at));
+      for (const graph::Shape& at : rows) lanes.push_back(cell(at));
     };
-    for_each_matrix(plan_.layout_of(t), *t.copy.row, add, max_instances);
+    selection::for_each_matrix(plan_.layout_of(t), *t.copy.row, add, max_instances);
     to.push_back(std::move(p));
   }
 
   /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or ordinary loads.
-  void append_operand(const Task& t, std::vector<AccessPattern>& to) const {
-    const MatmulChoice& m = t.matmul;
+  void append_operand(const selection::Task& t, std::vector<AccessPattern>& to) const {
+    const kernel::MatmulChoice& m = t.matmul;
     const std::vector<int>& in = plan_.program.nodes[t.node].in;
     for (int side = 0; side < 2; ++side) {
       if (in[side] != buffer_.node) continue;
@@ -199,7 +203,7 @@ class Arrangement {
 
   /// Appends to `to` the ordinary loads of operand A (side 0) or B (side 1) of a matmul by one warp: in the first
   /// two steps over K, for the warp's first two tiles.
-  void append_loads(const MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
+  void append_loads(const kernel::MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
     const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
     const std::int64_t extent = side == 0 ? m.m : m.n, tile = side == 0 ? m.row->m : m.row->n;
     AccessPattern p;
@@ -207,12 +211,12 @@ class Arrangement {
     p.weight = m.row->cycles;  // shared-memory reads limit such a matmul
     for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
       for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
-        for (const OperandLoad& load : operand_loads(m, side, along_k(side), x, extent, k)) {
+        for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, along_k(side), x, extent, k)) {
           p.bytes = load.bytes;
-          for (const std::vector<OperandLoad::At>& lanes : together(load)) {
+          for (const std::vector<kernel::OperandLoad::At>& lanes : kernel::together(load)) {
             std::vector<std::pair<int, int>> cells;
-            for (const OperandLoad::At& lane : lanes) {
-              Shape at(rank(), 0);
+            for (const kernel::OperandLoad::At& lane : lanes) {
+              graph::Shape at(rank(), 0);
               at[k_dim] = lane.k, at[x_dim] = lane.x;
               cells.push_back(cell(at));
             }
@@ -223,13 +227,15 @@ class Arrangement {
   }
 
   /// Returns whether node x, or an operator that is evaluated inline for it, reads the buffer.
-  bool below(int x) const { return std::ranges::count(leaves(plan_.program, x, {}), buffer_.node, &Leaf::node) > 0; }
+  bool below(int x) const {
+    return std::ranges::count(kernel::leaves(plan_.program, x, {}), buffer_.node, &kernel::Leaf::node) > 0;
+  }
 
   /// Returns the accesses by which ldmatrix reads an operand of matmul `m` from the buffer. Rows of the matrices run
   /// along the buffer's contiguous dimension, for A and for B.
-  AccessPattern fragments(const MatmulChoice& m) const {
+  AccessPattern fragments(const kernel::MatmulChoice& m) const {
     const Instruction& load = *m.load;
-    const int rows = matrix_rows(load), columns = matrix_columns(load, *m.row);
+    const int rows = kernel::matrix_rows(load), columns = kernel::matrix_columns(load, *m.row);
     AccessPattern p;
     p.bytes = load.a.alignment, p.matrix = true, p.weight = load.cycles, p.name = "ldmatrix";
     const int across = buffer_.inner == rank() - 1 ? rank() - 2 : rank() - 1;
@@ -237,7 +243,7 @@ class Arrangement {
       for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer_.padded[buffer_.inner], 64); c += columns) {
         std::vector<std::pair<int, int>> lanes;
         for (int lane = 0; lane < rows; ++lane) {
-          Shape at(rank(), 0);
+          graph::Shape at(rank(), 0);
           at[across] = std::min(r + lane, buffer_.padded[across] - 1);
           at[buffer_.inner] = c;
           lanes.push_back(cell(at));
@@ -247,22 +253,24 @@ class Arrangement {
     return p;
   }
 
-  Kernel& plan_;
-  const Tasks& tasks_;
+  kernel::Kernel& plan_;
+  const selection::Tasks& tasks_;
   const target::Target& target_;
   int index_;
-  SmemTensor& buffer_;
+  kernel::SmemTensor& buffer_;
 };
 
 }  // namespace
 
-void arrange_parts(Kernel& plan, const Tasks& tasks, const target::Target& target) {
-  for (const Task& t : tasks)
-    if (t.part >= 0) Arrangement(plan, tasks, target, t.buffer).run(Swizzles::automatic);
+void arrange_parts(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target) {
+  for (const selection::Task& t : tasks)
+    if (t.part >= 0) BufferArrangement(plan, tasks, target, t.buffer).run(Swizzles::automatic);
 }
 
-void arrange_buffers(Kernel& plan, const Tasks& tasks, const target::Target& target, Swizzles swizzles) {
-  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b) Arrangement(plan, tasks, target, b).run(swizzles);
+void arrange_buffers(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target,
+                     Swizzles swizzles) {
+  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b)
+    BufferArrangement(plan, tasks, target, b).run(swizzles);
 }
 
 }  // namespace zellige::plan

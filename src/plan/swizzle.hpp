@@ -4,7 +4,7 @@
 // Runs after the pass `group`, which decides the tasks and their thread-value layouts.
 #pragma once
 #include "kernel/kernel.hpp"
-#include "select/task.hpp"
+#include "selection/task.hpp"
 
 namespace zellige::plan {
 
@@ -13,8 +13,8 @@ namespace zellige::plan {
 enum class Swizzles : std::uint8_t { automatic, none };
 
 /// Sets the layout and sizes of every buffer. Adds a note to the plan if a bank conflict remains.
-void arrange_buffers(Kernel&, const Tasks&, const target::Target&, Swizzles = Swizzles::automatic);
+void arrange_buffers(kernel::Kernel&, const selection::Tasks&, const target::Target&, Swizzles = Swizzles::automatic);
 /// Sets again the layouts of the buffers that each rank stores a part of (Work::part): a part is whole spans.
-void arrange_parts(Kernel&, const Tasks&, const target::Target&);
+void arrange_parts(kernel::Kernel&, const selection::Tasks&, const target::Target&);
 
 }  // namespace zellige::plan

@@ -81,9 +81,9 @@ Token function_or_variable(const Words& w, std::size_t i) {
 }
 
 /// Walks through the tokens of a source and records the names that it declares.
-class Walk {
+class DeclarationWalk {
  public:
-  Walk(Declarations& found, const std::set<std::string>& roots) : found_(found), roots_(roots) {}
+  DeclarationWalk(Declarations& found, const std::set<std::string>& roots) : found_(found), roots_(roots) {}
 
   /// Records the names that the statements between positions i and `end` declare.
   void scope(const Words& t, std::size_t i, std::size_t end) {
@@ -215,7 +215,7 @@ class Walk {
 
 Declarations declared(const Source& s, const std::set<std::string>& roots) {
   Declarations found;
-  Walk(found, roots).scope(s.tokens, 0, s.tokens.size());
+  DeclarationWalk(found, roots).scope(s.tokens, 0, s.tokens.size());
   return found;
 }
 

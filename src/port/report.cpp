@@ -78,20 +78,20 @@ class Cutlass {
 };
 
 /// A name with its namespaces, A::b::c, and the line where it is used.
-struct Path {
+struct QualifiedName {
   std::string names;
   int line;
 };
 /// Returns the path of names, such as A::b::c, that begins at token i. Sets i to the token after it.
-Path path_at(const std::vector<Token>& t, std::size_t& i) {
-  Path p{std::string(t[i].text), t[i].line};
+QualifiedName path_at(const std::vector<Token>& t, std::size_t& i) {
+  QualifiedName p{std::string(t[i].text), t[i].line};
   for (++i; is(t, i, "::") && i + 1 < t.size() && is_word(t[i + 1].text) && t[i + 1].text != "template"; i += 2)
     p.names += fmt::format("::{}", t[i + 1].text);
   return p;
 }
 /// Returns the paths of names that follow `cute::` in the source.
-std::vector<Path> qualified(const std::vector<Token>& t) {
-  std::vector<Path> found;
+std::vector<QualifiedName> qualified(const std::vector<Token>& t) {
+  std::vector<QualifiedName> found;
   for (std::size_t i = 0; i + 2 < t.size();) {
     const bool outermost = i == 0 || t[i - 1].text != "::" || i == 1 || !is_word(t[i - 2].text);
     if (t[i].text == "cute" && t[i + 1].text == "::" && is_word(t[i + 2].text) && outermost &&
@@ -111,7 +111,7 @@ bool opens_the_namespace(const std::vector<Token>& t) {
   return false;
 }
 /// Returns the paths of names that follow neither `cute::` nor another name, except those that the source declares.
-std::vector<Path> unqualified(const std::vector<Token>& t) {
+std::vector<QualifiedName> unqualified(const std::vector<Token>& t) {
   std::set<std::string_view> own;
   for (std::size_t i = 1; i + 1 < t.size(); ++i) {
     const std::string_view before = t[i - 1].text, after = t[i + 1].text;
@@ -121,7 +121,7 @@ std::vector<Path> unqualified(const std::vector<Token>& t) {
                       after == "{" || after == ">";
     if (is_word(t[i].text) && ((declares && ends) || (before == "using" && after == "="))) own.insert(t[i].text);
   }
-  std::vector<Path> found;
+  std::vector<QualifiedName> found;
   for (std::size_t i = 0; i < t.size();) {
     const bool member = i > 0 && (t[i - 1].text == "." || t[i - 1].text == "->" || t[i - 1].text == "::");
     if (!is_word(t[i].text) || member || own.count(t[i].text))
@@ -133,32 +133,32 @@ std::vector<Path> unqualified(const std::vector<Token>& t) {
 }
 
 /// Writes the report of one source.
-class Writer {
+class ReportWriter {
  public:
-  Writer(const Ours& ours, const std::vector<fs::path>& folders)
+  ReportWriter(const Ours& ours, const std::vector<fs::path>& folders)
       : ours_(ours), folders_(folders), folder_(folder_of(folders, "cute/config.hpp")), cutlass_(folder_) {
     for (const auto& [name, of] : ours.names.names) names_.push_back(name);
   }
 
-  Report write(const Source& s) {
-    Report r;
+  PortReport write(const Source& s) {
+    PortReport r;
     r.cutlass = folder_.string();
     if (!r.cutlass.empty()) r.version = version_of(folder_);
     std::set<std::string> seen;
     for (const Include& i : s.includes)
       if (i.path.starts_with("cute/") || i.path.starts_with("cutlass/") || i.path.starts_with("zellige/"))
         if (seen.insert("<" + i.path).second) r.includes.push_back(header(i));
-    for (const Path& p : qualified(s.tokens)) name(r, seen, p, true);
+    for (const QualifiedName& p : qualified(s.tokens)) name(r, seen, p, true);
     if (opens_the_namespace(s.tokens))
-      for (const Path& p : unqualified(s.tokens)) name(r, seen, p, false);
-    std::ranges::stable_sort(r.names, [](const Use& a, const Use& b) { return a.line < b.line; });
+      for (const QualifiedName& p : unqualified(s.tokens)) name(r, seen, p, false);
+    std::ranges::stable_sort(r.names, [](const SourceUse& a, const SourceUse& b) { return a.line < b.line; });
     return r;
   }
 
  private:
   /// Returns the report's entry for an included header: whether Zellige provides it, CUTLASS does, or neither.
-  Use header(const Include& i) {
-    Use u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
+  SourceUse header(const Include& i) {
+    SourceUse u{fmt::format("<{}>", i.path), i.line, Whose::missing, "", ""};
     const auto at = ours_.headers.find(i.path);
     const fs::path folder = folder_of(folders_, i.path), theirs = folder / i.path;
     const bool there = !folder.empty();
@@ -181,9 +181,9 @@ class Writer {
   }
   /// Adds the use of name `p` to the report, unless it has been added or is no name of CuTe. `qualified`: the
   /// name follows `cute::` in the source.
-  void name(Report& r, std::set<std::string>& seen, const Path& p, bool qualified) {
+  void name(PortReport& r, std::set<std::string>& seen, const QualifiedName& p, bool qualified) {
     const std::string known = ours_.names.find(p.names);
-    Use u{"", p.line, Whose::ours, "", ""};
+    SourceUse u{"", p.line, Whose::ours, "", ""};
     if (known.empty()) {
       u.where = cutlass_.find(p.names);
       u.is = u.where.empty() ? Whose::missing : Whose::cutlass;
@@ -211,8 +211,8 @@ class Writer {
 
 }  // namespace
 
-bool Report::complete() const {
-  const auto there = [](const Use& u) { return u.is != Whose::missing; };
+bool PortReport::complete() const {
+  const auto there = [](const SourceUse& u) { return u.is != Whose::missing; };
   return std::ranges::all_of(includes, there) && std::ranges::all_of(names, there);
 }
 
@@ -232,8 +232,8 @@ Ours ours() {
   return o;
 }
 
-Report report(const Source& s, const Ours& ours, const std::vector<fs::path>& folders) {
-  return Writer(ours, folders).write(s);
+PortReport report(const Source& s, const Ours& ours, const std::vector<fs::path>& folders) {
+  return ReportWriter(ours, folders).write(s);
 }
 
 }  // namespace zellige::port

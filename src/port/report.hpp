@@ -20,7 +20,7 @@ namespace zellige::port {
 enum class Whose { ours, cutlass, missing };
 
 /// A header or name that the source uses, at its first use.
-struct Use {
+struct SourceUse {
   std::string what;  // <cute/tensor.hpp>, or cute::Layout
   int line = 0;
   Whose is = Whose::missing;
@@ -28,8 +28,8 @@ struct Use {
   std::string nearest;  // if it is missing: the most similar one that exists, or ""
 };
 /// What a source uses, in the order of its lines.
-struct Report {
-  std::vector<Use> includes, names;
+struct PortReport {
+  std::vector<SourceUse> includes, names;
   // The CUTLASS folder on the include path, and its version; "" if there is none.
   std::string cutlass, version;
 
@@ -51,6 +51,6 @@ std::string_view cute_names();
 constexpr std::string_view followed_version = "4.7.0";
 
 /// Returns the CuTe headers and names that a source uses. `folders`: the include path, where CUTLASS is looked for.
-Report report(const Source&, const Ours&, const std::vector<std::filesystem::path>& folders);
+PortReport report(const Source&, const Ours&, const std::vector<std::filesystem::path>& folders);
 
 }  // namespace zellige::port

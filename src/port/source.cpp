@@ -6,9 +6,9 @@ namespace zellige::port {
 namespace {
 
 /// Reads a source into its tokens.
-class Reader {
+class TokenReader {
  public:
-  explicit Reader(Source& s) : s_(s), text_(*s.text) {}
+  explicit TokenReader(Source& s) : s_(s), text_(*s.text) {}
 
   void read() {
     bool begins_line = true;
@@ -106,7 +106,7 @@ class Reader {
 Source read_source(std::string text) {
   Source s;
   s.text = std::make_shared<const std::string>(std::move(text));
-  Reader(s).read();
+  TokenReader(s).read();
   return s;
 }
 

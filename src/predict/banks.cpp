@@ -4,7 +4,7 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 namespace {
 
 /// Returns whether lanes first <= i < last have equal addresses in pairs: every lane i the same address as
@@ -62,4 +62,4 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   return w;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace zellige::plan {
+namespace zellige::predict {
 
 /// One shared-memory instruction of a warp.
 struct BankAccess {
@@ -37,4 +37,4 @@ struct Wavefronts {
 /// lane's address is not a multiple of access.bytes, or if `banks` or `bank_bytes` is not positive.
 Wavefronts evaluate(const BankAccess& access, int banks = 32, int bank_bytes = 4);
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

@@ -14,12 +14,12 @@
 #include "kernel/tensor_map.hpp"
 #include "predict/ideal_counts.hpp"
 #include "predict/predict.hpp"
-#include "select/copies.hpp"
-#include "select/matmul_cost.hpp"
-#include "select/tile_schedule.hpp"
+#include "selection/copies.hpp"
+#include "selection/matmul_cost.hpp"
+#include "selection/tile_schedule.hpp"
 #include "tile/sections.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 
 namespace {
 
@@ -28,7 +28,8 @@ using emulate::Counter;
 /// Computes the expected time of one launch: count() per program of the launch, join() them, then add_to().
 class Pricing {
  public:
-  Pricing(const Kernel& kernel, const Program& program, Detail detail, const target::Target& target, bool first_kernel)
+  Pricing(const kernel::Kernel& kernel, const tile::TilePrograms& program, Detail detail, const target::Target& target,
+          bool first_kernel)
       : plan_(kernel),
         sketched_(detail == Detail::sketched),
         sections_(plan_.program),
@@ -39,20 +40,20 @@ class Pricing {
     k.name = plan_.program.name;
   }
 
-  KernelCost k;
+  cost::KernelCost k;
 
   /// Sets the quantities in the kernel's work `k` (bytes, wavefronts, instructions ...). `made_here`: tensors that
   /// earlier kernels of the program have read or written, and that are therefore in the L2.
   void count(const std::set<int>& made_here) {
-    const TileProgram& p = plan_.program;
+    const tile::TileProgram& p = plan_.program;
     k.launched = static_cast<double>(plan_.blocks > 0 ? plan_.blocks : p.grid.count());
     k.warp_specialized = plan_.warp_specialized();
-    k.matmuls = static_cast<int>(std::ranges::count(plan_.program.nodes, NodeKind::matmul, &Node::kind));
-    k.chained = find_work(plan_, [](const Work& w) { return w.matmul.chained(); });
+    k.matmuls = static_cast<int>(std::ranges::count(plan_.program.nodes, tile::NodeKind::matmul, &tile::Node::kind));
+    k.chained = kernel::find_work(plan_, [](const kernel::Work& w) { return w.matmul.chained(); });
     k.stalls = k.warp_specialized && !k.chained;
     k.multicasts = plan_.ranks > 1 && !plan_.split_k;
     threads_ = k.warp_specialized ? plan_.threads : p.threads();
-    k.blocks_each = blocks_together(plan_, target_, static_cast<std::int64_t>(threads_));
+    k.blocks_each = kernel::blocks_together(plan_, target_, static_cast<std::int64_t>(threads_));
     memory(made_here);
     counted();
     latencies();
@@ -65,14 +66,14 @@ class Pricing {
     const auto mean = [&](double& each, double others) {
       each = (each * k.launched + others * other.k.launched) / all;
     };
-    for (double KernelCost::*moved :
-         {&KernelCost::dram_bytes, &KernelCost::dram_runs, &KernelCost::l2_bytes, &KernelCost::served_bytes})
+    for (double cost::KernelCost::*moved : {&cost::KernelCost::dram_bytes, &cost::KernelCost::dram_runs,
+                                            &cost::KernelCost::l2_bytes, &cost::KernelCost::served_bytes})
       k.*moved += other.k.*moved;
     mean(k.wavefronts, other.k.wavefronts), mean(k.tensor_cycles, other.k.tensor_cycles);
     mean(k.slots, other.k.slots), mean(k.narrow_copies, other.k.narrow_copies);
     mean(k.requests, other.k.requests), mean(k.received_bytes, other.k.received_bytes);
-    for (double KernelCost::*longest :
-         {&KernelCost::trip_count, &KernelCost::chain, &KernelCost::barriers, &KernelCost::rounds})
+    for (double cost::KernelCost::*longest : {&cost::KernelCost::trip_count, &cost::KernelCost::chain,
+                                              &cost::KernelCost::barriers, &cost::KernelCost::rounds})
       k.*longest = std::max(k.*longest, other.k.*longest);
     k.in_flight = std::min(k.in_flight, other.k.in_flight);
     k.blocks_each = std::min(k.blocks_each, other.k.blocks_each);
@@ -80,8 +81,8 @@ class Pricing {
   }
   /// Adds the time of the work `k` to `all`.
   void add_to(CostEstimate& all) const {
-    all.warm_us += time_of(k, target_, evicted(program_bytes())).us;
-    all.us += all.kernels.emplace_back(time_of(k, target_)).us;
+    all.warm_us += cost::time_of(k, target_, evicted(program_bytes())).us;
+    all.us += all.kernels.emplace_back(cost::time_of(k, target_)).us;
   }
 
  private:
@@ -96,9 +97,9 @@ class Pricing {
     double bytes;
     std::int64_t step;
   };
-  Run run_of(const Node& n) const {
+  Run run_of(const tile::Node& n) const {
     const graph::KernelTensor& t = program_.tensors[n.tensor];
-    const Shape whole = program_.shape(n.tensor);
+    const graph::Shape whole = program_.shape(n.tensor);
     std::int64_t run = 1, next = 1, step = 0;
     std::set<int> within;
     for (int d = static_cast<int>(n.shape.size()) - 1; d >= 0; --d) {
@@ -121,7 +122,7 @@ class Pricing {
 
   /// Number of loop iterations per block; the mean over all blocks if a mask lets blocks skip iterations.
   double loop() const {
-    const TileProgram& p = plan_.program;
+    const tile::TileProgram& p = plan_.program;
     if (!plan_.loop_bounds) return static_cast<double>(plan_.iterations_per_rank() * plan_.parts_of_loop());
     const int axis = plan_.loop_bounds->rows.axis();
     double all = 0;
@@ -141,14 +142,14 @@ class Pricing {
     return read != reads_.end() ? read->second : plan_.in_place(node) ? 1 : 0;
   }
   /// Returns whether the L1 cache is expected to hold the tile of `n` until the last step has read it.
-  bool stays_in_l1(const Node& n) const { return bytes_of(n) * k.blocks_each <= target_.costs.l1_bytes; }
+  bool stays_in_l1(const tile::Node& n) const { return bytes_of(n) * k.blocks_each <= target_.costs.l1_bytes; }
 
   /// Returns how often a block is charged for node `n` of the program. A cast between a product and its sum, which nothing
   /// reads since the matmul itself adds up its products (carry.hpp), is charged like those of the loop.
-  double iterations_of(const Node& n) const {
+  double iterations_of(const tile::Node& n) const {
     const auto i = static_cast<std::size_t>(&n - plan_.program.nodes.data());
-    const bool replaced = n.op == OpKind::cast && n.to_dtype == DType::f32 && !needed_[i] &&
-                          rescaled_by(plan_.program.nodes[n.in[0]]) >= 0;
+    const bool replaced = n.op == graph::OpKind::cast && n.to_dtype == graph::DType::f32 && !needed_[i] &&
+                          kernel::rescaled_by(plan_.program.nodes[n.in[0]]) >= 0;
     return sections_.inside(n) || replaced ? loop() : 1;
   }
 
@@ -156,58 +157,59 @@ class Pricing {
   /// not go through shared memory. The first access to a tensor in the program is charged to DRAM, and of a later one what
   /// no longer is in the L2: `made_here` are the tensors that earlier kernels have read or written.
   void memory(const std::set<int>& made_here) {
-    const TileProgram& p = plan_.program;
+    const tile::TileProgram& p = plan_.program;
     if (!plan_.gmem.empty())
-      for (const Work& w : works(plan_))
-        for (const int load : read_in_place(plan_, w)) ++reads_[load];
+      for (const kernel::Work& w : kernel::works(plan_))
+        for (const int load : kernel::read_in_place(plan_, w)) ++reads_[load];
     const double tiles = static_cast<double>(p.grid.count());
     const auto begin_together = std::min<std::int64_t>(static_cast<std::int64_t>(k.launched), target_.multiprocessors);
-    const TileSchedule order = k.warp_specialized ? tile_schedule(plan_) : TileSchedule{};
+    const selection::TileSchedule order =
+        k.warp_specialized ? selection::tile_schedule(plan_) : selection::TileSchedule{};
     bool straddle = false;  // rows that TMA loads straddle half lines
     std::set<int> seen;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-      const Node& n = p.nodes[i];
-      if (!accesses(n)) continue;
+      const tile::Node& n = p.nodes[i];
+      if (!tile::accesses(n)) continue;
       // Of a run, and of the tile, in bytes: what they touch is whole 32-byte sectors.
       const auto [run, step] = run_of(n);
-      const double touched = in_sectors(run),
+      const double touched = cost::in_sectors(run),
                    sectors = static_cast<double>(graph::size(n.shape)) * graph::bits(n.dtype) / 8.0 * touched / run;
       double bytes = sectors * iterations_of(n) * tiles;
-      const auto in_parts = [&](const Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
+      const auto in_parts = [&](const kernel::Work& w) { return w.node == static_cast<int>(i) && w.part >= 0; };
       const double reads = reads_of(static_cast<int>(i));
       const double passes = stays_in_l1(n) ? 1 : std::max(1.0, reads);
-      const CopyChoice* copy = plan_.copy_of(static_cast<int>(i));
+      const kernel::CopyChoice* copy = plan_.copy_of(static_cast<int>(i));
       const double received = bytes * passes;
       k.received_bytes += received;
-      if (n.kind == NodeKind::load && find_work(plan_, in_parts)) bytes /= plan_.ranks;
+      if (n.kind == tile::NodeKind::load && kernel::find_work(plan_, in_parts)) bytes /= plan_.ranks;
       double halves = 1, merged = 0;        // bytes of half lines, as a fraction of those of sectors
       if (copy && copy->by_tensor_map()) {  // TMA copies the rows of a box one by one, each of at most a span
-        const double row = std::min(run, double(span_bytes));
-        halves = run / row * blocks_touched(row, step, half_line_bytes) * half_line_bytes / touched;
-        if (k.warp_specialized && n.kind == NodeKind::load) {
-          straddle = straddle || step % half_line_bytes != 0;
-          merged = shared_by_neighbours(plan_, order, n, begin_together) / 2;
+        const double row = std::min(run, double(kernel::span_bytes));
+        halves = run / row * cost::blocks_touched(row, step, cost::half_line_bytes) * cost::half_line_bytes / touched;
+        if (k.warp_specialized && n.kind == tile::NodeKind::load) {
+          straddle = straddle || step % cost::half_line_bytes != 0;
+          merged = selection::shared_by_neighbours(plan_, order, n, begin_together) / 2;
         }
       }
       k.l2_bytes += bytes * passes * halves;
       k.served_bytes += received * halves * (1 - merged);
       if (copy && copy->async()) {
         const double copied = bytes_of(n) * iterations_of(n) * tiles / k.launched;
-        if (copy->bytes < chunk_bytes)
+        if (copy->bytes < kernel::chunk_bytes)
           k.narrow_copies += copied / (32 * copy->bytes);
-        else if (step % half_line_bytes != 0)  // else the wavefronts count as the requests
-          k.requests += copied / run * requests_of(run, step);
+        else if (step % cost::half_line_bytes != 0)  // else the wavefronts count as the requests
+          k.requests += copied / run * cost::requests_of(run, step);
       }
       if (passes > 1)
-        k.dram_bytes +=
-            bytes * (passes - 1) * evicted_of_rows(bytes_of(n) * k.blocks_each * target_.multiprocessors, target_);
+        k.dram_bytes += bytes * (passes - 1) *
+                        cost::evicted_of_rows(bytes_of(n) * k.blocks_each * target_.multiprocessors, target_);
       const int memory = program_.memory_of(n.tensor);
       const double whole = bytes_of(program_.tensors[memory]), sector_share = sectors / bytes_of(n);
       if (seen.insert(memory).second) {
         const double moved = std::min(whole * sector_share, bytes) * (made_here.count(memory) ? evicted(whole) : 1);
         k.dram_bytes += moved, k.dram_runs += moved / touched;
       }
-      if (reads > 0 || n.kind == NodeKind::store)
+      if (reads > 0 || n.kind == tile::NodeKind::store)
         k.slots += std::max(1.0, reads) * 2 * static_cast<double>(graph::size(n.shape)) * iterations_of(n) /
                    (32.0 * static_cast<double>(std::max(1, plan_.vector_of(static_cast<int>(i)))));
     }
@@ -226,9 +228,9 @@ class Pricing {
   /// Returns the cycles of all instructions of matmul `n`, summed over the warps of a block and the iterations. `m` is
   /// the planner's choice for the matmul: its instruction and tile. An instruction that extends beyond the tile's edges
   /// counts fully.
-  double steps_of(const Node& n, const MatmulChoice& m) const {
-    const std::int64_t steps =
-        m.products() * ceil_div(m.m, m.row->m) * ceil_div(m.columns(), m.row->n) * ceil_div(m.k, m.row->k);
+  double steps_of(const tile::Node& n, const kernel::MatmulChoice& m) const {
+    const std::int64_t steps = m.products() * tile::ceil_div(m.m, m.row->m) * tile::ceil_div(m.columns(), m.row->n) *
+                               tile::ceil_div(m.k, m.row->k);
     return static_cast<double>(steps * m.row->cycles) * iterations_of(n);
   }
 
@@ -256,31 +258,32 @@ class Pricing {
   /// Adds the cycles of the tensor cores for a matmul, of which the block has `tiles`. steps_of() returns those of one
   /// tensor core for mma.sync, which as many work on as there are warps with work, at most one per partition. A wgmma uses
   /// all of them. Adds to the chain what a warp with work has beyond the average of all warps.
-  void multiplied(const Work& w, double tiles) {
-    const MatmulChoice& m = w.matmul;
-    const Node& n = plan_.program.nodes[w.node];
-    if (warps_of(*m.row) > 1) {
-      k.tensor_cycles += tiles * steps_of(n, m) * of_its_cycles(*m.row, target_);
+  void multiplied(const kernel::Work& w, double tiles) {
+    const kernel::MatmulChoice& m = w.matmul;
+    const tile::Node& n = plan_.program.nodes[w.node];
+    if (kernel::warps_of(*m.row) > 1) {
+      k.tensor_cycles += tiles * steps_of(n, m) * cost::of_its_cycles(*m.row, target_);
       return;
     }
-    k.tensor_cycles += tiles * steps_of(n, m) / std::min(partitions, m.warps.count());
-    const WarpWork one = work_of_warp(m, m.warps, plan_.has_fragments(w.node));
-    const double average = slots_of(one, *m.row) * m.warps.count() / k.warps;
-    k.chain += (chain_of(one, m, m.warps.count(), k.warps, target_.costs) - average) * iterations_of(n);
+    k.tensor_cycles += tiles * steps_of(n, m) / std::min(cost::partitions, m.warps.count());
+    const selection::WarpWork one = selection::work_of_warp(m, m.warps, plan_.has_fragments(w.node));
+    const double average = selection::slots_of(one, *m.row) * m.warps.count() / k.warps;
+    k.chain += (selection::chain_of(one, m, m.warps.count(), k.warps, target_.costs) - average) * iterations_of(n);
   }
 
   /// Adds the issue slots of elementwise node or reduction `i`, and to the chain what a warp with work has beyond the
   /// average of all warps. Returns the chain of all warps together.
   double evaluated(int i) {
-    const Node& n = plan_.program.nodes[i];
+    const tile::Node& n = plan_.program.nodes[i];
     double elements = static_cast<double>(graph::size(n.shape)), warps = k.warps, slots = 0;
-    if (n.kind == NodeKind::map) slots = slots_of(n.op);
-    if ((n.kind == NodeKind::reduce || n.kind == NodeKind::accumulate || n.kind == NodeKind::round) && !n.in.empty()) {
+    if (n.kind == tile::NodeKind::map) slots = cost::slots_of(n.op);
+    if ((n.kind == tile::NodeKind::reduce || n.kind == tile::NodeKind::accumulate || n.kind == tile::NodeKind::round) &&
+        !n.in.empty()) {
       slots = graph::monoid_of(n.op).slots;
       elements = static_cast<double>(graph::size(plan_.program.nodes[n.in[0]].shape));
     }
-    if (const Work* product = k.warp_specialized ? nullptr : on_accumulators(i)) {
-      const Context& c = plan_.layout_of(*product);
+    if (const kernel::Work* product = k.warp_specialized ? nullptr : on_accumulators(i)) {
+      const kernel::Context& c = plan_.layout_of(*product);
       warps = std::min(warps, c.threads() / 32.0);
       // Rows and columns that the instructions have beyond the tile's are evaluated, too.
       elements = std::max(elements, static_cast<double>(c.values() * c.repeats() * c.threads()));
@@ -298,10 +301,10 @@ class Pricing {
     k.wavefronts = all.wavefronts, k.barriers = all.barriers;
     k.slots += 2 * all.accesses;
     double independent = 0;  // cycles of FMAs, which do not wait for each other
-    const std::vector<Work> done = works(plan_);
-    for (const Work& w : done) {
-      const Node& n = plan_.program.nodes[w.node];
-      if (w.kind == WorkKind::reduce && n.kind == NodeKind::matmul)  // its layout has K as last dimension
+    const std::vector<kernel::Work> done = kernel::works(plan_);
+    for (const kernel::Work& w : done) {
+      const tile::Node& n = plan_.program.nodes[w.node];
+      if (w.kind == kernel::WorkKind::reduce && n.kind == tile::NodeKind::matmul)  // its layout has K as last dimension
         k.slots += static_cast<double>(graph::size(plan_.layout_of(w).domain)) * iterations_of(n) / 32;
       if (w.matmul.pipe() == target::Pipe::fma) independent += steps_of(n, w.matmul);
     }
@@ -309,16 +312,17 @@ class Pricing {
     // Number of output tiles per block.
     const double tiles = static_cast<double>(plan_.program.grid.count()) / k.launched;
     k.warps = std::max(1.0, threads_ / 32.0);
-    for (const Work& w : done)
+    for (const kernel::Work& w : done)
       if (w.matmul.pipe() == target::Pipe::tensor) multiplied(w, tiles);
     double chained = k.slots - independent / sustained_fma() * (1 - 1 / target_.costs.step);
     for (int i = 0; i < static_cast<int>(plan_.program.nodes.size()); ++i) chained += evaluated(i);
     if (k.stalls) {
       k.tiles = tiles;
-      for (const Channel& c : plan_.channels)
-        if (is_exchange(c)) k.exchanged_bytes += static_cast<double>(plan_.tensors[c.tensor].bytes());
-      for (const Work& w : done)
-        if (w.kind == WorkKind::mma) k.values = std::max(k.values, static_cast<double>(plan_.layout_of(w).values()));
+      for (const kernel::Channel& c : plan_.channels)
+        if (kernel::is_exchange(c)) k.exchanged_bytes += static_cast<double>(plan_.tensors[c.tensor].bytes());
+      for (const kernel::Work& w : done)
+        if (w.kind == kernel::WorkKind::mma)
+          k.values = std::max(k.values, static_cast<double>(plan_.layout_of(w).values()));
     }
     k.chain += chained / k.warps;
   }
@@ -326,12 +330,12 @@ class Pricing {
   /// Returns the matmul on whose accumulators, in registers, node `i` is evaluated: what elementwise operators, and a
   /// reduction at their end, read. Returns nullptr if there is none: warps that share K add up in shared memory, from
   /// which all warps read.
-  const Work* on_accumulators(int i) const {
-    const Node* n = &plan_.program.nodes[i];
-    if (n->kind == NodeKind::reduce && !n->in.empty()) n = &plan_.program.nodes[n->in[0]];
-    while (n->kind == NodeKind::map && !n->in.empty() && plan_.program.nodes[n->in[0]].shape == n->shape)
+  const kernel::Work* on_accumulators(int i) const {
+    const tile::Node* n = &plan_.program.nodes[i];
+    if (n->kind == tile::NodeKind::reduce && !n->in.empty()) n = &plan_.program.nodes[n->in[0]];
+    while (n->kind == tile::NodeKind::map && !n->in.empty() && plan_.program.nodes[n->in[0]].shape == n->shape)
       n = &plan_.program.nodes[n->in[0]];
-    const Work* product = plan_.product_of(static_cast<int>(n - plan_.program.nodes.data()));
+    const kernel::Work* product = plan_.product_of(static_cast<int>(n - plan_.program.nodes.data()));
     return !product || !product->matmul.row || product->matmul.warps.k > 1 ? nullptr : product;
   }
 
@@ -342,30 +346,31 @@ class Pricing {
   void latencies() {
     k.trip_count = loop() * static_cast<double>(plan_.program.grid.count()) / k.launched;
     k.in_flight = std::max(1, plan_.stages());
-    for (const Agent& agent : plan_.agents)
-      walk(agent.steps, [&](const Step& s, const Position&) {
-        if (const Copy* copy = as<Copy>(s)) k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
+    for (const kernel::Agent& agent : plan_.agents)
+      kernel::walk(agent.steps, [&](const kernel::Step& s, const kernel::StepPosition&) {
+        if (const kernel::Copy* copy = kernel::as<kernel::Copy>(s))
+          k.in_flight = std::max<double>(k.in_flight, copy->guard_lag + 1);
       });
     // Where rows are held in registers, other tensors, such as a norm's weights, are loaded after the reduction.
-    const bool rows = holds_rows(plan_);
+    const bool rows = kernel::holds_rows(plan_);
     if (rows) {
       int loads = 0, in_registers = 0;
-      for (const Node& n : plan_.program.nodes) loads += n.kind == NodeKind::load;
+      for (const tile::Node& n : plan_.program.nodes) loads += n.kind == tile::NodeKind::load;
       std::set<int> early;  // loads that are held, or from which a held value is evaluated
-      for (const Work& t : works(plan_)) {
-        if (t.kind != WorkKind::to_registers) continue;
-        in_registers += plan_.program.nodes[t.node].kind == NodeKind::load;
-        for (const Leaf& leaf : leaves(plan_.program, t.node, plan_.program.nodes[t.node].shape))
-          if (plan_.program.nodes[leaf.node].kind == NodeKind::load) early.insert(leaf.node);
+      for (const kernel::Work& t : kernel::works(plan_)) {
+        if (t.kind != kernel::WorkKind::to_registers) continue;
+        in_registers += plan_.program.nodes[t.node].kind == tile::NodeKind::load;
+        for (const kernel::Leaf& leaf : kernel::leaves(plan_.program, t.node, plan_.program.nodes[t.node].shape))
+          if (plan_.program.nodes[leaf.node].kind == tile::NodeKind::load) early.insert(leaf.node);
       }
       k.rounds += in_registers > 0 && static_cast<int>(early.size()) < loads;
     }
     // Tiles that are not copied by cp.async or TMA go through registers, in rounds that the threads wait for.
     for (int node = 0; node < static_cast<int>(plan_.program.nodes.size()); ++node) {
-      const Node& n = plan_.program.nodes[node];
+      const tile::Node& n = plan_.program.nodes[node];
       const double reads = reads_of(node);
-      const CopyChoice* copy = plan_.copy_of(node);
-      if (n.kind != NodeKind::load || (copy ? copy->row != nullptr : reads == 0)) continue;
+      const kernel::CopyChoice* copy = plan_.copy_of(node);
+      if (n.kind != tile::NodeKind::load || (copy ? copy->row != nullptr : reads == 0)) continue;
       const double each = static_cast<double>(graph::size(n.shape)) / (plan_.vector_of(node) * threads_);
       if (reads > 0) {
         // Read directly. The first round is part of every kernel's latency and does not count. Rows that are held in
@@ -382,7 +387,7 @@ class Pricing {
           k.rounds += rounds;
         continue;
       }
-      k.rounds += std::ceil(each / loads_at_a_time) * iterations_of(n);
+      k.rounds += std::ceil(each / selection::loads_at_a_time) * iterations_of(n);
     }
   }
 
@@ -404,11 +409,11 @@ class Pricing {
     return bytes;
   }
 
-  const Kernel& plan_;
+  const kernel::Kernel& plan_;
   bool sketched_;
-  Sections sections_;
+  tile::Sections sections_;
   std::vector<bool> needed_;  // by node
-  const Program& program_;
+  const tile::TilePrograms& program_;
   const target::Target& target_;
   double threads_ = 128;
   std::map<int, int> reads_;  // by load: the works that read its tile in global memory
@@ -416,25 +421,25 @@ class Pricing {
 
 }  // namespace
 
-CostEstimate estimate_cost(const Program& program, const std::vector<Kernel>& kernels, Detail detail,
+CostEstimate estimate_cost(const tile::TilePrograms& program, const std::vector<kernel::Kernel>& kernels, Detail detail,
                            const target::Target& target) {
   CostEstimate all;
   std::set<int> made;  // tensors that an earlier kernel has read or written, and that are in the L2
-  for (const Launch& l : launches(kernels)) {
+  for (const kernel::LaunchGroup& l : kernel::launches(kernels)) {
     std::optional<Pricing> pricing;
     for (std::size_t i = l.first; i < l.last; ++i) {
-      const Kernel& kernel = kernels[i];
+      const kernel::Kernel& kernel = kernels[i];
       Pricing one(kernel, program, detail, target, all.kernels.empty());
       one.count(made);
       pricing ? pricing->join(one) : void(pricing.emplace(std::move(one)));
     }
     pricing->add_to(all);
     for (std::size_t i = l.first; i < l.last; ++i)
-      for (const Node& n : kernels[i].program.nodes) {
+      for (const tile::Node& n : kernels[i].program.nodes) {
         const int memory = n.tensor < 0 ? -1 : program.memory_of(n.tensor);
         // A store to an input updates a part of a cache in place; the rest is not in the L2.
         const bool part = std::ranges::count(program.inputs, memory) > 0;
-        if (n.kind == NodeKind::load || (n.kind == NodeKind::store && !part)) made.insert(memory);
+        if (n.kind == tile::NodeKind::load || (n.kind == tile::NodeKind::store && !part)) made.insert(memory);
       }
   }
   return all;
@@ -442,7 +447,7 @@ CostEstimate estimate_cost(const Program& program, const std::vector<Kernel>& ke
 
 std::string print(const CostEstimate& p) {
   std::string out;
-  for (const KernelCost& k : p.kernels)
+  for (const cost::KernelCost& k : p.kernels)
     out += fmt::format(
         "cost of {}: {:.1f} us: launch {:.1f}, first load {:.1f}, DRAM {:.1f}, L2 {:.1f}, shared memory "
         "{:.1f}, tensor cores {:.1f}, "
@@ -452,4 +457,4 @@ std::string print(const CostEstimate& p) {
   return out;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

@@ -22,11 +22,11 @@
 #include "cost/kernel_cost.hpp"
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 
 /// The expected time of a program: one entry per launch, and their total in microseconds.
 struct CostEstimate {
-  std::vector<KernelCost> kernels;
+  std::vector<cost::KernelCost> kernels;
   double us = 0;
   // The total if the L2 is warm, as in repeated runs: it holds the program's tensors as far as they fit, and reads of
   // these do not go to DRAM.
@@ -37,9 +37,10 @@ struct CostEstimate {
 enum class Detail : std::uint8_t { planned, sketched };
 
 /// Returns the expected time of a program's kernels, in launch order.
-CostEstimate estimate_cost(const Program&, const std::vector<Kernel>&, Detail, const target::Target&);
+CostEstimate estimate_cost(const tile::TilePrograms&, const std::vector<kernel::Kernel>&, Detail,
+                           const target::Target&);
 
 /// Returns the estimate as a string: one line per kernel, with its expected time and the time of each resource.
 std::string print(const CostEstimate&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

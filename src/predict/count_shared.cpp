@@ -8,9 +8,9 @@
 #include "kernel/evaluated_layout.hpp"
 #include "predict/banks.hpp"
 #include "predict/shared_access.hpp"
-#include "select/matrix_stores.hpp"
+#include "selection/matrix_stores.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 namespace {
 
 using emulate::by_width;
@@ -18,8 +18,8 @@ using emulate::Counter;
 
 /// The coordinates that a warp's lanes visit, by iteration of the loop nest, and the number of the partial result to
 /// which each lane contributes.
-struct Warp {
-  std::vector<WarpAccess> iterations;
+struct WarpVisits {
+  std::vector<kernel::WarpAccess> iterations;
   std::vector<std::int64_t> part;
 };
 
@@ -27,9 +27,9 @@ struct Warp {
 /// other modes are ignored. A mode is selected if which(mode, below) is true, where `below` is the product of the
 /// extents of all modes before it.
 template <class Which>
-std::int64_t digit(const std::vector<Mode>& modes, int thread, const Which& which) {
+std::int64_t digit(const std::vector<kernel::Mode>& modes, int thread, const Which& which) {
   std::int64_t number = 0, times = 1, below = 1;
-  for (const Mode& m : modes) {
+  for (const kernel::Mode& m : modes) {
     if (which(m, below)) number += thread / below % m.extent * times, times *= m.extent;
     below *= m.extent;
   }
@@ -42,18 +42,18 @@ enum class Visits : std::uint8_t { items, sums, lines };
 
 /// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout. `which` selects all
 /// elements, the results of a reduction, or the rows.
-std::vector<Warp> warps_of(const Context& c, Visits which) {
+std::vector<WarpVisits> warps_of(const kernel::Context& c, Visits which) {
   const bool sums = which != Visits::items;
-  const EvaluatedLayout layout(c);
-  const std::vector<Mode> threads = modes(values::View(c.share)[0]);
+  const kernel::EvaluatedLayout layout(c);
+  const std::vector<kernel::Mode> threads = kernel::modes(values::View(c.share)[0]);
   const int step = sums ? 1 : c.vector();
   std::vector<bool> first(layout.threads());
   for (int thread = 0; which == Visits::sums && thread < layout.threads(); ++thread)
     first[thread] = c.first_lane(thread) == thread;
-  std::vector<Warp> warps(ceil_div(layout.threads(), 32));
+  std::vector<WarpVisits> warps(tile::ceil_div(layout.threads(), 32));
   for (int thread = 0; thread < layout.threads(); ++thread) {
-    Warp& warp = warps[thread / 32];
-    warp.part.push_back(digit(threads, thread, [&](const Mode& m, std::int64_t below) {
+    WarpVisits& warp = warps[thread / 32];
+    warp.part.push_back(digit(threads, thread, [&](const kernel::Mode& m, std::int64_t below) {
       return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
     }));
     std::size_t i = 0;
@@ -61,7 +61,7 @@ std::vector<Warp> warps_of(const Context& c, Visits which) {
       for (int value = 0; value < layout.values(); value += step) {
         if (sums && !layout.starts_sum(value)) continue;
         if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
-        Shape& at = warp.iterations[i++][thread % 32];
+        graph::Shape& at = warp.iterations[i++][thread % 32];
         if (which == Visits::items)
           layout.find(thread, value, repeat, at);
         else if (which == Visits::lines)
@@ -104,7 +104,7 @@ bool equivalent(const BankAccess& a, const BankAccess& b) {
 
 /// Cache of the counts of single accesses, keyed by everything that they depend on. Thread-safe. The plans of one
 /// search have many accesses in common.
-class Known {
+class KnownCounts {
  public:
   using Key = std::vector<std::int64_t>;
 
@@ -127,12 +127,12 @@ class Known {
 
 /// Returns the part of a cache key (Known::Key) that identifies a thread-value layout. `sums`: a reduction's results
 /// are accessed, not all elements.
-Known::Key key_of(const Context& c, bool sums) {
-  Known::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.repeats(), static_cast<std::int64_t>(c.rank())};
+KnownCounts::Key key_of(const kernel::Context& c, bool sums) {
+  KnownCounts::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.repeats(), static_cast<std::int64_t>(c.rank())};
   const auto add = [&](values::View layout) {
-    const std::vector<Mode> leaves = modes(layout);
+    const std::vector<kernel::Mode> leaves = kernel::modes(layout);
     key.push_back(std::ssize(leaves));
-    for (const Mode& m : leaves) key.insert(key.end(), {m.extent, m.stride, m.basis});
+    for (const kernel::Mode& m : leaves) key.insert(key.end(), {m.extent, m.stride, m.basis});
   };
   for (int i = 0; i < 3; ++i) add(values::View(c.share)[i]);
   for (int axis = 0; axis < c.axes(); ++axis) add(values::View(c.tile)[axis]), key.push_back(c.items(axis));
@@ -142,12 +142,12 @@ Known::Key key_of(const Context& c, bool sums) {
 /// Adds up the counters of a loop nest's accesses in `result`. `sums`: the nest stores a reduction's results.
 class Count {
  public:
-  Count(const Kernel& plan, const Context& c, bool sums = false)
+  Count(const kernel::Kernel& plan, const kernel::Context& c, bool sums = false)
       : plan_(plan), context_(c), sums_(sums), key_(key_of(c, sums)) {}
 
   void add(const SharedAccess& a) {
-    static Known known;
-    const Known::Key key = with(a);
+    static KnownCounts known;
+    const KnownCounts::Key key = with(a);
     std::optional<SharedCounts> one = known.find(key);
     if (!one) known.add(key, *(one = counted(a)));
     for (const auto& [counter, count] : one->counts) result.counts[counter] += count;
@@ -158,23 +158,23 @@ class Count {
   SharedCounts result;
 
  private:
-  Known::Key with(const SharedAccess& a) const {
-    const SmemTensor& b = plan_.tensors[a.buffer];
-    Known::Key key = key_;
+  KnownCounts::Key with(const SharedAccess& a) const {
+    const kernel::SmemTensor& b = plan_.tensors[a.buffer];
+    KnownCounts::Key key = key_;
     key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step,
                            b.offset % target::bank_row_bytes});
     for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
-    const auto coordinate = [&](const TileCoordinate& c) {
+    const auto coordinate = [&](const kernel::TileCoordinate& c) {
       key.insert(key.end(), {c.from, c.offset, c.last, c.layout.element, c.layout.pair, c.layout.added});
     };
     key.push_back(std::ssize(a.at));
-    for (const TileCoordinate& c : a.at) coordinate(c);
-    for (const Branch& w : a.where) coordinate(w.at), key.insert(key.end(), {w.below, w.holds});
+    for (const kernel::TileCoordinate& c : a.at) coordinate(c);
+    for (const AccessCondition& w : a.where) coordinate(w.at), key.insert(key.end(), {w.below, w.holds});
     return key;
   }
 
   SharedCounts counted(const SharedAccess& a) {
-    std::vector<Warp>& warps = a.invariant ? lines_ : warps_;
+    std::vector<WarpVisits>& warps = a.invariant ? lines_ : warps_;
     if (warps.empty()) warps = warps_of(context_, a.invariant ? Visits::lines : sums_ ? Visits::sums : Visits::items);
     const bool replicated = context_.replicated();
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
@@ -184,9 +184,9 @@ class Count {
     int ideally = 0;
     std::uint64_t done = 0, total = 0, ideal_total = 0;
     SharedCounts one;
-    for (const Warp& warp : warps) {
+    for (const WarpVisits& warp : warps) {
       std::uint32_t all = ~0u, limit = 0;  // lanes active in all iterations so far; in the first
-      for (const WarpAccess& lanes : warp.iterations) {
+      for (const kernel::WarpAccess& lanes : warp.iterations) {
         std::uint32_t active = 0;
         for (std::size_t lane = 0; lane < 32; ++lane) {
           access.address[lane] = -1;
@@ -213,28 +213,28 @@ class Count {
   }
 
   /// Returns whether the access `a` is executed when the loop nest is at coordinate `at`: its conditions hold there.
-  static bool taken(const SharedAccess& a, const Shape& at) {
-    return std::ranges::all_of(a.where, [&](const Branch& b) { return (b.at.of(at) < b.below) == b.holds; });
+  static bool taken(const SharedAccess& a, const graph::Shape& at) {
+    return std::ranges::all_of(a.where, [&](const AccessCondition& b) { return (b.at.of(at) < b.below) == b.holds; });
   }
 
   /// Returns the address in shared memory, in bytes, of the access `a` when the loop nest is at coordinate `at`.
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
-  std::int64_t address(const SharedAccess& a, const Shape& at, std::int64_t part) {
+  std::int64_t address(const SharedAccess& a, const graph::Shape& at, std::int64_t part) {
     element_.clear();
-    for (const TileCoordinate& c : a.at) element_.push_back(c.of(at));
+    for (const kernel::TileCoordinate& c : a.at) element_.push_back(c.of(at));
     return plan_.tensors[a.buffer].address(element_, part);
   }
 
-  const Kernel& plan_;
-  const Context& context_;
+  const kernel::Kernel& plan_;
+  const kernel::Context& context_;
   bool sums_;
-  Known::Key key_;
-  std::vector<Warp> warps_, lines_;
-  Shape element_;
+  KnownCounts::Key key_;
+  std::vector<WarpVisits> warps_, lines_;
+  graph::Shape element_;
 };
 
 /// Returns whether a layout has more than 4 million items, which would take too long to enumerate.
-bool too_many(const Context& c) {
+bool too_many(const kernel::Context& c) {
   constexpr std::int64_t limit = std::int64_t{1} << 22;
   std::int64_t items = 1;
   for (int axis = 0; axis < c.axes() && items <= limit; ++axis) items *= std::min(c.items(axis), limit + 1);
@@ -244,8 +244,8 @@ bool too_many(const Context& c) {
 /// Returns a thread's access to its own elements of a buffer: a load (or, if `load` is false, a store) of `elements`
 /// adjacent elements. The coordinate of the first one is that of the loop nest's current iteration. `part` is the index
 /// of the partial result that is accessed, if the buffer has several.
-SharedAccess own(const Kernel& plan, int buffer, bool load, int elements, int part = 0) {
-  const SmemTensor& b = plan.tensors[buffer];
+SharedAccess own(const kernel::Kernel& plan, int buffer, bool load, int elements, int part = 0) {
+  const kernel::SmemTensor& b = plan.tensors[buffer];
   SharedAccess a{buffer, load, elements * graph::whole_bytes(b.dtype), part, {}, {}};
   for (int d = 0; d < static_cast<int>(b.padded.size()); ++d) a.at.push_back({d});
   return a;
@@ -253,7 +253,7 @@ SharedAccess own(const Kernel& plan, int buffer, bool load, int elements, int pa
 
 /// Returns the counters of shared-memory accesses of split-K's exchange of partial results through buffer `b`. Each
 /// thread receives (if `load`) or sends four accumulators per access, without bank conflicts.
-SharedCounts exchanged(const SmemTensor& b, bool load) {
+SharedCounts exchanged(const kernel::SmemTensor& b, bool load) {
   constexpr int bytes = 16, together = 128;
   const Counter wavefronts = load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
   SharedCounts result;
@@ -263,15 +263,15 @@ SharedCounts exchanged(const SmemTensor& b, bool load) {
 }
 
 /// Adds the counters of work `t`, by which warps store their accumulators as 8x8 matrices.
-void add_matrices(Counts& counts, const Kernel& plan, const Work& t) {
-  const SmemTensor& b = plan.tensors[t.buffer];
+void add_matrices(Counts& counts, const kernel::Kernel& plan, const kernel::Work& t) {
+  const kernel::SmemTensor& b = plan.tensors[t.buffer];
   const Instruction& store = *t.copy.row;
   BankAccess access{.bytes = store.c.alignment, .address = {}}, last;
   Wavefronts w;
   std::uint64_t matrices = 0;
-  for_each_matrix(plan.layout_of(t), store, [&](const WarpAccess& rows) {
+  selection::for_each_matrix(plan.layout_of(t), store, [&](const kernel::WarpAccess& rows) {
     access.address.clear();
-    for (const Shape& at : rows) access.address.push_back(b.address(at));
+    for (const graph::Shape& at : rows) access.address.push_back(b.address(at));
     if (!equivalent(access, last)) w = evaluate(access), last = access;
     counts[Counter::stmatrix_wavefronts] += w.total, counts[Counter::stmatrix_wavefronts_ideal] += w.ideal;
     ++matrices;
@@ -281,20 +281,20 @@ void add_matrices(Counts& counts, const Kernel& plan, const Work& t) {
 
 }  // namespace
 
-SharedCounts count_shared(const Kernel& plan, Steps steps) {
-  const Work& t = steps.front().work;
-  const Context& c = plan.layout_of(t);
-  const Node& n = plan.program.nodes[t.node];
-  const bool staged = t.kind == WorkKind::to_global && t.buffer >= 0;
-  if (t.kind == WorkKind::mma || t.kind == WorkKind::fetch) return {};
-  if (t.kind == WorkKind::to_cluster || t.kind == WorkKind::from_cluster) {
-    const int buffer = t.kind == WorkKind::to_cluster ? t.buffer : steps.front().reads.front().tensor;
-    return exchanged(plan.tensors[buffer], t.kind == WorkKind::from_cluster);
+SharedCounts count_shared(const kernel::Kernel& plan, kernel::StepSpan steps) {
+  const kernel::Work& t = steps.front().work;
+  const kernel::Context& c = plan.layout_of(t);
+  const tile::Node& n = plan.program.nodes[t.node];
+  const bool staged = t.kind == kernel::WorkKind::to_global && t.buffer >= 0;
+  if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::fetch) return {};
+  if (t.kind == kernel::WorkKind::to_cluster || t.kind == kernel::WorkKind::from_cluster) {
+    const int buffer = t.kind == kernel::WorkKind::to_cluster ? t.buffer : steps.front().reads.front().tensor;
+    return exchanged(plan.tensors[buffer], t.kind == kernel::WorkKind::from_cluster);
   }
-  if ((t.kind == WorkKind::copy_in || staged) && t.copy.row) return {};  // bypasses registers
-  if (t.kind == WorkKind::finish && t.buffer < 0) return {};             // into registers
+  if ((t.kind == kernel::WorkKind::copy_in || staged) && t.copy.row) return {};  // bypasses registers
+  if (t.kind == kernel::WorkKind::finish && t.buffer < 0) return {};             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};
-  if (t.kind == WorkKind::finish) {
+  if (t.kind == kernel::WorkKind::finish) {
     Count count(plan, c, true);
     SharedAccess store = own(plan, t.buffer, false, 1, plan.tensors[t.buffer].partials > 1 ? own_part : 0);
     for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
@@ -303,7 +303,7 @@ SharedCounts count_shared(const Kernel& plan, Steps steps) {
     return std::move(count.result);
   }
   Count count(plan, c);
-  if (t.kind == WorkKind::copy_in || staged) {
+  if (t.kind == kernel::WorkKind::copy_in || staged) {
     count.add(own(plan, t.buffer, staged, c.vector()));
     count.result.exact = count.result.exact && !(staged && n.view.predicated());
     return std::move(count.result);
@@ -311,14 +311,14 @@ SharedCounts count_shared(const Kernel& plan, Steps steps) {
   const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, steps);
   if (!accesses) return {.counts = {}, .exact = false};
   for (const SharedAccess& a : *accesses) count.add(a);
-  for (const Step& step : steps)
+  for (const kernel::Step& step : steps)
     if (step.work.copy.by_matrices()) add_matrices(count.result.counts, plan, step.work);
   return std::move(count.result);
 }
 
-SharedCounts count_start(const Kernel& plan, const Work& t) {
-  if (t.kind != WorkKind::accumulate || t.buffer < 0) return {};
-  const Context& c = plan.layout_of(t);
+SharedCounts count_start(const kernel::Kernel& plan, const kernel::Work& t) {
+  if (t.kind != kernel::WorkKind::accumulate || t.buffer < 0) return {};
+  const kernel::Context& c = plan.layout_of(t);
   Count count(plan, c);
   for (int v = 0; v < c.vector(); ++v) {
     SharedAccess a = own(plan, t.buffer, false, 1);
@@ -328,4 +328,4 @@ SharedCounts count_start(const Kernel& plan, const Work& t) {
   return std::move(count.result);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

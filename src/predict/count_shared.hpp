@@ -5,7 +5,7 @@
 #include "kernel/nests.hpp"
 #include "predict/predict.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 
 /// The counters of one loop nest, and whether they equal what the emulator would count.
 struct SharedCounts {
@@ -21,9 +21,9 @@ struct SharedCounts {
 
 /// Returns the counters of the shared-memory accesses (executions by width, wavefronts) of one block that executes
 /// these steps once. They are evaluated together in one loop nest.
-SharedCounts count_shared(const Kernel&, Steps);
+SharedCounts count_shared(const kernel::Kernel&, kernel::StepSpan);
 /// Returns the counters of the shared-memory stores that initialise the loop state of a work. Returns no counters if it
 /// has no loop state in shared memory.
-SharedCounts count_start(const Kernel&, const Work&);
+SharedCounts count_start(const kernel::Kernel&, const kernel::Work&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

@@ -7,19 +7,19 @@
 #include "kernel/operand_loads.hpp"
 #include "target/unpacked_products.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 namespace {
 
 /// Walks a kernel's schedule, and adds up what a block executes.
-class Walk {
+class ScheduleWalk {
  public:
-  explicit Walk(const Kernel& plan) : plan_(plan) {}
+  explicit ScheduleWalk(const kernel::Kernel& plan) : plan_(plan) {}
 
   BlockCounts run() {
     std::map<int, double> barriers;  // by id; agents that share a barrier arrive together
-    for (const std::vector<Step>* steps : {&plan_.setup, &plan_.teardown})
-      for (const Step& step : *steps) barriers[0] += as<Barrier>(step) != nullptr;
-    for (const Agent& agent : plan_.agents) {
+    for (const std::vector<kernel::Step>* steps : {&plan_.setup, &plan_.teardown})
+      for (const kernel::Step& step : *steps) barriers[0] += kernel::as<kernel::Barrier>(step) != nullptr;
+    for (const kernel::Agent& agent : plan_.agents) {
       met_.clear();
       steps(agent.steps, 1, 0, 1);
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
@@ -30,25 +30,25 @@ class Walk {
 
  private:
   /// Counts the steps of a list, in a loop whose iterations from, .., trip_count - 1 are run; `times`: how often the loop is.
-  void steps(const std::vector<Step>& list, double times, std::int64_t from, std::int64_t trip_count,
+  void steps(const std::vector<kernel::Step>& list, double times, std::int64_t from, std::int64_t trip_count,
              bool bounded = false) {
-    for (const Step& step : list) {
-      const double all = times * iterations(from, trip_count - guard_lag_of(step), bounded);
-      if (const Loop* loop = as<Loop>(step)) {
+    for (const kernel::Step& step : list) {
+      const double all = times * iterations(from, trip_count - kernel::guard_lag_of(step), bounded);
+      if (const kernel::Loop* loop = kernel::as<kernel::Loop>(step)) {
         this->loop(*loop, all);
-      } else if (const Barrier* barrier = as<Barrier>(step)) {
+      } else if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(step)) {
         met_[barrier->id] += barrier->waits ? all : 0;
-      } else if (step.work.node >= 0 && !as<Mma>(step) && !as<Start>(step)) {
+      } else if (step.work.node >= 0 && !kernel::as<kernel::Mma>(step) && !kernel::as<kernel::Start>(step)) {
         work(step, all);
       }
     }
   }
 
-  void loop(const Loop& of, double times) {
+  void loop(const kernel::Loop& of, double times) {
     const double launched = static_cast<double>(plan_.blocks);
-    if (of.kind == Loop::tiles)  // the blocks share the tiles
+    if (of.kind == kernel::Loop::tiles)  // the blocks share the tiles
       steps(of.body, times * static_cast<double>(plan_.program.grid.count() * plan_.parts_of_loop()) / launched, 0, 1);
-    else if (of.kind == Loop::slices)  // a sliced matmul's work counts all its slices at once
+    else if (of.kind == kernel::Loop::slices)  // a sliced matmul's work counts all its slices at once
       steps(of.body, times, 0, 1);
     else
       steps(of.body, times, of.from, of.trip_count, of.bounded);
@@ -57,7 +57,7 @@ class Walk {
   /// Returns how many of the iterations from, .., to - 1 of a loop a block runs, on average.
   double iterations(std::int64_t from, std::int64_t to, bool bounded) const {
     if (!bounded) return static_cast<double>(std::max<std::int64_t>(0, to - from));
-    const TileProgram& p = plan_.program;
+    const tile::TileProgram& p = plan_.program;
     const std::int64_t blocks = p.grid[plan_.loop_bounds->rows.axis()];
     double all = 0;
     for (std::int64_t block = 0; block < blocks; ++block)
@@ -66,37 +66,38 @@ class Walk {
   }
 
   /// Adds `times` accesses to `elements` elements of a buffer by all threads together, `width` elements at a time.
-  void add(double times, double elements, int width, DType dtype) {
+  void add(double times, double elements, int width, graph::DType dtype) {
     const double accesses = elements / width / 32;
     all_.accesses += times * accesses;
     all_.wavefronts += times * accesses * std::max(1.0, width * graph::bits(dtype) / 8.0 / 4);
   }
 
-  void work(const Step& step, double times) {
-    const Work& t = step.work;
-    const Context& c = plan_.layout_of(t);
+  void work(const kernel::Step& step, double times) {
+    const kernel::Work& t = step.work;
+    const kernel::Context& c = plan_.layout_of(t);
     const auto elements = static_cast<double>(graph::size(c.domain));
-    const bool staged = t.kind == WorkKind::to_global && t.buffer >= 0;
-    if (t.kind == WorkKind::mma) return multiplied(t, times);
-    if (t.kind == WorkKind::copy_in || staged) {
+    const bool staged = t.kind == kernel::WorkKind::to_global && t.buffer >= 0;
+    if (t.kind == kernel::WorkKind::mma) return multiplied(t, times);
+    if (t.kind == kernel::WorkKind::copy_in || staged) {
       if (!t.copy.by_tensor_map()) add(times, elements, c.vector(), plan_.tensors[t.buffer].dtype);
       return;
     }
-    if (t.kind == WorkKind::finish) {
+    if (t.kind == kernel::WorkKind::finish) {
       if (t.buffer >= 0)
-        add(times, static_cast<double>(graph::size(plan_.program.nodes[t.node].shape)) * c.parts(), 1, DType::f32);
+        add(times, static_cast<double>(graph::size(plan_.program.nodes[t.node].shape)) * c.parts(), 1,
+            graph::DType::f32);
       return;
     }
-    for (const Access& read : step.reads) {
-      const SmemTensor& b = plan_.tensors[read.tensor];
+    for (const kernel::Access& read : step.reads) {
+      const kernel::SmemTensor& b = plan_.tensors[read.tensor];
       // Every thread reads a row's number once, in front of the loop along the row, or once a vector.
       const bool of_row = b.shape.size() == c.domain.size() && b.shape[c.inner()] == 1;
       const auto reads = static_cast<double>(c.threads() * c.repeats() * c.values()) /
                          static_cast<double>(c.vector() * (c.axes() > 1 ? c.steps(0) : 1));
       add(times * b.partials, of_row ? reads : elements, of_row ? 1 : b.access_width(c.inner(), c.vector()), b.dtype);
     }
-    if (t.buffer >= 0 && (t.kind == WorkKind::to_shared || t.kind == WorkKind::accumulate)) {
-      const SmemTensor& b = plan_.tensors[t.buffer];
+    if (t.buffer >= 0 && (t.kind == kernel::WorkKind::to_shared || t.kind == kernel::WorkKind::accumulate)) {
+      const kernel::SmemTensor& b = plan_.tensors[t.buffer];
       const int width = t.copy.by_matrices() ? 32 * t.copy.row->a.registers / t.copy.row->a.bits
                                              : b.access_width(c.inner(), c.vector());
       add(times * b.partials, elements, width, b.dtype);
@@ -104,43 +105,44 @@ class Walk {
   }
 
   /// Adds a matmul's instructions, and the loads of its operands. A is read once per warp along N, B once per warp along M.
-  void multiplied(const Work& t, double times) {
-    const Node& n = plan_.program.nodes[t.node];
-    const MatmulChoice& m = t.matmul;
+  void multiplied(const kernel::Work& t, double times) {
+    const tile::Node& n = plan_.program.nodes[t.node];
+    const kernel::MatmulChoice& m = t.matmul;
     const int slices = plan_.layout_of(t).repeats();
-    const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, m.row->n), m_tiles = ceil_div(m.m, m.row->m),
-                       steps = ceil_div(m.k, m.row->k), batch = m.batch * slices;
-    const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
+    const std::int64_t columns = m.n / slices, n_tiles = tile::ceil_div(columns, m.row->n),
+                       m_tiles = tile::ceil_div(m.m, m.row->m), steps = tile::ceil_div(m.k, m.row->k),
+                       batch = m.batch * slices;
+    const int width = n_tiles > 1 ? kernel::tiles_in_unit(*m.row) : 1;
     for (int side = 0; side < 2; ++side) {
       if (side == 0 && plan_.has_fragments(t.node)) continue;
       const int rank = static_cast<int>(n.shape.size()), k_dim = side == 0 ? rank - 1 : rank - 2;
       const bool along_k = plan_.tensors[plan_.tensor_of(n.in[side])].inner == k_dim;
       const auto each = static_cast<double>(batch * steps * (side == 0 ? m.warps.n : m.warps.m)) * times;
       if (m.by_matrices(along_k)) {
-        const std::int64_t loads = side == 0 ? m_tiles : ceil_div(n_tiles, width),
-                           matrices = (side == 0 ? m.row->m / matrix_rows(*m.load) : width) *
-                                      ceil_div(m.row->k, matrix_columns(*m.load, *m.row));
+        const std::int64_t loads = side == 0 ? m_tiles : tile::ceil_div(n_tiles, width),
+                           matrices = (side == 0 ? m.row->m / kernel::matrix_rows(*m.load) : width) *
+                                      tile::ceil_div(m.row->k, kernel::matrix_columns(*m.load, *m.row));
         all_.accesses += each * static_cast<double>(loads);
         all_.wavefronts += each * static_cast<double>(loads * matrices);
         continue;
       }
       const std::int64_t tile = side == 0 ? m.row->m : m.row->n, extent = side == 0 ? m.m : columns;
-      for (const OperandLoad& load : operand_loads(m, side, along_k, 0, extent, 0)) {
-        all_.accesses += each * static_cast<double>(ceil_div(extent, tile));
-        all_.wavefronts += each * static_cast<double>(ceil_div(extent, tile) * together(load).size());
+      for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, along_k, 0, extent, 0)) {
+        all_.accesses += each * static_cast<double>(tile::ceil_div(extent, tile));
+        all_.wavefronts += each * static_cast<double>(tile::ceil_div(extent, tile) * kernel::together(load).size());
       }
     }
     if (m.pipe() == target::Pipe::tensor)
       all_.accesses += times * static_cast<double>(batch * steps * m_tiles * n_tiles * target::instructions_in(*m.row));
   }
 
-  const Kernel& plan_;
+  const kernel::Kernel& plan_;
   BlockCounts all_;
   std::map<int, double> met_;  // by barrier: how often the agent has come to it
 };
 
 }  // namespace
 
-BlockCounts ideal_counts(const Kernel& plan) { return Walk(plan).run(); }
+BlockCounts ideal_counts(const kernel::Kernel& plan) { return ScheduleWalk(plan).run(); }
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

@@ -7,7 +7,7 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 
 /// What a block of a launch executes, on average.
 struct BlockCounts {
@@ -17,6 +17,6 @@ struct BlockCounts {
 };
 
 /// Returns what a block of the kernel executes if no access to shared memory has a bank conflict.
-BlockCounts ideal_counts(const Kernel&);
+BlockCounts ideal_counts(const kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

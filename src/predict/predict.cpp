@@ -14,7 +14,7 @@
 #include "target/unpacked_products.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 namespace {
 
 using emulate::Counter;
@@ -33,8 +33,8 @@ void add(Counts& to, const Counts& from, std::uint64_t times) {
 }
 
 /// An operand of a tensor-core matmul in shared memory, and how ldmatrix reads it.
-struct Operand {
-  const SmemTensor& buffer;
+struct MmaOperand {
+  const kernel::SmemTensor& buffer;
   int k_dim, other_dim;        // dimensions of the operand: K, and M or N
   std::int64_t extent, first;  // number of rows or columns (of one slice of N), and the first of them
   int matrices;                // matrices along M or N per ldmatrix
@@ -45,11 +45,11 @@ struct Operand {
 /// Adds the counters of `times` executions of one ldmatrix of matmul `m` by one warp: instructions and wavefronts. The
 /// instruction reads operand `o`: the step over K that begins at index `k`, of the rows of A or columns of B that begin
 /// at index `x`. `at` has the batch coordinates.
-void load(Counts& counts, const MatmulChoice& m, const Operand& o, Shape at, std::int64_t k, std::int64_t x,
-          std::uint64_t times) {
-  const int rows = matrix_rows(*m.load), columns = matrix_columns(*m.load, *m.row);
+void load(Counts& counts, const kernel::MatmulChoice& m, const MmaOperand& o, graph::Shape at, std::int64_t k,
+          std::int64_t x, std::uint64_t times) {
+  const int rows = kernel::matrix_rows(*m.load), columns = kernel::matrix_columns(*m.load, *m.row);
   const bool along_k = o.buffer.inner == o.k_dim, clamped = o.extent % o.unit != 0;
-  const std::int64_t depth = depth_of_step(m, k);
+  const std::int64_t depth = kernel::depth_of_step(m, k);
   counts[Counter::ldmatrix] += times;
   for (int dx = 0; dx < o.matrices * rows; dx += rows)
     for (int dk = 0; dk < depth; dk += columns) {
@@ -69,8 +69,8 @@ void load(Counts& counts, const MatmulChoice& m, const Operand& o, Shape at, std
 
 /// Returns the coordinate at which the matrix of a matmul operand begins, for the batch at coordinate `batch`. An
 /// operand that all batches share has one matrix.
-Shape matrix_of(const SmemTensor& operand, const Shape& batch) {
-  Shape at(operand.padded.size(), 0);
+graph::Shape matrix_of(const kernel::SmemTensor& operand, const graph::Shape& batch) {
+  graph::Shape at(operand.padded.size(), 0);
   for (std::size_t d = 0; d < batch.size(); ++d) at[d] = operand.padded[d] == 1 ? 0 : batch[d];
   return at;
 }
@@ -78,7 +78,7 @@ Shape matrix_of(const SmemTensor& operand, const Shape& batch) {
 /// Walks a kernel's schedule and adds up the emulator's counters.
 class Prediction {
  public:
-  explicit Prediction(const Kernel& plan) : plan_(plan) {}
+  explicit Prediction(const kernel::Kernel& plan) : plan_(plan) {}
 
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
@@ -95,7 +95,7 @@ class Prediction {
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
     barriers[0] = outside_agents(plan_.setup) + outside_agents(plan_.teardown);
-    for (const Agent& agent : plan_.agents) {
+    for (const kernel::Agent& agent : plan_.agents) {
       met_.clear(), unsynced_.clear(), ragged_.clear();
       steps(agent, agent.steps, 0, 1);
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
@@ -116,53 +116,58 @@ class Prediction {
  private:
   /// Counts the operations that the steps `list` of warp role `agent` execute in iteration `iteration` of a loop of
   /// `trip_count` iterations.
-  void steps(const Agent& agent, const std::vector<Step>& list, std::int64_t iteration, std::int64_t trip_count) {
+  void steps(const kernel::Agent& agent, const std::vector<kernel::Step>& list, std::int64_t iteration,
+             std::int64_t trip_count) {
     std::size_t counted_until = 0;
     for (std::size_t at = 0; at < list.size(); ++at) {
-      const Step& step = list[at];
-      match(
-          step, [&](const Loop& of) { loop(agent, of, iteration, trip_count); },
-          [&](const Acquire& of) { acquire(agent, plan_.channels[of.channel]); },
-          [&](const Release& of) {
-            const bool exchange = is_exchange(plan_.channels[of.channel]);
+      const kernel::Step& step = list[at];
+      kernel::match(
+          step, [&](const kernel::Loop& of) { loop(agent, of, iteration, trip_count); },
+          [&](const kernel::Acquire& of) { acquire(agent, plan_.channels[of.channel]); },
+          [&](const kernel::Release& of) {
+            const bool exchange = kernel::is_exchange(plan_.channels[of.channel]);
             counts_[Counter::mbarrier_arrive] +=  // one lane of each warp arrives
-                blocks_ * agent.warps * (exchange ? plan_.ranks - 1 : ranks_of(plan_, of.channel));
+                blocks_ * agent.warps * (exchange ? plan_.ranks - 1 : kernel::ranks_of(plan_, of.channel));
           },
-          [&](const Drain& of) { counts_[Counter::mbarrier_wait] += blocks_ * plan_.channels[of.channel].stages; },
-          [&](const GriddepWait&) { counts_[Counter::griddep_wait] += blocks_ * issuers(plan_, agent); },
-          [&](const GriddepLaunchDependents&) {
-            counts_[Counter::griddep_launch_dependents] += blocks_ * issuers(plan_, agent);
+          [&](const kernel::Drain& of) {
+            counts_[Counter::mbarrier_wait] += blocks_ * plan_.channels[of.channel].stages;
           },
-          [&](const Barrier& barrier) {
+          [&](const kernel::GriddepWait&) {
+            counts_[Counter::griddep_wait] += blocks_ * kernel::issuers(plan_, agent);
+          },
+          [&](const kernel::GriddepLaunchDependents&) {
+            counts_[Counter::griddep_launch_dependents] += blocks_ * kernel::issuers(plan_, agent);
+          },
+          [&](const kernel::Barrier& barrier) {
             if (!barrier.waits) return;
             met_[barrier.id] += blocks_;
             unsynced_.clear(), ragged_.clear();
           },
-          [&](const Start&) { shared(Steps(&step, 1), true); },
-          [&](const Mma&) {
-            const MatmulChoice& m = step.work.matmul;
-            counts_[Counter::wgmma] += blocks_ * ceil_div(m.k, m.row->k) * (m.m / m.row->m);
+          [&](const kernel::Start&) { shared(kernel::StepSpan(&step, 1), true); },
+          [&](const kernel::Mma&) {
+            const kernel::MatmulChoice& m = step.work.matmul;
+            counts_[Counter::wgmma] += blocks_ * tile::ceil_div(m.k, m.row->k) * (m.m / m.row->m);
           },
-          [&](const OneOf<Copy, Compute> auto& of) {
+          [&](const kernel::OneOf<kernel::Copy, kernel::Compute> auto& of) {
             if (step.work.node < 0 || iteration + of.guard_lag >= trip_count) return;
             work(step);
             // The first of several adjacent steps counts the accesses of all their loop nests.
             if (at < counted_until) return;
-            const Steps together = side_by_side(plan_, list, at);
-            for (const Steps& nest : nests(plan_, together)) shared(nest, false);
+            const kernel::StepSpan together = kernel::side_by_side(plan_, list, at);
+            for (const kernel::StepSpan& nest : kernel::nests(plan_, together)) shared(nest, false);
             counted_until = at + together.size();
           },
-          [](const OneOf<Commit, WaitGroup, MbarrierInit, FenceInit, FenceProxy, WarpBarrier, ClusterBarrier> auto&) {
-          });
+          [](const kernel::OneOf<kernel::Commit, kernel::WaitGroup, kernel::MbarrierInit, kernel::FenceInit,
+                                 kernel::FenceProxy, kernel::WarpBarrier, kernel::ClusterBarrier> auto&) {});
     }
   }
 
-  void loop(const Agent& agent, const Loop& of, std::int64_t iteration, std::int64_t trip_count) {
-    if (of.kind == Loop::tiles) {  // the blocks share the tiles
+  void loop(const kernel::Agent& agent, const kernel::Loop& of, std::int64_t iteration, std::int64_t trip_count) {
+    if (of.kind == kernel::Loop::tiles) {  // the blocks share the tiles
       const std::uint64_t each = std::exchange(blocks_, plan_.program.grid.count() * plan_.parts_of_loop());
       steps(agent, of.body, 0, 1);
       blocks_ = each;
-    } else if (of.kind == Loop::slices) {  // a sliced matmul's work counts all its slices at once
+    } else if (of.kind == kernel::Loop::slices) {  // a sliced matmul's work counts all its slices at once
       steps(agent, of.body, iteration, trip_count);
     } else {
       for (std::int64_t i = of.from; i < of.trip_count; ++i) {
@@ -176,7 +181,7 @@ class Prediction {
 
   /// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
   std::uint64_t executing(std::int64_t iteration) const {
-    const TileProgram& p = plan_.program;
+    const tile::TileProgram& p = plan_.program;
     const int axis = plan_.loop_bounds->rows.axis();
     std::uint64_t blocks = 0;
     for (std::int64_t block = 0; block < p.grid[axis]; ++block)
@@ -187,16 +192,17 @@ class Prediction {
   /// Counts the operations of the steps before and after the code of the warp roles: the initialisation of mbarriers,
   /// by one thread, and cluster barriers, once per cluster. Returns the number of block-wide barriers in these steps,
   /// summed over all blocks.
-  std::uint64_t outside_agents(const std::vector<Step>& steps) {
+  std::uint64_t outside_agents(const std::vector<kernel::Step>& steps) {
     std::uint64_t barriers = 0;
-    for (const Step& step : steps)
-      if (const MbarrierInit* init = as<MbarrierInit>(step))
+    for (const kernel::Step& step : steps)
+      if (const kernel::MbarrierInit* init = kernel::as<kernel::MbarrierInit>(step))
         for (Counter counter :
              {Counter::shared_store_8, Counter::shared_store_wavefronts, Counter::shared_store_wavefronts_ideal})
-          counts_[counter] += blocks_ * static_cast<std::uint64_t>(barrier_bytes(plan_.channels[init->channel]) / 8);
-      else if (as<Barrier>(step))
+          counts_[counter] +=
+              blocks_ * static_cast<std::uint64_t>(kernel::barrier_bytes(plan_.channels[init->channel]) / 8);
+      else if (kernel::as<kernel::Barrier>(step))
         barriers += blocks_;
-      else if (as<ClusterBarrier>(step))
+      else if (kernel::as<kernel::ClusterBarrier>(step))
         counts_[Counter::cluster_barrier] += blocks_ / plan_.ranks;
     return barriers;
   }
@@ -204,17 +210,17 @@ class Prediction {
   /// Counts the operations of an acquire, by which warp role `agent` waits for a stage of channel c (a ring of
   /// shared-memory stages between warp roles). If the role is a consumer, all its threads wait. If it is the
   /// producer, one thread waits, and then arrives with the expected bytes of the stage.
-  void acquire(const Agent& agent, const Channel& c) {
-    const bool fills = &plan_.agents[c.producer] == &agent && !is_exchange(c);
+  void acquire(const kernel::Agent& agent, const kernel::Channel& c) {
+    const bool fills = &plan_.agents[c.producer] == &agent && !kernel::is_exchange(c);
     counts_[Counter::mbarrier_wait] += blocks_ * (fills ? 1 : 32 * agent.warps);
     counts_[Counter::mbarrier_arrive] += blocks_ * fills;
   }
 
   /// Counts the copies or matrix instructions of a step. Called each time that the step is executed.
-  void work(const Step& step) {
-    const Work& t = step.work;
+  void work(const kernel::Step& step) {
+    const kernel::Work& t = step.work;
     std::optional<Counts>& known = of_work_[t];
-    const bool copies = as<Copy>(step);
+    const bool copies = kernel::as<kernel::Copy>(step);
     if (copies && t.copy.by_tensor_map()) {
       tma_copy(t);
     } else if (copies) {
@@ -223,7 +229,7 @@ class Prediction {
       // copies falls back, and the combinations differ from those of the plan.
       if (last_is_part_of_a_warp(t) && !unsynced_.insert(t).second) lanes_drift_ = true;
       source_bytes_ += source_bytes(t.node, executed_[t]++);
-    } else if (t.kind == WorkKind::mma && !known) {
+    } else if (t.kind == kernel::WorkKind::mma && !known) {
       known = multiplied(t);
     }
     if (known) add(counts_, *known, blocks_);
@@ -231,37 +237,37 @@ class Prediction {
 
   /// Counts the ordinary shared-memory accesses of steps that are evaluated in one loop nest. If `start` is true, it is a
   /// single step, and the accesses are those that initialise its loop state.
-  void shared(Steps steps, bool start) {
-    const Work& first = steps.front().work;
+  void shared(kernel::StepSpan steps, bool start) {
+    const kernel::Work& first = steps.front().work;
     const auto [entry, fresh] = shared_.try_emplace({first, start});
     if (fresh) entry->second = start ? count_start(plan_, first) : count_shared(plan_, steps);
     const SharedCounts& s = entry->second;
     shared_exact_ = shared_exact_ && s.exact;
     shared_mixed_ = shared_mixed_ || s.mixed || (s.ragged && !ragged_.insert(entry->first).second);
-    const auto [in, all] = tiles_in(slices(plan_, first));
+    const auto [in, all] = kernel::tiles_in(kernel::slices(plan_, first));
     add(counts_, s.counts, blocks_ * in / all);
   }
 
   /// Returns the bytes that all blocks together read from global memory for load `node`'s tile of an iteration.
   std::uint64_t source_bytes(int node, std::int64_t iteration) const {
-    const Node& n = plan_.program.nodes[node];
+    const tile::Node& n = plan_.program.nodes[node];
     return n.view.inside(plan_.program, iteration) * static_cast<std::uint64_t>(graph::whole_bytes(n.dtype));
   }
 
   /// Counts a TMA load or store and its bytes. Boxes are copied completely: elements beyond the tensor count as well.
-  void tma_copy(const Work& t) {
-    const SmemTensor& b = plan_.tensors[t.buffer];
-    const bool load = t.kind == WorkKind::copy_in;
-    const auto [in, all] = tiles_in(slices(plan_, t));
+  void tma_copy(const kernel::Work& t) {
+    const kernel::SmemTensor& b = plan_.tensors[t.buffer];
+    const bool load = t.kind == kernel::WorkKind::copy_in;
+    const auto [in, all] = kernel::tiles_in(kernel::slices(plan_, t));
     const std::uint64_t blocks = blocks_ * in / all;
-    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * boxes_of_rank(plan_, t);
+    counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * kernel::boxes_of_rank(plan_, t);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
         blocks * b.stage_bytes() / (load || t.part < 0 ? 1 : plan_.ranks);
   }
 
   /// Returns whether a copy takes several rounds of one chunk per thread, and the last leaves lanes of a warp idle.
-  bool last_is_part_of_a_warp(const Work& t) const {
-    const Context& c = plan_.layout_of(t);
+  bool last_is_part_of_a_warp(const kernel::Work& t) const {
+    const kernel::Context& c = plan_.layout_of(t);
     const std::int64_t chunks = c.items(0) / c.vector();
     const int threads = plan_.program.threads();
     return chunks > threads && chunks % threads % 32 != 0;
@@ -269,14 +275,14 @@ class Prediction {
 
   /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
   /// wavefronts. Stages are multiples of 128 bytes from each other, so all of them use the same banks.
-  Counts copied(const Work& t) const {
-    const SmemTensor& b = plan_.tensors[t.buffer];
+  Counts copied(const kernel::Work& t) const {
+    const kernel::SmemTensor& b = plan_.tensors[t.buffer];
     Counts counts;
     BankAccess access{.bytes = t.copy.bytes, .address = {}};
     std::uint64_t copies = 0;
-    for_each_access(plan_.layout_of(t), [&](const WarpAccess& lanes) {
+    kernel::for_each_access(plan_.layout_of(t), [&](const kernel::WarpAccess& lanes) {
       access.address.clear();
-      for (const Shape& at : lanes) {
+      for (const graph::Shape& at : lanes) {
         access.address.push_back(at.empty() ? -1 : b.address(at));
         copies += !at.empty();
       }
@@ -290,24 +296,24 @@ class Prediction {
 
   /// Returns the counts of all warps' ordinary loads of operand A (side 0) or B (side 1) of a matmul from shared memory,
   /// for the batch at coordinate `batch`. A is read once per warp along N, and B once per warp along M.
-  Counts read(const Work& t, int side, const Shape& batch) const {
-    const Node& n = plan_.program.nodes[t.node];
-    const MatmulChoice& m = t.matmul;
-    const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
+  Counts read(const kernel::Work& t, int side, const graph::Shape& batch) const {
+    const tile::Node& n = plan_.program.nodes[t.node];
+    const kernel::MatmulChoice& m = t.matmul;
+    const kernel::SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
     const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
                       x_dim = side == 0 ? rank - 2 : rank - 1;
     const int repeats = plan_.layout_of(t).repeats(), slices = side == 0 ? 1 : repeats;
     const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
     const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
-    Shape at = matrix_of(buffer, batch);
+    graph::Shape at = matrix_of(buffer, batch);
     Counts counts;
     for (int slice = 0; slice < slices; ++slice)
       for (std::int64_t k = 0; k < m.k; k += m.row->k)
         for (std::int64_t x = 0; x < extent; x += tile)
-          for (const OperandLoad& load :
-               operand_loads(m, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
+          for (const kernel::OperandLoad& load :
+               kernel::operand_loads(m, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
             BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
-            for (const OperandLoad::At& lane : load.lanes) {
+            for (const kernel::OperandLoad::At& lane : load.lanes) {
               at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
               access.address.push_back(buffer.address(at));
             }
@@ -322,63 +328,65 @@ class Prediction {
 
   /// Returns the counts of one execution of a matmul by one block: the matrix instructions, if it has any, and the loads
   /// of shared memory. A is read once per warp along N, and B once per warp along M.
-  Counts multiplied(const Work& t) const {
-    const Node& n = plan_.program.nodes[t.node];
-    const MatmulChoice& m = t.matmul;
+  Counts multiplied(const kernel::Work& t) const {
+    const tile::Node& n = plan_.program.nodes[t.node];
+    const kernel::MatmulChoice& m = t.matmul;
     const int rank = static_cast<int>(n.shape.size()), slices = plan_.layout_of(t).repeats();
     const int m_step = m.row->m, n_step = m.row->n;
-    const std::int64_t columns = m.n / slices, n_tiles = ceil_div(columns, n_step), m_tiles = ceil_div(m.m, m_step);
-    const int width = n_tiles > 1 ? tiles_in_unit(*m.row) : 1;
-    const Shape batches(n.shape.begin(), n.shape.end() - 2);
+    const std::int64_t columns = m.n / slices, n_tiles = tile::ceil_div(columns, n_step),
+                       m_tiles = tile::ceil_div(m.m, m_step);
+    const int width = n_tiles > 1 ? kernel::tiles_in_unit(*m.row) : 1;
+    const graph::Shape batches(n.shape.begin(), n.shape.end() - 2);
     Counts counts;
     for (std::int64_t b = 0; b < m.batch; ++b) {
-      const Shape batch = coordinates(b, batches);
+      const graph::Shape batch = graph::coordinates(b, batches);
       for (int side = 0; side < 2; ++side) {
         if (side == 0 && plan_.has_fragments(t.node)) continue;
-        const SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
+        const kernel::SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
         const int k_dim = side == 0 ? rank - 1 : rank - 2, other = side == 0 ? rank - 2 : rank - 1;
         if (!m.by_matrices(buffer.inner == k_dim)) {
           add(counts, read(t, side, batch), 1);
           continue;
         }
-        const Shape at = matrix_of(buffer, batch);
+        const graph::Shape at = matrix_of(buffer, batch);
         for (int slice = 0; slice < slices; ++slice)
           for (std::int64_t k = 0; k < m.k; k += m.row->k)
             if (side == 0)
               for (std::int64_t i = 0; i < m_tiles; ++i)
-                load(counts, m, {buffer, k_dim, other, m.m, 0, m_step / matrix_rows(*m.load), m_step}, at, k,
+                load(counts, m, {buffer, k_dim, other, m.m, 0, m_step / kernel::matrix_rows(*m.load), m_step}, at, k,
                      i * m_step, m.warps.n);
             else
               for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
-                load(counts, m, {buffer, k_dim, other, columns, slice * columns, width, tiles_in_unit(*m.row) * n_step},
+                load(counts, m,
+                     {buffer, k_dim, other, columns, slice * columns, width, kernel::tiles_in_unit(*m.row) * n_step},
                      at, k, unit * width * n_step, m.warps.m);
       }
     }
     if (m.pipe() == target::Pipe::tensor)
       counts[Counter::mma] +=
-          m.batch * slices * ceil_div(m.k, m.row->k) * m_tiles * n_tiles * target::instructions_in(*m.row);
+          m.batch * slices * tile::ceil_div(m.k, m.row->k) * m_tiles * n_tiles * target::instructions_in(*m.row);
     return counts;
   }
 
-  const Kernel& plan_;
-  std::map<Work, std::optional<Counts>> of_work_;  // counts of one execution by one block
+  const kernel::Kernel& plan_;
+  std::map<kernel::Work, std::optional<Counts>> of_work_;  // counts of one execution by one block
   Counts counts_;
-  std::map<int, std::uint64_t> met_;       // barriers of the current agent, by barrier id
-  std::set<Work> unsynced_;                // works that copied since the current agent's last barrier
-  std::map<Work, std::int64_t> executed_;  // number of executions
-  std::uint64_t blocks_ = 1;               // number of blocks that execute the current steps
-  std::uint64_t source_bytes_ = 0;         // bytes that all blocks read by cp.async
-  bool lanes_drift_ = false;               // cp.async wavefronts are not predictable
+  std::map<int, std::uint64_t> met_;               // barriers of the current agent, by barrier id
+  std::set<kernel::Work> unsynced_;                // works that copied since the current agent's last barrier
+  std::map<kernel::Work, std::int64_t> executed_;  // number of executions
+  std::uint64_t blocks_ = 1;                       // number of blocks that execute the current steps
+  std::uint64_t source_bytes_ = 0;                 // bytes that all blocks read by cp.async
+  bool lanes_drift_ = false;                       // cp.async wavefronts are not predictable
   // By the first work of a loop nest, and whether it initialises a state.
-  std::map<std::pair<Work, bool>, SharedCounts> shared_;
+  std::map<std::pair<kernel::Work, bool>, SharedCounts> shared_;
   // Nests with a partial warp that ran since the agent's last barrier.
-  std::set<std::pair<Work, bool>> ragged_;
+  std::set<std::pair<kernel::Work, bool>> ragged_;
   bool shared_exact_ = true, shared_mixed_ = false;
 };
 
 }  // namespace
 
-Counts predict(const Kernel& plan) { return Prediction(plan).run(); }
+Counts predict(const kernel::Kernel& plan) { return Prediction(plan).run(); }
 
 std::string print(const Counts& counts) {
   std::string text;
@@ -387,4 +395,4 @@ std::string print(const Counts& counts) {
   return text;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

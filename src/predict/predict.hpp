@@ -15,7 +15,7 @@
 #include "kernel/kernel.hpp"
 #include "zellige/emulate/counters.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 
 /// Executions by counter, over all blocks of a launch. Counters may be 0; those that are not predicted are absent.
 using Counts = std::map<emulate::Counter, std::uint64_t>;
@@ -23,9 +23,9 @@ using Counts = std::map<emulate::Counter, std::uint64_t>;
 /// Predicts how often one launch of the kernel executes each kind of operation (barriers, matrix instructions,
 /// shared-memory wavefronts, ...). Returns the numbers by counter; a counter that the plan does not determine exactly
 /// is absent. Requires a complete plan: a schedule with all buffers placed.
-Counts predict(const Kernel&);
+Counts predict(const kernel::Kernel&);
 
 /// Returns the nonzero counters as a string: "barrier 5, mma 64".
 std::string print(const Counts&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

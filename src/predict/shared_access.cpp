@@ -1,25 +1,25 @@
 #include "predict/shared_access.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 namespace {
 
-using Kind = Item::Kind;
+using Kind = kernel::Item::Kind;
 
 /// Collects a loop nest's shared-memory accesses from its items (the loads, computations and stores of evaluate()).
 class Collection {
  public:
-  Collection(const Kernel& plan, const Context& c) : plan_(plan), c_(c) {}
+  Collection(const kernel::Kernel& plan, const kernel::Context& c) : plan_(plan), c_(c) {}
 
   std::vector<SharedAccess> accesses;
   bool crosses_edge = false;  // an access depends on whether the block's tile is partial
 
   /// Adds the accesses of an item (a load, computation or store of the nest). An item that is a bounds check
   /// or a branch of a concatenation opens or closes a condition for the items that follow.
-  void add(const Item& item) {
+  void add(const kernel::Item& item) {
     switch (item.kind) {
       case Kind::read_shared:
         crosses_edge = crosses_edge || (edges_ > 0 && !item.invariant);
-        for (const std::vector<TileCoordinate>& at : item.pieces)
+        for (const std::vector<kernel::TileCoordinate>& at : item.pieces)
           for (int part = 0; part < plan_.tensors[item.buffer].partials; ++part) add(item, true, part, at);
         return;
       case Kind::leave:
@@ -38,8 +38,9 @@ class Collection {
         outer_.push_back(where_.size());
         open_.push_back(!item.within.empty());
         edges_ += open_.back();
-        for (const Guard& g : item.guards)
-          where_.push_back(g.axis == 2 ? Branch{{0}, c_.domain[0]} : Branch{{c_.rank() - 1 - g.axis}, g.below});
+        for (const kernel::Guard& g : item.guards)
+          where_.push_back(g.axis == 2 ? AccessCondition{{0}, c_.domain[0]}
+                                       : AccessCondition{{c_.rank() - 1 - g.axis}, g.below});
         return;
       case Kind::guarded:
         where_.resize(outer_.back()), outer_.pop_back();
@@ -52,16 +53,16 @@ class Collection {
 
  private:
   /// Adds the shared-memory stores of `item`, the instruction of the loop nest by which a work stores its result.
-  void leave(const Item& item) {
-    const Work& t = *item.work;
+  void leave(const kernel::Item& item) {
+    const kernel::Work& t = *item.work;
     if (t.copy.by_matrices()) return;  // counted by count_shared()
-    if (t.kind != WorkKind::to_shared && (t.kind != WorkKind::accumulate || t.buffer < 0)) return;
+    if (t.kind != kernel::WorkKind::to_shared && (t.kind != kernel::WorkKind::accumulate || t.buffer < 0)) return;
     crosses_edge = crosses_edge || edges_ > 0;
     for (int v = 0; v < c_.vector(); v += item.width) {
-      std::vector<TileCoordinate> at;
+      std::vector<kernel::TileCoordinate> at;
       for (int d = 0; d < c_.rank(); ++d) at.push_back({d});
       at[c_.inner()].offset = v;
-      const TileCoordinate last = at[c_.inner()];
+      const kernel::TileCoordinate last = at[c_.inner()];
       add(item, false, plan_.tensors[t.buffer].partials > 1 ? own_part : 0, std::move(at));
       if (item.edge > 0) accesses.back().where.push_back({last, item.edge});
     }
@@ -70,27 +71,27 @@ class Collection {
   /// Adds a load or store by `item` at coordinates `at` of its buffer. It is executed under the conditions (bounds
   /// checks and branches) that are open at this item.
   /// `part` is the index of the partial result that is accessed, if the buffer has several.
-  void add(const Item& item, bool load, int part, std::vector<TileCoordinate> at) {
-    const SmemTensor& b = plan_.tensors[item.buffer];
+  void add(const kernel::Item& item, bool load, int part, std::vector<kernel::TileCoordinate> at) {
+    const kernel::SmemTensor& b = plan_.tensors[item.buffer];
     accesses.push_back({item.buffer, load, item.width * graph::whole_bytes(b.dtype), part, std::move(at),
-                        item.invariant ? std::vector<Branch>{} : where_, item.invariant});
+                        item.invariant ? std::vector<AccessCondition>{} : where_, item.invariant});
   }
 
-  const Kernel& plan_;
-  const Context& c_;
-  std::vector<Branch> where_;       // conditions at the current item
-  std::vector<std::size_t> outer_;  // for each open guard and concatenation: number of conditions before it
-  std::vector<bool> open_;          // for each open guard: whether it checks a tensor's bounds
-  int edges_ = 0;                   // number of open guards that check a tensor's bounds
+  const kernel::Kernel& plan_;
+  const kernel::Context& c_;
+  std::vector<AccessCondition> where_;  // conditions at the current item
+  std::vector<std::size_t> outer_;      // for each open guard and concatenation: number of conditions before it
+  std::vector<bool> open_;              // for each open guard: whether it checks a tensor's bounds
+  int edges_ = 0;                       // number of open guards that check a tensor's bounds
 };
 
 }  // namespace
 
-std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel& plan, Steps steps) {
+std::optional<std::vector<SharedAccess>> nest_accesses(const kernel::Kernel& plan, kernel::StepSpan steps) {
   Collection all(plan, plan.layout_of(steps.front().work));
-  for (const Item& item : evaluate(plan, steps)) all.add(item);
+  for (const kernel::Item& item : kernel::evaluate(plan, steps)) all.add(item);
   if (all.crosses_edge) return {};
   return std::move(all.accesses);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

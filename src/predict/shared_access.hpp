@@ -12,11 +12,11 @@
 
 #include "kernel/evaluation.hpp"
 
-namespace zellige::plan {
+namespace zellige::predict {
 
 /// A condition under which an access is executed: the place `at` is below the limit if `holds`, not below it otherwise.
-struct Branch {
-  TileCoordinate at;
+struct AccessCondition {
+  kernel::TileCoordinate at;
   std::int64_t below = 0;
   bool holds = true;
 };
@@ -26,16 +26,16 @@ constexpr int own_part = -1;
 /// only the first of them stores it.
 struct SharedAccess {
   int buffer = -1;
-  bool load = true;                // false: a store
-  int bytes = 4;                   // per thread
-  int part = 0;                    // which partial result; own_part: each warp's own
-  std::vector<TileCoordinate> at;  // by dimension of the buffer
-  std::vector<Branch> where;       // conditions, all of which must be true
-  bool invariant = false;          // executed once before the loop along axis 0
+  bool load = true;                        // false: a store
+  int bytes = 4;                           // per thread
+  int part = 0;                            // which partial result; own_part: each warp's own
+  std::vector<kernel::TileCoordinate> at;  // by dimension of the buffer
+  std::vector<AccessCondition> where;      // conditions, all of which must be true
+  bool invariant = false;                  // executed once before the loop along axis 0
 };
 
 /// Returns the accesses of steps that share a loop nest. Returns nullopt if the nest has elements beyond a tensor's
 /// edge: these are neither evaluated nor stored, so the accesses differ between blocks or iterations.
-std::optional<std::vector<SharedAccess>> nest_accesses(const Kernel&, Steps);
+std::optional<std::vector<SharedAccess>> nest_accesses(const kernel::Kernel&, kernel::StepSpan);
 
-}  // namespace zellige::plan
+}  // namespace zellige::predict

@@ -3,18 +3,18 @@
 #pragma once
 #include "graph/graph.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct Array {
-  Shape shape;
+  graph::Shape shape;
   std::vector<double> values;
 };
 
 /// Returns an array of this shape, filled with zeros.
-inline Array make_array(Shape shape) {
-  const std::int64_t elements = size(shape);
+inline Array make_array(graph::Shape shape) {
+  const std::int64_t elements = graph::size(shape);
   return {std::move(shape), std::vector<double>(elements)};
 }
 
@@ -37,4 +37,4 @@ inline Magnitude join(const Magnitude& a, const Magnitude& b) {
   return {a.greatest > b.greatest ? a.greatest : b.greatest, a.finite && b.finite};
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -10,7 +10,7 @@
 #include "graph/error.hpp"
 #include "reference/mix.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 constexpr int row_major = 101, no_transpose = 111;  // values of cblas.h
@@ -101,4 +101,4 @@ const Blas* blas() { return loaded().usable ? &loaded().blas : nullptr; }
 
 std::string describe_blas() { return loaded().description; }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// A loaded BLAS library; obtained from blas().
 class Blas {
@@ -39,4 +39,4 @@ const Blas* blas();
 /// such as "no BLAS: libopenblas.so.0: cannot open ...".
 std::string describe_blas();
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -13,12 +13,12 @@
 #include "reference/noise.hpp"
 #include "reference/parallel.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 /// Data that all blocks of one custom operator's grid share while the reference runs them.
-struct Program {
-  const BlockGraph& block;
+struct GridData {
+  const graph::BlockGraph& block;
   const std::vector<const Array*>& inputs;
   const std::vector<Array*>& outputs;
   const Errors& errors;
@@ -33,14 +33,14 @@ struct Program {
 /// Runs blocks of a custom operator's grid, one at a time. Each thread has a worker of its own.
 class Worker {
  public:
-  explicit Worker(const Program& p) : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
-    for (const BlockTensor& t : p.block.tensors) tiles_.push_back(make_array(t.shape));
+  explicit Worker(const GridData& p) : p_(p), magnitudes_(p.block.tensors.size()), states_(p.block.ops.size()) {
+    for (const graph::BlockTensor& t : p.block.tensors) tiles_.push_back(make_array(t.shape));
     rounded_.resize(tiles_.size());
     for (std::size_t i = 0; i < p.block.ops.size(); ++i) {
-      const BlockOp& op = p.block.ops[i];
-      if (op.kind == OpKind::reduction_max) states_[i] = make_array(p.block.tensors[op.outputs[0]].shape);
-      if (is_accumulator(op.kind)) {
-        const bool whole = reduction_of(op.kind)->along == Along::then_last;
+      const graph::BlockOp& op = p.block.ops[i];
+      if (op.kind == graph::OpKind::reduction_max) states_[i] = make_array(p.block.tensors[op.outputs[0]].shape);
+      if (graph::is_accumulator(op.kind)) {
+        const bool whole = graph::reduction_of(op.kind)->along == graph::Along::then_last;
         states_[i] = make_array(p.block.tensors[whole ? op.inputs[0] : op.outputs[0]].shape);
       }
     }
@@ -49,23 +49,23 @@ class Worker {
   }
 
   /// Runs all loop iterations of one block, then the operators after the loop, and stores the outputs.
-  void run(const Dim3& block) {
-    const BlockGraph& b = p_.block;
+  void run(const graph::Dim3& block) {
+    const graph::BlockGraph& b = p_.block;
     noise_ = Noise(p_.options.sample, p_.op, block.x + b.grid.x * (block.y + b.grid.y * block.z));
     for (std::int64_t iteration = 0; iteration < b.loop; ++iteration)
       for (std::size_t i = 0; i < b.ops.size(); ++i) {
-        const BlockOp& op = b.ops[i];
-        if (is_accumulator(op.kind))
+        const graph::BlockOp& op = b.ops[i];
+        if (graph::is_accumulator(op.kind))
           accumulate(op, i, iteration == 0);
-        else if (op.kind != OpKind::output && !b.tensors[op.outputs[0]].after_loop &&
+        else if (op.kind != graph::OpKind::output && !b.tensors[op.outputs[0]].after_loop &&
                  (iteration == 0 || p_.varies[op.outputs[0]]))
           compute(op, i, block, iteration);
       }
     for (std::size_t i = 0; i < b.ops.size(); ++i) {
-      const BlockOp& op = b.ops[i];
-      if (is_accumulator(op.kind))
+      const graph::BlockOp& op = b.ops[i];
+      if (graph::is_accumulator(op.kind))
         finish(op, i);
-      else if (op.kind == OpKind::output)
+      else if (op.kind == graph::OpKind::output)
         store(op, block);
       else if (b.tensors[op.outputs[0]].after_loop)
         compute(op, i, block, 0);
@@ -78,11 +78,11 @@ class Worker {
  private:
   /// Returns whether the operator reads this operand rounded to its dtype. True for A and B of a matmul if
   /// the block computes them; a loaded tile is rounded already.
-  bool rounds(const BlockOp& op, std::size_t operand) const {
-    return op.kind == OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
+  bool rounds(const graph::BlockOp& op, std::size_t operand) const {
+    return op.kind == graph::OpKind::matmul && operand < 2 && p_.operand[op.inputs[operand]];
   }
-  Operand operand(int t) const { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
-  Result result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
+  OperandValues operand(int t) const { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
+  ResultValues result(int t) { return {p_.block.tensors[t].shape, tiles_[t].values.data()}; }
 
   bool errors() const { return p_.options.errors; }
   bool sampling() const { return p_.options.sample != 0; }
@@ -99,7 +99,7 @@ class Worker {
 
   /// Changes the results of an operator at random, as the rounding of a right kernel might change them: by at
   /// most the operator's own error bound.
-  void perturb(const BlockOp& op) {
+  void perturb(const graph::BlockOp& op) {
     if (jumps(op.kind)) {
       std::vector<double>& y = tiles_[op.outputs[0]].values;
       return noise_.perturb(y.data(), bound_.tiles[op.outputs[0]].values.data(), static_cast<std::int64_t>(y.size()));
@@ -118,40 +118,41 @@ class Worker {
 
   /// Computes the results of an operator other than an accumulator or output, in one iteration of one block, and their
   /// error bounds if these are requested. Then checks the results' magnitudes against the limits in the options.
-  void compute(const BlockOp& op, std::size_t index, const Dim3& block, std::int64_t iteration) {
-    if (op.kind == OpKind::input) {
+  void compute(const graph::BlockOp& op, std::size_t index, const graph::Dim3& block, std::int64_t iteration) {
+    if (op.kind == graph::OpKind::input) {
       return load(op, block, iteration);
-    } else if (op.kind == OpKind::reduction_max) {
+    } else if (op.kind == graph::OpKind::reduction_max) {
       running_max(op, index, iteration == 0);
     } else {
       operands_.clear();
       results_.clear();
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         const int t = op.inputs[i];
-        operands_.push_back(rounds(op, i) ? Operand{p_.block.tensors[t].shape, rounded_[t].data()} : operand(t));
+        operands_.push_back(rounds(op, i) ? OperandValues{p_.block.tensors[t].shape, rounded_[t].data()} : operand(t));
       }
       for (int t : op.outputs) results_.push_back(result(t));
-      Attributes attributes = op.attributes;
-      if (op.kind == OpKind::mask)  // its bounds are in coordinates of the whole tensor
-        attributes = mask_from(attributes, tile_origin(op, results_[0].shape, block, iteration, p_.block.loop));
-      Attributes evaluated = attributes;
+      graph::Attributes attributes = op.attributes;
+      if (op.kind == graph::OpKind::mask)  // its bounds are in coordinates of the whole tensor
+        attributes =
+            graph::mask_from(attributes, graph::tile_origin(op, results_[0].shape, block, iteration, p_.block.loop));
+      graph::Attributes evaluated = attributes;
       evaluated.tf32 = evaluated.tf32 && p_.options.round;
-      if (op.kind == OpKind::cast && !p_.options.round && !is_integer(op.attributes.dtype))
+      if (op.kind == graph::OpKind::cast && !p_.options.round && !graph::is_integer(op.attributes.dtype))
         tiles_[op.outputs[0]].values = tiles_[op.inputs[0]].values;
       else
         evaluate(op.kind, evaluated, operands_, results_, p_.block.tensors[op.inputs[0]].dtype);
       if (errors()) propagate_errors(op, attributes, bound_);
       if (sampling()) propagate_errors(op, attributes, own_), perturb(op);
-      if (op.kind == OpKind::exp) check_exponent(op);
+      if (op.kind == graph::OpKind::exp) check_exponent(op);
     }
     for (int t : op.outputs) made(t);
   }
 
   /// Updates `e`, which has errors of all tiles: computes the errors of an operator's results from those of
   /// its operands.
-  void propagate_errors(const BlockOp& op, const Attributes& attributes, Side& e) {
+  void propagate_errors(const graph::BlockOp& op, const graph::Attributes& attributes, Side& e) {
     std::vector<Uncertain> in;
-    std::vector<Operand> out;
+    std::vector<OperandValues> out;
     std::vector<double*> to;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       const int t = op.inputs[i];
@@ -163,7 +164,7 @@ class Worker {
   }
 
   /// Stops the run if an argument of `op`, an exp, exceeds ReferenceOptions::exp_limit.
-  void check_exponent(const BlockOp& op) {
+  void check_exponent(const graph::BlockOp& op) {
     if (p_.options.exp_limit == std::numeric_limits<double>::infinity()) return;
     const std::vector<double>& x = tiles_[op.inputs[0]].values;
     const auto count = static_cast<std::int64_t>(x.size());
@@ -188,14 +189,14 @@ class Worker {
     values = tiles_[t].values;
     const auto count = static_cast<std::int64_t>(values.size());
     if (errors()) {
-      const DType dtype = p_.block.tensors[t].dtype;
+      const graph::DType dtype = p_.block.tensors[t].dtype;
       if (sampling())
         own_.rounded[t].assign(values.size(), 0),
             noise_.store(dtype, values.data(), bound_.tiles[t].values.data(), count);
       bound_.rounded[t] = bound_.tiles[t].values;
       if (p_.options.round) storage_error(dtype, values.data(), bound_.rounded[t].data(), count);
     }
-    if (p_.options.round) round_to(p_.block.tensors[t].dtype, values.data(), count);
+    if (p_.options.round) graph::round_to(p_.block.tensors[t].dtype, values.data(), count);
     const Magnitude m = magnitude(values.data(), count, p_.masked[t]);
     magnitudes_[t] = join(magnitudes_[t], m);
     stopped_ = stopped_ || p_.options.stops_at(m);
@@ -203,15 +204,15 @@ class Worker {
 
   /// Copies an input operator's tile, for one block and iteration, from the kernel-level tensor. Elements
   /// beyond the tensor become zeros.
-  void load(const BlockOp& op, const Dim3& block, std::int64_t iteration) {
+  void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
     const Array& whole = *p_.inputs[op.kernel_tensor];
     Array& tile = tiles_[op.outputs[0]];
-    const Shape origin = tile_origin(op, tile.shape, block, iteration, p_.block.loop);
+    const graph::Shape origin = graph::tile_origin(op, tile.shape, block, iteration, p_.block.loop);
     if (!op.attributes.sizes.empty()) {
       std::ranges::fill(tile.values, 0.0);
       if (errors()) std::ranges::fill(bound_.tiles[op.outputs[0]].values, 0.0);
     }
-    copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+    graph::copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(tile.values.data() + t, whole.values.data() + w, n * sizeof(double));
       if (errors())
         std::memcpy(bound_.tiles[op.outputs[0]].values.data() + t, p_.errors.in[op.kernel_tensor]->values.data() + w,
@@ -221,12 +222,12 @@ class Worker {
 
   /// Copies an output operator's tile, for one block, to the kernel-level output. Does nothing if the
   /// operator stores a slice and the tile is outside of the slice.
-  void store(const BlockOp& op, const Dim3& block) {
+  void store(const graph::BlockOp& op, const graph::Dim3& block) {
     Array& whole = *p_.outputs[op.kernel_tensor];
     const Array& tile = tiles_[op.inputs[0]];
-    const std::optional<Shape> origin = stored_at(op, tile.shape, block);
+    const std::optional<graph::Shape> origin = graph::stored_at(op, tile.shape, block);
     if (!origin) return;
-    copy_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
+    graph::copy_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
       std::memcpy(whole.values.data() + w, tile.values.data() + t, n * sizeof(double));
       if (errors())
         std::memcpy(p_.errors.out[op.kernel_tensor]->values.data() + w, bound_.tiles[op.inputs[0]].values.data() + t,
@@ -236,12 +237,12 @@ class Worker {
 
   /// Computes the two results of reduction_max in one iteration: the new running maximum, and the old running
   /// maximum minus the new one. `first`: it is the first iteration, in which this difference is 0.
-  void running_max(const BlockOp& op, std::size_t index, bool first) {
+  void running_max(const graph::BlockOp& op, std::size_t index, bool first) {
     Array &state = states_[index], &now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
-    if (first) std::fill(state.values.begin(), state.values.end(), monoids::max.start);
+    if (first) std::fill(state.values.begin(), state.values.end(), graph::monoids::max.start);
     now.values = state.values;
     if (errors()) running_max_error(op, index, first);
-    fold(monoids::max, operand(op.inputs[0]), op.attributes.dim, false, result(op.outputs[0]));
+    fold(graph::monoids::max, operand(op.inputs[0]), op.attributes.dim, false, result(op.outputs[0]));
     for (std::size_t i = 0; i < now.values.size(); ++i)
       difference.values[i] = first && now.values[i] == now.values[i] ? 0 : state.values[i] - now.values[i];
     if (errors())
@@ -253,7 +254,7 @@ class Worker {
   /// Computes the error bounds of the two results of reduction_max: the new running maximum, and the old
   /// running maximum minus the new one. `first`: it is the first iteration. Must be called before the running
   /// maximum is updated, because the bounds depend on the maximum of the previous iteration.
-  void running_max_error(const BlockOp& op, std::size_t index, bool first) {
+  void running_max_error(const graph::BlockOp& op, std::size_t index, bool first) {
     std::vector<double>&state = bound_.states[index].values, &difference = bound_.tiles[op.outputs[1]].values;
     if (first) std::fill(state.begin(), state.end(), 0.0);
     difference = state;
@@ -265,52 +266,52 @@ class Worker {
 
   /// Adds one iteration's tile to the running value of an accumulator. `index`: the operator's index in the
   /// block graph; `first`: it is the first iteration, so that the running value is initialised before.
-  void accumulate(const BlockOp& op, std::size_t index, bool first) {
+  void accumulate(const graph::BlockOp& op, std::size_t index, bool first) {
     Array& state = states_[index];
-    const Operand x = operand(op.inputs[0]);
-    const Result acc{state.shape, state.values.data()};
+    const OperandValues x = operand(op.inputs[0]);
+    const ResultValues acc{state.shape, state.values.data()};
     const int last = static_cast<int>(x.shape.size()) - 1;
-    const Reduction& row = *reduction_of(op.kind);
+    const graph::ReductionRow& row = *graph::reduction_of(op.kind);
     if (first) std::fill(state.values.begin(), state.values.end(), row.of->start);
     if (errors()) accumulate_error(op, index, first, bound_);
     if (sampling()) accumulate_error(op, index, first, own_);
     if (row.rescales && !first)  // in the first iteration the state is 0, whatever r is
       broadcast({state.shape, state.values.data()}, operand(op.inputs[1]), acc,
                 [](double a, double r) { return a * r; });
-    fold(*row.of, x, row.along == Along::iterations_last ? last : -1, row.squares, acc);
+    fold(*row.of, x, row.along == graph::Along::iterations_last ? last : -1, row.squares, acc);
   }
 
   /// Updates the errors of an accumulator's running value, which are in `e`, by one iteration. `first`: it is
   /// the first iteration. Must be called before the value is updated, because the errors depend on the value
   /// of the previous iteration.
-  void accumulate_error(const BlockOp& op, std::size_t index, bool first, Side& e) {
-    const bool exact = is_integer(p_.block.tensors[op.inputs[0]].dtype);
+  void accumulate_error(const graph::BlockOp& op, std::size_t index, bool first, Side& e) {
+    const bool exact = graph::is_integer(p_.block.tensors[op.inputs[0]].dtype);
     const Array& state = states_[index];
     const Uncertain x = uncertain(op.inputs[0], e);
-    const Result to{state.shape, e.states[index].values.data()};
+    const ResultValues to{state.shape, e.states[index].values.data()};
     const int last = static_cast<int>(x.at.shape.size()) - 1;
-    const Reduction& row = *reduction_of(op.kind);
+    const graph::ReductionRow& row = *graph::reduction_of(op.kind);
     if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
-    if (row.of == &monoids::max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
-    if (row.of != &monoids::sum) return joined_error(row.of->join, {state.shape, state.values.data()}, x, to);
+    if (row.of == &graph::monoids::max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
+    if (row.of != &graph::monoids::sum) return joined_error(row.of->join, {state.shape, state.values.data()}, x, to);
     if (!first && row.rescales)
-      joined_error(OpKind::mul, {state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
-    if (row.along != Along::iterations_last)  // element by element
+      joined_error(graph::OpKind::mul, {state.shape, state.values.data()}, uncertain(op.inputs[1], e), to);
+    if (row.along != graph::Along::iterations_last)  // element by element
       for (std::size_t i = 0; i < state.values.size(); ++i)
         to.values[i] += x.error[i] + (exact ? 0 : sum_error(p_.block.loop) * std::fabs(x.at.values[i]));
     else if (exact)
-      fold(monoids::sum, {x.at.shape, x.error}, last, false, to);
+      fold(graph::monoids::sum, {x.at.shape, x.error}, last, false, to);
     else
       fold_error(x, last, row.squares, x.at.shape[last] / state.shape[last] * p_.block.loop, to);
   }
 
   /// Computes the errors of an accumulator's result after the loop, from those of its running value; both are
   /// in `side`. `count`: the number of elements by which a mean divides.
-  void finish_error(const BlockOp& op, std::size_t index, double count, Side& side) {
+  void finish_error(const graph::BlockOp& op, std::size_t index, double count, Side& side) {
     const Array& state = states_[index];
-    const Reduction& row = *reduction_of(op.kind);
+    const graph::ReductionRow& row = *graph::reduction_of(op.kind);
     std::vector<double>& e = side.tiles[op.outputs[0]].values;
-    if (row.along == Along::then_last) {
+    if (row.along == graph::Along::then_last) {
       std::fill(e.begin(), e.end(), 0.0);
       const int last = static_cast<int>(state.shape.size()) - 1;
       fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false, state.shape[last],
@@ -318,37 +319,37 @@ class Worker {
     } else {
       e = side.states[index].values;
     }
-    if (row.then != Then::nothing)
-      mean_error({state.shape, state.values.data()}, count, row.then == Then::root_of_mean, e.data());
+    if (row.then != graph::Then::nothing)
+      mean_error({state.shape, state.values.data()}, count, row.then == graph::Then::root_of_mean, e.data());
   }
 
   /// Computes an accumulator's result from its running value, after the loop: the sum over the last
   /// dimension, the mean, the root mean square or the value itself, as the kind of accumulator requires.
-  void finish(const BlockOp& op, std::size_t index) {
-    const Reduction& row = *reduction_of(op.kind);
+  void finish(const graph::BlockOp& op, std::size_t index) {
+    const graph::ReductionRow& row = *graph::reduction_of(op.kind);
     const Array& state = states_[index];
     Array& y = tiles_[op.outputs[0]];
     const double count = static_cast<double>(tiles_[op.inputs[0]].shape.back() * p_.block.loop);
     if (errors()) finish_error(op, index, count, bound_);
     if (sampling()) finish_error(op, index, count, own_);
-    if (row.along == Along::then_last) {
+    if (row.along == graph::Along::then_last) {
       std::fill(y.values.begin(), y.values.end(), 0.0);
-      fold(monoids::sum, {state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
+      fold(graph::monoids::sum, {state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
            result(op.outputs[0]));
     } else {
       y.values = state.values;
     }
-    if (is_integer(p_.block.tensors[op.outputs[0]].dtype))
-      for (double& v : y.values) v = wrapped(static_cast<std::int64_t>(v), 32);
-    if (row.then == Then::mean)
+    if (graph::is_integer(p_.block.tensors[op.outputs[0]].dtype))
+      for (double& v : y.values) v = graph::wrapped(static_cast<std::int64_t>(v), 32);
+    if (row.then == graph::Then::mean)
       for (double& v : y.values) v /= count;
-    if (row.then == Then::root_of_mean)
+    if (row.then == graph::Then::root_of_mean)
       for (double& v : y.values) v = std::sqrt(v / count);
     if (sampling()) perturb(op);
     made(op.outputs[0]);
   }
 
-  const Program& p_;
+  const GridData& p_;
   std::vector<Array> tiles_;
   std::vector<std::vector<double>> rounded_;  // tiles that a matmul reads, rounded to their dtype
   std::vector<Magnitude> magnitudes_;
@@ -356,26 +357,28 @@ class Worker {
   // error bounds of the values (rounding.hpp), and the errors that the latest operator adds
   Side bound_, own_;
   Noise noise_;
-  std::vector<Operand> operands_;
-  std::vector<Result> results_;
+  std::vector<OperandValues> operands_;
+  std::vector<ResultValues> results_;
   bool stopped_ = false;
 };
 
 }  // namespace
 
-std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op, const std::vector<const Array*>& inputs,
+std::vector<BlockOperand> run_block_graph(const graph::KernelGraph& g, int op, const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors& errors,
                                           const ReferenceOptions& options, const std::vector<Mask>& masked,
                                           bool& stopped) {
   std::vector<Mask> in;
   for (int t : g.ops[op].inputs) in.push_back(masked[t]);
-  const BlockGraph& block = *g.ops[op].block;
+  const graph::BlockGraph& block = *g.ops[op].block;
   std::vector<bool> operand(block.tensors.size(), false);
-  for (const BlockOp& inner : block.ops)
-    if (inner.kind == OpKind::matmul) operand[inner.inputs[0]] = operand[inner.inputs[1]] = true;  // no bias
-  for (const BlockOp& inner : block.ops)
-    if (inner.kind == OpKind::input) operand[inner.outputs[0]] = false;  // rounded already, as a kernel-level tensor
-  const Program program{block, inputs, outputs, errors, options, op, varies(block), graph::masked(block, in), operand};
+  for (const graph::BlockOp& inner : block.ops)
+    if (inner.kind == graph::OpKind::matmul) operand[inner.inputs[0]] = operand[inner.inputs[1]] = true;  // no bias
+  for (const graph::BlockOp& inner : block.ops)
+    if (inner.kind == graph::OpKind::input)
+      operand[inner.outputs[0]] = false;  // rounded already, as a kernel-level tensor
+  const GridData program{
+      block, inputs, outputs, errors, options, op, graph::varies(block), reference::masked(block, in), operand};
   std::vector<Magnitude> magnitudes(block.tensors.size());
   const int threads = static_cast<int>(
       std::min<std::int64_t>(options.threads > 0 ? options.threads : hardware_threads(), block.grid.count()));
@@ -398,4 +401,4 @@ std::vector<BlockOperand> run_block_graph(const KernelGraph& g, int op, const st
   return operands;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -3,7 +3,7 @@
 #pragma once
 #include "reference/reference.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Error bounds of a custom operator's operands and results (see rounding.hpp), one array per tensor. Both
 /// lists are empty if errors are not requested.
@@ -21,8 +21,8 @@ struct Errors {
 /// - `masked`: per kernel-level tensor, which non-finite values a mask may have produced (masked.hpp).
 /// - `stopped`: set to true if a magnitude exceeded a limit of the options, and the outputs are incomplete;
 ///   otherwise set to false.
-std::vector<BlockOperand> run_block_graph(const KernelGraph&, int op, const std::vector<const Array*>& inputs,
+std::vector<BlockOperand> run_block_graph(const graph::KernelGraph&, int op, const std::vector<const Array*>& inputs,
                                           const std::vector<Array*>& outputs, const Errors&, const ReferenceOptions&,
                                           const std::vector<Mask>& masked, bool& stopped);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

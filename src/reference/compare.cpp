@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace zellige::graph {
+namespace zellige::reference {
 
-Tolerance tolerance(DType dtype) {
+Tolerance tolerance(graph::DType dtype) {
   constexpr Tolerance rows[] = {
       // in the order of DType
       {.norm = 2.5e-4, .element = 3 * 0x1p-10, .step = 3 * 0x1p-24, .unit = 0x1p-10},
@@ -18,10 +18,10 @@ Tolerance tolerance(DType dtype) {
   return rows[static_cast<std::size_t>(dtype)];
 }
 
-Tolerance close_tolerance(DType dtype) {
+Tolerance close_tolerance(graph::DType dtype) {
   Tolerance t = tolerance(dtype);
-  const double minimum = tolerance(DType::f32).element;
-  if (!is_integer(dtype)) t.element = std::max(t.unit, minimum), t.row = minimum;
+  const double minimum = tolerance(graph::DType::f32).element;
+  if (!graph::is_integer(dtype)) t.element = std::max(t.unit, minimum), t.row = minimum;
   t.spread = 5;
   return t;
 }
@@ -66,7 +66,7 @@ bool Norms::within(const Tolerance& allowed) const {
 }
 
 Array allowances(const Array& expected, const Tolerance& t, const Array* rounded) {
-  const std::int64_t count = size(expected.shape), n = expected.shape.back();
+  const std::int64_t count = graph::size(expected.shape), n = expected.shape.back();
   const double total = sum_of_squares(expected.values.data(), count);
   const double floor = t.floor * std::sqrt(total / static_cast<double>(count));
   Array allowed = make_array(expected.shape);
@@ -86,8 +86,9 @@ Array allowances(const Array& expected, const Tolerance& t, const Array* rounded
 Comparison compare(const Array& found, const Array& expected, const Tolerance& allowed, const Array* errors,
                    const Array* rounded, const Array* limits) {
   if (found.shape != expected.shape || found.values.size() != expected.values.size())
-    fail("comparison: expected an array of shape {}, found {}", to_string(expected.shape), to_string(found.shape));
-  const std::int64_t count = size(expected.shape);
+    fail("comparison: expected an array of shape {}, found {}", graph::to_string(expected.shape),
+         graph::to_string(found.shape));
+  const std::int64_t count = graph::size(expected.shape);
   const Array bounds = allowances(expected, allowed, rounded);
   Comparison c;
   c.norms = {.expected = sum_of_squares(expected.values.data(), count), .count = count};
@@ -120,7 +121,7 @@ Comparison compare(const Array& found, const Array& expected, const Tolerance& a
   }
   c.limited = limit_ratio >= 0;
   if (c.limited) worst_at = limited_at;
-  c.at = coordinates(worst_at, expected.shape);
+  c.at = graph::coordinates(worst_at, expected.shape);
   c.found = found.values[worst_at];
   c.expected = expected.values[worst_at];
   c.allowed = bounds.values[worst_at];
@@ -146,7 +147,7 @@ std::string to_string(const Comparison& c) {
   if (c.wrong && c.of_error > 1) remarks += fmt::format("; rounding alone explains no more than {:.3g} there", c.error);
   if (!c.as_a_whole.empty()) remarks += "; " + c.as_a_whole;
   return fmt::format("relative norm {:.3g}, worst at {}: found {:.6g}, expected {:.6g}, {:.3g} of the {:.3g} allowed{}",
-                     c.norm_error, to_string(c.at), c.found, c.expected, c.worst, c.allowed, remarks);
+                     c.norm_error, graph::to_string(c.at), c.found, c.expected, c.worst, c.allowed, remarks);
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

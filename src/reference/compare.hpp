@@ -29,7 +29,7 @@
 
 #include "reference/array.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// How far a result may deviate from the reference, relative to the magnitudes in the tensor.
 struct Tolerance {
@@ -54,12 +54,12 @@ struct Tolerance {
 ///
 /// f32 has a larger floor than other dtypes, because a sum of terms as large as the tensor's elements is only
 /// accurate to a few float32 ulps of such an element.
-Tolerance tolerance(DType);
+Tolerance tolerance(graph::DType);
 
 /// Returns the tolerance that a right result satisfies unless the formula is ill-conditioned. An element may
 /// deviate by one step of the dtype (at least 3e-5 of its value), or by 3e-5 times the rms of its row.
 /// Roundings that a fused program omits may move it by a further five standard deviations of their effect.
-Tolerance close_tolerance(DType);
+Tolerance close_tolerance(graph::DType);
 
 /// Returns how far each element may deviate from `expected` under the tolerance. `rounded`: the reference
 /// with all roundings of the graph, if `expected` was computed without some of them; otherwise nullptr.
@@ -102,7 +102,7 @@ struct Comparison {
   Norms norms{};
   double norm_error = 0;  // ||found - expected|| / ||expected||
   double worst = 0;       // largest |found - expected| relative to its allowance; infinite for a NaN
-  Shape at;               // coordinates of the element that is reported
+  graph::Shape at;        // coordinates of the element that is reported
   double found = 0, expected = 0, allowed = 0;  // values and allowance at `at`
   std::int64_t wrong = 0;                       // number of elements beyond their allowance or their limit
   bool explained = false;                       // not correct, but rounding alone explains it
@@ -121,11 +121,11 @@ struct Comparison {
 /// - `limits`: the largest deviation of each element, whatever the tolerance is.
 Comparison compare(const Array& found, const Array& expected, const Tolerance&, const Array* errors = nullptr,
                    const Array* rounded = nullptr, const Array* limits = nullptr);
-inline Comparison compare(const Array& found, const Array& expected, DType dtype, const Array* errors = nullptr,
+inline Comparison compare(const Array& found, const Array& expected, graph::DType dtype, const Array* errors = nullptr,
                           const Array* rounded = nullptr, const Array* limits = nullptr) {
   return compare(found, expected, tolerance(dtype), errors, rounded, limits);
 }
 
 std::string to_string(const Comparison&);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

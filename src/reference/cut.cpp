@@ -10,23 +10,24 @@
 #include "graph/ops.hpp"
 #include "reference/regroup.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 /// Returns whether a block operator computes the same in a block of a smaller grid as in the corresponding
 /// block of the whole grid. False if the operator handles partial tiles or stores a slice, because its result
 /// then depends on the block's position in the grid.
-bool anywhere(const BlockOp& op) {
+bool anywhere(const graph::BlockOp& op) {
   // Else some blocks store nothing, or a partial tile. The bounds of a mask are shifted to the smaller grid's origin.
-  if (op.kind == OpKind::output) return op.attributes.dim < 0 && op.attributes.sizes.empty();
-  return op.kind != OpKind::input || op.attributes.sizes.empty();
+  if (op.kind == graph::OpKind::output) return op.attributes.dim < 0 && op.attributes.sizes.empty();
+  return op.kind != graph::OpKind::input || op.attributes.sizes.empty();
 }
 
 /// Builds the subgraph for one region, from the requested tensor back to known tensors. Each region of a
 /// tensor is computed once.
 class Cutter {
  public:
-  Cutter(const KernelGraph& g, const std::vector<bool>& known) : g_(g), known_(known), producer_(g.tensors.size(), -1) {
+  Cutter(const graph::KernelGraph& g, const std::vector<bool>& known)
+      : g_(g), known_(known), producer_(g.tensors.size(), -1) {
     known_.resize(g.tensors.size());
     for (int t : g.inputs) known_[t] = true;
     for (std::size_t i = 0; i < g.ops.size(); ++i)
@@ -34,7 +35,7 @@ class Cutter {
     cut_.graph.name = g.name;
   }
 
-  Cut run(int tensor, const Region& r) {
+  RegionGraph run(int tensor, const TensorRegion& r) {
     cut_.graph.outputs = {computed(tensor, r)};
     return std::move(cut_);
   }
@@ -42,7 +43,7 @@ class Cutter {
  private:
   /// Returns the index of the subgraph's tensor that holds region `r` of tensor `t`. If the values of `t` are
   /// known, that tensor is an input of the subgraph; otherwise adds the operators that compute it.
-  int need(int t, const Region& r) {
+  int need(int t, const TensorRegion& r) {
     const auto at = made_.find({t, r});
     if (at != made_.end()) return at->second;
     int index = -1;
@@ -58,28 +59,28 @@ class Cutter {
 
   /// Adds a tensor of the shape of region `r`, with the dtype and name of tensor `t`, to the subgraph.
   /// Returns its index.
-  int add(int t, const Region& r) {
-    const KernelTensor& whole = g_.tensors[t];
-    cut_.graph.tensors.push_back({whole.dtype, r.extent, row_major(r.extent), whole.name});
+  int add(int t, const TensorRegion& r) {
+    const graph::KernelTensor& whole = g_.tensors[t];
+    cut_.graph.tensors.push_back({whole.dtype, r.extent, graph::row_major(r.extent), whole.name});
     return static_cast<int>(cut_.graph.tensors.size()) - 1;
   }
 
   /// Adds the operators that compute region `r` of tensor `t`. Returns the index of the subgraph's tensor
   /// that holds the region.
-  int computed(int t, const Region& r) {
-    const KernelOp& op = g_.ops[producer_[t]];
-    using Rule = int (Cutter::*)(const KernelOp&, int, const Region&);
-    static const std::map<OpFamily, Rule> rules{{OpFamily::elementwise, &Cutter::same_part},
-                                                {OpFamily::mask, &Cutter::same_part},
-                                                {OpFamily::composed, &Cutter::composed},
-                                                {OpFamily::reduction, &Cutter::composed},
-                                                {OpFamily::rotary, &Cutter::composed},
-                                                {OpFamily::matmul, &Cutter::product},
-                                                {OpFamily::rows, &Cutter::gathered},
-                                                {OpFamily::join, &Cutter::joined},
-                                                {OpFamily::view, &Cutter::seen},
-                                                {OpFamily::custom, &Cutter::blocks}};
-    const auto rule = rules.find(family(op.kind));
+  int computed(int t, const TensorRegion& r) {
+    const graph::KernelOp& op = g_.ops[producer_[t]];
+    using Rule = int (Cutter::*)(const graph::KernelOp&, int, const TensorRegion&);
+    static const std::map<graph::OpFamily, Rule> rules{{graph::OpFamily::elementwise, &Cutter::same_part},
+                                                       {graph::OpFamily::mask, &Cutter::same_part},
+                                                       {graph::OpFamily::composed, &Cutter::composed},
+                                                       {graph::OpFamily::reduction, &Cutter::composed},
+                                                       {graph::OpFamily::rotary, &Cutter::composed},
+                                                       {graph::OpFamily::matmul, &Cutter::product},
+                                                       {graph::OpFamily::rows, &Cutter::gathered},
+                                                       {graph::OpFamily::join, &Cutter::joined},
+                                                       {graph::OpFamily::view, &Cutter::seen},
+                                                       {graph::OpFamily::custom, &Cutter::blocks}};
+    const auto rule = rules.find(graph::family(op.kind));
     return rule == rules.end() ? everything(op, t, r) : (this->*rule->second)(op, t, r);
   }
 
@@ -87,16 +88,16 @@ class Cutter {
   // returns the index that the region has in the subgraph.
 
   /// Of a composite operator, reduction or rotation of pairs.
-  int composed(const KernelOp& op, int t, const Region& r) {
-    const std::vector<int> dims = composed_dims(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape);
-    return reduces(op.kind) ? reduced(op, t, r, dims) : along(op, t, r, dims);
+  int composed(const graph::KernelOp& op, int t, const TensorRegion& r) {
+    const std::vector<int> dims = graph::composed_dims(op.kind, op.attributes, g_.tensors[op.inputs[0]].shape);
+    return graph::reduces(op.kind) ? reduced(op, t, r, dims) : along(op, t, r, dims);
   }
 
   /// Returns the region of `operand`, which broadcasts, that an elementwise operator reads to compute region
   /// `r` of its result.
-  Region broadcast(const Region& r, int operand) const {
-    const Shape& shape = g_.tensors[operand].shape;
-    Region part = whole(shape);
+  TensorRegion broadcast(const TensorRegion& r, int operand) const {
+    const graph::Shape& shape = g_.tensors[operand].shape;
+    TensorRegion part = whole(shape);
     const std::size_t skip = r.extent.size() - shape.size();
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (shape[d] != 1) part.origin[d] = r.origin[d + skip], part.extent[d] = r.extent[d + skip];
@@ -105,7 +106,7 @@ class Cutter {
 
   /// Adds an operator to the subgraph, with region `r` of tensor `t` as its one result. Returns the result's
   /// index in the subgraph.
-  int emit(KernelOp op, int t, const Region& r) {
+  int emit(graph::KernelOp op, int t, const TensorRegion& r) {
     const int index = add(t, r);
     op.outputs = {index};
     cut_.graph.ops.push_back(std::move(op));
@@ -113,23 +114,23 @@ class Cutter {
   }
 
   /// Of an elementwise operator or mask.
-  int same_part(const KernelOp& op, int t, const Region& r) {
-    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
-    if (op.kind == OpKind::mask) smaller.attributes = mask_from(op.attributes, r.origin);
+  int same_part(const graph::KernelOp& op, int t, const TensorRegion& r) {
+    graph::KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    if (op.kind == graph::OpKind::mask) smaller.attributes = graph::mask_from(op.attributes, r.origin);
     for (int operand : op.inputs) smaller.inputs.push_back(need(operand, broadcast(r, operand)));
     return emit(std::move(smaller), t, r);
   }
 
   /// Of a matmul: it needs rows of the left operand, columns of the right one, and all of K.
-  int product(const KernelOp& op, int t, const Region& r) {
-    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
-    const auto shape_of = [&](std::size_t i) -> const Shape& { return g_.tensors[op.inputs[i]].shape; };
+  int product(const graph::KernelOp& op, int t, const TensorRegion& r) {
+    graph::KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    const auto shape_of = [&](std::size_t i) -> const graph::Shape& { return g_.tensors[op.inputs[i]].shape; };
     const bool row = shape_of(0).size() > 1,
                column = shape_of(1).size() > 1;  // otherwise vectors: the result lacks it
     const std::size_t rank = r.extent.size(), batches = row || column ? rank - row - column : 0;
     for (std::size_t i = 0; i < 2; ++i) {
-      const Shape& shape = shape_of(i);
-      Region part = whole(shape);  // all of K
+      const graph::Shape& shape = shape_of(i);
+      TensorRegion part = whole(shape);  // all of K
       if (shape.size() > 1) {
         const std::size_t own = shape.size() - 2, outer = own + i, from = i == 0 ? batches : rank - 1;
         part.origin[outer] = r.origin[from], part.extent[outer] = r.extent[from];
@@ -144,17 +145,17 @@ class Cutter {
 
   /// Of an operator such as softmax, which reads and computes the dimensions `dims` as a whole: restricts it along the
   /// other dimensions, then slices the result.
-  int along(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
-    Region given = r, read = r;
+  int along(const graph::KernelOp& op, int t, const TensorRegion& r, const std::vector<int>& dims) {
+    TensorRegion given = r, read = r;
     for (int dim : dims) {
       given.origin[dim] = read.origin[dim] = 0;
       given.extent[dim] = g_.tensors[t].shape[dim];
       read.extent[dim] = g_.tensors[op.inputs[0]].shape[dim];
     }
-    KernelOp smaller{op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr};
+    graph::KernelOp smaller{op.kind, {need(op.inputs[0], read)}, {}, op.attributes, nullptr};
     for (std::size_t i = 1; i < op.inputs.size(); ++i) {
-      Region part = broadcast(given, op.inputs[i]);
-      const Shape& shape = g_.tensors[op.inputs[i]].shape;
+      TensorRegion part = broadcast(given, op.inputs[i]);
+      const graph::Shape& shape = g_.tensors[op.inputs[i]].shape;
       for (int dim : dims) {  // the other operands need whole dimensions, too
         const auto own = static_cast<std::size_t>(dim) + shape.size() - r.extent.size();
         if (own < shape.size()) part.origin[own] = 0, part.extent[own] = shape[own];
@@ -165,9 +166,9 @@ class Cutter {
   }
 
   /// Of a reduction over the dimensions `dims`, which it reads as a whole.
-  int reduced(const KernelOp& op, int t, const Region& r, const std::vector<int>& dims) {
-    const Shape& shape = g_.tensors[op.inputs[0]].shape;
-    Region read = whole(shape);
+  int reduced(const graph::KernelOp& op, int t, const TensorRegion& r, const std::vector<int>& dims) {
+    const graph::Shape& shape = g_.tensors[op.inputs[0]].shape;
+    TensorRegion read = whole(shape);
     std::size_t from = 0;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const bool over = std::ranges::count(dims, static_cast<int>(d)) > 0;
@@ -178,12 +179,12 @@ class Cutter {
   }
 
   /// Of a gather by index: it needs all rows of the table, but only the region's elements of each row.
-  int gathered(const KernelOp& op, int t, const Region& r) {
-    if (op.kind != OpKind::gather) return everything(op, t, r);
-    Region table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
+  int gathered(const graph::KernelOp& op, int t, const TensorRegion& r) {
+    if (op.kind != graph::OpKind::gather) return everything(op, t, r);
+    TensorRegion table = whole(g_.tensors[op.inputs[0]].shape), numbers = whole(g_.tensors[op.inputs[1]].shape);
     const std::size_t front = numbers.extent.size();
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
-      Region& part = d < front ? numbers : table;
+      TensorRegion& part = d < front ? numbers : table;
       const std::size_t at = d < front ? d : d - front + 1;
       part.origin[at] = r.origin[d], part.extent[at] = r.extent[d];
     }
@@ -191,17 +192,17 @@ class Cutter {
   }
 
   /// Of a concat: it concatenates the parts of operands that lie in the region.
-  int joined(const KernelOp& op, int t, const Region& r) {
-    if (op.kind == OpKind::split) return taken(op, t, r);
+  int joined(const graph::KernelOp& op, int t, const TensorRegion& r) {
+    if (op.kind == graph::OpKind::split) return taken(op, t, r);
     const int dim = op.attributes.dim;
-    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    graph::KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
     std::int64_t offset = 0;
     for (int operand : op.inputs) {
       const std::int64_t extent = g_.tensors[operand].shape[dim];
       const std::int64_t from = std::max(r.origin[dim], offset),
                          to = std::min(r.origin[dim] + r.extent[dim], offset + extent);
       if (from < to) {
-        Region part = r;
+        TensorRegion part = r;
         part.origin[dim] = from - offset, part.extent[dim] = to - from;
         smaller.inputs.push_back(need(operand, part));
       }
@@ -211,32 +212,32 @@ class Cutter {
   }
 
   /// Of a split.
-  int taken(const KernelOp& op, int t, const Region& r) {
+  int taken(const graph::KernelOp& op, int t, const TensorRegion& r) {
     const int dim = op.attributes.dim;
-    Region part = r;
+    TensorRegion part = r;
     for (std::size_t i = 0; op.outputs[i] != t; ++i) part.origin[dim] += op.attributes.sizes[i];
-    KernelOp smaller{op.kind, {need(op.inputs[0], part)}, {}, op.attributes, nullptr};
+    graph::KernelOp smaller{op.kind, {need(op.inputs[0], part)}, {}, op.attributes, nullptr};
     smaller.attributes.sizes = {r.extent[dim]};
     return emit(std::move(smaller), t, r);
   }
 
   /// Of a view (permute, expand, slice or reshape): the same view of a region of the operand.
-  int seen(const KernelOp& op, int t, const Region& r) {
+  int seen(const graph::KernelOp& op, int t, const TensorRegion& r) {
     const int operand = op.inputs[0];
-    KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
-    Region given = r, part = r;
+    graph::KernelOp smaller{op.kind, {}, {}, op.attributes, nullptr};
+    TensorRegion given = r, part = r;
     switch (op.kind) {  // each view maps coordinates in its own way, and has its own attributes
-      case OpKind::permute:
+      case graph::OpKind::permute:
         for (std::size_t d = 0; d < r.extent.size(); ++d) {
           const auto of = static_cast<std::size_t>(op.attributes.sizes[d]);
           part.origin[of] = r.origin[d], part.extent[of] = r.extent[d];
         }
         break;
-      case OpKind::expand:
+      case graph::OpKind::expand:
         part = broadcast(r, operand);
         smaller.attributes.sizes = r.extent;
         break;
-      case OpKind::slice:
+      case graph::OpKind::slice:
         part.origin[op.attributes.dim] += op.attributes.start;
         smaller.attributes.start = 0, smaller.attributes.end = r.extent[op.attributes.dim];
         break;
@@ -252,12 +253,13 @@ class Cutter {
 
   /// Of a custom operator, restricted to the blocks that write the region: the same block graph on a smaller grid, with
   /// the regions of the operands that these blocks load. Then slices the result.
-  int blocks(const KernelOp& op, int t, const Region& r) {
+  int blocks(const graph::KernelOp& op, int t, const TensorRegion& r) {
     if (!std::ranges::all_of(op.block->ops, anywhere)) return everything(op, t, r);
-    const BlockGraph& b = *op.block;
+    const graph::BlockGraph& b = *op.block;
     const auto position = static_cast<int>(std::ranges::find(op.outputs, t) - op.outputs.begin());
-    const BlockOp& store = *std::ranges::find_if(
-        b.ops, [&](const BlockOp& inner) { return inner.kind == OpKind::output && inner.kernel_tensor == position; });
+    const graph::BlockOp& store = *std::ranges::find_if(b.ops, [&](const graph::BlockOp& inner) {
+      return inner.kind == graph::OpKind::output && inner.kernel_tensor == position;
+    });
     std::array<std::int64_t, 3> first{0, 0, 0}, count{b.grid.x, b.grid.y, b.grid.z};
     for (int axis = 0; axis < 3; ++axis) {
       const int d = store.map[axis];
@@ -266,10 +268,10 @@ class Cutter {
       first[axis] = r.origin[d] / tile;
       count[axis] = (r.origin[d] + r.extent[d] + tile - 1) / tile - first[axis];
     }
-    auto smaller = std::make_shared<BlockGraph>(b);
+    auto smaller = std::make_shared<graph::BlockGraph>(b);
     smaller->grid = {count[0], count[1], count[2]};
-    const auto cut_to_blocks = [&](const BlockOp& inner, int tensor) {
-      Region part = whole(g_.tensors[tensor].shape);
+    const auto cut_to_blocks = [&](const graph::BlockOp& inner, int tensor) {
+      TensorRegion part = whole(g_.tensors[tensor].shape);
       for (int axis = 0; axis < 3; ++axis) {
         const int d = inner.map[axis];
         if (d < 0) continue;
@@ -278,20 +280,20 @@ class Cutter {
       }
       return part;
     };
-    KernelOp custom{op.kind, {}, {}, op.attributes, nullptr};
+    graph::KernelOp custom{op.kind, {}, {}, op.attributes, nullptr};
     int index = -1;
-    std::vector<Region> stored(op.outputs.size());
-    for (BlockOp& inner : smaller->ops) {
-      if (inner.kind == OpKind::input) {  // a tensor that two operators load may be restricted in two ways
+    std::vector<TensorRegion> stored(op.outputs.size());
+    for (graph::BlockOp& inner : smaller->ops) {
+      if (inner.kind == graph::OpKind::input) {  // a tensor that two operators load may be restricted in two ways
         const int tensor = op.inputs[inner.kernel_tensor];
         inner.kernel_tensor = static_cast<int>(custom.inputs.size());
         custom.inputs.push_back(need(tensor, cut_to_blocks(inner, tensor)));
-      } else if (inner.kind == OpKind::output) {
+      } else if (inner.kind == graph::OpKind::output) {
         stored[inner.kernel_tensor] = cut_to_blocks(inner, op.outputs[inner.kernel_tensor]);
-      } else if (inner.kind == OpKind::mask) {
-        const Shape& tile = b.tensors[inner.outputs[0]].shape;
-        inner.attributes =
-            mask_from(inner.attributes, tile_origin(inner, tile, {first[0], first[1], first[2]}, 0, b.loop));
+      } else if (inner.kind == graph::OpKind::mask) {
+        const graph::Shape& tile = b.tensors[inner.outputs[0]].shape;
+        inner.attributes = graph::mask_from(inner.attributes,
+                                            graph::tile_origin(inner, tile, {first[0], first[1], first[2]}, 0, b.loop));
       }
     }
     for (std::size_t i = 0; i < op.outputs.size(); ++i) {
@@ -304,8 +306,8 @@ class Cutter {
   }
 
   /// Of an operator that no other rule handles: does not restrict it, but slices its result.
-  int everything(const KernelOp& op, int t, const Region& r) {
-    KernelOp same{op.kind, {}, {}, op.attributes, op.block};
+  int everything(const graph::KernelOp& op, int t, const TensorRegion& r) {
+    graph::KernelOp same{op.kind, {}, {}, op.attributes, op.block};
     for (int operand : op.inputs) same.inputs.push_back(need(operand, whole(g_.tensors[operand].shape)));
     int index = -1;
     for (int out : op.outputs) {
@@ -318,15 +320,15 @@ class Cutter {
 
   /// Slices tensor `from` of the subgraph, which holds the region `given` of tensor `t`, to the region `r`.
   /// Adds one split per dimension in which the regions differ. Returns the slice's index in the subgraph.
-  int slice(int from, int t, Region given, const Region& r) {
+  int slice(int from, int t, TensorRegion given, const TensorRegion& r) {
     for (std::size_t d = 0; d < r.extent.size(); ++d) {
       if (given.extent[d] == r.extent[d]) continue;
       const std::int64_t before = r.origin[d] - given.origin[d], after = given.extent[d] - before - r.extent[d];
-      KernelOp split{OpKind::split, {from}, {}, {}, nullptr};
+      graph::KernelOp split{graph::OpKind::split, {from}, {}, {}, nullptr};
       split.attributes.dim = static_cast<int>(d);
       const auto piece = [&](std::int64_t extent) {
         if (extent == 0) return -1;
-        Region smaller = given;
+        TensorRegion smaller = given;
         smaller.extent[d] = extent;
         split.attributes.sizes.push_back(extent);
         split.outputs.push_back(add(t, smaller));
@@ -342,48 +344,48 @@ class Cutter {
     return from;
   }
 
-  const KernelGraph& g_;
+  const graph::KernelGraph& g_;
   std::vector<bool> known_;
   std::vector<int> producer_;  // per tensor: the operator
-  std::map<std::pair<int, Region>, int> made_;
-  Cut cut_;
+  std::map<std::pair<int, TensorRegion>, int> made_;
+  RegionGraph cut_;
 };
 
 }  // namespace
 
-Cut cut(const KernelGraph& g, int tensor, const Region& r, const std::vector<bool>& known) {
+RegionGraph cut(const graph::KernelGraph& g, int tensor, const TensorRegion& r, const std::vector<bool>& known) {
   return Cutter(g, known).run(tensor, r);
 }
 
-double work(const KernelGraph& g) {
+double work(const graph::KernelGraph& g) {
   double sum = 0;
   const auto elements = [](const auto& tensors, const std::vector<int>& list) {
     double n = 0;
-    for (int t : list) n += static_cast<double>(size(tensors[t].shape));
+    for (int t : list) n += static_cast<double>(graph::size(tensors[t].shape));
     return n;
   };
   const auto one = [&](const auto& tensors, const auto& op) {
-    if (op.kind == OpKind::matmul)  // 2 per multiply-add
+    if (op.kind == graph::OpKind::matmul)  // 2 per multiply-add
       return 2 * elements(tensors, op.outputs) * static_cast<double>(tensors[op.inputs[0]].shape.back());
     return work_an_element * std::max(elements(tensors, op.inputs), elements(tensors, op.outputs));
   };
   sum += work_an_element * elements(g.tensors, g.inputs);
-  for (const KernelOp& op : g.ops) {
-    if (op.kind != OpKind::custom) {
+  for (const graph::KernelOp& op : g.ops) {
+    if (op.kind != graph::OpKind::custom) {
       sum += one(g.tensors, op);
       continue;
     }
     double block = 0;
-    for (const BlockOp& inner : op.block->ops) block += one(op.block->tensors, inner);
+    for (const graph::BlockOp& inner : op.block->ops) block += one(op.block->tensors, inner);
     sum += block * static_cast<double>(op.block->grid.count() * op.block->loop);
   }
   return sum;
 }
 
-double bytes(const KernelGraph& g) {
+double bytes(const graph::KernelGraph& g) {
   double sum = 0;
-  for (const KernelTensor& t : g.tensors) sum += 8 * static_cast<double>(size(t.shape));
+  for (const graph::KernelTensor& t : g.tensors) sum += 8 * static_cast<double>(graph::size(t.shape));
   return sum;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

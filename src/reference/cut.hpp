@@ -11,30 +11,30 @@
 #pragma once
 #include "reference/region.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// A subgraph that computes a region of one tensor.
-struct Cut {
+struct RegionGraph {
   /// An input of the subgraph: a region of a tensor of the whole graph.
   struct Part {
     int tensor = -1;  // index into the whole graph's tensors
-    Region region;
+    TensorRegion region;
   };
-  KernelGraph graph;         // has one output: the region
+  graph::KernelGraph graph;  // has one output: the region
   std::vector<Part> inputs;  // per input of `graph`
 };
 
 /// Returns the subgraph that computes a region of `tensor` from the inputs of a valid graph. `known` says,
 /// per tensor of the graph, whether the subgraph may have the tensor's values as an input, too (empty: for
 /// none). `tensor` itself is computed even if it is known.
-Cut cut(const KernelGraph&, int tensor, const Region&, const std::vector<bool>& known = {});
+RegionGraph cut(const graph::KernelGraph&, int tensor, const TensorRegion&, const std::vector<bool>& known = {});
 
 /// Returns the cost of running the float64 reference on a graph, in floating-point operations of a matmul (2
 /// per multiply-add). An element of another operator or of an input counts as 200 (work_an_element).
-double work(const KernelGraph&);
+double work(const graph::KernelGraph&);
 constexpr double work_an_element = 200;
 
 /// Returns the size of all tensors of the graph in float64, in bytes.
-double bytes(const KernelGraph&);
+double bytes(const graph::KernelGraph&);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 void raise(std::vector<double>& to, const std::vector<double>& from, double factor) {
@@ -45,10 +45,10 @@ void raise(Deviation& to, const Deviation& from, double factor) {
   to.scale = std::max(to.scale, factor * from.scale), to.norm = std::max(to.norm, factor * from.norm);
 }
 
-Deviation close_by(const Array& expected, DType dtype, const Array* rounded) {
+Deviation close_by(const Array& expected, graph::DType dtype, const Array* rounded) {
   const Tolerance t = tolerance(dtype);
   Deviation allowed{allowances(expected, close_tolerance(dtype), rounded).values, row_norms(expected),
-                    norm_allowed(t, size(expected.shape)), 0};
+                    norm_allowed(t, graph::size(expected.shape)), 0};
   for (double& x : allowed.rows) x = norm_allowed(t, expected.shape.back()) * x;
   if (!rounded) return allowed;
   const Deviation omitted = deviation(*rounded, expected);
@@ -57,4 +57,4 @@ Deviation close_by(const Array& expected, DType dtype, const Array* rounded) {
   return allowed;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -13,7 +13,7 @@
 #pragma once
 #include "reference/compare.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Distances between two arrays, or limits of such distances.
 struct Deviation {
@@ -39,6 +39,6 @@ void raise(Deviation& to, const Deviation& from, double factor);
 ///   times the relative norm of their change, divided by the square root of the number of rows.
 ///
 /// `rounded`: the reference with all roundings of the graph, if `expected` lacks some of them; otherwise nullptr.
-Deviation close_by(const Array& expected, DType, const Array* rounded);
+Deviation close_by(const Array& expected, graph::DType, const Array* rounded);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

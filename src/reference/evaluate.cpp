@@ -16,7 +16,7 @@
 #include "reference/gemm.hpp"
 #include "reference/parallel.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
   double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
@@ -36,8 +36,9 @@ namespace {
 /// arithmetic `m`. `from`, `step`: the first element and the stride of each operand; `to`: the result. The
 /// loop is vectorized if all operands are contiguous along the row.
 template <int N, class M, class F>
-void map_row(const F& f, M m, const Attributes& a, std::int64_t n, const std::array<const double*, max_operands>& from,
-             const std::array<std::int64_t, max_operands>& step, double* to) {
+void map_row(const F& f, M m, const graph::Attributes& a, std::int64_t n,
+             const std::array<const double*, graph::max_operands>& from,
+             const std::array<std::int64_t, graph::max_operands>& step, double* to) {
   bool dense = true;
   for (int k = 0; k < N; ++k) dense = dense && step[k] == 1;
   const auto run = [&](auto at) {
@@ -55,14 +56,15 @@ void map_row(const F& f, M m, const Attributes& a, std::int64_t n, const std::ar
 
 /// Evaluates an elementwise operator with broadcasting, row by row.
 template <class M>
-void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Operand>& in, const Result& y) {
+void map(graph::OpKind kind, M m, const graph::Attributes& attributes, const std::vector<OperandValues>& in,
+         const ResultValues& y) {
   const Broadcast walk(y.shape, in);
-  with_elementwise(kind, [&](const auto& f, auto operands) {
+  graph::with_elementwise(kind, [&](const auto& f, auto operands) {
     constexpr int n = decltype(operands)::value;
-    std::array<std::int64_t, max_operands> step{};
+    std::array<std::int64_t, graph::max_operands> step{};
     for (int k = 0; k < n; ++k) step[k] = walk.step(k);
     for (std::int64_t row = 0; row < walk.rows(); ++row) {
-      std::array<const double*, max_operands> from{};
+      std::array<const double*, graph::max_operands> from{};
       for (int k = 0; k < n; ++k) from[k] = in[k].values + walk.start(row, k);
       map_row<n>(f, m, attributes, walk.row_length(), from, step, y.values + row * walk.row_length());
     }
@@ -70,8 +72,8 @@ void map(OpKind kind, M m, const Attributes& attributes, const std::vector<Opera
 }
 
 /// Computes a batched matmul without a bias, in parallel over tiles of the result.
-void matmul(const Operand& a, const Operand& b, const Result& c, int threads) {
-  const Matrices of = matrices(a.shape, b.shape);
+void matmul(const OperandValues& a, const OperandValues& b, const ResultValues& c, int threads) {
+  const graph::MatmulShapes of = graph::matrices(a.shape, b.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.shape.back(), n = of.product.back();
   const Batches batches(of);
   constexpr std::int64_t rows = 128, columns = 480;
@@ -84,39 +86,40 @@ void matmul(const Operand& a, const Operand& b, const Result& c, int threads) {
 }
 
 /// Returns the shapes of operands or results.
-std::vector<Shape> shapes_of(const auto& tensors) {
-  std::vector<Shape> shapes;
+std::vector<graph::Shape> shapes_of(const auto& tensors) {
+  std::vector<graph::Shape> shapes;
   for (const auto& t : tensors) shapes.push_back(t.shape);
   return shapes;
 }
 
 /// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
-void wrap(const Result& y) {
-  const std::int64_t n = size(y.shape);
-  for (std::int64_t i = 0; i < n; ++i) y.values[i] = wrapped(static_cast<std::int64_t>(y.values[i]), 32);
+void wrap(const ResultValues& y) {
+  const std::int64_t n = graph::size(y.shape);
+  for (std::int64_t i = 0; i < n; ++i) y.values[i] = graph::wrapped(static_cast<std::int64_t>(y.values[i]), 32);
 }
 
 /// Returns element number i of `numbers` as a row index. Throws Error unless it is an integer in [0, bound).
-std::int64_t number_of(OpKind kind, const Operand& numbers, std::int64_t i, std::int64_t bound) {
+std::int64_t number_of(graph::OpKind kind, const OperandValues& numbers, std::int64_t i, std::int64_t bound) {
   const double n = numbers.values[i];
   if (!(n >= 0 && n < static_cast<double>(bound)) || n != std::floor(n))
-    fail("{}: expected row indices from 0 to {}, found {} at {}", name(kind), bound - 1, n,
-         to_string(coordinates(i, numbers.shape)));
+    fail("{}: expected row indices from 0 to {}, found {} at {}", graph::name(kind), bound - 1, n,
+         graph::to_string(graph::coordinates(i, numbers.shape)));
   return static_cast<std::int64_t>(n);
 }
 
 /// Evaluates gather, scatter or slice_scatter. Throws Error if an index is out of range or a scatter repeats a row.
-void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>& in, const Result& y) {
-  const Operand& x = in[0];
-  const std::int64_t row = size(x.shape) / x.shape[0], count = size(in[1].shape);
-  if (kind == OpKind::gather) {
+void evaluate_rows(graph::OpKind kind, const graph::Attributes& a, const std::vector<OperandValues>& in,
+                   const ResultValues& y) {
+  const OperandValues& x = in[0];
+  const std::int64_t row = graph::size(x.shape) / x.shape[0], count = graph::size(in[1].shape);
+  if (kind == graph::OpKind::gather) {
     for (std::int64_t i = 0; i < count; ++i)
       std::copy_n(x.values + number_of(kind, in[1], i, x.shape[0]) * row, row, y.values + i * row);
     return;
   }
-  std::copy_n(x.values, size(x.shape), y.values);
-  if (kind == OpKind::slice_scatter) {  // in[1] replaces elements, from a.start or what the third operand says
-    const Operand& part = in[1];
+  std::copy_n(x.values, graph::size(x.shape), y.values);
+  if (kind == graph::OpKind::slice_scatter) {  // in[1] replaces elements, from a.start or what the third operand says
+    const OperandValues& part = in[1];
     const std::int64_t last = y.shape[a.dim] - part.shape[a.dim];
     const std::int64_t start = in.size() > 2 ? number_of(kind, in[2], 0, last + 1) : a.start;
     return copy_part(y.shape, part.shape, a.dim, start, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
@@ -127,18 +130,19 @@ void evaluate_rows(OpKind kind, const Attributes& a, const std::vector<Operand>&
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t n = number_of(kind, in[1], i, x.shape[0]);
     if (!seen.insert(n).second)
-      fail("{}: expected each row once, found {} again at {}", name(kind), n, to_string(coordinates(i, in[1].shape)));
+      fail("{}: expected each row once, found {} again at {}", graph::name(kind), n,
+           graph::to_string(graph::coordinates(i, in[1].shape)));
     std::copy_n(in[2].values + i * row, row, y.values + n * row);
   }
 }
 
 }  // namespace
 
-Broadcast::Broadcast(const Shape& result, const std::vector<Operand>& operands)
-    : shape_(result.empty() ? Shape{1} : result), length_(shape_.back()), rows_(size(shape_) / length_) {
-  for (const Operand& x : operands) {
-    const Strides own = row_major(x.shape);
-    Strides steps(shape_.size(), 0);
+Broadcast::Broadcast(const graph::Shape& result, const std::vector<OperandValues>& operands)
+    : shape_(result.empty() ? graph::Shape{1} : result), length_(shape_.back()), rows_(graph::size(shape_) / length_) {
+  for (const OperandValues& x : operands) {
+    const graph::Strides own = graph::row_major(x.shape);
+    graph::Strides steps(shape_.size(), 0);
     const std::size_t missing = shape_.size() - own.size();
     for (std::size_t d = 0; d < own.size(); ++d)
       if (x.shape[d] != 1) steps[d + missing] = own[d];
@@ -152,51 +156,53 @@ std::int64_t Broadcast::start(std::int64_t row, std::size_t i) const {
   return at;
 }
 
-Batches::Batches(const Matrices& m) {
+Batches::Batches(const graph::MatmulShapes& m) {
   // Returns the batch dimensions of a matmul operand's shape. They broadcast like an elementwise operator's
   // operands, with matrices as elements.
-  const auto of = [](const Shape& s) { return Shape(s.begin(), s.end() - 2); };
-  Shape batch = of(m.product);
+  const auto of = [](const graph::Shape& s) { return graph::Shape(s.begin(), s.end() - 2); };
+  graph::Shape batch = of(m.product);
   batch.push_back(1);
-  Shape bx = of(m.a), by = of(m.b);
+  graph::Shape bx = of(m.a), by = of(m.b);
   bx.push_back(1), by.push_back(1);
   const Broadcast walk(batch, {{bx, nullptr}, {by, nullptr}});
   for (std::int64_t t = 0; t < walk.rows(); ++t) a.push_back(walk.start(t, 0)), b.push_back(walk.start(t, 1));
 }
 
-Evaluation::Evaluation(OpKind kind, const Attributes& attributes, const std::vector<Operand>& operands)
+Evaluation::Evaluation(graph::OpKind kind, const graph::Attributes& attributes,
+                       const std::vector<OperandValues>& operands)
     : values(operands) {
-  const std::vector<Shape> in = shapes_of(operands);
-  steps = compose(kind, attributes, in);
-  shapes = step_shapes(steps, in);
+  const std::vector<graph::Shape> in = shapes_of(operands);
+  steps = graph::compose(kind, attributes, in);
+  shapes = graph::step_shapes(steps, in);
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    storage.emplace_back(size(shapes[i]));
-    std::vector<Operand> from;
+    storage.emplace_back(graph::size(shapes[i]));
+    std::vector<OperandValues> from;
     for (int k : steps[i].inputs) from.push_back(values[k]);
     evaluate(steps[i].kind, steps[i].attributes, from, {{shapes[i], storage.back().data()}});
     values.push_back({shapes[i], storage.back().data()});
   }
 }
 
-std::vector<Operand> with_scalar(OpKind kind, const std::vector<Operand>& tensors, const double& scalar) {
-  static const Shape one{1};
-  std::vector<Operand> all = tensors;
-  if (takes_scalar(kind, tensors.size())) all.push_back({one, &scalar});
+std::vector<OperandValues> with_scalar(graph::OpKind kind, const std::vector<OperandValues>& tensors,
+                                       const double& scalar) {
+  static const graph::Shape one{1};
+  std::vector<OperandValues> all = tensors;
+  if (graph::takes_scalar(kind, tensors.size())) all.push_back({one, &scalar});
   return all;
 }
 
-std::vector<double> in_tf32(const Operand& x) {
-  std::vector<double> values(x.values, x.values + size(x.shape));
-  for (double& v : values) v = round_to_tf32(v);
+std::vector<double> in_tf32(const OperandValues& x) {
+  std::vector<double> values(x.values, x.values + graph::size(x.shape));
+  for (double& v : values) v = graph::round_to_tf32(v);
   return values;
 }
 
-void fold(const Monoid& monoid, const Operand& x, int dim, bool squares, const Result& y) {
-  const Around from = dim < 0 ? Around({1, 1, size(x.shape)}, 1) : Around(x.shape, dim);
+void fold(const graph::Monoid& monoid, const OperandValues& x, int dim, bool squares, const ResultValues& y) {
+  const Around from = dim < 0 ? Around({1, 1, graph::size(x.shape)}, 1) : Around(x.shape, dim);
   const std::int64_t to = dim < 0 ? 1 : y.shape[dim];
-  const Attributes none;
-  Doubles m;
-  with_elementwise(monoid.join, [&](const auto& f, auto operands) {
+  const graph::Attributes none;
+  graph::Doubles m;
+  graph::with_elementwise(monoid.join, [&](const auto& f, auto operands) {
     if constexpr (decltype(operands)::value == 2)
       for (std::int64_t o = 0; o < from.outer; ++o)
         for (std::int64_t e = 0; e < from.extent; ++e) {
@@ -210,20 +216,20 @@ void fold(const Monoid& monoid, const Operand& x, int dim, bool squares, const R
   });
 }
 
-void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Operand>& in, const std::vector<Result>& out,
-              DType dtype, int threads) {
-  const Operand& x = in[0];
-  const Result& y = out[0];
-  if (is_elementwise(kind)) {
-    const double scalar = scalar_operand(attributes, dtype);
-    const std::vector<Operand> all = with_scalar(kind, in, scalar);
-    if (!std::ranges::all_of(all, [&](const Operand& o) { return o.shape == y.shape; }))
-      return with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, all, y); });
-    const Shape flat{size(y.shape)};  // without broadcasting, all elements are one row
-    std::vector<Operand> rows;
-    for (const Operand& o : all) rows.push_back({flat, o.values});
-    with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });
-  } else if (kind == OpKind::matmul) {
+void evaluate(graph::OpKind kind, const graph::Attributes& attributes, const std::vector<OperandValues>& in,
+              const std::vector<ResultValues>& out, graph::DType dtype, int threads) {
+  const OperandValues& x = in[0];
+  const ResultValues& y = out[0];
+  if (graph::is_elementwise(kind)) {
+    const double scalar = graph::scalar_operand(attributes, dtype);
+    const std::vector<OperandValues> all = with_scalar(kind, in, scalar);
+    if (!std::ranges::all_of(all, [&](const OperandValues& o) { return o.shape == y.shape; }))
+      return graph::with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, all, y); });
+    const graph::Shape flat{graph::size(y.shape)};  // without broadcasting, all elements are one row
+    std::vector<OperandValues> rows;
+    for (const OperandValues& o : all) rows.push_back({flat, o.values});
+    graph::with_arithmetic(dtype, [&](auto m) { map(kind, m, attributes, rows, {flat, y.values}); });
+  } else if (kind == graph::OpKind::matmul) {
     if (attributes.tf32) {
       const std::vector<double> a = in_tf32(x), b = in_tf32(in[1]);
       matmul({x.shape, a.data()}, {in[1].shape, b.data()}, y, threads);
@@ -231,34 +237,34 @@ void evaluate(OpKind kind, const Attributes& attributes, const std::vector<Opera
       matmul(x, in[1], y, threads);
     }
     if (in.size() > 2) broadcast({y.shape, y.values}, in[2], y, std::plus());
-  } else if (names_rows(kind)) {
+  } else if (graph::names_rows(kind)) {
     evaluate_rows(kind, attributes, in, y);
-  } else if (kind == OpKind::reduction || is_primitive_fold(kind, attributes)) {
-    std::fill_n(y.values, size(y.shape), monoid_of(kind).identity);
-    fold(monoid_of(kind), x, attributes.dim, false, y);
-  } else if (is_composed(kind) || kind == OpKind::rotary_interleaved) {
+  } else if (kind == graph::OpKind::reduction || graph::is_primitive_fold(kind, attributes)) {
+    std::fill_n(y.values, graph::size(y.shape), graph::monoid_of(kind).identity);
+    fold(graph::monoid_of(kind), x, attributes.dim, false, y);
+  } else if (graph::is_composed(kind) || kind == graph::OpKind::rotary_interleaved) {
     const Evaluation steps(kind, attributes, in);
-    std::copy_n(steps.values.back().values, size(y.shape), y.values);
-  } else if (is_view(kind)) {
+    std::copy_n(steps.values.back().values, graph::size(y.shape), y.values);
+  } else if (graph::is_view(kind)) {
     copy_view(kind, attributes, x.shape, x.values, y.shape, y.values);
-  } else if (kind == OpKind::mask) {
+  } else if (kind == graph::OpKind::mask) {
     const auto fill = static_cast<double>(static_cast<float>(attributes.value));
-    apply_mask(attributes, y.shape, x.values, fill, y.values);
-    if (in.size() > 1) apply_lengths(attributes, y.shape, in[1].shape, in[1].values, fill, y.values);
-  } else if (kind == OpKind::concat) {
+    graph::apply_mask(attributes, y.shape, x.values, fill, y.values);
+    if (in.size() > 1) graph::apply_lengths(attributes, y.shape, in[1].shape, in[1].values, fill, y.values);
+  } else if (kind == graph::OpKind::concat) {
     copy_parts(y.shape, shapes_of(in), attributes.dim,
                [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
                  std::copy_n(in[i].values + p, n, y.values + w);
                });
-  } else if (kind == OpKind::split) {
+  } else if (kind == graph::OpKind::split) {
     copy_parts(x.shape, shapes_of(out), attributes.dim,
                [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
                  std::copy_n(x.values + w, n, out[i].values + p);
                });
   } else {
-    fail("{} has a state or a boundary: it cannot be evaluated by itself", name(kind));
+    fail("{} has a state or a boundary: it cannot be evaluated by itself", graph::name(kind));
   }
-  if (is_integer(dtype) && adds_integers(kind)) wrap(y);
+  if (graph::is_integer(dtype) && graph::adds_integers(kind)) wrap(y);
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

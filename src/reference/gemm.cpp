@@ -7,7 +7,7 @@
 
 #include "reference/blas.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 constexpr int mr = 4, nr = 12;    // register tile of C: 4 x 12 doubles, in 12 vectors of 4
@@ -61,7 +61,8 @@ template <int rows>
   }
 }
 
-using Tiles = void(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, double*, std::int64_t, bool);
+using TilesFunction = void(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, double*,
+                           std::int64_t, bool);
 
 void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t lda, const double* panel, double* c,
                   std::int64_t ldc, bool first) {
@@ -74,7 +75,9 @@ void tiles_scalar(std::int64_t m, std::int64_t k, const double* a, std::int64_t 
   tiles(m, k, a, lda, panel, c, ldc, first);
 }
 /// Returns the version of tiles() for the vector instructions of this CPU.
-Tiles* best() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar; }
+TilesFunction* best() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar;
+}
 #else
 Tiles* best() { return tiles_scalar; }
 #endif
@@ -93,7 +96,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::
 
 void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
               std::int64_t ldb, double* c, std::int64_t ldc) {
-  static Tiles* const run = best();
+  static TilesFunction* const run = best();
   double panel[kc * nr];
   std::vector<double> edge;  // computes the last columns, if they are fewer than nr
   for (std::int64_t j = 0; j < n; j += nr) {
@@ -115,4 +118,4 @@ void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, s
   }
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

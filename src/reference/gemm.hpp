@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Computes c = a b, where a is m x k, b is k x n and c is m x n. `lda`, `ldb` and `ldc` are row strides in
 /// elements. Each element is a float64 sum in unspecified order, with an error of at most k 2^-53 times the
@@ -15,4 +15,4 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::
 void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
               std::int64_t ldb, double* c, std::int64_t ldc);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -10,7 +10,7 @@
 #include "reference/mix.hpp"
 #include "reference/parallel.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 constexpr int min_exponent = -12;
@@ -30,9 +30,9 @@ std::uint64_t key_of(const InputChoice& c, int input) { return hash(c.seed) + st
 
 /// Writes `count` random elements of row `row` of an input to `to`, starting at element `from` of the row.
 /// Scales the elements by 2^exponent, and takes absolute values if `positive`. `key`: the input's seed.
-void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row, std::int64_t from,
+void random_row(graph::DType dtype, std::uint64_t key, int exponent, bool positive, std::int64_t row, std::int64_t from,
                 std::int64_t count, double* to) {
-  const Format f = format(dtype);
+  const graph::Format f = graph::format(dtype);
   const std::uint64_t stream = hash(key ^ hash(static_cast<std::uint64_t>(row)));
   // The row's factor is 2^-2 to 2^2 in steps of 2^(1/16), approximately: a power of two times a fraction, so
   // that the result does not depend on the C library.
@@ -41,33 +41,33 @@ void random_row(DType dtype, std::uint64_t key, int exponent, bool positive, std
   for (std::int64_t i = 0; i < count; ++i) {
     const double x = factor * bell(hash(stream + static_cast<std::uint64_t>(from + i)));
     if (f.integer_bits)
-      to[i] = cast_number(16 * (positive ? std::fabs(x) : x), {.dtype = dtype, .saturate = true});
+      to[i] = graph::cast_number(16 * (positive ? std::fabs(x) : x), {.dtype = dtype, .saturate = true});
     else
-      to[i] = round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // away from zero, for logarithms
+      to[i] = graph::round_to(f, positive ? std::fabs(x) + factor / 64 : x);  // away from zero, for logarithms
   }
 }
 
 /// Returns the constraints on an input's integers; their `bound` is 0 if there are none.
-Numbers numbers_of(const InputChoice& c, int input) {
+graph::Numbers numbers_of(const InputChoice& c, int input) {
   const auto at = static_cast<std::size_t>(input);
-  return at < c.numbers.size() ? c.numbers[at] : Numbers{};
+  return at < c.numbers.size() ? c.numbers[at] : graph::Numbers{};
 }
 
 /// A graph on which the search for scales runs the reference: the whole graph, or the subgraph of a tensor's part.
 struct Stage {
-  KernelGraph graph;
-  std::vector<Cut::Part> parts;    // per input of `graph`: the region of a tensor of the whole graph
-  int makes = -1;                  // the tensor whose part is computed; -1: the whole graph
-  std::vector<Array> arrays = {};  // one per input of `graph`
-  std::vector<int> filled = {};    // per array: a mark of the scale with which it was filled
+  graph::KernelGraph graph;
+  std::vector<RegionGraph::Part> parts;  // per input of `graph`: the region of a tensor of the whole graph
+  int makes = -1;                        // the tensor whose part is computed; -1: the whole graph
+  std::vector<Array> arrays = {};        // one per input of `graph`
+  std::vector<int> filled = {};          // per array: a mark of the scale with which it was filled
   Reference reference = {};
 
   /// Returns values for region `r` of the tensor that this stage computes, as an operand of a later stage. This stage
   /// computes only one tile of the tensor; the values are rows and columns of that tile, repeated in a random order.
   /// `shape`: the shape of the tensor.
-  Array spread(const Shape& shape, const Region& r) const {
+  Array spread(const graph::Shape& shape, const TensorRegion& r) const {
     const Array& one = reference.tensors[graph.outputs[0]];
-    const std::int64_t n = one.shape.back(), rows = size(one.shape) / n, m = r.extent.back();
+    const std::int64_t n = one.shape.back(), rows = graph::size(one.shape) / n, m = r.extent.back();
     // Returns a random index below `of` for row or column i. Rows and columns use hashes with different
     // `way`: with the same hashes, two operands of a matmul would repeat in step.
     const auto pick = [](std::uint64_t way, std::int64_t i, std::int64_t of) {
@@ -83,7 +83,7 @@ struct Stage {
 };
 
 /// Returns a list with one stage, which is the whole graph.
-std::vector<Stage> whole_graph(const KernelGraph& g) {
+std::vector<Stage> whole_graph(const graph::KernelGraph& g) {
   std::vector<Stage> one{{g, {}}};
   for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
   return one;
@@ -91,11 +91,11 @@ std::vector<Stage> whole_graph(const KernelGraph& g) {
 
 /// Returns one stage per output, which computes one tile of the output. If that costs too much, returns one stage per
 /// tensor that an operator computes. An expensive one among these stages takes tiles of its operands from earlier stages.
-std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
+std::vector<Stage> parts_of(const graph::KernelGraph& g, std::uint64_t seed) {
   constexpr double maximum = 5e8;  // total work of all tiles
   constexpr std::int64_t side = 64;
   const auto tile = [&](int t) {
-    Region r = whole(g.tensors[t].shape);
+    TensorRegion r = whole(g.tensors[t].shape);
     const std::size_t rank = r.extent.size();
     for (std::size_t d = 0; d < rank; ++d) {
       r.extent[d] = std::min<std::int64_t>(r.extent[d], d + 2 < rank ? 1 : side);
@@ -105,7 +105,7 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
     return r;
   };
   const auto stage = [&](int t, const std::vector<bool>& known) {
-    Cut c = cut(g, t, tile(t), known);
+    RegionGraph c = cut(g, t, tile(t), known);
     return Stage{std::move(c.graph), std::move(c.inputs), t};
   };
   std::vector<Stage> outputs;
@@ -115,7 +115,7 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
   for (const Stage& s : outputs) all_outputs += work(s.graph);
   if (all_outputs <= maximum) return outputs;
   std::vector<Stage> all;
-  for (const KernelOp& op : g.ops)
+  for (const graph::KernelOp& op : g.ops)
     for (int t : op.outputs) {
       all.push_back(stage(t, {}));
       if (work(all.back().graph) > maximum / static_cast<double>(g.ops.size()))
@@ -125,14 +125,15 @@ std::vector<Stage> parts_of(const KernelGraph& g, std::uint64_t seed) {
 }
 
 /// Searches for scales of the random inputs at which the reference overflows nowhere.
-class Search {
+class ScaleSearch {
  public:
   /// `share`: the fraction of the magnitude limits that the stages must stay within.
-  Search(const KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed, const GivenInputs& given)
+  ScaleSearch(const graph::KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed,
+              const GivenInputs& given)
       : g_(g), stages_(std::move(stages)), share_(share), exponents_(g.inputs.size(), 0), input_(g.tensors.size(), -1) {
     choice_.seed = seed, choice_.given = given;
     choice_.given.resize(g.inputs.size());
-    choice_.numbers = drawn_numbers(g);
+    choice_.numbers = graph::drawn_numbers(g);
     for (std::size_t i = 0; i < g.inputs.size(); ++i) input_[g.inputs[i]] = static_cast<int>(i);
     for (Stage& s : stages_) {
       s.arrays.resize(s.parts.size());
@@ -166,10 +167,10 @@ class Search {
         if (comparable()) return;
       }
     tries(false, float32_limit, false);  // to find the magnitude that the message reports
-    fail_at({g_.name},
-            "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
-            "there is nothing to compare",
-            min_exponent, offender());
+    graph::fail_at({g_.name},
+                   "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
+                   "there is nothing to compare",
+                   min_exponent, offender());
   }
 
   InputChoice choice() {
@@ -230,15 +231,15 @@ class Search {
 
   /// Returns whether the graph computes exp.
   bool exponential() const {
-    const auto is_exp = [](const auto& op) { return op.kind == OpKind::exp; };
-    return std::ranges::any_of(g_.ops, [&](const KernelOp& op) {
+    const auto is_exp = [](const auto& op) { return op.kind == graph::OpKind::exp; };
+    return std::ranges::any_of(g_.ops, [&](const graph::KernelOp& op) {
       return is_exp(op) || (op.block && std::ranges::any_of(op.block->ops, is_exp));
     });
   }
 
   /// Returns whether the input may be scaled: true if it is random and floating-point.
   bool scales(std::size_t input) const {
-    return !choice_.given[input] && !is_integer(g_.tensors[g_.inputs[input]].dtype);
+    return !choice_.given[input] && !graph::is_integer(g_.tensors[g_.inputs[input]].dtype);
   }
 
   /// Returns the selection of all inputs, or of none.
@@ -248,7 +249,7 @@ class Search {
   void fill_stage(Stage& s) {
     choice_.exponents = exponents_;
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
-      const Cut::Part& from = s.parts[p];
+      const RegionGraph::Part& from = s.parts[p];
       const int input = input_[from.tensor];
       if (input < 0) {
         const auto producer = std::ranges::find(stages_, from.tensor, &Stage::makes);
@@ -272,7 +273,7 @@ class Search {
     bool all = true;
     for (Stage& s : stages_) {
       fill_stage(s);
-      s.reference = graph::run(s.graph, s.arrays, options);
+      s.reference = reference::run(s.graph, s.arrays, options);
       all = all && s.reference.within(options.limit);
       if (!all && limit_ < infinity) break;
     }
@@ -321,7 +322,7 @@ class Search {
     return "nothing";
   }
 
-  const KernelGraph& g_;
+  const graph::KernelGraph& g_;
   std::vector<Stage> stages_;
   const double share_;
   std::vector<int> exponents_;
@@ -332,7 +333,7 @@ class Search {
 
 }  // namespace
 
-void draw_numbers(const Numbers& n, std::uint64_t key, std::int64_t first, std::int64_t count, double* to) {
+void draw_numbers(const graph::Numbers& n, std::uint64_t key, std::int64_t first, std::int64_t count, double* to) {
   const std::uint64_t stream = hash(key);
   std::int64_t step = static_cast<std::int64_t>(stream % static_cast<std::uint64_t>(n.bound)) | 1;
   while (std::gcd(step, n.bound) != 1) step += 2;
@@ -344,33 +345,34 @@ void draw_numbers(const Numbers& n, std::uint64_t key, std::int64_t first, std::
   }
 }
 
-RandomInputs random_inputs(const KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
+RandomInputs random_inputs(const graph::KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
   check_memory(g);
-  Search search(g, whole_graph(g), 1, seed, given);
+  ScaleSearch search(g, whole_graph(g), 1, seed, given);
   search.run();
   return {search.choice(), std::move(search.first().arrays), std::move(search.first().reference)};
 }
 
-InputChoice choose_inputs(const KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
-  Search search(g, parts_of(g, seed), 0.5, seed, given);
+InputChoice choose_inputs(const graph::KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
+  ScaleSearch search(g, parts_of(g, seed), 0.5, seed, given);
   search.run();
   return search.choice();
 }
 
-void input_row(const KernelGraph& g, const InputChoice& c, int input, std::int64_t row, std::int64_t from,
+void input_row(const graph::KernelGraph& g, const InputChoice& c, int input, std::int64_t row, std::int64_t from,
                std::int64_t count, double* to) {
-  const KernelTensor& t = g.tensors[g.inputs[input]];
+  const graph::KernelTensor& t = g.tensors[g.inputs[input]];
   if (c.given[input])
     std::copy_n(c.given[input]->values.data() + row * t.shape.back() + from, count, to);
-  else if (const Numbers n = numbers_of(c, input); n.bound > 0)
+  else if (const graph::Numbers n = numbers_of(c, input); n.bound > 0)
     draw_numbers(n, key_of(c, input), row * t.shape.back() + from, count, to);
   else
     random_row(t.dtype, key_of(c, input), c.exponents[input], c.positive, row, from, count, to);
 }
 
-Array input_part(const KernelGraph& g, const InputChoice& c, int input, const Region& r) {
+Array input_part(const graph::KernelGraph& g, const InputChoice& c, int input, const TensorRegion& r) {
   Array a = make_array(r.extent);
-  const std::int64_t n = r.extent.back(), rows = size(r.extent) / n, chunk = std::max<std::int64_t>(1, (1 << 16) / n);
+  const std::int64_t n = r.extent.back(), rows = graph::size(r.extent) / n,
+                     chunk = std::max<std::int64_t>(1, (1 << 16) / n);
   std::vector<std::int64_t> from(rows);  // by row of the region: the row of the input
   each_row(g.tensors[g.inputs[input]].shape, r, [&](std::int64_t whole, std::int64_t row) { from[row] = whole; });
   parallel_for((rows + chunk - 1) / chunk, hardware_threads(), [&](std::int64_t k, int) {
@@ -380,4 +382,4 @@ Array input_part(const KernelGraph& g, const InputChoice& c, int input, const Re
   return a;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -23,7 +23,7 @@
 #include "reference/reference.hpp"
 #include "reference/region.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Preferred limit of a tensor's magnitude.
 constexpr double magnitude_limit = 8192;
@@ -41,7 +41,7 @@ struct InputChoice {
   bool positive = false;       // random values are absolute values
   int trials = 0;              // number of reference runs of the search
   GivenInputs given;
-  std::vector<Numbers> numbers;  // per input: constraints on its integers
+  std::vector<graph::Numbers> numbers;  // per input: constraints on its integers
 };
 
 /// Random inputs with their values, and the reference's results for them.
@@ -52,24 +52,24 @@ struct RandomInputs : InputChoice {
 
 /// Returns random inputs for a valid graph, with the results of the float64 reference. Throws Error if no
 /// scale of the inputs leaves finite values to compare, but not if the caller gives all inputs.
-RandomInputs random_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
+RandomInputs random_inputs(const graph::KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
 /// Chooses scales of the inputs at which no tensor exceeds its magnitude limit, like random_inputs(), but
 /// evaluates only parts of the graph: one tile of each output, with everything on which the tile depends. If
 /// that costs too much, evaluates one tile of each tensor that an operator computes; if such a tile is
 /// expensive, its operands are filled with values of the tiles that were evaluated for them. The limits are
 /// half of those of random_inputs(), because a tensor's largest element may be outside of its tile.
-InputChoice choose_inputs(const KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
+InputChoice choose_inputs(const graph::KernelGraph&, std::uint64_t seed, const GivenInputs& = {});
 
 /// Returns the values of a region of the graph's input number `input`, computed on all cores.
-Array input_part(const KernelGraph&, const InputChoice&, int input, const Region&);
+Array input_part(const graph::KernelGraph&, const InputChoice&, int input, const TensorRegion&);
 /// Writes `count` elements of row `row` (last dimension) of an input to `to`, starting at element `from` of the row.
-void input_row(const KernelGraph&, const InputChoice&, int input, std::int64_t row, std::int64_t from,
+void input_row(const graph::KernelGraph&, const InputChoice&, int input, std::int64_t row, std::int64_t from,
                std::int64_t count, double* to);
 
 /// Writes `count` random row indices or lengths to `to`: elements `first`, `first` + 1, ... of the random
 /// sequence with the seed `key`. Each number is in [0, Numbers::bound). If they must be distinct
 /// (Numbers::distinct), the sequence advances by a step that is coprime to the bound.
-void draw_numbers(const Numbers&, std::uint64_t key, std::int64_t first, std::int64_t count, double* to);
+void draw_numbers(const graph::Numbers&, std::uint64_t key, std::int64_t first, std::int64_t count, double* to);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -8,11 +8,11 @@
 #include "reference/cut.hpp"
 #include "reference/parallel.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 /// Returns the distance from |x| to the next larger number of the format; 0 for integers and infinities.
-double step_at(const Format& f, double x) {
+double step_at(const graph::Format& f, double x) {
   if (f.integer_bits || !std::isfinite(x)) return 0;
   int exponent;
   std::frexp(std::max(std::fabs(x), f.min_normal), &exponent);
@@ -21,22 +21,22 @@ double step_at(const Format& f, double x) {
 
 /// Returns how many of `count` elements may deviate from the reference by one step of the format, whatever their
 /// error bounds are: those that float32 arithmetic puts on the other side of a rounding boundary.
-std::int64_t may_be_next_to(const Format& f, std::int64_t count) {
+std::int64_t may_be_next_to(const graph::Format& f, std::int64_t count) {
   if (f.integer_bits) return 0;
   return static_cast<std::int64_t>(std::ldexp(static_cast<double>(count), std::min(f.mantissa - 19, -8)));
 }
 
 /// Returns a description of the first deviation in `d` (of an element, a row or the scale) that exceeds its
 /// limit in `allowed`, or "" if there is none.
-std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& shape) {
+std::string exceeded(const Deviation& d, const Deviation& allowed, const graph::Shape& shape) {
   for (std::size_t i = 0; i < d.elements.size(); ++i)
     if (!(d.elements[i] <= allowed.elements[i]))
-      return fmt::format("element {}", to_string(coordinates(static_cast<std::int64_t>(i), shape)));
+      return fmt::format("element {}", graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), shape)));
   for (std::size_t i = 0; i < d.rows.size(); ++i)
     if (!(d.rows[i] <= allowed.rows[i])) {
       const auto first = static_cast<std::int64_t>(i) * shape.back();
       return fmt::format("the row of {} is {:.3g} away in norm, rounding alone explains no more than {:.3g}",
-                         to_string(coordinates(first, shape)), d.rows[i], allowed.rows[i]);
+                         graph::to_string(graph::coordinates(first, shape)), d.rows[i], allowed.rows[i]);
     }
   if (!(d.scale <= allowed.scale))
     return fmt::format(
@@ -47,8 +47,8 @@ std::string exceeded(const Deviation& d, const Deviation& allowed, const Shape& 
 
 }  // namespace
 
-Judge::Judge(const KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads,
-             const KernelGraph* declared, const Reference* rounded)
+Judge::Judge(const graph::KernelGraph& g, const std::vector<Array>& inputs, const Reference& reference, int threads,
+             const graph::KernelGraph* declared, const Reference* rounded)
     : graph_(g), inputs_(inputs), reference_(reference), threads_(threads), declared_(declared), rounded_(rounded) {}
 
 void Judge::sample(int runs) {
@@ -89,14 +89,14 @@ void Judge::find_bounds() {
 
 bool Judge::next_to(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
-  const Format f = format(graph_.tensors[tensor].dtype);
+  const graph::Format f = graph::format(graph_.tensors[tensor].dtype);
   // A few elements may differ from the reference by one step of the dtype if a matmul or custom operator computes
   // them: in another order of summation, float32 sums may round to the next number.
-  const bool sums = std::ranges::any_of(graph_.ops, [&](const KernelOp& op) {
-    return (op.kind == OpKind::matmul || op.kind == OpKind::custom) &&
+  const bool sums = std::ranges::any_of(graph_.ops, [&](const graph::KernelOp& op) {
+    return (op.kind == graph::OpKind::matmul || op.kind == graph::OpKind::custom) &&
            std::ranges::find(op.outputs, tensor) != op.outputs.end();
   });
-  std::int64_t left = sums ? may_be_next_to(f, size(expected.shape)) : 0;
+  std::int64_t left = sums ? may_be_next_to(f, graph::size(expected.shape)) : 0;
   for (std::size_t i = 0; i < found.values.size(); ++i) {
     const double error = distance(found.values[i], expected.values[i]);
     if (error > 0 && (error > step_at(f, expected.values[i]) || left-- == 0)) return false;
@@ -106,10 +106,10 @@ bool Judge::next_to(int tensor, const Array& found) const {
 
 Array Judge::limits(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
-  const Format f = format(graph_.tensors[tensor].dtype);
+  const graph::Format f = graph::format(graph_.tensors[tensor].dtype);
   const std::vector<double>& before = bounds_.before[tensor].values;  // empty: computed by a custom operator
   Array limits = bounds_.errors[tensor];
-  std::int64_t left = may_be_next_to(f, size(expected.shape));
+  std::int64_t left = may_be_next_to(f, graph::size(expected.shape));
   for (std::size_t i = 0; i < limits.values.size() && left > 0; ++i) {
     const double error = distance(found.values[i], expected.values[i]), step = step_at(f, expected.values[i]);
     if (error <= limits.values[i] || error > step || (!before.empty() && before[i] == 0)) continue;
@@ -118,15 +118,15 @@ Array Judge::limits(int tensor, const Array& found) const {
   return limits;
 }
 
-Comparison Judge::compare(int tensor, const Array& found, std::optional<DType> checked_as) {
-  const DType dtype = checked_as.value_or(graph_.tensors[tensor].dtype);
+Comparison Judge::compare(int tensor, const Array& found, std::optional<graph::DType> checked_as) {
+  const graph::DType dtype = checked_as.value_or(graph_.tensors[tensor].dtype);
   const Array& expected = reference_.tensors[tensor];
   const Array* rounded = rounded_ ? &rounded_->tensors[tensor] : nullptr;
-  Comparison c = graph::compare(found, expected, dtype, nullptr, rounded);
+  Comparison c = reference::compare(found, expected, dtype, nullptr, rounded);
   if (c.correct && next_to(tensor, found)) return c;
   find_bounds();
   Array limits = this->limits(tensor, found);
-  c = graph::compare(found, expected, dtype, &bounds_.errors[tensor], rounded, &limits);
+  c = reference::compare(found, expected, dtype, &bounds_.errors[tensor], rounded, &limits);
   if (c.limited || !(c.correct || c.explained)) return c;
   if (c.correct && exceeded(deviation(found, expected), close_by(expected, dtype, rounded), expected.shape).empty())
     return c;
@@ -137,7 +137,7 @@ Comparison Judge::compare(int tensor, const Array& found, std::optional<DType> c
   return compare_with_samples(tensor, found, dtype, limits);
 }
 
-Comparison Judge::compare_with_samples(int tensor, const Array& found, DType dtype, Array limits) const {
+Comparison Judge::compare_with_samples(int tensor, const Array& found, graph::DType dtype, Array limits) const {
   const Array& expected = reference_.tensors[tensor];
   const Array* rounded = rounded_ ? &rounded_->tensors[tensor] : nullptr;
   const Deviation& sampled = sampled_[tensor];
@@ -148,7 +148,7 @@ Comparison Judge::compare_with_samples(int tensor, const Array& found, DType dty
     explained.values[i] = std::min(explained.values[i], 4 * sampled.elements[i]);
     limits.values[i] = std::min(limits.values[i], allowed.elements[i]);
   }
-  Comparison c = graph::compare(found, expected, dtype, &explained, rounded, &limits);
+  Comparison c = reference::compare(found, expected, dtype, &explained, rounded, &limits);
   if (c.limited) return c;
   c.as_a_whole = exceeded(deviation(found, expected), allowed, expected.shape);
   if (!c.as_a_whole.empty()) {
@@ -160,4 +160,4 @@ Comparison Judge::compare_with_samples(int tensor, const Array& found, DType dty
   return c;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -27,7 +27,7 @@
 #include "reference/deviation.hpp"
 #include "reference/reference.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Compares results of one graph on one set of inputs. Bounds and samples are computed when they are first
 /// needed, because each costs as much as several runs of the reference.
@@ -36,12 +36,12 @@ class Judge {
   /// Prepares to compare results of a graph on `inputs` with `reference`, the reference's results. `threads`:
   /// 0 means one per core. If the graph omits roundings (omit_roundings.hpp), `declared` is the original
   /// graph, which has them, and `rounded` its reference. All arguments must outlive the judge.
-  Judge(const KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
-        const KernelGraph* declared = nullptr, const Reference* rounded = nullptr);
+  Judge(const graph::KernelGraph&, const std::vector<Array>& inputs, const Reference& reference, int threads = 0,
+        const graph::KernelGraph* declared = nullptr, const Reference* rounded = nullptr);
 
   /// Compares `found`, a kernel's result for a kernel-level tensor, with the reference, under the tolerance of the
   /// tensor's dtype or of `checked_as`, such as a narrower one. The tensor must be the result of an operator.
-  Comparison compare(int tensor, const Array& found, std::optional<DType> checked_as = std::nullopt);
+  Comparison compare(int tensor, const Array& found, std::optional<graph::DType> checked_as = std::nullopt);
 
   static constexpr int samples = 12, more_samples = 96;  // runs with random rounding; in all, if a result seems wrong
 
@@ -51,7 +51,7 @@ class Judge {
   /// Runs the reference with random rounding, `runs` times in all, and stores each tensor's largest deviations.
   void sample(int runs);
   /// Compares a result whose error bounds are `limits` with the samples.
-  Comparison compare_with_samples(int tensor, const Array& found, DType, Array limits) const;
+  Comparison compare_with_samples(int tensor, const Array& found, graph::DType, Array limits) const;
   /// Returns whether `found` is so near the reference that no error bounds are needed. True if the two are equal, or if
   /// a matmul or custom operator computes the tensor and only few elements deviate, each by one step of the dtype.
   bool next_to(int tensor, const Array& found) const;
@@ -59,15 +59,15 @@ class Judge {
   /// bound because they are rounded to the next number of the dtype, the limit is one step of the dtype instead.
   Array limits(int tensor, const Array& found) const;
 
-  const KernelGraph& graph_;
+  const graph::KernelGraph& graph_;
   const std::vector<Array>& inputs_;
   const Reference& reference_;
   int threads_;
-  const KernelGraph* declared_;
+  const graph::KernelGraph* declared_;
   const Reference* rounded_;
   Reference bounds_;                // error bounds; computed on demand, like the samples
   std::vector<Deviation> sampled_;  // per tensor: the largest deviations of the samples
   int sampled_runs_ = 0;
 };
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -10,15 +10,15 @@
 #pragma once
 #include "reference/array.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Returns which non-finite values (NaN, -inf) the array of a graph input contains.
 Mask mask_in(const Array&);
 
 /// Returns, per tensor of a graph, which non-finite values masks may produce. `inputs`: mask_in() of each input.
-std::vector<Mask> masked(const KernelGraph&, const std::vector<Mask>& inputs);
+std::vector<Mask> masked(const graph::KernelGraph&, const std::vector<Mask>& inputs);
 /// Returns, per tensor of a block graph, which non-finite values masks may produce. `inputs`: which of these
 /// values each operand of the custom operator may have.
-std::vector<Mask> masked(const BlockGraph&, const std::vector<Mask>& inputs);
+std::vector<Mask> masked(const graph::BlockGraph&, const std::vector<Mask>& inputs);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Returns a hash of x; each bit depends on all bits of x.
 inline std::uint64_t mix(std::uint64_t x) {
@@ -13,4 +13,4 @@ inline std::uint64_t mix(std::uint64_t x) {
 /// Step of a counter whose values are hashed to a random sequence: mix(n * mix_step) for n = 1, 2, ...
 constexpr std::uint64_t mix_step = 0x9e3779b97f4a7c15;
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -6,7 +6,7 @@
 #include "reference/array.hpp"
 #include "reference/mix.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 Noise::Noise(std::uint64_t sample, int op, std::int64_t block) : state_(sample * mix_step), sample_(sample) {
   element_ =
@@ -35,8 +35,8 @@ std::optional<bool> Noise::first_side() {
   return (sample_ + one) % 2 == 1;
 }
 
-void Noise::round(DType dtype, double* x, std::int64_t count) {
-  const Format f = format(dtype);
+void Noise::round(graph::DType dtype, double* x, std::int64_t count) {
+  const graph::Format f = graph::format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
     const double part = static_cast<double>(next()) * 0x1p-63 - 1;  // from -1 to 1
     if (std::isfinite(x[i]) && x[i] != 0) x[i] += part * max_rounding(f, x[i]);
@@ -54,33 +54,33 @@ void Noise::perturb(double* x, const double* error, std::int64_t count) {
   }
 }
 
-void Noise::cut(const Attributes& a, const double* x, const double* error, double* y, std::int64_t count) {
+void Noise::cut(const graph::Attributes& a, const double* x, const double* error, double* y, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::optional<bool> up = first_side();
     if (!(error[i] > 0 && error[i] < infinity)) continue;
-    const double low = cast_number(x[i] - error[i], a), high = cast_number(x[i] + error[i], a);
+    const double low = graph::cast_number(x[i] - error[i], a), high = graph::cast_number(x[i] + error[i], a);
     if (low == high || (!up && next() % 2)) continue;
     y[i] = (up ? *up : next() % 2 == 1) ? high : low;
   }
 }
 
-void Noise::store(DType dtype, double* x, const double* error, std::int64_t count) {
-  const Format f = format(dtype);
+void Noise::store(graph::DType dtype, double* x, const double* error, std::int64_t count) {
+  const graph::Format f = graph::format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
-    const double y = round_to(f, x[i]);
+    const double y = graph::round_to(f, x[i]);
     const std::uint64_t side = (mix(element_ += mix_step) + sample_) % 3;
     if (error[i] == 0 || side == 0) {
       x[i] = y;
       continue;
     }
-    const double low = round_to(f, x[i] - error[i]), high = round_to(f, x[i] + error[i]);
+    const double low = graph::round_to(f, x[i] - error[i]), high = graph::round_to(f, x[i] + error[i]);
     // Moves the rounded value y by at most one step (ulp) of the dtype. A larger difference is an error of
     // the value before rounding, which the noise of earlier operators represents.
     const double step = f.integer_bits ? 1 : std::max(std::fabs(y), f.min_normal) * std::ldexp(1.0, -f.mantissa);
-    x[i] = side == 1 && low < y    ? round_to(f, std::max(low, y - step))
-           : side == 2 && high > y ? round_to(f, std::min(high, y + step))
+    x[i] = side == 1 && low < y    ? graph::round_to(f, std::max(low, y - step))
+           : side == 2 && high > y ? graph::round_to(f, std::min(high, y + step))
                                    : y;
   }
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -4,7 +4,7 @@
 
 #include "reference/rounding.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Applies random errors to values, each no larger than a right kernel's may be. A sample is a run of the reference with
 /// random rounding. Results depend only on the sample's number, the operator and the block, so that it can be repeated.
@@ -19,7 +19,7 @@ class Noise {
   void move(double* x, const double* own, std::int64_t count);
 
   /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0 remain 0.
-  void round(DType, double* x, std::int64_t count);
+  void round(graph::DType, double* x, std::int64_t count);
 
   /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1). The change
   /// depends on the number of the sample:
@@ -34,11 +34,11 @@ class Noise {
   /// Perturbs y = cast(x), a cast to an integer. If the error of an element of x allows two results, sets the element of
   /// y to one of them. In samples 1 to 4, each of the two results occurs twice; in later samples, a random half of these
   /// elements gets one of the two at random.
-  void cut(const Attributes&, const double* x, const double* error, double* y, std::int64_t count);
+  void cut(const graph::Attributes&, const double* x, const double* error, double* y, std::int64_t count);
 
   /// Rounds each x to a dtype. If a rounding boundary is within the error of x, of three consecutive samples one rounds
   /// the element down, one up and one to nearest.
-  void store(DType, double* x, const double* error, std::int64_t count);
+  void store(graph::DType, double* x, const double* error, std::int64_t count);
 
  private:
   /// Returns 64 random bits.
@@ -50,4 +50,4 @@ class Noise {
   std::uint64_t sample_ = 0, element_ = 0;  // element_: a counter that is the same in all samples
 };
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -4,24 +4,24 @@
 
 #include "graph/view.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
-KernelGraph omit_roundings(const KernelGraph& given, const std::vector<bool>& stored) {
-  KernelGraph g = given;
-  for (const KernelOp& op : g.ops)
+graph::KernelGraph omit_roundings(const graph::KernelGraph& given, const std::vector<bool>& stored) {
+  graph::KernelGraph g = given;
+  for (const graph::KernelOp& op : g.ops)
     for (const int t : op.outputs) {
-      KernelTensor& tensor = g.tensors[t];
-      if (std::ranges::find(g.outputs, t) != g.outputs.end() || is_integer(tensor.dtype)) continue;
-      if (is_view(op.kind))
+      graph::KernelTensor& tensor = g.tensors[t];
+      if (std::ranges::find(g.outputs, t) != g.outputs.end() || graph::is_integer(tensor.dtype)) continue;
+      if (graph::is_view(op.kind))
         tensor.dtype = g.tensors[op.inputs[0]].dtype;
       else if (!stored[t])
-        tensor.dtype = DType::f32;
+        tensor.dtype = graph::DType::f32;
     }
   return g;
 }
 
-bool same_roundings(const KernelGraph& a, const KernelGraph& b) {
-  return std::ranges::equal(a.tensors, b.tensors, {}, &KernelTensor::dtype, &KernelTensor::dtype);
+bool same_roundings(const graph::KernelGraph& a, const graph::KernelGraph& b) {
+  return std::ranges::equal(a.tensors, b.tensors, {}, &graph::KernelTensor::dtype, &graph::KernelTensor::dtype);
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -10,13 +10,13 @@
 #pragma once
 #include "graph/graph.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Returns the graph with dtype f32 for floating-point intermediates that are not stored. `stored`: per tensor, whether
 /// the program stores it in its dtype. The result is for the reference only, because validate() may reject its dtypes.
-KernelGraph omit_roundings(const KernelGraph&, const std::vector<bool>& stored);
+graph::KernelGraph omit_roundings(const graph::KernelGraph&, const std::vector<bool>& stored);
 
 /// Returns whether two graphs with the same tensors have the same dtypes, and so the same roundings.
-bool same_roundings(const KernelGraph&, const KernelGraph&);
+bool same_roundings(const graph::KernelGraph&, const graph::KernelGraph&);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

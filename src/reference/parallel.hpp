@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Returns the number of cores that this process may use, by its affinity mask (which containers and taskset narrow).
 inline int hardware_threads() {
@@ -67,4 +67,4 @@ void on_all_cores(std::size_t count, const Body& body) {
                [&](std::int64_t i, int) { body(static_cast<std::size_t>(i)); });
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

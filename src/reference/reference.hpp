@@ -12,7 +12,7 @@
 #pragma once
 #include "reference/array.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Limit for values that must stay finite in float32. Inputs whose results overflow test nothing.
 constexpr double finite_limit = 0x1p100;
@@ -35,7 +35,7 @@ struct ReferenceOptions {
   std::uint64_t sample = 0;  // with `errors`: if not 0, seed of a run with random rounding
   // With `errors`, if the graph omits roundings (omit_roundings.hpp): the graph that has all of them. A right kernel
   // may perform any of those that are omitted here, or another in its place, such as that of a matmul's operand.
-  const KernelGraph* declared = nullptr;
+  const graph::KernelGraph* declared = nullptr;
   bool spread = false;  // with `errors`: also keep what runs with `sample` reuse
   // With `sample`: a run with `spread`, whose error bounds are reused except in custom operators.
   const struct Reference* around = nullptr;
@@ -65,14 +65,15 @@ struct Reference {
 };
 
 /// Throws Error if the machine has too little memory for the graph's tensors in float64.
-void check_memory(const KernelGraph&);
+void check_memory(const graph::KernelGraph&);
 
 /// Computes a valid graph in float64, as the reference for results of kernels. Returns the values of all
 /// kernel-level tensors. Inputs are rounded to their dtype first, unless the option `round` is false. Throws
 /// Error if the number or the shapes of the inputs are wrong, or if the machine has too little memory.
-Reference run(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
+Reference run(const graph::KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
 /// Computes a valid graph in float64, as the reference for results of kernels, and returns its outputs in the
 /// graph's order. Has the arguments and errors of run().
-std::vector<Array> run_reference(const KernelGraph&, const std::vector<Array>& inputs, const ReferenceOptions& = {});
+std::vector<Array> run_reference(const graph::KernelGraph&, const std::vector<Array>& inputs,
+                                 const ReferenceOptions& = {});
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

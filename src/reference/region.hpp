@@ -2,22 +2,22 @@
 #pragma once
 #include "reference/array.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
-struct Region {
-  Shape origin, extent;
-  auto operator<=>(const Region&) const = default;
+struct TensorRegion {
+  graph::Shape origin, extent;
+  auto operator<=>(const TensorRegion&) const = default;
 };
 
 /// Returns the region that is a whole tensor of this shape.
-inline Region whole(const Shape& shape) { return {Shape(shape.size(), 0), shape}; }
+inline TensorRegion whole(const graph::Shape& shape) { return {graph::Shape(shape.size(), 0), shape}; }
 
 /// Calls visit(i, k) for each row of a region: i is the number of the row in the tensor, k its number in the region.
 /// Rows run along the last dimension and are numbered in row-major order. `tensor`: shape of the tensor.
 template <class Visit>
-void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
+void each_row(const graph::Shape& tensor, const TensorRegion& r, const Visit& visit) {
   const std::size_t rank = tensor.size();
-  const std::int64_t rows = size(r.extent) / r.extent[rank - 1];
+  const std::int64_t rows = graph::size(r.extent) / r.extent[rank - 1];
   for (std::int64_t row = 0; row < rows; ++row) {
     std::int64_t rest = row, at = 0, step = 1;
     for (std::size_t d = rank - 1; d-- > 0;) {
@@ -29,4 +29,4 @@ void each_row(const Shape& tensor, const Region& r, const Visit& visit) {
   }
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

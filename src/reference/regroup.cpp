@@ -1,6 +1,6 @@
 #include "reference/regroup.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 /// A range [from, to) of the linear index over some adjacent dimensions of a shape.
@@ -11,7 +11,8 @@ struct Range {
 
 /// Returns the smallest range of the linear index over dimensions [first, last) that contains `range` and is
 /// a box. Writes the origin and extent of that box to `box`.
-Range box_around(const Shape& shape, std::size_t first, std::size_t last, const Range& range, Region& box) {
+Range box_around(const graph::Shape& shape, std::size_t first, std::size_t last, const Range& range,
+                 TensorRegion& box) {
   std::int64_t below = 1;  // number of elements of the inner dimensions, from d on
   for (std::size_t d = first; d < last; ++d) below *= shape[d];
   std::int64_t a = range.from, b = range.to - 1, base = 0;
@@ -31,7 +32,7 @@ Range box_around(const Shape& shape, std::size_t first, std::size_t last, const 
 
 }  // namespace
 
-Regrouped regroup(const Region& r, const Shape& seen, const Shape& from) {
+Regrouped regroup(const TensorRegion& r, const graph::Shape& seen, const graph::Shape& from) {
   Regrouped both{whole(seen), whole(from)};
   std::size_t s = 0, f = 0;
   while (s < seen.size() || f < from.size()) {
@@ -58,4 +59,4 @@ Regrouped regroup(const Region& r, const Shape& seen, const Shape& from) {
   return both;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -8,16 +8,16 @@
 #pragma once
 #include "reference/region.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Boxes of two shapes with the same elements.
 struct Regrouped {
-  Region seen, from;  // `seen` contains the requested region; `from` is in the other shape
+  TensorRegion seen, from;  // `seen` contains the requested region; `from` is in the other shape
 };
 
 /// Maps a region between two shapes of one tensor, `seen` and `from`. Returns a box in each shape; both boxes
 /// contain the same elements of the tensor. The box in `seen` contains the given region of `seen`. The boxes
 /// are small, but not proved to be the smallest.
-Regrouped regroup(const Region&, const Shape& seen, const Shape& from);
+Regrouped regroup(const TensorRegion&, const graph::Shape& seen, const graph::Shape& from);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

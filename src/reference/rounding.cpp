@@ -12,7 +12,7 @@
 #include "reference/gemm.hpp"
 #include "reference/parallel.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 constexpr double u = 0x1p-24;      // half an ulp of 1 in float32
@@ -23,10 +23,11 @@ double known(double e) { return e == e ? e : infinity; }
 
 /// Returns the largest distance from y = f(x) to f at the corners x[k] - e[k], x[k] + e[k] of a box in n dimensions.
 template <class Numbers, class Meaning>
-double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* x, const double* e, int n, double y) {
+double corners(Numbers& m, const Meaning& f, const graph::Attributes& a, const double* x, const double* e, int n,
+               double y) {
   double spread = 0;
   for (int corner = 0; corner < 1 << n; ++corner) {
-    double at[max_operands];
+    double at[graph::max_operands];
     for (int k = 0; k < n; ++k) at[k] = x[k] + (corner >> k & 1 ? e[k] : -e[k]);
     spread = std::max(spread, distance(f(m, a, static_cast<const double*>(at)), y));
   }
@@ -37,26 +38,26 @@ double corners(Numbers& m, const Meaning& f, const Attributes& a, const double* 
 /// which is 0 for integers. `row`: the elementwise operator's entry in the operator table; f: its definition, which
 /// computes with the arithmetic `m`.
 template <int n, class Numbers, class Meaning>
-double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, const Attributes& a, DType dtype,
-                         const double* x, const double* e, double y) {
+double elementwise_error(const graph::Elementwise& row, Numbers& m, const Meaning& f, const graph::Attributes& a,
+                         graph::DType dtype, const double* x, const double* e, double y) {
   // If an operand is infinite, y is a limit of f. Every kernel computes a limit of 0, as of exp(-inf), or
   // infinity exactly, and any other limit with a relative error of at most 2u.
   const bool limit = std::any_of(x, x + n, [](double v) { return std::isinf(v); });
   const double r = std::isfinite(y) || !limit ? u * std::fabs(y) : 0;
-  const double own = is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
+  const double own = graph::is_integer(dtype) ? 0 : limit ? 2 * r : row.own(x, y, r, tiny);
   const bool moved = std::any_of(e, e + n, [](double v) { return v > 0; });
   if (!moved) return known(own);
   switch (row.spread) {
-    case Spread::quotient:
+    case graph::Spread::quotient:
       if (std::fabs(x[1]) <= e[1]) return infinity;
       [[fallthrough]];
-    case Spread::corners:
+    case graph::Spread::corners:
       return known(corners(m, f, a, x, e, n, y) + own);
-    case Spread::slope:
+    case graph::Spread::slope:
       return known(std::min(e[0], 2.0) + own);
-    case Spread::step:
+    case graph::Spread::step:
       return std::fabs(x[0] - x[1]) <= e[0] + e[1] ? 1 : own;
-    case Spread::choice: {
+    case graph::Spread::choice: {
       const double either = std::max(e[1], e[2]);
       if (std::fabs(x[0]) > e[0] || e[0] == 0) return known((x[0] != 0 ? e[1] : e[2]) + own);
       return known(distance(x[1], x[2]) + either + own);
@@ -66,13 +67,13 @@ double elementwise_error(const Elementwise& row, Numbers& m, const Meaning& f, c
 }
 
 /// Computes the error bounds of an elementwise operator's result from those of its operands, with broadcasting.
-void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std::vector<Uncertain>& in,
-                        const Operand& result, double* error) {
-  const Elementwise& row = elementwise(kind);
-  std::vector<Operand> tensors;
+void elementwise_errors(graph::OpKind kind, const graph::Attributes& a, graph::DType dtype,
+                        const std::vector<Uncertain>& in, const OperandValues& result, double* error) {
+  const graph::Elementwise& row = graph::elementwise(kind);
+  std::vector<OperandValues> tensors;
   for (const Uncertain& x : in) tensors.push_back(x.at);
-  const double scalar = scalar_operand(a, dtype), sure = 0;
-  const std::vector<Operand> all = with_scalar(kind, tensors, scalar);
+  const double scalar = graph::scalar_operand(a, dtype), sure = 0;
+  const std::vector<OperandValues> all = with_scalar(kind, tensors, scalar);
   const Broadcast walk(result.shape, all);
   const auto run = [&](auto m, const auto& meaning, auto operands) {
     constexpr int n = decltype(operands)::value;
@@ -80,7 +81,7 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
       std::int64_t at[n] = {};
       for (std::size_t k = 0; k < n; ++k) at[k] = walk.start(i, k);
       for (std::int64_t j = 0; j < walk.row_length(); ++j) {
-        double x[max_operands] = {}, e[max_operands] = {};
+        double x[graph::max_operands] = {}, e[graph::max_operands] = {};
         for (std::size_t k = 0; k < n; ++k) {
           const std::int64_t from = at[k] + j * walk.step(k);
           x[k] = all[k].values[from], e[k] = k < in.size() ? in[k].error[from] : sure;
@@ -90,8 +91,8 @@ void elementwise_errors(OpKind kind, const Attributes& a, DType dtype, const std
       }
     }
   };
-  with_arithmetic(dtype, [&](auto m) {
-    with_elementwise(kind, [&](const auto& meaning, auto operands) { run(m, meaning, operands); });
+  graph::with_arithmetic(dtype, [&](auto m) {
+    graph::with_elementwise(kind, [&](const auto& meaning, auto operands) { run(m, meaning, operands); });
   });
 }
 
@@ -103,17 +104,18 @@ double own_sum_error(double share, double maximum, double squares) { return shar
 /// Computes the error bounds of a matmul C = A B. With eA and eB the bounds of A and B, those of C are |A| eB + eA (|B|
 /// + eB), plus the rounding of the accumulators. `at_once`: number of terms that a tensor core adds up before it truncates
 /// the sum; 0: no tensor core. `repeats`: number of iterations whose products are added up.
-void matmul(DType dtype, int at_once, const Uncertain& a, const Uncertain& b, double* error, std::int64_t repeats,
-            int threads) {
-  const Matrices of = matrices(a.at.shape, b.at.shape);
+void matmul(graph::DType dtype, int at_once, const Uncertain& a, const Uncertain& b, double* error,
+            std::int64_t repeats, int threads) {
+  const graph::MatmulShapes of = graph::matrices(a.at.shape, b.at.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = a.at.shape.back(), n = of.product.back();
   const Batches batches(of);
   const std::int64_t terms = k * repeats;
-  const bool exact = is_integer(dtype);
+  const bool exact = graph::is_integer(dtype);
   // Tensor cores truncate where float32 would round: a bias in one direction.
   const double cut_off = at_once == 0 ? 0 : u * static_cast<double>(terms) / at_once;
   const double share = exact ? 0 : sum_error(terms) + cut_off;
-  const auto all = static_cast<std::size_t>(size(a.at.shape)), others = static_cast<std::size_t>(size(b.at.shape));
+  const auto all = static_cast<std::size_t>(graph::size(a.at.shape)),
+             others = static_cast<std::size_t>(graph::size(b.at.shape));
   std::vector<double> magnitudes(all), squares(all), other_squares(others), reach(others);
   for (std::size_t i = 0; i < all; ++i)
     magnitudes[i] = std::fabs(a.at.values[i]), squares[i] = magnitudes[i] * magnitudes[i];
@@ -153,7 +155,7 @@ void matmul(DType dtype, int at_once, const Uncertain& a, const Uncertain& b, do
 
 /// Adds the error bounds of a bias, and of rounding the sum y once, to a matmul's error bounds `error`.
 /// `unit` is half an ulp of 1, or 0 for integers.
-void bias_error(const Uncertain& bias, const Operand& y, double unit, double* error) {
+void bias_error(const Uncertain& bias, const OperandValues& y, double unit, double* error) {
   const Broadcast walk(y.shape, {bias.at});
   for (std::int64_t row = 0; row < walk.rows(); ++row)
     for (std::int64_t j = 0; j < walk.row_length(); ++j) {
@@ -164,47 +166,49 @@ void bias_error(const Uncertain& bias, const Operand& y, double unit, double* er
 
 /// Returns the error bounds of the matmul operand x after it is rounded to tf32.
 std::vector<double> tf32_error(const Uncertain& x) {
-  std::vector<double> e(x.error, x.error + size(x.at.shape));
+  std::vector<double> e(x.error, x.error + graph::size(x.at.shape));
   for (std::size_t i = 0; i < e.size(); ++i) {
-    const double v = x.at.values[i], y = round_to_tf32(v);
-    if (e[i] != 0) e[i] = std::max(distance(round_to_tf32(v + e[i]), y), distance(y, round_to_tf32(v - e[i])));
+    const double v = x.at.values[i], y = graph::round_to_tf32(v);
+    if (e[i] != 0)
+      e[i] = std::max(distance(graph::round_to_tf32(v + e[i]), y), distance(y, graph::round_to_tf32(v - e[i])));
   }
   return e;
 }
 
 /// Computes the error bounds of a composite operator's result from those of its operands, step by step (compose.hpp).
-void composed(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in, double* error) {
-  std::vector<Operand> operands;
+void composed(graph::OpKind kind, const graph::Attributes& attributes, graph::DType dtype,
+              const std::vector<Uncertain>& in, double* error) {
+  std::vector<OperandValues> operands;
   std::vector<const double*> errors;
   for (const Uncertain& x : in) operands.push_back(x.at), errors.push_back(x.error);
   const Evaluation e(kind, attributes, operands);
   std::deque<std::vector<double>> storage;
   for (std::size_t i = 0; i < e.steps.size(); ++i) {
-    const auto count = static_cast<std::size_t>(size(e.shapes[i]));
+    const auto count = static_cast<std::size_t>(graph::size(e.shapes[i]));
     double* to = storage.emplace_back(count).data();
     std::vector<Uncertain> from;
     for (int k : e.steps[i].inputs) from.push_back({e.values[k], errors[k]});
     propagate(e.steps[i].kind, e.steps[i].attributes, dtype, from, {e.values[in.size() + i]}, {to});
     errors.push_back(to);
   }
-  std::copy_n(errors.back(), size(e.shapes.back()), error);
+  std::copy_n(errors.back(), graph::size(e.shapes.back()), error);
 }
 
 /// Computes the error bounds of y, in which the elements of x along `dim` are joined in float32, one after another.
-void joined_error(const Monoid& monoid, const Uncertain& x, int dim, const Operand& y, double* error) {
+void joined_error(const graph::Monoid& monoid, const Uncertain& x, int dim, const OperandValues& y, double* error) {
   const Around from(x.at.shape, dim);
-  const Elementwise& row = elementwise(monoid.join);
-  const Attributes none;
-  Doubles m;
-  with_elementwise(monoid.join, [&](const auto& meaning, auto operands) {
+  const graph::Elementwise& row = graph::elementwise(monoid.join);
+  const graph::Attributes none;
+  graph::Doubles m;
+  graph::with_elementwise(monoid.join, [&](const auto& meaning, auto operands) {
     if constexpr (decltype(operands)::value == 2)
-      for (std::int64_t i = 0; i < size(y.shape); ++i) {
-        double both[max_operands] = {monoid.identity}, errors[max_operands] = {};
+      for (std::int64_t i = 0; i < graph::size(y.shape); ++i) {
+        double both[graph::max_operands] = {monoid.identity}, errors[graph::max_operands] = {};
         for (std::int64_t e = 0; e < from.extent; ++e) {
           const std::int64_t at = (i / from.inner * from.extent + e) * from.inner + i % from.inner;
           both[1] = x.at.values[at], errors[1] = x.error[at];
           const double joined = meaning(m, none, static_cast<const double*>(both));
-          errors[0] = elementwise_error<2>(row, m, meaning, none, DType::f32, both, errors, joined);
+          errors[0] = elementwise_error<2>(row, m, meaning, none, graph::DType::f32, both, errors, joined);
           both[0] = joined;
         }
         error[i] = errors[0];
@@ -215,9 +219,9 @@ void joined_error(const Monoid& monoid, const Uncertain& x, int dim, const Opera
 /// Computes the error bounds of y, the logarithms of the sums of exponentials of x along `dim`. A sum has the weights
 /// w = e^(x - y), which add up to 1: if each x grows by at most e, y grows by at most ln(sum of w e^e), and it does not
 /// fall by more if each x falls.
-void logsumexp_error(const Uncertain& x, int dim, const Operand& y, double* error) {
+void logsumexp_error(const Uncertain& x, int dim, const OperandValues& y, double* error) {
   const Around from(x.at.shape, dim);
-  for (std::int64_t i = 0; i < size(y.shape); ++i) {
+  for (std::int64_t i = 0; i < graph::size(y.shape); ++i) {
     double moved = 0, exponentials = 0, squares = 0, top = -infinity;
     error[i] = 0;
     if (!std::isfinite(y.values[i])) continue;  // exact: a limit, or the NaN of an operand
@@ -243,12 +247,12 @@ double sum_error(std::int64_t n) {
   return u * std::min(terms, 2 + 1.25 * std::sqrt(terms));
 }
 
-void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error) {
-  const auto n = static_cast<std::size_t>(size(error.shape));
+void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const ResultValues& error) {
+  const auto n = static_cast<std::size_t>(graph::size(error.shape));
   const Around from(x.at.shape, dim);
   const std::int64_t to = error.shape[dim];
   std::vector<double> sum(n, 0), maximum(n, 0), squares(n, 0);
-  const std::int64_t count = size(x.at.shape);
+  const std::int64_t count = graph::size(x.at.shape);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t outer = i / (from.extent * from.inner), at = i / from.inner % from.extent;
     const auto j = static_cast<std::size_t>((outer * to + at % to) * from.inner + i % from.inner);
@@ -260,26 +264,27 @@ void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, c
     error.values[j] = known(error.values[j] + own_sum_error(sum_error(terms), maximum[j], squares[j]));
 }
 
-void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error) {
-  const auto n = static_cast<std::size_t>(size(before.shape)), terms = static_cast<std::size_t>(size(x.at.shape));
+void fold_max_error(const Uncertain& x, int dim, const OperandValues& before, const ResultValues& error) {
+  const auto n = static_cast<std::size_t>(graph::size(before.shape)),
+             terms = static_cast<std::size_t>(graph::size(x.at.shape));
   std::vector<double> y(before.values, before.values + n), high(n), low(n), up(terms), down(terms);
   for (std::size_t i = 0; i < n; ++i) high[i] = y[i] + error.values[i], low[i] = y[i] - error.values[i];
   for (std::size_t i = 0; i < terms; ++i) up[i] = x.at.values[i] + x.error[i], down[i] = x.at.values[i] - x.error[i];
-  fold(monoids::max, x.at, dim, false, {before.shape, y.data()});
-  fold(monoids::max, {x.at.shape, up.data()}, dim, false, {before.shape, high.data()});
-  fold(monoids::max, {x.at.shape, down.data()}, dim, false, {before.shape, low.data()});
+  fold(graph::monoids::max, x.at, dim, false, {before.shape, y.data()});
+  fold(graph::monoids::max, {x.at.shape, up.data()}, dim, false, {before.shape, high.data()});
+  fold(graph::monoids::max, {x.at.shape, down.data()}, dim, false, {before.shape, low.data()});
   for (std::size_t i = 0; i < n; ++i) error.values[i] = std::max(distance(high[i], y[i]), distance(y[i], low[i]));
 }
 
-void joined_error(OpKind join, const Operand& acc, const Uncertain& x, const Result& error) {
-  const std::vector<double> own(error.values, error.values + size(acc.shape));
+void joined_error(graph::OpKind join, const OperandValues& acc, const Uncertain& x, const ResultValues& error) {
+  const std::vector<double> own(error.values, error.values + graph::size(acc.shape));
   std::vector<double> joined(own.size());
-  evaluate(join, {}, {acc, x.at}, {{acc.shape, joined.data()}}, DType::f32);
-  elementwise_errors(join, {}, DType::f32, {{acc, own.data()}, x}, {acc.shape, joined.data()}, error.values);
+  evaluate(join, {}, {acc, x.at}, {{acc.shape, joined.data()}}, graph::DType::f32);
+  elementwise_errors(join, {}, graph::DType::f32, {{acc, own.data()}, x}, {acc.shape, joined.data()}, error.values);
 }
 
-void mean_error(const Operand& x, double count, bool root, double* error) {
-  const std::int64_t n = size(x.shape);
+void mean_error(const OperandValues& x, double count, bool root, double* error) {
+  const std::int64_t n = graph::size(x.shape);
   for (std::int64_t i = 0; i < n; ++i) {
     const double mean = x.values[i] / count;
     double e = error[i] / count + 2 * u * std::fabs(mean);
@@ -291,66 +296,73 @@ void mean_error(const Operand& x, double count, bool root, double* error) {
   }
 }
 
-void storage_error(DType dtype, const double* x, double* error, std::int64_t count) {
-  const Format f = format(dtype);
+void storage_error(graph::DType dtype, const double* x, double* error, std::int64_t count) {
+  const graph::Format f = graph::format(dtype);
   for (std::int64_t i = 0; i < count; ++i) {
     if (error[i] == 0 || error[i] == infinity) continue;
-    const double y = round_to(f, x[i]);
-    error[i] = std::max(distance(round_to(f, x[i] + error[i]), y), distance(y, round_to(f, x[i] - error[i])));
+    const double y = graph::round_to(f, x[i]);
+    error[i] =
+        std::max(distance(graph::round_to(f, x[i] + error[i]), y), distance(y, graph::round_to(f, x[i] - error[i])));
   }
 }
 
-double max_rounding(const Format& f, double x) {
+double max_rounding(const graph::Format& f, double x) {
   return std::ldexp(std::max(std::fabs(x), f.min_normal), -f.mantissa - 1);
 }
 
-bool jumps(OpKind kind) { return is_elementwise(kind) && elementwise(kind).spread == Spread::step; }
-bool cuts(OpKind kind, const Attributes& a) { return kind == OpKind::cast && is_integer(a.dtype); }
+bool jumps(graph::OpKind kind) {
+  return graph::is_elementwise(kind) && graph::elementwise(kind).spread == graph::Spread::step;
+}
+bool cuts(graph::OpKind kind, const graph::Attributes& a) {
+  return kind == graph::OpKind::cast && graph::is_integer(a.dtype);
+}
 
-void propagate(OpKind kind, const Attributes& attributes, DType dtype, const std::vector<Uncertain>& in,
-               const std::vector<Operand>& out, const std::vector<double*>& errors, std::int64_t repeats, int threads) {
+void propagate(graph::OpKind kind, const graph::Attributes& attributes, graph::DType dtype,
+               const std::vector<Uncertain>& in, const std::vector<OperandValues>& out,
+               const std::vector<double*>& errors, std::int64_t repeats, int threads) {
   const Uncertain& x = in[0];
-  if (is_elementwise(kind)) {
+  if (graph::is_elementwise(kind)) {
     elementwise_errors(kind, attributes, dtype, in, out[0], errors[0]);
-  } else if (kind == OpKind::matmul) {
+  } else if (kind == graph::OpKind::matmul) {
     if (attributes.tf32) {
       const std::vector<double> a = in_tf32(x.at), b = in_tf32(in[1].at), ea = tf32_error(x), eb = tf32_error(in[1]);
       matmul(dtype, 4, {{x.at.shape, a.data()}, ea.data()}, {{in[1].at.shape, b.data()}, eb.data()}, errors[0], repeats,
              threads);
     } else {
-      matmul(dtype, dtype == DType::f32 ? 0 : 8, x, in[1], errors[0], repeats, threads);
+      matmul(dtype, dtype == graph::DType::f32 ? 0 : 8, x, in[1], errors[0], repeats, threads);
     }
-    if (in.size() > 2) bias_error(in[2], out[0], is_integer(dtype) ? 0 : u, errors[0]);
-  } else if (kind == OpKind::reduction) {
-    std::fill_n(errors[0], size(out[0].shape), 0.0);
+    if (in.size() > 2) bias_error(in[2], out[0], graph::is_integer(dtype) ? 0 : u, errors[0]);
+  } else if (kind == graph::OpKind::reduction) {
+    std::fill_n(errors[0], graph::size(out[0].shape), 0.0);
     const std::int64_t terms = x.at.shape[attributes.dim] / out[0].shape[attributes.dim];
-    if (is_integer(dtype))
-      return fold(monoids::sum, {x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
+    if (graph::is_integer(dtype))
+      return fold(graph::monoids::sum, {x.at.shape, x.error}, attributes.dim, false, {out[0].shape, errors[0]});
     fold_error(x, attributes.dim, false, terms * repeats, {out[0].shape, errors[0]});
-  } else if (is_primitive_fold(kind, attributes)) {
-    const Monoid& monoid = monoid_of(kind);
-    if (&monoid == &monoids::max) {
-      const std::vector<double> none(size(out[0].shape), -infinity);
+  } else if (graph::is_primitive_fold(kind, attributes)) {
+    const graph::Monoid& monoid = graph::monoid_of(kind);
+    if (&monoid == &graph::monoids::max) {
+      const std::vector<double> none(graph::size(out[0].shape), -infinity);
       std::fill_n(errors[0], none.size(), 0.0);
       fold_max_error(x, attributes.dim, {out[0].shape, none.data()}, {out[0].shape, errors[0]});
-    } else if (&monoid == &monoids::logsumexp) {
+    } else if (&monoid == &graph::monoids::logsumexp) {
       logsumexp_error(x, attributes.dim, out[0], errors[0]);
     } else {
       joined_error(monoid, x, attributes.dim, out[0], errors[0]);
     }
-  } else if (is_composed(kind) || kind == OpKind::rotary_interleaved) {
+  } else if (graph::is_composed(kind) || kind == graph::OpKind::rotary_interleaved) {
     composed(kind, attributes, dtype, in, errors[0]);
-  } else if (kind == OpKind::mask) {  // the fill value is exact
-    apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
-    if (in.size() > 1) apply_lengths(attributes, x.at.shape, in[1].at.shape, in[1].at.values, 0.0, errors[0]);
+  } else if (kind == graph::OpKind::mask) {  // the fill value is exact
+    graph::apply_mask(attributes, x.at.shape, x.error, 0.0, errors[0]);
+    if (in.size() > 1) graph::apply_lengths(attributes, x.at.shape, in[1].at.shape, in[1].at.values, 0.0, errors[0]);
   } else {  // concat, split, views and gather/scatter move errors as they move values
-    std::vector<Operand> from;
-    std::vector<Result> to;
+    std::vector<OperandValues> from;
+    std::vector<ResultValues> to;
     for (std::size_t i = 0; i < in.size(); ++i)  // row indices are exact
-      from.push_back({in[i].at.shape, static_cast<int>(i) == number_operand(kind) ? in[i].at.values : in[i].error});
+      from.push_back(
+          {in[i].at.shape, static_cast<int>(i) == graph::number_operand(kind) ? in[i].at.values : in[i].error});
     for (std::size_t i = 0; i < out.size(); ++i) to.push_back({out[i].shape, errors[i]});
     evaluate(kind, attributes, from, to);
   }
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

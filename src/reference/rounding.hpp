@@ -16,51 +16,52 @@
 #include "graph/dtype.hpp"
 #include "reference/evaluate.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Values with their error bounds, both dense and row-major.
 struct Uncertain {
-  Operand at;
+  OperandValues at;
   const double* error;
 };
 
 /// Computes the error bounds of an operator's results from those of its operands, for the operators that evaluate()
 /// accepts. `out`: values of the results. `errors`: where the error bounds of each result are written. `repeats`:
 /// number of loop iterations whose results an accumulator adds up. A matmul uses `threads` threads.
-void propagate(OpKind, const Attributes&, DType, const std::vector<Uncertain>& in, const std::vector<Operand>& out,
-               const std::vector<double*>& errors, std::int64_t repeats = 1, int threads = 1);
+void propagate(graph::OpKind, const graph::Attributes&, graph::DType, const std::vector<Uncertain>& in,
+               const std::vector<OperandValues>& out, const std::vector<double*>& errors, std::int64_t repeats = 1,
+               int threads = 1);
 
 /// Adds to `error` the error bounds of sums of x (if `squared`, of its squares) along `dim`, as fold()
 /// computes them. `terms`: number of terms of a complete sum, of which this call may add only some.
-void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const Result& error);
+void fold_error(const Uncertain& x, int dim, bool squared, std::int64_t terms, const ResultValues& error);
 
 /// Computes the error bound of the maximum of `before` and x along `dim`, as fold() computes it. `error`
 /// is the bound of `before` on entry and that of the maximum on return.
-void fold_max_error(const Uncertain& x, int dim, const Operand& before, const Result& error);
+void fold_max_error(const Uncertain& x, int dim, const OperandValues& before, const ResultValues& error);
 
 /// Computes the error bound of what the elementwise operator `join` makes of an accumulator's value `acc` and of x, such
 /// as acc * x. `error` is the bound of `acc` on entry and that of the result on return.
-void joined_error(OpKind join, const Operand& acc, const Uncertain& x, const Result& error);
+void joined_error(graph::OpKind join, const OperandValues& acc, const Uncertain& x, const ResultValues& error);
 
 /// Computes the error bound of the mean x / count, where x is a sum of `count` terms, or, if `root`, of the square root
 /// of this mean (root mean square). `error` is the bound of x on entry and that of the result on return.
-void mean_error(const Operand& x, double count, bool root, double* error);
+void mean_error(const OperandValues& x, double count, bool root, double* error);
 
 /// Computes the error bounds of `count` values x after rounding to a dtype. `error` has the bounds before
 /// rounding on entry, and those after rounding on return.
-void storage_error(DType, const double* x, double* error, std::int64_t count);
+void storage_error(graph::DType, const double* x, double* error, std::int64_t count);
 
 /// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x: |x| 2^-(m +
 /// 1) for m bits of mantissa, which is one to two times half a step of the format.
-double max_rounding(const Format&, double x);
+double max_rounding(const graph::Format&, double x);
 
 /// Returns whether the operator is a comparison, whose result jumps from 0 to 1 where the operands are equal.
 /// A comparison adds no error itself.
-bool jumps(OpKind);
+bool jumps(graph::OpKind);
 /// Returns whether the operator is a cast to an integer, whose result jumps where the operand crosses an integer.
-bool cuts(OpKind, const Attributes&);
+bool cuts(graph::OpKind, const graph::Attributes&);
 
 /// Returns a bound of the float32 error of a sum of n terms, relative to the size of its partial sums.
 double sum_error(std::int64_t n);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -5,7 +5,7 @@
 
 #include "reference/mix.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 namespace {
 
 /// Returns n distinct numbers from 0 to count - 1, ascending: count - 1 itself, and n - 1 others, drawn with
@@ -23,14 +23,14 @@ std::vector<std::int64_t> choose(std::int64_t n, std::int64_t count, std::uint64
 
 }  // namespace
 
-std::int64_t Tiling::count() const {
+std::int64_t SampleTiling::count() const {
   std::int64_t n = 1;
   for (std::size_t d = 0; d < shape.size(); ++d) n *= (shape[d] + tile[d] - 1) / tile[d];
   return n;
 }
 
-Region Tiling::at(std::int64_t index) const {
-  Region r{Shape(shape.size()), Shape(shape.size())};
+TensorRegion SampleTiling::at(std::int64_t index) const {
+  TensorRegion r{graph::Shape(shape.size()), graph::Shape(shape.size())};
   for (std::size_t d = shape.size(); d-- > 0;) {
     const std::int64_t along = (shape[d] + tile[d] - 1) / tile[d];
     r.origin[d] = index % along * tile[d];
@@ -40,15 +40,15 @@ Region Tiling::at(std::int64_t index) const {
   return r;
 }
 
-Tiling tiling(const Shape& shape) {
+SampleTiling tiling(const graph::Shape& shape) {
   constexpr std::int64_t limit = 128;
-  Tiling t{shape, Shape(shape.size(), 1)};
+  SampleTiling t{shape, graph::Shape(shape.size(), 1)};
   for (std::size_t d = shape.size() < 2 ? 0 : shape.size() - 2; d < shape.size(); ++d)
     t.tile[d] = std::min(shape[d], limit);
   return t;
 }
 
-std::vector<Sample> sample(const KernelGraph& g, const std::vector<int>& tensors, std::uint64_t seed,
+std::vector<Sample> sample(const graph::KernelGraph& g, const std::vector<int>& tensors, std::uint64_t seed,
                            const SampleLimits& limits) {
   std::vector<bool> stored(g.tensors.size());
   for (int t : tensors) stored[t] = true;
@@ -57,16 +57,16 @@ std::vector<Sample> sample(const KernelGraph& g, const std::vector<int>& tensors
   for (int t : tensors) {
     Sample s{t, tiling(g.tensors[t].shape), {}, {}, {}, 0};
     const std::int64_t count = s.tiling.count();
-    const Region one = s.tiling.at(0);
-    Cut c = cut(g, t, one);
+    const TensorRegion one = s.tiling.at(0);
+    RegionGraph c = cut(g, t, one);
     s.work = work(c.graph);
     if (4 * s.work > share) {
-      Cut nearest = cut(g, t, one, stored);
+      RegionGraph nearest = cut(g, t, one, stored);
       const double less = work(nearest.graph);
       if (2 * less <= s.work) s.work = less, s.known = stored, c = std::move(nearest);
     }
     std::set<int> from;
-    for (const Cut::Part& part : c.inputs) from.insert(part.tensor);
+    for (const RegionGraph::Part& part : c.inputs) from.insert(part.tensor);
     s.from.assign(from.begin(), from.end());
     const auto affordable = static_cast<std::int64_t>(share / std::max(s.work, 1.0));
     const std::int64_t n = std::clamp<std::int64_t>(affordable, 1, std::min(limits.max_tiles, count));
@@ -76,4 +76,4 @@ std::vector<Sample> sample(const KernelGraph& g, const std::vector<int>& tensors
   return all;
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

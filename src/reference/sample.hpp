@@ -13,22 +13,22 @@
 
 #include "reference/cut.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// A division of a tensor into tiles.
-struct Tiling {
-  Shape shape, tile;
-  std::int64_t count() const;           // number of tiles
-  Region at(std::int64_t index) const;  // region of one tile; the last along a dimension may be smaller
+struct SampleTiling {
+  graph::Shape shape, tile;
+  std::int64_t count() const;                 // number of tiles
+  TensorRegion at(std::int64_t index) const;  // region of one tile; the last along a dimension may be smaller
 };
 /// Returns the division of a shape into tiles of up to 128 x 128 elements in the last two dimensions, and of
 /// one element in the other dimensions.
-Tiling tiling(const Shape&);
+SampleTiling tiling(const graph::Shape&);
 
 /// The tiles of one tensor that are checked.
 struct Sample {
   int tensor = -1;
-  Tiling tiling;
+  SampleTiling tiling;
   std::vector<std::int64_t> tiles;  // indices into the tiling, ascending
   std::vector<bool> known;          // argument of cut(); empty: tiles are computed from the graph's inputs
   std::vector<int> from;            // the tensors from which the tiles are computed
@@ -42,7 +42,7 @@ struct SampleLimits {
 
 /// Returns the tiles to check, one Sample per tensor in `tensors`: the outputs and intermediates that the
 /// program stored. `seed` determines the random tiles.
-std::vector<Sample> sample(const KernelGraph&, const std::vector<int>& tensors, std::uint64_t seed,
+std::vector<Sample> sample(const graph::KernelGraph&, const std::vector<int>& tensors, std::uint64_t seed,
                            const SampleLimits& = {});
 
 /// Cost of the reference, as work() counts it, from which a program is checked by sample unless the user
@@ -50,4 +50,4 @@ std::vector<Sample> sample(const KernelGraph&, const std::vector<int>& tensors, 
 /// the reference several times.
 constexpr double sampled_from = 4e10;
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

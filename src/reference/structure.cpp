@@ -1,8 +1,8 @@
 #include "reference/structure.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
-void put(Bytes& to, const Attributes& a) {
+void put(IntegerBytes& to, const graph::Attributes& a) {
   to.put(a.scalar), to.put(a.lo), to.put(a.hi), to.put(a.eps), to.put(a.value);
   to.put(std::int64_t{a.dim}), to.put(a.to), to.put(a.start), to.put(a.end);
   to.put(a.sizes);
@@ -14,22 +14,22 @@ void put(Bytes& to, const Attributes& a) {
 namespace {
 
 /// Appends what operators of both levels have.
-void put_common(Bytes& to, const auto& op) {
+void put_common(IntegerBytes& to, const auto& op) {
   to.put(static_cast<std::int64_t>(op.kind));
   to.put(op.inputs), to.put(op.outputs);
   put(to, op.attributes);
 }
 
 /// Appends a serialized block graph, without the names of its tensors.
-void put(Bytes& to, const BlockGraph& b) {
+void put(IntegerBytes& to, const graph::BlockGraph& b) {
   to.put(b.grid), to.put(b.block), to.put(b.loop);
   to.put(std::ssize(b.tensors));
-  for (const BlockTensor& t : b.tensors) {
+  for (const graph::BlockTensor& t : b.tensors) {
     to.put(static_cast<std::int64_t>(t.dtype) << 1 | std::int64_t{t.after_loop});
     to.put(t.shape);
   }
   to.put(std::ssize(b.ops));
-  for (const BlockOp& op : b.ops) {
+  for (const graph::BlockOp& op : b.ops) {
     put_common(to, op);
     to.put(std::int64_t{op.kernel_tensor}), to.put(std::int64_t{op.loop_dim});
     for (int dim : op.map) to.put(std::int64_t{dim});
@@ -38,16 +38,16 @@ void put(Bytes& to, const BlockGraph& b) {
 
 }  // namespace
 
-std::string structure(const KernelGraph& g) {
-  Bytes to;
+std::string structure(const graph::KernelGraph& g) {
+  IntegerBytes to;
   to.put(std::ssize(g.tensors));
-  for (const KernelTensor& t : g.tensors) {
+  for (const graph::KernelTensor& t : g.tensors) {
     to.put(static_cast<std::int64_t>(t.dtype) << 1 | std::int64_t{t.constant});
     to.put(t.shape), to.put(t.strides);
     to.put(std::int64_t{t.memory});
   }
   to.put(std::ssize(g.ops));
-  for (const KernelOp& op : g.ops) {
+  for (const graph::KernelOp& op : g.ops) {
     put_common(to, op);
     to.put(std::int64_t{op.block != nullptr});
     if (op.block) put(to, *op.block);
@@ -56,4 +56,4 @@ std::string structure(const KernelGraph& g) {
   return to.text();
 }
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -9,10 +9,10 @@
 
 #include "graph/graph.hpp"
 
-namespace zellige::graph {
+namespace zellige::reference {
 
 /// Encodes integers in bytes, seven bits per byte, lowest first. Small numbers of either sign take one byte.
-class Bytes {
+class IntegerBytes {
  public:
   void put(std::int64_t x) {
     auto rest = static_cast<std::uint64_t>(x) << 1 ^ (x < 0 ? ~std::uint64_t{0} : 0);
@@ -32,16 +32,16 @@ class Bytes {
     put(std::ssize(list));
     for (const Number x : list) put(std::int64_t{x});
   }
-  void put(const Dim3& d) { put(d.x), put(d.y), put(d.z); }
+  void put(const graph::Dim3& d) { put(d.x), put(d.y), put(d.z); }
   const std::string& text() const { return text_; }
 
  private:
   std::string text_;
 };
 /// Appends the serialized attributes of an operator.
-void put(Bytes&, const Attributes&);
+void put(IntegerBytes&, const graph::Attributes&);
 
 /// Returns the graph as a string of bytes. Strings are equal if and only if the graphs are, except for names.
-std::string structure(const KernelGraph&);
+std::string structure(const graph::KernelGraph&);
 
-}  // namespace zellige::graph
+}  // namespace zellige::reference

@@ -298,13 +298,13 @@ class Relating {
     const int x = op_->inputs[0];
     bool fits = false;
     if (graph::is_elementwise(op_->kind)) {
-      const graph::Linear of_law = graph::elementwise(op_->kind).law.linear;
-      const bool one = sums == 1 && (of_law == graph::Linear::each || of(0).kind == Kind::sums);
+      const graph::Linearity of_law = graph::elementwise(op_->kind).law.linear;
+      const bool one = sums == 1 && (of_law == graph::Linearity::each || of(0).kind == Kind::sums);
       const bool all = graph::is_linear(op_->kind, op_->attributes, op_->inputs.size()) &&
                        std::ranges::all_of(op_->inputs, [&](int t) {
                          return relations_[t] == r && extent(before_, t, r.back) == extent(before_, x, r.back);
                        });
-      fits = of_law == graph::Linear::all ? all : of_law != graph::Linear::no && one;
+      fits = of_law == graph::Linearity::all ? all : of_law != graph::Linearity::no && one;
       fits = fits && (op_->kind != OpKind::cast || op_->attributes.dtype == graph::DType::f32);
     } else if (op_->kind == OpKind::expand) {  // added leading dimensions of 1 are not counted from the last
       fits = graph::size(before_.tensors[x].shape) == graph::size(before_.tensors[op_->outputs[0]].shape);
@@ -325,7 +325,7 @@ class Relating {
     const int x = op_->inputs[0];
     Relation r = of(0);
     const bool last = r.back == 0;
-    const graph::Reduction& row = *graph::reduction_of(op_->kind);
+    const graph::ReductionRow& row = *graph::reduction_of(op_->kind);
     if (row.rescales) {
       if (change_.loop) refuse("it is rescaled after every iteration");
       for (std::size_t i = 0; i < op_->inputs.size(); ++i)

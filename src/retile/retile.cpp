@@ -16,7 +16,7 @@ using graph::KernelGraph;
 using graph::KernelOp;
 
 /// A change of one extent of a custom operator: a grid axis, or the loop.
-struct Step {
+struct ExtentChange {
   int op = -1;
   int axis = 3;  // grid axis; 3: the loop
   std::int64_t from = 1, to = 1;
@@ -40,7 +40,7 @@ KernelGraph inferred(KernelGraph g) {
 /// Returns the graph with one extent of its tiling changed as `step` says. A tensor that then has only partial
 /// results becomes f32. Throws Error if the operators that read such a tensor do not add up the partial
 /// results, if a result would change, or if a tile does not divide its tensor.
-KernelGraph applied(const KernelGraph& g, const Step& step) {
+KernelGraph applied(const KernelGraph& g, const ExtentChange& step) {
   const int at = step.op;
   KernelGraph h = g;
   auto block = std::make_shared<BlockGraph>(*g.ops[at].block);
@@ -109,7 +109,7 @@ KernelGraph retile(const KernelGraph& g, const Tiling& tiling) {
   if (ops(given) != ops(tiling))
     fail("{}: expected a tiling of its custom operators ({}), found one of {}", to_string(graph::Where{g.name}),
          ops(given), ops(tiling));
-  std::vector<Step> steps;
+  std::vector<ExtentChange> steps;
   for (std::size_t i = 0; i < given.size(); ++i) {
     for (int a = 0; a < 3; ++a)
       if (given[i].grid[a] != tiling[i].grid[a]) steps.push_back({given[i].op, a, given[i].grid[a], tiling[i].grid[a]});
@@ -117,12 +117,12 @@ KernelGraph retile(const KernelGraph& g, const Tiling& tiling) {
   }
   // Extents that decrease come first, so that intermediate sizes divide if the final ones do. A change that
   // fails is tried again after others.
-  std::ranges::stable_sort(steps, {}, [](const Step& s) { return s.to > s.from; });
+  std::ranges::stable_sort(steps, {}, [](const ExtentChange& s) { return s.to > s.from; });
   KernelGraph h = g;
   while (!steps.empty()) {
-    std::vector<Step> left;
+    std::vector<ExtentChange> left;
     std::optional<Error> why;
-    for (const Step& step : steps) {
+    for (const ExtentChange& step : steps) {
       const std::optional<Error> error = refused([&] { h = applied(h, step); });
       if (!error) continue;
       if (!why) why = error;

@@ -1,13 +1,12 @@
 #include "retile/tiling.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "graph/error.hpp"
+#include "graph/json_text.hpp"
 
 namespace zellige::retile {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using graph::Json;
 
 /// Returns the JSON value `j` as an integer. Throws Error if it is no positive integer; the message calls the
 /// JSON source `source`, and the value `what`.

@@ -6,23 +6,23 @@
 #include "graph/in_place.hpp"
 #include "reference/mix.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
-using Key = std::uint64_t;
+using OrderKey = std::uint64_t;
 
-Key mixed(Key a, Key b) { return graph::mix(a + graph::mix_step + b); }  // not symmetric
+OrderKey mixed(OrderKey a, OrderKey b) { return reference::mix(a + reference::mix_step + b); }  // not symmetric
 /// Returns hash `k` combined with all `numbers` and their count.
 template <class Numbers>
-Key of_all(Key k, const Numbers& numbers) {
-  for (const auto n : numbers) k = mixed(k, static_cast<Key>(n));
-  return mixed(k, static_cast<Key>(std::size(numbers)));
+OrderKey of_all(OrderKey k, const Numbers& numbers) {
+  for (const auto n : numbers) k = mixed(k, static_cast<OrderKey>(n));
+  return mixed(k, static_cast<OrderKey>(std::size(numbers)));
 }
 
 /// Sorts the operators of a block graph by keys that do not depend on their order.
-class Ordering {
+class CanonicalOrdering {
  public:
-  explicit Ordering(const KernelGraph& g)
+  explicit CanonicalOrdering(const KernelGraph& g)
       : g_(g), op_(g.ops[0]), block_(*op_.block), operands_(block_.ops.size()), readers_(block_.ops.size()) {
     std::vector<std::size_t> made_by(block_.tensors.size());
     for (std::size_t i = 0; i < block_.ops.size(); ++i) {
@@ -41,16 +41,17 @@ class Ordering {
       for (std::size_t i = 0; i < keys_.size(); ++i)
         for (std::size_t o : operands_[i]) keys_[i] = mixed(keys_[i], keys_[o]);
       for (std::size_t i = keys_.size(); i-- > 0;) {
-        std::vector<Key> above;
+        std::vector<OrderKey> above;
         for (std::size_t r : readers_[i])
-          above.push_back(mixed(keys_[r], static_cast<Key>(std::ranges::find(operands_[r], i) - operands_[r].begin())));
+          above.push_back(
+              mixed(keys_[r], static_cast<OrderKey>(std::ranges::find(operands_[r], i) - operands_[r].begin())));
         std::ranges::sort(above);
         keys_[i] = of_all(keys_[i], above);
       }
     }
     std::vector<std::vector<std::size_t>> parts = separate();
     std::ranges::stable_sort(parts, {}, [&](const std::vector<std::size_t>& part) {
-      Key k = 0;
+      OrderKey k = 0;
       for (std::size_t i : part) k = mixed(k, keys_[i]);
       return k;
     });
@@ -93,23 +94,23 @@ class Ordering {
   }
 
   /// Returns a hash of the kind, attributes and shapes of operator `i`, without its operands and users.
-  Key alone(std::size_t i) const {
+  OrderKey alone(std::size_t i) const {
     const BlockOp& op = block_.ops[i];
     const Attributes& a = op.attributes;
-    Key k = of_all(static_cast<Key>(op.kind), op.map);
+    OrderKey k = of_all(static_cast<OrderKey>(op.kind), op.map);
     for (const std::int64_t n :
          {std::int64_t{op.loop_dim}, std::int64_t{a.dim}, a.to, a.start, a.end, static_cast<std::int64_t>(a.dtype)})
-      k = mixed(k, static_cast<Key>(n));
-    for (const double x : {a.scalar, a.lo, a.hi, a.eps}) k = mixed(k, std::bit_cast<Key>(x));
+      k = mixed(k, static_cast<OrderKey>(n));
+    for (const double x : {a.scalar, a.lo, a.hi, a.eps}) k = mixed(k, std::bit_cast<OrderKey>(x));
     k = of_all(k, a.sizes);
     for (int t : op.outputs) {
       const graph::BlockTensor& made = block_.tensors[t];
-      k = of_all(mixed(k, static_cast<Key>(made.dtype)), made.shape);
+      k = of_all(mixed(k, static_cast<OrderKey>(made.dtype)), made.shape);
     }
     if (op.kernel_tensor < 0) return k;
     const auto& list = op.outputs.empty() ? op_.outputs : op_.inputs;
     const KernelTensor& tensor = g_.tensors[list[op.kernel_tensor]];
-    return of_all(of_all(mixed(k, static_cast<Key>(tensor.dtype)), tensor.shape), tensor.strides);
+    return of_all(of_all(mixed(k, static_cast<OrderKey>(tensor.dtype)), tensor.shape), tensor.strides);
   }
 
   const KernelGraph& g_;
@@ -117,7 +118,7 @@ class Ordering {
   const BlockGraph& block_;
   // By operator: the operators that it reads, and those that read it.
   std::vector<std::vector<std::size_t>> operands_, readers_;
-  std::vector<Key> keys_;
+  std::vector<OrderKey> keys_;
 };
 
 /// Returns the index of `t` in `list`. Appends `t` first if the list does not contain it.
@@ -137,7 +138,7 @@ KernelGraph in_one_order(KernelGraph g) {
   auto made = std::make_shared<BlockGraph>(BlockGraph{block.grid, block.block, block.loop, {}, {}});
   // Tiles of the block; inputs and outputs of the operator: by new index, the old one.
   std::vector<int> tiles, inputs, outputs;
-  for (const std::size_t i : Ordering(g).run()) {
+  for (const std::size_t i : CanonicalOrdering(g).run()) {
     BlockOp& next = made->ops.emplace_back(block.ops[i]);
     if (next.kernel_tensor >= 0) next.kernel_tensor = met(next.outputs.empty() ? outputs : inputs, next.kernel_tensor);
     for (int& t : next.inputs) t = met(tiles, t);
@@ -163,4 +164,4 @@ KernelGraph in_one_order(KernelGraph g) {
   return result;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

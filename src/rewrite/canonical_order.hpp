@@ -4,7 +4,7 @@
 #pragma once
 #include "rewrite/graph_words.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 /// Returns the graph of one custom operator with its block operators in canonical order. Independent parts,
 /// which are sets of operators that have at most loads in common, are sorted by what they compute instead of
@@ -13,4 +13,4 @@ namespace zellige::fuse {
 /// custom operator, an operator that writes in place, or an unused tile or tensor.
 KernelGraph in_one_order(KernelGraph);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -30,7 +30,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns whether custom operator `op` can be written as kernel-level operators: each block operator has a
@@ -61,7 +61,7 @@ std::optional<KernelGraph> in_one_block(const KernelGraph& g, int op) {
 /// result is that operand.
 std::vector<std::pair<OpKind, Attributes>> steps_of(const BlockOp& b, const Shape& x) {
   if (!graph::is_accumulator(b.kind)) return {{b.kind, b.attributes}};
-  const graph::Reduction& row = *graph::reduction_of(b.kind);
+  const graph::ReductionRow& row = *graph::reduction_of(b.kind);
   const int last = static_cast<int>(x.size()) - 1;
   std::vector<std::pair<OpKind, Attributes>> steps;
   if (row.along == graph::Along::iterations) {
@@ -220,4 +220,4 @@ std::optional<KernelGraph> decompose(const KernelGraph& given) {
   return Decomposition(g, taken).run();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

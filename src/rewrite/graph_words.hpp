@@ -2,7 +2,7 @@
 #pragma once
 #include "graph/graph.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 using graph::Attributes;
 using graph::BlockGraph;
@@ -15,4 +15,4 @@ using graph::OpKind;
 using graph::Shape;
 using graph::Strides;
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

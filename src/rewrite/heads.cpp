@@ -12,7 +12,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns the shape without dimensions of extent 1.
@@ -30,7 +30,7 @@ bool keeps_order(const Known& g, const KernelOp& op) {
 }
 
 /// A matrix (m, h d) that is viewed as heads in more than three dimensions, h along `dim`.
-struct Seen {
+struct HeadsView {
   int last = -1;  // the view that slices and embeddings read
   int dim = -1;
   Shape heads;  // (m, h, d)
@@ -38,7 +38,7 @@ struct Seen {
 
 /// Returns whether the cosines and sines of the embedding `rotary` are the same for all heads, and have
 /// either a single row or as many rows as the matrix whose columns are the heads.
-bool by_rows(const Known& g, const Seen& s, const KernelOp& rotary) {
+bool by_rows(const Known& g, const HeadsView& s, const KernelOp& rotary) {
   return std::ranges::all_of(std::vector{1, 2}, [&](int k) {
     const Shape& angles = g.shape(rotary.inputs[k]);
     const std::size_t leading = g.shape(s.last).size() - angles.size();
@@ -53,10 +53,10 @@ bool by_rows(const Known& g, const Seen& s, const KernelOp& rotary) {
 /// matmul's or sum's matrix; its columns are not viewed as heads; the view has the shape (rows, heads, columns per
 /// head) already; an operator other than a slice of heads or a rotary embedding reads the view; by_rows() is false for
 /// an embedding.
-std::optional<Seen> seen(const Known& g, int matrix) {
+std::optional<HeadsView> seen(const Known& g, int matrix) {
   if (!g.made_by(matrix, OpKind::matmul) && !g.made_by(matrix, OpKind::add)) return std::nullopt;
   if (g.shape(matrix).size() != 2) return std::nullopt;
-  Seen s{.last = matrix};
+  HeadsView s{.last = matrix};
   while (true) {
     const std::vector<int> next = readers(g.graph, s.last);
     if (is_output(g.graph, s.last) || next.empty()) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<KernelGraph> heads_first(const KernelGraph& graph) {
       continue;
     }
     if (keeps_order(g, op))
-      if (const std::optional<Seen> s = seen(g, op.inputs[0]))
+      if (const std::optional<HeadsView> s = seen(g, op.inputs[0]))
         heads[s->last] = out.step(op, OpKind::reshape, op.inputs, {.sizes = s->heads}, "_heads");
     const auto found = heads.find(op.inputs[0]);
     const int to = op.outputs[0];
@@ -116,4 +116,4 @@ std::optional<KernelGraph> heads_first(const KernelGraph& graph) {
   return heads.empty() ? std::nullopt : std::optional(out.finished());
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -9,7 +9,7 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 /// Throws Fault unless `at` is an index of a list of `size` elements. `what`: what the list has.
 template <class At>
@@ -40,4 +40,4 @@ struct Indexed : std::vector<T> {
   }
 };
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

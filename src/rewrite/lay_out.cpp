@@ -5,7 +5,7 @@
 #include "graph/view.hpp"
 #include "rewrite/rewrite.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 Strides lay_out(const KernelGraph& g, int tensor) {
   if (!g.tensors[tensor].strides.empty() || is_output(g, tensor)) return {};
@@ -51,4 +51,4 @@ Strides strides_of(const KernelGraph& g, int tensor, const std::function<Strides
   return memory(tensor);
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

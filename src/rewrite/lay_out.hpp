@@ -8,7 +8,7 @@
 
 #include "rewrite/graph_words.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 /// Returns strides for the tensor with which none of its views needs a copy. Returns empty strides in these cases:
 /// row-major memory needs no copy either; the tensor has strides already or is an output; no strides avoid the copy.
@@ -18,4 +18,4 @@ Strides lay_out(const KernelGraph&, int tensor);
 /// row-major ones if that view needs a copy; otherwise `memory` of its number.
 Strides strides_of(const KernelGraph&, int tensor, const std::function<Strides(int tensor)>& memory);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

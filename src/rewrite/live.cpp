@@ -9,7 +9,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 KernelGraph with_tensors(KernelGraph g, const std::vector<int>& kept) {
   std::vector<int> at(g.tensors.size(), -1);
@@ -90,4 +90,4 @@ std::optional<KernelGraph> computed_twice(const KernelGraph& g) {
   return out.finished();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -3,11 +3,11 @@
 #pragma once
 #include "rewrite/graph_words.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 /// Returns the graph without dead code; tensors and operators are renumbered.
 KernelGraph live(KernelGraph);
 /// Returns the graph with only the tensors `kept`, in this order. Throws Fault if another one is read or made.
 KernelGraph with_tensors(KernelGraph, const std::vector<int>& kept);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

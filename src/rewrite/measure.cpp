@@ -4,7 +4,7 @@
 #include "rewrite/live.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 // A rule adds a dozen operators to those that it removes at most, and few rules add any.
@@ -21,7 +21,7 @@ std::size_t operators(const KernelGraph& g) {
 std::string in_one_numbering(KernelGraph g) {
   std::vector<int> order = g.inputs;
   for (const KernelOp& op : g.ops) order.insert(order.end(), op.outputs.begin(), op.outputs.end());
-  return graph::structure(with_tensors(std::move(g), order));
+  return reference::structure(with_tensors(std::move(g), order));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ bool Measure::falls_to(const KernelGraph& made) {
 }
 
 bool rewrite(Level level, KernelGraph& g, const Watch& watch, std::vector<std::string>& faults) {
-  std::optional<Measure> left;  // begins with the first application
+  std::optional<rewrite::Measure> left;  // begins with the first application
   std::size_t applied = 0;
   const auto taken = [&](const auto& rule, const KernelGraph& before, const KernelGraph& made) {
     if (!left) left.emplace(before);
@@ -47,7 +47,7 @@ bool rewrite(Level level, KernelGraph& g, const Watch& watch, std::vector<std::s
     return false;
   };
   const auto goes_on = [&] { return ++applied, !watch || watch({"rules applied", applied, applied}); };
-  return rules::rewrite_if(graph_rules, level, g, taken, goes_on);
+  return rules::rewrite_if(rewrite::graph_rules, level, g, taken, goes_on);
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -17,7 +17,7 @@
 #include "rewrite/watch.hpp"
 #include "rules/rule.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 class Measure {
  public:
@@ -37,4 +37,4 @@ class Measure {
 /// graph computes the same at any time.
 bool rewrite(rules::Level, KernelGraph&, const Watch&, std::vector<std::string>& faults);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

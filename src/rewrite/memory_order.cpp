@@ -14,30 +14,30 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
-using Order = std::vector<std::int64_t>;  // by position in memory, the slowest first: the dimension
+using ModeOrder = std::vector<std::int64_t>;  // by position in memory, the slowest first: the dimension
 
 /// Returns the shape with its dimensions in the order `order`: result dimension i is dimension order[i].
-Shape permuted(const Shape& shape, const Order& order) {
+Shape permuted(const Shape& shape, const ModeOrder& order) {
   Shape result;
   for (const std::int64_t d : order) result.push_back(shape[d]);
   return result;
 }
 
 /// Returns the permutation that undoes `order`.
-Order inverse(const Order& order) {
-  Order result(order.size());
+ModeOrder inverse(const ModeOrder& order) {
+  ModeOrder result(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) result[order[i]] = static_cast<std::int64_t>(i);
   return result;
 }
 
 /// Returns the order of a tensor's dimensions in memory, the slowest first. Returns an empty order in these cases: the
 /// dimensions are in memory order already; the tensor has gaps in memory; it has less than three dimensions.
-Order order_of(const KernelTensor& t) {
+ModeOrder order_of(const KernelTensor& t) {
   if (t.strides.empty() || t.shape.size() < 3) return {};
-  Order order(t.shape.size());
+  ModeOrder order(t.shape.size());
   std::iota(order.begin(), order.end(), 0);
   const auto stride = [&](std::int64_t d) { return t.strides[d]; };
   const auto extent = [&](std::int64_t d) { return t.shape[d]; };
@@ -47,7 +47,7 @@ Order order_of(const KernelTensor& t) {
   const Strides rows = graph::row_major(permuted(t.shape, order));
   for (std::size_t i = 0; i < order.size(); ++i)
     if (extent(order[i]) != 1 && stride(order[i]) != rows[i]) return {};
-  return keeps_sequence(t.shape, order) ? Order{} : order;
+  return keeps_sequence(t.shape, order) ? ModeOrder{} : order;
 }
 
 /// Rewrites the operators of one graph.
@@ -57,7 +57,7 @@ class MemoryOrder {
 
   std::optional<KernelGraph> run() {
     for (const int t : g_.inputs)
-      if (Order order = order_of(g_.tensors[t]); !order.empty()) order_[t] = std::move(order);
+      if (ModeOrder order = order_of(g_.tensors[t]); !order.empty()) order_[t] = std::move(order);
     bool any = false;
     for (const KernelOp& op : g_.ops)
       if (reorder(op))
@@ -77,7 +77,7 @@ class MemoryOrder {
     const bool joins = op.kind == OpKind::concat;
     if (!reduction && !joins && !graph::is_elementwise(op.kind)) return false;
     const Shape& whole = g_.tensors[reduction ? op.inputs[0] : op.outputs[0]].shape;
-    const Order* order = nullptr;
+    const ModeOrder* order = nullptr;
     for (const int t : op.inputs) {
       if (!joins && g_.tensors[t].shape != whole) continue;
       const auto found = order_.find(t);
@@ -85,7 +85,7 @@ class MemoryOrder {
       order = &found->second;
     }
     if (!order) return false;
-    const Order own = *order, back = inverse(own);
+    const ModeOrder own = *order, back = inverse(own);
     std::vector<int> in = op.inputs;
     for (int& t : in) t = as_it_lies(t, own);
     Attributes a = op.attributes;
@@ -102,7 +102,7 @@ class MemoryOrder {
   /// Returns a tensor of the rewritten graph that is `t` with its dimensions in the order `order`. If the sequence of
   /// elements stays the same, as for a broadcast row of channels, this is a reshape of `t`, or the result of the
   /// operator that produces `t`, repeated with dimensions in this order. Otherwise it is a permute of `t`.
-  int as_it_lies(int t, const Order& order) {
+  int as_it_lies(int t, const ModeOrder& order) {
     if (const auto found = lies_.find({t, order}); found != lies_.end()) return found->second;
     Shape shape(order.size() - g_.tensors[t].shape.size(), 1);
     shape.insert(shape.end(), g_.tensors[t].shape.begin(), g_.tensors[t].shape.end());
@@ -129,13 +129,13 @@ class MemoryOrder {
   const Known known_;
   Rewrite out_;
   // By tensor that is not stored in the order of its dimensions: the order in memory.
-  std::map<int, Order> order_;
+  std::map<int, ModeOrder> order_;
   // By tensor and order: the tensor with its dimensions in that order.
-  std::map<std::pair<int, Order>, int> lies_;
+  std::map<std::pair<int, ModeOrder>, int> lies_;
 };
 
 }  // namespace
 
 std::optional<KernelGraph> in_memory_order(const KernelGraph& g) { return MemoryOrder(g).run(); }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

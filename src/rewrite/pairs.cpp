@@ -18,7 +18,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// A matmul whose columns are heads and whose readers use whole heads, rotated or not.
@@ -74,7 +74,7 @@ class Pairs {
 
   const Shape& shape(int t) const { return known_.shape(t); }
   const std::string& name(int t) const { return known_.name(t); }
-  bool is_output(int t) const { return fuse::is_output(g_, t); }
+  bool is_output(int t) const { return rewrite::is_output(g_, t); }
 
   /// Returns how the columns of the matmul `p` are read as attention heads. Returns nullopt in these cases:
   /// the columns are not read as heads; no rotary embedding reads them; the embeddings differ in convention
@@ -195,4 +195,4 @@ class Pairs {
 
 std::optional<KernelGraph> separate_pairs(const KernelGraph& g) { return Pairs(g).run(); }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -10,7 +10,7 @@
 #include "rewrite/live.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 Known::Known(const KernelGraph& g) : graph(g), producer(g.tensors.size()), readers(g.tensors.size()) {
   for (const KernelOp& op : g.ops) {
@@ -154,4 +154,4 @@ std::vector<const KernelOp*> rotations_of_heads(const KernelGraph& g, int heads,
   return rotations;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -8,7 +8,7 @@
 #include "rewrite/graph_words.hpp"
 #include "rewrite/indexed.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 /// A graph with the producer and the number of users of each tensor.
 struct Known {
@@ -95,4 +95,4 @@ int operand_of(const Known&, const KernelOp& concat, const KernelOp& slice);
 /// heads. Returns none if an operator other than these reads the tensor.
 std::vector<const KernelOp*> rotations_of_heads(const KernelGraph&, int heads, int dim);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -8,7 +8,7 @@
 #include "retile/widen.hpp"
 #include "rewrite/rewrite.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns whether storing a value in this dtype rounds it.
@@ -120,4 +120,4 @@ std::optional<std::string> added_rounding(const KernelGraph& given, const Kernel
   return Roundings(given, unfused, fused).run();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -18,11 +18,11 @@
 
 #include "rewrite/graph_words.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 /// Replaces casts in `fused` that round, but that `given` does not have, by casts to float32. Returns the name of a
 /// tensor that `fused` rounds and `given` does not, or nullopt if there is none. `unfused` must be the result of
 /// decompose(given), and `fused` the result of fusing `unfused`.
 std::optional<std::string> added_rounding(const KernelGraph& given, const KernelGraph& unfused, KernelGraph& fused);
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -4,7 +4,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// A half of a tensor's last dimension.
@@ -154,4 +154,4 @@ bool repeated_angles(const Known& g, const KernelOp& op, Rewrite& out) {
          becomes_rotary(g, op, x, cos, sin, out, op.kind);
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -7,7 +7,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns whether s is a power of two: a product with it is exact.
@@ -191,4 +191,4 @@ bool two_factors(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::mul_scalar, {first->inputs[0]}, {.scalar = s * t});
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -7,7 +7,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns whether the operator exchanges the last two dimensions.
@@ -20,12 +20,12 @@ bool exchanges(const KernelOp* op) {
 bool is_moderate(double scale) { return std::abs(scale) >= 0x1p-12 && std::abs(scale) <= 0x1p12; }
 
 /// A matmul's operand that is rows of a weight, w[start:end] transposed.
-struct Rows {
+struct WeightRows {
   int weight = -1;
   std::int64_t start = 0, end = 0;
 };
 /// Returns the rows of a weight that a matmul of two operands multiplies by, or no weight.
-Rows rows_of(const Known& g, const KernelOp& op) {
+WeightRows rows_of(const Known& g, const KernelOp& op) {
   if (op.kind != OpKind::matmul || op.inputs.size() != 2 || g.shape(op.inputs[1]).size() != 2) return {};
   const KernelOp* transposed = g.made_by(op.inputs[1], OpKind::permute);
   const KernelOp* part = exchanges(transposed) ? g.made_by(transposed->inputs[0], OpKind::slice) : nullptr;
@@ -131,10 +131,10 @@ bool transposed_product(const Known& g, const KernelOp& op, Rewrite& out) {
 
 /// Multiplies by a whole weight once instead of by its parts: x w[i:j] -> (x w)[i:j].
 bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
-  const Rows own = rows_of(g, op);
+  const WeightRows own = rows_of(g, op);
   if (own.weight < 0) return false;
   // The same operand is multiplied by the whole weight, too, or by parts that are the whole weight, each once.
-  std::vector<Rows> parts;
+  std::vector<WeightRows> parts;
   bool whole_too = false;
   for (const KernelOp& o : g.graph.ops) {
     if (o.kind != OpKind::matmul || o.inputs.size() != 2 || o.inputs[0] != op.inputs[0] ||
@@ -142,11 +142,11 @@ bool whole_weight(const Known& g, const KernelOp& op, Rewrite& out) {
       continue;
     const KernelOp* weight = g.producer[o.inputs[1]];
     whole_too = whole_too || (exchanges(weight) && weight->inputs[0] == own.weight);
-    if (const Rows r = rows_of(g, o); r.weight == own.weight) parts.push_back(r);
+    if (const WeightRows r = rows_of(g, o); r.weight == own.weight) parts.push_back(r);
   }
-  std::ranges::sort(parts, {}, &Rows::start);
+  std::ranges::sort(parts, {}, &WeightRows::start);
   std::int64_t end = 0;
-  for (const Rows& r : parts) end = r.start == end ? r.end : -1;
+  for (const WeightRows& r : parts) end = r.start == end ? r.end : -1;
   if (!whole_too && (parts.size() < 2 || end != g.shape(own.weight)[0])) return false;
   const int transposed = out.step(op, OpKind::permute, {own.weight}, {.sizes = {1, 0}}, "_weight");
   const int whole = out.step(op, OpKind::matmul, {op.inputs[0], transposed}, op.attributes, "_whole");
@@ -182,4 +182,4 @@ bool slice_after_view(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::slice, {view}, {.dim = static_cast<int>(d), .start = start / each, .end = end / each});
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

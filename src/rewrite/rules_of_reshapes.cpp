@@ -6,7 +6,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns, for each dimension of shape `merged`, the extents of the dimensions of shape `split` that are
@@ -122,4 +122,4 @@ bool view_of_input(const Known& g, const KernelOp& op, Rewrite& out) {
   return true;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -8,7 +8,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns whether the operator is a permute that only moves dimensions of extent 1, and does not exchange the last
@@ -229,4 +229,4 @@ bool split_reduction(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, op.kind, view->inputs, a);
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

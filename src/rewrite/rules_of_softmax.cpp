@@ -8,7 +8,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns the operator that makes the logarithm of the softmax `op`, if both are float32, else nullptr.
@@ -91,4 +91,4 @@ std::optional<KernelGraph> softmax_and_logarithm(const KernelGraph& g) {
   return changed ? std::optional(out.finished()) : std::nullopt;
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

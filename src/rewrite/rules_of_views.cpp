@@ -9,7 +9,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 /// Returns whether the operator's result is its operand.
@@ -32,7 +32,7 @@ std::size_t first_dim(const Known& g, const KernelOp& op) {
 }
 
 /// A step from the result of an operator to the operand of which it makes each row separately.
-struct Step {
+struct RowStep {
   const KernelOp* op = nullptr;
   std::size_t operand = 0;  // which operand that is
   std::size_t last = 0;     // the number of last dimensions that the operator distinguishes
@@ -41,7 +41,7 @@ struct Step {
 
 /// Returns the step through an operator, whose operand 0 it is unless the operator is elementwise. op: nullptr if it
 /// does not work row by row.
-Step step_through(const Known& g, const KernelOp& op) {
+RowStep step_through(const Known& g, const KernelOp& op) {
   const Shape &x = g.shape(op.inputs[0]), &y = g.shape(op.outputs[0]);
   if (graph::is_elementwise(op.kind)) {
     if (op.inputs.size() == 1) return {&op};
@@ -59,12 +59,12 @@ Step step_through(const Known& g, const KernelOp& op) {
   if (op.kind == OpKind::mask && op.inputs.size() == 1 && op.attributes.sizes.empty()) return {&op, 0, 2};
   // The last dimension of a matmul is another one.
   const bool rows = op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2;
-  return rows && x.size() >= 2 ? Step{&op, 0, 1} : Step{};
+  return rows && x.size() >= 2 ? RowStep{&op, 0, 1} : RowStep{};
 }
 
 /// Returns the attributes of an operator whose operand has `rank` dimensions now, the last ones of which it
 /// distinguishes as before.
-Attributes on_rank(const Step& step, std::size_t rank) {
+Attributes on_rank(const RowStep& step, std::size_t rank) {
   Attributes a = step.op->attributes;
   if (along_rows(step.op->kind) && a.dim >= 0) a.dim = static_cast<int>(rank - step.last);
   return a;
@@ -96,7 +96,7 @@ bool two_views(const Known& g, const KernelOp& op, Rewrite& out) {
 /// reshape(f(reshape(x))) -> f(x).
 bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::reshape) return false;
-  std::vector<Step> steps;
+  std::vector<RowStep> steps;
   Shape wanted = g.shape(op.outputs[0]);  // the shape of tensor t without reshapes
   std::vector<Shape> shapes;              // of the results of the steps
   int t = op.inputs[0], full = 0;
@@ -106,7 +106,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
     if (made->kind == OpKind::reshape) {
       steps.push_back({made});
     } else {
-      const Step step = step_through(g, *made);
+      const RowStep step = step_through(g, *made);
       if (!step.op || g.readers[t] != 1 || !same_last(g.shape(t), wanted, step.last)) return false;
       // An operand of the result's shape needs a reshape of its own, which takes the place of two.
       full += step.full;
@@ -118,7 +118,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
     if (made->kind == OpKind::matmul) wanted.back() = g.shape(t).back();
     back = made->kind == OpKind::reshape && g.shape(t) == wanted;
   }
-  if (std::ranges::all_of(steps, [](const Step& s) { return s.op->kind == OpKind::reshape; })) return false;
+  if (std::ranges::all_of(steps, [](const RowStep& s) { return s.op->kind == OpKind::reshape; })) return false;
   const std::string& name = g.name(op.outputs[0]);
   for (std::size_t i = steps.size(); i-- > 0;) {
     const KernelOp& old = *steps[i].op;
@@ -133,7 +133,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
         if (to != other) in[k] = out.add(OpKind::reshape, {in[k]}, {.sizes = to}, name + "_other");
       }
     const bool last =
-        std::ranges::none_of(std::span(steps).first(i), [](const Step& s) { return s.op->kind != OpKind::reshape; });
+        std::ranges::none_of(std::span(steps).first(i), [](const RowStep& s) { return s.op->kind != OpKind::reshape; });
     t = out.add(old.kind, in, on_rank(steps[i], shapes[i].size()), name + "_rows", last ? op.outputs[0] : -1);
   }
   return true;
@@ -141,7 +141,7 @@ bool there_and_back(const Known& g, const KernelOp& op, Rewrite& out) {
 
 /// Runs an operator before leading dimensions of 1 are added or removed instead of after that.
 bool leading_ones(const Known& g, const KernelOp& op, Rewrite& out) {
-  Step step = step_through(g, op);
+  RowStep step = step_through(g, op);
   if (op.kind == OpKind::matmul && op.inputs.size() == 2 && g.shape(op.inputs[1]).size() == 2) step = {&op, 0, 1};
   // Unary functions are moved to the inputs instead.
   if (!step.op || (graph::is_elementwise(op.kind) && op.inputs.size() == 1)) return false;
@@ -201,10 +201,10 @@ bool two_masks(const Known& g, const KernelOp& op, Rewrite& out) {
 bool copied_view(const Known& g, const KernelOp& op, Rewrite& out) {
   const int to = op.outputs[0];
   if (!graph::is_view(op.kind) || !is_output(g.graph, to)) return false;
-  for (const plan::WrittenAs& w : plan::written_as(g.graph))
+  for (const lower::WrittenAs& w : lower::written_as(g.graph))
     if (g.graph.ops[w.view].outputs[0] == to) return false;
   const int seen = out.step(op, op.kind, op.inputs, op.attributes, "_view");
   return out.replace(op, OpKind::mul_scalar, {seen});
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

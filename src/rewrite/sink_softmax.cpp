@@ -13,7 +13,7 @@
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 bool softmax_with_sinks(const Known& g, const KernelOp& op, Rewrite& out) {
   if (op.kind != OpKind::slice) return false;
@@ -57,4 +57,4 @@ bool softmax_with_sinks(const Known& g, const KernelOp& op, Rewrite& out) {
   return out.replace(op, OpKind::cast, {quotient}, {.dtype = g.dtype(op.outputs[0])});
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

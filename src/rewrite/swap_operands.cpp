@@ -23,7 +23,7 @@
 #include "rules/table.hpp"
 #include "target/instructions.hpp"
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 namespace {
 
 constexpr std::int64_t columns_unit = 8, min_rows = 16;  // of a wgmma; matmuls with fewer rows run on warps
@@ -146,4 +146,4 @@ bool swap_operands(std::shared_ptr<const BlockGraph>& b, const target::Target& t
   return made.has_value();
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -13,7 +13,7 @@
 #include <functional>
 #include <string_view>
 
-namespace zellige::fuse {
+namespace zellige::rewrite {
 
 /// How far the search has come: `done` of `of` items of a phase.
 struct Progress {
@@ -30,4 +30,4 @@ inline Watch until_ended(const Watch& watch) {
   return [&watch, ended = false](const Progress& p) mutable { return !(ended = ended || (watch && !watch(p))); };
 }
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite

@@ -37,7 +37,7 @@ inline constexpr std::string_view level_names[] = {"custom",  "given", "normal",
 
 /// A row: rewrites a Form, and may read `With`.
 template <class Form, class... With>
-struct Rule {
+struct RewriteRule {
   Level level;
   std::string_view name, condition;  // shown in the documentation
   /// Changes the form, and returns whether rules may apply to it that did not before; or returns what takes its place, or

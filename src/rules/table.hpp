@@ -15,14 +15,12 @@ namespace zellige::target {
 struct Target;
 }
 
-// ---- graphs, the steps of groups and block graphs ----
-namespace zellige::fuse {
+// ---- graphs ----
+namespace zellige::rewrite {
 
 using rules::Level;
 struct Known;
 class Rewrite;
-struct Steps;
-struct Grouped;
 
 /// Rewrites a whole graph, or returns nullopt if there is nothing to rewrite.
 using OfGraph = std::optional<graph::KernelGraph>(const graph::KernelGraph&);
@@ -54,7 +52,7 @@ std::optional<graph::KernelGraph> each(const graph::KernelGraph& g) {
   return each_operator(g, rule);
 }
 
-inline constexpr rules::Rule<graph::KernelGraph> graph_rules[] = {
+inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
     {Level::custom, "custom operators apart",
      "one block of one iteration is proved to compute the same, and no tensor is rounded that was not", decompose},
     {Level::given, "dead code", "nothing uses an operator or tensor", dead_code},
@@ -177,10 +175,19 @@ inline constexpr rules::Rule<graph::KernelGraph> graph_rules[] = {
      separate_pairs},
 };
 
-using OfSteps = std::optional<Steps>(const Steps&, const Grouped&);
+}  // namespace zellige::rewrite
+
+// ---- the steps of groups ----
+namespace zellige::candidate {
+
+using rules::Level;
+struct GroupSteps;
+struct Grouped;
+
+using OfSteps = std::optional<GroupSteps>(const GroupSteps&, const Grouped&);
 OfSteps coalesce, mask_partial_tiles;  // coalesce.cpp, mask_partial_tiles.cpp
 
-inline constexpr rules::Rule<Steps, Grouped> steps_rules[] = {
+inline constexpr rules::RewriteRule<GroupSteps, Grouped> steps_rules[] = {
     {Level::grouped, "contiguous dimensions",
      "all steps are elementwise, dimensions are contiguous in every operand and result, and none of these is part of a "
      "concatenation or stored slice by slice",
@@ -191,23 +198,28 @@ inline constexpr rules::Rule<Steps, Grouped> steps_rules[] = {
      mask_partial_tiles},
 };
 
-using Block = std::shared_ptr<const graph::BlockGraph>;  // tensors have shapes
-bool swap_operands(Block&, const target::Target&);       // swap_operands.cpp
+}  // namespace zellige::candidate
+
+// ---- block graphs ----
+namespace zellige::rewrite {
+
+using BlockForm = std::shared_ptr<const graph::BlockGraph>;  // tensors have shapes
+bool swap_operands(BlockForm&, const target::Target&);       // swap_operands.cpp
 /// Returns the block graph with A and B of its matmuls swapped, whether or not that may be faster; nullopt if it is not
 /// possible.
 std::optional<graph::BlockGraph> swapped(const graph::BlockGraph&, const target::Target&);
 
-inline constexpr rules::Rule<Block, target::Target> block_rules[] = {
+inline constexpr rules::RewriteRule<BlockForm, target::Target> block_rules[] = {
     {Level::block, "operands swapped",
      "a matmul's rows leave some of the 64 rows of a wgmma empty, or need more than two warpgroups, its columns do "
      "not, and the loop only multiplies what it loads",
      swap_operands},
 };
 
-}  // namespace zellige::fuse
+}  // namespace zellige::rewrite
 
 // ---- tile programs ----
-namespace zellige::plan {
+namespace zellige::tile {
 
 using rules::Level;
 struct TileProgram;
@@ -229,7 +241,7 @@ bool each(TileProgram& p, const target::Target&) {
 }
 
 // What simplifies comes first.
-inline constexpr rules::Rule<TileProgram, target::Target> program_rules[] = {
+inline constexpr rules::RewriteRule<TileProgram, target::Target> program_rules[] = {
     {Level::tile, "cast twice",
      "a floating-point value is cast without saturation, and then rounded or stored in the same dtype",
      each<cast_twice>},
@@ -248,17 +260,17 @@ inline constexpr rules::Rule<TileProgram, target::Target> program_rules[] = {
      share},
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile
 
 // ---- expressions of kernels ----
 namespace zellige::emit {
 
-struct Value;
+struct NodeValue;
 struct Applied;
 
-bool exp_of_scaled_less(Value&, const Applied&);  // expression.cpp
+bool exp_of_scaled_less(NodeValue&, const Applied&);  // expression.cpp
 
-inline constexpr rules::Rule<Value, Applied> expression_rules[] = {
+inline constexpr rules::RewriteRule<NodeValue, Applied> expression_rules[] = {
     {rules::Level::expression, "exp of scaled less",
      "exp(x c - y) or exp(x - y), in f32 in the layout of accumulators, with one y per row", exp_of_scaled_less},
 };
@@ -273,8 +285,8 @@ void for_each_rule(const F& f) {
   const auto all = [&](const auto& table) {
     for (const auto& rule : table) f(rule.level, rule.name, rule.condition);
   };
-  all(fuse::graph_rules), all(fuse::steps_rules), all(fuse::block_rules);
-  all(plan::program_rules), all(emit::expression_rules);
+  all(rewrite::graph_rules), all(candidate::steps_rules), all(rewrite::block_rules);
+  all(tile::program_rules), all(emit::expression_rules);
 }
 
 }  // namespace zellige::rules

@@ -20,7 +20,7 @@ const std::string& sound(const emit::Manifest& m, const Cubin& cubin) {
 
 /// Throws Error if the driver reports parameter sizes of the kernel that differ from the manifest's, or a
 /// maximum block size below the manifest's.
-void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const Function& f) {
+void check_interface(const emit::Manifest& m, const emit::KernelLaunch& k, const DriverFunction& f) {
   const auto declared = emit::parameter_bytes(k);
   if (const auto found = parameter_bytes(f); found && *found != declared)
     fail("program {}, kernel {}: expected parameters of {} bytes, as its manifest says, found {} by the driver", m.name,
@@ -57,14 +57,14 @@ BoundProgram::BoundProgram(const LoadedProgram& program, const std::function<std
     : program_(program) {
   const emit::Manifest& m = program.manifest();
   for (const emit::KernelLaunch& k : m.kernels) {
-    std::vector<Argument>& arguments = arguments_.emplace_back();
+    std::vector<KernelArgument>& arguments = arguments_.emplace_back();
     for (std::size_t i = 0; i < k.tensors.size(); ++i) {
       if (const auto constant = k.constants.find(static_cast<int>(i)); constant != k.constants.end()) {
         arguments.emplace_back().constant = constant->second.data();
         continue;
       }
       const auto t = static_cast<std::size_t>(k.tensors[i]);
-      Argument& argument = arguments.emplace_back(Argument{address(t)});
+      KernelArgument& argument = arguments.emplace_back(KernelArgument{address(t)});
       if (const auto map = k.maps.find(static_cast<int>(i)); map != k.maps.end())
         argument.map = make_tma_descriptor(tma_tensor(map->second, m.tensors[t].name),
                                            reinterpret_cast<const void*>(argument.address));

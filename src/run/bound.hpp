@@ -22,7 +22,7 @@ class LoadedProgram {
   LoadedProgram(const emit::Manifest&, const Cubin&);
 
   const emit::Manifest& manifest() const { return manifest_; }
-  const Function& function(std::size_t kernel) const { return functions_[kernel]; }
+  const DriverFunction& function(std::size_t kernel) const { return functions_[kernel]; }
   // Returns the largest shared memory per block, static and dynamic, of all kernels of the program, in bytes.
   std::int64_t max_shared_bytes() const;
   bool programmatic() const;  // true if some kernel may start before the previous one has ended
@@ -30,7 +30,7 @@ class LoadedProgram {
  private:
   const emit::Manifest& manifest_;
   Module module_;
-  std::vector<Function> functions_;
+  std::vector<DriverFunction> functions_;
 };
 
 /// The kernels of a program that may start while the previous kernel on the stream still runs (programmatic
@@ -58,7 +58,7 @@ class BoundProgram {
   void launch(void* stream, std::size_t kernel, bool early) const;
 
   const LoadedProgram& program_;
-  std::vector<std::vector<Argument>> arguments_;  // per kernel
+  std::vector<std::vector<KernelArgument>> arguments_;  // per kernel
 };
 
 }  // namespace zellige::run

@@ -44,13 +44,13 @@ std::vector<Stored> stored_tensors(const graph::KernelGraph& g, const emit::Mani
 
 /// Returns the graph `g` without the roundings that the program omits. The rounding of a tensor stays if the
 /// tensor is in `stored` (the tensors that the program stores) with the graph's dtype.
-graph::KernelGraph kept(const graph::KernelGraph& g, const std::vector<Stored>& stored) {
+graph::KernelGraph without_roundings(const graph::KernelGraph& g, const std::vector<Stored>& stored) {
   std::vector<bool> as_declared(g.tensors.size(), false);
   for (const Stored& s : stored) as_declared[s.tensor] = s.place.dtype == g.tensors[s.tensor].dtype;
-  return graph::omit_roundings(g, as_declared);
+  return reference::omit_roundings(g, as_declared);
 }
 
-Status status_of(const graph::Comparison& c) {
+Status status_of(const reference::Comparison& c) {
   return c.correct ? Status::correct : c.explained ? Status::borderline : Status::wrong;
 }
 
@@ -83,10 +83,10 @@ TensorResult result_of(const emit::TensorPlace& t) {
 
 /// Combines the comparisons of the tiles of one tensor. A tile in which only the norm of the errors exceeds the
 /// tolerance is judged by the norm over all tiles, because one of its few elements may dominate its own norm.
-struct Tiles {
+struct TileErrors {
   double worst = 0, of_error = 0;
   std::int64_t out_of_tolerance = 0;
-  graph::Norms norms;
+  reference::Norms norms;
   bool finite = false;  // some expected element is finite
   // The worst status among the tiles of a tensor, with a message.
   struct Fault {
@@ -96,16 +96,16 @@ struct Tiles {
 
     // Sets the status and message to those of the tile with index `index`, if the tile's status `now` is
     // worse than the current status, or equally bad and the tile's index is smaller.
-    void add(std::int64_t index, Status now, const graph::Comparison& c) {
+    void add(std::int64_t index, Status now, const reference::Comparison& c) {
       if (now == Status::correct || (status == Status::wrong && now == Status::borderline)) return;
       if (now == status && index > first) return;
-      *this = {now, index, graph::to_string(c)};
+      *this = {now, index, reference::to_string(c)};
     }
   };
   Fault of_elements, of_norms;  // of tiles with an element out of tolerance; of tiles where only the norm is
 
   // Adds the comparison of the tile with index `index` to the verdict on the tensor. Tiles may be added in any order.
-  void add(std::int64_t index, const graph::Comparison& c, const graph::Array& expected) {
+  void add(std::int64_t index, const reference::Comparison& c, const reference::Array& expected) {
     norms += c.norms;
     if (!(c.worst <= worst)) worst = c.worst;  // the negated comparison propagates NaN
     if (!(c.of_error <= of_error)) of_error = c.of_error;
@@ -117,7 +117,7 @@ struct Tiles {
   // If there is no such tile, but the norm of the errors over all tiles exceeds the tolerance of `dtype`,
   // returns the worst status of the tiles in which only the norm exceeds it.
   const Fault& fault(graph::DType dtype) const {
-    const bool all = of_elements.status == Status::correct && !norms.within(graph::tolerance(dtype));
+    const bool all = of_elements.status == Status::correct && !norms.within(reference::tolerance(dtype));
     return all ? of_norms : of_elements;
   }
 };
@@ -130,24 +130,24 @@ std::string_view name(Check c) {
 }
 
 Check standard_check(const graph::KernelGraph& g) {
-  return graph::work(g) >= graph::sampled_from ? Check::sampled : Check::full;
+  return reference::work(g) >= reference::sampled_from ? Check::sampled : Check::full;
 }
 
 void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
-               const graph::RandomInputs& inputs, RunResult& r) {
+               const reference::RandomInputs& inputs, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
-  const graph::KernelGraph exact = kept(g, stored);
-  const bool same_as_exact = graph::same_roundings(exact, g);
-  const graph::Reference without = same_as_exact ? graph::Reference{} : graph::run(exact, inputs.arrays);
-  graph::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0, same_as_exact ? nullptr : &g,
-                     same_as_exact ? nullptr : &inputs.reference);
+  const graph::KernelGraph exact = without_roundings(g, stored);
+  const bool same_as_exact = reference::same_roundings(exact, g);
+  const reference::Reference without = same_as_exact ? reference::Reference{} : reference::run(exact, inputs.arrays);
+  reference::Judge judge(exact, inputs.arrays, same_as_exact ? inputs.reference : without, 0,
+                         same_as_exact ? nullptr : &g, same_as_exact ? nullptr : &inputs.reference);
   for (const Stored& s : stored) {
     const emit::TensorPlace& t = s.place;
     const Bytes& bytes = storage[s.index];
-    const graph::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
+    const reference::Comparison c = judge.compare(s.tensor, {t.shape, unpack(t, bytes)}, g.tensors[s.tensor].dtype);
     TensorResult one = result_of(t);
     one.norm_error = c.norm_error, one.worst = c.worst, one.out_of_tolerance = c.wrong, one.of_error = c.of_error;
-    one.fault = c.correct ? "" : graph::to_string(c);
+    one.fault = c.correct ? "" : reference::to_string(c);
     blame(g, status_of(c), t.name, one.fault, r);
     if (c.correct) check_written(g, t, bytes, one, r);
     r.tensors.push_back(std::move(one));
@@ -155,53 +155,54 @@ void check_all(const graph::KernelGraph& g, const emit::Manifest& m, const std::
 }
 
 void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const std::vector<Bytes>& storage,
-                  const graph::InputChoice& inputs, const SampledCheck& options, RunResult& r) {
+                  const reference::InputChoice& inputs, const SampledCheck& options, RunResult& r) {
   const std::vector<Stored> stored = stored_tensors(g, m);
-  const graph::KernelGraph exact = kept(g, stored);
-  const bool same_as_exact = graph::same_roundings(exact, g);
+  const graph::KernelGraph exact = without_roundings(g, stored);
+  const bool same_as_exact = reference::same_roundings(exact, g);
   std::vector<int> tensors, input(g.tensors.size(), -1);
   std::vector<const Stored*> of(g.tensors.size(), nullptr);
   for (const Stored& s : stored) tensors.push_back(s.tensor), of[s.tensor] = &s;
   for (std::size_t i = 0; i < g.inputs.size(); ++i) input[g.inputs[i]] = static_cast<int>(i);
-  const auto values = [&](const graph::Cut::Part& p) {
-    if (input[p.tensor] >= 0) return graph::input_part(g, inputs, input[p.tensor], p.region);
+  const auto values = [&](const reference::RegionGraph::Part& p) {
+    if (input[p.tensor] >= 0) return reference::input_part(g, inputs, input[p.tensor], p.region);
     const Stored& from = *of[p.tensor];
     return unpack(from.place, storage[from.index], p.region);
   };
-  const int cores = options.threads > 0 ? options.threads : graph::hardware_threads();
-  for (const graph::Sample& s : graph::sample(g, tensors, inputs.seed, options.limits)) {
+  const int cores = options.threads > 0 ? options.threads : reference::hardware_threads();
+  for (const reference::Sample& s : reference::sample(g, tensors, inputs.seed, options.limits)) {
     const emit::TensorPlace& t = of[s.tensor]->place;
     const Bytes& bytes = storage[of[s.tensor]->index];
     const auto count = static_cast<std::int64_t>(s.tiles.size());
     // Estimated bytes that the check of one tile needs. Several tiles are checked at a time, within a quarter
     // of the machine's memory. A tile that needs more is checked alone, on all cores.
-    const double one_tile = 6 * graph::bytes(graph::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
-    const int outer = static_cast<int>(std::clamp(graph::machine_memory() / 4 / one_tile, 1.0,
+    const double one_tile = 6 * reference::bytes(reference::cut(g, s.tensor, s.tiling.at(0), s.known).graph);
+    const int outer = static_cast<int>(std::clamp(reference::machine_memory() / 4 / one_tile, 1.0,
                                                   static_cast<double>(std::min<std::int64_t>(cores, count))));
-    Tiles tiles;
+    TileErrors tiles;
     std::mutex guard;
     std::atomic<std::int64_t> done{0};
     std::atomic<bool> wrong{false};
-    graph::parallel_for(count, outer, [&](std::int64_t i, int) {
-      const graph::Region region = s.tiling.at(s.tiles[i]);
-      const graph::Cut c = graph::cut(exact, s.tensor, region, s.known);
-      std::vector<graph::Array> arrays;
-      for (const graph::Cut::Part& p : c.inputs) arrays.push_back(values(p));
-      graph::ReferenceOptions how;
+    reference::parallel_for(count, outer, [&](std::int64_t i, int) {
+      const reference::TensorRegion region = s.tiling.at(s.tiles[i]);
+      const reference::RegionGraph c = reference::cut(exact, s.tensor, region, s.known);
+      std::vector<reference::Array> arrays;
+      for (const reference::RegionGraph::Part& p : c.inputs) arrays.push_back(values(p));
+      reference::ReferenceOptions how;
       how.threads = std::max(1, cores / outer);
-      const graph::Reference reference = graph::run(c.graph, arrays, how);
+      const reference::Reference reference = reference::run(c.graph, arrays, how);
       const graph::KernelGraph declared =
-          same_as_exact ? graph::KernelGraph{} : graph::cut(g, s.tensor, region, s.known).graph;
-      const graph::Reference rounded = same_as_exact ? graph::Reference{} : graph::run(declared, arrays, how);
+          same_as_exact ? graph::KernelGraph{} : reference::cut(g, s.tensor, region, s.known).graph;
+      const reference::Reference rounded =
+          same_as_exact ? reference::Reference{} : reference::run(declared, arrays, how);
       const int made = c.graph.outputs[0];
       const graph::DType dtype = g.tensors[s.tensor].dtype;
-      const graph::Array found = unpack(t, bytes, region);
+      const reference::Array found = unpack(t, bytes, region);
       // Once a tile is wrong, the tensor is wrong, and explaining the errors of other tiles is superfluous.
-      graph::Comparison one =
-          wrong ? graph::compare(found, reference.tensors[made], dtype, nullptr,
-                                 same_as_exact ? nullptr : &rounded.tensors[made])
-                : graph::Judge(c.graph, arrays, reference, how.threads, same_as_exact ? nullptr : &declared,
-                               same_as_exact ? nullptr : &rounded)
+      reference::Comparison one =
+          wrong ? reference::compare(found, reference.tensors[made], dtype, nullptr,
+                                     same_as_exact ? nullptr : &rounded.tensors[made])
+                : reference::Judge(c.graph, arrays, reference, how.threads, same_as_exact ? nullptr : &declared,
+                                   same_as_exact ? nullptr : &rounded)
                       .compare(made, found, dtype);
       if ((one.wrong > 0 || one.limited) && status_of(one) == Status::wrong) wrong = true;
       for (std::size_t d = 0; d < one.at.size(); ++d) one.at[d] += region.origin[d];
@@ -210,7 +211,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       options.say(fmt::format("checking {}: {} of {} tiles", t.name, ++done, count));
     });
     TensorResult one = result_of(t);
-    const Tiles::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
+    const TileErrors::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
     one.norm_error = tiles.norms.relative(), one.worst = tiles.worst, one.out_of_tolerance = tiles.out_of_tolerance;
     one.of_error = tiles.of_error, one.fault = fault.text;
     one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile, one.staged = !s.known.empty();

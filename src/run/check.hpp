@@ -28,7 +28,7 @@ enum class Check : std::uint8_t { full, sampled, none };
 std::string_view name(Check);
 
 /// Returns the check that is used by default: a sample of tiles for graphs whose evaluation takes long
-/// (graph::work(g) >= graph::sampled_from), else a full check.
+/// (reference::work(g) >= reference::sampled_from), else a full check.
 Check standard_check(const graph::KernelGraph&);
 
 /// A function that receives the progress of the check in words.
@@ -38,12 +38,12 @@ using Say = std::function<void(const std::string&)>;
 /// sets the result's status, reason and tensors. `storage`: the bytes of each tensor of the manifest after
 /// the run. Throws Fault if the manifest lacks an output of the graph.
 void check_all(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
-               const graph::RandomInputs&, RunResult&);
+               const reference::RandomInputs&, RunResult&);
 
 /// Options of check_sample.
 struct SampledCheck {
   int threads = 0;  // worker threads; 0: one per core
-  graph::SampleLimits limits = {};
+  reference::SampleLimits limits = {};
   Say say = [](const std::string&) {};
 };
 /// Compares a sample of tiles of each tensor with a reference. For each tile, the reference evaluates only
@@ -51,6 +51,6 @@ struct SampledCheck {
 /// the run. Sets the result's status, reason and tensors. If the reference has no finite value in the checked
 /// tiles of some output, there is nothing to compare, and the status is `refused`.
 void check_sample(const graph::KernelGraph&, const emit::Manifest&, const std::vector<Bytes>& storage,
-                  const graph::InputChoice&, const SampledCheck&, RunResult&);
+                  const reference::InputChoice&, const SampledCheck&, RunResult&);
 
 }  // namespace zellige::run

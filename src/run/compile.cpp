@@ -17,7 +17,7 @@ bool is_word(std::string_view tiling) { return tiling.empty() || tiling == "give
 
 /// Returns the options for the tilings in `json`, a manifest or a list of tilings; `source` names it in messages.
 plan::PlanOptions replayed(std::string_view json, std::string_view source) {
-  return {.tiles = plan::Tiles::fixed,
+  return {.tiles = plan::TilingPolicy::fixed,
           .tiling = retile::parse_tiling(json, source),
           .decomposed = retile::is_decomposed(json, source)};
 }
@@ -29,15 +29,15 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
   if (!o.fuse && o.plan.decomposed)
     fail("{}: expected a tiling of the graph as it is given, found one of its custom operators decomposed", g.name);
   std::optional<retile::Tiling> declared;
-  if (o.plan.tiles == plan::Tiles::fixed)
-    declared = std::exchange(o.plan.tiling, {}), o.plan.tiles = plan::Tiles::given;
+  if (o.plan.tiles == plan::TilingPolicy::fixed)
+    declared = std::exchange(o.plan.tiling, {}), o.plan.tiles = plan::TilingPolicy::given;
   if (!o.fuse) {
     PlanCache kept(cache, target);
     fuse::Optimized as_given{.graph = fuse::separate(g, target, kept.costs(), declared)};
     kept.keep();
     return as_given;
   }
-  const bool automatic = o.plan.tiles == plan::Tiles::automatic;
+  const bool automatic = o.plan.tiles == plan::TilingPolicy::automatic;
   const fuse::Custom custom = automatic           ? fuse::Custom::cheaper
                               : o.plan.decomposed ? fuse::Custom::decomposed
                                                   : fuse::Custom::kept;
@@ -46,20 +46,20 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
   kept.keep();
   o.plan.decomposed = fused.decomposed;
   // The tiles of fused kernel-level operators have been selected with the groups.
-  if (automatic && retile::tiling_of(g).empty()) o.plan.tiles = plan::Tiles::given;
+  if (automatic && retile::tiling_of(g).empty()) o.plan.tiles = plan::TilingPolicy::given;
   return fused;
 }
 
 Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOptions o,
                  const std::optional<Cache>& cache) {
-  plan::Rejections own;
+  kernel::Rejections own;
   if (!o.rejected) o.rejected = &own;
   const std::string name = g.name;
-  State s{.graph = std::move(g), .target = &target, .options = std::move(o)};
+  PassState s{.graph = std::move(g), .target = &target, .options = std::move(o)};
   double ms = 0;
   try {
     for (const Pass& pass : passes()) {
-      const auto start = Clock::now();
+      const auto start = SteadyClock::now();
       s = pass.run(std::move(s), cache);
       if (pass.name != "tune") ms += ms_since(start);
       if (s.options.after) s.options.after(pass, s);
@@ -73,7 +73,7 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
 plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target, std::string_view source) {
   if (!is_word(tiling)) return replayed(tiling, source);
   const bool automatic = tiling == "chosen" || (tiling.empty() && target.costs.measured);
-  return {.tiles = automatic ? plan::Tiles::automatic : plan::Tiles::given};
+  return {.tiles = automatic ? plan::TilingPolicy::automatic : plan::TilingPolicy::given};
 }
 
 plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::Target& target) {

@@ -22,30 +22,30 @@
 namespace zellige::run {
 
 struct Pass;
-struct State;
+struct PassState;
 
 /// Options of a compilation.
 struct CompileOptions {
   // names of constant inputs (not written by earlier work on the stream), in addition to those that the graph declares
   std::vector<std::string> constants;
-  bool fuse = false;                     // fuse kernel-level operators; else one kernel per operator that needs one
-  plan::PlanOptions plan{};              // of --tiling: parse_tiling_option
-  int tune = 0;                          // measure this many tilings on the GPU and use the fastest
-  std::uint64_t seed = 1;                // of the random inputs with which tilings are measured
-  InputFiles inputs;                     // inputs that are read from files; other inputs are random
-  plan::Rejections* rejected = nullptr;  // receives the rejected plans, also if the compilation fails
-  fuse::Watch watch{};                   // called during the search for operators to fuse; may end it
+  bool fuse = false;                       // fuse kernel-level operators; else one kernel per operator that needs one
+  plan::PlanOptions plan{};                // of --tiling: parse_tiling_option
+  int tune = 0;                            // measure this many tilings on the GPU and use the fastest
+  std::uint64_t seed = 1;                  // of the random inputs with which tilings are measured
+  InputFiles inputs;                       // inputs that are read from files; other inputs are random
+  kernel::Rejections* rejected = nullptr;  // receives the rejected plans, also if the compilation fails
+  rewrite::Watch watch{};                  // called during the search for operators to fuse; may end it
   fuse::Reasons reasons = fuse::Reasons::told;
-  Say say = [](const std::string&) {};                     // receives the current phase
-  std::function<void(const Pass&, const State&)> after{};  // called after each pass
+  Say say = [](const std::string&) {};                         // receives the current phase
+  std::function<void(const Pass&, const PassState&)> after{};  // called after each pass
 };
 
 /// A compiled graph.
 struct Compiled {
-  emit::Program program;  // its plan has the messages of all plans that the verifier rejected on the way
-  fuse::Optimized fused;  // the fused graph, or the graph as it was given
-  Tuned tuned;            // the outcome of CompileOptions::tune
-  double plan_ms = 0;     // time that fusing, planning and emission took; not that of tuning
+  emit::EmittedProgram program;  // its plan has the messages of all plans that the verifier rejected on the way
+  fuse::Optimized fused;         // the fused graph, or the graph as it was given
+  Tuned tuned;                   // the outcome of CompileOptions::tune
+  double plan_ms = 0;            // time that fusing, planning and emission took; not that of tuning
 };
 
 /// Returns the compiled program of a validated graph. Expected times of kernels are taken from the cache, and new ones

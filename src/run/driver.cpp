@@ -70,9 +70,10 @@ bool launches_wait() {
 
 // Enqueues a kernel on a CUstream, with the grid, cluster size and programmatic dependent launch that `shape`
 // contains. Throws Error for a cluster launch if the driver is older than 11.8.
-void put(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
+void put(void* stream, const DriverFunction& f, const DriverLaunch& shape,
+         const std::vector<KernelArgument>& arguments) {
   std::vector<void*> where;
-  for (const Argument& a : arguments)
+  for (const KernelArgument& a : arguments)
     where.push_back(a.constant ? const_cast<void*>(a.constant)
                     : a.map    ? const_cast<TmaDescriptor*>(&*a.map)
                                : static_cast<void*>(const_cast<std::uint64_t*>(&a.address)));
@@ -173,10 +174,10 @@ void DeviceBytes::copy(const DeviceBytes& from) {
 Module::Module(const std::string& cubin) { check(driver().module_load(&handle_, cubin.data()), "loading the kernel"); }
 Module::~Module() { driver().module_unload(handle_); }
 
-Function Module::function(const std::string& program, const std::string& name,
-                          std::int64_t dynamic_shared_bytes) const {
+DriverFunction Module::function(const std::string& program, const std::string& name,
+                                std::int64_t dynamic_shared_bytes) const {
   const Driver& d = driver();
-  Function f{.program = program, .name = name};
+  DriverFunction f{.program = program, .name = name};
   check(d.module_function(&f.handle, handle_, name.c_str()), "kernel " + name);
   d.function_get(&f.max_threads, 0, f.handle);
   d.function_get(&f.static_shared_bytes, 1, f.handle);
@@ -188,7 +189,7 @@ Function Module::function(const std::string& program, const std::string& name,
   return f;
 }
 
-std::optional<std::vector<std::int64_t>> parameter_bytes(const Function& f) {
+std::optional<std::vector<std::int64_t>> parameter_bytes(const DriverFunction& f) {
   if (!driver().parameter) return std::nullopt;
   constexpr int no_such_device = 1;  // CUDA_ERROR_INVALID_VALUE
   std::vector<std::int64_t> all;
@@ -205,7 +206,8 @@ Stream::Stream() {
 }
 Stream::~Stream() { driver().stream_destroy(handle_); }
 
-void launch(void* stream, const Function& f, const LaunchShape& shape, const std::vector<Argument>& arguments) {
+void launch(void* stream, const DriverFunction& f, const DriverLaunch& shape,
+            const std::vector<KernelArgument>& arguments) {
   static const bool waits = launches_wait();
   record_launch(f.program, f.name);
   put(stream, f, shape, arguments);

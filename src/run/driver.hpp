@@ -62,7 +62,7 @@ class DeviceBytes {
 };
 
 /// A kernel of a loaded module (CUfunction), with what it uses.
-struct Function {
+struct DriverFunction {
   std::string program, name;  // program for messages, kernel name
   /// A CUfunction.
   void* handle = nullptr;
@@ -72,7 +72,7 @@ struct Function {
 };
 
 /// Returns the sizes in bytes of a kernel's parameters, from the driver; nullopt with drivers before CUDA 12.4.
-std::optional<std::vector<std::int64_t>> parameter_bytes(const Function&);
+std::optional<std::vector<std::int64_t>> parameter_bytes(const DriverFunction&);
 
 /// A cubin that is loaded into the current context.
 class Module {
@@ -83,21 +83,21 @@ class Module {
   Module& operator=(const Module&) = delete;
   /// Returns the kernel `name` of the module, and allows it `dynamic_shared_bytes` bytes of dynamic shared
   /// memory per block. `program`: name of the program, for messages.
-  Function function(const std::string& program, const std::string& name, std::int64_t dynamic_shared_bytes) const;
+  DriverFunction function(const std::string& program, const std::string& name, std::int64_t dynamic_shared_bytes) const;
 
  private:
   void* handle_ = nullptr;
 };
 
 /// The argument of a kernel parameter: a device address, a TMA descriptor, or a number of any type.
-struct Argument {
+struct KernelArgument {
   std::uint64_t address = 0;
   std::optional<TmaDescriptor> map = {};
   const void* constant = nullptr;  // a number: points to its bytes, which must outlive the launch
 };
 
 /// Configuration of a kernel launch: grid, block, cluster, shared memory, and programmatic dependent launch.
-struct LaunchShape {
+struct DriverLaunch {
   graph::Dim3 grid, block;
   std::int64_t shared_bytes = 0;
   int cluster = 1;     // blocks per cluster, along x
@@ -105,7 +105,7 @@ struct LaunchShape {
 };
 
 /// Enqueues a kernel on a CUstream of any origin. Throws Error for a cluster launch if the driver is older than 11.8.
-void launch(void* stream, const Function&, const LaunchShape&, const std::vector<Argument>&);
+void launch(void* stream, const DriverFunction&, const DriverLaunch&, const std::vector<KernelArgument>&);
 
 /// A CUDA stream, created on the device in use.
 class Stream {

@@ -33,20 +33,20 @@ std::string FileNames::operator()(std::string_view name) {
 }
 
 void dump(Outputs& outputs, const std::filesystem::path& folder, const graph::KernelGraph& g,
-          const graph::InputChoice& inputs, const graph::Reference* reference, const emit::Program* program,
-          const std::vector<Bytes>* storage) {
+          const reference::InputChoice& inputs, const reference::Reference* reference,
+          const emit::EmittedProgram* program, const std::vector<Bytes>* storage) {
   create_folders(folder);
   FileNames names;
   std::vector<std::string> known;
   for (const graph::KernelTensor& t : g.tensors) known.push_back(names(t.name));
   try {
-    outputs.put(folder / "graph.json", graph::to_json(g));
+    outputs.put(folder / "graph.json", json::to_json(g));
     for (std::size_t i = 0; i < g.inputs.size(); ++i) {
       const auto at = static_cast<std::size_t>(g.inputs[i]);
       const graph::KernelTensor& t = g.tensors[at];
-      outputs.put(
-          folder / fmt::format("input_{}.npy", known[at]),
-          npy(t.dtype, t.shape, graph::input_part(g, inputs, static_cast<int>(i), graph::whole(t.shape)).values));
+      outputs.put(folder / fmt::format("input_{}.npy", known[at]),
+                  npy(t.dtype, t.shape,
+                      reference::input_part(g, inputs, static_cast<int>(i), reference::whole(t.shape)).values));
     }
     for (std::size_t i = 0; reference && i < g.tensors.size(); ++i) {
       const graph::KernelTensor& t = g.tensors[i];

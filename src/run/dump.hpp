@@ -33,7 +33,8 @@ class FileNames {
 /// Writes the tensors and the source code of a run to `folder`: all files or none. Throws Error if one cannot be
 /// written. `reference` is null if the reference evaluation did not cover the whole graph; `program` is null if no
 /// program ran; `storage` (the bytes of the manifest's tensors) is null if the program did not finish.
-void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const graph::InputChoice&,
-          const graph::Reference* reference, const emit::Program* program, const std::vector<Bytes>* storage);
+void dump(Outputs&, const std::filesystem::path& folder, const graph::KernelGraph&, const reference::InputChoice&,
+          const reference::Reference* reference, const emit::EmittedProgram* program,
+          const std::vector<Bytes>* storage);
 
 }  // namespace zellige::run

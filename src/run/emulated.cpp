@@ -18,12 +18,12 @@ namespace {
 using Entry = void (*)(emulate::Launch&);
 
 // The compiled library of a program; unloaded when destroyed.
-struct Loaded {
-  explicit Loaded(const std::filesystem::path& path)
+struct LoadedLibrary {
+  explicit LoadedLibrary(const std::filesystem::path& path)
       : file(path), handle(dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle) fault("emulator: the compiled kernel does not load: {}", dlerror());
   }
-  ~Loaded() { dlclose(handle); }
+  ~LoadedLibrary() { dlclose(handle); }
   // Returns the entry function of a kernel in the library. Throws Fault if there is none.
   Entry entry(const std::string& kernel) const {
     void* at = dlsym(handle, ("emulate_" + kernel).c_str());
@@ -38,9 +38,9 @@ struct Loaded {
 
 // The tensors of a run, in the emulator's device memory. Intermediates are at the manifest's offsets of one workspace,
 // so two of them may overlap: a kernel that writes one makes the overlapping bytes of the other uninitialised.
-class DeviceMemory {
+class EmulatedMemory {
  public:
-  DeviceMemory(const emit::Manifest& m, std::vector<Bytes>& storage)
+  EmulatedMemory(const emit::Manifest& m, std::vector<Bytes>& storage)
       : manifest_(m), storage_(storage), workspace_("workspace", static_cast<std::size_t>(m.buffer_size)) {
     buffers_.reserve(m.tensors.size());
     for (std::size_t i = 0; i < m.tensors.size(); ++i) {
@@ -119,29 +119,30 @@ std::vector<std::pair<std::string, std::uint64_t>> named(const emulate::Counters
   return all;
 }
 
-emulate::Parameter parameter(const emit::Manifest& m, const emit::KernelLaunch& k, std::size_t argument,
-                             emulate::Buffer& buffer) {
+emulate::LaunchParameter parameter(const emit::Manifest& m, const emit::KernelLaunch& k, std::size_t argument,
+                                   emulate::Buffer& buffer) {
   const auto map = k.maps.find(static_cast<int>(argument));
   const emit::TensorPlace& tensor = m.tensors[k.tensors[argument]];
-  emulate::Parameter parameter =
+  emulate::LaunchParameter parameter =
       map == k.maps.end()
-          ? emulate::Parameter(buffer, k.writes[argument])
-          : emulate::Parameter(make_tma_descriptor_emulated(tma_tensor(map->second, tensor.name), buffer.bytes()),
-                               buffer, k.writes[argument]);
+          ? emulate::LaunchParameter(buffer, k.writes[argument])
+          : emulate::LaunchParameter(make_tma_descriptor_emulated(tma_tensor(map->second, tensor.name), buffer.bytes()),
+                                     buffer, k.writes[argument]);
   parameter.constant = tensor.constant;
   return parameter;
 }
 
-EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& storage, const Cache& cache, int workers) {
+EmulatedRun run_emulated(const emit::EmittedProgram& program, std::vector<Bytes>& storage, const Cache& cache,
+                         int workers) {
   const emit::Manifest& m = program.manifest;
   check(m);
   EmulatedRun result{.library = compile_for_emulator(program.source, m.name, cache)};
   const std::string source = source_file(program.source, m.name, cache).string();
-  const auto start = Clock::now();
-  const Loaded loaded(result.library.file);
-  DeviceMemory memory(m, storage);
+  const auto start = SteadyClock::now();
+  const LoadedLibrary loaded(result.library.file);
+  EmulatedMemory memory(m, storage);
   for (const emit::KernelLaunch& k : m.kernels) {
-    const auto kernel_start = Clock::now();
+    const auto kernel_start = SteadyClock::now();
     emulate::LaunchConfig config{.grid = narrow(k.grid),
                                  .block = narrow(k.block),
                                  .shared_bytes = static_cast<unsigned>(k.shared_bytes),
@@ -154,7 +155,7 @@ EmulatedRun run_emulated(const emit::Program& program, std::vector<Bytes>& stora
     memory.take(k);
     for (std::size_t i = 0; i < k.tensors.size(); ++i)
       config.parameters.push_back(parameter(m, k, i, memory[k.tensors[i]]));
-    emulate::Report report = emulate::run(loaded.entry(k.name), config);
+    emulate::EmulationReport report = emulate::run(loaded.entry(k.name), config);
     result.kernels.push_back({k.name, report.counters, ms_since(kernel_start)});
     for (emulate::Finding& f : report.findings) result.findings.push_back(std::move(f));
     if (!report.complete) {

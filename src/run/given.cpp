@@ -10,7 +10,7 @@
 
 namespace zellige::run {
 
-void check_numbers(const graph::Numbers& numbers, const graph::Array& a, const std::string& which) {
+void check_numbers(const graph::Numbers& numbers, const reference::Array& a, const std::string& which) {
   if (numbers.rows == 0) return;
   std::vector<bool> seen(numbers.rows, false);
   for (std::size_t i = 0; i < a.values.size(); ++i) {
@@ -34,8 +34,8 @@ std::size_t input_named(const graph::KernelGraph& g, const std::string& name, st
   return at - names.begin();
 }
 
-graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& files) {
-  graph::GivenInputs given(g.inputs.size());
+reference::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& files) {
+  reference::GivenInputs given(g.inputs.size());
   const std::vector<graph::Numbers> numbers = graph::drawn_numbers(g);
   for (const auto& [name, file] : files) {
     const std::size_t at = input_named(g, name, "--input gives");
@@ -52,9 +52,9 @@ graph::GivenInputs given_inputs(const graph::KernelGraph& g, const InputFiles& f
       if (v != v)
         // one NaN for all: other bits of a NaN mean "never written"
         v = std::numeric_limits<double>::quiet_NaN();
-    graph::Array array{t.shape, std::move(values)};
+    reference::Array array{t.shape, std::move(values)};
     check_numbers(numbers[at], array, fmt::format("{}: input {} of graph {}", graph::shown(file), name, g.name));
-    given[at] = std::make_shared<graph::Array>(std::move(array));
+    given[at] = std::make_shared<reference::Array>(std::move(array));
   }
   return given;
 }

@@ -21,11 +21,11 @@ std::size_t input_named(const graph::KernelGraph&, const std::string& name, std:
 /// not below Numbers::rows, or if an index occurs twice although Numbers::distinct is true, as for a scatter.
 /// `which` names the input in messages. Checks every index, because a sampled check of the outputs might not depend on
 /// the wrong ones.
-void check_numbers(const graph::Numbers&, const graph::Array&, const std::string& which);
+void check_numbers(const graph::Numbers&, const reference::Array&, const std::string& which);
 
 /// Returns the input tensors that are read from .npy files. Throws Error if InputFiles names an input that the graph
 /// lacks, if a file cannot be read, if its dtype or shape is not the input's, or if check_numbers throws. For a dtype
 /// that NumPy lacks, such as bfloat16, the file must hold float32, whose values are rounded to the input's dtype.
-graph::GivenInputs given_inputs(const graph::KernelGraph&, const InputFiles&);
+reference::GivenInputs given_inputs(const graph::KernelGraph&, const InputFiles&);
 
 }  // namespace zellige::run

@@ -51,9 +51,9 @@ std::size_t result_in(const emit::Manifest& m, std::size_t tensor) {
 }
 
 // Device memory for the manifest's tensors: a workspace for intermediates, and one allocation per other tensor.
-class Memory {
+class GpuMemory {
  public:
-  Memory(const emit::Manifest& m, const std::vector<Bytes>& storage) : manifest_(m), workspace_(m.buffer_size) {
+  GpuMemory(const emit::Manifest& m, const std::vector<Bytes>& storage) : manifest_(m), workspace_(m.buffer_size) {
     workspace_.fill(0xff);
     for (std::size_t i = 0; i < m.tensors.size(); ++i) {
       const bool own = m.tensors[i].role != emit::Role::intermediate;
@@ -110,7 +110,7 @@ class Memory {
 void poison_shared_memory(Stream& stream, std::int64_t bytes) {
   bytes = std::max(bytes, target::shared_without_asking);
   const Module module(poison_ptx);
-  const Function poison = module.function("poison", "poison", bytes);
+  const DriverFunction poison = module.function("poison", "poison", bytes);
   // There are more blocks than multiprocessors, and each is so large that few fit on one.
   launch(stream.handle(), poison, {{1024, 1, 1}, {256, 1, 1}, bytes}, {{static_cast<std::uint64_t>(bytes)}});
   stream.wait();
@@ -118,7 +118,7 @@ void poison_shared_memory(Stream& stream, std::int64_t bytes) {
 
 /// Runs the program in a CUDA graph in which its kernels may overlap: twice, or once if it updates an input
 /// in place. Returns, as a sentence, how the outputs differ from those in `storage`; "" if they are equal.
-std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory& memory, const emit::Manifest& m,
+std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, GpuMemory& memory, const emit::Manifest& m,
                               const std::vector<Bytes>& storage) {
   memory.poison();
   bool changed = false;  // some input is overwritten: a second evaluation would have other inputs
@@ -144,8 +144,8 @@ std::string differs_as_a_unit(Stream& stream, const BoundProgram& bound, Memory&
 }
 
 // Returns the measured times of the program, with a cold or a warm L2 as `how` says; `brief`: with fewer rounds.
-Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const Memory& memory, Timing how,
-            bool brief = false) {
+Times timed(Stream& stream, const LoadedProgram& program, const BoundProgram& bound, const GpuMemory& memory,
+            Timing how, bool brief = false) {
   if (how == Timing::hot) return time_hot(stream, bound);
   std::vector<std::vector<DeviceBytes>> memories;
   std::vector<BoundProgram> sets{bound};
@@ -170,9 +170,9 @@ GpuRun run_on_gpu(const emit::Manifest& m, const Cubin& cubin, std::vector<Bytes
   require_architecture(cubin.architecture);
   check(m);
   GpuRun result;
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   const LoadedProgram program(m, cubin);
-  Memory memory(m, storage);
+  GpuMemory memory(m, storage);
   const BoundProgram bound(program, [&](std::size_t t) { return memory.address(t); });
   Stream stream;
   for (std::size_t k = 0; k < m.kernels.size(); ++k) {
@@ -195,7 +195,7 @@ std::vector<double> measure_on_gpu(const emit::Manifest& m, const Cubin& cubin, 
   require_architecture(cubin.architecture);
   check(m);
   const LoadedProgram program(m, cubin);
-  Memory memory(m, storage);
+  GpuMemory memory(m, storage);
   const BoundProgram bound(program, [&](std::size_t t) { return memory.address(t); });
   Stream stream;
   return timed(stream, program, bound, memory, Timing::rotated, true).samples;

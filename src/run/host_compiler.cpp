@@ -114,7 +114,7 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
     library.cached = true;
     return library;
   }
-  const auto start = Clock::now();
+  const auto start = SteadyClock::now();
   const fs::path made = cache.scratch("so");
   std::vector<std::string> command = flags();
   command.insert(command.begin(), c.path);

@@ -15,8 +15,8 @@ namespace {
 constexpr double scale = 16, small = 2e9;  // operations of a graph that is interpreted at larger inputs, too
 
 /// Returns the random inputs at `scale` times their values, so that bounds such as those of a clamp are reached.
-std::vector<graph::Array> larger(const graph::KernelGraph& g, const graph::RandomInputs& inputs) {
-  std::vector<graph::Array> all = inputs.arrays;
+std::vector<reference::Array> larger(const graph::KernelGraph& g, const reference::RandomInputs& inputs) {
+  std::vector<reference::Array> all = inputs.arrays;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const graph::DType dtype = g.tensors[g.inputs[i]].dtype;
     if (graph::is_integer(dtype) || (i < inputs.given.size() && inputs.given[i])) continue;
@@ -27,30 +27,30 @@ std::vector<graph::Array> larger(const graph::KernelGraph& g, const graph::Rando
 }
 
 /// Returns the mistake at the store, or at the tensor if there is none.
-ir::Mistake mistake(const ir::Compiled& c, const plan::Writer& by, int tensor, const std::string& what) {
+ir::Mistake mistake(const ir::ReadProgram& c, const interpret::LastStore& by, int tensor, const std::string& what) {
   if (by.kernel < 0) return {c.file, c.tensors.at(tensor), what};
   const auto k = static_cast<std::size_t>(by.kernel);
   return {c.file, c.positions.at(k).nodes.at(by.node), fmt::format("{}: {}", c.program.plan.kernels[k].name(), what)};
 }
 
 /// Returns the first store to the tensor's memory.
-plan::Writer first_store(const plan::Program& p, int tensor) {
+interpret::LastStore first_store(const tile::TilePrograms& p, int tensor) {
   for (std::size_t k = 0; k < p.kernels.size(); ++k)
     for (std::size_t n = 0; n < p.kernels[k].nodes.size(); ++n)
-      if (const plan::Node& node = p.kernels[k].nodes[n];
-          node.kind == plan::NodeKind::store && p.memory_of(node.tensor) == p.memory_of(tensor))
+      if (const tile::Node& node = p.kernels[k].nodes[n];
+          node.kind == tile::NodeKind::store && p.memory_of(node.tensor) == p.memory_of(tensor))
         return {static_cast<int>(k), static_cast<int>(n)};
   return {};
 }
 
 /// Returns the index of the tensor in the program.
-int index_of(const plan::Program& p, const std::string& name) {
+int index_of(const tile::TilePrograms& p, const std::string& name) {
   return static_cast<int>(std::ranges::find(p.tensors, name, &graph::KernelTensor::name) - p.tensors.begin());
 }
 
 /// Throws Mistake at a tensor whose strides spread it so far that the machine's memory does not hold what lies between.
-void require_memory(const ir::Compiled& c, const plan::Program& p) {
-  double left = graph::machine_memory() / 6 / (sizeof(double) + sizeof(int));
+void require_memory(const ir::ReadProgram& c, const tile::TilePrograms& p) {
+  double left = reference::machine_memory() / 6 / (sizeof(double) + sizeof(int));
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) {
     const auto elements = static_cast<double>(graph::span(p.tensors[t].shape, p.tensors[t].strides));
     if (!p.views.contains(t)) left -= elements;
@@ -64,9 +64,9 @@ void require_memory(const ir::Compiled& c, const plan::Program& p) {
 }
 
 /// Throws Mistake if a stored tensor is wrong when the tile programs round as kernels do.
-void require_roundings(const ir::Compiled& c, const plan::Program& p, const graph::KernelGraph& g,
-                       const graph::RandomInputs& inputs) {
-  const plan::Memory memory = plan::interpret(p, inputs.arrays, plan::Rounding::of_kernels);
+void require_roundings(const ir::ReadProgram& c, const tile::TilePrograms& p, const graph::KernelGraph& g,
+                       const reference::RandomInputs& inputs) {
+  const interpret::Memory memory = interpret::interpret(p, inputs.arrays, interpret::Rounding::of_kernels);
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : c.program.manifest.tensors)
     storage.push_back(pack(t, memory.values(index_of(p, t.name)).values));
@@ -78,7 +78,7 @@ void require_roundings(const ir::Compiled& c, const plan::Program& p, const grap
   });
   if (wrong == r.tensors.end()) throw ir::Mistake(c.file, {}, r.reason);
   const int tensor = index_of(p, wrong->name);
-  const plan::Writer by = first_store(p, tensor);
+  const interpret::LastStore by = first_store(p, tensor);
   throw mistake(
       c, by, tensor,
       fmt::format("store %{} writes {} with other roundings than the graph's: {}", by.node, wrong->name, wrong->fault));
@@ -86,15 +86,15 @@ void require_roundings(const ir::Compiled& c, const plan::Program& p, const grap
 
 }  // namespace
 
-void require_computes(const ir::Compiled& c, const graph::KernelGraph& g, const graph::RandomInputs& inputs) {
-  const plan::Program p = plan::planned(c.program.plan);
+void require_computes(const ir::ReadProgram& c, const graph::KernelGraph& g, const reference::RandomInputs& inputs) {
+  const tile::TilePrograms p = plan::planned(c.program.plan);
   require_memory(c, p);
-  const auto refuse = [&](const std::optional<plan::Difference>& d) {
+  const auto refuse = [&](const std::optional<interpret::Difference>& d) {
     if (d) throw mistake(c, d->by, d->tensor, d->text(p));
   };
-  refuse(plan::difference(p, g, inputs.arrays));
+  refuse(interpret::difference(p, g, inputs.arrays));
   require_roundings(c, p, g, inputs);
-  if (graph::work(g) <= small) refuse(plan::difference(p, g, larger(g, inputs)));
+  if (reference::work(g) <= small) refuse(interpret::difference(p, g, larger(g, inputs)));
 }
 
 }  // namespace zellige::run

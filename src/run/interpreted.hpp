@@ -12,6 +12,6 @@ namespace zellige::run {
 ///
 /// What it does not throw at is proved for these inputs, for any others it is a trial. Precondition: the program has the graph's
 /// inputs and outputs.
-void require_computes(const ir::Compiled&, const graph::KernelGraph&, const graph::RandomInputs&);
+void require_computes(const ir::ReadProgram&, const graph::KernelGraph&, const reference::RandomInputs&);
 
 }  // namespace zellige::run

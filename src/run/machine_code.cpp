@@ -10,7 +10,7 @@ namespace {
 
 /// The encoding of an instruction with a descriptor operand: the lowest 12 bits of its 128 bits, the position
 /// of the register number in bits, and an offset that is added to the number.
-struct Form {
+struct DescriptorForm {
   std::string_view name;
   unsigned opcode;
   int bit;
@@ -20,11 +20,12 @@ struct Form {
 // The LDGSTS with add 1 has a uniform register as part of its shared memory address, and the descriptor
 // starts at the register after it.
 constexpr std::array forms = {
-    Form{"LD", 0x980, 32},      Form{"LDG", 0x981, 32},       Form{"ST", 0x985, 64},      Form{"STG", 0x986, 64},
-    Form{"RED", 0x98e, 64},     Form{"ATOMG", 0x9a3, 64},     Form{"REDG", 0x9a6, 64},    Form{"ATOMG", 0x9a8, 64},
-    Form{"LDGSTS", 0xfae, 64},  Form{"LDGSTS", 0xdae, 64, 1}, Form{"UTMALDG", 0x3b4, 40}, Form{"UTMALDG", 0x5b4, 40},
-    Form{"UTMASTG", 0x3b5, 40}, Form{"UTMAREDG", 0x3b6, 40},  Form{"UBLKCP", 0x3ba, 40},  Form{"UBLKRED", 0x3bb, 40},
-    Form{"UBLKPF", 0x3bc, 40},
+    DescriptorForm{"LD", 0x980, 32},        DescriptorForm{"LDG", 0x981, 32},      DescriptorForm{"ST", 0x985, 64},
+    DescriptorForm{"STG", 0x986, 64},       DescriptorForm{"RED", 0x98e, 64},      DescriptorForm{"ATOMG", 0x9a3, 64},
+    DescriptorForm{"REDG", 0x9a6, 64},      DescriptorForm{"ATOMG", 0x9a8, 64},    DescriptorForm{"LDGSTS", 0xfae, 64},
+    DescriptorForm{"LDGSTS", 0xdae, 64, 1}, DescriptorForm{"UTMALDG", 0x3b4, 40},  DescriptorForm{"UTMALDG", 0x5b4, 40},
+    DescriptorForm{"UTMASTG", 0x3b5, 40},   DescriptorForm{"UTMAREDG", 0x3b6, 40}, DescriptorForm{"UBLKCP", 0x3ba, 40},
+    DescriptorForm{"UBLKRED", 0x3bb, 40},   DescriptorForm{"UBLKPF", 0x3bc, 40},
 };
 constexpr int no_register = 63;  // URZ: no descriptor
 constexpr std::size_t instruction_bytes = 16;
@@ -39,22 +40,22 @@ T read(std::string_view bytes, std::uint64_t at) {
   return value;
 }
 
-struct Section {
+struct ElfSection {
   std::string_view name, bytes;
 };
 
 /// Returns the sections of a 64-bit ELF file. Throws Error if a section exceeds the file.
-std::vector<Section> sections(std::string_view elf) {
+std::vector<ElfSection> sections(std::string_view elf) {
   if (!elf.starts_with("\177ELF\2")) fail("cubin: expected a 64-bit ELF file, found {} other bytes", elf.size());
   const auto table = read<std::uint64_t>(elf, 0x28);
   const auto each = read<std::uint16_t>(elf, 0x3a), count = read<std::uint16_t>(elf, 0x3c),
              names = read<std::uint16_t>(elf, 0x3e);
   constexpr std::uint32_t without_bytes = 8;  // SHT_NOBITS
-  std::vector<Section> all;
+  std::vector<ElfSection> all;
   std::vector<std::uint32_t> name_at;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = table + i * each;
-    Section& s = all.emplace_back();
+    ElfSection& s = all.emplace_back();
     name_at.push_back(read<std::uint32_t>(elf, at));
     const auto type = read<std::uint32_t>(elf, at + 4);
     const auto offset = read<std::uint64_t>(elf, at + 0x18), size = read<std::uint64_t>(elf, at + 0x20);
@@ -111,10 +112,10 @@ void read_attributes(std::string_view info, KernelInterface& k) {
 
 std::vector<Descriptor> descriptors(std::string_view cubin) {
   std::vector<Descriptor> found;
-  for (const Section& s : sections(cubin)) {
+  for (const ElfSection& s : sections(cubin)) {
     if (!s.name.starts_with(code_section)) continue;
     for (std::size_t at = 0; at + instruction_bytes <= s.bytes.size(); at += instruction_bytes) {
-      const auto form = std::ranges::find(forms, read<std::uint16_t>(s.bytes, at) & 0xfffu, &Form::opcode);
+      const auto form = std::ranges::find(forms, read<std::uint16_t>(s.bytes, at) & 0xfffu, &DescriptorForm::opcode);
       if (form == forms.end()) continue;
       const int number = s.bytes[at + static_cast<std::size_t>(form->bit / 8)] & 63;
       if (number == no_register) continue;
@@ -126,13 +127,13 @@ std::vector<Descriptor> descriptors(std::string_view cubin) {
 }
 
 std::vector<KernelInterface> kernel_interfaces(std::string_view cubin) {
-  const std::vector<Section> all = sections(cubin);
+  const std::vector<ElfSection> all = sections(cubin);
   std::vector<KernelInterface> kernels;
-  for (const Section& s : all) {
+  for (const ElfSection& s : all) {
     if (!s.name.starts_with(code_section)) continue;
     KernelInterface& k = kernels.emplace_back();
     k.name = s.name.substr(code_section.size());
-    const auto info = std::ranges::find(all, ".nv.info." + k.name, &Section::name);
+    const auto info = std::ranges::find(all, ".nv.info." + k.name, &ElfSection::name);
     if (info != all.end()) read_attributes(info->bytes, k);
   }
   return kernels;

@@ -12,14 +12,14 @@ namespace {
 
 constexpr std::string_view magic("\x93NUMPY\x01\x00", 8);
 
-struct Element {
+struct NpyElement {
   std::string_view descr;
   graph::DType dtype;
 };
-constexpr Element elements[] = {{"'<f2'", graph::DType::f16},
-                                {"'<f4'", graph::DType::f32},
-                                {"'|i1'", graph::DType::int8},
-                                {"'<i4'", graph::DType::int32}};
+constexpr NpyElement elements[] = {{"'<f2'", graph::DType::f16},
+                                   {"'<f4'", graph::DType::f32},
+                                   {"'|i1'", graph::DType::int8},
+                                   {"'<i4'", graph::DType::int32}};
 
 // Returns the rest of a .npy header from the value of `key` on. Throws Error if the header lacks the key;
 // `where` names the file in the message.
@@ -61,7 +61,7 @@ std::size_t header_length(std::string_view start, std::string_view where) {
 NpyHeader parse_header(std::string_view header, std::string_view where) {
   NpyHeader array;
   const std::string_view descr = value_of(header, "descr", where);
-  const auto element = std::ranges::find_if(elements, [&](const Element& e) { return descr.starts_with(e.descr); });
+  const auto element = std::ranges::find_if(elements, [&](const NpyElement& e) { return descr.starts_with(e.descr); });
   if (element == std::end(elements))
     fail("{}: holds elements of {}; '<f2', '<f4', '|i1' and '<i4' can be read", where,
          descr.substr(0, descr.find(',')));
@@ -90,12 +90,12 @@ std::size_t count_of(const graph::Shape& shape, std::string_view where) {
 }  // namespace
 
 graph::DType npy_dtype(graph::DType dtype) {
-  return std::ranges::count(elements, dtype, &Element::dtype) > 0 ? dtype : graph::DType::f32;
+  return std::ranges::count(elements, dtype, &NpyElement::dtype) > 0 ? dtype : graph::DType::f32;
 }
 
 std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector<double>& values) {
   const graph::DType written = npy_dtype(dtype);
-  const std::string_view descr = std::ranges::find(elements, written, &Element::dtype)->descr;
+  const std::string_view descr = std::ranges::find(elements, written, &NpyElement::dtype)->descr;
   std::string extents;
   for (const std::int64_t n : shape) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", n);
   if (shape.size() == 1) extents += ",";

@@ -24,19 +24,19 @@ Library nvrtc_library() {
 }
 
 // The functions of NVRTC that are used. Their types and result codes have not changed since CUDA 11.
-using Program = struct NvrtcProgram*;
+using NvrtcHandle = struct NvrtcProgram*;
 struct Nvrtc {
   Library library = nvrtc_library();
   int (*version)(int*, int*) = library["nvrtcVersion"];
   const char* (*error_string)(int) = library["nvrtcGetErrorString"];
-  int (*create)(Program*, const char* source, const char* name, int headers, const char* const* texts,
+  int (*create)(NvrtcHandle*, const char* source, const char* name, int headers, const char* const* texts,
                 const char* const* names) = library["nvrtcCreateProgram"];
-  int (*destroy)(Program*) = library["nvrtcDestroyProgram"];
-  int (*compile)(Program, int options, const char* const*) = library["nvrtcCompileProgram"];
-  int (*log_size)(Program, std::size_t*) = library["nvrtcGetProgramLogSize"];
-  int (*log)(Program, char*) = library["nvrtcGetProgramLog"];
-  int (*cubin_size)(Program, std::size_t*) = library["nvrtcGetCUBINSize"];
-  int (*cubin)(Program, char*) = library["nvrtcGetCUBIN"];
+  int (*destroy)(NvrtcHandle*) = library["nvrtcDestroyProgram"];
+  int (*compile)(NvrtcHandle, int options, const char* const*) = library["nvrtcCompileProgram"];
+  int (*log_size)(NvrtcHandle, std::size_t*) = library["nvrtcGetProgramLogSize"];
+  int (*log)(NvrtcHandle, char*) = library["nvrtcGetProgramLog"];
+  int (*cubin_size)(NvrtcHandle, std::size_t*) = library["nvrtcGetCUBINSize"];
+  int (*cubin)(NvrtcHandle, char*) = library["nvrtcGetCUBIN"];
   std::string version_text;
 };
 
@@ -56,7 +56,7 @@ const Nvrtc& nvrtc() {
 
 // Compiles source code with NVRTC and returns the cubin. Throws Fault with the log if NVRTC rejects the
 // source code, and Error if it runs out of memory.
-std::string compile(const std::string& source, const std::vector<std::string>& options) {
+std::string compile_source(const std::string& source, const std::vector<std::string>& options) {
   const Nvrtc& n = nvrtc();
   std::vector<const char*> texts, paths, words;
   for (const Header* h : closure(source)) {
@@ -65,11 +65,12 @@ std::string compile(const std::string& source, const std::vector<std::string>& o
   }
   for (const std::string& o : options) words.push_back(o.c_str());
 
-  Program program = nullptr;
+  NvrtcHandle program = nullptr;
   if (const int e =
           n.create(&program, source.c_str(), "kernel.cu", static_cast<int>(texts.size()), texts.data(), paths.data()))
     fail("NVRTC: {}", n.error_string(e));
-  const std::unique_ptr<Program, void (*)(Program*)> guard(&program, [](Program* p) { nvrtc().destroy(p); });
+  const std::unique_ptr<NvrtcHandle, void (*)(NvrtcHandle*)> guard(&program,
+                                                                   [](NvrtcHandle* p) { nvrtc().destroy(p); });
   if (const int e = n.compile(program, static_cast<int>(words.size()), words.data())) {
     std::size_t size = 0;
     n.log_size(program, &size);
@@ -132,14 +133,14 @@ Cubin compile_cubin(const std::string& source, std::string_view architecture, co
       return result;
     }
   }
-  const auto start = Clock::now();
-  result.bytes = compile(source, options);
+  const auto start = SteadyClock::now();
+  result.bytes = compile_source(source, options);
   if (const auto odd = odd_descriptors(result.bytes); !odd.empty()) {
     result.note =
         fmt::format("{}: a known fault of NVRTC {} (docs/reference/hardware.md); compiled again without cache hints",
                     to_string(odd[0]), nvrtc_version());
     options.emplace_back("-DZELLIGE_NO_CACHE_HINTS");
-    result.bytes = compile(source, options);
+    result.bytes = compile_source(source, options);
     if (const auto still = odd_descriptors(result.bytes); !still.empty())
       fault(
           "{}, also without cache hints: a known fault of NVRTC {} (docs/reference/hardware.md), which ends in an "

@@ -52,7 +52,7 @@ void write_stream(const fs::path& shown, std::string_view content) {
 
 }  // namespace
 
-Outputs::Outputs(const std::vector<std::string>& inputs, bool force, Written written)
+Outputs::Outputs(const std::vector<std::string>& inputs, bool force, WrittenFiles written)
     : force_(force), written_(std::move(written)) {
   for (const std::string& name : inputs) {
     struct stat s;

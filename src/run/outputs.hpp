@@ -36,7 +36,7 @@ class Outputs {
   /// Starts without outputs. `inputs`: the files that the command reads, which are never written; "-" is
   /// stdin. `force`: replace files that Zellige did not write.
   explicit Outputs(const std::vector<std::string>& inputs = {}, bool force = false,
-                   Written written = Written::standard());
+                   WrittenFiles written = WrittenFiles::standard());
   Outputs(const Outputs&) = delete;
   ~Outputs();  // discards files that are not committed
 
@@ -57,7 +57,7 @@ class Outputs {
 
   /// Returns true if a path is written as a stream, without staging: a device, a pipe, this process's stdout or stderr.
   static bool is_stream(const std::filesystem::path&);
-  const Written& written() const { return written_; }
+  const WrittenFiles& written() const { return written_; }
 
  private:
   using Identity = std::pair<dev_t, ino_t>;
@@ -86,7 +86,7 @@ class Outputs {
 
   std::vector<std::pair<Identity, std::string>> inputs_;
   bool force_;
-  Written written_;
+  WrittenFiles written_;
   std::set<std::string> claimed_;
   std::vector<Staged> staged_;
 };

@@ -17,94 +17,94 @@
 namespace zellige::run {
 namespace {
 
-plan::Rejections& rejected(const State& s) { return *s.options.rejected; }
+kernel::Rejections& rejected(const PassState& s) { return *s.options.rejected; }
 
-State constants(State s, const std::optional<Cache>&) {
+PassState constants(PassState s, const std::optional<Cache>&) {
   declare_constant(s.graph, s.options.constants);
   return s;
 }
 
-State fuse_operators(State s, const std::optional<Cache>& cache) {
+PassState fuse_operators(PassState s, const std::optional<Cache>& cache) {
   s.fused = fused(std::move(s.graph), *s.target, s.options, cache);
   s.graph = s.fused.graph;
-  plan::add(rejected(s), s.fused.rejected);
+  kernel::add(rejected(s), s.fused.rejected);
   return s;
 }
 
-State tune_tilings(State s, const std::optional<Cache>& cache) {
+PassState tune_tilings(PassState s, const std::optional<Cache>& cache) {
   if (s.options.tune == 0) return s;
   s.tuned = tuned(s.graph, *s.target, s.options, cache.value());
-  s.options.plan.tiles = plan::Tiles::fixed, s.options.plan.tiling = s.tuned.tiling;
-  plan::add(rejected(s), s.tuned.rejected);
+  s.options.plan.tiles = plan::TilingPolicy::fixed, s.options.plan.tiling = s.tuned.tiling;
+  kernel::add(rejected(s), s.tuned.rejected);
   return s;
 }
 
-State tile(State s, const std::optional<Cache>&) {
-  plan::TiledGraph t = plan::tiled(std::move(s.graph), *s.target, s.options.plan);
+PassState tile(PassState s, const std::optional<Cache>&) {
+  tiling::TiledGraph t = tiling::tiled(std::move(s.graph), *s.target, s.options.plan);
   s.graph = std::move(t.graph), s.notes = std::move(t.notes);
-  plan::add(rejected(s), t.rejected);
+  kernel::add(rejected(s), t.rejected);
   return s;
 }
 
-State lower(State s, const std::optional<Cache>&) {
+PassState lower(PassState s, const std::optional<Cache>&) {
   s.selected.plan = plan::lowered(s.graph, *s.target, s.options.plan.sizes);
   for (const std::string& note : s.notes) s.selected.plan.program.notes.push_back(note);
   return s;
 }
 
-State select(State s, const std::optional<Cache>&) {
+PassState select(PassState s, const std::optional<Cache>&) {
   s.selected = plan::selected(std::move(s.selected.plan), *s.target);
   return s;
 }
 
-State schedule(State s, const std::optional<Cache>&) {
+PassState schedule(PassState s, const std::optional<Cache>&) {
   s.plan = plan::scheduled(std::move(s.selected), *s.target, s.options.plan.blocks);
   return s;
 }
 
-State prove(State s, const std::optional<Cache>&) {
+PassState prove(PassState s, const std::optional<Cache>&) {
   s.plan = plan::proved(std::move(s.plan), *s.target, s.options.plan.registers_proved);
   s.plan.rejected = rejected(s);
   return s;
 }
 
-State emit(State s, const std::optional<Cache>&) {
+PassState emit(PassState s, const std::optional<Cache>&) {
   s.program = emit::from_plan(std::move(s.plan), s.graph.name, retile::tiling_of(s.graph), s.options.plan.decomposed);
   s.program.graph = std::move(s.graph);
   return s;
 }
 
-std::string print_graph(const State& s) { return graph::to_json(s.graph) + "\n"; }
+std::string print_graph(const PassState& s) { return json::to_json(s.graph) + "\n"; }
 
-std::string print_fused(const State& s) {
+std::string print_fused(const PassState& s) {
   std::string text;
   for (const std::string& note : s.fused.notes) text += note + "\n";
   return text + print_graph(s);
 }
 
-std::string print_tuned(const State& s) {
+std::string print_tuned(const PassState& s) {
   return s.options.tune == 0 ? "no tilings were to be measured\n" : retile::print(s.tuned.tiling) + "\n";
 }
 
-std::string print_tilings(const State& s) {
+std::string print_tilings(const PassState& s) {
   std::string text;
   for (const std::string& note : s.notes) text += note + "\n";
   return text + retile::print(retile::tiling_of(s.graph)) + "\n";
 }
 
 /// Returns the tile programs of a plan that has no kernels yet, as `.ir`.
-std::string print_tile_programs(const State& s) {
+std::string print_tile_programs(const PassState& s) {
   plan::Plan plan = s.selected.plan;
-  for (const plan::TileProgram& p : plan.program.kernels) plan.kernels.push_back({.program = p});
+  for (const tile::TileProgram& p : plan.program.kernels) plan.kernels.push_back({.program = p});
   return ir::print(plan);
 }
 
 /// Returns the instruction of each matmul and how the warps divide it, then the tile programs.
-std::string print_selected(const State& s) {
+std::string print_selected(const PassState& s) {
   std::string text;
-  for (const plan::Selection& k : s.selected.kernels)
+  for (const selection::Selection& k : s.selected.kernels)
     for (const auto& [node, choice] : k.matmuls) {
-      const plan::WarpLayout& w = choice.warps;
+      const kernel::WarpLayout& w = choice.warps;
       text += fmt::format("{}: %{} by {}, warps ({},{},{},{}) of batch, M, N and K", k.program.name, node,
                           choice.row ? choice.row->name : "dot products of threads", w.b, w.m, w.n, w.k);
       if (const auto from = k.fragments_from.find(node); from != k.fragments_from.end())
@@ -114,17 +114,17 @@ std::string print_selected(const State& s) {
   return text + print_tile_programs(s);
 }
 
-std::string print_plan(const State& s) { return ir::print(s.plan); }
+std::string print_plan(const PassState& s) { return ir::print(s.plan); }
 
-std::string print_proved(const State& s) {
+std::string print_proved(const PassState& s) {
   std::string text;
-  for (const plan::Kernel& k : s.plan.kernels)
+  for (const kernel::Kernel& k : s.plan.kernels)
     text += fmt::format("{}: proved, {} bytes of shared memory, {} registers a thread\n", k.program.name,
                         k.shared_bytes, k.registers);
   return text;
 }
 
-std::string print_source(const State& s) { return s.program.source; }
+std::string print_source(const PassState& s) { return s.program.source; }
 
 constexpr Pass all[] = {
     {"constants", "marks the inputs that --constant names", "run/compile.hpp", constants, print_graph},
@@ -137,7 +137,7 @@ constexpr Pass all[] = {
      tile, print_tilings},
     {"lower", "translates each custom operator, and each view that needs a copy, into a tile program",
      "lower/lower.hpp", lower, print_tile_programs},
-    {"select", "chooses the instruction of each matmul, and the layouts of all tensors", "select/select.hpp", select,
+    {"select", "chooses the instruction of each matmul, and the layouts of all tensors", "selection/select.hpp", select,
      print_selected},
     {"schedule", "orders the work of each kernel, with its buffers, barriers, stages and roles of warps",
      "plan/choose.hpp", schedule, print_plan},
@@ -159,10 +159,10 @@ const Pass& pass_named(std::string_view name) {
   fail("expected the name of a pass ({}), found {}", names, graph::shown(name));
 }
 
-emit::Program transpile(const graph::KernelGraph& graph, const target::Target& target,
-                        const plan::PlanOptions& options) {
-  plan::Rejections rejected;
-  State s{.graph = graph, .target = &target, .options = {.plan = options, .rejected = &rejected}};
+emit::EmittedProgram transpile(const graph::KernelGraph& graph, const target::Target& target,
+                               const plan::PlanOptions& options) {
+  kernel::Rejections rejected;
+  PassState s{.graph = graph, .target = &target, .options = {.plan = options, .rejected = &rejected}};
   try {
     const auto tile = std::ranges::find(all, std::string_view("tile"), &Pass::name);
     for (auto pass = tile; pass != std::end(all); ++pass) s = pass->run(std::move(s), std::nullopt);

@@ -18,7 +18,7 @@
 namespace zellige::run {
 
 /// What the passes make of a graph. A pass reads what the ones before it have set.
-struct State {
+struct PassState {
   graph::KernelGraph graph;  // as it was given; with fused operators; with the tilings that are taken
   const target::Target* target = nullptr;
   CompileOptions options{};
@@ -27,15 +27,15 @@ struct State {
   std::vector<std::string> notes{};  // of "tile"
   plan::Selected selected{};         // of "lower" and "select"
   plan::Plan plan{};                 // of "schedule" and "prove"
-  emit::Program program{};           // of "emit"
+  emit::EmittedProgram program{};    // of "emit"
 };
 
 /// A pass: its name, what it does in one sentence, the header of the function that does it, the function, and what it left
 /// as text.
 struct Pass {
   std::string_view name, does, header;
-  State (*run)(State, const std::optional<Cache>&);
-  std::string (*print)(const State&);
+  PassState (*run)(PassState, const std::optional<Cache>&);
+  std::string (*print)(const PassState&);
 };
 
 /// Returns the passes in order.
@@ -45,6 +45,6 @@ const Pass& pass_named(std::string_view);
 
 /// Returns the program of a validated graph of custom operators, views and copies: the passes from "tile" on. Throws Error
 /// if the graph needs more than the target or this machine has, and Rejected if the verifier rejects the plan.
-emit::Program transpile(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions& = {});
+emit::EmittedProgram transpile(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions& = {});
 
 }  // namespace zellige::run

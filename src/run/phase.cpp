@@ -11,21 +11,21 @@
 
 namespace zellige::run {
 
-struct Phases::Slot {
+struct ProcessPhases::Slot {
   std::atomic<unsigned> version;  // odd while `text` is being written
   char text[124];
 };
 
-Phases::Phases(int slots) : count_(slots) {
+ProcessPhases::ProcessPhases(int slots) : count_(slots) {
   void* memory = ::mmap(nullptr, sizeof(Slot) * static_cast<std::size_t>(slots), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail("memory shared with a process: {}", std::strerror(errno));
   slots_ = static_cast<Slot*>(memory);  // all zero
 }
 
-Phases::~Phases() { ::munmap(slots_, sizeof(Slot) * static_cast<std::size_t>(count_)); }
+ProcessPhases::~ProcessPhases() { ::munmap(slots_, sizeof(Slot) * static_cast<std::size_t>(count_)); }
 
-void Phases::say(int slot, const std::string& text) {
+void ProcessPhases::say(int slot, const std::string& text) {
   Slot& s = slots_[slot];
   s.version.fetch_add(1, std::memory_order_acq_rel);
   const std::size_t n = std::min(text.size(), sizeof s.text - 1);
@@ -34,7 +34,7 @@ void Phases::say(int slot, const std::string& text) {
   s.version.fetch_add(1, std::memory_order_release);
 }
 
-std::string Phases::at(int slot) const {
+std::string ProcessPhases::at(int slot) const {
   const Slot& s = slots_[slot];
   for (int tries = 0; tries < 100; ++tries) {
     const unsigned before = s.version.load(std::memory_order_acquire);

@@ -9,11 +9,11 @@
 namespace zellige::run {
 
 /// Shared memory with a short string per process. Create it before the processes are forked.
-class Phases {
+class ProcessPhases {
  public:
-  explicit Phases(int slots);
-  ~Phases();
-  Phases(const Phases&) = delete;
+  explicit ProcessPhases(int slots);
+  ~ProcessPhases();
+  ProcessPhases(const ProcessPhases&) = delete;
 
   /// Sets the string of a process's slot, truncated to 123 bytes. Only one process may write to a slot at a time.
   void say(int slot, const std::string& text);

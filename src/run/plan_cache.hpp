@@ -30,7 +30,7 @@ class PlanCache {
   PlanCache(const PlanCache&) = delete;
 
   /// Returns the expected times of kernels, for fuse::optimize, which looks times up in them and adds new ones.
-  fuse::CostCache& costs() { return costs_; }
+  candidate::CostCache& costs() { return costs_; }
   /// Returns how many expected times were read from the cache.
   std::size_t size() const { return before_.size(); }
   /// Adds the new expected times to the cache. Does nothing if the cache cannot be written.
@@ -51,7 +51,7 @@ class PlanCache {
   std::optional<Cache> cache_;
   Key key_;
   std::vector<Record> before_;  // the records that were read, sorted
-  fuse::CostCache costs_;
+  candidate::CostCache costs_;
 };
 
 /// Returns Cache::standard(); nullopt if none of its environment variables is set.

@@ -19,7 +19,7 @@ namespace zellige::run {
 namespace {
 
 // A job that runs in a forked process.
-struct Job {
+struct ForkedJob {
   int index;
   pid_t process;
   int pipe;  // read end of the pipe to which the job writes its result
@@ -28,7 +28,7 @@ struct Job {
 
 // Forks a process that runs the job `work` and writes its result to a pipe. Returns the Job, which has the
 // pipe's read end. Throws Error if the process cannot be started.
-Job start(int index, const Work& work) {
+ForkedJob start(int index, const PooledWork& work) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("starting job {}: {}", index, std::strerror(errno));
   std::fflush(nullptr);  // otherwise the child would print buffered output again
@@ -55,7 +55,7 @@ Job start(int index, const Work& work) {
 
 // Waits until the process of a job has ended; it has closed its end of the pipe already. Returns the job's
 // result, or why there is none.
-JobEnd finish(Job& job) {
+JobEnd finish(ForkedJob& job) {
   ::close(job.pipe);
   int status = 0;
   while (::waitpid(job.process, &status, 0) < 0 && errno == EINTR) {
@@ -75,23 +75,24 @@ JobEnd finish(Job& job) {
 
 void run_jobs(int count, int width, const std::function<std::string(int)>& work,
               const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle) {
-  run_jobs([&](int i) { return i < count ? Work([&, i] { return work(i); }) : Work(); }, width, ended, idle);
+  run_jobs([&](int i) { return i < count ? PooledWork([&, i] { return work(i); }) : PooledWork(); }, width, ended,
+           idle);
 }
 
-void run_jobs(const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,
-              const std::function<void()>& idle) {
-  std::vector<Job> running;
+void run_jobs(const std::function<PooledWork(int)>& next, int width,
+              const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle) {
+  std::vector<ForkedJob> running;
   int started = 0;
   bool more = true;
   while (more || !running.empty()) {
     while (more && static_cast<int>(running.size()) < width) {
-      const Work work = next(started);
+      const PooledWork work = next(started);
       more = static_cast<bool>(work);
       if (more) running.push_back(start(started++, work));
     }
     if (running.empty()) break;
     std::vector<pollfd> waits;
-    for (const Job& job : running) waits.push_back({job.pipe, POLLIN, 0});
+    for (const ForkedJob& job : running) waits.push_back({job.pipe, POLLIN, 0});
     ::poll(waits.data(), waits.size(), 200);
     for (std::size_t i = waits.size(); i-- > 0;) {
       if (!waits[i].revents) continue;
@@ -100,7 +101,7 @@ void run_jobs(const std::function<Work(int)>& next, int width, const std::functi
       if (n > 0) {
         running[i].result.append(buffer, static_cast<std::size_t>(n));
       } else if (n == 0 || errno != EINTR) {
-        Job job = std::move(running[i]);
+        ForkedJob job = std::move(running[i]);
         running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
         ended(job.index, finish(job));
       }

@@ -26,12 +26,12 @@ void run_jobs(
     const std::function<void(int, const JobEnd&)>& ended, const std::function<void()>& idle = [] {});
 
 /// A job of the run_jobs that gets its jobs one by one from a function: runs it and returns its result as a string.
-using Work = std::function<std::string()>;
+using PooledWork = std::function<std::string()>;
 /// Runs jobs, whose number need not be known, each in a forked process, at most `width` at a time. next(i) returns job
 /// i, or an empty function if there are no more jobs; it is called with 0, 1, ... whenever another job may start.
 /// `ended` and `idle` are called as in the overload with a count. The caller must have no other threads.
 void run_jobs(
-    const std::function<Work(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,
+    const std::function<PooledWork(int)>& next, int width, const std::function<void(int, const JobEnd&)>& ended,
     const std::function<void()>& idle = [] {});
 
 }  // namespace zellige::run

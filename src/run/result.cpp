@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "graph/json_text.hpp"
 #include "graph/shown.hpp"
 
 namespace zellige::run {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using graph::Json;
 
 // Converts a number for JSON, which has no NaN and no infinity: they become strings.
 Json number(double v) { return std::isfinite(v) ? Json(v) : Json(std::isnan(v) ? "nan" : v > 0 ? "inf" : "-inf"); }

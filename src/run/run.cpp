@@ -19,7 +19,7 @@ namespace zellige::run {
 namespace {
 
 /// Throws Error unless the program's inputs and outputs are the graph's.
-void require_arguments(const graph::KernelGraph& g, const emit::Program& p) {
+void require_arguments(const graph::KernelGraph& g, const emit::EmittedProgram& p) {
   std::size_t inputs = 0, outputs = 0;
   for (const emit::TensorPlace& t : p.manifest.tensors) {
     if (t.role == emit::Role::intermediate) continue;
@@ -39,7 +39,7 @@ void require_arguments(const graph::KernelGraph& g, const emit::Program& p) {
 }
 
 /// Returns the program of the graph: planned and emitted, or the one of the options. Stores in `r` what planning took.
-emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Cache& cache, RunResult& r) {
+emit::EmittedProgram program_of(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache, RunResult& r) {
   if (o.program) {
     require_arguments(g, o.program->program);
     return o.program->program;
@@ -47,7 +47,7 @@ emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Ca
   o.compile.say("planning");
   CompileOptions options = o.compile;
   options.rejected = &r.rejected;
-  options.watch = [&](const fuse::Progress& p) {
+  options.watch = [&](const rewrite::Progress& p) {
     o.compile.say(fmt::format("planning: {} of {} {}", p.done, p.of, p.phase));
     return true;
   };
@@ -60,8 +60,8 @@ emit::Program program_of(const graph::KernelGraph& g, const Options& o, const Ca
 
 // Runs the program on the emulator and stores times, counters and findings (errors in the kernels) in `r`; a
 // finding makes the result wrong.
-void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
-                     RunResult& r) {
+void run_on_emulator(const emit::EmittedProgram& p, std::vector<Bytes>& storage, const RunOptions& o,
+                     const Cache& cache, RunResult& r) {
   const EmulatedRun e = run_emulated(p, storage, cache, o.workers);
   emulate::Counters all;
   for (const EmulatedKernel& k : e.kernels) all += k.counters;
@@ -78,7 +78,7 @@ void run_on_emulator(const emit::Program& p, std::vector<Bytes>& storage, const 
 }
 
 // Compiles the program, runs it on the GPU, and stores times and registers in `r`.
-void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Options& o, const Cache& cache,
+void run_on_device(const emit::EmittedProgram& p, std::vector<Bytes>& storage, const RunOptions& o, const Cache& cache,
                    RunResult& r) {
   o.compile.say("compiling");
   const Cubin cubin = compile_cubin(p.source, architecture_for(p.manifest.target), cache);
@@ -102,27 +102,27 @@ void run_on_device(const emit::Program& p, std::vector<Bytes>& storage, const Op
 }
 
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
-void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult& r) {
+void fill(graph::KernelGraph g, const RunOptions& o, const Cache& cache, RunResult& r) {
   declare_constant(g, o.compile.constants);
   // Planning is cheap and rejects what cannot run, so it comes first; inputs and reference may take seconds.
-  std::optional<emit::Program> program;
-  if (o.on != Engine::reference) {
+  std::optional<emit::EmittedProgram> program;
+  if (o.on != Machine::reference) {
     program = program_of(g, o, cache, r);
     r.buffer_size = program->manifest.buffer_size;
     r.kernel = source_file(program->source, program->manifest.name, cache).string();
     for (const emit::KernelLaunch& k : program->manifest.kernels)
       r.kernels.push_back({k.name, k.grid, k.block, k.shared_bytes});
   }
-  const Check check = o.on == Engine::reference ? Check::full : o.check.value_or(standard_check(g));
+  const Check check = o.on == Machine::reference ? Check::full : o.check.value_or(standard_check(g));
   r.check = name(check);
   o.compile.say("finding inputs");
-  auto start = Clock::now();
-  graph::RandomInputs inputs;  // arrays and reference are filled in only for Check::full
-  const graph::GivenInputs given = given_inputs(g, o.compile.inputs);
+  auto start = SteadyClock::now();
+  reference::RandomInputs inputs;  // arrays and reference are filled in only for Check::full
+  const reference::GivenInputs given = given_inputs(g, o.compile.inputs);
   if (check == Check::full)
-    inputs = graph::random_inputs(g, o.compile.seed, given);
+    inputs = reference::random_inputs(g, o.compile.seed, given);
   else
-    static_cast<graph::InputChoice&>(inputs) = graph::choose_inputs(g, o.compile.seed, given);
+    static_cast<reference::InputChoice&>(inputs) = reference::choose_inputs(g, o.compile.seed, given);
   r.inputs_ms = ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i)
     r.scales.emplace_back(g.tensors[g.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));
@@ -133,7 +133,7 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
     r.notes.emplace_back("the tile programs are not interpreted: the graph is large, or its check is not full");
   }
   // A dump that cannot be written adds to the reason.
-  const auto keep = [&](const emit::Program* p, const std::vector<Bytes>* bytes) {
+  const auto keep = [&](const emit::EmittedProgram* p, const std::vector<Bytes>* bytes) {
     if (o.dump.empty() || !o.outputs) return;
     o.compile.say("writing the dump");
     try {
@@ -150,15 +150,15 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
   }
   std::vector<Bytes> storage = starting_storage(g, program->manifest, inputs);
   r.status = check == Check::none ? Status::unchecked : Status::correct;
-  if (o.on == Engine::emulator) o.compile.say("compiling and running");
+  if (o.on == Machine::emulator) o.compile.say("compiling and running");
   try {
-    (o.on == Engine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
+    (o.on == Machine::gpu ? run_on_device : run_on_emulator)(*program, storage, o, cache, r);
   } catch (const Fault&) {  // a report of the fault needs the graph, its inputs and its kernels
     keep(&*program, nullptr);
     throw;
   }
   o.compile.say("checking");
-  start = Clock::now();
+  start = SteadyClock::now();
   if (check == Check::full)
     check_all(g, program->manifest, storage, inputs, r);
   else if (check == Check::sampled)
@@ -168,14 +168,14 @@ void fill(graph::KernelGraph g, const Options& o, const Cache& cache, RunResult&
 }
 
 // Returns the result of running the graph with one seed; turns exceptions into a status and a reason.
-RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
+RunResult run_once(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache) {
   RunResult r{.graph = g.name, .target = o.target, .on = std::string(name(o.on)), .seed = o.compile.seed};
   const auto end = [&](Status status, std::string reason) { r.status = status, r.reason = std::move(reason); };
   try {
     fill(g, o, cache, r);
   } catch (const Rejected& e) {
-    end(Status::failed, plan::told(e));
-    plan::add(r.rejected, e.what());
+    end(Status::failed, kernel::told(e));
+    kernel::add(r.rejected, e.what());
   } catch (const Fault& e) {
     end(Status::failed, e.what());
   } catch (const Error& e) {
@@ -190,15 +190,15 @@ RunResult run_once(const graph::KernelGraph& g, const Options& o, const Cache& c
 
 }  // namespace
 
-std::string_view name(Engine e) {
+std::string_view name(Machine e) {
   constexpr std::string_view names[] = {"gpu", "emulator", "reference"};
   return names[static_cast<int>(e)];
 }
 
-RunResult run(const graph::KernelGraph& g, const Options& o, const Cache& cache) {
+RunResult run(const graph::KernelGraph& g, const RunOptions& o, const Cache& cache) {
   RunResult r = run_once(g, o, cache);
   for (std::uint64_t more = 1; more <= 2 && r.status == Status::borderline; ++more) {
-    Options other = o;
+    RunOptions other = o;
     other.compile.seed += more, other.dump.clear(), other.time = Timing::off;
     const RunResult again = run_once(g, other, cache);
     if (again.status != Status::wrong) continue;

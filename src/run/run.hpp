@@ -21,12 +21,12 @@
 namespace zellige::run {
 
 /// The machine that executes a graph; reference: only the reference evaluation, in float64 on the host.
-enum class Engine : std::uint8_t { gpu, emulator, reference };
-std::string_view name(Engine);
+enum class Machine : std::uint8_t { gpu, emulator, reference };
+std::string_view name(Machine);
 
 /// Options of `run`.
-struct Options {
-  Engine on = Engine::emulator;
+struct RunOptions {
+  Machine on = Machine::emulator;
   std::string target = "sm_80";
   CompileOptions compile{};    // with the seed and the files of the inputs
   std::filesystem::path dump;  // folder for the graph's .npy files and source code; "": none
@@ -35,7 +35,7 @@ struct Options {
   int workers = 0;             // threads of the emulator and of a check by sample; 0: one per core
   std::optional<Check> check;  // nullopt: standard_check
   // runs this program, which is for `target`, in place of a plan of the graph, if it computes the graph (interpreted.hpp)
-  std::shared_ptr<const ir::Compiled> program = {};
+  std::shared_ptr<const ir::ReadProgram> program = {};
 };
 
 /// Runs a graph and returns its result. Precondition: the graph is valid (graph::validate). Does not throw: a
@@ -45,7 +45,7 @@ struct Options {
 /// If the result is Status::borderline (outside of the tolerance, but rounding alone can explain it), runs the
 /// graph again with the next two seeds. The result is Status::wrong if one of these runs is wrong, because a
 /// wrong kernel is wrong for all inputs, and usually by much.
-RunResult run(const graph::KernelGraph& graph, const Options&, const Cache&);
+RunResult run(const graph::KernelGraph& graph, const RunOptions&, const Cache&);
 
 /// A usable GPU with NVRTC, or the reason why there is none.
 struct GpuFound {

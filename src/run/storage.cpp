@@ -27,7 +27,7 @@ void each_row(const emit::TensorPlace& t, const Visit& visit) {
   const std::size_t rank = t.shape.size();
   const std::int64_t n = row_length(t), rows = graph::size(t.shape) / n;
   const std::int64_t chunk = std::max<std::int64_t>(1, (1 << 16) / n);
-  graph::parallel_for((rows + chunk - 1) / chunk, graph::hardware_threads(), [&](std::int64_t c, int) {
+  reference::parallel_for((rows + chunk - 1) / chunk, reference::hardware_threads(), [&](std::int64_t c, int) {
     std::vector<double> values(n);
     for (std::int64_t row = c * chunk; row < std::min(rows, (c + 1) * chunk); ++row) {
       std::int64_t rest = row, offset = 0;
@@ -40,16 +40,16 @@ void each_row(const emit::TensorPlace& t, const Visit& visit) {
   });
 }
 
-struct Lifetime {
+struct KernelSpan {
   int first = -1, last = -1;  // index of the first and the last kernel that uses the tensor; -1: none
 };
 
 // Returns for each tensor of the manifest the first and the last kernel that uses it.
-std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
-  std::vector<Lifetime> lives(m.tensors.size());
+std::vector<KernelSpan> lifetimes(const emit::Manifest& m) {
+  std::vector<KernelSpan> lives(m.tensors.size());
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
     for (const int t : m.kernels[k].tensors) {
-      Lifetime& life = lives[t];
+      KernelSpan& life = lives[t];
       if (life.first < 0) life.first = k;
       life.last = k;
     }
@@ -59,7 +59,7 @@ std::vector<Lifetime> lifetimes(const emit::Manifest& m) {
 // Throws Fault if two intermediates share bytes of the workspace while both are needed. Visits the intermediates by
 // first use, and keeps those needed at the same time ordered by offset, so that only neighbours need be compared.
 void check_workspace(const emit::Manifest& m) {
-  const std::vector<Lifetime> lives = lifetimes(m);
+  const std::vector<KernelSpan> lives = lifetimes(m);
   std::vector<int> order;
   for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t)
     if (m.tensors[t].role == emit::Role::intermediate) order.push_back(t);
@@ -152,11 +152,11 @@ std::int64_t unwritten(const emit::TensorPlace& t, const Bytes& bytes) {
 }
 
 std::vector<double> unpack(const emit::TensorPlace& t, const Bytes& bytes) {
-  return unpack(t, bytes, graph::whole(t.shape)).values;
+  return unpack(t, bytes, reference::whole(t.shape)).values;
 }
 
-graph::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const graph::Region& r) {
-  graph::Array array = graph::make_array(r.extent);
+reference::Array unpack(const emit::TensorPlace& t, const Bytes& bytes, const reference::TensorRegion& r) {
+  reference::Array array = reference::make_array(r.extent);
   const int width = graph::whole_bytes(t.dtype);
   emit::TensorPlace part = t;
   part.shape = r.extent;
@@ -197,7 +197,7 @@ std::optional<emit::TensorPlace> seen_as(emit::TensorPlace t, const graph::Shape
 }
 
 std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Manifest& m,
-                                    const graph::InputChoice& choice) {
+                                    const reference::InputChoice& choice) {
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : m.tensors) {
     if (t.role != emit::Role::input) {
@@ -208,8 +208,9 @@ std::vector<Bytes> starting_storage(const graph::KernelGraph& g, const emit::Man
     if (input.shape != t.shape || input.dtype != t.dtype)
       fault("manifest of {}: input {} is {} {}; the graph's is {} {}", m.name, t.name, graph::name(t.dtype),
             graph::to_string(t.shape), graph::name(input.dtype), graph::to_string(input.shape));
-    storage.push_back(pack(
-        t, [&](std::int64_t row, double* to) { graph::input_row(g, choice, t.position, row, 0, t.shape.back(), to); }));
+    storage.push_back(pack(t, [&](std::int64_t row, double* to) {
+      reference::input_row(g, choice, t.position, row, 0, t.shape.back(), to);
+    }));
   }
   return storage;
 }

@@ -27,7 +27,7 @@ Bytes pack(const emit::TensorPlace&, const std::function<void(std::int64_t row, 
 
 /// Returns the bytes of each of the manifest's tensors before the first launch: the values of inputs, and
 /// poison for all other tensors. Throws Fault if the manifest's inputs are not the graph's.
-std::vector<Bytes> starting_storage(const graph::KernelGraph&, const emit::Manifest&, const graph::InputChoice&);
+std::vector<Bytes> starting_storage(const graph::KernelGraph&, const emit::Manifest&, const reference::InputChoice&);
 
 /// Calls visit(offset, size), both in bytes, for each element of a tensor; contiguous elements are one call.
 void each_element(const emit::TensorPlace&, const std::function<void(std::size_t, std::size_t)>& visit);
@@ -41,7 +41,7 @@ std::int64_t unwritten(const emit::TensorPlace&, const Bytes&);
 std::vector<double> unpack(const emit::TensorPlace&, const Bytes&);
 
 /// Returns the values of the tensor's elements in a region, in row-major order, from the tensor's bytes.
-graph::Array unpack(const emit::TensorPlace&, const Bytes&, const graph::Region&);
+reference::Array unpack(const emit::TensorPlace&, const Bytes&, const reference::TensorRegion&);
 
 /// Returns the index of the graph's tensor that a tensor of the manifest stores, in its shape or, named as
 /// fuse::stored_name() does, in another one; -1 if the graph has no such tensor, because the program added it.

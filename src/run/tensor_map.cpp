@@ -17,7 +17,7 @@ TmaElement element(graph::DType dtype) {
 
 }  // namespace
 
-TmaTensor tma_tensor(const plan::TensorMap& map, const std::string& name) {
+TmaTensor tma_tensor(const kernel::TensorMap& map, const std::string& name) {
   TmaTensor t;
   t.name = name.c_str();
   t.element = element(map.dtype);

@@ -8,13 +8,13 @@
 namespace zellige::run {
 namespace {
 
-constexpr int warm_up = 20, launches = 200;  // numbers of evaluations for hot
-constexpr int rounds = 15, few_rounds = 3;   // for rotated
+constexpr int warm_up = 20, launches_when_hot = 200;  // numbers of evaluations for hot
+constexpr int rounds = 15, few_rounds = 3;            // for rotated
 constexpr double round_ms = 10;
 constexpr int max_sets = 64;
 
 /// A way of launching the program on all sets of inputs and outputs, captured in a CUDA graph.
-struct Way {
+struct TimedLaunch {
   std::vector<double>* into;  // receives the samples
   std::unique_ptr<CapturedGraph> graph;
   int repeats = 1;
@@ -44,7 +44,7 @@ int sets_beyond_l2(std::int64_t bytes) {
 
 Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vector<BoundProgram>& sets, bool brief) {
   Times times{.how = Timing::rotated, .sets = static_cast<int>(sets.size())};
-  std::vector<Way> ways;
+  std::vector<TimedLaunch> ways;
   const auto add = [&](Overlap overlap, std::vector<double>& into) {
     auto graph = std::make_unique<CapturedGraph>(stream, [&] {
       for (const BoundProgram& set : sets) set.launch(stream.handle(), overlap);
@@ -57,12 +57,12 @@ Times time_rotated(Stream& stream, const LoadedProgram& program, const std::vect
   } else {
     add(Overlap::none, times.samples);
   }
-  for (Way& way : ways) {
+  for (TimedLaunch& way : ways) {
     replays_ms(stream, *way.graph, 1);  // the first launch of a graph is slower
     way.repeats = std::max(1, static_cast<int>(round_ms / std::max(replays_ms(stream, *way.graph, 1), 1e-3)));
   }
   for (int r = 0; r < (brief ? few_rounds : rounds); ++r) {
-    for (const Way& way : ways)
+    for (const TimedLaunch& way : ways)
       way.into->push_back(1e3 * replays_ms(stream, *way.graph, way.repeats) / way.repeats / times.sets);
     std::ranges::reverse(ways);
   }
@@ -75,8 +75,8 @@ Times time_hot(Stream& stream, const BoundProgram& program) {
   stream.wait();
   // Evaluations per batch. The stream is blocked while a batch is enqueued, so that no launch waits for the host.
   const int batch = std::clamp(400 / (program.kernels() + 2), 1, 50);
-  while (static_cast<int>(times.samples.size()) < launches) {
-    const int n = std::min(batch, launches - static_cast<int>(times.samples.size()));
+  while (static_cast<int>(times.samples.size()) < launches_when_hot) {
+    const int n = std::min(batch, launches_when_hot - static_cast<int>(times.samples.size()));
     std::vector<Event> before(n), after(n);
     Gate gate(stream);
     for (int i = 0; i < n; ++i) {

@@ -19,10 +19,10 @@ class Stream;
 class LoadedProgram;
 class BoundProgram;
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 /// Returns the milliseconds since `start`.
-inline double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+inline double ms_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
 }
 
 /// The kind of time measurement on the GPU.

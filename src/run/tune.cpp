@@ -15,8 +15,8 @@ namespace {
 constexpr double tie = 1.01;  // times up to 1% above the fastest are ties
 
 // A tiling whose program is measured.
-struct Candidate {
-  emit::Program program;
+struct MeasuredTiling {
+  emit::EmittedProgram program;
   double expected;             // microseconds
   std::vector<double> rounds;  // microseconds, the median of each round
   double us() const { return median(rounds); }
@@ -44,13 +44,13 @@ int differ_in(const retile::Tiling& a, const retile::Tiling& b) {
 /// Returns a tiling that combines the measured candidates `all`: the fastest one, with the tiles of some
 /// operators replaced. An operator gets other tiles if, of two candidates that differ in this operator only,
 /// the one with the other tiles is faster than the one with the fastest candidate's tiles.
-retile::Tiling together(const std::vector<Candidate>& all) {
-  retile::Tiling best = std::ranges::min_element(all, {}, &Candidate::us)->tiling();
+retile::Tiling together(const std::vector<MeasuredTiling>& all) {
+  retile::Tiling best = std::ranges::min_element(all, {}, &MeasuredTiling::us)->tiling();
   for (std::size_t op = 0; op < best.size(); ++op) {
     const retile::OpTiling own = best[op];
     double minimum = 1;
-    for (const Candidate& with : all)
-      for (const Candidate& instead : all)
+    for (const MeasuredTiling& with : all)
+      for (const MeasuredTiling& instead : all)
         if (with.tiling().size() == best.size() && instead.tiling().size() == best.size() && with.tiling()[op] == own &&
             differ_in(with.tiling(), instead.tiling()) == static_cast<int>(op) && instead.us() < minimum * with.us())
           minimum = instead.us() / with.us(), best[op] = instead.tiling()[op];
@@ -61,12 +61,12 @@ retile::Tiling together(const std::vector<Candidate>& all) {
 }  // namespace
 
 Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& plan_options,
-           int candidates, const Measure& measure, const std::string& machine, const Cache& cache,
+           int candidates, const MeasureProgram& measure, const std::string& machine, const Cache& cache,
            const std::function<void(const std::string&)>& say, const Prepare& prepare) {
-  std::vector<Candidate> all;
+  std::vector<MeasuredTiling> all;
   const auto declared = [&](const retile::Tiling& tiling) {
     plan::PlanOptions with = plan_options;
-    with.tiles = plan::Tiles::fixed, with.tiling = tiling;
+    with.tiles = plan::TilingPolicy::fixed, with.tiling = tiling;
     return with;
   };
   const auto add = [&](const retile::Tiling& tiling, double expected) {
@@ -74,9 +74,9 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   };
   Key key = Key{}.add("tuned").add(machine);
   Tuned found;
-  const plan::Ranked ranked = plan::ranked(graph, target, plan_options, candidates);
+  const tiling::RankedTilings ranked = tiling::ranked(graph, target, plan_options, candidates);
   found.rejected = ranked.rejected;
-  for (const plan::Tiled& t : ranked.tiled) {
+  for (const tiling::Tiled& t : ranked.tiled) {
     add(retile::tiling_of(t.graph), t.cost.us);
     key.add(all.back().program.source);
   }
@@ -86,13 +86,13 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   }
   if (prepare) {
     if (say) say(fmt::format("compiling {} tilings", all.size()));
-    graph::parallel_for(static_cast<std::int64_t>(all.size()), graph::hardware_threads(),
-                        [&](std::int64_t i, int) { prepare(all[i].program); });
+    reference::parallel_for(static_cast<std::int64_t>(all.size()), reference::hardware_threads(),
+                            [&](std::int64_t i, int) { prepare(all[i].program); });
   }
   const auto measured = [&](const std::vector<std::size_t>& which) {
     for (int round = 0; round < tuning_rounds; ++round)
       for (std::size_t i = 0; i < which.size(); ++i) {
-        Candidate& c = all[which[round % 2 == 0 ? i : which.size() - 1 - i]];
+        MeasuredTiling& c = all[which[round % 2 == 0 ? i : which.size() - 1 - i]];
         if (say)
           say(fmt::format("measuring tilings, {} of {}", round * which.size() + i + 1, tuning_rounds * which.size()));
         c.rounds.push_back(median(measure(c.program)));
@@ -103,13 +103,13 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   measured(which);
   // Each candidate was measured with expected, not measured, best tiles of its other operators.
   if (const retile::Tiling best = together(all);
-      std::ranges::none_of(all, [&](const Candidate& c) { return c.tiling() == best; })) {
-    const auto fastest = std::ranges::min_element(all, {}, &Candidate::us) - all.begin();
+      std::ranges::none_of(all, [&](const MeasuredTiling& c) { return c.tiling() == best; })) {
+    const auto fastest = std::ranges::min_element(all, {}, &MeasuredTiling::us) - all.begin();
     std::optional<double> expected;
     try {
-      expected = plan::choose_tilings(graph, target, declared(best)).cost.us;
+      expected = tiling::choose_tilings(graph, target, declared(best)).cost.us;
     } catch (const Rejected& plan) {
-      plan::drop(plan, found.rejected);
+      kernel::drop(plan, found.rejected);
     } catch (const Fault&) {
       throw;
     } catch (const Error&) {  // the tiles of different operators are incompatible
@@ -119,11 +119,11 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
       measured({static_cast<std::size_t>(fastest), all.size() - 1});
     }
   }
-  for (const Candidate& c : all)
+  for (const MeasuredTiling& c : all)
     found.tried.push_back({retile::to_json(c.program.manifest.tiling), c.expected, c.us()});
-  const double minimum = std::ranges::min_element(all, {}, &Candidate::us)->us();
-  std::erase_if(all, [&](const Candidate& c) { return c.us() > tie * minimum; });
-  const Candidate& best = *std::ranges::min_element(all, {}, &Candidate::key);
+  const double minimum = std::ranges::min_element(all, {}, &MeasuredTiling::us)->us();
+  std::erase_if(all, [&](const MeasuredTiling& c) { return c.us() > tie * minimum; });
+  const MeasuredTiling& best = *std::ranges::min_element(all, {}, &MeasuredTiling::key);
   cache.store(key, "tiling", retile::to_json(best.program.manifest.tiling));
   found.tiling = best.program.manifest.tiling;
   return found;

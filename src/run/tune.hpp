@@ -23,10 +23,10 @@
 namespace zellige::run {
 
 /// A function that measures a program and returns the microseconds of each evaluation.
-using Measure = std::function<std::vector<double>(const emit::Program&)>;
+using MeasureProgram = std::function<std::vector<double>(const emit::EmittedProgram&)>;
 
 /// A function that compiles a program before it is measured; called for several programs in parallel.
-using Prepare = std::function<void(const emit::Program&)>;
+using Prepare = std::function<void(const emit::EmittedProgram&)>;
 
 constexpr int tuning_rounds = 5;
 
@@ -35,16 +35,16 @@ struct Tuned {
   retile::Tiling tiling;
   // candidates in the order of their expected times, then the combination; empty if the outcome was cached
   std::vector<Tried> tried;
-  plan::Rejections rejected;  // rejected plans
-  std::string note = {};      // what is wrong with an invalid cache entry; else ""
+  kernel::Rejections rejected;  // rejected plans
+  std::string note = {};        // what is wrong with an invalid cache entry; else ""
 };
 
 /// Returns the fastest tiling of a graph: measures at most `candidates` tilings, including the graph's own,
 /// and a combination of them. Measure: returns the microseconds of a program's evaluations. `machine`: name
 /// of the machine, part of the cache's key. `say` receives the progress in words; `prepare` compiles a
 /// program before it is measured. Throws Error if the graph cannot be planned.
-Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates, const Measure&,
-           const std::string& machine, const Cache&, const std::function<void(const std::string&)>& say = {},
-           const Prepare& prepare = {});
+Tuned tune(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int candidates,
+           const MeasureProgram&, const std::string& machine, const Cache&,
+           const std::function<void(const std::string&)>& say = {}, const Prepare& prepare = {});
 
 }  // namespace zellige::run

@@ -6,17 +6,17 @@
 namespace zellige::run {
 
 Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o, const Cache& cache) {
-  const graph::InputChoice inputs = graph::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
+  const reference::InputChoice inputs = reference::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
   o.say("waiting for the GPU");
   const OpenFile alone = lock_gpu(cache);
   o.say("tuning");
   // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
   std::vector<Bytes> storage;
   std::vector<emit::TensorPlace> places;
-  const auto compiled = [&](const emit::Program& p) {
+  const auto compiled = [&](const emit::EmittedProgram& p) {
     return compile_cubin(p.source, architecture_for(p.manifest.target), cache);
   };
-  const auto measure = [&](const emit::Program& p) {
+  const auto measure = [&](const emit::EmittedProgram& p) {
     if (places != p.manifest.tensors) storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
     return measure_on_gpu(p.manifest, compiled(p), storage);
   };

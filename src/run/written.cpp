@@ -48,15 +48,15 @@ std::optional<std::string> digest_of(const fs::path& file) {
   }
 }
 
-Written Written::standard() {
+WrittenFiles WrittenFiles::standard() {
   try {
-    return Written(Cache::standard().root() / "written");
+    return WrittenFiles(Cache::standard().root() / "written");
   } catch (const std::exception&) {
-    return Written(fs::path());
+    return WrittenFiles(fs::path());
   }
 }
 
-void Written::add(const std::string& digest) const {
+void WrittenFiles::add(const std::string& digest) const {
   if (record_.empty()) return;
   try {
     private_folder(record_.parent_path(), "kernel cache");
@@ -78,7 +78,7 @@ void Written::add(const std::string& digest) const {
   if (::write(record.fd, line.data(), line.size()) < 0) errno = 0;  // not recorded
 }
 
-bool Written::holds(const std::string& digest) const {
+bool WrittenFiles::holds(const std::string& digest) const {
   std::error_code none;
   if (record_.empty() || !fs::is_regular_file(record_, none)) return false;
   try {

@@ -31,12 +31,12 @@ std::string digest(std::string_view);
 std::optional<std::string> digest_of(const std::filesystem::path&);
 
 /// The record of the files that Zellige has written, by the hashes of their contents.
-class Written {
+class WrittenFiles {
  public:
   /// Returns the record in the folder of Cache::standard(). If no environment variable names a folder for the
   /// cache, returns a record that stores nothing.
-  static Written standard();
-  explicit Written(std::filesystem::path record) : record_(std::move(record)) {}
+  static WrittenFiles standard();
+  explicit WrittenFiles(std::filesystem::path record) : record_(std::move(record)) {}
 
   /// Records the hash of a file's content. Does not throw: on failure, overwriting the file needs --force.
   void add(const std::string& digest) const;

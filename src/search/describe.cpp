@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "graph/json_text.hpp"
 #include "json/json.hpp"
 
 namespace zellige::search {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using graph::Json;
 
 constexpr std::size_t max_shown = 32;  // maximum number of an input's values to print
 
@@ -39,7 +39,7 @@ std::string certainty(const Equality& e) {
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(fmt::format("{}", x)); }
 
 /// Returns a JSON list of tensors, with their values if `values` is true.
-Json shown(const std::vector<Shown>& tensors, bool values) {
+Json shown_json(const std::vector<Shown>& tensors, bool values) {
   Json list = Json::array();
   for (const Shown& s : tensors) {
     Json one{{"name", s.name}, {"shape", s.shape}};
@@ -84,7 +84,7 @@ std::string to_json(const Equality& e, const std::string& a, const std::string& 
   j["chance_proved"] = e.chance_proved;
   j["seed"] = e.seed;
   j["fields"] = e.fields;
-  j["sizes"] = shown(e.sizes, false);
+  j["sizes"] = shown_json(e.sizes, false);
   j["shrunk"] = e.shrunk;
   j["paired_by"] = e.by_name ? "name" : "order";
   if (e.given_distance) j["given_distance"] = number(*e.given_distance);
@@ -101,8 +101,8 @@ std::string to_json(const std::string& error, const std::string& a, const std::s
 
 std::string to_json(const Counterexample& c) {
   Json j = element(c);
-  j["inputs"] = shown(c.inputs, true);
-  j["graphs"] = {{"a", Json::parse(graph::to_json(c.a))}, {"b", Json::parse(graph::to_json(c.b))}};
+  j["inputs"] = shown_json(c.inputs, true);
+  j["graphs"] = {{"a", Json::parse(json::to_json(c.a))}, {"b", Json::parse(json::to_json(c.b))}};
   return fmt::format("{}\n", j.dump(1, ' ', false, Json::error_handler_t::replace));
 }
 

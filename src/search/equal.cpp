@@ -260,7 +260,7 @@ class Decision {
 
   /// Returns whether the graphs are proved to differ at `inputs` of the given sizes: by more than the errors that
   /// float64, or balls if those take little work, may have made.
-  bool proves(const std::vector<graph::Array>& inputs) {
+  bool proves(const std::vector<reference::Array>& inputs) {
     bool proved = false;
     if (const auto error = refused([&] {
           proved = (given_products_ <= bounded_work && proved_in_float64(a_, b_, pairing_, inputs)) ||
@@ -271,10 +271,10 @@ class Decision {
   }
 
   /// Returns inputs of the given sizes that repeat `small`, inputs of small sizes, along every dimension.
-  std::vector<graph::Array> repeated(const std::vector<graph::Array>& small) const {
-    std::vector<graph::Array> result;
+  std::vector<reference::Array> repeated(const std::vector<reference::Array>& small) const {
+    std::vector<reference::Array> result;
     for (std::size_t i = 0; i < small.size(); ++i) {
-      graph::Array x = graph::make_array(a_.tensors[a_.inputs[i]].shape);
+      reference::Array x = reference::make_array(a_.tensors[a_.inputs[i]].shape);
       for (std::size_t e = 0; e < x.values.size(); ++e) {
         const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(e), x.shape);
         std::int64_t from = 0;
@@ -353,9 +353,9 @@ std::string_view name(Answer a) {
   return a == Answer::equal ? "equal" : a == Answer::different ? "different" : "undecided";
 }
 
-std::vector<Shown> shown(const KernelGraph& g, const std::vector<graph::Array>& inputs) {
+std::vector<Shown> shown(const KernelGraph& g, const std::vector<reference::Array>& inputs) {
   std::size_t count = 0;
-  for (const graph::Array& x : inputs) count += x.values.size();
+  for (const reference::Array& x : inputs) count += x.values.size();
   std::vector<Shown> all;
   if (count > 4096) return all;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -23,7 +23,7 @@ inline bool is_modular(graph::OpKind kind, graph::DType dtype) {
 
 /// Returns a tensor of this dtype with its integers in two's complement. Sums and products of integers are computed
 /// without limits, and taken modulo 2^8 or 2^32 where that matters.
-template <Arithmetic A>
+template <number::Arithmetic A>
 ValuesOf<A> wrapped(A& a, ValuesOf<A> x, graph::DType dtype) {
   if (graph::is_integer(dtype))
     for (NumberOf<A>& v : x.at) v = a.wrapped(v, graph::bits(dtype));
@@ -31,16 +31,16 @@ ValuesOf<A> wrapped(A& a, ValuesOf<A> x, graph::DType dtype) {
 }
 
 /// Evaluates the thread blocks of a custom operator, one after another.
-template <Arithmetic A>
+template <number::Arithmetic A>
 class BlockRun {
  public:
   using N = NumberOf<A>;
   using OpKind = graph::OpKind;
 
-  BlockRun(A& a, const graph::BlockGraph& b, const std::vector<const Values<N>*>& inputs,
-           const std::vector<Values<N>*>& outputs)
+  BlockRun(A& a, const graph::BlockGraph& b, const std::vector<const number::NumberTensor<N>*>& inputs,
+           const std::vector<number::NumberTensor<N>*>& outputs)
       : a_(a), b_(b), inputs_(inputs), outputs_(outputs), varies_(graph::varies(b)), states_(b.ops.size()) {
-    for (const graph::BlockTensor& t : b.tensors) tiles_.push_back(make_values(t.shape, a.integer(0)));
+    for (const graph::BlockTensor& t : b.tensors) tiles_.push_back(number::make_values(t.shape, a.integer(0)));
   }
 
   /// Evaluates the thread block with the coordinates `block` in the grid: all iterations, then the operators
@@ -69,8 +69,8 @@ class BlockRun {
  private:
   /// Loads the tile that block `block` reads in one iteration. Elements beyond the end of the tensor are set to 0.
   void load(const graph::BlockOp& op, const graph::Dim3& block, std::int64_t iteration) {
-    const Values<N>& whole = *inputs_[op.kernel_tensor];
-    Values<N>& tile = tiles_[op.outputs[0]];
+    const number::NumberTensor<N>& whole = *inputs_[op.kernel_tensor];
+    number::NumberTensor<N>& tile = tiles_[op.outputs[0]];
     const graph::Shape origin = graph::tile_origin(op, tile.shape, block, iteration, b_.loop);
     if (!op.attributes.sizes.empty()) tile.at.assign(tile.at.size(), a_.integer(0));
     graph::copy_tile(whole.shape, tile.shape, origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
@@ -80,8 +80,8 @@ class BlockRun {
 
   /// Stores the tile that thread block `block` has computed. Elements beyond the end of the tensor are not stored.
   void store(const graph::BlockOp& op, const graph::Dim3& block) {
-    Values<N>& whole = *outputs_[op.kernel_tensor];
-    const Values<N>& tile = tiles_[op.inputs[0]];
+    number::NumberTensor<N>& whole = *outputs_[op.kernel_tensor];
+    const number::NumberTensor<N>& tile = tiles_[op.inputs[0]];
     if (const std::optional<graph::Shape> origin = graph::stored_at(op, tile.shape, block))
       graph::copy_tile(whole.shape, tile.shape, *origin, [&](std::int64_t w, std::int64_t t, std::int64_t n) {
         std::copy_n(&tile.at[t], n, &whole.at[w]);
@@ -89,14 +89,15 @@ class BlockRun {
   }
 
   /// Evaluates an operator of the block that is no accumulator and no store. `state`: what it keeps between iterations.
-  void compute(const graph::BlockOp& op, Values<N>& state, const graph::Dim3& block, std::int64_t iteration) {
+  void compute(const graph::BlockOp& op, number::NumberTensor<N>& state, const graph::Dim3& block,
+               std::int64_t iteration) {
     if (op.kind == graph::OpKind::input) return load(op, block, iteration);
     if (op.kind == graph::OpKind::reduction_max) return running_max(op, state, iteration == 0);
-    std::vector<const Values<N>*> in;
-    std::vector<Values<N>*> out;
+    std::vector<const number::NumberTensor<N>*> in;
+    std::vector<number::NumberTensor<N>*> out;
     for (int t : op.inputs) in.push_back(&tiles_[t]);
     for (int t : op.outputs) out.push_back(&tiles_[t]);
-    std::list<Values<N>> integers;
+    std::list<number::NumberTensor<N>> integers;
     for (std::size_t i = 0; i < in.size(); ++i)
       if (const graph::DType dtype = b_.tensors[op.inputs[i]].dtype;
           graph::is_integer(dtype) && !is_modular(op.kind, dtype))
@@ -109,9 +110,9 @@ class BlockRun {
 
   /// Evaluates a running maximum. Its first result is the maximum so far. Its second result is the maximum
   /// after the previous iteration minus the first result; it is 0 in the first iteration.
-  void running_max(const graph::BlockOp& op, Values<N>& state, bool first) {
-    Values<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
-    if (first) state = make_values(now.shape, a_.constant(graph::monoids::max.start));
+  void running_max(const graph::BlockOp& op, number::NumberTensor<N>& state, bool first) {
+    number::NumberTensor<N>&now = tiles_[op.outputs[0]], &difference = tiles_[op.outputs[1]];
+    if (first) state = number::make_values(now.shape, a_.constant(graph::monoids::max.start));
     now.at = state.at;
     fold_max(a_, tiles_[op.inputs[0]], op.attributes.dim, false, now);
     for (std::size_t i = 0; i < now.at.size(); ++i)
@@ -120,27 +121,27 @@ class BlockRun {
   }
 
   /// Adds the operand of one iteration to an accumulator, after initialising the accumulator if `first` is true.
-  void accumulate(const graph::BlockOp& op, Values<N>& state, bool first) {
-    const Values<N> x = wrapped(a_, tiles_[op.inputs[0]], b_.tensors[op.inputs[0]].dtype);
-    const graph::Reduction& row = *graph::reduction_of(op.kind);
+  void accumulate(const graph::BlockOp& op, number::NumberTensor<N>& state, bool first) {
+    const number::NumberTensor<N> x = wrapped(a_, tiles_[op.inputs[0]], b_.tensors[op.inputs[0]].dtype);
+    const graph::ReductionRow& row = *graph::reduction_of(op.kind);
     if (first)
-      state = make_values(row.along == graph::Along::then_last ? x.shape : tiles_[op.outputs[0]].shape,
-                          a_.constant(row.of->start));
+      state = number::make_values(row.along == graph::Along::then_last ? x.shape : tiles_[op.outputs[0]].shape,
+                                  a_.constant(row.of->start));
     if (row.of == &graph::monoids::max) return fold_max(a_, x, -1, false, state);
     if (row.rescales && !first) {  // a sum of 0 stays 0, even if the factor is infinite
-      const Values<N> old = state;
+      const number::NumberTensor<N> old = state;
       map(a_, OpKind::mul, {}, {&old, &tiles_[op.inputs[1]]}, state);
     }
     if (row.along == graph::Along::iterations_last)
       return fold(a_, *row.of, x, static_cast<int>(x.shape.size()) - 1, row.squares, state);
-    const Values<N> old = state;
+    const number::NumberTensor<N> old = state;
     map(a_, row.of->join, {}, {&old, &x}, state);
   }
 
   /// Sets the result of an accumulator from its `state` after the loop.
-  void finish(const graph::BlockOp& op, const Values<N>& state) {
-    const graph::Reduction& row = *graph::reduction_of(op.kind);
-    Values<N>& y = tiles_[op.outputs[0]];
+  void finish(const graph::BlockOp& op, const number::NumberTensor<N>& state) {
+    const graph::ReductionRow& row = *graph::reduction_of(op.kind);
+    number::NumberTensor<N>& y = tiles_[op.outputs[0]];
     if (row.along == graph::Along::then_last) {
       y.at.assign(y.at.size(), a_.integer(0));
       fold(a_, graph::monoids::sum, state, static_cast<int>(state.shape.size()) - 1, false, y);
@@ -156,24 +157,24 @@ class BlockRun {
 
   A& a_;
   const graph::BlockGraph& b_;
-  const std::vector<const Values<N>*>& inputs_;
-  const std::vector<Values<N>*>& outputs_;
-  std::vector<bool> varies_;               // by tile: it changes with the iteration
-  std::vector<Values<N>> tiles_, states_;  // by tile; by operator, what it keeps between iterations
+  const std::vector<const number::NumberTensor<N>*>& inputs_;
+  const std::vector<number::NumberTensor<N>*>& outputs_;
+  std::vector<bool> varies_;                             // by tile: it changes with the iteration
+  std::vector<number::NumberTensor<N>> tiles_, states_;  // by tile; by operator, what it keeps between iterations
 };
 
 /// Returns the values of a valid graph's outputs, in the order of the outputs. `inputs` are in the order of
 /// the graph's inputs. Throws Error if an operator has no meaning over this kind of number.
-template <Arithmetic A>
+template <number::Arithmetic A>
 std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g, const std::vector<ValuesOf<A>>& inputs) {
   using N = NumberOf<A>;
-  std::vector<Values<N>> tensors(g.tensors.size());
+  std::vector<number::NumberTensor<N>> tensors(g.tensors.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) tensors[g.inputs[i]] = inputs[i];
   for (const graph::KernelOp& op : g.ops) {
-    std::vector<const Values<N>*> in;
-    std::vector<Values<N>*> out;
-    for (int t : op.outputs) tensors[t] = make_values(g.tensors[t].shape, a.integer(0));
-    std::list<Values<N>> integers;
+    std::vector<const number::NumberTensor<N>*> in;
+    std::vector<number::NumberTensor<N>*> out;
+    for (int t : op.outputs) tensors[t] = number::make_values(g.tensors[t].shape, a.integer(0));
+    std::list<number::NumberTensor<N>> integers;
     for (int t : op.inputs) {
       const graph::DType dtype = g.tensors[t].dtype;
       const bool wraps = graph::is_integer(dtype) && !is_modular(op.kind, dtype);
@@ -190,7 +191,7 @@ std::vector<ValuesOf<A>> evaluate_graph(A& a, const graph::KernelGraph& g, const
       evaluate_op(a, op.kind, op.attributes, in, out);
     }
   }
-  std::vector<Values<N>> outputs;
+  std::vector<number::NumberTensor<N>> outputs;
   for (int t : g.outputs) outputs.push_back(wrapped(a, tensors[t], g.tensors[t].dtype));
   return outputs;
 }

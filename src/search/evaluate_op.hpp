@@ -18,20 +18,20 @@ namespace zellige::search {
 
 /// Evaluates an elementwise operator on `tensors` into `y`, whose shape is set. Dimensions correspond from
 /// the last one; missing dimensions and dimensions of extent 1 are broadcast.
-template <Arithmetic A>
+template <number::Arithmetic A>
 void map(A& a, graph::OpKind kind, const graph::Attributes& attributes, const std::vector<const ValuesOf<A>*>& tensors,
          ValuesOf<A>& y) {
   std::vector<const ValuesOf<A>*> in = tensors;
   ValuesOf<A> scalar;
   if (graph::takes_scalar(kind, in.size())) {
     const bool compares = graph::elementwise(kind).spread == graph::Spread::step;
-    scalar =
-        make_values(graph::Shape{1}, a.constant(compares ? compared_scalar(attributes.scalar) : attributes.scalar));
+    scalar = number::make_values(graph::Shape{1},
+                                 a.constant(compares ? number::compared_scalar(attributes.scalar) : attributes.scalar));
     in.push_back(&scalar);
   }
-  std::vector<graph::Operand> shapes;
+  std::vector<reference::OperandValues> shapes;
   for (const auto* x : in) shapes.push_back({x->shape, nullptr});
-  const graph::Broadcast walk(y.shape, shapes);
+  const reference::Broadcast walk(y.shape, shapes);
   std::vector<NumberOf<A>> operands(in.size(), a.integer(0));
   graph::with_elementwise(kind, [&](const auto& meaning, auto) {
     for (std::int64_t row = 0; row < walk.rows(); ++row)
@@ -43,11 +43,11 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes, const st
 }
 
 /// Evaluates the (batched) matmul of x and z into `y`, whose shape is set.
-template <Arithmetic A>
+template <number::Arithmetic A>
 void matmul(A& a, const ValuesOf<A>& x, const ValuesOf<A>& z, ValuesOf<A>& y) {
-  const graph::Matrices of = graph::matrices(x.shape, z.shape);
+  const graph::MatmulShapes of = graph::matrices(x.shape, z.shape);
   const std::int64_t m = of.product[of.product.size() - 2], k = x.shape.back(), n = of.product.back();
-  const graph::Batches batches(of);
+  const reference::Batches batches(of);
   for (std::int64_t t = 0; t < batches.count(); ++t)
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
@@ -67,9 +67,9 @@ void matmul(A& a, const ValuesOf<A>& x, const ValuesOf<A>& z, ValuesOf<A>& y) {
 
 /// Joins elements of x along `dim` to y: y[..., j, ...] and f(x[..., j + k * to, ...]) over all k. `to` is the extent of
 /// y along `dim`; f(v) is v^2 if `squares`, else v.
-template <Arithmetic A>
+template <number::Arithmetic A>
 void fold(A& a, const graph::Monoid& of, const ValuesOf<A>& x, int dim, bool squares, ValuesOf<A>& y) {
-  const graph::Around from(x.shape, dim);
+  const reference::Around from(x.shape, dim);
   const std::int64_t to = y.shape[dim];
   const graph::Attributes none;
   std::vector<NumberOf<A>> both(graph::max_operands, a.integer(0));
@@ -87,9 +87,10 @@ void fold(A& a, const graph::Monoid& of, const ValuesOf<A>& x, int dim, bool squ
 
 /// Sets y to the maximum of x along `dim`, or with dim = -1 to x itself. If `fresh` is false, the maximum
 /// includes the previous value of y.
-template <Arithmetic A>
+template <number::Arithmetic A>
 void fold_max(A& a, const ValuesOf<A>& x, int dim, bool fresh, ValuesOf<A>& y) {
-  const graph::Around from = dim < 0 ? graph::Around({1, 1, graph::size(x.shape)}, 1) : graph::Around(x.shape, dim);
+  const reference::Around from =
+      dim < 0 ? reference::Around({1, 1, graph::size(x.shape)}, 1) : reference::Around(x.shape, dim);
   std::vector<NumberOf<A>> all;
   for (std::int64_t o = 0; o < from.outer; ++o)
     for (std::int64_t i = 0; i < from.inner; ++i) {
@@ -104,7 +105,7 @@ void fold_max(A& a, const ValuesOf<A>& x, int dim, bool fresh, ValuesOf<A>& y) {
 /// Evaluates a stateless operator: one that does not load, store or accumulate, and is not custom. Its
 /// operands are `in`, its results `out`, whose shapes must be set. Throws Error if the operator has no
 /// meaning over this kind of number.
-template <Arithmetic A>
+template <number::Arithmetic A>
 void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
                  const std::vector<const ValuesOf<A>*>& in, const std::vector<ValuesOf<A>*>& out) {
   using graph::OpKind;
@@ -132,11 +133,11 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
   } else if (graph::is_composed(kind) || kind == OpKind::rotary_interleaved) {
     std::vector<graph::Shape> shapes;
     for (const auto* operand : in) shapes.push_back(operand->shape);
-    const std::vector<graph::Step> steps = graph::compose(kind, attributes, shapes);
+    const std::vector<graph::ComposedStep> steps = graph::compose(kind, attributes, shapes);
     std::vector<ValuesOf<A>> values;
     for (const auto* operand : in) values.push_back(*operand);
     for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
-      values.push_back(make_values(shape, a.integer(0)));
+      values.push_back(number::make_values(shape, a.integer(0)));
     for (std::size_t i = 0; i < steps.size(); ++i) {
       std::vector<const ValuesOf<A>*> from;
       for (int k : steps[i].inputs) from.push_back(&values[k]);
@@ -144,7 +145,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     }
     y.at = values.back().at;
   } else if (graph::is_view(kind)) {
-    graph::copy_view(kind, attributes, x.shape, x.at.data(), y.shape, y.at.data());
+    reference::copy_view(kind, attributes, x.shape, x.at.data(), y.shape, y.at.data());
   } else if (kind == OpKind::mask) {
     const auto fill = a.constant(static_cast<double>(static_cast<float>(attributes.value)));
     graph::apply_mask(attributes, y.shape, x.at.data(), fill, y.at.data());
@@ -156,13 +157,13 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     std::vector<graph::Shape> parts;
     for (std::size_t i = 0; i < (joins ? in.size() : out.size()); ++i)
       parts.push_back(joins ? in[i]->shape : out[i]->shape);
-    graph::copy_parts(joins ? y.shape : x.shape, parts, attributes.dim,
-                      [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
-                        if (joins)
-                          std::copy_n(&in[i]->at[p], n, &y.at[w]);
-                        else
-                          std::copy_n(&x.at[w], n, &out[i]->at[p]);
-                      });
+    reference::copy_parts(joins ? y.shape : x.shape, parts, attributes.dim,
+                          [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
+                            if (joins)
+                              std::copy_n(&in[i]->at[p], n, &y.at[w]);
+                            else
+                              std::copy_n(&x.at[w], n, &out[i]->at[p]);
+                          });
   } else {
     fail("{}: `equal` has no meaning for this operator", graph::name(kind));
   }

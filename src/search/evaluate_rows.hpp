@@ -13,15 +13,15 @@
 namespace zellige::search {
 
 /// The type of the numbers of an arithmetic.
-template <Arithmetic A>
+template <number::Arithmetic A>
 using NumberOf = typename A::Number;
 /// A dense tensor of such numbers.
-template <Arithmetic A>
-using ValuesOf = Values<NumberOf<A>>;
+template <number::Arithmetic A>
+using ValuesOf = number::NumberTensor<NumberOf<A>>;
 
 /// Returns `x` as an integer. Throws Error if `x` is not a known integer, for example because it was computed
 /// from inputs. `kind` is the operator that needs the integer, for the message.
-template <Arithmetic A>
+template <number::Arithmetic A>
 std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
   const std::optional<std::int64_t> n = a.whole(x);
   if (!n) fail("{}: a number that is computed from inputs has no meaning over the reals", graph::name(kind));
@@ -30,11 +30,11 @@ std::int64_t whole_number(A& a, graph::OpKind kind, const NumberOf<A>& x) {
 
 /// Masks `y` by lengths: sets each element to `fill` whose index in the masked dimension is not below the
 /// element's length. `lengths` has the lengths; it broadcasts to the shape of `y`.
-template <Arithmetic A>
+template <number::Arithmetic A>
 void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>& lengths, const NumberOf<A>& fill,
                    ValuesOf<A>& y) {
   const std::size_t j = graph::mask_dims(attributes, y.shape.size()).second;
-  const graph::Broadcast walk(y.shape, {{lengths.shape, nullptr}});
+  const reference::Broadcast walk(y.shape, {{lengths.shape, nullptr}});
   for (std::size_t e = 0; e < y.at.size(); ++e) {
     const auto at = static_cast<std::int64_t>(e), n = walk.row_length();
     const NumberOf<A>& length = lengths.at[walk.start(at / n, 0) + at % n * walk.step(0)];
@@ -45,7 +45,7 @@ void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>&
 
 /// Evaluates a gather, scatter or slice_scatter into `y`, whose shape is set. Throws Error if an index is out
 /// of range or not a known integer.
-template <Arithmetic A>
+template <number::Arithmetic A>
 void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes,
                    const std::vector<const ValuesOf<A>*>& in, ValuesOf<A>& y) {
   using graph::OpKind;
@@ -80,8 +80,8 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
   const std::int64_t last = y.shape[attributes.dim] - part.shape[attributes.dim];
   const std::int64_t start = in.size() > 2 ? number(in[2]->at[0], last + 1) : attributes.start;
   y.at = x.at;
-  graph::copy_part(y.shape, part.shape, attributes.dim, start,
-                   [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(&part.at[p], n, &y.at[w]); });
+  reference::copy_part(y.shape, part.shape, attributes.dim, start,
+                       [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(&part.at[p], n, &y.at[w]); });
   if (in.size() > 2)
     for (NumberOf<A>& v : y.at) v = a.marked(v, in[2]->at[0]);
 }

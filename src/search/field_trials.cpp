@@ -17,7 +17,7 @@
 namespace zellige::search {
 namespace {
 
-using Order = Field::Order;
+using Order = number::Field::Order;
 
 /// Arithmetic that remembers which of its operations a definition called: maxima and minima; comparisons and selections;
 /// absolute values; square roots, which absolute values and powers may be; logarithms, which powers may be.
@@ -44,8 +44,9 @@ void call(OpKind kind, const graph::Attributes& a, const std::vector<graph::Shap
       meaning(called, a, static_cast<const double*>(x));
     });
   } else if (graph::is_composed(kind) && !graph::is_primitive_fold(kind, a)) {
-    for (const graph::Step& step : graph::compose(kind, a, operands)) call(step.kind, step.attributes, {}, called);
-  } else if (const graph::Reduction* row = graph::reduction_of(kind)) {
+    for (const graph::ComposedStep& step : graph::compose(kind, a, operands))
+      call(step.kind, step.attributes, {}, called);
+  } else if (const graph::ReductionRow* row = graph::reduction_of(kind)) {
     call(row->of->join, {}, {}, called);
     called.roots = called.roots || row->then == graph::Then::root_of_mean;
   }
@@ -62,14 +63,14 @@ Called called_by(const KernelGraph& g, Called called = {}) {
 }
 
 /// What was found for one element of an output in all fields of one kind.
-struct Element {
+struct ElementTrials {
   // Number of fields in which it was compared; of these, with drawn integers enumerated in sequence, or at
   // random; number of fields in which it was missing.
   int compared = 0, sequential = 0, at_random = 0, missing = 0;
   bool valued = false;           // it was a number in some field
   double comparisons = 0;        // largest number of comparisons whose numbers may be equal
   double degree = 1, sides = 0;  // largest degree; largest number of comparisons
-  Field::Cases cases;
+  number::Field::Cases cases;
 };
 
 /// Compares two graphs in fields with one kind of order.
@@ -109,16 +110,17 @@ class Tier {
   /// Returns the value of element e of input i in the n-th field. `place` is the element's number among the
   /// elements of all inputs. `whole` has the values of all elements of the input if they are integers (row
   /// indices or lengths) that must be distinct.
-  FieldNumber input(Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
-                    const std::vector<double>& whole) {
+  number::FieldNumber input(number::Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
+                            const std::vector<double>& whole) {
     const graph::KernelTensor& t = a_.tensors[a_.inputs[i]];
     if (numbers_[i].bound > 0) {
       const std::int64_t bound = numbers_[i].bound;
-      std::int64_t value = sequential(n) ? n % bound : static_cast<std::int64_t>(draw(field.p(), place) % bound);
+      std::int64_t value =
+          sequential(n) ? n % bound : static_cast<std::int64_t>(number::draw(field.p(), place) % bound);
       if (numbers_[i].distinct) value = static_cast<std::int64_t>(whole[e]);
       return field.one_of(field.integer(value), bound, place);
     }
-    FieldNumber x = field.random(place);
+    number::FieldNumber x = field.random(place);
     x.whole = graph::is_integer(t.dtype);
     if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.lowest = -x.greatest - 1;
     return x;
@@ -129,9 +131,9 @@ class Tier {
   bool sequential(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
 
   /// Makes `field` evaluate each folded scalar as the product, quotient or sum of the scalars from which it was folded.
-  void fold(Field& field) const {
+  void fold(number::Field& field) const {
     for (const Folded& f : options_.folded) {
-      const FieldNumber x = field.constant(f.x), y = field.constant(f.y);
+      const number::FieldNumber x = field.constant(f.x), y = field.constant(f.y);
       field.alias(f.scalar, f.op == '*' ? field.mul(x, y) : f.op == '/' ? field.div(x, y) : field.add(x, y));
     }
   }
@@ -139,8 +141,9 @@ class Tier {
   /// Compares all outputs in the n-th field. Returns false and sets result_.why_not if an element differs or
   /// cannot be decided.
   bool one_field(int n) {
-    Field field(draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
-                order_);
+    number::Field field(
+        number::draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
+        order_);
     field.tells_logs = called_.logs;
     field.tells_order = has_order(a_) || has_order(b_);
     field.tells_roots = called_.roots;
@@ -149,15 +152,17 @@ class Tier {
     const auto draw_inputs = [&](std::uint64_t attempt) { return inputs(field, n, attempt); };
     FieldInputs ya, yb;
     if (order_ == Order::ties) {
-      auto point = tie_point(field, a_, b_, pairing_, draw(options_.seed, static_cast<std::uint64_t>(n)), draw_inputs);
+      auto point =
+          tie_point(field, a_, b_, pairing_, number::draw(options_.seed, static_cast<std::uint64_t>(n)), draw_inputs);
       if (!point) {
         result_.why_not = "they may differ where two numbers that are compared are the same: no such inputs were found";
         return false;
       }
-      each_element(point->drawn_a, point->drawn_b, [&](const FieldNumber& x, const FieldNumber& y, Element& e) {
-        measure(field, x, y, e);  // of ties, fewer comparisons take sides
-        return true;
-      });
+      each_element(point->drawn_a, point->drawn_b,
+                   [&](const number::FieldNumber& x, const number::FieldNumber& y, ElementTrials& e) {
+                     measure(field, x, y, e);  // of ties, fewer comparisons take sides
+                     return true;
+                   });
       ya = std::move(point->a), yb = std::move(point->b);
     } else {
       const FieldInputs drawn = draw_inputs(0);
@@ -168,20 +173,21 @@ class Tier {
     steps_ = std::max(steps_, field.steps);
     result_.nested = result_.nested || field.took_nested;
     arguments_ = std::max(arguments_, field.argument_degree), calls_ = std::max(calls_, field.calls);
-    return each_element(
-        ya, yb, [&](const FieldNumber& x, const FieldNumber& y, Element& e) { return compare(field, x, y, n, e); });
+    return each_element(ya, yb, [&](const number::FieldNumber& x, const number::FieldNumber& y, ElementTrials& e) {
+      return compare(field, x, y, n, e);
+    });
   }
 
   /// Returns the inputs of the n-th field. Another `attempt` draws other numbers.
-  FieldInputs inputs(Field& field, int n, std::uint64_t attempt) {
+  FieldInputs inputs(number::Field& field, int n, std::uint64_t attempt) {
     FieldInputs result;
     std::uint64_t place = 0;
     for (std::size_t i = 0; i < a_.inputs.size(); ++i) {
       const graph::Shape& shape = a_.tensors[a_.inputs[i]].shape;
-      result.push_back(make_values(shape, FieldNumber{}));
+      result.push_back(number::make_values(shape, number::FieldNumber{}));
       std::vector<double> whole(result.back().at.size());
       if (numbers_[i].distinct)
-        graph::draw_numbers(numbers_[i], draw(field.p(), i), 0, graph::size(shape), whole.data());
+        reference::draw_numbers(numbers_[i], number::draw(field.p(), i), 0, graph::size(shape), whole.data());
       for (std::size_t e = 0; e < result.back().at.size(); ++e)
         result.back().at[e] = input(field, i, e, n, place++ + (attempt << 40), whole);
     }
@@ -206,8 +212,9 @@ class Tier {
 
   /// Compares element `e` of an output in the n-th field: its value x in the first graph and y in the second.
   /// Returns false and sets reason_ if the values differ or cannot be decided.
-  bool compare(Field& field, const FieldNumber& x, const FieldNumber& y, int n, Element& e) {
-    using Kind = FieldNumber::Kind;
+  bool compare(number::Field& field, const number::FieldNumber& x, const number::FieldNumber& y, int n,
+               ElementTrials& e) {
+    using Kind = number::FieldNumber::Kind;
     if (x.kind == Kind::missing || y.kind == Kind::missing) {
       ++e.missing;
       return true;
@@ -222,7 +229,8 @@ class Tier {
                                     : "differs in a finite field";
     if (x.kind != y.kind || (x.kind == Kind::number && x.p != y.p)) return false;
     reason_ = "is no number under other conditions, as far as finite fields show";
-    if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == Sets::many)) return false;
+    if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == number::Sets::many))
+      return false;
     ++e.compared;
     ++(sequential(n) ? e.sequential : e.at_random);
     e.valued = e.valued || x.kind == Kind::number;
@@ -232,13 +240,13 @@ class Tier {
   }
 
   /// Records the degree of an element, whose values are x and y, and on how many comparisons and integers it depends.
-  void measure(Field& field, const FieldNumber& x, const FieldNumber& y, Element& e) {
+  void measure(number::Field& field, const number::FieldNumber& x, const number::FieldNumber& y, ElementTrials& e) {
     const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
                           x.denominator + y.denominator;
     e.degree = std::max(e.degree, degree);
     const double sides = std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
                          x.sign_denominator + y.sign_denominator;
-    const Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
+    const number::Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
     e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
     e.comparisons = std::max(e.comparisons, cases.many ? sides : cases.comparisons);
     e.cases.many = e.cases.many || cases.many;
@@ -250,7 +258,7 @@ class Tier {
   /// over the real numbers. In one field that happens in three cases: the difference, a polynomial, has a
   /// root there (degree / 2^53); p divides all coefficients of the polynomial (few of about 2^46 primes); or
   /// two arguments of uninterpreted functions collide.
-  double chance(const Element& e) {
+  double chance(const ElementTrials& e) {
     const double primes = order_ == Order::unknown ? 0x1p-45 : 0x1p-39;
     const double luck = (e.degree + 2 * arguments_) * primes + calls_ * calls_ * (1 + arguments_) * 0x1p-53;
     const auto never = [&](std::string why) {
@@ -281,8 +289,8 @@ class Tier {
     result_.fields = 1 << 30;
     std::string reason = "nothing was compared";
     sides_needed_ = 0;
-    for (const std::vector<Element>& output : elements_)
-      for (const Element& e : output) {
+    for (const std::vector<ElementTrials>& output : elements_)
+      for (const ElementTrials& e : output) {
         const double c = e.compared == 0 ? 0 : chance(e);
         if (c > worst || e.compared == 0)
           worst = c, reason = e.compared == 0 ? "no field was found that has all roots of an element" : reason_;
@@ -301,7 +309,7 @@ class Tier {
   std::vector<graph::Numbers> numbers_;
   std::int64_t range_ = 0;
   bool distinct_ = false, any_value_ = false;
-  std::vector<std::vector<Element>> elements_;
+  std::vector<std::vector<ElementTrials>> elements_;
   double steps_ = 1, arguments_ = 0, calls_ = 0, sides_needed_ = 0;
   std::string reason_ = "nothing was compared";
   FieldTrials result_;

@@ -12,7 +12,7 @@
 namespace zellige::search {
 namespace {
 
-using graph::Array;
+using reference::Array;
 
 /// Measures the distances of the rows of two graphs' outputs `ya` and `yb` at `inputs`. Keeps the largest distance in
 /// `result`. Elements that are not finite may be overflows and are ignored; but if `classes` is true, NaN or infinity
@@ -57,13 +57,13 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
 
 GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed,
                        std::optional<Scale> also, int points, int peaks) {
-  const graph::ReferenceOptions exact{.round = false};
+  const reference::ReferenceOptions exact{.round = false};
   GivenSizes result;
   const std::vector<graph::Numbers> numbers = drawn_numbers(a, b, pairing);
   const auto at = [&](const Scale& scale, bool classes, std::uint64_t n) {
-    const std::vector<Array> inputs = draw_point(a, numbers, scale, draw(seed, n));
-    return measure(a, graph::run_reference(a, inputs, exact), graph::run_reference(b, paired(inputs, pairing), exact),
-                   classes, inputs, result);
+    const std::vector<Array> inputs = draw_point(a, numbers, scale, number::draw(seed, n));
+    return measure(a, reference::run_reference(a, inputs, exact),
+                   reference::run_reference(b, paired(inputs, pairing), exact), classes, inputs, result);
   };
   std::uint64_t n = 0;
   for (int peak = 0; peak < peaks; ++peak) at({1, Scale::Kind::peaks, peak}, false, n++);
@@ -82,11 +82,11 @@ namespace {
 template <class Holds>
 bool any_element(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const std::vector<Array>& inputs,
                  const Holds& holds) {
-  RoundedArithmetic rounded;
-  std::vector<Values<Rounded>> exact;
+  number::RoundedArithmetic rounded;
+  std::vector<number::NumberTensor<number::Rounded>> exact;
   for (const Array& x : inputs) {
     exact.push_back({x.shape, {}});
-    for (double v : x.values) exact.back().at.push_back(RoundedArithmetic::exact(v));
+    for (double v : x.values) exact.back().at.push_back(number::RoundedArithmetic::exact(v));
   }
   const auto ya = evaluate_graph(rounded, a, exact), yb = evaluate_graph(rounded, b, paired(exact, pairing));
   for (std::size_t o = 0; o < ya.size(); ++o)
@@ -96,9 +96,9 @@ bool any_element(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
 }
 
 /// Returns whether x and y may differ by more than a small fraction.
-bool may_differ(const Rounded& x, const Rounded& y) {
+bool may_differ(const number::Rounded& x, const number::Rounded& y) {
   constexpr double fraction = 1e-11, smallest = 1e-200;
-  if (!x.told() || !y.told() || disjoint(x, y)) return true;
+  if (!x.told() || !y.told() || number::disjoint(x, y)) return true;
   if (!x.finite() || !y.finite()) return false;
   return x.error + y.error > fraction * std::max(smallest, std::min(std::fabs(x.value), std::fabs(y.value)));
 }
@@ -107,7 +107,8 @@ bool may_differ(const Rounded& x, const Rounded& y) {
 
 bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
                        const std::vector<Array>& inputs) {
-  return any_element(a, b, pairing, inputs, [](const Rounded& x, const Rounded& y) { return disjoint(x, y); });
+  return any_element(a, b, pairing, inputs,
+                     [](const number::Rounded& x, const number::Rounded& y) { return number::disjoint(x, y); });
 }
 
 bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,

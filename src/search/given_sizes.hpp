@@ -11,12 +11,12 @@ namespace zellige::search {
 
 /// The largest difference that was found.
 struct GivenSizes {
-  bool compared = false;             // false: most elements were infinite or NaN at every scale of the inputs
-  double distance = 0;               // largest relative distance of two rows; infinite: one has a NaN or infinity
-  std::string output;                // name of the output
-  graph::Shape element;              // its coordinates in the output
-  double in_a = 0, in_b = 0;         // its values
-  std::vector<graph::Array> inputs;  // the inputs at which it differs
+  bool compared = false;                 // false: most elements were infinite or NaN at every scale of the inputs
+  double distance = 0;                   // largest relative distance of two rows; infinite: one has a NaN or infinity
+  std::string output;                    // name of the output
+  graph::Shape element;                  // its coordinates in the output
+  double in_a = 0, in_b = 0;             // its values
+  std::vector<reference::Array> inputs;  // the inputs at which it differs
 };
 
 /// Compares the graphs at random inputs and returns the largest difference. Draws `points` inputs of each of
@@ -30,11 +30,11 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
 /// Returns whether an element of the outputs is proved to differ at `inputs`: by more than the bound of the errors that
 /// float64 makes in both graphs (rounded.hpp).
 bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                       const std::vector<graph::Array>& inputs);
+                       const std::vector<reference::Array>& inputs);
 
 /// Returns whether float64 shows, with a bound of its errors, that no element of the outputs differs at `inputs` by more
 /// than a fraction of 1e-11 of its value. False if the bound is larger for some element, or nothing is known of its class.
 bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                      const std::vector<graph::Array>& inputs);
+                      const std::vector<reference::Array>& inputs);
 
 }  // namespace zellige::search

@@ -43,11 +43,11 @@ double draw_value(const Scale& s, std::uint64_t r, std::size_t row) {
 }
 
 /// Draws integers below numbers.bound (row indices or lengths) into `to`.
-void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, graph::Array& to) {
+void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, reference::Array& to) {
   const auto count = static_cast<std::int64_t>(to.values.size());
-  if (numbers.distinct) return graph::draw_numbers(numbers, seed, 0, count, to.values.data());
+  if (numbers.distinct) return reference::draw_numbers(numbers, seed, 0, count, to.values.data());
   for (std::size_t i = 0; i < to.values.size(); ++i) {
-    const std::uint64_t r = draw(seed, i);
+    const std::uint64_t r = number::draw(seed, i);
     const std::uint64_t n = r % 4 == 0   ? 0
                             : r % 4 == 1 ? static_cast<std::uint64_t>(numbers.bound - 1)
                                          : (r >> 8) % static_cast<std::uint64_t>(numbers.bound);
@@ -72,19 +72,19 @@ std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGrap
   return numbers;
 }
 
-std::vector<graph::Array> draw_point(const KernelGraph& g, const std::vector<graph::Numbers>& numbers,
-                                     const Scale& scale, std::uint64_t seed) {
-  std::vector<graph::Array> inputs;
+std::vector<reference::Array> draw_point(const KernelGraph& g, const std::vector<graph::Numbers>& numbers,
+                                         const Scale& scale, std::uint64_t seed) {
+  std::vector<reference::Array> inputs;
   for (std::size_t i = 0; i < g.inputs.size(); ++i) {
     const graph::KernelTensor& t = g.tensors[g.inputs[i]];
-    graph::Array x = graph::make_array(t.shape);
-    const std::uint64_t of_input = draw(seed, i);
+    reference::Array x = reference::make_array(t.shape);
+    const std::uint64_t of_input = number::draw(seed, i);
     const auto row = static_cast<std::size_t>(t.shape.back());
     if (numbers[i].bound > 0) {
       draw_whole(numbers[i], of_input, x);
     } else {
       for (std::size_t e = 0; e < x.values.size(); ++e)
-        x.values[e] = draw_value(scale, draw(of_input, scale.kind == Kind::same ? 0 : e), e / row);
+        x.values[e] = draw_value(scale, number::draw(of_input, scale.kind == Kind::same ? 0 : e), e / row);
       if (scale.kind == Kind::peaks)
         for (std::size_t e = 0; e < x.values.size(); ++e)
           if (is_peak(scale, e, row, x.values.size() / row)) x.values[e] = (scale.peak % 2 ? -2 : 2) * scale.scale;
@@ -93,7 +93,8 @@ std::vector<graph::Array> draw_point(const KernelGraph& g, const std::vector<gra
           double& v = x.values[e];
           v = std::clamp(std::round(8 * v), -127.0, 127.0);
           const double greatest = graph::format(t.dtype).greatest;
-          const std::uint64_t r = draw(of_input, e + (std::uint64_t{1} << 32)) % 12;  // also the ends of its range
+          const std::uint64_t r =
+              number::draw(of_input, e + (std::uint64_t{1} << 32)) % 12;  // also the ends of its range
           if (scale.kind != Kind::peaks && r < 2) v = r == 0 ? greatest : -greatest - 1;
         }
     }

@@ -34,8 +34,8 @@ std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGrap
 /// Returns inputs for a graph, drawn by `seed`. Without a pattern (dense), real values are multiples of 1/8
 /// of the scale, up to twice the scale, and not 0; Scale::Kind says how patterns differ. Row indices and
 /// lengths are drawn from their whole range, the first and the last more often.
-std::vector<graph::Array> draw_point(const KernelGraph&, const std::vector<graph::Numbers>&, const Scale&,
-                                     std::uint64_t seed);
+std::vector<reference::Array> draw_point(const KernelGraph&, const std::vector<graph::Numbers>&, const Scale&,
+                                         std::uint64_t seed);
 
 /// Returns the list `inputs`, which is in the order of graph A's inputs, in the order of graph B's.
 template <class T>

@@ -13,7 +13,7 @@
 namespace zellige::search {
 namespace {
 
-using Arithmetic = Traced<RoundedArithmetic, RealSlopes>;
+using Arithmetic = number::Traced<number::RoundedArithmetic, number::RealSlopes>;
 using Seen = Arithmetic::Seen;
 
 // What one step considers: a few milliseconds.
@@ -21,15 +21,15 @@ constexpr std::size_t max_boundaries = 400, max_work = 200000;
 
 /// Returns the differences that the graphs decide by at `inputs`.
 std::vector<Seen> decisions(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                            const std::vector<graph::Numbers>& numbers, const std::vector<graph::Array>& inputs) {
-  RoundedArithmetic rounded;
+                            const std::vector<graph::Numbers>& numbers, const std::vector<reference::Array>& inputs) {
+  number::RoundedArithmetic rounded;
   Arithmetic traced(rounded, {});
-  std::vector<Values<Arithmetic::Number>> from;
+  std::vector<number::NumberTensor<Arithmetic::Number>> from;
   std::uint64_t place = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     from.push_back({inputs[i].shape, {}});
     for (double x : inputs[i].values) {
-      const Rounded exact = RoundedArithmetic::exact(x);
+      const number::Rounded exact = number::RoundedArithmetic::exact(x);
       from.back().at.push_back(numbers[i].bound > 0 ? Arithmetic::Number{exact} : traced.input(exact, place));
       ++place;
     }
@@ -56,25 +56,25 @@ double target(std::uint64_t random) {
 
 }  // namespace
 
-std::optional<Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                                const std::vector<graph::Numbers>& numbers, std::uint64_t seed,
-                                std::vector<graph::Array>& inputs) {
+std::optional<number::Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                                        const std::vector<graph::Numbers>& numbers, std::uint64_t seed,
+                                        std::vector<reference::Array>& inputs) {
   const std::vector<Seen> seen = decisions(a, b, pairing, numbers, inputs);
   if (seen.empty()) return std::nullopt;
-  const Edge sharpest = std::ranges::max_element(seen, {}, &Seen::edge)->edge;
+  const number::Edge sharpest = std::ranges::max_element(seen, {}, &Seen::edge)->edge;
   std::vector<std::size_t> order(seen.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::size_t i) { return draw(seed, i); });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return number::draw(seed, i); });
   order.resize(std::min(order.size(), max_boundaries));
-  const bool jumps_only = draw(seed, 1 << 20) % 2 && sharpest == Edge::jump;
-  const bool ties_only = draw(seed, 1 << 21) % 2;
-  const std::uint64_t one_of = std::uint64_t{1} << draw(seed, 1 << 22) % 4;  // every one, or one of 2, 4, 8
-  Boundary boundary(RealSlopes{});
+  const bool jumps_only = number::draw(seed, 1 << 20) % 2 && sharpest == number::Edge::jump;
+  const bool ties_only = number::draw(seed, 1 << 21) % 2;
+  const std::uint64_t one_of = std::uint64_t{1} << number::draw(seed, 1 << 22) % 4;  // every one, or one of 2, 4, 8
+  number::Boundary boundary(number::RealSlopes{});
   for (std::size_t i : order) {
-    const std::uint64_t random = draw(seed, i + (std::uint64_t{1} << 32));
-    if (random % one_of != 0 || (jumps_only && seen[i].edge != Edge::jump)) continue;
+    const std::uint64_t random = number::draw(seed, i + (std::uint64_t{1} << 32));
+    if (random % one_of != 0 || (jumps_only && seen[i].edge != number::Edge::jump)) continue;
     if (boundary.work() > max_work) break;
-    const double value = RealSlopes::of(seen[i].number);
+    const double value = number::RealSlopes::of(seen[i].number);
     boundary.require(seen[i].slopes, value - (ties_only ? 0 : target(random >> 8)), random >> 32);
   }
   const auto moves = boundary.moves();

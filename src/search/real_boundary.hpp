@@ -11,8 +11,8 @@ namespace zellige::search {
 /// Moves `inputs` so that a random subset of the graphs' comparisons is decided by equal numbers, and others by numbers
 /// that are close, jointly where that is possible. Returns the sharpest edge at which the graphs decide, or nullopt if
 /// they decide nothing at these inputs.
-std::optional<Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                                const std::vector<graph::Numbers>&, std::uint64_t seed,
-                                std::vector<graph::Array>& inputs);
+std::optional<number::Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing&,
+                                        const std::vector<graph::Numbers>&, std::uint64_t seed,
+                                        std::vector<reference::Array>& inputs);
 
 }  // namespace zellige::search

@@ -19,7 +19,7 @@
 namespace zellige::search {
 namespace {
 
-using Inputs = std::vector<graph::Array>;
+using Inputs = std::vector<reference::Array>;
 
 using Kind = Scale::Kind;
 
@@ -76,9 +76,10 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
 }
 
 /// Returns the outputs of a graph.
-std::vector<Values<Ball>> evaluate(BallArithmetic& balls, const KernelGraph& g, const Inputs& inputs) {
-  std::vector<Values<Ball>> exact;
-  for (const graph::Array& a : inputs) {
+std::vector<number::NumberTensor<number::Ball>> evaluate(number::BallArithmetic& balls, const KernelGraph& g,
+                                                         const Inputs& inputs) {
+  std::vector<number::NumberTensor<number::Ball>> exact;
+  for (const reference::Array& a : inputs) {
     exact.push_back({a.shape, {}});
     for (double x : a.values) exact.back().at.push_back(balls.exact(x));
   }
@@ -93,22 +94,23 @@ class Run {
 
   /// Evaluates both graphs at inputs of each scale until a difference is found.
   RealTrials run() {
-    BallArithmetic strict, loose(of_one_alone(a_, b_));
+    number::BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
     const double maximum = 1e6 / (work(a_) + work(b_));  // number of points that take a second or two
     if (maximum < static_cast<double>(points.size())) points.resize(static_cast<std::size_t>(std::max(maximum, 3.0)));
     for (const Scale& s : points)
-      if (differ(s, draw_point(a_, numbers_, s, draw(seed_, number++)), strict, loose)) return result_;
+      if (differ(s, draw_point(a_, numbers_, s, number::draw(seed_, number++)), strict, loose)) return result_;
     // Walk along the boundaries at which a comparison, a maximum, a root and so on change.
     double steps = std::min(80.0, 3e5 / (work(a_) + work(b_)));
     for (std::uint64_t step = 0; static_cast<double>(step) < steps; ++step) {
       const Scale& s = points[step / walk_steps % points.size()];
-      Inputs inputs = draw_point(a_, numbers_, s, draw(seed_, number++));
+      Inputs inputs = draw_point(a_, numbers_, s, number::draw(seed_, number++));
       for (std::uint64_t n = 0; n < walk_steps; ++n, ++step) {
-        const std::optional<Edge> edge = to_boundary(a_, b_, pairing_, numbers_, draw(seed_, number++), inputs);
+        const std::optional<number::Edge> edge =
+            to_boundary(a_, b_, pairing_, numbers_, number::draw(seed_, number++), inputs);
         if (!edge) return result_;
-        steps = std::min(steps, *edge == Edge::jump ? 80.0 : *edge == Edge::kink ? 24.0 : 4.0);
+        steps = std::min(steps, *edge == number::Edge::jump ? 80.0 : *edge == number::Edge::kink ? 24.0 : 4.0);
         if (differ(s, inputs, strict, loose)) return result_;
       }
     }
@@ -120,7 +122,7 @@ class Run {
 
   /// Returns whether the graphs are proved to differ at `inputs`, and float64 shows it. `s`: how they were drawn. Balls
   /// take a hundred times as long as float64, which suffices where its own errors are small.
-  bool differ(const Scale& s, const Inputs& inputs, BallArithmetic& strict, BallArithmetic& loose) {
+  bool differ(const Scale& s, const Inputs& inputs, number::BallArithmetic& strict, number::BallArithmetic& loose) {
     const bool has_loose = !of_one_alone(a_, b_).empty();
     if (!has_loose && equal_in_float64(a_, b_, pairing_, inputs)) return false;
     if (!result_.loose && compare(strict, inputs)) return false;
@@ -140,9 +142,9 @@ class Run {
 
   /// Returns whether the float64 reference shows the proved difference at `inputs`, too.
   bool seen(const Inputs& inputs) const {
-    const graph::ReferenceOptions exact{.round = false};
-    const auto ya = graph::run_reference(a_, inputs, exact),
-               yb = graph::run_reference(b_, paired(inputs, pairing_), exact);
+    const reference::ReferenceOptions exact{.round = false};
+    const auto ya = reference::run_reference(a_, inputs, exact),
+               yb = reference::run_reference(b_, paired(inputs, pairing_), exact);
     const double x = ya[output_].values[element_], y = yb[output_].values[element_];
     if (!std::isfinite(x) || !std::isfinite(y)) return std::isnan(x) != std::isnan(y) || (!std::isnan(x) && x != y);
     const double relative_error = std::fabs(x - y) / std::max(std::fabs(x), std::fabs(y));
@@ -151,9 +153,9 @@ class Run {
 
   /// Replaces input values by 0 where possible, and other values by 1, as long as the graphs still differ.
   /// Tries all values at once, then ever smaller ranges of them.
-  void simplify(BallArithmetic& balls, Inputs inputs) {
+  void simplify(number::BallArithmetic& balls, Inputs inputs) {
     std::size_t count = 0;
-    for (const graph::Array& v : inputs) count += v.values.size();
+    for (const reference::Array& v : inputs) count += v.values.size();
     double left = 4e5 / (work(a_) + work(b_));  // work limit of about a tenth of a second
     for (const double simple : {0.0, 1.0})
       for (std::size_t stretch = count; stretch > 0; stretch /= 2)
@@ -179,18 +181,19 @@ class Run {
 
   /// Evaluates both graphs at `inputs`. Returns true if no element is proved to differ. Otherwise records the
   /// element that differs most and returns false.
-  bool compare(BallArithmetic& balls, const Inputs& inputs) {
+  bool compare(number::BallArithmetic& balls, const Inputs& inputs) {
     const auto ya = evaluate(balls, a_, inputs), yb = evaluate(balls, b_, paired(inputs, pairing_));
     double maximum = -1;
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
-        const Ball &x = ya[o].at[i], &y = yb[o].at[i];
-        if (disjoint(x, y) && distance(x, y) > maximum) maximum = distance(x, y), output_ = o, element_ = i;
+        const number::Ball &x = ya[o].at[i], &y = yb[o].at[i];
+        if (number::disjoint(x, y) && number::distance(x, y) > maximum)
+          maximum = number::distance(x, y), output_ = o, element_ = i;
       }
     if (maximum < 0) return true;
     Counterexample c{a_, b_, shown(a_, inputs), "real numbers", a_.tensors[a_.outputs[output_]].name};
     c.element = graph::coordinates(static_cast<std::int64_t>(element_), ya[output_].shape);
-    c.in_a = to_string(ya[output_].at[element_]), c.in_b = to_string(yb[output_].at[element_]);
+    c.in_a = number::to_string(ya[output_].at[element_]), c.in_b = number::to_string(yb[output_].at[element_]);
     c.distance = maximum;
     result_.difference = std::move(c);
     return false;
@@ -207,11 +210,11 @@ class Run {
 }  // namespace
 
 bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const Inputs& inputs) {
-  BallArithmetic balls(of_one_alone(a, b));
+  number::BallArithmetic balls(of_one_alone(a, b));
   const auto ya = evaluate(balls, a, inputs), yb = evaluate(balls, b, paired(inputs, pairing));
   for (std::size_t o = 0; o < ya.size(); ++o)
     for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-      if (disjoint(ya[o].at[i], yb[o].at[i])) return true;
+      if (number::disjoint(ya[o].at[i], yb[o].at[i])) return true;
   return false;
 }
 

@@ -12,7 +12,7 @@ struct RealTrials {
   std::optional<Counterexample> difference;  // proved, and seen by the float64 reference
   bool unseen = false;                       // a difference is proved, but float64 does not see it
   Scale scale;                               // scale of the inputs that show the difference
-  std::vector<graph::Array> inputs;          // inputs that show the difference
+  std::vector<reference::Array> inputs;      // inputs that show the difference
   bool loose = false;  // the graphs agree only if scalars that one graph alone has are known to 50 bits
 };
 
@@ -23,6 +23,6 @@ RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing
 
 /// Returns whether an element of the outputs is proved to differ at `inputs`.
 bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                     const std::vector<graph::Array>& inputs);
+                     const std::vector<reference::Array>& inputs);
 
 }  // namespace zellige::search

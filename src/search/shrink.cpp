@@ -35,7 +35,7 @@ std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b)
   for (const KernelGraph* g : {&a, &b})
     any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
       if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return false;
-      const Fraction f = fraction(op.attributes.scalar);
+      const number::Fraction f = number::fraction(op.attributes.scalar);
       if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
       return false;
     });
@@ -58,7 +58,7 @@ std::set<int> pieces(const Sizes& sizes, int whole, int owner) {
   return found;
 }
 
-using Pairs = std::set<std::pair<int, int>>;
+using IndexPairs = std::set<std::pair<int, int>>;
 
 /// Returns the sizes (variables) that other sizes divide.
 std::set<int> divided(const Sizes& sizes) {
@@ -69,8 +69,8 @@ std::set<int> divided(const Sizes& sizes) {
 
 /// Returns pairs of sizes (variables), one per graph, whose equality or difference may influence the results:
 /// sizes that divide the same extent, and all pairs of grid and loop sizes.
-Pairs related(const Sizes& sizes) {
-  Pairs pairs;
+IndexPairs related(const Sizes& sizes) {
+  IndexPairs pairs;
   for (int whole : divided(sizes)) {
     const std::set<int> in_a = pieces(sizes, whole, 0), in_b = pieces(sizes, whole, 1);
     for (int u : in_a)
@@ -84,8 +84,8 @@ Pairs related(const Sizes& sizes) {
 
 /// Returns pairs of sizes (variables) of any graph that divide the same extent, and all pairs of sizes whose values
 /// may influence results, such as the count of summands of a mean.
-Pairs related_in_any(const Sizes& sizes) {
-  Pairs pairs;
+IndexPairs related_in_any(const Sizes& sizes) {
+  IndexPairs pairs;
   const auto add = [&](const auto& group) {
     for (int u : group)
       for (int v : group) pairs.insert({sizes.find(u), sizes.find(v)});
@@ -101,7 +101,7 @@ Pairs related_in_any(const Sizes& sizes) {
 
 /// Makes the two sizes of each pair that `pairs` returns one variable if they have the same value, because results
 /// may depend on their equality: a sum of squares of partial sums does.
-void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
+void tie(Sizes& sizes, IndexPairs (*pairs)(const Sizes&)) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& [u, v] : pairs(sizes))
@@ -111,8 +111,8 @@ void tie(Sizes& sizes, Pairs (*pairs)(const Sizes&)) {
 
 /// Returns pairs of different sizes (variables) above 1 whose values may influence results, for example the counts
 /// of summands of two means.
-Pairs counted_distinct(const Sizes& sizes) {
-  Pairs pairs;
+IndexPairs counted_distinct(const Sizes& sizes) {
+  IndexPairs pairs;
   for (int u : sizes.counted)
     for (int v : sizes.counted)
       if (1 < sizes.value(u) && sizes.value(u) < sizes.value(v)) pairs.insert({sizes.find(u), sizes.find(v)});
@@ -131,8 +131,8 @@ std::set<int> wholes(const Sizes& sizes, int u) {
 }
 
 /// Returns the numbers of rows and columns (variables) of every matrix of which a triangle is masked.
-Pairs triangles(const Sizes& sizes) {
-  Pairs pairs;
+IndexPairs triangles(const Sizes& sizes) {
+  IndexPairs pairs;
   for (const auto& [row, column] : sizes.triangles)
     for (int u : wholes(sizes, row))
       for (int v : wholes(sizes, column)) pairs.insert({u, v});
@@ -206,7 +206,7 @@ class Shrinking {
  private:
   /// Returns the small value of each size variable.
   std::vector<std::int64_t> solve() {
-    std::vector<std::int64_t> found = shrink_values(system_), result;
+    std::vector<std::int64_t> found = number::shrink_values(system_), result;
     std::set<int> summed;
     for (int u = 0; u < sizes_.count(); ++u) result.push_back(value(at(u), found, summed));
     return result;
@@ -228,7 +228,7 @@ class Shrinking {
   /// Adds the equation whole = product of factors to the system of equations. `whole` is the index of a value in the
   /// system, `factors` are size variables.
   void product(int whole, const std::vector<int>& factors) {
-    Products::Product product{whole, {}};
+    number::Products::Product product{whole, {}};
     for (int f : factors) product.factors.push_back(at(f));
     in_products_.insert(whole);
     in_products_.insert(product.factors.begin(), product.factors.end());
@@ -262,7 +262,7 @@ class Shrinking {
 
   const Sizes& sizes_;
   const std::set<int>& kept_;
-  Products system_;
+  number::Products system_;
   std::map<int, int> index_;
   std::map<int, std::set<std::vector<int>>> sums_;  // by whole: the ways in which it is a sum
   // Indices of values that occur in products, or are parts of sums that measure() adds; indices of these sums' wholes.
@@ -399,7 +399,7 @@ std::vector<SmallPair> shrink_distinct(const KernelGraph& a, const KernelGraph& 
   tie(joined.sizes, triangles);
   const auto find = [&](const std::set<int>& kept) {
     Shrinking shrinking(sizes, kept);
-    Pairs equal_pairs = counted_distinct(sizes);
+    IndexPairs equal_pairs = counted_distinct(sizes);
     std::vector<SmallPair> pairs;
     // Adds a pair of graphs and removes from `equal_pairs` what differs in it. Returns whether that was possible.
     const auto add = [&](std::optional<std::int64_t> limit, double max_work) {

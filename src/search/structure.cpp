@@ -11,7 +11,7 @@ namespace {
 /// Numbers the values of both graphs: values that are computed in the same way get the same number.
 class Numbering {
  public:
-  using Key = graph::Bytes;
+  using Key = reference::IntegerBytes;
 
   /// Returns the number of a key, which encodes an operator with its attributes and the numbers of its operands.
   /// Equal keys have equal numbers; a new key gets a new number.
@@ -47,7 +47,7 @@ class Numbering {
     key.put(static_cast<std::int64_t>(op.kind));
     graph::Attributes exact = op.attributes;
     exact.tf32 = false;  // of real numbers
-    put(key, exact);
+    reference::put(key, exact);
     std::vector<std::int64_t> operands;
     for (int t : op.inputs) operands.push_back(of[t]);
     if (op.kind == OpKind::add || op.kind == OpKind::mul || op.kind == OpKind::maximum || op.kind == OpKind::minimum ||

@@ -12,16 +12,16 @@
 namespace zellige::search {
 namespace {
 
-using Arithmetic = Traced<Field, FieldSlopes>;
-using Seen = Arithmetic::Seen;
+using TracedFields = number::Traced<number::Field, number::FieldSlopes>;
+using SeenTie = TracedFields::Seen;
 
 /// The outputs of both graphs at some inputs, and the numbers that the graphs compare there.
 struct Evaluated {
   FieldInputs a, b;
-  std::vector<Seen> seen;
+  std::vector<SeenTie> seen;
 };
 
-FieldInputs values(const std::vector<Values<Arithmetic::Number>>& traced) {
+FieldInputs values(const std::vector<number::NumberTensor<TracedFields::Number>>& traced) {
   FieldInputs result;
   for (const auto& tensor : traced) {
     result.push_back({tensor.shape, {}});
@@ -30,16 +30,16 @@ FieldInputs values(const std::vector<Values<Arithmetic::Number>>& traced) {
   return result;
 }
 
-Evaluated evaluate(Field& field, const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+Evaluated evaluate(number::Field& field, const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
                    const FieldInputs& inputs) {
-  Arithmetic traced(field, {field});
-  std::vector<Values<Arithmetic::Number>> from;
+  TracedFields traced(field, {field});
+  std::vector<number::NumberTensor<TracedFields::Number>> from;
   std::uint64_t place = 0;
   for (const auto& tensor : inputs) {
     from.push_back({tensor.shape, {}});
-    for (const FieldNumber& x : tensor.at) {
-      const bool whole = x.decisions != Sets::empty;  // a row's index or a length
-      from.back().at.push_back(whole ? Arithmetic::Number{x} : traced.input(x, place));
+    for (const number::FieldNumber& x : tensor.at) {
+      const bool whole = x.decisions != number::Sets::empty;  // a row's index or a length
+      from.back().at.push_back(whole ? TracedFields::Number{x} : traced.input(x, place));
       ++place;
     }
   }
@@ -50,56 +50,56 @@ Evaluated evaluate(Field& field, const KernelGraph& a, const KernelGraph& b, con
   return result;
 }
 
-bool solvable(const Seen& s) {
-  return s.edge == Edge::jump && !s.slopes.hidden && !s.slopes.terms.empty() &&
-         s.number.kind == FieldNumber::Kind::number;
+bool solvable(const SeenTie& s) {
+  return s.edge == number::Edge::jump && !s.slopes.hidden && !s.slopes.terms.empty() &&
+         s.number.kind == number::FieldNumber::Kind::number;
 }
 
 /// Returns the indices of the comparisons that are to be ties: each difference with a chance of one third.
-std::set<std::size_t> choose_ties(const std::vector<Seen>& seen, std::uint64_t p, std::uint64_t seed) {
+std::set<std::size_t> choose_ties(const std::vector<SeenTie>& seen, std::uint64_t p, std::uint64_t seed) {
   std::set<std::size_t> result;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     const std::uint64_t key = std::min(seen[i].number.p, p - seen[i].number.p);
-    if (solvable(seen[i]) && draw(seed, key) % 3 == 0) result.insert(i);
+    if (solvable(seen[i]) && number::draw(seed, key) % 3 == 0) result.insert(i);
   }
   return result;
 }
 
 /// Moves the inputs so that the chosen comparisons become ties. Leaves out of `choice` those that contradict others.
 /// Returns false if it is not known whether they do.
-bool move(Field& field, const std::vector<Seen>& seen, std::set<std::size_t>& choice, std::uint64_t seed,
+bool move(number::Field& field, const std::vector<SeenTie>& seen, std::set<std::size_t>& choice, std::uint64_t seed,
           FieldInputs& inputs) {
-  Boundary boundary(FieldSlopes{field});
-  using Outcome = Boundary<FieldSlopes>::Outcome;
+  number::Boundary boundary(number::FieldSlopes{field});
+  using Outcome = number::Boundary<number::FieldSlopes>::Outcome;
   bool straight = true;
   // The moves are of one input as far as that suffices: products of two inputs are linear in one of them.
-  const std::size_t one = draw(seed, 1) % inputs.size();
+  const std::size_t one = number::draw(seed, 1) % inputs.size();
   std::uint64_t first = 0;
   for (std::size_t i = 0; i < one; ++i) first += inputs[i].at.size();
   for (auto at = choice.begin(); at != choice.end();) {
-    const Seen& s = seen[*at];
+    const SeenTie& s = seen[*at];
     if (!solvable(s)) return false;
     straight = straight && s.slopes.straight;
-    const Outcome outcome =
-        boundary.require(s.slopes, FieldSlopes::of(s.number), draw(seed, *at), first, first + inputs[one].at.size());
+    const Outcome outcome = boundary.require(s.slopes, number::FieldSlopes::of(s.number), number::draw(seed, *at),
+                                             first, first + inputs[one].at.size());
     if (outcome == Outcome::contradicts && !straight) return false;
     at = outcome == Outcome::contradicts ? choice.erase(at) : std::next(at);
   }
   const auto moves = boundary.moves();
   std::uint64_t place = 0;
   for (auto& tensor : inputs)
-    for (FieldNumber& x : tensor.at)
+    for (number::FieldNumber& x : tensor.at)
       if (const auto by = moves.find(place++); by != moves.end()) {
-        x.p = add_mod(x.p, by->second.p, field.p());
-        if (by->second.q != FieldSlopes::absent) x.q = add_mod(x.q, by->second.q, field.q());
+        x.p = number::add_mod(x.p, by->second.p, field.p());
+        if (by->second.q != number::FieldSlopes::absent) x.q = number::add_mod(x.q, by->second.q, field.q());
       }
   return true;
 }
 
 }  // namespace
 
-std::optional<TiePoint> tie_point(Field& field, const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                                  std::uint64_t seed,
+std::optional<TiePoint> tie_point(number::Field& field, const KernelGraph& a, const KernelGraph& b,
+                                  const Pairing& pairing, std::uint64_t seed,
                                   const std::function<FieldInputs(std::uint64_t attempt)>& draw_inputs) {
   constexpr std::uint64_t attempts = 8;
   std::optional<std::set<std::size_t>> choice;
@@ -109,7 +109,7 @@ std::optional<TiePoint> tie_point(Field& field, const KernelGraph& a, const Kern
     if (!choice) choice = choose_ties(drawn.seen, field.p(), seed);
     std::set<std::size_t> ties = *choice;
     if (ties.empty()) return TiePoint{drawn.a, drawn.b, drawn.a, drawn.b};
-    if (!move(field, drawn.seen, ties, draw(seed, attempt), inputs)) continue;
+    if (!move(field, drawn.seen, ties, number::draw(seed, attempt), inputs)) continue;
     Evaluated moved = evaluate(field, a, b, pairing, inputs);
     if (std::ranges::all_of(ties, [&](std::size_t i) { return moved.seen[i].number.p == 0; }))
       return TiePoint{std::move(drawn.a), std::move(drawn.b), std::move(moved.a), std::move(moved.b)};

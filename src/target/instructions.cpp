@@ -16,7 +16,7 @@ namespace zellige::target {
 namespace {
 
 /// A target's instruction descriptors, and its matrix instructions by operand types.
-struct Rows {
+struct TargetRows {
   using Types = std::tuple<std::string_view, std::string_view, std::string_view>;  // of A, B and D
   std::vector<const Instruction*> all;
   std::map<Types, const Instruction*> of_warps;  // of one warp, per types: see find_mma
@@ -42,8 +42,8 @@ constexpr int either_way = 3;  // an operand may be contiguous along K, or along
 
 /// Returns the descriptors of all instructions that a target has. Instructions that only one architecture
 /// has, such as sm_90a's wgmma, are omitted for other targets.
-Rows rows_of(const Target& t) {
-  Rows rows;
+TargetRows rows_of(const Target& t) {
+  TargetRows rows;
   const auto add = [&](const Instruction& row) {
     const bool has = row.only_of_its_architecture ? row.compute_capability == t.compute_capability
                                                   : row.compute_capability <= t.compute_capability;
@@ -54,7 +54,7 @@ Rows rows_of(const Target& t) {
       if (!plainest || std::string_view(row.ptx).size() < std::string_view(plainest->ptx).size()) plainest = &row;
     }
     if (row.kind != Instruction::Kind::mma) return;
-    const Rows::Types types{row.a.type, row.b.type, row.c.type};
+    const TargetRows::Types types{row.a.type, row.b.type, row.c.type};
     if (issuer(row) == Issuer::warp) {
       const Instruction*& best = rows.of_warps[types];
       if (!best || is_larger(row, *best)) best = &row;
@@ -72,9 +72,9 @@ Rows rows_of(const Target& t) {
 
 /// Returns the descriptors of all instructions that the target has, as rows_of() does, but computes them only once
 /// per compute capability.
-const Rows& known_rows(const Target& t) {
+const TargetRows& known_rows(const Target& t) {
   static std::mutex mutex;
-  static std::map<int, Rows> known;
+  static std::map<int, TargetRows> known;
   const std::lock_guard lock(mutex);
   const auto found = known.find(t.compute_capability);
   return found != known.end() ? found->second : known.emplace(t.compute_capability, rows_of(t)).first->second;

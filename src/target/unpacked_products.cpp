@@ -10,9 +10,9 @@ namespace {
 
 /// Returns the descriptor of Unpacked<T>, whose C++ name is `name`.
 template <class T>
-Instruction row(const char* name) {
-  const Instruction* half = find_instruction(Unpacked<T>::Half::name);
-  Instruction r = *find_instruction(Unpacked<T>::name);
+Instruction unpacked_row(const char* name) {
+  const Instruction* half = zellige::find_instruction(Unpacked<T>::Half::name);
+  Instruction r = *zellige::find_instruction(Unpacked<T>::name);
   r.name = name, r.ptx = half->ptx, r.call = "";
   r.compute_capability = 90, r.only_of_its_architecture = true;  // later ones may multiply 8-bit floats again
   const int products = r.k / half->k;                            // each adds to the result of the one before
@@ -25,13 +25,13 @@ Instruction row(const char* name) {
 }  // namespace
 
 std::span<const Instruction> unpacked_products() {
-  static const Instruction rows[] = {row<float_e4m3_t>("Unpacked<float_e4m3_t>"),
-                                     row<float_e5m2_t>("Unpacked<float_e5m2_t>")};
+  static const Instruction rows[] = {unpacked_row<float_e4m3_t>("Unpacked<float_e4m3_t>"),
+                                     unpacked_row<float_e5m2_t>("Unpacked<float_e5m2_t>")};
   return rows;
 }
 
 int instructions_in(const Instruction& row) {
-  static const int k = find_instruction(Unpacked<float_e4m3_t>::Half::name)->k;
+  static const int k = zellige::find_instruction(Unpacked<float_e4m3_t>::Half::name)->k;
   for (const Instruction& known : unpacked_products())
     if (&row == &known) return row.k / k;
   return 1;

@@ -2,9 +2,9 @@
 
 #include <zellige/layout/text.hpp>
 
-namespace zellige::plan {
+namespace zellige::tile {
 
-std::vector<Dimension> dimensions(const View& view, const TileProgram& p) {
+std::vector<Dimension> dimensions(const TileView& view, const TileProgram& p) {
   std::vector<Dimension> all;
   for (int d = 0; d < view.rank(); ++d) {
     const Interval along = view.along(d, p);
@@ -14,7 +14,7 @@ std::vector<Dimension> dimensions(const View& view, const TileProgram& p) {
   return all;
 }
 
-std::optional<Value> add(View& view, const Dimension& d, const TileProgram& p) {
+std::optional<Value> add(TileView& view, const Dimension& d, const TileProgram& p) {
   Cut cut{.axis = d.axis,
           .size = d.size,
           .loop = d.iterates,
@@ -34,4 +34,4 @@ std::optional<Value> add(View& view, const Dimension& d, const TileProgram& p) {
   return to_text(of_cut) == to_text(d.map) ? std::nullopt : std::optional(std::move(of_cut));
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

@@ -5,7 +5,7 @@
 
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 /// Where the tiles lie along one dimension of a tensor.
 struct Dimension {
@@ -19,9 +19,9 @@ struct Dimension {
 };
 
 /// Returns the dimensions of a view of the program.
-std::vector<Dimension> dimensions(const View&, const TileProgram&);
+std::vector<Dimension> dimensions(const TileView&, const TileProgram&);
 /// Adds the dimension to the view, as its last one. Returns std::nullopt if its layout is that of the view now in it;
 /// otherwise the layout that the nearest cut has, for a message.
-std::optional<Value> add(View&, const Dimension&, const TileProgram&);
+std::optional<Value> add(TileView&, const Dimension&, const TileProgram&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

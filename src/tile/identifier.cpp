@@ -1,6 +1,6 @@
 #include "tile/identifier.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 std::string identifier(std::string_view name) {
   std::string result;
@@ -16,4 +16,4 @@ std::string identifier(std::string_view name) {
   return result;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

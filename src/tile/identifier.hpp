@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 constexpr std::size_t longest_identifier = 64;  // characters
 
@@ -13,4 +13,4 @@ constexpr std::size_t longest_identifier = 64;  // characters
 /// same identifier; emit::Names makes identifiers unique.
 std::string identifier(std::string_view name);
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

@@ -4,23 +4,23 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
-Number Number::of(const Sizes& sizes, int size) {
+SymbolicNumber SymbolicNumber::of(const SizeList& sizes, int size) {
   const Size& s = sizes.at(static_cast<std::size_t>(size));
-  Number n;
+  SymbolicNumber n;
   n.factor_ = 1, n.low_ = s.low, n.high_ = s.high, n.multiple_ = s.multiple, n.size_ = size, n.name_ = s.name;
   return n;
 }
 
-std::string Number::text() const {
+std::string SymbolicNumber::text() const {
   if (is_constant()) return fmt::format("{}", constant_);
   const std::string of = divisor_ == 1 ? name_ : fmt::format("ceil({}/{})", name_, divisor_);
   return (factor_ == 1 ? of : fmt::format("{}*{}", factor_, of)) +
          (constant_ == 0 ? "" : fmt::format("{:+}", constant_));
 }
 
-Number operator*(Number a, std::int64_t factor) {
+SymbolicNumber operator*(SymbolicNumber a, std::int64_t factor) {
   if (factor == 0) return 0;
   a.constant_ *= factor, a.factor_ *= factor;
   if (a.multiple_ % a.divisor_ == 0) {  // the quotient is exact
@@ -30,22 +30,22 @@ Number operator*(Number a, std::int64_t factor) {
   return a;
 }
 
-Number operator+(const Number& a, const Number& b) {
+SymbolicNumber operator+(const SymbolicNumber& a, const SymbolicNumber& b) {
   if (a.is_constant()) {
-    Number sum = b;
+    SymbolicNumber sum = b;
     sum.constant_ += a.constant_;
     return sum;
   }
   if (!b.is_constant() && (a.size_ != b.size_ || a.divisor_ != b.divisor_))
     fail("{} + {}: no number in normal form", a.text(), b.text());
   if (a.factor_ + b.factor_ == 0) return a.constant_ + b.constant_;
-  Number sum = a;
+  SymbolicNumber sum = a;
   sum.constant_ += b.constant_, sum.factor_ += b.factor_;
   return sum * 1;
 }
 
-Number ceil_div(const Number& a, std::int64_t b) {
-  Number quotient = a;
+SymbolicNumber ceil_div(const SymbolicNumber& a, std::int64_t b) {
+  SymbolicNumber quotient = a;
   if (a.constant_ % b == 0 && a.factor_ % b == 0) {
     quotient.constant_ /= b, quotient.factor_ /= b;
   } else if (a.is_constant()) {
@@ -58,28 +58,28 @@ Number ceil_div(const Number& a, std::int64_t b) {
   return quotient * 1;
 }
 
-std::int64_t Number::excess(const Number& a, const Number& b) {
+std::int64_t SymbolicNumber::excess(const SymbolicNumber& a, const SymbolicNumber& b) {
   if (!a.is_constant() && !b.is_constant() && a.size_ != b.size_) return a.high() - b.low();
   if (a.is_constant() || b.is_constant() || a.divisor_ == b.divisor_) return (a + b * -1).high();
   const std::int64_t scale = std::lcm(a.divisor_, b.divisor_);
-  const auto maximum = [&](const Number& n, std::int64_t sign, std::int64_t size) {
+  const auto maximum = [&](const SymbolicNumber& n, std::int64_t sign, std::int64_t size) {
     const std::int64_t up = sign * n.factor_ > 0 ? n.divisor_ - std::gcd(n.divisor_, n.multiple_) : 0;
     return sign * (scale * n.constant_ + scale / n.divisor_ * n.factor_ * (size + up));
   };
   return std::max(maximum(a, 1, a.low_) + maximum(b, -1, a.low_), maximum(a, 1, a.high_) + maximum(b, -1, a.high_));
 }
 
-std::optional<bool> less_equal(const Number& a, const Number& b) {
-  if (Number::excess(a, b) <= 0) return true;
-  if (Number::excess(b, a) < 0) return false;
+std::optional<bool> less_equal(const SymbolicNumber& a, const SymbolicNumber& b) {
+  if (SymbolicNumber::excess(a, b) <= 0) return true;
+  if (SymbolicNumber::excess(b, a) < 0) return false;
   return std::nullopt;
 }
 
-Number value_of(const values::Tape& tape, values::Num n, const Number& input) {
+SymbolicNumber value_of(const values::Tape& tape, values::Num n, const SymbolicNumber& input) {
   if (n.is_static()) return n.v;
   const values::TapeStep& step = tape.steps()[n.id - 1];
   if (step.op == values::Arith::input) return input;
-  const Number a = value_of(tape, step.a, input), b = value_of(tape, step.b, input);
+  const SymbolicNumber a = value_of(tape, step.a, input), b = value_of(tape, step.b, input);
   switch (step.op) {
     case values::Arith::add:
       return a + b;
@@ -94,4 +94,4 @@ Number value_of(const values::Tape& tape, values::Num n, const Number& input) {
   }
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

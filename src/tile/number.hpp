@@ -15,7 +15,7 @@
 #include <vector>
 #include <zellige/layout/algebra/tape.hpp>
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 /// A size that is known when kernels are launched: a multiple of `multiple` from `low` to `high`. Kernels are planned for `high`.
 struct Size {
@@ -23,35 +23,35 @@ struct Size {
   std::int64_t low = 1, high = 1, multiple = 1;
   std::vector<std::pair<int, int>> of = {};  // the dimensions with this extent: (tensor, dimension)
 };
-using Sizes = std::vector<Size>;
+using SizeList = std::vector<Size>;
 
 /// A number in normal form: constant + factor * ceil(size / divisor).
-class Number {
+class SymbolicNumber {
  public:
-  Number(std::int64_t constant = 0) : constant_(constant) {}
+  SymbolicNumber(std::int64_t constant = 0) : constant_(constant) {}
   /// Returns a size of a list, which must outlive the number.
-  static Number of(const Sizes&, int size);
+  static SymbolicNumber of(const SizeList&, int size);
 
   bool is_constant() const { return factor_ == 0; }
   int size() const { return size_; }  // index in the list; -1: a constant
   std::int64_t low() const { return std::min(at(low_), at(high_)); }
   std::int64_t high() const { return std::max(at(low_), at(high_)); }
   std::string text() const;  // 64, T, 4*ceil(T/64)+1
-  bool operator==(const Number&) const = default;
+  bool operator==(const SymbolicNumber&) const = default;
 
   /// Throws Error unless one of the two is a constant, or both differ by one.
-  friend Number operator+(const Number&, const Number&);
-  friend Number operator*(Number, std::int64_t factor);
+  friend SymbolicNumber operator+(const SymbolicNumber&, const SymbolicNumber&);
+  friend SymbolicNumber operator*(SymbolicNumber, std::int64_t factor);
   /// Returns a / b rounded up, for b above 0. Throws Error if that has no normal form.
-  friend Number ceil_div(const Number& a, std::int64_t b);
+  friend SymbolicNumber ceil_div(const SymbolicNumber& a, std::int64_t b);
   /// Returns whether a <= b for all values of the sizes; std::nullopt if that depends on them, or if different divisors of a
   /// size leave it open.
-  friend std::optional<bool> less_equal(const Number& a, const Number& b);
+  friend std::optional<bool> less_equal(const SymbolicNumber& a, const SymbolicNumber& b);
 
  private:
   /// Returns a number with the sign of one that a - b does not exceed. Of two quotients of a size by different divisors it takes
   /// what rounding up adds at most.
-  static std::int64_t excess(const Number& a, const Number& b);
+  static std::int64_t excess(const SymbolicNumber& a, const SymbolicNumber& b);
   std::int64_t at(std::int64_t size) const { return constant_ + factor_ * ((size + divisor_ - 1) / divisor_); }
   std::int64_t constant_ = 0, factor_ = 0, divisor_ = 1;
   std::int64_t low_ = 0, high_ = 0, multiple_ = 1;  // of the size
@@ -60,6 +60,6 @@ class Number {
 };
 
 /// Returns what a tape has computed of its only input, which is the number `input`. The tape adds, subtracts and multiplies.
-Number value_of(const values::Tape&, values::Num, const Number& input);
+SymbolicNumber value_of(const values::Tape&, values::Num, const SymbolicNumber& input);
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

@@ -19,7 +19,7 @@
 #include "target/target.hpp"
 #include "tile/sections.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 namespace {
 
 // Limit of the precomputed operand in bytes. A quarter of a block's shared memory is the limit as well, so that two
@@ -29,7 +29,7 @@ constexpr std::int64_t max_rows = 8;         // of A: the N extent of mma.sync, 
 constexpr std::int64_t blocks_together = 2;  // blocks per multiprocessor that start at once
 
 /// What moves before the loop together with the A operand of a matmul.
-struct Made {
+struct PrecomputedNodes {
   std::set<int> nodes;          // loads, maps and round nodes
   std::set<int> sums, readers;  // reductions along K over all iterations; matmuls
 };
@@ -66,9 +66,9 @@ class PrecomputeA {
   /// the loop from which it is computed, or that are computed from the same tiles. Also returns the matmuls
   /// that read the operand, and reductions along K. Returns nullopt if one of the operators cannot be
   /// evaluated for all of K at once, or if the operators' stored values need more than `max_` bytes.
-  std::optional<Made> made_with(int operand) const {
+  std::optional<PrecomputedNodes> made_with(int operand) const {
     const std::int64_t k = node(operand).shape.back();
-    Made made;
+    PrecomputedNodes made;
     std::vector<int> open{operand};
     while (!open.empty()) {
       const int i = open.back();
@@ -114,7 +114,7 @@ class PrecomputeA {
   }
 
   /// Widens the last dimension of the operators of `made` to all of K, so that they are evaluated before the loop.
-  void move(const Made& made) {
+  void move(const PrecomputedNodes& made) {
     for (int i : made.nodes) {
       Node& n = p_.nodes[i];
       n.shape.back() *= p_.loop;
@@ -139,4 +139,4 @@ bool precompute_a(TileProgram& p, const target::Target& target) {
          PrecomputeA(p, std::min<std::int64_t>(max_bytes, target.shared_per_block / 4)).run();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

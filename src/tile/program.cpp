@@ -5,7 +5,7 @@
 #include "graph/reductions.hpp"
 #include "tile/sections.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 std::string_view name(NodeKind kind) {
   static constexpr std::string_view names[] = {"load",       "map",         "round",        "matmul", "reduce",
@@ -32,8 +32,8 @@ std::vector<bool> TileProgram::needed() const {
   return result;
 }
 
-std::vector<Number> TileProgram::grid_of(const Sizes& sizes) const {
-  std::vector<Number> result{grid.x, grid.y, grid.z};
+std::vector<SymbolicNumber> TileProgram::grid_of(const SizeList& sizes) const {
+  std::vector<SymbolicNumber> result{grid.x, grid.y, grid.z};
   for (const Node& n : nodes)
     for (int d = 0; d < n.view.rank(); ++d) {
       const Interval along = n.view.along(d, *this);
@@ -42,13 +42,14 @@ std::vector<Number> TileProgram::grid_of(const Sizes& sizes) const {
   return result;
 }
 
-Number Program::extent(int tensor, int dim) const {
+SymbolicNumber TilePrograms::extent(int tensor, int dim) const {
   for (std::size_t s = 0; s < sizes.size(); ++s)
-    if (std::ranges::count(sizes[s].of, std::pair(tensor, dim)) > 0) return Number::of(sizes, static_cast<int>(s));
+    if (std::ranges::count(sizes[s].of, std::pair(tensor, dim)) > 0)
+      return SymbolicNumber::of(sizes, static_cast<int>(s));
   return tensors[tensor].shape[dim];
 }
 
-Node Program::access(NodeKind kind, int tensor, View view) const {
+Node TilePrograms::access(NodeKind kind, int tensor, TileView view) const {
   Node n;
   n.kind = kind, n.tensor = tensor;
   n.dtype = tensors[tensor].dtype, n.name = tensors[tensor].name;
@@ -57,4 +58,4 @@ Node Program::access(NodeKind kind, int tensor, View view) const {
   return n;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

@@ -15,7 +15,7 @@
 #include "retile/tiling.hpp"
 #include "tile/view.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 using graph::DType;
 using graph::OpKind;
@@ -74,7 +74,7 @@ struct Node {
   // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.cpp).
   bool window = false;
   int tensor = -1;   // load, store: index into Program::tensors
-  View view;         // load, store and map mask; of others empty
+  TileView view;     // load, store and map mask; of others empty
   int inner = -1;    // load, round, store: the dimension of stride 1 of its tile; -1: not yet resolved
   std::string name;  // only for messages and printed plans
 };
@@ -122,7 +122,7 @@ struct TileProgram {
   /// Returns by node whether a store depends on it.
   std::vector<bool> needed() const;
   /// Returns the extents of the grid, which sizes of the program may decide: `grid` has the largest ones.
-  std::vector<Number> grid_of(const Sizes&) const;
+  std::vector<SymbolicNumber> grid_of(const SizeList&) const;
 };
 
 /// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in Program::tensors has strides
@@ -136,21 +136,21 @@ struct TensorView {
 };
 
 /// The tensors of a graph in device memory, and its kernels in launch order.
-struct Program {
+struct TilePrograms {
   std::string name;
   // place() sets the strides of intermediate tensors and of outputs whose layout is open.
   std::vector<graph::KernelTensor> tensors;
   std::vector<int> inputs, outputs;
-  Sizes sizes;  // known at launch (lower/sizes.hpp); the numbers elsewhere are for the largest
+  SizeList sizes;  // known at launch (lower/sizes.hpp); the numbers elsewhere are for the largest
   std::vector<TileProgram> kernels;
   std::map<int, TensorView> views;  // by index into tensors (views.hpp)
   std::map<int, int> aligned;       // by tensor: its copy with padded, aligned rows (align.hpp)
   retile::Tiling products;          // the tiles of standalone matmuls
   std::vector<std::string> notes;
   /// Returns a load or store of `tensor` that has the tiles of `view`, without operands.
-  Node access(NodeKind, int tensor, View view) const;
+  Node access(NodeKind, int tensor, TileView view) const;
   /// Returns the extent of a tensor in device memory along a dimension: a constant, or a size.
-  Number extent(int tensor, int dim) const;
+  SymbolicNumber extent(int tensor, int dim) const;
   /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor` itself.
   int memory_of(int tensor) const {
     const auto view = views.find(tensor);
@@ -174,4 +174,4 @@ struct Program {
   }
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace zellige::plan {
+namespace zellige::tile {
 namespace {
 
 /// Returns whether the node is evaluated in each iteration even if its operands are the same in all of them.
@@ -30,4 +30,4 @@ Sections::Sections(const TileProgram& program) : program_(&program) {
 
 Section Sections::complete(int node) const { return over_loop(program_->nodes[node]) ? Section::after : of(node); }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

@@ -5,7 +5,7 @@
 #pragma once
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 /// Where a node is evaluated, relative to the kernel's loop.
 enum class Section : std::uint8_t { before, inside, after };
@@ -39,4 +39,4 @@ class Sections {
   std::vector<Section> sections_;
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

@@ -20,7 +20,7 @@
 #include "tile/sections.hpp"
 #include "tile/unshare.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 namespace {
 
 constexpr int max_coordinates = 16, max_repeats = 24;
@@ -197,4 +197,4 @@ bool unshare(TileProgram& p) {
   return largest > 0;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

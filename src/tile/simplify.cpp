@@ -9,7 +9,7 @@
 #include "rules/table.hpp"
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 namespace {
 
 /// Returns whether node x is a cast, without saturation, of a floating-point value to the floating-point type `to`: a
@@ -62,4 +62,4 @@ bool max_of_scaled(TileProgram& p, Node& n) {
   return n.kind == NodeKind::reduce && n.op == OpKind::reduction_max && !n.carried && before_scale(p, n);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

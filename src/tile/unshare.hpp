@@ -2,10 +2,10 @@
 #pragma once
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 /// Undoes share() for the largest values that it stored, so that their users recompute them. The nodes (operators) keep
 /// their numbers, and unused nodes remain. Returns false if share() has stored no value.
 bool unshare(TileProgram&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

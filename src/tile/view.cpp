@@ -6,7 +6,7 @@
 
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 Interval::Interval(const Cut& cut, const TileProgram& p)
     : cut_(cut), blocks_(cut.axis < 0 ? 1 : p.grid[cut.axis]), iterations_(cut.loop ? p.loop : 1) {}
@@ -36,7 +36,7 @@ Value Interval::map(Num tiles) const {
   return all;
 }
 
-Number Interval::reach(const Sizes& sizes) const {
+SymbolicNumber Interval::reach(const SizeList& sizes) const {
   values::Tape tape(1);
   const Num last = algebra::cosize_of(tape, map(size() < 0 ? fixed(tiles()) : values::expression(0)));
   return value_of(tape, last, tiles(sizes)) + origin();
@@ -49,8 +49,8 @@ std::int64_t Interval::inside(std::int64_t iteration) const {
          (partial ? cut_.extent % cut_.tile : 0);
 }
 
-View View::over_grid(const Shape& extent, const Shape& tile, const Shape& steps) {
-  View v{std::vector<Cut>(extent.size())};
+TileView TileView::over_grid(const Shape& extent, const Shape& tile, const Shape& steps) {
+  TileView v{std::vector<Cut>(extent.size())};
   std::int64_t div = 1;
   for (std::size_t d = extent.size(); d-- > 0; div *= steps[d]) {
     Cut& c = v.cuts[d];
@@ -62,14 +62,14 @@ View View::over_grid(const Shape& extent, const Shape& tile, const Shape& steps)
   return v;
 }
 
-void View::move(const Shape& by) {
+void TileView::move(const Shape& by) {
   for (std::size_t d = 0; d < by.size(); ++d) cuts[d].offset += by[d];
 }
 
-bool View::predicated() const { return std::ranges::any_of(cuts, &Cut::overhang); }
-bool View::iterates() const { return std::ranges::any_of(cuts, &Cut::loop); }
+bool TileView::predicated() const { return std::ranges::any_of(cuts, &Cut::overhang); }
+bool TileView::iterates() const { return std::ranges::any_of(cuts, &Cut::loop); }
 
-bool View::ends_with_loop(const TileProgram& p) const {
+bool TileView::ends_with_loop(const TileProgram& p) const {
   for (int d = 0; d < rank(); ++d)
     if (const Interval here = along(d, p);
         iterates(d) && (here.axis() >= 0 || here.size() >= 0 || here.reach() < here.end()))
@@ -77,15 +77,15 @@ bool View::ends_with_loop(const TileProgram& p) const {
   return true;
 }
 
-std::int64_t View::alignment(int dim) const { return std::gcd(origin(dim), fixed(dim) ? 0 : tile(dim)); }
+std::int64_t TileView::alignment(int dim) const { return std::gcd(origin(dim), fixed(dim) ? 0 : tile(dim)); }
 
-std::int64_t View::tiles(const TileProgram& p) const {
+std::int64_t TileView::tiles(const TileProgram& p) const {
   std::int64_t all = 1;
   for (int d = 0; d < rank(); ++d) all *= along(d, p).tiles();
   return all;
 }
 
-std::uint64_t View::inside(const TileProgram& p, std::int64_t iteration) const {
+std::uint64_t TileView::inside(const TileProgram& p, std::int64_t iteration) const {
   std::uint64_t all = 1;
   for (int a = -1; a < 3; ++a) {
     const std::int64_t blocks = a < 0 ? 1 : p.grid[a];
@@ -110,4 +110,4 @@ std::uint64_t View::inside(const TileProgram& p, std::int64_t iteration) const {
   return all;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

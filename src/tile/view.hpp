@@ -14,7 +14,7 @@
 #include "graph/graph.hpp"
 #include "tile/number.hpp"
 
-namespace zellige::plan {
+namespace zellige::tile {
 
 struct TileProgram;
 using graph::Shape;
@@ -88,11 +88,13 @@ class Interval {
 
   // ---- Where a size decides the extent: the same for all its values. Elsewhere they are constants. ----
   int size() const { return cut_.size; }  // index in Program::sizes; -1: none
-  Number end(const Sizes& sizes) const { return size() < 0 ? Number(end()) : Number::of(sizes, size()) + origin(); }
-  Number tiles(const Sizes& sizes) const {
-    return size() < 0 ? Number(tiles()) : ceil_div(Number::of(sizes, size()), cut_.tile);
+  SymbolicNumber end(const SizeList& sizes) const {
+    return size() < 0 ? SymbolicNumber(end()) : SymbolicNumber::of(sizes, size()) + origin();
   }
-  Number reach(const Sizes&) const;
+  SymbolicNumber tiles(const SizeList& sizes) const {
+    return size() < 0 ? SymbolicNumber(tiles()) : ceil_div(SymbolicNumber::of(sizes, size()), cut_.tile);
+  }
+  SymbolicNumber reach(const SizeList&) const;
 
  private:
   Cut cut_;
@@ -100,15 +102,15 @@ class Interval {
 };
 
 /// Where the tiles of a load, store or mask lie, by dimension.
-class View {
+class TileView {
  public:
   std::vector<Cut> cuts;
-  bool operator==(const View&) const = default;
+  bool operator==(const TileView&) const = default;
 
   /// Returns the view of a tensor of shape `extent` in tiles of shape `tile`. Grid axis 0 numbers the tiles of a
   /// kernel's result: steps[d] along dimension d, along the last one fastest. If the tensor has extent 1 in a dimension
   /// in which the result is larger (broadcast), all blocks along it have the same tile.
-  static View over_grid(const Shape& extent, const Shape& tile, const Shape& steps);
+  static TileView over_grid(const Shape& extent, const Shape& tile, const Shape& steps);
   /// Moves all tiles by `by` coordinates, and with them the tensor's end.
   void move(const Shape& by);
 
@@ -140,4 +142,4 @@ class View {
   const Cut& at(int dim) const { return cuts[static_cast<std::size_t>(dim)]; }
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::tile

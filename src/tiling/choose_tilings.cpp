@@ -9,7 +9,7 @@
 #include "retile/retile.hpp"
 #include "tiling/neighbours.hpp"
 
-namespace zellige::plan {
+namespace zellige::tiling {
 namespace {
 
 using retile::Tiling;
@@ -18,35 +18,35 @@ using retile::Tiling;
 double by_cost(const Tiled& t) { return t.cost.us; }
 
 /// Returns the plan of a graph, with its estimated time.
-Tiled planned(graph::KernelGraph g, const target::Target& target, const PlanOptions& options) {
+Tiled planned(graph::KernelGraph g, const target::Target& target, const plan::PlanOptions& options) {
   Tiled t;
   t.graph = std::move(g);
-  t.plan = make_plan(t.graph, target, options);
-  t.cost = estimate_cost(t.plan, target);
+  t.plan = plan::make_plan(t.graph, target, options);
+  t.cost = plan::estimate_cost(t.plan, target);
   return t;
 }
 
 /// Returns the fraction of a block's warps that have work in a matmul: the least over all matmuls of the kernel.
-double busy(const Kernel& k) {
+double busy(const kernel::Kernel& k) {
   double least = 1;
-  for (const Work& work : works(k))
-    if (work.kind == WorkKind::mma)
+  for (const kernel::Work& work : kernel::works(k))
+    if (work.kind == kernel::WorkKind::mma)
       least = std::min(least, static_cast<double>(work.matmul.warps.count()) / k.program.warps());
   return least;
 }
 
 /// Returns whether each kernel of plan a keeps at least `share` of its warps busy, or as many as that of plan `given` does.
-bool keeps_busy(const Plan& a, const Plan& given, double share) {
+bool keeps_busy(const plan::Plan& a, const plan::Plan& given, double share) {
   for (std::size_t i = 0; i < a.kernels.size(); ++i)
     if (busy(a.kernels[i]) < std::min(share, i < given.kernels.size() ? busy(given.kernels[i]) : 1)) return false;
   return true;
 }
 
 /// Returns whether the longest loop of plan a has more iterations than that of plan b.
-bool has_longer_loop(const Plan& a, const Plan& b) {
-  const auto longest = [](const Plan& plan) {
+bool has_longer_loop(const plan::Plan& a, const plan::Plan& b) {
+  const auto longest = [](const plan::Plan& plan) {
     std::int64_t maximum = 0;
-    for (const Kernel& k : plan.kernels) maximum = std::max(maximum, k.program.loop);
+    for (const kernel::Kernel& k : plan.kernels) maximum = std::max(maximum, k.program.loop);
     return maximum;
   };
   return longest(a) > longest(b);
@@ -54,31 +54,32 @@ bool has_longer_loop(const Plan& a, const Plan& b) {
 
 /// Returns whether plan a is clearly better than plan `given`, and keeps enough warps busy.
 bool replaces(const Tiled& a, const Tiled& given, const target::Costs::Search& costs) {
-  return clearly_better({.us = a.cost.us}, {.us = given.cost.us}, has_longer_loop(a.plan, given.plan), costs) &&
+  return cost::clearly_better({.us = a.cost.us}, {.us = given.cost.us}, has_longer_loop(a.plan, given.plan), costs) &&
          keeps_busy(a.plan, given.plan, costs.min_busy);
 }
 
 }  // namespace
 
-Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options, int maximum) {
-  Ranked found;
+RankedTilings ranked(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options,
+                     int maximum) {
+  RankedTilings found;
   std::vector<Tiled>& all = found.tiled;
   std::optional<Rejected> own;
   try {
     all.push_back(planned(graph, target, options));
   } catch (const Rejected& plan) {
     own = plan;
-    drop(plan, found.rejected);
+    kernel::drop(plan, found.rejected);
   }
   const std::size_t ops = retile::tiling_of(graph).size();
   const auto few = static_cast<std::size_t>(std::max<int>(maximum / std::max(1, static_cast<int>(ops)), 1));
   const auto try_with = [&](const graph::KernelGraph& g, const Tiling& tiles) {
-    PlanOptions with = options;
+    plan::PlanOptions with = options;
     with.tiling = tiles;
     try {
       refused([&] { all.push_back(planned(g, target, with)); });  // if the tiling does not fit the target
     } catch (const Rejected& plan) {
-      drop(plan, found.rejected);
+      kernel::drop(plan, found.rejected);
     }
   };
   // Returns the cheapest plan so far. The tilings of the next operator are varied starting from it.
@@ -94,10 +95,12 @@ Ranked ranked(const graph::KernelGraph& graph, const target::Target& target, con
   return found;
 }
 
-Tiled choose_tilings(const graph::KernelGraph& graph, const target::Target& target, const PlanOptions& options) {
-  if (options.tiles == Tiles::fixed) return planned(retile::retile(graph, options.tiling), target, options);
-  if (options.tiles == Tiles::given || retile::tiling_of(graph).empty()) return planned(graph, target, options);
-  Ranked found = ranked(graph, target, options, 4);
+Tiled choose_tilings(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
+  if (options.tiles == plan::TilingPolicy::fixed)
+    return planned(retile::retile(graph, options.tiling), target, options);
+  if (options.tiles == plan::TilingPolicy::given || retile::tiling_of(graph).empty())
+    return planned(graph, target, options);
+  RankedTilings found = ranked(graph, target, options, 4);
   std::vector<Tiled>& all = found.tiled;
   const Tiling own = retile::tiling_of(graph);
   const auto given = std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
@@ -115,11 +118,11 @@ Tiled choose_tilings(const graph::KernelGraph& graph, const target::Target& targ
   return taken;
 }
 
-TiledGraph tiled(graph::KernelGraph graph, const target::Target& target, const PlanOptions& options) {
-  if (options.tiles == Tiles::fixed) return {retile::retile(graph, options.tiling), {}, {}};
-  if (options.tiles == Tiles::given || retile::tiling_of(graph).empty()) return {std::move(graph), {}, {}};
+TiledGraph tiled(graph::KernelGraph graph, const target::Target& target, const plan::PlanOptions& options) {
+  if (options.tiles == plan::TilingPolicy::fixed) return {retile::retile(graph, options.tiling), {}, {}};
+  if (options.tiles == plan::TilingPolicy::given || retile::tiling_of(graph).empty()) return {std::move(graph), {}, {}};
   Tiled t = choose_tilings(graph, target, options);
   return {std::move(t.graph), std::move(t.notes), std::move(t.plan.rejected)};
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tiling

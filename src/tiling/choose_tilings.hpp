@@ -12,13 +12,13 @@
 #pragma once
 #include "plan/estimate.hpp"
 
-namespace zellige::plan {
+namespace zellige::tiling {
 
 /// A graph with its tilings, its plan, and the plan's estimated time.
 struct Tiled {
   graph::KernelGraph graph;
-  Plan plan;
-  CostEstimate cost;
+  plan::Plan plan;
+  predict::CostEstimate cost;
   std::vector<std::string> notes{};
 };
 
@@ -26,25 +26,25 @@ struct Tiled {
 struct TiledGraph {
   graph::KernelGraph graph;
   std::vector<std::string> notes;  // if tilings were compared
-  Rejections rejected;             // plans with other tilings that the verifier rejected
+  kernel::Rejections rejected;     // plans with other tilings that the verifier rejected
 };
 /// Returns the graph with tilings as the option `tiles` says. Throws as choose_tilings() does.
-TiledGraph tiled(graph::KernelGraph, const target::Target&, const PlanOptions&);
+TiledGraph tiled(graph::KernelGraph, const target::Target&, const plan::PlanOptions&);
 
 /// Returns the plan of a validated graph with tilings as the option `tiles` says: the graph's own, those in
 /// the options, or the ones with the least estimated time. Throws Error if an explicit tiling does not fit
 /// the graph or would change its result, and Rejected if the verifier rejects every plan.
-Tiled choose_tilings(const graph::KernelGraph&, const target::Target&, const PlanOptions& = {});
+Tiled choose_tilings(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions& = {});
 
 /// Plans in order of estimated time, and the messages of plans that the verifier rejected.
-struct Ranked {
+struct RankedTilings {
   std::vector<Tiled> tiled;
-  Rejections rejected;
+  kernel::Rejections rejected;
 };
 
 /// Returns plans of the graph, sorted by estimated time: one with the graph's own tilings, and about
 /// `maximum` plans with those other tilings whose estimated times are least. Tilings that do not fit the target, and plans that the
 /// verifier rejects, are omitted. Throws Rejected if the verifier rejects all plans.
-Ranked ranked(const graph::KernelGraph&, const target::Target&, const PlanOptions&, int maximum);
+RankedTilings ranked(const graph::KernelGraph&, const target::Target&, const plan::PlanOptions&, int maximum);
 
-}  // namespace zellige::plan
+}  // namespace zellige::tiling

@@ -4,11 +4,11 @@
 #include <set>
 #include <span>
 
-#include "select/layouts.hpp"
+#include "selection/layouts.hpp"
 #include "target/instructions.hpp"
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::tiling {
 namespace {
 
 using retile::MatmulTile;
@@ -128,24 +128,24 @@ std::vector<std::int64_t> odd_rows(std::int64_t m) {
   std::vector<std::int64_t> result;
   if (m <= block / 2) return result;
   const auto add = [&](std::int64_t parts, std::int64_t unit) {
-    const std::int64_t t = ceil_div(ceil_div(m, parts), unit) * unit;
-    if (parts <= max_parts && t * parts <= ceil_div(m, block) * block && std::ranges::count(result, t) == 0)
+    const std::int64_t t = tile::ceil_div(tile::ceil_div(m, parts), unit) * unit;
+    if (parts <= max_parts && t * parts <= tile::ceil_div(m, block) * block && std::ranges::count(result, t) == 0)
       result.push_back(t);
   };
-  const std::int64_t minimum = ceil_div(m, limit);
+  const std::int64_t minimum = tile::ceil_div(m, limit);
   add(minimum, 8);
   add(minimum, 16);  // a multiple of 16, so that two blocks of a cluster may load 8-row halves
   add(minimum + 1, 16);
   return result;
 }
 
-MatmulSize matmul_size(const graph::Matrices& of, const graph::KernelTensor& a, const graph::KernelTensor& b, bool tf32,
-                       bool lines) {
+MatmulSize matmul_size(const graph::MatmulShapes& of, const graph::KernelTensor& a, const graph::KernelTensor& b,
+                       bool tf32, bool lines) {
   const std::size_t rank = of.product.size();
   MatmulSize size{1, of.product[rank - 2], of.product[rank - 1], of.a.back(), a.dtype, lines, tf32};
   const auto along = [](const graph::KernelTensor& t, std::size_t dim) {
-    const Strides rows = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
-    return t.shape.size() > 1 && innermost(t.shape, rows) == static_cast<int>(t.shape.size() - dim);
+    const graph::Strides rows = t.strides.empty() ? graph::row_major(t.shape) : t.strides;
+    return t.shape.size() > 1 && selection::innermost(t.shape, rows) == static_cast<int>(t.shape.size() - dim);
   };
   size.a_along_k = along(a, 1), size.b_along_k = along(b, 2);
   for (std::size_t d = 0; d + 2 < rank; ++d) size.batch *= of.product[d];
@@ -156,7 +156,7 @@ MatmulSize matmul_size(const graph::Matrices& of, const graph::KernelTensor& a, 
 
 MatmulSize matmul_size(const graph::KernelGraph& g, int op) {
   const graph::KernelTensor &a = g.tensors[g.ops[op].inputs[0]], &b = g.tensors[g.ops[op].inputs[1]];
-  const graph::Matrices of = graph::matrices(a.shape, b.shape);
+  const graph::MatmulShapes of = graph::matrices(a.shape, b.shape);
   // Assumes contiguous rows, whose strides must be multiples of 16 bytes.
   const bool lines = of.product.back() % 8 == 0 && of.a.back() % 8 == 0;
   return matmul_size(of, a, b, g.ops[op].attributes.tf32, lines);
@@ -166,4 +166,4 @@ std::vector<MatmulTile> matmul_shapes(const MatmulSize& size, const target::Targ
   return Legal(size, target).run();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tiling

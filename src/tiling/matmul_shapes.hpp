@@ -11,7 +11,7 @@
 #include "retile/tiling.hpp"
 #include "target/target.hpp"
 
-namespace zellige::plan {
+namespace zellige::tiling {
 
 /// The problem size of a batched matmul, and what else of it decides how fast a tile is.
 struct MatmulSize {
@@ -25,8 +25,8 @@ struct MatmulSize {
 };
 
 /// Returns the size of a matmul with these operands and the shapes of their matrices.
-MatmulSize matmul_size(const graph::Matrices&, const graph::KernelTensor& a, const graph::KernelTensor& b, bool tf32,
-                       bool lines);
+MatmulSize matmul_size(const graph::MatmulShapes&, const graph::KernelTensor& a, const graph::KernelTensor& b,
+                       bool tf32, bool lines);
 /// Returns the size of operator `op`, a matmul of a graph whose shapes have been inferred. Its rows are taken to be
 /// aligned if the strides of contiguous ones are.
 MatmulSize matmul_size(const graph::KernelGraph&, int op);
@@ -44,4 +44,4 @@ std::vector<retile::MatmulTile> chain_shapes(std::int64_t m, bool fma, int width
 /// the matrix in the same way are one.
 std::vector<retile::MatmulTile> matmul_shapes(const MatmulSize&, const target::Target&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::tiling

@@ -7,7 +7,7 @@
 #include "plan/estimate.hpp"
 #include "retile/retile.hpp"
 
-namespace zellige::plan {
+namespace zellige::tiling {
 namespace {
 
 using retile::OpTiling;
@@ -49,7 +49,7 @@ class Neighbours {
               auto block = std::make_shared<graph::BlockGraph>(*timed.ops[mine.op].block);
               block->block = mine.block;
               timed.ops[mine.op].block = std::move(block);
-              refused([&] { found_.emplace_back(estimate(part_of(timed, timed_), target_).us, t); });
+              refused([&] { found_.emplace_back(plan::estimate(plan::part_of(timed, timed_), target_).us, t); });
             }
           }
     std::ranges::stable_sort(found_, {}, [](const auto& c) { return c.first; });
@@ -96,7 +96,7 @@ class Neighbours {
   std::vector<int> threads_of() const {
     const auto own = static_cast<int>(given_[which_].block.count());
     const bool products =
-        std::ranges::count(graph_.ops[given_[which_].op].block->ops, OpKind::matmul, &graph::BlockOp::kind) > 0;
+        std::ranges::count(graph_.ops[given_[which_].op].block->ops, graph::OpKind::matmul, &graph::BlockOp::kind) > 0;
     std::vector<int> counts{own};
     for (int n : products ? std::vector<int>{128, 256} : std::vector<int>{128, 256, 512, 1024})
       if (n != own) counts.push_back(n);
@@ -118,4 +118,4 @@ std::vector<std::pair<double, Tiling>> neighbours(const graph::KernelGraph& g, s
   return Neighbours(g, which, target).best(maximum);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::tiling

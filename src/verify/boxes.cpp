@@ -2,29 +2,29 @@
 
 #include <algorithm>
 
-namespace zellige::plan {
+namespace zellige::verify {
 namespace {
 
 /// A dimension of more than one element.
-struct Mode {
+struct BoxMode {
   std::int64_t extent, stride;
   std::size_t dim;
-  bool operator==(const Mode& other) const { return extent == other.extent && stride == other.stride; }
+  bool operator==(const BoxMode& other) const { return extent == other.extent && stride == other.stride; }
 };
 
 /// Returns the dimensions of more than one element, the smallest strides first.
-std::vector<Mode> modes_of(const graph::Shape& shape, const graph::Strides& strides) {
-  std::vector<Mode> all;
+std::vector<BoxMode> modes_of(const graph::Shape& shape, const graph::Strides& strides) {
+  std::vector<BoxMode> all;
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > 1) all.push_back({shape[d], strides[d], d});
-  std::ranges::stable_sort(all, {}, &Mode::stride);
+  std::ranges::stable_sort(all, {}, &BoxMode::stride);
   return all;
 }
 
 /// Joins dimensions of which one continues the other.
-std::vector<Mode> joined(const std::vector<Mode>& all) {
-  std::vector<Mode> result;
-  for (const Mode& m : all)
+std::vector<BoxMode> joined(const std::vector<BoxMode>& all) {
+  std::vector<BoxMode> result;
+  for (const BoxMode& m : all)
     if (!result.empty() && m.stride == result.back().extent * result.back().stride)
       result.back().extent *= m.extent;
     else
@@ -88,7 +88,7 @@ bool covered(Box target, std::span<const Box> others) {
 std::optional<Box> in_base(const Box& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
   std::int64_t address = address_of(box.low, of.strides);
   Box result{graph::Shape(base.shape.size(), 0), graph::Shape(base.shape.size(), 1)};
-  std::vector<Mode> modes = modes_of(base.shape, base.strides);
+  std::vector<BoxMode> modes = modes_of(base.shape, base.strides);
   for (auto m = modes.rbegin(); m != modes.rend(); ++m) {
     if (m->stride < 1) return std::nullopt;
     result.low[m->dim] = address / m->stride, address %= m->stride;
@@ -96,8 +96,8 @@ std::optional<Box> in_base(const Box& box, const graph::KernelTensor& of, const 
     if (result.high[m->dim] > m->extent) return std::nullopt;
   }
   if (address != 0) return std::nullopt;
-  for (Mode left : joined(modes_of(extents_of(box), of.strides))) {  // a dimension may go on in the base's next one
-    for (const Mode& m : modes) {
+  for (BoxMode left : joined(modes_of(extents_of(box), of.strides))) {  // a dimension may go on in the base's next one
+    for (const BoxMode& m : modes) {
       const std::int64_t first = result.low[m.dim];
       if (left.extent == 1 || m.stride != left.stride) continue;
       if (result.high[m.dim] != first + 1) return std::nullopt;
@@ -113,7 +113,7 @@ std::optional<Box> in_base(const Box& box, const graph::KernelTensor& of, const 
 }
 
 bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
-  const std::vector<Mode> modes = joined(modes_of(base.shape, base.strides));
+  const std::vector<BoxMode> modes = joined(modes_of(base.shape, base.strides));
   std::vector<std::int64_t> last(modes.size(), 0);  // the largest coordinate along each of the base's modes
   std::int64_t address = address_of(box.low, of.strides);
   for (std::size_t m = modes.size(); m-- > 0;) {
@@ -122,7 +122,7 @@ bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelT
     last[m] = address / modes[m].stride, address %= modes[m].stride;
   }
   if (address != 0) return false;
-  for (const Mode& mode : modes_of(extents_of(box), of.strides)) {
+  for (const BoxMode& mode : modes_of(extents_of(box), of.strides)) {
     std::size_t m = modes.size();
     while (m > 0 && modes[m - 1].stride > mode.stride) --m;
     if (mode.stride == 0) continue;
@@ -150,4 +150,4 @@ bool disjoint(const Box& box, const graph::KernelTensor& of, const Box& other, c
   return false;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

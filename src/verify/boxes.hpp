@@ -5,7 +5,7 @@
 
 #include "graph/graph.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// The coordinates from `low` to `high`, which is not among them, along each dimension.
 struct Box {
@@ -35,4 +35,4 @@ bool lies_in(const Box&, const graph::KernelTensor& of, const graph::KernelTenso
 bool disjoint(const Box&, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
               const graph::KernelTensor& base);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -10,35 +10,36 @@
 #include "kernel/operand_loads.hpp"
 #include "target/swizzles.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 namespace {
 
 /// Returns the type of the elements in shared memory of the value of node `n`.
-DType stored_as(const Node& n) {
-  const bool narrow = n.kind == NodeKind::load || n.kind == NodeKind::round || n.kind == NodeKind::store;
-  return narrow ? n.dtype : kept_in(n.dtype);
+graph::DType stored_as(const tile::Node& n) {
+  const bool narrow =
+      n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round || n.kind == tile::NodeKind::store;
+  return narrow ? n.dtype : tile::kept_in(n.dtype);
 }
 
 /// Returns true if a matmul reads the value of `b` that no step does: its result is not used, and nothing follows from it.
-bool is_read_by_unused(const Kernel& k, const SmemTensor& b) {
+bool is_read_by_unused(const kernel::Kernel& k, const kernel::SmemTensor& b) {
   return std::ranges::any_of(k.program.consumers(b.node), [&](int reader) {
-    return k.program.nodes[reader].kind == NodeKind::matmul && !k.product_of(reader);
+    return k.program.nodes[reader].kind == tile::NodeKind::matmul && !k.product_of(reader);
   });
 }
 
 /// Returns the shape of a tile with the padding that the matmuls read by whose instructions it is multiplied.
-Shape padded(const Kernel& k, const SmemTensor& b, bool& multiplied) {
-  const TileProgram& p = k.program;
+graph::Shape padded(const kernel::Kernel& k, const kernel::SmemTensor& b, bool& multiplied) {
+  const tile::TileProgram& p = k.program;
   const int last = static_cast<int>(b.shape.size()) - 1;
-  Shape all = b.shape;
+  graph::Shape all = b.shape;
   for (const int reader : p.consumers(b.node)) {
-    const Work* product = k.product_of(reader);
-    if (!product || product->kind != WorkKind::mma || !product->matmul.row) continue;
-    const int unit = operand_unit(product->matmul);
+    const kernel::Work* product = k.product_of(reader);
+    if (!product || product->kind != kernel::WorkKind::mma || !product->matmul.row) continue;
+    const int unit = kernel::operand_unit(product->matmul);
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != b.node) continue;
       multiplied = true;
-      for (const int d : {side == 0 ? last : last - 1, b.inner}) all[d] = ceil_div(all[d], unit) * unit;
+      for (const int d : {side == 0 ? last : last - 1, b.inner}) all[d] = tile::ceil_div(all[d], unit) * unit;
     }
   }
   return all;
@@ -46,20 +47,20 @@ Shape padded(const Kernel& k, const SmemTensor& b, bool& multiplied) {
 
 /// Returns the swizzles (bit i: SwizzleMode i) that all instructions admit which address tensor `t` as a tile, TMA and wgmma;
 /// nullopt: none addresses it so.
-std::optional<unsigned> admitted(const Kernel& k, const std::vector<Work>& all, int t) {
+std::optional<unsigned> admitted(const kernel::Kernel& k, const std::vector<kernel::Work>& all, int t) {
   unsigned modes = ~0u;
   bool any = false;
-  for (const Work& w : all) {
+  for (const kernel::Work& w : all) {
     if (w.buffer == t && w.copy.by_tensor_map()) {
-      const Instruction::Operand& tile = is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a;
+      const Instruction::Operand& tile = kernel::is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a;
       any = true;
-      if (tile.space != Space::dsmem) modes &= tile.swizzles;  // a multicast has those of TMA, all
+      if (tile.space != kernel::Space::dsmem) modes &= tile.swizzles;  // a multicast has those of TMA, all
     }
-    if (w.kind != WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
+    if (w.kind != kernel::WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
     const std::vector<int>& in = k.program.nodes[w.node].in;
     for (int side = 0; side < 2; ++side) {
       const Instruction::Operand& tile = side == 0 ? w.matmul.row->a : w.matmul.row->b;
-      if (tile.space != Space::rmem && k.tensor_of(in[side]) == t) any = true, modes &= tile.swizzles;
+      if (tile.space != kernel::Space::rmem && k.tensor_of(in[side]) == t) any = true, modes &= tile.swizzles;
     }
   }
   return any ? std::optional(modes) : std::nullopt;
@@ -67,36 +68,36 @@ std::optional<unsigned> admitted(const Kernel& k, const std::vector<Work>& all, 
 
 /// Rejects the layout of a tensor that TMA fills or reads unless it is that of TMA's boxes with one of the swizzles `admitted`:
 /// spans as long as the swizzle's lines, the first span of all rows, then the second span of all rows, and so on.
-void check_spans(const Kernel& k, const SmemTensor& b, unsigned admitted) {
+void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned admitted) {
   const int size = graph::whole_bytes(b.dtype), chunk = b.chunk(), rank = static_cast<int>(b.padded.size());
   const std::int64_t span = b.span(), line = span / size, rows = graph::size(b.padded) / b.padded[b.inner],
-                     boxes = ceil_div(b.padded[b.inner], line);
-  const int mode = std::bit_width(static_cast<std::uint64_t>(span / chunk_bytes)) - 1;
+                     boxes = tile::ceil_div(b.padded[b.inner], line);
+  const int mode = std::bit_width(static_cast<std::uint64_t>(span / kernel::chunk_bytes)) - 1;
   if (mode > 3 || (admitted >> mode & 1) == 0)
     reject("{}: {} has a swizzle of spans of {} bytes, which the instructions that address it do not have", k.name(),
            b.name, span);
   if (b.offset % (8 * span) != 0)
     reject("{}: {} lies at byte {}; a swizzle of spans of {} bytes repeats every {}", k.name(), b.name, b.offset, span,
            8 * span);
-  Strides strides(b.padded.size(), 1);
+  graph::Strides strides(b.padded.size(), 1);
   std::int64_t pitch = line;
   for (int d = rank - 1; d >= 0; --d)
     if (d != b.inner) strides[d] = pitch, pitch *= b.padded[d];
   Value tile = empty(ValueKind::layout);
   for (int d = 0; d < rank; ++d)
-    tile.add(d == b.inner && b.shape[d] != line ? strided({line, boxes}, {1, rows * line})
-                                                : strided({b.padded[d]}, {strides[d]})[0]);
-  const Value right = swizzled(mode, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
+    tile.add(d == b.inner && b.shape[d] != line ? kernel::strided({line, boxes}, {1, rows * line})
+                                                : kernel::strided({b.padded[d]}, {strides[d]})[0]);
+  const Value right = kernel::swizzled(mode, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
   if (to_text(b.layout) != to_text(right))
     reject("{}: {} does not lie as TMA copies it: in spans of {} bytes of {} rows", k.name(), b.name, span, rows);
-  const std::int64_t part = boxes * rows * line * size, stage = ceil_div(part, 8 * span) * 8 * span;
+  const std::int64_t part = boxes * rows * line * size, stage = tile::ceil_div(part, 8 * span) * 8 * span;
   if (b.part_step != part || b.stage_step != stage)
     reject("{}: {} has parts {} and stages {} bytes apart; its spans take {} and {}", k.name(), b.name, b.part_step,
            b.stage_step, part, stage);
 }
 
 /// Rejects the layout of a tensor that threads write and read unless it has a mode of its padded extent for each dimension.
-void check_modes(const Kernel& k, const SmemTensor& b) {
+void check_modes(const kernel::Kernel& k, const kernel::SmemTensor& b) {
   const values::View tile = b.tile();
   for (int d = 0; d < tile.rank(); ++d)
     if (!tile[d].is_leaf() || tile[d].root().s.v != b.padded[d])
@@ -104,48 +105,54 @@ void check_modes(const Kernel& k, const SmemTensor& b) {
 }
 
 /// Rejects what ranks send each other unless there is room for the accumulators of all other ranks.
-void check_exchanged(const Kernel& k, const SmemTensor& b) {
-  const Work* sends = find_work(k, [](const Work& w) { return w.kind == WorkKind::to_cluster; });
+void check_exchanged(const kernel::Kernel& k, const kernel::SmemTensor& b) {
+  const kernel::Work* sends =
+      kernel::find_work(k, [](const kernel::Work& w) { return w.kind == kernel::WorkKind::to_cluster; });
   if (!sends) reject("{}: {} holds no value, and no rank sends another one what it has", k.name(), b.name);
-  const Context& c = k.layout_of(*sends);
-  const std::int64_t bytes = (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(DType::f32);
-  if (b.dtype != DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
+  const kernel::Context& c = k.layout_of(*sends);
+  const std::int64_t bytes =
+      (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(graph::DType::f32);
+  if (b.dtype != graph::DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
     reject("{}: {} has {} bytes of {}; what {} ranks send each other takes {} of f32", k.name(), b.name,
            b.stage_bytes(), graph::name(b.dtype), k.ranks, bytes);
 }
 
-void check(const Kernel& k, const SmemTensor& b) {
+void check(const kernel::Kernel& k, const kernel::SmemTensor& b) {
   const auto wrong = [&]<class... T>(fmt::format_string<T...> why, T&&... with) {
     reject("{}: {} {}", k.name(), b.name, fmt::format(why, std::forward<T>(with)...));
   };
-  const bool staged = find_step(k, [&](const Step& s) {
-    return s.work.kind == WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.buffer] == &b;
+  const bool staged = kernel::find_step(k, [&](const kernel::Step& s) {
+    return s.work.kind == kernel::WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.buffer] == &b;
   });
   if (b.stages > 1 && !staged) wrong("has {} stages, and no copy fills them", b.stages);
   if (b.node < 0) return check_exchanged(k, b);
-  const Node& n = k.program.nodes[b.node];
+  const tile::Node& n = k.program.nodes[b.node];
   if (b.dtype != stored_as(n))
     wrong("has elements of {}; %{} is stored as {}", graph::name(b.dtype), b.node, graph::name(stored_as(n)));
-  if (b.shape != n.shape) wrong("is a tile of {}; %{} is one of {}", to_string(b.shape), b.node, to_string(n.shape));
-  if ((n.kind == NodeKind::load || n.kind == NodeKind::round) && !is_read_by_unused(k, b)) {
+  if (b.shape != n.shape)
+    wrong("is a tile of {}; %{} is one of {}", graph::to_string(b.shape), b.node, graph::to_string(n.shape));
+  if ((n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round) && !is_read_by_unused(k, b)) {
     bool multiplied = false;
-    const Shape right = padded(k, b, multiplied);
+    const graph::Shape right = padded(k, b, multiplied);
     if (b.padded != right)
-      wrong("is padded to {}; the instructions that read it take {}", to_string(b.padded), to_string(right));
+      wrong("is padded to {}; the instructions that read it take {}", graph::to_string(b.padded),
+            graph::to_string(right));
     if (b.matmul_operand != multiplied)
       wrong("{} an operand of products, and %{} {}", b.matmul_operand ? "is said to be" : "is not said to be", b.node,
             multiplied ? "is one" : "is none");
-  } else if (n.kind != NodeKind::load && n.kind != NodeKind::round && (b.padded != b.shape || b.matmul_operand)) {
-    wrong("is padded to {}, or an operand of products; %{} is none", to_string(b.padded), b.node);
+  } else if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round &&
+             (b.padded != b.shape || b.matmul_operand)) {
+    wrong("is padded to {}, or an operand of products; %{} is none", graph::to_string(b.padded), b.node);
   }
-  const bool parts = n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store;
+  const bool parts =
+      n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store;
   if (b.partials > 1 && !parts) wrong("has {} partial results; %{} has none", b.partials, b.node);
 }
 
 /// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
 /// chunk of 16 bytes, if the first is at a multiple of that number: the strides of the layout's other modes are whole
 /// chunks, and its swizzle exchanges whole chunks. 1 is inconclusive.
-std::int64_t elements_in_line(const SmemTensor& b) {
+std::int64_t elements_in_line(const kernel::SmemTensor& b) {
   const std::int64_t chunk = b.chunk();
   const auto whole = [&](const values::View mode) { return mode.root().d.v % chunk == 0; };
   const values::View tile = b.tile();
@@ -164,12 +171,12 @@ std::int64_t elements_in_line(const SmemTensor& b) {
 
 /// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
 /// or if a vector is not aligned.
-void check_buffer(const Kernel& plan, const SmemTensor& b) {
+void check_buffer(const kernel::Kernel& plan, const kernel::SmemTensor& b) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
   // Elements that are checked at once.
   const std::int64_t step = b.padded[b.inner] > 1 ? elements_in_line(b) : 1;
-  std::vector<bool> taken(ceil_div(elements, step), false);
-  Shape at(b.padded.size(), 0);
+  std::vector<bool> taken(tile::ceil_div(elements, step), false);
+  graph::Shape at(b.padded.size(), 0);
   const auto next = [&] {  // along the lines
     if ((at[b.inner] += step) < b.padded[b.inner]) return;
     at[b.inner] = 0;
@@ -179,23 +186,23 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
       at[d] = 0;
     }
   };
-  const std::int64_t starts = graph::size(b.padded) / b.padded[b.inner] * ceil_div(b.padded[b.inner], step);
+  const std::int64_t starts = graph::size(b.padded) / b.padded[b.inner] * tile::ceil_div(b.padded[b.inner], step);
   std::int64_t before = 0;  // the previous element's byte
   for (std::int64_t part = 0; part < b.partials; ++part)
     for (std::int64_t left = starts; left > 0; --left, next()) {
       const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
       const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
       if (offset < 0 || last >= elements)
-        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, to_string(at), b.name,
-               offset, elements);
+        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, graph::to_string(at),
+               b.name, offset, elements);
       if (taken[offset / step])
-        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, to_string(at), b.name,
-               offset);
+        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, graph::to_string(at),
+               b.name, offset);
       taken[offset / step] = true;
       const bool begins = at[b.inner] % chunk == 0;
-      if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % chunk_bytes != 0 : byte != before + size))
+      if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % kernel::chunk_bytes != 0 : byte != before + size))
         reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned", plan.program.name,
-               to_string(at), b.name, byte);
+               graph::to_string(at), b.name, byte);
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
@@ -205,48 +212,48 @@ void check_buffer(const Kernel& plan, const SmemTensor& b) {
 }
 
 /// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.
-void check_alignment(const Kernel& plan, const Work& t) {
-  const SmemTensor& b = plan.tensors[t.buffer];
-  const CopyChoice& copy = t.copy;
+void check_alignment(const kernel::Kernel& plan, const kernel::Work& t) {
+  const kernel::SmemTensor& b = plan.tensors[t.buffer];
+  const kernel::CopyChoice& copy = t.copy;
   if (copy.vector == 1) return;
-  const auto check = [&](int, int, const Shape& at) {
+  const auto check = [&](int, int, const graph::Shape& at) {
     if (at.empty()) return;
     const std::int64_t byte = b.address(at);
     if (byte % copy.bytes != 0)
       reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name, copy.bytes,
-             b.name, to_string(at), byte);
+             b.name, graph::to_string(at), byte);
   };
-  for_each(EvaluatedLayout(plan.layout_of(t)), check, copy.vector);
+  kernel::for_each(kernel::EvaluatedLayout(plan.layout_of(t)), check, copy.vector);
 }
 
 /// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write its padding's zeros.
-void check_padding(const Kernel& plan, const Work& t) {
-  const SmemTensor& b = plan.tensors[t.buffer];
-  const Context& c = plan.layout_of(t);
-  if (c.row ? covers(c, b.padded) : c.domain == b.padded) return;
+void check_padding(const kernel::Kernel& plan, const kernel::Work& t) {
+  const kernel::SmemTensor& b = plan.tensors[t.buffer];
+  const kernel::Context& c = plan.layout_of(t);
+  if (c.row ? kernel::covers(c, b.padded) : c.domain == b.padded) return;
   reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name, b.name,
-         to_string(b.padded), to_string(c.domain));
+         graph::to_string(b.padded), graph::to_string(c.domain));
 }
 
 }  // namespace
 
-void verify_buffers(const Kernel& k) {
-  const std::vector<Work> all = works(k);
+void verify_buffers(const kernel::Kernel& k) {
+  const std::vector<kernel::Work> all = kernel::works(k);
   if (all.empty()) return;  // a schedule alone, of steps that do nothing with a value
   for (std::size_t t = 0; t < k.tensors.size(); ++t) {
-    const SmemTensor& b = k.tensors[t];
+    const kernel::SmemTensor& b = k.tensors[t];
     check(k, b);
     const std::optional<unsigned> modes = admitted(k, all, static_cast<int>(t));
     modes ? check_spans(k, b, *modes) : check_modes(k, b);
   }
 }
 
-void verify_bounds(const Kernel& plan) {
-  for (const SmemTensor& b : plan.tensors) check_buffer(plan, b);
-  for (const Work& t : works(plan)) {
-    if (t.kind == WorkKind::copy_in) check_alignment(plan, t);
-    if (t.kind == WorkKind::to_shared && plan.tensors[t.buffer].matmul_operand) check_padding(plan, t);
+void verify_bounds(const kernel::Kernel& plan) {
+  for (const kernel::SmemTensor& b : plan.tensors) check_buffer(plan, b);
+  for (const kernel::Work& t : kernel::works(plan)) {
+    if (t.kind == kernel::WorkKind::copy_in) check_alignment(plan, t);
+    if (t.kind == kernel::WorkKind::to_shared && plan.tensors[t.buffer].matmul_operand) check_padding(plan, t);
   }
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -3,12 +3,12 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected unless each tensor in shared memory has the dtype and shape of its value, and the padding that the
 /// instructions read that multiply it; the swizzle and boxes of TMA or wgmma, if these address it; stages, if copies fill it in each
 /// iteration; partial results, if threads leave such.
-void verify_buffers(const Kernel&);
+void verify_buffers(const kernel::Kernel&);
 
 /// Throws Rejected unless
 ///
@@ -18,6 +18,6 @@ void verify_buffers(const Kernel&);
 /// - the zeros that a matmul reads in the padding of an operand's tile are written.
 ///
 /// Requires that place_buffers() has assigned the addresses.
-void verify_bounds(const Kernel&);
+void verify_bounds(const kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -10,7 +10,7 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected unless
 ///
@@ -19,6 +19,6 @@ namespace zellige::plan {
 ///   where it ends;
 /// - blocks that take several tiles take all tiles, each once, in whole clusters;
 /// - tensors that are stored with indices, whose places are known at run time, are so for all indices.
-void verify_coverage(const Kernel&, const Program&);
+void verify_coverage(const kernel::Kernel&, const tile::TilePrograms&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

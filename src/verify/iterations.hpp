@@ -10,7 +10,7 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected unless
 ///
@@ -19,6 +19,6 @@ namespace zellige::plan {
 /// - each state of the loop that is read (accumulators, sums, a running maximum) is updated by some step;
 /// - a loop's state starts once, before that, and the step that is said to begin a sum is its first one;
 /// - loops over slices, and loops whose bounds depend on a mask, are those that the layouts and the mask ask for.
-void verify_iterations(const Kernel&);
+void verify_iterations(const kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -7,14 +7,14 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected unless each layout is a blocked layout, one of accumulators, one of the summands of a reduction, or one of
 /// the rows of another layout of the kernel. Of a source: the planner has no other way to make layouts.
-void verify_forms(const Kernel&);
+void verify_forms(const kernel::Kernel&);
 
 /// Throws Rejected unless the works of a layout are on tiles of its shape, by the number of threads that carry out
 /// their steps, no value is in two layouts, and all steps that do the same with a value do it in the same way.
-void verify_layouts(const Kernel&);
+void verify_layouts(const kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

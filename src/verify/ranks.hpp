@@ -10,13 +10,13 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// A named barrier's id in the flat schedule is this times the rank, plus its own id.
 constexpr int barriers_per_rank = 1000;
 
 /// Returns a kernel with the warp roles, tensors, channels and mbarriers of all blocks of the cluster, and nothing else.
 /// Requires a cluster of at least two blocks.
-Kernel all_ranks(const Kernel&);
+kernel::Kernel all_ranks(const kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -9,10 +9,10 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Adds the setup, teardown and drain steps to a schedule that has all its warp roles and channels, and sets the
 /// arrival counts of mbarriers and the thread counts of named barriers. Call it once per schedule.
-void set_up(Kernel&);
+void set_up(kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

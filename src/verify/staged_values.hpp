@@ -8,13 +8,13 @@
 #include "tile/sections.hpp"
 #include "verify/verify_state.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// The values in the stages of a kernel's tensors. Steps that do no work have none.
 class StagedValues {
  public:
   /// `whole` is the kernel of one rank, which must outlive the object; `lines` are the events of the flat schedule of all.
-  StagedValues(const Kernel& whole, const Kernel& flat);
+  StagedValues(const kernel::Kernel& whole, const kernel::Kernel& flat);
 
   /// Throws Rejected unless the last write of the cell of `read` left the value that the read needs.
   void check(const State&, const Touch& write, const Touch& read) const;
@@ -24,11 +24,11 @@ class StagedValues {
 
  private:
   /// Returns the iteration, less that of the event, whose value a work leaves in shared memory; nullopt: the same in all.
-  std::optional<std::int64_t> left(const Step&) const;
+  std::optional<std::int64_t> left(const kernel::Step&) const;
 
-  const Kernel& whole_;
-  Sections sections_;
+  const kernel::Kernel& whole_;
+  tile::Sections sections_;
   std::vector<int> ring_;  // by tensor of the flat schedule: the channel that fills it by TMA; -1: none
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -4,7 +4,7 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected unless each step of a warp role that does work
 ///
@@ -13,6 +13,6 @@ namespace zellige::plan {
 /// - writes the tensor of its work and no other, at the stage that the emitter gives it;
 /// - reads at the stage of its iteration, and says what it accesses in global memory;
 /// - copies the part of a tile that its rank has to copy.
-void verify_step_facts(const Kernel&, const Program&);
+void verify_step_facts(const kernel::Kernel&, const tile::TilePrograms&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

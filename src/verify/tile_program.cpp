@@ -6,23 +6,23 @@
 #include "graph/error.hpp"
 #include "graph/reductions.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 namespace {
 
 /// Proves the shape and type of one node.
 class Typed {
  public:
-  Typed(const TileProgram& p, std::size_t node) : p_(p), i_(node), n_(p.nodes[node]) {}
+  Typed(const tile::TileProgram& p, std::size_t node) : p_(p), i_(node), n_(p.nodes[node]) {}
 
   void check() const {
-    const bool lies = accesses(n_) || n_.kind == NodeKind::round;
-    if (!lies && n_.dtype != kept_in(n_.dtype))
+    const bool lies = tile::accesses(n_) || n_.kind == tile::NodeKind::round;
+    if (!lies && n_.dtype != tile::kept_in(n_.dtype))
       wrong("is {}; a value in registers is f32 or int32", graph::name(n_.dtype));
-    if (n_.kind != NodeKind::matmul && n_.window) wrong("reads a window, which matmuls alone do");
-    if (n_.kind != NodeKind::matmul && n_.kind != NodeKind::reduce && n_.carried)
+    if (n_.kind != tile::NodeKind::matmul && n_.window) wrong("reads a window, which matmuls alone do");
+    if (n_.kind != tile::NodeKind::matmul && n_.kind != tile::NodeKind::reduce && n_.carried)
       wrong("is carried; matmuls and sums are");
     for (const int in : n_.in)
-      if (p_.nodes[in].kind == NodeKind::store) wrong("reads %{}, which is a store", in);
+      if (p_.nodes[in].kind == tile::NodeKind::store) wrong("reads %{}, which is a store", in);
     kind();
   }
 
@@ -31,57 +31,61 @@ class Typed {
   [[noreturn]] void wrong(fmt::format_string<T...> why, T&&... with) const {
     reject("{}: %{} {}", p_.name, i_, fmt::format(why, std::forward<T>(with)...));
   }
-  const Node& in(std::size_t k) const { return p_.nodes[n_.in[k]]; }
+  const tile::Node& in(std::size_t k) const { return p_.nodes[n_.in[k]]; }
   int rank() const { return static_cast<int>(n_.shape.size()); }
 
-  void shape_is(const Shape& right) const {
-    if (n_.shape != right) wrong("is a tile of {}; its operands make one of {}", to_string(n_.shape), to_string(right));
+  void shape_is(const graph::Shape& right) const {
+    if (n_.shape != right)
+      wrong("is a tile of {}; its operands make one of {}", graph::to_string(n_.shape), graph::to_string(right));
   }
   /// Rejects an operand whose shape is not the node's, except for dimensions of extent 1.
   void broadcasts(std::size_t k) const {
-    const Shape& from = in(k).shape;
+    const graph::Shape& from = in(k).shape;
     bool fits = from.size() == n_.shape.size();
     for (std::size_t d = 0; fits && d < from.size(); ++d) fits = from[d] == n_.shape[d] || from[d] == 1;
-    if (!fits) wrong("is a tile of {}, and its operand %{} one of {}", to_string(n_.shape), n_.in[k], to_string(from));
+    if (!fits)
+      wrong("is a tile of {}, and its operand %{} one of {}", graph::to_string(n_.shape), n_.in[k],
+            graph::to_string(from));
   }
   void dim_exists() const {
     if (n_.dim >= rank()) wrong("is along dimension {} of {}", n_.dim, rank());
   }
-  const graph::Reduction& reduction() const {
-    const graph::Reduction* of = graph::reduction_of(n_.op);
+  const graph::ReductionRow& reduction() const {
+    const graph::ReductionRow* of = graph::reduction_of(n_.op);
     if (!of) wrong("joins elements by an operator that joins none");
     return *of;
   }
 
   /// The node computes with integers if its operand number 0 is integer, and only then.
   void kept_like_operand() const {
-    if (kept_in(n_.dtype) != kept_in(in(0).dtype))
+    if (tile::kept_in(n_.dtype) != tile::kept_in(in(0).dtype))
       wrong("is {}, and its operand %{} {}", graph::name(n_.dtype), n_.in[0], graph::name(in(0).dtype));
   }
 
   void kind() const {
-    if (!n_.in.empty() && n_.kind != NodeKind::load && n_.kind != NodeKind::store && n_.kind != NodeKind::map &&
-        n_.kind != NodeKind::round)
+    if (!n_.in.empty() && n_.kind != tile::NodeKind::load && n_.kind != tile::NodeKind::store &&
+        n_.kind != tile::NodeKind::map && n_.kind != tile::NodeKind::round)
       kept_like_operand();
     switch (n_.kind) {
-      case NodeKind::load:
+      case tile::NodeKind::load:
         return numbered(0);
-      case NodeKind::store:
+      case tile::NodeKind::store:
         shape_is(in(0).shape);
         return numbered(1);
-      case NodeKind::map:
+      case tile::NodeKind::map:
         return map();
-      case NodeKind::round:
-      case NodeKind::running_max:
+      case tile::NodeKind::round:
+      case tile::NodeKind::running_max:
         return shape_is(in(0).shape);
-      case NodeKind::running_diff:
-        if (in(0).kind != NodeKind::running_max) wrong("is the difference of %{}, which is no running_max", n_.in[0]);
+      case tile::NodeKind::running_diff:
+        if (in(0).kind != tile::NodeKind::running_max)
+          wrong("is the difference of %{}, which is no running_max", n_.in[0]);
         return shape_is(in(0).shape);
-      case NodeKind::matmul:
+      case tile::NodeKind::matmul:
         return matmul();
-      case NodeKind::reduce:
+      case tile::NodeKind::reduce:
         return reduce();
-      case NodeKind::accumulate:
+      case tile::NodeKind::accumulate:
         return accumulate();
       default:
         return rearranged();
@@ -92,14 +96,14 @@ class Typed {
   void numbered(std::size_t at) const {
     if (n_.in.size() <= at) return;
     dim_exists();
-    if (in(at).kind != NodeKind::load || !graph::is_integer(in(at).dtype))
+    if (in(at).kind != tile::NodeKind::load || !graph::is_integer(in(at).dtype))
       wrong("begins where %{} says, which is no load of integers", n_.in[at]);
     if (n_.to < 1) wrong("has {} elements from a number on", n_.to);
   }
 
   void map() const {
     for (std::size_t k = 0; k < n_.in.size(); ++k) broadcasts(k);
-    if (n_.op == OpKind::mask) {
+    if (n_.op == graph::OpKind::mask) {
       if (n_.view.empty() || n_.dim == n_.key || n_.dim >= rank() || n_.key >= rank())
         wrong("masks by the index along dimensions {} and {} of {}, and has a view of each", n_.dim, n_.key, rank());
       for (int d = 0; d < rank(); ++d)
@@ -112,24 +116,24 @@ class Typed {
     const auto max_operands = static_cast<std::size_t>(of.operands), given = n_.in.size();
     if (given != max_operands && !(of.scalar && given + 1 == max_operands))
       wrong("is {} of {} operands; it takes {}", of.name, given, max_operands);
-    if (graph::is_integer(n_.dtype) && n_.op != OpKind::cast)
+    if (graph::is_integer(n_.dtype) && n_.op != graph::OpKind::cast)
       for (std::size_t k = 0; k < given; ++k)
         if (!graph::is_integer(in(k).dtype) || of.integers.empty())
           wrong("is {} of integers; its operand %{} is {}", of.name, n_.in[k], graph::name(in(k).dtype));
   }
 
   void matmul() const {
-    const Shape &a = in(0).shape, &b = in(1).shape;
+    const graph::Shape &a = in(0).shape, &b = in(1).shape;
     const auto r = n_.shape.size();
     if (r < 2 || a.size() != r || b.size() != r) wrong("multiplies tiles of other ranks than its own, {}", r);
     const std::int64_t iterations = n_.window ? p_.loop : 1;
     if (a[r - 2] != n_.shape[r - 2] || b[r - 1] != n_.shape[r - 1] || a[r - 1] != b[r - 2] * iterations)
-      wrong("is {}, the product of {} and {}", to_string(n_.shape), to_string(a), to_string(b));
+      wrong("is {}, the product of {} and {}", graph::to_string(n_.shape), graph::to_string(a), graph::to_string(b));
     for (std::size_t d = 0; d + 2 < r; ++d)
       if ((a[d] != n_.shape[d] && a[d] != 1) || (b[d] != n_.shape[d] && b[d] != 1))
-        wrong("is {}, the product of {} and {}", to_string(n_.shape), to_string(a), to_string(b));
+        wrong("is {}, the product of {} and {}", graph::to_string(n_.shape), graph::to_string(a), graph::to_string(b));
     if (n_.in.size() < 3) return;
-    Shape row = n_.shape;
+    graph::Shape row = n_.shape;
     row.back() = 1;
     if (in(2).shape != row || !n_.carried)
       wrong("multiplies its sums by %{}, which has not one number a row", n_.in[2]);
@@ -138,16 +142,16 @@ class Typed {
   void reduce() const {
     reduction();
     dim_exists();
-    Shape right = in(0).shape;
+    graph::Shape right = in(0).shape;
     const auto d = static_cast<std::size_t>(n_.dim);
     if (right.size() != n_.shape.size() || n_.to < 1 || right[d] % n_.to != 0)
-      wrong("adds up elements {} apart along dimension {} of {}", n_.to, d, to_string(right));
+      wrong("adds up elements {} apart along dimension {} of {}", n_.to, d, graph::to_string(right));
     right[d] = n_.to;
     shape_is(right);
   }
 
   void accumulate() const {
-    const graph::Reduction& of = reduction();
+    const graph::ReductionRow& of = reduction();
     if (n_.in.empty()) {
       if (p_.needed()[i_]) wrong("accumulates nothing, and is read");
       return;
@@ -158,11 +162,11 @@ class Typed {
   }
 
   void rearranged() const {
-    const Shape& x = in(0).shape;
+    const graph::Shape& x = in(0).shape;
     if (x.size() != n_.shape.size()) wrong("has {} dimensions, and its operand {}", n_.shape.size(), x.size());
-    Shape right = x;
+    graph::Shape right = x;
     const auto d = static_cast<std::size_t>(n_.dim);
-    if (n_.kind == NodeKind::permute) {
+    if (n_.kind == tile::NodeKind::permute) {
       std::vector<int> sorted = n_.order;
       std::ranges::sort(sorted);
       for (std::size_t k = 0; k < x.size(); ++k)
@@ -172,42 +176,43 @@ class Typed {
       return shape_is(right);
     }
     dim_exists();
-    if (n_.kind == NodeKind::slice) {
+    if (n_.kind == tile::NodeKind::slice) {
       if (n_.start < 0 || n_.start + n_.shape[d] > x[d])
         wrong("is the elements {} to {} of {} along dimension {}", n_.start, n_.start + n_.shape[d], x[d], d);
       right[d] = n_.shape[d];
     }
-    if (n_.kind == NodeKind::concat) {
+    if (n_.kind == tile::NodeKind::concat) {
       right[d] = 0;
       for (const int operand : n_.in) {
-        Shape part = p_.nodes[operand].shape;
+        graph::Shape part = p_.nodes[operand].shape;
         if (part.size() != x.size()) wrong("joins tiles of different ranks");
         right[d] += std::exchange(part[d], x[d]);
-        if (part != x) wrong("joins tiles of {} and {}", to_string(x), to_string(p_.nodes[operand].shape));
+        if (part != x)
+          wrong("joins tiles of {} and {}", graph::to_string(x), graph::to_string(p_.nodes[operand].shape));
       }
     }
-    if (n_.kind == NodeKind::rotate) {
+    if (n_.kind == tile::NodeKind::rotate) {
       for (const std::size_t k : {1u, 2u}) {
-        Shape table = in(k).shape;
+        graph::Shape table = in(k).shape;
         bool fits = table.size() == x.size() && x[d] % 2 == 0 && (table[d] == x[d] || 2 * table[d] == x[d]);
         for (std::size_t e = 0; fits && e < x.size(); ++e) fits = e == d || table[e] == x[e] || table[e] == 1;
-        if (!fits) wrong("rotates a tile of {} by %{} of {}", to_string(x), n_.in[k], to_string(table));
+        if (!fits) wrong("rotates a tile of {} by %{} of {}", graph::to_string(x), n_.in[k], graph::to_string(table));
       }
       if (in(1).shape[d] != in(2).shape[d]) wrong("rotates by cosines and sines of different number");
     }
     shape_is(right);
   }
 
-  const TileProgram& p_;
+  const tile::TileProgram& p_;
   std::size_t i_;
-  const Node& n_;
+  const tile::Node& n_;
 };
 
 }  // namespace
 
-void verify_tile_program(const TileProgram& p) {
+void verify_tile_program(const tile::TileProgram& p) {
   if (p.loop < 1) reject("{}: a loop of {} iterations; it has at least 1", p.name, p.loop);
   for (std::size_t i = 0; i < p.nodes.size(); ++i) Typed(p, i).check();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -3,9 +3,9 @@
 #pragma once
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected unless each node of the program has operands from which its kind yields its shape and dtype.
-void verify_tile_program(const TileProgram&);
+void verify_tile_program(const tile::TileProgram&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -8,7 +8,7 @@
 #include "verify/ranks.hpp"
 #include "verify/staged_values.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 namespace {
 
 // Most bytes that one phase of an mbarrier can count.
@@ -19,19 +19,21 @@ constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 class Simulation {
  public:
   /// Requires the flat schedule of all ranks (ranks.hpp), and the kernel of one of them.
-  Simulation(const Kernel& k, const Kernel& whole) : s{k, unroll(k), {}, {}, {}, {}, {}}, values(whole, k) {
+  Simulation(const kernel::Kernel& k, const kernel::Kernel& whole)
+      : s{k, unroll(k), {}, {}, {}, {}, {}}, values(whole, k) {
     s.agents.resize(s.kernel.agents.size());
     s.channels.resize(s.kernel.channels.size());
     only_groups.resize(s.agents.size());
     for (std::size_t c = 0; c < s.kernel.channels.size(); ++c)
       for (int agent : s.kernel.channels[c].consumers) s.channels[c].consumers[agent];
-    for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = Clock(s.components());
+    for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = AgentClock(s.components());
     lay_out_cells();
     count_phases();
     for (const auto& line : s.lines) {
       barriers_of.emplace_back();
-      for (const Event& e : line)
-        if (const Barrier* barrier = as<Barrier>(*e.step)) barriers_of.back().insert(barrier->id);
+      for (const StepEvent& e : line)
+        if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(*e.step))
+          barriers_of.back().insert(barrier->id);
     }
   }
 
@@ -57,7 +59,7 @@ class Simulation {
   /// Creates one cell per stage of each tensor. A cell lists all cells that share bytes with it.
   void lay_out_cells() {
     for (std::size_t t = 0; t < s.kernel.tensors.size(); ++t) {
-      const SmemTensor& tensor = s.kernel.tensors[t];
+      const kernel::SmemTensor& tensor = s.kernel.tensors[t];
       const std::int64_t stage = tensor.bytes() / tensor.stages;
       s.first_cell.push_back(static_cast<int>(s.cells.size()));
       for (int k = 0; k < tensor.stages; ++k) {
@@ -80,16 +82,16 @@ class Simulation {
     // By channel: the number of acquires by the channel's producer so far.
     std::vector<std::size_t> acquired(s.channels.size(), 0);
     for (std::size_t a = 0; a < s.lines.size(); ++a)
-      for (const Event& e : s.lines[a]) {
-        const Step& step = *e.step;
-        const bool load = is_tma_load(s.kernel, step), acquire = as<Acquire>(step);
-        if (!load && !acquire && !as<Release>(step)) continue;
-        const int channel = channel_of(step), acquired_channel = acquired_channel_of(step);
-        const Channel& c = s.kernel.channels[channel];
+      for (const StepEvent& e : s.lines[a]) {
+        const kernel::Step& step = *e.step;
+        const bool load = is_tma_load(s.kernel, step), acquire = kernel::as<kernel::Acquire>(step);
+        if (!load && !acquire && !kernel::as<kernel::Release>(step)) continue;
+        const int channel = kernel::channel_of(step), acquired_channel = kernel::acquired_channel_of(step);
+        const kernel::Channel& c = s.kernel.channels[channel];
         if (s.kernel.channels[acquired_channel].producer != static_cast<int>(a)) continue;
         std::size_t& n = acquired[acquired_channel];
         if (acquire) ++n;
-        std::vector<Phase>& phases = s.channels[channel].phases;
+        std::vector<ChannelPhase>& phases = s.channels[channel].phases;
         if (phases.size() < n) phases.resize(n);
         if (acquire) continue;
         if (n == 0)
@@ -98,13 +100,13 @@ class Simulation {
                  load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
                       : fmt::format("releases channel {}", c.name),
                  describe(e), c.name);
-        Phase& phase = phases[n - 1];
+        ChannelPhase& phase = phases[n - 1];
         if (!load) {
           phase.by_release = true;
           continue;
         }
         ++phase.copies;
-        for (const Access& w : step.writes)
+        for (const kernel::Access& w : step.writes)
           phase.bytes += s.kernel.tensors[w.tensor].bytes() / s.kernel.tensors[w.tensor].stages;
         if (phase.bytes > max_transaction_bytes)
           does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
@@ -114,14 +116,14 @@ class Simulation {
   }
 
   /// Returns the names of the tensor stages that an event writes, for messages.
-  std::string writes_text(const Event& e) const {
+  std::string writes_text(const StepEvent& e) const {
     std::string text;
-    for (const Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
+    for (const kernel::Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
     return text;
   }
 
   /// Returns the index of the cell that access `a` of event `e` touches.
-  int cell_of(const Access& a, const Event& e) const {
+  int cell_of(const kernel::Access& a, const StepEvent& e) const {
     return s.first_cell[a.tensor] + stage_of(a, s.kernel.tensors[a.tensor].stages, e.iteration);
   }
 
@@ -153,7 +155,7 @@ class Simulation {
   /// Rejects the read r of one stage of a tensor unless a write of the stage happens before it. Also rejects
   /// r if another tensor that shares bytes with the stage has been written since that write.
   void read(const Touch& r) {
-    Cell& cell = s.cells[r.cell];
+    StageState& cell = s.cells[r.cell];
     if (cell.overwritten) report_overwritten(s, r);
     if (!cell.write) report_unwritten(s, r);
     if (!ordered(*cell.write, r)) report_race(s, *cell.write, r);
@@ -171,9 +173,9 @@ class Simulation {
   /// Rejects the write w of one stage of a tensor unless all earlier accesses to stages that share bytes with
   /// this stage have completed before w.
   void write(const Touch& w) {
-    Cell& cell = s.cells[w.cell];
+    StageState& cell = s.cells[w.cell];
     for (int d : cell.overlapping) {
-      const Cell& other = s.cells[d];
+      const StageState& other = s.cells[d];
       for (const Touch& r : other.reads)
         if (!ordered(r, w)) report_race(s, r, w);
       if (!other.write) continue;
@@ -181,7 +183,7 @@ class Simulation {
       require_fence(*other.write, w);
     }
     for (int d : cell.overlapping) {
-      Cell& other = s.cells[d];
+      StageState& other = s.cells[d];
       if (d != w.cell && (other.write || other.overwritten)) other.overwritten = w;
       // All accesses to cells that this write covers completely are ordered before it and need no more
       // tracking. Accesses to a partly covered cell do.
@@ -195,12 +197,12 @@ class Simulation {
 
   /// Checks and records all accesses of executed step `e` of warp role `agent`, which are made by an operation of kind
   /// `via`. The accesses complete when component `component` of a vector clock reaches `value`.
-  void touch(int agent, const Event& e, Via via, int component, std::int64_t value) {
-    const Step& step = *e.step;
+  void touch(int agent, const StepEvent& e, Via via, int component, std::int64_t value) {
+    const kernel::Step& step = *e.step;
     for (const bool writes : {false, true}) {
       // If a step accesses a cell twice, this is one access; it is by the same thread only if both are.
       std::map<int, bool> cells;
-      for (const Access& a : writes ? step.writes : step.reads) {
+      for (const kernel::Access& a : writes ? step.writes : step.reads) {
         const auto [entry, fresh] = cells.try_emplace(cell_of(a, e), a.same_thread);
         if (!fresh) entry->second = entry->second && a.same_thread;
       }
@@ -212,7 +214,7 @@ class Simulation {
   }
 
   /// Executes step `e` of warp role `a`, which starts cp.async, wgmma or a TMA store (its kind: `via`).
-  void start_group_operation(int a, const Event& e, Via via) {
+  void start_group_operation(int a, const StepEvent& e, Via via) {
     AgentState& me = s.agents[a];
     const Groups g = groups_of(s.kernel, s.kernel.agents[a], *e.step);
     const int component = s.component(a, g);
@@ -222,15 +224,15 @@ class Simulation {
     const Touch last{a,         &e,   list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false,
                      component, group};
     me.last[static_cast<int>(g)] = last;
-    if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
+    if (const kernel::Mma* mma = kernel::as<kernel::Mma>(*e.step)) me.multiplies[mma->channel] = last;
   }
 
   /// Executes a step of warp role `a` that starts a TMA load into the stage that it has acquired.
-  void load_by_tma(int a, const Event& e, const Copy& copy) {
-    const Channel& c = s.kernel.channels[copy.channel];
+  void load_by_tma(int a, const StepEvent& e, const kernel::Copy& copy) {
+    const kernel::Channel& c = s.kernel.channels[copy.channel];
     ChannelState& channel = s.channels[copy.channel];
-    const std::int64_t phase = s.channels[acquired_channel_of(*e.step)].produced - 1;
-    for (const Access& w : e.step->writes)
+    const std::int64_t phase = s.channels[kernel::acquired_channel_of(*e.step)].produced - 1;
+    for (const kernel::Access& w : e.step->writes)
       if (s.cells[cell_of(w, e)].stage != phase % c.stages)
         reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
                s.kernel.name(), s.kernel.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
@@ -243,7 +245,7 @@ class Simulation {
   /// the warp role must wait for the stage.
   bool try_acquire(int a, int of) {
     AgentState& me = s.agents[a];
-    const Channel& c = s.kernel.channels[of];
+    const kernel::Channel& c = s.kernel.channels[of];
     ChannelState& channel = s.channels[of];
     if (c.producer == a) {
       const std::int64_t needed = channel.produced - c.stages + 1;
@@ -252,42 +254,42 @@ class Simulation {
       if (needed > 0)
         for (const auto& [agent, consumer] : channel.consumers)
           learn(me, consumer.released_own[needed - 1], consumer.released_fenced[needed - 1]);
-      Phase& phase = channel.phases[channel.produced++];
+      ChannelPhase& phase = channel.phases[channel.produced++];
       phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
       return true;
     }
     ConsumerState& mine = channel.consumers.at(a);
     if (mine.acquired >= static_cast<std::int64_t>(channel.phases.size())) return false;
-    const Phase& phase = channel.phases[mine.acquired];
+    const ChannelPhase& phase = channel.phases[mine.acquired];
     if (mine.acquired >= channel.produced || phase.started < phase.copies) return false;
     if (phase.by_release ? !phase.released : phase.copies == 0) return false;
     learn(me, phase.own, phase.fenced);
     ++mine.acquired;
-    Clock arrived(s.components());
+    AgentClock arrived(s.components());
     arrived[s.component_of_channel(of)] = mine.acquired;
-    learn(me, arrived, Clock(s.components()));
+    learn(me, arrived, AgentClock(s.components()));
     return true;
   }
 
   /// Records that all threads of warp role `me` have observed everything up to the clock `own`, and that a
   /// proxy fence covers everything up to the clock `fenced`.
-  static void learn(AgentState& me, const Clock& own, const Clock& fenced) {
+  static void learn(AgentState& me, const AgentClock& own, const AgentClock& fenced) {
     join(me.seen, own), join(me.own, own);
     join(me.fenced, fenced), join(me.fenced_own, fenced);
   }
 
   /// Executes a release by warp role `a`: a consumer marks the stage as empty, a producer as full by its own arrival.
-  void release(int a, const Event& e, const Release& of) {
+  void release(int a, const StepEvent& e, const kernel::Release& of) {
     AgentState& me = s.agents[a];
-    const Channel& c = s.kernel.channels[of.channel];
+    const kernel::Channel& c = s.kernel.channels[of.channel];
     ChannelState& channel = s.channels[of.channel];
     if (c.producer == a) {
-      Phase& phase = channel.phases[channel.produced - 1];
+      ChannelPhase& phase = channel.phases[channel.produced - 1];
       phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
       return;
     }
     ConsumerState& mine = channel.consumers.at(a);
-    if (mine.released >= s.channels[acquired_channel_of(*e.step)].consumers.at(a).acquired)
+    if (mine.released >= s.channels[kernel::acquired_channel_of(*e.step)].consumers.at(a).acquired)
       reject("{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
              s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages,
              c.name, describe(e), c.name);
@@ -300,14 +302,14 @@ class Simulation {
   /// role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived once. Before
   /// it arrives, a warp role must have observed the end of the preceding round; otherwise its arrival might count
   /// in that round, and is rejected.
-  bool barrier(int a, const Event& e, const Barrier& at) {
+  bool barrier(int a, const StepEvent& e, const kernel::Barrier& at) {
     AgentState& me = s.agents[a];
     const int id = at.id;
     std::vector<Round>& rounds = s.barriers[id];
     if (!me.waits) {
       const std::size_t n = me.rounds[id]++;
       if (n > 0 && !knows(me, rounds[n - 1])) report_arrived_twice(s, a, e);
-      if (rounds.size() == n) rounds.push_back({{}, Clock(s.components()), Clock(s.components()), {}});
+      if (rounds.size() == n) rounds.push_back({{}, AgentClock(s.components()), AgentClock(s.components()), {}});
       check_threads(a, e, at);
       rounds[n].arrived.insert(a);
       join(rounds[n].own, me.own), join(rounds[n].fenced, me.fenced_own);
@@ -327,7 +329,7 @@ class Simulation {
     return true;
   }
   /// Rejects a named barrier whose thread count is not the number of threads of the warp roles that use it.
-  void check_threads(int a, const Event& e, const Barrier& at) const {
+  void check_threads(int a, const StepEvent& e, const kernel::Barrier& at) const {
     if (at.id % barriers_per_rank == 0) return;
     int threads = 0;
     for (std::size_t b = 0; b < s.agents.size(); ++b)
@@ -344,8 +346,8 @@ class Simulation {
   }
 
   /// Rejects computation `e` of warp role `a` if it reads accumulators of wgmma groups for which `a` has not waited.
-  void check_registers_ready(int a, const Event& e, int channel) const {
-    if (channel < 0 || s.kernel.channels[channel].by != Synchronisation::commit_group) return;
+  void check_registers_ready(int a, const StepEvent& e, int channel) const {
+    if (channel < 0 || s.kernel.channels[channel].by != kernel::Synchronisation::commit_group) return;
     const AgentState& me = s.agents[a];
     const auto last = me.multiplies.find(channel);
     if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
@@ -356,41 +358,43 @@ class Simulation {
   bool step(int a) {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
-    const Event& e = s.lines[a][me.at];
-    if (const Barrier* at = as<Barrier>(*e.step)) return barrier(a, e, *at);
-    if (const Acquire* of = as<Acquire>(*e.step); of && !try_acquire(a, of->channel)) return false;
-    if (const Drain* of = as<Drain>(*e.step))
+    const StepEvent& e = s.lines[a][me.at];
+    if (const kernel::Barrier* at = kernel::as<kernel::Barrier>(*e.step)) return barrier(a, e, *at);
+    if (const kernel::Acquire* of = kernel::as<kernel::Acquire>(*e.step); of && !try_acquire(a, of->channel))
+      return false;
+    if (const kernel::Drain* of = kernel::as<kernel::Drain>(*e.step))
       for (const auto& [agent, consumer] : s.channels[of->channel].consumers)
         if (consumer.released < s.channels[of->channel].produced) return false;
     const std::int64_t now = ++me.own[s.component(a)];
     const auto groups = [&] {
-      if (channel_of(*e.step) >= 0) return groups_of(s.kernel, s.kernel.agents[a], *e.step);
+      if (kernel::channel_of(*e.step) >= 0) return groups_of(s.kernel, s.kernel.agents[a], *e.step);
       if (!only_groups[a]) only_groups[a] = groups_of(s.kernel, s.kernel.agents[a], *e.step);
       return *only_groups[a];
     };
-    match(
-        *e.step, [&](const Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
-        [&](const Compute& compute) {
+    kernel::match(
+        *e.step, [&](const kernel::Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
+        [&](const kernel::Compute& compute) {
           check_registers_ready(a, e, compute.channel);
           touch(a, e, Via::ordinary, s.component(a), now);
         },
-        [&](const Copy& copy) {
+        [&](const kernel::Copy& copy) {
           if (is_tma_load(s.kernel, *e.step))
             load_by_tma(a, e, copy);
           else
             start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
         },
-        [&](const Mma&) { start_group_operation(a, e, Via::wgmma); },
-        [&](const Commit&) { ++me.committed[static_cast<int>(groups())]; },
-        [&](const WaitGroup& wait) {
+        [&](const kernel::Mma&) { start_group_operation(a, e, Via::wgmma); },
+        [&](const kernel::Commit&) { ++me.committed[static_cast<int>(groups())]; },
+        [&](const kernel::WaitGroup& wait) {
           const Groups g = groups();
           std::int64_t& waited = me.own[s.component(a, g)];
           waited = std::max(waited, me.committed[static_cast<int>(g)] - wait.pending);
         },
-        [&](const Release& of) { release(a, e, of); },
-        [&](const FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
-        [](const OneOf<Barrier, Acquire, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents,
-                       WarpBarrier, ClusterBarrier, Loop> auto&) {});
+        [&](const kernel::Release& of) { release(a, e, of); },
+        [&](const kernel::FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
+        [](const kernel::OneOf<kernel::Barrier, kernel::Acquire, kernel::Drain, kernel::MbarrierInit, kernel::FenceInit,
+                               kernel::GriddepWait, kernel::GriddepLaunchDependents, kernel::WarpBarrier,
+                               kernel::ClusterBarrier, kernel::Loop> auto&) {});
     ++me.at;
     return true;
   }
@@ -398,15 +402,16 @@ class Simulation {
   /// Returns whether `agent`, a consumer of the channel, acquires the channel's stages. A consumer in another block of
   /// the cluster does not: it acquires the stages of its own block's channel, but also releases those of this channel.
   bool acquires(int agent, int channel) const {
-    for (const Event& e : s.lines[agent])
-      if (const Release* of = as<Release>(*e.step); of && of->channel == channel && of->acquired_channel >= 0)
+    for (const StepEvent& e : s.lines[agent])
+      if (const kernel::Release* of = kernel::as<kernel::Release>(*e.step);
+          of && of->channel == channel && of->acquired_channel >= 0)
         return false;
     return true;
   }
 
   /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` gets `expected` arrivals. Counts one
   /// arrival per warp of every warp role that releases the stage.
-  void check_arrivals(const Channel& c, const ChannelState& channel, int expected) const {
+  void check_arrivals(const kernel::Channel& c, const ChannelState& channel, int expected) const {
     std::int64_t phases = 0;
     for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
     for (std::int64_t phase = 0; phase < phases; ++phase) {
@@ -434,7 +439,7 @@ class Simulation {
         if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
     for (std::size_t k = 0; k < s.channels.size(); ++k) {
       const ChannelState& channel = s.channels[k];
-      const Channel& c = s.kernel.channels[k];
+      const kernel::Channel& c = s.kernel.channels[k];
       for (const auto& [agent, consumer] : channel.consumers)
         if (consumer.acquired < channel.produced && acquires(agent, static_cast<int>(k)))
           reject(
@@ -442,15 +447,15 @@ class Simulation {
               "still be written when the kernel ends; acquire every stage that is filled",
               s.kernel.name(), s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
               consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name, channel.produced - consumer.acquired);
-      if (c.by == Synchronisation::mbarrier_bytes)
-        check_arrivals(c, channel, arrivals_of(s.kernel, static_cast<int>(k)));
+      if (c.by == kernel::Synchronisation::mbarrier_bytes)
+        check_arrivals(c, channel, kernel::arrivals_of(s.kernel, static_cast<int>(k)));
     }
   }
 };
 
 }  // namespace
 
-void verify(const Kernel& kernel, const target::Target& target) {
+void verify(const kernel::Kernel& kernel, const target::Target& target) {
   check_structure(kernel);
   check_limits(kernel, target);
   if (kernel.ranks == 1)
@@ -460,4 +465,4 @@ void verify(const Kernel& kernel, const target::Target& target) {
   check_other_arrivals(kernel);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -8,11 +8,11 @@
 #include "kernel/kernel.hpp"
 #include "target/target.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected if the schedule is wrong, and DoesNotFit if the target lacks what the schedule needs.
 /// The message names the warp roles, steps and tensor, and what is missing: "kernel: consumer reads sA[0]
 /// in step 'wgmma' of iteration 3, but ...".
-void verify(const Kernel&, const target::Target&);
+void verify(const kernel::Kernel&, const target::Target&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

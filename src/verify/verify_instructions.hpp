@@ -10,10 +10,10 @@
 #include "kernel/kernel.hpp"
 #include "target/target.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected, with the step, tensor or channel and both numbers, where one of these does not hold. Requires that
 /// place_buffers() has assigned the buffers' addresses.
-void verify_instructions(const Kernel&, const Program&, const target::Target&);
+void verify_instructions(const kernel::Kernel&, const tile::TilePrograms&, const target::Target&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

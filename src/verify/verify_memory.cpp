@@ -2,18 +2,18 @@
 
 #include <map>
 
-namespace zellige::plan {
+namespace zellige::verify {
 
-void verify_memory(const Program& program) {
+void verify_memory(const tile::TilePrograms& program) {
   struct Contents {
     int value;                  // the tensor whose value the memory holds
     std::string_view producer;  // the kernel that wrote it
   };
   std::map<int, Contents> contents;  // by tensor; a tensor without an entry holds its own value
   const auto name = [&](int t) -> const std::string& { return program.tensors[t].name; };
-  for (const TileProgram& kernel : program.kernels) {
-    for (const Node& n : kernel.nodes) {
-      if (n.kind != NodeKind::load) continue;
+  for (const tile::TileProgram& kernel : program.kernels) {
+    for (const tile::Node& n : kernel.nodes) {
+      if (n.kind != tile::NodeKind::load) continue;
       const int memory = program.memory_of(n.tensor), value = program.value_of(n.tensor);
       const auto there = contents.find(memory);
       if (value == (there == contents.end() ? memory : there->second.value)) continue;
@@ -23,13 +23,13 @@ void verify_memory(const Program& program) {
       reject("{} reads {} from memory where {} has put {}", kernel.name, name(value), there->second.producer,
              name(there->second.value));
     }
-    for (const Node& n : kernel.nodes) {
-      if (n.kind != NodeKind::store) continue;
+    for (const tile::Node& n : kernel.nodes) {
+      if (n.kind != tile::NodeKind::store) continue;
       const int memory = program.memory_of(n.tensor), value = program.value_of(n.tensor);
       const auto there = contents.find(memory);
       if (value == (there == contents.end() ? memory : there->second.value)) continue;
-      for (const Node& load : kernel.nodes)
-        if (load.kind == NodeKind::load && program.memory_of(load.tensor) == memory)
+      for (const tile::Node& load : kernel.nodes)
+        if (load.kind == tile::NodeKind::load && program.memory_of(load.tensor) == memory)
           reject("{} puts {} into memory from which it reads {}", kernel.name, name(value),
                  name(program.value_of(load.tensor)));
       contents.insert_or_assign(memory, Contents{value, kernel.name});
@@ -37,4 +37,4 @@ void verify_memory(const Program& program) {
   }
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

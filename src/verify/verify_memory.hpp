@@ -4,10 +4,10 @@
 #pragma once
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected if a kernel loads a tensor while the tensor's memory contains another tensor's value, or if a
 /// kernel both reads a tensor and overwrites it in place. The message has the kernel and the tensor.
-void verify_memory(const Program&);
+void verify_memory(const tile::TilePrograms&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -10,10 +10,10 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected if a task reads a register that does not contain the value it expects, with the tasks that write and
 /// read it, and the coordinates of both elements. Requires a complete plan.
-void verify_registers(const Kernel&);
+void verify_registers(const kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

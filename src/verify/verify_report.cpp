@@ -4,7 +4,7 @@
 #include "graph/error.hpp"
 #include "verify/verify_state.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 namespace {
 
 /// Returns the beginning of a message: "kernel: consumer reads sA[0] in step 'mma' of iteration 3".
@@ -22,16 +22,16 @@ std::string who(const State& s, const Touch& t, const Touch& seen_from) {
 }
 
 /// What messages call an operation, and the kind of its asynchronous group.
-struct Operation {
+struct NamedOperation {
   std::string_view name, by;
   Groups groups{};
 };
-constexpr Operation operations[] = {{"", "ordinary instructions"},  // by Via
-                                    {"the cp.async copy", "cp.async", Groups::cp_async},
-                                    {"the wgmma", "wgmma", Groups::wgmma},
-                                    {"the TMA store", "a TMA store", Groups::bulk},
-                                    {"the TMA copy", "a TMA copy"}};
-const Operation& operation(Via via) { return operations[static_cast<std::size_t>(via)]; }
+constexpr NamedOperation operations[] = {{"", "ordinary instructions"},  // by Via
+                                         {"the cp.async copy", "cp.async", Groups::cp_async},
+                                         {"the wgmma", "wgmma", Groups::wgmma},
+                                         {"the TMA store", "a TMA store", Groups::bulk},
+                                         {"the TMA copy", "a TMA copy"}};
+const NamedOperation& operation(Via via) { return operations[static_cast<std::size_t>(via)]; }
 /// Returns the number of asynchronous groups of the access's kind that its warp role has committed.
 std::int64_t committed_groups(const State& s, const Touch& t) {
   return s.agents[t.agent].committed[static_cast<int>(operation(t.via).groups)];
@@ -57,15 +57,15 @@ std::string how_far_waited(const State& s, const Touch& t) {
 }  // namespace
 
 std::string cell_name(const State& s, int cell) {
-  const Cell& c = s.cells[cell];
+  const StageState& c = s.cells[cell];
   return fmt::format("{}[{}]", s.kernel.tensors[c.tensor].name, c.stage);
 }
 
 void report_unwritten(const State& s, const Touch& read) {
-  const Cell& cell = s.cells[read.cell];
+  const StageState& cell = s.cells[read.cell];
   for (std::size_t a = 0; a < s.lines.size(); ++a)
-    for (const Event& e : s.lines[a])
-      for (const Access& w : e.step->writes) {
+    for (const StepEvent& e : s.lines[a])
+      for (const kernel::Access& w : e.step->writes) {
         if (w.tensor != cell.tensor) continue;
         if (stage_of(w, s.kernel.tensors[w.tensor].stages, e.iteration) != cell.stage) continue;
         if (static_cast<int>(a) == read.agent)
@@ -80,9 +80,9 @@ void report_unwritten(const State& s, const Touch& read) {
 }
 
 void report_overwritten(const State& s, const Touch& read) {
-  const Cell& cell = s.cells[read.cell];
+  const StageState& cell = s.cells[read.cell];
   const Touch& over = *cell.overwritten;
-  const Cell& other = s.cells[over.cell];
+  const StageState& other = s.cells[over.cell];
   reject(
       "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two in separate bytes, or read "
       "before that write",
@@ -99,7 +99,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   const std::string& second_agent = s.kernel.agents[second.agent].name;
 
   if (first.via == Via::tma_load) {
-    const Channel& c = s.kernel.channels[channel_of(*first.event->step)];
+    const kernel::Channel& c = s.kernel.channels[kernel::channel_of(*first.event->step)];
     reject(
         "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
         "{} before this step",
@@ -124,7 +124,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
         head, operation(first.via).name, by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
-    const Channel& c = s.kernel.channels[channel_of(*second.event->step)];
+    const kernel::Channel& c = s.kernel.channels[kernel::channel_of(*second.event->step)];
     reject(
         "{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this "
         "step",
@@ -155,27 +155,28 @@ void report_no_fence(const State& s, const Touch& first, const Touch& second) {
 void report_deadlock(const State& s) {
   std::string text;
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
-    const Agent& agent = s.kernel.agents[a];
+    const kernel::Agent& agent = s.kernel.agents[a];
     text += (a == 0 ? "" : "; ") + agent.name;
     if (s.agents[a].at == s.lines[a].size()) {
       text += " has ended";
       continue;
     }
-    const Event& e = s.lines[a][s.agents[a].at];
+    const StepEvent& e = s.lines[a][s.agents[a].at];
     text += " waits in " + describe(e);
-    if (const Barrier* barrier = as<Barrier>(*e.step)) {
+    if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(*e.step)) {
       text += fmt::format(" at barrier {}", barrier->id);
       continue;
     }
-    const int channel = channel_of(*e.step);  // only acquire and drain wait besides barriers
-    const Channel& c = s.kernel.channels[channel];
+    const int channel = kernel::channel_of(*e.step);  // only acquire and drain wait besides barriers
+    const kernel::Channel& c = s.kernel.channels[channel];
     const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
     const bool never_filled = !producer && acquired < state.produced && state.phases[acquired].copies == 0;
     const auto& [slowest, consumer] = *std::ranges::min_element(
         state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
-    const std::int64_t needed = producer ? state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
+    const std::int64_t needed =
+        producer ? state.produced - (kernel::as<kernel::Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
     text += fmt::format(
         " for {} to {} {}[{}] of channel {}{}", s.kernel.agents[producer ? slowest : c.producer].name,
         producer ? "release" : "fill", s.kernel.tensors[c.tensor].name, (needed - 1) % c.stages, c.name,
@@ -186,11 +187,11 @@ void report_deadlock(const State& s) {
          text);
 }
 
-void report_arrived_twice(const State& s, int agent, const Event& e) {
+void report_arrived_twice(const State& s, int agent, const StepEvent& e) {
   reject(
       "{}: {} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
       "last round, so it may be counted twice; let it wait, or learn of it, between the two",
-      s.kernel.name(), s.kernel.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
+      s.kernel.name(), s.kernel.agents[agent].name, kernel::as<kernel::Barrier>(*e.step)->id, describe(e));
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {
@@ -203,15 +204,15 @@ void report_left_in_flight(const State& s, const Touch& t) {
   reject("{}: {}; put wait_group {} after it", head, how_far_waited(s, t), committed - t.value);
 }
 
-void report_registers(const State& s, const Touch& wgmma, const Event& reader) {
+void report_registers(const State& s, const Touch& wgmma, const StepEvent& reader) {
   const std::int64_t committed = committed_groups(s, wgmma);
   const std::string head =
       fmt::format("{}: {} reads the registers of channel {} in {}, but the wgmma of {} may still write them",
-                  s.kernel.name(), s.kernel.agents[wgmma.agent].name, s.kernel.channels[channel_of(*reader.step)].name,
-                  describe(reader), describe(*wgmma.event));
+                  s.kernel.name(), s.kernel.agents[wgmma.agent].name,
+                  s.kernel.channels[kernel::channel_of(*reader.step)].name, describe(reader), describe(*wgmma.event));
   if (committed < wgmma.value)
     reject("{}: no commit has closed its group; put a commit and wait_group 0 before this step", head);
   reject("{}: {}; put wait_group {} before this step", head, how_far_waited(s, wgmma), committed - wgmma.value);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -19,12 +19,12 @@
 #include "verify/verify_limits.hpp"
 #include "verify/verify_trace.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
-using Clock = std::vector<std::int64_t>;
+using AgentClock = std::vector<std::int64_t>;
 
 /// Sets each component of the clock `into` to the larger of it and the same component of `from`.
-inline void join(Clock& into, const Clock& from) {
+inline void join(AgentClock& into, const AgentClock& from) {
   for (std::size_t k = 0; k < into.size(); ++k)
     if (from[k] > into[k]) into[k] = from[k];
 }
@@ -37,7 +37,7 @@ inline bool in_async_proxy(Via v) { return v == Via::wgmma || v == Via::bulk_sto
 /// An access to one stage of one tensor, by a step or by the asynchronous operation that the step started.
 struct Touch {
   int agent = -1;
-  const Event* event = nullptr;
+  const StepEvent* event = nullptr;
   int cell = -1;  // index into State::cells; -1: registers only
   Via via{};
   bool writes = false, same_thread = false;
@@ -46,7 +46,7 @@ struct Touch {
 };
 
 /// One stage of one tensor in shared memory: its bytes, its last write, and the reads since then.
-struct Cell {
+struct StageState {
   int tensor = -1, stage = 0;
   std::int64_t begin = 0, end = 0;
   std::vector<int> overlapping;             // cells that share bytes with this one, itself included
@@ -57,9 +57,9 @@ struct Cell {
 /// The state of one warp role.
 struct AgentState {
   std::size_t at = 0;  // index of its next event
-  Clock seen, own;
+  AgentClock seen, own;
   // The parts of `seen` and `own` that a fence_proxy has made visible to the asynchronous proxy.
-  Clock fenced, fenced_own;
+  AgentClock fenced, fenced_own;
   // Number of committed groups, by kind.
   std::array<std::int64_t, group_kinds> committed{};
   std::array<std::optional<Touch>, group_kinds> last;  // by kind: the operation that was started last
@@ -71,22 +71,22 @@ struct AgentState {
 
 /// One filling of one stage of an mbarrier channel: how many TMA copies fill it, and how many of them have been
 /// started.
-struct Phase {
+struct ChannelPhase {
   int copies = 0, started = 0;
   bool by_release = false, released = false;  // the producer arrives by a release; it has done so
   std::int64_t bytes = 0;
-  Clock own, fenced;  // the producer's clocks when it announced the bytes or arrived
+  AgentClock own, fenced;  // the producer's clocks when it announced the bytes or arrived
 };
 
 /// A consumer's progress in a channel: the number of stages acquired and released, and its clocks at each release.
 struct ConsumerState {
   std::int64_t acquired = 0, released = 0;
-  std::vector<Clock> released_own, released_fenced;
+  std::vector<AgentClock> released_own, released_fenced;
 };
 
 /// The state of one channel (pipeline): its phases, and how far the producer and each consumer are.
 struct ChannelState {
-  std::vector<Phase> phases;               // all of them, known before the simulation because control flow is static
+  std::vector<ChannelPhase> phases;        // all of them, known before the simulation because control flow is static
   std::int64_t produced = 0;               // number of phases that the producer has begun
   std::map<int, ConsumerState> consumers;  // by agent
 };
@@ -95,18 +95,18 @@ struct ChannelState {
 /// arrived so far, and their merged vector clocks.
 struct Round {
   std::set<int> arrived;
-  Clock own, fenced;
+  AgentClock own, fenced;
   std::map<int, std::int64_t> passed;  // by agent that has waited for the end: its step count then
 };
 
 /// The complete state.
 struct State {
-  const Kernel& kernel;                   // of all ranks (ranks.hpp)
-  std::vector<std::vector<Event>> lines;  // by agent: its events in order
+  const kernel::Kernel& kernel;               // of all ranks (ranks.hpp)
+  std::vector<std::vector<StepEvent>> lines;  // by agent: its events in order
   std::vector<AgentState> agents;
   std::vector<ChannelState> channels;
   std::map<int, std::vector<Round>> barriers;  // by barrier id: its rounds
-  std::vector<Cell> cells;
+  std::vector<StageState> cells;
   std::vector<int> first_cell;  // by tensor: index of the cell of stage 0
 
   /// Three functions return the index of a component of the vector clocks. component(agent) counts the steps of an
@@ -125,10 +125,10 @@ struct State {
 [[noreturn]] void report_race(const State&, const Touch& first, const Touch& second);
 [[noreturn]] void report_no_fence(const State&, const Touch& first, const Touch& second);
 [[noreturn]] void report_deadlock(const State&);
-[[noreturn]] void report_arrived_twice(const State&, int agent, const Event&);
+[[noreturn]] void report_arrived_twice(const State&, int agent, const StepEvent&);
 [[noreturn]] void report_left_in_flight(const State&, const Touch&);
-[[noreturn]] void report_registers(const State&, const Touch& wgmma, const Event& reader);
+[[noreturn]] void report_registers(const State&, const Touch& wgmma, const StepEvent& reader);
 /// Returns the name of a stage of a tensor in messages: "sA[2]".
 std::string cell_name(const State&, int cell);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

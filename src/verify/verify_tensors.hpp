@@ -4,7 +4,7 @@
 #pragma once
 #include "tile/program.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// Throws Rejected, with the tensor and both numbers, if
 ///
@@ -16,6 +16,6 @@ namespace zellige::plan {
 /// - a kernel reads what no kernel before it has stored, or the program ends before all of an output is stored.
 ///
 /// Of a store by indices nothing is known but that it changes memory that is written already.
-void verify_tensors(const Program&);
+void verify_tensors(const tile::TilePrograms&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

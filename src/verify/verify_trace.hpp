@@ -7,11 +7,11 @@
 #pragma once
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 
 /// One execution of a step.
-struct Event {
-  const Step* step = nullptr;
+struct StepEvent {
+  const kernel::Step* step = nullptr;
   int index = 0;               // number of the step in its agent
   std::int64_t iteration = 0;  // of the innermost loop, counting on across tiles; 0 outside of loops
   std::int64_t shown = 0;      // the iteration's number in the unshortened loop, for messages
@@ -21,14 +21,14 @@ struct Event {
 
 /// Returns the executed steps (events) of each warp role, in order. Call check_structure() first. Throws
 /// DoesNotFit if a warp role executes more than two million steps.
-std::vector<std::vector<Event>> unroll(const Kernel&);
+std::vector<std::vector<StepEvent>> unroll(const kernel::Kernel&);
 
 /// Returns the name of an executed step in messages: "step 'mma' of iteration 3".
-std::string describe(const Event&);
+std::string describe(const StepEvent&);
 
 /// Returns the stage that an access touches in the given iteration, of a tensor with `stages` stages.
-inline int stage_of(const Access& a, int stages, std::int64_t iteration) {
+inline int stage_of(const kernel::Access& a, int stages, std::int64_t iteration) {
   return static_cast<int>(((iteration + a.lag) % stages + stages) % stages);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::verify

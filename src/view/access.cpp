@@ -28,14 +28,14 @@ bool one_of(const std::string& s, std::initializer_list<const char*> all) {
 }
 
 // The bytes per lane of an instruction; `matrices` is 0 for loads and stores, else 1, 2 or 4.
-struct Instruction {
+struct AccessInstruction {
   int bytes = 4, matrices = 0;
 };
 
 // Returns the ldmatrix or stmatrix with these parts of its name (ldmatrix, x4, trans). Throws Error, with the
 // access `text`, if a part is unknown.
-Instruction matrix_instruction(const std::vector<std::string>& parts, std::string_view text) {
-  Instruction i{.bytes = 16, .matrices = 1};
+AccessInstruction matrix_instruction(const std::vector<std::string>& parts, std::string_view text) {
+  AccessInstruction i{.bytes = 16, .matrices = 1};
   for (std::size_t p = 1; p < parts.size(); ++p)
     if (one_of(parts[p], {"x1", "x2", "x4"}))
       i.matrices = parts[p][1] - '0';
@@ -45,7 +45,7 @@ Instruction matrix_instruction(const std::vector<std::string>& parts, std::strin
 }
 // Returns the ld.shared or st.shared with these parts of its name (ld, shared, v4, b32). Throws Error, with
 // the access `text`, if a part is unknown.
-Instruction load_or_store_instruction(const std::vector<std::string>& parts, std::string_view text) {
+AccessInstruction load_or_store_instruction(const std::vector<std::string>& parts, std::string_view text) {
   int vector = 1, bits = 32;
   if (parts.size() < 2 || parts[1] != "shared") fail("access {}: {}.shared is needed", text, parts[0]);
   for (std::size_t p = 2; p < parts.size(); ++p) {
@@ -64,7 +64,7 @@ Instruction load_or_store_instruction(const std::vector<std::string>& parts, std
 }
 // Returns the instruction with this name. Returns nullopt if `name` is no instruction but the beginning of a
 // layout. Throws Error, with the access `text`, if a suffix is unknown.
-std::optional<Instruction> instruction(std::string_view name, std::string_view text) {
+std::optional<AccessInstruction> instruction(std::string_view name, std::string_view text) {
   const std::vector<std::string> parts = parts_of(name);
   if (one_of(parts[0], {"ldmatrix", "stmatrix"})) return matrix_instruction(parts, text);
   if (one_of(parts[0], {"ld", "st"})) return load_or_store_instruction(parts, text);
@@ -72,7 +72,7 @@ std::optional<Instruction> instruction(std::string_view name, std::string_view t
 }
 
 // Returns the number of the tensor's elements that one lane accesses. Throws Error if this is not a whole number.
-long long lane_elements(const SharedAccess& a, const SharedLayout& l) {
+long long lane_elements(const WarpPattern& a, const SharedLayout& l) {
   if (8 * a.bytes % l.bits())
     fail("access {}: {} bytes a lane are no whole number of elements of {} bits", a.name, a.bytes, l.bits());
   return 8 * a.bytes / l.bits();
@@ -94,7 +94,7 @@ int line_mode(const SharedLayout& l, long long count, const std::string& name) {
 
 // Throws Error unless the `count` elements that a lane accesses, from index `index` on along mode `mode`, are
 // contiguous and aligned.
-void check_lane(const SharedAccess& a, const SharedLayout& l, int mode, long long count, long long index) {
+void check_lane(const WarpPattern& a, const SharedLayout& l, int mode, long long count, long long index) {
   const long long step = l.step(mode), first = l.offset(index), at = l.address(index);
   for (long long k = 1; k < count; ++k)
     if (index + k * step >= l.elements() || l.offset(index + k * step) != first + k)
@@ -157,14 +157,14 @@ std::vector<std::vector<long long>> elements_of(const Value& v, bool has_values,
 }
 
 // Adds one warp-wide access, given by each lane's element index, to `a`. Throws Error if `a` has too many accesses.
-void add(SharedAccess& a, std::vector<long long> lanes) {
+void add(WarpPattern& a, std::vector<long long> lanes) {
   if (a.instances.size() == max_instances) fail("access {}: more than {} accesses of a warp", a.name, max_instances);
   a.instances.push_back(std::move(lanes));
 }
 
 // Adds the ldmatrix or stmatrix accesses that cover the tensor, each of `matrices` 8x8 matrices. Four
 // matrices are arranged 2 by 2, column by column; if the tensor has only 8 rows, all are next to each other.
-void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
+void place_matrices(WarpPattern& a, const SharedLayout& l, int matrices) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name), across = 1 - along;
   const bool flat = l.rank() == 1;
@@ -187,7 +187,7 @@ void place_matrices(SharedAccess& a, const SharedLayout& l, int matrices) {
 }
 
 // Adds the warp-wide loads or stores that cover the tensor. Their lanes go along a row, then along the next row.
-void place_lanes(SharedAccess& a, const SharedLayout& l) {
+void place_lanes(WarpPattern& a, const SharedLayout& l) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name);
   const long long on_line = l.extent(along) / count;
@@ -203,7 +203,7 @@ void place_lanes(SharedAccess& a, const SharedLayout& l) {
 
 // Adds the accesses whose lanes the user gave as `where`. Each access takes the next 32 lanes or, for
 // ldmatrix and stmatrix, the next 8 lanes per matrix.
-void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int matrices) {
+void place_given(WarpPattern& a, const SharedLayout& l, const Value& where, int matrices) {
   const auto elements = elements_of(where, false, l, a.name);
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name);
@@ -222,7 +222,7 @@ void place_given(SharedAccess& a, const SharedLayout& l, const Value& where, int
 
 // Adds the accesses by which the threads of a thread-value layout `where` load or store all their values.
 // Each lane accesses at once, up to 16 bytes, the values that are contiguous and aligned in every thread.
-void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
+void place_values(WarpPattern& a, const SharedLayout& l, const Value& where) {
   const auto elements = elements_of(where, true, l, a.name);
   const std::size_t values = elements[0].size();
   std::size_t width = 1;
@@ -250,11 +250,11 @@ void place_values(SharedAccess& a, const SharedLayout& l, const Value& where) {
 
 }  // namespace
 
-SharedAccess parse_access(std::string_view text, const SharedLayout& l) {
+WarpPattern parse_access(std::string_view text, const SharedLayout& l) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   if (text.empty()) fail("access: an instruction or a layout is needed");
-  SharedAccess a{.name = std::string(text)};
+  WarpPattern a{.name = std::string(text)};
   const std::size_t blank = std::min(text.find(' '), text.size());
   const auto i = instruction(text.substr(0, blank), text);
   if (!i) {

@@ -18,7 +18,7 @@
 namespace zellige::view {
 
 /// A pattern of accesses: an instruction and its warp-wide instances.
-struct SharedAccess {
+struct WarpPattern {
   std::string name;
   int bytes = 4;        // per lane
   bool matrix = false;  // ldmatrix or stmatrix: each lane's bytes are a row of a matrix
@@ -28,6 +28,6 @@ struct SharedAccess {
 
 /// Returns the accesses that `text` describes to a tensor with the given layout. Throws Error if the text
 /// cannot be parsed, or if the accesses do not fit the layout.
-SharedAccess parse_access(std::string_view text, const SharedLayout&);
+WarpPattern parse_access(std::string_view text, const SharedLayout&);
 
 }  // namespace zellige::view

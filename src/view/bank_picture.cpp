@@ -18,7 +18,7 @@ std::string sign(int wavefront) {
 
 // Returns the grid, with a row per lane and a column per bank, for the lanes [first, last), which the
 // hardware serves in phase `phase`. `wavefronts` is the number of wavefronts of this phase.
-Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int wavefronts) {
+Grid phase_grid(const predict::BankAccess& a, int first, int last, int phase, int wavefronts) {
   Grid g{.rows = last - first, .columns = banks, .column_step = 8, .corner = "bank", .dense = true};
   g.cells.resize(std::size_t(g.rows) * banks);
   g.title = fmt::format("phase {}, lanes {}-{}: {} wavefront{}", phase, first, last - 1, wavefronts,
@@ -33,7 +33,7 @@ Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int w
       const auto found = std::ranges::find(words, word);
       const int wave = static_cast<int>(found - words.begin());
       if (found == words.end()) words.push_back(word);
-      Cell& c = g.cells[std::size_t(lane - first) * banks + std::size_t(word % banks)];
+      GridCell& c = g.cells[std::size_t(lane - first) * banks + std::size_t(word % banks)];
       c.label = sign(wave);
       c.hover =
           fmt::format("lane {}: byte {}, word {} of bank {}, wavefront {}", lane, at, word, word % banks, wave + 1);
@@ -45,9 +45,9 @@ Grid phase_grid(const plan::BankAccess& a, int first, int last, int phase, int w
 
 }  // namespace
 
-Picture bank_picture(const plan::BankAccess& a, const std::string& title) {
+Picture bank_picture(const predict::BankAccess& a, const std::string& title) {
   Picture p{.title = title};
-  const plan::Wavefronts w = plan::evaluate(a);
+  const predict::Wavefronts w = predict::evaluate(a);
   const int lanes = static_cast<int>(a.address.size()), step = emulate::lanes_per_phase(a.bytes);
   auto active = [&](int first) {
     const int last = std::min(lanes, first + step);

@@ -12,8 +12,8 @@ namespace zellige::view {
 namespace {
 
 // Returns the byte address that each lane of a warp-wide access uses. `lanes`: element indices; -1: an inactive lane.
-plan::BankAccess addresses(const SharedAccess& a, const std::vector<long long>& lanes, const SharedLayout& l) {
-  plan::BankAccess b{.bytes = a.bytes, .load = !a.matrix && a.name.rfind("st", 0) != 0};
+predict::BankAccess addresses(const WarpPattern& a, const std::vector<long long>& lanes, const SharedLayout& l) {
+  predict::BankAccess b{.bytes = a.bytes, .load = !a.matrix && a.name.rfind("st", 0) != 0};
   for (long long i : lanes) b.address.push_back(i < 0 ? -1 : l.address(i));
   return b;
 }
@@ -47,8 +47,8 @@ std::string hardware_name(const plan::SwizzleChoice& c, int bits) {
 }
 
 // Searches for layouts of a tensor by plan::choose_swizzle.
-struct Search {
-  const std::vector<SharedAccess>& accesses;
+struct LayoutSearch {
+  const std::vector<WarpPattern>& accesses;
   const SharedLayout& l;
   SharedLayout unswizzled;
   // Elements per element of the search: more than 1 for sub-byte elements, which are searched in bytes.
@@ -67,7 +67,7 @@ struct Search {
   // Returns the accesses as (row, column) of each lane, if the tensor's memory is a matrix with rows of `row` elements.
   std::vector<plan::AccessPattern> patterns(long long row) const {
     std::vector<plan::AccessPattern> all;
-    for (const SharedAccess& a : accesses) {
+    for (const WarpPattern& a : accesses) {
       plan::AccessPattern p{.bytes = std::max(a.bytes, l.bits() / 8), .matrix = a.matrix, .name = a.name};
       for (const auto& lanes : a.instances) {
         p.instances.emplace_back();
@@ -101,7 +101,7 @@ struct Search {
              .hardware = c.shift ? "" : hardware_name(c, unit > 1 ? 8 : l.bits())};
     const SharedLayout arranged(*layout, l.bits());
     r.extra_bytes = std::max(0LL, arranged.bytes() - unswizzled.bytes());
-    for (const SharedAccess& a : accesses) {
+    for (const WarpPattern& a : accesses) {
       const Conflicts after = conflicts(a, arranged);
       r.wavefronts += after.wavefronts;
       r.ideal += after.ideal;
@@ -118,11 +118,11 @@ bool better(const Remedy& a, const Remedy& b) {
 
 }  // namespace
 
-Conflicts conflicts(const SharedAccess& a, const SharedLayout& l) {
+Conflicts conflicts(const WarpPattern& a, const SharedLayout& l) {
   Conflicts c;
   for (const auto& lanes : a.instances) {
-    plan::BankAccess at = addresses(a, lanes, l);
-    const plan::Wavefronts w = plan::evaluate(at);
+    predict::BankAccess at = addresses(a, lanes, l);
+    const predict::Wavefronts w = predict::evaluate(at);
     ++c.instances;
     c.wavefronts += w.total;
     c.ideal += w.ideal;
@@ -132,11 +132,11 @@ Conflicts conflicts(const SharedAccess& a, const SharedLayout& l) {
   return c;
 }
 
-Remedies remedies(const std::vector<SharedAccess>& accesses, const SharedLayout& l) {
+Remedies remedies(const std::vector<WarpPattern>& accesses, const SharedLayout& l) {
   Remedies r;
-  const Search search{accesses, l, SharedLayout(l.unswizzled(), l.bits()), std::max(1, 8 / l.bits())};
+  const LayoutSearch search{accesses, l, SharedLayout(l.unswizzled(), l.bits()), std::max(1, 8 / l.bits())};
   long long now = 0;
-  for (const SharedAccess& a : accesses) now += conflicts(a, search.unswizzled).wavefronts;
+  for (const WarpPattern& a : accesses) now += conflicts(a, search.unswizzled).wavefronts;
   std::vector<long long> rows = row_strides(l);
   if (rows.empty()) rows.push_back(std::max(1LL, search.unswizzled.bytes() * 8 / l.bits()));
   std::optional<Remedy> best[2];  // the best swizzle, with padding or without; the best padding alone

@@ -13,15 +13,15 @@ namespace zellige::view {
 
 /// The bank conflicts of one access pattern.
 struct Conflicts {
-  plan::BankAccess addresses;  // of the instance with the most wavefronts
-  plan::Wavefronts worst;      // wavefronts of that instance
+  predict::BankAccess addresses;  // of the instance with the most wavefronts
+  predict::Wavefronts worst;      // wavefronts of that instance
   // Number of warp-wide instances; their wavefronts; the same without conflicts.
   long long instances = 0, wavefronts = 0, ideal = 0;
   int degree = 0;  // most wavefronts of a phase; 1: no conflicts
 };
 
 /// Returns the bank conflicts of an access pattern in a layout.
-Conflicts conflicts(const SharedAccess&, const SharedLayout&);
+Conflicts conflicts(const WarpPattern&, const SharedLayout&);
 
 /// Another layout of the same tensor, with the bank conflicts that remain.
 struct Remedy {
@@ -42,6 +42,6 @@ struct Remedies {
 
 /// Returns at most two layouts: the best one with a swizzle, and the best one with padding alone. Both have
 /// fewer wavefronts, over all accesses together, than the original layout without its swizzle.
-Remedies remedies(const std::vector<SharedAccess>&, const SharedLayout&);
+Remedies remedies(const std::vector<WarpPattern>&, const SharedLayout&);
 
 }  // namespace zellige::view

@@ -22,7 +22,7 @@ constexpr std::string_view partitions[] = {"local_tile", "inner_partition", "out
 bool callable(const Value& v) {
   return v.is_layout() || v.is(ValueKind::composed) || v.is(ValueKind::tensor) || v.is(ValueKind::swizzle);
 }
-Argument valued(const Value& v, std::size_t at = 0) { return {{"", v, ""}, at}; }
+PlacedOperand valued(const Value& v, std::size_t at = 0) { return {{"", v, ""}, at}; }
 bool is_middle(const Value& v) { return v.is_number() || v.is(ValueKind::flag); }
 
 // Parser and evaluator of one expression.
@@ -62,13 +62,13 @@ class Expression : public Parser {
   }
 
   // Parses a comma-separated list of arguments up to the bracket `close`: values, and words such as half_t.
-  std::vector<Argument> arguments(const char* close) {
-    std::vector<Argument> list;
+  std::vector<PlacedOperand> arguments(const char* close) {
+    std::vector<PlacedOperand> list;
     if (next(close)) return list;
     do {
       skip();
       const std::size_t start = at_;
-      Argument a;
+      PlacedOperand a;
       a.at = start;
       if (const std::size_t end = end_of_word(); end > start) {
         at_ = end;
@@ -100,9 +100,9 @@ class Expression : public Parser {
     while (next < text_.size() && text_[next] == ' ') ++next;
     return next < text_.size() && (text_[next] == ',' || text_[next] == ')' || text_[next] == '>') ? end : at_;
   }
-  Value tuple_of(const std::vector<Argument>& list) {
+  Value tuple_of(const std::vector<PlacedOperand>& list) {
     Value v = empty(ValueKind::tuple);
-    for (const Argument& a : list) {
+    for (const PlacedOperand& a : list) {
       if (a.is_word()) mistake(fmt::format("{} is no value", a.text), a.at);
       v.add(a.value);
     }
@@ -117,7 +117,7 @@ class Expression : public Parser {
     at_ += name.size();
     if (name == "X") return underscore();
     if (name == "Swizzle" && next("<")) return braces(swizzle());
-    std::vector<Argument> given;
+    std::vector<PlacedOperand> given;
     const bool has_template = next("<");
     if (has_template) given = arguments(">");
     if ((name == "Int" || name == "C") && given.size() == 1 && given[0].value.is_number())
@@ -130,7 +130,7 @@ class Expression : public Parser {
         mistake(fmt::format("{} is neither a value nor an operation{}", name, near_operation(name)), start);
       fail("(");
     }
-    std::vector<Argument> list = arguments(")");
+    std::vector<PlacedOperand> list = arguments(")");
     const auto at = list.begin() + (list.empty() ? 0 : 1);
     list.insert(at, given.begin(), given.end());
     return call(name, list, start);
@@ -142,10 +142,10 @@ class Expression : public Parser {
   }
   // Returns the value of a name such as Layout_K_SW128_Atom<half_t>: the shared-memory layout of an operand of SM90's
   // MMA instructions. `type` has the template argument; `start` is the name's position, for messages.
-  Value gmma(const std::string& name, const std::vector<Argument>& type, std::size_t start) {
+  Value gmma(const std::string& name, const std::vector<PlacedOperand>& type, std::size_t start) {
     const std::size_t bar = name.find('_', 7);
     if (bar >= name.size() - 5 || type.size() != 1) mistake(fmt::format("{} is unknown", name), start);
-    const std::vector<Argument> words = {
+    const std::vector<PlacedOperand> words = {
         {{name.substr(7, bar - 7)}}, {{name.substr(bar + 1, name.size() - 5 - bar - 1)}}, type[0]};
     return call("gmma_smem_atom", words, start);
   }
@@ -160,11 +160,11 @@ class Expression : public Parser {
       v = Value(v[0]);
     }
     while (callable(v) && next("(")) {
-      const std::vector<Argument> list = arguments(")");
+      const std::vector<PlacedOperand> list = arguments(")");
       if (list.empty()) mistake("a call needs a coordinate", start);
-      const Argument crd = valued(list.size() == 1 ? list[0].value : tuple_of(list), list[0].at);
+      const PlacedOperand crd = valued(list.size() == 1 ? list[0].value : tuple_of(list), list[0].at);
       if (list[0].is_word()) mistake(fmt::format("{} is no coordinate", list[0].text), start);
-      const Argument self = valued(v, start);
+      const PlacedOperand self = valued(v, start);
       v = call(v.is(ValueKind::swizzle) ? "swizzle_apply" : "layout_call", {self, crd}, start);
     }
     return v;
@@ -177,7 +177,7 @@ class Expression : public Parser {
     if (links.size() > 1 && (v.is(ValueKind::coordinates) || v.is(ValueKind::counting)))
       return bundle(ValueKind::tensor, v, joined({links.begin() + 1, links.end()}, start));
     while (i < links.size()) {
-      const Argument a = valued(v, start), b = valued(links[i], start);
+      const PlacedOperand a = valued(v, start), b = valued(links[i], start);
       // In A o 0 o Sw o 4 o B a swizzle cannot be the right operand by itself: it is the left operand of the rest.
       if (i + 2 < links.size() && is_middle(links[i]) && links[i + 1].is(ValueKind::swizzle)) {
         const Value rest = joined({links.begin() + static_cast<std::ptrdiff_t>(i) + 1, links.end()}, start);
@@ -196,7 +196,7 @@ class Expression : public Parser {
 
   // Returns the result of operation `name` with the arguments `a`. An error becomes a Mistake with the position
   // `start` of the operation in the expression.
-  Value call(const std::string& name, std::vector<Argument> a, std::size_t start) {
+  Value call(const std::string& name, std::vector<PlacedOperand> a, std::size_t start) {
     try {
       return evaluated(name, a, start);
     } catch (const Mistake&) {
@@ -208,16 +208,16 @@ class Expression : public Parser {
       if (const auto colon = why.find(": "); colon != std::string::npos && why.find(' ') == colon + 1)
         why = why.substr(colon + 2);  // drop the name under which it was evaluated
       std::string operands;
-      for (const Argument& x : a) operands += (operands.empty() ? "" : ", ") + shown(x);
+      for (const PlacedOperand& x : a) operands += (operands.empty() ? "" : ", ") + shown(x);
       if (operands.size() > 160) operands = operands.substr(0, 157) + "...";
       mistake(fmt::format("{}({}): {}", name, operands, why), start);
     }
   }
-  static std::string shown(const Argument& a) { return a.is_word() ? a.text : to_text(a.value); }
+  static std::string shown(const PlacedOperand& a) { return a.is_word() ? a.text : to_text(a.value); }
 
   // Returns the result of operation `name` with the arguments `a`. Does not catch exceptions of the layout library.
   // Throws Mistake, with the position `start`, if there is no such operation or the arguments do not fit it.
-  Value evaluated(const std::string& name, std::vector<Argument>& a, std::size_t start) {
+  Value evaluated(const std::string& name, std::vector<PlacedOperand>& a, std::size_t start) {
     static constexpr std::string_view tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
                                                   "make_tile",  "make_step",  "make_int_tuple"};
     if (std::ranges::count(tuples, name)) return tuple_of(a);
@@ -230,7 +230,7 @@ class Expression : public Parser {
   // Returns the composed layout of three arguments `a`, which the library's tables do not have, if `name` is
   // composition or make_composed_layout. Otherwise returns the value `nothing`, and replaces words such as
   // LayoutRight in `a` by what the tables accept.
-  Value own(const std::string& name, std::vector<Argument>& a) {
+  Value own(const std::string& name, std::vector<PlacedOperand>& a) {
     auto word = [&](std::size_t i, const char* w) { return i < a.size() && a[i].is_word() && a[i].text == w; };
     if ((name == "make_composed_layout" || name == "composition") && a.size() == 3) {
       const Value v = algebra::composed(a[0].value, a[1].value, a[2].value);
@@ -256,7 +256,7 @@ class Expression : public Parser {
 
   // Returns the result of operation `name`, which is in the library's tables (operation.hpp), with the arguments `a`.
   // Throws Mistake, with the position `start`, if it is not there or the arguments do not fit it.
-  Value of_row(const std::string& name, const std::vector<Argument>& a, std::size_t start) {
+  Value of_row(const std::string& name, const std::vector<PlacedOperand>& a, std::size_t start) {
     const Rows rows = view::named(name);
     if (rows.empty())
       mistake(fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)), start);
@@ -268,7 +268,7 @@ class Expression : public Parser {
       mistake(m.why, start);
     }
     std::vector<std::string> texts;
-    for (const Argument& x : a) texts.push_back(x.value.is(ValueKind::nothing) ? x.text : to_text(x.value));
+    for (const PlacedOperand& x : a) texts.push_back(x.value.is(ValueKind::nothing) ? x.text : to_text(x.value));
     const std::string text = evaluate_record(name, texts);
     if (name.starts_with("print_") || name == "ostream_tensor") {
       drawn_ = text;

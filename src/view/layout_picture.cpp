@@ -69,10 +69,10 @@ Drawn prepare(const Value& v) {
 
 // Returns the cell of the picture for coordinate `crd`. The cell shows the integer or coordinate to which the
 // layout maps `crd`, and is coloured as the options say: by bank, or in greys.
-Cell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOptions& o) {
+GridCell element_cell(const Drawn& d, const std::vector<int>& crd, const PictureOptions& o) {
   std::string at;
   for (int i : crd) at += fmt::format("{}{}", at.empty() ? "" : ",", i);
-  Cell c;
+  GridCell c;
   c.label = d.basis ? d.element(crd) : std::to_string(d.index(crd));
   c.hover = fmt::format("({}) -> {}", at, c.label);
   if (d.basis) return c;
@@ -121,12 +121,12 @@ Picture elements_picture(const Drawn& d, const std::string& expression, const Pi
 }
 
 // The shape of the tile that a thread-value layout covers.
-struct Tile {
+struct TileExtents {
   int rows = 1, columns = 1;
 };
 // Returns the shape of the tile that is drawn: the value of option --shape or, without the option, the smallest shape
 // that contains all coordinates of the layout. Throws Error if there is no such shape or it is too large.
-Tile tile_of(const Drawn& d, const PictureOptions& o) {
+TileExtents tile_of(const Drawn& d, const PictureOptions& o) {
   long long rows = 1, columns = 1;
   if (o.shape) {
     const Value& s = *o.shape;
@@ -157,7 +157,7 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
     fail("{} has rank {}; by thread, a layout (thread, value) of rank 2 is drawn", to_text(d.layout), d.extents.size());
   if (d.whole.is(ValueKind::tensor))
     fail("{} is a tensor; by thread, a layout (thread, value) is drawn", to_text(d.whole));
-  const Tile tile = tile_of(d, o);
+  const TileExtents tile = tile_of(d, o);
   Grid g{.rows = tile.rows, .columns = tile.columns};
   g.cells.resize(std::size_t(tile.rows) * std::size_t(tile.columns));
   std::vector<int> counts(g.cells.size());
@@ -180,7 +180,7 @@ Picture threads_picture(const Drawn& d, const std::string& expression, const Pic
             "shape",
             to_text(d.layout), thread, v, m, n, tile.rows, tile.columns);
       const std::size_t at = std::size_t(m) * std::size_t(tile.columns) + std::size_t(n);
-      Cell& c = g.cells[at];
+      GridCell& c = g.cells[at];
       const std::string who = fmt::format("T{} V{}", thread, v);
       if (++counts[at] == 1) {
         c.label = fmt::format("T{}\nV{}", thread, v);

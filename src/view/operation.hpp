@@ -10,7 +10,7 @@
 namespace zellige::view {
 
 /// An operand, and its position in the expression, for messages.
-struct Argument : Operand {
+struct PlacedOperand : ParsedOperand {
   std::size_t at = 0;
 };
 

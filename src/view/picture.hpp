@@ -24,7 +24,7 @@ Colour grey(long long i);
 Colour heat(int i, int n);
 
 /// One cell of a grid.
-struct Cell {
+struct GridCell {
   std::string label;  // may have several lines
   // Text that is shown under the pointer; SVG only.
   std::string hover = {};
@@ -35,7 +35,7 @@ struct Cell {
 struct Grid {
   std::string title;
   int rows = 0, columns = 0;
-  std::vector<Cell> cells;                   // row by row
+  std::vector<GridCell> cells;               // row by row
   std::vector<std::string> row_labels = {};  // default: 0, 1, 2, ...
   int row_step = 0, column_step = 0;         // a heavy line after every this many rows or columns; 0: none
   std::string corner = {};                   // text above the row labels

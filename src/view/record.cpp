@@ -13,7 +13,7 @@ using json = nlohmann::ordered_json;
 // Maximum number of elements that print operations show.
 constexpr long long max_printed = 1 << 16;
 // Maximum number of characters of an argument.
-constexpr std::size_t max_text = 1 << 14;
+constexpr std::size_t longest_text = 1 << 14;
 
 // Returns the number of elements of a layout or tensor.
 long long elements(const Value& x) {
@@ -39,19 +39,19 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown{}", op, near_operation(op)));
   Operands operands;
   for (const std::string& text : texts) {
-    if (text.size() > max_text)
-      throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), max_text));
+    if (text.size() > longest_text)
+      throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), longest_text));
     operands.push_back(operand(text));
   }
   const SelectedRow selected = choose_row(rows, operands);
   if (selected.row == nullptr) {
-    for (const Operand& o : operands)
+    for (const ParsedOperand& o : operands)
       if (o.is_word() && std::string_view(rows[0]->parameters).find_first_of("we") == std::string_view::npos)
         throw Unreadable(o.unreadable);
     fail("{}", misfit(op, rows, operands).why);
   }
   if (op.starts_with("print_") || op == "ostream_tensor") {
-    const Operand& drawn = operands[op == "print_tensor_values" ? 1 : 0];
+    const ParsedOperand& drawn = operands[op == "print_tensor_values" ? 1 : 0];
     const Value l = drawn.value.is(ValueKind::tensor) ? drawn.value[1] : drawn.value;
     if (elements(drawn.value) > max_printed)
       fail("{}: {} has {} elements, more than the {} that are drawn", op, drawn.text, elements(drawn.value),
@@ -70,9 +70,9 @@ std::string evaluate_record(const std::string& op, const std::vector<std::string
   }
 }
 
-Answer answer_record(const std::string& line) {
+RecordAnswer answer_record(const std::string& line) {
   json out = json::object();
-  Answer answer;
+  RecordAnswer answer;
   try {
     const json record = parsed(line);
     if (record.is_object() && record.contains("id")) out["id"] = record["id"];

@@ -21,13 +21,13 @@ struct Unreadable : Error {
 std::string evaluate_record(const std::string& op, const std::vector<std::string>& arguments);
 
 /// The answer to a record: one line of JSON, {"id", "result"} or {"id", "error"}.
-struct Answer {
+struct RecordAnswer {
   std::string line;
   // False if the record itself is malformed; true if the operation gave a result or rejected its operands.
   bool readable = true;
 };
 /// Evaluates a record, one line of JSON with "op", "args" and optionally "id", and returns the answer to it.
 /// Does not throw; errors are part of the answer.
-Answer answer_record(const std::string& line);
+RecordAnswer answer_record(const std::string& line);
 
 }  // namespace zellige::view

@@ -40,7 +40,7 @@ int longest_line(const std::string& s) {
 // Returns the sizes, in pixels, that the grid's cells and labels need.
 Measures measure(const Grid& g) {
   Measures m;
-  for (const Cell& c : g.cells) {
+  for (const GridCell& c : g.cells) {
     m.cell_width = std::max(m.cell_width, letter * longest_line(c.label) + 8);
     m.cell_height = std::max(m.cell_height, line * static_cast<int>(lines_of(c.label).size()) + 6);
   }
@@ -85,7 +85,7 @@ class SvgWriter {
         "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" stroke=\"#666666\" stroke-width=\"0.5\"", x, y,
         width, height, colour.hex());
   }
-  void cell(const Cell& c, int x, int y, const Measures& m) {
+  void cell(const GridCell& c, int x, int y, const Measures& m) {
     rectangle(x, y, m.cell_width, m.cell_height, c.colour);
     out_ += (c.hover.empty() ? ">" : "><title>" + escaped(c.hover) + "</title>") + "</rect>\n";
     if (c.label.empty()) return;

@@ -14,10 +14,10 @@ namespace {
 
 using emulate::Buffer;
 using emulate::Counter;
-using emulate::Report;
+using emulate::EmulationReport;
 
-emulate::Report launch(void (*entry)(emulate::Launch&), std::vector<Buffer*> arguments, std::vector<bool> writes,
-                       unsigned threads = 32, unsigned shared_bytes = 8192) {
+emulate::EmulationReport launch(void (*entry)(emulate::Launch&), std::vector<Buffer*> arguments,
+                                std::vector<bool> writes, unsigned threads = 32, unsigned shared_bytes = 8192) {
   return emulate::run(entry, {.grid = {1},
                               .block = {threads},
                               .shared_bytes = shared_bytes,
@@ -25,7 +25,7 @@ emulate::Report launch(void (*entry)(emulate::Launch&), std::vector<Buffer*> arg
                               .writes = std::move(writes),
                               .workers = 1});
 }
-std::string messages(const Report& report) {
+std::string messages(const EmulationReport& report) {
   std::string all;
   for (const auto& finding : report.findings) all += finding.message + "\n";
   return all;
@@ -67,7 +67,7 @@ TEST(Emulated, MatrixProduct) {
   std::mt19937 random(1);
   const auto draw = [&](int) { return half_t(std::normal_distribution<float>()(random)); };
   Buffer A = filled<half_t>("A", 256, draw), B = filled<half_t>("B", 128, draw), C("C", 512);
-  const Report report = launch(run_product, {&A, &B, &C}, {false, false, true});
+  const EmulationReport report = launch(run_product, {&A, &B, &C}, {false, false, true});
   EXPECT_EQ(messages(report), "");
   for (int m = 0; m < 16; ++m)
     for (int n = 0; n < 8; ++n) {
@@ -111,7 +111,7 @@ void loads_matrices() {
   std::mt19937 random(2);
   Buffer row = filled<uint32_t>("row", 32, [&](int) { return random() % 64; });
   Buffer out("out", 4 * 32 * Matrices);
-  const Report report = launch(run_matrices<Matrices, Transposed>, {&row, &out}, {false, true});
+  const EmulationReport report = launch(run_matrices<Matrices, Transposed>, {&row, &out}, {false, true});
   EXPECT_EQ(messages(report), "");
   for (int t = 0; t < 32; ++t)
     for (int i = 0; i < Matrices; ++i)
@@ -149,7 +149,7 @@ void run_partial(emulate::Launch& launch) { emulate::call(launch, partial); }
 TEST(Emulated, CpAsyncFillsWithZeros) {
   Buffer source = filled<uint8_t>("source", 896, [](int i) { return uint8_t(i % 251 + 1); });
   Buffer out("out", 896);
-  const Report report = launch(run_partial, {&source, &out}, {false, true});
+  const EmulationReport report = launch(run_partial, {&source, &out}, {false, true});
   EXPECT_EQ(messages(report), "");
   for (unsigned i = 0; i < 896; ++i) {
     const unsigned bytes = i < 512 ? 16 : i < 768 ? 8 : 4;
@@ -173,7 +173,7 @@ void run_exchanges(emulate::Launch& launch) { emulate::call(launch, exchanges); 
 
 TEST(Emulated, Shuffles) {
   Buffer x("x", 512);
-  const Report report = launch(run_exchanges, {&x}, {true});
+  const EmulationReport report = launch(run_exchanges, {&x}, {true});
   EXPECT_EQ(messages(report), "");
   for (int t = 0; t < 32; ++t) {
     EXPECT_EQ(elements<float>(x)[t], 496.0f);
@@ -222,7 +222,7 @@ TEST(Emulated, MmaAccumulatesInPlace) {
   Buffer operands =
       filled<half_t>("operands", 32 * 12, [&](int) { return half_t(std::normal_distribution<float>()(random)); });
   Buffer out("out", 4 * 10 * 32);
-  const Report report = launch(run_accumulates, {&operands, &out}, {false, true});
+  const EmulationReport report = launch(run_accumulates, {&operands, &out}, {false, true});
   EXPECT_EQ(messages(report), "");
   equals_reference<SM80_16x8x16_F32BF16BF16F32_TN, float>(operands, out, 0, {1, 2, 3, 4});
   equals_reference<SM80_16x8x8_F32F16F16F32_TN, float>(operands, out, 4, {1, 2, 3, 4});
@@ -241,7 +241,7 @@ void run_half_a_warp(emulate::Launch& launch) { emulate::call(launch, half_a_war
 
 TEST(EmulatedMisuse, AnMmaOfHalfAWarpIsNamed) {
   Buffer x("x", 128);
-  const Report report = launch(run_half_a_warp, {&x}, {true});
+  const EmulationReport report = launch(run_half_a_warp, {&x}, {true});
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].kind, emulate::Finding::Kind::divergence) << messages(report);
   EXPECT_NE(report.findings[0].message.find("SM80_16x8x16_F32F16F16F32_TN"), std::string::npos) << messages(report);
@@ -254,7 +254,7 @@ void run_misaligned(emulate::Launch& launch) { emulate::call(launch, misaligned)
 
 TEST(EmulatedMisuse, AMisalignedVectorIsNamed) {
   Buffer x = filled<half_t>("x", 512, [](int) { return half_t(1.0f); }), y("y", 1024);
-  const Report report = launch(run_misaligned, {&x, &y}, {false, true});
+  const EmulationReport report = launch(run_misaligned, {&x, &y}, {false, true});
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].kind, emulate::Finding::Kind::misaligned) << messages(report);
   EXPECT_EQ(report.findings[0].tensor, "x");
@@ -276,7 +276,7 @@ void run_waits(emulate::Launch& launch) {
 TEST(EmulatedMisuse, AReadBeforeTheCopyHasArrivedIsFound) {
   Buffer x = filled<half_t>("x", 256, [](int) { return half_t(1.0f); }), y("y", 512), z("z", 512);
   EXPECT_EQ(messages(launch(run_waits<0>, {&x, &y}, {false, true})), "");
-  const Report early = launch(run_waits<1>, {&x, &z}, {false, true});
+  const EmulationReport early = launch(run_waits<1>, {&x, &z}, {false, true});
   ASSERT_FALSE(early.findings.empty());
   EXPECT_EQ(early.findings[0].tensor, "tile") << messages(early);
 }
@@ -293,7 +293,7 @@ void run_row_outside(emulate::Launch& launch) { emulate::call(launch, row_outsid
 
 TEST(EmulatedMisuse, AMatrixRowOutsideIsNamedWithItsLane) {
   Buffer out("out", 128);
-  const Report report = launch(run_row_outside, {&out}, {true});
+  const EmulationReport report = launch(run_row_outside, {&out}, {true});
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].kind, emulate::Finding::Kind::out_of_bounds) << messages(report);
   EXPECT_EQ(report.findings[0].tensor, "tile");
@@ -305,7 +305,7 @@ void run_loads_once(emulate::Launch& launch) { emulate::call(launch, loads_once)
 
 TEST(EmulatedMisuse, LoadOnceOfAWrittenTensorIsNamed) {
   Buffer x = filled<half_t>("x", 32, [](int) { return half_t(1.0f); });
-  const Report report = launch(run_loads_once, {&x}, {true});
+  const EmulationReport report = launch(run_loads_once, {&x}, {true});
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].kind, emulate::Finding::Kind::instruction);
   EXPECT_NE(report.findings[0].message.find("load_once is for global memory that the kernel does not write"),

@@ -69,7 +69,7 @@ __global__ void shares(const __grid_constant__ TmaDescriptor map, gmem<float> ou
 
 struct Sharing {
   Buffer x, out{"out", 4 * 128 * 4};
-  Report report;
+  EmulationReport report;
   explicit Sharing(Share how, unsigned blocks = 4, unsigned tiles = 7)
       : x(filled<float>("x", 7 * tile, [](std::size_t i) { return float(i % 97); })) {
     const TmaTensor t{
@@ -148,7 +148,7 @@ __global__ void neighbours(gmem<float> out, bool sync_before, bool sync_after) {
       mapa(mine, (cluster_ctarank() + 1) % cluster_nctarank())[threadIdx.x];  // <reads>
   if (sync_after) cluster_sync();
 }
-Report run_neighbours(Buffer& out, bool before, bool after) {
+EmulationReport run_neighbours(Buffer& out, bool before, bool after) {
   LaunchConfig config{.grid = {4, 2}, .block = {64}, .shared_bytes = 256, .workers = 1, .cluster = {4, 1}};
   config.grid = {4};
   config.parameters.emplace_back(out, true);
@@ -165,14 +165,14 @@ TEST(HopperCluster, DistributedSharedMemory) {
 }
 TEST(HopperCluster, ReadingTheOtherCtaBeforeTheClusterBarrier) {
   Buffer out("out", 4 * 64 * 4);
-  const Report report = run_neighbours(out, false, true);
+  const EmulationReport report = run_neighbours(out, false, true);
   EXPECT_TRUE(says(report, "race on shared tensor mine: thread 0 (warp 0) of block (1,0,0) writes bytes 0..4 at " +
                                at("writes") + "; thread 0 (warp 0) of block (0,0,0) read them at " + at("reads") +
                                " and no barrier lies between"));
 }
 TEST(HopperCluster, APeerThatMayHaveLeft) {
   Buffer out("out", 4 * 64 * 4);
-  const Report report = run_neighbours(out, true, false);
+  const EmulationReport report = run_neighbours(out, true, false);
   EXPECT_TRUE(says(report,
                    "too early an end of block (0,0,0): thread 31 (warp 0) of block (3,0,0) reads its shared "
                    "tensor mine at " +
@@ -211,8 +211,8 @@ TEST(HopperCluster, ValuesAndRunsOfBytesReachAnotherBlock) {
       EXPECT_EQ(elements<float>(out)[64 * r + 32 + i], float(1000 * (1 - r) + i));
     }
   }
-  config.parameters[1] = emulate::Parameter(false);
-  const Report report = emulate::run(entry<sends>, config);
+  config.parameters[1] = emulate::LaunchParameter(false);
+  const EmulationReport report = emulate::run(entry<sends>, config);
   EXPECT_TRUE(says(report, "race on shared tensor inbox: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
                                at("opens") + "; the store_async that thread 3 (warp 0) of block (1,0,0) issued at " +
                                at("sends") + " is still in flight"));
@@ -223,7 +223,7 @@ TEST(HopperCluster, ARankThatTheClusterDoesNotHave) {
   Buffer out("out", 4);
   LaunchConfig config{.grid = {2}, .block = {1}, .shared_bytes = 16, .workers = 1, .cluster = {2}};
   config.parameters.emplace_back(out, true);
-  const Report report = emulate::run(entry<goes_to_no_block>, config);
+  const EmulationReport report = emulate::run(entry<goes_to_no_block>, config);
   EXPECT_TRUE(says(report, "instruction at " + at("no such block") +
                                ", thread 0 (warp 0) of block (0,0,0): mapa of mine to block 2 of a cluster of 2"));
 }

@@ -123,7 +123,7 @@ TEST(HopperBox, HoldsWhatElementByElementLoopsFind) {
       }
       at[t.rank - 1] = within(random, 0, static_cast<int>(t.extent[t.rank - 1]));
     }
-    const emulate::Box box = emulate::box_of(map_of(t), at, im2col ? offsets : nullptr);
+    const emulate::CopiedBox box = emulate::box_of(map_of(t), at, im2col ? offsets : nullptr);
     const std::vector<int64_t> want = places(t, at, offsets);
     const auto size = static_cast<std::size_t>(tma_element_bytes(t.element));
     ASSERT_EQ(box.bytes, want.size() * size) << trial;
@@ -294,7 +294,7 @@ __global__ void rows(gmem<const float> x, gmem<float> y, unsigned count, RowBug 
 }
 struct Rows {
   Buffer x = filled<float>("x", 6 * 128, [](std::size_t i) { return float(i); }), y{"y", 6 * 128 * 4};
-  Report report;
+  EmulationReport report;
   explicit Rows(RowBug bug) {
     LaunchConfig config{.grid = {1}, .block = {128}, .shared_bytes = 1552, .workers = 1};
     config.parameters.emplace_back(x, false);

@@ -10,7 +10,7 @@ namespace {
 struct Gemm {
   int m, n, k;
   Buffer a, b, c;
-  Report report;
+  EmulationReport report;
 
   Gemm(int rows, int columns, int depth, Bug bug, unsigned blocks = 2, int workers = 1)
       : m(rows),

@@ -232,7 +232,7 @@ TEST(Stmatrix, IsLdmatrixBackwards) {
   Buffer out("out", 129 * 4);
   LaunchConfig config{.grid = {1}, .block = {32}, .shared_bytes = 512, .workers = 1};
   config.parameters.emplace_back(out, true);
-  const Report report = emulate::run(entry<stores_and_flips>, config);
+  const EmulationReport report = emulate::run(entry<stores_and_flips>, config);
   EXPECT_EQ(text(report), "");
   for (int i = 0; i < 96; ++i) EXPECT_EQ(elements<uint32_t>(out)[i], 1u) << i;
   EXPECT_EQ(elements<uint32_t>(out)[128], 0u);
@@ -254,44 +254,44 @@ TEST(Registers, MoveBetweenWarpgroups) {
   config.parameters.emplace_back(out, true);
   config.parameters.emplace_back(false);
   EXPECT_EQ(text(emulate::run(entry<moves_registers>, config)), "");
-  config.parameters[1] = emulate::Parameter(true);
+  config.parameters[1] = emulate::LaunchParameter(true);
   EXPECT_TRUE(says(emulate::run(entry<moves_registers>, config),
                    "instruction at " + at("fewer") +
                        ", thread 0 (warp 0) of block (0,0,0): register_alloc to 24 registers, and the thread has 136"));
 }
 
 TEST(Launch, SaysWhatTheHardwareWouldRefuse) {
-  const LaunchShape good{.name = "gemm",
-                         .grid = {132, 1, 1},
-                         .threads = 384,
-                         .shared_bytes = 231000,
-                         .registers = 168,
-                         .cluster = 2,
-                         .moved = {{128, 40}, {256, 232}}};
+  const CheckedLaunch good{.name = "gemm",
+                           .grid = {132, 1, 1},
+                           .threads = 384,
+                           .shared_bytes = 231000,
+                           .registers = 168,
+                           .cluster = 2,
+                           .moved = {{128, 40}, {256, 232}}};
   EXPECT_EQ(launch_error(good), "");
   const auto error = [&](auto change) {
-    LaunchShape l = good;
+    CheckedLaunch l = good;
     change(l);
     return launch_error(l);
   };
   const std::string who = "launch of gemm: ";
-  EXPECT_EQ(error([](LaunchShape& l) { l.grid[1] = 65536; }), who + "grid[1] is 65536; it must be 1 to 65535");
-  EXPECT_EQ(error([](LaunchShape& l) { l.threads = 1056; }), who + "threads is 1056; it must be 1 to 1024");
-  EXPECT_EQ(error([](LaunchShape& l) { l.shared_bytes = 232449; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.grid[1] = 65536; }), who + "grid[1] is 65536; it must be 1 to 65535");
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.threads = 1056; }), who + "threads is 1056; it must be 1 to 1024");
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.shared_bytes = 232449; }),
             who + "shared_bytes is 232449; a block may have 232448");
-  EXPECT_EQ(error([](LaunchShape& l) { l.cluster = 12; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.cluster = 12; }),
             who + "cluster is 12 blocks; it must be 1 to 8, or 16 where the launch allows what is not portable");
-  EXPECT_EQ(error([](LaunchShape& l) { l.cluster = 8; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.cluster = 8; }),
             who + "the grid has 132 blocks; it must be whole clusters of 8");
-  EXPECT_EQ(error([](LaunchShape& l) { l.registers = 176; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.registers = 176; }),
             who + "registers is 176 for 384 threads, 67584 together; a block may have 65536");
-  EXPECT_EQ(error([](LaunchShape& l) { l.moved[1].registers = 240; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.moved[1].registers = 240; }),
             who + "the roles of setmaxnreg ask for 66560 registers; the block has 64512");
-  EXPECT_EQ(error([](LaunchShape& l) { l.moved[0].threads = 64; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.moved[0].threads = 64; }),
             who + "a role of setmaxnreg has 64 threads; it must be whole warpgroups of 128");
-  EXPECT_EQ(error([](LaunchShape& l) { l.moved[0].registers = 20; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.moved[0].registers = 20; }),
             who + "a role of setmaxnreg has 20 registers; it must be 24 to 256, a multiple of 8");
-  EXPECT_EQ(error([](LaunchShape& l) { l.moved.pop_back(); }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.moved.pop_back(); }),
             who + "the roles of setmaxnreg have 128 threads; the block has 384");
 }
 

@@ -104,39 +104,39 @@ TEST(TmaFields, EachWrongOneIsNamed) {
 }
 
 TEST(LaunchFields, EachWrongOneIsNamed) {
-  const LaunchShape good{.name = "gemm",
-                         .grid = {132, 1, 1},
-                         .threads = 384,
-                         .shared_bytes = 200000,
-                         .registers = 168,
-                         .cluster = 2,
-                         .moved = {{128, 40}, {256, 232}},
-                         .tiles = {{"A", 0, 65536, tma_alignment(SwizzleMode::b128)},
-                                   {"B", 65536, 131072, tma_alignment(SwizzleMode::b128)},
-                                   {"full", 196608, 32, 8}}};
+  const CheckedLaunch good{.name = "gemm",
+                           .grid = {132, 1, 1},
+                           .threads = 384,
+                           .shared_bytes = 200000,
+                           .registers = 168,
+                           .cluster = 2,
+                           .moved = {{128, 40}, {256, 232}},
+                           .tiles = {{"A", 0, 65536, tma_alignment(SwizzleMode::b128)},
+                                     {"B", 65536, 131072, tma_alignment(SwizzleMode::b128)},
+                                     {"full", 196608, 32, 8}}};
   ASSERT_EQ(launch_error(good), "");
   const auto error = [&](auto change) {
-    LaunchShape l = good;
+    CheckedLaunch l = good;
     change(l);
     return launch_error(l);
   };
   const std::string who = "launch of gemm: ";
-  EXPECT_EQ(error([](LaunchShape& l) { l.grid[0] = 0; }), who + "grid[0] is 0; it must be 1 to 2147483647");
-  EXPECT_EQ(error([](LaunchShape& l) { l.grid[2] = 65536; }), who + "grid[2] is 65536; it must be 1 to 65535");
-  EXPECT_EQ(error([](LaunchShape& l) { l.threads = 0; }), who + "threads is 0; it must be 1 to 1024");
-  EXPECT_EQ(error([](LaunchShape& l) { l.shared_bytes = -1; }), who + "shared_bytes is -1; a block may have 232448");
-  EXPECT_EQ(error([](LaunchShape& l) { l.cluster = 17, l.non_portable = true; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.grid[0] = 0; }), who + "grid[0] is 0; it must be 1 to 2147483647");
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.grid[2] = 65536; }), who + "grid[2] is 65536; it must be 1 to 65535");
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.threads = 0; }), who + "threads is 0; it must be 1 to 1024");
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.shared_bytes = -1; }), who + "shared_bytes is -1; a block may have 232448");
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.cluster = 17, l.non_portable = true; }),
             who + "cluster is 17 blocks; it must be 1 to 16");
-  EXPECT_EQ(error([](LaunchShape& l) { l.registers = 256; }), who + "registers is 256; it must be up to 255");
-  EXPECT_EQ(error([](LaunchShape& l) { l.moved[1].registers = 257; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.registers = 256; }), who + "registers is 256; it must be up to 255");
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.moved[1].registers = 257; }),
             who + "a role of setmaxnreg has 257 registers; it must be 24 to 256, a multiple of 8");
-  EXPECT_EQ(error([](LaunchShape& l) { l.tiles[1].offset = 65536 + 128; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.tiles[1].offset = 65536 + 128; }),
             who + "tile B is at byte 65664; it must be at a multiple of 1024");
-  EXPECT_EQ(error([](LaunchShape& l) { l.tiles[2].offset = 196612; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.tiles[2].offset = 196612; }),
             who + "tile full is at byte 196612; it must be at a multiple of 8");
-  EXPECT_EQ(error([](LaunchShape& l) { l.tiles[2].bytes = 4096; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.tiles[2].bytes = 4096; }),
             who + "tile full has bytes 196608..200704; the block's shared memory has 200000");
-  EXPECT_EQ(error([](LaunchShape& l) { l.tiles[1].offset = 64512; }),
+  EXPECT_EQ(error([](CheckedLaunch& l) { l.tiles[1].offset = 64512; }),
             who + "tile B has bytes 64512..195584, tile A bytes 0..65536; they must not overlap");
   EXPECT_EQ(tma_alignment(SwizzleMode::none), 128);
   EXPECT_EQ(tma_alignment(SwizzleMode::b32), 256);

@@ -14,25 +14,25 @@ namespace zellige {
 
 using emulate::Buffer;
 using emulate::Counter;
+using emulate::EmulationReport;
 using emulate::LaunchConfig;
-using emulate::Report;
 
 template <auto Kernel>
 void entry(emulate::Launch& launch) {
   emulate::call(launch, Kernel);
 }
 
-inline std::vector<std::string> messages(const Report& report) {
+inline std::vector<std::string> messages(const EmulationReport& report) {
   std::vector<std::string> all;
   for (const auto& finding : report.findings) all.push_back(finding.message);
   return all;
 }
-inline std::string text(const Report& report) {
+inline std::string text(const EmulationReport& report) {
   std::string all;
   for (const std::string& m : messages(report)) all += m + "\n";
   return all;
 }
-inline testing::AssertionResult says(const Report& report, const std::string& message) {
+inline testing::AssertionResult says(const EmulationReport& report, const std::string& message) {
   for (const std::string& m : messages(report))
     if (m == message) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "nothing says:\n" << message << "\nbut:\n" << text(report);

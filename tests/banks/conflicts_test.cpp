@@ -111,7 +111,7 @@ TEST(Conflicts, SimpleInstructionsCoverTheTensor) {
 TEST(Conflicts, AThreadValueLayoutIsAsWideAsItsValuesLieTogether) {
   // The accumulator of an m16n8 instruction in rows of 8 words: pairs of words.
   const auto l = shared("(16,8):(8,1)", 32);
-  const SharedAccess a = parse_access("((4,8),(2,2)):((32,1),(16,8))", l);
+  const WarpPattern a = parse_access("((4,8),(2,2)):((32,1),(16,8))", l);
   EXPECT_EQ(a.bytes, 8);
   ASSERT_EQ(a.instances.size(), 2u);
   for (int t = 0; t < 32; ++t) {

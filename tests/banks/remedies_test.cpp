@@ -14,7 +14,7 @@ struct Case {
 };
 Remedies remedied(const Case& c) {
   const auto l = shared(c.layout, c.bits);
-  std::vector<SharedAccess> all;
+  std::vector<WarpPattern> all;
   for (const std::string& a : c.accesses) all.push_back(parse_access(a, l));
   return remedies(all, l);
 }

@@ -64,11 +64,13 @@ graph::KernelGraph matmuls(const Case& c) {
   for (const bool a_rows : {true, false})
     for (const bool b_rows : {true, false}) {
       const std::string orders = fmt::format("{}{}", a_rows ? "r" : "c", b_rows ? "r" : "c");
-      const graph::Tensor A = b.input("A" + orders, {s.m, s.k}, graph::DType::f16, matrix(s.m, s.k, a_rows, c.padded));
-      const graph::Tensor B = b.input("B" + orders, {s.k, s.n}, graph::DType::f16, matrix(s.k, s.n, b_rows, c.padded));
-      const graph::Launch launch{{s.m / s.tile_m, s.n / s.tile_n}, c.block, s.k / s.tile_k};
+      const graph::TensorHandle A =
+          b.input("A" + orders, {s.m, s.k}, graph::DType::f16, matrix(s.m, s.k, a_rows, c.padded));
+      const graph::TensorHandle B =
+          b.input("B" + orders, {s.k, s.n}, graph::DType::f16, matrix(s.k, s.n, b_rows, c.padded));
+      const graph::CustomLaunch launch{{s.m / s.tile_m, s.n / s.tile_n}, c.block, s.k / s.tile_k};
       const auto C = b.custom(launch, [&](graph::BlockBuilder& t) {
-        const graph::Tile x = t.load(A, {.x = 0, .loop = 1}), y = t.load(B, {.y = 1, .loop = 0});
+        const graph::TileHandle x = t.load(A, {.x = 0, .loop = 1}), y = t.load(B, {.y = 1, .loop = 0});
         t.store(graph::accum(graph::matmul(x, y)), {.x = 0, .y = 1});
       });
       b.output(C.at(0), "C" + orders);
@@ -87,7 +89,7 @@ class BlockMatmul : public testing::TestWithParam<Case> {};
 
 TEST_P(BlockMatmul, Correct) {
   const run::Cache cache = run::Cache::temporary();
-  const run::RunResult r = run::run(matmuls(GetParam()), {.on = run::Engine::emulator, .target = "sm_80"}, cache);
+  const run::RunResult r = run::run(matmuls(GetParam()), {.on = run::Machine::emulator, .target = "sm_80"}, cache);
   EXPECT_EQ(run::name(r.status), "correct") << r.reason;
   EXPECT_EQ(r.buffer_size, 0);
   EXPECT_EQ(r.tensors.size(), 4u);

@@ -63,8 +63,8 @@ TEST_F(CacheCommand, ListingWhatIsDeletedIsAMistake) {
 zellige::graph::KernelGraph scan(std::int64_t steps) {
   using namespace zellige::graph;
   Builder b("scan");
-  const Tensor a = b.input("a", {steps, 256, 16}), c = b.input("c", {steps, 16});
-  Tensor h = b.input("h", {256, 16});
+  const TensorHandle a = b.input("a", {steps, 256, 16}), c = b.input("c", {steps, 16});
+  TensorHandle h = b.input("h", {256, 16});
   for (std::int64_t step = 0; step < steps; ++step) {
     h = reshape(slice(a, 0, step, step + 1), {256, 16}) * h + silu(h);
     b.output(matmul(h, reshape(slice(c, 0, step, step + 1), {16, 1})), fmt::format("y{}", step));
@@ -74,7 +74,7 @@ zellige::graph::KernelGraph scan(std::int64_t steps) {
 
 // 130: ended by the interrupt; 137: still there four seconds later.
 TEST_F(CacheCommand, AnInterruptEndsAPlanAndKeepsNoHalfOfIt) {
-  zellige::run::write_whole(path("scan.json"), zellige::graph::to_json(scan(400)));
+  zellige::run::write_whole(path("scan.json"), zellige::json::to_json(scan(400)));
   const auto f = zellige::run::run_process(
       {"timeout", "--preserve-status", "-s", "INT", "-k", "4", "1", ZELLIGE_EXECUTABLE, "optimize", path("scan.json")});
   EXPECT_EQ(f.status, 130) << f.output;

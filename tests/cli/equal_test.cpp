@@ -13,7 +13,7 @@ namespace {
 
 using zellige::run::write_whole;
 
-std::string graph(const std::string& name, const std::string& operators, const std::string& shape = "[8, 64]") {
+std::string graph_text(const std::string& name, const std::string& operators, const std::string& shape = "[8, 64]") {
   return R"({"zellige_graph": 1, "name": ")" + name + R"(", "inputs": [{"name": "X", "dtype": "f16", "shape": )" +
          shape + R"(}], "operators": [)" + operators + R"(], "outputs": ["Y"]})";
 }
@@ -22,8 +22,8 @@ const std::string doubled = R"({"op": "mul_scalar", "scalar": 2, "inputs": ["X"]
 const std::string squared = R"({"op": "square", "inputs": ["X"], "outputs": ["Y"]})";
 
 TEST_F(Command, EqualGraphs) {
-  write_whole(path("a.json"), graph("a", twice));
-  write_whole(path("b.json"), graph("b", doubled));
+  write_whole(path("a.json"), graph_text("a", twice));
+  write_whole(path("b.json"), graph_text("b", doubled));
   expect({"equal", path("a.json"), path("b.json"), "--seed", "7"}, 0,
          "a and b: equal\n"
          "  the same in 1 random finite field\n"
@@ -58,8 +58,8 @@ const std::string undefined = R"({"op": "square", "inputs": ["X"], "outputs": ["
 const std::string to_y = R"(", "inputs": ["u"], "outputs": ["Y"]})";
 
 TEST_F(Command, UndecidedGraphs) {
-  write_whole(path("a.json"), graph("a", undefined + "log" + to_y));
-  write_whole(path("b.json"), graph("b", undefined + "sqrt" + to_y));
+  write_whole(path("a.json"), graph_text("a", undefined + "log" + to_y));
+  write_whole(path("b.json"), graph_text("b", undefined + "sqrt" + to_y));
   expect({"equal", path("a.json"), path("b.json"), "--seed", "7"}, 3,
          "a and b: undecided\n"
          "  no element of the outputs has a value anywhere\n"
@@ -73,8 +73,8 @@ TEST_F(Command, UndecidedGraphs) {
 }
 
 TEST_F(Command, DifferentGraphs) {
-  write_whole(path("a.json"), graph("a", twice));
-  write_whole(path("b.json"), graph("b", squared));
+  write_whole(path("a.json"), graph_text("a", twice));
+  write_whole(path("b.json"), graph_text("b", squared));
   expect({"equal", path("a.json"), path("b.json"), "--seed", "7"}, 1,
          "a and b: different\n"
          "  the values are proved to differ: farther from each other than what was lost in computing them\n"
@@ -86,9 +86,10 @@ TEST_F(Command, DifferentGraphs) {
 
 /// 1 outweighs 3, which outweighs 2.
 TEST_F(Command, EqualOfManyHasTheWorstStatus) {
-  const std::string same = graph("same", undefined + "log" + to_y), open = graph("open", undefined + "sqrt" + to_y);
-  const std::string other = graph("other", doubled), shape = graph("shape", doubled, "[8, 32]");
-  write_whole(path("a.json"), graph("a", undefined + "log" + to_y));
+  const std::string same = graph_text("same", undefined + "log" + to_y),
+                    open = graph_text("open", undefined + "sqrt" + to_y);
+  const std::string other = graph_text("other", doubled), shape = graph_text("shape", doubled, "[8, 32]");
+  write_whole(path("a.json"), graph_text("a", undefined + "log" + to_y));
   const auto status = [&](const std::string& graphs) {
     write_whole(path("b.json"), "[" + graphs + "]");
     return run({"equal", path("a.json"), path("b.json"), "--all"}).status;
@@ -113,21 +114,21 @@ TEST_F(Command, EqualOfManyHasTheWorstStatus) {
 }
 
 TEST_F(Command, DifferentGraphsAndTheirCounterexample) {
-  write_whole(path("a.json"), graph("a", twice));
-  write_whole(path("b.json"), graph("b", squared));
+  write_whole(path("a.json"), graph_text("a", twice));
+  write_whole(path("b.json"), graph_text("b", squared));
   const auto f = run({"equal", path("a.json"), path("b.json"), "--counterexample", path("c.json")});
   EXPECT_EQ(f.status, 1);
   EXPECT_EQ(f.output.find("a and b: different\n  the values are proved to differ"), 0u) << f.output;
   // The file is enough to see the difference again.
   const auto c = nlohmann::json::parse(std::ifstream(path("c.json")));
-  zellige::graph::ReferenceOptions exact;
+  zellige::reference::ReferenceOptions exact;
   exact.round = false;
-  zellige::graph::Array x{c["inputs"][0]["shape"].get<zellige::graph::Shape>(), {}};
+  zellige::reference::Array x{c["inputs"][0]["shape"].get<zellige::graph::Shape>(), {}};
   for (const auto& text : c["inputs"][0]["values"]) x.values.push_back(std::stod(text.get<std::string>()));
   const auto element = c["element"].get<std::vector<std::size_t>>();
   for (const char* side : {"a", "b"}) {
-    const auto g = zellige::graph::load_text(c["graphs"][side].dump(), "c.json", side).at(0).graph;
-    const auto y = zellige::graph::run_reference(g, {x}, exact).at(0);
+    const auto g = zellige::json::load_text(c["graphs"][side].dump(), "c.json", side).at(0).graph;
+    const auto y = zellige::reference::run_reference(g, {x}, exact).at(0);
     EXPECT_DOUBLE_EQ(y.values.at(element[0] * static_cast<std::size_t>(y.shape[1]) + element[1]),
                      std::stod(c[side].get<std::string>()));
   }
@@ -135,9 +136,9 @@ TEST_F(Command, DifferentGraphsAndTheirCounterexample) {
 }
 
 TEST_F(Command, EqualOfMany) {
-  write_whole(path("a.json"), graph("a", twice));
-  write_whole(path("b.json"),
-              "[" + graph("b0", doubled) + "," + graph("b1", squared) + "," + graph("b2", doubled, "[8, 32]") + "]");
+  write_whole(path("a.json"), graph_text("a", twice));
+  write_whole(path("b.json"), "[" + graph_text("b0", doubled) + "," + graph_text("b1", squared) + "," +
+                                  graph_text("b2", doubled, "[8, 32]") + "]");
   const auto f = run({"equal", path("a.json"), path("b.json"), "--all"});
   EXPECT_EQ(f.status, 1);
   EXPECT_NE(f.output.find("a and b0: equal"), std::string::npos) << f.output;
@@ -159,9 +160,9 @@ TEST_F(Command, EqualOfMany) {
 }
 
 TEST_F(Command, EqualAsJson) {
-  write_whole(path("a.json"), graph("a", twice));
-  write_whole(path("c.json"), graph("c", doubled));
-  write_whole(path("b.json"), graph("b", squared));
+  write_whole(path("a.json"), graph_text("a", twice));
+  write_whole(path("c.json"), graph_text("c", doubled));
+  write_whole(path("b.json"), graph_text("b", squared));
   const auto f = run({"equal", path("a.json"), path("b.json"), "--json", "--seed", "5"});
   EXPECT_EQ(f.status, 1);
   const auto j = nlohmann::json::parse(f.output);

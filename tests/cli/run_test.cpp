@@ -112,9 +112,9 @@ TEST_F(Run, DumpHoldsWhatTheRunSaw) {
   ASSERT_EQ(f.status, 0) << f.output;
   auto load = [&](const std::string& name) {
     run::NpyFile file(path("dump/product/" + name));
-    return graph::Array{file.shape(), file.values()};
+    return reference::Array{file.shape(), file.values()};
   };
-  const graph::Array a = load("input_A.npy"), b = load("input_B.npy"), y = load("output_Y.npy");
+  const reference::Array a = load("input_A.npy"), b = load("input_B.npy"), y = load("output_Y.npy");
   EXPECT_EQ(y.shape, (graph::Shape{16, 8}));
   EXPECT_EQ(load("output_Y.reference.npy").shape, y.shape);
   double dot = 0;

@@ -153,7 +153,7 @@ TEST(Fuzz, NearlyRightAccessesAreCountedOrRefused) {
     SCOPED_TRACE(layout + " under " + access);
     try {
       const SharedLayout l(evaluate_expression(layout).value, m.below(2) ? 16 : 4);
-      const SharedAccess a = parse_access(access, l);
+      const WarpPattern a = parse_access(access, l);
       const Conflicts c = conflicts(a, l);
       EXPECT_GE(c.wavefronts, c.ideal);
       ++counted;

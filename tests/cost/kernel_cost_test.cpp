@@ -13,9 +13,9 @@ namespace {
 const target::Target& h200() { return target::find("sm_90a"); }
 
 /// A launch with random quantities.
-KernelCost drawn(std::mt19937& random) {
+cost::KernelCost drawn(std::mt19937& random) {
   const auto up_to = [&](double n) { return std::uniform_real_distribution<double>(0, n)(random); };
-  KernelCost k;
+  cost::KernelCost k;
   k.launched = 1 + std::floor(up_to(1000)), k.blocks_each = 1 + static_cast<int>(random() % 8);
   k.first_kernel = random() % 2, k.warp_specialized = random() % 2, k.stalls = random() % 2;
   k.dram_bytes = up_to(1e8), k.l2_bytes = up_to(1e8), k.served_bytes = up_to(1e8), k.received_bytes = up_to(1e5);
@@ -29,37 +29,38 @@ KernelCost drawn(std::mt19937& random) {
 TEST(KernelCost, TakesAtLeastTheTimeOfEachResource) {
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {
-    const KernelCost k = time_of(drawn(random), h200());
+    const cost::KernelCost k = cost::time_of(drawn(random), h200());
     for (const double part : {k.dram, k.l2, k.shared, k.tensor, k.issue, k.latency})
       EXPECT_GE(k.us * (1 + 1e-9), k.launch + k.first + part) << i;
   }
 }
 
 TEST(KernelCost, DoesNotFallIfThereIsMoreToDo) {
-  constexpr double KernelCost::*quantities[] = {
-      &KernelCost::dram_bytes, &KernelCost::served_bytes,   &KernelCost::received_bytes, &KernelCost::dram_runs,
-      &KernelCost::wavefronts, &KernelCost::tensor_cycles,  &KernelCost::slots,          &KernelCost::narrow_copies,
-      &KernelCost::requests,   &KernelCost::chain,          &KernelCost::barriers,       &KernelCost::rounds,
-      &KernelCost::values,     &KernelCost::exchanged_bytes};
+  constexpr double cost::KernelCost::*quantities[] = {
+      &cost::KernelCost::dram_bytes, &cost::KernelCost::served_bytes,   &cost::KernelCost::received_bytes,
+      &cost::KernelCost::dram_runs,  &cost::KernelCost::wavefronts,     &cost::KernelCost::tensor_cycles,
+      &cost::KernelCost::slots,      &cost::KernelCost::narrow_copies,  &cost::KernelCost::requests,
+      &cost::KernelCost::chain,      &cost::KernelCost::barriers,       &cost::KernelCost::rounds,
+      &cost::KernelCost::values,     &cost::KernelCost::exchanged_bytes};
   std::mt19937 random(2);
   for (int i = 0; i < 500; ++i) {
-    const KernelCost k = drawn(random);
-    const double before = time_of(k, h200()).us;
+    const cost::KernelCost k = drawn(random);
+    const double before = cost::time_of(k, h200()).us;
     for (std::size_t q = 0; q < std::size(quantities); ++q) {
-      KernelCost more = k;
+      cost::KernelCost more = k;
       more.*quantities[q] *= 1.5;
-      EXPECT_GE(time_of(more, h200()).us * (1 + 1e-9), before) << i << ", quantity " << q;
+      EXPECT_GE(cost::time_of(more, h200()).us * (1 + 1e-9), before) << i << ", quantity " << q;
     }
   }
 }
 
 TEST(KernelCost, OfALaterKernelHasAShorterLaunch) {
   std::mt19937 random(3);
-  KernelCost k = drawn(random);
+  cost::KernelCost k = drawn(random);
   k.first_kernel = true;
-  const double first = time_of(k, h200()).us;
+  const double first = cost::time_of(k, h200()).us;
   k.first_kernel = false;
-  EXPECT_NEAR(first - time_of(k, h200()).us, h200().costs.launch - h200().costs.next, 1e-9);
+  EXPECT_NEAR(first - cost::time_of(k, h200()).us, h200().costs.launch - h200().costs.next, 1e-9);
 }
 
 TEST(KernelCost, OfRunsInSectors) {
@@ -67,7 +68,7 @@ TEST(KernelCost, OfRunsInSectors) {
     // Brute force: a thousand sequential runs.
     int sectors = 0;
     for (int i = 0; i < 1024; ++i) sectors += (i * run + run - 1) / 32 - i * run / 32 + 1;
-    EXPECT_NEAR(in_sectors(run), 32.0 * sectors / 1024, 1e-9) << run;
+    EXPECT_NEAR(cost::in_sectors(run), 32.0 * sectors / 1024, 1e-9) << run;
   }
 }
 
@@ -77,17 +78,17 @@ TEST(KernelCost, OfRowsInHalfLines) {
       // Brute force: rows that start at multiples of `step` bytes, until the starts repeat.
       int touched = 0;
       for (int i = 0; i < 64; ++i) touched += (i * step + run - 1) / 64 - i * step / 64 + 1;
-      EXPECT_NEAR(blocks_touched(run, step, 64), touched / 64.0, 1e-9) << run << " " << step;
+      EXPECT_NEAR(cost::blocks_touched(run, step, 64), touched / 64.0, 1e-9) << run << " " << step;
     }
-  EXPECT_EQ(blocks_touched(128, 0, 64), 2);
+  EXPECT_EQ(cost::blocks_touched(128, 0, 64), 2);
 }
 
 TEST(KernelCost, OfRequestsOfCopies) {
-  EXPECT_EQ(requests_of(128, 128), 1);  // a line
-  EXPECT_EQ(requests_of(512, 128), 4);
-  EXPECT_EQ(requests_of(64, 64), 1);
-  EXPECT_EQ(requests_of(128, 64), 1.5);                                    // two halves from 64 on
-  EXPECT_EQ(requests_of(128, 16), (1 + 3 + 3 + 3 + 2 + 3 + 3 + 3) / 8.0);  // from 0, 16, .., 112 on
+  EXPECT_EQ(cost::requests_of(128, 128), 1);  // a line
+  EXPECT_EQ(cost::requests_of(512, 128), 4);
+  EXPECT_EQ(cost::requests_of(64, 64), 1);
+  EXPECT_EQ(cost::requests_of(128, 64), 1.5);                                    // two halves from 64 on
+  EXPECT_EQ(cost::requests_of(128, 16), (1 + 3 + 3 + 3 + 2 + 3 + 3 + 3) / 8.0);  // from 0, 16, .., 112 on
 }
 
 // One for each line of 128 bytes that the run covers, and one for each half of one that it touches otherwise.
@@ -106,7 +107,7 @@ TEST(KernelCost, RequestsAreThoseThatAreCounted) {
         else
           requests += (begin < at + half && at < end) + (begin < at + line && at + half < end);
     }
-    EXPECT_NEAR(requests_of(static_cast<double>(run), step), requests / static_cast<double>(line), 1e-9)
+    EXPECT_NEAR(cost::requests_of(static_cast<double>(run), step), requests / static_cast<double>(line), 1e-9)
         << run << " bytes at multiples of " << step;
   }
 }
@@ -114,13 +115,13 @@ TEST(KernelCost, RequestsAreThoseThatAreCounted) {
 TEST(KernelCost, WhatIsReadAgainIsEvictedTheMoreTheMoreThereIs) {
   double before = 0;
   for (double bytes = 1e5; bytes < 1e10; bytes *= 1.7) {
-    const double evicted = evicted_of_rows(bytes, h200());
+    const double evicted = cost::evicted_of_rows(bytes, h200());
     EXPECT_GE(evicted + 1e-12, before) << bytes;
     EXPECT_LE(evicted, 1) << bytes;
     before = evicted;
   }
   EXPECT_GT(before, 0.99);
-  EXPECT_LT(evicted_of_rows(1e5, h200()), 0.01);
+  EXPECT_LT(cost::evicted_of_rows(1e5, h200()), 0.01);
 }
 
 }  // namespace

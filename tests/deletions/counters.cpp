@@ -103,7 +103,7 @@ void add(Row& row, const run::RunResult& r, const KernelGraph& g) {
 
 int run(const std::vector<std::string>& files, const std::string& target) {
   std::map<std::string, Row> rows;
-  std::map<std::string, std::vector<graph::Loaded>> loaded;
+  std::map<std::string, std::vector<json::Loaded>> loaded;
   bool good = !files.empty();
   const auto take = [&](const run::RunResult& r) {
     if (r.status != run::Status::correct || r.on != "emulator") {
@@ -112,7 +112,7 @@ int run(const std::vector<std::string>& files, const std::string& target) {
       return;
     }
     auto& graphs = loaded[r.file];
-    if (graphs.empty()) graphs = graph::load_each(r.file);
+    if (graphs.empty()) graphs = json::load_each(r.file);
     add(rows[std::filesystem::path(r.file).stem().string()], r, graphs.at(static_cast<std::size_t>(r.index)).graph);
   };
   for (const std::string& file : files) {
@@ -121,7 +121,7 @@ int run(const std::vector<std::string>& files, const std::string& target) {
       if (!in) fail("{}: cannot be read", file);
       for (std::string line; std::getline(in, line);) take(run::parse_result(line));
     } else {
-      const std::vector<KernelGraph> graphs = graph::load(file);
+      const std::vector<KernelGraph> graphs = json::load(file);
       if (graphs.empty()) fail("{}: holds no graph", file);
       run::RunResult r = run::run(graphs[0], {.target = target}, run::Cache::standard());
       r.file = file;

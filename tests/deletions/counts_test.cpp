@@ -24,8 +24,8 @@ namespace {
 using graph::BlockBuilder;
 using graph::Builder;
 using graph::KernelGraph;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 /// A place that states how many arrivals a barrier waits for.
 struct Site {
@@ -36,7 +36,7 @@ struct Site {
 
 /// The program with every count added to by $ZELLIGE_COUNT, a site's number and a difference.
 struct Counts {
-  emit::Program program;
+  emit::EmittedProgram program;
   std::vector<Site> sites;
   std::vector<run::Bytes> inputs;
 };
@@ -50,7 +50,7 @@ inline unsigned zellige_count(long site, unsigned count) {
 }
 )";
 
-Counts counts_of(emit::Program program) {
+Counts counts_of(emit::EmittedProgram program) {
   Counts c{std::move(program), {}, {}};
   const std::regex count(R"(((?:\w+\.init|named_barrier_\w+)\((?:\d+, )?)(\d+)\);)");
   std::string text, &source = c.program.source;
@@ -101,12 +101,12 @@ bool named(const std::string& found, const Site& s, int by) {
 }
 
 /// The proof rejects every count of the plan that is one too many or too few.
-void expect_proved(const plan::Kernel& kernel, const std::string& where) {
+void expect_proved(const kernel::Kernel& kernel, const std::string& where) {
   const target::Target& target = target::find("sm_90a");
   int rejected = 0;
-  const auto expect_rejected = [&](const plan::Kernel& s, int states) {
+  const auto expect_rejected = [&](const kernel::Kernel& s, int states) {
     try {
-      plan::verify(s, target);
+      verify::verify(s, target);
       ADD_FAILURE() << where << ": " << states << " is accepted";
     } catch (const Rejected& e) {
       EXPECT_TRUE(std::regex_search(e.what(), std::regex(fmt::format("for {} (arrivals|threads)", states))))
@@ -114,21 +114,21 @@ void expect_proved(const plan::Kernel& kernel, const std::string& where) {
       ++rejected;
     }
   };
-  plan::Kernel s = kernel;
-  for (plan::Step& step : s.setup)
+  kernel::Kernel s = kernel;
+  for (kernel::Step& step : s.setup)
     for (const int by : {-1, 1}) {
-      auto* init = plan::as<plan::MbarrierInit>(step);
+      auto* init = kernel::as<kernel::MbarrierInit>(step);
       if (!init) continue;
       init->arrivals += by;
-      const bool all = s.channels[init->channel].by == plan::Synchronisation::mbarrier_bytes;
-      const int ranks = all ? plan::ranks_of(s, init->channel) : 1;
+      const bool all = s.channels[init->channel].by == kernel::Synchronisation::mbarrier_bytes;
+      const int ranks = all ? kernel::ranks_of(s, init->channel) : 1;
       expect_rejected(s, ranks * init->arrivals);
       init->arrivals -= by;
     }
-  for (plan::Agent& agent : s.agents)
-    plan::walk(agent.steps, [&](plan::Step& step, const plan::Position&) {
+  for (kernel::Agent& agent : s.agents)
+    kernel::walk(agent.steps, [&](kernel::Step& step, const kernel::StepPosition&) {
       for (const int by : {-32, 32}) {
-        auto* barrier = plan::as<plan::Barrier>(step);
+        auto* barrier = kernel::as<kernel::Barrier>(step);
         if (!barrier || barrier->threads == 0) continue;
         barrier->threads += by;
         expect_rejected(s, barrier->threads);
@@ -140,7 +140,7 @@ void expect_proved(const plan::Kernel& kernel, const std::string& where) {
 
 KernelGraph product(std::int64_t loop) {
   Builder b("product");
-  const Tensor A = b.input("A", {256, 64 * loop}), B = b.input("B", {64 * loop, 256});
+  const TensorHandle A = b.input("A", {256, 64 * loop}), B = b.input("B", {64 * loop, 256});
   b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = loop},
                     [&](BlockBuilder& t) {
                       t.store(accum(matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.x = 1, .loop = 0}))),
@@ -152,13 +152,13 @@ KernelGraph product(std::int64_t loop) {
 
 KernelGraph gate_and_up(std::int64_t loop) {
   Builder b("gate_and_up");
-  const Tensor X = b.input("X", {128, 64 * loop}), G = b.input("G", {64 * loop, 256}),
-               U = b.input("U", {64 * loop, 256});
+  const TensorHandle X = b.input("X", {128, 64 * loop}), G = b.input("G", {64 * loop, 256}),
+                     U = b.input("U", {64 * loop, 256});
   b.output(b.custom({.grid = {2}, .block = {256}, .loop = loop},
                     [&](BlockBuilder& t) {
-                      const Tile x = t.load(X, {.loop = 1});
-                      const Tile gate = accum(matmul(x, t.load(G, {.x = 1, .loop = 0})));
-                      const Tile up = accum(matmul(x, t.load(U, {.x = 1, .loop = 0})));
+                      const TileHandle x = t.load(X, {.loop = 1});
+                      const TileHandle gate = accum(matmul(x, t.load(G, {.x = 1, .loop = 0})));
+                      const TileHandle up = accum(matmul(x, t.load(U, {.x = 1, .loop = 0})));
                       t.store(silu(gate) * up, {.x = 1});
                     })[0],
            "Y");
@@ -167,17 +167,17 @@ KernelGraph gate_and_up(std::int64_t loop) {
 
 KernelGraph attention(std::int64_t loop) {
   Builder b("attention");
-  const Tensor Q = b.input("Q", {2, 128, 64}),
-               K = b.input("K", {2, 64, 64 * loop}, graph::DType::f16, {4096 * loop, 1, 64}),
-               V = b.input("V", {2, 64 * loop, 64});
+  const TensorHandle Q = b.input("Q", {2, 128, 64}),
+                     K = b.input("K", {2, 64, 64 * loop}, graph::DType::f16, {4096 * loop, 1, 64}),
+                     V = b.input("V", {2, 64 * loop, 64});
   b.output(b.custom({.grid = {2, 1}, .block = {256}, .loop = loop},
                     [&](BlockBuilder& t) {
-                      const Tile q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
-                                 v = t.load(V, {.x = 0, .loop = 1});
-                      const Tile scores = matmul(q, k) * 0.125;
+                      const TileHandle q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
+                                       v = t.load(V, {.x = 0, .loop = 1});
+                      const TileHandle scores = matmul(q, k) * 0.125;
                       const auto [maximum, fell] = reduction_max(scores, 2);
-                      const Tile p = exp(scores - maximum), factor = exp(fell);
-                      const Tile sums = accum_rescale(matmul(p, v), factor);
+                      const TileHandle p = exp(scores - maximum), factor = exp(fell);
+                      const TileHandle sums = accum_rescale(matmul(p, v), factor);
                       t.store(sums / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
                     })[0],
            "O");
@@ -187,7 +187,7 @@ KernelGraph attention(std::int64_t loop) {
 struct Family {
   std::string name;
   KernelGraph graph;
-  std::vector<plan::Way> blocks = plan::ways_of_blocks;
+  std::vector<plan::BlockAssignment> blocks = plan::ways_of_blocks;
   int emulated = 1;  // counts of mbarriers at which anything arrives
 };
 
@@ -208,11 +208,11 @@ class BarrierCounts : public testing::TestWithParam<std::size_t> {};
 TEST_P(BarrierCounts, OneMoreAndOneLessAreNamed) {
   const Family& family = families()[GetParam()];
   const run::Cache cache = run::Cache::standard();
-  emit::Program program = test::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
-  for (const plan::Kernel& k : program.plan.kernels) expect_proved(k, family.name);
+  emit::EmittedProgram program = test::transpile(family.graph, target::find("sm_90a"), {.blocks = family.blocks});
+  for (const kernel::Kernel& k : program.plan.kernels) expect_proved(k, family.name);
   const std::string source = program.source, notes = ir::print(program);
   Counts c = counts_of(std::move(program));
-  const graph::RandomInputs inputs = graph::random_inputs(family.graph, 1);
+  const reference::RandomInputs inputs = reference::random_inputs(family.graph, 1);
   for (const emit::TensorPlace& t : c.program.manifest.tensors)
     c.inputs.push_back(t.role == emit::Role::input
                            ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
@@ -240,17 +240,17 @@ INSTANTIATE_TEST_SUITE_P(Families, BarrierCounts, testing::Range<std::size_t>(0,
 TEST(BarrierCounts, OfTheTextAreThePlans) {
   std::size_t counts = 0;
   for (const char* file : {"gemm", "attention", "lora", "layers/llama_prefill", "layers/plain_attention_causal"}) {
-    const graph::KernelGraph g = graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", file)).front();
+    const graph::KernelGraph g = json::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", file)).front();
     const target::Target& target = target::find("sm_90a");
-    const emit::Program p = run::compile(g, target, {.fuse = true}).program;
+    const emit::EmittedProgram p = run::compile(g, target, {.fuse = true}).program;
     std::vector<int> planned;
     std::set<int> threads;
-    for (const plan::Kernel& k : p.plan.kernels) {
-      for (const plan::Step& step : k.setup)
-        if (const auto* init = plan::as<plan::MbarrierInit>(step)) planned.push_back(init->arrivals);
-      for (const plan::Agent& a : k.agents)
-        plan::walk(a.steps, [&](const plan::Step& step, const plan::Position&) {
-          if (const auto* barrier = plan::as<plan::Barrier>(step); barrier && barrier->threads > 0)
+    for (const kernel::Kernel& k : p.plan.kernels) {
+      for (const kernel::Step& step : k.setup)
+        if (const auto* init = kernel::as<kernel::MbarrierInit>(step)) planned.push_back(init->arrivals);
+      for (const kernel::Agent& a : k.agents)
+        kernel::walk(a.steps, [&](const kernel::Step& step, const kernel::StepPosition&) {
+          if (const auto* barrier = kernel::as<kernel::Barrier>(step); barrier && barrier->threads > 0)
             threads.insert(barrier->threads);
         });
     }

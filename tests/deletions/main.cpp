@@ -52,7 +52,7 @@ std::string doubled(std::string source) {
 }
 
 /// Emits as `zellige run` does, with the same tiling options.
-emit::Program program_of(const graph::KernelGraph& g, const Options& o) {
+emit::EmittedProgram program_of(const graph::KernelGraph& g, const Options& o) {
   const target::Target& target = target::find(o.target);
   return run::compile(g, target, {.fuse = o.fused, .plan = run::parse_tiling_option(o.tiling, target)}).program;
 }
@@ -70,7 +70,7 @@ class Subject {
     deleted_ = static_cast<int*>(dlsym(handle_, "zellige_deleted"));
     if (!deleted_)
       fail("{}: the emitted source has no line \"using namespace zellige;\" to put the switch after", g.name);
-    const graph::RandomInputs inputs = graph::random_inputs(g, 1);
+    const reference::RandomInputs inputs = reference::random_inputs(g, 1);
     for (const emit::TensorPlace& t : m.tensors) {
       const bool input = t.role == emit::Role::input;
       values_.push_back(input ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values) : Bytes{});
@@ -115,7 +115,7 @@ class Subject {
  private:
   struct Launched {
     std::vector<emulate::Buffer> buffers;  // one an argument
-    emulate::Report report;
+    emulate::EmulationReport report;
   };
 
   Launched launch(std::size_t k, const graph::Dim3& grid, int workers) const {
@@ -162,7 +162,7 @@ class Subject {
     }
   }
 
-  emit::Program program_;
+  emit::EmittedProgram program_;
   Switched switched_;
   std::string source_;
   void* handle_ = nullptr;
@@ -178,7 +178,7 @@ struct Count {
 void examine(const std::string& file, const Options& o, const run::Cache& cache, Count& total) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  const std::vector<graph::KernelGraph> graphs = graph::load(file);
+  const std::vector<graph::KernelGraph> graphs = json::load(file);
   if (o.index < 0 || o.index >= static_cast<int>(graphs.size())) {
     fail("{}: has {} graphs; there is none of index {}", file, graphs.size(), o.index);
   }

@@ -65,7 +65,7 @@ const Bug bugs[] = {
 /// A graph's emitted code unchanged, and its results.
 struct Subject {
   std::string name;
-  emit::Program program;
+  emit::EmittedProgram program;
   std::vector<Bytes> inputs, right;
 };
 
@@ -75,7 +75,7 @@ struct Seen {
 
 std::vector<Bytes> starting(const graph::KernelGraph& g, const emit::Manifest& m) {
   std::vector<Bytes> storage;
-  const graph::RandomInputs inputs = graph::random_inputs(g, 1);
+  const reference::RandomInputs inputs = reference::random_inputs(g, 1);
   for (const emit::TensorPlace& t : m.tensors)
     storage.push_back(t.role == emit::Role::input
                           ? run::pack(t, inputs.arrays[static_cast<std::size_t>(t.position)].values)
@@ -99,7 +99,7 @@ std::vector<Subject> subjects(const std::string& target, const run::Cache& cache
 
 /// "!..." a finding, "~" other numbers, "=" nothing, "?" does not compile.
 std::string judge(const Subject& s, std::string text, const run::Cache& cache) {
-  emit::Program p = s.program;
+  emit::EmittedProgram p = s.program;
   p.source = std::move(text);
   std::vector<Bytes> storage = s.inputs;
   try {

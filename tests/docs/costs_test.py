@@ -21,7 +21,7 @@ class Costs(unittest.TestCase):
 
     def test_a_number_with_a_fraction_is_found(self):
         for line in ("x = 0.65 + y;", "return 1.3 * x;", "constexpr double slow = 100;", "x < 1e6"):
-            self.assertEqual([e.split(": ")[0] for e in self.errors("src/select/b.cpp", "\n" + line)], ["src/select/b.cpp:2"], line)
+            self.assertEqual([e.split(": ")[0] for e in self.errors("src/selection/b.cpp", "\n" + line)], ["src/selection/b.cpp:2"], line)
 
     def test_a_constant_of_the_same_name_is_found_everywhere(self):
         for line in ("constexpr std::int64_t bytes_in_flight = 1;", "constexpr double few_stages = 5, stalled = 1;"):

@@ -18,11 +18,11 @@ class Cuts(unittest.TestCase):
             return [int(error.split(":")[1]) for error in cuts.errors(pathlib.Path(folder))]
 
     def test_a_reader_of_fields_is_found(self):
-        for line in ("x = n.view.cuts[d].offset;", "for (auto& c : view->cuts) {", "std::ranges::any_of(all, &View::cuts);", "plan::Cut c;"):
+        for line in ("x = n.view.cuts[d].offset;", "for (auto& c : view->cuts) {", "std::ranges::any_of(all, &View::cuts);", "tile::Cut c;"):
             self.assertEqual(self.lines("src/emit/a.cpp", "\n" + line), [2], line)
 
     def test_the_type_in_its_namespace_is_found(self):
-        self.assertEqual(self.lines("src/select/a.hpp", "namespace zellige::plan {\nvoid f(const Cut&);\n}"), [2])
+        self.assertEqual(self.lines("src/selection/a.hpp", "namespace zellige::plan {\nvoid f(const Cut&);\n}"), [2])
 
     def test_other_structs_and_comments_are_not(self):
         self.assertEqual(self.lines("src/reference/a.hpp", "namespace zellige::graph {\nCut cut();\nbool cuts(OpKind);\n}"), [])

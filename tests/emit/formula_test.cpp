@@ -16,8 +16,8 @@ namespace {
 TEST(Formula, OfEachOperatorHoldsAllItsOperands) {
   std::map<int, int> seen;  // operators by their number of operands; 0: none that is elementwise
   for (graph::OpKind kind : graph::all_ops()) {
-    plan::Node n;
-    n.kind = plan::NodeKind::map;
+    tile::Node n;
+    n.kind = tile::NodeKind::map;
     n.op = kind;
     n.scalar = 0.625;
     const std::vector<std::string> operands{"first", "second", "third", "fourth"};
@@ -26,10 +26,10 @@ TEST(Formula, OfEachOperatorHoldsAllItsOperands) {
       const std::vector<std::string> in(operands.begin(), operands.begin() + count);
       const bool scalar = right > 1 && count == right - 1 && graph::elementwise(kind).scalar;
       if (right == 0 || (count != right && !scalar)) {
-        EXPECT_THROW(formula(n, in, plan::DType::f32), Error) << name(kind) << " of " << count;
+        EXPECT_THROW(formula(n, in, graph::DType::f32), Error) << name(kind) << " of " << count;
         continue;
       }
-      const std::string text = formula(n, in, plan::DType::f32);
+      const std::string text = formula(n, in, graph::DType::f32);
       for (const std::string& operand : in) EXPECT_NE(text.find(operand), std::string::npos) << text;
       if (scalar) EXPECT_NE(text.find("0.625f"), std::string::npos) << text;
       EXPECT_FALSE(std::regex_search(text, std::regex("\\{[0-9]"))) << text;  // no operand is omitted
@@ -43,17 +43,17 @@ TEST(Formula, OfEachOperatorHoldsAllItsOperands) {
 }
 
 TEST(Formula, SaysWhatIsWrong) {
-  plan::Node n;
+  tile::Node n;
   n.op = graph::OpKind::mul;
   try {
-    formula(n, {"x"}, plan::DType::f32);
+    formula(n, {"x"}, graph::DType::f32);
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "mul takes 2 operands, the plan gives it 1");
   }
   n.op = graph::OpKind::concat;
   try {
-    formula(n, {"x", "y"}, plan::DType::f32);
+    formula(n, {"x", "y"}, graph::DType::f32);
     FAIL();
   } catch (const Error& e) {
     EXPECT_STREQ(e.what(), "concat is not an elementwise operator: kernels have no formula for it");

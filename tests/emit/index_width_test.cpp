@@ -44,7 +44,7 @@ graph::KernelGraph product(std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 graph::KernelGraph looped(std::int64_t m, std::int64_t n, std::int64_t loop, graph::Strides strides = {}) {
   graph::Builder b("looped");
-  const graph::Tensor W = b.input("W", {m, n}, graph::DType::f16, strides);
+  const graph::TensorHandle W = b.input("W", {m, n}, graph::DType::f16, strides);
   const auto Y = b.custom({.grid = {m / 16}, .block = {128}, .loop = loop}, [&](graph::BlockBuilder& t) {
     t.store(accum_red_sum(t.load(W, {.x = 0, .loop = 1})), {.x = 0});
   });
@@ -96,16 +96,16 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
   int checks = 0, wide = 0, narrow = 0;
   for (const Case& c : cases()) {
     const target::Target& target = target::find("sm_80");
-    const emit::Program program = test::transpile(c.graph, target);
+    const emit::EmittedProgram program = test::transpile(c.graph, target);
     const plan::Plan plan = test::make_plan(c.graph, target);
-    for (const plan::Kernel& kernel : plan.kernels) {
-      const plan::TileProgram& p = kernel.program;
+    for (const kernel::Kernel& kernel : plan.kernels) {
+      const tile::TileProgram& p = kernel.program;
       const std::size_t begin = program.source.find(" " + p.name + "(");
       ASSERT_NE(begin, program.source.npos) << p.name;
       const std::string source = program.source.substr(begin, program.source.find("\n}\n", begin) - begin);
       for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-        const plan::Node& n = p.nodes[i];
-        if (n.kind != plan::NodeKind::load && n.kind != plan::NodeKind::store) continue;
+        const tile::Node& n = p.nodes[i];
+        if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::store) continue;
         const auto& tensor = plan.program.tensors[n.tensor];
         const std::string tile = "g" + tensor.name;
         std::smatch declaration;
@@ -115,8 +115,8 @@ TEST(IndexWidth, OfEmittedTextHoldsEveryOffset) {
         (in64 ? wide : narrow) += 1;
         std::int64_t last = 0;
         for (std::size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
-        if (last > plan::max_int32) EXPECT_TRUE(in64) << c.name << ": " << tensor.name;
-        const plan::Reach reach = plan::reach(kernel, n, &tensor);
+        if (last > kernel::max_int32) EXPECT_TRUE(in64) << c.name << ": " << tensor.name;
+        const kernel::IndexReach reach = kernel::reach(kernel, n, &tensor);
         EXPECT_EQ(in64, reach.wide()) << c.name << ": " << tensor.name;
         EXPECT_GE(reach.offset, last) << c.name;
 
@@ -185,7 +185,7 @@ TEST(IndexWidth, WideTextCompiles) {
     ++found;
     // On sm_90a TMA reads this product's operands, by coordinates.
     const target::Target& target = target::find(c.name == "product 65536" ? "sm_80" : "sm_90a");
-    const emit::Program p = test::transpile(c.graph, target);
+    const emit::EmittedProgram p = test::transpile(c.graph, target);
     EXPECT_NE(p.source.find(", long long>(p"), std::string::npos) << c.name;
     EXPECT_NE(ir::consequences(p.plan).find(": offsets in 64 bits"), std::string::npos) << c.name;
     EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << c.name;

@@ -65,16 +65,16 @@ const std::vector<std::string>& hard_names() {
 /// One kernel with a loop that reads every name, computes under every name, and stores some: all go through shared memory.
 graph::KernelGraph named(const std::vector<std::string>& names, const std::string& graph) {
   graph::Builder b(graph);
-  std::vector<graph::Tensor> in;
+  std::vector<graph::TensorHandle> in;
   for (const std::string& name : names) in.push_back(b.input(name, {2, 8}));
   auto out = b.custom({.grid = {1}, .block = {32}, .loop = 2}, [&](graph::BlockBuilder& t) {
-    graph::Tile sum = t.load(in[0], {.loop = 0});
+    graph::TileHandle sum = t.load(in[0], {.loop = 0});
     for (std::size_t i = 1; i < in.size(); ++i) sum = sum + t.load(in[i], {.loop = 0});
-    const graph::Tile all = accum(sum * 0.01);
+    const graph::TileHandle all = accum(sum * 0.01);
     t.store(all / sqrt(reduction(square(all), 1)), {});
     t.store(reduction(all, 1), {});
   });
-  for (graph::Tensor t : out) b.output(t, t.index == out[0].index ? "out" : "sout");
+  for (graph::TensorHandle t : out) b.output(t, t.index == out[0].index ? "out" : "sout");
   graph::KernelGraph g = b.build();
   auto block = std::make_shared<graph::BlockGraph>(*g.ops[0].block);
   for (std::size_t i = 0; i < block->tensors.size(); ++i)  // tiles too: the same names in another order
@@ -91,10 +91,10 @@ TEST(EmittedNames, TwoHundredHardNamesCompileAndAreRight) {
   const Folder folder;
   const run::Cache cache{folder.path};
   const graph::KernelGraph g = named(names, "new");
-  const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_80", .workers = 1}, cache);
+  const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = "sm_80", .workers = 1}, cache);
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 
-  const emit::Program p = test::transpile(g, target::find("sm_90a"));
+  const emit::EmittedProgram p = test::transpile(g, target::find("sm_90a"));
   for (std::size_t i = 0; i < names.size(); ++i) EXPECT_EQ(p.manifest.tensors[i].name, names[i]);
   bool nvrtc = true;
   try {
@@ -110,7 +110,7 @@ TEST(EmittedNames, OfGraphsCompile) {
   const run::Cache cache{folder.path};
   const auto nvcc = run::find_program("nvcc");  // its host entry: launch_main and the like
   for (const std::string name : {"int", "main", "exp", "3d", "+", "read"}) {
-    const emit::Program p = test::transpile(named({"x", "gx"}, name), target::find("sm_80"));
+    const emit::EmittedProgram p = test::transpile(named({"x", "gx"}, name), target::find("sm_80"));
     EXPECT_NO_THROW(run::compile_for_emulator(p.source, p.manifest.name, cache)) << name;
     EXPECT_TRUE(std::regex_match(p.manifest.name, std::regex("[A-Za-z][A-Za-z0-9_]*"))) << p.manifest.name;
     if (!nvcc || name > "f") continue;
@@ -120,7 +120,7 @@ TEST(EmittedNames, OfGraphsCompile) {
                           (folder / "entry.cu").string(), "-o", (folder / "entry.o").string()});
     EXPECT_EQ(built.status, 0) << name << ": " << built.output;
   }
-  const emit::Program longest = test::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
+  const emit::EmittedProgram longest = test::transpile(named({"x"}, std::string(200, 'n')), target::find("sm_80"));
   EXPECT_LE(longest.manifest.kernels[0].name.size(), 80u);
 }
 
@@ -129,7 +129,7 @@ const std::regex user_form("[pgsm](_[A-Za-z0-9]|[A-Z]).*");
 /// The rule that all of it rests on: nothing but a user's name has the form of one.
 TEST(EmittedNames, NothingElseHasTheirForm) {
   // The emitter's own names: for a graph without names of that form, every such word is an expected one.
-  const emit::Program p = test::transpile(named({"A", "b"}, "form"), target::find("sm_80"));
+  const emit::EmittedProgram p = test::transpile(named({"A", "b"}, "form"), target::find("sm_80"));
   const std::regex word("\\b[A-Za-z_][A-Za-z0-9_]*");
   std::set<std::string> found;
   for (std::sregex_iterator w(p.source.begin(), p.source.end(), word), end; w != end; ++w)

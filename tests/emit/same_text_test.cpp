@@ -57,7 +57,7 @@ TEST(SameText, WhatItDoesIs) {
 /// `layers` of y = y + silu(y w), each with weights of its own.
 graph::KernelGraph stack(int layers) {
   graph::Builder b("stack");
-  graph::Tensor y = b.input("x", {32, 64});
+  graph::TensorHandle y = b.input("x", {32, 64});
   for (int i = 0; i < layers; ++i) y = y + silu(matmul(rms_norm(y, 1e-5), b.input("w" + std::to_string(i), {64, 64})));
   b.output(y, "y");
   return b.build();
@@ -74,8 +74,8 @@ TEST(SameText, LayersAreFunctionsOnce) {
     const target::Target& target = target::find(name);
     std::size_t of_four = 0;
     for (const int layers : {4, 8, 16}) {
-      plan::PlanOptions options{.tiles = plan::Tiles::given};
-      const Program p = run::transpile(fuse::optimize(stack(layers), target).graph, target, options);
+      plan::PlanOptions options{.tiles = plan::TilingPolicy::given};
+      const EmittedProgram p = run::transpile(fuse::optimize(stack(layers), target).graph, target, options);
       EXPECT_GE(p.manifest.kernels.size(), static_cast<std::size_t>(layers)) << name;
       if (layers == 4) of_four = functions(p.source);
       EXPECT_LT(of_four, p.manifest.kernels.size()) << name;
@@ -91,7 +91,7 @@ TEST(SameText, EachLaunchHasItsOwnTensors) {
   const run::Cache cache = run::Cache::temporary();
   for (const char* name : {"sm_80", "sm_90a"}) {
     const run::RunResult r =
-        run::run(stack(6), {.on = run::Engine::emulator, .target = name, .compile = {.fuse = true}}, cache);
+        run::run(stack(6), {.on = run::Machine::emulator, .target = name, .compile = {.fuse = true}}, cache);
     EXPECT_EQ(r.status, run::Status::correct) << name << ": " << r.reason;
   }
 }

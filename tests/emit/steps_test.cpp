@@ -37,64 +37,64 @@ std::string calls_of(const std::string& text) {
 /// The name in the code of each synchronising step.
 class Calls {
  public:
-  explicit Calls(const plan::Kernel& s) : s_(s) {}
+  explicit Calls(const kernel::Kernel& s) : s_(s) {}
 
   std::string str() {
-    for (const plan::Step& step : s_.setup) add(s_.agents[0], step);
-    for (const plan::Agent& agent : s_.agents)
-      plan::walk(agent.steps, [&](const plan::Step& step, const plan::Position&) { add(agent, step); });
-    for (const plan::Step& step : s_.teardown) add(s_.agents[0], step);
+    for (const kernel::Step& step : s_.setup) add(s_.agents[0], step);
+    for (const kernel::Agent& agent : s_.agents)
+      kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition&) { add(agent, step); });
+    for (const kernel::Step& step : s_.teardown) add(s_.agents[0], step);
     return calls_;
   }
 
  private:
   std::string channel(int index) const {
-    if (s_.channels[index].by == plan::Synchronisation::mbarrier_cluster) return "exchange";
+    if (s_.channels[index].by == kernel::Synchronisation::mbarrier_cluster) return "exchange";
     int before = 0;
-    for (int c = 0; c < index; ++c) before += s_.channels[c].by == plan::Synchronisation::mbarrier_bytes;
+    for (int c = 0; c < index; ++c) before += s_.channels[c].by == kernel::Synchronisation::mbarrier_bytes;
     return before ? fmt::format("ring{}", before) : "ring";
   }
-  bool fills(const plan::Agent& agent, int channel) const {
-    const plan::Channel& c = s_.channels[channel];
-    return c.by == plan::Synchronisation::mbarrier_bytes && &s_.agents[c.producer] == &agent;
+  bool fills(const kernel::Agent& agent, int channel) const {
+    const kernel::Channel& c = s_.channels[channel];
+    return c.by == kernel::Synchronisation::mbarrier_bytes && &s_.agents[c.producer] == &agent;
   }
-  std::string call_of(const plan::Agent& agent, const plan::Step& step) const {
-    const auto groups = [&] { return static_cast<int>(plan::groups_of(s_, agent, step)); };
+  std::string call_of(const kernel::Agent& agent, const kernel::Step& step) const {
+    const auto groups = [&] { return static_cast<int>(verify::groups_of(s_, agent, step)); };
     using Call = std::string;
-    return plan::match(
+    return kernel::match(
         step,
-        [&](const plan::MbarrierInit& of) { return fmt::format("{}.init({})", channel(of.channel), of.arrivals); },
-        [](const plan::FenceInit&) -> Call { return "fence_mbarrier_init()"; },
-        [](const plan::WarpBarrier&) -> Call { return "__syncwarp()"; },
-        [](const plan::ClusterBarrier&) -> Call { return "cluster_sync()"; },
-        [](const plan::Barrier& at) {
+        [&](const kernel::MbarrierInit& of) { return fmt::format("{}.init({})", channel(of.channel), of.arrivals); },
+        [](const kernel::FenceInit&) -> Call { return "fence_mbarrier_init()"; },
+        [](const kernel::WarpBarrier&) -> Call { return "__syncwarp()"; },
+        [](const kernel::ClusterBarrier&) -> Call { return "cluster_sync()"; },
+        [](const kernel::Barrier& at) {
           if (!at.waits) return fmt::format("named_barrier_arrive({}, {})", at.id, at.threads);
           return at.id == 0 ? "__syncthreads()" : fmt::format("named_barrier_sync({}, {})", at.id, at.threads);
         },
-        [&](const plan::Commit&) -> Call {
+        [&](const kernel::Commit&) -> Call {
           return std::array{"cp_async_commit()", "wgmma_commit()", "tma_store_commit()"}.at(groups());
         },
-        [&](const plan::WaitGroup& wait) {
+        [&](const kernel::WaitGroup& wait) {
           return fmt::format("{}<{}>()", std::array{"cp_async_wait", "wgmma_wait", "tma_store_wait_read"}.at(groups()),
                              wait.pending);
         },
-        [&](const plan::Acquire& of) {
+        [&](const kernel::Acquire& of) {
           return channel(of.channel) + (fills(agent, of.channel) ? ".acquire()" : ".wait()");
         },
-        [&](const plan::Release& of) { return channel(of.channel) + ".release()"; },
-        [&](const plan::Drain& of) { return channel(of.channel) + ".drain()"; },
-        [](const plan::FenceProxy&) -> Call { return "fence_proxy_async_shared()"; },
-        [](const plan::GriddepWait&) -> Call { return "griddep_wait()"; },
-        [](const plan::GriddepLaunchDependents&) -> Call { return "griddep_launch_dependents()"; },
-        [](const plan::OneOf<plan::Copy, plan::Mma, plan::Compute, plan::Start, plan::Loop> auto&) -> Call {
+        [&](const kernel::Release& of) { return channel(of.channel) + ".release()"; },
+        [&](const kernel::Drain& of) { return channel(of.channel) + ".drain()"; },
+        [](const kernel::FenceProxy&) -> Call { return "fence_proxy_async_shared()"; },
+        [](const kernel::GriddepWait&) -> Call { return "griddep_wait()"; },
+        [](const kernel::GriddepLaunchDependents&) -> Call { return "griddep_launch_dependents()"; },
+        [](const kernel::OneOf<kernel::Copy, kernel::Mma, kernel::Compute, kernel::Start, kernel::Loop> auto&) -> Call {
           return "";
         });
   }
-  void add(const plan::Agent& agent, const plan::Step& step) {
+  void add(const kernel::Agent& agent, const kernel::Step& step) {
     if (const std::string call = call_of(agent, step); !call.empty()) calls_ += call + "\n";
   }
 
-  const plan::Kernel& s_;
+  const kernel::Kernel& s_;
   std::string calls_;
 };
 
@@ -120,30 +120,31 @@ std::string without_row(const std::string& calls, const target::Target& target) 
 /// For every launch of one program; returns their number. Kernels that differ only in names share code.
 int compare(const graph::KernelGraph& g, const target::Target& target, std::set<std::string_view>& met,
             const plan::PlanOptions& options = {}) {
-  const Program p = test::transpile(g, target, options);
+  const EmittedProgram p = test::transpile(g, target, options);
   int compared = 0;
-  const std::vector<plan::Launch> launches = plan::launches(p.plan.kernels);
+  const std::vector<kernel::LaunchGroup> launches = kernel::launches(p.plan.kernels);
   for (std::size_t k = 0; k < launches.size(); ++k) {
     if (launches[k].count() > 1) continue;
-    const plan::Kernel& s = p.plan.kernels[launches[k].first];
+    const kernel::Kernel& s = p.plan.kernels[launches[k].first];
     const std::string name = p.manifest.kernels[k].name, text = body_of(p.source, name);
     EXPECT_NE(text, "") << name;
     EXPECT_EQ(calls_of(text), Calls(s).str()) << name << " for " << target.name << "\n" << ir::print(p);
     EXPECT_EQ(without_row(calls_of(text), target), "") << name << " for " << target.name;
     for (const auto* list : {&s.setup, &s.teardown})
-      for (const plan::Step& step : *list) met.insert(plan::name(step));
-    for (const plan::Agent& agent : s.agents)
-      plan::walk(agent.steps, [&](const plan::Step& step, const plan::Position&) { met.insert(plan::name(step)); });
+      for (const kernel::Step& step : *list) met.insert(kernel::name(step));
+    for (const kernel::Agent& agent : s.agents)
+      kernel::walk(agent.steps,
+                   [&](const kernel::Step& step, const kernel::StepPosition&) { met.insert(kernel::name(step)); });
     ++compared;
   }
   return compared;
 }
 
-std::vector<graph::Loaded> examples() {
-  std::vector<graph::Loaded> graphs;
+std::vector<json::Loaded> examples() {
+  std::vector<json::Loaded> graphs;
   for (const auto& entry : std::filesystem::directory_iterator(ZELLIGE_SOURCE_DIR "/examples"))
     if (entry.path().extension() == ".json")
-      for (graph::Loaded& l : graph::load_each(entry.path().string())) graphs.push_back(std::move(l));
+      for (json::Loaded& l : json::load_each(entry.path().string())) graphs.push_back(std::move(l));
   return graphs;
 }
 
@@ -152,7 +153,7 @@ TEST(Steps, AreAllThatOrdersThreads) {
   std::set<std::string_view> met;  // the steps, by name
   int compared = 0;
   std::vector<plan::PlanOptions> options(1);
-  for (const plan::Way& way : plan::ways_of_blocks) options.push_back({.blocks = {way}});
+  for (const plan::BlockAssignment& way : plan::ways_of_blocks) options.push_back({.blocks = {way}});
   for (const char* target : {"sm_80", "sm_90a"}) {
     for (const plan::GoldenGraph& g : plan::golden_graphs())
       for (const plan::PlanOptions& option : options) {
@@ -164,7 +165,7 @@ TEST(Steps, AreAllThatOrdersThreads) {
         } catch (const Error&) {  // it asks for more than the target has, or no block of it can go that way
         }
       }
-    for (graph::Loaded& l : examples()) {
+    for (json::Loaded& l : examples()) {
       compared += compare(fuse::optimize(l.graph, target::find(target)).graph, target::find(target), met);
       for (const int input : l.graph.inputs) l.graph.tensors[input].constant = true;
       compared += compare(l.graph, target::find(target), met);
@@ -172,7 +173,7 @@ TEST(Steps, AreAllThatOrdersThreads) {
   }
   EXPECT_GE(compared, 100);
   // All but arrive, which is of ping-pong: the planner does not use it.
-  EXPECT_EQ(met.size(), std::variant_size_v<decltype(plan::Step::is)> - 1 + std::variant_size_v<plan::Sync>)
+  EXPECT_EQ(met.size(), std::variant_size_v<decltype(kernel::Step::is)> - 1 + std::variant_size_v<kernel::Sync>)
       << fmt::format("{}", fmt::join(met, ", "));
   EXPECT_FALSE(met.contains("arrive"));
 }

@@ -14,7 +14,7 @@ namespace {
 
 graph::KernelGraph product(graph::DType dtype) {
   graph::Builder b("product");
-  const graph::Tensor A = b.input("A", {32, 64}, dtype), B = b.input("B", {64, 32}, dtype);
+  const graph::TensorHandle A = b.input("A", {32, 64}, dtype), B = b.input("B", {64, 32}, dtype);
   b.output(b.custom({.grid = {}, .block = {64}, .loop = 2},
                     [&](graph::BlockBuilder& t) {
                       t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))));
@@ -27,11 +27,11 @@ bool has(const std::string& text, const char* what) { return text.find(what) != 
 
 TEST(EmittedForATarget, IsMadeOfItsInstructions) {
   target::Target t = target::find("sm_80");
-  const emit::Program now = test::transpile(product(graph::DType::f16), t);
+  const emit::EmittedProgram now = test::transpile(product(graph::DType::f16), t);
   EXPECT_TRUE(has(now.source, "multiply<") && has(now.source, "cp_async<16>")) << now.source;
 
   t.compute_capability = 70;  // no product of a warp, no ldmatrix, no cp.async
-  const emit::Program simple = test::transpile(product(graph::DType::f16), t);
+  const emit::EmittedProgram simple = test::transpile(product(graph::DType::f16), t);
   EXPECT_FALSE(has(simple.source, "multiply<") || has(simple.source, "cp_async<")) << simple.source;
   const std::string text = ir::print(simple);  // the matmul is a sum of products, of no instruction
   EXPECT_TRUE(has(text, "do reduce %2") && !has(text, "do mma")) << text;

@@ -62,13 +62,13 @@ struct Trial {
     x.mark_initialised();
   }
   template <auto Kernel>
-  Report run() {
+  EmulationReport run() {
     return emulate::run(entry<Kernel>, config);
   }
   float out(int i) const { return reinterpret_cast<const float*>(y.data())[i]; }
 };
 
-inline std::vector<std::string> messages(const Report& report) {
+inline std::vector<std::string> messages(const EmulationReport& report) {
   std::vector<std::string> result;
   for (const Finding& f : report.findings) result.push_back(f.message);
   return result;

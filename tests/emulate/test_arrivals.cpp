@@ -38,7 +38,7 @@ __global__ void ring(In, Out) {
 }
 
 template <auto Kernel>
-Report report_of() {
+EmulationReport report_of() {
   return Trial(__FILE__, {1}, {160}, 16).run<Kernel>();
 }
 
@@ -53,7 +53,7 @@ TEST(Arrivals, OneTooManyIsNamed) {
       "instruction at " + at("gives back") +
       ", thread 96 (warp 3) of block (0,0,0): mbarrier empty gets more arrivals than the 3 that it was "
       "initialised for: 4 in phase 0, since this thread has not observed that it has ended"};
-  for (const Report& r :
+  for (const EmulationReport& r :
        {report_of<ring<3, 1>>(), report_of<ring<3, 2>>(), report_of<ring<3, 3>>(), report_of<ring<3, 9>>()}) {
     ASSERT_FALSE(r.findings.empty());
     EXPECT_EQ(r.findings[0].message, expected[0]);
@@ -102,7 +102,7 @@ __global__ void syncs(In, Out) {
 TEST(Arrivals, ANamedBarrierForItsThreads) { EXPECT_EQ(messages(report_of<syncs<128>>()), Messages{}); }
 
 TEST(Arrivals, ANamedBarrierForTooFewThreads) {
-  const Report r = report_of<syncs<96>>();
+  const EmulationReport r = report_of<syncs<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
             "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " + at("syncs") +
@@ -143,7 +143,7 @@ __global__ void alternates(In, Out) {
 TEST(Arrivals, RoundsAreKnownToHaveEnded) { EXPECT_EQ(messages(report_of<alternates<128>>()), Messages{}); }
 
 TEST(Arrivals, RoundsOfTooFewThreads) {
-  const Report r = report_of<alternates<96>>();
+  const EmulationReport r = report_of<alternates<96>>();
   ASSERT_FALSE(r.findings.empty());
   EXPECT_EQ(r.findings[0].message,
             "barrier divergence in block (0,0,0): thread 96 (warp 3) reaches barrier 1 at " + at("the first round") +
@@ -159,7 +159,7 @@ __global__ void leaves(In, Out) {
 
 /// A thread that has arrived and returned is counted once: the others still wait for each other.
 TEST(Arrivals, AtTheClusterOfAThreadThatReturns) {
-  const Report r = report_of<leaves>();
+  const EmulationReport r = report_of<leaves>();
   EXPECT_EQ(messages(r), Messages{});
   EXPECT_EQ(r.counters[Counter::cluster_barrier], 1u);
 }

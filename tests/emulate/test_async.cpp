@@ -82,7 +82,7 @@ __global__ void uncommitted(In x, Out y) {
 
 TEST(Async, AWaitForGroupsDoesNotCoverWhatIsNotCommitted) {
   Trial r(__FILE__, {1}, {1}, 512);
-  Report report = r.run<uncommitted>();
+  EmulationReport report = r.run<uncommitted>();
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].kind, Finding::Kind::race);
 }
@@ -100,7 +100,7 @@ __global__ void no_barrier(In x, Out y) {
 
 TEST(Async, TheWaitIsTheIssuersOnly) {
   Trial r(__FILE__, {1}, {64}, 512);
-  Report report = r.run<no_barrier>();
+  EmulationReport report = r.run<no_barrier>();
   ASSERT_EQ(report.findings.size(), 1u);
   // The issuer has not even waited when thread 40 reads.
   EXPECT_EQ(report.findings[0].message,
@@ -139,7 +139,7 @@ __global__ void overtakes(In x, Out y) {
 
 TEST(Async, ACopyIntoWhatOthersStillRead) {
   Trial r(__FILE__, {1}, {64}, 512);
-  Report report = r.run<overtakes>();
+  EmulationReport report = r.run<overtakes>();
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings.back().message,
             "race on shared tensor P: thread 0 (warp 0) of block (0,0,0) copies by cp.async into bytes 0..4 at " +
@@ -158,7 +158,7 @@ __global__ void fills(In x, Out y) {
 
 TEST(Async, BytesThatAreNotValidBecomeZero) {
   Trial r(__FILE__, {1}, {4}, 512);
-  Report report = r.run<fills>();
+  EmulationReport report = r.run<fills>();
   EXPECT_EQ(messages(report), Messages{});
   const float expected[16] = {4084, 4085, 4086, 4087, 4088, 4089, 4090, 4091, 4092, 4093, 0, 0, 0, 0, 0, 0};
   for (int i = 0; i < 16; ++i) EXPECT_EQ(r.out(i), expected[i]) << i;

@@ -72,7 +72,7 @@ TEST(Engine, FindingsDoNotDependOnTheNumberOfWorkers) {
   for (int round = 0; round < 6; ++round) {
     Trial r(__FILE__, {8}, {128}, 512);
     r.config.workers = 1 + round % 3;
-    Report report = r.run<wrong_everywhere>();
+    EmulationReport report = r.run<wrong_everywhere>();
     EXPECT_FALSE(report.complete);
     if (round == 0) {
       first = messages(report);

@@ -42,7 +42,7 @@ __global__ void too_much_shared(In, Out) {
 
 TEST(Findings, SharedTensorBeyondTheLaunch) {
   Trial r(__FILE__, {1}, {1}, 128);
-  Report report = r.run<too_much_shared>();
+  EmulationReport report = r.run<too_much_shared>();
   EXPECT_EQ(messages(report),
             (Messages{"out of bounds of shared tensor P: it lies at bytes 64..132 of shared memory at " +
                       at("too much shared") + ", the launch gives a block 128"}));
@@ -87,7 +87,8 @@ TEST(Findings, UninitialisedGlobalRead) {
   EXPECT_EQ(messages(r.run<reads_output>()),
             (Messages{"uninitialised read of global tensor Y: thread 0 (warp 0) of block (0,0,0) reads bytes 0..4 at " +
                       at("reads output") + ", which nothing has written"}));
-  Report second = emulate::run(entry<beyond_the_end>, r.config);  // writes 0..32, which a later launch may read
+  EmulationReport second =
+      emulate::run(entry<beyond_the_end>, r.config);  // writes 0..32, which a later launch may read
   EXPECT_EQ(messages(r.run<reads_output>()), Messages{});
 }
 
@@ -101,7 +102,7 @@ __global__ void unwritten_shared(In, Out y) {
 TEST(Findings, UninitialisedSharedReadAndFreshMemoryInEachBlock) {
   Trial r(__FILE__, {2}, {32}, 256);
   r.config.arguments[1] = &r.y;
-  Report report = r.run<unwritten_shared>();
+  EmulationReport report = r.run<unwritten_shared>();
   ASSERT_FALSE(report.findings.empty());
   EXPECT_EQ(report.findings[0].message,
             "uninitialised read of shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 124..128 at " +
@@ -185,7 +186,7 @@ __global__ void same_warp_met(In x, Out y) {
 
 TEST(Findings, AMeetingOrdersNoMemory) {
   Trial r(__FILE__, {1}, {32}, 256);
-  Report report = r.run<same_warp_met>();
+  EmulationReport report = r.run<same_warp_met>();
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].message,
             "race on shared tensor P: thread 31 (warp 0) of block (0,0,0) reads bytes 120..124 at " +
@@ -238,7 +239,7 @@ TEST(Findings, RaceBetweenBlocks) {
   for (int workers : {1, 2}) {
     Trial r(__FILE__, {2}, {32});
     r.config.workers = workers;
-    Report report = r.run<two_blocks>();
+    EmulationReport report = r.run<two_blocks>();
     ASSERT_EQ(report.findings.size(), 1u);
     EXPECT_EQ(report.findings[0].kind, Finding::Kind::race);
     const std::string& m = report.findings[0].message;
@@ -274,7 +275,7 @@ __global__ void race_in_global(In x, Out y) {
 
 TEST(Findings, RaceInGlobalMemoryWithinABlock) {
   Trial r(__FILE__, {1}, {32});
-  Report report = r.run<race_in_global>();
+  EmulationReport report = r.run<race_in_global>();
   ASSERT_EQ(report.findings.size(), 3u);
   EXPECT_EQ(report.findings[0].kind, Finding::Kind::uninitialised_read);
   EXPECT_EQ(report.findings[1].message,

@@ -12,7 +12,7 @@ LaunchConfig raw(Trial& r) {
   LaunchConfig c = r.config;
   c.arguments.clear();
   c.writes.clear();
-  c.parameters = {Parameter::address_of(r.x, false), Parameter::address_of(r.y, true)};
+  c.parameters = {LaunchParameter::address_of(r.x, false), LaunchParameter::address_of(r.y, true)};
   c.shared_bytes = 4096;
   c.shared_memory = [] { return static_cast<unsigned char*>(declared); };
   return c;

@@ -33,7 +33,7 @@ __global__ void element_omitted(In x, Out y) {
 
 TEST(Registers, AnElementOfAVectorThroughArithmetic) {
   Trial r(__FILE__, {1}, {32});
-  const Report report = r.run<element_omitted>();
+  const EmulationReport report = r.run<element_omitted>();
   EXPECT_EQ(messages(report),
             (Messages{registers("scaled", 5, "stores at " + at("vec stored") + " what it makes of value 2", "vec")}));
   ASSERT_EQ(report.findings.size(), 1u);

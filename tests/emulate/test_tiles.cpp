@@ -44,7 +44,7 @@ TEST(Tiles, ASwizzleOfOneSide) {
 TEST(Tiles, AStrideOfOneSide) {
   Trial r(__FILE__, {1}, {64}, 1280);
   using Longer = Layout<Shape<_8, _64>, Stride<Int<72>, _1>>;
-  const Report report = r.run<two_sides<Unswizzled, Longer>>();
+  const EmulationReport report = r.run<two_sides<Unswizzled, Longer>>();
   EXPECT_EQ(std::count_if(report.findings.begin(), report.findings.end(),
                           [](const Finding& f) { return f.kind == Finding::Kind::layout; }),
             1);

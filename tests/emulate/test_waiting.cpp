@@ -32,7 +32,7 @@ __global__ void half_warp_converges(In, Out) {
 
 TEST(Waiting, AMeetingThatOthersHaveLeft) {
   Trial r(__FILE__, {1}, {64});
-  Report report = r.run<half_warp_converges>();
+  EmulationReport report = r.run<half_warp_converges>();
   EXPECT_EQ(messages(report),
             (Messages{"divergence in warp 0 of block (0,0,0): 12 of 32 threads, thread 0 first, wait in "
                       "shfl at " +
@@ -90,7 +90,7 @@ TEST(Waiting, OneInstructionMetAtTwoLines) {
 
 TEST(Waiting, AWarpTooSmallToConverge) {
   Trial r(__FILE__, {1}, {48});
-  Report report = r.run<sums>();
+  EmulationReport report = r.run<sums>();
   ASSERT_EQ(report.findings.size(), 1u);
   EXPECT_EQ(report.findings[0].message.substr(0, 104),
             "divergence at shfl: thread 32 (warp 1) of block (0,0,0) needs a warp of 32 threads, its warp "
@@ -105,7 +105,7 @@ __global__ void early_return(In, Out y) {
 
 TEST(Waiting, ABarrierThatOthersHaveLeft) {
   Trial r(__FILE__, {1}, {64});
-  Report report = r.run<early_return>();
+  EmulationReport report = r.run<early_return>();
   EXPECT_EQ(messages(report), (Messages{"barrier divergence in block (0,0,0): 40 of 64 threads, thread 0 "
                                         "(warp 0) first, reach the block's "
                                         "barrier at " +
@@ -137,7 +137,7 @@ __global__ void crossed(In, Out) {
 
 TEST(Waiting, Deadlock) {
   Trial r(__FILE__, {3}, {64});
-  Report report = r.run<crossed>();
+  EmulationReport report = r.run<crossed>();
   EXPECT_EQ(
       messages(report),
       (Messages{"deadlock of block (0,0,0): each of threads 0..31 waits at barrier 1 (32 of 64 threads "

@@ -31,19 +31,19 @@ graph::KernelGraph two(bool swapped) {
         "outputs": [{1}]}})",
       swapped ? R"("x", "b", "a")" : R"("x", "a", "b")", swapped ? R"("z", "y")" : R"("y", "z")", input("x"),
       swapped ? second : first, swapped ? first : second);
-  const std::vector<graph::Loaded> found = graph::load_text(text, "two", "two");
+  const std::vector<json::Loaded> found = json::load_text(text, "two", "two");
   EXPECT_EQ(found.at(0).error, "");
   return found.at(0).graph;
 }
 
-std::string ordered(const graph::KernelGraph& g) { return graph::to_json(graph::infer(in_one_order(g))); }
+std::string ordered(const graph::KernelGraph& g) { return json::to_json(graph::infer(rewrite::in_one_order(g))); }
 
 std::string body_of(const std::string& json) { return json.substr(json.find("\"operators\"")); }
 
 TEST(CanonicalOrder, PartsInEitherOrderAreOneGraph) {
-  EXPECT_NE(graph::to_json(two(false)), graph::to_json(two(true)));
+  EXPECT_NE(json::to_json(two(false)), json::to_json(two(true)));
   EXPECT_EQ(body_of(ordered(two(false))), body_of(ordered(two(true))));
-  EXPECT_EQ(ordered(in_one_order(two(true))), ordered(two(true)));
+  EXPECT_EQ(ordered(rewrite::in_one_order(two(true))), ordered(two(true)));
 }
 
 /// Plans depend on the order of operators that read each other: it stays.

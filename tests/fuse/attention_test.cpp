@@ -24,7 +24,7 @@ namespace {
 using graph::Builder;
 using graph::DType;
 using graph::KernelGraph;
-using graph::Tensor;
+using graph::TensorHandle;
 
 struct Attention {
   std::int64_t batch = 1, heads = 2, shared = 1, queries = 128, keys = 128, dim = 64;
@@ -38,13 +38,13 @@ std::string told(const Attention& a) {
                      graph::name(a.dtype));
 }
 
-Tensor by_heads(Builder& b, const Attention& a, const char* name, std::int64_t heads, std::int64_t n) {
+TensorHandle by_heads(Builder& b, const Attention& a, const char* name, std::int64_t heads, std::int64_t n) {
   if (!a.heads_last) return b.input(name, {a.batch, heads, n, a.dim}, a.dtype);
   return permute(b.input(name, {a.batch, n, heads, a.dim}, a.dtype), {0, 2, 1, 3});
 }
 
 /// For each head of a group, as torch's repeat_interleave.
-Tensor repeated(Tensor x, std::int64_t times) {
+TensorHandle repeated(TensorHandle x, std::int64_t times) {
   if (times == 1) return x;
   const graph::Shape s = x.shape();
   return reshape(expand(reshape(x, {s[0], s[1], 1, s[2], s[3]}), {s[0], s[1], times, s[2], s[3]}),
@@ -53,9 +53,10 @@ Tensor repeated(Tensor x, std::int64_t times) {
 
 KernelGraph graph_of(const Attention& a) {
   Builder b("attention");
-  const Tensor q = by_heads(b, a, "Q", a.heads, a.queries), k = by_heads(b, a, "K", a.heads / a.shared, a.keys),
-               v = by_heads(b, a, "V", a.heads / a.shared, a.keys);
-  Tensor scores = matmul(q, repeated(permute(k, {0, 1, 3, 2}), a.shared)) * (1 / std::sqrt(static_cast<double>(a.dim)));
+  const TensorHandle q = by_heads(b, a, "Q", a.heads, a.queries), k = by_heads(b, a, "K", a.heads / a.shared, a.keys),
+                     v = by_heads(b, a, "V", a.heads / a.shared, a.keys);
+  TensorHandle scores =
+      matmul(q, repeated(permute(k, {0, 1, 3, 2}), a.shared)) * (1 / std::sqrt(static_cast<double>(a.dim)));
   if (a.causal) scores = mask(scores, {.tril = 0});
   b.output(matmul(cast(softmax(scores, 3), a.dtype), repeated(v, a.shared)), "O");
   return b.build();
@@ -71,17 +72,17 @@ std::optional<KernelGraph> chain(const KernelGraph& g, std::mt19937& random) {
     else
       ops.push_back(i);
   std::string why;
-  std::vector<Kernel> kernels = kernels_of(g, ops, target::find("sm_90a"), why);
+  std::vector<candidate::GroupKernel> kernels = candidate::kernels_of(g, ops, target::find("sm_90a"), why);
   std::ranges::shuffle(kernels, random);
-  for (const Kernel& k : kernels) {
+  for (const candidate::GroupKernel& k : kernels) {
     if (k.parts.size() > 1) continue;
     std::vector<Group> groups = views;
     groups.push_back({k.ops, {k}, 0});
     KernelGraph fused = assemble(g, groups).graph;
     try {
       const plan::Plan plan = test::make_plan(fused, target::find("sm_90a"));
-      const auto chained = [](const plan::Work& w) { return w.matmul.chained(); };
-      if (plan.kernels.size() == 1 && plan::find_work(plan.kernels[0], chained)) return fused;
+      const auto chained = [](const kernel::Work& w) { return w.matmul.chained(); };
+      if (plan.kernels.size() == 1 && kernel::find_work(plan.kernels[0], chained)) return fused;
     } catch (const Error&) {  // tiles that do not fit
     }
   }
@@ -89,9 +90,9 @@ std::optional<KernelGraph> chain(const KernelGraph& g, std::mt19937& random) {
 }
 
 void expect_right(const KernelGraph& g) {
-  const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason << "\n"
-                                                                                       << graph::to_json(g);
+                                                                                       << json::to_json(g);
 }
 
 Attention drawn(std::mt19937& random) {
@@ -149,13 +150,13 @@ TEST(FuseAttention, RepeatsKeysWhereAnotherOperatorReadsThem) {
   ASSERT_TRUE(one);
   expect_right(*one);
   Builder b("both");
-  const Tensor k = repeated(b.input("K", {1, 2, 128, 64}), 2);
+  const TensorHandle k = repeated(b.input("K", {1, 2, 128, 64}), 2);
   b.output(matmul(softmax(matmul(b.input("Q", {1, 4, 128, 64}), permute(k, {0, 1, 3, 2})), 3), k), "O");
   b.output(k, "repeated");
   const KernelGraph g = b.build();
   for (const char* target : {"sm_80", "sm_90a"}) {
-    const run::RunResult r =
-        run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}}, run::Cache::standard());
+    const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target, .compile = {.fuse = true}},
+                                      run::Cache::standard());
     EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
   }
 }

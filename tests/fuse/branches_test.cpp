@@ -12,7 +12,7 @@ namespace zellige::fuse {
 namespace {
 
 using graph::Builder;
-using graph::Tensor;
+using graph::TensorHandle;
 
 constexpr std::int64_t rows = 64, columns = 512;
 
@@ -23,7 +23,7 @@ std::vector<int> random_branch(std::mt19937_64& random) {
   return steps;
 }
 
-Tensor appended(Builder& b, Tensor x, const std::vector<int>& steps, const std::string& weight) {
+TensorHandle appended(Builder& b, TensorHandle x, const std::vector<int>& steps, const std::string& weight) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     switch (steps[i]) {
       case 0:
@@ -50,13 +50,13 @@ Tensor appended(Builder& b, Tensor x, const std::vector<int>& steps, const std::
 }
 
 /// `known`: costs, which no count depends on.
-Optimized planned(const std::vector<int>& steps, int branches, bool shared, CostCache& known) {
+Optimized planned(const std::vector<int>& steps, int branches, bool shared, candidate::CostCache& known) {
   Builder b("branches");
-  Tensor all{};
+  TensorHandle all{};
   if (shared) all = b.input("x", {rows, columns});
   for (int i = 0; i < branches; ++i) {
     const std::string n = std::to_string(i);
-    const Tensor x = shared ? all : b.input("x" + n, {rows, columns});
+    const TensorHandle x = shared ? all : b.input("x" + n, {rows, columns});
     b.output(appended(b, x, steps, "w" + n + "_"), "y" + n);
   }
   return optimize(b.build(), target::find("sm_90a"), known);
@@ -73,10 +73,10 @@ class Branches : public testing::TestWithParam<int> {};
 TEST_P(Branches, CostNTimesOne) {
   std::mt19937_64 random(static_cast<std::uint64_t>(GetParam()));
   const std::vector<int> steps = random_branch(random);
-  CostCache known;
+  candidate::CostCache known;
   for (const bool shared : {false, true}) {
     const Optimized one = planned(steps, 1, shared, known);
-    std::map<int, Work> of;
+    std::map<int, SearchWork> of;
     constexpr int maximum = 64;
     for (int n = 2; n <= maximum; n *= 2) {
       const Optimized o = planned(steps, n, shared, known);
@@ -89,14 +89,14 @@ TEST_P(Branches, CostNTimesOne) {
                  o.work.kinds, o.work.plans, o.work.states, o.kernels.size(), estimate_cost(o));
     }
     EXPECT_LE(of[maximum].plans, 24 * (steps.size() + 4));
-    const Work &few = of[maximum / 4], &twice = of[maximum / 2], &all = of[maximum];
-    const auto expect_linear = [&](const char* what, std::size_t Work::*count) {
+    const SearchWork &few = of[maximum / 4], &twice = of[maximum / 2], &all = of[maximum];
+    const auto expect_linear = [&](const char* what, std::size_t SearchWork::*count) {
       const std::size_t more = twice.*count - std::min(few.*count, twice.*count);
       const std::size_t steady = twice.*count + 2 * more;
       EXPECT_LE(all.*count, steady + steady / 10) << what << (shared ? ", one input" : "");
     };
-    expect_linear("groups", &Work::groups);
-    expect_linear("states", &Work::states);
+    expect_linear("groups", &SearchWork::groups);
+    expect_linear("states", &SearchWork::states);
     // A group may span branches of one input, one per operator: 16, or unions of such groups.
     EXPECT_LE(all.kinds, shared ? twice.kinds + twice.kinds / 10 + maximum / 16 : of[2].kinds);
   }
@@ -106,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Branches, testing::Range(1, test::all_cases() ? 
 
 /// Readers of one result that nothing reads may swap places: what of them is in no union has no gaps.
 TEST(Readers, OfOneResultTakeAStateEach) {
-  CostCache known;
+  candidate::CostCache known;
   const std::vector<int> scaled_exp{1, 0}, residual_silu{2};
   for (const std::vector<int>& steps : {scaled_exp, residual_silu})
     for (const int n : {8, 16, 32, 64, 128}) {

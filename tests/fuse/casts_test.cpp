@@ -12,12 +12,12 @@ namespace zellige::fuse {
 namespace {
 
 using graph::DType;
-using graph::Tensor;
+using graph::TensorHandle;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-void expect_unchanged(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs, const char* target) {
-  const std::vector<graph::Array> expected = graph::run_reference(g, inputs);
+void expect_unchanged(const graph::KernelGraph& g, const std::vector<reference::Array>& inputs, const char* target) {
+  const std::vector<reference::Array> expected = reference::run_reference(g, inputs);
   const std::vector<std::vector<double>> found =
       run::emulate_graph(optimize(g, target::find(target)).graph, inputs, target);
   for (std::size_t o = 0; o < expected.size(); ++o)
@@ -29,9 +29,9 @@ void expect_unchanged(const graph::KernelGraph& g, const std::vector<graph::Arra
 }
 
 TEST(Casts, OfInfinitiesThatSaturateGiveTheGreatestNumbers) {
-  const graph::Array x{{2, 4}, {infinity, -infinity, std::nan(""), 0x1.8p127, -0x1.8p127, 40000, 1, -0.0}};
+  const reference::Array x{{2, 4}, {infinity, -infinity, std::nan(""), 0x1.8p127, -0x1.8p127, 40000, 1, -0.0}};
   graph::Builder b("casts");
-  const Tensor twice = b.input("x", {2, 4}, DType::f32) * 2.0;
+  const TensorHandle twice = b.input("x", {2, 4}, DType::f32) * 2.0;
   int count = 0;
   for (const DType first : {DType::f32, DType::f16, DType::bf16})
     for (const bool saturates : {false, true})
@@ -43,13 +43,13 @@ TEST(Casts, OfInfinitiesThatSaturateGiveTheGreatestNumbers) {
 }
 
 TEST(Casts, OfAnExponentialThatSaturatesToItsOwnDtypeIsFinite) {
-  graph::Array x = graph::make_array({8, 8});
+  reference::Array x = reference::make_array({8, 8});
   x.values[0] = 100;
   x.values[63] = infinity;
   graph::Builder b("sat");
   b.output(cast(exp(b.input("x", {8, 8}, DType::f32)), DType::f32, true), "y");
   const graph::KernelGraph g = b.build();
-  EXPECT_EQ(graph::run_reference(g, {x})[0].values[0], graph::format(DType::f32).greatest);
+  EXPECT_EQ(reference::run_reference(g, {x})[0].values[0], graph::format(DType::f32).greatest);
   expect_unchanged(g, {x}, "sm_80");
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using graph::DType;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
 
 std::size_t launches(const graph::KernelGraph& g, std::string_view target) {
   return test::transpile(g, target::find(target)).manifest.kernels.size();
@@ -26,16 +26,16 @@ std::size_t launches(const graph::KernelGraph& g, std::string_view target) {
 
 void expect_correct(const graph::KernelGraph& g, std::string_view target) {
   const run::RunResult r =
-      run::run(g, {.on = run::Engine::emulator, .target = std::string(target), .compile = {.fuse = true}},
+      run::run(g, {.on = run::Machine::emulator, .target = std::string(target), .compile = {.fuse = true}},
                run::Cache::standard());
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
       << g.name << " on " << target << ": " << r.reason;
 }
 
 /// Operands that differ in their extents along `dim`.
-std::vector<Tensor> operands(graph::Builder& b, Shape shape, int dim, const std::vector<std::int64_t>& extents,
-                             DType dtype) {
-  std::vector<Tensor> x;
+std::vector<TensorHandle> operands(graph::Builder& b, Shape shape, int dim, const std::vector<std::int64_t>& extents,
+                                   DType dtype) {
+  std::vector<TensorHandle> x;
   for (std::int64_t extent : extents) {
     shape[dim] = extent;
     x.push_back(b.input(fmt::format("x{}", x.size()), shape, dtype));
@@ -44,11 +44,11 @@ std::vector<Tensor> operands(graph::Builder& b, Shape shape, int dim, const std:
 }
 
 /// A batch norm with fixed statistics, of channels along `dim`.
-Tensor normed(graph::Builder& b, Tensor x, Shape shape, int dim, DType dtype) {
+TensorHandle normed(graph::Builder& b, TensorHandle x, Shape shape, int dim, DType dtype) {
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (static_cast<int>(d) != dim) shape[d] = 1;
-  const Tensor mean = b.input("mean", shape, dtype), variance = b.input("variance", shape, dtype),
-               weight = b.input("weight", shape, dtype), bias = b.input("bias", shape, dtype);
+  const TensorHandle mean = b.input("mean", shape, dtype), variance = b.input("variance", shape, dtype),
+                     weight = b.input("weight", shape, dtype), bias = b.input("bias", shape, dtype);
   return (x - mean) * rsqrt(abs(variance) + 1e-5) * weight + bias;
 }
 
@@ -57,7 +57,7 @@ graph::KernelGraph dense(int count, Shape shape, int dim, DType dtype = DType::f
   graph::Builder b("dense");
   std::vector<std::int64_t> extents(static_cast<std::size_t>(count), 32);
   extents[0] = 64;
-  const Tensor y = concat(operands(b, shape, dim, extents, dtype), dim);
+  const TensorHandle y = concat(operands(b, shape, dim, extents, dtype), dim);
   shape[dim] = 32 * (count + 1);
   b.output(relu(normed(b, y, shape, dim, dtype)), "y");
   return b.build();
@@ -85,7 +85,7 @@ TEST(Concat, CostsOneLaunchMoreThanNothing) {
 }
 
 TEST(Concat, OfEqualOperandsIsOneFunction) {
-  const emit::Program p =
+  const emit::EmittedProgram p =
       test::transpile(optimize(dense(20, {8, 0, 14, 14}, 1), target::find("sm_90a")).graph, target::find("sm_90a"));
   std::size_t functions = 0, calls = 0;
   for (std::size_t at = 0; (at = p.source.find(" void part_", at)) != std::string::npos; ++at) ++functions;
@@ -96,7 +96,7 @@ TEST(Concat, OfEqualOperandsIsOneFunction) {
 
 TEST(Concat, ThatIsReadElsewhereIsMadeByOneKernel) {
   graph::Builder b("both");
-  const Tensor y = concat(operands(b, {4, 0, 8}, 1, {3, 5, 8, 1}, DType::f32), 1);
+  const TensorHandle y = concat(operands(b, {4, 0, 8}, 1, {3, 5, 8, 1}, DType::f32), 1);
   b.output(y, "y");
   b.output(relu(y), "z");
   const graph::KernelGraph g = b.build();
@@ -106,12 +106,12 @@ TEST(Concat, ThatIsReadElsewhereIsMadeByOneKernel) {
 
 TEST(Concat, AndSplitAsTheyAreAreOneLaunchEach) {
   graph::Builder b("plain");
-  const Tensor y = concat(operands(b, {33, 0}, 1, {64, 1, 7, 128, 40}, DType::f16), 1);
-  for (const Tensor& part : split(y * 2.0, 1, {100, 3, 137})) b.output(part);
+  const TensorHandle y = concat(operands(b, {33, 0}, 1, {64, 1, 7, 128, 40}, DType::f16), 1);
+  for (const TensorHandle& part : split(y * 2.0, 1, {100, 3, 137})) b.output(part);
   const graph::KernelGraph g = b.build();
   for (const char* target : {"sm_80", "sm_90a"}) {
     EXPECT_EQ(launches(g, target), 2u);
-    const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = target, .compile = {.fuse = false}},
+    const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target, .compile = {.fuse = false}},
                                       run::Cache::standard());
     EXPECT_EQ(r.status, run::Status::correct) << r.reason;
   }
@@ -133,15 +133,15 @@ graph::KernelGraph random_concat(unsigned seed) {
   const bool equal = draw(0, 1), round = draw(0, 1);
   for (std::int64_t& extent : extents) extent = round ? 8 * draw(1, 4) : draw(1, 20);
   if (equal) std::ranges::fill(extents, extents[0]);
-  std::vector<Tensor> x = operands(b, shape, dim, extents, dtype);
+  std::vector<TensorHandle> x = operands(b, shape, dim, extents, dtype);
   const std::int64_t before = draw(0, 3);
   for (std::size_t i = 0; i < x.size(); ++i)
     if (before == 1 || (before == 2 && i % 3 == 0)) x[i] = i % 2 && before == 2 ? tanh(x[i]) : silu(x[i]) * 0.5;
-  const Tensor y = concat(x, dim);
+  const TensorHandle y = concat(x, dim);
   shape[dim] = 0;
   for (const std::int64_t extent : extents) shape[dim] += extent;
   const std::int64_t after = draw(0, 3);
-  Tensor z = y;
+  TensorHandle z = y;
   if (after == 1) z = relu(y);
   if (after == 2) z = relu(normed(b, y, shape, dim, dtype));
   if (after == 3) z = y * b.input("r", shape, dtype) + sigmoid(y);

@@ -18,19 +18,19 @@ using graph::BlockBuilder;
 using graph::Builder;
 using graph::DType;
 using graph::KernelGraph;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 const target::Target& sm_90a() { return target::find("sm_90a"); }
 
 /// Scores stored by one kernel, a matmul, and a custom operator that divides by the scores' row sums.
 KernelGraph attention() {
   Builder b("attention");
-  const Tensor q = b.input("Q", {32, 16, 64}), k = b.input("K", {32, 64, 4096}), v = b.input("V", {32, 4096, 64});
-  const Tensor p = exp(matmul(q, k)), o = matmul(p, v);
+  const TensorHandle q = b.input("Q", {32, 16, 64}), k = b.input("K", {32, 64, 4096}), v = b.input("V", {32, 4096, 64});
+  const TensorHandle p = exp(matmul(q, k)), o = matmul(p, v);
   b.output(b.custom({.grid = {32, 2}, .block = {128}},
                     [&](BlockBuilder& t) {
-                      const Tile s = t.load(p, {.x = 0, .y = 1}), x = t.load(o, {.x = 0, .y = 1});
+                      const TileHandle s = t.load(p, {.x = 0, .y = 1}), x = t.load(o, {.x = 0, .y = 1});
                       t.store(accum(x) / accum_red_sum(s), {.x = 0, .y = 1});
                     })
                .at(0),
@@ -47,7 +47,7 @@ TEST(Custom, IsDecomposedWhereThatIsCheaper) {
   EXPECT_LT(o.kernels.size(), kept.kernels.size());
   EXPECT_NE(last_note(o).find("custom operators are decomposed: "), std::string::npos) << last_note(o);
   EXPECT_FALSE(kept.decomposed);
-  EXPECT_EQ(graph::to_json(kept.graph), graph::to_json(optimize(g, sm_90a()).graph));
+  EXPECT_EQ(json::to_json(kept.graph), json::to_json(optimize(g, sm_90a()).graph));
 }
 
 /// One custom operator per shape, tiled as well as unfused ones would be.
@@ -55,7 +55,7 @@ KernelGraph squares(const std::vector<graph::Shape>& shapes) {
   Builder b("square");
   for (const graph::Shape& shape : shapes) {
     const std::string number = std::to_string(&shape - shapes.data());
-    const Tensor x = b.input("X" + number, shape);
+    const TensorHandle x = b.input("X" + number, shape);
     b.output(b.custom({.grid = {512}, .block = {256}},
                       [&](BlockBuilder& t) { t.store(square(t.load(x, {.x = 0})), {.x = 0}); })
                  .at(0),
@@ -78,7 +78,7 @@ TEST(Custom, IsDecomposedAtTheSameCostWhereOneKernelResults) {
 
 TEST(Custom, ThatCannotBeDecomposedIsKept) {
   Builder b("greatest");
-  const Tensor x = b.input("X", {64, 256});
+  const TensorHandle x = b.input("X", {64, 256});
   b.output(b.custom({.grid = {16}, .block = {128}, .loop = 4},
                     [&](BlockBuilder& t) { t.store(accum_max(t.load(x, {.x = 0, .loop = 1})), {.x = 0}); })
                .at(0),
@@ -110,10 +110,10 @@ TEST(Custom, IsNotThere) {
 TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
   const auto given = [](DType dtype) {
     Builder b("columns");
-    const Tensor x = b.input("X", {256, 4096}, dtype);
+    const TensorHandle x = b.input("X", {256, 4096}, dtype);
     b.output(b.custom({.grid = {1}, .block = {256}, .loop = 64},
                       [&](BlockBuilder& t) {
-                        const Tile e = exp(t.load(x, {.loop = 0}));
+                        const TileHandle e = exp(t.load(x, {.loop = 0}));
                         t.store(accum(reduction(e / reduction(e, 1), 0)), {});
                       })
                  .at(0),
@@ -128,19 +128,19 @@ TEST(Custom, IsKeptWhereSomethingWouldBeRounded) {
 }
 
 /// As in `transpile`, with the planner options of --tiling.
-emit::Program transpiled(const KernelGraph& g, plan::PlanOptions w) {
+emit::EmittedProgram transpiled(const KernelGraph& g, plan::PlanOptions w) {
   return run::compile(g, sm_90a(), {.fuse = true, .plan = std::move(w)}).program;
 }
 
 void expect_replayed(const KernelGraph& g, bool decomposed) {
-  const emit::Program p = transpiled(g, run::tiling_options("chosen", sm_90a()));
+  const emit::EmittedProgram p = transpiled(g, run::tiling_options("chosen", sm_90a()));
   const std::string manifest = emit::to_json(p.manifest);
   EXPECT_EQ(p.manifest.decomposed, decomposed) << g.name;
   EXPECT_EQ(manifest.find("\"apart\"") != std::string::npos, decomposed) << "it is reported where it is so";
   EXPECT_EQ(emit::to_json(emit::parse_manifest(manifest, "m")).find("\"apart\"") != std::string::npos, decomposed);
   const plan::PlanOptions w = run::tiling_options(manifest, sm_90a(), "m");
   EXPECT_EQ(w.decomposed, decomposed);
-  const emit::Program again = transpiled(g, w);
+  const emit::EmittedProgram again = transpiled(g, w);
   EXPECT_EQ(p.source, again.source) << g.name;
   EXPECT_EQ(manifest, emit::to_json(again.manifest)) << g.name;
 }
@@ -149,7 +149,7 @@ TEST(Replay, OfADecomposedOperator) { expect_replayed(attention(), true); }
 
 TEST(Replay, OfAPlainGraph) {
   Builder b("mlp");
-  const Tensor x = b.input("X", {16, 512}), w = b.input("W", {512, 512});
+  const TensorHandle x = b.input("X", {16, 512}), w = b.input("W", {512, 512});
   b.output(silu(matmul(x, w)), "Y");
   expect_replayed(b.build(), false);
 }
@@ -157,13 +157,13 @@ TEST(Replay, OfAPlainGraph) {
 TEST(Replay, OfASavedGraph) {
   const std::string path = graph::test::mugraph_file("mha_bs1.json");
   if (path.empty()) GTEST_SKIP() << "mha_bs1.json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
-  expect_replayed(graph::load(path).at(0), true);
+  expect_replayed(json::load(path).at(0), true);
 }
 
 // A list alone, or a manifest without the mark, is of the graph with its custom operators.
 TEST(Replay, OfAList) {
   const KernelGraph g = attention();
-  const emit::Program p = transpiled(g, run::tiling_options("given", sm_90a()));
+  const emit::EmittedProgram p = transpiled(g, run::tiling_options("given", sm_90a()));
   const plan::PlanOptions w = run::tiling_options(retile::to_json(p.manifest.tiling), sm_90a());
   EXPECT_FALSE(w.decomposed);
   EXPECT_EQ(p.source, transpiled(g, w).source);

@@ -14,7 +14,7 @@ namespace zellige::fuse {
 namespace {
 
 struct Planned {
-  Work work;
+  SearchWork work;
   std::size_t kernels = 0;
   double us = 0;
   std::vector<std::string> limits;  // that were met
@@ -35,7 +35,7 @@ std::vector<graph::KernelGraph> graphs() {
   for (const char* folder : {"layers", "parts"})
     for (const auto& file : std::filesystem::directory_iterator(std::string(ZELLIGE_SOURCE_DIR "/examples/") + folder))
       if (file.path().extension() == ".json")
-        for (graph::KernelGraph& g : graph::load(file.path().string())) all.push_back(std::move(g));
+        for (graph::KernelGraph& g : json::load(file.path().string())) all.push_back(std::move(g));
   std::ranges::sort(all, {}, &graph::KernelGraph::name);
   const std::size_t step = test::every(9);
   for (std::size_t i = 0; i < all.size(); i += step) some.push_back(std::move(all[i]));
@@ -44,13 +44,13 @@ std::vector<graph::KernelGraph> graphs() {
 
 /// From the number of layers on at which no group spans all of them, each layer costs the same.
 void expect_linear(const Planned& few, const Planned& twice, const Planned& four_times) {
-  const auto expect = [&](const char* what, std::size_t Work::*count) {
+  const auto expect = [&](const char* what, std::size_t SearchWork::*count) {
     const std::size_t more = twice.work.*count > few.work.*count ? twice.work.*count - few.work.*count : 0;
     const std::size_t steady = twice.work.*count + 2 * more;
     EXPECT_LE(four_times.work.*count, steady + steady / 50) << what;
   };
-  expect("groups", &Work::groups);
-  expect("states", &Work::states);
+  expect("groups", &SearchWork::groups);
+  expect("states", &SearchWork::states);
   EXPECT_LE(four_times.work.plans, 2 * twice.work.plans);
   if (four_times.limits.empty())
     EXPECT_EQ(four_times.work.kinds, twice.work.kinds);

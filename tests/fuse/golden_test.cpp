@@ -19,11 +19,11 @@ void expect_as_before(const std::string& name, const Optimized& o) {
   std::string text;
   for (const std::string& note : o.notes) text += note + "\n";
   const std::string path = fmt::format("{}/tests/fuse/golden/{}.txt", ZELLIGE_SOURCE_DIR, name);
-  const std::string json = graph::to_json(o.graph);
+  const std::string json = json::to_json(o.graph);
   text += json + "\n";
-  const std::vector<graph::Loaded> again = graph::load_text(json, name, name);
+  const std::vector<json::Loaded> again = json::load_text(json, name, name);
   EXPECT_EQ(again.at(0).error, "") << name;
-  EXPECT_EQ(graph::to_json(again.at(0).graph), json) << name;
+  EXPECT_EQ(json::to_json(again.at(0).graph), json) << name;
   if (updating_goldens()) return write_file(path, text);
   EXPECT_EQ(text, read_file(path)) << path << "; where the change is meant, ZELLIGE_UPDATE_GOLDENS=1";
 }
@@ -43,7 +43,7 @@ TEST(FuseGoldens, PartsOfModels) {
   for (const char* name :
        {"gpt_mlp", "llama_decode", "llama_prefill", "norm_gated_mlp", "plain_attention", "plain_attention_causal",
         "residual_rms_norm", "rms_qkv_rope", "cross_entropy", "norm_gated_mlp_b16"}) {
-    const graph::KernelGraph g = graph::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
+    const graph::KernelGraph g = json::load(fmt::format("{}/examples/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
     expect_as_before(name, optimize(g, target::find("sm_90a")));
   }
 }

@@ -18,48 +18,48 @@ namespace {
 
 using graph::Builder;
 using graph::DType;
-using graph::Tensor;
+using graph::TensorHandle;
 
-std::string kinds(const KernelGraph& g) {
+std::string kinds(const graph::KernelGraph& g) {
   std::string all;
-  for (const KernelOp& op : g.ops) all += (all.empty() ? "" : " ") + std::string(graph::name(op.kind));
+  for (const graph::KernelOp& op : g.ops) all += (all.empty() ? "" : " ") + std::string(graph::name(op.kind));
   return all;
 }
 
 /// A graph of one input, with these results.
 template <class Body>
-KernelGraph of(DType dtype, const Body& body, graph::Shape shape = {4, 8}) {
+graph::KernelGraph of(DType dtype, const Body& body, graph::Shape shape = {4, 8}) {
   Builder b("g");
   body(b, b.input("x", std::move(shape), dtype));
   return b.build();
 }
 
-std::string normal_form(KernelGraph g, std::vector<std::string> told = {}) {
+std::string normal_form(graph::KernelGraph g, std::vector<std::string> told = {}) {
   std::vector<std::string> faults;
-  rewrite(Level::normal, g, {}, faults);
+  rewrite::rewrite(rules::Level::normal, g, {}, faults);
   graph::validate(g);
   EXPECT_EQ(faults, told);
   return kinds(g);
 }
 
 TEST(Measure, FallsToAGraphOnceAndNotToALargeOne) {
-  const KernelGraph one = of(DType::f32, [](Builder&b, Tensor x) { b.output(exp(x), "y"); }),
-                    two = of(DType::f32, [](Builder&b, Tensor x) { b.output(exp(-x), "y"); });
-  Measure left(one);
+  const graph::KernelGraph one = of(DType::f32, [](Builder&b, TensorHandle x) { b.output(exp(x), "y"); }),
+                           two = of(DType::f32, [](Builder&b, TensorHandle x) { b.output(exp(-x), "y"); });
+  rewrite::Measure left(one);
   EXPECT_FALSE(left.falls_to(one));
   EXPECT_TRUE(left.falls_to(two));
   EXPECT_FALSE(left.falls_to(two));
-  EXPECT_FALSE(left.falls_to(of(DType::f32, [&](Builder& b, Tensor x) {
+  EXPECT_FALSE(left.falls_to(of(DType::f32, [&](Builder& b, TensorHandle x) {
     for (std::size_t i = 0; i <= left.max_operators(); ++i) x = exp(x);
     b.output(x, "y");
   })));
 }
 
 TEST(Measure, IsOfGraphsWhateverTheNumbersAndNamesOfTheirTensors) {
-  KernelGraph g = of(DType::f32, [](Builder& b, Tensor x) { b.output(exp(-x), "y"); });
-  Measure left(g);
+  graph::KernelGraph g = of(DType::f32, [](Builder& b, TensorHandle x) { b.output(exp(-x), "y"); });
+  rewrite::Measure left(g);
   std::swap(g.tensors[1], g.tensors[2]);
-  for (KernelOp& op : g.ops)
+  for (graph::KernelOp& op : g.ops)
     for (std::vector<int>* list : {&op.inputs, &op.outputs})
       for (int& t : *list) t = t == 0 ? 0 : 3 - t;
   g.outputs = {1};
@@ -68,13 +68,13 @@ TEST(Measure, IsOfGraphsWhateverTheNumbersAndNamesOfTheirTensors) {
 }
 
 TEST(Rules, ThatUndoEachOtherAreAFault) {
-  const rules::Rule<int> table[] = {
-      {Level::normal, "up", "it is even", [](int& i) { return i % 2 == 0 && (++i, true); }},
-      {Level::normal, "down", "it is odd", [](int& i) { return i % 2 != 0 && (--i, true); }},
+  const rules::RewriteRule<int> table[] = {
+      {rules::Level::normal, "up", "it is even", [](int& i) { return i % 2 == 0 && (++i, true); }},
+      {rules::Level::normal, "down", "it is odd", [](int& i) { return i % 2 != 0 && (--i, true); }},
   };
   int form = 0;
   try {
-    rules::rewrite(table, Level::normal, form);
+    rules::rewrite(table, rules::Level::normal, form);
     ADD_FAILURE() << "no fault";
   } catch (const Fault& e) {
     EXPECT_STREQ(e.what(), "rules of the level normal undo each other: up was applied after 10000 others");
@@ -85,23 +85,26 @@ std::optional<int> doubled(const int& i) { return i < 100 ? std::optional(2 * i)
 std::optional<int> odd(const int& i) { return i == 1 ? std::optional(3) : std::nullopt; }
 
 TEST(Rules, WhoseResultIsNotTakenLeaveTheFormToTheNext) {
-  const rules::Rule<int> table[] = {{Level::normal, "doubled", "", doubled}, {Level::normal, "odd", "", odd}};
+  const rules::RewriteRule<int> table[] = {{rules::Level::normal, "doubled", "", doubled},
+                                           {rules::Level::normal, "odd", "", odd}};
   const auto taken = [](const auto&, int, int made) { return made % 2 != 0; };
   int form = 1, asked = 0;
-  EXPECT_TRUE(rules::rewrite_if(table, Level::normal, form, taken, [&] { return ++asked < 10; }));
+  EXPECT_TRUE(rules::rewrite_if(table, rules::Level::normal, form, taken, [&] { return ++asked < 10; }));
   EXPECT_EQ(std::pair(form, asked), std::pair(3, 1));
   int all = 1;
   EXPECT_TRUE(rules::rewrite_if(
-      table, Level::normal, all, [](const auto&...) { return true; }, [&] { return all < 5; }));
+      table, rules::Level::normal, all, [](const auto&...) { return true; }, [&] { return all < 5; }));
   EXPECT_EQ(all, 8);
 }
 
 TEST(Rules, EndWhereTheWatchEndsThem) {
-  KernelGraph g = of(DType::f32, [](Builder& b, Tensor x) { b.output(square(pow(x / 8.0, 2.0)) * -1.0, "y"); });
+  graph::KernelGraph g =
+      of(DType::f32, [](Builder& b, TensorHandle x) { b.output(square(pow(x / 8.0, 2.0)) * -1.0, "y"); });
   std::vector<std::string> faults;
   int calls = 0;
-  EXPECT_TRUE(rewrite(
-      Level::normal, g, [&](const Progress& p) { return ++calls, p.phase != "rules applied"; }, faults));
+  EXPECT_TRUE(rewrite::rewrite(
+      rules::Level::normal, g, [&](const rewrite::Progress& p) { return ++calls, p.phase != "rules applied"; },
+      faults));
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(kinds(g), "div square square mul_scalar");
 }
@@ -110,8 +113,8 @@ TEST(Rules, EndWhereTheWatchEndsThem) {
 TEST(Rules, OfSoftmaxBesideItsLogarithmEnd) {
   for (const bool first : {false, true})
     for (const bool also : {false, true}) {
-      const KernelGraph g = of(DType::f32, [&](Builder& b, Tensor x) {
-        const Tensor p = first ? softmax(x, 1) : log_softmax(x, 1), q = first ? log_softmax(x, 1) : softmax(x, 1);
+      const graph::KernelGraph g = of(DType::f32, [&](Builder& b, TensorHandle x) {
+        const TensorHandle p = first ? softmax(x, 1) : log_softmax(x, 1), q = first ? log_softmax(x, 1) : softmax(x, 1);
         if (also) b.output(p, "p");
         b.output(q, "q");
         b.output(p * q, "y");
@@ -122,7 +125,7 @@ TEST(Rules, OfSoftmaxBesideItsLogarithmEnd) {
 
 TEST(Rules, ComputeOnceWhatIsAnOutputAndComputedBefore) {
   EXPECT_EQ(normal_form(of(DType::f32,
-                           [](Builder& b, Tensor x) {
+                           [](Builder& b, TensorHandle x) {
                              b.output(sin(exp(x)), "s");
                              b.output(exp(x), "e");
                              b.output(exp(x), "again");
@@ -130,14 +133,16 @@ TEST(Rules, ComputeOnceWhatIsAnOutputAndComputedBefore) {
                            })),
             "exp sin exp cos");
   // 0 and -0 are not the same number.
-  EXPECT_EQ(normal_form(of(DType::f32, [](Builder& b, Tensor x) { b.output(x / 0.0 + x / -0.0, "y"); })),
+  EXPECT_EQ(normal_form(of(DType::f32, [](Builder& b, TensorHandle x) { b.output(x / 0.0 + x / -0.0, "y"); })),
             "div div add");
 }
 
 /// Marks a tensor as an output, with a name of its own.
-Tensor seen(Builder& b, Tensor t, const std::string& of, const char* name) { return b.output(t, of + "_" + name); }
+TensorHandle seen(Builder& b, TensorHandle t, const std::string& of, const char* name) {
+  return b.output(t, of + "_" + name);
+}
 
-using Shown = void (*)(Builder&, const std::string& of, Tensor);
+using Shown = void (*)(Builder&, const std::string& of, TensorHandle);
 struct Step {
   const char* name;
   Shown body;                   // has the step and the result as outputs
@@ -145,35 +150,37 @@ struct Step {
 };
 constexpr Step shown[] = {
     {"silu_of_sigmoid",
-     [](Builder& b, const std::string& of, Tensor x) { seen(b, x * seen(b, sigmoid(x), of, "s"), of, "y"); },
+     [](Builder& b, const std::string& of, TensorHandle x) { seen(b, x * seen(b, sigmoid(x), of, "s"), of, "y"); },
      "sigmoid mul", "sigmoid silu"},
     {"silu_of_exp",
-     [](Builder& b, const std::string& of, Tensor x) { seen(b, x / (seen(b, exp(-x), of, "e") + 1.0), of, "y"); },
+     [](Builder& b, const std::string& of, TensorHandle x) { seen(b, x / (seen(b, exp(-x), of, "e") + 1.0), of, "y"); },
      "neg exp add div", "neg exp silu"},
     {"sigmoid_of_exp",
-     [](Builder& b, const std::string& of, Tensor x) { seen(b, pow(seen(b, exp(-x) + 1.0, of, "e"), -1.0), of, "y"); },
+     [](Builder& b, const std::string& of, TensorHandle x) {
+       seen(b, pow(seen(b, exp(-x) + 1.0, of, "e"), -1.0), of, "y");
+     },
      "neg exp add pow", "neg exp add sigmoid"},
     {"gelu_of_tanh",
-     [](Builder& b, const std::string& of, Tensor x) {
-       const Tensor cube = seen(b, square(x) * x, of, "cube");
-       const Tensor one = tanh((x + cube * 0.044715) * 0.7978845608028654) + 1.0, half = x * 0.5;
+     [](Builder& b, const std::string& of, TensorHandle x) {
+       const TensorHandle cube = seen(b, square(x) * x, of, "cube");
+       const TensorHandle one = tanh((x + cube * 0.044715) * 0.7978845608028654) + 1.0, half = x * 0.5;
        seen(b, one * half, of, "y");
      },
      "square mul mul_scalar add mul_scalar tanh add mul_scalar mul", "square mul gelu_tanh"},
     {"softmax_of_logsumexp",
-     [](Builder& b, const std::string& of, Tensor x) {
+     [](Builder& b, const std::string& of, TensorHandle x) {
        seen(b, exp(x - seen(b, logsumexp(x, 1, true), of, "l")), of, "y");
      },
      "logsumexp sub exp", "logsumexp sub exp"},
     {"two_factors",
-     [](Builder& b, const std::string& of, Tensor x) { seen(b, seen(b, x * 0.3, of, "t") * 0.5, of, "y"); },
+     [](Builder& b, const std::string& of, TensorHandle x) { seen(b, seen(b, x * 0.3, of, "t") * 0.5, of, "y"); },
      "mul_scalar mul_scalar", "mul_scalar mul_scalar"},
 };
 
 TEST(Rules, SeeWhereAStepIsSeenRounded) {
   for (const Step& s : shown)
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-      const KernelGraph g = of(dtype, [&](Builder& b, Tensor x) { s.body(b, "of", x); });
+      const graph::KernelGraph g = of(dtype, [&](Builder& b, TensorHandle x) { s.body(b, "of", x); });
       EXPECT_EQ(normal_form(g), dtype == DType::f32 ? s.in_f32 : s.narrow) << s.name << " " << graph::name(dtype);
     }
 }
@@ -184,7 +191,7 @@ TEST(Rules, AreRightWhereAStepIsSeenRounded) {
     Builder b("shown");
     for (const Step& s : shown) s.body(b, s.name, b.input(fmt::format("x_{}", s.name), {64, 256}, dtype));
     const run::RunResult r =
-        run::run(b.build(), {.on = run::Engine::emulator, .compile = {.fuse = true}}, run::Cache::standard());
+        run::run(b.build(), {.on = run::Machine::emulator, .compile = {.fuse = true}}, run::Cache::standard());
     EXPECT_EQ(r.status, run::Status::correct) << graph::name(dtype) << ": " << run::summary(r);
   }
 }

@@ -13,7 +13,7 @@ namespace {
 using graph::Builder;
 using graph::KernelGraph;
 using graph::OpKind;
-using graph::Tensor;
+using graph::TensorHandle;
 
 /// The kinds of the operators, in order.
 std::string kinds(const KernelGraph& g) {
@@ -23,29 +23,29 @@ std::string kinds(const KernelGraph& g) {
 }
 
 void expect_form(const KernelGraph& g, const std::string& expected) {
-  const KernelGraph made = rewritten(graph_rules, Level::normal, g);
+  const KernelGraph made = rewritten(rewrite::graph_rules, rules::Level::normal, g);
   EXPECT_EQ(kinds(made), expected) << kinds(g);
   graph::validate(made);
   EXPECT_EQ(search::equal(g, made).answer, search::Answer::equal) << kinds(g);
 }
 
-Tensor norm_of(Tensor x) { return sqrt(sum(square(x), 1, true)); }
+TensorHandle norm_of(TensorHandle x) { return sqrt(sum(square(x), 1, true)); }
 
 TEST(FuseNormalize, Broadcast) {
   Builder b("g");
-  const Tensor x = b.input("x", {4, 6});
+  const TensorHandle x = b.input("x", {4, 6});
   b.output(x / expand(norm_of(x), {4, 6}), "y");
   expect_form(b.build(), "square sum sqrt div");
 
   Builder alone("alone");  // no other operand has the result's shape
-  const Tensor n = norm_of(alone.input("x", {4, 6}));
+  const TensorHandle n = norm_of(alone.input("x", {4, 6}));
   alone.output(expand(n, {4, 6}) + expand(n, {4, 6}), "y");
   expect_form(alone.build(), "square sum sqrt expand add");
 }
 
 TEST(FuseNormalize, ReshapeAfter) {
   Builder b("g");
-  const Tensor x = b.input("x", {4, 2, 3}), w = b.input("w", {6}), v = b.input("v", {6});
+  const TensorHandle x = b.input("x", {4, 2, 3}), w = b.input("w", {6}), v = b.input("v", {6});
   b.output(reshape(x * rsqrt(square(x)), {4, 6}) * w + v, "y");
   expect_form(b.build(), "square rsqrt mul reshape mul reshape add reshape");
 
@@ -54,7 +54,7 @@ TEST(FuseNormalize, ReshapeAfter) {
   expect_form(split.build(), "reshape relu mul");
 
   Builder kept("kept");  // of a tensor that has the merged shape by itself
-  const Tensor z = kept.input("z", {4, 6});
+  const TensorHandle z = kept.input("z", {4, 6});
   kept.output(reshape(relu(kept.input("x", {4, 2, 3}) * 2.0), {4, 6}) * z, "y");
   expect_form(kept.build(), "mul_scalar relu reshape mul");
 }
@@ -77,24 +77,24 @@ TEST(FuseNormalize, KeptDimensions) {
 
 TEST(FuseNormalize, WhatIsComputedTwiceIsComputedOnce) {
   Builder b("g");
-  const Tensor x = b.input("x", {4, 6});
+  const TensorHandle x = b.input("x", {4, 6});
   b.output(relu(x) + square(relu(x)), "y");
   expect_form(b.build(), "relu square add");
 
   Builder both("both");  // outputs are the caller's, each its own
-  const Tensor z = both.input("x", {4, 6});
+  const TensorHandle z = both.input("x", {4, 6});
   both.output(relu(z), "y"), both.output(relu(z), "z");
   expect_form(both.build(), "relu relu");
 }
 
 /// A convolution's result in channels-last.
 constexpr std::int64_t n = 2, c = 4, h = 3, w = 5;
-Tensor channels_last(Builder& b, const std::string& name) {
+TensorHandle channels_last(Builder& b, const std::string& name) {
   return b.input(name, {n, c, h, w}, graph::DType::f16, {c * h * w, 1, w * c, c});
 }
 
 void expect_in_memory_order(const KernelGraph& g, const std::string& expected) {
-  const KernelGraph made = in_memory_order(g).value_or(g);
+  const KernelGraph made = rewrite::in_memory_order(g).value_or(g);
   EXPECT_EQ(kinds(made), expected) << kinds(g);
   graph::validate(made);
   EXPECT_EQ(search::equal(g, made).answer, search::Answer::equal) << kinds(g);
@@ -102,7 +102,7 @@ void expect_in_memory_order(const KernelGraph& g, const std::string& expected) {
 
 TEST(FuseMemoryOrder, AChainOfOneLayout) {
   Builder b("g");
-  const Tensor x = channels_last(b, "x"), scale = reshape(b.input("s", {c}), {1, c, 1, 1});
+  const TensorHandle x = channels_last(b, "x"), scale = reshape(b.input("s", {c}), {1, c, 1, 1});
   b.output(relu(x * rsqrt(scale + 1.0)) + channels_last(b, "y"), "z", {c * h * w, 1, w * c, c});
   expect_in_memory_order(b.build(), "permute reshape add rsqrt mul relu permute add permute");
 }

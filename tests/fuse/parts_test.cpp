@@ -20,8 +20,7 @@ TEST(FuseParts, AreFewKernels) {
   const std::size_t step = updating_goldens() ? 1 : test::every(3);
   std::size_t part = 0;
   for (const char* file : {"attention", "cross", "decode", "experts", "mlp", "norms", "projections"})
-    for (const graph::KernelGraph& g :
-         graph::load(fmt::format("{}/examples/parts/{}.json", ZELLIGE_SOURCE_DIR, file))) {
+    for (const graph::KernelGraph& g : json::load(fmt::format("{}/examples/parts/{}.json", ZELLIGE_SOURCE_DIR, file))) {
       if (g.name.ends_with("_b8")) continue;
       std::string line;
       std::getline(golden, line);

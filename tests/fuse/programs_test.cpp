@@ -28,19 +28,20 @@ TEST(Fuse, PartsOfModels) {
   const char* target = "sm_80";
   for (const char* name : {"gpt_mlp", "llama_decode", "norm_gated_mlp", "plain_attention", "residual_rms_norm",
                            "rms_qkv_rope", "cross_entropy"}) {
-    expect_equal(graph::load(fmt::format("{}/tests/run/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0), target);
+    expect_equal(json::load(fmt::format("{}/tests/run/layers/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0), target);
     target = target == std::string("sm_80") ? "sm_90a" : "sm_80";
   }
 }
 
 using graph::Builder;
-using graph::Tensor;
+using graph::TensorHandle;
 
 /// Softmax of what becomes of q k^T, times v.
 template <class Scores>
-Tensor attention(Builder& b, std::int64_t queries, std::int64_t keys, const Scores& scores) {
-  const Tensor q = b.input("q", {2, queries, 32}), k = b.input("k", {2, keys, 32}), v = b.input("v", {2, keys, 32});
-  const Tensor s = cast(matmul(q, permute(k, {0, 2, 1})), graph::DType::f32) * 0.25;
+TensorHandle attention(Builder& b, std::int64_t queries, std::int64_t keys, const Scores& scores) {
+  const TensorHandle q = b.input("q", {2, queries, 32}), k = b.input("k", {2, keys, 32}),
+                     v = b.input("v", {2, keys, 32});
+  const TensorHandle s = cast(matmul(q, permute(k, {0, 2, 1})), graph::DType::f32) * 0.25;
   return matmul(cast(softmax(scores(s), 2), graph::DType::f16), v);
 }
 
@@ -49,34 +50,37 @@ TEST(Fuse, PartsOfOtherModels) {
   struct Part {
     const char* name;
     std::size_t kernels;
-    std::function<Tensor(Builder&)> body;
+    std::function<TensorHandle(Builder&)> body;
   };
   const std::vector<Part> parts = {
-      {"soft_cap", 1, [](Builder& b) { return attention(b, 64, 128, [](Tensor s) { return tanh(s * 0.125) * 8.0; }); }},
+      {"soft_cap", 1,
+       [](Builder& b) { return attention(b, 64, 128, [](TensorHandle s) { return tanh(s * 0.125) * 8.0; }); }},
       {"window", 1,
-       [](Builder& b) { return attention(b, 128, 128, [](Tensor s) { return mask(s, {.tril = 0, .triu = -47}); }); }},
+       [](Builder& b) {
+         return attention(b, 128, 128, [](TensorHandle s) { return mask(s, {.tril = 0, .triu = -47}); });
+       }},
       {"bias", 1,
        [](Builder& b) {
-         const Tensor bias = b.input("bias", {1, 64, 128}, graph::DType::f32);
-         return attention(b, 64, 128, [&](Tensor s) { return s + bias; });
+         const TensorHandle bias = b.input("bias", {1, 64, 128}, graph::DType::f32);
+         return attention(b, 64, 128, [&](TensorHandle s) { return s + bias; });
        }},
-      {"odd", 1, [](Builder& b) { return attention(b, 50, 77, [](Tensor s) { return s; }); }},
-      {"prime", 1, [](Builder& b) { return attention(b, 67, 211, [](Tensor s) { return s; }); }},
+      {"odd", 1, [](Builder& b) { return attention(b, 50, 77, [](TensorHandle s) { return s; }); }},
+      {"prime", 1, [](Builder& b) { return attention(b, 67, 211, [](TensorHandle s) { return s; }); }},
       {"sinks", 1,
        [](Builder& b) {
-         const Tensor q = b.input("q", {2, 64, 32}), k = b.input("k", {2, 128, 32});
-         const Tensor sink = expand(b.input("z", {2, 1, 1}), {2, 64, 1});
-         const Tensor p = softmax(concat(mask(matmul(q, permute(k, {0, 2, 1})) * 0.25, {.tril = 0}), sink, 2), 2);
+         const TensorHandle q = b.input("q", {2, 64, 32}), k = b.input("k", {2, 128, 32});
+         const TensorHandle sink = expand(b.input("z", {2, 1, 1}), {2, 64, 1});
+         const TensorHandle p = softmax(concat(mask(matmul(q, permute(k, {0, 2, 1})) * 0.25, {.tril = 0}), sink, 2), 2);
          return matmul(slice(p, 2, 0, 128), b.input("v", {2, 128, 32}));
        }},
       {"norm_of_heads", 2,
        [](Builder& b) {
-         const Tensor t = reshape(matmul(b.input("x", {8, 128}), b.input("w", {128, 256})), {8, 4, 64});
+         const TensorHandle t = reshape(matmul(b.input("x", {8, 128}), b.input("w", {128, 256})), {8, 4, 64});
          return rotary(rms_norm(t, 1e-6) * b.input("n", {64}), b.input("c", {8, 1, 32}), b.input("s", {8, 1, 32}));
        }},
       {"low_rank", 1,
        [](Builder& b) {
-         const Tensor t = matmul(b.input("x", {16, 256}), b.input("a", {256, 32}));
+         const TensorHandle t = matmul(b.input("x", {16, 256}), b.input("a", {256, 32}));
          return matmul(rms_norm(t, b.input("n", {32}), 1e-6), b.input("b", {32, 512}));
        }},
   };
@@ -95,26 +99,27 @@ TEST(Fuse, RowsOfMinusInfinityStayNaN) {
   struct Use {
     const char* name;
     std::size_t kernels;  // at most
-    std::function<Tensor(Tensor e, Tensor v)> of;
+    std::function<TensorHandle(TensorHandle e, TensorHandle v)> of;
   };
   const std::vector<Use> uses = {
-      {"quotient", 1, [](Tensor e, Tensor v) { return matmul(e, v) / sum(e, 2, true); }},
-      {"shifted_sum", 9, [](Tensor e, Tensor v) { return matmul(e, v) / (sum(e, 2, true) + 1e-6); }},
-      {"bounded_sum", 9, [](Tensor e, Tensor v) { return matmul(e, v) / maximum(sum(e, 2, true), 1e-6); }},
-      {"product_alone", 9, [](Tensor e, Tensor v) { return matmul(e, v); }}};
+      {"quotient", 1, [](TensorHandle e, TensorHandle v) { return matmul(e, v) / sum(e, 2, true); }},
+      {"shifted_sum", 9, [](TensorHandle e, TensorHandle v) { return matmul(e, v) / (sum(e, 2, true) + 1e-6); }},
+      {"bounded_sum", 9, [](TensorHandle e, TensorHandle v) { return matmul(e, v) / maximum(sum(e, 2, true), 1e-6); }},
+      {"product_alone", 9, [](TensorHandle e, TensorHandle v) { return matmul(e, v); }}};
   for (const Use& use : uses) {
     Builder b(use.name);
-    const Tensor x = b.input("x", {2, 64, 256}, graph::DType::f32), v = b.input("v", {2, 256, 32}, graph::DType::f32);
+    const TensorHandle x = b.input("x", {2, 64, 256}, graph::DType::f32),
+                       v = b.input("v", {2, 256, 32}, graph::DType::f32);
     b.output(use.of(exp(x - amax(x, 2, true)), v), "Y");
     const graph::KernelGraph g = b.build();
-    std::vector<graph::Array> inputs{graph::make_array({2, 64, 256}), graph::make_array({2, 256, 32})};
+    std::vector<reference::Array> inputs{reference::make_array({2, 64, 256}), reference::make_array({2, 256, 32})};
     for (std::size_t i = 0; i < inputs[0].values.size(); ++i)  // row 5 of the first matrix
       inputs[0].values[i] = i / 256 == 5 ? -INFINITY : static_cast<double>(i % 7) - 3;
     for (std::size_t i = 0; i < inputs[1].values.size(); ++i) inputs[1].values[i] = static_cast<double>(i % 5) - 2;
     for (const char* target : {"sm_80", "sm_90a"}) {
       const Optimized o = optimize(g, target::find(target));
       EXPECT_LE(o.kernels.size(), use.kernels) << use.name << " for " << target;
-      const graph::Array y = graph::run_reference(o.graph, inputs).at(0);
+      const reference::Array y = reference::run_reference(o.graph, inputs).at(0);
       for (std::size_t i = 0; i < y.values.size(); ++i)
         ASSERT_EQ(std::isnan(y.values[i]), i / 32 == 5) << use.name << " for " << target << ", element " << i;
     }
@@ -126,13 +131,13 @@ TEST(Fuse, SplitRowsOfMinusInfinityStayNaN) {
   const std::int64_t columns = 40000;
   for (const bool summed : {false, true}) {
     Builder b(summed ? "sum" : "distance");
-    const Tensor x = b.input("x", {2, columns}, graph::DType::f32), below = x - amax(x, 1, true);
+    const TensorHandle x = b.input("x", {2, columns}, graph::DType::f32), below = x - amax(x, 1, true);
     b.output(summed ? sum(exp(below), 1, true) : below, "Y");
-    std::vector<graph::Array> inputs{graph::make_array({2, columns})};
+    std::vector<reference::Array> inputs{reference::make_array({2, columns})};
     for (std::size_t i = 0; i < inputs[0].values.size(); ++i)
       inputs[0].values[i] = i < static_cast<std::size_t>(columns) ? -INFINITY : static_cast<double>(i % 7);
     const Optimized o = optimize(b.build(), target::find("sm_90a"));
-    const graph::Array y = graph::run_reference(o.graph, inputs).at(0);
+    const reference::Array y = reference::run_reference(o.graph, inputs).at(0);
     for (std::size_t i = 0; i < y.values.size(); ++i)
       ASSERT_EQ(std::isnan(y.values[i]), i < y.values.size() / 2) << (summed ? "sum" : "distance") << ", element " << i;
   }
@@ -140,13 +145,13 @@ TEST(Fuse, SplitRowsOfMinusInfinityStayNaN) {
 
 TEST(Fuse, WhatNobodyReads) {
   Builder b("dead");
-  const Tensor x = b.input("x", {64, 64}), e = exp(x);
+  const TensorHandle x = b.input("x", {64, 64}), e = exp(x);
   square(e), permute(matmul(x, x), {1, 0});
   b.output(-x, "Y");
   const Optimized o = optimize(b.build(), target::find("sm_90a"));
   EXPECT_EQ(o.kernels.size(), 1u);
-  EXPECT_EQ(std::ranges::count(o.graph.ops, OpKind::custom, &KernelOp::kind), 1);
-  EXPECT_EQ(std::ranges::count(o.graph.tensors, "e", &KernelTensor::name), 0);
+  EXPECT_EQ(std::ranges::count(o.graph.ops, graph::OpKind::custom, &graph::KernelOp::kind), 1);
+  EXPECT_EQ(std::ranges::count(o.graph.tensors, "e", &graph::KernelTensor::name), 0);
 }
 
 }  // namespace

@@ -30,17 +30,17 @@ int number(const char* variable, int otherwise) {
 int graphs() { return number("ZELLIGE_RANDOM_FUSIONS", test::all_cases() ? 12 : 6); }
 
 /// A connected, convex group of up to `count` operators.
-std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, random_graphs::Rng& rng,
+std::vector<int> random_group(const graph::KernelGraph& g, const Dependences& order, random_graphs::Rng& rng,
                               std::size_t max_size) {
   std::vector<int> starts;
   for (std::size_t i = 0; i < g.ops.size(); ++i)
-    if (fusable(g, static_cast<int>(i))) starts.push_back(static_cast<int>(i));
+    if (candidate::fusable(g, static_cast<int>(i))) starts.push_back(static_cast<int>(i));
   if (starts.empty()) return {};
-  Set s(g.ops.size());
+  OperatorSet s(g.ops.size());
   s.add(rng.pick(starts));
   while (s.list().size() < max_size) {
-    std::vector<Set> larger;
-    for (int x : Neighbours(g).of(s.list())) {
+    std::vector<OperatorSet> larger;
+    for (int x : GroupNeighbours(g).of(s.list())) {
       larger.push_back(s);
       larger.back().add(x);
       if (!is_convex(larger.back(), order)) larger.pop_back();
@@ -52,8 +52,8 @@ std::vector<int> random_group(const graph::KernelGraph& g, const Order& order, r
 }
 
 /// The kernel, and every other operator by itself.
-graph::KernelGraph with(const graph::KernelGraph& g, const Order& order, const Kernel& k) {
-  Set group(g.ops.size()), done(g.ops.size()), before(g.ops.size());
+graph::KernelGraph with(const graph::KernelGraph& g, const Dependences& order, const candidate::GroupKernel& k) {
+  OperatorSet group(g.ops.size()), done(g.ops.size()), before(g.ops.size());
   for (int i : k.ops) group.add(i);
   for (int i : k.ops) before.add(order.direct[i]);
   std::vector<Group> groups;
@@ -63,7 +63,7 @@ graph::KernelGraph with(const graph::KernelGraph& g, const Order& order, const K
         groups.push_back({{op}, {}, 0});
         done.add(op);
       }
-    Set with_group = done;
+    OperatorSet with_group = done;
     with_group.add(group);
     if (!placed && with_group.has(before)) {
       groups.push_back({k.ops, {k}, 0});
@@ -79,23 +79,23 @@ TEST(RandomFusions, EveryKernelComputesTheSame) {
   const int first = number("ZELLIGE_FIRST_SEED", 1), count = graphs();
   for (int seed = first; seed < first + count; ++seed) {
     const graph::KernelGraph g = random_graphs::random_unfused(static_cast<std::uint64_t>(seed));
-    const Order order = order_of(g);
+    const Dependences order = order_of(g);
     random_graphs::Rng rng(static_cast<std::uint64_t>(seed) + 5000);
     const std::vector<int> ops = random_group(g, order, rng, static_cast<std::size_t>(rng.between(2, 5)));
     if (ops.size() < 2) continue;
     std::string why;
-    std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_90a"), why);
+    std::vector<candidate::GroupKernel> found = candidate::kernels_of(g, ops, target::find("sm_90a"), why);
     groups += !found.empty();
     EXPECT_TRUE(!found.empty() || !why.empty()) << g.name;
     rng.shuffle(found);
-    std::ranges::stable_sort(found, {}, [](const Kernel& k) { return k.parts.size() == 1; });
+    std::ranges::stable_sort(found, {}, [](const candidate::GroupKernel& k) { return k.parts.size() == 1; });
     for (std::size_t i = 0; i < std::min<std::size_t>(found.size(), 2); ++i) {
       const graph::KernelGraph h = with(g, order, found[i]);
       EXPECT_NO_THROW(graph::validate(h)) << g.name;
       ++kernels, split += found[i].parts.size() > 1;
       const search::Equality e = search::equal(g, h);
       EXPECT_NE(search::name(e.answer), "different")
-          << search::describe(e, g.name, g.name + " fused") << graph::to_json(g) << graph::to_json(h);
+          << search::describe(e, g.name, g.name + " fused") << json::to_json(g) << json::to_json(h);
       undecided += e.answer == search::Answer::undecided;
       if (e.answer == search::Answer::undecided) std::printf("%s: %s\n", g.name.c_str(), e.why.c_str());
     }
@@ -127,7 +127,7 @@ TEST(RandomFusions, ComputeTheSame) {
     fewer += o.graph.ops.size() < g.ops.size();
     const search::Equality e = search::equal(g, o.graph);
     EXPECT_NE(search::name(e.answer), "different")
-        << search::describe(e, g.name, g.name + " fused") << graph::to_json(g) << graph::to_json(o.graph);
+        << search::describe(e, g.name, g.name + " fused") << json::to_json(g) << json::to_json(o.graph);
     undecided += e.answer == search::Answer::undecided;
     if (e.answer == search::Answer::undecided) std::printf("%s: %s\n", g.name.c_str(), e.why.c_str());
   }

@@ -8,7 +8,7 @@ namespace zellige::fuse {
 namespace {
 
 using graph::Builder;
-using graph::Tensor;
+using graph::TensorHandle;
 
 /// The reason for all operators of the graph in one kernel.
 std::string why_not(Builder& b, const char* target = "sm_90a") {
@@ -16,46 +16,46 @@ std::string why_not(Builder& b, const char* target = "sm_90a") {
   std::vector<int> ops;
   for (std::size_t i = 0; i < g.ops.size(); ++i) ops.push_back(static_cast<int>(i));
   std::string why;
-  const std::vector<Kernel> kernels = kernels_of(g, ops, target::find(target), why);
+  const std::vector<candidate::GroupKernel> kernels = candidate::kernels_of(g, ops, target::find(target), why);
   return kernels.empty() ? why : "";
 }
 
 /// x (64, 65536), whose rows do not fit in a block's shared memory together with
 /// their weights.
-Tensor wide(Builder& b) { return b.input("x", {64, 65536}); }
-Tensor weights(Builder& b) { return b.input("w", {65536, 64}); }
+TensorHandle wide(Builder& b) { return b.input("x", {64, 65536}); }
+TensorHandle weights(Builder& b) { return b.input("w", {65536, 64}); }
 
 TEST(FuseRefusals, AnOffsetDoesNotPassAProduct) {
   Builder b("g");
-  const Tensor x = wide(b), w = weights(b);
+  const TensorHandle x = wide(b), w = weights(b);
   b.output(matmul(x - mean(x, 1, true), w), "Y");
   EXPECT_EQ(why_not(b), "sub (t3) would read inside the loop what is known after it");
 }
 
 TEST(FuseRefusals, AScaleDoesNotPassABend) {
   Builder b("g");
-  const Tensor x = wide(b), w = weights(b);
+  const TensorHandle x = wide(b), w = weights(b);
   b.output(matmul(silu(rms_norm(x)), w), "Y");
   EXPECT_EQ(why_not(b), "silu (t3) would read inside the loop what is known after it");
 }
 
 TEST(FuseRefusals, ARunningMaximumOfASquare) {
   Builder b("g");
-  const Tensor x = wide(b), w = weights(b);
+  const TensorHandle x = wide(b), w = weights(b);
   b.output(matmul(square(x - amax(x, 1, true)), w), "Y");
   EXPECT_EQ(why_not(b), "square (t4) would read inside the loop what is known after it");
 }
 
 TEST(FuseRefusals, DimensionsThatRunTogether) {
   Builder b("g");
-  const Tensor y = exp(b.input("x", {64, 64}));
+  const TensorHandle y = exp(b.input("x", {64, 64}));
   b.output(matmul(y, y), "Y");
   EXPECT_EQ(why_not(b), "two dimensions of (64, 64) would run together");
 }
 
 TEST(FuseRefusals, ADimensionThatWasOmitted) {
   Builder b("g");
-  const Tensor x = b.input("x", {64, 64});
+  const TensorHandle x = b.input("x", {64, 64});
   b.output(x - amax(x, 1), "Y");
   EXPECT_EQ(why_not(b), "t1 has lost a dimension that its readers count");
 }
@@ -68,8 +68,8 @@ TEST(FuseRefusals, ResultsOfTheLoop) {
 
 TEST(FuseRefusals, AMaximumThatMayBeInfinite) {
   Builder b("g");
-  const Tensor x = wide(b), w = weights(b);
-  const Tensor m = amax(x, 1, true);
+  const TensorHandle x = wide(b), w = weights(b);
+  const TensorHandle m = amax(x, 1, true);
   b.output(matmul(x, w) * m, "Y");
   EXPECT_EQ(why_not(b), "the maximum t2 would be that of finite numbers");
 }

@@ -14,7 +14,7 @@ using graph::Builder;
 using graph::DType;
 using graph::KernelGraph;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
 
 /// A graph under construction, of random extents: m = a c rows, n = e f columns.
 struct Draw {
@@ -23,9 +23,11 @@ struct Draw {
     for (std::int64_t* extent : {&a, &c, &e, &f}) *extent = 2 + static_cast<std::int64_t>(random() % 4);
     m = a * c, n = e * f;
   }
-  Tensor in(const char* name, Shape shape, DType dtype = DType::f32) { return b.input(name, std::move(shape), dtype); }
-  Tensor x() { return in("x", {m, n}); }
-  Tensor z() { return in("z", {m, n}); }
+  TensorHandle in(const char* name, Shape shape, DType dtype = DType::f32) {
+    return b.input(name, std::move(shape), dtype);
+  }
+  TensorHandle x() { return in("x", {m, n}); }
+  TensorHandle z() { return in("z", {m, n}); }
 
   Builder b;
   std::int64_t a = 0, c = 0, e = 0, f = 0, m = 0, n = 0;
@@ -33,7 +35,7 @@ struct Draw {
 
 /// A graph and the operators of what the row's stage makes of it.
 struct Form {
-  std::function<Tensor(Draw&)> body;
+  std::function<TensorHandle(Draw&)> body;
   std::string expected;
 };
 /// A row, with its condition true and false. On the inputs of `broken`, what the row makes of `valid` is different;
@@ -53,5 +55,7 @@ inline const std::string cost = "the condition is about cost",
 std::vector<Case> cases_of_views();
 /// Returns the cases of all other rows.
 std::vector<Case> cases_of_functions();
+
+inline TensorHandle transposed(TensorHandle t) { return permute(t, {1, 0}); }
 
 }  // namespace zellige::fuse::test

@@ -7,43 +7,42 @@
 namespace zellige::fuse::test {
 namespace {
 
-Tensor transposed(Tensor t) { return permute(t, {1, 0}); }
-Tensor half(Tensor t, bool second) {
+TensorHandle half(TensorHandle t, bool second) {
   const std::int64_t n = t.shape().back() / 2;
   return slice(t, 1, second ? n : 0, second ? 2 * n : n);
 }
-Tensor rotated(Draw& d, bool crossed) {
-  const Tensor t = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}), sin = d.in("sin", {d.m, d.f}),
-               a = half(t, false), c = half(t, true);
-  const Tensor left = a * cos - c * sin;
+TensorHandle rotated(Draw& d, bool crossed) {
+  const TensorHandle t = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}), sin = d.in("sin", {d.m, d.f}),
+                     a = half(t, false), c = half(t, true);
+  const TensorHandle left = a * cos - c * sin;
   return concat(left, c * cos + a * (crossed ? cos : sin), 1);
 }
 /// gelu_tanh as it is written with a tanh, with the factor `cubic` of x^3.
-Tensor gelu(Tensor t, double cubic) {
+TensorHandle gelu(TensorHandle t, double cubic) {
   return (tanh((t + t * t * t * cubic) * std::sqrt(2 / std::numbers::pi)) + 1.0) * (t * 0.5);
 }
 /// Heads of a matmul's columns, in (m, h, 1, d), that are rotated. `heads_last`: the columns of a head are separated.
-Tensor rotated_heads(Draw& d, bool heads_last) {
+TensorHandle rotated_heads(Draw& d, bool heads_last) {
   const std::int64_t h = d.e, k = 2 * d.f;
-  const Tensor t = matmul(d.in("x", {d.m, d.n}), d.in("w", {d.n, h * k}));
-  const Tensor seen = heads_last ? permute(reshape(t, {d.m, 1, k, h}), {0, 3, 1, 2})
-                                 : permute(reshape(t, {d.m, 1, h, k}), {0, 2, 1, 3});
+  const TensorHandle t = matmul(d.in("x", {d.m, d.n}), d.in("w", {d.n, h * k}));
+  const TensorHandle seen = heads_last ? permute(reshape(t, {d.m, 1, k, h}), {0, 3, 1, 2})
+                                       : permute(reshape(t, {d.m, 1, h, k}), {0, 2, 1, 3});
   return rotary(seen, d.in("cos", {k / 2}), d.in("sin", {k / 2}));
 }
 /// The same in (m, m, d), with angles by rows or by heads.
-Tensor rotated_pairs(Draw& d, bool by_heads) {
+TensorHandle rotated_pairs(Draw& d, bool by_heads) {
   const std::int64_t k = 2 * d.f;
-  const Shape as = by_heads ? Shape{1, d.m, d.f} : Shape{d.m, 1, d.f};
-  const Tensor t = reshape(matmul(d.in("x", {d.m, d.n}), d.in("w", {d.n, d.m * k})), {d.m, d.m, k});
+  const graph::Shape as = by_heads ? graph::Shape{1, d.m, d.f} : graph::Shape{d.m, 1, d.f};
+  const TensorHandle t = reshape(matmul(d.in("x", {d.m, d.n}), d.in("w", {d.n, d.m * k})), {d.m, d.m, k});
   return rotary(t, reshape(d.in("cos", {d.m, d.f}), as), reshape(d.in("sin", {d.m, d.f}), as));
 }
 /// Rows of a custom operator: the sums of squares, or, over the iterations, of the squares of their sums.
-Tensor custom(Draw& d, bool of_sums) {
-  const Tensor x = d.in("x", {4 * d.a, 8 * d.n});
+TensorHandle custom(Draw& d, bool of_sums) {
+  const TensorHandle x = d.in("x", {4 * d.a, 8 * d.n});
   return d.b
       .custom({.grid = {d.a}, .block = {32}, .loop = d.e},
               [&](graph::BlockBuilder& t) {
-                const graph::Tile part = t.load(x, {.x = 0, .loop = 1});
+                const graph::TileHandle part = t.load(x, {.x = 0, .loop = 1});
                 t.store(of_sums ? accum(square(reduction(part, 1))) : accum_red_sum(square(part)), {.x = 0}, "y");
               })
       .at(0);
@@ -55,57 +54,57 @@ std::vector<Case> cases_of_functions() {
   return {
       {"square",
        {[](Draw& d) {
-          const Tensor t = d.x(), s = t * t;
+          const TensorHandle t = d.x(), s = t * t;
           return s + pow(t + 1.0, 2);
         },
         "square add square add"},
        {[](Draw& d) {
-          const Tensor t = d.x(), s = t * exp(t);
+          const TensorHandle t = d.x(), s = t * exp(t);
           return s + pow(t + 1.0, 3);
         },
         "exp mul add pow add"}},
       {"negative", {[](Draw& d) { return d.x() * -1.0; }, "neg"}, {[](Draw& d) { return d.x() * -2.0; }, "mul_scalar"}},
       {"negative factor",
        {[](Draw& d) {
-          const Tensor z = d.z(), t = -d.x();
+          const TensorHandle z = d.z(), t = -d.x();
           return z + t * d.in("w", {d.m, d.n});
         },
         "mul sub"},
        {[](Draw& d) {
-          const Tensor z = d.z(), t = abs(d.x());
+          const TensorHandle z = d.z(), t = abs(d.x());
           return z + t * d.in("w", {d.m, d.n});
         },
         "abs mul add"}},
       {"difference",
        {[](Draw& d) {
-          const Tensor t = -d.x();
+          const TensorHandle t = -d.x();
           return t + d.z();
         },
         "sub"},
        {[](Draw& d) {
-          const Tensor t = relu(-d.x());
+          const TensorHandle t = relu(-d.x());
           return t + d.z();
         },
         "neg relu add"}},
       {"sigmoid",
        {[](Draw& d) {
-          const Tensor t = pow(exp(-d.x()) + 1.0, -1.0);
+          const TensorHandle t = pow(exp(-d.x()) + 1.0, -1.0);
           return t * d.z();
         },
         "sigmoid mul"},
        {[](Draw& d) {
-          const Tensor t = pow(exp(-d.x()) + 2.0, -1.0);
+          const TensorHandle t = pow(exp(-d.x()) + 2.0, -1.0);
           return t * d.z();
         },
         "neg exp add pow mul"}},
       {"relu",
        {[](Draw& d) {
-          const Tensor t = d.x(), p = maximum(t, 0.0);
+          const TensorHandle t = d.x(), p = maximum(t, 0.0);
           return p + where(eq(lt(t, 0.0), 0.0), t, 0.0);
         },
         "relu add"},
        {[](Draw& d) {
-          const Tensor t = d.x(), p = maximum(t, 1.0);
+          const TensorHandle t = d.x(), p = maximum(t, 1.0);
           return p + where(lt(t, 0.0), t, 0.0);
         },
         "maximum lt where add"}},
@@ -115,12 +114,12 @@ std::vector<Case> cases_of_functions() {
         "mul_scalar square mul mul_scalar add mul_scalar tanh add mul mul_scalar"}},
       {"silu",
        {[](Draw& d) {
-          const Tensor t = d.x(), z = d.z(), s = sigmoid(t) * t;
+          const TensorHandle t = d.x(), z = d.z(), s = sigmoid(t) * t;
           return s + z / (exp(-z) + 1.0);
         },
         "silu silu add"},
        {[](Draw& d) {
-          const Tensor t = d.x(), z = d.z(), s = sigmoid(t) * z;
+          const TensorHandle t = d.x(), z = d.z(), s = sigmoid(t) * z;
           return s + z / (exp(-t) + 1.0);
         },
         "sigmoid mul neg exp add div add"}},
@@ -134,45 +133,45 @@ std::vector<Case> cases_of_functions() {
        rounding},
       {"softmax",
        {[](Draw& d) {
-          const Tensor t = d.x(), e = exp(t - amax(t, 1, true));
+          const TensorHandle t = d.x(), e = exp(t - amax(t, 1, true));
           return e / sum(e, 1, true);
         },
         "softmax"},
        {[](Draw& d) {
-          const Tensor t = d.x(), e = exp(t - amax(t, 1, true));
+          const TensorHandle t = d.x(), e = exp(t - amax(t, 1, true));
           return e / sum(e, 0, true);
         },
         "amax sub exp sum div"}},
       {"softmax of a logarithm",
        {[](Draw& d) {
-          const Tensor t = d.x(), z = d.z(), e = exp(log_softmax(t, 1));
+          const TensorHandle t = d.x(), z = d.z(), e = exp(log_softmax(t, 1));
           return e + exp(log_softmax(z, 0));
         },
         "softmax softmax add"},
        {[](Draw& d) {
-          const Tensor t = d.x(), z = d.z(), l = log_softmax(t, 1), e = exp(l);
+          const TensorHandle t = d.x(), z = d.z(), l = log_softmax(t, 1), e = exp(l);
           return e + l * z;
         },
         "log_softmax exp mul add"}},
       {"softmax of logsumexp",
        {[](Draw& d) {
-          const Tensor t = d.x(), e = exp(t - logsumexp(t, 1, true));
+          const TensorHandle t = d.x(), e = exp(t - logsumexp(t, 1, true));
           return e * d.z();
         },
         "amax clamp sub exp sum div mul"},
        {[](Draw& d) {
-          const Tensor t = d.x(), z = d.z(), e = exp(t - logsumexp(z, 1, true));
+          const TensorHandle t = d.x(), z = d.z(), e = exp(t - logsumexp(z, 1, true));
           return e * z;
         },
         "logsumexp sub exp mul"}},
       {"softmax beside its logarithm",
        {[](Draw& d) {
-          const Tensor t = d.x(), p = softmax(t, 1);
+          const TensorHandle t = d.x(), p = softmax(t, 1);
           return p * log_softmax(t, 1);
         },
         "log_softmax exp mul"},
        {[](Draw& d) {
-          const Tensor t = d.x(), p = softmax(t, 1);
+          const TensorHandle t = d.x(), p = softmax(t, 1);
           return p * log_softmax(t, 0);
         },
         "softmax log_softmax mul"}},
@@ -182,98 +181,99 @@ std::vector<Case> cases_of_functions() {
       {"rotary of rotated",
        {[](Draw& d) {
           const std::int64_t n = 2 * d.f;
-          const Tensor t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}), s = t * cos;
+          const TensorHandle t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}), s = t * cos;
           return s + concat(-half(t, true), half(t, false), 1) * sin;
         },
         "rotary"},
        {[](Draw& d) {
           const std::int64_t n = 2 * d.f;
-          const Tensor t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}), s = t * cos;
+          const TensorHandle t = d.in("x", {d.m, n}), cos = d.in("cos", {d.m, n}), sin = d.in("sin", {n}), s = t * cos;
           return s + concat(half(t, true), half(t, false), 1) * sin;
         },
         "mul slice slice concat mul add"}},
       {"repeated angles",
        {[](Draw& d) {
-          const Tensor x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}), sin = d.in("sin", {d.m, d.f}),
-                       c = concat(cos, cos, 1);
+          const TensorHandle x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}),
+                             sin = d.in("sin", {d.m, d.f}), c = concat(cos, cos, 1);
           return rotary(x, c, concat(sin, sin, 1));
         },
         "rotary"},
        {[](Draw& d) {
-          const Tensor x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}), sin = d.in("sin", {d.m, d.f}),
-                       c = concat(cos, sin, 1);
+          const TensorHandle x = d.in("x", {d.m, 2 * d.f}), cos = d.in("cos", {d.m, d.f}),
+                             sin = d.in("sin", {d.m, d.f}), c = concat(cos, sin, 1);
           return rotary(x, c, concat(sin, sin, 1));
         },
         "concat concat rotary"}},
       {"scale after cast",
        {[](Draw& d) {
-          return cast(d.in("s", {d.m, d.n}, DType::bf16) * 0.3, DType::f32);
+          return cast(d.in("s", {d.m, d.n}, graph::DType::bf16) * 0.3, graph::DType::f32);
         },
         "cast mul_scalar"},
        {[](Draw& d) {
-          return cast(d.in("s", {d.m, d.n}, DType::f16) * 0.3, DType::f32);
+          return cast(d.in("s", {d.m, d.n}, graph::DType::f16) * 0.3, graph::DType::f32);
         },
         "mul_scalar cast"},
        rounding},
       {"scale after product",
        {[](Draw& d) {
-          const Tensor k = d.in("k", {d.e, d.n}, DType::bf16) * 0.3;
-          return matmul(d.in("q", {d.m, d.n}, DType::bf16), transposed(k));
+          const TensorHandle k = d.in("k", {d.e, d.n}, graph::DType::bf16) * 0.3;
+          return matmul(d.in("q", {d.m, d.n}, graph::DType::bf16), transposed(k));
         },
         "permute matmul mul_scalar"},
        {[](Draw& d) {
-          const Tensor k = d.in("k", {d.e, d.n}, DType::f16) * 0.3;
-          return matmul(d.in("q", {d.m, d.n}, DType::f16), transposed(k));
+          const TensorHandle k = d.in("k", {d.e, d.n}, graph::DType::f16) * 0.3;
+          return matmul(d.in("q", {d.m, d.n}, graph::DType::f16), transposed(k));
         },
         "permute mul_scalar matmul"},
        rounding},
       {"batches apart",
        {[](Draw& d) {
-          const Tensor k = expand(d.in("k", {d.a, 1, d.n, d.f}), {d.a, d.c, d.n, d.f});
+          const TensorHandle k = expand(d.in("k", {d.a, 1, d.n, d.f}), {d.a, d.c, d.n, d.f});
           return matmul(d.in("q", {d.m, d.e, d.n}), reshape(k, {d.m, d.n, d.f}));
         },
         "reshape matmul reshape"},
        {[](Draw& d) {
-          const Tensor k = expand(reshape(d.in("k", {d.a, 1, d.n, d.f}), {d.a, d.n, 1, d.f}), {d.a, d.n, d.c, d.f});
+          const TensorHandle k =
+              expand(reshape(d.in("k", {d.a, 1, d.n, d.f}), {d.a, d.n, 1, d.f}), {d.a, d.n, d.c, d.f});
           return matmul(d.in("q", {d.m, d.e, d.n}), reshape(k, {d.m, d.n, d.f}));
         },
         "reshape expand reshape matmul"}},
       {"whole weight",
        {[](Draw& d) {
-          const Tensor t = d.x(), w = d.in("w", {d.a + d.c, d.n});
+          const TensorHandle t = d.x(), w = d.in("w", {d.a + d.c, d.n});
           return sum(matmul(t, transposed(slice(w, 0, 0, d.a))), 1) +
                  sum(matmul(t, transposed(slice(w, 0, d.a, d.a + d.c))), 1);
         },
         "permute matmul slice sum slice sum add"},
        {[](Draw& d) {
-          const Tensor t = d.x(), w = d.in("w", {d.a + d.c, d.n});
+          const TensorHandle t = d.x(), w = d.in("w", {d.a + d.c, d.n});
           return sum(matmul(t, transposed(slice(w, 0, 0, d.a))), 1) +
                  sum(matmul(t, transposed(slice(w, 0, d.a, d.a + d.c - 1))), 1);
         },
         "slice permute matmul sum slice permute matmul sum add"}},
       {"bias in parts",
        {[](Draw& d) {
-          const Tensor y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}), u = slice(b, 0, 0, d.c),
-                       v = slice(b, 0, d.c, 2 * d.c);
-          const Tensor s = slice(y, 1, 0, d.c) + u;
+          const TensorHandle y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}),
+                             u = slice(b, 0, 0, d.c), v = slice(b, 0, d.c, 2 * d.c);
+          const TensorHandle s = slice(y, 1, 0, d.c) + u;
           return s * (slice(y, 1, d.c, 2 * d.c) + v);
         },
         "matmul add slice slice mul"},
        {[](Draw& d) {
-          const Tensor y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}), u = slice(b, 0, 0, d.c),
-                       v = slice(b, 0, d.c, 2 * d.c);
-          const Tensor s = slice(y, 1, 0, d.c) + v;
+          const TensorHandle y = matmul(d.x(), d.in("w", {d.n, 2 * d.c})), b = d.in("b", {2 * d.c}),
+                             u = slice(b, 0, 0, d.c), v = slice(b, 0, d.c, 2 * d.c);
+          const TensorHandle s = slice(y, 1, 0, d.c) + v;
           return s * (slice(y, 1, d.c, 2 * d.c) + u);
         },
         "matmul slice slice slice add slice add mul"}},
       {"slice before view",
        {[](Draw& d) {
-          const Tensor t = d.in("x", {d.m, d.e * d.e}) + 1.0;
+          const TensorHandle t = d.in("x", {d.m, d.e * d.e}) + 1.0;
           return relu(reshape(slice(reshape(t, {d.m, d.e, d.e}), 1, 1, d.e), {d.m, d.e * (d.e - 1)}));
         },
         "add slice relu"},
        {[](Draw& d) {
-          const Tensor t = d.in("x", {d.m, d.e * d.e}) + 1.0;
+          const TensorHandle t = d.in("x", {d.m, d.e * d.e}) + 1.0;
           return relu(reshape(slice(reshape(t, {d.m, d.e, d.e}), 2, 1, d.e), {d.m, d.e * (d.e - 1)}));
         },
         "reshape add slice reshape relu"}},
@@ -290,48 +290,48 @@ std::vector<Case> cases_of_functions() {
         "matmul slice reshape relu"}},
       {"leading ones",
        {[](Draw& d) {
-          const Tensor t = softmax(reshape(d.x(), {1, d.m, d.n}), 2);
+          const TensorHandle t = softmax(reshape(d.x(), {1, d.m, d.n}), 2);
           return t + d.in("z", {1, d.m, d.n});
         },
         "softmax reshape add"},
        {[](Draw& d) {
-          const Tensor t = softmax(reshape(d.x(), {1, d.m, d.n}), 0);
+          const TensorHandle t = softmax(reshape(d.x(), {1, d.m, d.n}), 0);
           return t + d.in("z", {1, d.m, d.n});
         },
         "reshape softmax add"}},
       {"bias before view",
        {[](Draw& d) {
-          const Tensor t = reshape(exp(d.in("x", {d.m, d.e * d.e})), {d.m, d.e, d.e}),
-                       b = reshape(d.in("b", {d.e * d.e}), {d.e, d.e});
+          const TensorHandle t = reshape(exp(d.in("x", {d.m, d.e * d.e})), {d.m, d.e, d.e}),
+                             b = reshape(d.in("b", {d.e * d.e}), {d.e, d.e});
           return relu(t + b);
         },
         "exp add reshape relu"},
        {[](Draw& d) {
-          const Tensor t = reshape(exp(d.in("x", {d.m, d.e * d.e})), {d.m, d.e, d.e}),
-                       b = reshape(d.in("b", {d.e * d.e}), {d.e, d.e});
+          const TensorHandle t = reshape(exp(d.in("x", {d.m, d.e * d.e})), {d.m, d.e, d.e}),
+                             b = reshape(d.in("b", {d.e * d.e}), {d.e, d.e});
           return relu(t + permute(b, {1, 0}));
         },
         "reshape exp reshape permute add relu"}},
       {"reshape after",
        {[](Draw& d) {
-          const Tensor t = reshape(relu(d.in("z", {d.m, d.e, d.f}) + 1.0), {d.m, d.n});
+          const TensorHandle t = reshape(relu(d.in("z", {d.m, d.e, d.f}) + 1.0), {d.m, d.n});
           return t * d.in("w", {d.n});
         },
         "add relu reshape mul reshape"},
        {[](Draw& d) {
-          const Tensor t = reshape(relu(d.in("z", {d.m, d.e, d.f}) + 1.0), {d.m, d.n});
+          const TensorHandle t = reshape(relu(d.in("z", {d.m, d.e, d.f}) + 1.0), {d.m, d.n});
           return t * d.x();
         },
         "add relu reshape mul"},
        cost},
       {"view of an input",
        {[](Draw& d) {
-          const Tensor v = d.in("v", {d.m}), w = d.in("w", {d.m}), t = reshape(relu(d.x()), {d.m, d.e, d.f});
+          const TensorHandle v = d.in("v", {d.m}), w = d.in("w", {d.m}), t = reshape(relu(d.x()), {d.m, d.e, d.f});
           return t * reshape(exp(v) * w, {d.m, 1, 1});
         },
         "reshape relu reshape exp reshape mul mul"},
        {[](Draw& d) {
-          const Tensor t = relu(d.x() + d.in("z", {d.n}));
+          const TensorHandle t = relu(d.x() + d.in("z", {d.n}));
           return square(reshape(t, {d.m, d.e, d.f}));
         },
         "add relu reshape square"},
@@ -348,12 +348,12 @@ std::vector<Case> cases_of_functions() {
        {[](Draw& d) { return rotated_heads(d, true); }, "matmul reshape permute rotary"}},
       {"softmax with sinks",
        {[](Draw& d) {
-          const Tensor s = d.x();
+          const TensorHandle s = d.x();
           return slice(softmax(concat(s, d.in("z", {d.m, d.a}), 1), 1), 1, 0, d.n);
         },
         "amax maximum sub exp sum relu sub add sub exp sum add div"},
        {[](Draw& d) {
-          const Tensor s = d.x();
+          const TensorHandle s = d.x();
           return slice(softmax(concat(s, d.in("z", {d.m, d.a}), 1), 1), 1, 1, d.n + 1);
         },
         "concat softmax slice"}},

@@ -4,27 +4,26 @@
 namespace zellige::fuse::test {
 namespace {
 
-Tensor norm_of(Tensor t) { return sqrt(sum(square(t), 1, true)); }
-Tensor transposed(Tensor t) { return permute(t, {1, 0}); }
+TensorHandle norm_of(TensorHandle t) { return sqrt(sum(square(t), 1, true)); }
 }  // namespace
 
 std::vector<Case> cases_of_views() {
   return {
       {"dead code",
        {[](Draw& d) {
-          const Tensor t = d.x();
+          const TensorHandle t = d.x();
           exp(t);
           return relu(t);
         },
         "relu"},
        {[](Draw& d) {
-          const Tensor t = d.x(), p = relu(t);
+          const TensorHandle t = d.x(), p = relu(t);
           return p + exp(t);
         },
         "relu exp add"}},
       {"memory order",
        {[](Draw& d) {
-          return relu(d.b.input("x", {d.a, d.c, d.c, d.c}, DType::f32, {d.c * d.c * d.c, 1, d.c * d.c, d.c}));
+          return relu(d.b.input("x", {d.a, d.c, d.c, d.c}, graph::DType::f32, {d.c * d.c * d.c, 1, d.c * d.c, d.c}));
         },
         "permute relu permute"},
        {[](Draw& d) {  // the order of a view, not of memory
@@ -33,12 +32,12 @@ std::vector<Case> cases_of_views() {
         "permute relu"}},
       {"computed twice",
        {[](Draw& d) {
-          const Tensor x = d.x(), z = d.z(), t = relu(x);
+          const TensorHandle x = d.x(), z = d.z(), t = relu(x);
           return t + square(relu(x)) * z;
         },
         "relu square mul add"},
        {[](Draw& d) {
-          const Tensor x = d.x(), z = d.z(), t = relu(x);
+          const TensorHandle x = d.x(), z = d.z(), t = relu(x);
           return t + square(relu(z)) * z;
         },
         "relu relu square mul add"}},
@@ -50,12 +49,12 @@ std::vector<Case> cases_of_views() {
        {[](Draw& d) { return relu(d.x() * 2.0); }, "mul_scalar relu"}},
       {"permuted reduction",
        {[](Draw& d) {
-          const Tensor z = d.in("z", {d.a, d.m, d.a});
+          const TensorHandle z = d.in("z", {d.a, d.m, d.a});
           return sum(exp(permute(z, {0, 2, 1})), 2) + d.in("w", {d.a, d.a});
         },
         "exp sum add"},
        {[](Draw& d) {
-          const Tensor z = d.in("z", {d.a, d.m, d.a});
+          const TensorHandle z = d.in("z", {d.a, d.m, d.a});
           return sum(exp(permute(z, {2, 1, 0})), 1) + d.in("w", {d.a, d.a});
         },
         "permute exp sum add"}},
@@ -79,34 +78,34 @@ std::vector<Case> cases_of_views() {
         "square mean reshape mul"}},
       {"part of a concatenation",
        {[](Draw& d) {
-          const Tensor x = d.x();
+          const TensorHandle x = d.x();
           return relu(slice(concat(x, d.in("z", {d.m, d.a}), 1), 1, 0, d.n));
         },
         "relu"},
        {[](Draw& d) {
-          const Tensor x = d.x();
+          const TensorHandle x = d.x();
           return relu(slice(concat(x, d.in("z", {d.m, d.a}), 1), 1, 1, d.n + 1));
         },
         "concat slice relu"}},
       {"repeated concatenation",
        {[](Draw& d) {
-          const Tensor t = d.in("t", {d.m, 1, d.n}), u = d.in("u", {d.m, 1, d.n});
+          const TensorHandle t = d.in("t", {d.m, 1, d.n}), u = d.in("u", {d.m, 1, d.n});
           return concat(t, t, 1) + u;
         },
         "expand add"},
        {[](Draw& d) {
-          const Tensor t = d.in("t", {d.m, 1, d.n}), u = d.in("u", {d.m, 1, d.n});
+          const TensorHandle t = d.in("t", {d.m, 1, d.n}), u = d.in("u", {d.m, 1, d.n});
           return concat(t, u, 1) + u;
         },
         "concat add"}},
       {"broadcast",
        {[](Draw& d) {
-          const Tensor t = d.x();
+          const TensorHandle t = d.x();
           return t / expand(norm_of(t), {d.m, d.n});
         },
         "square sum sqrt div"},
        {[](Draw& d) {
-          const Tensor r = norm_of(d.x());
+          const TensorHandle r = norm_of(d.x());
           return expand(r, {d.m, d.n}) + d.in("s", {1, 1});
         },
         "square sum sqrt expand add"},
@@ -169,14 +168,14 @@ std::vector<Case> cases_of_views() {
         "permute reshape relu"}},
       {"merged batches",
        {[](Draw& d) {
-          const Tensor q = reshape(d.in("q", {d.a, d.c, d.e, d.n}), {d.m, d.e, d.n}),
-                       k = reshape(d.in("k", {d.a, d.c, d.n, d.f}), {d.m, d.n, d.f});
+          const TensorHandle q = reshape(d.in("q", {d.a, d.c, d.e, d.n}), {d.m, d.e, d.n}),
+                             k = reshape(d.in("k", {d.a, d.c, d.n, d.f}), {d.m, d.n, d.f});
           return relu(reshape(matmul(q, k), {d.a, d.c, d.e, d.f}));
         },
         "matmul relu"},
        {[](Draw& d) {
-          const Tensor q = reshape(d.in("q", {d.a, d.c, d.e, d.n}), {d.m, d.e, d.n}),
-                       k = reshape(d.in("k", {d.m, 1, d.n, d.f}), {d.m, d.n, d.f});
+          const TensorHandle q = reshape(d.in("q", {d.a, d.c, d.e, d.n}), {d.m, d.e, d.n}),
+                             k = reshape(d.in("k", {d.m, 1, d.n, d.f}), {d.m, d.n, d.f});
           return relu(reshape(matmul(q, k), {d.a, d.c, d.e, d.f}));
         },
         "reshape reshape matmul reshape relu"},

@@ -25,7 +25,7 @@ namespace {
 
 using graph::Builder;
 using graph::KernelGraph;
-using graph::Tensor;
+using graph::TensorHandle;
 using test::Case;
 using test::Draw;
 using test::Form;
@@ -39,7 +39,7 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-using Row = rules::Rule<KernelGraph>;
+using Row = rules::RewriteRule<KernelGraph>;
 
 KernelGraph built(const Form& form, unsigned seed) {
   Draw d(seed);
@@ -55,7 +55,7 @@ struct Rewritten {
 /// As rewrite(), and proves each application of the row, if asked.
 Rewritten by_hand(const KernelGraph& g, const Row& row, bool proves) {
   Rewritten r{g};
-  for (const Row* at = std::begin(graph_rules); at != std::end(graph_rules);) {
+  for (const Row* at = std::begin(rewrite::graph_rules); at != std::end(rewrite::graph_rules);) {
     const KernelGraph before = r.graph;
     const bool made = at->level == row.level && at->apply(r.graph);
     if (made && at == &row) {
@@ -63,12 +63,12 @@ Rewritten by_hand(const KernelGraph& g, const Row& row, bool proves) {
       if (proves) EXPECT_EQ(search::equal(before, r.graph).answer, search::Answer::equal) << row.name;
       ++r.times;
     }
-    at = made ? std::begin(graph_rules) : at + 1;
+    at = made ? std::begin(rewrite::graph_rules) : at + 1;
   }
   return r;
 }
 
-std::string kinds(const KernelGraph& g) {
+std::string kinds_of(const KernelGraph& g) {
   std::string all;
   for (const graph::KernelOp& op : g.ops) all += (all.empty() ? "" : " ") + std::string(graph::name(op.kind));
   return all;
@@ -77,7 +77,7 @@ std::string kinds(const KernelGraph& g) {
 // By default `equal` decides the first graphs of each row alone: all of them take it a minute.
 TEST(RewriteRules, EachRowWithItsConditionTrueAndFalse) {
   const unsigned proved = zellige::test::all_cases() ? 40 : 8;
-  for (const Row& row : graph_rules) {
+  for (const Row& row : rewrite::graph_rules) {
     const auto c = std::ranges::find(cases(), row.name, &Case::rule);
     ASSERT_NE(c, cases().end()) << row.name;
     int different = 0;
@@ -86,23 +86,23 @@ TEST(RewriteRules, EachRowWithItsConditionTrueAndFalse) {
       const Rewritten made = by_hand(valid, row, seed < proved), kept = by_hand(broken, row, seed < proved);
       EXPECT_GT(made.times, 0) << row.name << ", seed " << seed;
       EXPECT_EQ(kept.times, 0) << row.name << ", seed " << seed;
-      EXPECT_EQ(kinds(made.graph), c->valid.expected) << row.name << ", seed " << seed;
-      EXPECT_EQ(kinds(kept.graph), c->broken.expected) << row.name << ", seed " << seed;
+      EXPECT_EQ(kinds_of(made.graph), c->valid.expected) << row.name << ", seed " << seed;
+      EXPECT_EQ(kinds_of(kept.graph), c->broken.expected) << row.name << ", seed " << seed;
       if (c->why_equal.empty() && different == 0)
         different += search::equal(broken, made.graph).answer == search::Answer::different;
       if (HasFailure()) break;
     }
     EXPECT_EQ(different > 0, c->why_equal.empty()) << row.name;
   }
-  EXPECT_EQ(cases().size(), std::size(graph_rules));
+  EXPECT_EQ(cases().size(), std::size(rewrite::graph_rules));
 }
 
 /// Columns of a matmul, 64 in each of 132 blocks.
 KernelGraph columns_of(std::int64_t rows, std::int64_t k) {
   Builder b("g");
-  const Tensor x = b.input("x", {rows, 2 * k}), w = b.input("w", {2 * k, 132 * 64});
+  const TensorHandle x = b.input("x", {rows, 2 * k}), w = b.input("w", {2 * k, 132 * 64});
   b.output(b.custom({.grid = {132}, .block = {128}, .loop = 2}, [&](graph::BlockBuilder& t) {
-              const graph::Tile row = t.load(x, {.loop = 1}), column = t.load(w, {.x = 1, .loop = 0});
+              const graph::TileHandle row = t.load(x, {.loop = 1}), column = t.load(w, {.x = 1, .loop = 0});
               t.store(square(accum(matmul(row, column))), {.x = 1});
             }).at(0));
   return b.build();
@@ -116,11 +116,11 @@ TEST(RewriteRules, SwappedOperandsAreEqual) {
                        k = 16 * (1 + static_cast<std::int64_t>(random() % 2));
     const KernelGraph g = columns_of(rows, k);
     KernelGraph swapped = g, filled = columns_of(64 * (1 + seed % 2), k);
-    ASSERT_TRUE(swap_operands(swapped.ops[0].block, target)) << rows;
-    EXPECT_FALSE(swap_operands(swapped.ops[0].block, target)) << "twice, " << rows;
+    ASSERT_TRUE(rewrite::swap_operands(swapped.ops[0].block, target)) << rows;
+    EXPECT_FALSE(rewrite::swap_operands(swapped.ops[0].block, target)) << "twice, " << rows;
     EXPECT_EQ(search::equal(g, graph::infer(swapped)).answer, search::Answer::equal) << rows << " rows";
     // Rows that fill a wgmma. Where the condition is broken, the rewritten block graph would be slower, not different.
-    EXPECT_FALSE(swap_operands(filled.ops[0].block, target));
+    EXPECT_FALSE(rewrite::swap_operands(filled.ops[0].block, target));
   }
 }
 
@@ -158,7 +158,9 @@ TEST(RewriteRules, AreListedInTheDocs) {
     for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) ++listed;
     EXPECT_EQ(listed, rows[static_cast<rules::Level>(level)]) << rules::level_names[level];
   }
-  EXPECT_EQ(rows[Level::grouped] + rows[Level::tiled] + rows[Level::block] + rows[Level::expression], 4);
+  EXPECT_EQ(rows[rules::Level::grouped] + rows[rules::Level::tiled] + rows[rules::Level::block] +
+                rows[rules::Level::expression],
+            4);
 }
 
 }  // namespace

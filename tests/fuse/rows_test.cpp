@@ -25,51 +25,51 @@ namespace {
 using graph::Builder;
 using graph::DType;
 using graph::KernelGraph;
-using graph::Tensor;
+using graph::TensorHandle;
 
 struct Operator {
   const char* name;
-  std::function<void(Builder&, Tensor)> body;
+  std::function<void(Builder&, TensorHandle)> body;
   std::size_t kernels;     // into which a long row is split
   std::size_t groups = 1;  // that optimize() makes of it, if the row is long
 };
 
 const std::vector<Operator>& operators() {
   static const std::vector<Operator> all = {
-      {"softmax", [](Builder& b, Tensor x) { b.output(softmax(x, 1), "Y"); }, 2},
-      {"log_softmax", [](Builder& b, Tensor x) { b.output(log_softmax(x, 1), "Y"); }, 2},
-      {"safe_softmax", [](Builder& b, Tensor x) { b.output(safe_softmax(x, 1), "Y"); }, 2},
-      {"logsumexp", [](Builder& b, Tensor x) { b.output(logsumexp(x, 1), "Y"); }, 2},
-      {"amax", [](Builder& b, Tensor x) { b.output(amax(x, 1), "Y"); }, 2},
+      {"softmax", [](Builder& b, TensorHandle x) { b.output(softmax(x, 1), "Y"); }, 2},
+      {"log_softmax", [](Builder& b, TensorHandle x) { b.output(log_softmax(x, 1), "Y"); }, 2},
+      {"safe_softmax", [](Builder& b, TensorHandle x) { b.output(safe_softmax(x, 1), "Y"); }, 2},
+      {"logsumexp", [](Builder& b, TensorHandle x) { b.output(logsumexp(x, 1), "Y"); }, 2},
+      {"amax", [](Builder& b, TensorHandle x) { b.output(amax(x, 1), "Y"); }, 2},
       // From a bug report: two values of one kernel are the same maximum, and one of them is an output.
       {"softmax_beside_amax",
-       [](Builder& b, Tensor x) {
+       [](Builder& b, TensorHandle x) {
          b.output(softmax(x, 1), "Y");
          b.output(amax(x, 1), "M");
        },
        2, 2},
       {"amax_beside_softmax",
-       [](Builder& b, Tensor x) {
+       [](Builder& b, TensorHandle x) {
          b.output(amax(x, 1, true), "M");
          b.output(softmax(x, 1), "Y");
        },
        2, 2},
-      {"distance_to_amax", [](Builder& b, Tensor x) { b.output(x - amax(x, 1, true), "Y"); }, 2},
+      {"distance_to_amax", [](Builder& b, TensorHandle x) { b.output(x - amax(x, 1, true), "Y"); }, 2},
       {"add_rms_norm",
-       [](Builder& b, Tensor x) {
-         const Tensor h = x + b.input("R", x.shape(), x.dtype());
+       [](Builder& b, TensorHandle x) {
+         const TensorHandle h = x + b.input("R", x.shape(), x.dtype());
          b.output(h, "H");
          b.output(rms_norm(h, b.input("W", {x.shape()[1]}, x.dtype()), 1e-5), "Y");
        },
        2},
       {"layer_norm",
-       [](Builder& b, Tensor x) {
+       [](Builder& b, TensorHandle x) {
          const graph::Shape row{x.shape()[1]};
          b.output(layer_norm(x, b.input("W", row, x.dtype()), b.input("C", row, x.dtype()), 1e-5), "Y");
        },
        2},
-      {"variance", [](Builder& b, Tensor x) { b.output(mean(square(x - mean(x, 1, true)), 1), "Y"); }, 2},
-      {"deviation", [](Builder& b, Tensor x) { b.output(mean(relu(x - mean(x, 1, true)), 1), "Y"); }, 3},
+      {"variance", [](Builder& b, TensorHandle x) { b.output(mean(square(x - mean(x, 1, true)), 1), "Y"); }, 2},
+      {"deviation", [](Builder& b, TensorHandle x) { b.output(mean(relu(x - mean(x, 1, true)), 1), "Y"); }, 3},
   };
   return all;
 }
@@ -82,10 +82,10 @@ KernelGraph graph_of(const Operator& o, std::int64_t rows, std::int64_t length, 
 
 /// Normal numbers. If `infinite`, the second row is all minus infinity, the third is in its first two thirds,
 /// and the fourth has an infinity.
-graph::Array numbers(const graph::Shape& shape, DType dtype, bool infinite, std::mt19937& random) {
+reference::Array numbers(const graph::Shape& shape, DType dtype, bool infinite, std::mt19937& random) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::normal_distribution<double> normal(0.5, 2);
-  graph::Array a = graph::make_array(shape);
+  reference::Array a = reference::make_array(shape);
   for (double& v : a.values) v = graph::round_to(dtype, normal(random));
   if (!infinite || shape.size() < 2) return a;
   const auto n = static_cast<std::size_t>(shape[1]);
@@ -110,7 +110,7 @@ struct Draw {
   DType dtype;
   const char* target;
   KernelGraph g;
-  std::vector<graph::Array> inputs;
+  std::vector<reference::Array> inputs;
   double step;  // of the dtype, relative
 
   Draw(int seed, std::int64_t rows, std::int64_t length, std::mt19937& random)
@@ -149,11 +149,12 @@ TEST(FuseRows, AreRightInEveryNumberOfKernels) {
     Draw d(i, rows, length, random);
     SCOPED_TRACE(d.name(i));
     std::string why;
-    std::vector<Kernel> found = kernels_of(d.g, d.ops(), target::find(d.target), why);
+    std::vector<candidate::GroupKernel> found = candidate::kernels_of(d.g, d.ops(), target::find(d.target), why);
     // A variance of parts of which the last is partial takes another kernel.
-    std::erase_if(found, [&](const Kernel& k) { return k.parts.size() == 1 || k.parts.size() < d.o.kernels; });
+    std::erase_if(found,
+                  [&](const candidate::GroupKernel& k) { return k.parts.size() == 1 || k.parts.size() < d.o.kernels; });
     ASSERT_FALSE(found.empty()) << why;
-    const Kernel& k = found[random() % found.size()];
+    const candidate::GroupKernel& k = found[random() % found.size()];
     d.draw_inputs(random);
     d.expect_right(assemble(d.g, {{d.ops(), {k}, 0}}).graph);
   }
@@ -170,7 +171,7 @@ TEST(FuseRows, ShortOnesAreRightInEveryTiling) {
     SCOPED_TRACE(d.name(i));
     d.draw_inputs(random);
     std::string why;
-    for (const Kernel& k : kernels_of(d.g, d.ops(), target::find(d.target), why)) {
+    for (const candidate::GroupKernel& k : candidate::kernels_of(d.g, d.ops(), target::find(d.target), why)) {
       if (k.parts.size() != 1) continue;
       const KernelGraph fused = assemble(d.g, {{d.ops(), {k}, 0}}).graph;
       d.expect_right(fused);
@@ -213,23 +214,25 @@ TEST(LongRows, AreReadOnceIfTheyFitSharedMemoryWithoutTheirWeights) {
       const std::int64_t length = bytes / graph::whole_bytes(dtype);
       const plan::Plan plan = norm_of_many(length, dtype);
       ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);
-      const plan::Kernel& k = plan.kernels[0];
+      const kernel::Kernel& k = plan.kernels[0];
       EXPECT_EQ(k.gmem.size(), 2u) << ir::print(plan);  // the weights are read in place
-      EXPECT_EQ(std::ranges::count(works(k), plan::WorkKind::copy_in, &plan::Work::kind), 1) << ir::print(plan);
+      EXPECT_EQ(std::ranges::count(kernel::works(k), kernel::WorkKind::copy_in, &kernel::Work::kind), 1)
+          << ir::print(plan);
       EXPECT_GE(k.shared_bytes, length * graph::whole_bytes(dtype)) << ir::print(plan);
     }
 }
 
 TEST(LongRows, AreReadOnceIfTheyFitRegistersAlone) {
   Builder b("residual");
-  const Tensor x = b.input("X", {4000, 31001}, DType::f32), y = b.input("R", {4000, 31001}, DType::f32), sum = x + y;
+  const TensorHandle x = b.input("X", {4000, 31001}, DType::f32), y = b.input("R", {4000, 31001}, DType::f32),
+                     sum = x + y;
   b.output(sum, "S");
   b.output(rms_norm(sum, b.input("W", {31001}, DType::f32), 1e-5), "Y");
   const target::Target& target = target::find("sm_90a");
   const plan::Plan plan = test::make_plan(optimize(b.build(), target).graph, target);
   ASSERT_EQ(plan.kernels.size(), 1u) << ir::print(plan);  // the rows of both operands exceed shared memory
   EXPECT_EQ(plan.kernels[0].program.threads(), 1024) << ir::print(plan);
-  EXPECT_EQ(std::ranges::count(works(plan.kernels[0]), plan::WorkKind::to_registers, &plan::Work::kind), 1)
+  EXPECT_EQ(std::ranges::count(kernel::works(plan.kernels[0]), kernel::WorkKind::to_registers, &kernel::Work::kind), 1)
       << ir::print(plan);
 }
 
@@ -270,7 +273,7 @@ TEST(LongRows, OfAVarianceAreCentredAtTheMeansOfTheirParts) {
     const Optimized fused = optimize(g, target::find("sm_90a"));
     ASSERT_EQ(fused.kernels.size(), 1u);
     EXPECT_EQ(fused.kernels[0].parts, 2) << name;
-    std::vector<graph::Array> inputs;
+    std::vector<reference::Array> inputs;
     for (int t : g.inputs)
       inputs.push_back(numbers(g.tensors[static_cast<std::size_t>(t)].shape, DType::f32, false, random));
     for (double& v : inputs[0].values) v = graph::round_to(DType::f32, v + 1e3);
@@ -292,19 +295,19 @@ TEST(LongRows, HaveOneTilePerBlockIfThereAreFew) {
 
 TEST(OneRow, OfAReductionIsScaledInItsKernel) {
   Builder b("variance");
-  const Tensor x = b.input("X", {1, 3590}, DType::f32);
+  const TensorHandle x = b.input("X", {1, 3590}, DType::f32);
   b.output(mean(square(x - mean(x, 1, true)), 1) * 1.25, "Y");
   const target::Target& target = target::find("sm_90a");
   EXPECT_EQ(test::make_plan(optimize(b.build(), target).graph, target).kernels.size(), 1u);
 }
 
 TEST(LongRows, AreSplitIntoPartsThatAreAlignedIfPossible) {
-  EXPECT_EQ(parts(87560, 87560, 2048), 44);     // of 1990 elements, which begin at multiples of 4 bytes
-  EXPECT_EQ(parts_of_row(87560, 2048, 8), 55);  // of 1592
-  EXPECT_EQ(parts_of_row(88064, 2048, 8), 43);  // of 2048
-  EXPECT_EQ(parts_of_row(69664, 2048, 8), 28);  // of 2488: 35 to 68 parts are unequal or not aligned
-  EXPECT_EQ(parts_of_row(2000, 2048, 8), 1);
-  EXPECT_EQ(parts_of_row(87561, 2048, 8), parts(87561, 87561, 2048));  // odd
+  EXPECT_EQ(candidate::parts(87560, 87560, 2048), 44);     // of 1990 elements, which begin at multiples of 4 bytes
+  EXPECT_EQ(candidate::parts_of_row(87560, 2048, 8), 55);  // of 1592
+  EXPECT_EQ(candidate::parts_of_row(88064, 2048, 8), 43);  // of 2048
+  EXPECT_EQ(candidate::parts_of_row(69664, 2048, 8), 28);  // of 2488: 35 to 68 parts are unequal or not aligned
+  EXPECT_EQ(candidate::parts_of_row(2000, 2048, 8), 1);
+  EXPECT_EQ(candidate::parts_of_row(87561, 2048, 8), candidate::parts(87561, 87561, 2048));  // odd
 }
 
 }  // namespace

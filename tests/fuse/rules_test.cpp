@@ -23,11 +23,11 @@ using graph::DType;
 using graph::KernelGraph;
 using graph::OpKind;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
 
 struct Rule {
   const char* name;
-  std::function<Tensor(Builder&)> body;
+  std::function<TensorHandle(Builder&)> body;
   /// The expected contents of one of its kernels: the operators of its first part, and the number of kernels
   /// into which it is split.
   std::vector<OpKind> holds;
@@ -35,17 +35,17 @@ struct Rule {
 };
 
 /// Kernels of all operators that are no views.
-std::vector<Kernel> kernels(const KernelGraph& g) {
+std::vector<candidate::GroupKernel> kernels(const KernelGraph& g) {
   std::vector<int> ops;
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     if (g.ops[i].kind != OpKind::permute) ops.push_back(static_cast<int>(i));
   std::string why;
-  std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_90a"), why);
+  std::vector<candidate::GroupKernel> found = candidate::kernels_of(g, ops, target::find("sm_90a"), why);
   EXPECT_FALSE(found.empty()) << g.name << ": " << why;
   return found;
 }
 
-KernelGraph fused(const KernelGraph& g, const Kernel& k) {
+KernelGraph fused(const KernelGraph& g, const candidate::GroupKernel& k) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < g.ops.size(); ++i)
     if (g.ops[i].kind == OpKind::permute) groups.push_back({{static_cast<int>(i)}, {}, 0});
@@ -53,14 +53,14 @@ KernelGraph fused(const KernelGraph& g, const Kernel& k) {
   return assemble(g, groups).graph;
 }
 
-bool holds(const Kernel& k, OpKind kind) {
+bool holds(const candidate::GroupKernel& k, OpKind kind) {
   return std::ranges::any_of(k.parts[0].block->ops, [&](const graph::BlockOp& op) { return op.kind == kind; });
 }
 
-Tensor scores(Builder& b) {
+TensorHandle scores(Builder& b) {
   return matmul(b.input("Q", {2, 16, 32}), permute(b.input("K", {2, 512, 32}), {0, 2, 1})) * 0.25;
 }
-Tensor values(Builder& b) { return b.input("V", {2, 512, 32}); }
+TensorHandle values(Builder& b) { return b.input("V", {2, 512, 32}); }
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = {
@@ -72,7 +72,7 @@ const std::vector<Rule>& rules() {
        {OpKind::accum, OpKind::accum_red_sum}},
       {"factor_right",
        [](Builder& b) {
-         Tensor w = b.input("W", {512, 64});
+         TensorHandle w = b.input("W", {512, 64});
          return matmul(b.input("X", {16, 512}), w / sqrt(sum(square(w), 0, true)));
        },
        {OpKind::accum, OpKind::reduction},
@@ -89,7 +89,7 @@ const std::vector<Rule>& rules() {
        {OpKind::amax}},
       {"two_products",
        [](Builder& b) {
-         Tensor x = b.input("X", {16, 512});
+         TensorHandle x = b.input("X", {16, 512});
          return silu(matmul(x, b.input("G", {512, 64}))) * matmul(x, b.input("U", {512, 64}));
        },
        {OpKind::accum, OpKind::matmul},
@@ -107,7 +107,7 @@ const std::vector<Rule>& rules() {
        2},
       {"lengths",
        [](Builder& b) {
-         Tensor l = b.input("L", {2, 1, 1}, DType::int32);
+         TensorHandle l = b.input("L", {2, 1, 1}, DType::int32);
          return matmul(safe_softmax(mask(scores(b), l), 2), values(b));
        },
        {OpKind::reduction_max, OpKind::mask},
@@ -117,14 +117,14 @@ const std::vector<Rule>& rules() {
        {OpKind::reduction_max, OpKind::mask}},
       {"other_base",
        [](Builder& b) {
-         Tensor s = scores(b), e = exp((s - amax(s, 2, true)) * 0.5);
+         TensorHandle s = scores(b), e = exp((s - amax(s, 2, true)) * 0.5);
          return matmul(e, values(b)) / sum(e, 2, true);
        },
        {OpKind::reduction_max, OpKind::accum_rescale},
        2},
       {"no_maximum",
        [](Builder& b) {
-         Tensor e = exp(scores(b));
+         TensorHandle e = exp(scores(b));
          return matmul(e, values(b)) / reduction(e, 2);
        },
        {OpKind::accum, OpKind::expand},
@@ -161,7 +161,7 @@ const std::vector<Rule>& rules() {
        2},
       {"columns",
        [](Builder& b) {
-         Tensor x = b.input("X", {512, 64}), e = exp(x - amax(x, 0, true));
+         TensorHandle x = b.input("X", {512, 64}), e = exp(x - amax(x, 0, true));
          return matmul(permute(b.input("A", {512, 16}), {1, 0}), e) / sum(e, 0, true);
        },
        {OpKind::reduction_max, OpKind::accum_rescale},
@@ -172,7 +172,7 @@ const std::vector<Rule>& rules() {
        2},
       {"other_maximum",
        [](Builder& b) {
-         Tensor s = scores(b), z = b.input("z", {2, 1, 1}), m = maximum(z, amax(s, 2, true)), e = exp(s - m);
+         TensorHandle s = scores(b), z = b.input("z", {2, 1, 1}), m = maximum(z, amax(s, 2, true)), e = exp(s - m);
          return matmul(e, values(b)) / (sum(e, 2, true) + exp(z - m));
        },
        {OpKind::reduction_max, OpKind::maximum},
@@ -180,20 +180,20 @@ const std::vector<Rule>& rules() {
       // Extents that no tile divides: out-of-bounds elements must not count.
       {"odd_keys",
        [](Builder& b) {
-         Tensor s = matmul(b.input("Q", {2, 67, 32}), permute(b.input("K", {2, 211, 32}), {0, 2, 1}));
+         TensorHandle s = matmul(b.input("Q", {2, 67, 32}), permute(b.input("K", {2, 211, 32}), {0, 2, 1}));
          return matmul(softmax(s * 0.25, 2), b.input("V", {2, 211, 32}));
        },
        {OpKind::reduction_max, OpKind::mask}},
       {"odd_keys_split",
        [](Builder& b) {
-         Tensor s = matmul(b.input("Q", {2, 16, 32}), permute(b.input("K", {2, 499, 32}), {0, 2, 1}));
+         TensorHandle s = matmul(b.input("Q", {2, 16, 32}), permute(b.input("K", {2, 499, 32}), {0, 2, 1}));
          return matmul(softmax(s * 0.25, 2), b.input("V", {2, 499, 32}));
        },
        {OpKind::reduction_max, OpKind::mask},
        2},
       {"odd_causal",
        [](Builder& b) {
-         Tensor s = matmul(b.input("Q", {67, 32}), permute(b.input("K", {211, 32}), {1, 0}));
+         TensorHandle s = matmul(b.input("Q", {67, 32}), permute(b.input("K", {211, 32}), {1, 0}));
          return matmul(softmax(mask(s * 0.25, {.tril = 144}), 1), b.input("V", {211, 32}));
        },
        {OpKind::reduction_max, OpKind::mask}},
@@ -212,7 +212,7 @@ const std::vector<Rule>& rules() {
 }
 
 /// Have tiles passed the end of a tensor?
-bool passes_an_end(const Kernel& k) {
+bool passes_an_end(const candidate::GroupKernel& k) {
   return std::ranges::any_of(k.parts[0].block->ops, [](const graph::BlockOp& op) {
     return op.kind == OpKind::input && !op.attributes.sizes.empty();
   });
@@ -227,19 +227,19 @@ KernelGraph graph_of(const Rule& rule) {
 TEST(FuseRules, EveryKernelComputesTheSame) {
   for (const Rule& rule : rules()) {
     const KernelGraph g = graph_of(rule);
-    std::vector<Kernel> found = kernels(g);
+    std::vector<candidate::GroupKernel> found = kernels(g);
     const bool odd = std::string_view(rule.name).starts_with("odd_");
-    std::erase_if(found, [&](const Kernel& k) {
+    std::erase_if(found, [&](const candidate::GroupKernel& k) {
       return k.parts.size() != rule.parts || (odd && !passes_an_end(k)) ||
              !std::ranges::all_of(rule.holds, [&](OpKind kind) { return holds(k, kind); });
     });
     ASSERT_FALSE(found.empty()) << rule.name;
-    const std::size_t tried = test::all_cases() ? found.size() : 1;
+    const std::size_t tried = zellige::test::all_cases() ? found.size() : 1;
     for (std::size_t i = 0; i < tried; ++i) {
       const KernelGraph h = fused(g, found[i]);
       EXPECT_NO_THROW(graph::validate(h)) << rule.name;
       const search::Equality e = search::equal(g, h);
-      EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, rule.name, "fused") << graph::to_json(h);
+      EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, rule.name, "fused") << json::to_json(h);
     }
   }
 }
@@ -251,12 +251,12 @@ TEST(FuseRules, RunOnTheEmulator) {
     const bool odd = name.starts_with("odd_");
     const bool is_selected = name == "safe_softmax" || name == "logsumexp_split" || name == "lengths" ||
                              name == "other_maximum" || (odd && odd_ones++ % 2 == 0);
-    if (!is_selected && !test::all_cases()) continue;
+    if (!is_selected && !zellige::test::all_cases()) continue;
     const KernelGraph g = graph_of(rule);
-    for (const Kernel& k : kernels(g)) {
+    for (const candidate::GroupKernel& k : kernels(g)) {
       if (k.parts.size() != rule.parts || (odd && !passes_an_end(k))) continue;
       const run::RunResult r =
-          run::run(fused(g, k), {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+          run::run(fused(g, k), {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
       // The partial results are f32, and checked as f32.
       EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline)
           << rule.name << ": " << r.reason;
@@ -271,8 +271,8 @@ TEST(FuseRules, PutsPartsOfAPrimeTogetherInTiles) {
   Builder b("prime");
   b.output(matmul(b.input("A", {17, 2047}), b.input("B", {2047, 4099}, DType::f16, {1, 2047})), "C");
   const KernelGraph g = b.build();
-  std::vector<Kernel> split = kernels(g);  // cheapest first
-  std::erase_if(split, [](const Kernel& k) { return k.parts.size() != 2; });
+  std::vector<candidate::GroupKernel> split = kernels(g);  // cheapest first
+  std::erase_if(split, [](const candidate::GroupKernel& k) { return k.parts.size() != 2; });
   ASSERT_GE(split.size(), 10u);
   for (std::size_t k = 0; k < 10; ++k) {
     const graph::BlockGraph& merge = *split[k].parts[1].block;
@@ -284,10 +284,10 @@ TEST(FuseRules, PutsPartsOfAPrimeTogetherInTiles) {
 // with undefined values.
 TEST(FuseRules, ReadNoNeighboursOutOfBounds) {
   Builder b("lines");
-  const Tensor x = b.input("X", {40, 45}, DType::f16, {48, 1});
+  const TensorHandle x = b.input("X", {40, 45}, DType::f16, {48, 1});
   b.output(matmul(sum(x, 1, true), b.input("W", {1, 11})), "Y");
   const KernelGraph g = optimize(b.build(), target::find("sm_90a")).graph;
-  const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }
 

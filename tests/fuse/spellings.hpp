@@ -16,7 +16,7 @@ namespace zellige::fuse {
 /// A rule that is applied backwards.
 struct SpellingRule {
   std::string_view name, condition;
-  OfOperator* apply;
+  rewrite::OfOperator* apply;
 };
 
 /// Returns all rules that are applied backwards.

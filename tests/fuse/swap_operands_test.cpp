@@ -21,35 +21,37 @@ namespace {
 using graph::Builder;
 using graph::KernelGraph;
 using graph::OpKind;
-using graph::Tensor;
+using graph::TensorHandle;
 
 constexpr std::int64_t wide = 98 * 64;  // columns: this number of blocks of 64 saturates an H200's DRAM
 
-Tensor gated(Builder& b, std::int64_t rows, std::int64_t columns = wide) {
-  const Tensor x = b.input("X", {rows, 128});
+TensorHandle gated(Builder& b, std::int64_t rows, std::int64_t columns = wide) {
+  const TensorHandle x = b.input("X", {rows, 128});
   return silu(matmul(x, b.input("G", {128, columns}))) * matmul(x, b.input("U", {128, columns}));
 }
 
 /// Kernels of the whole graph whose first part has swapped operands.
-std::vector<Kernel> swapped_kernels(const KernelGraph& g) {
+std::vector<candidate::GroupKernel> swapped_kernels(const KernelGraph& g) {
   std::vector<int> ops;
   for (std::size_t i = 0; i < g.ops.size(); ++i) ops.push_back(static_cast<int>(i));
   std::string why;
-  std::vector<Kernel> found = kernels_of(g, ops, target::find("sm_90a"), why);
+  std::vector<candidate::GroupKernel> found = candidate::kernels_of(g, ops, target::find("sm_90a"), why);
   EXPECT_FALSE(found.empty()) << g.name << ": " << why;
-  std::erase_if(found, [](const Kernel& k) {
+  std::erase_if(found, [](const candidate::GroupKernel& k) {
     return std::ranges::none_of(k.parts[0].block->ops,
                                 [](const graph::BlockOp& op) { return op.kind == OpKind::permute; });
   });
   return found;
 }
 
-KernelGraph fused(const KernelGraph& g, const Kernel& k) { return assemble(g, {{k.ops, {k}, 0}}).graph; }
+KernelGraph fused(const KernelGraph& g, const candidate::GroupKernel& k) {
+  return assemble(g, {{k.ops, {k}, 0}}).graph;
+}
 
 /// `on`: with the instruction that the source names.
 KernelGraph one_swapped(const KernelGraph& g, const std::string& on) {
-  const std::vector<Kernel> found = swapped_kernels(g);
-  const auto by_warpgroups = std::ranges::find_if(found, [&](const Kernel& k) {
+  const std::vector<candidate::GroupKernel> found = swapped_kernels(g);
+  const auto by_warpgroups = std::ranges::find_if(found, [&](const candidate::GroupKernel& k) {
     return test::transpile(fused(g, k), target::find("sm_90a")).source.find(on) != std::string::npos;
   });
   EXPECT_NE(by_warpgroups, found.end()) << g.name;
@@ -58,14 +60,14 @@ KernelGraph one_swapped(const KernelGraph& g, const std::string& on) {
 
 void expect_right(const KernelGraph& h) {
   EXPECT_NO_THROW(graph::validate(h)) << h.name;
-  const run::RunResult r = run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(h, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
   EXPECT_EQ(r.status, run::Status::correct) << h.name << ": " << r.reason;
 }
 
 void expect_swapped(const KernelGraph& g) {
   const KernelGraph h = one_swapped(g, "on wgmma m64n16k16");
   const search::Equality e = search::equal(g, h);
-  EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "swapped") << graph::to_json(h);
+  EXPECT_EQ(search::name(e.answer), "equal") << search::describe(e, g.name, "swapped") << json::to_json(h);
   expect_right(h);
 }
 
@@ -93,14 +95,14 @@ TEST(SwapOperands, ManyRowsLeaveRoomForTheirResidual) {
   for (const auto& [rows, on] : {std::pair<std::int64_t, const char*>{384, "on wgmma m64n192k16"},
                                  std::pair<std::int64_t, const char*>{304, "on wgmma m64n152k16"}}) {
     Builder b("residual");
-    const Tensor x = b.input("X", {rows, 1024}), w = b.input("W", {1024, 64 * 64});
+    const TensorHandle x = b.input("X", {rows, 1024}), w = b.input("W", {1024, 64 * 64});
     b.output(matmul(x, w) + b.input("R", {rows, 64 * 64}), "Y");
     const KernelGraph g = one_swapped(b.build(), on);
     const plan::Plan plan = test::make_plan(g, target::find("sm_90a"));
-    const plan::Kernel& k = plan.kernels.at(0);
+    const kernel::Kernel& k = plan.kernels.at(0);
     EXPECT_TRUE(k.notes.empty()) << k.notes.at(0);
     std::int64_t stage = 0, others = 0;
-    for (const plan::SmemTensor& t : k.tensors)
+    for (const kernel::SmemTensor& t : k.tensors)
       (t.stages > 1 ? stage : others) += t.stages > 1 ? t.stage_step : t.bytes();
     EXPECT_GE(k.stages(), 2);
     EXPECT_GT((k.stages() + 1) * stage + others / 2, target::find("sm_90a").shared_per_block) << "as many as fit";

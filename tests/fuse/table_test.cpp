@@ -93,11 +93,12 @@ std::string planned(const Drawn& drawn, const char* target) {
   const std::vector<std::string> names = build({drawn}, g);
   if (names.empty()) return "";
   std::size_t steps = 0;
-  CostCache known;
+  candidate::CostCache known;
   std::string wrong;
   try {
     const Optimized o = optimize(
-        g, target::find(target), known, [&](const Progress&) { return ++steps < max_steps; }, Reasons::omitted);
+        g, target::find(target), known, [&](const rewrite::Progress&) { return ++steps < max_steps; },
+        Reasons::omitted);
     for (const std::string& why : o.rejected) wrong += fmt::format("\n  rejected: {}", why);
     if (steps >= max_steps) wrong += fmt::format("\n  not planned in {} steps", steps);
   } catch (const std::exception& e) {
@@ -152,7 +153,7 @@ std::string run_together(const std::vector<Drawn>& drawn, const char* target) {
   KernelGraph g;
   const std::vector<std::string> names = build(drawn, g);
   if (names.empty()) return "";
-  const run::Options on{.on = run::Engine::emulator, .target = target, .compile = {.fuse = true}};
+  const run::RunOptions on{.on = run::Machine::emulator, .target = target, .compile = {.fuse = true}};
   const run::RunResult r = run::run(g, on, run::Cache::standard());
   if (r.status == run::Status::correct || r.status == run::Status::borderline) return "";
   if (names.size() > 1) {
@@ -166,12 +167,12 @@ std::string run_together(const std::vector<Drawn>& drawn, const char* target) {
 
 /// Numbers whose products stay in float32's range, whatever their order. The second row begins with infinity, the third with
 /// minus infinity, the fourth with NaN; a fifth of the first one is -0.
-graph::Array special(const graph::Shape& shape, graph::DType dtype, std::mt19937& random) {
+reference::Array special(const graph::Shape& shape, graph::DType dtype, std::mt19937& random) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double first[] = {1, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
   std::normal_distribution<double> magnitude(0, 0.4);
   const auto usual = [&] { return std::exp(magnitude(random)) * (random() % 2 == 0 ? 1 : -1); };
-  graph::Array a = graph::make_array(shape);
+  reference::Array a = reference::make_array(shape);
   const auto columns = static_cast<std::size_t>(shape.back());
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     const std::size_t row = i / columns % std::size(first);
@@ -185,18 +186,18 @@ graph::Array special(const graph::Shape& shape, graph::DType dtype, std::mt19937
 KernelGraph fused(const KernelGraph& g) {
   std::vector<bool> stored(g.tensors.size());
   for (const int t : g.outputs) stored[static_cast<std::size_t>(t)] = true;
-  return graph::omit_roundings(g, stored);
+  return reference::omit_roundings(g, stored);
 }
 
 /// What a right kernel may return on some inputs: its error bounds, and runs of the reference with random rounding.
 class Expected {
  public:
-  Expected(const KernelGraph& g, const std::vector<graph::Array>& inputs)
+  Expected(const KernelGraph& g, const std::vector<reference::Array>& inputs)
       : g_(g),
         fused_(fused(g)),
         inputs_(inputs),
-        rounded_(graph::run(g, inputs)),
-        omitted_(graph::run(fused_, inputs, {.errors = true, .declared = &g, .spread = true})) {}
+        rounded_(reference::run(g, inputs)),
+        omitted_(reference::run(fused_, inputs, {.errors = true, .declared = &g, .spread = true})) {}
 
   double at(std::size_t tensor, std::size_t i) const { return rounded_.tensors[tensor].values[i]; }
 
@@ -212,7 +213,7 @@ class Expected {
         (std::isnan(found) && order_decides(tensor, i)))
       return true;
     if (samples_.empty()) sample();
-    for (const graph::Reference& moved : samples_) {
+    for (const reference::Reference& moved : samples_) {
       const double sampled = moved.tensors[tensor].values[i];
       const double by = 4 * std::max(std::fabs(sampled - expected), std::fabs(sampled - omitted));
       if (same(found, sampled) || (std::isfinite(by) && std::fabs(found - expected) <= by)) return true;
@@ -227,8 +228,8 @@ class Expected {
   /// infinite from the left, and NaN from the right.
   bool order_decides(std::size_t tensor, std::size_t i) const {
     for (const graph::KernelOp& op : g_.ops) {
-      if (op.kind != OpKind::prod || op.outputs[0] != static_cast<int>(tensor)) continue;
-      const graph::Array& of = rounded_.tensors[static_cast<std::size_t>(op.inputs[0])];
+      if (op.kind != graph::OpKind::prod || op.outputs[0] != static_cast<int>(tensor)) continue;
+      const reference::Array& of = rounded_.tensors[static_cast<std::size_t>(op.inputs[0])];
       const auto row = static_cast<std::size_t>(of.shape.back());
       double small = 0;
       for (std::size_t k = i * row; k < (i + 1) * row; ++k)
@@ -240,16 +241,16 @@ class Expected {
   }
 
   void sample() {
-    for (std::uint64_t k = 1; k <= graph::Judge::more_samples; ++k)
+    for (std::uint64_t k = 1; k <= reference::Judge::more_samples; ++k)
       samples_.push_back(
-          graph::run(fused_, inputs_, {.errors = true, .sample = k, .declared = &g_, .around = &omitted_}));
+          reference::run(fused_, inputs_, {.errors = true, .sample = k, .declared = &g_, .around = &omitted_}));
   }
 
   const KernelGraph& g_;
   const KernelGraph fused_;
-  const std::vector<graph::Array>& inputs_;
-  graph::Reference rounded_, omitted_;  // with all roundings, and with those of the outputs
-  std::vector<graph::Reference> samples_;
+  const std::vector<reference::Array>& inputs_;
+  reference::Reference rounded_, omitted_;  // with all roundings, and with those of the outputs
+  std::vector<reference::Reference> samples_;
 };
 
 /// Compares the fused program on special values with the reference of the graph as it is given. Returns what is wrong.
@@ -259,7 +260,7 @@ std::string run_on_special_values(const std::vector<Drawn>& drawn, unsigned seed
   std::string wrong;
   if (names.empty()) return wrong;
   std::mt19937 random(seed);
-  std::vector<graph::Array> inputs;
+  std::vector<reference::Array> inputs;
   for (const int t : g.inputs)
     inputs.push_back(
         special(g.tensors[static_cast<std::size_t>(t)].shape, g.tensors[static_cast<std::size_t>(t)].dtype, random));

@@ -9,7 +9,7 @@ namespace zellige::fuse {
 namespace {
 
 using graph::Builder;
-using graph::Tensor;
+using graph::TensorHandle;
 
 std::size_t kernels(const Optimized& o) {
   std::size_t parts = 0;
@@ -18,9 +18,9 @@ std::size_t kernels(const Optimized& o) {
 }
 
 /// RMSNorm as torch writes it down: eight operators.
-Tensor norm(const Tensor& x, const Tensor& weight) {
-  const Tensor wide = cast(x, graph::DType::f32);
-  const Tensor mean = graph::mean(square(wide), 1, true);
+TensorHandle norm(const TensorHandle& x, const TensorHandle& weight) {
+  const TensorHandle wide = cast(x, graph::DType::f32);
+  const TensorHandle mean = graph::mean(square(wide), 1, true);
   return cast(wide * rsqrt(mean + 1e-6) * (cast(weight, graph::DType::f32) + 1.0), graph::DType::bf16);
 }
 
@@ -28,9 +28,10 @@ Tensor norm(const Tensor& x, const Tensor& weight) {
 TEST(Unions, NormsOneAfterTheOtherAreOneKernel) {
   Builder b("norms");
   const auto row = [&](const char* name) { return b.input(name, {1, 2304}, graph::DType::bf16); };
-  const Tensor x = b.input("x", {512, 2304}, graph::DType::bf16), y = b.input("y", {512, 2304}, graph::DType::bf16);
-  const Tensor h = x + norm(y, row("u"));
-  const Tensor g = h + norm(h, row("v"));
+  const TensorHandle x = b.input("x", {512, 2304}, graph::DType::bf16),
+                     y = b.input("y", {512, 2304}, graph::DType::bf16);
+  const TensorHandle h = x + norm(y, row("u"));
+  const TensorHandle g = h + norm(h, row("v"));
   b.output(g, "g");
   b.output(norm(g, row("w")), "z");
   const graph::KernelGraph graph = b.build();
@@ -46,7 +47,7 @@ class Models : public testing::TestWithParam<Model> {};
 
 TEST_P(Models, TwoLayers) {
   const std::string path = std::string(ZELLIGE_SOURCE_DIR) + "/tests/fuse/models/" + GetParam().file;
-  const Optimized o = optimize(graph::load(path).at(0), target::find("sm_90a"));
+  const Optimized o = optimize(json::load(path).at(0), target::find("sm_90a"));
   EXPECT_LE(kernels(o), GetParam().max_kernels);
   EXPECT_LE(o.work.groups, GetParam().max_groups);
   EXPECT_LE(o.work.plans, GetParam().max_plans);

@@ -12,7 +12,7 @@ namespace {
 /// For each piece its operators, and those that it reads.
 struct Pieces {
   std::vector<std::vector<int>> ops;
-  std::vector<Set> before;
+  std::vector<OperatorSet> before;
   std::size_t operators = 0;
 
   Waits waits() const {
@@ -36,7 +36,7 @@ Pieces random_pieces(std::mt19937& random) {
   for (std::size_t op = 0; op < result.operators; ++op) ops[random() % count].push_back(static_cast<int>(op));
   std::erase_if(ops, [](const std::vector<int>& p) { return p.empty(); });
   result.ops = ops;
-  result.before.assign(ops.size(), Set(result.operators));
+  result.before.assign(ops.size(), OperatorSet(result.operators));
   for (std::size_t op = 1; op < result.operators; ++op)
     for (std::size_t reads = random() % 3; reads > 0; --reads) {
       const int read = static_cast<int>(random() % op);

@@ -15,17 +15,17 @@ namespace zellige::fuse {
 namespace {
 
 using graph::Builder;
-using graph::Tensor;
+using graph::TensorHandle;
 
 graph::KernelGraph mlp() {
   Builder b("mlp");
-  const Tensor x = b.input("x", {64, 256}), up = b.input("up", {256, 512}), down = b.input("down", {512, 256});
+  const TensorHandle x = b.input("x", {64, 256}), up = b.input("up", {256, 512}), down = b.input("down", {512, 256});
   b.output(x + matmul(silu(matmul(rms_norm(x, 1e-5), up)), down), "y");
   return b.build();
 }
 
-Optimized watched(const graph::KernelGraph& g, const Watch& watch) {
-  CostCache none;
+Optimized watched(const graph::KernelGraph& g, const rewrite::Watch& watch) {
+  candidate::CostCache none;
   return optimize(g, target::find("sm_90a"), none, watch);
 }
 
@@ -39,7 +39,7 @@ TEST(Watch, SeesPhasesInTheirOrder) {
   const graph::KernelGraph g = mlp();
   std::vector<std::string> phases;
   const std::thread::id caller = std::this_thread::get_id();
-  watched(g, [&](const Progress& p) {
+  watched(g, [&](const rewrite::Progress& p) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
     EXPECT_LE(p.done, p.of) << p.phase;
     if (phases.empty() || phases.back() != p.phase) phases.emplace_back(p.phase);
@@ -54,12 +54,12 @@ TEST(Reasons, OmittedChangeNoKernelAndPlanNothing) {
     return std::ranges::count_if(
         o.notes, [](const std::string& note) { return note.find(" are not fused: ") != std::string::npos; });
   };
-  CostCache with, without;
+  candidate::CostCache with, without;
   const Optimized told = optimize(g, target::find("sm_90a"), with),
                   left = optimize(g, target::find("sm_90a"), without, {}, Reasons::omitted);
   EXPECT_GT(unfused_operators(told), 0);
   EXPECT_EQ(unfused_operators(left), 0);
-  EXPECT_EQ(graph::to_json(left.graph), graph::to_json(told.graph));
+  EXPECT_EQ(json::to_json(left.graph), json::to_json(told.graph));
   EXPECT_EQ(left.work.plans, told.work.plans);
   EXPECT_LE(without.added().size(), with.added().size());
 }
@@ -72,7 +72,7 @@ TEST(Watch, MayEndTheSearchAtAnyPoint) {
   bool ended = false;
   const auto ended_at = [&](std::size_t last) {
     calls = 0, ended = false;
-    return watched(g, [&](const Progress&) {
+    return watched(g, [&](const rewrite::Progress&) {
       EXPECT_FALSE(ended) << "called again after the end at " << last;
       ended = calls++ == last;
       return !ended;

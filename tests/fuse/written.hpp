@@ -16,7 +16,7 @@ using graph::Shape;
 /// The operators that replace one operator.
 class Written {
  public:
-  Written(const Known& g, const KernelOp& op, Rewrite& out) : g_(g), op_(op), out_(out) {}
+  Written(const rewrite::Known& g, const KernelOp& op, rewrite::Rewrite& out) : g_(g), op_(op), out_(out) {}
 
   /// Appends an operator and returns its result.
   int add(OpKind kind, std::vector<int> in, const Attributes& a = {}) {
@@ -39,9 +39,9 @@ class Written {
   OpKind kind() const { return op_.kind; }
 
  private:
-  const Known& g_;
+  const rewrite::Known& g_;
   const KernelOp& op_;
-  Rewrite& out_;
+  rewrite::Rewrite& out_;
 };
 
 inline bool is_power_of_two(double s) {
@@ -52,7 +52,7 @@ inline bool is_power_of_two(double s) {
 using Body = bool (*)(Written&);
 /// A rule that applies to operators of one kind with a number of operands (0: any).
 template <OpKind Kind, std::size_t Operands, Body Write>
-bool on(const Known& g, const KernelOp& op, Rewrite& out) {
+bool on(const rewrite::Known& g, const KernelOp& op, rewrite::Rewrite& out) {
   if (op.kind != Kind || (Operands > 0 && op.inputs.size() != Operands)) return false;
   Written w(g, op, out);
   return Write(w);

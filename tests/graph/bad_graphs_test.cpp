@@ -21,7 +21,7 @@ std::string read(const fs::path& path) {
 /// The reason why the first bad graph of a string is refused; empty if none is.
 std::string refusal(const std::string& text, const fs::path& path) {
   try {
-    for (const Loaded& l : load_text(text, path.filename().string(), path.stem().string()))
+    for (const json::Loaded& l : json::load_text(text, path.filename().string(), path.stem().string()))
       if (!l.error.empty()) return l.error;
   } catch (const Error& e) {
     return e.what();
@@ -62,7 +62,7 @@ TEST(BadGraphs, DamagedTextNeverDoesHarm) {
 TEST(BadGraphs, FilesThatCannotBeRead) {
   const auto message = [](const std::string& path) {
     try {
-      load(path);
+      json::load(path);
     } catch (const Error& e) {
       return std::string(e.what());
     }

@@ -18,7 +18,7 @@ std::string graph(int i) {
 
 std::string message(std::string_view text, int before = 0) {
   try {
-    Candidates file(text, "json", "stem");
+    json::GraphFile file(text, "json", "stem");
     for (int i = 0; i < before; ++i) EXPECT_TRUE(file.next());
     while (file.next()) {
     }
@@ -36,7 +36,7 @@ TEST(Candidates, TheFirstGraphIsThereBeforeTheRest) {
   ASSERT_EQ(pipe(ends), 0);
   const std::string begin = " [\n" + graph(0) + "\n";
   ASSERT_EQ(write(ends[1], begin.data(), begin.size()), static_cast<ssize_t>(begin.size()));
-  Candidates file(path(ends[0]));  // would wait for ever if it read on
+  json::GraphFile file(path(ends[0]));  // would wait for ever if it read on
   EXPECT_EQ(file.next()->name, "g0");
   const std::string end = "," + graph(1) + "]";
   ASSERT_EQ(write(ends[1], end.data(), end.size()), static_cast<ssize_t>(end.size()));
@@ -63,7 +63,7 @@ TEST(Candidates, MemoryDoesNotGrowWithTheFile) {
     put("]");
     close(ends[1]);
   });
-  Candidates file(path(ends[0]));
+  json::GraphFile file(path(ends[0]));
   rusage before, after;
   getrusage(RUSAGE_SELF, &before);
   EXPECT_TRUE(file.next());
@@ -82,9 +82,9 @@ TEST(Candidates, SkippingAndReadingGiveTheSameGraphs) {
   const std::string odd = R"({"zellige_graph":1,"name":"]}\"[{\\"})",
                     text = "[" + odd + "," + graph(1) + " ,\n" + odd + "," + graph(3) + "]";
   for (int skipped = 0; skipped <= 4; ++skipped) {
-    Candidates file(text, "json", "stem");
+    json::GraphFile file(text, "json", "stem");
     for (int i = 0; i < skipped; ++i) EXPECT_TRUE(file.skip());
-    const std::optional<Loaded> l = file.next();
+    const std::optional<json::Loaded> l = file.next();
     EXPECT_EQ(l.has_value(), skipped < 4);
     if (l) EXPECT_EQ(l->name, skipped % 2 ? fmt::format("g{}", skipped) : fmt::format("stem[{}]", skipped));
   }

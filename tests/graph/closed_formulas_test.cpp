@@ -17,8 +17,8 @@ namespace {
 using test::mugraph_file;
 
 /// Values in (-2, 2), rows of different magnitude, by a linear congruential generator: all rows differ.
-Array random_array(const Shape& shape, std::uint64_t seed) {
-  Array a = make_array(shape);
+reference::Array random_array(const Shape& shape, std::uint64_t seed) {
+  reference::Array a = reference::make_array(shape);
   std::uint64_t state = seed * 2 + 1;
   const std::size_t n = static_cast<std::size_t>(shape.back());
   for (std::size_t i = 0; i < a.values.size(); ++i) {
@@ -32,12 +32,12 @@ Array random_array(const Shape& shape, std::uint64_t seed) {
 // The formulas below share no code with the interpreter under test.
 
 /// Over the last two dimensions, batched over the others.
-Array times(const Array& a, const Array& b) {
+reference::Array times(const reference::Array& a, const reference::Array& b) {
   const std::size_t r = a.shape.size();
   const std::int64_t m = a.shape[r - 2], k = a.shape[r - 1], n = b.shape[r - 1];
   Shape shape = a.shape;
   shape[r - 1] = n;
-  Array c = make_array(shape);
+  reference::Array c = reference::make_array(shape);
   for (std::int64_t t = 0; t < size(a.shape) / (m * k); ++t)
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t p = 0; p < k; ++p) {
@@ -49,7 +49,7 @@ Array times(const Array& a, const Array& b) {
   return c;
 }
 
-Array over_rms(Array a) {
+reference::Array over_rms(reference::Array a) {
   const auto n = static_cast<std::size_t>(a.shape.back());
   for (std::size_t row = 0; row < a.values.size(); row += n) {
     double squares = 0;
@@ -60,18 +60,18 @@ Array over_rms(Array a) {
 }
 
 template <class F>
-Array pointwise(Array a, const Array& b, const F& f) {
+reference::Array pointwise(reference::Array a, const reference::Array& b, const F& f) {
   for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = f(a.values[i], b.values[i]);
   return a;
 }
 
 double sum_of(double x, double y) { return x + y; }
 
-Array attention(const Array& q, const Array& k, const Array& v) {
-  Array s = times(q, k);
+reference::Array attention(const reference::Array& q, const reference::Array& k, const reference::Array& v) {
+  reference::Array s = times(q, k);
   const auto n = static_cast<std::size_t>(s.shape.back());
   for (double& x : s.values) x = std::exp(x);
-  Array o = times(s, v);
+  reference::Array o = times(s, v);
   const auto width = static_cast<std::size_t>(o.shape.back());
   for (std::size_t row = 0; row * n < s.values.size(); ++row) {
     double sum = 0;
@@ -81,22 +81,26 @@ Array attention(const Array& q, const Array& k, const Array& v) {
   return o;
 }
 
-using Formula = Array (*)(const std::vector<Array>&);
+using Formula = reference::Array (*)(const std::vector<reference::Array>&);
 
-Array rmsnorm(const std::vector<Array>& x) { return times(over_rms(x[0]), x[1]); }
-Array gated_mlp(const std::vector<Array>& x) {
+reference::Array rmsnorm(const std::vector<reference::Array>& x) { return times(over_rms(x[0]), x[1]); }
+reference::Array gated_mlp(const std::vector<reference::Array>& x) {
   return pointwise(times(x[0], x[1]), times(x[0], x[2]), [](double g, double u) { return g / (1 + std::exp(-g)) * u; });
 }
-Array lora(const std::vector<Array>& x) { return pointwise(times(x[0], x[1]), times(times(x[0], x[2]), x[3]), sum_of); }
-Array gqa(const std::vector<Array>& x) { return attention(x[0], x[1], x[2]); }
-Array qknorm(const std::vector<Array>& x) { return attention(over_rms(x[0]), x[1], over_rms(x[2])); }
-Array ntrans(const std::vector<Array>& x) {
-  const Array inner = pointwise(over_rms(x[0]), x[1], sum_of);
-  const Array scaled = pointwise(x[2], inner, [](double a, double v) { return a * v; });
+reference::Array lora(const std::vector<reference::Array>& x) {
+  return pointwise(times(x[0], x[1]), times(times(x[0], x[2]), x[3]), sum_of);
+}
+reference::Array gqa(const std::vector<reference::Array>& x) { return attention(x[0], x[1], x[2]); }
+reference::Array qknorm(const std::vector<reference::Array>& x) {
+  return attention(over_rms(x[0]), x[1], over_rms(x[2]));
+}
+reference::Array ntrans(const std::vector<reference::Array>& x) {
+  const reference::Array inner = pointwise(over_rms(x[0]), x[1], sum_of);
+  const reference::Array scaled = pointwise(x[2], inner, [](double a, double v) { return a * v; });
   return over_rms(pointwise(x[1], scaled, sum_of));
 }
 
-double distance(const Array& found, const Array& expected) {
+double distance(const reference::Array& found, const reference::Array& expected) {
   if (found.shape != expected.shape) return INFINITY;
   double difference = 0, norm = 0;
   for (std::size_t i = 0; i < found.values.size(); ++i) {
@@ -120,18 +124,18 @@ TEST_P(ClosedFormula, HoldsForEveryCandidate) {
   const File& file = GetParam();
   const std::string path = mugraph_file(std::string(file.name) + ".json");
   if (path.empty()) GTEST_SKIP() << file.name << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
-  const std::vector<KernelGraph> graphs = load(path);
+  const std::vector<KernelGraph> graphs = json::load(path);
   ASSERT_EQ(graphs.size(), file.candidates);
-  std::vector<Array> inputs;
+  std::vector<reference::Array> inputs;
   for (int t : graphs[0].inputs) inputs.push_back(random_array(graphs[0].tensors[t].shape, inputs.size() + 1));
-  const Array expected = file.formula(inputs);
-  ReferenceOptions exact;
+  const reference::Array expected = file.formula(inputs);
+  reference::ReferenceOptions exact;
   exact.round = false;
   double minimum = INFINITY, greatest = 0;
   const std::size_t step = zellige::test::every(std::max<std::size_t>(1, graphs.size() / 5));
   for (std::size_t i = 0; i < graphs.size(); i += step) {
     const KernelGraph& g = graphs[i];
-    const double error = distance(run_reference(g, inputs, exact).at(0), expected);
+    const double error = distance(reference::run_reference(g, inputs, exact).at(0), expected);
     minimum = std::min(minimum, error);
     greatest = std::max(greatest, error);
     if (file.equal)

@@ -19,27 +19,27 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 using Line = std::vector<long double>;
 
-const ReferenceOptions exact = [] {
-  ReferenceOptions o;
+const reference::ReferenceOptions exact = [] {
+  reference::ReferenceOptions o;
   o.round = false;
   return o;
 }();
 
-Array random_array(const Shape& shape, std::uint64_t seed, double scale = 3) {
+reference::Array random_array(const Shape& shape, std::uint64_t seed, double scale = 3) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(-scale, scale);
-  Array a = make_array(shape);
+  reference::Array a = reference::make_array(shape);
   for (double& v : a.values) v = uniform(random);
   return a;
 }
 
 /// Applies f to every row of x along `dim`; f returns the same number of values, or one.
 template <class F>
-Array along(const Array& x, int dim, const F& f) {
+reference::Array along(const reference::Array& x, int dim, const F& f) {
   std::int64_t inner = 1;
   for (std::size_t d = static_cast<std::size_t>(dim) + 1; d < x.shape.size(); ++d) inner *= x.shape[d];
   const std::int64_t n = x.shape[dim], outer = size(x.shape) / (n * inner);
-  Array y;
+  reference::Array y;
   for (std::int64_t o = 0; o < outer; ++o)
     for (std::int64_t i = 0; i < inner; ++i) {
       Line line;
@@ -108,7 +108,7 @@ Line by_definition(OpKind kind, const Line& x) {
   }
 }
 
-void expect_near(const Array& found, const Array& expected, std::string_view what) {
+void expect_near(const reference::Array& found, const reference::Array& expected, std::string_view what) {
   ASSERT_EQ(found.shape, expected.shape) << what;
   for (std::size_t i = 0; i < found.values.size(); ++i)
     ASSERT_NEAR(found.values[i], expected.values[i], 1e-12 * (1 + std::fabs(expected.values[i])))
@@ -124,9 +124,9 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
     const bool norm = kind == OpKind::rms_norm || kind == OpKind::layer_norm;
     for (const Shape& shape : shapes)
       for (int dim = norm ? static_cast<int>(shape.size()) - 1 : 0; dim < static_cast<int>(shape.size()); ++dim) {
-        const Array x = random_array(shape, static_cast<std::uint64_t>(dim) + shape.size());
+        const reference::Array x = random_array(shape, static_cast<std::uint64_t>(dim) + shape.size());
         Builder b("g");
-        const Tensor X = b.input("X", shape, DType::f32);
+        const TensorHandle X = b.input("X", shape, DType::f32);
         const Attributes a{.dim = dim, .keepdim = true, .eps = 0x1p-10};
         b.output(append<KernelLevel>(kind, {X}, a)[0], "kept");
         if (reduces(kind)) b.output(append<KernelLevel>(kind, {X}, {.dim = dim})[0], "left_out");
@@ -136,15 +136,16 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
                      .at(0),
                  "block");
         const KernelGraph g = b.build();
-        const std::vector<Array> y = run_reference(g, {x}, exact);
-        Array expected = along(x, dim, [&](const Line& line) { return by_definition(kind, line); });
+        const std::vector<reference::Array> y = reference::run_reference(g, {x}, exact);
+        reference::Array expected = along(x, dim, [&](const Line& line) { return by_definition(kind, line); });
         expect_near(y.front(), expected, name(kind));
         expect_near(y.back(), expected, name(kind));
         if (y.size() == 3) {
           if (shape.size() > 1) expected.shape.erase(expected.shape.begin() + dim);
           expect_near(y[1], expected, name(kind));
         }
-        EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "json"), "g")), to_json(g)) << name(kind);
+        EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g))
+            << name(kind);
       }
   }
   EXPECT_EQ(seen, 11);
@@ -153,7 +154,7 @@ TEST(Composed, ValuesAreThoseOfTheDefinition) {
 /// Lines over several dimensions, by their coordinates: those elements that agree in the others.
 TEST(Composed, OverSeveralDimensions) {
   const Shape shape{3, 4, 5, 2};
-  const Array x = random_array(shape, 9);
+  const reference::Array x = random_array(shape, 9);
   const std::vector<Shape> several{{0, 2}, {2, 0}, {1, 2, 3}, {0, 1, 2, 3}, {3}, {0, 3}};
   for (OpKind kind : {OpKind::sum, OpKind::mean, OpKind::amax, OpKind::prod, OpKind::amin, OpKind::logsumexp})
     for (const Shape& dims : several) {
@@ -173,7 +174,7 @@ TEST(Composed, OverSeveralDimensions) {
         lines[static_cast<std::size_t>(to)].push_back(x.values[i]);
       }
       Builder b("g");
-      const Tensor X = b.input("X", shape, DType::f32);
+      const TensorHandle X = b.input("X", shape, DType::f32);
       b.output(append<KernelLevel>(kind, {X}, {.sizes = dims, .keepdim = true})[0], "kept");
       b.output(append<KernelLevel>(kind, {X}, {.sizes = dims})[0], "left_out");
       b.output(b.custom({.grid = {1}, .block = {32}},
@@ -183,28 +184,29 @@ TEST(Composed, OverSeveralDimensions) {
                    .at(0),
                "block");
       const KernelGraph g = b.build();
-      const std::vector<Array> y = run_reference(g, {x}, exact);
-      Array expected{kept, {}};
+      const std::vector<reference::Array> y = reference::run_reference(g, {x}, exact);
+      reference::Array expected{kept, {}};
       for (const Line& line : lines) expected.values.push_back(static_cast<double>(by_definition(kind, line)[0]));
       expect_near(y[0], expected, name(kind));
       expect_near(y[2], expected, name(kind));
       expected.shape = left;
       expect_near(y[1], expected, name(kind));
-      EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "json"), "g")), to_json(g)) << name(kind);
+      EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g))
+          << name(kind);
     }
 }
 
 TEST(Composed, NormsOverTheLastDimensions) {
-  const Array x = random_array({3, 4, 5}, 1), w = random_array({4, 5}, 2), c = random_array({4, 5}, 3);
+  const reference::Array x = random_array({3, 4, 5}, 1), w = random_array({4, 5}, 2), c = random_array({4, 5}, 3);
   Builder b("g");
-  const Tensor X = b.input("X", {3, 4, 5}, DType::f32), W = b.input("W", {4, 5}, DType::f32),
-               C = b.input("C", {4, 5}, DType::f32);
+  const TensorHandle X = b.input("X", {3, 4, 5}, DType::f32), W = b.input("W", {4, 5}, DType::f32),
+                     C = b.input("C", {4, 5}, DType::f32);
   b.output(layer_norm(X, W, C, 0x1p-17), "layer");
   b.output(rms_norm(X, Shape{4, 5}, 0x1p-20), "rms");
   b.output(layer_norm(X, Shape{3, 4, 5}, 0x1p-17), "all");
   const KernelGraph g = b.build();
-  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "json"), "g")), to_json(g));
-  const std::vector<Array> y = run_reference(g, {x, w, c}, exact);
+  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
+  const std::vector<reference::Array> y = reference::run_reference(g, {x, w, c}, exact);
   const Line whole(x.values.begin(), x.values.end());
   const Line all = over_root(centred(whole), centred(whole), 0x1p-17);
   for (std::size_t row = 0; row < 3; ++row) {
@@ -220,14 +222,14 @@ TEST(Composed, NormsOverTheLastDimensions) {
 }
 
 TEST(Composed, NormsTakeWeightAndBias) {
-  const Array x = random_array({3, 2, 11}, 1), w = random_array({11}, 2), c = random_array({11}, 3);
+  const reference::Array x = random_array({3, 2, 11}, 1), w = random_array({11}, 2), c = random_array({11}, 3);
   Builder b("g");
-  const Tensor X = b.input("X", {3, 2, 11}, DType::f32), W = b.input("W", {11}, DType::f32),
-               C = b.input("C", {11}, DType::f32);
+  const TensorHandle X = b.input("X", {3, 2, 11}, DType::f32), W = b.input("W", {11}, DType::f32),
+                     C = b.input("C", {11}, DType::f32);
   b.output(layer_norm(X, W, C, 0x1p-17), "layer");
   b.output(rms_norm(X, W, 0x1p-20), "rms");
   b.output(layer_norm(X), "plain");
-  const std::vector<Array> y = run_reference(b.build(), {x, w, c}, exact);
+  const std::vector<reference::Array> y = reference::run_reference(b.build(), {x, w, c}, exact);
   for (std::size_t row = 0; row < 6; ++row) {
     const Line line(x.values.begin() + static_cast<std::ptrdiff_t>(row * 11),
                     x.values.begin() + static_cast<std::ptrdiff_t>(row * 11 + 11));
@@ -243,15 +245,16 @@ TEST(Composed, NormsTakeWeightAndBias) {
 
 TEST(Composed, SpecialValuesAreThoseOfPyTorch) {
   Builder b("g");
-  const Tensor X = b.input("X", {6, 3}, DType::f32);
+  const TensorHandle X = b.input("X", {6, 3}, DType::f32);
   b.output(softmax(X, 1), "softmax");
   b.output(log_softmax(X, 1), "log_softmax");
   b.output(logsumexp(X, 1), "logsumexp");
   b.output(amax(X, 1), "amax");
   b.output(amin(X, 1), "amin");
   b.output(sum(X, 1), "sum");
-  const Array x{{6, 3}, {-inf, -inf, -inf, 1e4, 1e4, -1e4, inf, 0, 1, NAN, 0, 1, -inf, 2, 2, -1e4, -1e4, -1e4}};
-  const std::vector<Array> y = run_reference(b.build(), {x});
+  const reference::Array x{{6, 3},
+                           {-inf, -inf, -inf, 1e4, 1e4, -1e4, inf, 0, 1, NAN, 0, 1, -inf, 2, 2, -1e4, -1e4, -1e4}};
+  const std::vector<reference::Array> y = reference::run_reference(b.build(), {x});
   const auto row = [&](int output, int r) {
     return std::vector<double>(y[output].values.begin() + r * 3, y[output].values.begin() + r * 3 + 3);
   };
@@ -276,12 +279,12 @@ TEST(Composed, SpecialValuesAreThoseOfPyTorch) {
 
 TEST(Composed, RanksBroadcast) {
   Builder b("g");
-  const Tensor X = b.input("X", {2, 3, 5}, DType::f32), Y = b.input("Y", {5}, DType::f32),
-               Z = b.input("Z", {3, 1}, DType::f32);
+  const TensorHandle X = b.input("X", {2, 3, 5}, DType::f32), Y = b.input("Y", {5}, DType::f32),
+                     Z = b.input("Z", {3, 1}, DType::f32);
   b.output(where(Y, X, Z), "where");
   b.output(Y + Z, "sum");
-  const Array x = random_array({2, 3, 5}, 4), y{{5}, {0, 1, 0, 2, 3}}, z{{3, 1}, {10, 20, 30}};
-  const std::vector<Array> out = run_reference(b.build(), {x, y, z}, exact);
+  const reference::Array x = random_array({2, 3, 5}, 4), y{{5}, {0, 1, 0, 2, 3}}, z{{3, 1}, {10, 20, 30}};
+  const std::vector<reference::Array> out = reference::run_reference(b.build(), {x, y, z}, exact);
   ASSERT_EQ(out[0].shape, (Shape{2, 3, 5}));
   ASSERT_EQ(out[1].shape, (Shape{3, 5}));
   for (std::size_t i = 0; i < 30; ++i)

@@ -8,8 +8,8 @@ namespace zellige::graph {
 namespace {
 
 TEST(Deviation, IsByElementByRowInScaleAndInNorm) {
-  const Array expected{{2, 2}, {3, 4, 0, 5}}, found{{2, 2}, {3, 1, 4, 2}};
-  const Deviation d = deviation(found, expected);
+  const reference::Array expected{{2, 2}, {3, 4, 0, 5}}, found{{2, 2}, {3, 1, 4, 2}};
+  const reference::Deviation d = reference::deviation(found, expected);
   EXPECT_EQ(d.elements, (std::vector<double>{0, 3, 4, 3}));
   EXPECT_EQ(d.rows, (std::vector<double>{3, 5}));
   EXPECT_DOUBLE_EQ(d.scale, (3 * 4 + 3 * 5) / 50.0);
@@ -17,22 +17,23 @@ TEST(Deviation, IsByElementByRowInScaleAndInNorm) {
 }
 
 TEST(Deviation, OfANaNIsThatOfItsElementAlone) {
-  const Array expected{{1, 3}, {1, NAN, INFINITY}}, found{{1, 3}, {NAN, NAN, INFINITY}};
-  const Deviation d = deviation(found, expected);
+  const reference::Array expected{{1, 3}, {1, NAN, INFINITY}}, found{{1, 3}, {NAN, NAN, INFINITY}};
+  const reference::Deviation d = reference::deviation(found, expected);
   EXPECT_EQ(d.elements, (std::vector<double>{INFINITY, 0, 0}));
   EXPECT_EQ(d.rows, (std::vector<double>{0}));
   EXPECT_EQ(d.scale, 0);
 }
 
 TEST(Deviation, OfAFactorIsTheFactor) {
-  Array expected = make_array({4, 8}), found = expected;
+  reference::Array expected = reference::make_array({4, 8}), found = expected;
   for (std::size_t i = 0; i < 32; ++i) expected.values[i] = std::sin(i), found.values[i] = 0.75 * std::sin(i);
-  EXPECT_NEAR(deviation(found, expected).scale, 0.25, 1e-15);
+  EXPECT_NEAR(reference::deviation(found, expected).scale, 0.25, 1e-15);
 }
 
 TEST(Deviation, CloseIsOneStepOfAnElementAndTheOmittedRoundings) {
-  const Array expected{{1, 2}, {1, 0}}, rounded{{1, 2}, {1.125, 0.125}};
-  const Deviation own = close_by(expected, DType::e5m2, nullptr), more = close_by(expected, DType::e5m2, &rounded);
+  const reference::Array expected{{1, 2}, {1, 0}}, rounded{{1, 2}, {1.125, 0.125}};
+  const reference::Deviation own = reference::close_by(expected, DType::e5m2, nullptr),
+                             more = reference::close_by(expected, DType::e5m2, &rounded);
   EXPECT_DOUBLE_EQ(own.elements[0], 0.25);
   EXPECT_DOUBLE_EQ(own.elements[1], std::max(3e-5 * std::sqrt(0.5), 3 * 0x1p-16));
   EXPECT_DOUBLE_EQ(more.elements[0], 0.25 + 5 * 0.125);

@@ -104,9 +104,9 @@ using Error = double (*)(const double*, double, double, double);
 using Meaning = double (*)(Doubles&, const Attributes&, const double*);
 static_assert(Row<OpKind, const char*, const char*, bool, const char*, Spread, Law, Error, Meaning>);
 static_assert(!Row<OpKind, const char*, const char*, bool, const char*, Spread, Error, Meaning>);
-static_assert(std::is_constructible_v<Law, Linear, Monotone, Image, Image, Slots>);
-static_assert(!std::is_constructible_v<Law, Linear, Monotone, Image, Image>);
-static_assert(!std::is_default_constructible_v<Law> && !std::is_constructible_v<Slots, int>);
+static_assert(std::is_constructible_v<Law, Linearity, Monotone, Image, Image, IssueSlots>);
+static_assert(!std::is_constructible_v<Law, Linearity, Monotone, Image, Image>);
+static_assert(!std::is_default_constructible_v<Law> && !std::is_constructible_v<IssueSlots, int>);
 static_assert(!std::is_constructible_v<Monoid, std::string_view, std::string_view, OpKind, double, bool, int>);
 
 // The laws that a row states hold of the row's meaning.
@@ -128,14 +128,14 @@ TEST(Elementwise, RowsKeepTheirLaws) {
       std::vector<double> x(n), y(n), sum(n);
       for (std::size_t k = 0; k < n; ++k) x[k] = uniform(random), y[k] = uniform(random), sum[k] = x[k] + y[k];
       const double fx = apply(kind, a, x.data()), fy = apply(kind, a, y.data());
-      if (law.linear == Linear::all && kind != OpKind::cast)
+      if (law.linear == Linearity::all && kind != OpKind::cast)
         EXPECT_PRED2(close, apply(kind, a, sum.data()), fx + fy) << name(kind);
       for (std::size_t k = 0; k < n; ++k) {
         std::vector<double> alone = x, low = x, moved = x;
         moved[k] += std::fabs(y[k]), alone[k] = y[k], low[k] = -inf;
         const double f = apply(kind, a, alone.data());
         alone[k] += x[k];
-        if (law.linear == Linear::each || (law.linear == Linear::first && k == 0))
+        if (law.linear == Linearity::each || (law.linear == Linearity::first && k == 0))
           EXPECT_PRED2(close, apply(kind, a, alone.data()), fx + f) << name(kind);
         if (k == 0 && (law.monotone != Monotone::by_scalar || n == 1 || x[1] > 0))
           EXPECT_PRED2(is, law.lowest, apply(kind, a, low.data())) << name(kind);
@@ -221,7 +221,7 @@ TEST(Elementwise, SpecialValuesAreThoseOfPyTorch) {
 
 TEST(Elementwise, AScalarStandsForTheLastOperandAsAFloat32) {
   Builder b("g");
-  const Tensor X = b.input("X", {3, 5}, DType::f32), C = b.input("C", {1, 5}, DType::f32);
+  const TensorHandle X = b.input("X", {3, 5}, DType::f32), C = b.input("C", {1, 5}, DType::f32);
   b.output(X + 0.1, "sum");
   b.output(X - 0.1, "difference");
   b.output(X / 3.0, "quotient");
@@ -231,9 +231,9 @@ TEST(Elementwise, AScalarStandsForTheLastOperandAsAFloat32) {
   b.output(ge(X, 0.1), "above");
   b.output(where(C, X, -inf), "masked");
   const KernelGraph g = b.build();
-  Array x{{3, 5}, {}}, c{{1, 5}, {0, 1, 0, -2, 0}};
+  reference::Array x{{3, 5}, {}}, c{{1, 5}, {0, 1, 0, -2, 0}};
   for (int i = 0; i < 15; ++i) x.values.push_back(i % 3 == 0 ? static_cast<double>(0.1f) : i * 0.5 - 3);
-  const std::vector<Array> y = run_reference(g, {x, c});
+  const std::vector<reference::Array> y = reference::run_reference(g, {x, c});
   const auto f = [](double v) { return static_cast<double>(static_cast<float>(v)); };
   for (std::size_t i = 0; i < 15; ++i) {
     const double v = x.values[i], tenth = f(0.1);
@@ -247,18 +247,18 @@ TEST(Elementwise, AScalarStandsForTheLastOperandAsAFloat32) {
     EXPECT_EQ(y[7].values[i], c.values[i % 5] == 0 ? -inf : v);
   }
   // The form keeps all of it, the infinity too.
-  const std::string text = to_json(g);
+  const std::string text = json::to_json(g);
   EXPECT_NE(text.find(R"("scalar":"-inf")"), std::string::npos) << text;
-  EXPECT_EQ(to_json(from_json(parse_json(text, "json"), "g")), text);
+  EXPECT_EQ(json::to_json(json::from_json(parse_json(text, "json"), "g")), text);
 }
 
 TEST(Elementwise, ThreeOperandsBroadcast) {
   Builder b("g");
-  const Tensor C = b.input("C", {4, 1, 1}, DType::f32), X = b.input("X", {1, 3, 1}, DType::f32),
-               Y = b.input("Y", {1, 1, 5}, DType::f32);
+  const TensorHandle C = b.input("C", {4, 1, 1}, DType::f32), X = b.input("X", {1, 3, 1}, DType::f32),
+                     Y = b.input("Y", {1, 1, 5}, DType::f32);
   b.output(where(C, X, Y), "Z");
-  const Array c{{4, 1, 1}, {0, 1, 2, 0}}, x{{1, 3, 1}, {10, 20, 30}}, y{{1, 1, 5}, {1, 2, 3, 4, 5}};
-  const Array z = run_reference(b.build(), {c, x, y})[0];
+  const reference::Array c{{4, 1, 1}, {0, 1, 2, 0}}, x{{1, 3, 1}, {10, 20, 30}}, y{{1, 1, 5}, {1, 2, 3, 4, 5}};
+  const reference::Array z = reference::run_reference(b.build(), {c, x, y})[0];
   ASSERT_EQ(z.shape, (Shape{4, 3, 5}));
   for (std::size_t i = 0; i < 4; ++i)
     for (std::size_t j = 0; j < 3; ++j)
@@ -276,7 +276,7 @@ TEST(Elementwise, ErrorsHoldWhatTheOperandsMayBe) {
     const int n = elementwise(kind).operands;
     for (int i = 0; i < 400; ++i) {
       std::vector<double> x, e;
-      std::vector<Uncertain> in;
+      std::vector<reference::Uncertain> in;
       const Shape one{1};
       for (int k = 0; k < n; ++k) {
         x.push_back(std::round(uniform(random) * 16) / 4 - (kind == OpKind::log || kind == OpKind::sqrt ? 0 : 2));
@@ -285,7 +285,7 @@ TEST(Elementwise, ErrorsHoldWhatTheOperandsMayBe) {
       for (int k = 0; k < n; ++k) in.push_back({{one, &x[k]}, &e[k]});
       const double y = at(kind, x);
       double error = -1;
-      propagate(kind, {}, DType::f32, in, {{one, &y}}, {&error});
+      reference::propagate(kind, {}, DType::f32, in, {{one, &y}}, {&error});
       if (std::isnan(y)) continue;
       for (int trial = 0; trial < 20; ++trial) {
         std::vector<double> moved = x;

@@ -35,7 +35,7 @@ class FloatRunner {
 
   /// Every kernel-level tensor. Sums that may contain a fault are counted in `sums`, operators in
   /// `operators`.
-  std::vector<Array> run(const std::vector<Array>& inputs) {
+  std::vector<reference::Array> run(const std::vector<reference::Array>& inputs) {
     std::vector<Values> at(g_.tensors.size());
     for (std::size_t i = 0; i < inputs.size(); ++i)
       at[g_.inputs[i]] = Values(inputs[i].values.begin(), inputs[i].values.end());
@@ -50,7 +50,7 @@ class FloatRunner {
       }
       for (int t : op.outputs) round(g_.tensors[t].dtype, at[t]);
     }
-    std::vector<Array> result;
+    std::vector<reference::Array> result;
     for (std::size_t t = 0; t < at.size(); ++t) result.push_back({g_.tensors[t].shape, {at[t].begin(), at[t].end()}});
     return result;
   }

@@ -14,7 +14,7 @@
 namespace zellige::graph {
 namespace {
 
-using Product = decltype(gemm);
+using Product = decltype(reference::gemm);
 
 struct Case {
   std::int64_t m, n, k, lda, ldb, ldc;
@@ -62,11 +62,11 @@ void within_the_bound(Product* f) {
   }
 }
 
-TEST(Gemm, IsWithinItsBound) { within_the_bound(gemm); }
-TEST(Gemm, OurOwnIsWithinItToo) { within_the_bound(own_gemm); }
+TEST(Gemm, IsWithinItsBound) { within_the_bound(reference::gemm); }
+TEST(Gemm, OurOwnIsWithinItToo) { within_the_bound(reference::own_gemm); }
 
 TEST(Gemm, InfinitiesAndNaNComeThrough) {
-  for (Product* f : {gemm, own_gemm}) {
+  for (Product* f : {reference::gemm, reference::own_gemm}) {
     std::mt19937_64 random(2);
     Case c = draw(random, 4);
     c.m = c.n = c.k = c.lda = c.ldb = c.ldc = 64;
@@ -87,11 +87,11 @@ TEST(Gemm, IsTheSameInManyThreads) {
   std::vector<std::vector<double>> alone;
   for (int i = 0; i < 24; ++i) {
     cases.push_back(draw(random, 120));
-    alone.push_back(product(gemm, cases.back()));
+    alone.push_back(product(reference::gemm, cases.back()));
   }
-  parallel_for(24 * 20, 8, [&](std::int64_t i, int) {
+  reference::parallel_for(24 * 20, 8, [&](std::int64_t i, int) {
     const Case& c = cases[static_cast<std::size_t>(i % 24)];
-    const std::vector<double> found = product(gemm, c);
+    const std::vector<double> found = product(reference::gemm, c);
     for (std::int64_t r = 0; r < c.m; ++r)
       for (std::int64_t j = 0; j < c.n; ++j)
         EXPECT_EQ(found[r * c.ldc + j], alone[static_cast<std::size_t>(i % 24)][r * c.ldc + j]);
@@ -100,8 +100,8 @@ TEST(Gemm, IsTheSameInManyThreads) {
 
 // The project's own setup installs one; where somebody took it away on purpose, our own loop does the work.
 TEST(Blas, IsThereOrSaysWhyNot) {
-  const std::string text = describe_blas();
-  if (blas())
+  const std::string text = reference::describe_blas();
+  if (reference::blas())
     EXPECT_NE(text.find("OpenBLAS"), std::string::npos) << text;
   else
     EXPECT_TRUE(text.starts_with("no BLAS: ")) << text;
@@ -116,10 +116,10 @@ TEST(BlasDeathTest, ABadLibraryIsRefused) {
     };
   };
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const auto say = [] { std::fputs(describe_blas().c_str(), stderr), std::exit(blas() ? 1 : 0); };
+  const auto say = [] { std::fputs(reference::describe_blas().c_str(), stderr), std::exit(reference::blas() ? 1 : 0); };
   const auto caught = [] {
     try {
-      blas();
+      reference::blas();
     } catch (const std::exception& e) {
       std::fputs(e.what(), stderr), std::exit(3);
     }

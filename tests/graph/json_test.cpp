@@ -55,7 +55,7 @@ bool same(const KernelGraph& a, const KernelGraph& b) {
 TEST(Json, ExamplesAreTheirOwnText) {
   for (const char* file : {"attention", "mlp"}) {
     const std::string path = std::string(ZELLIGE_SOURCE_DIR) + "/examples/" + file + ".json";
-    EXPECT_EQ(to_json(load(path).at(0)), read(path));
+    EXPECT_EQ(json::to_json(json::load(path).at(0)), read(path));
   }
 }
 
@@ -65,10 +65,10 @@ TEST(Json, EveryMugraphIsReadAsItIsWritten) {
   if (path.empty()) GTEST_SKIP() << "the muGraphs are not here: set ZELLIGE_MUGRAPHS to the folder that has them";
   for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(path).parent_path())) {
     if (entry.path().extension() != ".json") continue;
-    for (const KernelGraph& g : load(entry.path().string())) {
-      const std::string text = to_json(g);
-      const KernelGraph again = from_json(parse_json(text, "json"), "json");
-      ASSERT_EQ(to_json(again), text) << g.name;
+    for (const KernelGraph& g : json::load(entry.path().string())) {
+      const std::string text = json::to_json(g);
+      const KernelGraph again = json::from_json(parse_json(text, "json"), "json");
+      ASSERT_EQ(json::to_json(again), text) << g.name;
       // Attributes that an operator does not read are not kept: what the importer leaves in them is nobody's
       // meaning.
       ASSERT_TRUE(same(g, again)) << g.name;
@@ -82,8 +82,8 @@ TEST(Json, EveryMugraphIsReadAsItIsWritten) {
 TEST(Json, FuzzersStartFromEveryOperator) {
   std::set<OpKind> kernel, block;
   for (const char* name : {"operators", "block_operators"}) {
-    const KernelGraph g = load(fmt::format("{}/tests/fuzz/seeds/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
-    EXPECT_EQ(to_json(from_json(parse_json(to_json(g), name), name)), to_json(g)) << name;
+    const KernelGraph g = json::load(fmt::format("{}/tests/fuzz/seeds/{}.json", ZELLIGE_SOURCE_DIR, name)).at(0);
+    EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), name), name)), json::to_json(g)) << name;
     for (const KernelOp& op : g.ops) {
       kernel.insert(op.kind);
       if (op.block)
@@ -109,20 +109,20 @@ TEST(Json, ScalarsRoundTripExactly) {
     g.ops = {op};
     g.inputs = {0};
     g.outputs = {1};
-    EXPECT_EQ(from_json(parse_json(to_json(g), "json"), "json").ops[0].attributes.scalar, s);
+    EXPECT_EQ(json::from_json(parse_json(json::to_json(g), "json"), "json").ops[0].attributes.scalar, s);
   }
 }
 
 TEST(Json, ConstantInputsRoundTrip) {
   Builder b("layer");
-  const Tensor X = b.input("X", {4, 8}), W = b.constant("W", {8, 16});
+  const TensorHandle X = b.input("X", {4, 8}), W = b.constant("W", {8, 16});
   b.output(matmul(X, W), "Y");
-  const std::string text = to_json(b.build());
+  const std::string text = json::to_json(b.build());
   EXPECT_EQ(text.find("\"constant\":true"), text.rfind("\"constant\"")) << "of W alone: " << text;
-  const KernelGraph g = from_json(Json::parse(text), "layer");
+  const KernelGraph g = json::from_json(Json::parse(text), "layer");
   EXPECT_FALSE(g.tensors[g.inputs[0]].constant);
   EXPECT_TRUE(g.tensors[g.inputs[1]].constant);
-  EXPECT_EQ(to_json(g), text);
+  EXPECT_EQ(json::to_json(g), text);
 }
 
 TEST(Json, DefaultsMayBeOmitted) {
@@ -131,7 +131,7 @@ TEST(Json, DefaultsMayBeOmitted) {
       {"op":"input","from":"X","outputs":["x"]},
       {"op":"reduction","inputs":["x"],"outputs":["r"],"dim":1},
       {"op":"output","inputs":["r"],"to":"Y"}]}],"outputs":["Y"]})";
-  const std::vector<Loaded> graphs = load_text(text, "json", "stem");
+  const std::vector<json::Loaded> graphs = json::load_text(text, "json", "stem");
   ASSERT_EQ(graphs.at(0).error, "");
   const KernelGraph& g = graphs[0].graph;
   EXPECT_EQ(g.name, "stem");
@@ -146,17 +146,17 @@ TEST(Json, TilesMayPassTheEnd) {
       {"op":"input","from":"X","map":{"x":0},"shape":[96,4],"outputs":["x"]},
       {"op":"exp","inputs":["x"],"outputs":["e"]},
       {"op":"output","inputs":["e"],"map":{"x":0},"to":"Y","shape":[77,4]}]}],"outputs":["Y"]})";
-  const std::vector<Loaded> graphs = load_text(text, "json", "stem");
+  const std::vector<json::Loaded> graphs = json::load_text(text, "json", "stem");
   ASSERT_EQ(graphs.at(0).error, "");
   const KernelGraph& g = graphs[0].graph;
   EXPECT_EQ(to_string(g.ops[0].block->tensors[0].shape), "(48, 4)");
   EXPECT_EQ(to_string(g.tensors[1].shape), "(77, 4)");
-  EXPECT_EQ(to_json(from_json(Json::parse(to_json(g)), "again")), to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(Json::parse(json::to_json(g)), "again")), json::to_json(g));
 }
 
 TEST(Json, AListHoldsCandidates) {
   const std::string one = read(std::string(ZELLIGE_SOURCE_DIR) + "/examples/mlp.json");
-  const std::vector<Loaded> graphs = load_text("[" + one + "," + one + ",{}]", "json", "stem");
+  const std::vector<json::Loaded> graphs = json::load_text("[" + one + "," + one + ",{}]", "json", "stem");
   ASSERT_EQ(graphs.size(), 3u);
   EXPECT_EQ(graphs[1].name, "mlp");
   EXPECT_EQ(graphs[1].error, "");

@@ -15,8 +15,8 @@ namespace {
 constexpr double lowest = -std::numeric_limits<double>::infinity();
 
 /// All elements differ, and from the values that a mask inserts.
-Array numbered(const Shape& shape) {
-  Array a = make_array(shape);
+reference::Array numbered(const Shape& shape) {
+  reference::Array a = reference::make_array(shape);
   for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = static_cast<double>(i) + 1;
   return a;
 }
@@ -51,7 +51,7 @@ TEST(Mask, KeepsWhatItsDefinitionKeeps) {
           b.output(mask(b.input("X", shape, DType::f32), k, -0.5,
                         last_two ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{i, j}));
           const KernelGraph g = b.build();
-          const Array x = numbered(shape), y = run_reference(g, {x}).at(0);
+          const reference::Array x = numbered(shape), y = reference::run_reference(g, {x}).at(0);
           for (std::size_t n = 0; n < x.values.size(); ++n) {
             const Shape at = coordinates(static_cast<std::int64_t>(n), shape);
             const bool kept = keeps(k, at[static_cast<std::size_t>(i)], at[static_cast<std::size_t>(j)]);
@@ -71,7 +71,7 @@ TEST(Mask, OfATileCountsInTheWhole) {
     for (const Split& split :
          {Split{.x = 2, .y = 1, .loop = 1}, {.x = 1, .y = 2, .loop = 2}, {.y = 2, .z = 1, .loop = 0}}) {
       Builder one("one");
-      const Tensor Y = one.input("X", shape, DType::f32);
+      const TensorHandle Y = one.input("X", shape, DType::f32);
       const int looped = split.loop;
       one.output(reduction(mask(Y, k, 0), looped), "whole");
       const auto made = one.custom(
@@ -81,7 +81,7 @@ TEST(Mask, OfATileCountsInTheWhole) {
           });
       one.output(reduction(made.at(0), looped), "parts");
       const KernelGraph g = one.build();
-      const std::vector<Array> y = run_reference(g, {numbered(shape)});
+      const std::vector<reference::Array> y = reference::run_reference(g, {numbered(shape)});
       EXPECT_EQ(y[0].values, y[1].values);
     }
   }
@@ -99,11 +99,11 @@ TEST(Mask, LengthsOfATensor) {
                         {{3, 4, 5}, {1}, {}, {.triu = 0}},
                         {{5, 3, 4}, {3, 1}, {2, 0}, {.length = 4}},
                         {{3, 5, 4}, {1, 4}, {0, 1}, {}}}) {
-    Array lengths = make_array(c.lengths);
+    reference::Array lengths = reference::make_array(c.lengths);
     const double of[] = {2, 0, 7, -3, 5};
     for (std::size_t i = 0; i < lengths.values.size(); ++i) lengths.values[i] = of[i % 5];
     Builder b("g");
-    const Tensor X = b.input("X", c.x, DType::f32), L = b.input("L", c.lengths, DType::int32);
+    const TensorHandle X = b.input("X", c.x, DType::f32), L = b.input("L", c.lengths, DType::int32);
     b.output(mask(X, L, c.kept, 0.5, c.dims), "whole");
     // Every dimension in parts: the first by the grid, the last by the loop.
     const int rank = static_cast<int>(c.x.size());
@@ -111,14 +111,14 @@ TEST(Mask, LengthsOfATensor) {
       const Split split{.x = 0, .loop = rank - 1};
       const bool rows = static_cast<int>(c.lengths.size()) == rank && c.lengths[0] > 1;
       const int last = c.lengths.back() > 1 ? static_cast<int>(c.lengths.size()) - 1 : -1;
-      const Tile lengths = t.load(L, {.x = rows ? 0 : -1, .loop = last});
+      const TileHandle lengths = t.load(L, {.x = rows ? 0 : -1, .loop = last});
       t.store(accum(t.mask(t.load(X, split), lengths, c.kept, split, 0.5, c.dims)), {.x = 0});
     });
     b.output(made[0], "parts");
     const KernelGraph g = b.build();
-    EXPECT_EQ(to_json(load_text(to_json(g), "g.json", "g").at(0).graph), to_json(g));
-    const Array x = numbered(c.x);
-    const std::vector<Array> y = run_reference(g, {x, lengths});
+    EXPECT_EQ(json::to_json(json::load_text(json::to_json(g), "g.json", "g").at(0).graph), json::to_json(g));
+    const reference::Array x = numbered(c.x);
+    const std::vector<reference::Array> y = reference::run_reference(g, {x, lengths});
     const std::size_t i = c.dims.empty() ? c.x.size() - 2 : static_cast<std::size_t>(c.dims[0]),
                       j = c.dims.empty() ? c.x.size() - 1 : static_cast<std::size_t>(c.dims[1]);
     std::vector<double> sums(y[1].values.size(), 0);
@@ -139,11 +139,11 @@ TEST(Mask, LengthsOfATensor) {
 // A row of which nothing is kept: NaN of softmax as in PyTorch, 0 of safe_softmax; others are the same in both.
 TEST(Mask, RowsWhollyMasked) {
   Builder b("g");
-  const Tensor X = b.input("X", {4, 6}, DType::f32), kept = mask(X, {.tril = -1});
+  const TensorHandle X = b.input("X", {4, 6}, DType::f32), kept = mask(X, {.tril = -1});
   b.output(softmax(kept, 1));
   b.output(safe_softmax(kept, 1));
-  Array x = numbered({4, 6});
-  const std::vector<Array> y = run_reference(b.build(), {x});
+  reference::Array x = numbered({4, 6});
+  const std::vector<reference::Array> y = reference::run_reference(b.build(), {x});
   for (std::size_t n = 0; n < 24; ++n) {
     if (n < 6)
       EXPECT_TRUE(std::isnan(y[0].values[n]));
@@ -154,23 +154,23 @@ TEST(Mask, RowsWhollyMasked) {
   EXPECT_EQ(y[1].values[6], 1);
   x.values[8] = std::numeric_limits<double>::quiet_NaN(), x.values[6] = lowest;  // row 1 keeps j = 0 alone
   x.values[12] = std::numeric_limits<double>::infinity();
-  const std::vector<Array> special = run_reference(b.build(), {x});
+  const std::vector<reference::Array> special = reference::run_reference(b.build(), {x});
   EXPECT_EQ(special[1].values[6], 0) << "a -inf that was there counts as masked";
   EXPECT_TRUE(std::isnan(special[1].values[12])) << "inf - inf";
 }
 
 TEST(Mask, IsWrittenAndReadAgain) {
   Builder b("g");
-  const Tensor X = b.input("X", {8, 6});
-  const Tensor m = mask(mask(X, {.tril = 2, .triu = -3, .length = 5}, -1.5, {1, 0}), {.tril = 0});
+  const TensorHandle X = b.input("X", {8, 6});
+  const TensorHandle m = mask(mask(X, {.tril = 2, .triu = -3, .length = 5}, -1.5, {1, 0}), {.tril = 0});
   b.output(b.custom({.grid = {4}, .block = {32}, .loop = 3}, [&](BlockBuilder& t) {
               const Split split{.x = 0, .loop = 1};
               t.store(accum(t.mask(t.load(m, split), {.length = 4}, split)), {.x = 0});
             }).at(0));
-  const std::string text = to_json(b.build());
-  const Loaded again = load_text(text, "g.json", "g").at(0);
+  const std::string text = json::to_json(b.build());
+  const json::Loaded again = json::load_text(text, "g.json", "g").at(0);
   EXPECT_EQ(again.error, "");
-  EXPECT_EQ(to_json(again.graph), text);
+  EXPECT_EQ(json::to_json(again.graph), text);
   for (const char* part : {R"("dims":[1,0],"tril":2,"triu":-3,"length":5,"value":-1.5})", R"("tril":0})",
                            R"("length":4,"map":{"x":0},"loop_dim":1})"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;

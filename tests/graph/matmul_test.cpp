@@ -12,22 +12,22 @@
 namespace zellige::graph {
 namespace {
 
-const ReferenceOptions exact = [] {
-  ReferenceOptions o;
+const reference::ReferenceOptions exact = [] {
+  reference::ReferenceOptions o;
   o.round = false;
   return o;
 }();
 
-Array random_array(const Shape& shape, std::uint64_t seed) {
+reference::Array random_array(const Shape& shape, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(-2, 2);
-  Array a = make_array(shape);
+  reference::Array a = reference::make_array(shape);
   for (double& v : a.values) v = uniform(random);
   return a;
 }
 
 /// An element by its coordinates, counted from the last; those that the array lacks, or of extent 1, broadcast.
-double at(const Array& a, const Shape& index) {
+double at(const reference::Array& a, const Shape& index) {
   const std::size_t skip = index.size() - a.shape.size();
   std::int64_t i = 0;
   for (std::size_t d = 0; d < a.shape.size(); ++d) i = i * a.shape[d] + (a.shape[d] == 1 ? 0 : index[d + skip]);
@@ -58,8 +58,9 @@ const std::vector<Case> cases = {
     {{1, 13}, {6, 13, 1}, {6, 1, 1}, {6, 1, 1}},
 };
 
-Array by_definition(const Case& c, const Array& a, const Array& b, const Array& bias) {
-  Array y = make_array(c.y);
+reference::Array by_definition(const Case& c, const reference::Array& a, const reference::Array& b,
+                               const reference::Array& bias) {
+  reference::Array y = reference::make_array(c.y);
   const bool row = c.a.size() > 1, column = c.b.size() > 1;
   for (std::size_t e = 0; e < y.values.size(); ++e) {
     Shape index = coordinates(static_cast<std::int64_t>(e), c.y), rest = index;
@@ -84,27 +85,29 @@ Array by_definition(const Case& c, const Array& a, const Array& b, const Array& 
 
 TEST(Matmul, VectorsBatchesAndBias) {
   for (const Case& c : cases) {
-    const Array a = random_array(c.a, 1), b = random_array(c.b, 2),
-                bias = random_array(c.bias.empty() ? Shape{1} : c.bias, 3);
+    const reference::Array a = random_array(c.a, 1), b = random_array(c.b, 2),
+                           bias = random_array(c.bias.empty() ? Shape{1} : c.bias, 3);
     Builder g("g");
-    const Tensor A = g.input("A", c.a, DType::f32), B = g.input("B", c.b, DType::f32),
-                 C = g.input("C", bias.shape, DType::f32);
+    const TensorHandle A = g.input("A", c.a, DType::f32), B = g.input("B", c.b, DType::f32),
+                       C = g.input("C", bias.shape, DType::f32);
     g.output(c.bias.empty() ? matmul(A, B) : matmul(A, B, C));
     const KernelGraph graph = g.build();
-    const Array y = run_reference(graph, {a, b, bias}, exact)[0], expected = by_definition(c, a, b, bias);
+    const reference::Array y = reference::run_reference(graph, {a, b, bias}, exact)[0],
+                           expected = by_definition(c, a, b, bias);
     ASSERT_EQ(y.shape, c.y) << to_string(c.a) << " " << to_string(c.b);
     for (std::size_t i = 0; i < y.values.size(); ++i) ASSERT_NEAR(y.values[i], expected.values[i], 1e-12);
-    EXPECT_EQ(to_json(from_json(parse_json(to_json(graph), "json"), "g")), to_json(graph));
+    EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(graph), "json"), "g")), json::to_json(graph));
   }
 }
 
 // The sum is rounded once, not the product first: 2049 is no f16, and 2050 is one.
 TEST(Matmul, IsRoundedOnceWithItsBias) {
   Builder g("g");
-  const Tensor A = g.input("A", {1, 2}), B = g.input("B", {2, 1}), C = g.input("C", {1});
+  const TensorHandle A = g.input("A", {1, 2}), B = g.input("B", {2, 1}), C = g.input("C", {1});
   g.output(matmul(A, B, C));
   g.output(matmul(A, B) + C);
-  const std::vector<Array> y = run_reference(g.build(), {{{1, 2}, {2048, 1}}, {{2, 1}, {1, 1}}, {{1}, {1}}});
+  const std::vector<reference::Array> y =
+      reference::run_reference(g.build(), {{{1, 2}, {2048, 1}}, {{2, 1}, {1, 1}}, {{1}, {1}}});
   EXPECT_EQ(y[0].values[0], 2050);
   EXPECT_EQ(y[1].values[0], 2048);
 }
@@ -112,15 +115,16 @@ TEST(Matmul, IsRoundedOnceWithItsBias) {
 // Inside a block the product's operands are rounded, the bias is not: a third of 1 is not an f16.
 TEST(Matmul, ABlocksBiasIsNotRounded) {
   Builder g("g");
-  const Tensor A = g.input("A", {1, 1}), C = g.input("C", {1, 1}), D = g.input("D", {1, 1});
-  for (Tensor y : g.custom({.block = {32}}, [&](BlockBuilder& t) {
-         const Tile a = t.load(A), third = t.load(C) / 3;
+  const TensorHandle A = g.input("A", {1, 1}), C = g.input("C", {1, 1}), D = g.input("D", {1, 1});
+  for (TensorHandle y : g.custom({.block = {32}}, [&](BlockBuilder& t) {
+         const TileHandle a = t.load(A), third = t.load(C) / 3;
          t.store((matmul(a, a, third) - t.load(D)) * 1024);
          t.store((matmul(third, t.load(C), a) - t.load(D)) * 1024);
        }))
     g.output(y);
   const double third = 1365.0 / 4096;  // the f16 nearest to 1/3
-  const std::vector<Array> y = run_reference(g.build(), {{{1, 1}, {0}}, {{1, 1}, {1}}, {{1, 1}, {third}}});
+  const std::vector<reference::Array> y =
+      reference::run_reference(g.build(), {{{1, 1}, {0}}, {{1, 1}, {1}}, {{1, 1}, {third}}});
   EXPECT_NEAR(y[0].values[0], 1024.0 / 3 - 1024 * third, 1e-4);
   EXPECT_EQ(y[1].values[0], 0);
 }
@@ -128,11 +132,11 @@ TEST(Matmul, ABlocksBiasIsNotRounded) {
 TEST(Matmul, SpecialValuesOfABias) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   Builder g("g");
-  const Tensor A = g.input("A", {1, 1}, DType::f32), B = g.input("B", {1, 4}, DType::f32),
-               C = g.input("C", {4}, DType::f32);
+  const TensorHandle A = g.input("A", {1, 1}, DType::f32), B = g.input("B", {1, 4}, DType::f32),
+                     C = g.input("C", {4}, DType::f32);
   g.output(matmul(A, B, C));
-  const Array y =
-      run_reference(g.build(), {{{1, 1}, {1}}, {{1, 4}, {1, inf, 1, -inf}}, {{4}, {-inf, -inf, NAN, -inf}}})[0];
+  const reference::Array y = reference::run_reference(
+      g.build(), {{{1, 1}, {1}}, {{1, 4}, {1, inf, 1, -inf}}, {{4}, {-inf, -inf, NAN, -inf}}})[0];
   EXPECT_EQ(y.values[0], -inf);
   EXPECT_TRUE(std::isnan(y.values[1]));
   EXPECT_TRUE(std::isnan(y.values[2]));
@@ -141,8 +145,8 @@ TEST(Matmul, SpecialValuesOfABias) {
 
 TEST(Matmul, OfE4m3TakesABiasOfItsProduct) {
   Builder g("g");
-  const Tensor A = g.input("A", {2, 3}, DType::e4m3), B = g.input("B", {3, 2}, DType::e4m3),
-               C = g.input("C", {2}, DType::f32);
+  const TensorHandle A = g.input("A", {2, 3}, DType::e4m3), B = g.input("B", {3, 2}, DType::e4m3),
+                     C = g.input("C", {2}, DType::f32);
   g.output(matmul(A, B, C));
   const KernelGraph graph = g.build();
   EXPECT_EQ(graph.tensors[static_cast<std::size_t>(graph.outputs[0])].dtype, DType::f32);

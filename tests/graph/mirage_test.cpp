@@ -29,7 +29,7 @@ std::string candidate(const std::string& op_type, const std::string& result, con
       x, y, tile, made, more, map, op_type);
 }
 
-Loaded import(const std::string& text) { return load_text(text, "json", "g").at(0); }
+json::Loaded import(const std::string& text) { return json::load_text(text, "json", "g").at(0); }
 
 struct Case {
   const char *op_type, *result;
@@ -43,7 +43,7 @@ class Imports : public testing::TestWithParam<Case> {};
 
 TEST_P(Imports, OperatorAndAttributes) {
   const Case& c = GetParam();
-  const Loaded l = import(candidate(c.op_type, c.result, "", c.after));
+  const json::Loaded l = import(candidate(c.op_type, c.result, "", c.after));
   ASSERT_EQ(l.error, "");
   const BlockOp& op = l.graph.ops.at(0).block->ops.at(1);
   EXPECT_EQ(name(op.kind), name(c.kind));
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Mirage, Imports,
 
 TEST(Mirage, TwoResults) {
   const std::string fell = R"(,{"guid":13,"data_type":921,"num_dims":2,"dim":[8,1,0,0],"after_accum":false})";
-  const Loaded l = import(candidate("tb_reduction_1_max_op", "8,1", fell));
+  const json::Loaded l = import(candidate("tb_reduction_1_max_op", "8,1", fell));
   ASSERT_EQ(l.error, "");
   EXPECT_EQ(l.graph.ops[0].block->ops[1].outputs.size(), 2u);
 }
@@ -77,7 +77,7 @@ TEST(Mirage, TwoResults) {
 TEST(Mirage, SplitTakesItsSizesFromTheFile) {
   const std::string rest = R"(,{"guid":13,"data_type":921,"num_dims":2,"dim":[8,28,0,0],"after_accum":false})";
   for (const char* op_type : {"tb_split_1_op", "tb_chunk_1_op"}) {
-    const Loaded l = import(candidate(op_type, "8,100", rest));
+    const json::Loaded l = import(candidate(op_type, "8,100", rest));
     ASSERT_EQ(l.error, "");
     EXPECT_EQ(l.graph.ops[0].block->ops[1].attributes.sizes, (std::vector<std::int64_t>{100, 28}));
   }
@@ -85,7 +85,7 @@ TEST(Mirage, SplitTakesItsSizesFromTheFile) {
 
 TEST(Mirage, RefusesConstantsThatTheFileLost) {
   for (const char* stem : {"mul_scalar", "clamp"}) {
-    const Loaded l = import(candidate(fmt::format("tb_{}_op", stem), "8,128"));
+    const json::Loaded l = import(candidate(fmt::format("tb_{}_op", stem), "8,128"));
     EXPECT_EQ(l.error,
               fmt::format("graph g[0], operator 1 (kn_customized_op), block operator 1 (tb_{0}_op): expected an "
                           "operator that the file gives whole, found {0}, whose constant{1} Mirage's JSON does "
@@ -104,27 +104,27 @@ TEST(Mirage, RefusesWhatInferenceContradicts) {
 }
 
 TEST(Mirage, AnOutputMayLeaveItsLayoutOpen) {
-  const Loaded l = import(candidate("tb_exp_op", "8,128"));
+  const json::Loaded l = import(candidate("tb_exp_op", "8,128"));
   ASSERT_EQ(l.error, "");
   EXPECT_TRUE(l.graph.tensors[l.graph.outputs[0]].strides.empty());
 }
 
 TEST(Mirage, NamesThatPeopleCanRead) {
-  const KernelGraph g = load(std::string(ZELLIGE_SOURCE_DIR) + "/examples/lora.json").at(0);
+  const KernelGraph g = json::load(std::string(ZELLIGE_SOURCE_DIR) + "/examples/lora.json").at(0);
   EXPECT_EQ(g.name, "lora[0]");
   ASSERT_EQ(g.tensors.size(), 5u);
   EXPECT_EQ(g.tensors[3].name, "X3");
   EXPECT_EQ(g.tensors[4].name, "Y0");
   EXPECT_EQ(g.ops[0].block->tensors[1].name, "X1_tile");
   EXPECT_EQ(g.ops[0].inputs, (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(load(std::string(ZELLIGE_SOURCE_DIR) + "/examples/rmsnorm.json").at(0).name, "rmsnorm[0]");
+  EXPECT_EQ(json::load(std::string(ZELLIGE_SOURCE_DIR) + "/examples/rmsnorm.json").at(0).name, "rmsnorm[0]");
 }
 
 // One candidate that cannot be had does not cost the others.
 TEST(Mirage, EachCandidateStandsAlone) {
   const std::string text = "[" + candidate("tb_exp_op", "8,128") + "," + candidate("tb_clamp_op", "8,128") + "," +
                            candidate("tb_log_op", "8,128") + "]";
-  const std::vector<Loaded> graphs = load_text(text, "json", "g");
+  const std::vector<json::Loaded> graphs = json::load_text(text, "json", "g");
   ASSERT_EQ(graphs.size(), 3u);
   EXPECT_EQ(graphs[0].error, "");
   EXPECT_NE(graphs[1].error, "");

@@ -11,16 +11,16 @@
 namespace zellige::graph {
 namespace {
 
-Array random_array(const Shape& shape, std::uint64_t seed) {
+reference::Array random_array(const Shape& shape, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   std::uniform_real_distribution<double> uniform(-2, 2);
-  Array a = make_array(shape);
+  reference::Array a = reference::make_array(shape);
   for (double& v : a.values) v = uniform(engine);
   return a;
 }
 
 /// An element of a table that broadcasts to tokens, heads and the last dimension.
-double at(const Array& a, std::int64_t token, std::int64_t head, std::int64_t last) {
+double at(const reference::Array& a, std::int64_t token, std::int64_t head, std::int64_t last) {
   Shape where{token, head, last};
   std::int64_t index = 0;
   for (std::size_t d = 0; d < a.shape.size(); ++d) {
@@ -38,25 +38,25 @@ TEST(Rotary, RotatesEachPair) {
         Shape shape = table;
         shape.back() = by_element ? n : n / 2;
         Builder b("g");
-        const Tensor X = b.input("X", {tokens, heads, n}, DType::f32), C = b.input("C", shape, DType::f32),
-                     S = b.input("S", shape, DType::f32);
+        const TensorHandle X = b.input("X", {tokens, heads, n}, DType::f32), C = b.input("C", shape, DType::f32),
+                           S = b.input("S", shape, DType::f32);
         b.output(rotary(X, C, S));
         b.output(rotary_interleaved(X, C, S));
         b.output(b.custom({.grid = {3}, .block = {32}}, [&](BlockBuilder& t) {
-                    const auto part = [&](Tensor y) {
+                    const auto part = [&](TensorHandle y) {
                       return t.load(y, {.x = y.shape().size() == 3 && y.shape()[0] == tokens ? 0 : -1});
                     };
                     t.store(rotary_interleaved(part(X), part(C), part(S)), {.x = 0});
                   }).at(0));
-        const std::vector<Array> in{random_array({tokens, heads, n}, 1), random_array(shape, 2),
-                                    random_array(shape, 3)};
-        ReferenceOptions exact;
+        const std::vector<reference::Array> in{random_array({tokens, heads, n}, 1), random_array(shape, 2),
+                                               random_array(shape, 3)};
+        reference::ReferenceOptions exact;
         exact.round = false;
-        const std::vector<Array> y = run_reference(b.build(), in, exact);
+        const std::vector<reference::Array> y = reference::run_reference(b.build(), in, exact);
         for (std::int64_t t = 0; t < tokens; ++t)
           for (std::int64_t h = 0; h < heads; ++h)
             for (std::int64_t k = 0; k < n / 2; ++k) {
-              const auto expect = [&](const Array& found, std::int64_t i, std::int64_t j) {
+              const auto expect = [&](const reference::Array& found, std::int64_t i, std::int64_t j) {
                 const double x = at(in[0], t, h, i), z = at(in[0], t, h, j);
                 const std::int64_t ti = by_element ? i : k, tj = by_element ? j : k;
                 EXPECT_NEAR(at(found, t, h, i), x * at(in[1], t, h, ti) - z * at(in[2], t, h, ti), 1e-15 * 8);
@@ -72,19 +72,19 @@ TEST(Rotary, RotatesEachPair) {
 // An error of one number shows in both of its pair, and in no other.
 TEST(Rotary, ErrorsAreLimitedToTheirPair) {
   const Shape shape{1, 8}, table{1, 4};
-  const Array x = random_array(shape, 4), c = random_array(table, 5), s = random_array(table, 6);
+  const reference::Array x = random_array(shape, 4), c = random_array(table, 5), s = random_array(table, 6);
   for (const OpKind kind : {OpKind::rotary, OpKind::rotary_interleaved})
     for (std::size_t moved = 0; moved < 8; ++moved) {
-      Array y = make_array(shape);
+      reference::Array y = reference::make_array(shape);
       std::vector<double> e(8, 0), none(4, 0), error(8, -1);
       e[moved] = 0.25;
-      evaluate(kind, {}, {{shape, x.values.data()}, {table, c.values.data()}, {table, s.values.data()}},
-               {{shape, y.values.data()}});
-      propagate(kind, {}, DType::f32,
-                {{{shape, x.values.data()}, e.data()},
-                 {{table, c.values.data()}, none.data()},
-                 {{table, s.values.data()}, none.data()}},
-                {{shape, y.values.data()}}, {error.data()});
+      reference::evaluate(kind, {}, {{shape, x.values.data()}, {table, c.values.data()}, {table, s.values.data()}},
+                          {{shape, y.values.data()}});
+      reference::propagate(kind, {}, DType::f32,
+                           {{{shape, x.values.data()}, e.data()},
+                            {{table, c.values.data()}, none.data()},
+                            {{table, s.values.data()}, none.data()}},
+                           {{shape, y.values.data()}}, {error.data()});
       const std::size_t other = kind == OpKind::rotary ? (moved + 4) % 8 : moved ^ 1;
       const std::size_t pair = kind == OpKind::rotary ? moved % 4 : moved / 2;
       for (std::size_t i = 0; i < 8; ++i) {

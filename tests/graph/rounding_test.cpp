@@ -88,11 +88,11 @@ Handle<L> formula(Draw& draw, Handle<L> x, Handle<L> y, Handle<L> one, bool wide
 
 struct Drawn {
   KernelGraph graph;
-  std::vector<Array> inputs;
+  std::vector<reference::Array> inputs;
 };
 
-Array values(Draw& draw, const Shape& shape, DType dtype) {
-  Array a = make_array(shape);
+reference::Array values(Draw& draw, const Shape& shape, DType dtype) {
+  reference::Array a = reference::make_array(shape);
   for (std::int64_t i = 0; i < shape[0]; ++i) {
     const double factor = std::exp2(static_cast<double>(draw.between(-4, 4)) / 2);
     for (std::int64_t j = 0; j < shape[1]; ++j) a.values[i * shape[1] + j] = round_to(dtype, factor * draw.bell());
@@ -106,8 +106,8 @@ Drawn draw_graph(std::uint64_t seed, std::uint64_t input_seed) {
   const DType dtype = dtypes[draw.between(0, 2)];
   const std::int64_t rows = draw.between(3, 12), columns = draw.pick(std::vector<std::int64_t>{8, 20, 32, 64, 96});
   Builder b("g" + std::to_string(seed));
-  const Tensor X = b.input("X", {rows, columns}, dtype), Y = b.input("Y", {rows, columns}, dtype),
-               O = b.input("O", {rows, columns}, dtype), W = b.input("W", {columns, columns}, dtype);
+  const TensorHandle X = b.input("X", {rows, columns}, dtype), Y = b.input("Y", {rows, columns}, dtype),
+                     O = b.input("O", {rows, columns}, dtype), W = b.input("W", {columns, columns}, dtype);
   switch (draw.between(0, 3)) {
     case 0:
       b.output(formula(draw, X, Y, O, dtype == DType::f32));
@@ -117,18 +117,18 @@ Drawn draw_graph(std::uint64_t seed, std::uint64_t input_seed) {
       break;
     case 2:
       b.output(b.custom({.grid = {1}, .block = {32}}, [&](BlockBuilder& t) {
-                  const Tile x = t.load(X), y = t.load(Y), o = t.load(O), w = t.load(W);
-                  Tile v = formula(draw, x, y, o, true);
+                  const TileHandle x = t.load(X), y = t.load(Y), o = t.load(O), w = t.load(W);
+                  TileHandle v = formula(draw, x, y, o, true);
                   if (draw.between(0, 1)) v = formula(draw, matmul(v, w), y, o, true);
                   t.store(v);
                 }).at(0));
       break;
     default:  // attention over a loop, with a running maximum; X W cancels
       b.output(b.custom({.grid = {1}, .block = {32}, .loop = 4}, [&](BlockBuilder& t) {
-                  const Tile x = t.load(X), w = t.load(W, {.loop = 1}), v = t.load(W, {.loop = 0});
-                  const Tile s = matmul(x, w) * (draw.between(0, 1) ? 2.0 : 0.125);
+                  const TileHandle x = t.load(X), w = t.load(W, {.loop = 1}), v = t.load(W, {.loop = 0});
+                  const TileHandle s = matmul(x, w) * (draw.between(0, 1) ? 2.0 : 0.125);
                   const auto [m, d] = reduction_max(s, 1);
-                  const Tile p = exp(s - m), r = exp(d);
+                  const TileHandle p = exp(s - m), r = exp(d);
                   t.store(accum_rescale(matmul(p, v), r) / accum_red_sum_rescale(p, r));
                 }).at(0));
   }
@@ -136,7 +136,7 @@ Drawn draw_graph(std::uint64_t seed, std::uint64_t input_seed) {
   Draw more(seed * 1000 + input_seed);
   for (int i : {0, 1, 2, 3}) {
     const Shape& shape = result.graph.tensors[result.graph.inputs[static_cast<std::size_t>(i)]].shape;
-    Array a = values(more, shape, dtype);
+    reference::Array a = values(more, shape, dtype);
     if (i == 2) std::fill(a.values.begin(), a.values.end(), 1.0);
     result.inputs.push_back(std::move(a));
   }
@@ -146,28 +146,29 @@ Drawn draw_graph(std::uint64_t seed, std::uint64_t input_seed) {
 enum class Verdict { correct, borderline, wrong };
 
 /// The verdict of zellige run on all kernel-level tensors of one run.
-Verdict judge(const KernelGraph& g, Judge& by, const std::vector<Array>& found, std::string* why = nullptr) {
+Verdict judge(const KernelGraph& g, reference::Judge& by, const std::vector<reference::Array>& found,
+              std::string* why = nullptr) {
   Verdict v = Verdict::correct;
   for (const KernelOp& op : g.ops)
     for (int t : op.outputs) {
-      const Comparison c = by.compare(t, found[static_cast<std::size_t>(t)]);
+      const reference::Comparison c = by.compare(t, found[static_cast<std::size_t>(t)]);
       if (c.correct) continue;
       if (why && (v == Verdict::correct || !c.explained))
-        *why = g.tensors[static_cast<std::size_t>(t)].name + ": " + to_string(c);
+        *why = g.tensors[static_cast<std::size_t>(t)].name + ": " + reference::to_string(c);
       v = std::max(v, c.explained ? Verdict::borderline : Verdict::wrong);
     }
   return v;
 }
 
 /// The reference and its errors; what a block computes must stay finite in float32 too.
-Reference reference(const Drawn& d) {
-  ReferenceOptions options;
-  options.threads = 1, options.errors = true, options.limit = options.tile_limit = finite_limit;
-  return run(d.graph, d.inputs, options);
+reference::Reference reference(const Drawn& d) {
+  reference::ReferenceOptions options;
+  options.threads = 1, options.errors = true, options.limit = options.tile_limit = reference::finite_limit;
+  return reference::run(d.graph, d.inputs, options);
 }
 
-bool finite(const Reference& r) {
-  for (const Magnitude& m : r.magnitudes)
+bool finite(const reference::Reference& r) {
+  for (const reference::Magnitude& m : r.magnitudes)
     if (!m.within(3e4)) return false;
   return !r.stopped;
 }
@@ -181,10 +182,10 @@ TEST(Rounding, IsNeverCalledWrong) {
   for (int seed = 1; seed <= 1500; ++seed) {
     if (!is_taken(seed)) continue;
     const Drawn d = draw_graph(seed, 0);
-    const Reference r = reference(d);
+    const reference::Reference r = reference(d);
     if (!finite(r)) continue;
     ++graphs;
-    Judge by(d.graph, d.inputs, r);
+    reference::Judge by(d.graph, d.inputs, r);
     for (const Style& style : styles) {
       std::string why;
       const Verdict v = judge(d.graph, by, FloatRunner(d.graph, style).run(d.inputs), &why);
@@ -201,10 +202,10 @@ TEST(Rounding, IsNeverCalledWrong) {
 
 /// The fraction of the error bound that correct runs use: the greatest |found - reference| / error, for each
 /// tensor.
-std::vector<double> used(const Drawn& d, const Reference& r) {
+std::vector<double> used(const Drawn& d, const reference::Reference& r) {
   std::vector<double> maximum(d.graph.tensors.size(), 0);
   for (const Style& style : styles) {
-    const std::vector<Array> found = FloatRunner(d.graph, style).run(d.inputs);
+    const std::vector<reference::Array> found = FloatRunner(d.graph, style).run(d.inputs);
     for (std::size_t t = 0; t < maximum.size(); ++t)
       if (!r.errors[t].values.empty() && !r.tensors[t].values.empty())
         for (std::size_t i = 0; i < found[t].values.size(); ++i) {
@@ -221,8 +222,8 @@ TEST(Rounding, AComparisonThatMayBeEitherIsBothInTheFirstTwoSamples) {
   std::vector<double> first(count, 1), second(count, 1);
   std::vector<double> error(count, 1);
   error[7] = 0;
-  Noise(1, 3, 0).perturb(first.data(), error.data(), count);
-  Noise(2, 3, 0).perturb(second.data(), error.data(), count);
+  reference::Noise(1, 3, 0).perturb(first.data(), error.data(), count);
+  reference::Noise(2, 3, 0).perturb(second.data(), error.data(), count);
   std::int64_t ones = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     ones += first[i] == 1;
@@ -240,8 +241,8 @@ TEST(Rounding, ComparisonsThatMayBeEitherAreAllOneWayInTheNextTwo) {
   std::vector<double> error(count, 1);
   error[7] = 0;
   third[9] = 0, fourth[9] = 1;
-  Noise(3, 3, 0).perturb(third.data(), error.data(), count);
-  Noise(4, 3, 0).perturb(fourth.data(), error.data(), count);
+  reference::Noise(3, 3, 0).perturb(third.data(), error.data(), count);
+  reference::Noise(4, 3, 0).perturb(fourth.data(), error.data(), count);
   for (std::int64_t i = 0; i < count; ++i) {
     EXPECT_EQ(third[i], 1) << "element " << i;
     EXPECT_EQ(fourth[i], 0) << "element " << i;
@@ -252,13 +253,13 @@ TEST(Rounding, ComparisonsThatMayBeEitherAreAllOneWayInTheNextTwo) {
 TEST(Rounding, ACutThatMayBeEitherIsBothInTheFirstTwoSamples) {
   constexpr std::int64_t count = 1000;
   const Attributes to_int{.dtype = DType::int32};
-  EXPECT_TRUE(cuts(OpKind::cast, to_int));
-  EXPECT_FALSE(cuts(OpKind::cast, {.dtype = DType::f16}) || cuts(OpKind::sigmoid, to_int));
+  EXPECT_TRUE(reference::cuts(OpKind::cast, to_int));
+  EXPECT_FALSE(reference::cuts(OpKind::cast, {.dtype = DType::f16}) || reference::cuts(OpKind::sigmoid, to_int));
   const std::vector<double> x(count, 1 - 0x1p-25);
   std::vector<double> first(count, 0), second(count, 0), error(count, 0x1p-23);
   error[7] = 0, error[8] = 0x1p-26;
-  Noise(1, 3, 0).cut(to_int, x.data(), error.data(), first.data(), count);
-  Noise(2, 3, 0).cut(to_int, x.data(), error.data(), second.data(), count);
+  reference::Noise(1, 3, 0).cut(to_int, x.data(), error.data(), first.data(), count);
+  reference::Noise(2, 3, 0).cut(to_int, x.data(), error.data(), second.data(), count);
   std::int64_t ones = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     ones += first[i] == 1;
@@ -281,13 +282,13 @@ TEST(Rounding, BugsAreNeverBorderline) {
   for (int seed = 1; seed <= 900; ++seed) {
     if (!is_taken(seed)) continue;
     std::vector<Drawn> d;
-    std::vector<Reference> r;
+    std::vector<reference::Reference> r;
     for (std::uint64_t input = 0; input < 3; ++input) {
       d.push_back(draw_graph(seed, input));
       r.push_back(reference(d.back()));
     }
     if (!finite(r[0]) || !finite(r[1]) || !finite(r[2])) continue;
-    std::vector<Judge> by;
+    std::vector<reference::Judge> by;
     for (std::size_t input = 0; input < 3; ++input) by.emplace_back(d[input].graph, d[input].inputs, r[input]);
     FloatRunner clean(d[0].graph, styles[0]);
     clean.run(d[0].inputs);
@@ -300,7 +301,7 @@ TEST(Rounding, BugsAreNeverBorderline) {
       bool hit = false;
       for (std::size_t input = 0; input < 3; ++input) {  // the rule of zellige run: borderline is tried again twice
         FloatRunner runner(d[input].graph, style);
-        const std::vector<Array> found = runner.run(d[input].inputs);
+        const std::vector<reference::Array> found = runner.run(d[input].inputs);
         hit = runner.hit;
         std::string reason;
         const Verdict now = judge(d[input].graph, by[input], found, &reason);
@@ -313,15 +314,16 @@ TEST(Rounding, BugsAreNeverBorderline) {
       if (v != Verdict::borderline) continue;
       // Invisible: no element moves by more than twice its tolerance and eight times what honest runs do there.
       const std::vector<double> share = used(d[0], r[0]);
-      const std::vector<Array> spoilt = FloatRunner(d[0].graph, style).run(d[0].inputs);
+      const std::vector<reference::Array> spoilt = FloatRunner(d[0].graph, style).run(d[0].inputs);
       bool visible = false;
       double maximum = 0;
       for (const KernelOp& op : d[0].graph.ops)
         for (int t : op.outputs) {
-          Array allowed = r[0].errors[t];
+          reference::Array allowed = r[0].errors[t];
           for (double& e : allowed.values) e *= 8 * share[t];
-          const Comparison c = compare(spoilt[t], r[0].tensors[t],
-                                       {INFINITY, 2 * tolerance(d[0].graph.tensors[t].dtype).element}, &allowed);
+          const reference::Comparison c =
+              reference::compare(spoilt[t], r[0].tensors[t],
+                                 {INFINITY, 2 * reference::tolerance(d[0].graph.tensors[t].dtype).element}, &allowed);
           visible = visible || c.of_error > 1;
           maximum = std::max(maximum, c.of_error);
         }

@@ -12,11 +12,11 @@ namespace {
 
 KernelGraph sample() {
   Builder b("sample");
-  Tensor x = b.input("x", {16, 256}), w = b.input("w", {256, 64});
-  Tensor y = b.custom({.grid = {4}, .block = {128}, .loop = 4}, [&](BlockBuilder& t) {
-                Tile l = t.load(x, {.loop = 1}), r = t.load(w, {.x = 1, .loop = 0});
-                t.store(accum(matmul(l, r)), {.x = 1});
-              }).at(0);
+  TensorHandle x = b.input("x", {16, 256}), w = b.input("w", {256, 64});
+  TensorHandle y = b.custom({.grid = {4}, .block = {128}, .loop = 4}, [&](BlockBuilder& t) {
+                      TileHandle l = t.load(x, {.loop = 1}), r = t.load(w, {.x = 1, .loop = 0});
+                      t.store(accum(matmul(l, r)), {.x = 1});
+                    }).at(0);
   b.output(exp(y), "z");
   return b.build();
 }
@@ -30,13 +30,13 @@ void edit(KernelGraph& g, const std::function<void(BlockGraph&)>& change) {
 
 TEST(Structure, HasNoNames) {
   KernelGraph g = sample();
-  const std::string before = structure(g);
+  const std::string before = reference::structure(g);
   g.name = "other";
   for (KernelTensor& t : g.tensors) t.name += "_1";
   edit(g, [](BlockGraph& b) {
     for (BlockTensor& t : b.tensors) t.name += "_2";
   });
-  EXPECT_EQ(structure(g), before);
+  EXPECT_EQ(reference::structure(g), before);
 }
 
 TEST(Structure, EverythingElseCounts) {
@@ -84,11 +84,11 @@ TEST(Structure, EverythingElseCounts) {
       [](KernelGraph& g) { edit(g, [](BlockGraph& b) { b.ops[0].kernel_tensor = 1; }); },
       [](KernelGraph& g) { edit(g, [](BlockGraph& b) { b.ops[2].attributes.tf32 = true; }); },
   };
-  std::vector<std::string> seen{structure(sample())};
+  std::vector<std::string> seen{reference::structure(sample())};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     KernelGraph g = sample();
     changes[i](g);
-    const std::string changed = structure(g);
+    const std::string changed = reference::structure(g);
     for (std::size_t j = 0; j < seen.size(); ++j) EXPECT_NE(changed, seen[j]) << i << " and " << j;
     seen.push_back(changed);
   }

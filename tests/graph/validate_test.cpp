@@ -11,10 +11,10 @@ namespace {
 
 KernelGraph good() {
   Builder b("g");
-  const Tensor X = b.input("X", {16, 64}), W = b.input("W", {64, 32});
+  const TensorHandle X = b.input("X", {16, 64}), W = b.input("W", {64, 32});
   b.output(b.custom({.grid = {2}, .block = {64}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      const Tile x = t.load(X, {.loop = 1}, "x"), w = t.load(W, {.x = 1, .loop = 0}, "w");
+                      const TileHandle x = t.load(X, {.loop = 1}, "x"), w = t.load(W, {.x = 1, .loop = 0}, "w");
                       t.store(accum(matmul(x, w)), {.x = 1});
                     })
                .at(0),
@@ -138,9 +138,9 @@ TEST(Validate, ABlockMayHaveAnyShapeOf32To1024Threads) {
 // A loop-invariant value may be combined with values computed after the loop, and may be stored unchanged.
 TEST(Validate, LoopInvariantsCrossTheLoop) {
   Builder b("g");
-  const Tensor X = b.input("X", {16, 64}), S = b.input("S", {16, 1});
+  const TensorHandle X = b.input("X", {16, 64}), S = b.input("S", {16, 1});
   const auto results = b.custom({.block = {32}, .loop = 4}, [&](BlockBuilder& t) {
-    const Tile x = t.load(X, {.loop = 1}), s = square(t.load(S));
+    const TileHandle x = t.load(X, {.loop = 1}), s = square(t.load(S));
     t.store(accum_red_sum(x) * s);
     t.store(s);
   });

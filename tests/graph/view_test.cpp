@@ -18,8 +18,8 @@
 namespace zellige::graph {
 namespace {
 
-Array counted(const Shape& shape) {
-  Array a = make_array(shape);
+reference::Array counted(const Shape& shape) {
+  reference::Array a = reference::make_array(shape);
   for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = static_cast<double>(i % 509) - 200;
   return a;
 }
@@ -33,14 +33,14 @@ std::int64_t index(const Shape& at, const Shape& shape) {
 TEST(Views, AreElementsOfTheirOperand) {
   Builder b("g");
   const Shape shape{3, 5, 4};
-  const Tensor X = b.input("X", shape, DType::f32), V = b.input("V", {3, 1, 4}, DType::f32);
+  const TensorHandle X = b.input("X", shape, DType::f32), V = b.input("V", {3, 1, 4}, DType::f32);
   b.output(permute(X, {2, 0, 1}), "permute");
   b.output(reshape(X, {15, 2, 2}), "reshape");
   b.output(expand(V, {2, 3, 5, 4}), "expand");
   b.output(slice(X, 1, 2, 5), "slice");
   const KernelGraph g = b.build();
-  const Array x = counted(shape), v = counted({3, 1, 4});
-  const std::vector<Array> y = run_reference(g, {x, v});
+  const reference::Array x = counted(shape), v = counted({3, 1, 4});
+  const std::vector<reference::Array> y = reference::run_reference(g, {x, v});
   ASSERT_EQ(y[0].shape, (Shape{4, 3, 5}));
   ASSERT_EQ(y[2].shape, (Shape{2, 3, 5, 4}));
   ASSERT_EQ(y[3].shape, (Shape{3, 3, 4}));
@@ -54,7 +54,7 @@ TEST(Views, AreElementsOfTheirOperand) {
           EXPECT_EQ(y[2].values[index({n, i, j, k}, y[2].shape)], v.values[index({i, 0, k}, {3, 1, 4})]);
         if (j >= 2) EXPECT_EQ(y[3].values[index({i, j - 2, k}, y[3].shape)], at);
       }
-  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "json"), "g")), to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
 }
 
 // Inside a block: the same for a tile, and sums that remove a dimension combined with tiles of fewer
@@ -62,9 +62,9 @@ TEST(Views, AreElementsOfTheirOperand) {
 TEST(Views, OfATile) {
   Builder b("g");
   const Shape shape{4, 5, 6};
-  const Tensor X = b.input("X", shape, DType::f32);
-  for (Tensor y : b.custom({.grid = {2}, .block = {32}, .loop = 3}, [&](BlockBuilder& t) {
-         const Tile x = t.load(X, {.x = 0, .loop = 2});
+  const TensorHandle X = b.input("X", shape, DType::f32);
+  for (TensorHandle y : b.custom({.grid = {2}, .block = {32}, .loop = 3}, [&](BlockBuilder& t) {
+         const TileHandle x = t.load(X, {.x = 0, .loop = 2});
          t.store(accum(permute(x, {2, 0, 1})), {.x = 1});  // (2, 2, 5) a block
          t.store(accum(reshape(x, {10, 2})), {.x = 0});
          t.store(accum(sum(x, 1)), {.x = 0});  // (2, 2)
@@ -72,8 +72,8 @@ TEST(Views, OfATile) {
        }))
     b.output(y);
   const KernelGraph g = b.build();
-  const Array x = counted(shape);
-  const std::vector<Array> y = run_reference(g, {x});
+  const reference::Array x = counted(shape);
+  const std::vector<reference::Array> y = reference::run_reference(g, {x});
   ASSERT_EQ(y[0].shape, (Shape{2, 4, 5}));
   ASSERT_EQ(y[1].shape, (Shape{20, 2}));
   ASSERT_EQ(y[2].shape, (Shape{4, 2}));
@@ -93,7 +93,7 @@ TEST(Views, OfATile) {
       }
       EXPECT_EQ(y[2].values[index({i, k}, y[2].shape)], column);
     }
-  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "json"), "g")), to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
 }
 
 /// Wherever steps are found they lead to the element that row-major order says, and memory that is dense always has steps.
@@ -222,12 +222,12 @@ TEST(Views, AChainIsALayoutOrNone) {
 TEST(Casts, RoundAsPyTorchDoes) {
   const double inf = std::numeric_limits<double>::infinity();
   Builder b("g");
-  const Tensor X = b.input("X", {9}, DType::f32);
+  const TensorHandle X = b.input("X", {9}, DType::f32);
   b.output(cast(X, DType::f16), "half");
   b.output(cast(cast(X, DType::bf16), DType::f32), "through_bf16");
   b.output(b.custom({.grid = {1}, .block = {32}},
                     [&](BlockBuilder& t) {
-                      const Tile x = t.load(X);
+                      const TileHandle x = t.load(X);
                       t.store(x - cast(cast(x, DType::f16), DType::f32));  // what the cast loses
                     })
                .at(0),
@@ -235,8 +235,8 @@ TEST(Casts, RoundAsPyTorchDoes) {
   const KernelGraph g = b.build();
   EXPECT_EQ(g.tensors[g.outputs[0]].dtype, DType::f16);
   EXPECT_EQ(g.tensors[g.outputs[1]].dtype, DType::f32);
-  const Array x{{9}, {1 + 0x1p-11, 1 + 0x1.8p-10, 65519, 65520, -1e5, 0x1p-25, 0x1.8p-24, inf, NAN}};
-  const std::vector<Array> y = run_reference(g, {x});
+  const reference::Array x{{9}, {1 + 0x1p-11, 1 + 0x1.8p-10, 65519, 65520, -1e5, 0x1p-25, 0x1.8p-24, inf, NAN}};
+  const std::vector<reference::Array> y = reference::run_reference(g, {x});
   const std::vector<double> half = {1, 1 + 0x1p-9, 65504, inf, -inf, 0, 0x1p-23, inf};
   const std::vector<double> bf16 = {1, 1, 65536, 65536, -99840, 0x1p-25, 0x1.8p-24, inf};
   for (std::size_t i = 0; i < half.size(); ++i) {
@@ -245,7 +245,7 @@ TEST(Casts, RoundAsPyTorchDoes) {
     if (i < 3) EXPECT_EQ(y[2].values[i], static_cast<double>(static_cast<float>(x.values[i] - half[i])));
   }
   EXPECT_TRUE(std::isnan(y[0].values[8]) && std::isnan(y[1].values[8]));
-  EXPECT_EQ(to_json(from_json(parse_json(to_json(g), "json"), "g")), to_json(g));
+  EXPECT_EQ(json::to_json(json::from_json(parse_json(json::to_json(g), "json"), "g")), json::to_json(g));
 }
 
 TEST(Matmul, BatchesBroadcast) {
@@ -253,13 +253,13 @@ TEST(Matmul, BatchesBroadcast) {
       {{2, 3, 4, 5}, {5, 6}}, {{4, 5}, {7, 5, 2}}, {{3, 1, 2, 5}, {1, 4, 5, 3}}, {{2, 5}, {5, 3}}};
   for (const auto& [left, right] : cases) {
     Builder b("g");
-    const Tensor X = b.input("X", left, DType::f32), Y = b.input("Y", right, DType::f32);
+    const TensorHandle X = b.input("X", left, DType::f32), Y = b.input("Y", right, DType::f32);
     b.output(matmul(X, Y), "Z");
     b.output(
         b.custom({.grid = {1}, .block = {32}}, [&](BlockBuilder& t) { t.store(matmul(t.load(X), t.load(Y))); }).at(0),
         "block");
-    const Array x = counted(left), y = counted(right);
-    const std::vector<Array> z = run_reference(b.build(), {x, y});
+    const reference::Array x = counted(left), y = counted(right);
+    const std::vector<reference::Array> z = reference::run_reference(b.build(), {x, y});
     const Shape shape = z[0].shape;
     const std::size_t r = shape.size();
     EXPECT_EQ(z[1].values, z[0].values);

@@ -13,8 +13,8 @@ namespace {
 using graph::BlockBuilder;
 using graph::Builder;
 using graph::DType;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 /// A change of a printed program, and what is said of it.
 struct Change {
@@ -23,26 +23,26 @@ struct Change {
 };
 
 void of_functions(Builder& b) {
-  const Tensor x = b.input("x", {16, 16}, DType::f32), y = b.input("y", {16, 16}, DType::f32);
+  const TensorHandle x = b.input("x", {16, 16}, DType::f32), y = b.input("y", {16, 16}, DType::f32);
   b.output(clamp(x * 0.5, -1, 6) + exp(x - y), "z");
 }
 void of_casts(Builder& b) {
-  const Tensor x = b.input("x", {16, 64}, DType::f32);
+  const TensorHandle x = b.input("x", {16, 64}, DType::f32);
   b.output(cast(cast(x, DType::f16), DType::f32) * 2.0, "y");
 }
 void of_masks(Builder& b) {
-  const Tensor x = b.input("x", {64, 64}, DType::f32);
+  const TensorHandle x = b.input("x", {64, 64}, DType::f32);
   b.output(softmax(mask(x, {.tril = 0}), 1), "y");
 }
 void of_products(Builder& b) {
-  const Tensor x = b.input("x", {64, 64}), y = b.input("y", {64, 64});
+  const TensorHandle x = b.input("x", {64, 64}), y = b.input("y", {64, 64});
   b.output(matmul(x, y), "z");
 }
 void of_loops(Builder& b) {
-  const Tensor q = b.input("q", {16, 64}), k = b.input("k", {64, 64}), v = b.input("v", {64, 64});
+  const TensorHandle q = b.input("q", {16, 64}), k = b.input("k", {64, 64}), v = b.input("v", {64, 64});
   b.output(b.custom({.grid = {}, .block = {128}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      const Tile s = matmul(t.load(q), t.load(k, {.loop = 1}));
+                      const TileHandle s = matmul(t.load(q), t.load(k, {.loop = 1}));
                       t.store(accum(exp(s * 0.125) * 2.0));
                       t.store(accum_max(s));
                       t.store(accum(matmul(s, t.load(v, {.loop = 0}))));
@@ -50,21 +50,21 @@ void of_loops(Builder& b) {
            "y");
 }
 void of_online(Builder& b) {
-  const Tensor q = b.input("q", {16, 64}), k = b.input("k", {64, 64}), v = b.input("v", {64, 64});
+  const TensorHandle q = b.input("q", {16, 64}), k = b.input("k", {64, 64}), v = b.input("v", {64, 64});
   b.output(b.custom({.grid = {}, .block = {128}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      const Tile s = matmul(t.load(q), t.load(k, {.loop = 1}));
+                      const TileHandle s = matmul(t.load(q), t.load(k, {.loop = 1}));
                       const auto [row_max, less] = reduction_max(s, 1);
-                      const Tile e = exp(s - row_max), r = exp(less);
+                      const TileHandle e = exp(s - row_max), r = exp(less);
                       t.store(accum_rescale(matmul(e, t.load(v, {.loop = 0})), r) / accum_red_sum_rescale(e, r));
                     })[0],
            "y");
 }
 void of_pieces(Builder& b) {
-  const Tensor x = b.input("x", {16, 64}, DType::f32), y = b.input("y", {16, 64}, DType::f32);
-  const std::vector<Tensor> made = b.custom({.grid = {2}, .block = {128}}, [&](BlockBuilder& t) {
-    const Tile a = t.load(x, {.x = 0}), c = t.load(y, {.x = 0});
-    const Tile first = slice(a, 1, 8, 40), second = slice(c, 1, 0, 32);
+  const TensorHandle x = b.input("x", {16, 64}, DType::f32), y = b.input("y", {16, 64}, DType::f32);
+  const std::vector<TensorHandle> made = b.custom({.grid = {2}, .block = {128}}, [&](BlockBuilder& t) {
+    const TileHandle a = t.load(x, {.x = 0}), c = t.load(y, {.x = 0});
+    const TileHandle first = slice(a, 1, 8, 40), second = slice(c, 1, 0, 32);
     t.store(concat(first, second, 1), {.x = 0});
     t.store(permute(reduction(a, 1, 2), {1, 0}), {.x = 1});
     t.store(a, {.x = 0});
@@ -72,13 +72,13 @@ void of_pieces(Builder& b) {
   b.output(made[0], "u"), b.output(made[1], "v"), b.output(made[2], "w");
 }
 void of_rotations(Builder& b) {
-  const Tensor x = b.input("x", {16, 64}, DType::f32), c = b.input("c", {16, 32}, DType::f32),
-               s = b.input("s", {16, 32}, DType::f32);
+  const TensorHandle x = b.input("x", {16, 64}, DType::f32), c = b.input("c", {16, 32}, DType::f32),
+                     s = b.input("s", {16, 32}, DType::f32);
   b.output(rotary_interleaved(x, c, s), "y");
 }
 void of_rows(Builder& b) {
-  const Tensor x = b.input("x", {32, 64}, DType::f32), n = b.input("n", {32}, DType::int32),
-               m = b.input("m", {32}, DType::int32);
+  const TensorHandle x = b.input("x", {32, 64}, DType::f32), n = b.input("n", {32}, DType::int32),
+                     m = b.input("m", {32}, DType::int32);
   b.output(gather(x, n), "u"), b.output(gather(x, m), "v");
 }
 
@@ -152,7 +152,7 @@ std::string refusal(const Change& c, bool changed) {
   EXPECT_NE(at, text.npos) << c.from << "\n" << text;
   if (changed && at != text.npos) text.replace(at, std::string_view(c.from).size(), c.to);
   try {
-    require_computes(ir::compile(text, "g.ir"), g, graph::random_inputs(g, 1));
+    require_computes(ir::compile(text, "g.ir"), g, reference::random_inputs(g, 1));
   } catch (const ir::Mistake& e) {
     return e.what();
   }

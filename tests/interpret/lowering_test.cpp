@@ -19,7 +19,7 @@ namespace {
 
 /// Returns what differs between the planned graph and the graph; "" if nothing does.
 std::string differs(const graph::KernelGraph& g, const char* target, bool fuse, std::uint64_t seed = 1) {
-  emit::Program made;
+  emit::EmittedProgram made;
   try {
     made = run::compile(g, target::find(target), {.fuse = fuse}).program;
   } catch (const Fault&) {
@@ -27,8 +27,8 @@ std::string differs(const graph::KernelGraph& g, const char* target, bool fuse, 
   } catch (const Error&) {
     return "";  // the graph is refused
   }
-  const graph::RandomInputs inputs = graph::random_inputs(g, seed);
-  const auto found = difference(planned(made.plan), g, inputs.arrays);
+  const reference::RandomInputs inputs = reference::random_inputs(g, seed);
+  const auto found = interpret::difference(planned(made.plan), g, inputs.arrays);
   return found ? fmt::format("{} on {}: {}: {}", g.name, target,
                              made.plan.kernels.at(std::max(0, found->by.kernel)).name(), found->text(made.plan.program))
                : "";
@@ -48,8 +48,8 @@ void expect_of_files(const std::filesystem::path& folder, double max_work, std::
   std::ranges::sort(files);
   std::size_t n = 0;
   for (const auto& file : files)
-    for (const graph::KernelGraph& g : graph::load(file.string()))
-      if (graph::work(g) <= max_work && n++ % every == 0)
+    for (const graph::KernelGraph& g : json::load(file.string()))
+      if (reference::work(g) <= max_work && n++ % every == 0)
         EXPECT_EQ(differs(g, n / every % 2 ? "sm_80" : "sm_90a", n / every % 4 < 2), "") << file;
   EXPECT_GT(n, 2u) << folder;
 }
@@ -79,7 +79,7 @@ void expect_of_seeds(graph::KernelGraph (*draw)(std::uint64_t), std::uint64_t fe
 TEST(Lowering, OfAConcatenationInAnotherShapeComputesTheGraph) {
   for (const std::vector<std::int64_t>& extents : {std::vector<std::int64_t>{9, 3}, {3, 9}, {3, 4, 5}, {6, 6}}) {
     graph::Builder b("joined");
-    std::vector<graph::Tensor> parts;
+    std::vector<graph::TensorHandle> parts;
     for (const std::int64_t n : extents) parts.push_back(b.input(fmt::format("x{}", parts.size()), {1, n}));
     b.output(reshape(concat(parts, 1), {2, 6}), "y");
     EXPECT_EQ(differs(b.build(), "sm_80", false), "");

@@ -16,7 +16,7 @@ namespace zellige::ir {
 namespace {
 
 std::vector<std::string> lines_of(const char* example, const char* target) {
-  const graph::KernelGraph graph = graph::load(fmt::format("{}/examples/{}.json", ZELLIGE_SOURCE_DIR, example)).front();
+  const graph::KernelGraph graph = json::load(fmt::format("{}/examples/{}.json", ZELLIGE_SOURCE_DIR, example)).front();
   plan::PlanOptions options = run::tiling_options("given", target::find(target));
   const std::string text = print(test::transpile(graph, target::find(target), options));
   std::vector<std::string> lines;

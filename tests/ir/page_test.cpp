@@ -38,9 +38,9 @@ std::string shown(const std::string& page) { return between(page, "<!-- kernel -
 std::string printed(const std::string& file, const char* target_name, const char* tiling) {
   const target::Target& target = target::find(target_name);
   const bool fuse = *tiling == '\0';
-  return print(run::compile(graph::load(root + file).front(), target,
-                            {.fuse = fuse, .plan = run::tiling_options(tiling, target)})
-                   .program);
+  return print(
+      run::compile(json::load(root + file).front(), target, {.fuse = fuse, .plan = run::tiling_options(tiling, target)})
+          .program);
 }
 
 const std::string& decode_layer() {

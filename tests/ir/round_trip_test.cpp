@@ -36,7 +36,7 @@ std::string difference(const std::string& a, const std::string& b) {
 
 /// Returns what is not as it was after printing and parsing; "" if everything is.
 std::string lost(const graph::KernelGraph& graph, const target::Target& target, const char* tiling) {
-  emit::Program before;
+  emit::EmittedProgram before;
   try {
     before =
         run::compile(graph, target, {.fuse = *tiling == '\0', .plan = run::tiling_options(tiling, target)}).program;
@@ -48,7 +48,7 @@ std::string lost(const graph::KernelGraph& graph, const target::Target& target, 
   const std::string text = print(before);
   try {
     if (const std::string d = difference(text, print(parse(text, "x.ir"))); !d.empty()) return "text: " + d;
-    const emit::Program after = compile(text, "x.ir").program;
+    const emit::EmittedProgram after = compile(text, "x.ir").program;
     if (const std::string d = difference(consequences(before.plan), consequences(after.plan)); !d.empty())
       return "plan: " + d;
     if (const std::string d = difference(before.source, after.source); !d.empty()) return "source: " + d;
@@ -59,7 +59,7 @@ std::string lost(const graph::KernelGraph& graph, const target::Target& target, 
 }
 
 struct Case {
-  graph::Loaded loaded;
+  json::Loaded loaded;
   const target::Target* target;
   const char* tiling;
 };
@@ -89,7 +89,7 @@ void add(std::vector<Case>& cases, const fs::path& folder, std::size_t step, con
   std::ranges::sort(files);
   ASSERT_FALSE(files.empty()) << folder;
   for (const fs::path& file : files) {
-    const std::vector<graph::Loaded> graphs = graph::load_each(file.string());
+    const std::vector<json::Loaded> graphs = json::load_each(file.string());
     for (std::size_t i = 0; i < graphs.size(); i += step)
       for (const char* target : {"sm_80", "sm_90a"})
         for (const char* tiling : tilings) cases.push_back({graphs[i], &target::find(target), tiling});
@@ -117,7 +117,7 @@ TEST(RoundTrip, Examples) {
 
 TEST(RoundTrip, ALoopOfWhichNothingIsNeeded) {
   graph::Builder g("unread");
-  const graph::Tensor x = g.input("x", {16, 32}), w = g.input("w", {64, 32});
+  const graph::TensorHandle x = g.input("x", {16, 32}), w = g.input("w", {64, 32});
   g.output(g.custom({.grid = {}, .block = {64}, .loop = 4},
                     [&](graph::BlockBuilder& t) {
                       reduction_max(t.load(w, {.loop = 0}), 1);

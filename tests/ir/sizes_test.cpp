@@ -17,14 +17,14 @@ namespace {
 
 using graph::Builder;
 using graph::KernelGraph;
-using graph::Tensor;
+using graph::TensorHandle;
 using plan::Blocks;
-using plan::Number;
-using plan::Size;
+using tile::Size;
+using tile::SymbolicNumber;
 
 KernelGraph product(std::int64_t rows) {
   Builder b("rows");
-  Tensor A = b.input("A", {rows, 512}), B = b.input("B", {512, 256});
+  TensorHandle A = b.input("A", {rows, 512}), B = b.input("B", {512, 256});
   b.output(matmul(A, B), "C");
   return b.build();
 }
@@ -81,14 +81,14 @@ std::string thrown(const F& call) {
   return "";
 }
 
-TEST(Number, HasANormalFormThatDecides) {
-  const plan::Sizes sizes{rows(64, 8192, 64), {.name = "S", .low = 1, .high = 100}};
-  const Number t = Number::of(sizes, 0), s = Number::of(sizes, 1);
+TEST(SymbolicNumber, HasANormalFormThatDecides) {
+  const tile::SizeList sizes{rows(64, 8192, 64), {.name = "S", .low = 1, .high = 100}};
+  const SymbolicNumber t = SymbolicNumber::of(sizes, 0), s = SymbolicNumber::of(sizes, 1);
   EXPECT_EQ(ceil_div(t, 64) * 64, t);
   EXPECT_EQ((ceil_div(t, 64) * 4).text(), "ceil(T/16)");
   EXPECT_EQ(ceil_div(ceil_div(s, 4), 8), ceil_div(s, 32));
   EXPECT_EQ((ceil_div(s, 64) * 4 + 1).text(), "4*ceil(S/64)+1");
-  EXPECT_EQ((t + -1) + (t * -1 + 3), Number(2));
+  EXPECT_EQ((t + -1) + (t * -1 + 3), SymbolicNumber(2));
   EXPECT_EQ(ceil_div(s, 64).high(), 2);
   EXPECT_EQ(less_equal(t + 1, t), false);
   EXPECT_EQ(less_equal(t, t + 1), true);
@@ -100,20 +100,20 @@ TEST(Number, HasANormalFormThatDecides) {
   EXPECT_EQ(thrown([&] { return t + s; }), "T + S: no number in normal form");
 }
 
-TEST(Number, IsLessOrEqualOnlyIfItIsForAllValues) {
+TEST(SymbolicNumber, IsLessOrEqualOnlyIfItIsForAllValues) {
   std::mt19937 random(20);
   const auto below = [&](unsigned n) { return static_cast<std::int64_t>(random() % n); };
   int decided = 0;
   for (int i = 0; i < 3000; ++i) {
     const std::int64_t multiple = std::int64_t{1} << below(5), low = (1 + below(20)) * multiple;
-    const plan::Sizes sizes{rows(low, low + below(30) * multiple, multiple)};
+    const tile::SizeList sizes{rows(low, low + below(30) * multiple, multiple)};
     const std::int64_t c[2] = {below(80) - 40, below(80) - 40}, f[2] = {below(9) - 3, below(9) - 3},
                        d[2] = {1 + below(12), 1 + below(12)};
-    Number n[2];
-    for (int k = 0; k < 2; ++k) n[k] = ceil_div(Number::of(sizes, 0), d[k]) * f[k] + c[k];
+    SymbolicNumber n[2];
+    for (int k = 0; k < 2; ++k) n[k] = ceil_div(SymbolicNumber::of(sizes, 0), d[k]) * f[k] + c[k];
     bool always = true, never = true;
     for (std::int64_t size = low; size <= sizes[0].high; size += multiple) {
-      const auto at = [&](int k) { return c[k] + f[k] * plan::ceil_div(size, d[k]); };
+      const auto at = [&](int k) { return c[k] + f[k] * tile::ceil_div(size, d[k]); };
       (at(0) <= at(1) ? never : always) = false;
     }
     const std::optional<bool> answer = less_equal(n[0], n[1]);
@@ -131,23 +131,23 @@ TEST(Sizes, AtTheEndsKernelsAreThoseOfConstants) {
       const auto lowered = [&](std::int64_t n) {
         const KernelGraph g = graph_of(n);
         const bool is_product = g.ops[0].kind == graph::OpKind::matmul;
-        return plan::lower(is_product ? fuse::separate(g, target, tiles_of_64) : g, target);
+        return lower::lower(is_product ? fuse::separate(g, target, tiles_of_64) : g, target);
       };
-      plan::Program p = lowered(high);
-      give_size(p, rows(low, high, multiple));
+      tile::TilePrograms p = lowered(high);
+      lower::give_size(p, rows(low, high, multiple));
       for (const std::int64_t end : {low, high}) {
-        const plan::Program constant = lowered(end);
-        const auto at = [&](const Number& n) { return end == low ? n.low() : n.high(); };
+        const tile::TilePrograms constant = lowered(end);
+        const auto at = [&](const SymbolicNumber& n) { return end == low ? n.low() : n.high(); };
         ASSERT_EQ(constant.kernels.size(), p.kernels.size());
         for (std::size_t t = 0; t < p.tensors.size(); ++t)
           for (int d = 0; d < 2; ++d) EXPECT_EQ(at(p.extent(static_cast<int>(t), d)), constant.tensors[t].shape[d]);
         for (std::size_t k = 0; k < p.kernels.size(); ++k) {
-          const plan::TileProgram &of = constant.kernels[k], &with = p.kernels[k];
-          const std::vector<Number> grid = with.grid_of(p.sizes);
+          const tile::TileProgram &of = constant.kernels[k], &with = p.kernels[k];
+          const std::vector<SymbolicNumber> grid = with.grid_of(p.sizes);
           for (int axis = 0; axis < 3; ++axis) EXPECT_EQ(at(grid[axis]), of.grid[axis]);
           for (std::size_t n = 0; n < of.nodes.size(); ++n)
             for (int d = 0; d < of.nodes[n].view.rank(); ++d) {
-              const plan::Interval a = with.nodes[n].view.along(d, with), b = of.nodes[n].view.along(d, of);
+              const tile::Interval a = with.nodes[n].view.along(d, with), b = of.nodes[n].view.along(d, of);
               EXPECT_EQ(at(a.end(p.sizes)), b.end());
               EXPECT_EQ(at(a.tiles(p.sizes)), b.tiles());
               EXPECT_EQ(at(a.reach(p.sizes)), b.reach());
@@ -169,7 +169,7 @@ TEST(Sizes, ArePlannedVerifiedAndPrinted) {
         EXPECT_NE(text.find(fmt::format("size T from 64 to 8192{}\n", multiple > 1 ? " multiple 64" : "")), text.npos);
         EXPECT_NE(text.find("gmem gA \"A\" f16 (T,512):(512,1)"), text.npos) << text;
         EXPECT_EQ(text.find("8192,"), text.npos) << text;  // no extent is a constant
-        for (const plan::Kernel& k : plan.kernels) {
+        for (const kernel::Kernel& k : plan.kernels) {
           const bool exact = multiple % k.program.nodes[0].view.tile(0) == 0;
           EXPECT_EQ(k.program.nodes[0].view.predicated(0), !exact) << text;
         }
@@ -219,14 +219,14 @@ TEST(Sizes, AreNotEmittedYet) {
 TEST(Sizes, ThatAKernelNeedsAsConstantsAreRefused) {
   const target::Target& target = target::find("sm_80");
   const auto given = [&](const KernelGraph& g, std::vector<std::pair<int, int>> of) {
-    plan::Program p = plan::lower(fuse::separate(g, target), target);
-    return thrown([&] { give_size(p, {.name = "T", .low = 1, .high = 512, .of = of}); });
+    tile::TilePrograms p = lower::lower(fuse::separate(g, target), target);
+    return thrown([&] { lower::give_size(p, {.name = "T", .low = 1, .high = 512, .of = of}); });
   };
   EXPECT_EQ(given(product(8192), {{0, 1}}), "rows_k0: the blocks do not divide dimension 1 of A, which is T");  // K
   EXPECT_EQ(given(softmax_of_rows(64), {{0, 1}}), "rows_k0: the blocks do not divide dimension 1 of A, which is T");
   EXPECT_EQ(given(product(8192), {{0, 0}}), "rows_k0: T is 512, and dimension 0 of A is not");
   Builder two("two"), view("view");
-  const Tensor A = two.input("A", {512, 64}), B = two.input("B", {512, 64});
+  const TensorHandle A = two.input("A", {512, 64}), B = two.input("B", {512, 64});
   two.output(two.custom({.grid = {64}, .block = {256}},
                         [&](graph::BlockBuilder& t) { t.store(t.load(A, {.x = 0}) + t.load(B, {.x = 0}), {.x = 0}); })
                  .at(0),

@@ -117,7 +117,7 @@ struct Emitted {
 
 /// Returns what is emitted, without comments; throws Mistake.
 Emitted emitted(const std::string& text) {
-  const emit::Program program = compile(text, "x.ir").program;
+  const emit::EmittedProgram program = compile(text, "x.ir").program;
   std::string source;
   for (const std::string& line : lines_of(program.source)) source += line.substr(0, line.find("//")) + "\n";
   emit::Manifest manifest = program.manifest;

@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 /// A graph that is planned, and how.
 struct Seed {
   const char *file, *target, *tiling;
-  std::vector<plan::Way> blocks = {};  // empty: whichever is fastest
+  std::vector<plan::BlockAssignment> blocks = {};  // empty: whichever is fastest
 };
 using plan::Blocks;
 const std::vector<Seed> seeds = {
@@ -68,11 +68,11 @@ struct Original {
 
 Original original(const Seed& seed, const run::Cache& cache) {
   Original o;
-  o.graph = graph::load(seed.file).front();
+  o.graph = json::load(seed.file).front();
   const target::Target& target = target::find(seed.target);
   run::CompileOptions options{.fuse = *seed.tiling == '\0', .plan = run::tiling_options(seed.tiling, target)};
   if (!seed.blocks.empty()) options.plan.blocks = seed.blocks;
-  const emit::Program p = run::compile(o.graph, target, options, cache).program;
+  const emit::EmittedProgram p = run::compile(o.graph, target, options, cache).program;
   o.name = fmt::format("{} {}{}", fs::path(seed.file).stem().string(), seed.target,
                        seed.blocks.empty() ? "" : " " + std::to_string(&seed - seeds.data()));
   o.text = ir::print(p), o.source = p.source, o.manifest = emit::to_json(p.manifest);
@@ -87,7 +87,7 @@ std::vector<Original> random_originals(int count, const run::Cache& cache) {
     o.graph = seed % 2 ? random_graphs::random_graph(seed) : random_graphs::random_unfused(seed);
     const char* target = seed % 4 < 2 ? "sm_80" : "sm_90a";
     try {
-      const emit::Program p = run::compile(o.graph, target::find(target), {.fuse = seed % 3 > 0}, cache).program;
+      const emit::EmittedProgram p = run::compile(o.graph, target::find(target), {.fuse = seed % 3 > 0}, cache).program;
       o.name = fmt::format("random {} {}", seed, target);
       o.text = ir::print(p), o.source = p.source, o.manifest = emit::to_json(p.manifest);
       all.push_back(std::move(o));
@@ -112,7 +112,7 @@ void limit(unsigned seconds) {
 
 /// Reads, proves and emits the source, and runs what is accepted. Returns the outcome's number, and why.
 std::string outcome(const Original& o, const std::string& text, bool run, const run::Cache& cache) {
-  ir::Compiled p;
+  ir::ReadProgram p;
   try {
     p = ir::compile(text, "x.ir");
   } catch (const ir::Mistake& e) {
@@ -128,10 +128,10 @@ std::string outcome(const Original& o, const std::string& text, bool run, const 
   if (!run) return end(Outcome::accepted);
   limit(300);
   const run::RunResult r = run::run(o.graph,
-                                    {.on = run::Engine::emulator,
+                                    {.on = run::Machine::emulator,
                                      .target = p.program.manifest.target,
                                      .workers = 1,
-                                     .program = std::make_shared<ir::Compiled>(p)},
+                                     .program = std::make_shared<ir::ReadProgram>(p)},
                                     cache);
   const bool right = r.status == run::Status::correct || r.status == run::Status::borderline;
   // The caller's graph is another one: its arguments are, which the command refuses. Or the tile programs compute another one.

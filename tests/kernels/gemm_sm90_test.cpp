@@ -17,11 +17,11 @@ struct Trial {
       : s(shape), a("A", std::size_t(s.m) * s.k), b("B", std::size_t(s.n) * s.k), d("D", std::size_t(s.m) * s.n) {
     a.random(1), b.random(2);
   }
-  std::vector<emulate::Parameter> parameters() {
+  std::vector<emulate::LaunchParameter> parameters() {
     const GemmTensors<Tile> t(s);
     return {map_of(t.a, a), map_of(t.b, b), map_of(t.d, d, true), s, Identity{}};
   }
-  emulate::Report run(unsigned blocks) {
+  emulate::EmulationReport run(unsigned blocks) {
     return launch_hopper<gemm_sm90<Tile, Identity>>(blocks, Tile::threads, Tile::shared_bytes, Tile::ClusterM,
                                                     parameters());
   }
@@ -30,7 +30,7 @@ struct Trial {
     for (int k = 0; k < s.k; ++k) sum += a[m * s.k + k] * b[n * s.k + k];
     return sum;
   }
-  void check(const emulate::Report& report) {
+  void check(const emulate::EmulationReport& report) {
     EXPECT_EQ(all_messages(report), "");
     EXPECT_TRUE(report.complete);
     for (int m = 0; m < s.m; ++m)

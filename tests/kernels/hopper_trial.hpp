@@ -7,13 +7,13 @@
 namespace zellige {
 
 template <class T>
-emulate::Parameter map_of(const TmaTensor& tensor, Device<T>& data, bool writes = false) {
+emulate::LaunchParameter map_of(const TmaTensor& tensor, Device<T>& data, bool writes = false) {
   return {make_tma_descriptor_emulated(tensor, data.buffer.bytes()), data.buffer, writes};
 }
 
 template <auto Kernel>
-emulate::Report launch_hopper(unsigned blocks, unsigned threads, unsigned shared_bytes, unsigned cluster,
-                              std::vector<emulate::Parameter> parameters) {
+emulate::EmulationReport launch_hopper(unsigned blocks, unsigned threads, unsigned shared_bytes, unsigned cluster,
+                                       std::vector<emulate::LaunchParameter> parameters) {
   emulate::LaunchConfig config;
   config.grid = {blocks}, config.block = {threads}, config.shared_bytes = shared_bytes,
   config.cluster = {cluster, 1, 1};

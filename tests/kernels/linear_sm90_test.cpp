@@ -29,20 +29,22 @@ void check(const LinearShape& s, unsigned blocks) {
     for (int k = 0; k < s.k; ++k) squares += x[r * s.k + k] * x[r * s.k + k];
     for (int n = 0; n < s.n; ++n) {
       double want = product(w, r, n);
-      if (L::work == Work::rms_norm) want /= std::sqrt(squares / s.k);
-      if (L::work == Work::gated) want = want / (1 + std::exp(-want)) * product(v, r, n);
+      if (L::work == LinearWork::rms_norm) want /= std::sqrt(squares / s.k);
+      if (L::work == LinearWork::gated) want = want / (1 + std::exp(-want)) * product(v, r, n);
       ASSERT_TRUE(near(y[r * s.n + n], want, 2e-3, 2e-3)) << r << "," << n;
     }
   }
 }
 
-TEST(LinearSm90, ProductOfSixteenRows) { check<FewRows<half_t, Weights::nk, Work::product, 16, 2>>({16, 136, 320}, 2); }
-TEST(LinearSm90, ProductOfFiveRows) { check<FewRows<half_t, Weights::nk, Work::product, 8, 4>>({5, 64, 192}, 1); }
-TEST(LinearSm90, OneRow) { check<FewRows<half_t, Weights::kn, Work::product, 8, 2>>({1, 72, 128}, 2); }
-TEST(LinearSm90, RmsNorm) { check<FewRows<half_t, Weights::kn, Work::rms_norm, 16, 2>>({11, 72, 256}, 2); }
-TEST(LinearSm90, RmsNormOfTwoRows) { check<FewRows<half_t, Weights::kn, Work::rms_norm, 8, 4>>({2, 64, 512}, 1); }
-TEST(LinearSm90, Gated) { check<FewRows<half_t, Weights::kn, Work::gated, 8, 2>>({8, 72, 256}, 2); }
-TEST(LinearSm90, GatedSixteenRows) { check<FewRows<half_t, Weights::kn, Work::gated, 16, 2>>({13, 32, 192}, 1); }
+TEST(LinearSm90, ProductOfSixteenRows) {
+  check<FewRows<half_t, Weights::nk, LinearWork::product, 16, 2>>({16, 136, 320}, 2);
+}
+TEST(LinearSm90, ProductOfFiveRows) { check<FewRows<half_t, Weights::nk, LinearWork::product, 8, 4>>({5, 64, 192}, 1); }
+TEST(LinearSm90, OneRow) { check<FewRows<half_t, Weights::kn, LinearWork::product, 8, 2>>({1, 72, 128}, 2); }
+TEST(LinearSm90, RmsNorm) { check<FewRows<half_t, Weights::kn, LinearWork::rms_norm, 16, 2>>({11, 72, 256}, 2); }
+TEST(LinearSm90, RmsNormOfTwoRows) { check<FewRows<half_t, Weights::kn, LinearWork::rms_norm, 8, 4>>({2, 64, 512}, 1); }
+TEST(LinearSm90, Gated) { check<FewRows<half_t, Weights::kn, LinearWork::gated, 8, 2>>({8, 72, 256}, 2); }
+TEST(LinearSm90, GatedSixteenRows) { check<FewRows<half_t, Weights::kn, LinearWork::gated, 16, 2>>({13, 32, 192}, 1); }
 
 }  // namespace
 }  // namespace zellige

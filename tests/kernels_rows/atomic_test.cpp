@@ -23,7 +23,7 @@ void last_adds(gmem<float> parts, gmem<unsigned> counter, gmem<float> total) {
 }
 
 template <auto Kernel>
-emulate::Report count(unsigned blocks, Device<unsigned>& counter, Device<float>& total, int workers) {
+emulate::EmulationReport count(unsigned blocks, Device<unsigned>& counter, Device<float>& total, int workers) {
   Device<float> parts("parts", blocks * 64);
   emulate::LaunchConfig config;
   config.grid = {blocks}, config.block = {64}, config.shared_bytes = 16, config.workers = workers;

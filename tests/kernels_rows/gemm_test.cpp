@@ -36,7 +36,7 @@ struct Operands {
     return sum;
   }
   template <class F>
-  void check(const emulate::Report& report, F f) {
+  void check(const emulate::EmulationReport& report, F f) {
     EXPECT_EQ(all_messages(report), "");
     const double unit = sizeof(T) == 2 && T(1.00390625f) == T(1.0f) ? 4e-3 : 5e-4;  // half an ulp of bf16, f16
     for (int m = 0; m < s.m; ++m) {
@@ -45,7 +45,7 @@ struct Operands {
       for (int n = s.n; n < s.ldc && m + 1 < s.m; ++n) ASSERT_FALSE(c.buffer.initialised(2 * (m * s.ldc + n), 2));
     }
   }
-  std::vector<emulate::Parameter> parameters() {
+  std::vector<emulate::LaunchParameter> parameters() {
     return {a.in(), int64_t(s.lda), b.in(), int64_t(s.ldb), c.out(), int64_t(s.ldc), s.m, s.n, s.k, Identity{}};
   }
 };

@@ -39,18 +39,18 @@ struct Device {
     buffer.mark_initialised();
     return *this;
   }
-  emulate::Parameter in() { return {buffer, false}; }
-  emulate::Parameter out() { return {buffer, true}; }
+  emulate::LaunchParameter in() { return {buffer, false}; }
+  emulate::LaunchParameter out() { return {buffer, true}; }
 };
 
 /// Launched with PDL, as all of them may be: while the previous kernel still runs.
-inline emulate::Report trial(void (*entry)(emulate::Launch&), emulate::LaunchConfig config) {
+inline emulate::EmulationReport trial(void (*entry)(emulate::Launch&), emulate::LaunchConfig config) {
   config.programmatic = true;
   config.seconds = 60;
   return emulate::run(entry, config);
 }
 /// A parameter that no kernel of the stream writes: weights.
-inline emulate::Parameter never_written(emulate::Parameter p) {
+inline emulate::LaunchParameter never_written(emulate::LaunchParameter p) {
   p.constant = true;
   return p;
 }
@@ -61,14 +61,14 @@ struct Shape3 {
 };
 
 template <auto Kernel>
-emulate::Report launch(const Shape3& shape, std::vector<emulate::Parameter> parameters) {
+emulate::EmulationReport launch(const Shape3& shape, std::vector<emulate::LaunchParameter> parameters) {
   emulate::LaunchConfig config;
   config.grid = shape.grid, config.block = shape.block, config.shared_bytes = shape.shared_bytes;
   config.parameters = std::move(parameters);
   return trial(kernel_entry<Kernel>, config);
 }
 
-inline std::string all_messages(const emulate::Report& report) {
+inline std::string all_messages(const emulate::EmulationReport& report) {
   std::string all;
   for (const emulate::Finding& f : report.findings) all += f.message + "\n";
   return all;

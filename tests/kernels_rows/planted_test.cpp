@@ -28,7 +28,7 @@ namespace zellige {
 namespace {
 
 /// The first finding, its lines replaced by LINE.
-std::string first(const emulate::Report& report) {
+std::string first(const emulate::EmulationReport& report) {
   if (report.findings.empty()) return "nothing found";
   std::string text = report.findings[0].message, result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -161,7 +161,7 @@ std::string decode(int keys, unsigned splits) {
                        partial.out(),
                        counter.out(),
                        Shape{4, 1, keys, 64, keys * 64, keys * 64, 0.125f}};
-  const emulate::Report report = trial(kernel_entry<Kernel>, config);
+  const emulate::EmulationReport report = trial(kernel_entry<Kernel>, config);
   if (report.findings.empty() && counter.data()[0] != 0)
     return "the counter is left at " + std::to_string(counter.data()[0]);
   return first(report);

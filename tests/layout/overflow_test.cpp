@@ -11,9 +11,9 @@
 namespace zellige {
 namespace {
 
-using Wide = __int128;
-constexpr Wide int_max = 2147483647;
-bool fits(Wide v) { return v <= int_max && v >= -int_max - 1; }
+using Signed128 = __int128;
+constexpr Signed128 int_max = 2147483647;
+bool fits(Signed128 v) { return v <= int_max && v >= -int_max - 1; }
 
 // Extents and strides around the limits of an int, among small ones.
 int draw(std::mt19937& g, bool signs) {
@@ -43,7 +43,7 @@ std::string answer(Call call) {
   }
 }
 /// Expects the exact number, or a refusal: always if it does not fit, and of one that fits only if a term does not.
-void expect(const std::string& found, Wide exact, bool terms_fit, const char* what) {
+void expect(const std::string& found, Signed128 exact, bool terms_fit, const char* what) {
   const std::string right = fits(exact) ? std::to_string(static_cast<long long>(exact)) : "refused";
   EXPECT_TRUE(found == right || (found == "refused" && !terms_fit)) << what << ": " << found << ", not " << right;
 }
@@ -55,19 +55,20 @@ TEST(Overflow, SizeCosizeAndIndexOfIntsAreExactOrRefused) {
     const Drawn r = draw_layout(g);
     const auto l =
         make_layout(make_shape(r.s[0], make_shape(r.s[1], r.s[2])), make_stride(r.d[0], make_stride(r.d[1], r.d[2])));
-    Wide size_of = 1, last = 0, at = 0;
+    Signed128 size_of = 1, last = 0, at = 0;
     bool last_fits = true, at_fits = true;
     for (int i = 0; i < 3; ++i) {
       size_of *= r.s[i];
-      const Wide reach = (Wide(r.s[i]) - 1) * (r.d[i] < 0 ? -Wide(r.d[i]) : Wide(r.d[i])), step = Wide(r.c[i]) * r.d[i];
+      const Signed128 reach = (Signed128(r.s[i]) - 1) * (r.d[i] < 0 ? -Signed128(r.d[i]) : Signed128(r.d[i])),
+                      step = Signed128(r.c[i]) * r.d[i];
       last += reach, at += step;
       last_fits = last_fits && fits(reach), at_fits = at_fits && fits(step);
     }
     // Sums of the inner mode come first.
-    const Wide inner = Wide(r.c[1]) * r.d[1] + Wide(r.c[2]) * r.d[2];
-    const Wide inner_last = last - (Wide(r.s[0]) - 1) * (r.d[0] < 0 ? -Wide(r.d[0]) : Wide(r.d[0]));
+    const Signed128 inner = Signed128(r.c[1]) * r.d[1] + Signed128(r.c[2]) * r.d[2];
+    const Signed128 inner_last = last - (Signed128(r.s[0]) - 1) * (r.d[0] < 0 ? -Signed128(r.d[0]) : Signed128(r.d[0]));
     const std::string size_message = answer([&] { return size(l); });
-    const Wide inner_size = Wide(r.s[1]) * r.s[2];
+    const Signed128 inner_size = Signed128(r.s[1]) * r.s[2];
     expect(size_message, size_of, fits(inner_size), "size");
     refused += size_message == "refused";
     expect(answer([&] { return cosize(l); }), last + 1, last_fits && fits(inner_last) && fits(last), "cosize");
@@ -83,7 +84,7 @@ TEST(Overflow, ALinearCoordinateIsExactOrRefused) {
     if (r.s[0] == 0 || r.s[1] == 0) continue;
     const auto l = make_layout(make_shape(r.s[0], r.s[1]), make_stride(r.d[0], r.d[1]));
     const int i = draw(g, false);
-    const Wide a = Wide(i % r.s[0]) * r.d[0], b = Wide(i / r.s[0]) * r.d[1];
+    const Signed128 a = Signed128(i % r.s[0]) * r.d[0], b = Signed128(i / r.s[0]) * r.d[1];
     expect(answer([&] { return l(i); }), a + b, fits(a) && fits(b), "index");
   }
 }
@@ -92,7 +93,7 @@ TEST(Overflow, CompactStridesAreExactOrRefused) {
   std::mt19937 g(60);
   for (int trial = 0; trial < 20000; ++trial) {
     const Drawn r = draw_layout(g);
-    const Wide second = r.s[0], third = second * r.s[1];
+    const Signed128 second = r.s[0], third = second * r.s[1];
     expect(answer([&] { return get<2>(make_layout(make_shape(r.s[0], r.s[1], r.s[2])).stride()); }), third, true,
            "stride");
     expect(answer([&] { return get<0>(make_layout(make_shape(r.s[2], r.s[1], r.s[0]), LayoutRight{}).stride()); }),
@@ -105,14 +106,14 @@ TEST(Overflow, QuotientsAndMultiplesAreExactOrRefused) {
   std::mt19937 g(61);
   for (int trial = 0; trial < 20000; ++trial) {
     const int a = draw(g, false), b = std::max(draw(g, false), 1), c = std::max(draw(g, false), 1);
-    const Wide up = (Wide(a) + b - 1) / b;
+    const Signed128 up = (Signed128(a) + b - 1) / b;
     expect(answer([&] { return ceil_div(a, b); }), up, true, "ceil_div");
     expect(answer([&] { return round_up(a, b); }), up * b, true, "round_up");
-    expect(answer([&] { return product(make_shape(a, b)); }), Wide(a) * b, true, "product");
-    expect(answer([&] { return inner_product(make_shape(a, b), make_shape(c, 1)); }), Wide(a) * c + b,
-           fits(Wide(a) * c), "inner_product");
-    expect(answer([&] { return sum(make_shape(a, b)); }), Wide(a) + b, true, "sum");
-    expect(answer([&] { return lcm(b, c); }), Wide(b) / std::gcd(b, c) * c, true, "lcm");
+    expect(answer([&] { return product(make_shape(a, b)); }), Signed128(a) * b, true, "product");
+    expect(answer([&] { return inner_product(make_shape(a, b), make_shape(c, 1)); }), Signed128(a) * c + b,
+           fits(Signed128(a) * c), "inner_product");
+    expect(answer([&] { return sum(make_shape(a, b)); }), Signed128(a) + b, true, "sum");
+    expect(answer([&] { return lcm(b, c); }), Signed128(b) / std::gcd(b, c) * c, true, "lcm");
   }
 }
 

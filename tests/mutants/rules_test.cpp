@@ -27,7 +27,7 @@ void entry(emulate::Launch& launch) {
 template <auto Kernel>
 std::string found(LaunchConfig config) {
   config.workers = 1;
-  const emulate::Report report = emulate::run(entry<Kernel>, config);
+  const emulate::EmulationReport report = emulate::run(entry<Kernel>, config);
   if (report.findings.empty()) return "";
   std::string text = report.findings[0].message, result;
   const std::string file = "rules_test.cpp:";

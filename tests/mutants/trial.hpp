@@ -47,15 +47,15 @@ struct Tensor {
     buffer.mark_initialised();
     return *this;
   }
-  emulate::Parameter in() { return {buffer, false}; }
-  emulate::Parameter out() { return {buffer, true}; }
+  emulate::LaunchParameter in() { return {buffer, false}; }
+  emulate::LaunchParameter out() { return {buffer, true}; }
 };
 
 template <class T>
-emulate::Parameter map_of(const TmaTensor& tensor, Tensor<T>& data, bool writes = false) {
+emulate::LaunchParameter map_of(const TmaTensor& tensor, Tensor<T>& data, bool writes = false) {
   return {make_tma_descriptor_emulated(tensor, data.buffer.bytes()), data.buffer, writes};
 }
-inline emulate::Parameter constant(emulate::Parameter p) {
+inline emulate::LaunchParameter constant(emulate::LaunchParameter p) {
   p.constant = true;
   return p;
 }
@@ -81,13 +81,13 @@ struct Grid {
 
 /// `results`: the buffers whose bytes are the outcome.
 template <auto Kernel>
-Outcome launch(const Grid& g, std::vector<emulate::Parameter> parameters, std::vector<emulate::Buffer*> results) {
+Outcome launch(const Grid& g, std::vector<emulate::LaunchParameter> parameters, std::vector<emulate::Buffer*> results) {
   emulate::LaunchConfig config;
   config.grid = g.grid, config.block = g.block, config.shared_bytes = g.shared_bytes;
   config.cluster = {g.cluster, 1, 1}, config.workers = 1;
   config.parameters = std::move(parameters);
   config.programmatic = true, config.seconds = 0.5, config.schedule = schedule();
-  const emulate::Report report = emulate::run(entry<Kernel>, config);
+  const emulate::EmulationReport report = emulate::run(entry<Kernel>, config);
   Outcome outcome;
   if (!report.findings.empty()) outcome.finding = report.findings[0].message;
   for (emulate::Buffer* b : results) {

@@ -6,8 +6,8 @@ using graph::BlockBuilder;
 using graph::Builder;
 using graph::DType;
 using graph::KernelGraph;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 std::string ChainShape::name() const {
   return fmt::format("chain_{}x{}_{}threads_{}products{}", m, inner, threads, products, maps ? "_maps" : "");
@@ -15,11 +15,11 @@ std::string ChainShape::name() const {
 
 KernelGraph chain(const ChainShape& s) {
   Builder b(s.name());
-  const Tensor X = b.input("X", {s.m, s.inner}), W = b.input("W", {s.inner, s.inner});
+  const TensorHandle X = b.input("X", {s.m, s.inner}), W = b.input("W", {s.inner, s.inner});
   b.output(b.custom({.grid = {}, .block = {s.threads}},
                     [&](BlockBuilder& t) {
-                      const Tile w = t.load(W);
-                      Tile x = t.load(X);
+                      const TileHandle w = t.load(W);
+                      TileHandle x = t.load(X);
                       for (int i = 0; i < s.products; ++i) {
                         if (s.maps && i > 0) x = relu(x);
                         x = matmul(x, w);
@@ -42,12 +42,12 @@ std::vector<ChainShape> chains() {
 
 KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::int64_t dim, int threads) {
   Builder b(fmt::format("attention_{}_{}_{}_{}", queries, keys, dim, threads));
-  const Tensor Q = b.input("Q", {queries, dim}), K = b.input("K", {dim, keys}), V = b.input("V", {keys, dim}),
-               O = b.input("O", {dim, dim});
+  const TensorHandle Q = b.input("Q", {queries, dim}), K = b.input("K", {dim, keys}), V = b.input("V", {keys, dim}),
+                     O = b.input("O", {dim, dim});
   b.output(b.custom({.grid = {}, .block = {threads}},
                     [&](BlockBuilder& t) {
-                      const Tile p = exp(mul_scalar(matmul(t.load(Q), t.load(K)), 0.125));
-                      const Tile o = matmul(p, t.load(V)) / reduction(p, 1);
+                      const TileHandle p = exp(mul_scalar(matmul(t.load(Q), t.load(K)), 0.125));
+                      const TileHandle o = matmul(p, t.load(V)) / reduction(p, 1);
                       t.store(matmul(o, t.load(O)));
                     })[0],
            "Y", {dim, 1});
@@ -56,7 +56,7 @@ KernelGraph attention_projected(std::int64_t queries, std::int64_t keys, std::in
 
 KernelGraph sums_of_slices() {
   Builder b("sums_of_slices");
-  const Tensor A = b.input("A", {16, 64}), B = b.input("B", {64, 256});
+  const TensorHandle A = b.input("A", {16, 64}), B = b.input("B", {64, 256});
   b.output(b.custom({.grid = {}, .block = {32}},
                     [&](BlockBuilder& t) { t.store(reduction(matmul(t.load(A), t.load(B)), 1)); })[0],
            "Y", {1, 1});
@@ -70,10 +70,10 @@ KernelGraph raw_and_mapped(std::int64_t m, std::int64_t k, std::int64_t n, int t
   const auto strides = [&](const graph::Shape& s) {
     return column_major ? graph::Strides{1, s[0]} : graph::Strides{s[1], 1};
   };
-  const Tensor A = b.input("A", a, DType::f16, strides(a)), X = b.input("X", x, DType::f16, strides(x));
+  const TensorHandle A = b.input("A", a, DType::f16, strides(a)), X = b.input("X", x, DType::f16, strides(x));
   b.output(b.custom({.grid = {}, .block = {threads}},
                     [&](BlockBuilder& t) {
-                      const Tile ta = t.load(A), tx = t.load(X);
+                      const TileHandle ta = t.load(A), tx = t.load(X);
                       t.store(matmul(ta, tx) + (left ? matmul(relu(ta), tx) : matmul(ta, relu(tx))));
                     })[0],
            "Y", {n, 1});

@@ -12,7 +12,7 @@ namespace {
 
 TEST(Docs, QuoteThePlanOfLora) {
   const std::string path = ZELLIGE_SOURCE_DIR "/docs/explanation/planner.md", open = "```plan\n", close = "```\n";
-  const emit::Program lora = test::transpile(example("lora"), target::find("sm_80"));
+  const emit::EmittedProgram lora = test::transpile(example("lora"), target::find("sm_80"));
   const std::string page = read_file(path), plan = ir::print(lora) + ir::consequences(lora.plan);
   const std::size_t begin = page.find(open);
   ASSERT_NE(begin, std::string::npos) << path << " quotes no plan: a block that opens with ```plan is needed";

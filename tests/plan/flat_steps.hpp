@@ -11,37 +11,37 @@
 
 namespace zellige::plan {
 
-inline Step end() { return {.is = Loop{.trip_count = -1}}; }
+inline kernel::Step end() { return {.is = kernel::Loop{.trip_count = -1}}; }
 /// The loop that a step of such a list begins; nullptr: it begins none.
-inline const Loop* begins_loop(const Step& step) {
-  const Loop* loop = as<Loop>(step);
+inline const kernel::Loop* begins_loop(const kernel::Step& step) {
+  const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
   return loop && loop->trip_count != -1 ? loop : nullptr;
 }
-inline bool is_end(const Step& step) { return as<Loop>(step) && !begins_loop(step); }
+inline bool is_end(const kernel::Step& step) { return kernel::as<kernel::Loop>(step) && !begins_loop(step); }
 
-inline std::vector<Step> flat(const std::vector<Step>& steps) {
-  std::vector<Step> all;
-  for (const Step& step : steps) {
+inline std::vector<kernel::Step> flat(const std::vector<kernel::Step>& steps) {
+  std::vector<kernel::Step> all;
+  for (const kernel::Step& step : steps) {
     all.push_back(step);
-    const Loop* loop = as<Loop>(step);
+    const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
     if (!loop) continue;
-    as<Loop>(all.back())->body.clear();
-    for (Step& inner : flat(loop->body)) all.push_back(std::move(inner));
+    kernel::as<kernel::Loop>(all.back())->body.clear();
+    for (kernel::Step& inner : flat(loop->body)) all.push_back(std::move(inner));
     all.push_back(end());
   }
   return all;
 }
 
 /// A list that is nested already stays as it is.
-inline std::vector<Step> nested(const std::vector<Step>& all) {
-  if (!find_step(all, is_end)) return all;
-  std::vector<std::vector<Step>> open(1);
-  for (const Step& step : all) {
+inline std::vector<kernel::Step> nested(const std::vector<kernel::Step>& all) {
+  if (!kernel::find_step(all, is_end)) return all;
+  std::vector<std::vector<kernel::Step>> open(1);
+  for (const kernel::Step& step : all) {
     if (is_end(step)) {
       if (open.size() == 1) throw std::logic_error("an end() without a loop");
-      std::vector<Step> body = std::move(open.back());
+      std::vector<kernel::Step> body = std::move(open.back());
       open.pop_back();
-      as<Loop>(open.back().back())->body = std::move(body);
+      kernel::as<kernel::Loop>(open.back().back())->body = std::move(body);
       continue;
     }
     open.back().push_back(step);
@@ -52,9 +52,9 @@ inline std::vector<Step> nested(const std::vector<Step>& all) {
 }
 
 /// A kernel without a name becomes "kernel".
-inline Kernel nested(Kernel s) {
+inline kernel::Kernel nested(kernel::Kernel s) {
   if (s.program.name.empty()) s.program.name = "kernel";
-  for (Agent& agent : s.agents) agent.steps = nested(agent.steps);
+  for (kernel::Agent& agent : s.agents) agent.steps = nested(agent.steps);
   return s;
 }
 

@@ -9,13 +9,13 @@ using graph::BlockBuilder;
 using graph::Builder;
 using graph::DType;
 using graph::KernelGraph;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 /// No extent divides an instruction's: operands are padded with zeros, the last step of K is one of 8.
 KernelGraph ragged_matmul() {
   Builder b("ragged_matmul");
-  Tensor A = b.input("A", {15, 57}), B = b.input("B", {57, 19});
+  TensorHandle A = b.input("A", {15, 57}), B = b.input("B", {57, 19});
   b.output(
       b.custom({.grid = {}, .block = {64}, .loop = 3},
                [&](BlockBuilder& t) { t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0})))); })[0],
@@ -26,7 +26,7 @@ KernelGraph ragged_matmul() {
 /// The loop accumulates a product of tiles, not a matmul: its state starts like accumulators.
 KernelGraph sums_of_products() {
   Builder b("sums_of_products");
-  Tensor A = b.input("A", {16, 64}), W = b.input("W", {64, 128});
+  TensorHandle A = b.input("A", {16, 64}), W = b.input("W", {64, 128});
   b.output(b.custom({.grid = {}, .block = {64}, .loop = 4},
                     [&](BlockBuilder& t) { t.store(accum(relu(matmul(t.load(A), t.load(W, {.loop = 1}))))); })[0],
            "C");
@@ -36,7 +36,7 @@ KernelGraph sums_of_products() {
 /// More accumulators than registers: N is cut into slices.
 KernelGraph wide_matmul() {
   Builder b("wide_matmul");
-  Tensor A = b.input("A", {64, 32}), B = b.input("B", {32, 512});
+  TensorHandle A = b.input("A", {64, 32}), B = b.input("B", {32, 512});
   b.output(
       b.custom({.grid = {}, .block = {128}}, [&](BlockBuilder& t) { t.store(relu(matmul(t.load(A), t.load(B)))); })[0],
       "C", {512, 1});
@@ -46,7 +46,7 @@ KernelGraph wide_matmul() {
 /// Two column-major inputs and an output that nobody asked to be row-major: the cheapest layout of all three.
 KernelGraph open_layouts() {
   Builder b("open_layouts");
-  Tensor X = b.input("X", {48, 80}, DType::f16, {1, 48}), Y = b.input("Y", {48, 80}, DType::f16, {1, 48});
+  TensorHandle X = b.input("X", {48, 80}, DType::f16, {1, 48}), Y = b.input("Y", {48, 80}, DType::f16, {1, 48});
   b.output(exp(X + Y), "Z");
   return b.build();
 }
@@ -54,7 +54,7 @@ KernelGraph open_layouts() {
 /// float32: no tensor cores; lanes of a warp share each product.
 KernelGraph float_products() {
   Builder b("float_products");
-  Tensor A = b.input("A", {4, 96}, DType::f32), B = b.input("B", {96, 5}, DType::f32);
+  TensorHandle A = b.input("A", {4, 96}, DType::f32), B = b.input("B", {96, 5}, DType::f32);
   b.output(b.custom({.grid = {}, .block = {96}}, [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0],
            "C", {5, 1});
   return b.build();
@@ -63,8 +63,8 @@ KernelGraph float_products() {
 /// float32 on FMA units: tiles and K that none divides, W in the layout of weights, a bias after the loop.
 KernelGraph outer_products() {
   Builder b("outer_products");
-  const Tensor A = b.input("A", {257, 515}, DType::f32), W = b.input("W", {515, 130}, DType::f32, {1, 516}),
-               C = b.input("C", {130}, DType::f32);
+  const TensorHandle A = b.input("A", {257, 515}, DType::f32), W = b.input("W", {515, 130}, DType::f32, {1, 516}),
+                     C = b.input("C", {130}, DType::f32);
   b.output(matmul(A, W, C), "Y", {130, 1});
   return b.build();
 }
@@ -72,8 +72,8 @@ KernelGraph outer_products() {
 /// float32 as tf32 on tensor cores: tiles and K that nothing divides, A that ldmatrix loads and B that it cannot transpose.
 KernelGraph tf32_products() {
   Builder b("tf32_products");
-  const Tensor A = b.input("A", {33, 75}, DType::f32, {76, 1}), B = b.input("B", {75, 44}, DType::f32),
-               C = b.input("C", {44}, DType::f32);
+  const TensorHandle A = b.input("A", {33, 75}, DType::f32, {76, 1}), B = b.input("B", {75, 44}, DType::f32),
+                     C = b.input("C", {44}, DType::f32);
   b.output(matmul(A, B, C, true), "Y");
   return b.build();
 }
@@ -81,8 +81,8 @@ KernelGraph tf32_products() {
 /// e4m3 by its own instruction: both operands lie along K, which no step divides.
 KernelGraph float8_products() {
   Builder b("float8_products");
-  const Tensor A = b.input("A", {33, 75}, DType::e4m3, {80, 1}), B = b.input("B", {75, 44}, DType::e4m3, {1, 80}),
-               C = b.input("C", {44}, DType::f32);
+  const TensorHandle A = b.input("A", {33, 75}, DType::e4m3, {80, 1}), B = b.input("B", {75, 44}, DType::e4m3, {1, 80}),
+                     C = b.input("C", {44}, DType::f32);
   b.output(matmul(A, B, C), "Y");
   return b.build();
 }
@@ -90,13 +90,14 @@ KernelGraph float8_products() {
 /// Attention in float32: row sums over lanes with a stride of two, P through shared memory.
 KernelGraph float_attention() {
   Builder b("float_attention");
-  const Tensor Q = b.input("Q", {2, 64, 32}, DType::f32), K = b.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
-               V = b.input("V", {2, 128, 32}, DType::f32);
+  const TensorHandle Q = b.input("Q", {2, 64, 32}, DType::f32),
+                     K = b.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
+                     V = b.input("V", {2, 128, 32}, DType::f32);
   b.output(b.custom({.grid = {2}, .block = {128}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      const Tile q = t.load(Q, {.x = 0}), k = t.load(K, {.x = 0, .loop = 2}),
-                                 v = t.load(V, {.x = 0, .loop = 1});
-                      const Tile s = matmul(q, k) * 0.25, e = exp(s);
+                      const TileHandle q = t.load(Q, {.x = 0}), k = t.load(K, {.x = 0, .loop = 2}),
+                                       v = t.load(V, {.x = 0, .loop = 1});
+                      const TileHandle s = matmul(q, k) * 0.25, e = exp(s);
                       t.store(accum(matmul(e, v)) / accum(reduction(e, 2)), {.x = 0});
                     })[0],
            "Y");
@@ -107,24 +108,24 @@ KernelGraph float_attention() {
 /// warps.
 KernelGraph sums() {
   Builder b("sums");
-  Tensor X = b.input("X", {8, 512}), L = b.input("L", {1, 4096});
+  TensorHandle X = b.input("X", {8, 512}), L = b.input("L", {1, 4096});
   auto made = b.custom({.grid = {}, .block = {128}, .loop = 2}, [&](BlockBuilder& t) {
-    Tile x = t.load(X, {.loop = 1});
+    TileHandle x = t.load(X, {.loop = 1});
     t.store(accum_redtox_sum(x, 64), {}, "folded", {64, 1});
     t.store(accum(reduction(exp(x), 1)) + accum_red_mean(x), {}, "rows", {1, 1});
     t.store(accum_red_sum(t.load(L, {.loop = 1})), {}, "total", {1, 1});
   });
-  for (Tensor y : made) b.output(y);
+  for (TensorHandle y : made) b.output(y);
   return b.build();
 }
 
 /// A value is written and read by the same threads: no barrier is required for it.
 KernelGraph same_threads() {
   Builder b("same_threads");
-  Tensor X = b.input("X", {32, 64}), S = b.input("S", {32, 1});
+  TensorHandle X = b.input("X", {32, 64}), S = b.input("S", {32, 1});
   b.output(b.custom({.grid = {}, .block = {64}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      Tile x = t.load(X, {.loop = 0}), s = t.load(S, {.loop = 0});
+                      TileHandle x = t.load(X, {.loop = 0}), s = t.load(S, {.loop = 0});
                       t.store(accum(square(x) * s));
                     })[0],
            "Y", {64, 1});
@@ -134,7 +135,7 @@ KernelGraph same_threads() {
 /// Pieces are read from where the whole lies: nothing is copied.
 KernelGraph pieces() {
   Builder b("pieces");
-  Tensor X = b.input("X", {16, 48}), Y = b.input("Y", {16, 16});
+  TensorHandle X = b.input("X", {16, 48}), Y = b.input("Y", {16, 16});
   b.output(b.custom({.grid = {}, .block = {64}},
                     [&](BlockBuilder& t) {
                       auto parts = split(t.load(X), 1, {16, 32});
@@ -147,8 +148,8 @@ KernelGraph pieces() {
 /// Batches along warps; both operands transposed in memory.
 KernelGraph batched_matmul() {
   Builder b("batched_matmul");
-  Tensor A = b.input("A", {4, 16, 32}, DType::bf16, {512, 1, 16}),
-         B = b.input("B", {4, 32, 24}, DType::bf16, {768, 1, 32});
+  TensorHandle A = b.input("A", {4, 16, 32}, DType::bf16, {512, 1, 16}),
+               B = b.input("B", {4, 32, 24}, DType::bf16, {768, 1, 32});
   b.output(
       b.custom({.grid = {2}, .block = {64}},
                [&](BlockBuilder& t) { t.store(gelu(matmul(t.load(A, {.x = 0}), t.load(B, {.x = 0}))), {.x = 0}); })[0],
@@ -160,10 +161,10 @@ KernelGraph batched_matmul() {
 /// after it.
 KernelGraph reuse() {
   Builder b("reuse");
-  Tensor X = b.input("X", {32, 256}), W = b.input("W", {256, 64}), V = b.input("V", {64, 48});
+  TensorHandle X = b.input("X", {32, 256}), W = b.input("W", {256, 64}), V = b.input("V", {64, 48});
   b.output(b.custom({.grid = {}, .block = {8, 8, 2}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      Tile h = gelu(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.loop = 0}))));
+                      TileHandle h = gelu(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.loop = 0}))));
                       t.store(matmul(h / sqrt(reduction(square(h), 1)), t.load(V)));
                     })[0],
            "Y", {48, 1});
@@ -173,7 +174,7 @@ KernelGraph reuse() {
 /// The threads that write a padded operand's zeros hold no element of the tile that it is computed from.
 KernelGraph padded_operand() {
   Builder b("padded_operand");
-  Tensor A = b.input("A", {16, 38}), X = b.input("X", {38, 64});
+  TensorHandle A = b.input("A", {16, 38}), X = b.input("X", {38, 64});
   b.output(b.custom({.grid = {}, .block = {64}, .loop = 2},
                     [&](BlockBuilder& t) {
                       t.store(accum(matmul(t.load(A, {.loop = 1}), exp(t.load(X, {.loop = 0})))));
@@ -185,10 +186,10 @@ KernelGraph padded_operand() {
 /// A part of a product is read at other coordinates than the thread's own: not from its registers.
 KernelGraph part_of_product() {
   Builder b("part_of_product");
-  Tensor A = b.input("A", {16, 16}), B = b.input("B", {16, 8});
+  TensorHandle A = b.input("A", {16, 16}), B = b.input("B", {16, 8});
   b.output(b.custom({.grid = {}, .block = {64}},
                     [&](BlockBuilder& t) {
-                      Tile product = matmul(t.load(A), t.load(B));
+                      TileHandle product = matmul(t.load(A), t.load(B));
                       t.store(product - split(product, 1, {1, 7})[0]);
                     })[0],
            "Y", {8, 1});
@@ -199,10 +200,10 @@ KernelGraph part_of_product() {
 /// the loop's back edge.
 KernelGraph back_edge() {
   Builder b("back_edge");
-  Tensor X = b.input("X", {2, 512});
+  TensorHandle X = b.input("X", {2, 512});
   b.output(b.custom({.grid = {}, .block = {32}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      Tile x = t.load(X, {.loop = 1});
+                      TileHandle x = t.load(X, {.loop = 1});
                       t.store(accum(x / reduction(x, 1)));
                     })[0],
            "Y", {128, 1});
@@ -212,10 +213,10 @@ KernelGraph back_edge() {
 /// A loop without copies: its reductions still cross threads, and its back edge too.
 KernelGraph no_loop_copies() {
   Builder b("no_loop_copies");
-  Tensor X = b.input("X", {16, 64});
+  TensorHandle X = b.input("X", {16, 64});
   b.output(b.custom({.grid = {}, .block = {64}, .loop = 3},
                     [&](BlockBuilder& t) {
-                      Tile x = t.load(X);
+                      TileHandle x = t.load(X);
                       t.store(accum(exp(x) / reduction(exp(x), 1)));
                     })[0],
            "Y", {64, 1});
@@ -225,7 +226,7 @@ KernelGraph no_loop_copies() {
 /// No barrier in the loop, and after it a reader of data that other threads copied before it.
 KernelGraph delayed_reader() {
   Builder b("late_reader");
-  Tensor X = b.input("X", {32, 64}), V = b.input("V", {1, 64});
+  TensorHandle X = b.input("X", {32, 64}), V = b.input("V", {1, 64});
   b.output(b.custom({.grid = {}, .block = {64}, .loop = 4},
                     [&](BlockBuilder& t) { t.store(accum(square(t.load(X, {.loop = 0}))) + t.load(V)); })[0],
            "Y", {64, 1});
@@ -234,17 +235,15 @@ KernelGraph delayed_reader() {
 
 }  // namespace
 
-KernelGraph example(const std::string& name) {
-  return graph::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0];
-}
+KernelGraph example(const std::string& name) { return json::load(ZELLIGE_SOURCE_DIR "/examples/" + name + ".json")[0]; }
 
 /// A matmul on warpgroups, whose tiles are loaded and stored by TMA: A is contiguous along K, B along N.
 KernelGraph hopper_matmul() {
   Builder b("hopper_matmul");
-  Tensor A = b.input("A", {256, 384}), B = b.input("B", {384, 256});
+  TensorHandle A = b.input("A", {256, 384}), B = b.input("B", {384, 256});
   b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = 6},
                     [&](BlockBuilder& t) {
-                      Tile product = matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.x = 1, .loop = 0}));
+                      TileHandle product = matmul(t.load(A, {.y = 0, .loop = 1}), t.load(B, {.x = 1, .loop = 0}));
                       t.store(accum(product), {.x = 1, .y = 0});
                     })[0],
            "C", {256, 1});
@@ -254,10 +253,10 @@ KernelGraph hopper_matmul() {
 /// Half of K for each of two blocks: two tiles are too few.
 KernelGraph hopper_split_k() {
   Builder b("hopper_split_k");
-  const Tensor A = b.input("A", {128, 4096}), B = b.input("B", {4096, 256});
+  const TensorHandle A = b.input("A", {128, 4096}), B = b.input("B", {4096, 256});
   b.output(b.custom({.grid = {2}, .block = {256}, .loop = 64},
                     [&](BlockBuilder& t) {
-                      const Tile product = matmul(t.load(A, {.loop = 1}), t.load(B, {.x = 1, .loop = 0}));
+                      const TileHandle product = matmul(t.load(A, {.loop = 1}), t.load(B, {.x = 1, .loop = 0}));
                       t.store(accum(product), {.x = 1});
                     })[0],
            "C", {256, 1});
@@ -267,12 +266,12 @@ KernelGraph hopper_split_k() {
 /// y = silu(x g) * (x u): two products of one loop, which share x.
 KernelGraph hopper_gate_and_up() {
   Builder b("hopper_gate_and_up");
-  const Tensor X = b.input("X", {256, 256}), G = b.input("G", {256, 256}), U = b.input("U", {256, 256});
+  const TensorHandle X = b.input("X", {256, 256}), G = b.input("G", {256, 256}), U = b.input("U", {256, 256});
   b.output(b.custom({.grid = {2, 2}, .block = {256}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      const Tile x = t.load(X, {.y = 0, .loop = 1});
-                      const Tile gate = accum(matmul(x, t.load(G, {.x = 1, .loop = 0})));
-                      const Tile up = accum(matmul(x, t.load(U, {.x = 1, .loop = 0})));
+                      const TileHandle x = t.load(X, {.y = 0, .loop = 1});
+                      const TileHandle gate = accum(matmul(x, t.load(G, {.x = 1, .loop = 0})));
+                      const TileHandle up = accum(matmul(x, t.load(U, {.x = 1, .loop = 0})));
                       t.store(silu(gate) * up, {.x = 1, .y = 0});
                     })[0],
            "Y");
@@ -283,17 +282,17 @@ KernelGraph hopper_gate_and_up() {
 /// head has one tile of keys, the second two.
 KernelGraph hopper_attention(bool causal) {
   Builder b(causal ? "hopper_causal" : "hopper_attention");
-  const Tensor Q = b.input("Q", {2, causal ? 256 : 128, 64}),
-               K = b.input("K", {2, 64, 256}, DType::f16, {16384, 1, 64}), V = b.input("V", {2, 256, 64});
+  const TensorHandle Q = b.input("Q", {2, causal ? 256 : 128, 64}),
+                     K = b.input("K", {2, 64, 256}, DType::f16, {16384, 1, 64}), V = b.input("V", {2, 256, 64});
   b.output(b.custom({.grid = {2, causal ? 2 : 1}, .block = {256}, .loop = 2},
                     [&](BlockBuilder& t) {
-                      const Tile q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
-                                 v = t.load(V, {.x = 0, .loop = 1});
-                      Tile scores = matmul(q, k) * 0.125;
+                      const TileHandle q = t.load(Q, {.x = 0, .y = 1}), k = t.load(K, {.x = 0, .loop = 2}),
+                                       v = t.load(V, {.x = 0, .loop = 1});
+                      TileHandle scores = matmul(q, k) * 0.125;
                       if (causal) scores = t.mask(scores, {.tril = 0}, {.x = 0, .y = 1, .loop = 2});
                       const auto [maximum, fell] = reduction_max(scores, 2);
-                      const Tile p = exp(scores - maximum), factor = exp(fell);
-                      const Tile sums = accum_rescale(matmul(p, v), factor);
+                      const TileHandle p = exp(scores - maximum), factor = exp(fell);
+                      const TileHandle sums = accum_rescale(matmul(p, v), factor);
                       t.store(sums / accum_red_sum_rescale(p, factor), {.x = 0, .y = 1});
                     })[0],
            "O");
@@ -304,11 +303,12 @@ KernelGraph hopper_attention(bool causal) {
 /// registers, as are those of the third, which is stored elsewhere; the last unchanged.
 KernelGraph hopper_swapped() {
   Builder b("hopper_turned");
-  const Tensor X = b.input("X", {128, 128}), cos = b.input("cos", {128, 64, 1}), sin = b.input("sin", {128, 64, 1}),
-               W = b.input("W", {4, 2, 128, 64}, DType::f16, {16384, 8192, 1, 128});
+  const TensorHandle X = b.input("X", {128, 128}), cos = b.input("cos", {128, 64, 1}),
+                     sin = b.input("sin", {128, 64, 1}),
+                     W = b.input("W", {4, 2, 128, 64}, DType::f16, {16384, 8192, 1, 128});
   const auto heads = b.custom({.grid = {4}, .block = {256}, .loop = 2}, [&](BlockBuilder& t) {
-    const Tile product = accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 0, .loop = 2})));
-    const Tile rotated = rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos), t.load(sin));
+    const TileHandle product = accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 0, .loop = 2})));
+    const TileHandle rotated = rotary_interleaved(permute(product, {0, 2, 3, 1}), t.load(cos), t.load(sin));
     t.store(rotated, {.x = 0}, "Q", {128, 256, 1, 64}, {0, 0, 2});
     t.store(rotated, {.x = 0}, "K", {128, 128, 1, 64}, {0, 2, 3});
     t.store(product, {.x = 0}, "V", {128, 64, 128, 1}, {0, 3, 4});
@@ -320,7 +320,8 @@ KernelGraph hopper_swapped() {
 /// The other majors, bfloat16, and sizes that no tile divides.
 KernelGraph hopper_ragged() {
   Builder b("hopper_ragged");
-  Tensor A = b.input("A", {520, 200}, DType::bf16, {1, 520}), B = b.input("B", {200, 1032}, DType::bf16, {1, 200});
+  TensorHandle A = b.input("A", {520, 200}, DType::bf16, {1, 520}),
+               B = b.input("B", {200, 1032}, DType::bf16, {1, 200});
   b.output(matmul(A, B), "C");
   return b.build();
 }

@@ -12,32 +12,34 @@
 namespace zellige::plan {
 namespace {
 
-using graph::Tensor;
+using graph::TensorHandle;
 
 /// Two operands, (8, 16) and (8, 48), in one launch.
 Plan joined() {
   graph::Builder b("joined");
-  const Tensor x = b.input("X", {8, 16}, graph::DType::f32), y = b.input("Y", {8, 48}, graph::DType::f32);
+  const TensorHandle x = b.input("X", {8, 16}, graph::DType::f32), y = b.input("Y", {8, 48}, graph::DType::f32);
   b.output(concat(x, y, 1), "Z");
   return test::make_plan(b.build(), target::find("sm_90a"));
 }
 
 std::string message(const Plan& plan) {
   try {
-    verify_launches(plan.kernels, plan.program);
+    kernel::verify_launches(plan.kernels, plan.program);
   } catch (const Rejected& e) {
     return e.what();
   }
   return "";
 }
 
-Node& store_of(Kernel& k) { return *std::ranges::find(k.program.nodes, NodeKind::store, &Node::kind); }
+tile::Node& store_of(kernel::Kernel& k) {
+  return *std::ranges::find(k.program.nodes, tile::NodeKind::store, &tile::Node::kind);
+}
 
 TEST(Launches, OfAConcatenationAreOne) {
   const Plan plan = joined();
   ASSERT_EQ(plan.kernels.size(), 2u);
-  ASSERT_EQ(launches(plan.kernels).size(), 1u);
-  EXPECT_EQ(launches(plan.kernels)[0].count(), 2u);
+  ASSERT_EQ(kernel::launches(plan.kernels).size(), 1u);
+  EXPECT_EQ(kernel::launches(plan.kernels)[0].count(), 2u);
   EXPECT_EQ(message(plan), "");
   EXPECT_EQ(estimate_cost(plan, target::find("sm_90a")).kernels.size(), 1u);
 }
@@ -52,8 +54,8 @@ TEST(Launches, ProgramsThatWriteTheSameElementsAreRejected) {
 
 TEST(Launches, AProgramThatReadsWhatAnotherWritesIsRejected) {
   Plan plan = joined();
-  for (Node& n : plan.kernels[1].program.nodes)
-    if (n.kind == NodeKind::load) n.tensor = store_of(plan.kernels[0]).tensor;
+  for (tile::Node& n : plan.kernels[1].program.nodes)
+    if (n.kind == tile::NodeKind::load) n.tensor = store_of(plan.kernels[0]).tensor;
   EXPECT_EQ(message(plan),
             "joined_k0_1 reads elements of Z that joined_k0 writes in the same launch, whose blocks run in any "
             "order");
@@ -73,13 +75,13 @@ TEST(Launches, ProgramsWhoseBlocksTakeSeveralTilesAreRejected) {
 
 TEST(Launches, MoreThanALaunchHoldsAreSeveral) {
   graph::Builder b("many");
-  std::vector<Tensor> x;
-  for (std::size_t i = 0; i < max_programs + 1; ++i)
+  std::vector<TensorHandle> x;
+  for (std::size_t i = 0; i < kernel::max_programs + 1; ++i)
     x.push_back(b.input(fmt::format("x{}", i), {4}, graph::DType::f32));
   b.output(concat(x, 0), "y");
   const Plan plan = test::make_plan(b.build(), target::find("sm_80"));
-  ASSERT_EQ(launches(plan.kernels).size(), 2u);
-  EXPECT_EQ(launches(plan.kernels)[0].count(), max_programs);
+  ASSERT_EQ(kernel::launches(plan.kernels).size(), 2u);
+  EXPECT_EQ(kernel::launches(plan.kernels)[0].count(), kernel::max_programs);
 }
 
 }  // namespace

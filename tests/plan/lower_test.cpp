@@ -10,16 +10,16 @@ namespace zellige::plan {
 namespace {
 
 /// An operator's later kernel: scatter's and slice_scatter's replaces a part of what the one before it has copied.
-bool later(const TileProgram& k) { return k.name.find('_', k.name.rfind("_k") + 2) != k.name.npos; }
+bool later(const tile::TileProgram& k) { return k.name.find('_', k.name.rfind("_k") + 2) != k.name.npos; }
 
 TEST(Lower, WritesEveryOutputOnce) {
   for (const Planned& planned : plans()) {
-    const Program& p = planned.plan.program;
+    const tile::TilePrograms& p = planned.plan.program;
     std::vector<std::vector<int>> written(p.tensors.size());
-    for (const TileProgram& k : p.kernels)
-      for (const Node& n : k.nodes) {
-        if (n.kind != NodeKind::store) continue;
-        const Shape& whole = p.tensors[n.tensor].shape;
+    for (const tile::TileProgram& k : p.kernels)
+      for (const tile::Node& n : k.nodes) {
+        if (n.kind != tile::NodeKind::store) continue;
+        const graph::Shape& whole = p.tensors[n.tensor].shape;
         auto& count = written[p.memory_of(n.tensor)];
         count.resize(static_cast<std::size_t>(graph::size(whole)));
         const bool whole_yet = std::find(count.begin(), count.end(), 0) == count.end();
@@ -30,12 +30,12 @@ TEST(Lower, WritesEveryOutputOnce) {
         else if (graph::size(whole) > 400'000)
           count.assign(count.size(), 1);
         else
-          for_each_block(k, [&](const Shape& block) {
+          for_each_block(k, [&](const graph::Shape& block) {
             for (std::int64_t i = 0; i < graph::size(n.shape); ++i) {
               std::int64_t rest = i, at = 0, pitch = 1;
               bool inside = true;
               for (std::size_t d = whole.size(); d-- > 0;) {
-                const Cut& s = n.view.cuts[d];
+                const tile::Cut& s = n.view.cuts[d];
                 const std::int64_t c = start(s, block, 1, 0) + rest % n.shape[d];
                 EXPECT_TRUE(c < s.extent || s.overhang) << planned.name;
                 inside = inside && c < s.extent && s.offset + c >= 0;
@@ -56,18 +56,18 @@ TEST(Lower, WritesEveryOutputOnce) {
 }
 
 TEST(Lower, ReadsInsideTheTensors) {
-  for_each_kernel([](const std::string& name, const Kernel& k, const Plan& plan) {
-    const TileProgram& p = k.program;
-    for (const Node& n : p.nodes) {
-      if (n.kind != NodeKind::load) continue;
-      const Shape& whole = plan.program.tensors[n.tensor].shape;
+  for_each_kernel([](const std::string& name, const kernel::Kernel& k, const Plan& plan) {
+    const tile::TileProgram& p = k.program;
+    for (const tile::Node& n : p.nodes) {
+      if (n.kind != tile::NodeKind::load) continue;
+      const graph::Shape& whole = plan.program.tensors[n.tensor].shape;
       for (std::size_t d = 0; d < whole.size(); ++d) {
-        const Cut& s = n.view.cuts[d];
+        const tile::Cut& s = n.view.cuts[d];
         ASSERT_LE(s.offset + s.extent, whole[d]) << name;
-        if (number_of(n) >= 0 && n.dim == static_cast<int>(d)) continue;  // any row of them
+        if (tile::number_of(n) >= 0 && n.dim == static_cast<int>(d)) continue;  // any row of them
         ASSERT_EQ(s.tile, n.shape[d]) << name;
         std::int64_t last = 0, first = 0;  // of the block's iterations
-        for_each_block(p, [&](const Shape& block) {
+        for_each_block(p, [&](const graph::Shape& block) {
           first = std::max(first, start(s, block, p.loop, 0));
           last = std::max(last, start(s, block, p.loop, s.loop ? p.loop - 1 : 0));
         });
@@ -82,14 +82,14 @@ TEST(Lower, ReadsInsideTheTensors) {
 }
 
 TEST(Lower, OrdersItsNodesAndRoundsWhatMatmulsRead) {
-  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
-    const TileProgram& p = k.program;
+  for_each_kernel([](const std::string& name, const kernel::Kernel& k, const Plan&) {
+    const tile::TileProgram& p = k.program;
     for (std::size_t i = 0; i < p.nodes.size(); ++i) {
       for (int in : p.nodes[i].in) EXPECT_LT(in, static_cast<int>(i)) << name;
-      if (p.nodes[i].kind != NodeKind::matmul) continue;
+      if (p.nodes[i].kind != tile::NodeKind::matmul) continue;
       for (int in : p.nodes[i].in)
-        EXPECT_TRUE(p.nodes[in].kind == NodeKind::load || p.nodes[in].kind == NodeKind::round ||
-                    p.nodes[in].dtype == DType::f32)
+        EXPECT_TRUE(p.nodes[in].kind == tile::NodeKind::load || p.nodes[in].kind == tile::NodeKind::round ||
+                    p.nodes[in].dtype == graph::DType::f32)
             << name << ": matmul %" << i << " reads %" << in << " unrounded";
     }
   });

@@ -9,32 +9,32 @@ namespace zellige::plan {
 namespace {
 
 /// The stretches in which each buffer holds something: from its first touch to its last.
-std::vector<std::pair<int, int>> lifetimes(const Kernel& k) {
+std::vector<std::pair<int, int>> lifetimes(const kernel::Kernel& k) {
   std::vector<std::pair<int, int>> alive(k.tensors.size(), {1 << 30, -1});
   for (const Moment& m : timeline(k).moments) {
     const auto touch = [&](int b, int stretch) {
       alive[b].first = std::min(alive[b].first, stretch);
       alive[b].second = std::max(alive[b].second, stretch);
     };
-    const Work& t = m.step->work;
+    const kernel::Work& t = m.step->work;
     if (!m.start)  // which sets registers
-      for (const Access& a : m.step->reads) touch(a.tensor, m.stretch);
+      for (const kernel::Access& a : m.step->reads) touch(a.tensor, m.stretch);
     if (t.buffer >= 0) touch(t.buffer, m.stretch), touch(t.buffer, m.arrives);
-    if (t.kind == WorkKind::accumulate && t.buffer >= 0) touch(t.buffer, 0);
+    if (t.kind == kernel::WorkKind::accumulate && t.buffer >= 0) touch(t.buffer, 0);
   }
   return alive;
 }
 
 TEST(Memory, SeparatesWhatIsAliveTogether) {
   int shared = 0;
-  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
+  for_each_kernel([&](const std::string& name, const kernel::Kernel& k, const Plan&) {
     const auto alive = lifetimes(k);
     for (std::size_t a = 0; a < k.tensors.size(); ++a) {
-      const SmemTensor& x = k.tensors[a];
+      const kernel::SmemTensor& x = k.tensors[a];
       EXPECT_EQ(x.offset % 128, 0) << name << " " << x.name;
       EXPECT_TRUE(x.offset >= 0 && x.offset + x.bytes() <= k.shared_bytes) << name << " " << x.name;
       for (std::size_t b = 0; b < a; ++b) {
-        const SmemTensor& y = k.tensors[b];
+        const kernel::SmemTensor& y = k.tensors[b];
         if (x.offset + x.bytes() <= y.offset || y.offset + y.bytes() <= x.offset) continue;
         ++shared;
         EXPECT_TRUE(alive[a].second < alive[b].first || alive[b].second < alive[a].first)
@@ -48,12 +48,12 @@ TEST(Memory, SeparatesWhatIsAliveTogether) {
 TEST(Memory, SeparatesTensorsOfTheWorkspace) {
   int placed = 0;
   for (const Planned& p : plans()) {
-    const Program& program = p.plan.program;
+    const tile::TilePrograms& program = p.plan.program;
     const DevicePlacement& device = p.plan.device;
     const int n = static_cast<int>(program.tensors.size());
     std::vector<std::pair<int, int>> alive(n, {1 << 30, -1});
     for (int k = 0; k < static_cast<int>(program.kernels.size()); ++k)
-      for (const Node& node : program.kernels[k].nodes)
+      for (const tile::Node& node : program.kernels[k].nodes)
         if (node.tensor >= 0) {
           const int memory = program.memory_of(node.tensor);
           alive[memory] = {std::min(alive[memory].first, k), k};

@@ -34,7 +34,7 @@ const std::vector<Planned>& plans() {
   return all;
 }
 
-std::int64_t place(const SmemTensor& b, int stage, int partial, const Shape& at) {
+std::int64_t place(const kernel::SmemTensor& b, int stage, int partial, const graph::Shape& at) {
   return b.address(at, partial) + stage * b.stage_step;
 }
 

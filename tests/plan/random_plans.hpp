@@ -17,10 +17,10 @@ const std::vector<Planned>& plans();
 template <class F>
 void for_each_kernel(F visit) {
   for (const Planned& p : plans())
-    for (const Kernel& k : p.plan.kernels) visit(p.name + " " + k.program.name, k, p.plan);
+    for (const kernel::Kernel& k : p.plan.kernels) visit(p.name + " " + k.program.name, k, p.plan);
 }
 
 /// The offset of a buffer's element, in bytes of shared memory.
-std::int64_t place(const SmemTensor&, int stage, int partial, const Shape& at);
+std::int64_t place(const kernel::SmemTensor&, int stage, int partial, const graph::Shape& at);
 
 }  // namespace zellige::plan

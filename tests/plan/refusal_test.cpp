@@ -10,7 +10,7 @@ namespace {
 using graph::BlockBuilder;
 using graph::Builder;
 using graph::KernelGraph;
-using graph::Tensor;
+using graph::TensorHandle;
 
 std::string refusal(const KernelGraph& graph, const target::Target& target) {
   try {
@@ -21,9 +21,9 @@ std::string refusal(const KernelGraph& graph, const target::Target& target) {
   return "planned";
 }
 
-KernelGraph square_matmul(std::int64_t tile, const graph::Launch& launch = {.grid = {}, .block = {128}}) {
+KernelGraph square_matmul(std::int64_t tile, const graph::CustomLaunch& launch = {.grid = {}, .block = {128}}) {
   Builder b("squares");
-  Tensor A = b.input("A", {tile, tile}), B = b.input("B", {tile, tile});
+  TensorHandle A = b.input("A", {tile, tile}), B = b.input("B", {tile, tile});
   b.output(b.custom(launch, [&](BlockBuilder& t) { t.store(matmul(t.load(A), t.load(B))); })[0], "C", {tile, 1});
   return b.build();
 }
@@ -50,7 +50,7 @@ TEST(Refusal, TheSameTilesFitALargerTarget) {
 
 KernelGraph columns(const graph::Dim3& grid, int axis) {
   Builder b("columns");
-  Tensor X = b.input("X", {8, grid[axis] * 8});
+  TensorHandle X = b.input("X", {8, grid[axis] * 8});
   const graph::Split split{.x = axis == 0 ? 1 : -1, .y = axis == 1 ? 1 : -1, .z = axis == 2 ? 1 : -1};
   b.output(b.custom({.grid = grid, .block = {64}}, [&](BlockBuilder& t) { t.store(exp(t.load(X, split)), split); })[0]);
   return b.build();

@@ -10,7 +10,7 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/fragments.hpp"
-#include "select/matrix_stores.hpp"
+#include "selection/matrix_stores.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 
@@ -23,35 +23,35 @@ template <int B, int M, int N, int WB, int WM, int WN, int WK, class Of = SM80_1
 void same_as_fragment(const Instruction& row = mma()) {
   using F = Fragment<B, M, N, WB, WM, WN, WK, Of>;
   constexpr int run = F::neighbours;
-  const WarpLayout w{WB, WM, WN, WK};
-  const EvaluatedLayout mine(accumulators({B, M, N}, w, row));
+  const kernel::WarpLayout w{WB, WM, WN, WK};
+  const kernel::EvaluatedLayout mine(kernel::accumulators({B, M, N}, w, row));
   ASSERT_EQ(mine.values(), F::tiles * F::values_per_tile);
   ASSERT_EQ(mine.threads(), w.count() * 32);
   for (int thread = 0; thread < mine.threads(); ++thread)
     for (int value = 0; value < mine.values(); ++value) {
       const FragmentAt at = F::at(value / run, thread / 32, thread % 32);
-      ASSERT_EQ(mine.at(thread, value), (Shape{at.b, at.m, at.n + value % run}))
+      ASSERT_EQ(mine.at(thread, value), (graph::Shape{at.b, at.m, at.n + value % run}))
           << "thread " << thread << ", value " << value;
     }
   if constexpr (WN == 1 && WK == 1) {
-    const Context c = accumulators({B, M, N}, w, row);
-    const EvaluatedLayout rows(lines(c));
+    const kernel::Context c = kernel::accumulators({B, M, N}, w, row);
+    const kernel::EvaluatedLayout rows(kernel::lines(c));
     ASSERT_EQ(rows.values(), F::lines);
-    ASSERT_EQ(warps(lines(c)), w);
+    ASSERT_EQ(kernel::warps(kernel::lines(c)), w);
     for (int thread = 0; thread < rows.threads(); ++thread) {
       for (int r = 0; r < F::lines; ++r) {
         const FragmentAt at = F::line_at(r, thread / 32, thread % 32);
-        ASSERT_EQ(rows.at(thread, r), (Shape{at.b, at.m, 0})) << "thread " << thread << ", line " << r;
+        ASSERT_EQ(rows.at(thread, r), (graph::Shape{at.b, at.m, 0})) << "thread " << thread << ", line " << r;
       }
-      for (int value = 0; value < mine.values(); ++value) ASSERT_EQ(line_of(c, value), F::line(value / run));
+      for (int value = 0; value < mine.values(); ++value) ASSERT_EQ(kernel::line_of(c, value), F::line(value / run));
     }
   }
   if constexpr (WB == 1 && WK == 1 && B % 2 == 0) {
-    const Context c = accumulators({B, M, N}, w, row);
-    ASSERT_TRUE(whole_pairs(c));
+    const kernel::Context c = kernel::accumulators({B, M, N}, w, row);
+    ASSERT_TRUE(kernel::whole_pairs(c));
     std::set<int> seen;
     for (int i = 0; i < F::runs; ++i) {
-      ASSERT_EQ(other_of_pair(c, i * run), F::other(i) * run) << "run " << i;
+      ASSERT_EQ(kernel::other_of_pair(c, i * run), F::other(i) * run) << "run " << i;
       ASSERT_TRUE(seen.insert(F::of_pair(i)).second) << "run " << i;
       if (i % 2) {
         ASSERT_EQ(F::of_pair(i), F::other(F::of_pair(i - 1))) << "run " << i;
@@ -83,19 +83,21 @@ void same_as_outer_product(const char* name) {
 
 /// Checks that every lane passes to stmatrix `Op` the address of the row that the plan has there, for all runs of F.
 template <class F, class Op>
-void same_rows(const Instruction& row, const WarpLayout& w) {
+void same_rows(const Instruction& row, const kernel::WarpLayout& w) {
   const Instruction& store = *target::find_instruction(target::find("sm_90a"), Op::name);
   const int matrices = store.a.registers, warps = w.count();
   int next = 0;
-  for_each_matrix(accumulators({F::batch, F::rows, F::columns}, w, row), store, [&](const WarpAccess& rows) {
-    const int first = next / (matrices * warps) * matrices, warp = next / matrices % warps, matrix = next % matrices;
-    for (int i = 0; i < 8; ++i) {
-      const FragmentAt at = addressed_run<Op, half_t, F>(first, 32 * warp + 8 * matrix + i);
-      ASSERT_EQ(rows[static_cast<std::size_t>(i)], (Shape{at.b, at.m, at.n}))
-          << store.name << ", runs from " << first << ", warp " << warp << ", matrix " << matrix << ", row " << i;
-    }
-    ++next;
-  });
+  selection::for_each_matrix(
+      kernel::accumulators({F::batch, F::rows, F::columns}, w, row), store, [&](const kernel::WarpAccess& rows) {
+        const int first = next / (matrices * warps) * matrices, warp = next / matrices % warps,
+                  matrix = next % matrices;
+        for (int i = 0; i < 8; ++i) {
+          const FragmentAt at = addressed_run<Op, half_t, F>(first, 32 * warp + 8 * matrix + i);
+          ASSERT_EQ(rows[static_cast<std::size_t>(i)], (graph::Shape{at.b, at.m, at.n}))
+              << store.name << ", runs from " << first << ", warp " << warp << ", matrix " << matrix << ", row " << i;
+        }
+        ++next;
+      });
   EXPECT_EQ(next, F::runs * warps);
 }
 
@@ -177,13 +179,13 @@ TEST(RegisterLayouts, SayWhichAccumulatorsAreAnOperand) {
   const auto find = [](const char* type) -> const Instruction& {
     return *target::find_mma(target::find("sm_90a"), type, type, "f32");
   };
-  EXPECT_TRUE(leaves_operand(find("f16"), find("bf16")));
-  EXPECT_TRUE(leaves_operand(find("e4m3"), find("f16")));
-  EXPECT_FALSE(leaves_operand(find("e4m3"), find("e4m3")));
-  EXPECT_FALSE(leaves_operand(find("f16"), find("e5m2")));
-  EXPECT_FALSE(leaves_operand(find("tf32"), find("tf32")));
-  EXPECT_FALSE(leaves_operand(find("tf32"), find("f16")));
-  EXPECT_FALSE(leaves_operand(find("f16"), find("tf32")));
+  EXPECT_TRUE(kernel::leaves_operand(find("f16"), find("bf16")));
+  EXPECT_TRUE(kernel::leaves_operand(find("e4m3"), find("f16")));
+  EXPECT_FALSE(kernel::leaves_operand(find("e4m3"), find("e4m3")));
+  EXPECT_FALSE(kernel::leaves_operand(find("f16"), find("e5m2")));
+  EXPECT_FALSE(kernel::leaves_operand(find("tf32"), find("tf32")));
+  EXPECT_FALSE(kernel::leaves_operand(find("tf32"), find("f16")));
+  EXPECT_FALSE(kernel::leaves_operand(find("f16"), find("tf32")));
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 #include "plan/slice.hpp"
 #include "plan/swizzle.hpp"
 #include "run/run.hpp"
-#include "select/layouts.hpp"
-#include "select/select.hpp"
+#include "selection/layouts.hpp"
+#include "selection/select.hpp"
 #include "steps_of.hpp"
 #include "target/instructions.hpp"
 #include "verify/verify_registers.hpp"
@@ -24,9 +24,9 @@
 namespace zellige::plan {
 namespace {
 
-std::string verdict(const Kernel& plan) {
+std::string verdict(const kernel::Kernel& plan) {
   try {
-    verify_registers(plan);
+    verify::verify_registers(plan);
   } catch (const Error& e) {
     return e.what();
   }
@@ -40,8 +40,8 @@ TEST(Chains, NoneIsRefused) {
   const auto plan = [&](const graph::KernelGraph& g) {
     for (const char* target : {"sm_80", "sm_90a"}) {
       const Plan made = test::make_plan(g, target::find(target));  // verified; an error names the graph
-      for (const Work& w : works(made.kernels.at(0)))
-        chained += w.kind == WorkKind::mma && made.kernels[0].has_fragments(w.node);
+      for (const kernel::Work& w : kernel::works(made.kernels.at(0)))
+        chained += w.kind == kernel::WorkKind::mma && made.kernels[0].has_fragments(w.node);
     }
     ++planned;
   };
@@ -56,16 +56,16 @@ TEST(Chains, NoneIsRefused) {
 }
 
 /// The chain's plan with other warps, set by `choose`, through the passes after selection.
-Kernel planned_with(const graph::KernelGraph& g, const std::function<void(Selection&)>& choose) {
+kernel::Kernel planned_with(const graph::KernelGraph& g, const std::function<void(selection::Selection&)>& choose) {
   const target::Target& target = target::find("sm_80");
-  Program program = lower(g, target);
-  std::vector<Selection> selected{select(program.kernels.at(0), target)};
+  tile::TilePrograms program = lower::lower(g, target);
+  std::vector<selection::Selection> selected{selection::select(program.kernels.at(0), target)};
   choose(selected[0]);
-  resolve_layouts(program, selected, target);
-  Kernel k;
-  const Tasks tasks = group(k, selected[0], program, target);
+  selection::resolve_layouts(program, selected, target);
+  kernel::Kernel k;
+  const selection::Tasks tasks = group(k, selected[0], program, target);
   arrange_buffers(k, tasks, target);
-  PhasedTasks phases = pipeline(k, tasks, target, Copies::first);
+  selection::PhasedTasks phases = pipeline(k, tasks, target, Copies::first);
   slice_fragments(k, tasks, phases);
   build_agents(k, tasks, phases, target);
   return k;
@@ -83,7 +83,7 @@ TEST(Chains, EveryWrongSplitIsRefused) {
         for (int n0 = 1; m0 * n0 <= maximum && n0 <= inner / 16; ++n0)
           for (int m1 = 1; m1 <= maximum && m1 <= m / 16; ++m1)
             for (int n1 = 1; m1 * n1 <= maximum && n1 <= inner / 16; ++n1) {
-              const Kernel k = planned_with(g, [&](Selection& s) {
+              const kernel::Kernel k = planned_with(g, [&](selection::Selection& s) {
                 std::vector<int> ids;
                 for (const auto& [id, c] : s.matmuls) ids.push_back(id);
                 s.matmuls[ids[0]].warps = {1, m0, n0, 1}, s.matmuls[ids[1]].warps = {1, m1, n1, 1};
@@ -101,10 +101,10 @@ TEST(Chains, EveryWrongSplitIsRefused) {
 }
 
 TEST(Chains, TheOldPlanSaysWhatClashes) {
-  const auto old = [](Selection& s) {  // X(16,32) W W W in 128 threads, as it was planned
+  const auto old = [](selection::Selection& s) {  // X(16,32) W W W in 128 threads, as it was planned
     int i = 0, before = -1;
     for (auto& [id, c] : s.matmuls) {
-      c.warps = i == 2 ? WarpLayout{1, 1, 1, 2} : WarpLayout{1, 1, 2, 1};
+      c.warps = i == 2 ? kernel::WarpLayout{1, 1, 1, 2} : kernel::WarpLayout{1, 1, 2, 1};
       if (before >= 0) s.fragments_from[id] = before;
       before = id, ++i;
     }
@@ -113,14 +113,15 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' takes "
             "it for (0, 0)");
-  const auto half = [](Selection& s) {  // one warp after two: its own fragments are right, the other's are lost
-    int i = 0, before = -1;
-    for (auto& [id, c] : s.matmuls) {
-      c.warps = {1, 1, i == 0 ? 2 : 1, 1};
-      if (before >= 0) s.fragments_from[id] = before;
-      before = id, ++i;
-    }
-  };
+  const auto half =
+      [](selection::Selection& s) {  // one warp after two: its own fragments are right, the other's are lost
+        int i = 0, before = -1;
+        for (auto& [id, c] : s.matmuls) {
+          c.warps = {1, 1, i == 0 ? 2 : 1, 1};
+          if (before >= 0) s.fragments_from[id] = before;
+          before = id, ++i;
+        }
+      };
   EXPECT_EQ(verdict(planned_with(chain({16, 32, 128, 3}), half)),
             "chain_16x32_128threads_3products_k0: value 0 of thread 32 is (0, 16) of %3 after 'to operand "
             "%3', and 'mma %4' "
@@ -128,11 +129,11 @@ TEST(Chains, TheOldPlanSaysWhatClashes) {
 }
 
 TEST(Chains, ARowThatWasNotSelectedIsRefused) {
-  Kernel k = planned_with(chain({16, 32, 32, 3}), [](Selection&) {});
+  kernel::Kernel k = planned_with(chain({16, 32, 32, 3}), [](selection::Selection&) {});
   ASSERT_EQ(verdict(k), "");
   const Instruction* other = target::find_instruction(target::find("sm_80"), "SM80_16x8x8_F32F16F16F32_TN");
   for (auto& [c, nodes] : k.rmem)
-    if (c.row) c = accumulators(c.domain, warps(c), *other);
+    if (c.row) c = kernel::accumulators(c.domain, kernel::warps(c), *other);
   EXPECT_NE(verdict(k).find("leaves its accumulators as SM80_16x8x8_F32F16F16F32_TN does, "
                             "SM80_16x8x16_F32F16F16F32_TN was selected"),
             std::string::npos)
@@ -142,50 +143,50 @@ TEST(Chains, ARowThatWasNotSelectedIsRefused) {
 // --- mutated plans -----------------------------------------------------------------------------------------
 
 /// Changes how the kernel multiplies.
-void change_products(Kernel& k, const std::function<void(MatmulChoice&)>& how) {
-  for (const Work& work : works(k))
-    if (work.kind == WorkKind::mma) change(k, work, [&](Step& s) { how(s.work.matmul); });
+void change_products(kernel::Kernel& k, const std::function<void(kernel::MatmulChoice&)>& how) {
+  for (const kernel::Work& work : kernel::works(k))
+    if (work.kind == kernel::WorkKind::mma) change(k, work, [&](kernel::Step& s) { how(s.work.matmul); });
 }
 
 /// After the other steps between the same two barriers.
-void move_last(Kernel& k, const Work& work) {
-  std::vector<Step> steps = flat(k.agents.at(0).steps);
+void move_last(kernel::Kernel& k, const kernel::Work& work) {
+  std::vector<kernel::Step> steps = flat(k.agents.at(0).steps);
   for (std::size_t i = 0; i < steps.size(); ++i)
-    if (steps[i].work == work && !as<Start>(steps[i]))
-      for (; i + 1 < steps.size() && as<Compute>(steps[i + 1]); ++i) std::swap(steps[i], steps[i + 1]);
+    if (steps[i].work == work && !kernel::as<kernel::Start>(steps[i]))
+      for (; i + 1 < steps.size() && kernel::as<kernel::Compute>(steps[i + 1]); ++i) std::swap(steps[i], steps[i + 1]);
   k.agents[0].steps = nested(steps);
 }
 
 TEST(Mutated, PlansAreRefusedInWords) {
   const graph::KernelGraph g = chain({32, 32, 64, 3, true});
-  const Kernel good = test::make_plan(g, target::find("sm_80")).kernels.at(0);
+  const kernel::Kernel good = test::make_plan(g, target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
-  const Work operand = work_of(good, WorkKind::to_operand), first = work_of(good, WorkKind::mma),
-             last = work_of(good, WorkKind::mma, 2);
-  const auto mutated = [&](const std::function<void(Kernel&)>& change) {
-    Kernel bad = good;
+  const kernel::Work operand = work_of(good, kernel::WorkKind::to_operand),
+                     first = work_of(good, kernel::WorkKind::mma), last = work_of(good, kernel::WorkKind::mma, 2);
+  const auto mutated = [&](const std::function<void(kernel::Kernel&)>& change) {
+    kernel::Kernel bad = good;
     change(bad);
     return verdict(bad);
   };
   const std::string name = "chain_32x32_64threads_3products_maps_k0: ";
-  EXPECT_EQ(mutated([&](Kernel& k) { move_last(k, operand); }),
+  EXPECT_EQ(mutated([&](kernel::Kernel& k) { move_last(k, operand); }),
             name + "'mma %5' takes %4 as fragments, which no step before it in this section leaves in registers");
-  EXPECT_EQ(mutated([&](Kernel& k) { move_last(k, first); }),
+  EXPECT_EQ(mutated([&](kernel::Kernel& k) { move_last(k, first); }),
             name + "'to operand %4' reads %2 in registers, where no step before it in this section leaves it");
-  EXPECT_EQ(mutated([&](Kernel& k) {
-              Context other = k.layout_of(operand);
-              other = accumulators(other.domain, {1, 1, 2, 1}, *other.row);
+  EXPECT_EQ(mutated([&](kernel::Kernel& k) {
+              kernel::Context other = k.layout_of(operand);
+              other = kernel::accumulators(other.domain, {1, 1, 2, 1}, *other.row);
               k.rmem.push_back({other});
-              change(k, operand, [&](Step& s) { s.work.context = static_cast<int>(k.rmem.size()) - 1; });
+              change(k, operand, [&](kernel::Step& s) { s.work.context = static_cast<int>(k.rmem.size()) - 1; });
             }),
             name + "'to operand %4' reads %2, which lies neither in its registers nor in shared memory");
-  EXPECT_EQ(mutated([&](Kernel& k) { change(k, last, [](Step& s) {
-                                       s.work.matmul.warps = {1, 1, 1, 2};
-                                     }); }),
+  EXPECT_EQ(mutated([&](kernel::Kernel& k) {
+              change(k, last, [](kernel::Step& s) { s.work.matmul.warps = {1, 1, 1, 2}; });
+            }),
             name + "'mma %8' runs under warps 1x2x1x1, 1x1x1x2 were selected (batch, M, N, K)");
-  EXPECT_EQ(mutated([&](Kernel& k) {
-              Context& c = k.rmem[first.context].layout;
-              c = accumulators(c.domain, warps(c), *c.row, 2);
+  EXPECT_EQ(mutated([&](kernel::Kernel& k) {
+              kernel::Context& c = k.rmem[first.context].layout;
+              c = kernel::accumulators(c.domain, kernel::warps(c), *c.row, 2);
             }),
             name +
                 "'to operand %4' leaves %4 in accumulators of (32, 32) under warps 1x2x1 (batch, M, N), 2 "
@@ -194,28 +195,28 @@ TEST(Mutated, PlansAreRefusedInWords) {
 }
 
 TEST(Mutated, LoopsAreRefusedInWords) {
-  const Kernel good = test::make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
+  const kernel::Kernel good = test::make_plan(example("attention"), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  Kernel bad = good;  // the fragments of P after the loop
-  const Work operand = work_of(good, WorkKind::to_operand);
+  kernel::Kernel bad = good;  // the fragments of P after the loop
+  const kernel::Work operand = work_of(good, kernel::WorkKind::to_operand);
   auto& steps = bad.agents.at(0).steps;
   steps = flat(steps);
-  const auto at = std::find_if(steps.begin(), steps.end(), [&](const Step& s) { return s.work == operand; });
+  const auto at = std::find_if(steps.begin(), steps.end(), [&](const kernel::Step& s) { return s.work == operand; });
   std::rotate(at, at + 1, std::find_if(at, steps.end(), is_end) + 1);
   steps = nested(steps);
   EXPECT_EQ(verdict(bad),
             name + "'mma %13' takes %12 as fragments, which no step before it in this section leaves in registers");
   bad = good;  // the running maximum after its readers
-  move_last(bad, work_of(good, WorkKind::accumulate));
+  move_last(bad, work_of(good, kernel::WorkKind::accumulate));
   EXPECT_EQ(verdict(bad),
             name + "'to lines %11' reads %8 in registers, where no step before it in this section leaves it");
   bad = good;  // of what the loop leaves, in the loop
-  const auto loop = std::ranges::find_if(bad.agents[0].steps, [](const Step& s) {
-    const Loop* l = as<Loop>(s);
-    return l && l->kind == Loop::iterations;
+  const auto loop = std::ranges::find_if(bad.agents[0].steps, [](const kernel::Step& s) {
+    const kernel::Loop* l = kernel::as<kernel::Loop>(s);
+    return l && l->kind == kernel::Loop::iterations;
   });
-  as<Loop>(*loop)->body.push_back(bad.agents[0].steps.back());
+  kernel::as<kernel::Loop>(*loop)->body.push_back(bad.agents[0].steps.back());
   EXPECT_EQ(verdict(bad), name + "'to global %18' belongs after the loop and runs inside");
 }
 
@@ -223,34 +224,35 @@ TEST(Mutated, LoopsAreRefusedInWords) {
 TEST(Mutated, RowsAreRefusedInWords) {
   const auto attention = std::find_if(golden_graphs().begin(), golden_graphs().end(),
                                       [](const GoldenGraph& g) { return g.name == "hopper_attention"; });
-  const Kernel good = test::make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
+  const kernel::Kernel good = test::make_plan(attention->graph(), target::find("sm_80")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  const auto rows = std::ranges::find_if(good.rmem, [](const RmemTensor& r) { return r.layout.replicated(); });
+  const auto rows = std::ranges::find_if(good.rmem, [](const kernel::RmemTensor& r) { return r.layout.replicated(); });
   ASSERT_NE(rows, good.rmem.end());
-  const Context& lanes = rows->layout;
+  const kernel::Context& lanes = rows->layout;
   const auto at = static_cast<std::size_t>(rows - good.rmem.begin());
-  const Work product = work_of(good, WorkKind::mma), sum = work_of(good, WorkKind::finish);
+  const kernel::Work product = work_of(good, kernel::WorkKind::mma), sum = work_of(good, kernel::WorkKind::finish);
   ASSERT_LT(sum.buffer, 0);
 
-  Kernel bad = good;  // added up after its readers
+  kernel::Kernel bad = good;  // added up after its readers
   move_last(bad, sum);
   EXPECT_EQ(verdict(bad),
             name + "'accumulate %7' reads %5 in registers, where no step before it in this section leaves it");
   bad = good;  // each lane for a row of its own
-  bad.rmem[at].layout.share = blocked_layout(lanes.domain, {1, 0, 2}, 1, lanes.threads()).share;
+  bad.rmem[at].layout.share = kernel::blocked_layout(lanes.domain, {1, 0, 2}, 1, lanes.threads()).share;
   EXPECT_EQ(verdict(bad), name +
                               "value 1 of thread 0 is no element of %5 after 'finish %5', and 'finish %5' "
                               "takes it for (0, 8, 0)");
   bad = good;  // one warp's rows alone
-  bad.rmem[at].layout = lines(accumulators({1, lanes.domain[1], 16}, {.m = 1}, *good.layout_of(product).row));
+  bad.rmem[at].layout =
+      kernel::lines(kernel::accumulators({1, lanes.domain[1], 16}, {.m = 1}, *good.layout_of(product).row));
   EXPECT_EQ(verdict(bad), name +
                               "value 0 of thread 32 is no element of %5 after 'finish %5', and 'finish %5' "
                               "takes it for (0, 16, 0)");
   bad = good;  // rows that warps share
   for (auto& [c, nodes] : bad.rmem)
-    if (c.row) c = accumulators(c.domain, {1, 1, 2, 1}, *c.row);
-  change_products(bad, [](MatmulChoice& m) { m.warps = {1, 1, 2, 1}; });
+    if (c.row) c = kernel::accumulators(c.domain, {1, 1, 2, 1}, *c.row);
+  change_products(bad, [](kernel::MatmulChoice& m) { m.warps = {1, 1, 2, 1}; });
   EXPECT_EQ(verdict(bad),
             name + "'finish %5' leaves %5 in registers, where each has a sum over one of 2 parts of a row");
 }
@@ -258,26 +260,27 @@ TEST(Mutated, RowsAreRefusedInWords) {
 // The other of a pair in another register, or in another thread: refused.
 TEST(Mutated, PairsAreRefusedInWords) {
   const auto rotated = std::ranges::find(golden_graphs(), "hopper_turned", &GoldenGraph::name);
-  const Kernel good = test::make_plan(rotated->graph(), target::find("sm_90a")).kernels.at(0);
+  const kernel::Kernel good = test::make_plan(rotated->graph(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
   const std::string name = good.program.name + ": ";
-  Kernel bad = good;  // batches run before columns
+  kernel::Kernel bad = good;  // batches run before columns
   for (auto& [c, nodes] : bad.rmem) {
     if (!c.row) continue;
     const values::View share = c.share;
-    std::vector<Mode> of_value = modes(share[1]);
+    std::vector<kernel::Mode> of_value = kernel::modes(share[1]);
     std::swap(of_value.back(), of_value[of_value.size() - 3]);
-    c.share =
-        bundle(ValueKind::layout, bundle(ValueKind::layout, layout(modes(share[0][0])), layout(modes(share[0][1]))),
-               layout(of_value), layout(modes(share[2])));
+    c.share = bundle(ValueKind::layout,
+                     bundle(ValueKind::layout, kernel::layout(kernel::modes(share[0][0])),
+                            kernel::layout(kernel::modes(share[0][1]))),
+                     kernel::layout(of_value), kernel::layout(kernel::modes(share[2])));
   }
   EXPECT_EQ(verdict(bad), name +
                               "value 16 of thread 0 is (0, 0, 0, 16) of %2 after 'mma %2', and 'to shared %7' "
                               "takes it for (0, 1, 0, 0)");
   bad = good;  // a warp has one of them
   for (auto& [c, nodes] : bad.rmem)
-    if (c.row) c = accumulators(c.domain, {.b = 2, .m = 4}, *c.row);
-  change_products(bad, [](MatmulChoice& m) { m.warps = {.b = 2, .m = 4}; });
+    if (c.row) c = kernel::accumulators(c.domain, {.b = 2, .m = 4}, *c.row);
+  change_products(bad, [](kernel::MatmulChoice& m) { m.warps = {.b = 2, .m = 4}; });
   EXPECT_EQ(verdict(bad), name +
                               "'mma %2' leaves its accumulators as SM80_16x8x16_F32F16F16F32_TN does, "
                               "SM90::GMMA::MMA_64x128x16_F32F16F16_SS was selected");
@@ -285,13 +288,14 @@ TEST(Mutated, PairsAreRefusedInWords) {
 
 // A product that splits K leaves a part of each sum in each warp: nobody but the spill may read it there.
 TEST(Mutated, PartialSumsAreNotRead) {
-  Kernel bad = test::make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
-  for (const Work& t : works(bad))
-    if (t.kind == WorkKind::to_shared && bad.program.nodes[t.node].kind == NodeKind::round) {
+  kernel::Kernel bad = test::make_plan(example("lora"), target::find("sm_80")).kernels.at(0);
+  for (const kernel::Work& t : kernel::works(bad))
+    if (t.kind == kernel::WorkKind::to_shared && bad.program.nodes[t.node].kind == tile::NodeKind::round) {
       const int product = bad.program.nodes[t.node].in[0];
-      for (const Work& m : works(bad))
-        if (m.kind == WorkKind::mma && m.node == product)
-          bad.rmem[m.context].nodes.push_back(product), change(bad, t, [&](Step& s) { s.work.context = m.context; });
+      for (const kernel::Work& m : kernel::works(bad))
+        if (m.kind == kernel::WorkKind::mma && m.node == product)
+          bad.rmem[m.context].nodes.push_back(product),
+              change(bad, t, [&](kernel::Step& s) { s.work.context = m.context; });
     }
   EXPECT_EQ(verdict(bad),
             "lora_0_k0: 'to shared %6' reads %5 in registers, where 'mma %5' leaves partial results over one of 4 "
@@ -302,20 +306,21 @@ TEST(Mutated, PartialSumsAreNotRead) {
 TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
   int changed = 0;
   for (const GoldenGraph& g : golden_graphs())
-    for (const Kernel& good : test::make_plan(g.graph(), target::find("sm_80")).kernels) {
+    for (const kernel::Kernel& good : test::make_plan(g.graph(), target::find("sm_80")).kernels) {
       ASSERT_EQ(verdict(good), "") << g.name;
-      for (const Work& work : works(good)) {
-        if (work.kind != WorkKind::mma || work.matmul.warps.count() < 2) continue;
-        Kernel bad = good;
-        const Context& was = good.layout_of(work);
-        WarpLayout w = warps(was);
+      for (const kernel::Work& work : kernel::works(good)) {
+        if (work.kind != kernel::WorkKind::mma || work.matmul.warps.count() < 2) continue;
+        kernel::Kernel bad = good;
+        const kernel::Context& was = good.layout_of(work);
+        kernel::WarpLayout w = kernel::warps(was);
         std::swap(w.n, w.m);
-        if (w == warps(was)) std::swap(w.n, w.k);
-        if (w == warps(was)) continue;
-        const Context other = accumulators(was.domain, w, *was.row);
+        if (w == kernel::warps(was)) std::swap(w.n, w.k);
+        if (w == kernel::warps(was)) continue;
+        const kernel::Context other = kernel::accumulators(was.domain, w, *was.row);
         bad.rmem.push_back({other});
-        change(bad, work,
-               [&](Step& s) { s.work.matmul.warps = w, s.work.context = static_cast<int>(bad.rmem.size()) - 1; });
+        change(bad, work, [&](kernel::Step& s) {
+          s.work.matmul.warps = w, s.work.context = static_cast<int>(bad.rmem.size()) - 1;
+        });
         EXPECT_NE(verdict(bad), "") << g.name << ": " << good.program.name << " %" << work.node;
         ++changed;
       }
@@ -326,8 +331,8 @@ TEST(Mutated, AContextOfAnotherLayoutIsRefused) {
 /// Copies of both operands into aligned rows, and the matmul.
 graph::KernelGraph odd_lines() {
   graph::Builder b("odd_lines");
-  const graph::Tensor A = b.input("A", {64, 768}, graph::DType::f16, {777, 1}),
-                      B = b.input("B", {768, 512}, graph::DType::f16, {513, 1});
+  const graph::TensorHandle A = b.input("A", {64, 768}, graph::DType::f16, {777, 1}),
+                            B = b.input("B", {768, 512}, graph::DType::f16, {513, 1});
   const auto loop = [&](graph::BlockBuilder& t) {
     t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.x = 1, .loop = 0}))), {.x = 1});
   };
@@ -338,45 +343,45 @@ graph::KernelGraph odd_lines() {
 // Values stored as loaded stay with the threads that load them: no shared memory, no barrier, and all loads
 // first.
 TEST(Fetch, LoadsAllBeforeItStoresAny) {
-  const Kernel k = test::make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  const kernel::Kernel k = test::make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(k.program.name, "odd_lines_k0_copy");
   EXPECT_EQ(k.shared_bytes, 0);
   std::string order;
-  for (const Step& s : flat(k.agents.at(0).steps))
-    order += s.work.node < 0 ? fmt::format("{}; ", name(s)) : fmt::format("{}; ", name(s.work.kind));
+  for (const kernel::Step& s : flat(k.agents.at(0).steps))
+    order += s.work.node < 0 ? fmt::format("{}; ", kernel::name(s)) : fmt::format("{}; ", kernel::name(s.work.kind));
   EXPECT_EQ(order, "griddep_wait; fetch; fetch; to global; to global; ");
 }
 
 // At most eight chunks of a thread are in flight in its registers; the rest goes through shared memory.
 TEST(Fetch, LeavesRoomInRegisters) {
   graph::Builder b("copies");
-  std::vector<graph::Tensor> x;
+  std::vector<graph::TensorHandle> x;
   for (const char* name : {"A", "B", "C"}) x.push_back(b.input(name, {8, 1024}, graph::DType::f16, {1025, 1}));
   const auto out = b.custom({.grid = {}, .block = {256}, .loop = 1}, [&](graph::BlockBuilder& t) {
-    for (const graph::Tensor& of : x) t.store(t.load(of));
+    for (const graph::TensorHandle& of : x) t.store(t.load(of));
   });
   for (std::size_t i = 0; i < out.size(); ++i) b.output(out[i], std::string(1, static_cast<char>('X' + i)), {1024, 1});
-  const Kernel k = test::make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
+  const kernel::Kernel k = test::make_plan(b.build(), target::find("sm_90a")).kernels.at(0);
   std::int64_t chunks = 0;
-  for (const Work& t : works(k))
-    if (t.kind == WorkKind::fetch) chunks += k.layout_of(t).steps(0);
+  for (const kernel::Work& t : kernel::works(k))
+    if (t.kind == kernel::WorkKind::fetch) chunks += k.layout_of(t).steps(0);
   EXPECT_EQ(chunks, 8);  // of A and B
 }
 
 TEST(Mutated, FetchedChunksAreTheirThreads) {
-  const Kernel good = test::make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
+  const kernel::Kernel good = test::make_plan(odd_lines(), target::find("sm_90a")).kernels.at(0);
   ASSERT_EQ(verdict(good), "");
-  const Work fetch = work_of(good, WorkKind::fetch);
-  Kernel bad = good;
-  const Context& was = good.layout_of(fetch);
-  bad.rmem.push_back({blocked_layout(was.domain, 0, 1, 256)});
-  change(bad, fetch, [&](Step& s) { s.work.context = static_cast<int>(bad.rmem.size()) - 1; });
+  const kernel::Work fetch = work_of(good, kernel::WorkKind::fetch);
+  kernel::Kernel bad = good;
+  const kernel::Context& was = good.layout_of(fetch);
+  bad.rmem.push_back({kernel::blocked_layout(was.domain, 0, 1, 256)});
+  change(bad, fetch, [&](kernel::Step& s) { s.work.context = static_cast<int>(bad.rmem.size()) - 1; });
   EXPECT_EQ(verdict(bad),
             "odd_lines_k0_copy: value 1 of thread 0 is (0, 32) of %0 after 'fetch %0', and 'to global %2' "
             "takes it for (0, 1)");
   bad = good;
   auto& steps = bad.agents.at(0).steps;
-  std::erase_if(steps, [&](const Step& s) { return s.work == fetch; });
+  std::erase_if(steps, [&](const kernel::Step& s) { return s.work == fetch; });
   EXPECT_EQ(verdict(bad),
             "odd_lines_k0_copy: 'to global %2' reads %0 in registers, where no step before it in this "
             "section leaves it");
@@ -387,7 +392,7 @@ TEST(Mutated, FetchedChunksAreTheirThreads) {
 void runs_right(const graph::KernelGraph& g) {
   static const run::Cache cache = run::Cache::standard();
   for (const char* target : {"sm_80", "sm_90a"}) {
-    const run::RunResult r = run::run(g, {.on = run::Engine::emulator, .target = target}, cache);
+    const run::RunResult r = run::run(g, {.on = run::Machine::emulator, .target = target}, cache);
     EXPECT_EQ(r.status, run::Status::correct) << g.name << " " << target << ": " << r.reason;
   }
 }
@@ -416,12 +421,13 @@ TEST(Emulated, SumsOverSlicesAreRight) { runs_right(sums_of_slices()); }
 
 TEST(Mutated, SumsThatBeginInASliceAreRefused) {
   int refused = 0;
-  for (const Kernel& good : test::make_plan(sums_of_slices(), target::find("sm_80")).kernels) {
+  for (const kernel::Kernel& good : test::make_plan(sums_of_slices(), target::find("sm_80")).kernels) {
     ASSERT_EQ(verdict(good), "");
-    Kernel bad = good;
+    kernel::Kernel bad = good;
     auto& steps = bad.agents.at(0).steps;
     for (std::size_t i = 0; i + 1 < steps.size(); ++i)
-      if (const Loop* loop = as<Loop>(steps[i + 1]); as<Start>(steps[i]) && loop && loop->kind == Loop::slices) {
+      if (const kernel::Loop* loop = kernel::as<kernel::Loop>(steps[i + 1]);
+          kernel::as<kernel::Start>(steps[i]) && loop && loop->kind == kernel::Loop::slices) {
         steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
         EXPECT_NE(verdict(bad).find("adds up partial results that no step before it in this section leaves"),
                   std::string::npos)

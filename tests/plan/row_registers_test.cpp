@@ -1,6 +1,6 @@
 // Rows in registers: which thread has which elements, which kernels have them, and that the proof of registers notices
 // every value that is missing.
-#include "select/row_registers.hpp"
+#include "selection/row_registers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,22 +26,22 @@ TEST(RowSummation, OfRandomTilesTakesEachElementOnceInTheWarpsOfItsRow) {
   int taken = 0, several = 0;  // layouts; those with several warps per row
   for (int i = 0; i < 400; ++i) {
     const int vector = 1 << below(4), threads = 32 << below(4);
-    const Shape domain{1 + below(3), 1 + below(12), 2 + below(1100)};
-    const std::optional<Summation> s = row_summation(domain, vector, 2, 1 + below(2), threads);
+    const graph::Shape domain{1 + below(3), 1 + below(12), 2 + below(1100)};
+    const std::optional<kernel::Summation> s = selection::row_summation(domain, vector, 2, 1 + below(2), threads);
     if (!s) continue;
     ++taken;
-    const Context c = summands(*s);
+    const kernel::Context c = kernel::summands(*s);
     const std::string where =
-        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, print(c));
+        fmt::format("{} by {} in {} threads: {}", graph::to_string(domain), vector, threads, kernel::print(c));
     EXPECT_LE(c.values(), 32) << where;
     EXPECT_EQ(c.parts(), s->splits) << where;
-    EXPECT_EQ(whole_lines(c), s->splits == 1) << where;
-    EXPECT_EQ(lines_of(lines(c), c), s->splits == 1) << where;
+    EXPECT_EQ(kernel::whole_lines(c), s->splits == 1) << where;
+    EXPECT_EQ(kernel::lines_of(kernel::lines(c), c), s->splits == 1) << where;
     std::vector<int> times(static_cast<std::size_t>(graph::size(domain)), 0);
     std::vector<int> warp(static_cast<std::size_t>(domain[0] * domain[1]), -1);
-    for_each(EvaluatedLayout(c), [&](int thread, int, const Shape& at) {
-      if (at.empty() || !inside(at, domain)) return;
-      ++times.at(static_cast<std::size_t>(linear(at, domain)));
+    kernel::for_each(kernel::EvaluatedLayout(c), [&](int thread, int, const graph::Shape& at) {
+      if (at.empty() || !kernel::inside(at, domain)) return;
+      ++times.at(static_cast<std::size_t>(kernel::linear(at, domain)));
       int& of = warp.at(static_cast<std::size_t>(at[0] * domain[1] + at[1]));
       EXPECT_TRUE(of < 0 || of == thread / 32 / s->splits) << where;
       of = thread / 32 / s->splits;
@@ -50,14 +50,14 @@ TEST(RowSummation, OfRandomTilesTakesEachElementOnceInTheWarpsOfItsRow) {
     several += s->splits > 1;
     if (s->splits > 1) continue;
     // Every lane of a row has its result.
-    const Context results = lines(c);
+    const kernel::Context results = kernel::lines(c);
     EXPECT_EQ(results.holders(), c.lanes()) << where;
-    const EvaluatedLayout rows(results), all(c);
-    for_each(all, [&](int thread, int value, const Shape& at) {
+    const kernel::EvaluatedLayout rows(results), all(c);
+    kernel::for_each(all, [&](int thread, int value, const graph::Shape& at) {
       if (at.empty()) return;
-      Shape row = at;
+      graph::Shape row = at;
       row.back() = 0;
-      EXPECT_EQ(rows.at(thread, line_of(c, value)), row) << where;
+      EXPECT_EQ(rows.at(thread, kernel::line_of(c, value)), row) << where;
     });
   }
   EXPECT_GE(taken, 60);
@@ -65,8 +65,8 @@ TEST(RowSummation, OfRandomTilesTakesEachElementOnceInTheWarpsOfItsRow) {
 }
 
 TEST(RowSummation, TakesWideAccessesAndFewShuffles) {
-  const auto of = [](const Shape& domain, int vector, int bytes, int threads) {
-    const std::optional<Summation> s = row_summation(domain, vector, bytes, 2, threads);
+  const auto of = [](const graph::Shape& domain, int vector, int bytes, int threads) {
+    const std::optional<kernel::Summation> s = selection::row_summation(domain, vector, bytes, 2, threads);
     return s ? fmt::format("{}{} lanes by {}", s->splits > 1 ? fmt::format("{} x ", s->splits) : "", s->lanes,
                            s->vector)
              : "none";
@@ -100,38 +100,42 @@ TEST(RowRegisters, NeedNoSharedMemoryAndNoBarrier) {
       for (std::int64_t length : {100, 141, 256}) {
         const Plan plan = test::make_plan(rows_of(what, 96, length), target::find(target));
         ASSERT_EQ(plan.kernels.size(), 1u);
-        const Kernel& k = plan.kernels[0];
+        const kernel::Kernel& k = plan.kernels[0];
         const std::string where = fmt::format("{} of {} on {}\n{}", what, length, target, ir::print(plan));
         EXPECT_TRUE(k.tensors.empty()) << where;
         EXPECT_EQ(k.shared_bytes, 0) << where;
-        for (const Step& s : k.agents.at(0).steps) EXPECT_FALSE(as<Barrier>(s)) << where;
+        for (const kernel::Step& s : k.agents.at(0).steps) EXPECT_FALSE(kernel::as<kernel::Barrier>(s)) << where;
         // Softmax keeps its operand and the exponentials, a norm its operand; the sum reads its operand once.
-        const auto in_registers = std::ranges::count(works(k), WorkKind::to_registers, &Work::kind);
+        const auto in_registers =
+            std::ranges::count(kernel::works(k), kernel::WorkKind::to_registers, &kernel::Work::kind);
         EXPECT_EQ(in_registers, std::string(what) == "softmax" ? 2 : std::string(what) == "rms_norm" ? 1 : 0) << where;
       }
 }
 
 /// Returns whether a kernel keeps rows in registers, and nothing but results of reductions in shared memory.
-bool in_registers(const Kernel& k) {
-  const auto sums = [&](const SmemTensor& t) {
-    return k.program.nodes[static_cast<std::size_t>(t.node)].kind == NodeKind::reduce;
+bool in_registers(const kernel::Kernel& k) {
+  const auto sums = [&](const kernel::SmemTensor& t) {
+    return k.program.nodes[static_cast<std::size_t>(t.node)].kind == tile::NodeKind::reduce;
   };
-  return std::ranges::count(works(k), WorkKind::to_registers, &Work::kind) > 0 && std::ranges::all_of(k.tensors, sums);
+  return std::ranges::count(kernel::works(k), kernel::WorkKind::to_registers, &kernel::Work::kind) > 0 &&
+         std::ranges::all_of(k.tensors, sums);
 }
 
 TEST(RowRegisters, OfSeveralWarpsExchangeTheResultsOfReductions) {
   for (const char* what : {"softmax", "rms_norm"}) {
     const Plan plan = test::make_plan(rows_of(what, 1, 2000), target::find("sm_90a"));
-    const Kernel& k = plan.kernels.at(0);
+    const kernel::Kernel& k = plan.kernels.at(0);
     EXPECT_TRUE(in_registers(k)) << ir::print(plan);
     const bool softmax = std::string(what) == "softmax";
     EXPECT_EQ(k.tensors.size(), softmax ? 2u : 1u) << ir::print(plan);
     // One barrier per reduction: before its result is read.
-    EXPECT_EQ(std::ranges::count_if(k.agents.at(0).steps, [](const Step& s) { return as<Barrier>(s); }),
+    EXPECT_EQ(std::ranges::count_if(k.agents.at(0).steps,
+                                    [](const kernel::Step& s) { return kernel::as<kernel::Barrier>(s); }),
               softmax ? 2 : 1)
         << ir::print(plan);
     // A norm holds its weights, too, if a block has one row.
-    EXPECT_EQ(std::ranges::count(works(k), WorkKind::to_registers, &Work::kind), 2) << ir::print(plan);
+    EXPECT_EQ(std::ranges::count(kernel::works(k), kernel::WorkKind::to_registers, &kernel::Work::kind), 2)
+        << ir::print(plan);
   }
 }
 
@@ -144,9 +148,9 @@ TEST(RowRegisters, OfSeveralWarpsAreNotUsedForManyAlignedRows) {
   EXPECT_TRUE(used(8192, 2046));   // aligned to 4 bytes
 }
 
-std::string verdict(const Kernel& k) {
+std::string verdict(const kernel::Kernel& k) {
   try {
-    verify_registers(k);
+    verify::verify_registers(k);
   } catch (const Error& e) {
     return e.what();
   }
@@ -155,15 +159,15 @@ std::string verdict(const Kernel& k) {
 
 TEST(RowRegisters, AreRefusedWithoutTheStepThatFillsThem) {
   const Plan plan = test::make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
-  const Kernel& k = plan.kernels.at(0);
+  const kernel::Kernel& k = plan.kernels.at(0);
   EXPECT_EQ(verdict(k), "");
   int removed = 0;
   for (std::size_t i = 0; i < k.agents[0].steps.size(); ++i) {
-    const Step& step = k.agents[0].steps[i];
-    if (step.work.node < 0 || step.work.kind == WorkKind::to_global) continue;
-    Kernel without = k;
+    const kernel::Step& step = k.agents[0].steps[i];
+    if (step.work.node < 0 || step.work.kind == kernel::WorkKind::to_global) continue;
+    kernel::Kernel without = k;
     without.agents[0].steps.erase(without.agents[0].steps.begin() + static_cast<std::ptrdiff_t>(i));
-    EXPECT_NE(verdict(without), "") << describe(step, static_cast<int>(i));
+    EXPECT_NE(verdict(without), "") << kernel::describe(step, static_cast<int>(i));
     ++removed;
   }
   EXPECT_EQ(removed, 6);  // two values, two reductions of two steps each
@@ -171,11 +175,11 @@ TEST(RowRegisters, AreRefusedWithoutTheStepThatFillsThem) {
 
 TEST(RowRegisters, AreRefusedInAnotherLayoutThanTheReaders) {
   const Plan plan = test::make_plan(rows_of("softmax", 96, 141), target::find("sm_90a"));
-  Kernel k = plan.kernels.at(0);
-  const Work hold = work_of(k, WorkKind::to_registers);
+  kernel::Kernel k = plan.kernels.at(0);
+  const kernel::Work hold = work_of(k, kernel::WorkKind::to_registers);
   ASSERT_GE(hold.node, 0);
-  k.rmem.push_back({blocked_layout(k.layout_of(hold).domain, 1, 1, k.program.threads())});
-  change(k, hold, [&](Step& s) { s.work.context = static_cast<int>(k.rmem.size()) - 1; });
+  k.rmem.push_back({kernel::blocked_layout(k.layout_of(hold).domain, 1, 1, k.program.threads())});
+  change(k, hold, [&](kernel::Step& s) { s.work.context = static_cast<int>(k.rmem.size()) - 1; });
   EXPECT_NE(verdict(k).find("takes it for"), std::string::npos) << verdict(k);
 }
 

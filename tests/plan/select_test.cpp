@@ -10,17 +10,17 @@ namespace zellige::plan {
 namespace {
 
 TEST(Select, WarpsCoverEveryElementOnce) {
-  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
-    for (const Work& w : works(k)) {
-      if (w.kind != WorkKind::mma) continue;
+  for_each_kernel([](const std::string& name, const kernel::Kernel& k, const Plan&) {
+    for (const kernel::Work& w : kernel::works(k)) {
+      if (w.kind != kernel::WorkKind::mma) continue;
       const int node = w.node;
-      const MatmulChoice& m = w.matmul;
-      const Shape shape = k.program.nodes[node].shape;
-      const Context c = accumulators(shape, m.warps, *m.row);
+      const kernel::MatmulChoice& m = w.matmul;
+      const graph::Shape shape = k.program.nodes[node].shape;
+      const kernel::Context c = kernel::accumulators(shape, m.warps, *m.row);
       // Per thread: owned once for each warp along K, by different threads.
       std::vector<std::set<int>> threads(static_cast<std::size_t>(graph::size(shape)));
       std::size_t owned = 0;
-      for_each_owned(c, shape, [&](int thread, const Shape& at) {
+      for_each_owned(c, shape, [&](int thread, const graph::Shape& at) {
         std::size_t index = 0;
         for (std::size_t d = 0; d < at.size(); ++d) index = index * shape[d] + at[d];
         threads[index].insert(thread), ++owned;
@@ -40,16 +40,16 @@ TEST(Select, WarpsCoverEveryElementOnce) {
 }
 
 TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerOrIsTf32AndThreadsFloats) {
-  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const kernel::Kernel& k, const Plan&) {
     for (std::size_t i = 0; i < k.program.nodes.size(); ++i) {
-      if (k.program.nodes[i].kind != NodeKind::matmul) continue;
-      const Work* product = k.product_of(static_cast<int>(i));
+      if (k.program.nodes[i].kind != tile::NodeKind::matmul) continue;
+      const kernel::Work* product = k.product_of(static_cast<int>(i));
       if (!product) continue;  // a dead matmul
-      const MatmulChoice& m = product->matmul;
-      const DType dtype = k.program.nodes[k.program.nodes[i].in[0]].dtype;
-      const bool tensor = k.program.nodes[i].tf32 || (dtype != DType::f32 && dtype != DType::int8);
+      const kernel::MatmulChoice& m = product->matmul;
+      const graph::DType dtype = k.program.nodes[k.program.nodes[i].in[0]].dtype;
+      const bool tensor = k.program.nodes[i].tf32 || (dtype != graph::DType::f32 && dtype != graph::DType::int8);
       EXPECT_EQ(m.pipe() == target::Pipe::tensor, tensor) << name;
-      EXPECT_TRUE(dtype == DType::f32 || m.pipe() != target::Pipe::fma) << name;
+      EXPECT_TRUE(dtype == graph::DType::f32 || m.pipe() != target::Pipe::fma) << name;
       EXPECT_TRUE(!m.row || m.batch * m.m * m.n == graph::size(k.program.nodes[i].shape)) << name;
     }
   });
@@ -59,15 +59,15 @@ TEST(Select, TensorCoresMultiplyWhatIsNeitherFloatNorIntegerOrIsTf32AndThreadsFl
 // those along K.
 TEST(Select, ChainsAgree) {
   int chains = 0;
-  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
-    for (const Work& w : works(k)) {
-      const MatmulChoice& m = w.matmul;
-      if (w.kind != WorkKind::mma || !k.has_fragments(w.node)) continue;
+  for_each_kernel([&](const std::string& name, const kernel::Kernel& k, const Plan&) {
+    for (const kernel::Work& w : kernel::works(k)) {
+      const kernel::MatmulChoice& m = w.matmul;
+      if (w.kind != kernel::WorkKind::mma || !k.has_fragments(w.node)) continue;
       const std::vector<int>& left = k.rmem[k.rmem_of(k.program.nodes[w.node].in[0])].nodes;
       const auto product =
-          std::ranges::find(left, NodeKind::matmul, [&](int node) { return k.program.nodes[node].kind; });
+          std::ranges::find(left, tile::NodeKind::matmul, [&](int node) { return k.program.nodes[node].kind; });
       ASSERT_NE(product, left.end()) << name;
-      const MatmulChoice& from = k.product_of(*product)->matmul;
+      const kernel::MatmulChoice& from = k.product_of(*product)->matmul;
       EXPECT_EQ(from.warps.b, m.warps.b) << name;
       EXPECT_EQ(from.warps.m, m.warps.m) << name;
       EXPECT_EQ(from.warps.n, m.warps.k) << name;

@@ -13,21 +13,21 @@
 namespace zellige::plan {
 namespace {
 
-std::int64_t in_library(const SmemTensor& b, const Shape& at) {
+std::int64_t in_library(const kernel::SmemTensor& b, const graph::Shape& at) {
   return index(b.layout, std::vector<long long>(at.begin(), at.end()));
 }
 
 /// The layout of a tensor as numbers. The lines along `inner` are cut into spans, unless `span` is 0: all rows of the
 /// first span precede those of the second.
 struct Numbers {
-  Shape padded;
-  Strides strides;
+  graph::Shape padded;
+  graph::Strides strides;
   int inner = 0;
   std::int64_t span = 0;
   int bits = 0, base = 0, shift = 0;
 
   std::int64_t rows() const { return graph::size(padded) / padded[inner]; }
-  std::int64_t element(const Shape& at) const {
+  std::int64_t element(const graph::Shape& at) const {
     std::int64_t x = 0;
     for (std::size_t d = 0; d < at.size(); ++d) x += at[d] * strides[d];
     if (span > 0) x += at[inner] / span * (rows() - 1) * span;
@@ -36,9 +36,9 @@ struct Numbers {
   Value layout() const {
     Value tile = empty(ValueKind::layout);
     for (int d = 0; d < static_cast<int>(padded.size()); ++d)
-      tile.add(d == inner && span > 0 ? strided({span, ceil_div(padded[d], span)}, {1, rows() * span})
-                                      : strided({padded[d]}, {strides[d]})[0]);
-    return swizzled(bits, base, shift, tile);
+      tile.add(d == inner && span > 0 ? kernel::strided({span, tile::ceil_div(padded[d], span)}, {1, rows() * span})
+                                      : kernel::strided({padded[d]}, {strides[d]})[0]);
+    return kernel::swizzled(bits, base, shift, tile);
   }
 };
 
@@ -59,17 +59,17 @@ TEST(SmemTensor, HasTheAddressesOfItsNumbers) {
     for (int d = rank - 1; d >= 0; --d)
       if (d != n.inner) n.strides[d] = pitch, pitch *= n.padded[d];
     if (random() % 2 == 0) n.bits = up_to(3), n.base = up_to(4) - 1, n.shift = n.bits + up_to(2) - 1;
-    SmemTensor b;
-    b.dtype = random() % 2 ? DType::f16 : DType::f32;
+    kernel::SmemTensor b;
+    b.dtype = random() % 2 ? graph::DType::f16 : graph::DType::f32;
     b.shape = b.padded = n.padded, b.inner = n.inner, b.layout = n.layout();
     b.partials = up_to(4), b.part_step = 16 * up_to(5000), b.offset = 128 * up_to(100);
     swizzles += n.bits > 0, spans += b.boxes() > 1, parts += b.partials > 1;
     for (std::int64_t i = 0; i < graph::size(n.padded); i += up_to(3)) {
-      const Shape at = graph::coordinates(i, n.padded);
+      const graph::Shape at = graph::coordinates(i, n.padded);
       const std::int64_t part = static_cast<std::int64_t>(random() % static_cast<unsigned>(b.partials));
       ASSERT_EQ(b.address(at, part), b.offset + part * b.part_step + n.element(at) * graph::whole_bytes(b.dtype))
-          << to_text(b.layout) << " at " << to_string(at);
-      if (i % 16 == 0) ASSERT_EQ(in_library(b, at), n.element(at)) << to_text(b.layout) << to_string(at);
+          << to_text(b.layout) << " at " << graph::to_string(at);
+      if (i % 16 == 0) ASSERT_EQ(in_library(b, at), n.element(at)) << to_text(b.layout) << graph::to_string(at);
     }
     EXPECT_EQ(b.box(), n.span > 0 ? n.span : n.padded[n.inner]);
     for (int d = 0; d < rank; ++d) EXPECT_EQ(b.stride(d), n.strides[d]);
@@ -80,7 +80,7 @@ TEST(SmemTensor, HasTheAddressesOfItsNumbers) {
 }
 
 /// The widest access to neighbours along `inner` for which strides, steps, swizzle and extent leave room.
-int widest(const SmemTensor& b, int vector, std::int64_t shift) {
+int widest(const kernel::SmemTensor& b, int vector, std::int64_t shift) {
   const std::int64_t line = b.padded[b.inner];
   const auto fits = [&](int w) {
     for (int d = 0; d < static_cast<int>(b.padded.size()); ++d)
@@ -98,19 +98,19 @@ int widest(const SmemTensor& b, int vector, std::int64_t shift) {
 // What access_width() takes for granted, and verify_bounds() proves by evaluation, as the library states it.
 TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
   int swizzles = 0, boxes = 0, chunks = 0;
-  const auto check = [&](const Kernel& k) {
-    for (const SmemTensor& b : k.tensors) {
+  const auto check = [&](const kernel::Kernel& k) {
+    for (const kernel::SmemTensor& b : k.tensors) {
       swizzles += b.swizzled(), boxes += b.boxes() > 1;
       const int size = graph::whole_bytes(b.dtype);
       EXPECT_LE(cosize(Value(b.tile())) * size, b.part_step) << b.name << " " << to_text(b.layout);
       for (std::int64_t i = 0; i < graph::size(b.padded); i += 97) {
-        const Shape at = graph::coordinates(i, b.padded);
-        ASSERT_EQ(b.address(at), b.offset + in_library(b, at) * size) << to_text(b.layout) << to_string(at);
+        const graph::Shape at = graph::coordinates(i, b.padded);
+        ASSERT_EQ(b.address(at), b.offset + in_library(b, at) * size) << to_text(b.layout) << graph::to_string(at);
       }
       if (b.padded[b.inner] == 1) continue;
       Value lines = b.layout;  // with their padding
       ValueNode& line = lines.nodes[static_cast<int>(b.tile()[b.inner].node - b.layout.nodes.data)];
-      if (line.kids < 0) line.s = fixed(ceil_div(line.s.v, b.chunk()) * b.chunk());
+      if (line.kids < 0) line.s = fixed(tile::ceil_div(line.s.v, b.chunk()) * b.chunk());
       EXPECT_EQ(max_alignment(lines) % b.chunk(), 0) << b.name << " " << to_text(lines);
       for (const int vector : {1, 2, 4, 8, 16})
         for (const int shift : {0, 1, 2, 4, 12})
@@ -119,9 +119,9 @@ TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
       ++chunks;
     }
   };
-  for_each_kernel([&](const std::string&, const Kernel& k, const Plan&) { check(k); });
+  for_each_kernel([&](const std::string&, const kernel::Kernel& k, const Plan&) { check(k); });
   for (const GoldenGraph& g : golden_graphs())
-    for (const Kernel& k : test::make_plan(g.graph(), target::find("sm_90a")).kernels) check(k);
+    for (const kernel::Kernel& k : test::make_plan(g.graph(), target::find("sm_90a")).kernels) check(k);
   EXPECT_GE(swizzles, 20);
   EXPECT_GE(boxes, 2);
   EXPECT_GE(chunks, 50);
@@ -130,17 +130,17 @@ TEST(SmemTensor, OfAPlanKeepsChunksWhole) {
 // A swizzle that moves single elements, and stages that are not aligned, would break vectors.
 TEST(SmemTensor, IsRefusedWhereVectorsAreNotWhole) {
   int refused = 0, staged = 0;
-  for_each_kernel([&](const std::string& name, const Kernel& planned, const Plan& plan) {
+  for_each_kernel([&](const std::string& name, const kernel::Kernel& planned, const Plan& plan) {
     const auto refusal = [&](auto change) -> std::string {
-      Kernel k = planned;
-      const auto b = std::ranges::find_if(k.tensors, [](const SmemTensor& t) {
+      kernel::Kernel k = planned;
+      const auto b = std::ranges::find_if(k.tensors, [](const kernel::SmemTensor& t) {
         return t.stages > 1 && t.padded[t.inner] > 1 && graph::size(t.padded) >= 64;
       });
       if (b == k.tensors.end()) return "";
       ++staged;
       change(*b);
       try {
-        verify_bounds(k);
+        verify::verify_bounds(k);
       } catch (const Error& e) {
         return e.what();
       }
@@ -151,8 +151,8 @@ TEST(SmemTensor, IsRefusedWhereVectorsAreNotWhole) {
       EXPECT_NE(why.find("vectors are not adjacent and aligned"), std::string::npos) << name << ": " << why;
       ++refused;
     };
-    check(refusal([](SmemTensor& b) { b.layout = swizzled(1, 0, 5, b.tile()); }));
-    check(refusal([](SmemTensor& b) { b.stage_step += 4; }));
+    check(refusal([](kernel::SmemTensor& b) { b.layout = kernel::swizzled(1, 0, 5, b.tile()); }));
+    check(refusal([](kernel::SmemTensor& b) { b.stage_step += 4; }));
   });
   EXPECT_EQ(refused, staged);
   EXPECT_GE(refused, 6);
@@ -160,10 +160,10 @@ TEST(SmemTensor, IsRefusedWhereVectorsAreNotWhole) {
 
 // A swizzle of (tile, stage) is another layout than the swizzled tile in each stage: banks would change.
 TEST(SmemTensor, SwizzlesItsTileAndNotItsStages) {
-  SmemTensor b;
-  b.dtype = DType::f16, b.padded = {20, 64}, b.inner = 1, b.stages = 3, b.stage_step = 2560, b.offset = 0;
-  b.layout = swizzled(3, 3, 4, strided({20, 64}, {64, 1}));
-  const Value staged = swizzled(3, 3, 4, strided({20, 64, 3}, {64, 1, 1280}));
+  kernel::SmemTensor b;
+  b.dtype = graph::DType::f16, b.padded = {20, 64}, b.inner = 1, b.stages = 3, b.stage_step = 2560, b.offset = 0;
+  b.layout = kernel::swizzled(3, 3, 4, kernel::strided({20, 64}, {64, 1}));
+  const Value staged = kernel::swizzled(3, 3, 4, kernel::strided({20, 64, 3}, {64, 1, 1280}));
   int elsewhere = 0;
   for (int stage = 0; stage < b.stages; ++stage)
     for (std::int64_t i = 0; i < 1280; ++i)
@@ -174,24 +174,24 @@ TEST(SmemTensor, SwizzlesItsTileAndNotItsStages) {
 // Chunks that do not divide among the threads: some threads are idle, and no single layout says who copies what. Every
 // element has one place all the same, and every chunk is one access.
 TEST(SmemTensor, TakesRaggedShares) {
-  for (const Shape& shape : std::vector<Shape>{{24, 36}, {64, 72}, {16, 384}, {8, 1536}, {64, 640}})
+  for (const graph::Shape& shape : std::vector<graph::Shape>{{24, 36}, {64, 72}, {16, 384}, {8, 1536}, {64, 640}})
     for (const int threads : {96, 100, 256}) {
-      SmemTensor b;
-      b.dtype = DType::f16, b.padded = shape, b.inner = 1, b.offset = 0;
-      const std::int64_t pitch = ceil_div(shape[1], 8) * 8;
-      b.layout = swizzled(1, 3, 5, strided(shape, {pitch, 1}));
+      kernel::SmemTensor b;
+      b.dtype = graph::DType::f16, b.padded = shape, b.inner = 1, b.offset = 0;
+      const std::int64_t pitch = tile::ceil_div(shape[1], 8) * 8;
+      b.layout = kernel::swizzled(1, 3, 5, kernel::strided(shape, {pitch, 1}));
       std::set<std::int64_t> places;
       int chunks = 0;
-      for_each(
-          EvaluatedLayout(blocked_layout(shape, 1, 8, threads)),
-          [&](int, int, const Shape& at) {
+      kernel::for_each(
+          kernel::EvaluatedLayout(kernel::blocked_layout(shape, 1, 8, threads)),
+          [&](int, int, const graph::Shape& at) {
             if (at.empty()) return;
-            ASSERT_EQ(b.address(at) % chunk_bytes, 0) << to_string(at);
+            ASSERT_EQ(b.address(at) % kernel::chunk_bytes, 0) << graph::to_string(at);
             ++chunks, places.insert(b.address(at));
           },
           b.access_width(1, 8));
-      EXPECT_EQ(chunks, shape[0] * pitch / 8) << to_string(shape);
-      EXPECT_EQ(static_cast<int>(places.size()), chunks) << to_string(shape);
+      EXPECT_EQ(chunks, shape[0] * pitch / 8) << graph::to_string(shape);
+      EXPECT_EQ(static_cast<int>(places.size()), chunks) << graph::to_string(shape);
     }
 }
 

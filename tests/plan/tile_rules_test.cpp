@@ -22,19 +22,19 @@ namespace {
 /// Computes what the first block of a program stores, node by node in float32.
 class Machine {
  public:
-  explicit Machine(const TileProgram& p) : p_(p), sections_(p) {}
+  explicit Machine(const tile::TileProgram& p) : p_(p), sections_(p) {}
 
   std::vector<std::vector<float>> stored() {
     std::vector<std::vector<float>> all;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i)
-      if (p_.nodes[i].kind == NodeKind::store) all.push_back(value(static_cast<int>(i), 0));
+      if (p_.nodes[i].kind == tile::NodeKind::store) all.push_back(value(static_cast<int>(i), 0));
     return all;
   }
 
  private:
   /// A node before the loop has one value; one inside has another one in each iteration, unless it is carried.
   const std::vector<float>& value(int i, std::int64_t iteration) {
-    const Node& n = p_.nodes[static_cast<std::size_t>(i)];
+    const tile::Node& n = p_.nodes[static_cast<std::size_t>(i)];
     if (!sections_.inside(i) || n.carried) iteration = 0;
     const auto [at, is_new] = known_.try_emplace({i, iteration});
     if (!is_new) return at->second;
@@ -43,17 +43,17 @@ class Machine {
       result[e] = element(n, graph::coordinates(static_cast<std::int64_t>(e), n.shape), iteration);
     return known_[{i, iteration}] = result;
   }
-  float operand(const Node& n, std::size_t k, Shape at, std::int64_t iteration) {
-    const Shape& shape = p_.nodes[static_cast<std::size_t>(n.in[k])].shape;
+  float operand(const tile::Node& n, std::size_t k, graph::Shape at, std::int64_t iteration) {
+    const graph::Shape& shape = p_.nodes[static_cast<std::size_t>(n.in[k])].shape;
     std::int64_t index = 0;
     for (std::size_t d = 0; d < shape.size(); ++d) index = index * shape[d] + (shape[d] == 1 ? 0 : at[d]);
     return value(n.in[k], iteration)[static_cast<std::size_t>(index)];
   }
 
-  float element(const Node& n, const Shape& at, std::int64_t iteration) {
+  float element(const tile::Node& n, const graph::Shape& at, std::int64_t iteration) {
     const auto x = [&](std::size_t k) { return operand(n, k, at, iteration); };
     switch (n.kind) {
-      case NodeKind::load: {
+      case tile::NodeKind::load: {
         std::size_t seed = static_cast<std::size_t>(n.tensor);
         for (int d = 0; d < n.view.rank(); ++d)
           seed = seed * 1009 +
@@ -61,27 +61,27 @@ class Machine {
         std::mt19937 random(static_cast<unsigned>(seed));
         return rounded(std::uniform_real_distribution<float>(-2, 2)(random), n.dtype);
       }
-      case NodeKind::map:
-        if (n.op == OpKind::mul_scalar) return x(0) * static_cast<float>(n.scalar);
-        if (n.op == OpKind::square) return x(0) * x(0);
-        if (n.op == OpKind::mul) return x(0) * x(1);
-        if (n.op == OpKind::sub) return x(0) - x(1);
-        if (n.op == OpKind::cast) return rounded(x(0), n.to_dtype);
-        if (n.op == OpKind::mask)
+      case tile::NodeKind::map:
+        if (n.op == graph::OpKind::mul_scalar) return x(0) * static_cast<float>(n.scalar);
+        if (n.op == graph::OpKind::square) return x(0) * x(0);
+        if (n.op == graph::OpKind::mul) return x(0) * x(1);
+        if (n.op == graph::OpKind::sub) return x(0) - x(1);
+        if (n.op == graph::OpKind::cast) return rounded(x(0), n.to_dtype);
+        if (n.op == graph::OpKind::mask)
           return at[static_cast<std::size_t>(n.key)] < *n.kept.length ? x(0) : static_cast<float>(n.scalar);
         break;
-      case NodeKind::round:
-      case NodeKind::store:
+      case tile::NodeKind::round:
+      case tile::NodeKind::store:
         return rounded(x(0), n.dtype);
-      case NodeKind::reduce:
-      case NodeKind::matmul: {
-        const bool max = n.op == OpKind::reduction_max, product = n.kind == NodeKind::matmul;
+      case tile::NodeKind::reduce:
+      case tile::NodeKind::matmul: {
+        const bool max = n.op == graph::OpKind::reduction_max, product = n.kind == tile::NodeKind::matmul;
         const auto dim = static_cast<std::size_t>(product ? 1 : n.dim);
         const std::int64_t extent = p_.nodes[static_cast<std::size_t>(n.in.back())].shape[product ? 0 : dim];
         float sum = max ? -std::numeric_limits<float>::infinity() : 0;
         for (std::int64_t it = n.carried ? 0 : iteration; it < (n.carried ? p_.loop : iteration + 1); ++it)
           for (std::int64_t k = 0; k < extent; ++k) {
-            Shape a = at;
+            graph::Shape a = at;
             a[dim] = k + (n.window ? it * extent : 0);
             const float term = operand(n, 0, a, it) * (product ? operand(n, 1, {k, at[1]}, it) : 1.0F);
             sum = max ? std::max(sum, term) : sum + term;
@@ -94,10 +94,10 @@ class Machine {
     ADD_FAILURE() << "an operator that this test has no value of";
     return 0;
   }
-  static float rounded(float x, DType dtype) { return static_cast<float>(graph::round_to(dtype, x)); }
+  static float rounded(float x, graph::DType dtype) { return static_cast<float>(graph::round_to(dtype, x)); }
 
-  const TileProgram& p_;
-  Sections sections_;
+  const tile::TileProgram& p_;
+  tile::Sections sections_;
   std::map<std::pair<int, std::int64_t>, std::vector<float>> known_;  // by node and iteration
 };
 
@@ -107,19 +107,19 @@ enum class Way : std::uint8_t { valid, broken, applied };
 /// A program under construction, of random extents.
 struct Draw {
   explicit Draw(unsigned seed) : random(seed), rows(1 + random() % 8), columns(8 * (1 + random() % 4)) {}
-  int add(NodeKind kind, std::vector<int> in, Shape shape, OpKind op = {}) {
+  int add(tile::NodeKind kind, std::vector<int> in, graph::Shape shape, graph::OpKind op = {}) {
     return p.add({.kind = kind, .op = op, .in = std::move(in), .shape = std::move(shape)});
   }
-  Node& last() { return p.nodes.back(); }
-  int map(OpKind op, std::vector<int> in, double scalar = 1) {
-    const Shape shape = p.nodes[static_cast<std::size_t>(in[0])].shape;
-    const int i = add(NodeKind::map, std::move(in), shape, op);
+  tile::Node& last() { return p.nodes.back(); }
+  int map(graph::OpKind op, std::vector<int> in, double scalar = 1) {
+    const graph::Shape shape = p.nodes[static_cast<std::size_t>(in[0])].shape;
+    const int i = add(tile::NodeKind::map, std::move(in), shape, op);
     last().scalar = scalar;
     return i;
   }
   /// Loads a tile, another one in each iteration along dimension `loop`, or the same one before the loop.
-  int load(Shape shape, int loop = -1) {
-    const int i = add(NodeKind::load, {}, shape);
+  int load(graph::Shape shape, int loop = -1) {
+    const int i = add(tile::NodeKind::load, {}, shape);
     last().tensor = i;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
       const std::int64_t tile = shape[static_cast<std::size_t>(d)];
@@ -127,19 +127,19 @@ struct Draw {
     }
     return i;
   }
-  int reduce(int x, OpKind op, bool carried = false) {
-    const int i = add(NodeKind::reduce, {x}, {p.nodes[static_cast<std::size_t>(x)].shape[0], 1}, op);
+  int reduce(int x, graph::OpKind op, bool carried = false) {
+    const int i = add(tile::NodeKind::reduce, {x}, {p.nodes[static_cast<std::size_t>(x)].shape[0], 1}, op);
     last().dim = 1, last().carried = carried;
     return i;
   }
-  void store(int x, DType dtype = DType::f32) {
-    add(NodeKind::store, {x}, p.nodes[static_cast<std::size_t>(x)].shape);
+  void store(int x, graph::DType dtype = graph::DType::f32) {
+    add(tile::NodeKind::store, {x}, p.nodes[static_cast<std::size_t>(x)].shape);
     last().dtype = dtype;
   }
 
   std::mt19937 random;
   std::int64_t rows, columns;
-  TileProgram p;
+  tile::TileProgram p;
 };
 
 struct Case {
@@ -153,10 +153,11 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 void cast_and_round(Draw& d, Way way) {
   const int x = d.load({d.rows, d.columns});
   const bool half = d.random() % 2 > 0;
-  const DType to = half ? DType::f16 : DType::bf16, other = half ? DType::bf16 : DType::f16;
+  const graph::DType to = half ? graph::DType::f16 : graph::DType::bf16,
+                     other = half ? graph::DType::bf16 : graph::DType::f16;
   int cast = x;
   if (way != Way::applied) {
-    cast = d.map(OpKind::cast, {x});
+    cast = d.map(graph::OpKind::cast, {x});
     d.last().to_dtype = way == Way::valid ? to : other;
   }
   d.store(cast, to);
@@ -165,19 +166,19 @@ void cast_and_round(Draw& d, Way way) {
 void scaled_mask(Draw& d, Way way) {
   const double scale = 0.1 + static_cast<double>(d.random() % 100), outside = way == Way::valid ? -infinity : -1;
   int x = d.load({d.rows, d.columns});
-  if (way != Way::applied) x = d.map(OpKind::mul_scalar, {x}, scale);
-  x = d.map(OpKind::mask, {x}, outside);
+  if (way != Way::applied) x = d.map(graph::OpKind::mul_scalar, {x}, scale);
+  x = d.map(graph::OpKind::mask, {x}, outside);
   d.last().kept.length = d.columns / 2, d.last().dim = 0, d.last().key = 1;
-  if (way == Way::applied) x = d.map(OpKind::mul_scalar, {x}, scale);
+  if (way == Way::applied) x = d.map(graph::OpKind::mul_scalar, {x}, scale);
   d.store(x);
 }
 
 void scaled_max(Draw& d, Way way) {
   const double scale = (0.1 + static_cast<double>(d.random() % 100)) * (way == Way::valid ? 1 : -1);
   int x = d.load({d.rows, d.columns});
-  if (way != Way::applied) x = d.map(OpKind::mul_scalar, {x}, scale);
-  x = d.reduce(x, OpKind::reduction_max);
-  if (way == Way::applied) x = d.map(OpKind::mul_scalar, {x}, scale);
+  if (way != Way::applied) x = d.map(graph::OpKind::mul_scalar, {x}, scale);
+  x = d.reduce(x, graph::OpKind::reduction_max);
+  if (way == Way::applied) x = d.map(graph::OpKind::mul_scalar, {x}, scale);
   d.store(x);
 }
 
@@ -185,20 +186,21 @@ void few_rows(Draw& d, Way way) {
   d.p.loop = 2 + static_cast<std::int64_t>(d.random() % 3), d.p.grid = {64, 1, 1};
   const std::int64_t rows = d.rows + (way == Way::valid ? 0 : 8);
   const int x = d.load({rows, 16}, 1), g = d.load({1, 16}, 1), w = d.load({16, 8}, 0);
-  const int a = d.add(NodeKind::round, {d.map(OpKind::mul, {x, g})}, {rows, 16});
-  d.last().dtype = DType::bf16;
-  const int product = d.add(NodeKind::matmul, {a, w}, {rows, 8});
+  const int a = d.add(tile::NodeKind::round, {d.map(graph::OpKind::mul, {x, g})}, {rows, 16});
+  d.last().dtype = graph::DType::bf16;
+  const int product = d.add(tile::NodeKind::matmul, {a, w}, {rows, 8});
   d.last().carried = true;
-  d.store(product), d.store(d.reduce(d.map(OpKind::square, {x}), OpKind::reduction, true));
+  d.store(product), d.store(d.reduce(d.map(graph::OpKind::square, {x}), graph::OpKind::reduction, true));
 }
 
 void long_chain(Draw& d, Way way) {
   const int x = d.load({d.rows, d.columns});
   int y = x;
   const unsigned pairs = (way == Way::valid ? 26 : 1) + static_cast<unsigned>(d.random() % 10);
-  for (unsigned i = 0; i < pairs; ++i) y = d.map(OpKind::sub, {y, x}), y = d.map(OpKind::mul_scalar, {y}, 0.5);
-  const int max = d.reduce(y, OpKind::reduction_max);
-  d.store(d.map(OpKind::sub, {y, max}));
+  for (unsigned i = 0; i < pairs; ++i)
+    y = d.map(graph::OpKind::sub, {y, x}), y = d.map(graph::OpKind::mul_scalar, {y}, 0.5);
+  const int max = d.reduce(y, graph::OpKind::reduction_max);
+  d.store(d.map(graph::OpKind::sub, {y, max}));
 }
 
 const std::vector<Case>& cases() {
@@ -212,47 +214,47 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-TileProgram built(const Case& c, Way way, unsigned seed) {
+tile::TileProgram built(const Case& c, Way way, unsigned seed) {
   Draw d(seed);
   c.build(d, way);
   return d.p;
 }
 
-using TileRule = rules::Rule<TileProgram, target::Target>;
+using TileRule = rules::RewriteRule<tile::TileProgram, target::Target>;
 
 /// As rewrite(), and compares what is stored before and after each application of the row. Returns their number.
-int applications(TileProgram p, const TileRule& row) {
+int applications(tile::TileProgram p, const TileRule& row) {
   const target::Target& target = target::find("sm_90a");
   int times = 0;
-  for (auto at = std::begin(program_rules); at != std::end(program_rules);) {
-    const TileProgram before = p;
+  for (auto at = std::begin(tile::program_rules); at != std::end(tile::program_rules);) {
+    const tile::TileProgram before = p;
     const bool again = at->apply(p, target);
     if (at == &row && (again || p.nodes.size() != before.nodes.size())) {
       EXPECT_EQ(Machine(before).stored(), Machine(p).stored()) << row.name;
       ++times;
     }
-    at = again ? std::begin(program_rules) : at + 1;
+    at = again ? std::begin(tile::program_rules) : at + 1;
   }
   return times;
 }
 
 TEST(TileRules, EachRowWithItsConditionTrueAndFalse) {
-  for (const TileRule& row : program_rules) {
+  for (const TileRule& row : tile::program_rules) {
     const auto c = std::ranges::find(cases(), row.name, &Case::rule);
     ASSERT_NE(c, cases().end()) << row.name;
     int different = 0;
     for (unsigned seed = 0; seed < 40; ++seed) {
       EXPECT_GT(applications(built(*c, Way::valid, seed), row), 0) << row.name << ", seed " << seed;
-      const TileProgram broken = built(*c, Way::broken, seed);
+      const tile::TileProgram broken = built(*c, Way::broken, seed);
       EXPECT_EQ(applications(broken, row), 0) << row.name << ", seed " << seed;
       if (c->why_equal.empty()) {
-        const TileProgram applied = built(*c, Way::applied, seed);
+        const tile::TileProgram applied = built(*c, Way::applied, seed);
         different += Machine(broken).stored() != Machine(applied).stored();
       }
     }
     EXPECT_EQ(different > 0, c->why_equal.empty()) << row.name;
   }
-  EXPECT_EQ(cases().size(), std::size(program_rules));
+  EXPECT_EQ(cases().size(), std::size(tile::program_rules));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace zellige::plan {
 
 /// The tile's first element along `dim` for one block.
-inline std::int64_t start(const Cut& s, const Shape& block, std::int64_t loop, std::int64_t iteration) {
+inline std::int64_t start(const tile::Cut& s, const graph::Shape& block, std::int64_t loop, std::int64_t iteration) {
   std::int64_t index = s.axis >= 0 ? block[s.axis] / s.div : 0;
   if (s.mod > 0) index %= s.mod;
   if (s.loop) index = index * loop + iteration;
@@ -14,10 +14,10 @@ inline std::int64_t start(const Cut& s, const Shape& block, std::int64_t loop, s
 }
 
 template <class F>
-void for_each_block(const TileProgram& p, F visit) {
+void for_each_block(const tile::TileProgram& p, F visit) {
   for (std::int64_t z = 0; z < p.grid.z; ++z)
     for (std::int64_t y = 0; y < p.grid.y; ++y)
-      for (std::int64_t x = 0; x < p.grid.x; ++x) visit(Shape{x, y, z});
+      for (std::int64_t x = 0; x < p.grid.x; ++x) visit(graph::Shape{x, y, z});
 }
 
 }  // namespace zellige::plan

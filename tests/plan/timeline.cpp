@@ -7,8 +7,8 @@ namespace {
 
 class Run {
  public:
-  explicit Run(const Kernel& plan) : plan_(plan) {
-    for (const SmemTensor& b : plan.tensors) stages_ = std::max(stages_, b.stages);
+  explicit Run(const kernel::Kernel& plan) : plan_(plan) {
+    for (const kernel::SmemTensor& b : plan.tensors) stages_ = std::max(stages_, b.stages);
   }
 
   Timeline run() {
@@ -19,37 +19,39 @@ class Run {
   }
 
  private:
-  void run(const std::vector<Step>& steps, std::int64_t iteration, std::int64_t trip_count) {
-    for (const Step& step : steps)
-      match(
-          step, [&](const Barrier& barrier) { stretch_ += barrier.waits; },
-          [&](const Commit&) { groups_.push_back(std::move(open_)), open_.clear(); },
-          [&](const WaitGroup& wait) { arrive(static_cast<std::size_t>(wait.pending)); },
-          [&](const Start&) { moment(step, iteration); },
-          [&](const OneOf<Copy, Compute> auto& of) {
+  void run(const std::vector<kernel::Step>& steps, std::int64_t iteration, std::int64_t trip_count) {
+    for (const kernel::Step& step : steps)
+      kernel::match(
+          step, [&](const kernel::Barrier& barrier) { stretch_ += barrier.waits; },
+          [&](const kernel::Commit&) { groups_.push_back(std::move(open_)), open_.clear(); },
+          [&](const kernel::WaitGroup& wait) { arrive(static_cast<std::size_t>(wait.pending)); },
+          [&](const kernel::Start&) { moment(step, iteration); },
+          [&](const kernel::OneOf<kernel::Copy, kernel::Compute> auto& of) {
             if (of.guard_lag == 0 || iteration + of.guard_lag < trip_count) moment(step, iteration);
           },
-          [&](const Loop& loop) {
+          [&](const kernel::Loop& loop) {
             const std::int64_t count = shortened(loop.trip_count, stages_);
-            if (loop.kind == Loop::slices)
+            if (loop.kind == kernel::Loop::slices)
               run(loop.body, iteration, trip_count);
             else
               for (std::int64_t it = loop.from; it < count; ++it) run(loop.body, it, count);
           },
-          [](const OneOf<Mma, Acquire, Release, Drain, MbarrierInit, FenceInit, FenceProxy, GriddepWait,
-                         GriddepLaunchDependents, WarpBarrier, ClusterBarrier> auto&) {});
+          [](const kernel::OneOf<kernel::Mma, kernel::Acquire, kernel::Release, kernel::Drain, kernel::MbarrierInit,
+                                 kernel::FenceInit, kernel::FenceProxy, kernel::GriddepWait,
+                                 kernel::GriddepLaunchDependents, kernel::WarpBarrier, kernel::ClusterBarrier> auto&) {
+          });
   }
 
-  void moment(const Step& step, std::int64_t iteration) {
+  void moment(const kernel::Step& step, std::int64_t iteration) {
     Moment m;
-    m.step = &step, m.start = as<Start>(step), m.iteration = iteration;
+    m.step = &step, m.start = kernel::as<kernel::Start>(step), m.iteration = iteration;
     m.stretch = m.arrives = stretch_;
     const int buffer = step.work.buffer, staged = buffer >= 0 ? plan_.tensors[buffer].stages : 1;
     const int lag = step.writes.empty() ? 0 : step.writes[0].lag;
     m.stage = static_cast<int>((iteration + lag) % staged);
     m.read_stage = static_cast<int>(iteration % stages_);
     line_.moments.push_back(m);
-    if (as<Copy>(step)) open_.push_back(line_.moments.size() - 1);
+    if (kernel::as<kernel::Copy>(step)) open_.push_back(line_.moments.size() - 1);
   }
 
   /// cp.async.wait_group: all but the last `pending` groups have arrived.
@@ -59,7 +61,7 @@ class Run {
         line_.moments[i].arrives = stretch_, line_.moments[i].arrives_before = line_.moments.size();
   }
 
-  const Kernel& plan_;
+  const kernel::Kernel& plan_;
   int stages_ = 1;  // of the loop's rings
   Timeline line_;
   int stretch_ = 0;
@@ -73,6 +75,6 @@ std::int64_t shortened(std::int64_t trip_count, int stages) {
   return std::min<std::int64_t>(trip_count, 2 * stages + 2);
 }
 
-Timeline timeline(const Kernel& plan) { return Run(plan).run(); }
+Timeline timeline(const kernel::Kernel& plan) { return Run(plan).run(); }
 
 }  // namespace zellige::plan

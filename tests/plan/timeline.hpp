@@ -6,7 +6,7 @@
 namespace zellige::plan {
 
 struct Moment {
-  const Step* step = nullptr;
+  const kernel::Step* step = nullptr;
   bool start = false;  // of the state, before the loop
   std::int64_t iteration = 0;
   int stage = 0;       // of what it writes
@@ -24,6 +24,6 @@ struct Timeline {
 /// The shortened trip count of a long loop with `stages` stages.
 std::int64_t shortened(std::int64_t trip_count, int stages);
 
-Timeline timeline(const Kernel&);
+Timeline timeline(const kernel::Kernel&);
 
 }  // namespace zellige::plan

@@ -26,14 +26,14 @@ struct Cell {  // two bytes
 
 class Simulation {
  public:
-  Simulation(const std::string& name, const Kernel& plan)
+  Simulation(const std::string& name, const kernel::Kernel& plan)
       : name_(name), plan_(plan), cells_(static_cast<std::size_t>(plan.shared_bytes + 1)) {}
 
   void run() {
     const Timeline line = timeline(plan_);
     for (std::size_t i = 0; i < line.moments.size() && findings_ == 0; ++i) {
       const Moment& m = line.moments[i];
-      const Work& work = m.step->work;
+      const kernel::Work& work = m.step->work;
       what_ = fmt::format("{} of %{}, iteration {}", name_of(work), work.node, m.iteration);
       if (!m.start) for_each_read(plan_, work, [&](const Touch& r) { read(r, m, i); });
       for_each_write(plan_, work, [&](const Touch& w) { write(w, m, i); });
@@ -41,11 +41,11 @@ class Simulation {
   }
 
  private:
-  static std::string name_of(const Work& t) { return std::string(zellige::plan::name(t.kind)); }
+  static std::string name_of(const kernel::Work& t) { return std::string(zellige::kernel::name(t.kind)); }
 
   template <class F>
   void cells(const Touch& t, int stage, F visit) {
-    const SmemTensor& b = plan_.tensors[t.buffer];
+    const kernel::SmemTensor& b = plan_.tensors[t.buffer];
     const std::int64_t at = place(b, b.stages > 1 ? stage : 0, t.partial, t.at);
     if (at < b.offset || at + graph::whole_bytes(b.dtype) > b.offset + b.bytes())
       return find(t, fmt::format("byte {} lies outside [{}, {})", at, b.offset, b.offset + b.bytes()));
@@ -84,49 +84,49 @@ class Simulation {
 
   void find(const Touch& t, const std::string& finding) {
     if (findings_++ > 0) return;  // one is enough
-    ADD_FAILURE() << name_ << ": " << what_ << ": thread " << t.thread << " at " << to_string(t.at) << " of "
+    ADD_FAILURE() << name_ << ": " << what_ << ": thread " << t.thread << " at " << graph::to_string(t.at) << " of "
                   << plan_.tensors[t.buffer].name << " " << finding;
   }
 
   const std::string& name_;
-  const Kernel& plan_;
+  const kernel::Kernel& plan_;
   std::vector<Cell> cells_;
   std::string what_ = "start";
   int findings_ = 0;
 };
 
 TEST(Timeline, EveryReadFindsItsValueAndNobodyRaces) {
-  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) { Simulation(name, k).run(); });
+  for_each_kernel([](const std::string& name, const kernel::Kernel& k, const Plan&) { Simulation(name, k).run(); });
 }
 
 // Every work is done once an iteration, and no dependency is met in the same stretch but in the same threads.
 TEST(Timeline, EveryDependencyCrossesABarrier) {
-  for_each_kernel([](const std::string& name, const Kernel& k, const Plan&) {
+  for_each_kernel([](const std::string& name, const kernel::Kernel& k, const Plan&) {
     const Timeline line = timeline(k);
-    std::map<Work, int> runs;
-    std::map<std::pair<Work, int>, int> done;  // by work and stage: the stretch in which its results are there
+    std::map<kernel::Work, int> runs;
+    std::map<std::pair<kernel::Work, int>, int> done;  // by work and stage: the stretch in which its results are there
     for (const Moment& m : line.moments) {
       if (m.start) continue;
-      const Work& t = m.step->work;
-      for (const Access& a : m.step->reads) {
-        if (a.tensor == t.buffer && t.kind == WorkKind::accumulate) continue;  // its own state
+      const kernel::Work& t = m.step->work;
+      for (const kernel::Access& a : m.step->reads) {
+        if (a.tensor == t.buffer && t.kind == kernel::WorkKind::accumulate) continue;  // its own state
         int written = 1 << 30;
-        for (const Work& w : works(k))
-          if (w.buffer == a.tensor && w.kind != WorkKind::to_global)
+        for (const kernel::Work& w : kernel::works(k))
+          if (w.buffer == a.tensor && w.kind != kernel::WorkKind::to_global)
             if (const auto at = done.find({w, k.tensors[a.tensor].stages > 1 ? m.read_stage : 0}); at != done.end())
               written = at->second;
         EXPECT_LT(written, m.stretch + a.same_thread)
-            << name << ": " << plan::name(t.kind) << " %" << t.node << " reads " << k.tensors[a.tensor].name;
+            << name << ": " << kernel::name(t.kind) << " %" << t.node << " reads " << k.tensors[a.tensor].name;
       }
       ++runs[t], done[{t, m.stage}] = m.arrives;
     }
     int stages = 1;
-    for (const SmemTensor& b : k.tensors) stages = std::max(stages, b.stages);
+    for (const kernel::SmemTensor& b : k.tensors) stages = std::max(stages, b.stages);
     const std::int64_t trip_count = k.program.loop > 1 ? shortened(k.program.loop, stages) : 1;
-    const Sections sections(k.program);
-    for (const Work& t : works(k))
-      EXPECT_EQ(runs[t], section_of(t, sections) == Section::inside ? trip_count : 1)
-          << name << ": " << plan::name(t.kind) << " %" << t.node;
+    const tile::Sections sections(k.program);
+    for (const kernel::Work& t : kernel::works(k))
+      EXPECT_EQ(runs[t], kernel::section_of(t, sections) == tile::Section::inside ? trip_count : 1)
+          << name << ": " << kernel::name(t.kind) << " %" << t.node;
   });
 }
 
@@ -134,12 +134,12 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
 // fail.
 TEST(Timeline, FindsAMissingBarrier) {
   int lost = 0;
-  for_each_kernel([&](const std::string& name, const Kernel& k, const Plan&) {
-    Kernel without = k;
+  for_each_kernel([&](const std::string& name, const kernel::Kernel& k, const Plan&) {
+    kernel::Kernel without = k;
     auto& steps = without.agents.at(0).steps;
     steps = flat(steps);
     const auto loop = std::find_if(steps.rbegin(), steps.rend(), is_end);
-    const auto barrier = [](const Step& s) { return as<Barrier>(s) != nullptr; };
+    const auto barrier = [](const kernel::Step& s) { return kernel::as<kernel::Barrier>(s) != nullptr; };
     const auto after = loop == steps.rend() ? steps.begin() : loop.base() + (barrier(*loop.base()) ? 1 : 0);
     const auto lost_one = std::find_if(after, steps.end(), barrier);
     if (lost_one == steps.end() || lost >= 12) return;

@@ -15,18 +15,19 @@ struct Touch {
   int thread = everyone;
   int buffer = -1;
   int partial = 0;
-  Shape at;  // an element of the buffer's padded tile
+  graph::Shape at;  // an element of the buffer's padded tile
 };
 using Visit = std::function<void(const Touch&)>;
 
 /// In no particular order within the work.
-void for_each_read(const Kernel&, const Work&, const Visit&);
-void for_each_write(const Kernel&, const Work&, const Visit&);
+void for_each_read(const kernel::Kernel&, const kernel::Work&, const Visit&);
+void for_each_write(const kernel::Kernel&, const kernel::Work&, const Visit&);
 
 /// The elements of the context's domain that a thread holds; a fragment's may lie beyond the domain, up to `bound`.
-void for_each_owned(const Context&, const Shape& bound, const std::function<void(int thread, const Shape& at)>&);
+void for_each_owned(const kernel::Context&, const graph::Shape& bound,
+                    const std::function<void(int thread, const graph::Shape& at)>&);
 
 /// The warp that holds element (b, m, n) of a fragment: one for each of the layout's warps along K.
-int warp_of(const Context&, std::int64_t b, std::int64_t m, std::int64_t n, int k);
+int warp_of(const kernel::Context&, std::int64_t b, std::int64_t m, std::int64_t n, int k);
 
 }  // namespace zellige::plan

@@ -14,8 +14,8 @@ namespace zellige::plan {
 namespace {
 
 /// The coordinate of an element of a tile, by the definition of Cut.
-std::int64_t coordinate(const Cut& c, const TileProgram& p, const Shape& block, std::int64_t iteration,
-                        std::int64_t in_tile) {
+std::int64_t coordinate(const tile::Cut& c, const tile::TileProgram& p, const graph::Shape& block,
+                        std::int64_t iteration, std::int64_t in_tile) {
   std::int64_t number = c.axis < 0 ? 0 : block[static_cast<std::size_t>(c.axis)] / c.div;
   if (c.mod > 0) number %= c.mod;
   return c.offset + (number * (c.loop ? p.loop : 1) + (c.loop ? iteration : 0)) * c.tile + in_tile;
@@ -23,17 +23,17 @@ std::int64_t coordinate(const Cut& c, const TileProgram& p, const Shape& block, 
 
 /// Calls visit(block, iteration) for every block of the grid and every iteration.
 template <class Visit>
-void for_each_tile(const TileProgram& p, Visit visit) {
+void for_each_tile(const tile::TileProgram& p, Visit visit) {
   for (std::int64_t z = 0; z < p.grid.z; ++z)
     for (std::int64_t y = 0; y < p.grid.y; ++y)
       for (std::int64_t x = 0; x < p.grid.x; ++x)
-        for (std::int64_t i = 0; i < p.loop; ++i) visit(Shape{x, y, z}, i);
+        for (std::int64_t i = 0; i < p.loop; ++i) visit(graph::Shape{x, y, z}, i);
 }
 
 /// A program without nodes, and a view of three dimensions that its blocks and iterations divide at random.
 struct Drawn {
-  TileProgram p;
-  View v;
+  tile::TileProgram p;
+  tile::TileView v;
 
   explicit Drawn(std::mt19937& random) {
     const auto draw = [&](std::int64_t low, std::int64_t high) {
@@ -43,7 +43,7 @@ struct Drawn {
     p.loop = draw(1, 4);
     const std::int64_t looped = draw(-1, 2);
     for (int d = 0; d < 3; ++d) {
-      Cut c{.axis = static_cast<int>(draw(-1, 2)), .loop = p.loop > 1 && d == looped, .tile = draw(1, 6)};
+      tile::Cut c{.axis = static_cast<int>(draw(-1, 2)), .loop = p.loop > 1 && d == looped, .tile = draw(1, 6)};
       if (c.axis >= 0) c.div = draw(1, p.grid[c.axis]), c.mod = draw(0, 1) * draw(1, p.grid[c.axis]);
       c.offset = draw(-8, 8);
       v.cuts.push_back(c);
@@ -60,12 +60,12 @@ TEST(View, EveryTileIsWhereTheDefinitionSays) {
   for (int draw = 0; draw < 300; ++draw) {
     const Drawn drawn(random);
     for (int d = 0; d < 3; ++d) {
-      const Cut& c = drawn.v.cuts[static_cast<std::size_t>(d)];
-      const Interval along = drawn.v.along(d, drawn.p);
+      const tile::Cut& c = drawn.v.cuts[static_cast<std::size_t>(d)];
+      const tile::Interval along = drawn.v.along(d, drawn.p);
       const Value map = along.map();
       std::int64_t last = along.origin(), common = along.origin();
       std::set<std::int64_t> starts;
-      for_each_tile(drawn.p, [&](const Shape& at, std::int64_t i) {
+      for_each_tile(drawn.p, [&](const graph::Shape& at, std::int64_t i) {
         const std::int64_t block = along.axis() < 0 ? 0 : at[static_cast<std::size_t>(along.axis())];
         const std::int64_t start = coordinate(c, drawn.p, at, i, 0);
         ASSERT_EQ(along.start(block, i), start) << to_text(map);
@@ -99,9 +99,9 @@ TEST(View, NumbersTilesAsAnotherIfEachBlockHasTheSameNumber) {
     const Drawn drawn(random);
     for (int d = 0; d < 3; ++d)
       for (int e = 0; e < 3; ++e) {
-        View moved = drawn.v;
+        tile::TileView moved = drawn.v;
         moved.move({1, 2, 3});  // where the tiles lie does not matter
-        const Interval a = drawn.v.along(d, drawn.p), b = moved.along(e, drawn.p);
+        const tile::Interval a = drawn.v.along(d, drawn.p), b = moved.along(e, drawn.p);
         bool same = a.axis() == b.axis();
         const std::int64_t blocks = same && a.axis() >= 0 ? drawn.p.grid[a.axis()] : 1;
         for (std::int64_t block = 0; block < blocks; ++block) same = same && a.tile(block) == b.tile(block);
@@ -119,14 +119,14 @@ TEST(View, CountsWhatLiesInside) {
   int shared = 0, partial = 0;
   for (int draw = 0; draw < 1000; ++draw) {
     const Drawn drawn(random);
-    const TileProgram& p = drawn.p;
+    const tile::TileProgram& p = drawn.p;
     std::vector<std::uint64_t> inside(static_cast<std::size_t>(p.loop));
     std::set<std::vector<std::int64_t>> tiles;
-    for_each_tile(p, [&](const Shape& at, std::int64_t i) {
+    for_each_tile(p, [&](const graph::Shape& at, std::int64_t i) {
       std::uint64_t product = 1;
       std::vector<std::int64_t> starts;
       for (int d = 0; d < 3; ++d) {
-        const Cut& c = drawn.v.cuts[static_cast<std::size_t>(d)];
+        const tile::Cut& c = drawn.v.cuts[static_cast<std::size_t>(d)];
         std::uint64_t along = 0;
         for (std::int64_t x = 0; x < c.tile; ++x) along += coordinate(c, p, at, i, x) < drawn.v.end(d);
         product *= along, partial += along > 0 && along < static_cast<std::uint64_t>(c.tile);
@@ -153,14 +153,14 @@ TEST(View, StraddlesTheEndWhereNeighboursDo) {
   int straddling = 0;
   for (int draw = 0; draw < 500; ++draw) {
     Drawn drawn(random);
-    const TileProgram& p = drawn.p;
+    const tile::TileProgram& p = drawn.p;
     const std::int64_t count = std::int64_t{1} << draw % 3;
-    Cut& c = drawn.v.cuts[0];
+    tile::Cut& c = drawn.v.cuts[0];
     c.tile *= count;  // whole neighbourhoods; the end may lie within one
     const std::int64_t reach = drawn.v.along(0, p).reach() - c.offset;
     c.extent = std::min(c.extent, reach), c.overhang = c.extent < reach;
     bool found = false, beyond = false;
-    for_each_tile(p, [&](const Shape& at, std::int64_t i) {
+    for_each_tile(p, [&](const graph::Shape& at, std::int64_t i) {
       for (std::int64_t x = 0; x < c.tile; x += count) {
         const std::int64_t first = coordinate(c, p, at, i, x), end = drawn.v.end(0);
         found = found || (first < end && end < first + count), beyond = beyond || first + count > end;
@@ -177,20 +177,20 @@ TEST(View, StraddlesTheEndWhereNeighboursDo) {
 TEST(View, OverAGridCoversATensorOnce) {
   std::mt19937 random(40);
   for (int draw = 0; draw < 200; ++draw) {
-    Shape extent, tile, steps;
-    TileProgram p;
+    graph::Shape extent, tile, steps;
+    tile::TileProgram p;
     for (int d = 0; d < 3; ++d) {
       extent.push_back(1 + static_cast<std::int64_t>(random() % 9));
       tile.push_back(1 + static_cast<std::int64_t>(random() % 5));
-      steps.push_back(ceil_div(extent.back(), tile.back()));
+      steps.push_back(tile::ceil_div(extent.back(), tile.back()));
     }
     p.grid.x = graph::size(steps);
-    const View v = View::over_grid(extent, tile, steps);
-    std::map<Shape, int> found;
+    const tile::TileView v = tile::TileView::over_grid(extent, tile, steps);
+    std::map<graph::Shape, int> found;
     std::vector<bool> beyond(3);
-    for_each_tile(p, [&](const Shape& block, std::int64_t) {
+    for_each_tile(p, [&](const graph::Shape& block, std::int64_t) {
       for (std::int64_t i = 0; i < v.tile(0) * v.tile(1) * v.tile(2); ++i) {
-        Shape at;
+        graph::Shape at;
         for (std::int64_t d = 3, rest = i; d-- > 0; rest /= v.tile(static_cast<int>(d)))
           at.insert(at.begin(),
                     coordinate(v.cuts[static_cast<std::size_t>(d)], p, block, 0, rest % v.tile(static_cast<int>(d))));
@@ -201,9 +201,9 @@ TEST(View, OverAGridCoversATensorOnce) {
       }
     });
     EXPECT_EQ(found.size(), static_cast<std::size_t>(graph::size(extent)));
-    for (const auto& [at, times] : found) EXPECT_EQ(times, 1) << to_string(at);
+    for (const auto& [at, times] : found) EXPECT_EQ(times, 1) << graph::to_string(at);
     for (int d = 0; d < 3; ++d) EXPECT_EQ(v.predicated(d), beyond[static_cast<std::size_t>(d)]) << d;
-    View moved = v;
+    tile::TileView moved = v;
     moved.move({1, 2, 3});
     for (int d = 0; d < 3; ++d) {
       EXPECT_EQ(moved.origin(d), v.origin(d) + d + 1);

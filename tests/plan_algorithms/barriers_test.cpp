@@ -15,7 +15,7 @@ using namespace zellige::plan;
 namespace {
 
 // Document 3's notation: tasks count from 1, a space is a barrier.
-std::string printed(const Phases& p) {
+std::string printed(const TaskPhases& p) {
   std::string s;
   for (const auto& phase : p.phases) {
     if (!s.empty()) s += ' ';
@@ -102,7 +102,7 @@ std::vector<TaskToOrder> random_tasks(std::mt19937& rng, int n) {
   return tasks;
 }
 
-void expect_consistent(const std::vector<TaskToOrder>& tasks, const Phases& p) {
+void expect_consistent(const std::vector<TaskToOrder>& tasks, const TaskPhases& p) {
   EXPECT_EQ(peak_memory(tasks, p.phases), p.peak);
   EXPECT_EQ(p.barriers + 1, static_cast<int>(p.phases.size()));
   for (const auto& phase : p.phases) EXPECT_FALSE(phase.empty());
@@ -111,7 +111,7 @@ void expect_consistent(const std::vector<TaskToOrder>& tasks, const Phases& p) {
 }  // namespace
 
 TEST(Barriers, WorkedExampleOfTheHeader) {
-  const Phases p = order_tasks({{.produces = 1}, {.produces = 1}, {.after = {0, 1}, .produces = 1}});
+  const TaskPhases p = order_tasks({{.produces = 1}, {.produces = 1}, {.after = {0, 1}, .produces = 1}});
   EXPECT_EQ(p.phases, (std::vector<std::vector<int>>{{0, 1}, {2}}));
   EXPECT_EQ(p.barriers, 1);
   EXPECT_EQ(p.peak, 3);
@@ -123,7 +123,7 @@ TEST(Barriers, TheDocumentsConflictFigure) {
   EXPECT_EQ(peak_memory(figure(), parsed("12 534 6 7")), 5);
   EXPECT_EQ(peak_memory(figure(), parsed("1234 56 7")), 6);
   EXPECT_EQ(peak_memory(figure(), parsed("12 5 34 6 7")), 4);
-  const Phases fewest = order_tasks(figure());
+  const TaskPhases fewest = order_tasks(figure());
   EXPECT_EQ(printed(fewest), "1234 56 7");
   EXPECT_EQ(fewest.barriers, 2);
   EXPECT_EQ(fewest.peak, 6);
@@ -135,7 +135,7 @@ TEST(Barriers, EqualsTryingEverySequence) {
   for (int i = 0; i < 400; ++i) {
     const auto tasks = random_tasks(rng, 1 + rng() % 6);
     const Optimum expected = brute_force(tasks);
-    const Phases got = order_tasks(tasks);
+    const TaskPhases got = order_tasks(tasks);
     EXPECT_EQ(got.barriers, expected.barriers) << "case " << i;
     EXPECT_EQ(got.peak, expected.peak) << "case " << i;
     EXPECT_TRUE(got.optimal);
@@ -157,7 +157,7 @@ TEST(Barriers, BarriersAreTheLongestChainAlsoBeyondTheExactSearch) {
         depth[t] = std::max(depth[t], depth[s] + !same);
       }
     }
-    const Phases p = order_tasks(tasks, 100'000);
+    const TaskPhases p = order_tasks(tasks, 100'000);
     EXPECT_EQ(p.barriers, *std::max_element(depth.begin(), depth.end()));
     expect_consistent(tasks, p);
     // Better than doing everything as early as it can be done.
@@ -173,7 +173,7 @@ TEST(Barriers, OrdersBeyondTheExactSearchAreProvedByTheBound) {
     chain[t].produces = t % 7;
     if (t > 0) chain[t].after.push_back(t - 1);
   }
-  const Phases p = order_tasks(chain);
+  const TaskPhases p = order_tasks(chain);
   EXPECT_EQ(p.peak, 11);  // 5 and 6
   EXPECT_TRUE(p.optimal) << "what must be alive in some phase reaches the peak";
   // A task that may be in any phase is in none of the bound's.
@@ -186,8 +186,8 @@ TEST(Barriers, WithoutEffortOptimalIsOnlyClaimedWhenTheBoundIsMet) {
   int unproven = 0;
   for (int i = 0; i < 400; ++i) {
     const auto tasks = random_tasks(rng, 6);
-    const Phases quick = order_tasks(tasks, 0);
-    const Phases exact = order_tasks(tasks);
+    const TaskPhases quick = order_tasks(tasks, 0);
+    const TaskPhases exact = order_tasks(tasks);
     EXPECT_TRUE(!quick.optimal || quick.peak == exact.peak);
     unproven += !quick.optimal;
   }

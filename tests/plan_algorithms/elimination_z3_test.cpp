@@ -7,24 +7,24 @@
 #include <limits>
 #include <random>
 
-#include "select/elimination.hpp"
+#include "selection/elimination.hpp"
 
-using namespace zellige::plan;
+using namespace zellige;
 
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // A graph of `tensors`: each but the first reads one or two earlier ones.
-Problem random_layouts(std::mt19937& rng, int tensors, int dims) {
-  Problem p;
+selection::Problem random_layouts(std::mt19937& rng, int tensors, int dims) {
+  selection::Problem p;
   p.domain.assign(tensors, dims);
   for (int t = 0; t < tensors; ++t) {
-    Factor own{{t}, {}};
+    selection::Factor own{{t}, {}};
     for (int d = 0; d < dims; ++d) own.cost.push_back(rng() % 5 == 0 && d > 0 ? infinite : double(rng() % 4));
     p.factors.push_back(own);
     if (t == 0) continue;
-    Factor op{{t}, {}};
+    selection::Factor op{{t}, {}};
     for (int k = 0; k < 2; ++k) {
       const int from = rng() % t;
       if (op.variables.back() != from) op.variables.push_back(from);
@@ -38,7 +38,7 @@ Problem random_layouts(std::mt19937& rng, int tensors, int dims) {
 }
 
 // The least cost, or infinity where nothing is feasible.
-double z3_minimum(const Problem& p) {
+double z3_minimum(const selection::Problem& p) {
   z3::context c;
   z3::optimize solver(c);
   std::vector<std::vector<z3::expr>> innermost(p.domain.size());
@@ -52,7 +52,7 @@ double z3_minimum(const Problem& p) {
     solver.add(z3::atmost(dims, 1));
   }
   z3::expr total = c.int_val(0);
-  for (const Factor& f : p.factors)
+  for (const selection::Factor& f : p.factors)
     for (std::size_t e = 0; e < f.cost.size(); ++e) {
       z3::expr all = c.bool_val(true);
       std::size_t rest = e;
@@ -74,14 +74,14 @@ TEST(EliminationZ3, AgreesOnRandomLayoutProblems) {
   std::mt19937 rng(4);
   int feasible = 0, infeasible = 0;
   for (int i = 0; i < 30; ++i) {
-    const Problem p = random_layouts(rng, 3 + i % 6, 2 + i % 3);
+    const selection::Problem p = random_layouts(rng, 3 + i % 6, 2 + i % 3);
     const double expected = z3_minimum(p);
     if (expected == infinite) {
       ++infeasible;
-      EXPECT_ANY_THROW(minimise(p));
+      EXPECT_ANY_THROW(selection::minimise(p));
     } else {
       ++feasible;
-      EXPECT_EQ(minimise(p).cost, expected) << "instance " << i;
+      EXPECT_EQ(selection::minimise(p).cost, expected) << "instance " << i;
     }
   }
   EXPECT_GE(feasible, 18);

@@ -66,10 +66,10 @@ Measured measure(const Footprint& t, const SwizzleChoice& c, const std::vector<A
   Measured m;
   for (const AccessPattern& p : accesses)
     for (const Lanes& lanes : p.instances) {
-      BankAccess a{.bytes = p.bytes};
+      predict::BankAccess a{.bytes = p.bytes};
       for (auto [row, column] : lanes)
         a.address.push_back(row < 0 ? -1 : swizzled_offset(t, c, row, column) * t.element_bytes);
-      const Wavefronts w = evaluate(a);
+      const predict::Wavefronts w = predict::evaluate(a);
       m.wavefronts += w.total, m.ideal += w.ideal, m.degree = std::max(m.degree, w.degree);
       m.weighted += p.weight * w.total;
     }

@@ -17,11 +17,11 @@ using graph::KernelTensor;
 using graph::Shape;
 using random_graphs::Rng;
 
-std::string text(const Box& b) { return graph::to_string(b.low) + " to " + graph::to_string(b.high); }
+std::string text(const verify::Box& b) { return graph::to_string(b.low) + " to " + graph::to_string(b.high); }
 std::string text(const KernelTensor& t) { return graph::to_string(t.shape) + ":" + graph::to_string(t.strides); }
 
 /// Returns the sorted addresses of a box's elements, one for each.
-std::vector<std::int64_t> addresses(const Box& box, const graph::Strides& strides) {
+std::vector<std::int64_t> addresses(const verify::Box& box, const graph::Strides& strides) {
   std::vector<std::int64_t> all{0};
   for (std::size_t d = 0; d < box.low.size(); ++d) {
     std::vector<std::int64_t> next;
@@ -33,8 +33,8 @@ std::vector<std::int64_t> addresses(const Box& box, const graph::Strides& stride
   return all;
 }
 
-Box drawn(Rng& rng, const Shape& in) {
-  Box b;
+verify::Box drawn(Rng& rng, const Shape& in) {
+  verify::Box b;
   for (const std::int64_t extent : in) {
     const std::int64_t low = rng.chance(30) ? 0 : rng.below(extent);
     b.low.push_back(low),
@@ -49,9 +49,9 @@ TEST(Boxes, CoverAnotherOneIfEachOfItsElementsIsInOneOfThem) {
   for (int i = 0, n = test::all_cases() ? 300'000 : 20'000; i < n && !HasFailure(); ++i) {
     Shape in;
     for (std::int64_t r = rng.between(1, 3); r > 0; --r) in.push_back(rng.between(1, 5));
-    const Box target = rng.chance(50) ? whole(in) : drawn(rng, in);
+    const verify::Box target = rng.chance(50) ? verify::whole(in) : drawn(rng, in);
     const graph::Strides strides{25, 5, 1};
-    std::vector<Box> others;
+    std::vector<verify::Box> others;
     std::set<std::int64_t> elements;
     const std::vector<std::int64_t> all = addresses(target, strides);
     for (std::int64_t k = rng.below(9); k > 0; --k) {
@@ -59,12 +59,13 @@ TEST(Boxes, CoverAnotherOneIfEachOfItsElementsIsInOneOfThem) {
       const std::vector<std::int64_t> more = addresses(others.back(), strides);
       std::vector<std::int64_t> common;
       std::ranges::set_intersection(all, more, std::back_inserter(common));
-      EXPECT_EQ(intersect(target, others.back()), !common.empty()) << text(target) << ", " << text(others.back());
+      EXPECT_EQ(verify::intersect(target, others.back()), !common.empty())
+          << text(target) << ", " << text(others.back());
       elements.insert(more.begin(), more.end());
     }
-    EXPECT_EQ(size(target), std::ssize(all));
+    EXPECT_EQ(verify::size(target), std::ssize(all));
     const bool right = std::ranges::all_of(all, [&](std::int64_t a) { return elements.contains(a); });
-    EXPECT_EQ(covered(target, others), right) << "draw " << i << ": " << text(target);
+    EXPECT_EQ(verify::covered(target, others), right) << "draw " << i << ": " << text(target);
     covering += right ? 1 : 0;
   }
   EXPECT_GT(covering, 3000);
@@ -112,18 +113,18 @@ KernelTensor view_of(Rng& rng, const KernelTensor& base) {
 }
 
 /// Returns the box of the base that has these addresses, each once; nullopt if none has.
-std::optional<Box> searched(const std::vector<std::int64_t>& in, const KernelTensor& base) {
-  std::optional<Box> found;
-  for (Box b = whole(base.shape);;) {  // the smallest one around them
+std::optional<verify::Box> searched(const std::vector<std::int64_t>& in, const KernelTensor& base) {
+  std::optional<verify::Box> found;
+  for (verify::Box b = verify::whole(base.shape);;) {  // the smallest one around them
     const std::vector<std::int64_t> all = addresses(b, base.strides);
     if (all == in) return b;
     bool smaller = false;
     for (std::size_t d = 0; d < b.low.size() && !smaller; ++d)
       for (const bool front : {true, false}) {
-        Box less = b, cut = b;
+        verify::Box less = b, cut = b;
         front ? ++less.low[d] : --less.high[d];
         front ? cut.high[d] = less.low[d] : cut.low[d] = less.high[d];
-        if (size(less) == 0) continue;
+        if (verify::size(less) == 0) continue;
         const std::vector<std::int64_t> gone = addresses(cut, base.strides);
         if (std::ranges::any_of(gone, [&](std::int64_t a) { return std::ranges::binary_search(in, a); })) continue;
         b = less, smaller = true;
@@ -138,19 +139,20 @@ TEST(Boxes, OfAViewAreThoseOfItsBaseThatHaveTheSameElements) {
   int boxes = 0, inside = 0, undecided = 0;
   for (int i = 0, n = test::all_cases() ? 300'000 : 20'000; i < n && !HasFailure(); ++i) {
     const KernelTensor base = base_of(rng), view = view_of(rng, base);
-    const Box box = drawn(rng, view.shape);
-    if (size(box) == 0) continue;
+    const verify::Box box = drawn(rng, view.shape);
+    if (verify::size(box) == 0) continue;
     const std::string of = fmt::format("draw {}: {} of {} in {}", i, text(box), text(view), text(base));
-    const std::vector<std::int64_t> in = addresses(box, view.strides), all = addresses(whole(base.shape), base.strides);
+    const std::vector<std::int64_t> in = addresses(box, view.strides),
+                                    all = addresses(verify::whole(base.shape), base.strides);
     const bool once = std::ranges::adjacent_find(in) == in.end();
-    const std::optional<Box> right = searched(in, base), there = in_base(box, view, base);
+    const std::optional<verify::Box> right = searched(in, base), there = verify::in_base(box, view, base);
     EXPECT_EQ(there.has_value(), right.has_value()) << of << (right ? ", is " + text(*right) : "");
     if (there && right) EXPECT_EQ(text(*there), text(*right)) << of;
     boxes += there ? 1 : 0;
     const bool lies = std::ranges::includes(all, std::set(in.begin(), in.end()));
-    if (lies_in(box, view, base)) EXPECT_TRUE(lies) << of;
-    if (right) EXPECT_TRUE(lies_in(box, view, base)) << of;
-    inside += lies ? 1 : 0, undecided += lies && once && !lies_in(box, view, base) ? 1 : 0;
+    if (verify::lies_in(box, view, base)) EXPECT_TRUE(lies) << of;
+    if (right) EXPECT_TRUE(verify::lies_in(box, view, base)) << of;
+    inside += lies ? 1 : 0, undecided += lies && once && !verify::lies_in(box, view, base) ? 1 : 0;
   }
   EXPECT_GT(boxes, 5000);
   EXPECT_LT(undecided, inside / 10);
@@ -161,13 +163,14 @@ TEST(Boxes, LieInABaseThatShowsItsElementsSeveralTimesAsInTheBase) {
   int inside = 0;
   for (int i = 0; i < 2000 && !HasFailure(); ++i) {
     const KernelTensor base = base_of(rng), view = view_of(rng, base);
-    const Box box = drawn(rng, view.shape);
-    if (size(box) == 0) continue;
+    const verify::Box box = drawn(rng, view.shape);
+    if (verify::size(box) == 0) continue;
     KernelTensor expanded = base;
     const auto at = rng.below(static_cast<std::int64_t>(base.shape.size()) + 1);
     expanded.shape.insert(expanded.shape.begin() + at, 2), expanded.strides.insert(expanded.strides.begin() + at, 0);
-    const bool lies = lies_in(box, view, base);
-    EXPECT_EQ(lies_in(box, view, expanded), lies) << text(box) << " of " << text(view) << " in " << text(expanded);
+    const bool lies = verify::lies_in(box, view, base);
+    EXPECT_EQ(verify::lies_in(box, view, expanded), lies)
+        << text(box) << " of " << text(view) << " in " << text(expanded);
     inside += lies ? 1 : 0;
   }
   EXPECT_GT(inside, 500);
@@ -179,13 +182,13 @@ TEST(Boxes, OfTwoViewsAreDisjointIfNoElementIsInBoth) {
   for (int i = 0, n = test::all_cases() ? 300'000 : 20'000; i < n && !HasFailure(); ++i) {
     const KernelTensor base = base_of(rng), view = rng.chance(20) ? base : view_of(rng, base),
                        other = view_of(rng, base);
-    const Box box = drawn(rng, view.shape), of_other = drawn(rng, other.shape);
-    const std::vector<std::int64_t> whole_other = addresses(whole(other.shape), other.strides);
+    const verify::Box box = drawn(rng, view.shape), of_other = drawn(rng, other.shape);
+    const std::vector<std::int64_t> whole_other = addresses(verify::whole(other.shape), other.strides);
     if (std::ranges::adjacent_find(whole_other) != whole_other.end()) continue;
     const std::vector<std::int64_t> a = addresses(box, view.strides), b = addresses(of_other, other.strides);
     std::vector<std::int64_t> common;
     std::ranges::set_intersection(a, b, std::back_inserter(common));
-    const bool proved_disjoint = disjoint(box, view, of_other, other, base);
+    const bool proved_disjoint = verify::disjoint(box, view, of_other, other, base);
     if (proved_disjoint)
       EXPECT_TRUE(common.empty()) << "draw " << i << ": " << text(box) << " of " << text(view) << ", " << text(of_other)
                                   << " of " << text(other) << " in " << text(base);

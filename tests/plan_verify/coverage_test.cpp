@@ -19,27 +19,27 @@ using random_graphs::Rng;
 
 /// The numbers of a store: of the grid, and of each dimension. By rows: where a row of dimension 0 is stored, an index says.
 struct Drawn {
-  TileProgram program;
+  tile::TileProgram program;
   bool by_rows = false;
-  Node& store() { return program.nodes.back(); }
+  tile::Node& store() { return program.nodes.back(); }
   /// Returns the view whose tiles number the elements that are stored along a dimension.
-  View& numbers(int d) { return program.nodes[by_rows && d == 0 ? 1 : 2].view; }
+  tile::TileView& numbers(int d) { return program.nodes[by_rows && d == 0 ? 1 : 2].view; }
 };
 
 /// Returns a store each of whose elements one block stores: a load of numbers, a load of indices, and the store of the numbers.
 Drawn drawn(Rng& rng) {
   Drawn result;
-  TileProgram& p = result.program;
+  tile::TileProgram& p = result.program;
   p.name = "k", p.block = {32, 1, 1};
   const auto rank = static_cast<std::size_t>(rng.between(1, 3));
-  View view{std::vector<Cut>(rank)};
+  tile::TileView view{std::vector<tile::Cut>(rank)};
   std::vector<std::size_t> order(rank);
   std::iota(order.begin(), order.end(), 0);
   rng.shuffle(order);
   std::int64_t grid[3] = {1, 1, 1};
-  Cut* top[3] = {};
+  tile::Cut* top[3] = {};
   for (const std::size_t d : order) {
-    Cut& c = view.cuts[d];
+    tile::Cut& c = view.cuts[d];
     const std::int64_t tiles = rng.between(1, 4);
     c.tile = rng.between(1, 4), c.extent = tiles * c.tile - (rng.chance(40) ? rng.below(c.tile) : 0),
     c.overhang = c.extent % c.tile != 0 || rng.chance(30);
@@ -57,13 +57,18 @@ Drawn drawn(Rng& rng) {
       grid[axis] += more, top[axis]->overhang = top[axis]->overhang || more > 0;
     }
   p.grid = {grid[0], grid[1], grid[2]};
-  const Shape shape(rank, 1);
-  const View one{std::vector<Cut>(rank)};
-  p.add({.kind = NodeKind::load, .shape = shape, .tensor = 0, .view = one, .name = "X"});
-  p.add({.kind = NodeKind::load, .shape = shape, .dtype = DType::int32, .tensor = 0, .view = one, .name = "I"});
-  p.add({.kind = NodeKind::store, .in = {0}, .shape = shape, .tensor = 0, .view = view, .name = "Y"});
+  const graph::Shape shape(rank, 1);
+  const tile::TileView one{std::vector<tile::Cut>(rank)};
+  p.add({.kind = tile::NodeKind::load, .shape = shape, .tensor = 0, .view = one, .name = "X"});
+  p.add({.kind = tile::NodeKind::load,
+         .shape = shape,
+         .dtype = graph::DType::int32,
+         .tensor = 0,
+         .view = one,
+         .name = "I"});
+  p.add({.kind = tile::NodeKind::store, .in = {0}, .shape = shape, .tensor = 0, .view = view, .name = "Y"});
   if (rng.chance(20)) {  // as a scatter's, or as a slice_scatter's at an index
-    Node& store = result.store();
+    tile::Node& store = result.store();
     store.in.push_back(1);
     store.to = view.cuts[0].extent;
     result.by_rows = (rng.chance(50) || store.to == 1) && view.origin(0) >= 0;
@@ -75,9 +80,9 @@ Drawn drawn(Rng& rng) {
 
 /// Changes one number.
 void change(Rng& rng, Drawn& d) {
-  TileProgram& p = d.program;
+  tile::TileProgram& p = d.program;
   const int dim = static_cast<int>(rng.below(d.store().view.rank()));
-  Cut& c = d.numbers(dim).cuts[static_cast<std::size_t>(dim)];
+  tile::Cut& c = d.numbers(dim).cuts[static_cast<std::size_t>(dim)];
   const std::int64_t by = rng.chance(50) ? 1 : rng.between(-2, 3);
   const auto add = [&](std::int64_t& to, std::int64_t minimum) { to = std::max(to + by, minimum); };
   switch (rng.below(8)) {
@@ -109,9 +114,9 @@ struct Counted {
 
 /// Lets all blocks store their tiles.
 Counted counted(Drawn& d) {
-  const TileProgram& p = d.program;
+  const tile::TileProgram& p = d.program;
   const int rank = p.nodes.back().view.rank();
-  std::vector<Interval> along;
+  std::vector<tile::Interval> along;
   std::vector<std::int64_t> low, step;
   std::int64_t all = 1;
   for (int k = 0; k < rank; ++k) {
@@ -127,7 +132,7 @@ Counted counted(Drawn& d) {
     const std::int64_t index[3] = {block % p.grid.x, block / p.grid.x % p.grid.y, block / (p.grid.x * p.grid.y)};
     std::vector<std::int64_t> places{0};
     for (int k = 0; k < rank; ++k) {
-      const Interval& a = along[k];
+      const tile::Interval& a = along[k];
       const std::int64_t first = a.start(a.axis() < 0 ? 0 : index[a.axis()], 0);
       const std::int64_t tile = d.numbers(k).tile(k);
       outside = outside || (!d.numbers(k).predicated(k) && (first < 0 || first + tile > a.end()));
@@ -145,10 +150,10 @@ Counted counted(Drawn& d) {
 
 /// Returns whether two digits of an index overlap, as block % 3 and block % 2 do: of 6 blocks they number all 6 tiles.
 bool overlapping(Drawn& d) {
-  const TileProgram& p = d.program;
+  const tile::TileProgram& p = d.program;
   for (int k = 0; k < d.store().view.rank(); ++k)
     for (int e = 0; e < k; ++e) {
-      const Interval a = d.numbers(k).along(k, p), b = d.numbers(e).along(e, p);
+      const tile::Interval a = d.numbers(k).along(k, p), b = d.numbers(e).along(e, p);
       if (a.axis() == b.axis() && std::min(a.tiles(), b.tiles()) > 1 && a.run() < b.run() * b.tiles() &&
           b.run() < a.run() * a.tiles())
         return true;
@@ -157,9 +162,9 @@ bool overlapping(Drawn& d) {
 }
 
 /// Returns what the proof says of a kernel; "" if it accepts.
-std::string verdict(const Kernel& k) {
+std::string verdict(const kernel::Kernel& k) {
   try {
-    verify_coverage(k, Program{.tensors = {{.shape = Shape(3, 1000)}}});
+    verify::verify_coverage(k, tile::TilePrograms{.tensors = {{.shape = graph::Shape(3, 1000)}}});
   } catch (const Rejected& e) {
     return e.what();
   }
@@ -167,13 +172,19 @@ std::string verdict(const Kernel& k) {
 }
 
 TEST(Coverage, OfOneElementWhereAnIndexSaysIsWhole) {
-  Kernel k;
-  TileProgram& p = k.program;
+  kernel::Kernel k;
+  tile::TileProgram& p = k.program;
   p.name = "k", p.block = {32, 1, 1}, p.grid = {2, 1, 1};
-  const View one{{Cut{}, Cut{}}}, view{{Cut{.extent = 9}, Cut{.axis = 0, .mod = 2, .tile = 4, .extent = 8}}};
-  p.add({.kind = NodeKind::load, .shape = {1, 4}, .tensor = 0, .view = one, .name = "X"});
-  p.add({.kind = NodeKind::load, .shape = {1, 1}, .dtype = DType::int32, .tensor = 0, .view = one, .name = "I"});
-  p.add({.kind = NodeKind::store, .in = {0, 1}, .shape = {1, 4}, .tensor = 0, .view = view, .name = "Y"});
+  const tile::TileView one{{tile::Cut{}, tile::Cut{}}},
+      view{{tile::Cut{.extent = 9}, tile::Cut{.axis = 0, .mod = 2, .tile = 4, .extent = 8}}};
+  p.add({.kind = tile::NodeKind::load, .shape = {1, 4}, .tensor = 0, .view = one, .name = "X"});
+  p.add({.kind = tile::NodeKind::load,
+         .shape = {1, 1},
+         .dtype = graph::DType::int32,
+         .tensor = 0,
+         .view = one,
+         .name = "I"});
+  p.add({.kind = tile::NodeKind::store, .in = {0, 1}, .shape = {1, 4}, .tensor = 0, .view = view, .name = "Y"});
   EXPECT_EQ(verdict(k), "");
   p.nodes.back().in.pop_back();
   EXPECT_EQ(verdict(k),
@@ -181,10 +192,10 @@ TEST(Coverage, OfOneElementWhereAnIndexSaysIsWhole) {
 }
 
 std::string text(Drawn& d) {
-  const TileProgram& p = d.program;
+  const tile::TileProgram& p = d.program;
   std::string all = fmt::format("grid ({},{},{})", p.grid.x, p.grid.y, p.grid.z);
   for (int k = 0; k < p.nodes.back().view.rank(); ++k) {
-    const Cut& c = d.numbers(k).cuts[static_cast<std::size_t>(k)];
+    const tile::Cut& c = d.numbers(k).cuts[static_cast<std::size_t>(k)];
     all += fmt::format("; {} / {} % {} tiles of {} from {} to {}", c.axis, c.div, c.mod, c.tile, c.offset,
                        c.offset + c.extent);
   }

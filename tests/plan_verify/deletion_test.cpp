@@ -9,26 +9,30 @@
 namespace zellige::plan {
 namespace {
 
-bool synchronises(const Step& step) {
-  return match(
-      step, [](const OneOf<Commit, WaitGroup, Acquire, Release, FenceProxy> auto&) { return true; },
-      [](const Barrier& barrier) { return barrier.waits; },
-      [](const OneOf<Copy, Mma, Compute, Start, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents,
-                     WarpBarrier, ClusterBarrier, Loop> auto&) { return false; });
+bool synchronises(const kernel::Step& step) {
+  return kernel::match(
+      step,
+      [](const kernel::OneOf<kernel::Commit, kernel::WaitGroup, kernel::Acquire, kernel::Release,
+                             kernel::FenceProxy> auto&) { return true; },
+      [](const kernel::Barrier& barrier) { return barrier.waits; },
+      [](const kernel::OneOf<kernel::Copy, kernel::Mma, kernel::Compute, kernel::Start, kernel::Drain,
+                             kernel::MbarrierInit, kernel::FenceInit, kernel::GriddepWait,
+                             kernel::GriddepLaunchDependents, kernel::WarpBarrier, kernel::ClusterBarrier,
+                             kernel::Loop> auto&) { return false; });
 }
 
 /// One line a deletion; `spare` counts those that are accepted.
-std::string deletions(const Kernel& s, const char* target, int& spare) {
+std::string deletions(const kernel::Kernel& s, const char* target, int& spare) {
   std::string text;
   for (std::size_t a = 0; a < s.agents.size(); ++a)
     for (std::size_t k = 0; k < s.agents[a].steps.size(); ++k) {
-      const Step& step = s.agents[a].steps[k];
+      const kernel::Step& step = s.agents[a].steps[k];
       if (!synchronises(step)) continue;
-      Kernel without = s;
+      kernel::Kernel without = s;
       without.agents[a].steps.erase(without.agents[a].steps.begin() + static_cast<std::ptrdiff_t>(k));
       const std::string message = verdict(without, target);
       if (message.empty()) ++spare;
-      text += fmt::format("without step {} of {} ({}):\n  {}\n", k, s.agents[a].name, name(step),
+      text += fmt::format("without step {} of {} ({}):\n  {}\n", k, s.agents[a].name, kernel::name(step),
                           message.empty() ? "accepted" : message);
     }
   return text;
@@ -51,9 +55,9 @@ TEST(Deletion, EveryPipelineDepthAndLength) {
     for (std::int64_t trip_count : {1, 2, 3, 4, 5, 16, 17, 18, 40, 1000, 1'000'000'007}) {
       EXPECT_EQ(verdict(sm80_matmul(stages, trip_count), "sm_80"), "")
           << stages << " stages, " << trip_count << " iterations";
-      Kernel shallow = sm80_matmul(stages, trip_count);  // one group too many left in flight
-      for (Step& step : shallow.agents[0].steps)
-        if (WaitGroup* wait = as<WaitGroup>(step)) ++wait->pending;
+      kernel::Kernel shallow = sm80_matmul(stages, trip_count);  // one group too many left in flight
+      for (kernel::Step& step : shallow.agents[0].steps)
+        if (kernel::WaitGroup* wait = kernel::as<kernel::WaitGroup>(step)) ++wait->pending;
       EXPECT_NE(verdict(shallow, "sm_80"), "") << stages << " stages, " << trip_count << " iterations";
     }
   for (std::int64_t trip_count : {2, 3, 4, 5, 9, 64, 1000})

@@ -8,7 +8,7 @@ namespace zellige::plan {
 namespace {
 
 TEST(Structure, IndicesOfNothing) {
-  const auto of = [](const Step& step) { return verdict(one_agent({"sX"}, {step})); };
+  const auto of = [](const kernel::Step& step) { return verdict(one_agent({"sX"}, {step})); };
   EXPECT_EQ(of(work("w", {}, {{1}})),
             "kernel: block, step 'w', touches tensor 1; the schedule has 1 tensors, numbered from 0");
   EXPECT_EQ(of(work("w", {{-1}}, {})),

@@ -17,7 +17,8 @@ struct Touched {
 
 class Explorer {
  public:
-  explicit Explorer(const Kernel& schedule) : s(schedule), threads(2 * static_cast<int>(schedule.agents.size())) {}
+  explicit Explorer(const kernel::Kernel& schedule)
+      : s(schedule), threads(2 * static_cast<int>(schedule.agents.size())) {}
 
   std::string run() {
     std::set<State> seen{State(threads)};
@@ -36,14 +37,15 @@ class Explorer {
   }
 
  private:
-  const Kernel& s;
+  const kernel::Kernel& s;
   int threads;
 
-  const Step& step(int agent, int k) const { return s.agents[agent].steps[k]; }
+  const kernel::Step& step(int agent, int k) const { return s.agents[agent].steps[k]; }
   int length(int p) const { return static_cast<int>(s.agents[p / 2].steps.size()); }
-  bool tma(const Step& x) const {
-    const int channel = channel_of(x);
-    return as<Copy>(x) && channel >= 0 && s.channels[channel].by == Synchronisation::mbarrier_bytes;
+  bool tma(const kernel::Step& x) const {
+    const int channel = kernel::channel_of(x);
+    return kernel::as<kernel::Copy>(x) && channel >= 0 &&
+           s.channels[channel].by == kernel::Synchronisation::mbarrier_bytes;
   }
   bool ended(const State& now) const {
     for (int p = 0; p < threads; ++p)
@@ -55,15 +57,16 @@ class Explorer {
   template <class Kind>
   int count(int agent, int channel, int k) const {
     int n = 0;
-    for (int j = 0; j < k; ++j) n += as<Kind>(step(agent, j)) && (channel < 0 || channel_of(step(agent, j)) == channel);
+    for (int j = 0; j < k; ++j)
+      n += kernel::as<Kind>(step(agent, j)) && (channel < 0 || kernel::channel_of(step(agent, j)) == channel);
     return n;
   }
 
-  std::vector<Touched> touched(const Step& x) const {
+  std::vector<Touched> touched(const kernel::Step& x) const {
     std::vector<Touched> result;
     for (const bool writes : {false, true})
-      for (const Access& a : writes ? x.writes : x.reads) {
-        const SmemTensor& t = s.tensors[a.tensor];
+      for (const kernel::Access& a : writes ? x.writes : x.reads) {
+        const kernel::SmemTensor& t = s.tensors[a.tensor];
         const std::int64_t bytes = t.bytes() / t.stages, stage = ((a.lag % t.stages) + t.stages) % t.stages;
         result.push_back({a.tensor, t.offset + stage * bytes, t.offset + (stage + 1) * bytes, a.same_thread, writes});
       }
@@ -85,22 +88,22 @@ class Explorer {
   }
 
   bool pending(const State& now, int q, int k) const {
-    const Step& x = step(q / 2, k);
-    if (!as<Copy>(x) || now[q] <= k) return false;
+    const kernel::Step& x = step(q / 2, k);
+    if (!kernel::as<kernel::Copy>(x) || now[q] <= k) return false;
     if (tma(x)) {
       if (q % 2 != 0) return false;
-      const int channel = channel_of(x);
-      const Channel& c = s.channels[channel];
-      const int phase = count<Acquire>(q / 2, channel, k);  // counted from 1
+      const int channel = kernel::channel_of(x);
+      const kernel::Channel& c = s.channels[channel];
+      const int phase = count<kernel::Acquire>(q / 2, channel, k);  // counted from 1
       for (int consumer : c.consumers)
         for (int t : {0, 1})
-          if (count<Acquire>(consumer, channel, now[2 * consumer + t]) >= phase) return false;
+          if (count<kernel::Acquire>(consumer, channel, now[2 * consumer + t]) >= phase) return false;
       return true;
     }
-    const int group = count<Commit>(q / 2, -1, k) + 1;
+    const int group = count<kernel::Commit>(q / 2, -1, k) + 1;
     for (int j = 0; j < now[q]; ++j)
-      if (const WaitGroup* wait = as<WaitGroup>(step(q / 2, j));
-          wait && count<Commit>(q / 2, -1, j) - wait->pending >= group)
+      if (const kernel::WaitGroup* wait = kernel::as<kernel::WaitGroup>(step(q / 2, j));
+          wait && count<kernel::Commit>(q / 2, -1, j) - wait->pending >= group)
         return false;
     return true;
   }
@@ -114,8 +117,8 @@ class Explorer {
 
   bool makes_access(const State& now, int p) const {
     if (now[p] >= length(p)) return false;
-    const Step& x = step(p / 2, now[p]);
-    return as<Compute>(x) || (as<Copy>(x) && !(tma(x) && p % 2 == 1));
+    const kernel::Step& x = step(p / 2, now[p]);
+    return kernel::as<kernel::Compute>(x) || (kernel::as<kernel::Copy>(x) && !(tma(x) && p % 2 == 1));
   }
 
   bool races(const State& now) const {
@@ -131,20 +134,20 @@ class Explorer {
   }
 
   bool enabled(const State& now, int p) const {
-    const Acquire* x = as<Acquire>(step(p / 2, now[p]));
+    const kernel::Acquire* x = kernel::as<kernel::Acquire>(step(p / 2, now[p]));
     if (!x) return true;
-    const Channel& c = s.channels[x->channel];
-    const int nth = count<Acquire>(p / 2, x->channel, now[p]);  // counted from 0
+    const kernel::Channel& c = s.channels[x->channel];
+    const int nth = count<kernel::Acquire>(p / 2, x->channel, now[p]);  // counted from 0
     if (c.producer == p / 2) {
       for (int consumer : c.consumers)
         for (int t : {0, 1})
-          if (count<Release>(consumer, x->channel, now[2 * consumer + t]) < nth - c.stages + 1) return false;
+          if (count<kernel::Release>(consumer, x->channel, now[2 * consumer + t]) < nth - c.stages + 1) return false;
       return true;
     }
     int copies = 0;
     for (int k = 0; k < length(2 * c.producer); ++k)
-      if (tma(step(c.producer, k)) && channel_of(step(c.producer, k)) == x->channel &&
-          count<Acquire>(c.producer, x->channel, k) == nth + 1) {
+      if (tma(step(c.producer, k)) && kernel::channel_of(step(c.producer, k)) == x->channel &&
+          count<kernel::Acquire>(c.producer, x->channel, k) == nth + 1) {
         ++copies;
         if (now[2 * c.producer] <= k) return false;
       }
@@ -156,7 +159,7 @@ class Explorer {
     std::map<int, State> met;  // by barrier
     for (int p = 0; p < threads; ++p) {
       if (now[p] >= length(p)) continue;
-      const Barrier* x = as<Barrier>(step(p / 2, now[p]));
+      const kernel::Barrier* x = kernel::as<kernel::Barrier>(step(p / 2, now[p]));
       State next = now;
       if (!x || !x->waits) {
         if (!enabled(now, p)) continue;
@@ -168,8 +171,8 @@ class Explorer {
       bool all = true;
       for (int q = 0; q < threads; ++q) {
         const auto& steps = s.agents[q / 2].steps;
-        const auto same = [&](const Step& y) {
-          const Barrier* barrier = as<Barrier>(y);
+        const auto same = [&](const kernel::Step& y) {
+          const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(y);
           return barrier && barrier->waits && barrier->id == x->id;
         };
         if (std::none_of(steps.begin(), steps.end(), same)) continue;
@@ -220,26 +223,26 @@ class Explorer {
 
 }  // namespace
 
-Kernel written_out(const Kernel& s) {
-  Kernel result = s;
-  for (Agent& agent : result.agents) {
-    std::vector<Step> flat;
+kernel::Kernel written_out(const kernel::Kernel& s) {
+  kernel::Kernel result = s;
+  for (kernel::Agent& agent : result.agents) {
+    std::vector<kernel::Step> flat;
     for (std::size_t k = 0; k < agent.steps.size(); ++k) {
       std::int64_t trip_count = 0;
       std::size_t begin = k, end = k + 1;
-      if (const Loop* loop = begins_loop(agent.steps[k])) {
+      if (const kernel::Loop* loop = begins_loop(agent.steps[k])) {
         trip_count = loop->trip_count, begin = k + 1, end = begin;
         while (!is_end(agent.steps[end])) ++end;
       }
       for (std::int64_t i = 0; i < std::max<std::int64_t>(trip_count, 1); ++i)
         for (std::size_t j = begin; j < end; ++j) {
-          Step step = agent.steps[j];
-          if (const int lag = guard_lag_of(step); trip_count > 0 && lag > 0 && i + lag >= trip_count) continue;
-          match(
-              step, [](OneOf<Copy, Compute> auto& of) { of.guard_lag = 0; },
-              [](const OneOf<Mma, Start, Sync, Loop> auto&) {});
+          kernel::Step step = agent.steps[j];
+          if (const int lag = kernel::guard_lag_of(step); trip_count > 0 && lag > 0 && i + lag >= trip_count) continue;
+          kernel::match(
+              step, [](kernel::OneOf<kernel::Copy, kernel::Compute> auto& of) { of.guard_lag = 0; },
+              [](const kernel::OneOf<kernel::Mma, kernel::Start, kernel::Sync, kernel::Loop> auto&) {});
           for (auto* list : {&step.reads, &step.writes})
-            for (Access& a : *list) a.lag += static_cast<int>(i);
+            for (kernel::Access& a : *list) a.lag += static_cast<int>(i);
           flat.push_back(step);
         }
       k = trip_count > 0 ? end : k;
@@ -249,6 +252,6 @@ Kernel written_out(const Kernel& s) {
   return result;
 }
 
-std::string explore(const Kernel& s) { return Explorer(s).run(); }
+std::string explore(const kernel::Kernel& s) { return Explorer(s).run(); }
 
 }  // namespace zellige::plan

@@ -10,9 +10,9 @@
 namespace zellige::plan {
 
 /// The agent's steps with its loops written out and its guards decided.
-Kernel written_out(const Kernel&);
+kernel::Kernel written_out(const kernel::Kernel&);
 
 /// "" where no interleaving goes wrong, else what goes wrong. Precondition: no loops, no guards.
-std::string explore(const Kernel&);
+std::string explore(const kernel::Kernel&);
 
 }  // namespace zellige::plan

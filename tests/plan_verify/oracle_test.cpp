@@ -14,27 +14,27 @@ using Random = std::mt19937;
 int below(Random& random, int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); }
 
 /// Tensors X (two stages), Y, and Z over the second half of Y and beyond.
-Kernel blank() {
-  Kernel s{.threads = 64};
+kernel::Kernel blank() {
+  kernel::Kernel s{.threads = 64};
   s.tensors = {tensor("X", 0, 512, 2), tensor("Y", 512, 256), tensor("Z", 640, 256)};
   return s;
 }
 
-Access any_access(Random& random) {
+kernel::Access any_access(Random& random) {
   return {.tensor = below(random, 3), .lag = below(random, 2), .same_thread = below(random, 4) == 0};
 }
 
-Step any_work(Random& random) {
-  Step step = work("w", {}, {});
+kernel::Step any_work(Random& random) {
+  kernel::Step step = work("w", {}, {});
   if (below(random, 3) != 0) step.reads.push_back(any_access(random));
   if (step.reads.empty() || below(random, 3) == 0) step.writes.push_back(any_access(random));
   return step;
 }
 
 /// Writes of everything first, so that reads are seldom of nothing; then barriers about as often as work.
-Kernel random_block(Random& random) {
-  Kernel s = blank();
-  std::vector<Step> steps;
+kernel::Kernel random_block(Random& random) {
+  kernel::Kernel s = blank();
+  std::vector<kernel::Step> steps;
   if (below(random, 8) != 0)
     steps.push_back(work("all", {}, {{.tensor = 0}, {.tensor = 0, .lag = 1}, {.tensor = below(random, 2) + 1}}));
   const int length = 2 + below(random, 7);
@@ -62,10 +62,10 @@ Kernel random_block(Random& random) {
   return s;
 }
 
-Kernel random_pair(Random& random) {
-  Kernel s = blank();
+kernel::Kernel random_pair(Random& random) {
+  kernel::Kernel s = blank();
   for (const char* name : {"left", "right"}) {
-    Agent a{.name = name, .warps = 1};
+    kernel::Agent a{.name = name, .warps = 1};
     const int length = 2 + below(random, 4);
     for (int k = 0; k < length; ++k) {
       if (k % 2 == below(random, 12) / 11)
@@ -84,15 +84,15 @@ Kernel random_pair(Random& random) {
 }
 
 /// A ring of X filled by TMA, whose consumer forgets, doubles or misplaces things now and then.
-Kernel random_ring(Random& random) {
-  Kernel s = blank();
+kernel::Kernel random_ring(Random& random) {
+  kernel::Kernel s = blank();
   s.channels = {{.name = "ring",
                  .tensor = 0,
                  .stages = 2,
                  .producer = 0,
                  .consumers = {1},
-                 .by = Synchronisation::mbarrier_bytes}};
-  Agent producer{.name = "producer", .warps = 1}, consumer{.name = "consumer", .warps = 1};
+                 .by = kernel::Synchronisation::mbarrier_bytes}};
+  kernel::Agent producer{.name = "producer", .warps = 1}, consumer{.name = "consumer", .warps = 1};
   const int fills = 1 + below(random, 3);
   for (int k = 0; k < fills; ++k) {
     producer.steps.push_back(acquire(0));
@@ -114,7 +114,7 @@ void agree(const char* what, Make make, int cases, unsigned seed) {
   Random random(seed);
   std::map<std::string, int> outcomes;
   for (int k = 0; k < cases; ++k) {
-    const Kernel s = make(random);
+    const kernel::Kernel s = make(random);
     const std::string expected = explore(s);
     const std::string message = verdict(s);
     ++outcomes[expected.empty() ? "right" : expected];
@@ -138,11 +138,11 @@ TEST(Oracle, ShortenedLoopsAreJudgedAsWhole) {
   Random random(4);
   int right = 0, wrong = 0;
   for (int k = 0; k < 3'000; ++k) {
-    Kernel s = blank();
+    kernel::Kernel s = blank();
     s.tensors[0] = tensor("X", 0, 512, 1 << below(random, 3));
     s.tensors[1].offset = 1024, s.tensors[2].offset = 2048;
     const int stages = s.tensors[0].stages, distance = below(random, stages + 1);
-    std::vector<Step> steps;
+    std::vector<kernel::Step> steps;
     for (int p = 0; p < std::max(distance, 1); ++p)
       steps.push_back(load("l", {.tensor = 0, .lag = p})), steps.push_back(commit());
     steps.push_back(work("w", {}, {{.tensor = 1}, {.tensor = 2}}));

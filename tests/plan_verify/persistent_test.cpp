@@ -8,7 +8,7 @@
 #include "../all_cases.hpp"
 #include "graph/error.hpp"
 #include "random/rng.hpp"
-#include "select/tile_schedule.hpp"
+#include "selection/tile_schedule.hpp"
 #include "target/instructions.hpp"
 #include "verify/coverage.hpp"
 
@@ -18,47 +18,58 @@ namespace {
 using random_graphs::Rng;
 
 /// Returns a product in tiles of 64 x 64 by wgmma, whose rows and columns one axis of the grid numbers, or two.
-Kernel product(Rng& rng) {
+kernel::Kernel persistent_product(Rng& rng) {
   const std::int64_t rows = rng.between(1, 9), columns = rng.between(1, 6);
   const bool one_axis = rng.chance(50);
-  Kernel k{.threads = 384, .ranks = static_cast<int>(std::int64_t{1} << rng.below(3)), .split_k = rng.chance(30)};
-  TileProgram& p = k.program;
+  kernel::Kernel k{
+      .threads = 384, .ranks = static_cast<int>(std::int64_t{1} << rng.below(3)), .split_k = rng.chance(30)};
+  tile::TileProgram& p = k.program;
   p.name = "k", p.block = {128, 1, 1}, p.loop = 8;
   const int across = rng.chance(50) && !one_axis ? 1 : 0, down = one_axis ? 0 : 1 - across;
   if (one_axis) p.grid.x = rows * columns;
   if (!one_axis) (across == 0 ? p.grid.x : p.grid.y) = columns, (down == 0 ? p.grid.x : p.grid.y) = rows;
-  const Cut m{.axis = down, .div = one_axis ? columns : 1, .mod = rows, .tile = 64, .extent = 64 * rows};
-  const Cut n{.axis = across, .mod = columns, .tile = 64, .extent = 64 * columns};
-  const Cut depth{.loop = true, .tile = 64, .extent = 512};
-  const Shape tile{64, 64};
-  p.add({.kind = NodeKind::load, .shape = tile, .dtype = DType::f16, .tensor = 0, .view = {{m, depth}}, .name = "A"});
-  p.add({.kind = NodeKind::load, .shape = tile, .dtype = DType::f16, .tensor = 0, .view = {{depth, n}}, .name = "B"});
-  p.add({.kind = NodeKind::matmul, .in = {0, 1}, .shape = tile, .carried = true});
-  p.add({.kind = NodeKind::store, .in = {2}, .shape = tile, .tensor = 0, .view = {{m, n}}, .name = "C"});
+  const tile::Cut m{.axis = down, .div = one_axis ? columns : 1, .mod = rows, .tile = 64, .extent = 64 * rows};
+  const tile::Cut n{.axis = across, .mod = columns, .tile = 64, .extent = 64 * columns};
+  const tile::Cut depth{.loop = true, .tile = 64, .extent = 512};
+  const graph::Shape tile{64, 64};
+  p.add({.kind = tile::NodeKind::load,
+         .shape = tile,
+         .dtype = graph::DType::f16,
+         .tensor = 0,
+         .view = {{m, depth}},
+         .name = "A"});
+  p.add({.kind = tile::NodeKind::load,
+         .shape = tile,
+         .dtype = graph::DType::f16,
+         .tensor = 0,
+         .view = {{depth, n}},
+         .name = "B"});
+  p.add({.kind = tile::NodeKind::matmul, .in = {0, 1}, .shape = tile, .carried = true});
+  p.add({.kind = tile::NodeKind::store, .in = {2}, .shape = tile, .tensor = 0, .view = {{m, n}}, .name = "C"});
   return k;
 }
 
 /// Gives the kernel's role a loop over the tiles of a block, in which it multiplies.
-void take_tiles(Kernel& k) {
+void take_tiles(kernel::Kernel& k) {
   const std::int64_t all = k.program.grid.count() * k.parts_of_loop();
-  Step mma{.is = Mma{}, .work = {.kind = WorkKind::mma, .node = 2}};
+  kernel::Step mma{.is = kernel::Mma{}, .work = {.kind = kernel::WorkKind::mma, .node = 2}};
   mma.work.matmul = {.row = target::find_warpgroup_mma(target::find("sm_90a"), "f16", "f16", "f32", 64, false),
                      .m = 64,
                      .n = 64,
                      .k = 64};
-  const Loop tiles{.kind = Loop::tiles,
-                   .trip_count = ceil_div(all, k.blocks),
-                   .each = k.iterations_per_rank(),
-                   .body = {std::move(mma)}};
+  const kernel::Loop tiles{.kind = kernel::Loop::tiles,
+                           .trip_count = tile::ceil_div(all, k.blocks),
+                           .each = k.iterations_per_rank(),
+                           .body = {std::move(mma)}};
   k.agents = {{.name = "consumer", .warps = 4, .steps = {{.is = tiles}}}};
 }
 
 /// Lets all blocks take their tiles, as KernelText::tiles() emits the loop. Returns whether each tile is taken once, by all parts of
 /// its loop, and whether a block has the number that the loop says.
-bool once(const Kernel& k) {
+bool once(const kernel::Kernel& k) {
   const graph::Dim3& grid = k.program.grid;
-  const Loop& loop = *as<Loop>(k.agents[0].steps[0]);
-  const TileSchedule walk = tile_schedule(k);
+  const kernel::Loop& loop = *kernel::as<kernel::Loop>(k.agents[0].steps[0]);
+  const selection::TileSchedule walk = selection::tile_schedule(k);
   const std::int64_t ranks = k.ranks / k.parts_of_loop(), all = grid.count();
   if (k.blocks % k.ranks != 0 || walk.rows % ranks != 0 || loop.from != 0 || loop.each != k.iterations_per_rank())
     return false;
@@ -91,14 +102,14 @@ bool once(const Kernel& k) {
 TEST(PersistentBlocks, AreAcceptedIfTheyTakeEachTileOnce) {
   Rng rng(1);
   int right = 0, wrong = 0;
-  const Program program{.tensors = {{.shape = {1000, 1000}}}};
+  const tile::TilePrograms program{.tensors = {{.shape = {1000, 1000}}}};
   for (int i = 0, n = test::all_cases() ? 200'000 : 10'000; i < n && !HasFailure(); ++i) {
-    Kernel k = product(rng);
+    kernel::Kernel k = persistent_product(rng);
     k.split_k = k.split_k && k.ranks > 1;
     const std::int64_t all = k.program.grid.count() * k.parts_of_loop();
     k.blocks = rng.between(1, std::max<std::int64_t>(all / k.ranks, 1)) * k.ranks;
     take_tiles(k);
-    Loop& loop = *as<Loop>(k.agents[0].steps[0]);
+    kernel::Loop& loop = *kernel::as<kernel::Loop>(k.agents[0].steps[0]);
     if (rng.chance(50)) {
       const std::int64_t by = rng.chance(50) ? 1 : -1;
       std::int64_t* const numbers[] = {&k.blocks, &loop.trip_count, &loop.from, &loop.each};
@@ -108,7 +119,7 @@ TEST(PersistentBlocks, AreAcceptedIfTheyTakeEachTileOnce) {
     }
     std::string message;
     try {
-      verify_coverage(k, program);
+      verify::verify_coverage(k, program);
     } catch (const Rejected& e) {
       message = e.what();
     }

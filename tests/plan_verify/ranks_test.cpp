@@ -18,33 +18,34 @@ TEST(Ranks, ShareATileByMulticast) {
 }
 
 TEST(Ranks, AreSideBySideWhereNothingIsShared) {
-  Kernel s = hopper_matmul(5);
+  kernel::Kernel s = hopper_matmul(5);
   s.ranks = 2;
   EXPECT_EQ(verdict(s), "");
 }
 
 // A producer may write to another rank only when that rank's consumer has given the stage back.
 TEST(Ranks, EachGivesAStageBackToAll) {
-  Kernel s = all_ranks(cluster_matmul(12));
+  kernel::Kernel s = verify::all_ranks(cluster_matmul(12));
   ASSERT_EQ(s.agents.size(), 4u);
   EXPECT_EQ(s.agents[1].name, "consumer of rank 0");
   std::vector<int> own,
       others;  // the channels whose stages the agent holds: one in the loop and one after it
-  for (const Step& step : s.agents[1].steps)
-    if (const Release* of = as<Release>(step)) (of->channel == 0 ? own : others).push_back(of->acquired_channel);
+  for (const kernel::Step& step : s.agents[1].steps)
+    if (const kernel::Release* of = kernel::as<kernel::Release>(step))
+      (of->channel == 0 ? own : others).push_back(of->acquired_channel);
   EXPECT_EQ(own, (std::vector{-1, -1}));
   EXPECT_EQ(others, (std::vector{0, 0}));
   // A stage that is not given back is missed by every rank.
-  Kernel kept = cluster_matmul(12);
-  std::erase_if(kept.agents[1].steps, [](const Step& step) { return as<Release>(step); });
+  kernel::Kernel kept = cluster_matmul(12);
+  std::erase_if(kept.agents[1].steps, [](const kernel::Step& step) { return kernel::as<kernel::Release>(step); });
   EXPECT_EQ(verdict(kept).substr(0, 17), "kernel: deadlock:");
 }
 
 /// A multicast stage is full only when every rank has loaded its part.
 TEST(Ranks, WaitForThePartsOfAll) {
-  Kernel s = cluster_matmul(12);
-  for (Step& step : s.agents[1].steps)
-    if (as<Acquire>(step)) {
+  kernel::Kernel s = cluster_matmul(12);
+  for (kernel::Step& step : s.agents[1].steps)
+    if (kernel::as<kernel::Acquire>(step)) {
       step = fence();
       break;
     }
@@ -54,7 +55,7 @@ TEST(Ranks, WaitForThePartsOfAll) {
 TEST(RankExchange, PutTheirSumsTogether) {
   for (int ranks : {2, 4, 8})
     for (std::int64_t trip_count : {2, 3, 40}) {
-      Kernel s = split_k_matmul(trip_count, ranks);
+      kernel::Kernel s = split_k_matmul(trip_count, ranks);
       if (ranks == 8) s.tensors.back().part_step = 7 * 8 * 1024;
       EXPECT_EQ(verdict(s), "") << ranks << " ranks, " << trip_count << " iterations";
     }
@@ -63,9 +64,9 @@ TEST(RankExchange, PutTheirSumsTogether) {
 // Tiles one after another: the ring goes on where the tile before left it.
 TEST(Tiles, GoOnInTheRing) {
   const auto staying = [](std::int64_t tiles, std::int64_t trip_count, bool released) {
-    Kernel s = hopper_matmul(trip_count);
-    for (Agent& agent : s.agents) {
-      const Loop begin{.kind = Loop::tiles, .trip_count = tiles, .each = trip_count};
+    kernel::Kernel s = hopper_matmul(trip_count);
+    for (kernel::Agent& agent : s.agents) {
+      const kernel::Loop begin{.kind = kernel::Loop::tiles, .trip_count = tiles, .each = trip_count};
       agent.steps.insert(agent.steps.begin(), {.is = begin});
       // The tile's store has left its buffer, as every thread knows.
       if (&agent == &s.agents[1]) agent.steps.push_back(barrier(1));
@@ -74,7 +75,7 @@ TEST(Tiles, GoOnInTheRing) {
     if (!released) {
       auto& steps = s.agents[1].steps;
       for (auto step = steps.end(); step-- != steps.begin();)
-        if (as<Release>(*step)) {
+        if (kernel::as<kernel::Release>(*step)) {
           steps.erase(step);
           break;
         }

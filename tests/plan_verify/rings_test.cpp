@@ -18,27 +18,29 @@ using random_graphs::Rng;
 constexpr int ring = 0, sums = 1, copied = 0, product = 2;
 
 /// Returns a product over a loop: its operands are loaded in each iteration, and its sum is stored after the loop.
-TileProgram products(std::int64_t loop) {
-  TileProgram p;
+tile::TileProgram products(std::int64_t loop) {
+  tile::TileProgram p;
   p.name = "k", p.block = {128, 1, 1}, p.loop = loop;
-  const View each{{{}, {.loop = true, .tile = 64, .extent = 64 * loop}}};
-  p.add({.kind = NodeKind::load, .shape = {64, 64}, .dtype = DType::f16, .view = each, .name = "A"});
-  p.add({.kind = NodeKind::load, .shape = {64, 64}, .dtype = DType::f16, .view = each, .name = "B"});
-  p.add({.kind = NodeKind::matmul, .in = {0, 1}, .shape = {64, 64}, .carried = true});
-  p.add({.kind = NodeKind::store, .in = {2}, .shape = {64, 64}, .view = View{{{}, {}}}, .name = "C"});
+  const tile::TileView each{{{}, {.loop = true, .tile = 64, .extent = 64 * loop}}};
+  p.add({.kind = tile::NodeKind::load, .shape = {64, 64}, .dtype = graph::DType::f16, .view = each, .name = "A"});
+  p.add({.kind = tile::NodeKind::load, .shape = {64, 64}, .dtype = graph::DType::f16, .view = each, .name = "B"});
+  p.add({.kind = tile::NodeKind::matmul, .in = {0, 1}, .shape = {64, 64}, .carried = true});
+  p.add({.kind = tile::NodeKind::store, .in = {2}, .shape = {64, 64}, .view = tile::TileView{{{}, {}}}, .name = "C"});
   return p;
 }
 
-Step of(Step step, WorkKind kind, int node) {
+kernel::Step of(kernel::Step step, kernel::WorkKind kind, int node) {
   step.work = {.kind = kind, .node = node};
   return step;
 }
-Step copy(int lag, int distance) {
-  return of(load("copy", {.tensor = 0, .lag = lag}, ring, distance), WorkKind::copy_in, copied);
+kernel::Step copy(int lag, int distance) {
+  return of(load("copy", {.tensor = 0, .lag = lag}, ring, distance), kernel::WorkKind::copy_in, copied);
 }
-Step multiply(int lag) { return of(wgmma("mma", {{.tensor = 0, .lag = lag}}, sums), WorkKind::mma, product); }
-Step loop_from(std::int64_t from, std::int64_t to, Loop::Kind kind, std::vector<Step> body) {
-  return {.is = Loop{.kind = kind, .trip_count = to, .from = from, .body = std::move(body)}};
+kernel::Step multiply(int lag) {
+  return of(wgmma("mma", {{.tensor = 0, .lag = lag}}, sums), kernel::WorkKind::mma, product);
+}
+kernel::Step loop_from(std::int64_t from, std::int64_t to, kernel::Loop::Kind kind, std::vector<kernel::Step> body) {
+  return {.is = kernel::Loop{.kind = kind, .trip_count = to, .from = from, .body = std::move(body)}};
 }
 
 /// Loops of which some copy tiles, and some multiply them.
@@ -57,18 +59,18 @@ struct Case {
 };
 
 /// Returns a kernel whose steps are all ordered, by waits and barriers: nothing but values may be wrong.
-Kernel kernel(const Case& c) {
-  Kernel k{.program = products(c.loop), .threads = c.two_roles() ? 256 : 128};
+kernel::Kernel kernel(const Case& c) {
+  kernel::Kernel k{.program = products(c.loop), .threads = c.two_roles() ? 256 : 128};
   k.tensors = {tensor("sA", 0, 8192 * c.stages, c.stages)};
-  const auto by = c.two_roles() ? Synchronisation::mbarrier_bytes : Synchronisation::cp_async_group;
+  const auto by = c.two_roles() ? kernel::Synchronisation::mbarrier_bytes : kernel::Synchronisation::cp_async_group;
   const int last = c.two_roles() ? 1 : 0;
   k.channels = {{.name = "ring", .tensor = 0, .stages = c.stages, .producer = 0, .consumers = {last}, .by = by},
-                {.name = "sums", .producer = last, .consumers = {last}, .by = Synchronisation::commit_group}};
+                {.name = "sums", .producer = last, .consumers = {last}, .by = kernel::Synchronisation::commit_group}};
   const auto steps = [&](const std::vector<Part>& parts) {
-    std::vector<Step> all;
+    std::vector<kernel::Step> all;
     for (const Part& part : parts) {
-      std::vector<Step> body;
-      const auto add = [&](std::initializer_list<Step> more) { body.insert(body.end(), more); };
+      std::vector<kernel::Step> body;
+      const auto add = [&](std::initializer_list<kernel::Step> more) { body.insert(body.end(), more); };
       if (part.copies && c.two_roles()) add({acquire(ring), copy(part.lag, part.distance)});
       if (part.copies && !c.two_roles())
         add({copy(part.lag, part.distance), commit(ring), wait_group(0, ring), fence(), barrier()});
@@ -76,15 +78,16 @@ Kernel kernel(const Case& c) {
       if (part.multiplies) add({multiply(part.reads), commit(sums), wait_group(0, sums)});
       if (part.multiplies) add({c.two_roles() ? release(ring) : barrier()});
       if (part.from < part.to)
-        all.push_back(loop_from(part.from, part.to, part.prologue ? Loop::prologue : Loop::iterations, body));
+        all.push_back(
+            loop_from(part.from, part.to, part.prologue ? kernel::Loop::prologue : kernel::Loop::iterations, body));
     }
     return all;
   };
-  const auto of_tiles = [&](std::vector<Step> all, std::int64_t tiles) {
+  const auto of_tiles = [&](std::vector<kernel::Step> all, std::int64_t tiles) {
     if (tiles == 0) return all;
-    Step over = loop_from(0, tiles, Loop::tiles, std::move(all));
-    as<Loop>(over)->each = c.loop;
-    return std::vector<Step>{std::move(over)};
+    kernel::Step over = loop_from(0, tiles, kernel::Loop::tiles, std::move(all));
+    kernel::as<kernel::Loop>(over)->each = c.loop;
+    return std::vector<kernel::Step>{std::move(over)};
   };
   k.agents = {{.name = "first", .warps = 4, .steps = of_tiles(steps(c.parts), c.tiles[0])}};
   if (c.two_roles())
@@ -210,11 +213,11 @@ std::string text(const Case& c) {
 }
 
 /// Returns what the proofs say; "" if they accept.
-std::string proved(const Kernel& k) {
+std::string proved(const kernel::Kernel& k) {
   const std::string message = verdict(k);
   if (message != "") return message;
   try {
-    verify_iterations(k);
+    verify::verify_iterations(k);
   } catch (const Rejected& e) {
     return e.what();
   }

@@ -9,18 +9,18 @@
 
 namespace zellige::plan {
 
-Kernel one_agent(std::vector<std::string> tensors, std::vector<Step> steps) {
-  Kernel s{.threads = 128};
+kernel::Kernel one_agent(std::vector<std::string> tensors, std::vector<kernel::Step> steps) {
+  kernel::Kernel s{.threads = 128};
   for (std::string& name : tensors)
     s.tensors.push_back(tensor(name, 1024 * static_cast<std::int64_t>(s.tensors.size()), 1024));
   s.agents = {{.name = "block", .warps = 4, .steps = std::move(steps)}};
   return s;
 }
 
-Kernel sm80_matmul(int stages, std::int64_t trip_count) {
+kernel::Kernel sm80_matmul(int stages, std::int64_t trip_count) {
   constexpr int sA = 0, sB = 1, sP = 2, ring = 0;
   const std::int64_t bytes = 4096;
-  Kernel s{.threads = 128};
+  kernel::Kernel s{.threads = 128};
   s.tensors = {tensor("sA", 0, bytes * stages, stages), tensor("sB", bytes * stages, bytes * stages, stages),
                tensor("sP", 0, bytes)};
   s.channels = {{.name = "ring",
@@ -28,8 +28,8 @@ Kernel sm80_matmul(int stages, std::int64_t trip_count) {
                  .stages = stages,
                  .producer = 0,
                  .consumers = {0},
-                 .by = Synchronisation::cp_async_group}};
-  std::vector<Step> steps;
+                 .by = kernel::Synchronisation::cp_async_group}};
+  std::vector<kernel::Step> steps;
   for (int p = 0; p < stages - 1; ++p) {
     steps.push_back(load("load A", {.tensor = sA, .lag = p}, ring, p));
     steps.push_back(load("load B", {.tensor = sB, .lag = p}, ring, p));
@@ -51,20 +51,26 @@ Kernel sm80_matmul(int stages, std::int64_t trip_count) {
   return s;
 }
 
-Kernel hopper_matmul(std::int64_t trip_count) {
+kernel::Kernel hopper_matmul(std::int64_t trip_count) {
   constexpr int sA = 0, sB = 1, sC = 2, ring = 0, sums = 1, out = 2, producer = 0, consumer = 1, stages = 4;
   constexpr std::int64_t K = 1024;
-  Kernel s{.threads = 384};
+  kernel::Kernel s{.threads = 384};
   s.tensors = {tensor("sA", 0, 64 * K, stages), tensor("sB", 64 * K, 64 * K, stages), tensor("sC", 128 * K, 32 * K)};
-  s.channels = {
-      {.name = "ring",
-       .tensor = sA,
-       .stages = stages,
-       .producer = producer,
-       .consumers = {consumer},
-       .by = Synchronisation::mbarrier_bytes},
-      {.name = "accumulators", .producer = consumer, .consumers = {consumer}, .by = Synchronisation::commit_group},
-      {.name = "out", .tensor = sC, .producer = consumer, .consumers = {consumer}, .by = Synchronisation::bulk_group}};
+  s.channels = {{.name = "ring",
+                 .tensor = sA,
+                 .stages = stages,
+                 .producer = producer,
+                 .consumers = {consumer},
+                 .by = kernel::Synchronisation::mbarrier_bytes},
+                {.name = "accumulators",
+                 .producer = consumer,
+                 .consumers = {consumer},
+                 .by = kernel::Synchronisation::commit_group},
+                {.name = "out",
+                 .tensor = sC,
+                 .producer = consumer,
+                 .consumers = {consumer},
+                 .by = kernel::Synchronisation::bulk_group}};
   s.agents = {{.name = "producer",
                .warps = 4,
                .registers = 40,
@@ -82,16 +88,16 @@ Kernel hopper_matmul(std::int64_t trip_count) {
   return s;
 }
 
-Kernel cluster_matmul(std::int64_t trip_count, int ranks) {
-  Kernel s = hopper_matmul(trip_count);
+kernel::Kernel cluster_matmul(std::int64_t trip_count, int ranks) {
+  kernel::Kernel s = hopper_matmul(trip_count);
   s.ranks = ranks;
-  for (Step& step : s.agents[0].steps)
-    if (step.what == "load B") as<Copy>(step)->multicast = true;
+  for (kernel::Step& step : s.agents[0].steps)
+    if (step.what == "load B") kernel::as<kernel::Copy>(step)->multicast = true;
   return s;
 }
 
-Kernel split_k_matmul(std::int64_t trip_count, int ranks) {
-  Kernel s = hopper_matmul(trip_count);
+kernel::Kernel split_k_matmul(std::int64_t trip_count, int ranks) {
+  kernel::Kernel s = hopper_matmul(trip_count);
   s.ranks = ranks;
   const int partial = static_cast<int>(s.tensors.size()), exchanging = static_cast<int>(s.channels.size());
   s.tensors.push_back(tensor("partial", 160 * 1024, (ranks - 1) * 16 * 1024));
@@ -99,39 +105,40 @@ Kernel split_k_matmul(std::int64_t trip_count, int ranks) {
                         .tensor = partial,
                         .producer = 1,
                         .consumers = {1},
-                        .by = Synchronisation::mbarrier_cluster});
-  std::vector<Step>& steps = s.agents[1].steps;
-  const auto round = std::ranges::find(steps, "round", &Step::what);
-  Step send = work("send", {}, {{.tensor = partial}}, 1);
-  as<Compute>(send)->to_cluster = true;
-  const std::vector<Step> exchange{send, release(exchanging), acquire(exchanging),
-                                   work("add", {{.tensor = partial}}, {})};
+                        .by = kernel::Synchronisation::mbarrier_cluster});
+  std::vector<kernel::Step>& steps = s.agents[1].steps;
+  const auto round = std::ranges::find(steps, "round", &kernel::Step::what);
+  kernel::Step send = work("send", {}, {{.tensor = partial}}, 1);
+  kernel::as<kernel::Compute>(send)->to_cluster = true;
+  const std::vector<kernel::Step> exchange{send, release(exchanging), acquire(exchanging),
+                                           work("add", {{.tensor = partial}}, {})};
   steps.insert(round, exchange.begin(), exchange.end());
   return s;
 }
 
-Kernel ping_pong(std::int64_t trip_count) {
+kernel::Kernel ping_pong(std::int64_t trip_count) {
   constexpr int sA = 0, ring = 0, stages = 2;
-  Kernel s{.threads = 384};
+  kernel::Kernel s{.threads = 384};
   s.tensors = {tensor("sA", 0, 65536, stages)};
-  s.channels = {{.name = "ring",
-                 .tensor = sA,
-                 .stages = stages,
-                 .producer = 0,
-                 .consumers = {1, 2},
-                 .by = Synchronisation::mbarrier_bytes},
-                {.name = "accumulators 1", .producer = 1, .consumers = {1}, .by = Synchronisation::commit_group},
-                {.name = "accumulators 2", .producer = 2, .consumers = {2}, .by = Synchronisation::commit_group}};
+  s.channels = {
+      {.name = "ring",
+       .tensor = sA,
+       .stages = stages,
+       .producer = 0,
+       .consumers = {1, 2},
+       .by = kernel::Synchronisation::mbarrier_bytes},
+      {.name = "accumulators 1", .producer = 1, .consumers = {1}, .by = kernel::Synchronisation::commit_group},
+      {.name = "accumulators 2", .producer = 2, .consumers = {2}, .by = kernel::Synchronisation::commit_group}};
   const auto consumer = [&](int agent) {
     const int mine = agent, others = 3 - agent;
-    std::vector<Step> steps;
+    std::vector<kernel::Step> steps;
     if (agent == 2) steps.push_back(arrive(others));  // the other group goes first
-    for (const Step& step :
+    for (const kernel::Step& step :
          {loop(trip_count), barrier(mine), acquire(ring), wgmma("wgmma", {{.tensor = sA}}, agent), commit(agent),
           arrive(others), wait_group(0, agent), release(ring), work("softmax", {}, {}, agent), end()})
       steps.push_back(step);
     if (agent == 1) steps.push_back(barrier(mine));  // takes what the other gave last
-    return Agent{.name = fmt::format("consumer {}", agent), .warps = 4, .registers = 232, .steps = steps};
+    return kernel::Agent{.name = fmt::format("consumer {}", agent), .warps = 4, .registers = 232, .steps = steps};
   };
   s.agents = {{.name = "producer",
                .warps = 4,
@@ -142,7 +149,7 @@ Kernel ping_pong(std::int64_t trip_count) {
   return s;
 }
 
-std::string text(const Kernel& s, const char* target) {
+std::string text(const kernel::Kernel& s, const char* target) {
   Plan plan;
   plan.program.name = "schedule", plan.target = target;
   plan.kernels = {nested(s)};
@@ -151,24 +158,24 @@ std::string text(const Kernel& s, const char* target) {
 }
 
 /// True if the schedule has what set_up adds, or names agents that it lacks.
-static bool is_set_up(const Kernel& s) {
+static bool is_set_up(const kernel::Kernel& s) {
   const auto lacks = [&](int agent) { return agent < 0 || agent >= std::ssize(s.agents); };
-  for (const Channel& c : s.channels)
+  for (const kernel::Channel& c : s.channels)
     if (lacks(c.producer) || std::ranges::any_of(c.consumers, lacks)) return true;
-  for (const Agent& a : s.agents)
-    if (std::ranges::any_of(a.steps, [](const Step& x) {
-          const Barrier* barrier = as<Barrier>(x);
+  for (const kernel::Agent& a : s.agents)
+    if (std::ranges::any_of(a.steps, [](const kernel::Step& x) {
+          const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(x);
           return barrier && barrier->threads != 0;
         }))
       return true;
   return !s.setup.empty();
 }
 
-std::string verdict(const Kernel& given, const char* target) {
-  Kernel s = nested(given);
-  if (!is_set_up(s)) set_up(s);
+std::string verdict(const kernel::Kernel& given, const char* target) {
+  kernel::Kernel s = nested(given);
+  if (!is_set_up(s)) verify::set_up(s);
   try {
-    verify(s, target::find(target));
+    verify::verify(s, target::find(target));
   } catch (const Error& e) {
     return e.what();
   }

@@ -18,15 +18,15 @@ namespace zellige::plan {
 namespace {
 
 using emulate::Counter;
-using graph::Tensor;
+using graph::TensorHandle;
 
 /// Row sums, a square root and a logarithm of them.
 graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dtype, bool norm, bool weight) {
   graph::Builder b("rows");
-  Tensor x = b.input("x", {count, width}, dtype);
+  TensorHandle x = b.input("x", {count, width}, dtype);
   const double each = 1.0 / static_cast<double>(width);
   if (norm) {
-    const Tensor d = x - sum(x, 1, true) * each;
+    const TensorHandle d = x - sum(x, 1, true) * each;
     x = d / sqrt(sum(square(d), 1, true) * each + 1e-5);
   } else {
     x = x - log(sum(exp(x), 1, true));
@@ -37,15 +37,15 @@ graph::KernelGraph rows(std::int64_t count, std::int64_t width, graph::DType dty
 }
 
 /// The number of evaluations of `op` by the threads of all blocks, one per row, in one nest.
-std::uint64_t evaluations(const Kernel& k, Steps nest, graph::OpKind op) {
-  const Context& c = k.layout_of(nest.front().work);
-  const EvaluatedLayout layout(c);
+std::uint64_t evaluations(const kernel::Kernel& k, kernel::StepSpan nest, graph::OpKind op) {
+  const kernel::Context& c = k.layout_of(nest.front().work);
+  const kernel::EvaluatedLayout layout(c);
   std::uint64_t n = 0;
-  Shape at;
-  for (const Item& item : evaluate(k, nest)) {
-    if (item.kind != Item::Kind::apply || k.program.nodes[item.node].op != op) continue;
-    EXPECT_EQ(item.vector, 1) << print(c);
-    EXPECT_EQ(item.invariant, c.steps(0) > 1) << print(c);
+  graph::Shape at;
+  for (const kernel::Item& item : kernel::evaluate(k, nest)) {
+    if (item.kind != kernel::Item::Kind::apply || k.program.nodes[item.node].op != op) continue;
+    EXPECT_EQ(item.vector, 1) << kernel::print(c);
+    EXPECT_EQ(item.invariant, c.steps(0) > 1) << kernel::print(c);
     for (int thread = 0; thread < layout.threads(); ++thread)
       for (int value = 0; value < layout.values(); value += c.vector()) {
         if (item.invariant && !layout.starts_sum(value)) continue;
@@ -56,15 +56,15 @@ std::uint64_t evaluations(const Kernel& k, Steps nest, graph::OpKind op) {
   return n * static_cast<std::uint64_t>(k.program.grid.count());
 }
 
-std::uint64_t planned(const Kernel& k, graph::OpKind op) {
-  const std::vector<Step> steps = flat(k.agents.at(0).steps);
+std::uint64_t planned(const kernel::Kernel& k, graph::OpKind op) {
+  const std::vector<kernel::Step> steps = flat(k.agents.at(0).steps);
   std::uint64_t n = 0;
   for (std::size_t at = 0; at < steps.size(); ++at) {
-    if (!as<Compute>(steps[at]) || steps[at].work.node < 0) continue;
-    const Steps together = side_by_side(k, steps, at);
-    for (const Steps& nest : nests(k, together)) {
-      const Work& t = nest.front().work;
-      if (in_nest(k, t) || t.kind == WorkKind::reduce) n += evaluations(k, nest, op);
+    if (!kernel::as<kernel::Compute>(steps[at]) || steps[at].work.node < 0) continue;
+    const kernel::StepSpan together = kernel::side_by_side(k, steps, at);
+    for (const kernel::StepSpan& nest : kernel::nests(k, together)) {
+      const kernel::Work& t = nest.front().work;
+      if (kernel::in_nest(k, t) || t.kind == kernel::WorkKind::reduce) n += evaluations(k, nest, op);
     }
     at += together.size() - 1;
   }
@@ -72,7 +72,7 @@ std::uint64_t planned(const Kernel& k, graph::OpKind op) {
 }
 
 /// A program whose kernels count how often they call `function`, in the counter of a call that has no effect here.
-std::uint64_t counted(emit::Program program, const std::string& function) {
+std::uint64_t counted(emit::EmittedProgram program, const std::string& function) {
   const std::string used = "using namespace zellige;\n", call = "zellige::" + function + "(";
   const std::string counting = "inline float counted(float x) { griddep_launch_dependents(); return x; }\n";
   std::string& s = program.source;
@@ -102,11 +102,11 @@ TEST(PredictLines, ASpecialFunctionOfARowRunsOncePerThreadAndRow) {
     const bool norm = pick(0, 1) > 0;
     const graph::DType dtype = pick(0, 1) ? graph::DType::f16 : graph::DType::f32;
     const graph::KernelGraph g = fuse::optimize(rows(count, width, dtype, norm, pick(0, 1) > 0), target).graph;
-    const emit::Program program = test::transpile(g, target);
+    const emit::EmittedProgram program = test::transpile(g, target);
     const std::string where =
         fmt::format("{} of ({}, {}) {}", norm ? "norm" : "log_softmax", count, width, graph::name(dtype));
     std::uint64_t expected = 0, elements = static_cast<std::uint64_t>(count * width);
-    for (const Kernel& k : program.plan.kernels)
+    for (const kernel::Kernel& k : program.plan.kernels)
       expected += planned(k, norm ? graph::OpKind::sqrt : graph::OpKind::log);
     EXPECT_GT(expected, 0u) << where;
     EXPECT_EQ(counted(program, norm ? "sqrt" : "log"), expected) << where << "\n" << program.source;

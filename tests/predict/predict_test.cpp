@@ -40,7 +40,7 @@ constexpr const char* targets[] = {"sm_80", "sm_90a"};
 enum class For : std::uint8_t { both, one_in_rotation };
 
 /// Counters do not depend on values: every input is 0.5 everywhere.
-std::vector<run::EmulatedKernel> counted(const emit::Program& program, const run::Cache& cache) {
+std::vector<run::EmulatedKernel> counted(const emit::EmittedProgram& program, const run::Cache& cache) {
   std::vector<run::Bytes> storage;
   for (const emit::TensorPlace& t : program.manifest.tensors)
     storage.push_back(t.role == emit::Role::input
@@ -50,10 +50,10 @@ std::vector<run::EmulatedKernel> counted(const emit::Program& program, const run
 }
 
 /// For all programs of a launch; a counter that one of them omits is omitted.
-Counts predicted_of(const Plan& plan, const Launch& l) {
-  Counts sum = predict(plan.kernels[l.first]);
+predict::Counts predicted_of(const Plan& plan, const kernel::LaunchGroup& l) {
+  predict::Counts sum = predict::predict(plan.kernels[l.first]);
   for (std::size_t k = l.first + 1; k < l.last; ++k) {
-    const Counts more = predict(plan.kernels[k]);
+    const predict::Counts more = predict::predict(plan.kernels[k]);
     std::erase_if(sum, [&](const auto& count) { return !more.contains(count.first); });
     for (auto& [counter, n] : sum) n += more.at(counter);
   }
@@ -68,15 +68,15 @@ std::string compare(const graph::KernelGraph& g, const std::vector<const char*>&
   int all = 0, checked = 0, skipped = 0;
   for (const char* name : names) {
     const Plan plan = test::make_plan(g, target::find(name), options);
-    const emit::Program program = test::transpile(g, target::find(name), options);
+    const emit::EmittedProgram program = test::transpile(g, target::find(name), options);
     // The first line names the target; the emulator runs equal code of two targets once.
     const std::string body = program.source.substr(program.source.find('\n'));
     if (body != text) kernels = counted(program, cache), text = body;
-    const std::vector<Launch> launches = plan::launches(plan.kernels);
+    const std::vector<kernel::LaunchGroup> launches = kernel::launches(plan.kernels);
     if (kernels.size() != launches.size())
       fail("{} on {}: {} of {} kernels ran", g.name, name, kernels.size(), launches.size());
     for (std::size_t k = 0; k < kernels.size(); ++k, ++all) {
-      const Counts predicted = predicted_of(plan, launches[k]);
+      const predict::Counts predicted = predicted_of(plan, launches[k]);
       for (const auto& [counter, n] : predicted)
         if (n != kernels[k].counters[counter])
           report += fmt::format("{} on {}, kernel {}: {} {} predicted, {} counted\n", g.name, name, kernels[k].name, n,
@@ -88,7 +88,7 @@ std::string compare(const graph::KernelGraph& g, const std::vector<const char*>&
   return report + fmt::format("kernels {}, counters {}, skipped {}", all, checked, skipped);
 }
 
-void expect_counted(const std::vector<graph::Loaded>& graphs, For which) {
+void expect_counted(const std::vector<json::Loaded>& graphs, For which) {
   const bool both = which == For::both || test::all_cases() || std::getenv("ZELLIGE_PREDICT") ||
                     std::getenv("ZELLIGE_PREDICT_RANDOM");
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -111,15 +111,15 @@ void expect_counted(const std::vector<graph::Loaded>& graphs, For which) {
       });
 }
 
-std::vector<graph::Loaded> first_of(const std::filesystem::path& folder, const std::string& wanted) {
+std::vector<json::Loaded> first_of(const std::filesystem::path& folder, const std::string& wanted) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (const auto& file : files) {
     if (!wanted.empty() && wanted != "all" && wanted != file.stem()) continue;
-    for (graph::Loaded& l : graph::load_each(file.string())) {
+    for (json::Loaded& l : json::load_each(file.string())) {
       EXPECT_EQ(l.error, "") << l.name;
       if (l.error.empty()) graphs.push_back(std::move(l));
       if (wanted.empty()) break;
@@ -129,7 +129,7 @@ std::vector<graph::Loaded> first_of(const std::filesystem::path& folder, const s
 }
 
 TEST(Predict, WhatIsPlannedOfExamplesIsWhatIsCounted) {
-  const std::vector<graph::Loaded> graphs = first_of(ZELLIGE_SOURCE_DIR "/examples", "");
+  const std::vector<json::Loaded> graphs = first_of(ZELLIGE_SOURCE_DIR "/examples", "");
   ASSERT_FALSE(graphs.empty());
   expect_counted(graphs, For::one_in_rotation);
 }
@@ -138,7 +138,7 @@ TEST(Predict, WhatIsPlannedOfSavedGraphsIsWhatIsCounted) {
   const std::string one = graph::test::mugraph_file("lora.json");
   if (one.empty()) GTEST_SKIP() << "the saved graphs are not here: ZELLIGE_MUGRAPHS names their folder";
   const char* wanted = std::getenv("ZELLIGE_PREDICT");
-  const std::vector<graph::Loaded> graphs = first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
+  const std::vector<json::Loaded> graphs = first_of(std::filesystem::path(one).parent_path(), wanted ? wanted : "");
   ASSERT_FALSE(graphs.empty()) << "ZELLIGE_PREDICT names no file of the saved graphs";
   expect_counted(graphs, For::one_in_rotation);
 }
@@ -154,12 +154,12 @@ graph::KernelGraph as_tf32(std::int64_t m, std::int64_t k, std::int64_t n, bool 
 
 // ldmatrix loads operands that are contiguous along K, ordinary loads the others; the last step over K may be half of one.
 TEST(Predict, WhatIsPlannedOfProductsAsTf32IsWhatIsCounted) {
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (const bool a_along_k : {true, false})
     for (const bool b_along_k : {true, false})
       for (const auto& [m, k, n] : {std::tuple{128, 256, 128}, {32, 68, 40}, {8, 512, 256}})
         graphs.push_back({.name = "tf32", .graph = as_tf32(m, k, n, a_along_k, b_along_k), .error = ""});
-  for (graph::Loaded& l : graphs) l.name = l.graph.name;
+  for (json::Loaded& l : graphs) l.name = l.graph.name;
   expect_counted(graphs, For::one_in_rotation);
 }
 
@@ -175,10 +175,10 @@ graph::KernelGraph as_float8(std::int64_t m, std::int64_t k, std::int64_t n) {
 
 // The last step over K is a whole one.
 TEST(Predict, WhatIsPlannedOfProductsOfFloat8IsWhatIsCounted) {
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (const auto& [m, k, n] : {std::tuple{128, 256, 128}, {32, 68, 40}, {8, 512, 256}})
     graphs.push_back({.name = "float8", .graph = as_float8(m, k, n), .error = ""});
-  for (graph::Loaded& l : graphs) l.name = l.graph.name;
+  for (json::Loaded& l : graphs) l.name = l.graph.name;
   expect_counted(graphs, For::both);
 }
 
@@ -187,7 +187,7 @@ graph::KernelGraph attention(std::int64_t dim, graph::DType dtype) {
   graph::Builder b(fmt::format("attention_{}", dim));
   const auto Q = b.input("Q", {4, 128, dim}, dtype);
   const auto narrow_k = b.input("K", {2, 128, dim}, dtype), narrow_v = b.input("V", {2, 128, dim}, dtype);
-  const auto repeated = [&](graph::Tensor x) {
+  const auto repeated = [&](graph::TensorHandle x) {
     const graph::Shape s = x.shape();
     return reshape(expand(reshape(x, {2, 1, s[1], s[2]}), {2, 2, s[1], s[2]}), {4, s[1], s[2]});
   };
@@ -220,7 +220,7 @@ graph::KernelGraph tall(std::int64_t rows, std::int64_t columns, std::int64_t th
 }
 
 TEST(Predict, WhatIsPlannedOfTallTilesIsWhatIsCounted) {
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (const graph::KernelGraph& g : {tall(128, 72, 128), tall(256, 152, 256), tall(192, 128, 128)})
     graphs.push_back({.name = g.name, .graph = g, .error = ""});
   expect_counted(graphs, For::both);
@@ -245,7 +245,7 @@ TEST(Predict, WhatIsPlannedOfRanksThatDivideKIsWhatIsCounted) {
 
 // Lines that TMA fills up with zeros are counted whole.
 TEST(Predict, WhatIsPlannedOfAttentionsIsWhatIsCounted) {
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (std::int64_t dim : {32, 56, 72, 80, 96, 168}) {
     const graph::KernelGraph g = attention(dim, dim % 16 == 0 ? graph::DType::bf16 : graph::DType::f16);
     graphs.push_back({.name = g.name, .graph = g, .error = ""});
@@ -256,7 +256,7 @@ TEST(Predict, WhatIsPlannedOfAttentionsIsWhatIsCounted) {
 // Odd sizes, tiles that overhang, chains, slices, many stages: the graphs of the planner's goldens.
 TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
   const bool all = std::getenv("ZELLIGE_PREDICT");
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (const GoldenGraph& g : golden_graphs())
     if (all || g.name == "ragged_matmul" || g.name == "batched_matmul" || g.name == "padded_operand" ||
         g.name == "outer_products" || g.name == "float_attention" || g.name.starts_with("hopper_"))
@@ -266,7 +266,7 @@ TEST(Predict, WhatIsPlannedOfGoldenGraphsIsWhatIsCounted) {
 
 // Short rows of odd lengths, most of them in registers, and in partial tiles.
 TEST(Predict, WhatIsPlannedOfShortRowsIsWhatIsCounted) {
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (const auto& [rows, length] : {std::pair{37, 141}, {61, 390}, {96, 17}, {16, 1024}, {5, 3}}) {
     graph::Builder b(fmt::format("softmax_{}x{}", rows, length));
     const auto x = b.input("X", {rows, length}, graph::DType::f16);
@@ -292,7 +292,7 @@ bool planned(const graph::KernelGraph& g) {
 TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
   const char* asked = std::getenv("ZELLIGE_PREDICT_RANDOM");
   const int count = asked ? std::atoi(asked) : test::all_cases() ? 10 : 6;
-  std::vector<graph::Loaded> graphs;
+  std::vector<json::Loaded> graphs;
   for (int seed = 1; seed <= count; ++seed) {
     graph::KernelGraph g = random_graphs::random_graph(seed);
     if (planned(g)) graphs.push_back({fmt::format("random graph {}", seed), std::move(g), ""});
@@ -302,13 +302,13 @@ TEST(Predict, WhatIsPlannedOfRandomGraphsIsWhatIsCounted) {
 }
 
 Plan lora() {
-  return test::make_plan(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80"));
+  return test::make_plan(json::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), target::find("sm_80"));
 }
 
 // 64 blocks; 16x64x256, 16x16x256 and 16x64x16 in steps of 16x8x16.
 TEST(Predict, CountsTheProductsOfLora) {
   const Plan plan = lora();
-  const Counts counts = predict(plan.kernels.at(0));
+  const predict::Counts counts = predict::predict(plan.kernels.at(0));
   EXPECT_EQ(counts.at(Counter::mma), 64u * (8 * 16 + 2 * 16 + 8));
   EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * (16 * 256 + 256 * 64 + 256 * 16 + 16 * 64) / 8);
   EXPECT_EQ(counts.at(Counter::cp_async_source_bytes), 16 * counts.at(Counter::cp_async_16));
@@ -316,15 +316,15 @@ TEST(Predict, CountsTheProductsOfLora) {
 
 TEST(Predict, WalksTheScheduleAndNothingElse) {
   Plan plan = lora();
-  Kernel& kernel = plan.kernels.at(0);
-  const auto is_copy = [](const Step& s) { return as<Copy>(s) != nullptr; };
-  const Step* first = find_step(kernel.agents.at(0).steps, is_copy);  // X0: 512 copies a block
+  kernel::Kernel& kernel = plan.kernels.at(0);
+  const auto is_copy = [](const kernel::Step& s) { return kernel::as<kernel::Copy>(s) != nullptr; };
+  const kernel::Step* first = kernel::find_step(kernel.agents.at(0).steps, is_copy);  // X0: 512 copies a block
   ASSERT_NE(first, nullptr);
-  const Work copy = first->work;
-  const Step barrier{.is = Barrier{}}, prefetch{.is = Copy{.guard_lag = 2}, .work = copy};
-  const Loop loop{.trip_count = 10, .body = {barrier, prefetch}};
-  kernel.agents[0].steps = {{.is = Copy{}, .work = copy}, {.is = loop}, barrier};
-  const Counts counts = predict(kernel);
+  const kernel::Work copy = first->work;
+  const kernel::Step barrier{.is = kernel::Barrier{}}, prefetch{.is = kernel::Copy{.guard_lag = 2}, .work = copy};
+  const kernel::Loop loop{.trip_count = 10, .body = {barrier, prefetch}};
+  kernel.agents[0].steps = {{.is = kernel::Copy{}, .work = copy}, {.is = loop}, barrier};
+  const predict::Counts counts = predict::predict(kernel);
   EXPECT_EQ(counts.at(Counter::barrier), 64u * 11);
   EXPECT_EQ(counts.at(Counter::cp_async_16), 64u * 512 * (1 + 8)) << "two iterations have nothing left to copy";
   EXPECT_EQ(counts.at(Counter::mma), 0u);
@@ -333,18 +333,18 @@ TEST(Predict, WalksTheScheduleAndNothingElse) {
 // Of 512 copies by 100 threads the last ones are made by 12 lanes: the others have one execution more.
 TEST(Predict, LeavesOutWhatTheEmulatorWouldMixUp) {
   Plan plan = lora();
-  Kernel& kernel = plan.kernels.at(0);
-  std::vector<Step>& steps = kernel.agents.at(0).steps;
+  kernel::Kernel& kernel = plan.kernels.at(0);
+  std::vector<kernel::Step>& steps = kernel.agents.at(0).steps;
   steps = flat(steps);
-  const auto copy = std::ranges::find_if(steps, [](const Step& s) { return as<Copy>(s); });
+  const auto copy = std::ranges::find_if(steps, [](const kernel::Step& s) { return kernel::as<kernel::Copy>(s); });
   ASSERT_NE(copy, steps.end());
-  const Step first = *copy;
+  const kernel::Step first = *copy;
   kernel.program.block = {100, 1, 1};
-  steps = {first, {.is = Barrier{}}, first};
-  EXPECT_TRUE(predict(kernel).count(Counter::cp_async_wavefronts));
+  steps = {first, {.is = kernel::Barrier{}}, first};
+  EXPECT_TRUE(predict::predict(kernel).count(Counter::cp_async_wavefronts));
   steps = {first, first};
-  EXPECT_FALSE(predict(kernel).count(Counter::cp_async_wavefronts));
-  EXPECT_TRUE(predict(kernel).count(Counter::cp_async_16));
+  EXPECT_FALSE(predict::predict(kernel).count(Counter::cp_async_wavefronts));
+  EXPECT_TRUE(predict::predict(kernel).count(Counter::cp_async_16));
 }
 
 }  // namespace

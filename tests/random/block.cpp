@@ -6,7 +6,7 @@
 namespace zellige::random_graphs {
 namespace {
 
-using graph::Tile;
+using graph::TileHandle;
 
 graph::Dim3 random_block(Rng& rng) {
   static const std::vector<graph::Dim3> whole = {{32},      {64},    {96},      {128},      {160},     {256},
@@ -20,7 +20,7 @@ graph::Dim3 random_block(Rng& rng) {
 
 class Body {
  public:
-  Body(RandomBuilder& make, graph::BlockBuilder& t, int rank, const graph::Launch& launch)
+  Body(RandomBuilder& make, graph::BlockBuilder& t, int rank, const graph::CustomLaunch& launch)
       : make_(make), rng_(make.rng), t_(t), rank_(rank), launch_(launch) {}
 
   void run() {
@@ -193,7 +193,7 @@ class Body {
     std::int64_t count = rng_.between(1, std::max<std::int64_t>(1, std::min<std::int64_t>(24, max_tile() / row)));
     if (loop) count *= launch_.loop;
     if (across) count *= launch_.grid.x;
-    const Tile numbers = t_.load(make_.numbers({count}), {.x = across ? 0 : -1, .loop = loop ? 0 : -1});
+    const TileHandle numbers = t_.load(make_.numbers({count}), {.x = across ? 0 : -1, .loop = loop ? 0 : -1});
     BlockValue v = derived(table, graph::gather(table.at, numbers));
     v.varies = table.varies || (loop && looped());
     keep(v);
@@ -243,7 +243,7 @@ class Body {
     }
     rng_.shuffle(parts);
     BlockValue v;
-    std::vector<Tile> tiles;
+    std::vector<TileHandle> tiles;
     v.degree = 0, v.varies = false;
     for (const BlockValue& p : parts) {
       tiles.push_back(p.at);
@@ -261,7 +261,7 @@ class Body {
     const std::int64_t extent = x.shape()[dim];
     if (extent < 2) return;
     const std::int64_t first = rng_.between(1, extent - 1);
-    for (Tile part : graph::split(x.at, dim, {first, extent - first})) keep(derived(x, part));
+    for (TileHandle part : graph::split(x.at, dim, {first, extent - first})) keep(derived(x, part));
   }
 
   /// The tile lies anywhere in a whole of which grid and loop make it a part.
@@ -279,21 +279,22 @@ class Body {
     if (split.z >= 0) whole[split.z] *= launch_.grid.z;
     if (split.loop >= 0) whole[split.loop] *= launch_.loop;
     x.varies = x.varies || (split.loop >= 0 && looped());
-    keep(masked(rng_, x, whole[i], whole[j], static_cast<int>(j), [&](Tile t, const graph::Kept& kept, double value) {
-      if (rng_.chance(60)) return t_.mask(t, kept, split, value, dims);
-      Shape lengths = t.shape(), of = lengths;  // of a tile, and of all of them
-      graph::Split part = split;
-      for (int d = 0; d < rank_; ++d) {
-        if (d != static_cast<int>(j) && rng_.chance(60)) {
-          of[d] = whole[d];
-          continue;
-        }
-        of[d] = 1;
-        for (int* axis : {&part.x, &part.z, &part.loop})
-          if (*axis == d) *axis = -1;
-      }
-      return t_.mask(t, t_.load(make_.numbers(of), part), kept, split, value, dims);
-    }));
+    keep(masked(rng_, x, whole[i], whole[j], static_cast<int>(j),
+                [&](TileHandle t, const graph::Kept& kept, double value) {
+                  if (rng_.chance(60)) return t_.mask(t, kept, split, value, dims);
+                  Shape lengths = t.shape(), of = lengths;  // of a tile, and of all of them
+                  graph::Split part = split;
+                  for (int d = 0; d < rank_; ++d) {
+                    if (d != static_cast<int>(j) && rng_.chance(60)) {
+                      of[d] = whole[d];
+                      continue;
+                    }
+                    of[d] = 1;
+                    for (int* axis : {&part.x, &part.z, &part.loop})
+                      if (*axis == d) *axis = -1;
+                  }
+                  return t_.mask(t, t_.load(make_.numbers(of), part), kept, split, value, dims);
+                }));
   }
 
   void maximum(BlockValue x) {
@@ -337,10 +338,10 @@ class Body {
     k[r - 2] = q[r - 1], k[r - 1] = make_.extent(40);
     v[r - 2] = k[r - 1], v[r - 1] = make_.extent(40);
     const BlockValue Q = load(q, rng_.chance(20)), K = load(k), V = load(v);
-    Tile scores = graph::matmul(Q.at, K.at);
+    TileHandle scores = graph::matmul(Q.at, K.at);
     if (rng_.chance(50)) scores = graph::mul_scalar(scores, 0.3);
     const auto [max, diff] = graph::reduction_max(scores, rank_ - 1);
-    const Tile p = graph::exp(scores - max), r1 = graph::exp(diff);
+    const TileHandle p = graph::exp(scores - max), r1 = graph::exp(diff);
     BlockValue sum, product;
     product.at = graph::accum_rescale(graph::matmul(p, V.at), r1);
     sum.at = graph::accum_red_sum_rescale(p, r1);
@@ -435,7 +436,7 @@ class Body {
   Rng& rng_;
   graph::BlockBuilder& t_;
   int rank_;
-  graph::Launch launch_;
+  graph::CustomLaunch launch_;
   std::vector<BlockValue> values_;
 };
 
@@ -448,7 +449,7 @@ void random_custom(RandomBuilder& make) {
                                                     : rng.chance(60) ? 4
                                                                      : 1)
                                                  : static_cast<int>(make.pool.back().shape().size());
-  graph::Launch launch;
+  graph::CustomLaunch launch;
   launch.block = random_block(rng);
   launch.loop = rng.chance(28) ? 1 : rng.between(2, 7);
   static const std::vector<std::int64_t> grids = {1, 2, 3, 5, 7};
@@ -463,7 +464,7 @@ void random_custom(RandomBuilder& make) {
     if (n > 1) ++axes, blocks /= n;
   }
   std::vector<BlockValue> stored;
-  const std::vector<graph::Tensor> results = make.builder.custom(launch, [&](graph::BlockBuilder& t) {
+  const std::vector<graph::TensorHandle> results = make.builder.custom(launch, [&](graph::BlockBuilder& t) {
     Body body(make, t, rank, launch);
     if (rng.chance(70)) body.begin();
     body.run();

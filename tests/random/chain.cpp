@@ -9,11 +9,11 @@
 namespace zellige::random_graphs {
 namespace {
 
-using graph::Tile;
+using graph::TileHandle;
 
 class Links {
  public:
-  Links(RandomBuilder& make, graph::BlockBuilder& t, const graph::Launch& launch)
+  Links(RandomBuilder& make, graph::BlockBuilder& t, const graph::CustomLaunch& launch)
       : make_(make), rng_(make.rng), t_(t), launch_(launch) {}
 
   BlockValue run() {
@@ -202,7 +202,7 @@ class Links {
   RandomBuilder& make_;
   Rng& rng_;
   graph::BlockBuilder& t_;
-  graph::Launch launch_;
+  graph::CustomLaunch launch_;
   Shape batch_;
   bool tails_ = false;
   std::int64_t rows_ = 16, spent_ = 0;  // elements loaded
@@ -219,12 +219,12 @@ graph::KernelGraph random_chain(std::uint64_t seed) {
                                               : graph::DType::f32;
   graph::Builder builder(fmt::format("chain_{}", seed));
   RandomBuilder make(rng, builder, dtype);
-  graph::Launch launch;
+  graph::CustomLaunch launch;
   static const std::vector<graph::Dim3> blocks = {{32},  {64},  {64},  {96},      {128}, {128},
                                                   {160}, {192}, {256}, {8, 8, 2}, {100}, {48}};
   launch.block = rng.pick(blocks);
   launch.loop = rng.chance(55) ? 1 : rng.between(2, 4);
-  const std::vector<graph::Tensor> results = builder.custom(launch, [&](graph::BlockBuilder& t) {
+  const std::vector<graph::TensorHandle> results = builder.custom(launch, [&](graph::BlockBuilder& t) {
     Links links(make, t, launch);
     const BlockValue x = links.run();
     t.store(x.at, {}, "", rng.chance(60) ? graph::Strides{} : make.strides(x.shape()));

@@ -94,7 +94,7 @@ class KernelStep {
     if (which == 0) return push(derived(x, graph::gather(x.at, m_.numbers(numbers))));
     const bool in_place = rng_.chance(40);
     if (in_place) x = m_.input(shape);
-    graph::Tensor y;
+    graph::TensorHandle y;
     if (which == 1) {
       const KernelValue u = m_.input(part);
       y = graph::scatter(x.at, m_.numbers(numbers), u.at);
@@ -139,7 +139,7 @@ class KernelStep {
     const auto [i, j] = std::pair{dims[0], dims[1]};
     if (j == rank - 1 && rng_.chance(50)) dims.clear();
     push(masked(rng_, x, shape[i], shape[j], static_cast<int>(j),
-                [&](graph::Tensor t, const graph::Kept& kept, double value) {
+                [&](graph::TensorHandle t, const graph::Kept& kept, double value) {
                   if (rng_.chance(60)) return graph::mask(t, kept, value, dims);
                   Shape lengths = shape;
                   for (std::size_t d = 0; d < lengths.size(); ++d)
@@ -178,7 +178,7 @@ class KernelStep {
           if (rng_.chance(20)) other[d] = 1;
         while (other.size() > 2 && rng_.chance(20)) other.erase(other.begin());
         if (rng_.chance(8)) other = {shape[r - 1]};
-        graph::Tensor left = x.at;
+        graph::TensorHandle left = x.at;
         if (r == 2 && rng_.chance(8)) left = graph::reshape(graph::slice(left, 0, 0, 1), {shape[1]});
         KernelValue v =
             derived(x, product(rng_, left, m_.input(other).at, [&](const Shape& bias) { return m_.input(bias); }));
@@ -197,7 +197,7 @@ class KernelStep {
         return push(norm(rng_, x, [&](const Shape& line) { return m_.input(line); }));
       }
       case OpKind::concat: {
-        std::vector<graph::Tensor> parts = {x.at};
+        std::vector<graph::TensorHandle> parts = {x.at};
         for (std::int64_t n = rng_.between(1, 2); n > 0; --n) {
           Shape other = shape;
           other[dim] = m_.extent(std::min<std::int64_t>(40, 2 * shape[dim] + 3));
@@ -214,7 +214,7 @@ class KernelStep {
           if (shape[along] < 2) along = d;
         if (shape[along] < 2) return push(derived(x, graph::mul_scalar(x.at, 1.5)));
         const std::int64_t first = rng_.between(1, shape[along] - 1);
-        for (graph::Tensor t : graph::split(x.at, along, {first, shape[along] - first})) push(derived(x, t));
+        for (graph::TensorHandle t : graph::split(x.at, along, {first, shape[along] - first})) push(derived(x, t));
       }
     }
   }
@@ -264,7 +264,7 @@ KernelValue RandomBuilder::input(const Shape& shape) {
   return v;
 }
 
-graph::Tensor RandomBuilder::numbers(const Shape& shape) {
+graph::TensorHandle RandomBuilder::numbers(const Shape& shape) {
   return builder.input(fmt::format("X{}", inputs_++), shape, graph::DType::int32, strides(shape));
 }
 

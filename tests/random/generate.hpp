@@ -50,7 +50,7 @@ class RandomBuilder {
   graph::Strides strides(const Shape&);
   KernelValue input(const Shape&);
   /// An input whose integers name rows.
-  graph::Tensor numbers(const Shape&);
+  graph::TensorHandle numbers(const Shape&);
 
   Rng& rng;
   graph::Builder& builder;

@@ -183,7 +183,7 @@ class UnderWay {
 run::RunResult run_one(const Arguments& a, int i, const std::string& target, const run::Cache& cache) {
   if (a.gpu) ::alarm(max_seconds);
   run::RunResult r = run::run(a.graph_of(i),
-                              {.on = a.gpu ? run::Engine::gpu : run::Engine::emulator,
+                              {.on = a.gpu ? run::Machine::gpu : run::Machine::emulator,
                                .target = target,
                                .compile = {.fuse = a.fused(i)},
                                .workers = 1},
@@ -203,7 +203,7 @@ run::RunResult run_one(const Arguments& a, int i, const std::string& target, con
 run::RunResult read_one(const Arguments& a, int i, const std::string& target, const run::Cache& cache) {
   run::RunResult r{.target = target, .on = "nvrtc", .status = run::Status::correct};
   try {
-    const emit::Program p =
+    const emit::EmittedProgram p =
         run::compile(a.graph_of(i), target::find(target), {.fuse = a.fused(i), .rejected = &r.rejected}).program;
     const run::Cubin cubin = run::compile_cubin(p.source, target, cache);
     const auto odd = run::odd_descriptors(cubin.bytes);
@@ -220,7 +220,7 @@ run::RunResult read_one(const Arguments& a, int i, const std::string& target, co
                                odd.size());
     }
   } catch (const Rejected& e) {
-    r.status = run::Status::failed, r.reason = e.what(), plan::add(r.rejected, e.what());
+    r.status = run::Status::failed, r.reason = e.what(), kernel::add(r.rejected, e.what());
   } catch (const Fault& e) {
     r.status = run::Status::failed, r.reason = e.what();
   } catch (const Error& e) {
@@ -240,7 +240,7 @@ int run_all(const Arguments& a) {
   const int targets = static_cast<int>(a.targets.size());
   std::map<std::string, std::uint64_t> counted;
   UnderWay under_way(a);
-  const auto work = [&](int i) -> run::Work {
+  const auto work = [&](int i) -> run::PooledWork {
     if (i >= a.runs()) return {};
     under_way.started(i);
     return [&, i] {
@@ -272,7 +272,7 @@ int run_all(const Arguments& a) {
                         ended.c_str(), reason.c_str());
             run::create_folders(a.keep);
             const graph::KernelGraph graph = a.graph_of(g);
-            run::write_whole(a.keep + fmt::format("/{}.json", graph.name), graph::to_json(graph));
+            run::write_whole(a.keep + fmt::format("/{}.json", graph.name), json::to_json(graph));
           }
           if (++done % 100 == 0)
             std::printf("%d of %d done, %.0f s: %s", done, a.runs(),
@@ -305,7 +305,7 @@ int main(int count, char** words) {
     if (!parsed) return 0;
     const Arguments& a = *parsed;
     if (a.print) {
-      std::printf("%s\n", graph::to_json(a.graph_of(0)).c_str());
+      std::printf("%s\n", json::to_json(a.graph_of(0)).c_str());
       return 0;
     }
     if (a.machine_code) {

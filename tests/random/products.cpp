@@ -8,7 +8,7 @@ namespace zellige::random_graphs {
 namespace {
 
 using graph::DType;
-using graph::Tensor;
+using graph::TensorHandle;
 
 constexpr std::int64_t few_rows = 77, max_rows = 330;
 constexpr double max_weights = 6e6, max_weights_of_large = 4e7;  // elements
@@ -32,14 +32,14 @@ struct Drawn {
   std::string name() { return fmt::format("X{}", inputs++); }
 
   /// Rows of `width` elements: contiguous, or with a pitch, or column-major.
-  Tensor matrix(const graph::Shape& shape, DType type) {
+  TensorHandle matrix(const graph::Shape& shape, DType type) {
     graph::Strides strides = graph::row_major(shape);
     const std::size_t rank = shape.size();
     if (rank == 2 && rng.chance(15)) strides = {1, shape[0]};
     if (rank == 2 && strides[1] == 1 && rng.chance(25)) strides[0] += rng.between(1, 9);
     return builder.input(name(), shape, type, strides);
   }
-  Tensor weights() {
+  TensorHandle weights() {
     graph::Shape shape{k, n};
     const bool along_k = rng.chance(65);
     const std::int64_t gap = rng.chance(15) ? rng.between(1, 9) : 0;
@@ -58,7 +58,7 @@ struct Drawn {
   }
 };
 
-Tensor activated(Rng& rng, Tensor x) {
+TensorHandle activated(Rng& rng, TensorHandle x) {
   switch (rng.below(5)) {
     case 0:
       return graph::silu(x);
@@ -89,11 +89,11 @@ graph::KernelGraph random_product(std::uint64_t seed) {
 
   graph::Shape left = d.batch;
   left.insert(left.end(), {d.rows, d.k});
-  Tensor x = d.matrix(left, dtype);
+  TensorHandle x = d.matrix(left, dtype);
   const bool wide = dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
   if (wide && d.rng.chance(10)) x = graph::mul_scalar(x, 0.5);  // made in this program, not read
   const bool tf32 = dtype == DType::f32 && d.rng.chance(20);
-  Tensor y = graph::matmul(x, d.weights(), tf32);
+  TensorHandle y = graph::matmul(x, d.weights(), tf32);
   if (wide && d.rng.chance(15)) y = graph::silu(graph::matmul(x, d.weights(), tf32)) * y;
   if (dtype == DType::int8) y = graph::cast(y, DType::f32);
   if (d.rng.chance(50)) {

@@ -25,7 +25,7 @@ bool by_environment() {
 
 }  // namespace
 
-void verify_memory(const Program& p) {
+void verify_memory(const tile::TilePrograms& p) {
   const std::lock_guard lock(mutex);
   ++plans;
   if (!(reject_if ? reject_if(p, plans) : by_environment())) return;

@@ -12,7 +12,7 @@
 namespace zellige::plan::test {
 
 /// True if a plan is rejected: its lowered program, and its number among all plans, from 1.
-using Reject = std::function<bool(const Program&, int call)>;
+using Reject = std::function<bool(const tile::TilePrograms&, int call)>;
 
 class InjectedRejection {
  public:

@@ -20,14 +20,14 @@ namespace {
 struct Tally {
   int graphs = 0, plans = 0;
   std::vector<std::string> refused;
-  plan::Rejections rejected;
+  kernel::Rejections rejected;
 
   void plan(const graph::KernelGraph& g, const target::Target& target, bool fuse, const char* tiling) {
     ++plans;
     try {
       run::compile(g, target, {.fuse = fuse, .plan = run::tiling_options(tiling, target), .rejected = &rejected});
     } catch (const Rejected& e) {
-      plan::add(rejected, e.what());
+      kernel::add(rejected, e.what());
     } catch (const Fault&) {
       throw;
     } catch (const Error& e) {
@@ -59,7 +59,7 @@ int max_files() {
 
 std::size_t add_file(Tally& t, const std::filesystem::path& file, int max_graphs) {
   std::size_t n = 0;
-  for (const graph::Loaded& l : graph::load_each(file.string())) {
+  for (const json::Loaded& l : json::load_each(file.string())) {
     if (max_graphs > 0 && n == static_cast<std::size_t>(max_graphs)) break;
     if (l.error.empty()) t.all_ways(l.graph), ++n;
   }
@@ -78,7 +78,7 @@ std::vector<std::filesystem::path> graphs_in(const std::filesystem::path& folder
 /// deadlock.
 TEST(NoRejection, OfAProductWhoseRingHasRoomForOneStage) {
   graph::Builder b("deep");
-  const graph::Tensor A = b.input("A", {128, 1024}), B = b.input("B", {1024, 256});
+  const graph::TensorHandle A = b.input("A", {128, 1024}), B = b.input("B", {1024, 256});
   b.output(b.custom({.grid = {1}, .block = {256}, .loop = 4},
                     [&](graph::BlockBuilder& t) {
                       t.store(accum(matmul(t.load(A, {.loop = 1}), t.load(B, {.loop = 0}))));

@@ -17,9 +17,9 @@ namespace {
 
 using graph::Builder;
 using graph::KernelGraph;
-using graph::Tensor;
-using plan::Program;
+using graph::TensorHandle;
 using plan::test::InjectedRejection;
+using tile::TilePrograms;
 
 const target::Target& sm_90a = target::find("sm_90a");
 
@@ -32,7 +32,7 @@ std::string failure(const std::function<void()>& work) {
   return "no rejection";
 }
 
-Tensor times(Builder& b, const Tensor& x, const Tensor& w) {
+TensorHandle times(Builder& b, const TensorHandle& x, const TensorHandle& w) {
   return b
       .custom({{32}, {128}, 16},
               [&](graph::BlockBuilder& t) {
@@ -51,7 +51,7 @@ constexpr const char* own_tiles = "32x16 ";
 
 KernelGraph two_tiled() {
   Builder b("tiled");
-  const Tensor first = times(b, b.input("X", {16, 1024}), b.input("W", {1024, 2048}));
+  const TensorHandle first = times(b, b.input("X", {16, 1024}), b.input("W", {1024, 2048}));
   b.output(times(b, first, b.input("V", {2048, 1024})), "Y");
   return b.build();
 }
@@ -63,59 +63,59 @@ std::int64_t computed(const KernelGraph& g) {
 
 KernelGraph unfused() {
   Builder b("plain");
-  const Tensor X = b.input("X", {64, 64}), Y = b.input("Y", {64, 64});
+  const TensorHandle X = b.input("X", {64, 64}), Y = b.input("Y", {64, 64});
   b.output(exp(X + Y) * X, "Z");
   return b.build();
 }
 
 /// The grid of the only kernel, and how many there are.
-std::string kernels(const Program& p) {
+std::string kernels(const TilePrograms& p) {
   std::string text;
-  for (const plan::TileProgram& k : p.kernels) text += fmt::format("{}x{} ", k.grid.count(), k.loop);
+  for (const tile::TileProgram& k : p.kernels) text += fmt::format("{}x{} ", k.grid.count(), k.loop);
   return text;
 }
 
 class Rejections : public testing::Test {
  protected:
   void SetUp() override {
-    if (plan::stops_at_rejections) GTEST_SKIP() << "this build stops at the first rejection";
+    if (kernel::stops_at_rejections) GTEST_SKIP() << "this build stops at the first rejection";
   }
 };
 
 TEST_F(Rejections, TilingsGoOnWithoutARejectedOne) {
-  const plan::PlanOptions selected{.tiles = plan::Tiles::automatic};
+  const plan::PlanOptions selected{.tiles = plan::TilingPolicy::automatic};
   int all = 0;
   std::string best;
   {
-    const InjectedRejection none([](const Program&, int) { return false; });
-    best = kernels(plan::choose_tilings(tiled(), sm_90a, selected).plan.program);
+    const InjectedRejection none([](const TilePrograms&, int) { return false; });
+    best = kernels(tiling::choose_tilings(tiled(), sm_90a, selected).plan.program);
     all = none.calls();
   }
   ASSERT_GT(all, 2);
   for (int which = 1; which <= all; ++which) {
-    const InjectedRejection one([which](const Program&, int call) { return call == which; });
-    const plan::Tiled t = plan::choose_tilings(tiled(), sm_90a, selected);
-    EXPECT_EQ(t.plan.rejected, plan::Rejections{"tiled_k0: a rejection was injected"}) << which;
+    const InjectedRejection one([which](const TilePrograms&, int call) { return call == which; });
+    const tiling::Tiled t = tiling::choose_tilings(tiled(), sm_90a, selected);
+    EXPECT_EQ(t.plan.rejected, kernel::Rejections{"tiled_k0: a rejection was injected"}) << which;
     EXPECT_EQ(one.rejected(), 1) << which;
   }
   // Without the best, another one; without the graph's own, one of the others; without any, none.
-  const InjectedRejection without_best([&](const Program& p, int) { return kernels(p) == best; });
-  EXPECT_NE(kernels(plan::choose_tilings(tiled(), sm_90a, selected).plan.program), best);
-  const InjectedRejection without_own([&](const Program& p, int) { return kernels(p) == own_tiles; });
-  const plan::Tiled other = plan::choose_tilings(tiled(), sm_90a, selected);
+  const InjectedRejection without_best([&](const TilePrograms& p, int) { return kernels(p) == best; });
+  EXPECT_NE(kernels(tiling::choose_tilings(tiled(), sm_90a, selected).plan.program), best);
+  const InjectedRejection without_own([&](const TilePrograms& p, int) { return kernels(p) == own_tiles; });
+  const tiling::Tiled other = tiling::choose_tilings(tiled(), sm_90a, selected);
   EXPECT_NE(kernels(other.plan.program), own_tiles);
   EXPECT_FALSE(other.plan.rejected.empty());
-  const InjectedRejection everything([](const Program&, int) { return true; });
-  EXPECT_EQ(failure([&] { plan::choose_tilings(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was injected");
+  const InjectedRejection everything([](const TilePrograms&, int) { return true; });
+  EXPECT_EQ(failure([&] { tiling::choose_tilings(tiled(), sm_90a, selected); }), "tiled_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
   const std::size_t operators = unfused().ops.size();
-  const InjectedRejection none([](const Program&, int) { return false; });
+  const InjectedRejection none([](const TilePrograms&, int) { return false; });
   ASSERT_EQ(computed(fuse::optimize(unfused(), sm_90a).graph), 1);
   ASSERT_EQ(operators, 3u);
   // Groups have custom operators, whose blocks load several nodes; a plan of all three operators in one kernel is rejected.
-  const auto all_in_one = [](const Program& p, int) {
+  const auto all_in_one = [](const TilePrograms& p, int) {
     return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
   };
   const InjectedRejection groups(all_in_one);
@@ -127,30 +127,30 @@ TEST_F(Rejections, FusionGoesOnWithoutARejectedGroup) {
 }
 
 TEST_F(Rejections, FusionFailsWhereTheProofRejectsEveryPlan) {
-  const InjectedRejection everything([](const Program&, int) { return true; });
+  const InjectedRejection everything([](const TilePrograms&, int) { return true; });
   EXPECT_EQ(failure([&] { fuse::optimize(unfused(), sm_90a); }), "plain_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, AGroupTakesTheOperatorWhosePlanAloneIsRejected) {
   int single = 0;
-  const InjectedRejection the_first([&](const Program&, int call) { return call == 1 && ++single; });
+  const InjectedRejection the_first([&](const TilePrograms&, int call) { return call == 1 && ++single; });
   const fuse::Optimized o = fuse::optimize(unfused(), sm_90a);
   EXPECT_EQ(single, 1);
   EXPECT_EQ(computed(o.graph), 1);
-  EXPECT_EQ(o.rejected, plan::Rejections{"plain_k0: a rejection was injected"});
+  EXPECT_EQ(o.rejected, kernel::Rejections{"plain_k0: a rejection was injected"});
 }
 
 /// Two groups that cannot be one: what plans alone is rejected where both are planned together.
 TEST_F(Rejections, WhatIsRejectedInOneKernelIsDecomposed) {
   Builder b("two");
-  const Tensor X = b.input("X", {64, 64}), Y = b.input("Y", {48, 80});
+  const TensorHandle X = b.input("X", {64, 64}), Y = b.input("Y", {48, 80});
   b.output(exp(X) * X, "Z"), b.output(exp(Y) * Y, "W");
   const KernelGraph g = b.build();
-  const auto both_fused = [](const Program& p, int) { return p.inputs.size() == 2 && p.kernels.size() == 2; };
+  const auto both_fused = [](const TilePrograms& p, int) { return p.inputs.size() == 2 && p.kernels.size() == 2; };
   const InjectedRejection together(both_fused);
   const fuse::Optimized o = fuse::optimize(g, sm_90a);
   EXPECT_EQ(computed(o.graph), 3);
-  EXPECT_EQ(o.rejected, plan::Rejections{"two_k0: a rejection was injected"});
+  EXPECT_EQ(o.rejected, kernel::Rejections{"two_k0: a rejection was injected"});
 }
 
 TEST_F(Rejections, CustomOperatorsAreKeptOrDecomposedAsTheProofAllows) {
@@ -159,39 +159,39 @@ TEST_F(Rejections, CustomOperatorsAreKeptOrDecomposedAsTheProofAllows) {
                                [](const auto& op) { return op.kind == graph::OpKind::custom && op.block->loop == 16; });
   };
   {
-    const InjectedRejection none([](const Program&, int) { return false; });
+    const InjectedRejection none([](const TilePrograms&, int) { return false; });
     ASSERT_TRUE(is_custom(fuse::optimize(tiled(), sm_90a, fuse::Custom::kept).graph));
   }
   {  // the kept one is the only plan whose kernel has the graph's own loop
-    const InjectedRejection kept([](const Program& p, int) { return kernels(p) == own_tiles; });
+    const InjectedRejection kept([](const TilePrograms& p, int) { return kernels(p) == own_tiles; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_FALSE(is_custom(o.graph));
-    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
+    EXPECT_EQ(o.rejected, kernel::Rejections{"tiled_k0: a rejection was injected"});
   }
   {
-    const InjectedRejection separate([](const Program& p, int) { return kernels(p) != own_tiles; });
+    const InjectedRejection separate([](const TilePrograms& p, int) { return kernels(p) != own_tiles; });
     const fuse::Optimized o = fuse::optimize(tiled(), sm_90a, fuse::Custom::cheaper);
     EXPECT_TRUE(is_custom(o.graph));
-    EXPECT_EQ(o.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
+    EXPECT_EQ(o.rejected, kernel::Rejections{"tiled_k0: a rejection was injected"});
   }
-  const InjectedRejection everything([](const Program&, int) { return true; });
+  const InjectedRejection everything([](const TilePrograms&, int) { return true; });
   for (const fuse::Custom custom : {fuse::Custom::cheaper, fuse::Custom::decomposed, fuse::Custom::kept})
     EXPECT_EQ(failure([&] { fuse::optimize(tiled(), sm_90a, custom); }), "tiled_k0: a rejection was injected");
 }
 
 TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
-  const run::Measure measure = [](const emit::Program&) { return std::vector<double>{10}; };
+  const run::MeasureProgram measure = [](const emit::EmittedProgram&) { return std::vector<double>{10}; };
   std::size_t all = 0;
   {
-    const InjectedRejection none([](const Program&, int) { return false; });
+    const InjectedRejection none([](const TilePrograms&, int) { return false; });
     const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
     EXPECT_TRUE(t.rejected.empty());
     all = t.tried.size();
     ASSERT_GT(all, 2u);
   }
-  const InjectedRejection second([](const Program&, int call) { return call == 2; });
+  const InjectedRejection second([](const TilePrograms&, int call) { return call == 2; });
   const run::Tuned t = run::tune(tiled(), sm_90a, {}, 4, measure, "a GPU", run::Cache::temporary());
-  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
+  EXPECT_EQ(t.rejected, kernel::Rejections{"tiled_k0: a rejection was injected"});
   EXPECT_EQ(t.tried.size(), all - 1);
 }
 
@@ -199,15 +199,15 @@ TEST_F(Rejections, TuningGoesOnWithoutARejectedTiling) {
 /// only of the other operator.
 TEST_F(Rejections, TuningGoesOnWithoutTheBestTogether) {
   bool measuring = false;
-  const run::Measure each = [&](const emit::Program& p) {
+  const run::MeasureProgram each = [&](const emit::EmittedProgram& p) {
     measuring = true;
     const retile::Tiling& t = p.manifest.tiling;
     return std::vector<double>{10.0 + (t.at(0).grid.x == 128 ? 0 : 5) + (t.at(1).block.x == 256 ? 0 : 5)};
   };
-  const InjectedRejection last([&](const Program&, int) { return measuring; });
+  const InjectedRejection last([&](const TilePrograms&, int) { return measuring; });
   const run::Tuned t = run::tune(two_tiled(), sm_90a, {}, 8, each, "a GPU", run::Cache::temporary());
   EXPECT_EQ(last.rejected(), 1);
-  EXPECT_EQ(t.rejected, plan::Rejections{"tiled_k0: a rejection was injected"});
+  EXPECT_EQ(t.rejected, kernel::Rejections{"tiled_k0: a rejection was injected"});
 }
 
 run::RunResult run_unfused(const KernelGraph& g, const run::Cache& cache) {
@@ -216,7 +216,7 @@ run::RunResult run_unfused(const KernelGraph& g, const run::Cache& cache) {
 
 TEST_F(Rejections, TheRunIsRightAndTells) {
   const run::Cache cache = run::Cache::temporary();
-  const InjectedRejection first([](const Program& p, int) {
+  const InjectedRejection first([](const TilePrograms& p, int) {
     return p.kernels.size() == 1 && p.inputs.size() == 2 && p.kernels[0].nodes.size() > 5;
   });
   const run::RunResult r = run_unfused(unfused(), cache);
@@ -228,7 +228,7 @@ TEST_F(Rejections, TheRunIsRightAndTells) {
 
 TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
   const run::Cache cache = run::Cache::temporary();
-  const InjectedRejection everything([](const Program&, int) { return true; });
+  const InjectedRejection everything([](const TilePrograms&, int) { return true; });
   const run::RunResult r = run_unfused(unfused(), cache);
   EXPECT_EQ(run::name(r.status), "failed");
   EXPECT_EQ(r.reason, "Zellige's own plan is wrong, rejected by the proof: plain_k0: a rejection was injected");
@@ -236,22 +236,22 @@ TEST(Rejection, OfTheOnlyPlanFailsTheRun) {
 }
 
 TEST(Rejection, StopsTheSearchOfABuildWithAssertions) {
-  plan::Rejections kept;
+  kernel::Rejections kept;
   const Rejected plan("k: wrong");
-  EXPECT_THROW(plan::drop(plan, kept, true), Rejected);
+  EXPECT_THROW(kernel::drop(plan, kept, true), Rejected);
   EXPECT_TRUE(kept.empty());
-  plan::drop(plan, kept, false), plan::drop(plan, kept, false);
-  EXPECT_EQ(kept, plan::Rejections{"k: wrong"});
-  if (!plan::stops_at_rejections) return;
-  const InjectedRejection second([](const Program&, int call) { return call == 2; });
-  EXPECT_THROW(plan::choose_tilings(tiled(), sm_90a, {.tiles = plan::Tiles::automatic}), Rejected);
+  kernel::drop(plan, kept, false), kernel::drop(plan, kept, false);
+  EXPECT_EQ(kept, kernel::Rejections{"k: wrong"});
+  if (!kernel::stops_at_rejections) return;
+  const InjectedRejection second([](const TilePrograms&, int call) { return call == 2; });
+  EXPECT_THROW(tiling::choose_tilings(tiled(), sm_90a, {.tiles = plan::TilingPolicy::automatic}), Rejected);
   EXPECT_THROW(fuse::optimize(unfused(), sm_90a), Rejected);
 }
 
 TEST(Rejection, IsToldInOneLine) {
-  EXPECT_EQ(plan::told(plan::Rejections{"k0: a"}),
+  EXPECT_EQ(kernel::told(kernel::Rejections{"k0: a"}),
             "1 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a");
-  EXPECT_EQ(plan::told(plan::Rejections{"k0: a", "k0: b", "k1: c"}),
+  EXPECT_EQ(kernel::told(kernel::Rejections{"k0: a", "k0: b", "k1: c"}),
             "3 of Zellige's own plans rejected by the proof and dropped, the result is of another plan: k0: a "
             "(and 2 more)");
 }

@@ -32,10 +32,10 @@ std::string_view kernel_of(std::string_view source, std::string_view name) {
 }
 
 /// For all programs of a launch; a counter that one of them does not predict is omitted.
-plan::Counts counts_of(const plan::Plan& plan, const plan::Launch& l) {
-  plan::Counts sum = plan::predict(plan.kernels[l.first]);
+predict::Counts counts_of(const plan::Plan& plan, const kernel::LaunchGroup& l) {
+  predict::Counts sum = predict::predict(plan.kernels[l.first]);
   for (std::size_t k = l.first + 1; k < l.last; ++k) {
-    const plan::Counts more = plan::predict(plan.kernels[k]);
+    const predict::Counts more = predict::predict(plan.kernels[k]);
     std::erase_if(sum, [&](const auto& count) { return !more.contains(count.first); });
     for (auto& [counter, n] : sum) n += more.at(counter);
   }
@@ -43,7 +43,7 @@ plan::Counts counts_of(const plan::Plan& plan, const plan::Launch& l) {
 }
 
 /// A count that is the least possible is not said twice: the emulator's names of those end in _ideal.
-std::string listed(plan::Counts counts) {
+std::string listed(predict::Counts counts) {
   std::erase_if(counts, [&](const auto& ideal) {
     std::string_view name = emulate::name(ideal.first);
     if (!name.ends_with("_ideal")) return false;
@@ -51,18 +51,18 @@ std::string listed(plan::Counts counts) {
     return std::ranges::any_of(
         counts, [&](const auto& c) { return emulate::name(c.first) == name && c.second == ideal.second; });
   });
-  return plan::print(counts);
+  return predict::print(counts);
 }
 
-std::string kernels_of(const emit::Program& p, Counters as) {
+std::string kernels_of(const emit::EmittedProgram& p, Counters as) {
   std::string text;
-  const std::vector<plan::Launch> launches = plan::launches(p.plan.kernels);
+  const std::vector<kernel::LaunchGroup> launches = kernel::launches(p.plan.kernels);
   for (std::size_t k = 0; k < launches.size(); ++k) {
     const emit::KernelLaunch& launch = p.manifest.kernels[k];
-    const plan::Counts counts = counts_of(p.plan, launches[k]);
+    const predict::Counts counts = counts_of(p.plan, launches[k]);
     text += fmt::format("  {}: source {}, {:.9g} us, {} bytes, {}\n", launch.name,
                         hash(kernel_of(p.source, launch.name)), p.cost.kernels[k].us, launch.shared_bytes,
-                        as == Counters::listed ? listed(counts) : "counters " + hash(plan::print(counts)));
+                        as == Counters::listed ? listed(counts) : "counters " + hash(predict::print(counts)));
   }
   return text;
 }
@@ -83,10 +83,11 @@ Record record(const graph::KernelGraph& graph, std::string_view name, const targ
   r.key = key(name, target, way);
   const std::uint64_t before = heap_blocks();
   try {
-    const emit::Program program = run::compile(graph, target,
-                                               {.fuse = way == Way::automatic,
-                                                .plan = run::tiling_options(way == Way::given ? "given" : "", target)})
-                                      .program;
+    const emit::EmittedProgram program =
+        run::compile(
+            graph, target,
+            {.fuse = way == Way::automatic, .plan = run::tiling_options(way == Way::given ? "given" : "", target)})
+            .program;
     r.work = heap_blocks() - before;
     r.source = hash(program.source), r.kernels = kernels_of(program, as);
   } catch (const Fault&) {

@@ -14,7 +14,7 @@ namespace zellige::replay {
 namespace {
 
 Record lora(const char* target, Counters counters) {
-  return record(graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), "lora", target::find(target), Way::given,
+  return record(json::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(), "lora", target::find(target), Way::given,
                 counters);
 }
 

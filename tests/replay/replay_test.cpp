@@ -41,14 +41,14 @@ constexpr std::size_t graphs_of_a_file = 24;
 
 struct Case {
   std::size_t file;  // of its record, among those of its graphs
-  const graph::Loaded* graph;
+  const json::Loaded* graph;
   const target::Target* target;
   Way way;
   bool by_default;
   std::string key() const { return replay::key(graph->name, *target, way); }
 };
 
-std::vector<Case> cases_of(const std::vector<graph::Loaded>& graphs, const Set& set) {
+std::vector<Case> cases_of(const std::vector<json::Loaded>& graphs, const Set& set) {
   std::vector<Case> cases;
   for (std::size_t i = 0; i < graphs.size(); ++i)
     for (const char* target : {"sm_80", "sm_90a"})
@@ -88,9 +88,9 @@ void record_each(const std::vector<Case>& cases, Counters counters,
 }
 
 void replay(const fs::path& file, const Set& set) {
-  const std::vector<graph::Loaded> graphs = graph::load_each(file.string());
+  const std::vector<json::Loaded> graphs = json::load_each(file.string());
   ASSERT_FALSE(graphs.empty()) << file;
-  for (const graph::Loaded& l : graphs) ASSERT_EQ(l.error, "") << l.name;
+  for (const json::Loaded& l : graphs) ASSERT_EQ(l.error, "") << l.name;
   const bool update = asked("ZELLIGE_UPDATE_GOLDENS"), all = update || asked("ZELLIGE_ALL");
   const char* only = std::getenv("ZELLIGE_REPLAY");
   const std::size_t files = (graphs.size() + graphs_of_a_file - 1) / graphs_of_a_file;

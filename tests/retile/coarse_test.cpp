@@ -27,7 +27,7 @@ std::vector<graph::KernelGraph> graphs_of(const std::filesystem::path& folder) {
   std::ranges::sort(files);
   std::vector<graph::KernelGraph> graphs;
   for (const std::string& file : files)
-    for (graph::KernelGraph& g : graph::load(file)) graphs.push_back(std::move(g));
+    for (graph::KernelGraph& g : json::load(file)) graphs.push_back(std::move(g));
   return graphs;
 }
 
@@ -67,7 +67,7 @@ class Compared {
 
  private:
   void add(const graph::KernelGraph& a, const std::string& name, const target::Target& target) {
-    CostEstimate coarse, fine;
+    predict::CostEstimate coarse, fine;
     const std::optional<Error> unsketched = refused([&] { coarse = estimate(a, target); }),
                                unplanned = refused([&] {
                                  fine = estimate_cost(test::make_plan(a, target, {.registers_proved = false}), target);
@@ -84,7 +84,7 @@ class Compared {
       other_groups_ += coarse.kernels[k].warp_specialized != fine.kernels[k].warp_specialized;
     }
     if (told_ && std::abs(ratios_.back() - 1) > 0.05)
-      fmt::print("{}: {:.3f}\n{}{}", name, ratios_.back(), print(coarse), print(fine));
+      fmt::print("{}: {:.3f}\n{}{}", name, ratios_.back(), predict::print(coarse), predict::print(fine));
   }
 
   const bool told_ = std::getenv("ZELLIGE_COARSE") != nullptr;

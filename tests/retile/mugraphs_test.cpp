@@ -21,7 +21,7 @@ TEST_P(Saved, RetiledTheyAreEqual) {
   const std::string path = graph::test::mugraph_file(std::string(GetParam()) + ".json");
   if (path.empty()) GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
   int taken = 0, refused = 0, count = 0;
-  const std::vector<graph::KernelGraph> graphs = graph::load(path);
+  const std::vector<graph::KernelGraph> graphs = json::load(path);
   const bool all = zellige::test::all_cases();
   for (const graph::KernelGraph& g : graphs) {
     if (!all && graphs.size() > 40 && count++ % 8 != 0) continue;  // of many similar ones

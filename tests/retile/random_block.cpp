@@ -8,17 +8,17 @@ namespace {
 
 using graph::OpKind;
 using graph::Split;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 using random_graphs::Rng;
 
 constexpr std::int64_t sizes[] = {8, 16, 24, 32};
 
 class Body {
  public:
-  Body(Rng& rng, graph::BlockBuilder& t, const graph::Launch& launch) : rng_(rng), t_(t), launch_(launch) {}
+  Body(Rng& rng, graph::BlockBuilder& t, const graph::CustomLaunch& launch) : rng_(rng), t_(t), launch_(launch) {}
 
-  void load(const Tensor& x) {
+  void load(const TensorHandle& x) {
     const auto dim = [&](int percent) {
       return rng_.chance(percent) ? static_cast<int>(rng_.below(static_cast<std::int64_t>(x.shape().size()))) : -1;
     };
@@ -27,7 +27,7 @@ class Body {
   }
 
   void step() {
-    const Tile a = rng_.pick(tiles), b = rng_.pick(tiles);
+    const TileHandle a = rng_.pick(tiles), b = rng_.pick(tiles);
     const int d = static_cast<int>(rng_.below(static_cast<std::int64_t>(a.shape().size())));
     attempt([&] {
       switch (rng_.below(18)) {
@@ -72,7 +72,7 @@ class Body {
   }
 
   void accumulate() {
-    const Tile a = rng_.pick(tiles);
+    const TileHandle a = rng_.pick(tiles);
     attempt([&] {
       switch (rng_.below(8)) {
         case 0:
@@ -106,7 +106,7 @@ class Body {
     return any;
   }
 
-  std::vector<Tile> tiles;
+  std::vector<TileHandle> tiles;
 
  private:
   template <class F>
@@ -121,16 +121,16 @@ class Body {
 
   Rng& rng_;
   graph::BlockBuilder& t_;
-  const graph::Launch& launch_;
+  const graph::CustomLaunch& launch_;
 };
 
-std::vector<Tensor> block(Rng& rng, graph::Builder& b, const std::vector<Tensor>& inputs, bool sums) {
+std::vector<TensorHandle> block(Rng& rng, graph::Builder& b, const std::vector<TensorHandle>& inputs, bool sums) {
   static const std::vector<std::int64_t> grids{1, 2, 2, 4}, loops{1, 2, 4};
-  const graph::Launch launch{{rng.pick(grids), sums ? 1 : rng.pick(grids), 1}, {32}, rng.pick(loops)};
+  const graph::CustomLaunch launch{{rng.pick(grids), sums ? 1 : rng.pick(grids), 1}, {32}, rng.pick(loops)};
   bool stored = false;
-  std::vector<Tensor> results = b.custom(launch, [&](graph::BlockBuilder& t) {
+  std::vector<TensorHandle> results = b.custom(launch, [&](graph::BlockBuilder& t) {
     Body body(rng, t, launch);
-    for (const Tensor& x : inputs) body.load(x);
+    for (const TensorHandle& x : inputs) body.load(x);
     if (body.tiles.empty()) fail("nothing is loaded");
     for (std::int64_t n = rng.between(1, 4); n > 0; --n) body.step();
     if (launch.loop > 1 || rng.chance(70))
@@ -147,35 +147,35 @@ graph::KernelGraph random_sums(Rng& rng, std::uint64_t seed) {
   graph::Builder b("sums" + std::to_string(seed));
   static const std::vector<std::int64_t> counts{1, 2, 4};
   const std::int64_t rows = sizes[rng.below(4)], columns = sizes[rng.below(4)];
-  const Tensor x = b.input("X", {rows, 64}), w = b.input("W", {64, columns});
-  const graph::Launch first{{rng.pick(counts), 2, 1}, {32}, rng.pick(counts)},
+  const TensorHandle x = b.input("X", {rows, 64}), w = b.input("W", {64, columns});
+  const graph::CustomLaunch first{{rng.pick(counts), 2, 1}, {32}, rng.pick(counts)},
       second{{2, 1, 1}, {32}, rng.pick(counts)};
   const bool joint = rng.chance(50);
-  const std::vector<Tensor> parts = b.custom(first, [&](graph::BlockBuilder& t) {
+  const std::vector<TensorHandle> parts = b.custom(first, [&](graph::BlockBuilder& t) {
     const int loop = first.loop > 1 && (joint || first.grid.x == 1) ? 1 : -1;
-    const Tile a = t.load(x, {1, 0, -1, loop}), c = t.load(w, {0, -1, -1, loop < 0 ? -1 : 0});
-    const auto left = [&](Tile tile) { return first.loop > 1 && loop < 0 ? tile : accum(tile); };
+    const TileHandle a = t.load(x, {1, 0, -1, loop}), c = t.load(w, {0, -1, -1, loop < 0 ? -1 : 0});
+    const auto left = [&](TileHandle tile) { return first.loop > 1 && loop < 0 ? tile : accum(tile); };
     t.store(left(matmul(rng.chance(30) ? tanh(a) : a, c)), {1, 0});
     const std::int64_t what = rng.below(4);
-    const Tile e = rng.chance(50) ? sigmoid(a) : a;
+    const TileHandle e = rng.chance(50) ? sigmoid(a) : a;
     t.store(what == 0   ? left(graph::reduction(e, 1, rng.chance(50) ? 1 : 4))
             : what == 1 ? left(e)
             : what == 2 ? (loop < 0 && first.loop > 1 ? graph::sum(e, 1, true) : accum_red_sum(e))
                         : left(e * 0.5),
             {1, 0});
   });
-  std::vector<Tensor> results = b.custom(second, [&](graph::BlockBuilder& t) {
-    for (const Tensor& part : parts) {
+  std::vector<TensorHandle> results = b.custom(second, [&](graph::BlockBuilder& t) {
+    for (const TensorHandle& part : parts) {
       const bool looped = second.loop > 1 && rng.chance(60);
-      Tile p = t.load(part, {0, -1, -1, looped ? 1 : -1});
+      TileHandle p = t.load(part, {0, -1, -1, looped ? 1 : -1});
       if (rng.chance(30)) p = p * 2.0;
       if (rng.chance(10)) p = tanh(p);
       const std::int64_t to = rng.chance(50) ? 1 : rng.chance(50) ? 4 : columns;
       const std::int64_t what = rng.below(4);
-      Tile s = what == 0   ? accum_redtox_sum(p, to)
-               : what == 1 ? accum_red_sum(p)
-               : what == 2 ? accum(graph::reduction(p, 1, to))
-                           : graph::reduction(accum(p), 1, to);
+      TileHandle s = what == 0   ? accum_redtox_sum(p, to)
+                     : what == 1 ? accum_red_sum(p)
+                     : what == 2 ? accum(graph::reduction(p, 1, to))
+                                 : graph::reduction(accum(p), 1, to);
       t.store(rng.chance(50) ? sigmoid(s * 0.1) : s, {0});
     }
   });
@@ -192,8 +192,8 @@ graph::KernelGraph random_blocks(std::uint64_t seed) {
       graph::Builder b("g" + std::to_string(seed));
       const auto size = [&] { return sizes[rng.below(4)]; };
       const std::int64_t m = size(), n = size(), k = size();
-      const std::vector<Tensor> inputs{b.input("X", {m, k}), b.input("W", {k, n}), b.input("Y", {m, n})};
-      std::vector<Tensor> results = block(rng, b, inputs, false);
+      const std::vector<TensorHandle> inputs{b.input("X", {m, k}), b.input("W", {k, n}), b.input("Y", {m, n})};
+      std::vector<TensorHandle> results = block(rng, b, inputs, false);
       if (rng.chance(50)) results = block(rng, b, results, true);
       for (std::size_t i = 0; i < results.size(); ++i) b.output(results[i], "Z" + std::to_string(i));
       return b.build();

@@ -11,12 +11,13 @@ namespace {
 using graph::BlockBuilder;
 using graph::Builder;
 using graph::KernelGraph;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
-KernelGraph graph_of(const graph::Launch& launch, const std::function<void(BlockBuilder&, Tensor, Tensor)>& body) {
+KernelGraph graph_of(const graph::CustomLaunch& launch,
+                     const std::function<void(BlockBuilder&, TensorHandle, TensorHandle)>& body) {
   Builder b("g");
-  Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
+  TensorHandle x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
   b.output(b.custom(launch, [&](BlockBuilder& t) { body(t, x, w); }).at(0), "Y");
   return b.build();
 }
@@ -31,9 +32,9 @@ std::string refusal(const KernelGraph& g, const OpTiling& to) {
 }
 
 // X W with K in the loop.
-KernelGraph looped(const std::function<Tile(Tile)>& then) {
-  return graph_of({.grid = {2}, .block = {32}, .loop = 4}, [&](BlockBuilder& t, Tensor x, Tensor w) {
-    Tile a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0});
+KernelGraph looped(const std::function<TileHandle(TileHandle)>& then) {
+  return graph_of({.grid = {2}, .block = {32}, .loop = 4}, [&](BlockBuilder& t, TensorHandle x, TensorHandle w) {
+    TileHandle a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0});
     t.store(then(matmul(a, b)), {.x = 1});
   });
 }
@@ -42,29 +43,31 @@ TEST(Refusal, OfALoop) {
   const OpTiling to{0, {2}, {32}, 8};
   const std::string where = "graph g, operator 0 (custom), block operator ",
                     cannot = "the loop cannot go from 4 to 8 iterations: ";
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum(p); }), to), "taken");
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum(p * 2.0); }), to), "taken");
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum(tanh(p)); }), to),
+  EXPECT_EQ(refusal(looped([](TileHandle p) { return accum(p); }), to), "taken");
+  EXPECT_EQ(refusal(looped([](TileHandle p) { return accum(p * 2.0); }), to), "taken");
+  EXPECT_EQ(refusal(looped([](TileHandle p) { return accum(tanh(p)); }), to),
             where + "3 (tanh): " + cannot + "its input would be a partial sum, in which it is not linear");
-  EXPECT_EQ(
-      refusal(looped([](Tile p) { return graph::cast(accum(graph::cast(p, graph::DType::f16)), graph::DType::f16); }),
-              to),
-      where + "3 (cast): " + cannot + "its input would be a partial sum, in which it is not linear");
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum(p + 1.0); }), to),
+  EXPECT_EQ(refusal(looped([](TileHandle p) {
+                      return graph::cast(accum(graph::cast(p, graph::DType::f16)), graph::DType::f16);
+                    }),
+                    to),
+            where + "3 (cast): " + cannot + "its input would be a partial sum, in which it is not linear");
+  EXPECT_EQ(refusal(looped([](TileHandle p) { return accum(p + 1.0); }), to),
             where + "3 (add): " + cannot + "its input would be a partial sum, in which it is not linear");
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum_max(p); }), to),
+  EXPECT_EQ(refusal(looped([](TileHandle p) { return accum_max(p); }), to),
             where + "3 (accum_max): " + cannot + "it takes maxima of what is in parts");
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum_logsumexp(p); }), to),
+  EXPECT_EQ(refusal(looped([](TileHandle p) { return accum_logsumexp(p); }), to),
             where + "3 (accum_logsumexp): " + cannot + "it takes logarithms of sums of what is in parts");
-  EXPECT_EQ(refusal(looped([](Tile p) { return accum_red_rms(p); }), to),
+  EXPECT_EQ(refusal(looped([](TileHandle p) { return accum_red_rms(p); }), to),
             where + "3 (accum_red_rms): " + cannot + "its input would be a partial sum, in which it is not linear");
 }
 
 TEST(Refusal, OfASumOfTheSame) {
-  const KernelGraph g = graph_of({.grid = {2}, .block = {32}, .loop = 4}, [](BlockBuilder& t, Tensor x, Tensor w) {
-    Tile a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0}), c = t.load(w, {.x = 1});
-    t.store(accum(matmul(a, b)) + accum(graph::reduction(c, 0)), {.x = 1});
-  });
+  const KernelGraph g =
+      graph_of({.grid = {2}, .block = {32}, .loop = 4}, [](BlockBuilder& t, TensorHandle x, TensorHandle w) {
+        TileHandle a = t.load(x, {.loop = 1}), b = t.load(w, {.x = 1, .loop = 0}), c = t.load(w, {.x = 1});
+        t.store(accum(matmul(a, b)) + accum(graph::reduction(c, 0)), {.x = 1});
+      });
   EXPECT_EQ(refusal(g, {0, {2}, {32}, 2}),
             "graph g, operator 0 (custom), block operator 4 (accum): the loop cannot go from 4 to 2 "
             "iterations: it adds the same "
@@ -73,36 +76,37 @@ TEST(Refusal, OfASumOfTheSame) {
 }
 
 TEST(Refusal, OfAGrid) {
-  const auto along = [](int dim, const std::function<Tile(Tile)>& f) {
-    return graph_of({.grid = {2}, .block = {32}},
-                    [&](BlockBuilder& t, Tensor x, Tensor) { t.store(f(t.load(x, {.x = dim})), {.x = dim}); });
+  const auto along = [](int dim, const std::function<TileHandle(TileHandle)>& f) {
+    return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, TensorHandle x, TensorHandle) {
+      t.store(f(t.load(x, {.x = dim})), {.x = dim});
+    });
   };
   const OpTiling to{0, {4}, {32}, 1};
   const std::string where = "graph g, operator 0 (custom), block operator ",
                     cannot = "the grid's x cannot go from 2 to 4 blocks: ";
-  EXPECT_EQ(refusal(along(0, [](Tile a) { return graph::rms_norm(a, 1e-3); }), to), "taken");
-  EXPECT_EQ(refusal(along(1, [](Tile a) { return graph::rms_norm(a, 1e-3); }), to),
+  EXPECT_EQ(refusal(along(0, [](TileHandle a) { return graph::rms_norm(a, 1e-3); }), to), "taken");
+  EXPECT_EQ(refusal(along(1, [](TileHandle a) { return graph::rms_norm(a, 1e-3); }), to),
             where + "1 (rms_norm): " + cannot + "it works along dimension 1, of which a tile has a part");
-  EXPECT_EQ(refusal(along(1, [](Tile a) { return graph::softmax(a, 1); }), to),
+  EXPECT_EQ(refusal(along(1, [](TileHandle a) { return graph::softmax(a, 1); }), to),
             where + "1 (softmax): " + cannot + "it works along dimension 1, of which a tile has a part");
-  EXPECT_EQ(refusal(along(1, [](Tile a) { return graph::concat(a, a, 1); }), to),
+  EXPECT_EQ(refusal(along(1, [](TileHandle a) { return graph::concat(a, a, 1); }), to),
             where + "1 (concat): " + cannot + "it works along dimension 1, of which a tile has a part");
-  EXPECT_EQ(refusal(along(0, [](Tile a) { return graph::reduction(a, 0); }), to),
+  EXPECT_EQ(refusal(along(0, [](TileHandle a) { return graph::reduction(a, 0); }), to),
             "graph g, operator 0 (custom): expected partial results that a later kernel adds in Y, found an "
             "output of the graph");
-  EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {0, {3}, {32}, 1}),
+  EXPECT_EQ(refusal(along(0, [](TileHandle a) { return a; }), {0, {3}, {32}, 1}),
             "graph g, operator 0 (custom), block operator 0 (input): expected grid axis x to divide "
             "dimension 0 of (16, 64), found 3 "
             "blocks for 16");
-  EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {1, {4}, {32}, 1}),
+  EXPECT_EQ(refusal(along(0, [](TileHandle a) { return a; }), {1, {4}, {32}, 1}),
             "graph g: expected a tiling of its custom operators (0), found one of 1");
-  EXPECT_EQ(refusal(along(0, [](Tile a) { return a; }), {.op = 0, .product = MatmulTile{64, 128, 64, 128}}),
+  EXPECT_EQ(refusal(along(0, [](TileHandle a) { return a; }), {.op = 0, .product = MatmulTile{64, 128, 64, 128}}),
             "graph g: expected a grid and a loop of operator 0, found a matmul's tile");
 }
 
 TEST(Refusal, OfASliceThatWouldCutTiles) {
   const auto stored = [](std::int64_t end) {
-    return graph_of({.grid = {8}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
+    return graph_of({.grid = {8}, .block = {32}}, [&](BlockBuilder& t, TensorHandle x, TensorHandle) {
       t.store(graph::permute(t.load(x, {.x = 1}), {1, 0}), {.x = 0}, {}, {}, {0, 0, end});
     });
   };
@@ -115,7 +119,7 @@ TEST(Refusal, OfASliceThatWouldCutTiles) {
 
 TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
   const auto masked = [](graph::Split told) {
-    return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, Tensor x, Tensor) {
+    return graph_of({.grid = {2}, .block = {32}}, [&](BlockBuilder& t, TensorHandle x, TensorHandle) {
       t.store(t.mask(t.load(x, {.x = 0}), {.tril = 3}, told, 0), {.x = 0});
     });
   };
@@ -128,7 +132,7 @@ TEST(Refusal, OfAMaskThatIsNotToldWhereItLies) {
 
 TEST(Refusal, OfPartsThatDoNotMatch) {
   // Adjacent along the rows in one operand, along the columns in the other.
-  const KernelGraph g = graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, Tensor x, Tensor w) {
+  const KernelGraph g = graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, TensorHandle x, TensorHandle w) {
     t.store(matmul(t.load(x, {.x = 0}), t.load(w, {.x = 1})), {.x = 0});
   });
   EXPECT_EQ(refusal(g, {0, {4}, {32}, 1}),
@@ -136,8 +140,9 @@ TEST(Refusal, OfPartsThatDoNotMatch) {
             "blocks: both M and N are in "
             "parts");
   // The stored tiles do not depend on the blocks: only their number does.
-  const KernelGraph same =
-      graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, Tensor x, Tensor) { t.store(t.load(x), {.x = 0}); });
+  const KernelGraph same = graph_of({.grid = {2}, .block = {32}}, [](BlockBuilder& t, TensorHandle x, TensorHandle) {
+    t.store(t.load(x), {.x = 0});
+  });
   EXPECT_EQ(refusal(same, {0, {4}, {32}, 1}),
             "graph g, operator 0 (custom), block operator 1 (output): the grid's x cannot go from 2 to 4 "
             "blocks: each block stores "
@@ -145,12 +150,12 @@ TEST(Refusal, OfPartsThatDoNotMatch) {
 }
 
 /// Blocks along x store partial results of X W; a second kernel applies `then` to them, eight blocks of rows.
-KernelGraph split(const std::function<Tile(Tile)>& then, graph::Split read = {.x = 0}) {
+KernelGraph split(const std::function<TileHandle(TileHandle)>& then, graph::Split read = {.x = 0}) {
   Builder b("g");
-  Tensor x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
-  Tensor p = b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
-                t.store(accum(matmul(t.load(x, {.x = 1, .loop = 1}), t.load(w, {.x = 0, .loop = 0}))), {.x = 1});
-              }).at(0);
+  TensorHandle x = b.input("X", {16, 64}), w = b.input("W", {64, 32});
+  TensorHandle p = b.custom({.grid = {4}, .block = {32}, .loop = 2}, [&](BlockBuilder& t) {
+                      t.store(accum(matmul(t.load(x, {.x = 1, .loop = 1}), t.load(w, {.x = 0, .loop = 0}))), {.x = 1});
+                    }).at(0);
   b.output(
       b.custom({.grid = {8}, .block = {32}}, [&](BlockBuilder& t) { t.store(then(t.load(p, read)), {.x = 0}); }).at(0),
       "Y");
@@ -171,20 +176,20 @@ std::string split_refusal(const KernelGraph& g) {
 }
 
 TEST(Refusal, OfAReductionSplitOtherwise) {
-  EXPECT_EQ(split_refusal(split([](Tile p) { return accum_redtox_sum(p, 32); })), "taken");
-  EXPECT_EQ(split_refusal(split([](Tile p) { return silu(graph::reduction(p, 1, 32)); })), "taken");
-  EXPECT_EQ(split_refusal(split([](Tile p) { return graph::reduction(p, 1, 64); })),
+  EXPECT_EQ(split_refusal(split([](TileHandle p) { return accum_redtox_sum(p, 32); })), "taken");
+  EXPECT_EQ(split_refusal(split([](TileHandle p) { return silu(graph::reduction(p, 1, 32)); })), "taken");
+  EXPECT_EQ(split_refusal(split([](TileHandle p) { return graph::reduction(p, 1, 64); })),
             "graph g, operator 1 (custom), block operator 1 (reduction): the accumulators that it reads "
             "cannot be split otherwise: 64 "
             "accumulators are kept separately, of elements at distance 32");
-  EXPECT_EQ(split_refusal(split([](Tile p) { return graph::reduction(silu(p), 1, 32); })),
+  EXPECT_EQ(split_refusal(split([](TileHandle p) { return graph::reduction(silu(p), 1, 32); })),
             "graph g, operator 1 (custom), block operator 1 (silu): the accumulators that it reads cannot "
             "be split otherwise: its input "
             "would be a partial sum, in which it is not linear");
-  EXPECT_EQ(split_refusal(split([](Tile p) { return p; })),
+  EXPECT_EQ(split_refusal(split([](TileHandle p) { return p; })),
             "graph g, operator 1 (custom): expected it to sum what operator 0 leaves in parts, found it to "
             "pass the parts on");
-  EXPECT_EQ(split_refusal(split([](Tile p) { return graph::reduction(p, 1, 8); }, {.x = 1})),
+  EXPECT_EQ(split_refusal(split([](TileHandle p) { return graph::reduction(p, 1, 8); }, {.x = 1})),
             "graph g, operator 1 (custom), block operator 0 (input): the accumulators that it reads cannot "
             "be split otherwise: grid axis x "
             "splits the dimension 1 that is to be summed");

@@ -15,14 +15,14 @@
 namespace zellige::retile::test {
 namespace {
 
-using graph::Array;
 using graph::KernelGraph;
+using reference::Array;
 
 std::vector<Array> inputs_of(const KernelGraph& g, std::uint64_t seed) {
   random_graphs::Rng rng(seed);
   std::vector<Array> arrays;
   for (int t : g.inputs) {
-    Array a = graph::make_array(g.tensors[t].shape);
+    Array a = reference::make_array(g.tensors[t].shape);
     // Rows differ in magnitude: a factor of the wrong row shows.
     const std::int64_t columns = a.shape.back();
     for (std::size_t i = 0; i < a.values.size(); ++i)
@@ -61,12 +61,12 @@ TEST(Retile, KeepsWhatRandomGraphsCompute) {
       for (std::size_t i = 0; i < tiling.size(); ++i) loops += tiling[i].loop != tiling_of(g)[i].loop;
       const std::vector<Array> inputs = inputs_of(g, rng.next());
       const auto exact = [&](const KernelGraph& graph) {
-        return graph::run_reference(graph, inputs, {.round = false, .threads = 1});
+        return reference::run_reference(graph, inputs, {.round = false, .threads = 1});
       };
       const std::vector<Array> a = exact(g), b = exact(h);
       for (std::size_t o = 0; o < a.size(); ++o) {
         ASSERT_EQ(a[o].shape, b[o].shape);
-        const graph::Comparison c = graph::compare(b[o], a[o], graph::DType::f32);
+        const reference::Comparison c = reference::compare(b[o], a[o], graph::DType::f32);
         EXPECT_LT(c.norm_error, 1e-11) << g.name << " to " << print(tiling);
       }
       // With roundings: the same numbers, except for an ulp where additions in another order round
@@ -74,10 +74,11 @@ TEST(Retile, KeepsWhatRandomGraphsCompute) {
       const bool wide = !same_dtypes(g, h);
       widened += wide;
       const KernelGraph back = wide ? retile(h, tiling_of(g)) : g;
-      const std::vector<Array> c = graph::run_reference(back, inputs, {.threads = 1}),
-                               d = graph::run_reference(h, inputs, {.threads = 1});
+      const std::vector<Array> c = reference::run_reference(back, inputs, {.threads = 1}),
+                               d = reference::run_reference(h, inputs, {.threads = 1});
       for (std::size_t o = 0; o < c.size(); ++o)
-        EXPECT_LT(graph::compare(d[o], c[o], graph::DType::f32).norm_error, 3e-5) << g.name << " to " << print(tiling);
+        EXPECT_LT(reference::compare(d[o], c[o], graph::DType::f32).norm_error, 3e-5)
+            << g.name << " to " << print(tiling);
       if (taken % 20 == 0) {
         const search::Equality e = search::equal(g, h);
         EXPECT_NE(e.answer, search::Answer::different) << g.name << " to " << print(tiling) << ": " << e.why;

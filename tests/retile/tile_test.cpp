@@ -22,7 +22,7 @@ namespace {
 
 std::vector<graph::KernelGraph> saved(const std::string& file) {
   const std::string path = graph::test::mugraph_file(file + ".json");
-  return path.empty() ? std::vector<graph::KernelGraph>{} : graph::load(path);
+  return path.empty() ? std::vector<graph::KernelGraph>{} : json::load(path);
 }
 
 class SelectedTiles : public testing::TestWithParam<const char*> {};
@@ -38,14 +38,15 @@ TEST_P(SelectedTiles, DoNotCostMoreAndAreEqual) {
     for (std::size_t i = 0; i < graphs.size(); i += step) {
       const graph::KernelGraph g = fuse::separate(graphs[i], target);
       const auto start = std::chrono::steady_clock::now();
-      const Tiled t = choose_tilings(g, target, {.tiles = Tiles::automatic});
+      const tiling::Tiled t = tiling::choose_tilings(g, target, {.tiles = TilingPolicy::automatic});
       ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
       EXPECT_LE(t.cost.us, estimate_cost(test::make_plan(g, target), target).us) << g.name;
       ++all;
       if (retile::tiling_of(t.graph) == retile::tiling_of(g)) continue;
       ++selected;
       // Replaying the record gives the same tiling.
-      const Tiled again = choose_tilings(g, target, {.tiles = Tiles::fixed, .tiling = retile::tiling_of(t.graph)});
+      const tiling::Tiled again =
+          tiling::choose_tilings(g, target, {.tiles = TilingPolicy::fixed, .tiling = retile::tiling_of(t.graph)});
       Plan first_plan = t.plan;
       first_plan.program.notes = again.plan.program.notes;  // those of `t` say what it was chosen from
       EXPECT_EQ(ir::print(again.plan), ir::print(first_plan)) << g.name;
@@ -67,9 +68,9 @@ class Emulated : public testing::TestWithParam<const char*> {};
 TEST_P(Emulated, AreRight) {
   const std::vector<graph::KernelGraph> graphs = saved(GetParam());
   if (graphs.empty()) GTEST_SKIP() << GetParam() << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
-  run::Options options;
+  run::RunOptions options;
   options.target = "sm_90a";
-  options.compile.plan.tiles = Tiles::automatic;
+  options.compile.plan.tiles = TilingPolicy::automatic;
   const run::RunResult r = run::run(graphs.front(), options, run::Cache::temporary());
   EXPECT_EQ(r.status, run::Status::correct) << r.reason;
 }
@@ -94,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Emulated, testing::ValuesIn(emulated_files()), n
 // number of blocks have twice the iterations each, and the tensor between the kernels has half the parts.
 TEST(Fused, KeysMayBeSplitOtherwise) {
   graph::Builder b("split_keys");
-  const graph::Tensor p = exp(matmul(b.input("Q", {16, 64}), b.input("K", {64, 4096})));
+  const graph::TensorHandle p = exp(matmul(b.input("Q", {16, 64}), b.input("K", {64, 4096})));
   b.output(matmul(p, b.input("V", {4096, 64})) / sum(p, 1, true), "Y");
   const target::Target& target = target::find("sm_90a");
   const graph::KernelGraph g = fuse::optimize(b.build(), target).graph;
@@ -110,7 +111,7 @@ TEST(Fused, KeysMayBeSplitOtherwise) {
   const auto parts = [](const graph::KernelGraph& of) { return of.tensors[of.ops[0].outputs[0]].shape.front(); };
   EXPECT_EQ(2 * parts(h), parts(g));
   EXPECT_EQ(search::equal(g, h).answer, search::Answer::equal);
-  const run::RunResult r = run::run(h, {.on = run::Engine::emulator, .target = "sm_90a"}, run::Cache::standard());
+  const run::RunResult r = run::run(h, {.on = run::Machine::emulator, .target = "sm_90a"}, run::Cache::standard());
   // The partial results are f32, and checked as f32.
   EXPECT_TRUE(r.status == run::Status::correct || r.status == run::Status::borderline) << r.reason;
 }

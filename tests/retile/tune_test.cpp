@@ -15,7 +15,7 @@ namespace {
 
 graph::KernelGraph product() {
   graph::Builder b("g");
-  const graph::Tensor x = b.input("X", {16, 1024}), w = b.input("W", {1024, 4096});
+  const graph::TensorHandle x = b.input("X", {16, 1024}), w = b.input("W", {1024, 4096});
   b.output(b.custom({{32}, {128}, 16},
                     [&](graph::BlockBuilder& t) {
                       t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
@@ -25,7 +25,7 @@ graph::KernelGraph product() {
   return b.build();
 }
 
-std::string text(const emit::Program& p) { return retile::to_json(p.manifest.tiling); }
+std::string text(const emit::EmittedProgram& p) { return retile::to_json(p.manifest.tiling); }
 
 TEST(Tune, TakesTheFastestAndRemembersIt) {
   const graph::KernelGraph g = product();
@@ -33,7 +33,7 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
   const Cache cache = Cache::temporary();
   std::vector<std::string> order;
   std::map<std::string, int> seen;
-  const Measure third = [&](const emit::Program& p) {
+  const MeasureProgram third = [&](const emit::EmittedProgram& p) {
     order.push_back(text(p));
     const int number = seen.try_emplace(text(p), static_cast<int>(seen.size())).first->second;
     return std::vector<double>{number == 2 ? 5.0 : 10.0 + number, 1000, number == 2 ? 5.0 : 10.0 + number};
@@ -46,7 +46,9 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
   ASSERT_EQ(order.size(), 5u * tuning_rounds);
   EXPECT_TRUE(std::equal(order.begin(), order.begin() + 5, order.rend() - 10));
 
-  const Measure never = [](const emit::Program&) -> std::vector<double> { throw std::runtime_error("measured again"); };
+  const MeasureProgram never = [](const emit::EmittedProgram&) -> std::vector<double> {
+    throw std::runtime_error("measured again");
+  };
   EXPECT_EQ(tune(g, target, {}, 4, never, "a GPU", cache).tiling, best);
   EXPECT_THROW(tune(g, target, {}, 4, never, "another GPU", cache), std::runtime_error);
   EXPECT_THROW(tune(g, target::find("sm_80"), {}, 4, never, "a GPU", cache), std::runtime_error);
@@ -56,17 +58,17 @@ TEST(Tune, TakesTheFastestAndRemembersIt) {
 TEST(Tune, PreparesEachCandidateOnceBeforeItMeasures) {
   std::mutex guard;
   std::map<std::string, int> prepared;
-  const Prepare prepare = [&](const emit::Program& p) {
+  const Prepare prepare = [&](const emit::EmittedProgram& p) {
     const std::lock_guard lock(guard);
     ++prepared[text(p)];
   };
-  const Measure measure = [&](const emit::Program& p) {
+  const MeasureProgram measure = [&](const emit::EmittedProgram& p) {
     EXPECT_EQ(prepared.size(), 5u);
     EXPECT_EQ(prepared[text(p)], 1);
     return std::vector<double>{10};
   };
   tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, prepare);
-  const Prepare broken = [](const emit::Program&) { throw std::runtime_error("does not compile"); };
+  const Prepare broken = [](const emit::EmittedProgram&) { throw std::runtime_error("does not compile"); };
   EXPECT_THROW(tune(product(), target::find("sm_90a"), {}, 4, measure, "a GPU", Cache::temporary(), {}, broken),
                std::runtime_error);
 }
@@ -74,7 +76,7 @@ TEST(Tune, PreparesEachCandidateOnceBeforeItMeasures) {
 /// Two products, the second of what the first made.
 graph::KernelGraph two_products() {
   graph::Builder b("g");
-  const auto times = [&](const graph::Tensor& x, const graph::Tensor& w) {
+  const auto times = [&](const graph::TensorHandle& x, const graph::TensorHandle& w) {
     return b
         .custom({{32}, {128}, 16},
                 [&](graph::BlockBuilder& t) {
@@ -82,7 +84,7 @@ graph::KernelGraph two_products() {
                 })
         .at(0);
   };
-  const graph::Tensor first = times(b.input("X", {16, 1024}), b.input("W", {1024, 2048}));
+  const graph::TensorHandle first = times(b.input("X", {16, 1024}), b.input("W", {1024, 2048}));
   b.output(times(first, b.input("V", {2048, 1024})), "Y");
   return b.build();
 }
@@ -92,7 +94,7 @@ graph::KernelGraph two_products() {
 TEST(Tune, PutsTheBestOfEachOperatorTogether) {
   std::map<std::string, double> cost[2];  // the more tiles of an operator there are, the faster
   std::set<std::string> tried;
-  const Measure each = [&](const emit::Program& p) {
+  const MeasureProgram each = [&](const emit::EmittedProgram& p) {
     double us = 0;
     for (std::size_t op = 0; op < 2; ++op) {
       const std::string tiles = retile::to_json({p.manifest.tiling.at(op)});
@@ -120,7 +122,7 @@ TEST(Tune, DecidesTiesByAFixedKey) {
   std::map<std::string, retile::Tiling> taken;
   for (const double noise : {0.0, 0.01, -0.01}) {
     int n = 0;
-    const Measure even = [&](const emit::Program&) {
+    const MeasureProgram even = [&](const emit::EmittedProgram&) {
       return std::vector<double>{10 * (1 + (++n % 3 == 0 ? noise : 0))};
     };
     taken[std::to_string(noise)] = tune(g, target, {}, 4, even, "a GPU", Cache::temporary()).tiling;

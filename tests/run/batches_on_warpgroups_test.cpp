@@ -45,7 +45,7 @@ graph::KernelGraph heads(const Case& c, bool rows_of_each = false) {
   return b.build();
 }
 
-plan::Kernel planned(const graph::KernelGraph& g, const plan::PlanOptions& plan_options = {}) {
+kernel::Kernel planned(const graph::KernelGraph& g, const plan::PlanOptions& plan_options = {}) {
   return test::make_plan(g, target::find("sm_90a"), plan_options).kernels.at(0);
 }
 
@@ -57,28 +57,28 @@ TEST(BatchesOnWarpgroups, AreOneProductWhoseAccumulatorsAreRotatedInRegisters) {
       if (!test::one_a_row(place++, 2)) continue;
       const graph::KernelGraph g = heads(c);
       const plan::PlanOptions plan_options{{way}};
-      const plan::Kernel k = planned(g, plan_options);
+      const kernel::Kernel k = planned(g, plan_options);
       ASSERT_EQ(k.agents.size(), 2u) << k.notes.front();
-      for (const plan::Work& w : works(k)) {
-        if (w.kind != plan::WorkKind::mma) continue;
+      for (const kernel::Work& w : kernel::works(k)) {
+        if (w.kind != kernel::WorkKind::mma) continue;
         EXPECT_EQ(w.matmul.row->n, 2 * c.half);
         EXPECT_TRUE(k.tensor_of(w.node) < 0) << "the accumulators have left their registers";
       }
-      std::vector<graph::Array> inputs;
+      std::vector<reference::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
       expect_as_reference(g, inputs, 4e-3, 4e-3, "sm_90a", plan_options);
     }
 }
 
 TEST(BatchesOnWarpgroups, OfWhichSomeStoreLeaveThroughOneTile) {
-  const plan::Kernel k = planned(heads({.heads = 5, .rotated = 3, .half = 64}));
+  const kernel::Kernel k = planned(heads({.heads = 5, .rotated = 3, .half = 64}));
   int ways = 0;
-  for (const plan::SmemTensor& b : k.tensors) ways += k.program.nodes[b.node].kind == plan::NodeKind::store;
+  for (const kernel::SmemTensor& b : k.tensors) ways += k.program.nodes[b.node].kind == tile::NodeKind::store;
   EXPECT_EQ(ways, 1);
   std::vector<std::pair<std::int64_t, std::int64_t>> stored, made;
-  for (const plan::Work& t : works(k))
-    for (const plan::Slice& s : plan::slices(k, t))
-      (t.kind == plan::WorkKind::to_global ? stored : made).emplace_back(s.from, s.to);
+  for (const kernel::Work& t : kernel::works(k))
+    for (const kernel::Slice& s : kernel::slices(k, t))
+      (t.kind == kernel::WorkKind::to_global ? stored : made).emplace_back(s.from, s.to);
   const std::vector<std::pair<std::int64_t, std::int64_t>> parts{{0, 3}, {3, 5}};
   EXPECT_EQ(stored, parts);
   EXPECT_EQ(made, parts);

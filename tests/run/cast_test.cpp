@@ -10,11 +10,11 @@
 namespace zellige::run {
 namespace {
 
-using graph::Array;
 using graph::DType;
 using graph::OpKind;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
+using reference::Array;
 
 /// All numbers of 8 bits; of more bits a walk through the bit patterns, with all that is special among them.
 std::vector<double> numbers(DType dtype, std::size_t count) {
@@ -42,17 +42,17 @@ class Casts : public testing::TestWithParam<DType> {};
 TEST_P(Casts, AreTheReferences) {
   graph::Builder b("casts");
   const graph::Shape shape{16, 24};
-  const Tensor X = b.input("X", shape, GetParam());
+  const TensorHandle X = b.input("X", shape, GetParam());
   int count = 0;
-  const auto outputs = [&](const std::vector<Tensor>& all) {
-    for (Tensor t : all) b.output(t, fmt::format("Y{}", count++));
+  const auto outputs = [&](const std::vector<TensorHandle>& all) {
+    for (TensorHandle t : all) b.output(t, fmt::format("Y{}", count++));
   };
-  std::vector<Tensor> whole;
+  std::vector<TensorHandle> whole;
   for (DType to : graph::all_dtypes())
     for (bool saturate : {false, true}) whole.push_back(cast(X, to, saturate));
   outputs(whole);
   outputs(b.custom({.grid = {4}, .block = {64}}, [&](graph::BlockBuilder& t) {
-    const Tile x = t.load(X, {.x = 0});
+    const TileHandle x = t.load(X, {.x = 0});
     for (DType to : graph::all_dtypes())
       for (bool saturate : {false, true}) t.store(cast(x, to, saturate), {.x = 0});
     t.store(cast(cast(x, DType::int8), DType::f32), {.x = 0});  // rounded on the way, though nothing is stored
@@ -74,14 +74,14 @@ TEST_P(IntegerKernels, AreTheReferences) {
     special.push_back(graph::round_to(GetParam(), x));
   std::vector<Array> in;
   for (int k = 0; k < 3; ++k) {
-    in.push_back(graph::make_array({n, n}));
+    in.push_back(reference::make_array({n, n}));
     for (std::int64_t i = 0; i < n * n; ++i)
       in.back().values[static_cast<std::size_t>(i)] = special[static_cast<std::size_t>(k == 0   ? i / n
                                                                                        : k == 1 ? i % n
                                                                                                 : (i / n + i) % n)];
   }
   graph::Builder b("integers");
-  std::vector<Tensor> x;
+  std::vector<TensorHandle> x;
   for (int k = 0; k < 3; ++k) x.push_back(b.input(fmt::format("X{}", k), {n, n}, GetParam()));
   const auto all_of = [&](auto handles) {
     std::vector<typename decltype(handles)::value_type> made;
@@ -98,18 +98,18 @@ TEST_P(IntegerKernels, AreTheReferences) {
     return made;
   };
   int count = 0;
-  for (Tensor t : all_of(x)) b.output(t, fmt::format("kernel{}", count++));
+  for (TensorHandle t : all_of(x)) b.output(t, fmt::format("kernel{}", count++));
   EXPECT_GE(count, 25);
   b.output(concat(permute(x[0], {1, 0}), slice(x[1], 0, 3, 9), 0), "views");
   const auto results = b.custom({.grid = {2}, .block = {64}}, [&](graph::BlockBuilder& t) {
-    std::vector<Tile> tiles;
-    for (Tensor whole : x) tiles.push_back(t.load(whole, {.x = 0}));
-    for (Tile y : all_of(tiles)) t.store(y, {.x = 0});
+    std::vector<TileHandle> tiles;
+    for (TensorHandle whole : x) tiles.push_back(t.load(whole, {.x = 0}));
+    for (TileHandle y : all_of(tiles)) t.store(y, {.x = 0});
     // Compared and selected after wrapping, and concatenated.
     t.store(maximum(tiles[0] + tiles[1], tiles[2] * tiles[2]), {.x = 0});
     t.store(graph::split(concat(tiles[0] + tiles[1], tiles[2], 1), 1, {7, 2 * n - 7})[1], {.x = 0});
   });
-  for (Tensor t : results) b.output(t, fmt::format("block{}", count++));
+  for (TensorHandle t : results) b.output(t, fmt::format("block{}", count++));
   expect_as_reference(b.build(), in, 0, 0);
 }
 
@@ -123,21 +123,21 @@ TEST_P(NarrowProducts, AreSumsInFloat32) {
   const std::int64_t m = 48, k = 80, n = 40;
   std::mt19937 engine(1);
   const auto random = [&](graph::Shape shape) {
-    Array a = graph::make_array(std::move(shape));
+    Array a = reference::make_array(std::move(shape));
     for (double& v : a.values) v = graph::round_to(GetParam(), std::uniform_real_distribution<double>(-4, 4)(engine));
     return a;
   };
   const Array a = random({m, k}), b = random({k, n}), s = random({1, n});
   graph::Builder g("narrow");
-  const Tensor A = g.input("A", {m, k}, GetParam()), B = g.input("B", {k, n}, GetParam()),
-               S = g.input("S", {1, n}, DType::f32);
-  const Tensor C = matmul(A, B);
+  const TensorHandle A = g.input("A", {m, k}, GetParam()), B = g.input("B", {k, n}, GetParam()),
+                     S = g.input("S", {1, n}, DType::f32);
+  const TensorHandle C = matmul(A, B);
   EXPECT_EQ(C.dtype(), DType::f32);
   g.output(C, "C");
   g.output(cast(C * S, DType::bf16), "scaled");
   const auto blocks = g.custom({.grid = {3, 1, 1}, .block = {64}, .loop = 5}, [&](graph::BlockBuilder& t) {
-    const Tile x = t.load(A, {.x = 0, .loop = 1}), y = t.load(B, {.loop = 0}), scale = t.load(S);
-    const Tile sum = accum(matmul(x, y));
+    const TileHandle x = t.load(A, {.x = 0, .loop = 1}), y = t.load(B, {.loop = 0}), scale = t.load(S);
+    const TileHandle sum = accum(matmul(x, y));
     t.store(cast(sum * scale, DType::bf16), {.x = 0});
     t.store(accum(matmul(cast(cast(x, DType::f32) * 0.25, GetParam()), y)), {.x = 0});
   });
@@ -145,7 +145,7 @@ TEST_P(NarrowProducts, AreSumsInFloat32) {
   g.output(blocks[1], "of_computed");
   const graph::KernelGraph whole = g.build();
   expect_as_reference(whole, {a, b, s}, 0x1p-7, 1e-4);
-  const std::vector<Array> found = graph::run_reference(whole, {a, b, s});
+  const std::vector<Array> found = reference::run_reference(whole, {a, b, s});
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       double sum = 0;

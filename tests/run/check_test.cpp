@@ -19,13 +19,13 @@ using namespace graph;
 /// A program and what a right run of it leaves: the reference's own values.
 struct Right {
   KernelGraph graph;
-  emit::Program program;
-  RandomInputs inputs;
+  emit::EmittedProgram program;
+  reference::RandomInputs inputs;
   std::vector<Bytes> storage;
 
   explicit Right(KernelGraph g)
       : graph(fuse::separate(g, target::find("sm_80"))), program(run::transpile(graph, target::find("sm_80"))) {
-    inputs = random_inputs(graph, 1);
+    inputs = reference::random_inputs(graph, 1);
     for (const emit::TensorPlace& t : program.manifest.tensors) {
       const int at = graph_tensor(graph, t);
       if (t.role == emit::Role::input)
@@ -49,11 +49,13 @@ struct Right {
     storage[at] = pack(program.manifest.tensors[at], values);
   }
 
-  RunResult check(std::uint64_t seed, SampleLimits limits = {}) const {
+  RunResult check(std::uint64_t seed, reference::SampleLimits limits = {}) const {
     RunResult r{.graph = graph.name, .seed = seed, .status = Status::correct};
-    InputChoice choice = inputs;  // which tiles are taken follows from the seed; the inputs stay those of the storage
+    reference::InputChoice choice =
+        inputs;  // which tiles are taken follows from the seed; the inputs stay those of the storage
     choice.seed = seed;
-    for (std::size_t i = 0; i < inputs.arrays.size(); ++i) choice.given[i] = std::make_shared<Array>(inputs.arrays[i]);
+    for (std::size_t i = 0; i < inputs.arrays.size(); ++i)
+      choice.given[i] = std::make_shared<reference::Array>(inputs.arrays[i]);
     check_sample(graph, program.manifest, storage, choice, {.threads = 2, .limits = limits}, r);
     return r;
   }
@@ -61,7 +63,7 @@ struct Right {
 
 KernelGraph mlp() {
   Builder b("mlp");
-  const Tensor X = b.input("X", {512, 512}), W = b.input("W", {512, 256}), V = b.input("V", {256, 384});
+  const TensorHandle X = b.input("X", {512, 512}), W = b.input("W", {512, 256}), V = b.input("V", {256, 384});
   b.output(matmul(softmax(matmul(X, W), 1), V), "Y");
   return b.build();
 }
@@ -97,12 +99,13 @@ TEST(Check, AllTilesFindAWrongValueAnywhere) {
 TEST(Check, ASampleFindsAWrongTileAsOftenAsItTakesIt) {
   Right right(mlp());
   right.plant("Y", 130 * 384 + 5, 1000);  // tile 3
-  const SampleLimits limits{.work = 4e10, .max_tiles = 4};
+  const reference::SampleLimits limits{.work = 4e10, .max_tiles = 4};
   int found = 0;
   constexpr int seeds = 66;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     const RunResult r = right.check(seed, limits);
-    const std::vector<Sample> samples = sample(right.graph, {right.graph.ops.back().outputs[0]}, seed, limits);
+    const std::vector<reference::Sample> samples =
+        reference::sample(right.graph, {right.graph.ops.back().outputs[0]}, seed, limits);
     const auto& tiles = samples[0].tiles;
     const bool taken = std::find(tiles.begin(), tiles.end(), 3) != tiles.end();
     EXPECT_EQ(r.status, taken ? Status::wrong : Status::correct) << "seed " << seed << ": " << r.reason;
@@ -118,7 +121,7 @@ TEST(Check, ASampleFindsAWrongTileAsOftenAsItTakesIt) {
 // A kernel may store a tensor with merged dimensions, under a name of its own; it is compared as the graph declares it.
 TEST(Check, ATensorStoredInAnotherShapeIsCompared) {
   Builder b("merged");
-  const Tensor T = exp(b.input("X", {4, 8, 32}));
+  const TensorHandle T = exp(b.input("X", {4, 8, 32}));
   b.output(softmax(T, 2), "Y");
   const KernelGraph g = b.build();
   Right right(g);
@@ -150,7 +153,7 @@ TEST(Check, WhatWasNeverWrittenIsSeenEverywhere) {
   Right right(mlp());
   const auto y = static_cast<std::size_t>(right.place("Y"));
   for (std::size_t i = 2000; i < 2100; ++i) right.storage[y][i] = std::byte{0xff};
-  const SampleLimits one{.work = 1, .max_tiles = 1};
+  const reference::SampleLimits one{.work = 1, .max_tiles = 1};
   const RunResult r = right.check(1, one);
   EXPECT_EQ(r.status, Status::wrong);
   EXPECT_EQ(r.reason, "mlp: tensor Y: 50 of its 196608 elements were never written");
@@ -166,7 +169,7 @@ TEST(Check, StagesAreCheckedAgainstWhatTheRunGaveThem) {
     if (t.role == emit::Role::intermediate && t.shape == Shape{512, 256}) middle = t.name;
   ASSERT_NE(middle, "");
   right.plant(middle, 511 * 256 + 255, 500);  // in the last tile, which every sample takes
-  const SampleLimits few{.work = 1e7, .max_tiles = 2};
+  const reference::SampleLimits few{.work = 1e7, .max_tiles = 2};
   const RunResult staged = right.check(1, few);
   EXPECT_EQ(staged.status, Status::wrong);
   EXPECT_TRUE(staged.reason.starts_with("mlp: tensor " + middle + ": relative norm ")) << staged.reason;
@@ -184,9 +187,9 @@ TEST(Check, StagesAreCheckedAgainstWhatTheRunGaveThem) {
 TEST(Check, AgreesWithTheCheckOfTheWhole) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
     Builder b("attention");
-    const Tensor Q = b.input("Q", {2, 150, 32}, dtype), K = b.input("K", {2, 32, 200}, dtype),
-                 V = b.input("V", {2, 200, 32}, dtype);
-    const Tensor P = exp(matmul(Q, K) * 0.17);
+    const TensorHandle Q = b.input("Q", {2, 150, 32}, dtype), K = b.input("K", {2, 32, 200}, dtype),
+                       V = b.input("V", {2, 200, 32}, dtype);
+    const TensorHandle P = exp(matmul(Q, K) * 0.17);
     b.output(matmul(P, V) / reduction(P, 2), "O");
     Right right(b.build());
     for (const bool injected : {false, true}) {
@@ -207,12 +210,12 @@ TEST(Check, NothingFiniteIsNothingToCompare) {
   Builder b("g");
   b.output(mul_scalar(b.input("X", {8, 8}), 1), "Y");
   Right right(b.build());
-  InputChoice choice = right.inputs;
+  reference::InputChoice choice = right.inputs;
   choice.exponents = {1000};  // beyond the largest f16
   for (const emit::TensorPlace& t : right.program.manifest.tensors)
     if (t.role == emit::Role::output)
       right.storage[static_cast<std::size_t>(right.place("Y"))] =
-          pack(t, input_part(right.graph, choice, 0, whole(t.shape)).values);
+          pack(t, reference::input_part(right.graph, choice, 0, reference::whole(t.shape)).values);
   RunResult r{.status = Status::correct};
   check_sample(right.graph, right.program.manifest, right.storage, choice, {}, r);
   EXPECT_EQ(r.status, Status::refused);
@@ -221,11 +224,11 @@ TEST(Check, NothingFiniteIsNothingToCompare) {
 
 TEST(Check, IsBySampleFromSomeSizeOn) {
   Builder b("small");
-  const Tensor A = b.input("A", {2048, 2048}), B = b.input("B", {2048, 2048});
+  const TensorHandle A = b.input("A", {2048, 2048}), B = b.input("B", {2048, 2048});
   b.output(matmul(A, B));
   EXPECT_EQ(standard_check(b.build()), Check::full);
   Builder c("large");
-  const Tensor C = c.input("C", {4096, 4096}), D = c.input("D", {4096, 4096});
+  const TensorHandle C = c.input("C", {4096, 4096}), D = c.input("D", {4096, 4096});
   c.output(matmul(C, D));
   EXPECT_EQ(standard_check(c.build()), Check::sampled);
 }

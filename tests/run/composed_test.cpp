@@ -17,19 +17,19 @@ namespace {
 using graph::DType;
 using graph::OpKind;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
 
 class Composed : public testing::TestWithParam<DType> {
  protected:
   /// Rounded to the dtype, so that a block and the reference start from the same.
-  graph::Array random(const Shape& shape, std::uint64_t seed) const {
+  reference::Array random(const Shape& shape, std::uint64_t seed) const {
     std::mt19937_64 engine(seed);
     std::uniform_real_distribution<double> uniform(-3, 3);
-    graph::Array a = graph::make_array(shape);
+    reference::Array a = reference::make_array(shape);
     for (double& v : a.values) v = graph::round_to(GetParam(), uniform(engine));
     return a;
   }
-  void expect_right(const graph::KernelGraph& g, const std::vector<graph::Array>& in,
+  void expect_right(const graph::KernelGraph& g, const std::vector<reference::Array>& in,
                     const char* target = "sm_80") const {
     const graph::Format f = graph::format(GetParam());
     if (GetParam() == DType::f32) return expect_as_reference(g, in, 4e-6, 4e-6, target);
@@ -45,7 +45,7 @@ TEST_P(Composed, AlongAnyDimension) {
     const bool of_rank_3 = GetParam() == DType::bf16 || GetParam() == DType::e4m3;
     if (GetParam() != DType::f32 && !test::all_cases() && (shape.size() == 3) != of_rank_3) continue;
     graph::Builder b(fmt::format("rank_{}", shape.size()));
-    const Tensor X = b.input("X", shape, GetParam());
+    const TensorHandle X = b.input("X", shape, GetParam());
     const int rank = static_cast<int>(shape.size());
     int number = 0;  // of the operator: by default each is taken along one dimension, the next along the next
     for (OpKind kind : graph::all_ops()) {
@@ -68,15 +68,15 @@ TEST_P(Composed, AlongAnyDimension) {
 
 TEST_P(Composed, NormsWithWeightAndBiasAndRanksThatBroadcast) {
   graph::Builder b("norms");
-  const Tensor X = b.input("X", {2, 7, 96}, GetParam()), W = b.input("W", {96}, GetParam()),
-               C = b.input("C", {96}, GetParam());
-  const Tensor y = layer_norm(X, W, C, 1e-5);
+  const TensorHandle X = b.input("X", {2, 7, 96}, GetParam()), W = b.input("W", {96}, GetParam()),
+                     C = b.input("C", {96}, GetParam());
+  const TensorHandle y = layer_norm(X, W, C, 1e-5);
   b.output(y, "layer");
   b.output(rms_norm(y + C, W, 1e-6), "rms");  // of an intermediate
   b.output(mean(y, 1) * W, "mean");           // without its dimension, and read on
   b.output(X + sum(W * C, 0), "scalar_of_a_vector");
   const auto body = [&](graph::BlockBuilder& t) {
-    const graph::Tile x = t.load(X, {.x = 1}), w = t.load(W), c = t.load(C);
+    const graph::TileHandle x = t.load(X, {.x = 1}), w = t.load(W), c = t.load(C);
     t.store(layer_norm(x, w, c, 1e-5), {.x = 1});
     t.store(x * w + c, {.x = 1});
   };
@@ -85,9 +85,9 @@ TEST_P(Composed, NormsWithWeightAndBiasAndRanksThatBroadcast) {
   b.output(made[1], "block_sum");
   expect_right(b.build(), {random({2, 7, 96}, 2), random({96}, 3), random({96}, 4)});
   graph::Builder one("one");  // a result that several blocks do not share
-  const Tensor V = one.input("V", {33}, GetParam()), M = one.input("M", {4, 33}, GetParam());
+  const TensorHandle V = one.input("V", {33}, GetParam()), M = one.input("M", {4, 33}, GetParam());
   const auto rows = one.custom({.grid = {1}, .block = {32}}, [&](graph::BlockBuilder& t) {
-    const graph::Tile v = t.load(V), m = t.load(M);
+    const graph::TileHandle v = t.load(V), m = t.load(M);
     t.store(v + v);
     t.store(where(gt(v, 0.0), m, v));
   });
@@ -98,26 +98,26 @@ TEST_P(Composed, NormsWithWeightAndBiasAndRanksThatBroadcast) {
 
 TEST_P(Composed, MaskedRowsAndLargeScores) {
   graph::Builder b("masked");
-  const Tensor X = b.input("X", {9, 40}, GetParam()), M = b.input("M", {9, 40}, GetParam());
-  const Tensor scores = where(M, X, -std::numeric_limits<double>::infinity());
+  const TensorHandle X = b.input("X", {9, 40}, GetParam()), M = b.input("M", {9, 40}, GetParam());
+  const TensorHandle scores = where(M, X, -std::numeric_limits<double>::infinity());
   b.output(softmax(scores, 1), "softmax");
   b.output(logsumexp(scores, 1), "logsumexp");
   b.output(amax(scores, 1), "amax");
   b.output(b.custom({.grid = {3}, .block = {64}},
                     [&](graph::BlockBuilder& t) {
-                      const graph::Tile s =
+                      const graph::TileHandle s =
                           where(t.load(M, {.x = 0}), t.load(X, {.x = 0}), -std::numeric_limits<double>::infinity());
                       t.store(softmax(s, 1), {.x = 0});
                     })
                .at(0),
            "block");
-  graph::Array x = random({9, 40}, 7), m = graph::make_array({9, 40});
+  reference::Array x = random({9, 40}, 7), m = reference::make_array({9, 40});
   for (std::size_t i = 0; i < x.values.size(); ++i) {
     m.values[i] = i / 40 == 2 ? 0 : i / 40 == 5 ? 1 : static_cast<double>(i % 3 != 0);  // row 2 wholly masked
     if (i / 40 == 4) x.values[i] = graph::round_to(GetParam(), i % 2 ? 1e4 : -1e4);
   }
   const graph::KernelGraph g = b.build();
-  const graph::Array y = graph::run_reference(g, {x, m})[0];
+  const reference::Array y = reference::run_reference(g, {x, m})[0];
   EXPECT_TRUE(std::isnan(y.values[2 * 40]));
   EXPECT_EQ(std::isnan(y.values[3 * 40]), GetParam() == DType::e4m3);  // which stores no -inf
   expect_right(g, {x, m}, "sm_90a");
@@ -129,21 +129,21 @@ TEST_P(Composed, LogsumexpTakesOnePass) {
   if (graph::bits(GetParam()) < 16) return;  // no infinity, or too few digits for most rows
   for (const char* target : {"sm_80", "sm_90a"}) {
     graph::Builder b("passes");
-    const Tensor X = b.input("X", {8, 1027}, GetParam()), L = b.input("L", {1, 8001}, GetParam()),
-                 R = b.input("R", {8, 4 * 96}, GetParam());
+    const TensorHandle X = b.input("X", {8, 1027}, GetParam()), L = b.input("L", {1, 8001}, GetParam()),
+                       R = b.input("R", {8, 4 * 96}, GetParam());
     b.output(logsumexp(X, 1), "rows");
     b.output(logsumexp(X, 0), "columns");
     b.output(logsumexp(X * 0.5 + X, 1), "computed");
     b.output(logsumexp(L, 1), "long");
     const auto looped = b.custom({.grid = {4}, .block = {64}, .loop = 4}, [&](graph::BlockBuilder& t) {
-      const graph::Tile r = t.load(R, {.x = 0, .loop = 1});
+      const graph::TileHandle r = t.load(R, {.x = 0, .loop = 1});
       t.store(accum_logsumexp(logsumexp(r, 1, true)), {.x = 0});
       t.store(accum_logsumexp(r), {.x = 0});
       t.store(accum_logsumexp(logsumexp(r, 0, true)), {.x = 0});
     });
     for (std::size_t i = 0; i < looped.size(); ++i) b.output(looped[i], fmt::format("looped_{}", i));
-    std::vector<graph::Array> in{random({8, 1027}, 7), random({1, 8001}, 8), random({8, 4 * 96}, 9)};
-    for (graph::Array& x : in) {
+    std::vector<reference::Array> in{random({8, 1027}, 7), random({1, 8001}, 8), random({8, 4 * 96}, 9)};
+    for (reference::Array& x : in) {
       const auto n = static_cast<std::size_t>(x.shape[1]);
       constexpr double inf = std::numeric_limits<double>::infinity();
       for (std::size_t i = 0; i < n && x.shape[0] > 1; ++i) {
@@ -157,8 +157,8 @@ TEST_P(Composed, LogsumexpTakesOnePass) {
       x.values[6 * n + n - 1] = -inf;
     }
     const graph::KernelGraph g = b.build();
-    for (const plan::Kernel& k : test::make_plan(g, target::find(target)).kernels)
-      EXPECT_LE(std::ranges::count(k.program.nodes, plan::NodeKind::reduce, &plan::Node::kind), 2) << k.program.name;
+    for (const kernel::Kernel& k : test::make_plan(g, target::find(target)).kernels)
+      EXPECT_LE(std::ranges::count(k.program.nodes, tile::NodeKind::reduce, &tile::Node::kind), 2) << k.program.name;
     expect_right(g, in, target);
   }
 }

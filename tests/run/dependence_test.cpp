@@ -20,16 +20,16 @@
 namespace zellige::run {
 namespace {
 
-graph::Array values(const graph::Shape& shape, unsigned seed) {
+reference::Array values(const graph::Shape& shape, unsigned seed) {
   std::mt19937 random(seed);
-  graph::Array a{shape, {}};
+  reference::Array a{shape, {}};
   for (std::int64_t i = 0; i < graph::size(shape); ++i)
     a.values.push_back(static_cast<double>(random() % 17) / 16 - 0.5);
   return a;
 }
 
-std::vector<graph::Array> inputs_of(const graph::KernelGraph& g) {
-  std::vector<graph::Array> inputs;
+std::vector<reference::Array> inputs_of(const graph::KernelGraph& g) {
+  std::vector<reference::Array> inputs;
   for (const int t : g.inputs) inputs.push_back(values(g.tensors[t].shape, static_cast<unsigned>(t + 1)));
   return inputs;
 }
@@ -37,8 +37,8 @@ std::vector<graph::Array> inputs_of(const graph::KernelGraph& g) {
 /// Two kernels: T = (X W) accumulated over a loop, with prefetched copies, and Y = T + B.
 graph::KernelGraph chain() {
   graph::Builder b("chain");
-  const graph::Tensor X = b.input("X", {16, 256}), W = b.input("W", {256, 64}), B = b.input("B", {16, 64});
-  const graph::Tensor T = b.custom({.grid = {2}, .block = {64}, .loop = 8}, [&](graph::BlockBuilder& t) {
+  const graph::TensorHandle X = b.input("X", {16, 256}), W = b.input("W", {256, 64}), B = b.input("B", {16, 64});
+  const graph::TensorHandle T = b.custom({.grid = {2}, .block = {64}, .loop = 8}, [&](graph::BlockBuilder& t) {
     t.store(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 1, .loop = 0}))), {.x = 1}, "T");
   })[0];
   b.output(b.custom({.grid = {2}, .block = {64}},
@@ -48,7 +48,7 @@ graph::KernelGraph chain() {
 }
 
 /// The emulator's first finding; the graph's inputs may be given, in their order.
-std::string finding(const emit::Program& p, const std::vector<graph::Array>& given = {}) {
+std::string finding(const emit::EmittedProgram& p, const std::vector<reference::Array>& given = {}) {
   static const Cache cache = Cache::temporary();
   std::vector<Bytes> storage;
   std::size_t input = 0;
@@ -92,10 +92,10 @@ TEST(Dependence, ConstantsAreReadBeforeTheWait) {
 /// A row of X a block, through `bytes` of shared memory or so.
 graph::KernelGraph rows(std::int64_t count, std::int64_t columns) {
   graph::Builder b("rows");
-  const graph::Tensor X = b.input("X", {count, columns});
+  const graph::TensorHandle X = b.input("X", {count, columns});
   b.output(b.custom({.grid = {count}, .block = {128}},
                     [&](graph::BlockBuilder& t) {
-                      const graph::Tile x = t.load(X, {.x = 0});
+                      const graph::TileHandle x = t.load(X, {.x = 0});
                       t.store(x / reduction(x, 1), {.x = 0});
                     })[0],
            "Y");
@@ -121,10 +121,10 @@ TEST(Dependence, TheNextKernelStartsEarlyWhereTwoGridsHaveRoom) {
 TEST(Dependence, AReadThatComesTooEarlyIsFound) {
   graph::KernelGraph g = chain();
   run::declare_constant(g, {"W", "B"});
-  emit::Program p = test::transpile(g, target::find("sm_90a"));
+  emit::EmittedProgram p = test::transpile(g, target::find("sm_90a"));
   EXPECT_EQ(finding(p), "");
   // Injected: W is not constant.
-  emit::Program wrong = p;
+  emit::EmittedProgram wrong = p;
   for (emit::TensorPlace& t : wrong.manifest.tensors) t.constant = t.constant && t.name != "W";
   EXPECT_TRUE(finding(wrong).starts_with("missing griddep_wait for global tensor W: ")) << finding(wrong);
   EXPECT_TRUE(finding(wrong).ends_with("and the kernel before may not have written them yet")) << finding(wrong);
@@ -143,7 +143,7 @@ TEST(Dependence, AReadThatComesTooEarlyIsFound) {
 
 TEST(Dependence, ExamplesMayHaveAnyConstants) {
   for (const char* name : {"lora", "mlp", "attention", "gemm"}) {
-    graph::KernelGraph g = graph::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", name)).front();
+    graph::KernelGraph g = json::load(fmt::format(ZELLIGE_SOURCE_DIR "/examples/{}.json", name)).front();
     for (const int t : g.inputs) g.tensors[t].constant = true;
     EXPECT_EQ(finding(test::transpile(g, target::find("sm_90a"))), "") << name;
   }
@@ -158,7 +158,7 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
     graph::KernelGraph g = random_graphs::random_graph(seed);
     std::mt19937 random(static_cast<unsigned>(seed));
     for (const int t : g.inputs) g.tensors[t].constant = random() % 2;
-    std::optional<emit::Program> p;
+    std::optional<emit::EmittedProgram> p;
     try {
       p = test::transpile(g, target::find("sm_90a"));
     } catch (const Fault&) {
@@ -168,12 +168,12 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
       continue;
     }
     // Indices of scatter are unique, or two threads may write the same row.
-    EXPECT_EQ(finding(*p, graph::random_inputs(g, 1).arrays), "") << "seed " << seed;
-    for (const plan::Kernel& k : p->plan.kernels)
-      for (const plan::Agent& agent : k.agents)
-        for (const plan::Step& step : plan::flat(agent.steps)) {
-          if (plan::as<plan::GriddepWait>(step)) break;
-          early += step.global == plan::Global::constants;
+    EXPECT_EQ(finding(*p, reference::random_inputs(g, 1).arrays), "") << "seed " << seed;
+    for (const kernel::Kernel& k : p->plan.kernels)
+      for (const kernel::Agent& agent : k.agents)
+        for (const kernel::Step& step : plan::flat(agent.steps)) {
+          if (kernel::as<kernel::GriddepWait>(step)) break;
+          early += step.global == kernel::Global::constants;
         }
   }
   EXPECT_LE(refused, count / 50);
@@ -183,9 +183,9 @@ TEST(Dependence, RandomGraphsMayHaveAnyConstants) {
 // A table of constants is read where numbers say, and these are written by earlier work.
 TEST(Dependence, ATableThatIsReadByNumbersWaitsForThem) {
   graph::Builder b("table");
-  const graph::Tensor E = b.constant("E", {64, 32}), I = b.input("I", {16}, graph::DType::int32);
+  const graph::TensorHandle E = b.constant("E", {64, 32}), I = b.input("I", {16}, graph::DType::int32);
   b.output(gather(E, I), "Y");
-  emit::Program p = test::transpile(b.build(), target::find("sm_90a"));
+  emit::EmittedProgram p = test::transpile(b.build(), target::find("sm_90a"));
   EXPECT_EQ(p.source.find("gE("), p.source.find("gE(", p.source.find("griddep_wait();")));
 }
 

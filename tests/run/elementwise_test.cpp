@@ -11,17 +11,17 @@ namespace {
 
 using graph::DType;
 using graph::OpKind;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 const std::vector<double> special = {0.0, -0.0, 1,   -1,      2,  -0.5, 65504, -65504, 0x1p-24,  -0x1p-24,
                                      inf, -inf, NAN, 0x1p-14, 10, -10,  88,    -88,    3.140625, 1e4};
 
 /// Operand k of a grid of all pairs of special values.
-graph::Array grid(int k) {
+reference::Array grid(int k) {
   const auto n = static_cast<std::int64_t>(special.size());
-  graph::Array a = graph::make_array({n, n});
+  reference::Array a = reference::make_array({n, n});
   for (std::int64_t i = 0; i < n * n; ++i)
     a.values[static_cast<std::size_t>(i)] = special[static_cast<std::size_t>(k == 0   ? i / n
                                                                              : k == 1 ? i % n
@@ -49,18 +49,18 @@ class SpecialValues : public testing::TestWithParam<DType> {};
 TEST_P(SpecialValues, AreTheReferences) {
   const auto n = static_cast<std::int64_t>(special.size());
   graph::Builder b("special");
-  std::vector<Tensor> x;
+  std::vector<TensorHandle> x;
   for (int k = 0; k < 3; ++k) x.push_back(b.input(fmt::format("X{}", k), {n, n}, GetParam()));
   int count = 0;
-  for (Tensor t : all_of<graph::KernelLevel>(x)) b.output(t, fmt::format("kernel{}", count++));
+  for (TensorHandle t : all_of<graph::KernelLevel>(x)) b.output(t, fmt::format("kernel{}", count++));
   // In a block every operator reads the same tiles.
   const auto results = b.custom({.grid = {2}, .block = {64}}, [&](graph::BlockBuilder& t) {
-    std::vector<Tile> tiles;
-    for (Tensor whole : x) tiles.push_back(t.load(whole, {.x = 0}));
-    for (Tile y : all_of<graph::BlockLevel>(tiles)) t.store(y, {.x = 0});
+    std::vector<TileHandle> tiles;
+    for (TensorHandle whole : x) tiles.push_back(t.load(whole, {.x = 0}));
+    for (TileHandle y : all_of<graph::BlockLevel>(tiles)) t.store(y, {.x = 0});
   });
   count = 0;
-  for (Tensor t : results) b.output(t, fmt::format("block{}", count++));
+  for (TensorHandle t : results) b.output(t, fmt::format("block{}", count++));
   EXPECT_GE(count, 40);
   const graph::Format f = graph::format(GetParam());
   const bool wide = GetParam() == DType::f32;

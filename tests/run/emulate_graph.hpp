@@ -11,18 +11,18 @@
 namespace zellige::run {
 
 /// Small integers, so that every sum is exact.
-inline graph::Array integers(const graph::Shape& shape, int salt) {
-  graph::Array a{shape, std::vector<double>(static_cast<std::size_t>(graph::size(shape)))};
+inline reference::Array integers(const graph::Shape& shape, int salt) {
+  reference::Array a{shape, std::vector<double>(static_cast<std::size_t>(graph::size(shape)))};
   for (std::size_t i = 0; i < a.values.size(); ++i)
     a.values[i] = static_cast<double>((i * 2654435761u + static_cast<unsigned>(salt) * 40503u) >> 7 & 7) - 3;
   return a;
 }
 
 inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& g,
-                                                      const std::vector<graph::Array>& inputs, const char* target,
+                                                      const std::vector<reference::Array>& inputs, const char* target,
                                                       const plan::PlanOptions& plan_options = {}) {
   static const Cache cache = Cache::temporary();
-  const emit::Program p = test::transpile(g, target::find(target), plan_options);
+  const emit::EmittedProgram p = test::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   std::vector<std::vector<double>> outputs(g.outputs.size());
   for (const emit::TensorPlace& t : p.manifest.tensors)
@@ -37,10 +37,10 @@ inline std::vector<std::vector<double>> emulate_graph(const graph::KernelGraph& 
 }
 
 /// Element by element: a NaN for a NaN, an infinity for itself, and numbers to a share of their size.
-inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<graph::Array>& inputs, double share,
+inline void expect_as_reference(const graph::KernelGraph& g, const std::vector<reference::Array>& inputs, double share,
                                 double minimum, const char* target = "sm_80",
                                 const plan::PlanOptions& plan_options = {}) {
-  const std::vector<graph::Array> expected = graph::run_reference(g, inputs);
+  const std::vector<reference::Array> expected = reference::run_reference(g, inputs);
   const std::vector<std::vector<double>> found = emulate_graph(g, inputs, target, plan_options);
   for (std::size_t o = 0; o < expected.size(); ++o) {
     const std::string& name = g.tensors[static_cast<std::size_t>(g.outputs[o])].name;

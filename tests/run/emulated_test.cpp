@@ -25,7 +25,7 @@ struct Emulated : testing::Test {
 };
 
 TEST_F(Emulated, HandWrittenProgramRuns) {
-  const emit::Program p = hand_written();
+  const emit::EmittedProgram p = hand_written();
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
   for (const auto& f : r.findings) ADD_FAILURE() << f.message;
@@ -51,7 +51,7 @@ TEST_F(Emulated, HandWrittenProgramRuns) {
 }
 
 TEST_F(Emulated, ADeletedBarrierIsFound) {
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   p.source = changed(p.source, "  __syncthreads();\n", "\n");
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
@@ -60,7 +60,7 @@ TEST_F(Emulated, ADeletedBarrierIsFound) {
 }
 
 TEST_F(Emulated, OutOfBoundsIsFoundAndNamesTensorAndLine) {
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   p.source = changed(p.source, "  s[i] =", "  s[i + 1] =");
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
@@ -71,8 +71,8 @@ TEST_F(Emulated, OutOfBoundsIsFoundAndNamesTensorAndLine) {
 }
 
 // X -> s -> t -> u -> Y by kernels that add one, or reverse; s and u share the workspace's first bytes.
-emit::Program shared_workspace() {
-  emit::Program p = hand_written();
+emit::EmittedProgram shared_workspace() {
+  emit::EmittedProgram p = hand_written();
   const emit::TensorPlace X = p.manifest.tensors[0], s = p.manifest.tensors[1], Y = p.manifest.tensors[2];
   emit::TensorPlace t = s, u = s;
   t.name = "t", t.offset = 512;
@@ -90,7 +90,7 @@ emit::Program shared_workspace() {
 }
 
 TEST_F(Emulated, IntermediatesShareTheWorkspaceAndTheirContentsAreKept) {
-  const emit::Program p = shared_workspace();
+  const emit::EmittedProgram p = shared_workspace();
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
   for (const auto& f : r.findings) ADD_FAILURE() << f.message;
@@ -104,7 +104,7 @@ TEST_F(Emulated, IntermediatesShareTheWorkspaceAndTheirContentsAreKept) {
 
 // u is read where nothing has written it, and its bytes hold what s was.
 TEST_F(Emulated, WhatAnotherTensorLeftInTheSameBytesIsUninitialised) {
-  emit::Program p = shared_workspace();
+  emit::EmittedProgram p = shared_workspace();
   p.manifest.kernels.erase(p.manifest.kernels.begin() + 2);
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
@@ -114,7 +114,7 @@ TEST_F(Emulated, WhatAnotherTensorLeftInTheSameBytesIsUninitialised) {
 }
 
 TEST_F(Emulated, PaddingOfAnInputIsNobodysToRead) {
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   emit::TensorPlace& x = p.manifest.tensors[0];
   x.strides = {72, 1}, x.bytes = (3 * 72 + 64) * 2;
   p.source = changed(p.source, "X[i]", "X[blockIdx.x * 72 + threadIdx.x]");
@@ -135,7 +135,7 @@ TEST_F(Emulated, PaddingOfAnInputIsNobodysToRead) {
 }
 
 TEST_F(Emulated, ARegisterThatNothingWroteIsFoundByItsName) {
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   p.source = changed(p.source, "#include <zellige/atom/pointer.hpp>",
                      "#include <zellige/atom/pointer.hpp>\n#include <zellige/atom/vec.hpp>");
   p.source = changed(p.source, "  s[i] = zellige::half_t(X[i] + 1.0f);",
@@ -150,7 +150,7 @@ TEST_F(Emulated, ARegisterThatNothingWroteIsFoundByItsName) {
 }
 
 TEST_F(Emulated, WhatNobodyWroteIsFound) {
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   p.source = changed(p.source, "  s[i] =", "  if (i != 77) s[i] =");
   std::vector<Bytes> storage = storage_of(p.manifest);
   const EmulatedRun r = run_emulated(p, storage, cache, 1);
@@ -161,7 +161,7 @@ TEST_F(Emulated, WhatNobodyWroteIsFound) {
 }
 
 TEST_F(Emulated, TextThatDoesNotCompileIsRefusedWithTheFirstErrors) {
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   p.source = changed(p.source, "threadIdx.x;", "no_such_name;");
   const std::string message = message_of([&] {
     std::vector<Bytes> storage = storage_of(p.manifest);
@@ -175,7 +175,7 @@ TEST_F(Emulated, TextThatDoesNotCompileIsRefusedWithTheFirstErrors) {
 }
 
 TEST_F(Emulated, AKernelWithoutItsEntryIsRefused) {
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   p.manifest.kernels[1].name = "other";
   std::vector<Bytes> storage = storage_of(p.manifest);
   EXPECT_EQ(message_of([&] { run_emulated(p, storage, cache); }),

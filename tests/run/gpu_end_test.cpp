@@ -19,7 +19,7 @@ std::string end_of(const std::string& lines) {
       1, 1,
       [&](int) {
         const Folder folder;
-        emit::Program p = hand_written();
+        emit::EmittedProgram p = hand_written();
         p.source = changed(p.source, "  tile[threadIdx.x] = s[i];\n", lines + "  tile[threadIdx.x] = s[i];\n");
         std::vector<Bytes> storage;
         for (const emit::TensorPlace& t : p.manifest.tensors)

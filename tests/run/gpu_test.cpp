@@ -24,7 +24,7 @@ TEST(Gpu, HandWrittenProgramRuns) {
   if (!why_not.empty()) GTEST_SKIP() << why_not;
   const Folder folder;
   const Cache cache(folder.path);
-  emit::Program p = hand_written();
+  emit::EmittedProgram p = hand_written();
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : p.manifest.tensors) {
     storage.push_back(t.role == emit::Role::input ? pack(t, hand_input()) : poisoned(t));

@@ -8,16 +8,16 @@
 namespace zellige::run {
 namespace {
 
-using graph::Array;
 using graph::BlockBuilder;
 using graph::DType;
 using graph::Shape;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
+using reference::Array;
 
 Array random(const Shape& shape, DType dtype, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
-  Array a = graph::make_array(shape);
+  Array a = reference::make_array(shape);
   for (double& v : a.values)
     v = dtype == DType::int8 ? static_cast<double>(static_cast<std::int8_t>(engine()))
                              : static_cast<double>(static_cast<std::int32_t>(engine()));
@@ -41,14 +41,14 @@ TEST_P(Integers, ProductsOfInt8) {
     a.values[static_cast<std::size_t>(i)] = i % 7 ? 127 : -128,
     b.values[static_cast<std::size_t>(i * n)] = i % 7 ? 127 : -128;
   graph::Builder g("int8");
-  const Tensor A = g.input("A", {m, k}, DType::int8), B = g.input("B", {k, n}, DType::int8),
-               C = g.input("C", {n}, DType::int32);
-  const Tensor y = matmul(A, B, C);
+  const TensorHandle A = g.input("A", {m, k}, DType::int8), B = g.input("B", {k, n}, DType::int8),
+                     C = g.input("C", {n}, DType::int32);
+  const TensorHandle y = matmul(A, B, C);
   EXPECT_EQ(y.dtype(), DType::int32);
   g.output(y, "biased");
   g.output(matmul(A, B), "unchanged");
   const auto made = g.custom({.grid = {3}, .block = {64}, .loop = 5}, [&](BlockBuilder& t) {
-    const Tile product = matmul(t.load(A, {.x = 0, .loop = 1}), t.load(B, {.loop = 0}));
+    const TileHandle product = matmul(t.load(A, {.x = 0, .loop = 1}), t.load(B, {.loop = 0}));
     t.store(accum(product), {.x = 0});
     t.store(accum_red_sum(product), {.x = 0});
   });
@@ -70,7 +70,7 @@ TEST_P(Integers, ProductsOfInt8) {
     rows.push_back(wrapped(row));
   }
   EXPECT_GT(std::fabs(simple[0]), 0x1p24);
-  const std::vector<Array> reference = graph::run_reference(whole, {a, b, c});
+  const std::vector<Array> reference = reference::run_reference(whole, {a, b, c});
   const std::vector<std::vector<double>> found = emulate_graph(whole, {a, b, c}, GetParam());
   const std::vector<double>* expected[] = {&biased, &simple, &simple, &rows};
   for (std::size_t o = 0; o < 4; ++o) {
@@ -84,13 +84,13 @@ TEST_P(Integers, Sums) {
     const Shape shape{6, 35, 22};
     const Array x = random(shape, dtype, 4);
     graph::Builder g("sums");
-    const Tensor X = g.input("X", shape, dtype);
+    const TensorHandle X = g.input("X", shape, dtype);
     g.output(sum(X, 1), "middle");
     g.output(sum(X, 2, true), "last");
     g.output(sum(X, std::vector<std::int64_t>{0, 1, 2}), "all");
     g.output(amax(X, 2), "greatest");
     const auto made = g.custom({.grid = {3}, .block = {64}, .loop = 7}, [&](BlockBuilder& t) {
-      const Tile x = t.load(X, {.x = 0, .loop = 1});
+      const TileHandle x = t.load(X, {.x = 0, .loop = 1});
       t.store(accum(sum(x, 1, true)), {.x = 0});
       t.store(accum_red_sum(x), {.x = 0});
       t.store(accum(x), {.x = 0});
@@ -126,7 +126,7 @@ TEST_P(Integers, Sums) {
       }
     }
     expected[2] = {wrapped(all)};
-    const std::vector<Array> reference = graph::run_reference(whole, {x});
+    const std::vector<Array> reference = reference::run_reference(whole, {x});
     const std::vector<std::vector<double>> found = emulate_graph(whole, {x}, GetParam());
     for (std::size_t o = 0; o < 8; ++o) {
       expect_same(reference[o].values, expected[o], fmt::format("{}: reference {}", name(dtype), o));

@@ -5,9 +5,9 @@
 
 #include "emit/emit.hpp"
 
-inline zellige::emit::Program hand_written() {
+inline zellige::emit::EmittedProgram hand_written() {
   using namespace zellige;
-  emit::Program p;
+  emit::EmittedProgram p;
   p.source = R"(// Two hand-written kernels.
 #include <zellige/atom/access.hpp>
 #include <zellige/atom/half.hpp>

@@ -24,7 +24,7 @@ std::vector<graph::KernelGraph> graphs_of(const char* folder, std::size_t count)
     if (entry.path().extension() == ".json") files.insert(entry.path());
   std::vector<graph::KernelGraph> graphs;
   for (const fs::path& file : files)
-    for (graph::KernelGraph& g : graph::load(file.string())) graphs.push_back(std::move(g));
+    for (graph::KernelGraph& g : json::load(file.string())) graphs.push_back(std::move(g));
   EXPECT_EQ(graphs.size(), count) << folder;
   return graphs;
 }
@@ -38,7 +38,7 @@ TEST(Layers, ArePlannedAtTheirRealSizes) {
 TEST(Layers, AreRightAtSmallSizes) {
   const Cache cache = Cache::temporary();
   for (const graph::KernelGraph& g : graphs_of("tests/run/layers", 9)) {
-    const RunResult r = run(g, {.on = Engine::emulator, .target = "sm_90a", .workers = 2}, cache);
+    const RunResult r = run(g, {.on = Machine::emulator, .target = "sm_90a", .workers = 2}, cache);
     EXPECT_TRUE(r.status == Status::correct || r.status == Status::borderline) << g.name << ": " << r.reason;
   }
 }
@@ -56,7 +56,7 @@ TEST(Parts, AreRightAtSmallSizes) {
     if (!(small && some.count(g.name)) && !test::all_cases()) continue;
     ++run_here;
     const RunResult r =
-        run(g, {.on = Engine::emulator, .target = "sm_90a", .compile = {.fuse = true}, .workers = 2}, cache);
+        run(g, {.on = Machine::emulator, .target = "sm_90a", .compile = {.fuse = true}, .workers = 2}, cache);
     EXPECT_TRUE(r.status == Status::correct || r.status == Status::borderline) << g.name << ": " << r.reason;
   }
   EXPECT_GE(run_here, 8);

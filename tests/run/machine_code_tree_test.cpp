@@ -37,12 +37,12 @@ TEST(MachineCode, ExamplesHaveNoOddDescriptor) {
   const Cache cache(folder.path);
   std::size_t kernels = 0, named = 0, programs = 0;
   for (const std::filesystem::path& file : files("examples", ".json"))
-    for (const graph::KernelGraph& g : graph::load(file.string()))
+    for (const graph::KernelGraph& g : json::load(file.string()))
       for (const char* target : {"sm_80", "sm_90a"}) {
         const std::size_t example = programs++ / 2;
         if (!test::all_cases() && (example % 6 != 0 || (example / 6 + (target == std::string_view("sm_80"))) % 2))
           continue;
-        const emit::Program p = compile(g, target::find(target), {.fuse = true}).program;
+        const emit::EmittedProgram p = compile(g, target::find(target), {.fuse = true}).program;
         const Cubin made = compile_cubin(p.source, target, cache);
         EXPECT_EQ(made.note, "") << file << " for " << target;
         kernels += p.manifest.kernels.size(), named += descriptors(made.bytes).size();

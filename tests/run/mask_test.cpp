@@ -13,13 +13,13 @@ using graph::DType;
 using graph::Kept;
 using graph::Shape;
 using graph::Split;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
-graph::Array random(const Shape& shape, DType dtype, std::uint64_t seed) {
+reference::Array random(const Shape& shape, DType dtype, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   std::uniform_real_distribution<double> uniform(-2, 2);
-  graph::Array a = graph::make_array(shape);
+  reference::Array a = reference::make_array(shape);
   for (double& v : a.values) v = graph::round_to(dtype, uniform(engine));
   return a;
 }
@@ -40,10 +40,10 @@ class Masks : public testing::TestWithParam<const char*> {};
 // One kernel a mask, along the last two dimensions, along others, and in blocks whose grid and loop cut them.
 TEST_P(Masks, KeepTheirElements) {
   const Shape shape{3, 12, 50};
-  const graph::Array x = random(shape, DType::f16, 1);
+  const reference::Array x = random(shape, DType::f16, 1);
   for (const Kept& k : several) {
     graph::Builder b("masks");
-    const Tensor X = b.input("X", shape);
+    const TensorHandle X = b.input("X", shape);
     b.output(mask(X, k), "last");
     b.output(mask(X, k, 0.5, {2, 0}), "first");
     const auto block = [&](graph::Dim3 grid, std::int64_t loop, const Split& split, std::vector<std::int64_t> dims) {
@@ -101,9 +101,10 @@ TEST_P(Masks, KeepTheirElements) {
 // Lengths by batch, along the last dimension and along another, as a kernel and in blocks.
 TEST_P(Masks, LengthsOfATensor) {
   const Shape shape{3, 12, 50};
-  const graph::Array x = random(shape, DType::f16, 5);
+  const reference::Array x = random(shape, DType::f16, 5);
   graph::Builder b("lengths");
-  const Tensor X = b.input("X", shape), L = b.input("L", {3, 1, 1}, DType::int32), M = b.input("M", {50}, DType::int32);
+  const TensorHandle X = b.input("X", shape), L = b.input("L", {3, 1, 1}, DType::int32),
+                     M = b.input("M", {50}, DType::int32);
   b.output(mask(X, L, {.tril = 20}), "keys");
   b.output(mask(X, M, {}, 0.25, {0, 1}), "rows");
   b.output(b.custom({.grid = {3, 4}, .block = {64}, .loop = 5},
@@ -114,7 +115,7 @@ TEST_P(Masks, LengthsOfATensor) {
                     })
                .at(0),
            "block");
-  graph::Array l{{3, 1, 1}, {17, 0, 60}}, m = graph::make_array({50});
+  reference::Array l{{3, 1, 1}, {17, 0, 60}}, m = reference::make_array({50});
   for (std::size_t i = 0; i < 50; ++i) m.values[i] = static_cast<double>(i % 16) - 2;
   const auto y = emulate_graph(b.build(), {x, l, m}, GetParam());
   std::size_t n = 0;
@@ -138,7 +139,8 @@ TEST_P(Masks, LengthsOfATensor) {
 }
 
 /// Rows of attention in double, the mask's definition spelled out; 0 where nothing is kept.
-std::vector<double> attention(const graph::Array& q, const graph::Array& k, const graph::Array& v, const Kept& kept) {
+std::vector<double> attention(const reference::Array& q, const reference::Array& k, const reference::Array& v,
+                              const Kept& kept) {
   const std::int64_t m = q.shape[0], d = q.shape[1], n = k.shape[1], w = v.shape[1];
   std::vector<double> o(static_cast<std::size_t>(m * w), 0);
   for (std::int64_t i = 0; i < m; ++i) {
@@ -168,20 +170,20 @@ std::vector<double> attention(const graph::Array& q, const graph::Array& k, cons
 // that keep nothing give 0.
 TEST_P(Masks, InAttention) {
   const std::int64_t m = 32, n = 64;
-  const graph::Array q = random({m, 16}, DType::f16, 2), k = random({16, n}, DType::f16, 3),
-                     v = random({n, 16}, DType::f16, 4);
+  const reference::Array q = random({m, 16}, DType::f16, 2), k = random({16, n}, DType::f16, 3),
+                         v = random({n, 16}, DType::f16, 4);
   for (const Kept& kept : {Kept{.tril = n - m}, {.tril = 4, .triu = -7}, {.tril = -5, .length = 21}}) {
     graph::Builder b("attention");
-    const Tensor Q = b.input("Q", {m, 16}), K = b.input("K", {16, n}), V = b.input("V", {n, 16});
+    const TensorHandle Q = b.input("Q", {m, 16}), K = b.input("K", {16, n}), V = b.input("V", {n, 16});
     b.output(matmul(safe_softmax(mask(matmul(Q, K) * 0.25, kept), 1), V), "plain");
     b.output(b.custom({.grid = {2}, .block = {64}, .loop = 4},
                       [&](BlockBuilder& t) {
-                        const Tile scores = matmul(t.load(Q, {.x = 0}), t.load(K, {.loop = 1})) * 0.25;
-                        const Tile s = t.mask(scores, kept, {.x = 0, .loop = 1});
+                        const TileHandle scores = matmul(t.load(Q, {.x = 0}), t.load(K, {.loop = 1})) * 0.25;
+                        const TileHandle s = t.mask(scores, kept, {.x = 0, .loop = 1});
                         const auto [max, diff] = graph::reduction_max(s, 1);
-                        const Tile p = exp(s - max), r = exp(diff);
-                        const Tile sum = accum_red_sum_rescale(p, r);
-                        const Tile o = accum_rescale(matmul(p, t.load(V, {.loop = 0})), r);
+                        const TileHandle p = exp(s - max), r = exp(diff);
+                        const TileHandle sum = accum_red_sum_rescale(p, r);
+                        const TileHandle o = accum_rescale(matmul(p, t.load(V, {.loop = 0})), r);
                         t.store(o / maximum(sum, 1e-30), {.x = 0});
                       })
                  .at(0),
@@ -198,24 +200,24 @@ TEST_P(Masks, InAttention) {
 // 11 keys; rows that keep nothing are NaN over the sum alone, as softmax has them, and 0 over what is at least a small scalar.
 TEST_P(Masks, InAttentionOfOddLengths) {
   const std::int64_t m = 33, n = 77;
-  const graph::Array q = random({m, 24}, DType::f16, 6), k = random({24, n}, DType::f16, 7),
-                     v = random({n, 24}, DType::f16, 8);
+  const reference::Array q = random({m, 24}, DType::f16, 6), k = random({24, n}, DType::f16, 7),
+                         v = random({n, 24}, DType::f16, 8);
   for (const Kept& kept : {Kept{.tril = 0}, {.tril = n - m}, {.tril = 9, .triu = -2}, {.tril = -4, .length = 19}}) {
     graph::Builder b("odd");
-    const Tensor Q = b.input("Q", {m, 24}), K = b.input("K", {24, n}), V = b.input("V", {n, 24}),
-                 L = b.input("L", {1, 1}, DType::int32);
+    const TensorHandle Q = b.input("Q", {m, 24}), K = b.input("K", {24, n}), V = b.input("V", {n, 24}),
+                       L = b.input("L", {1, 1}, DType::int32);
     const auto made = b.custom({.grid = {3}, .block = {128}, .loop = 7}, [&](BlockBuilder& t) {
       const Split place{.x = 0, .loop = 1};
-      const Tile scores = matmul(t.load(Q, {.x = 0}), t.load(K, {.loop = 1})) * 0.25;
-      const Tile s = t.mask(scores, t.load(L), kept, place);
+      const TileHandle scores = matmul(t.load(Q, {.x = 0}), t.load(K, {.loop = 1})) * 0.25;
+      const TileHandle s = t.mask(scores, t.load(L), kept, place);
       const auto [max, fell] = graph::reduction_max(s, 1);
-      const Tile p = exp(s - max), r = exp(fell);
-      const Tile sum = accum_red_sum_rescale(p, r), o = accum_rescale(matmul(p, t.load(V, {.loop = 0})), r);
+      const TileHandle p = exp(s - max), r = exp(fell);
+      const TileHandle sum = accum_red_sum_rescale(p, r), o = accum_rescale(matmul(p, t.load(V, {.loop = 0})), r);
       t.store(o / maximum(sum, 0x1p-126), {.x = 0});
       t.store(o / sum, {.x = 0});
       t.store(log(sum) + accum_max(max), {.x = 0});
     });
-    for (Tensor y : made) b.output(y);
+    for (TensorHandle y : made) b.output(y);
     for (const double length : {77.0, 40.0}) {
       Kept all = kept;
       all.length = std::min<std::int64_t>(kept.length.value_or(n), static_cast<std::int64_t>(length));

@@ -20,9 +20,9 @@ using retile::MatmulTile;
 /// Returns the names of the instructions by which the works of the graph's kernels store accumulators to shared memory.
 std::vector<std::string> stores(const graph::KernelGraph& g, const plan::PlanOptions& options) {
   std::vector<std::string> names;
-  for (const plan::Kernel& k : test::make_plan(g, target::find("sm_90a"), options).kernels)
-    for (const plan::Work& w : plan::works(k))
-      if (w.kind == plan::WorkKind::to_shared) names.push_back(w.copy.row ? w.copy.row->name : "");
+  for (const kernel::Kernel& k : test::make_plan(g, target::find("sm_90a"), options).kernels)
+    for (const kernel::Work& w : kernel::works(k))
+      if (w.kind == kernel::WorkKind::to_shared) names.push_back(w.copy.row ? w.copy.row->name : "");
   return names;
 }
 
@@ -31,7 +31,7 @@ void expect_stored_by(const std::string& store, const graph::KernelGraph& g, con
                       double share = 0) {
   EXPECT_EQ(stores(g, options), std::vector<std::string>{store})
       << ir::print(test::make_plan(g, target::find("sm_90a"), options));
-  std::vector<graph::Array> inputs;
+  std::vector<reference::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, share, share, "sm_90a", options);
 }
@@ -110,8 +110,9 @@ TEST(MatrixStores, NotOfWarpsAndNotBeforeHopper) {
   const graph::KernelGraph g = product(DType::f16, false);
   for (const auto& [name, t] :
        {std::pair{"sm_80", MatmulTile{64, 64, 64, 128}}, {"sm_90a", MatmulTile{32, 64, 64, 128}}})
-    for (const plan::Kernel& k : test::make_plan(g, target::find(name), {.tiling = {{.op = 0, .product = t}}}).kernels)
-      for (const plan::Work& w : plan::works(k)) EXPECT_FALSE(w.copy.by_matrices()) << name;
+    for (const kernel::Kernel& k :
+         test::make_plan(g, target::find(name), {.tiling = {{.op = 0, .product = t}}}).kernels)
+      for (const kernel::Work& w : kernel::works(k)) EXPECT_FALSE(w.copy.by_matrices()) << name;
 }
 
 }  // namespace

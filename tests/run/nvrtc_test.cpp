@@ -43,8 +43,8 @@ TEST_F(Nvrtc, CompilesAndCaches) {
 
 // NVRTC is not nvcc: it knows none of the host compiler's own words.
 TEST_F(Nvrtc, CompilesWhatIsEmitted) {
-  const graph::KernelGraph lora = graph::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(),
-                           gemm = graph::load(ZELLIGE_SOURCE_DIR "/examples/gemm.json").front();
+  const graph::KernelGraph lora = json::load(ZELLIGE_SOURCE_DIR "/examples/lora.json").front(),
+                           gemm = json::load(ZELLIGE_SOURCE_DIR "/examples/gemm.json").front();
   EXPECT_EQ(compile_cubin(test::transpile(lora, target::find("sm_80")).source, "sm_80", cache).bytes.substr(1, 3),
             "ELF");
   EXPECT_EQ(compile_cubin(test::transpile(gemm, target::find("sm_90a")).source, "sm_90a", cache).bytes.substr(1, 3),
@@ -73,8 +73,8 @@ extern "C" __global__ void empty() {}
 TEST_F(Nvrtc, ManifestsSayWhatTheirKernelsTake) {
   for (const auto& [example, target] :
        std::vector<std::pair<std::string, std::string>>{{"lora", "sm_80"}, {"gemm", "sm_90a"}, {"mlp", "sm_90a"}}) {
-    const graph::KernelGraph g = graph::load(ZELLIGE_SOURCE_DIR "/examples/" + example + ".json").front();
-    const emit::Program p = test::transpile(g, target::find(target));
+    const graph::KernelGraph g = json::load(ZELLIGE_SOURCE_DIR "/examples/" + example + ".json").front();
+    const emit::EmittedProgram p = test::transpile(g, target::find(target));
     const std::string cubin = compile_cubin(p.source, target, cache).bytes;
     EXPECT_NO_THROW(require_interfaces(p.manifest, cubin)) << example;
     emit::Manifest fewer = p.manifest;

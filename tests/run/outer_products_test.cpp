@@ -23,15 +23,15 @@ using graph::BlockBuilder;
 using graph::DType;
 using graph::Shape;
 using graph::Strides;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
-std::vector<graph::Array> numbers(const graph::KernelGraph& g, std::uint64_t seed) {
+std::vector<reference::Array> numbers(const graph::KernelGraph& g, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<graph::Array> in;
+  std::vector<reference::Array> in;
   for (int t : g.inputs) {
-    in.push_back(graph::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
+    in.push_back(reference::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
     for (double& v : in.back().values) v = graph::round_to(DType::f32, uniform(engine));
   }
   return in;
@@ -39,16 +39,16 @@ std::vector<graph::Array> numbers(const graph::KernelGraph& g, std::uint64_t see
 
 int by_threads(const plan::Plan& plan) {
   int products = 0;
-  for (const plan::Kernel& k : plan.kernels)
-    for (const plan::Work& w : works(k)) products += w.matmul.pipe() == target::Pipe::fma;
+  for (const kernel::Kernel& k : plan.kernels)
+    for (const kernel::Work& w : kernel::works(k)) products += w.matmul.pipe() == target::Pipe::fma;
   return products;
 }
 
 /// Compares results with the reference, and counters with the prediction.
 plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const plan::PlanOptions& plan_options = {}) {
   static const Cache cache = Cache::temporary();
-  const std::vector<graph::Array> in = numbers(g, 7), expected = graph::run_reference(g, in);
-  emit::Program p = test::transpile(g, target::find(target), plan_options);
+  const std::vector<reference::Array> in = numbers(g, 7), expected = reference::run_reference(g, in);
+  emit::EmittedProgram p = test::transpile(g, target::find(target), plan_options);
   std::vector<Bytes> storage;
   for (const emit::TensorPlace& t : p.manifest.tensors)
     storage.push_back(t.role == emit::Role::input ? pack(t, in.at(static_cast<std::size_t>(t.position)).values)
@@ -69,7 +69,7 @@ plan::Plan expect_right(const graph::KernelGraph& g, const char* target, const p
       }
   }
   for (std::size_t k = 0; k < r.kernels.size(); ++k)
-    for (const auto& [counter, n] : plan::predict(p.plan.kernels[k]))
+    for (const auto& [counter, n] : predict::predict(p.plan.kernels[k]))
       EXPECT_EQ(n, r.kernels[k].counters[counter])
           << g.name << " on " << target << ", kernel " << r.kernels[k].name << ": " << emulate::name(counter);
   return std::move(p.plan);
@@ -101,8 +101,8 @@ TEST_P(OuterProducts, OfRandomSizes) {
     const Shape a = batch > 1 ? Shape{batch, m, k} : Shape{m, k}, b = batch > 1 ? Shape{batch, k, n} : Shape{k, n};
     graph::Builder g(fmt::format("product_{}x{}x{}x{}_{}", batch, m, n, k, i));
     const std::int64_t more = i % 4 == 1 ? 3 : 0;
-    const Tensor A = g.input("A", a, DType::f32, strides(a, engine() % 2, more)),
-                 B = g.input("B", b, DType::f32, strides(b, engine() % 2, i % 4 == 2 ? 4 : more));
+    const TensorHandle A = g.input("A", a, DType::f32, strides(a, engine() % 2, more)),
+                       B = g.input("B", b, DType::f32, strides(b, engine() % 2, i % 4 == 2 ? 4 : more));
     g.output(engine() % 2 ? matmul(A, B, g.input("C", {n}, DType::f32)) : matmul(A, B), "Y");
     products += by_threads(expect_right(g.build(), GetParam()));
   }
@@ -118,15 +118,15 @@ TEST_P(OuterProducts, InEveryTile) {
     graph::Builder b("product");
     b.output(matmul(b.input("A", {m, k}, DType::f32), b.input("B", {k, n}, DType::f32, {1, k})), "Y");
     const graph::KernelGraph g = b.build();
-    for (const retile::MatmulTile& t : plan::matmul_shapes(plan::matmul_size(g, 0), target)) {
+    for (const retile::MatmulTile& t : tiling::matmul_shapes(tiling::matmul_size(g, 0), target)) {
       if (m < 16 && t.m > 16) continue;
       if (place++ % test::every(2) != 0) continue;
       plan::PlanOptions plan_options;
       plan_options.tiling = {{.op = 0, .grid = {}, .block = {}, .product = t}};
-      plan_options.tiles = plan::Tiles::fixed;
+      plan_options.tiles = plan::TilingPolicy::fixed;
       const plan::Plan p = expect_right(g, GetParam(), plan_options);
-      for (const plan::Kernel& kernel : p.kernels)
-        for (const plan::Work& w : works(kernel))
+      for (const kernel::Kernel& kernel : p.kernels)
+        for (const kernel::Work& w : kernel::works(kernel))
           if (w.matmul.pipe() == target::Pipe::fma) rows.insert(w.matmul.row->name);
     }
   }
@@ -138,14 +138,14 @@ TEST_P(OuterProducts, InEveryTile) {
 TEST_P(OuterProducts, InLayers) {
   for (const std::int64_t rows : {3, 48}) {
     graph::Builder b(fmt::format("layer_of_{}", rows));
-    const Tensor X = b.input("X", {rows, 96}, DType::f32), W = b.input("W", {96, 160}, DType::f32, {1, 96}),
-                 V = b.input("V", {160, 96}, DType::f32, {1, 160}), C = b.input("C", {96}, DType::f32);
+    const TensorHandle X = b.input("X", {rows, 96}, DType::f32), W = b.input("W", {96, 160}, DType::f32, {1, 96}),
+                       V = b.input("V", {160, 96}, DType::f32, {1, 160}), C = b.input("C", {96}, DType::f32);
     const auto hidden = b.custom({.grid = {5}, .block = {128}, .loop = 3}, [&](BlockBuilder& t) {
-      const Tile x = t.load(X, {.loop = 1}), w = t.load(W, {.x = 1, .loop = 0});
+      const TileHandle x = t.load(X, {.loop = 1}), w = t.load(W, {.x = 1, .loop = 0});
       t.store(silu(accum(matmul(x, w)) / accum_red_rms(x)), {.x = 1});
     });
     const auto y = b.custom({.grid = {3}, .block = {64}, .loop = 5}, [&](BlockBuilder& t) {
-      const Tile h = t.load(hidden[0], {.loop = 1}), v = t.load(V, {.x = 1, .loop = 0});
+      const TileHandle h = t.load(hidden[0], {.loop = 1}), v = t.load(V, {.x = 1, .loop = 0});
       t.store(gelu(accum(matmul(h, v)) + t.load(C, {.x = 0})) + t.load(X, {.x = 1}), {.x = 1});
     });
     b.output(y[0], "Y");
@@ -158,13 +158,13 @@ TEST_P(OuterProducts, InLayers) {
 TEST_P(OuterProducts, InAttention) {
   for (const auto& [rows, keys, head] : std::vector<std::array<std::int64_t, 3>>{{64, 96, 32}, {20, 72, 40}}) {
     graph::Builder b(fmt::format("attention_{}x{}x{}", rows, keys, head));
-    const Tensor Q = b.input("Q", {2, rows, head}, DType::f32),
-                 K = b.input("K", {2, head, keys}, DType::f32, {head * keys, 1, head}),
-                 V = b.input("V", {2, keys, head}, DType::f32);
+    const TensorHandle Q = b.input("Q", {2, rows, head}, DType::f32),
+                       K = b.input("K", {2, head, keys}, DType::f32, {head * keys, 1, head}),
+                       V = b.input("V", {2, keys, head}, DType::f32);
     b.output(b.custom({.grid = {2}, .block = {128}, .loop = 3},
                       [&](BlockBuilder& t) {
-                        const Tile s = matmul(t.load(Q, {.x = 0}), t.load(K, {.x = 0, .loop = 2})) * 0.2;
-                        const Tile e = exp(s);
+                        const TileHandle s = matmul(t.load(Q, {.x = 0}), t.load(K, {.x = 0, .loop = 2})) * 0.2;
+                        const TileHandle e = exp(s);
                         t.store(accum(matmul(e, t.load(V, {.x = 0, .loop = 1}))) / accum(reduction(e, 2)), {.x = 0});
                       })[0],
              "Y");
@@ -175,11 +175,11 @@ TEST_P(OuterProducts, InAttention) {
 /// X sigmoid(A B), in whose second product A B's two rows are K: it reads four, of which whoever writes them leaves two as zeros.
 graph::KernelGraph narrow_chain() {
   graph::Builder b("narrow_chain");
-  const Tensor x = b.input("X", {20, 8}, DType::f32), a = b.input("A", {8, 14}, DType::f32),
-               w = b.input("B", {14, 80}, DType::f32);
+  const TensorHandle x = b.input("X", {20, 8}, DType::f32), a = b.input("A", {8, 14}, DType::f32),
+                     w = b.input("B", {14, 80}, DType::f32);
   b.output(b.custom({.grid = {1}, .block = {128}, .loop = 4},
                     [&](BlockBuilder& t) {
-                      const Tile p = sigmoid(matmul(t.load(a, {.loop = 0}), t.load(w, {})));
+                      const TileHandle p = sigmoid(matmul(t.load(a, {.loop = 0}), t.load(w, {})));
                       t.store(accum(matmul(t.load(x, {.loop = 1}), p)), {});
                     })
                .at(0),
@@ -191,17 +191,17 @@ TEST_P(OuterProducts, ReadZerosAfterAnOperandsRows) {
   plan::Plan plan = expect_right(narrow_chain(), GetParam());
   EXPECT_EQ(by_threads(plan), 2);
   // If written from the first matmul's own accumulators, its two rows would be all.
-  plan::Kernel& k = plan.kernels.at(0);
-  for (plan::Agent& agent : k.agents)
-    plan::walk(agent.steps, [&](plan::Step& step, const plan::Position&) {
-      if (step.work.kind == plan::WorkKind::to_shared &&
+  kernel::Kernel& k = plan.kernels.at(0);
+  for (kernel::Agent& agent : k.agents)
+    kernel::walk(agent.steps, [&](kernel::Step& step, const kernel::StepPosition&) {
+      if (step.work.kind == kernel::WorkKind::to_shared &&
           k.tensors[static_cast<std::size_t>(step.work.buffer)].matmul_operand)
         for (std::size_t node = 0; node < k.program.nodes.size(); ++node)
-          if (k.program.nodes[node].kind == plan::NodeKind::matmul && k.program.nodes[node].shape == Shape{2, 80})
+          if (k.program.nodes[node].kind == tile::NodeKind::matmul && k.program.nodes[node].shape == Shape{2, 80})
             step.work.context = k.rmem_of(static_cast<int>(node));
     });
   try {
-    plan::verify_bounds(k);
+    verify::verify_bounds(k);
     ADD_FAILURE() << "an operand whose padding nobody writes";
   } catch (const Error& e) {
     EXPECT_NE(std::string(e.what()).find("with its padding, (4, 80), and who writes it reaches (2, 80) alone"),
@@ -223,14 +223,14 @@ TEST_P(OuterProducts, ReadVectorsWithoutConflicts) {
                "Y");
       plan::PlanOptions plan_options;
       plan_options.tiling = {{.op = 0, .grid = {}, .block = {}, .product = retile::MatmulTile{128, 128, 16, 256}}};
-      plan_options.tiles = plan::Tiles::fixed;
-      const emit::Program p = test::transpile(b.build(), target, plan_options);
-      const plan::Kernel& kernel = p.plan.kernels.at(0);
-      const plan::Work* product =
-          plan::find_work(kernel, [](const plan::Work& w) { return w.matmul.pipe() == target::Pipe::fma; });
+      plan_options.tiles = plan::TilingPolicy::fixed;
+      const emit::EmittedProgram p = test::transpile(b.build(), target, plan_options);
+      const kernel::Kernel& kernel = p.plan.kernels.at(0);
+      const kernel::Work* product =
+          kernel::find_work(kernel, [](const kernel::Work& w) { return w.matmul.pipe() == target::Pipe::fma; });
       ASSERT_TRUE(product);
       EXPECT_EQ(kernel.layout_of(*product).values(), 64);
-      const plan::Counts counts = plan::predict(kernel);
+      const predict::Counts counts = predict::predict(kernel);
       const auto loads = counts.at(Counter::shared_load_16);
       EXPECT_EQ(loads, n * n * n / 16) << "4 of either operand for each of 8 x 8 accumulators and 4 of K";
       EXPECT_EQ(counts.at(Counter::shared_load_4) + counts.at(Counter::shared_load_8), 0u);

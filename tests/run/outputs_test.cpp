@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 struct Places : testing::Test {
   Places() { fs::create_directories(folder / "out"); }
   std::string path(const std::string& name) const { return (folder / name).string(); }
-  Written written() const { return Written(folder / "written"); }
+  WrittenFiles written() const { return WrittenFiles(folder / "written"); }
 
   /// Writes as a command does that reads input.json.
   std::string write(const std::vector<std::pair<std::string, std::string>>& files, bool force = false) {

@@ -12,7 +12,7 @@ namespace {
 
 graph::KernelGraph layer() {
   graph::Builder b("layer");
-  const graph::Tensor x = b.input("x", {64, 256}), w = b.input("w", {256, 128});
+  const graph::TensorHandle x = b.input("x", {64, 256}), w = b.input("w", {256, 128});
   b.output(softmax(matmul(relu(x), w), 1), "y");
   return b.build();
 }
@@ -21,7 +21,7 @@ TEST(Passes, PrintEachState) {
   std::map<std::string, std::string> printed;
   std::vector<std::string> order;
   CompileOptions options{.constants = {"w"}, .fuse = true};
-  options.after = [&](const Pass& pass, const State& state) {
+  options.after = [&](const Pass& pass, const PassState& state) {
     order.emplace_back(pass.name);
     printed[order.back()] = pass.print(state);
   };

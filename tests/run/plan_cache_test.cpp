@@ -27,13 +27,13 @@ TEST(PlanCache, EqualGraphsArePlannedOnce) {
   {
     PlanCache kept(Cache(folder.path), sm_90a());
     EXPECT_EQ(kept.size(), 0u);
-    first = graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph);
+    first = json::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph);
     EXPECT_GT(kept.costs().added().size(), 0u);
     kept.keep();
   }
   PlanCache kept(Cache(folder.path), sm_90a());
   EXPECT_GT(kept.size(), 0u);
-  EXPECT_EQ(graph::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph), first);
+  EXPECT_EQ(json::to_json(fuse::optimize(rows("a"), sm_90a(), kept.costs()).graph), first);
   EXPECT_EQ(kept.costs().added().size(), 0u);
   fuse::optimize(rows("b"), sm_90a(), kept.costs());
   EXPECT_EQ(kept.costs().added().size(), 0u) << "it differs by names alone";

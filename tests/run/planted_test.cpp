@@ -24,17 +24,17 @@ namespace {
 
 using graph::Builder;
 using graph::DType;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 graph::KernelGraph attention() {
   Builder b("attention");
-  const Tensor Q = b.input("Q", {16, 64}), K = b.input("K", {64, 128}), V = b.input("V", {128, 64});
+  const TensorHandle Q = b.input("Q", {16, 64}), K = b.input("K", {64, 128}), V = b.input("V", {128, 64});
   b.output(b.custom({.grid = {1}, .block = {64}, .loop = 4},
                     [&](graph::BlockBuilder& t) {
-                      const Tile s = matmul(t.load(Q), t.load(K, {.loop = 1}));
+                      const TileHandle s = matmul(t.load(Q), t.load(K, {.loop = 1}));
                       const auto [m, d] = reduction_max(s, 1);
-                      const Tile p = exp(s - m), r = exp(d);
+                      const TileHandle p = exp(s - m), r = exp(d);
                       t.store(accum_rescale(matmul(p, t.load(V, {.loop = 0})), r) / accum_red_sum_rescale(p, r));
                     })
                .at(0),
@@ -45,12 +45,12 @@ graph::KernelGraph attention() {
 // exp of large arguments; a sum that cancels; a division by what may be small: all in float32.
 graph::KernelGraph ill_conditioned() {
   Builder b("ill");
-  const Tensor X = b.input("X", {24, 96}, DType::f32), W = b.input("W", {96, 64}, DType::f32),
-               Z = b.input("Z", {24, 64}, DType::f32);
+  const TensorHandle X = b.input("X", {24, 96}, DType::f32), W = b.input("W", {96, 64}, DType::f32),
+                     Z = b.input("Z", {24, 64}, DType::f32);
   b.output(b.custom({.grid = {2}, .block = {64}},
                     [&](graph::BlockBuilder& t) {
-                      const Tile z = t.load(Z, {.x = 0}), y = matmul(t.load(X, {.x = 0}), t.load(W));
-                      const Tile e = exp(clamp(y * 4.0, -80, 80)), q = (y + z * 1000.0) - y * 0.9990234375;
+                      const TileHandle z = t.load(Z, {.x = 0}), y = matmul(t.load(X, {.x = 0}), t.load(W));
+                      const TileHandle e = exp(clamp(y * 4.0, -80, 80)), q = (y + z * 1000.0) - y * 0.9990234375;
                       t.store(e / reduction(e, 1) + z / (q - z * 999.0), {.x = 0});
                     })
                .at(0),
@@ -60,8 +60,8 @@ graph::KernelGraph ill_conditioned() {
 
 graph::KernelGraph half_precision_chain() {
   Builder b("chain");
-  const Tensor X = b.input("X", {16, 64}, DType::bf16), W = b.input("W", {64, 64}, DType::bf16);
-  const Tensor Y = exp(matmul(X, W) * 0.25);
+  const TensorHandle X = b.input("X", {16, 64}, DType::bf16), W = b.input("W", {64, 64}, DType::bf16);
+  const TensorHandle Y = exp(matmul(X, W) * 0.25);
   b.output(rms_norm(Y - X) - matmul(Y, W) * 0.125, "Y");
   return b.build();
 }
@@ -95,10 +95,10 @@ std::string changed(const std::string& source, std::size_t which, unsigned how) 
 
 /// "named", "correct", "borderline: ..." or "wrong" for one source, with one seed after another while it is
 /// borderline; and, after a tab, a hash of its results.
-std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const Cache& cache) {
+std::string verdict(const graph::KernelGraph& g, const emit::EmittedProgram& p, const Cache& cache) {
   std::string all, bits;
   for (const std::uint64_t seed : {1, 2, 3}) {
-    const graph::RandomInputs inputs = graph::random_inputs(g, seed);
+    const reference::RandomInputs inputs = reference::random_inputs(g, seed);
     std::vector<Bytes> storage;
     for (const emit::TensorPlace& t : p.manifest.tensors)
       storage.push_back(t.role == emit::Role::input
@@ -108,15 +108,15 @@ std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const C
     if (!r.findings.empty() || !r.complete) return "named\t";
     if (all.empty())
       for (const Bytes& b : storage) bits.append(reinterpret_cast<const char*>(b.data()), b.size());
-    graph::Judge judge(g, inputs.arrays, inputs.reference);
+    reference::Judge judge(g, inputs.arrays, inputs.reference);
     std::string worst = "correct";
     for (std::size_t i = 0; i < p.manifest.tensors.size(); ++i) {
       const emit::TensorPlace& t = p.manifest.tensors[i];
       if (t.role != emit::Role::output) continue;
-      const graph::Comparison c =
+      const reference::Comparison c =
           judge.compare(g.outputs[static_cast<std::size_t>(t.position)], {t.shape, unpack(t, storage[i])});
       if (!c.correct && !c.explained) return "wrong\t";
-      if (c.explained) worst = "borderline: " + to_string(c);
+      if (c.explained) worst = "borderline: " + reference::to_string(c);
     }
     if (all.empty()) all = worst;
     if (worst == "correct") break;
@@ -127,19 +127,19 @@ std::string verdict(const graph::KernelGraph& g, const emit::Program& p, const C
 TEST(InjectedFaults, NoBugEndsAsBorderline) {
   struct Mutant {
     const graph::KernelGraph* graph;
-    emit::Program program;
+    emit::EmittedProgram program;
   };
   const std::vector<graph::KernelGraph> graphs = {attention(), ill_conditioned(), half_precision_chain()};
   std::vector<Mutant> mutants;
   std::mt19937 random(7);
   const std::size_t each = test::all_cases() ? 40 : 12;  // mutants a graph
   for (const graph::KernelGraph& g : graphs) {
-    const emit::Program p = test::transpile(g, target::find("sm_80"));
+    const emit::EmittedProgram p = test::transpile(g, target::find("sm_80"));
     mutants.push_back({&g, p});  // whole, first of its graph
     std::size_t sites = 0;
     while (!changed(p.source, sites, 0).empty()) ++sites;
     for (std::size_t i = 0; i < each; ++i) {
-      emit::Program mutant = p;
+      emit::EmittedProgram mutant = p;
       mutant.source = changed(p.source, random() % sites, random() % 4);
       mutants.push_back({&g, mutant});
     }
@@ -180,7 +180,7 @@ TEST(InjectedFaults, NoBugEndsAsBorderline) {
 // A right kernel whose formula is ill-conditioned is borderline: not wrong, and shown with what rounding explains.
 TEST(InjectedFaults, WithNoBugWhatIsIllConditionedIsBorderline) {
   const Cache cache = Cache::temporary();
-  const RunResult r = run(ill_conditioned(), {.on = Engine::emulator, .workers = 1}, cache);
+  const RunResult r = run(ill_conditioned(), {.on = Machine::emulator, .workers = 1}, cache);
   EXPECT_EQ(r.status, Status::borderline) << r.reason;
   EXPECT_NE(r.reason.find("rounding alone explains up to"), r.reason.npos) << r.reason;
   ASSERT_EQ(r.tensors.size(), 1u);
@@ -192,7 +192,7 @@ TEST(InjectedFaults, WithNoBugWhatIsIllConditionedIsBorderline) {
   EXPECT_EQ(back.status, Status::borderline);
   EXPECT_EQ(back.tensors[0].out_of_tolerance, r.tensors[0].out_of_tolerance);
   EXPECT_EQ(back.tensors[0].of_error, r.tensors[0].of_error);
-  EXPECT_EQ(run(half_precision_chain(), {.on = Engine::emulator, .workers = 1}, cache).status, Status::correct);
+  EXPECT_EQ(run(half_precision_chain(), {.on = Machine::emulator, .workers = 1}, cache).status, Status::correct);
 }
 
 }  // namespace

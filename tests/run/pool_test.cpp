@@ -49,10 +49,10 @@ TEST(Pool, ACrashIsItsOwnJobsAlone) {
 TEST(Pool, JobsAreAskedForOneByOne) {
   int asked = 0, ended = 0;
   run_jobs(
-      [&](int i) -> Work {
+      [&](int i) -> PooledWork {
         EXPECT_EQ(i, asked++);
         EXPECT_LE(asked - ended, 2);
-        return i < 9 ? Work([i] { return std::to_string(i); }) : Work();
+        return i < 9 ? PooledWork([i] { return std::to_string(i); }) : PooledWork();
       },
       2,
       [&](int i, const JobEnd& end) {
@@ -79,7 +79,7 @@ TEST(Pool, JobsOverlap) {
 }
 
 TEST(Phases, TellTheParentWhatAJobDoes) {
-  Phases phases(2);
+  ProcessPhases phases(2);
   EXPECT_EQ(phases.at(0), "");
   int go[2];
   ASSERT_EQ(pipe(go), 0);

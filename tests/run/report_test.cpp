@@ -9,7 +9,7 @@ namespace {
 
 TEST(Report, LinesStandInTheOrderOfTheGraphs) {
   const Folder folder;
-  Outputs outputs({}, false, Written(folder / "written"));
+  Outputs outputs({}, false, WrittenFiles(folder / "written"));
   Report report(outputs, folder / "out.jsonl");
   EXPECT_EQ(read_whole(folder / "out.jsonl"), "");
   report.add(2, "{\"c\":1}");
@@ -32,7 +32,7 @@ TEST(Report, AnUnwritableFileFailsAtOnce) {
 TEST(Report, ALongOneIsAppendedTo) {
   const Folder folder;
   const auto file = folder / "out.jsonl";
-  Outputs outputs({}, false, Written(folder / "written"));
+  Outputs outputs({}, false, WrittenFiles(folder / "written"));
   const std::string line(1 << 20, 'x');
   std::string expected;
   {

@@ -12,13 +12,13 @@ namespace {
 
 using graph::DType;
 using graph::Shape;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
-graph::Array random(const Shape& shape, std::uint64_t seed) {
+reference::Array random(const Shape& shape, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   std::uniform_real_distribution<double> uniform(-2, 2);
-  graph::Array a = graph::make_array(shape);
+  reference::Array a = reference::make_array(shape);
   for (double& v : a.values) v = graph::round_to(DType::f16, uniform(engine));
   return a;
 }
@@ -49,21 +49,21 @@ TEST_P(Rotary, BothConventions) {
       if (by_element && n == 2) continue;
       const std::int64_t width = by_element ? n : n / 2;
       graph::Builder b(fmt::format("rotary_{}", n));
-      const Tensor X = b.input("X", {tokens, heads, n}), C = b.input("C", {tokens, 1, width}),
-                   S = b.input("S", {tokens, 1, width});
+      const TensorHandle X = b.input("X", {tokens, heads, n}), C = b.input("C", {tokens, 1, width}),
+                         S = b.input("S", {tokens, 1, width});
       b.output(rotary(X, C, S), "halves");
       b.output(rotary_interleaved(X, C, S), "pairs");
-      const Tensor seen = permute(permute(X, {1, 0, 2}), {1, 0, 2});
+      const TensorHandle seen = permute(permute(X, {1, 0, 2}), {1, 0, 2});
       b.output(rotary_interleaved(seen, C, S), "of_a_view");
       const auto made = b.custom({.grid = {3}, .block = {64}}, [&](graph::BlockBuilder& t) {
-        const Tile x = t.load(X, {.x = 0}), c = t.load(C, {.x = 0}), s = t.load(S, {.x = 0});
+        const TileHandle x = t.load(X, {.x = 0}), c = t.load(C, {.x = 0}), s = t.load(S, {.x = 0});
         t.store(rotary(x * 2.0, c, s), {.x = 0});
         t.store(-rotary_interleaved(-x * 2.0, c, s), {.x = 0});
       });
       b.output(made[0], "block_halves");
       b.output(made[1], "block_pairs");
-      const graph::Array x = random({tokens, heads, n}, 1), c = random({tokens, 1, width}, 2),
-                         s = random({tokens, 1, width}, 3);
+      const reference::Array x = random({tokens, heads, n}, 1), c = random({tokens, 1, width}, 2),
+                             s = random({tokens, 1, width}, 3);
       const auto y = emulate_graph(b.build(), {x, c, s}, GetParam());
       for (std::size_t o = 0; o < y.size(); ++o) {
         const std::vector<double> expected = rotated(x.values, c.values, s.values, n, heads, width, o != 0 && o != 3);
@@ -79,22 +79,22 @@ TEST_P(Rotary, BothConventions) {
 TEST_P(Rotary, NextToProducts) {
   constexpr std::int64_t n = 32;
   graph::Builder b("beside_products");
-  const Tensor X = b.input("X", {32, 64}), W = b.input("W", {64, n}), C = b.input("C", {32, n / 2}),
-               S = b.input("S", {32, n / 2}), V = b.input("V", {n, 16});
+  const TensorHandle X = b.input("X", {32, 64}), W = b.input("W", {64, n}), C = b.input("C", {32, n / 2}),
+                     S = b.input("S", {32, n / 2}), V = b.input("V", {n, 16});
   const auto body = [&](bool side_by_side) {
     return b
         .custom({.grid = {2}, .block = {64}, .loop = 2},
                 [&](graph::BlockBuilder& t) {
-                  const Tile q = accum(matmul(t.load(X, {.x = 0, .loop = 1}), t.load(W, {.loop = 0})));
-                  const Tile c = t.load(C, {.x = 0}), s = t.load(S, {.x = 0});
+                  const TileHandle q = accum(matmul(t.load(X, {.x = 0, .loop = 1}), t.load(W, {.loop = 0})));
+                  const TileHandle c = t.load(C, {.x = 0}), s = t.load(S, {.x = 0});
                   t.store(matmul(side_by_side ? rotary_interleaved(q, c, s) : rotary(q, c, s), t.load(V)), {.x = 0});
                 })
         .at(0);
   };
   b.output(body(false), "halves");
   b.output(body(true), "pairs");
-  const graph::Array x = random({32, 64}, 1), w = random({64, n}, 2), c = random({32, n / 2}, 3),
-                     s = random({32, n / 2}, 4), v = random({n, 16}, 5);
+  const reference::Array x = random({32, 64}, 1), w = random({64, n}, 2), c = random({32, n / 2}, 3),
+                         s = random({32, n / 2}, 4), v = random({n, 16}, 5);
   const auto product = [](const std::vector<double>& p, const std::vector<double>& q, std::size_t k) {
     const std::size_t rows = p.size() / k, columns = q.size() / k;
     std::vector<double> r(rows * columns, 0);
@@ -116,13 +116,13 @@ TEST_P(Rotary, NextToProducts) {
 TEST_P(Rotary, OfColumnsWhoseGreatestIsTaken) {
   constexpr std::int64_t rows = 96, n = 8;
   graph::Builder b("of_columns");
-  const Tensor X = b.input("X", {rows, n}), C = b.input("C", {1, n / 2}), S = b.input("S", {1, n / 2});
+  const TensorHandle X = b.input("X", {rows, n}), C = b.input("C", {1, n / 2}), S = b.input("S", {1, n / 2});
   b.output(
       b.custom({.grid = {1}, .block = {256}},
                [&](graph::BlockBuilder& t) { t.store(amax(rotary(t.load(X), t.load(C), t.load(S)), 0, true), {}); })
           .at(0),
       "Y");
-  const graph::Array x = random({rows, n}, 1), c = random({1, n / 2}, 2), s = random({1, n / 2}, 3);
+  const reference::Array x = random({rows, n}, 1), c = random({1, n / 2}, 2), s = random({1, n / 2}, 3);
   const std::vector<double> q = rotated(x.values, c.values, s.values, n, rows, n / 2, false);
   const auto y = emulate_graph(b.build(), {x, c, s}, GetParam());
   for (std::int64_t i = 0; i < n; ++i) {

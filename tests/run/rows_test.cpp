@@ -16,22 +16,22 @@
 namespace zellige::run {
 namespace {
 
-using graph::Array;
 using graph::DType;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
+using reference::Array;
 
 class Rows : public testing::TestWithParam<DType> {
  protected:
   Array random(const Shape& shape) {
-    Array a = graph::make_array(shape);
+    Array a = reference::make_array(shape);
     std::uniform_real_distribution<double> uniform(-100, 100);
     for (double& v : a.values) v = graph::round_to(GetParam(), uniform(engine_));
     return a;
   }
   /// Numbers below `bound`, each once where there are no more.
   Array numbers(const Shape& shape, std::int64_t bound) {
-    Array a = graph::make_array(shape);
+    Array a = reference::make_array(shape);
     for (std::size_t i = 0; i < a.values.size(); ++i)
       a.values[i] = static_cast<double>((static_cast<std::int64_t>(i) * 5 + 3) % bound);
     return a;
@@ -42,8 +42,8 @@ class Rows : public testing::TestWithParam<DType> {
 TEST_P(Rows, Gathered) {
   for (const Shape& table : {Shape{37, 64}, Shape{13, 33}, Shape{101}, Shape{9, 3, 40}, Shape{6, 1}}) {
     graph::Builder b("gathered");
-    const Tensor X = b.input("X", table, GetParam()), I = b.input("I", {29}, DType::int32),
-                 J = b.input("J", {3, 5}, DType::int32, {1, 3});  // which lie in no row
+    const TensorHandle X = b.input("X", table, GetParam()), I = b.input("I", {29}, DType::int32),
+                       J = b.input("J", {3, 5}, DType::int32, {1, 3});  // which lie in no row
     b.output(gather(X, I), "one");
     b.output(gather(X, J), "two");
     b.output(gather(slice(X, 0, 2, 6), minimum(I, 3.0)), "computed");
@@ -57,14 +57,14 @@ TEST_P(Rows, Gathered) {
 TEST_P(Rows, GatheredInBlocks) {
   for (const char* target : {"sm_80", "sm_90a"}) {
     graph::Builder b("blocks");
-    const Tensor X = b.input("X", {37, 64}, GetParam()), I = b.input("I", {30}, DType::int32),
-                 T = b.input("T", {9, 3, 40}, GetParam(), {1, 360, 9}), J = b.input("J", {8}, DType::int32);
+    const TensorHandle X = b.input("X", {37, 64}, GetParam()), I = b.input("I", {30}, DType::int32),
+                       T = b.input("T", {9, 3, 40}, GetParam(), {1, 360, 9}), J = b.input("J", {8}, DType::int32);
     const auto rows = b.custom({.grid = {2, 5}, .block = {64}}, [&](graph::BlockBuilder& t) {
       t.store(gather(t.load(X, {.x = 1}), t.load(I, {.y = 0})), {.x = 1, .y = 0});
     });
     b.output(rows[0], "rows");
     const auto sums = b.custom({.grid = {2}, .block = {64}, .loop = 5}, [&](graph::BlockBuilder& t) {
-      const graph::Tile x = t.load(X, {.x = 1}), y = gather(x, t.load(I, {.loop = 0}));
+      const graph::TileHandle x = t.load(X, {.x = 1}), y = gather(x, t.load(I, {.loop = 0}));
       t.store(accum(y + y), {.x = 1});
       t.store(x, {.x = 1});
     });
@@ -87,13 +87,13 @@ TEST_P(Rows, GatheredInBlocks) {
 TEST(RowsInAttention, OfPages) {
   for (const char* target : {"sm_80", "sm_90a"}) {
     graph::Builder b("pages");
-    const Tensor Q = b.input("Q", {16, 32}), K = b.input("K", {50, 32}), V = b.input("V", {50, 32}),
-                 I = b.input("I", {36}, DType::int32);
+    const TensorHandle Q = b.input("Q", {16, 32}), K = b.input("K", {50, 32}), V = b.input("V", {50, 32}),
+                       I = b.input("I", {36}, DType::int32);
     const auto made = b.custom({.block = {128}, .loop = 3}, [&](graph::BlockBuilder& t) {
-      const graph::Tile n = t.load(I, {.loop = 0});
-      const graph::Tile s = matmul(t.load(Q), permute(gather(t.load(K), n), {1, 0})) * 0.125;
+      const graph::TileHandle n = t.load(I, {.loop = 0});
+      const graph::TileHandle s = matmul(t.load(Q), permute(gather(t.load(K), n), {1, 0})) * 0.125;
       const auto [m, fell] = graph::reduction_max(s, 1);
-      const graph::Tile p = exp(s - m), r = exp(fell);
+      const graph::TileHandle p = exp(s - m), r = exp(fell);
       t.store(accum_rescale(matmul(p, gather(t.load(V), n)), r) / accum_red_sum_rescale(p, r));
     });
     b.output(made[0], "paged");
@@ -101,11 +101,11 @@ TEST(RowsInAttention, OfPages) {
     std::mt19937 engine(3);
     std::uniform_real_distribution<double> uniform(-2, 2);
     const auto random = [&](const Shape& shape) {
-      Array a = graph::make_array(shape);
+      Array a = reference::make_array(shape);
       for (double& v : a.values) v = graph::round_to(DType::f16, uniform(engine));
       return a;
     };
-    Array numbers = graph::make_array({36});
+    Array numbers = reference::make_array({36});
     for (std::size_t i = 0; i < 36; ++i) numbers.values[i] = static_cast<double>((i * 7 + 11) % 50);
     const auto y = emulate_graph(b.build(), {random({16, 32}), random({50, 32}), random({50, 32}), numbers}, target);
     for (std::size_t i = 0; i < y[0].size(); ++i) ASSERT_NEAR(y[0][i], y[1][i], 4e-3) << target << " " << i;
@@ -114,7 +114,7 @@ TEST(RowsInAttention, OfPages) {
 
 TEST(RowsInBlocks, OfWhatIsComputedAreRefused) {
   graph::Builder b("g");
-  const Tensor X = b.input("X", {8, 4}), I = b.input("I", {8}, DType::int32);
+  const TensorHandle X = b.input("X", {8, 4}), I = b.input("I", {8}, DType::int32);
   b.output(b.custom({.block = {32}},
                     [&](graph::BlockBuilder& t) { t.store(gather(exp(t.load(X, {}, "x")), t.load(I, {}, "i"))); })[0]);
   EXPECT_EQ(message_of([&] { test::transpile(b.build(), target::find("sm_80")); }),
@@ -128,9 +128,9 @@ TEST_P(Rows, Scattered) {
     one[0] = 7;
     two[0] = 2, two.insert(two.begin() + 1, 3);
     graph::Builder b("scattered");
-    const Tensor X = b.input("X", table, GetParam()), I = b.input("I", {7}, DType::int32),
-                 J = b.input("J", {2, 3}, DType::int32), U = b.input("U", one, GetParam()),
-                 V = b.input("V", two, GetParam());
+    const TensorHandle X = b.input("X", table, GetParam()), I = b.input("I", {7}, DType::int32),
+                       J = b.input("J", {2, 3}, DType::int32), U = b.input("U", one, GetParam()),
+                       V = b.input("V", two, GetParam());
     b.output(scatter(scatter(X, I, U), J, V), "both");
     b.output(scatter(X, J, V), "matrix");
     expect_as_reference(
@@ -143,8 +143,8 @@ TEST_P(Rows, PartsOfADimension) {
     Shape part{6, 20, 24};
     part[static_cast<std::size_t>(dim)] = 5;
     graph::Builder b("parts");
-    const Tensor X = b.input("X", {6, 20, 24}, GetParam()), P = b.input("P", part, GetParam()),
-                 S = b.input("S", {1}, DType::int32);
+    const TensorHandle X = b.input("X", {6, 20, 24}, GetParam()), P = b.input("P", part, GetParam()),
+                       S = b.input("S", {1}, DType::int32);
     b.output(slice_scatter(X, P, dim, 1), "explicit");
     b.output(slice_scatter(X, P, dim, S), "computed");
     expect_as_reference(b.build(), {random({6, 20, 24}), random(part), {{1}, {1}}}, 0, 0);
@@ -153,16 +153,16 @@ TEST_P(Rows, PartsOfADimension) {
 
 TEST_P(Rows, InTheMemoryOfAnInput) {
   graph::Builder b("cache");
-  const Tensor K = b.input("K", {32, 40}, GetParam(), {48, 1}), I = b.input("I", {3}, DType::int32),
-               U = b.input("U", {3, 40}, GetParam()), P = b.input("P", {2, 40}, GetParam()),
-               S = b.input("S", {1}, DType::int32);
-  const Tensor first = b.in_place(scatter(K, I, U), K), second = b.in_place(slice_scatter(first, P, 0, S), K);
+  const TensorHandle K = b.input("K", {32, 40}, GetParam(), {48, 1}), I = b.input("I", {3}, DType::int32),
+                     U = b.input("U", {3, 40}, GetParam()), P = b.input("P", {2, 40}, GetParam()),
+                     S = b.input("S", {1}, DType::int32);
+  const TensorHandle first = b.in_place(scatter(K, I, U), K), second = b.in_place(slice_scatter(first, P, 0, S), K);
   b.output(second, "cache");
   b.output(cast(K, DType::f32), "old");  // declared last, and read first
   b.output(cast(permute(first, {1, 0}), DType::f32), "between");
   b.output(gather(second, I), "new");
   const graph::KernelGraph g = b.build();
-  const emit::Program p = test::transpile(g, target::find("sm_80"));
+  const emit::EmittedProgram p = test::transpile(g, target::find("sm_80"));
   int taken = 0;
   for (const emit::TensorPlace& t : p.manifest.tensors)
     if (t.memory >= 0) {
@@ -182,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, Rows, testing::Values(DType::f16, DType::f32, D
 
 TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
   graph::Builder b("given");
-  const Tensor X = b.input("X", {5, 8}), I = b.input("I", {2, 2}, DType::int32), U = b.input("U", {2, 2, 8});
+  const TensorHandle X = b.input("X", {5, 8}), I = b.input("I", {2, 2}, DType::int32), U = b.input("U", {2, 2, 8});
   b.output(gather(X, I), "G");
   b.output(scatter(X, I, U), "S");
   const graph::KernelGraph g = b.build();
@@ -205,9 +205,9 @@ TEST(RowsOfNoNumber, AreRefusedInAnInputThatIsGiven) {
 /// Indices that the reference refuses are clamped to the nearest row by a kernel.
 TEST(RowsOfNoNumber, AreTheNearest) {
   graph::Builder b("outside");
-  const Tensor X = b.input("X", {5, 8}, DType::f32), I = b.input("I", {4}, DType::int32);
+  const TensorHandle X = b.input("X", {5, 8}, DType::f32), I = b.input("I", {4}, DType::int32);
   b.output(gather(X, I), "Y");
-  Array x = graph::make_array({5, 8});
+  Array x = reference::make_array({5, 8});
   for (std::size_t i = 0; i < 40; ++i) x.values[i] = static_cast<double>(i);
   const auto y = emulate_graph(b.build(), {x, {{4}, {-3, 5, 2147483647, -2147483648.0}}}, "sm_90a");
   const std::vector<int> rows{0, 4, 4, 0};

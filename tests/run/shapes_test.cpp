@@ -16,13 +16,13 @@ namespace {
 using graph::Dim3;
 
 void expect_correct(const graph::KernelGraph& g, const char* target, const Cache& cache) {
-  const RunResult r = run(g, {.on = Engine::emulator, .target = target, .workers = 2}, cache);
+  const RunResult r = run(g, {.on = Machine::emulator, .target = target, .workers = 2}, cache);
   EXPECT_EQ(r.status, Status::correct) << r.reason;
 }
 
 graph::KernelGraph product(Dim3 grid, Dim3 block) {
   graph::Builder b("product");
-  const graph::Tensor X = b.input("X", {16 * grid.x, 64}), W = b.input("W", {64, 8 * grid.y * grid.z});
+  const graph::TensorHandle X = b.input("X", {16 * grid.x, 64}), W = b.input("W", {64, 8 * grid.y * grid.z});
   b.output(b.custom({.grid = grid, .block = block, .loop = 2},
                     [&](graph::BlockBuilder& t) {
                       t.store(accum(matmul(t.load(X, {.x = 0, .loop = 1}), t.load(W, {.y = 1, .loop = 0}))),
@@ -39,10 +39,10 @@ TEST(Shapes, RowsThatEndInsideAChunk) {
   const Cache cache = Cache::temporary();
   for (const std::int64_t n : {200, 196, 194, 193}) {
     graph::Builder b("ends");
-    const graph::Tensor A = b.input("A", {128, 128}), B = b.input("B", {128, n}, graph::DType::f16, {208, 1});
+    const graph::TensorHandle A = b.input("A", {128, 128}), B = b.input("B", {128, n}, graph::DType::f16, {208, 1});
     b.output(matmul(A, B), "C");
-    const emit::Program p = test::transpile(b.build(), target::find("sm_90a"),
-                                            {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
+    const emit::EmittedProgram p = test::transpile(
+        b.build(), target::find("sm_90a"), {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
     const emit::KernelLaunch& last = p.manifest.kernels.back();
     bool stores = false;
     for (std::size_t i = 0; i < last.tensors.size(); ++i)
@@ -65,7 +65,7 @@ TEST(Shapes, BlocksOfAnyShape) {
     tall += d.z > 64;
     const graph::KernelGraph g = product({2, 1, 1}, d);
     const char* target = i % 2 ? "sm_80" : "sm_90a";
-    const emit::Program p = test::transpile(g, target::find(target));
+    const emit::EmittedProgram p = test::transpile(g, target::find(target));
     const Dim3 launched = p.manifest.kernels.at(0).block;
     EXPECT_EQ(launched.count(), d.count());
     EXPECT_LE(launched.z, 64);
@@ -82,7 +82,7 @@ TEST(Shapes, GridsOfAnyShape) {
   const Cache cache = Cache::temporary();
   for (const Dim3 grid : {Dim3{2, 65537, 1}, Dim3{1, 2, 65536}}) {
     graph::Builder b("grid");
-    const graph::Tensor X = b.input("X", {grid.x, grid.y, grid.z}), S = b.input("S", {grid.x, 1, grid.z});
+    const graph::TensorHandle X = b.input("X", {grid.x, grid.y, grid.z}), S = b.input("S", {grid.x, 1, grid.z});
     b.output(b.custom({.grid = grid, .block = {32}},
                       [&](graph::BlockBuilder& t) {
                         t.store(t.load(X, {.x = 0, .y = 1, .z = 2}) * t.load(S, {.x = 0, .z = 2}),
@@ -90,11 +90,11 @@ TEST(Shapes, GridsOfAnyShape) {
                       })
                  .at(0),
              "Y");
-    const emit::Program p = test::transpile(b.build(), target::find("sm_80"));
+    const emit::EmittedProgram p = test::transpile(b.build(), target::find("sm_80"));
     EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{grid.count(), 1, 1}));
     expect_correct(b.build(), "sm_80", cache);
   }
-  const emit::Program p = test::transpile(product({3, 2, 1}, {64}), target::find("sm_80"));
+  const emit::EmittedProgram p = test::transpile(product({3, 2, 1}, {64}), target::find("sm_80"));
   EXPECT_EQ(p.manifest.kernels.at(0).grid, (Dim3{3, 2, 1})) << "left as it is where that will do";
 }
 
@@ -117,11 +117,13 @@ TEST(Shapes, LinesThatBeginAnywhere) {
         return by_rows ? graph::Strides{rows * columns, columns, 1} : graph::Strides{rows * columns, 1, rows};
       };
       graph::Builder b("lines");
-      const graph::Tensor A = b.input("A", {c.batch, c.m, c.k}, graph::DType::bf16, matrix(c.m, c.k, c.a_along_k)),
-                          B = b.input("B", {c.batch, c.k, c.n}, graph::DType::bf16, matrix(c.k, c.n, !c.b_along_k));
+      const graph::TensorHandle A = b.input("A", {c.batch, c.m, c.k}, graph::DType::bf16,
+                                            matrix(c.m, c.k, c.a_along_k)),
+                                B = b.input("B", {c.batch, c.k, c.n}, graph::DType::bf16,
+                                            matrix(c.k, c.n, !c.b_along_k));
       b.output(matmul(A, B), "C");
-      const emit::Program p = test::transpile(b.build(), target::find(target),
-                                              {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
+      const emit::EmittedProgram p = test::transpile(
+          b.build(), target::find(target), {.tiling = {{.op = 0, .product = retile::MatmulTile{64, 64, 64, 128}}}});
       const auto lines = [](const auto& t) { return t.name == "A_lines" || t.name == "B_lines"; };
       EXPECT_EQ(std::ranges::count_if(p.manifest.tensors, lines), c.copies);
       EXPECT_EQ(p.manifest.kernels.size(), c.copies > 0 ? 2U : 1U)  // one kernel makes all copies
@@ -130,16 +132,16 @@ TEST(Shapes, LinesThatBeginAnywhere) {
         expect_correct(b.build(), target, cache);  // by default for one of the two targets
     }
   graph::Builder b("twice");  // one copy for two products of an operand, and for a custom operator's loop
-  const graph::Tensor X = b.input("X", {64, 515}), V = b.input("V", {515, 64}), W = b.input("W", {515, 72});
+  const graph::TensorHandle X = b.input("X", {64, 515}), V = b.input("V", {515, 64}), W = b.input("W", {515, 72});
   b.output(matmul(X, V), "Y");
   b.output(matmul(X, W), "Z");
   const retile::MatmulTile tile{64, 64, 64, 128};
-  const emit::Program p = test::transpile(b.build(), target::find("sm_90a"),
-                                          {.tiling = {{.op = 0, .product = tile}, {.op = 1, .product = tile}}});
+  const emit::EmittedProgram p = test::transpile(b.build(), target::find("sm_90a"),
+                                                 {.tiling = {{.op = 0, .product = tile}, {.op = 1, .product = tile}}});
   EXPECT_EQ(p.manifest.kernels.size(), 3U);
   expect_correct(b.build(), "sm_90a", cache);
   graph::Builder d("custom");
-  const graph::Tensor R = d.input("R", {513, 128}, graph::DType::f16, {1, 513}), Q = d.input("Q", {128, 64});
+  const graph::TensorHandle R = d.input("R", {513, 128}, graph::DType::f16, {1, 513}), Q = d.input("Q", {128, 64});
   d.output(d.custom({.grid = {9}, .block = {64}, .loop = 2},
                     [&](graph::BlockBuilder& t) {
                       t.store(accum(matmul(t.load(R, {.x = 0, .loop = 1}), t.load(Q, {.loop = 0}))), {.x = 0});
@@ -155,10 +157,11 @@ TEST(Shapes, StridesThatInterleave) {
   const Cache cache = Cache::temporary();
   graph::Builder b("strides");
   using graph::DType;
-  const graph::Tensor X = b.input("X", {128, 17}, DType::f16, {129, 128}),
-                      Z = b.input("Z", {1, 17}, DType::f16, {0, 1}), V = b.input("V", {128, 1}, DType::f16, {1, -7}),
-                      W = b.input("W", {17, 8, 1}, DType::f16, {3, 50, 0});
-  const graph::Tensor E = exp(X), F = E + Z, Y = F * V;
+  const graph::TensorHandle X = b.input("X", {128, 17}, DType::f16, {129, 128}),
+                            Z = b.input("Z", {1, 17}, DType::f16, {0, 1}),
+                            V = b.input("V", {128, 1}, DType::f16, {1, -7}),
+                            W = b.input("W", {17, 8, 1}, DType::f16, {3, 50, 0});
+  const graph::TensorHandle E = exp(X), F = E + Z, Y = F * V;
   b.output(E, "E", {129, 128});
   b.output(reduction(Y, 0), "R", {0, 1});
   b.output(square(W), "Q", {9, 2, -1});

@@ -7,8 +7,8 @@ namespace zellige::run {
 namespace {
 
 using graph::Shape;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
 class Slices : public testing::TestWithParam<const char*> {};
 
@@ -26,17 +26,17 @@ TEST_P(Slices, OfBlocksTiles) {
                                    {{10, 7}, {5, 7, 1}, 0, {2, 6, 10}}};
   for (const Case& c : cases) {
     graph::Builder b("slices");
-    const Tensor x = b.input("X", c.whole);
+    const TensorHandle x = b.input("X", c.whole);
     const auto made = b.custom({.grid = c.grid, .block = {64}}, [&](graph::BlockBuilder& t) {
       const graph::Split split{.x = c.dim, .y = c.grid.y > 1 ? 1 - c.dim : -1};
-      const Tile y = t.load(x, split), twice = y * 2.0, sum = y + 1.0;
+      const TileHandle y = t.load(x, split), twice = y * 2.0, sum = y + 1.0;
       std::int64_t at = 0;
       for (std::size_t i = 0; i < c.ends.size(); at = c.ends[i++])
         t.store(i % 2 == 0 ? twice : sum, split, {}, {}, {c.dim, at, c.ends[i]});
       t.store(y, split);
     });
     for (std::size_t i = 0; i < made.size(); ++i) b.output(made[i], "Y" + std::to_string(i));
-    graph::Array values = graph::make_array(c.whole);
+    reference::Array values = reference::make_array(c.whole);
     for (std::size_t i = 0; i < values.values.size(); ++i) values.values[i] = static_cast<double>(i % 500);
     const auto found = emulate_graph(b.build(), {values}, GetParam());
     ASSERT_EQ(found.size(), c.ends.size() + 1);
@@ -59,15 +59,15 @@ TEST_P(Slices, OfBlocksTiles) {
 TEST_P(Slices, OfProducts) {
   for (const std::int64_t columns : {64, 24}) {
     graph::Builder b("products");
-    const Tensor x = b.input("X", {32, 64}), w = b.input("W", {64, 4 * columns});
+    const TensorHandle x = b.input("X", {32, 64}), w = b.input("W", {64, 4 * columns});
     const auto made = b.custom({.grid = {4, 2}, .block = {128}, .loop = 2}, [&](graph::BlockBuilder& t) {
-      const Tile y = accum(matmul(t.load(x, {.y = 0, .loop = 1}), t.load(w, {.x = 1, .loop = 0})));
+      const TileHandle y = accum(matmul(t.load(x, {.y = 0, .loop = 1}), t.load(w, {.x = 1, .loop = 0})));
       t.store(y, {.x = 1, .y = 0}, {}, {}, {1, 0, 3 * columns});
       t.store(relu(y), {.x = 1, .y = 0}, {}, {}, {1, 3 * columns, 4 * columns});
       t.store(-y, {.x = 1, .y = 0}, {}, {}, {0, 16, 32});
     });
     for (std::size_t i = 0; i < made.size(); ++i) b.output(made[i], "Y" + std::to_string(i));
-    graph::Array a = graph::make_array({32, 64}), c = graph::make_array({64, 4 * columns});
+    reference::Array a = reference::make_array({32, 64}), c = reference::make_array({64, 4 * columns});
     for (std::size_t i = 0; i < a.values.size(); ++i) a.values[i] = static_cast<double>(i % 7) - 3;
     for (std::size_t i = 0; i < c.values.size(); ++i) c.values[i] = static_cast<double>(i % 5) - 2;
     const auto found = emulate_graph(b.build(), {a, c}, GetParam());

@@ -21,7 +21,7 @@ void expect_split(const graph::KernelGraph& g, int ranks, retile::Tiling tiling 
   const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), options);
   ASSERT_EQ(plan.kernels[0].parts_of_loop(), ranks) << ir::print(plan);
   EXPECT_EQ(plan.kernels[0].blocks, plan.kernels[0].program.grid.count() * ranks);
-  std::vector<graph::Array> inputs;
+  std::vector<reference::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t + 1));
   expect_as_reference(g, inputs, 0, 0, "sm_90a", options);
 }

@@ -11,10 +11,10 @@
 namespace zellige::run {
 namespace {
 
-using graph::Array;
 using graph::DType;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
+using reference::Array;
 
 /// By arithmetic alone: to the nearest multiple of the last of ten bits, halves away from zero.
 double ten_bits(double x) {
@@ -43,17 +43,17 @@ TEST(Tf32, ProductsOfBothLevels) {
   const std::int64_t m = 40, k = 96, n = 24;
   std::mt19937 engine(1);
   const auto random = [&](graph::Shape shape) {
-    Array a = graph::make_array(std::move(shape));
+    Array a = reference::make_array(std::move(shape));
     for (double& v : a.values) v = static_cast<float>(std::normal_distribution<double>()(engine));
     return a;
   };
   const Array a = random({m, k}), b = random({k, n});
   graph::Builder g("tf32");
-  const Tensor A = g.input("A", {m, k}, DType::f32), B = g.input("B", {k, n}, DType::f32);
+  const TensorHandle A = g.input("A", {m, k}, DType::f32), B = g.input("B", {k, n}, DType::f32);
   g.output(matmul(A, B, true), "kernel");
   g.output(matmul(A, B), "exact");
   const auto body = [&](graph::BlockBuilder& t) {
-    const Tile x = t.load(A, {.x = 0, .loop = 1}), y = t.load(B, {.loop = 0});
+    const TileHandle x = t.load(A, {.x = 0, .loop = 1}), y = t.load(B, {.loop = 0});
     t.store(accum(matmul(x, y, true)), {.x = 0});
     t.store(accum(matmul(x * 3.0, y, true)), {.x = 0});
   };
@@ -62,7 +62,7 @@ TEST(Tf32, ProductsOfBothLevels) {
   g.output(blocks[1], "of_computed");
   const graph::KernelGraph whole = g.build();
   expect_as_reference(whole, {a, b}, 2e-6, 2e-5);
-  const std::vector<Array> y = graph::run_reference(whole, {a, b});
+  const std::vector<Array> y = reference::run_reference(whole, {a, b});
   double difference = 0;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
@@ -95,10 +95,10 @@ graph::KernelGraph random_product(std::mt19937& engine, int number) {
     if (batches && !shared) shape.insert(shape.begin(), batch), strides.insert(strides.begin(), rows * columns);
     return g.input(name, shape, DType::f32, strides);
   };
-  Tensor a = operand("A", m, k, engine() % 3 == 0);
-  const Tensor b = operand("B", k, n, a.shape().size() == 3 && engine() % 2 == 0);
+  TensorHandle a = operand("A", m, k, engine() % 3 == 0);
+  const TensorHandle b = operand("B", k, n, a.shape().size() == 3 && engine() % 2 == 0);
   if (engine() % 4 == 0) a = exp(a * 0.25);
-  Tensor y = engine() % 2 ? matmul(a, b, g.input("C", {n}, DType::f32), true) : matmul(a, b, true);
+  TensorHandle y = engine() % 2 ? matmul(a, b, g.input("C", {n}, DType::f32), true) : matmul(a, b, true);
   if (engine() % 3 == 0) y = silu(y);
   g.output(y, "Y");
   return g.build();
@@ -112,7 +112,7 @@ TEST(Tf32, RandomProductsOnTensorCores) {
     const char* target = i % 2 ? "sm_90a" : "sm_80";
     std::vector<Array> inputs;
     for (const int t : g.inputs) {
-      Array& x = inputs.emplace_back(graph::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
+      Array& x = inputs.emplace_back(reference::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
       for (double& v : x.values) v = static_cast<float>(std::normal_distribution<double>()(engine));
     }
     expect_as_reference(g, inputs, 1e-5, 5e-5, target);
@@ -125,13 +125,14 @@ TEST(Tf32, RandomProductsOnTensorCores) {
 // A plan with a chain in registers would read other columns than the first product left there.
 TEST(Tf32, ChainedProducts) {
   graph::Builder g("tf32_attention");
-  const Tensor Q = g.input("Q", {2, 64, 32}, DType::f32), K = g.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
-               V = g.input("V", {2, 128, 32}, DType::f32);
+  const TensorHandle Q = g.input("Q", {2, 64, 32}, DType::f32),
+                     K = g.input("K", {2, 32, 128}, DType::f32, {4096, 1, 32}),
+                     V = g.input("V", {2, 128, 32}, DType::f32);
   g.output(g.custom({.grid = {2}, .block = {128}, .loop = 4},
                     [&](graph::BlockBuilder& t) {
-                      const Tile q = t.load(Q, {.x = 0}), k = t.load(K, {.x = 0, .loop = 2}),
-                                 v = t.load(V, {.x = 0, .loop = 1});
-                      const Tile e = exp(matmul(q, k, true) * 0.25);
+                      const TileHandle q = t.load(Q, {.x = 0}), k = t.load(K, {.x = 0, .loop = 2}),
+                                       v = t.load(V, {.x = 0, .loop = 1});
+                      const TileHandle e = exp(matmul(q, k, true) * 0.25);
                       t.store(accum(matmul(e, v, true)) / accum(reduction(e, 2)), {.x = 0});
                     })[0],
            "Y");

@@ -18,13 +18,13 @@ namespace {
 
 using graph::DType;
 using graph::Shape;
-using graph::Tensor;
-using graph::Tile;
+using graph::TensorHandle;
+using graph::TileHandle;
 
-graph::Array random(const Shape& shape, std::uint64_t seed, DType dtype = DType::f16) {
+reference::Array random(const Shape& shape, std::uint64_t seed, DType dtype = DType::f16) {
   std::mt19937_64 engine(seed);
   std::uniform_real_distribution<double> uniform(-2, 2);
-  graph::Array a = graph::make_array(shape);
+  reference::Array a = reference::make_array(shape);
   for (double& v : a.values) v = graph::round_to(dtype, uniform(engine));
   return a;
 }
@@ -35,8 +35,8 @@ std::size_t launches(const graph::KernelGraph& g) {
 
 TEST(Views, CostNothingWhereTheyAreLayouts) {
   graph::Builder b("free");
-  const Tensor X = b.input("X", {6, 33, 16}), Y = b.input("Y", {33, 6, 16}), V = b.input("V", {16}),
-               Z = b.input("Z", {20, 40});
+  const TensorHandle X = b.input("X", {6, 33, 16}), Y = b.input("Y", {33, 6, 16}), V = b.input("V", {16}),
+                     Z = b.input("Z", {20, 40});
   b.output(permute(X, {1, 0, 2}) + Y, "permuted");
   b.output(slice(Z, 1, 3, 36) * slice(slice(Z, 1, 4, 40), 1, 2, 35), "sliced");  // odd starts
   b.output(reshape(X, {198, 4, 4}) + expand(reshape(V, {1, 4, 4}), {198, 4, 4}), "reshaped");
@@ -50,14 +50,14 @@ TEST(Views, CostNothingWhereTheyAreLayouts) {
 
 TEST(Views, OfIntermediatesAndIntoBlocks) {
   graph::Builder b("inside");
-  const Tensor X = b.input("X", {8, 48}), W = b.input("W", {4, 12, 8});
-  const Tensor y = X + X;                                           // 8 x 48
-  const Tensor heads = permute(reshape(y, {8, 4, 12}), {1, 0, 2});  // 4 x 8 x 12
+  const TensorHandle X = b.input("X", {8, 48}), W = b.input("W", {4, 12, 8});
+  const TensorHandle y = X + X;                                           // 8 x 48
+  const TensorHandle heads = permute(reshape(y, {8, 4, 12}), {1, 0, 2});  // 4 x 8 x 12
   const auto body = [&](graph::BlockBuilder& t) {
-    const Tile x = t.load(heads, {.x = 0}), w = t.load(W, {.x = 0});
+    const TileHandle x = t.load(heads, {.x = 0}), w = t.load(W, {.x = 0});
     t.store(softmax(matmul(x, w), 2), {.x = 0});
   };
-  const Tensor p = b.custom({.grid = {4}, .block = {64}}, body).at(0);  // 4 x 8 x 8
+  const TensorHandle p = b.custom({.grid = {4}, .block = {64}}, body).at(0);  // 4 x 8 x 8
   b.output(p, "P");
   b.output(matmul(slice(p, 0, 1, 3), slice(heads, 0, 0, 2)), "O");
   const graph::KernelGraph g = b.build();
@@ -67,7 +67,7 @@ TEST(Views, OfIntermediatesAndIntoBlocks) {
 }
 
 /// A few permutes and reshapes of a tensor, one after the other.
-Tensor random_views(Tensor t, std::mt19937& random) {
+TensorHandle random_views(TensorHandle t, std::mt19937& random) {
   for (std::size_t count = 1 + random() % 3; count > 0; --count) {
     Shape shape = t.shape();
     if (random() % 2 == 0) {
@@ -97,8 +97,8 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
   for (unsigned seed = 1; seed <= 8; ++seed) {
     std::mt19937 random(seed);
     graph::Builder b("results");
-    const Tensor X = b.input("X", {2, 4, 24, 16}), W = b.input("W", {2, 4, 16, 8});
-    const std::vector<std::function<Tensor()>> producers{
+    const TensorHandle X = b.input("X", {2, 4, 24, 16}), W = b.input("W", {2, 4, 16, 8});
+    const std::vector<std::function<TensorHandle()>> producers{
         [&] { return exp(X); },
         [&] { return matmul(X, W); },
         [&] { return softmax(X, 3); },
@@ -108,14 +108,14 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
         [&] {
           return matmul(softmax(matmul(X, permute(X, {0, 1, 3, 2})), 3), X);
         }};
-    const Tensor made = producers[seed % producers.size()]();
+    const TensorHandle made = producers[seed % producers.size()]();
     b.output(random_views(made, random), "Y");
     if (random() % 3 == 0) b.output(random_views(made, random), "Z");
     if (random() % 4 == 0) b.output(exp(made), "E");
     const graph::KernelGraph g = b.build();
-    written += !plan::written_as(g).empty();
-    const std::vector<graph::Array> inputs{zellige::run::random({2, 4, 24, 16}, seed),
-                                           zellige::run::random({2, 4, 16, 8}, seed)};
+    written += !lower::written_as(g).empty();
+    const std::vector<reference::Array> inputs{zellige::run::random({2, 4, 24, 16}, seed),
+                                               zellige::run::random({2, 4, 16, 8}, seed)};
     for (const char* target : {"sm_80", "sm_90a"}) {
       if (!test::all_cases() && seed % 2 == (target == std::string_view("sm_80"))) continue;  // one of the two
       expect_as_reference(g, inputs, 0x1p-7, 4e-2, target);
@@ -127,14 +127,14 @@ TEST(Views, OfResultsAreWrittenWhereTheCallerGetsThem) {
 
 TEST(Views, AreCopiedWhereTheyAreNone) {
   graph::Builder b("copied");
-  const Tensor X = b.input("X", {6, 10}), V = b.input("V", {5, 4});
+  const TensorHandle X = b.input("X", {6, 10}), V = b.input("V", {5, 4});
   b.output(reshape(permute(X, {1, 0}), {4, 15}), "Y");       // merges non-adjacent dimensions
   b.output(exp(reshape(permute(X, {1, 0}), {2, 30})), "Z");  // of an intermediate
   b.output(expand(slice(V, 0, 2, 3), {3, 4}), "E");          // a row, again and again
   b.output(permute(X, {1, 0}), "T");                         // the caller gets memory of its own
   b.output(reshape(permute(V, {1, 0}), {20}), "S", {3});     // and strides of its own
   const graph::KernelGraph g = b.build();
-  const emit::Program p = test::transpile(g, target::find("sm_80"));
+  const emit::EmittedProgram p = test::transpile(g, target::find("sm_80"));
   ASSERT_FALSE(p.plan.program.notes.empty());
   EXPECT_EQ(p.plan.program.notes[0],
             "Y: the reshape of t2 (10, 6) to (4, 15) is no layout of its memory: it is copied");
@@ -143,9 +143,9 @@ TEST(Views, AreCopiedWhereTheyAreNone) {
 
 TEST(Views, OfTilesInsideABlock) {
   graph::Builder b("tiles");
-  const Tensor X = b.input("X", {6, 40}), V = b.input("V", {1, 40});
+  const TensorHandle X = b.input("X", {6, 40}), V = b.input("V", {1, 40});
   const auto made = b.custom({.grid = {2}, .block = {64}}, [&](graph::BlockBuilder& t) {
-    const Tile x = t.load(X, {.x = 0}), v = t.load(V);
+    const TileHandle x = t.load(X, {.x = 0}), v = t.load(V);
     t.store(slice(x, 1, 3, 36) * slice(expand(v, {3, 40}), 1, 2, 35), {.x = 0});
     t.store(accum(softmax(slice(x, 1, 5, 22), 1)), {.x = 0});
   });
@@ -157,12 +157,12 @@ TEST(Views, OfTilesInsideABlock) {
 TEST(Matmul, BatchesBroadcastAtBothLevels) {
   for (const DType dtype : {DType::f16, DType::f32}) {
     graph::Builder b("batches");
-    const Tensor X = b.input("X", {3, 2, 17, 24}, dtype), W = b.input("W", {24, 9}, dtype),
-                 K = b.input("K", {3, 1, 24, 19}, dtype);
+    const TensorHandle X = b.input("X", {3, 2, 17, 24}, dtype), W = b.input("W", {24, 9}, dtype),
+                       K = b.input("K", {3, 1, 24, 19}, dtype);
     b.output(matmul(X, W), "XW");
     b.output(matmul(X, K), "XK");
     const auto made = b.custom({.grid = {3}, .block = {128}}, [&](graph::BlockBuilder& t) {
-      const Tile x = t.load(X, {.x = 0}), w = t.load(W), k = t.load(K, {.x = 0});
+      const TileHandle x = t.load(X, {.x = 0}), w = t.load(W), k = t.load(K, {.x = 0});
       t.store(matmul(x, w), {.x = 0});
       t.store(matmul(x, k), {.x = 0});
     });
@@ -176,24 +176,24 @@ TEST(Matmul, BatchesBroadcastAtBothLevels) {
 
 TEST(Casts, AtBothLevels) {
   graph::Builder b("casts");
-  const Tensor X = b.input("X", {5, 9}, DType::f32), H = b.input("H", {9, 16}, DType::f16);
+  const TensorHandle X = b.input("X", {5, 9}, DType::f32), H = b.input("H", {9, 16}, DType::f16);
   b.output(cast(X, DType::f16), "half");
   b.output(cast(X, DType::bf16), "bfloat");
   b.output(matmul(cast(X, DType::f16), H), "product");
   b.output(cast(cast(H, DType::bf16), DType::f32), "through");
   const auto made = b.custom({.grid = {1}, .block = {64}}, [&](graph::BlockBuilder& t) {
-    const Tile x = t.load(X), h = t.load(H);
+    const TileHandle x = t.load(X), h = t.load(H);
     t.store(matmul(cast(x, DType::f16), h));
     t.store(x - cast(cast(x, DType::bf16), DType::f32));
     t.store(cast(h, DType::f32));
   });
   for (std::size_t i = 0; i < 3; ++i) b.output(made[i], fmt::format("block{}", i));
-  graph::Array x = random({5, 9}, 1, DType::f32);
-  const graph::Array h = random({9, 16}, 2);
+  reference::Array x = random({5, 9}, 1, DType::f32);
+  const reference::Array h = random({9, 16}, 2);
   expect_as_reference(b.build(), {x, h}, 0x1p-10, 1e-3);
   // Alone, without a product that would spread them: what does not fit, and what is no number.
   graph::Builder s("special");
-  const Tensor Y = s.input("Y", {8}, DType::f32);
+  const TensorHandle Y = s.input("Y", {8}, DType::f32);
   s.output(cast(Y, DType::f16), "half");
   s.output(s.custom({.grid = {1}, .block = {32}},
                     [&](graph::BlockBuilder& t) { t.store(cast(cast(t.load(Y), DType::f16), DType::f32)); })
@@ -208,7 +208,7 @@ TEST(Casts, AtBothLevels) {
 TEST(Ranks, UpToEight) {
   graph::Builder b("rank_8");
   const Shape shape{2, 1, 3, 2, 1, 5, 2, 4};
-  const Tensor X = b.input("X", shape), V = b.input("V", {5, 1, 4});
+  const TensorHandle X = b.input("X", shape), V = b.input("V", {5, 1, 4});
   b.output(X * V + mean(X, 5, true), "Y");
   b.output(matmul(permute(X, {2, 1, 0, 3, 4, 5, 6, 7}), slice(permute(X, {2, 1, 0, 3, 4, 5, 7, 6}), 7, 1, 2)), "Z");
   expect_as_reference(b.build(), {random(shape, 1), random({5, 1, 4}, 2)}, 0x1p-9, 4e-3);

@@ -9,7 +9,7 @@
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
 #include "plan/plan.hpp"
-#include "select/tile_schedule.hpp"
+#include "selection/tile_schedule.hpp"
 #include "tiled_product.hpp"
 #include "verify/verify.hpp"
 #include "verify/verify_registers.hpp"
@@ -20,9 +20,7 @@ namespace {
 using graph::DType;
 using plan::Blocks;
 
-using Case = TiledProduct;
-
-void expect_right(const graph::KernelGraph& g, const Case& c, const plan::PlanOptions& plan_options) {
+void expect_right(const graph::KernelGraph& g, const TiledProduct& c, const plan::PlanOptions& plan_options) {
   const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
   ASSERT_EQ(plan.kernels.size(), 1u);
   ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << "not a producer and a consumer";
@@ -34,7 +32,7 @@ TEST(Warpgroups, MultiplyInEveryWayOfBlocks) {
   for (Blocks way : {Blocks::a_tile, Blocks::persistent, Blocks::pairs})
     for (bool along : {false, true}) {
       if (!test::one_a_row(place++, 2)) continue;
-      const Case c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
+      const TiledProduct c{256, 256, 192, along, along, along ? DType::f16 : DType::bf16};
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = test::make_plan(tiled(c), target::find("sm_90a"), plan_options);
       EXPECT_EQ(plan.kernels[0].ranks, way == Blocks::pairs ? 2 : 1);
@@ -47,7 +45,7 @@ TEST(Warpgroups, TakeBothMajorsOfBothOperands) {
   for (bool a : {false, true})
     for (bool b : {false, true}) {
       if (a == b && !test::all_cases()) continue;  // in MultiplyInEveryWayOfBlocks, too
-      const Case c{128, 256, 128, a, b, DType::f16};
+      const TiledProduct c{128, 256, 128, a, b, DType::f16};
       expect_right(tiled(c), c, {});
     }
 }
@@ -58,7 +56,7 @@ TEST(Warpgroups, TakeColumnsThatEndWithinALine) {
   for (std::int64_t n : {32, 80, 96, 160})
     for (Blocks way : {Blocks::a_tile, Blocks::persistent}) {
       if (!test::one_a_row(place++, 2)) continue;
-      const Case c{256, n, 192, false, false, DType::f16};
+      const TiledProduct c{256, n, 192, false, false, DType::f16};
       graph::Builder b("narrow");
       const auto A = b.input("A", {c.m, c.k}), B = b.input("B", {c.k, c.n});
       b.output(b.custom({.grid = {1, 2}, .block = {256}, .loop = 3},
@@ -97,7 +95,7 @@ TEST(Warpgroups, SwapAAndBForASmallM) {
         .tiling = {{.op = 0, .product = retile::MatmulTile{64, c.columns, 64, 128, true}}}};
     const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
     ASSERT_EQ(plan.kernels[0].agents.size(), 2u) << ir::print(plan);
-    std::vector<graph::Array> inputs;
+    std::vector<reference::Array> inputs;
     for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
     expect_as_reference(g, inputs, 0, 0, "sm_90a", plan_options);
   }
@@ -143,9 +141,9 @@ TEST(Warpgroups, SeveralProductsShareALoop) {
       const plan::PlanOptions plan_options{{way}};
       const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
       int by_warpgroup = 0;
-      for (const plan::Work& w : works(plan.kernels[0])) by_warpgroup += w.matmul.asynchronous();
+      for (const kernel::Work& w : kernel::works(plan.kernels[0])) by_warpgroup += w.matmul.asynchronous();
       ASSERT_EQ(by_warpgroup, 2) << ir::print(plan);
-      std::vector<graph::Array> inputs;
+      std::vector<reference::Array> inputs;
       for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
       expect_as_reference(g, inputs, 1e-3, 1e-3, "sm_90a", plan_options);
     }
@@ -162,7 +160,7 @@ TEST(Warpgroups, ProductsWhoseAccumulatorsExceedTheRegistersAreSeparate) {
 
 // The last tiles are partial in every dimension, and there are more tiles than persistent blocks.
 TEST(Warpgroups, TakeSizesThatNoTileDivides) {
-  const Case c{520, 1032, 200, true, true, DType::bf16};
+  const TiledProduct c{520, 1032, 200, true, true, DType::bf16};
   graph::Builder b("ragged");
   auto A = b.input("A", {c.m, c.k}, c.dtype, {1, c.m}), B = b.input("B", {c.k, c.n}, c.dtype, {1, c.k});
   b.output(matmul(A, B), "C");
@@ -212,10 +210,10 @@ void expect_attention(const Attended& a, const plan::PlanOptions& plan_options =
   const graph::KernelGraph g = attention(a);
   const plan::Plan plan = test::make_plan(g, target::find("sm_90a"), plan_options);
   int chained = 0;
-  for (const plan::Work& w : works(plan.kernels.at(0))) chained += w.matmul.chained();
+  for (const kernel::Work& w : kernel::works(plan.kernels.at(0))) chained += w.matmul.chained();
   ASSERT_EQ(chained, 1) << ir::print(plan);
   EXPECT_EQ(plan.kernels[0].loop_bounds.has_value(), a.tril && std::isinf(a.masked) && !a.lower_bound && !a.narrow);
-  std::vector<graph::Array> inputs;
+  std::vector<reference::Array> inputs;
   for (int t : g.inputs) inputs.push_back(integers(g.tensors[t].shape, t));
   expect_as_reference(g, inputs, 1e-2, 1e-2, "sm_90a", plan_options);
 }
@@ -257,10 +255,10 @@ TEST(WarpgroupChains, TakeKeysByLinesWhereTheHeadDimensionIsWholeSteps) {
     expect_attention({.dim = dim, .tile = 64, .heads = 1, .tiles = 2, .keys_along_d = false, .warps = 4});
 }
 
-std::string verdict(const plan::Kernel& plan) {
+std::string verdict(const kernel::Kernel& plan) {
   try {
-    plan::verify(plan, target::find("sm_90a"));
-    plan::verify_registers(plan);
+    verify::verify(plan, target::find("sm_90a"));
+    verify::verify_registers(plan);
   } catch (const Error& e) {
     return e.what();
   }
@@ -271,29 +269,29 @@ std::string verdict(const plan::Kernel& plan) {
 TEST(WarpgroupChains, NeedEveryStep) {
   const plan::Plan made =
       test::make_plan(attention({.heads = 2000, .tiles = 9}), target::find("sm_90a"), {{Blocks::persistent}});
-  const plan::Kernel& plan = made.kernels.at(0);
+  const kernel::Kernel& plan = made.kernels.at(0);
   ASSERT_EQ(verdict(plan), "");
-  const auto needed = [&](const plan::Step& step) {
-    using Kind = plan::WorkKind;
+  const auto needed = [&](const kernel::Step& step) {
+    using Kind = kernel::WorkKind;
     if (step.work.node < 0)
-      return !plan::as<plan::Loop>(step) && !plan::as<plan::GriddepWait>(step) &&
-             !plan::as<plan::GriddepLaunchDependents>(step);
+      return !kernel::as<kernel::Loop>(step) && !kernel::as<kernel::GriddepWait>(step) &&
+             !kernel::as<kernel::GriddepLaunchDependents>(step);
     const Kind work = step.work.kind;
-    return !plan::as<plan::Start>(step) &&
+    return !kernel::as<kernel::Start>(step) &&
            (work == Kind::mma || work == Kind::to_operand || work == Kind::to_registers || work == Kind::to_lines ||
             work == Kind::rescale || work == Kind::copy_in);
   };
   int tried = 0;
   for (std::size_t a = 0; a < plan.agents.size(); ++a) {
-    const std::vector<plan::Step> all = plan::flat(plan.agents[a].steps);
+    const std::vector<kernel::Step> all = plan::flat(plan.agents[a].steps);
     for (std::size_t k = 0; k < all.size(); ++k) {
       if (!needed(all[k])) continue;
-      plan::Kernel without = plan;
-      std::vector<plan::Step> steps = all;
+      kernel::Kernel without = plan;
+      std::vector<kernel::Step> steps = all;
       steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(k));
       without.agents[a].steps = plan::nested(steps);
       EXPECT_NE(verdict(without), "") << plan.agents[a].name << " without step " << k << ", "
-                                      << describe(all[k], static_cast<int>(k));
+                                      << kernel::describe(all[k], static_cast<int>(k));
       ++tried;
     }
   }
@@ -303,10 +301,10 @@ TEST(WarpgroupChains, NeedEveryStep) {
 // Iterations that the mask leaves whole are ordered as the others are.
 TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
   const plan::Plan made = test::make_plan(attention({.tril = 0}), target::find("sm_90a"), {{Blocks::persistent}});
-  const plan::Kernel& s = made.kernels.at(0);
+  const kernel::Kernel& s = made.kernels.at(0);
   std::vector<std::string> bodies;
-  plan::walk(s.agents.at(0).steps, [&](const plan::Step& of, const plan::Position&) {
-    const auto* loop = plan::as<plan::Loop>(of);
+  kernel::walk(s.agents.at(0).steps, [&](const kernel::Step& of, const kernel::StepPosition&) {
+    const auto* loop = kernel::as<kernel::Loop>(of);
     if (!loop || !loop->bounded) return;
     plan::Plan body = made;
     body.kernels.at(0).agents.at(0).steps = loop->body;
@@ -318,22 +316,22 @@ TEST(WarpgroupChains, RunWholeTilesAsTheOthers) {
 
 TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
   const plan::Plan made = test::make_plan(attention({}), target::find("sm_90a"));
-  const auto changed = [&](const std::function<bool(plan::Step&)>& change) {
-    plan::Kernel plan = made.kernels.at(0);
-    std::vector<plan::Step> steps = plan::flat(plan.agents.at(0).steps);
-    for (plan::Step& step : steps)
+  const auto changed = [&](const std::function<bool(kernel::Step&)>& change) {
+    kernel::Kernel plan = made.kernels.at(0);
+    std::vector<kernel::Step> steps = plan::flat(plan.agents.at(0).steps);
+    for (kernel::Step& step : steps)
       if (change(step)) break;
     plan.agents[0].steps = plan::nested(steps);
     return verdict(plan);
   };
-  EXPECT_EQ(changed([](plan::Step& s) {
-              auto* mma = plan::as<plan::Mma>(s);
+  EXPECT_EQ(changed([](kernel::Step& s) {
+              auto* mma = kernel::as<kernel::Mma>(s);
               return mma && std::exchange(mma->pipelined, false);
             }),
             "attention_k0: 'mma %13' takes %12 as fragments, which no step before it in this section leaves in "
             "registers");
-  EXPECT_EQ(changed([](plan::Step& s) {
-              if (const auto* mma = plan::as<plan::Mma>(s); !mma || !mma->pipelined) return false;
+  EXPECT_EQ(changed([](kernel::Step& s) {
+              if (const auto* mma = kernel::as<kernel::Mma>(s); !mma || !mma->pipelined) return false;
               s.reads.at(0).lag = 0;
               return true;
             }),
@@ -341,8 +339,8 @@ TEST(WarpgroupChains, TakeFragmentsOfTheRightIteration) {
             "V' "
             "of iteration 1, of agent producer, may still write it: consumer is 1 acquire of channel second ring "
             "short of it; acquire second ring before this step");
-  EXPECT_EQ(changed([](plan::Step& s) {
-              auto* wait = plan::as<plan::WaitGroup>(s);
+  EXPECT_EQ(changed([](kernel::Step& s) {
+              auto* wait = kernel::as<kernel::WaitGroup>(s);
               if (!wait || wait->pending != 1) return false;
               wait->pending = 2;
               return true;
@@ -360,7 +358,7 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
     for (std::int64_t tril = -130; tril <= 400; tril += 53) {
       const plan::Plan made =
           test::make_plan(attention({.tile = tile, .tiles = 5, .tril = tril}), target::find("sm_90a"));
-      const std::optional<plan::MaskedLoopBounds>& bounds = made.kernels.at(0).loop_bounds;
+      const std::optional<kernel::MaskedLoopBounds>& bounds = made.kernels.at(0).loop_bounds;
       if (!bounds) continue;
       for (std::int64_t block = 0; block < 2; ++block) {
         std::int64_t any = 0, all = 0;
@@ -382,7 +380,7 @@ TEST(WarpgroupChains, CountWhatTheMaskLeaves) {
 TEST(WarpgroupChains, PairLongAndShortTiles) {
   const Attended a{.tile = 64, .heads = 132, .tiles = 2, .warps = 4, .tril = 0};
   const plan::Plan plan = test::make_plan(attention(a), target::find("sm_90a"), {{Blocks::persistent}});
-  ASSERT_EQ(plan::tile_schedule(plan.kernels.at(0)).longer, 1);
+  ASSERT_EQ(selection::tile_schedule(plan.kernels.at(0)).longer, 1);
   expect_attention(a, {{Blocks::persistent}});
 }
 
@@ -403,7 +401,7 @@ TEST(WarpgroupChains, FallBackToMmaSyncWithANote) {
 
 // One tensor is both operands: its two loads have boxes of their own.
 TEST(Warpgroups, MultiplyATensorByItself) {
-  const Case c{1024, 1024, 1024, false, false, DType::f16};
+  const TiledProduct c{1024, 1024, 1024, false, false, DType::f16};
   graph::Builder b("square");
   auto X = b.input("X", {c.m, c.k}, c.dtype);
   b.output(matmul(X, X), "Y");

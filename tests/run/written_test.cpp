@@ -14,12 +14,12 @@
 namespace zellige::run {
 namespace {
 
-using graph::Array;
 using graph::Builder;
 using graph::DType;
 using graph::KernelGraph;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
+using reference::Array;
 
 constexpr std::int64_t heads = 3, keys = 11, dim = 16, width = 32;
 
@@ -35,14 +35,14 @@ struct Form {
 KernelGraph cache(const Form& f) {
   Builder b("cache");
   const std::int64_t batch = f.batch, rows = batch * f.tokens;
-  const Tensor X = b.input("X", {rows, width}), W = b.input("W", {heads, width, dim}),
-               K = b.input("K", {batch, heads, keys, dim}), at = b.input("at", {1}, DType::int32);
-  const Tensor start = f.named ? at + 0.0 : at;
-  const Tensor made = b.custom({.grid = {heads}, .block = {64}, .loop = 2}, [&](graph::BlockBuilder& t) {
+  const TensorHandle X = b.input("X", {rows, width}), W = b.input("W", {heads, width, dim}),
+                     K = b.input("K", {batch, heads, keys, dim}), at = b.input("at", {1}, DType::int32);
+  const TensorHandle start = f.named ? at + 0.0 : at;
+  const TensorHandle made = b.custom({.grid = {heads}, .block = {64}, .loop = 2}, [&](graph::BlockBuilder& t) {
     t.store(accum(matmul(t.load(X, {.loop = 1}), t.load(W, {.x = 0, .loop = 1}))), {.x = 0});
   })[0];
-  const Tensor part = permute(reshape(made, {heads, batch, f.tokens, dim}), {1, 0, 2, 3});
-  const Tensor N = b.in_place(f.named ? slice_scatter(K, part, 2, start) : slice_scatter(K, part, 2, 5), K);
+  const TensorHandle part = permute(reshape(made, {heads, batch, f.tokens, dim}), {1, 0, 2, 3});
+  const TensorHandle N = b.in_place(f.named ? slice_scatter(K, part, 2, start) : slice_scatter(K, part, 2, 5), K);
   b.output(N, "N");
   b.output(exp(N), "new");
   if (f.old_is_read) b.output(part * slice(K, 2, 0, f.tokens), "old");
@@ -55,7 +55,7 @@ std::vector<Array> inputs(const KernelGraph& g, double at) {
   std::uniform_int_distribution<int> eighths(-8, 8);
   std::vector<Array> arrays;
   for (int t : g.inputs) {
-    arrays.push_back(graph::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
+    arrays.push_back(reference::make_array(g.tensors[static_cast<std::size_t>(t)].shape));
     for (double& v : arrays.back().values) v = eighths(engine) / 8.0;
   }
   arrays.back().values[0] = at;
@@ -73,9 +73,9 @@ TEST(Written, IntoTheCacheByTheKernelThatMakesIt) {
   for (const char* target : {"sm_80", "sm_90a"})
     for (const Form& f : forms) {
       const KernelGraph g = cache(f);
-      const plan::Program p = plan::lower(fuse::separate(g, target::find(target)), target::find(target));
+      const tile::TilePrograms p = lower::lower(fuse::separate(g, target::find(target)), target::find(target));
       EXPECT_EQ(p.kernels.size(), f.kernels) << target << ", form " << &f - forms.data();
-      EXPECT_NO_THROW(plan::verify_memory(p));
+      EXPECT_NO_THROW(verify::verify_memory(p));
       if ((&f - forms.data() + (target == std::string_view("sm_80"))) % test::every(2) != 0)
         continue;  // by default on the emulator for one of the two targets
       for (const double at : {0.0, static_cast<double>(keys - f.tokens)})

@@ -36,8 +36,8 @@ void expect_same(const std::vector<Shape>& shapes, const F& f, const G& g) {
 }
 
 /// relu(t - x), which is 0 for all x beyond t.
-Tensor until(const Tensor& x, double t) { return relu(-x + t); }
-Tensor constant(const Tensor& x, double c) { return x * 0.0 + c; }
+TensorHandle until(const TensorHandle& x, double t) { return relu(-x + t); }
+TensorHandle constant(const TensorHandle& x, double c) { return x * 0.0 + c; }
 
 TEST(Adversary, ClassesBeyondABoundCount) {
   for (double t : bounds) {
@@ -65,7 +65,7 @@ TEST(Adversary, ClassesBeyondABoundCount) {
 TEST(Adversary, ASumThatIsZeroWhereAllSummandsAreIsNotDividedAway) {
   const Equality e = equal(make(one,
                                 [](Builder&, const Inputs& x) {
-                                  const Tensor s = sum(until(x[0], 200), 1, true);
+                                  const TensorHandle s = sum(until(x[0], 200), 1, true);
                                   return s / s;
                                 }),
                            make(one, [](Builder&, const Inputs& x) { return constant(sum(x[0], 1, true), 1); }));
@@ -92,7 +92,7 @@ TEST(Adversary, ScaledComparisonsDifferOnlyInTies) {
 }
 
 TEST(Adversary, ComparisonsOfProductsWithPositiveNumbersAreThoseOfTheOtherFactor) {
-  const auto positive = [](const Tensor& x) { return std::vector{exp(x), square(x) + 0.5, sigmoid(x)}; };
+  const auto positive = [](const TensorHandle& x) { return std::vector{exp(x), square(x) + 0.5, sigmoid(x)}; };
   for (std::size_t i = 0; i < 3; ++i) {
     SCOPED_TRACE(i);
     const auto scaled = [&, i](const Inputs& x) { return lt((x[0] - 3.0) * positive(x[1])[i], 0.0); };
@@ -126,7 +126,7 @@ TEST(Adversary, ComparisonsThatHoldJointlyCount) {
     SCOPED_TRACE(n);
     const std::vector<Shape> shapes(static_cast<std::size_t>(n), Shape{2, 3});
     const auto all = [n](const Inputs& x) {
-      Tensor p = eq(x[0], 3.5);
+      TensorHandle p = eq(x[0], 3.5);
       for (int i = 1; i < n; ++i) p = p * eq(x[i], 3.5 + 2 * i);
       return p;
     };
@@ -163,7 +163,7 @@ TEST(Adversary, NumbersBeyondAnEndOfFloat32sRangeShowNoDifference) {
 
 TEST(Adversary, Float64NeitherProvesNorOverrules) {
   const std::vector<Shape> wide = {{1, 64}, {1, 66}};
-  const auto dominated = [](const Tensor& x, const Tensor& y) { return 1e12 * sum(x, 1, true) + y; };
+  const auto dominated = [](const TensorHandle& x, const TensorHandle& y) { return 1e12 * sum(x, 1, true) + y; };
   const auto of_concat = [&](const Inputs& x) { return dominated(x[0], mean(concat(x[0], x[1], 1), 1, true)); };
   const auto weighted = [&](double w) {
     return [dominated, w](const Inputs& x) {
@@ -174,7 +174,7 @@ TEST(Adversary, Float64NeitherProvesNorOverrules) {
   expect_same(wide, of_concat, weighted(64.0 / 130));
   const Equality e = equal(make(two, [](Builder&, const Inputs& x) { return sin((x[0] + 1e13) + (x[1] + 1e13)); }),
                            make(two, [](Builder&, const Inputs& x) {
-                             const Tensor u = x[0] + 1e13, v = x[1] + 1e13;
+                             const TensorHandle u = x[0] + 1e13, v = x[1] + 1e13;
                              return sin(u) * cos(v) + cos(u) * sin(v);
                            }));
   EXPECT_NE(name(e.answer), "different") << describe(e, "a", "b");
@@ -204,7 +204,7 @@ TEST(Adversary, AdditionTheoremsHold) {
 }
 
 TEST(Adversary, LogarithmsAndPowersOfProducts) {
-  const auto base = [](const Tensor& x) { return square(x) + 2.0; };
+  const auto base = [](const TensorHandle& x) { return square(x) + 2.0; };
   const auto log_product = [&](const Inputs& x) { return log(base(x[0]) * base(x[1])); };
   expect_same(two, log_product, [&](const Inputs& x) { return log(base(x[1])) + log(base(x[0])); });
   expect_different(two, log_product, [&](const Inputs& x) { return log(base(x[0]) + base(x[1])); });
@@ -231,22 +231,22 @@ TEST(Adversary, IntegersWrap) {
     b.output(body(b.input("X", {4, 8}, dtype)), "Y");
     return b.build();
   };
-  const auto real = [](const Tensor& x) { return cast(x, graph::DType::f32); };
-  const auto cast_after = [&](const Tensor& x) { return real(x * x); };
-  const auto early = [&](const Tensor& x) { return real(x) * real(x); };
-  const auto distributed = [&](const Tensor& x) { return real(x * (x + x)) * 0.5; };
+  const auto real = [](const TensorHandle& x) { return cast(x, graph::DType::f32); };
+  const auto cast_after = [&](const TensorHandle& x) { return real(x * x); };
+  const auto early = [&](const TensorHandle& x) { return real(x) * real(x); };
+  const auto distributed = [&](const TensorHandle& x) { return real(x * (x + x)) * 0.5; };
   for (graph::DType dtype : {graph::DType::int8, graph::DType::int32}) {
     const Equality e = equal(with(dtype, cast_after), with(dtype, early));
     EXPECT_EQ(name(e.answer), "different") << describe(e, "a", "b");
     EXPECT_EQ(e.notes.at(0), "integers wrap: int8 and int32 results are taken modulo 2^8 and 2^32");
     EXPECT_NE(name(equal(with(dtype, cast_after), with(dtype, distributed)).answer), "equal");
-    expect(Answer::equal, with(dtype, [&](const Tensor& x) { return real(x * (x + x)); }),
-           with(dtype, [&](const Tensor& x) { return real(x * x + x * x); }));
+    expect(Answer::equal, with(dtype, [&](const TensorHandle& x) { return real(x * (x + x)); }),
+           with(dtype, [&](const TensorHandle& x) { return real(x * x + x * x); }));
   }
   expect(Answer::equal,
          with(graph::DType::int8,
-              [&](const Tensor& x) {
-                const Tensor wide = cast(x, graph::DType::int32);
+              [&](const TensorHandle& x) {
+                const TensorHandle wide = cast(x, graph::DType::int32);
                 return real(wide * wide);
               }),
          with(graph::DType::int8, early));

@@ -14,9 +14,9 @@ namespace {
 
 using namespace test;
 
-Tensor transposed(const Tensor& x) { return permute(x, {1, 0}); }
+TensorHandle transposed(const TensorHandle& x) { return permute(x, {1, 0}); }
 
-Tensor exp_softmax(const Tensor& x) { return exp(x) / sum(exp(x), 1, true); }
+TensorHandle exp_softmax(const TensorHandle& x) { return exp(x) / sum(exp(x), 1, true); }
 
 std::vector<Rule> rules() {
   std::vector<Rule> all;
@@ -72,7 +72,7 @@ std::vector<Rule> rules() {
   add(
       "reshapes", [](In in) { return exp(in.x) * in.y; },
       [](In in) {
-        const auto flat = [&](const Tensor& t) { return reshape(t, {in.m * in.n}); };
+        const auto flat = [&](const TensorHandle& t) { return reshape(t, {in.m * in.n}); };
         return reshape(exp(flat(in.x)) * flat(in.y), {in.m, in.n});
       });
   add(
@@ -115,7 +115,7 @@ std::vector<Rule> rules() {
   add(
       "softmax_of_a_mask_by_zeros", [](In in) { return softmax(graph::mask(in.x, {.tril = 0}), 1); },
       [](In in) {
-        const Tensor e = graph::mask(exp(in.x), {.tril = 0}, 0);
+        const TensorHandle e = graph::mask(exp(in.x), {.tril = 0}, 0);
         return e / sum(e, 1, true);
       });
   add(
@@ -136,7 +136,7 @@ std::vector<Rule> rules() {
   add(
       "logsumexp_of_parts", [](In in) { return in.y * logsumexp(in.x, 1, true); },
       [](In in) {
-        const std::vector<Tensor> parts = split(in.x, 1, {1, in.x.shape()[1] - 1});
+        const std::vector<TensorHandle> parts = split(in.x, 1, {1, in.x.shape()[1] - 1});
         return in.y * logaddexp(logsumexp(parts[0], 1, true), logsumexp(parts[1], 1, true));
       });
   // Norms.
@@ -152,13 +152,13 @@ std::vector<Rule> rules() {
   add(
       "layer_norm_by_steps", [](In in) { return layer_norm(in.x, 0.01); },
       [](In in) {
-        const Tensor off = in.x - mean(in.x, 1, true);
+        const TensorHandle off = in.x - mean(in.x, 1, true);
         return off / sqrt(mean(square(off), 1, true) + 0.01);
       });
   add(
       "variance_by_squares", [](In in) { return layer_norm(in.x, 0.01); },
       [](In in) {
-        const Tensor m = mean(in.x, 1, true);
+        const TensorHandle m = mean(in.x, 1, true);
         return (in.x - m) / sqrt(mean(square(in.x), 1, true) - square(m) + 0.01);
       });
   add(

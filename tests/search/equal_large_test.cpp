@@ -41,7 +41,7 @@ TEST(EqualLarge, ExtentsThatDifferInLargeGraphs) {
       Answer::different, shapes, [&](const Inputs& x) { return mean(x[0], 1, true) * sum(product(x), 1, true); },
       [&](const Inputs& x) { return sum(x[0], 1, true) * mean(product(x), 1, true); });
   // Sums that count, 2048, 4096 and 8192 of them, however they are multiplied.
-  const auto count = [](const Tensor& x, int dim) { return sum(exp(x - x), dim, true); };
+  const auto count = [](const TensorHandle& x, int dim) { return sum(exp(x - x), dim, true); };
   expect(
       Answer::different, shapes, [&](const Inputs& x) { return product(x) * count(x[0], 1); },
       [&](const Inputs& x) { return product(x) * count(product(x), 1); });
@@ -54,7 +54,7 @@ TEST(EqualLarge, ExtentsThatDifferInLargeGraphs) {
 TEST(EqualLarge, PartsThatDifferInLargeGraphs) {
   const auto of_parts = [](std::int64_t left, bool squares, bool whole) {
     return make({{4096, left}, {4096, 4096 - left}, {4096, 4096}}, [=](Builder&, const Inputs& x) {
-      const Tensor a = squares ? square(x[0]) : x[0], b = squares ? square(x[1]) : x[1];
+      const TensorHandle a = squares ? square(x[0]) : x[0], b = squares ? square(x[1]) : x[1];
       return matmul(x[2], x[2]) *
              (whole ? mean(concat(a, b, 1), 1, true) : 0.5 * (mean(a, 1, true) + mean(b, 1, true)));
     });

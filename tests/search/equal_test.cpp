@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 using graph::BlockBuilder;
-using graph::Tile;
+using graph::TileHandle;
 
 TEST(Equal, LawsOfAlgebra) {
   const std::vector<Shape> three = {{64, 64}, {64, 64}, {64, 64}};
@@ -123,7 +123,7 @@ TEST(Equal, GridsAndLoops) {
   const auto partial = [](std::int64_t grid, bool custom) {
     return make({{4, 256}}, [&](Builder& b, const Inputs& x) {
       const auto sums = b.custom({.grid = {grid}, .block = {64}, .loop = 1}, [&](BlockBuilder& t) {
-                           const Tile tile = t.load(x[0], {.x = 1});
+                           const TileHandle tile = t.load(x[0], {.x = 1});
                            t.store(custom ? square(reduction(tile, 1)) : reduction(square(tile), 1), {.x = 1});
                          }).at(0);
       return reduction(sums, 1);
@@ -160,11 +160,11 @@ TEST(Equal, OnlineSoftmaxIsSoftmax) {
       return b
           .custom({.grid = {2, 4}, .block = {128}, .loop = 8},
                   [&](BlockBuilder& t) {
-                    const Tile q = t.load(x[0], {.x = 0, .y = 1}), k = t.load(x[1], {.x = 0, .loop = 2}),
-                               v = t.load(x[2], {.x = 0, .loop = 1});
-                    const Tile s = matmul(q, k);
+                    const TileHandle q = t.load(x[0], {.x = 0, .y = 1}), k = t.load(x[1], {.x = 0, .loop = 2}),
+                                     v = t.load(x[2], {.x = 0, .loop = 1});
+                    const TileHandle s = matmul(q, k);
                     const auto [top, fell] = reduction_max(s, 2);
-                    const Tile p = exp(s - top), r = exp(fell);
+                    const TileHandle p = exp(s - top), r = exp(fell);
                     if (rescaled)
                       t.store(accum_rescale(matmul(p, v), r) / accum_red_sum_rescale(p, r), {.x = 0, .y = 1});
                     else
@@ -207,14 +207,14 @@ TEST(Equal, MasksByIndex) {
 // Rotary embeddings as operators and in their usual forms: halves by slices, interleaved pairs by a view.
 TEST(Equal, RotaryEmbeddings) {
   const std::vector<Shape> three = {{4, 2, 8}, {4, 1, 4}, {4, 1, 4}};
-  const auto rotated = [](const Tensor& a, const Tensor& b, const Inputs& x, int dim) {
-    const auto table = [&](const Tensor& t) { return dim == 2 ? t : reshape(t, {4, 1, 4, 1}); };
-    const Tensor c = table(x[1]), s = table(x[2]);
+  const auto rotated = [](const TensorHandle& a, const TensorHandle& b, const Inputs& x, int dim) {
+    const auto table = [&](const TensorHandle& t) { return dim == 2 ? t : reshape(t, {4, 1, 4, 1}); };
+    const TensorHandle c = table(x[1]), s = table(x[2]);
     return concat(a * c - b * s, b * c + a * s, dim);
   };
   const auto halves = [&](const Inputs& x) { return rotated(slice(x[0], 2, 0, 4), slice(x[0], 2, 4, 8), x, 2); };
   const auto pairs = [&](const Inputs& x) {
-    const Tensor seen = reshape(x[0], {4, 2, 4, 2});
+    const TensorHandle seen = reshape(x[0], {4, 2, 4, 2});
     return reshape(rotated(slice(seen, 3, 0, 1), slice(seen, 3, 1, 2), x, 3), {4, 2, 8});
   };
   const auto rotary = [](const Inputs& x) { return graph::rotary(x[0], x[1], x[2]); };
@@ -237,8 +237,8 @@ TEST(Equal, UndecidedWhereNothingHasAValue) {
 }
 
 /// x^n by squares and products.
-Tensor to_the(Tensor x, std::string bits) {
-  Tensor y = x;
+TensorHandle to_the(TensorHandle x, std::string bits) {
+  TensorHandle y = x;
   for (std::size_t i = 1; i < bits.size(); ++i) {
     y = square(y);
     if (bits[i] == '1') y = y * x;
@@ -260,7 +260,7 @@ TEST(Equal, DegreesThatFieldsCannotTellAreNotTakenForEqual) {
   // A chain of 1,000 squares equals itself by structure; a field cannot represent the degree 2^1000.
   const auto chain = [](bool by_products) {
     return [by_products](const Inputs& x) {
-      Tensor y = x[0];
+      TensorHandle y = x[0];
       for (int i = 0; i < 1000; ++i) y = by_products && i == 500 ? y * y : square(y);
       return y;
     };
@@ -273,7 +273,7 @@ TEST(Equal, DegreesThatFieldsCannotTellAreNotTakenForEqual) {
 TEST(Equal, WhatIsTooNearToTellIsFound) {
   const std::vector<Shape> wide = {{4, 64}};
   const double infinity = std::numeric_limits<double>::infinity();
-  const auto column = [](const Inputs& x, const Tensor& c) { return x[0] * c; };
+  const auto column = [](const Inputs& x, const TensorHandle& c) { return x[0] * c; };
   expect(
       Answer::different, wide, [&](const Inputs& x) { return column(x, amax(x[0], 1, true)); },
       [&](const Inputs& x) { return column(x, amax(slice(x[0], 1, 0, 63), 1, true)); });
@@ -296,31 +296,35 @@ TEST(Equal, WhatIsTooNearToTellIsFound) {
 TEST(Equal, Lengths) {
   const auto with = [](const auto& body) {
     Builder b("g");
-    const Tensor x = b.input("X", {3, 4, 6}), n = b.input("lengths", {3, 1, 1}, graph::DType::int32);
+    const TensorHandle x = b.input("X", {3, 4, 6}), n = b.input("lengths", {3, 1, 1}, graph::DType::int32);
     b.output(body(x, n), "Y");
     return b.build();
   };
-  const auto masked = [](const Tensor& x, const Tensor& n) { return graph::mask(x, n); };
-  const KernelGraph original = with([&](const Tensor& x, const Tensor& n) { return softmax(masked(x * 0.5, n), 2); });
+  const auto masked = [](const TensorHandle& x, const TensorHandle& n) { return graph::mask(x, n); };
+  const KernelGraph original =
+      with([&](const TensorHandle& x, const TensorHandle& n) { return softmax(masked(x * 0.5, n), 2); });
   expect(Answer::equal, original,
-         with([&](const Tensor& x, const Tensor& n) { return softmax(0.5 * masked(x, n), 2); }), "field");
+         with([&](const TensorHandle& x, const TensorHandle& n) { return softmax(0.5 * masked(x, n), 2); }), "field");
   expect(Answer::different, original,  // of no key at all one is NaN, and the other 0
-         with([&](const Tensor& x, const Tensor& n) { return safe_softmax(masked(x * 0.5, n), 2); }));
+         with([&](const TensorHandle& x, const TensorHandle& n) { return safe_softmax(masked(x * 0.5, n), 2); }));
   expect(Answer::different, original,  // the last key is omitted
-         with([&](const Tensor& x, const Tensor& n) { return softmax(graph::mask(x * 0.5, n, {.length = 5}), 2); }));
+         with([&](const TensorHandle& x, const TensorHandle& n) {
+           return softmax(graph::mask(x * 0.5, n, {.length = 5}), 2);
+         }));
 }
 
 /// Rows by their numbers: each of them is tried.
 TEST(Equal, Rows) {
   const auto with = [](const auto& body) {
     Builder b("g");
-    const Tensor x = b.input("X", {5, 4}), n = b.input("numbers", {3}, graph::DType::int32);
+    const TensorHandle x = b.input("X", {5, 4}), n = b.input("numbers", {3}, graph::DType::int32);
     b.output(body(x, n), "Y");
     return b.build();
   };
-  const KernelGraph delayed = with([](const Tensor& x, const Tensor& n) { return exp(gather(x, n)); });
-  expect(Answer::equal, delayed, with([](const Tensor& x, const Tensor& n) { return gather(exp(x), n); }), "field");
-  expect(Answer::different, delayed, with([](const Tensor& x, const Tensor& n) {
+  const KernelGraph delayed = with([](const TensorHandle& x, const TensorHandle& n) { return exp(gather(x, n)); });
+  expect(Answer::equal, delayed, with([](const TensorHandle& x, const TensorHandle& n) { return gather(exp(x), n); }),
+         "field");
+  expect(Answer::different, delayed, with([](const TensorHandle& x, const TensorHandle& n) {
            return gather(exp(slice_scatter(x, slice(x, 0, 0, 1) * 2.0, 0, 4)), n);
          }));
 }
@@ -328,7 +332,7 @@ TEST(Equal, Rows) {
 TEST(Equal, InputsGoTogetherByNameElseByOrder) {
   const auto minus = [](const std::string& first, const std::string& second, bool swapped) {
     Builder b("minus");
-    const Tensor x = b.input(first, {4, 16}), y = b.input(second, {4, 16});
+    const TensorHandle x = b.input(first, {4, 16}), y = b.input(second, {4, 16});
     b.output(swapped ? y - x : x - y);
     return b.build();
   };

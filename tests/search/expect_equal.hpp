@@ -8,7 +8,7 @@
 
 namespace zellige::search::test {
 
-using Inputs = std::vector<Tensor>;
+using Inputs = std::vector<TensorHandle>;
 
 /// A graph of inputs X0, X1, ... and one output.
 template <class Body>

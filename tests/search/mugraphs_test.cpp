@@ -23,7 +23,7 @@ TEST_P(Mugraphs, AreTold) {
   const test::Program program = test::programs()[static_cast<std::size_t>(GetParam())];
   const std::string path = graph::test::mugraph_file(program.file + ".json");
   if (path.empty()) GTEST_SKIP() << program.file << ".json is not here: set ZELLIGE_MUGRAPHS to the folder that has it";
-  const std::vector<graph::KernelGraph> graphs = graph::load(path);
+  const std::vector<graph::KernelGraph> graphs = json::load(path);
   ASSERT_EQ(graphs.size(), program.candidates);
   EqualOptions options;
   options.given_sizes = std::getenv("ZELLIGE_EQUAL_GIVEN") != nullptr;  // minutes
@@ -57,7 +57,7 @@ TEST_P(Mugraphs, AreRefusedAfterAnEdit) {
   options.given_sizes = false;
   int different = 0, same = 0, undecided = 0, left = 40;
   test::Rng rng(static_cast<std::uint64_t>(GetParam()) + 1);
-  for (const graph::KernelGraph& g : graph::load(path)) {
+  for (const graph::KernelGraph& g : json::load(path)) {
     graph::KernelGraph changed = g;
     const std::string what = test::change_one(changed, rng, [&](auto& level, std::size_t at) {
       if constexpr (std::is_same_v<std::decay_t<decltype(level)>, graph::BlockGraph>)

@@ -22,7 +22,7 @@ namespace {
 
 /// Returns whether the radius is at most 2^-bits times the value, or 2^-bits if the value is less than 1. Only then
 /// does the agreement of two numbers show that they are close.
-bool sharp(const Ball& x, int bits) {
+bool sharp(const number::Ball& x, int bits) {
   const long double value = std::fabs(x.middle.convert_to<long double>());
   return x.known() && x.radius <= std::ldexp(std::max(1.0L, value), -bits);
 }
@@ -32,43 +32,43 @@ using graph::OpKind;
 TEST(Fraction, IsTheSimplestThatRoundsToTheScalar) {
   for (const auto& [n, d] :
        {std::pair{1, 10}, {1, 3}, {-5, 7}, {1, 4096}, {1, 6144}, {22, 7}, {355, 113}, {1000, 1}, {12345, 67891}}) {
-    const Fraction f = fraction(static_cast<double>(n) / d);
+    const number::Fraction f = number::fraction(static_cast<double>(n) / d);
     EXPECT_EQ(f.numerator, n);
     EXPECT_EQ(f.denominator, d);
     EXPECT_EQ(f.exponent, 0);
   }
   // A number to which no short fraction rounds is represented by its own digits.
   for (double x : {M_PI, -std::sqrt(2.0), 1e-300, 1e300, 0x1p-1074, 0.0, 0.1 + 0x1p-56}) {
-    const Fraction f = fraction(x);
+    const number::Fraction f = number::fraction(x);
     EXPECT_EQ(std::ldexp(static_cast<double>(f.numerator), f.exponent) / static_cast<double>(f.denominator), x);
   }
-  EXPECT_EQ(fraction(0.1 + 0x1p-56).denominator, 1);
+  EXPECT_EQ(number::fraction(0.1 + 0x1p-56).denominator, 1);
 }
 
 TEST(Modular, PrimesAndInverses) {
   int primes = 0;
-  for (std::uint64_t n = 0; n < 10000; ++n) primes += is_prime(n);
+  for (std::uint64_t n = 0; n < 10000; ++n) primes += number::is_prime(n);
   EXPECT_EQ(primes, 1229);
-  EXPECT_TRUE(is_prime((std::uint64_t{1} << 61) - 1));
-  EXPECT_FALSE(is_prime(3215031751));           // a strong pseudoprime to 2, 3, 5, 7
-  EXPECT_FALSE(is_prime(3825123056546413051));  // and to 2 to 23
-  for (std::uint64_t a = 1; a < 1000; ++a) EXPECT_EQ(mul_mod(a, inverse_mod(a, 1000003), 1000003), 1u);
+  EXPECT_TRUE(number::is_prime((std::uint64_t{1} << 61) - 1));
+  EXPECT_FALSE(number::is_prime(3215031751));           // a strong pseudoprime to 2, 3, 5, 7
+  EXPECT_FALSE(number::is_prime(3825123056546413051));  // and to 2 to 23
+  for (std::uint64_t a = 1; a < 1000; ++a) EXPECT_EQ(number::mul_mod(a, number::inverse_mod(a, 1000003), 1000003), 1u);
 }
 
 class Fields : public testing::TestWithParam<int> {};
 
 TEST_P(Fields, KeepTheLawsOfExpAndSqrt) {
-  Field f(static_cast<std::uint64_t>(GetParam()), Field::Order::scaled);
-  ASSERT_TRUE(is_prime(f.p()) && is_prime(f.q()));
+  number::Field f(static_cast<std::uint64_t>(GetParam()), number::Field::Order::scaled);
+  ASSERT_TRUE(number::is_prime(f.p()) && number::is_prime(f.q()));
   EXPECT_EQ((f.p() - 1) % f.q(), 0u);
   EXPECT_EQ(f.p() % 4, 3u);
   int roots = 0;
   for (std::uint64_t n = 0; n < 200; n += 2) {
-    const FieldNumber x = f.random(n), y = f.random(n + 1);
+    const number::FieldNumber x = f.random(n), y = f.random(n + 1);
     EXPECT_EQ(f.mul(f.exp(x), f.exp(y)).p, f.exp(f.add(x, y)).p);
     EXPECT_EQ(f.mul(f.div(x, y), y).p, x.p);
-    const FieldNumber rx = f.sqrt(x), ry = f.sqrt(y);
-    if (rx.kind != FieldNumber::Kind::number || ry.kind != FieldNumber::Kind::number) continue;
+    const number::FieldNumber rx = f.sqrt(x), ry = f.sqrt(y);
+    if (rx.kind != number::FieldNumber::Kind::number || ry.kind != number::FieldNumber::Kind::number) continue;
     ++roots;
     EXPECT_EQ(f.mul(rx, rx).p, x.p);
     EXPECT_EQ(f.mul(rx, ry).p, f.sqrt(f.mul(x, y)).p);
@@ -77,7 +77,7 @@ TEST_P(Fields, KeepTheLawsOfExpAndSqrt) {
   EXPECT_EQ(f.sqrt(f.exp(f.random(1))).p, f.exp(f.div(f.random(1), f.integer(2))).p);  // exponentials are squares
   EXPECT_EQ(f.mul(f.constant(0.1), f.integer(10)).p, 1u);
   // The exponential of an exponential is an unknown function: the same for the same argument.
-  const FieldNumber e = f.exp(f.random(0));
+  const number::FieldNumber e = f.exp(f.random(0));
   EXPECT_EQ(f.exp(e).p, f.exp(e).p);
   EXPECT_NE(f.exp(e).p, f.exp(f.exp(f.random(1))).p);
 }
@@ -86,25 +86,25 @@ INSTANTIATE_TEST_SUITE_P(Seeds, Fields, testing::Range(1, 6));
 
 /// Balls hold the true value: that of the same expression with fewer roundings, or of a known one.
 TEST(Balls, HoldTheTrueValue) {
-  BallArithmetic a;
-  const auto holds = [&](const Ball& x, const Ball& y) {
-    EXPECT_FALSE(disjoint(x, y)) << to_string(x) << " " << to_string(y);
-    EXPECT_TRUE(sharp(x, 100) && sharp(y, 100)) << to_string(x) << " " << to_string(y);
+  number::BallArithmetic a;
+  const auto holds = [&](const number::Ball& x, const number::Ball& y) {
+    EXPECT_FALSE(number::disjoint(x, y)) << number::to_string(x) << " " << number::to_string(y);
+    EXPECT_TRUE(sharp(x, 100) && sharp(y, 100)) << number::to_string(x) << " " << number::to_string(y);
   };
   for (double x : {0.125, 1.5, 3.0, 7.25, 100.0, 1e-3}) {
-    const Ball b = a.exact(x);
+    const number::Ball b = a.exact(x);
     holds(a.mul(a.sqrt(b), a.sqrt(b)), b);
     holds(a.mul(a.exp(b), a.exp(a.sub(a.integer(0), b))), a.integer(1));
     holds(a.log(a.exp(b)), b);
     holds(a.pow(b, a.exact(0.5)), a.sqrt(b));
     holds(a.pow(b, a.integer(-3)), a.div(a.integer(1), a.mul(b, a.mul(b, b))));
-    const Ball erf = a.sub(a.mul(a.integer(2), a.normal(a.mul(b, a.sqrt(a.integer(2))))), a.integer(1));
-    EXPECT_NEAR(std::stod(to_string(erf)), std::erf(x), 1e-15);
+    const number::Ball erf = a.sub(a.mul(a.integer(2), a.normal(a.mul(b, a.sqrt(a.integer(2))))), a.integer(1));
+    EXPECT_NEAR(std::stod(number::to_string(erf)), std::erf(x), 1e-15);
     holds(a.add(a.mul(a.sin(b), a.sin(b)), a.mul(a.cos(b), a.cos(b))), a.integer(1));
     holds(a.sin(a.add(b, b)), a.mul(a.integer(2), a.mul(a.sin(b), a.cos(b))));
-    EXPECT_NEAR(std::stod(to_string(a.sin(b))), std::sin(x), 1e-15);
+    EXPECT_NEAR(std::stod(number::to_string(a.sin(b))), std::sin(x), 1e-15);
     holds(a.tanh(a.neg(b)), a.neg(a.tanh(b)));
-    EXPECT_NEAR(std::stod(to_string(a.tanh(b))), std::tanh(x), 1e-15);
+    EXPECT_NEAR(std::stod(number::to_string(a.tanh(b))), std::tanh(x), 1e-15);
     holds(a.abs(a.neg(b)), b);
     holds(a.min(b, a.integer(2)), a.exact(std::min(x, 2.0)));
     holds(a.less(b, a.integer(2)), a.integer(x < 2));
@@ -113,35 +113,35 @@ TEST(Balls, HoldTheTrueValue) {
 }
 
 TEST(Balls, KnowWhatTheyDoNotKnow) {
-  BallArithmetic a;
-  const Ball third = a.div(a.integer(1), a.integer(3));
-  const Ball zero = a.sub(a.mul(third, a.integer(3)), a.integer(1));  // 0, up to rounding
-  EXPECT_FALSE(disjoint(zero, a.integer(0)));
+  number::BallArithmetic a;
+  const number::Ball third = a.div(a.integer(1), a.integer(3));
+  const number::Ball zero = a.sub(a.mul(third, a.integer(3)), a.integer(1));  // 0, up to rounding
+  EXPECT_FALSE(number::disjoint(zero, a.integer(0)));
   EXPECT_FALSE(a.div(a.integer(1), zero).known());
   EXPECT_FALSE(a.div(a.integer(1), a.integer(0)).known());
   EXPECT_FALSE(a.log(zero).known());
-  for (const Ball& x : {a.less(zero, a.integer(0)), a.less_equal(zero, a.integer(0)), a.same(zero, a.integer(0)),
-                        a.choose(zero, a.integer(1), a.integer(2))})
+  for (const number::Ball& x : {a.less(zero, a.integer(0)), a.less_equal(zero, a.integer(0)),
+                                a.same(zero, a.integer(0)), a.choose(zero, a.integer(1), a.integer(2))})
     EXPECT_FALSE(x.known() || x.nan);
-  EXPECT_FALSE(disjoint(a.same(a.integer(3), a.integer(3)), a.integer(1)));
+  EXPECT_FALSE(number::disjoint(a.same(a.integer(3), a.integer(3)), a.integer(1)));
   EXPECT_TRUE(a.sqrt(a.integer(-2)).nan);
   EXPECT_FALSE(a.sqrt(zero).nan);
-  EXPECT_TRUE(disjoint(a.sqrt(a.integer(-2)), a.integer(1)));                // a number and none
-  EXPECT_FALSE(disjoint(a.sqrt(a.integer(-2)), a.div(a.integer(1), zero)));  // who knows
+  EXPECT_TRUE(number::disjoint(a.sqrt(a.integer(-2)), a.integer(1)));                // a number and none
+  EXPECT_FALSE(number::disjoint(a.sqrt(a.integer(-2)), a.div(a.integer(1), zero)));  // who knows
   EXPECT_FALSE(a.exp(a.exact(1e9)).known());
-  EXPECT_TRUE(disjoint(a.exact(1), a.add(a.exact(1), a.exact(0x1p-200))));
+  EXPECT_TRUE(number::disjoint(a.exact(1), a.add(a.exact(1), a.exact(0x1p-200))));
 }
 
 /// Far below what a long double holds, radii must not vanish.
 TEST(Balls, DoNotUnderflow) {
-  BallArithmetic a;
-  const Ball third = a.div(a.integer(1), a.integer(3)), tiny = a.exp(a.integer(-9000));
-  const Ball x = a.mul(a.mul(tiny, tiny), third), y = a.mul(tiny, a.mul(third, tiny));
-  EXPECT_FALSE(disjoint(x, y));
-  EXPECT_FALSE(disjoint(a.mul(x, x), a.mul(y, a.mul(third, a.mul(tiny, tiny)))));
-  EXPECT_FALSE(disjoint(a.div(x, a.exp(a.integer(9000))), a.mul(y, tiny)));
+  number::BallArithmetic a;
+  const number::Ball third = a.div(a.integer(1), a.integer(3)), tiny = a.exp(a.integer(-9000));
+  const number::Ball x = a.mul(a.mul(tiny, tiny), third), y = a.mul(tiny, a.mul(third, tiny));
+  EXPECT_FALSE(number::disjoint(x, y));
+  EXPECT_FALSE(number::disjoint(a.mul(x, x), a.mul(y, a.mul(third, a.mul(tiny, tiny)))));
+  EXPECT_FALSE(number::disjoint(a.div(x, a.exp(a.integer(9000))), a.mul(y, tiny)));
   EXPECT_GT(a.mul(x, x).radius, 0);
-  EXPECT_TRUE(disjoint(x, third));
+  EXPECT_TRUE(number::disjoint(x, third));
 }
 
 /// Returns a graph of products, which random graphs do not draw, since those of many numbers leave float64.
@@ -154,7 +154,7 @@ graph::KernelGraph products(std::uint64_t seed) {
 
 /// The meaning here is the reference's: every operator, at both levels, over random graphs.
 TEST(Evaluate, AgreesWithTheReference) {
-  graph::ReferenceOptions exact;
+  reference::ReferenceOptions exact;
   exact.round = false;
   int compared = 0, classes = 0;
   std::map<OpKind, int> kinds;
@@ -166,16 +166,16 @@ TEST(Evaluate, AgreesWithTheReference) {
     } catch (const Error&) {  // a view names sizes of its own
     }
     if (work(g) > 30000) continue;
-    BallArithmetic a;
-    const std::vector<graph::Array> arrays =
+    number::BallArithmetic a;
+    const std::vector<reference::Array> arrays =
         draw_point(g, graph::drawn_numbers(g), {1, seed % 2 ? Scale::Kind::dense : Scale::Kind::zeros}, seed);
-    std::vector<Values<Ball>> inputs;
-    for (const graph::Array& array : arrays) {
-      inputs.push_back(make_values(array.shape, a.integer(0)));
+    std::vector<number::NumberTensor<number::Ball>> inputs;
+    for (const reference::Array& array : arrays) {
+      inputs.push_back(number::make_values(array.shape, a.integer(0)));
       for (std::size_t i = 0; i < array.values.size(); ++i) inputs.back().at[i] = a.exact(array.values[i]);
     }
-    const auto expected = graph::run_reference(g, arrays, exact);
-    std::vector<Values<Ball>> found;
+    const auto expected = reference::run_reference(g, arrays, exact);
+    std::vector<number::NumberTensor<number::Ball>> found;
     try {
       found = evaluate_graph(a, g, inputs);
     } catch (const Error& e) {
@@ -185,10 +185,10 @@ TEST(Evaluate, AgreesWithTheReference) {
     for (std::size_t o = 0; o < expected.size(); ++o)
       for (std::size_t i = 0; i < found[o].at.size(); ++i) {
         const double y = expected[o].values[i];
-        const Ball& ball = found[o].at[i];
+        const number::Ball& ball = found[o].at[i];
         if (ball.nan || ball.infinite != 0) {
           EXPECT_TRUE(ball.nan ? std::isnan(y) : y == ball.infinite * INFINITY)
-              << g.name << " output " << o << " element " << i << ": " << to_string(ball) << " " << y;
+              << g.name << " output " << o << " element " << i << ": " << number::to_string(ball) << " " << y;
           ++classes;
           continue;
         }

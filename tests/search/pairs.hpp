@@ -15,14 +15,14 @@ namespace zellige::search::test {
 using graph::Builder;
 using graph::KernelGraph;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
 using random_graphs::Rng;
 
 struct Inputs {
-  Tensor x, y, u, v, lengths;
+  TensorHandle x, y, u, v, lengths;
   std::int64_t m = 0, n = 0;
 };
-using Formula = std::function<Tensor(const Inputs&)>;
+using Formula = std::function<TensorHandle(const Inputs&)>;
 
 /// Two formulas of one result; the second may be a number short of elements, or of a sign, and so on.
 struct Rule {
@@ -48,7 +48,7 @@ inline KernelGraph make(const std::string& name, std::int64_t m, std::int64_t n,
   if (around.before == 2) in.x = in.x * around.scale;
   if (around.before == 3) in.x = silu(in.x);
   if (around.before == 4) in.x = in.x + in.y;
-  Tensor z = formula(in);
+  TensorHandle z = formula(in);
   if (around.after == 1) z = matmul(z, in.v);
   if (around.after == 2) z = z * in.y;
   if (around.after == 3) z = tanh(z * around.scale);

@@ -7,47 +7,47 @@ namespace zellige::search::test {
 using graph::Builder;
 using graph::KernelGraph;
 using graph::Shape;
-using graph::Tensor;
+using graph::TensorHandle;
 
 inline KernelGraph rmsnorm() {
   Builder b("rmsnorm");
-  const Tensor x = b.input("X", {2, 4096}), w = b.input("W", {4096, 6144});
+  const TensorHandle x = b.input("X", {2, 4096}), w = b.input("W", {4096, 6144});
   b.output(matmul(rms_norm(x), w), "Y");
   return b.build();
 }
 
 inline KernelGraph gated_mlp() {
   Builder b("gated_mlp");
-  const Tensor x = b.input("X", {8, 4096}), w1 = b.input("W1", {4096, 4096}), w2 = b.input("W2", {4096, 4096});
+  const TensorHandle x = b.input("X", {8, 4096}), w1 = b.input("W1", {4096, 4096}), w2 = b.input("W2", {4096, 4096});
   b.output(silu(matmul(x, w1)) * matmul(x, w2), "Y");
   return b.build();
 }
 
 inline KernelGraph lora() {
   Builder b("lora");
-  const Tensor x = b.input("X", {16, 256}), w = b.input("W", {256, 4096});
-  const Tensor a = b.input("A", {256, 16}), c = b.input("B", {16, 4096});
+  const TensorHandle x = b.input("X", {16, 256}), w = b.input("W", {256, 4096});
+  const TensorHandle a = b.input("A", {256, 16}), c = b.input("B", {16, 4096});
   b.output(matmul(x, w) + matmul(matmul(x, a), c), "Y");
   return b.build();
 }
 
-inline Tensor attention(Tensor q, Tensor k, Tensor v) {
-  const Tensor e = exp(matmul(q, k));
+inline TensorHandle attention(TensorHandle q, TensorHandle k, TensorHandle v) {
+  const TensorHandle e = exp(matmul(q, k));
   return matmul(e, v) / reduction(e, 2);
 }
 
 /// Heads, queries of each, keys.
 inline KernelGraph attention(const std::string& name, std::int64_t heads, std::int64_t queries, bool normed) {
   Builder b(name);
-  const Tensor q = b.input("Q", {heads, queries, 64}), k = b.input("K", {heads, 64, 4096});
-  const Tensor v = b.input("V", {heads, 4096, 64});
+  const TensorHandle q = b.input("Q", {heads, queries, 64}), k = b.input("K", {heads, 64, 4096});
+  const TensorHandle v = b.input("V", {heads, 4096, 64});
   b.output(normed ? attention(rms_norm(q), k, rms_norm(v)) : attention(q, k, v), "Y");
   return b.build();
 }
 
 inline KernelGraph ntrans() {
   Builder b("ntrans");
-  const Tensor h = b.input("H", {8, 4096}), x = b.input("X", {8, 4096}), a = b.input("a", {8, 4096});
+  const TensorHandle h = b.input("H", {8, 4096}), x = b.input("X", {8, 4096}), a = b.input("a", {8, 4096});
   b.output(rms_norm(x + a * (rms_norm(h) + x)), "Y");
   return b.build();
 }

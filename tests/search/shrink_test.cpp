@@ -26,7 +26,7 @@ TEST(Shrink, ExtentsOfProgramsBecomeTwo) {
 
 TEST(Shrink, GridsLoopsAndTilesKeepTheirPart) {
   Builder b("parts");
-  const Tensor x = b.input("X", {16, 256}), w = b.input("W", {256, 4096});
+  const TensorHandle x = b.input("X", {16, 256}), w = b.input("W", {256, 4096});
   b.output(b.custom({.grid = {64, 1, 1}, .block = {128}, .loop = 4}, [&](graph::BlockBuilder& t) {
               t.store(accum(matmul(t.load(x, {.loop = 1}), t.load(w, {.x = 1, .loop = 0}))), {.x = 1});
             }).at(0));
@@ -43,7 +43,7 @@ TEST(Shrink, GridsLoopsAndTilesKeepTheirPart) {
 TEST(Shrink, WhatIsCutInTwoWaysRemainsDifferent) {
   const auto reduced = [](std::int64_t to) {
     Builder b("reduced");
-    const Tensor x = b.input("X", {4, 256});
+    const TensorHandle x = b.input("X", {4, 256});
     b.output(reduction(square(reduction(x, 1, to)), 1));
     return b.build();
   };
@@ -57,12 +57,12 @@ TEST(Shrink, WhatIsCutInTwoWaysRemainsDifferent) {
 
 TEST(Shrink, PartsOfASumShrinkAloneOrKeepTheirProportions) {
   Builder b("joined");
-  const Tensor x = b.input("X", {2, 61}), y = b.input("Y", {2, 12});
+  const TensorHandle x = b.input("X", {2, 61}), y = b.input("Y", {2, 12});
   b.output(concat(x, y, 1));
   const SmallPair free = shrink_alone(b.build());
   EXPECT_LE(free.a.tensors[free.a.outputs[0]].shape[1], 8);
   Builder c("cut");
-  const Tensor u = c.input("X", {2, 192}), v = c.input("Y", {2, 64});
+  const TensorHandle u = c.input("X", {2, 192}), v = c.input("Y", {2, 64});
   c.output(reduction(concat(u, v, 1), 1, 16));
   const SmallPair tied = shrink_alone(c.build());
   const auto shape = [&](int i) { return tied.a.tensors[tied.a.inputs[static_cast<std::size_t>(i)]].shape[1]; };
@@ -72,7 +72,7 @@ TEST(Shrink, PartsOfASumShrinkAloneOrKeepTheirProportions) {
 
 TEST(Shrink, WhatCountsRemainsDifferent) {
   Builder b("means");
-  const Tensor x = b.input("X", {2048, 4096}), w = b.input("W", {4096, 8192});
+  const TensorHandle x = b.input("X", {2048, 4096}), w = b.input("W", {4096, 8192});
   b.output(mean(mean(matmul(x, w), 1, true), 0, true));
   const KernelGraph g = b.build();
   const std::vector<SmallPair> pairs = shrink_distinct(g, g, match(g, g));
@@ -109,11 +109,11 @@ TEST(Shrink, RandomGraphsAreComplete) {
 
 TEST(Exponents, SmallestThatKeepTheProducts) {
   // 4096 = 64 x 4 x 16 = 128 x 32
-  Products p;
+  number::Products p;
   p.values = {4096, 64, 4, 16, 128, 32};
   p.fixed.assign(6, false);
   p.products = {{0, {1, 2, 3}}, {0, {4, 5}}};
-  const auto v = shrink_values(p);
+  const auto v = number::shrink_values(p);
   EXPECT_EQ(v[0], 8);
   EXPECT_EQ(v[1] * v[2] * v[3], 8);
   EXPECT_EQ(v[4] * v[5], 8);

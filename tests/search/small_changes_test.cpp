@@ -20,12 +20,12 @@ Rule rule(std::string name, Formula f, Formula g) {
 }
 
 /// All but the last of a row.
-Tensor shorter(const Tensor& x, std::int64_t n) { return slice(x, 1, 0, n - 1); }
-Tensor wide(const Tensor& column, const Inputs& in) { return column * in.y; }
+TensorHandle shorter(const TensorHandle& x, std::int64_t n) { return slice(x, 1, 0, n - 1); }
+TensorHandle wide(const TensorHandle& column, const Inputs& in) { return column * in.y; }
 
-Tensor masked(const Tensor& x, const graph::Kept& kept) { return graph::mask(x, kept); }
+TensorHandle masked(const TensorHandle& x, const graph::Kept& kept) { return graph::mask(x, kept); }
 
-Tensor normed(const Tensor& x, double inside, double outside) {
+TensorHandle normed(const TensorHandle& x, double inside, double outside) {
   return x / (sqrt(mean(square(x), 1, true) + inside) + outside);
 }
 
@@ -175,7 +175,7 @@ std::vector<Rule> rules() {
   add(
       "a_cast_of_the_sum", [](In in) { return cast(cast(in.x + in.y, graph::DType::int32), graph::DType::f16); },
       [](In in) {
-        const auto cut = [](const Tensor& t) { return cast(cast(t, graph::DType::int32), graph::DType::f16); };
+        const auto cut = [](const TensorHandle& t) { return cast(cast(t, graph::DType::int32), graph::DType::f16); };
         return cut(in.x) + cut(in.y);
       });
   add(

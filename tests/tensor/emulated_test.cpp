@@ -34,7 +34,7 @@ __global__ void product(In x, Out y) {
 }
 TEST(EmulatedTensors, AProductOfTiles) {
   Trial r(__FILE__, {1}, {64}, 8192);
-  Report const report = r.run<product>();
+  EmulationReport const report = r.run<product>();
   EXPECT_EQ(messages(report), Messages{});
   for (int m = 0; m < 64; m += 7) {
     for (int n = 0; n < 64; n += 5) {
@@ -57,7 +57,7 @@ __global__ void no_barrier(In x, Out y) {
 }
 TEST(EmulatedTensors, AMissingBarrierIsSeenThroughTensors) {
   Trial r(__FILE__, {1}, {64}, 4096);
-  Report const report = r.run<no_barrier>();
+  EmulationReport const report = r.run<no_barrier>();
   ASSERT_FALSE(report.findings.empty());
   EXPECT_NE(report.findings[0].message.find(
                 "uninitialised read of shared tensor S: thread 0 (warp 0) of block (0,0,0) reads bytes 0..16"),

@@ -52,7 +52,7 @@ bool in_order(A const& a) {
   return one_run_in_the_same_order(a, Layout<_8>{});
 }
 
-using Wide = Copy_Atom<UniversalCopy<uint128_t>, uint16_t>;
+using Signed128 = Copy_Atom<UniversalCopy<uint128_t>, uint16_t>;
 alignas(16) uint16_t memory[2][4096];
 constexpr int middle = 2048;
 
@@ -61,7 +61,7 @@ void moves_what_one_by_one_would(A const& a, B const& b) {
   for (int i = 0; i < 4096; ++i) memory[0][i] = static_cast<uint16_t>(i), memory[1][i] = 0;
   auto const src = make_tensor(&memory[0][middle], a);
   auto const dst = make_tensor(&memory[1][middle], b);
-  copy(Wide{}, src, dst);
+  copy(Signed128{}, src, dst);
   for (int i = 0; i < 8; ++i) ASSERT_EQ(dst(i), src(i)) << i;
 }
 
@@ -135,7 +135,7 @@ TEST(Access, AddressesAreLookedAt) {
   for (int begin = 0; begin < 32; ++begin) {
     bool refused = false;
     try {
-      copy(Wide{}, make_tensor(&memory[0][begin], Layout<_8>{}), make_tensor(&memory[1][0], Layout<_8>{}));
+      copy(Signed128{}, make_tensor(&memory[0][begin], Layout<_8>{}), make_tensor(&memory[1][0], Layout<_8>{}));
     } catch (LayoutError const& e) {
       refused = true;
       EXPECT_STREQ(e.what(), "copy: an access of 128 bits begins at an address that is no multiple of 16 bytes");

@@ -22,12 +22,12 @@ T const* elements(emulate::Buffer const& buffer) {
 /// The findings, one a line.
 inline std::string launch(void (*entry)(emulate::Launch&), std::vector<emulate::Buffer*> arguments,
                           std::vector<bool> writes, unsigned threads, unsigned shared_bytes) {
-  emulate::Report const report = emulate::run(entry, {.grid = {1},
-                                                      .block = {threads},
-                                                      .shared_bytes = shared_bytes,
-                                                      .arguments = std::move(arguments),
-                                                      .writes = std::move(writes),
-                                                      .workers = 1});
+  emulate::EmulationReport const report = emulate::run(entry, {.grid = {1},
+                                                               .block = {threads},
+                                                               .shared_bytes = shared_bytes,
+                                                               .arguments = std::move(arguments),
+                                                               .writes = std::move(writes),
+                                                               .workers = 1});
   std::string all;
   for (auto const& finding : report.findings) all += finding.message + "\n";
   return all;

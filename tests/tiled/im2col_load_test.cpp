@@ -30,7 +30,7 @@ void run_gathers(emulate::Launch& l) {
   emulate::call(l, gathers<T..., 1>);
 }
 
-std::string findings(emulate::Report const& report) {
+std::string findings(emulate::EmulationReport const& report) {
   std::string all;
   for (auto const& finding : report.findings) all += finding.message + "\n";
   return all;

@@ -134,7 +134,7 @@ void is_exact() {
   config.parameters.emplace_back(descriptor(a, gA, A.bytes()), A, false);
   config.parameters.emplace_back(descriptor(b, gB, B.bytes()), B, false);
   config.parameters.emplace_back(descriptor(c, gC, C.bytes()), C, true);
-  emulate::Report const report = emulate::run(
+  emulate::EmulationReport const report = emulate::run(
       run<Op, LayoutA, LayoutB, remove_cvref_t<decltype(a)>, remove_cvref_t<decltype(b)>, remove_cvref_t<decltype(c)>>,
       config);
   for (auto const& finding : report.findings) ADD_FAILURE() << finding.message;
@@ -163,7 +163,7 @@ TEST(Multicast, TwoCtasLoadHalfATileEach) {
   emulate::LaunchConfig config{.grid = {2}, .block = {64}, .shared_bytes = 16392, .workers = 1, .cluster = {2, 1, 1}};
   config.parameters.emplace_back(descriptor(tma, gA, A.bytes(), 2), A, false);
   config.parameters.emplace_back(out, true);
-  emulate::Report const report = emulate::run(run_shared_load<Smem, remove_cvref_t<decltype(tma)>>, config);
+  emulate::EmulationReport const report = emulate::run(run_shared_load<Smem, remove_cvref_t<decltype(tma)>>, config);
   for (auto const& finding : report.findings) ADD_FAILURE() << finding.message;
   for (int i = 0; i < 2 * 8192; ++i)
     ASSERT_EQ(float(elements<half_t>(out)[i]), float(elements<half_t>(A)[8192 + i % 8192])) << i;
@@ -200,7 +200,7 @@ TEST(Tma, BoxesOfLargerElementsThanTheTensors) {
   emulate::LaunchConfig config{.grid = {1}, .block = {64}, .shared_bytes = 2056, .workers = 1};
   config.parameters.emplace_back(*tma.get_tma_descriptor(), A, false);
   config.parameters.emplace_back(out, true);
-  emulate::Report const report = emulate::run(run_pairs_load<remove_cvref_t<decltype(tma)>>, config);
+  emulate::EmulationReport const report = emulate::run(run_pairs_load<remove_cvref_t<decltype(tma)>>, config);
   for (auto const& finding : report.findings) ADD_FAILURE() << finding.message;
   for (int i = 0; i < 512; ++i) ASSERT_EQ(elements<float>(out)[i], 32 + i % 32 + 64 * (16 + i / 32)) << i;
 }

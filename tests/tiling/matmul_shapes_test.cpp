@@ -14,27 +14,27 @@ namespace {
 using graph::DType;
 using retile::MatmulTile;
 
-std::vector<MatmulTile> legal(const MatmulSize& size, const char* target = "sm_90a") {
-  return matmul_shapes(size, target::find(target));
+std::vector<MatmulTile> legal(const tiling::MatmulSize& size, const char* target = "sm_90a") {
+  return tiling::matmul_shapes(size, target::find(target));
 }
 
 /// A matmul, or with `more` the relu of one.
 graph::KernelGraph product(std::int64_t m, std::int64_t n, std::int64_t k, bool more) {
   graph::Builder b("product");
-  const graph::Tensor y = matmul(b.input("A", {m, k}), b.input("B", {k, n}, DType::f16, {1, k}));
+  const graph::TensorHandle y = matmul(b.input("A", {m, k}), b.input("B", {k, n}, DType::f16, {1, k}));
   b.output(more ? relu(y) : y, "Y");
   return b.build();
 }
 
-std::vector<fuse::Kernel> kernels(const graph::KernelGraph& g) {
+std::vector<candidate::GroupKernel> kernels(const graph::KernelGraph& g) {
   std::vector<int> all;
   for (int i = 0; i < std::ssize(g.ops); ++i) all.push_back(i);
   std::string why;
-  return fuse::kernels_of(g, all, target::find("sm_90a"), why);
+  return candidate::kernels_of(g, all, target::find("sm_90a"), why);
 }
 
 /// Returns the tile as far as it is within the matrix. With A and B swapped, N is padded instead.
-MatmulTile cut(MatmulTile t, const MatmulSize& size) {
+MatmulTile cut(MatmulTile t, const tiling::MatmulSize& size) {
   t.m = std::min(t.m, t.swap_ab ? size.n : size.m), t.k = std::min(t.k, size.k);
   if (!t.swap_ab) t.n = std::min(t.n, size.n);
   return t;
@@ -53,7 +53,7 @@ TEST(MatmulShapes, HaveAllThatWereListed) {
     for (const std::int64_t m : {1, 9, 16, 33, 64, 100, 300, 384, 512, 4096})
       for (const std::int64_t n : {64, 1000, 4096, 14336})
         for (const std::int64_t k : {64, 1024, 8192}) {
-          const MatmulSize size{.m = m, .n = n, .k = k, .dtype = DType::f16};
+          const tiling::MatmulSize size{.m = m, .n = n, .k = k, .dtype = DType::f16};
           const std::vector<MatmulTile> found = legal(size, target);
           const auto has = [&](const MatmulTile& t) {
             return std::ranges::any_of(found, [&](const MatmulTile& f) { return cut(f, size) == cut(t, size); });
@@ -65,7 +65,7 @@ TEST(MatmulShapes, HaveAllThatWereListed) {
             if (m >= t.m && n >= t.n) EXPECT_TRUE(has(t)) << m << " " << n << " " << t.m << " " << t.n;
           if (m >= 9 && m <= 64 && n % 64 == 0)
             EXPECT_TRUE(has({64, (m + 15) / 16 * 16, 64, 128, true})) << m << " " << n;
-          for (const std::int64_t rows : odd_rows(m))
+          for (const std::int64_t rows : tiling::odd_rows(m))
             for (const std::int64_t columns : {64, 128})
               if (n % columns == 0)
                 EXPECT_TRUE(has({columns, rows, 64, columns == 64 ? 128 : 256, true})) << m << " " << n;
@@ -74,7 +74,7 @@ TEST(MatmulShapes, HaveAllThatWereListed) {
 
 TEST(MatmulShapes, AreEachThereOnce) {
   for (const std::int64_t m : {1, 40, 300, 4096}) {
-    const MatmulSize size{.m = m, .n = 96, .k = 200, .dtype = DType::f16};
+    const tiling::MatmulSize size{.m = m, .n = 96, .k = 200, .dtype = DType::f16};
     const std::vector<MatmulTile> found = legal(size);
     for (std::size_t i = 0; i < found.size(); ++i)
       for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(cut(found[i], size) == cut(found[j], size)) << m;
@@ -89,13 +89,13 @@ TEST(MatmulShapes, SwapAAndBOnWarpgroupsAlone) {
 }
 
 TEST(MatmulShapes, OfOddRowsLeaveNoMoreEmpty) {
-  EXPECT_EQ(odd_rows(300), (std::vector<std::int64_t>{152, 160, 112}));
-  EXPECT_EQ(odd_rows(72), (std::vector<std::int64_t>{72, 80, 48}));
-  EXPECT_EQ(odd_rows(64), std::vector<std::int64_t>{});
-  EXPECT_EQ(odd_rows(384), (std::vector<std::int64_t>{192, 128}));
-  EXPECT_EQ(odd_rows(512), (std::vector<std::int64_t>{256}));
+  EXPECT_EQ(tiling::odd_rows(300), (std::vector<std::int64_t>{152, 160, 112}));
+  EXPECT_EQ(tiling::odd_rows(72), (std::vector<std::int64_t>{72, 80, 48}));
+  EXPECT_EQ(tiling::odd_rows(64), std::vector<std::int64_t>{});
+  EXPECT_EQ(tiling::odd_rows(384), (std::vector<std::int64_t>{192, 128}));
+  EXPECT_EQ(tiling::odd_rows(512), (std::vector<std::int64_t>{256}));
   for (std::int64_t m = 1; m <= 5000; ++m)
-    for (const std::int64_t tile : odd_rows(m)) {
+    for (const std::int64_t tile : tiling::odd_rows(m)) {
       EXPECT_TRUE(tile % 8 == 0 && tile <= 256) << m;
       EXPECT_LE((m + tile - 1) / tile * tile, (m + 127) / 128 * 128) << m;
     }
@@ -103,10 +103,10 @@ TEST(MatmulShapes, OfOddRowsLeaveNoMoreEmpty) {
 
 // As f16 they need the bytes of f16: only operands that stay e4m3 have twice the K.
 TEST(MatmulShapes, OfFloat8HaveTwiceTheKIfTheyLieAlongIt) {
-  const auto largest_k = [&](const MatmulSize& size, const char* target) {
+  const auto largest_k = [&](const tiling::MatmulSize& size, const char* target) {
     return std::ranges::max(legal(size, target), {}, &MatmulTile::k).k;
   };
-  MatmulSize size{1, 256, 256, 2048, DType::e4m3};
+  tiling::MatmulSize size{1, 256, 256, 2048, DType::e4m3};
   EXPECT_EQ(largest_k(size, "sm_90a"), 1024);
   size.a_along_k = false;
   EXPECT_EQ(largest_k(size, "sm_90a"), 512);
@@ -117,20 +117,20 @@ TEST(MatmulShapes, OfFloat8HaveTwiceTheKIfTheyLieAlongIt) {
 TEST(MatmulShapes, OfAGroupAreThoseOfItsMatmul) {
   for (const auto& [m, n, k] :
        std::vector<std::array<std::int64_t, 3>>{{16, 4096, 4096}, {300, 1000, 600}, {1000, 72, 4096}}) {
-    const std::vector<fuse::Kernel> alone = kernels(product(m, n, k, false));
+    const std::vector<candidate::GroupKernel> alone = kernels(product(m, n, k, false));
     double before = 0;
-    for (const fuse::Kernel& kernel : alone) {
+    for (const candidate::GroupKernel& kernel : alone) {
       EXPECT_LE(before, kernel.us) << m;
       before = kernel.us;
     }
     std::vector<MatmulTile> tried;
-    for (const fuse::Kernel& kernel : kernels(product(m, n, k, true)))
+    for (const candidate::GroupKernel& kernel : kernels(product(m, n, k, true)))
       if (kernel.shape && std::ranges::count(tried, *kernel.shape) == 0) tried.push_back(*kernel.shape);
     EXPECT_GE(tried.size(), 8U) << m;
     EXPECT_LE(tried.size(), 16U) << m;
     for (const MatmulTile& t : tried)
       EXPECT_LE(std::ranges::count_if(tried, [&](MatmulTile of) { return of.k = t.k, of == t; }), 2) << m;
-    const auto best = std::ranges::find_if(alone, [](const fuse::Kernel& k) { return k.shape.has_value(); });
+    const auto best = std::ranges::find_if(alone, [](const candidate::GroupKernel& k) { return k.shape.has_value(); });
     ASSERT_NE(best, alone.end());
     EXPECT_EQ(std::ranges::count(tried, *best->shape), 1) << m;
   }

@@ -32,11 +32,11 @@ namespace detail {
 // One instruction copies `Bits` contiguous bits; both addresses must be multiples of 128 bits.
 template <class Bits, class S, class D>
 struct access_of<Copy_Traits<SM90_BULK_COPY_G2S_OP, Bits>, S, D> {
-  static constexpr Access value = {int(Bits::value), int(Bits::value), 128, 128};
+  static constexpr VectorAccess value = {int(Bits::value), int(Bits::value), 128, 128};
 };
 template <class Bits, class S, class D>
 struct access_of<Copy_Traits<SM90_BULK_COPY_S2G, Bits>, S, D> {
-  static constexpr Access value = {int(Bits::value), int(Bits::value), 128, 128};
+  static constexpr VectorAccess value = {int(Bits::value), int(Bits::value), 128, 128};
 };
 }  // namespace detail
 template <class Bits>

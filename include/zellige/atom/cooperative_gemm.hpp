@@ -133,8 +133,8 @@ requires(!tensor_like<Alpha>) ZELLIGE_HOST_DEVICE
   static_assert(A::rank == 2 && B::rank == 2 && CT::rank == 2, "cooperative_gemm: A is (M, K), B (N, K) and C (M, N)");
   static_assert(decltype(size<3>(mma.get_thr_layout_vmnk()))::value == 1,
                 "cooperative_gemm: the threads along K hold partial results of the same elements");
-  constexpr detail::Misfit misfit = detail::find_misfit<CT, A, B, CT>();
-  if constexpr (misfit != detail::Misfit::none) {
+  constexpr detail::GemmMisfit misfit = detail::find_misfit<CT, A, B, CT>();
+  if constexpr (misfit != detail::GemmMisfit::none) {
     detail::refuse_product<Algorithm::cooperative_gemm, misfit>(a, b, c);
   } else {
     auto const mine = mma.get_slice(tid);

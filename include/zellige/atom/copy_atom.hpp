@@ -179,7 +179,7 @@ struct Copy_Atom<Copy_Traits<Args...>, T> : Copy_Traits<Args...> {
     if constexpr (source_fits || destination_fits) {
       using DT = remove_cvref_t<D>;
       if constexpr (detail::has_access<Traits, S, DT>) {
-        constexpr detail::Access a = detail::access_on<Traits, S, DT>;
+        constexpr detail::VectorAccess a = detail::access_on<Traits, S, DT>;
         detail::check_access<a.source, a.source_alignment>(src);
         detail::check_access<a.destination, a.destination_alignment>(dst);
 #if defined(__CUDACC__)

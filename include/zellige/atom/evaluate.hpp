@@ -342,7 +342,7 @@ inline std::string evaluate_copy_atom_print(Tape& t, Args const& a) {
 /// Returns the strings from which the operands were parsed.
 inline Args texts_of(Operands const& operands) {
   Args texts;
-  for (Operand const& o : operands) texts.push_back(o.text);
+  for (ParsedOperand const& o : operands) texts.push_back(o.text);
   return texts;
 }
 

@@ -1,7 +1,7 @@
 // Checks a kernel launch against the limits of SM90 and explains a violation in words. Without the check, the
 // hardware reports only "invalid argument", "too many resources" or an illegal instruction.
 //
-//   LaunchShape s{.name = "gemm", .threads = 384, .shared_bytes = 231000, .registers = 168, .cluster = 2,
+//   CheckedLaunch s{.name = "gemm", .threads = 384, .shared_bytes = 231000, .registers = 168, .cluster = 2,
 //                 .moved = {{128, 40}, {256, 232}},         // per role: threads, registers by setmaxnreg
 //                 .tiles = {{"A", 0, 65536, tma_alignment(SwizzleMode::b128)}, ...}};
 //   if (std::string error = launch_error(s); !error.empty()) throw std::runtime_error(error);
@@ -24,7 +24,7 @@ constexpr int tma_alignment(SwizzleMode mode) {
 
 /// The properties of a launch that launch_error checks: grid, block, registers, cluster, and the layout of
 /// shared memory.
-struct LaunchShape {
+struct CheckedLaunch {
   struct Tile {
     const char* name = "tile";
     long long offset = 0, bytes = 0;  // from the start of the block's shared memory
@@ -48,7 +48,7 @@ struct LaunchShape {
 /// Returns one sentence on the first limit of SM90 that the launch exceeds, or "" if it exceeds none. Tiles
 /// must be aligned, disjoint, and within shared memory. If warpgroups change their register counts by
 /// setmaxnreg, all of them together must not have more registers than the block.
-inline std::string launch_error(const LaunchShape& l) {
+inline std::string launch_error(const CheckedLaunch& l) {
   const std::string who = std::string("launch of ") + l.name + ": ";
   const auto s = [](long long x) { return std::to_string(x); };
   constexpr long long limits[3] = {2147483647, 65535, 65535};
@@ -70,14 +70,14 @@ inline std::string launch_error(const LaunchShape& l) {
   if (warps * 32 * granted > 65536)
     return who + "registers is " + s(l.registers) + " for " + s(l.threads) + " threads, " + s(warps * 32 * granted) +
            " together; a block may have 65536";
-  for (const LaunchShape::Tile& t : l.tiles) {
+  for (const CheckedLaunch::Tile& t : l.tiles) {
     const std::string tile = who + "tile " + t.name;
     if (t.alignment < 1 || t.offset < 0 || t.offset % t.alignment)
       return tile + " is at byte " + s(t.offset) + "; it must be at a multiple of " + s(t.alignment);
     if (t.bytes < 0 || t.offset + t.bytes > l.shared_bytes)
       return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) + "; the block's shared memory has " +
              s(l.shared_bytes);
-    for (const LaunchShape::Tile& other : l.tiles) {
+    for (const CheckedLaunch::Tile& other : l.tiles) {
       if (&other == &t) break;
       if (t.bytes > 0 && other.bytes > 0 && t.offset < other.offset + other.bytes && other.offset < t.offset + t.bytes)
         return tile + " has bytes " + s(t.offset) + ".." + s(t.offset + t.bytes) + ", tile " + other.name + " bytes " +
@@ -86,7 +86,7 @@ inline std::string launch_error(const LaunchShape& l) {
   }
   if (l.moved.empty()) return "";
   int together = 0, threads = 0;
-  for (const LaunchShape::Role& role : l.moved) {
+  for (const CheckedLaunch::Role& role : l.moved) {
     if (role.threads < 1 || role.threads % 128)
       return who + "a role of setmaxnreg has " + s(role.threads) + " threads; it must be whole warpgroups of 128";
     if (role.registers < 24 || role.registers > 256 || role.registers % 8)

@@ -232,7 +232,7 @@ class TmaDescriptorAt {
 };
 
 /// Returns a descriptor for a kernel on the emulator. The described tensor begins `offset` bytes into a buffer of
-/// `tensor_bytes` bytes, which the launch passes as an emulate::Parameter. Throws std::runtime_error if `t` is
+/// `tensor_bytes` bytes, which the launch passes as an emulate::LaunchParameter. Throws std::runtime_error if `t` is
 /// invalid, reaches beyond the buffer, or is interleaved, which the emulator does not support.
 inline TmaDescriptor make_tma_descriptor_emulated(const TmaTensor& t, uint64_t tensor_bytes, uint64_t offset = 0) {
   std::string error = tma_descriptor_error(t, offset);

@@ -39,22 +39,22 @@ namespace detail {
 
 /// How an instruction accesses memory: the number of bits that it moves at one address of its source and of its
 /// destination, and the alignment of those addresses in bits. 0 bits: it accesses values one by one.
-struct Access {
+struct VectorAccess {
   int source = 0;
   int destination = 0;
   int source_alignment = 0;
   int destination_alignment = 0;
 };
-/// The Access of copy instruction Op: the width of a cp.async, 128 bits on the memory side of ldmatrix and stmatrix,
+/// The VectorAccess of copy instruction Op: the width of a cp.async, 128 bits on the memory side of ldmatrix and stmatrix,
 /// else 0.
 template <class Op>
 struct access_of_instruction {
-  static constexpr Access value = {};
+  static constexpr VectorAccess value = {};
 };
 template <class Op>
 requires requires { Op::fills_zeros; }
 struct access_of_instruction<Op> {
-  static constexpr Access value = {8 * Op::bytes, 8 * Op::bytes, 8 * Op::bytes, 8 * Op::bytes};
+  static constexpr VectorAccess value = {8 * Op::bytes, 8 * Op::bytes, 8 * Op::bytes, 8 * Op::bytes};
 };
 template <class Op>
 requires requires { Op::name; }
@@ -62,17 +62,17 @@ struct access_of_instruction<Op> {
   static constexpr CopyRow::Kind kind = find_copy(Op::name).kind;
   static constexpr int read = kind == CopyRow::Kind::rows || kind == CopyRow::Kind::columns ? 128 : 0;
   static constexpr int written = kind == CopyRow::Kind::to_rows || kind == CopyRow::Kind::to_columns ? 128 : 0;
-  static constexpr Access value = {read, written, read, written};
+  static constexpr VectorAccess value = {read, written, read, written};
 };
-/// The Access of a copy with Traits between tensors with element types S and D. Specialised for UniversalCopy, whose
+/// The VectorAccess of a copy with Traits between tensors with element types S and D. Specialised for UniversalCopy, whose
 /// access depends on these types.
 template <class Traits, class S, class D>
 struct access_of {
-  static constexpr Access value = access_of_instruction<typename Traits::Operation>::value;
+  static constexpr VectorAccess value = access_of_instruction<typename Traits::Operation>::value;
 };
 template <class Traits, class S, class D>
 requires(!requires { typename Traits::Operation; }) struct access_of<Traits, S, D> {
-  static constexpr Access value = {};
+  static constexpr VectorAccess value = {};
 };
 
 /// How the elements of one access are placed in memory: contiguous and in order; contiguous in another order; not
@@ -226,7 +226,7 @@ ZELLIGE_ALGEBRA consteval Misaccess misaccess() {
 
 /// Returns true if the elements of one access have the same order in source S as in destination D. `a` has the numbers
 /// of bits that one access moves at S and at D; 0 means registers, whose elements are in order.
-template <class S, class D, Access a>
+template <class S, class D, VectorAccess a>
 ZELLIGE_ALGEBRA consteval bool same_order() {
   if constexpr (lie_for<S, a.source> != Lie::in_another_order && lie_for<D, a.destination> != Lie::in_another_order)
     return true;
@@ -289,9 +289,9 @@ ZELLIGE_HOST_DEVICE constexpr void check_access([[maybe_unused]] X const& x) {
   }
 }
 
-/// The Access of a copy with Traits from tensor S to tensor D.
+/// The VectorAccess of a copy with Traits from tensor S to tensor D.
 template <class Traits, class S, class D>
-inline constexpr Access access_on = access_of<Traits, typename S::value_type, typename D::value_type>::value;
+inline constexpr VectorAccess access_on = access_of<Traits, typename S::value_type, typename D::value_type>::value;
 /// True if one instruction of Traits can access source S and destination D, as far as is known during compilation.
 template <class Traits, class S, class D>
 inline constexpr bool has_access = misaccess<S, access_on<Traits, S, D>.source>() ==
@@ -302,7 +302,7 @@ inline constexpr bool has_access = misaccess<S, access_on<Traits, S, D>.source>(
 /// Call it only if has_access is false for these types.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_access() {
-  constexpr Access a = access_on<Traits, S, D>;
+  constexpr VectorAccess a = access_on<Traits, S, D>;
   constexpr Misaccess source = misaccess<S, a.source>(), destination = misaccess<D, a.destination>();
   using Op = typename Traits::Operation;
   using LS = typename S::layout_type;
@@ -393,7 +393,7 @@ inline constexpr bool in_line =
 /// Call it only if in_line is false for these types.
 template <class Traits, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
-  constexpr Access a = access_on<Traits, S, D>;
+  constexpr VectorAccess a = access_on<Traits, S, D>;
   constexpr long long source = step_out_of_line_of<S, a.source, a.source_alignment>();
   if constexpr (!swizzle_keeps_all<S, a.source>())
     the_swizzle_separates_the_elements_of_one_access<typename Traits::Operation, get_swizzle_t<typename S::layout_type>,
@@ -410,11 +410,11 @@ ZELLIGE_HOST_DEVICE constexpr void refuse_steps() {
                                                  a.destination_alignment / sizeof_bits_v<typename D::value_type>>();
 }
 
-/// Returns the Access (bits per access and alignments) of UniversalCopy<S, D> between tensors with element types TS
+/// Returns the VectorAccess (bits per access and alignments) of UniversalCopy<S, D> between tensors with element types TS
 /// and TD. The numbers of bits are the sizes of S and D. Copies of single elements (S is TS and D is TD) need no
 /// alignment.
 template <class S, class D, class TS, class TD>
-ZELLIGE_ALGEBRA consteval Access access_of_assignment() {
+ZELLIGE_ALGEBRA consteval VectorAccess access_of_assignment() {
   constexpr bool one_by_one = is_same_v<S, TS> && is_same_v<D, TD>;
   constexpr int s = int(sizeof_bits<S>::value), d = int(sizeof_bits<D>::value);
   return {s, d, one_by_one || is_subbyte_v<S> ? 1 : 8 * int(alignof(S)),
@@ -422,7 +422,7 @@ ZELLIGE_ALGEBRA consteval Access access_of_assignment() {
 }
 template <class S, class D, class TS, class TD>
 struct access_of<Copy_Traits<UniversalCopy<S, D>>, TS, TD> {
-  static constexpr Access value = access_of_assignment<S, D, remove_cvref_t<TS>, remove_cvref_t<TD>>();
+  static constexpr VectorAccess value = access_of_assignment<S, D, remove_cvref_t<TS>, remove_cvref_t<TD>>();
 };
 
 }  // namespace detail

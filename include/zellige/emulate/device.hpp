@@ -23,7 +23,7 @@ namespace zellige::emulate {
 template <class In, class Out, class F>
 ZELLIGE_INLINE Out meet(const In& mine, F compute, const char* what) {
   Out out;
-  Compute all = [](void* f, const void* const* in, void* const* outs) {
+  LaneFunction all = [](void* f, const void* const* in, void* const* outs) {
     In ins[32];
     Out results[32];
     for (int l = 0; l < 32; ++l) __builtin_memcpy((void*)&ins[l], in[l], sizeof(In));

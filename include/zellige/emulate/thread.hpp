@@ -53,7 +53,7 @@ struct Parts;
 enum class Use : unsigned char;  // registers.hpp
 /// Type-erased compute function of a warp collective. `compute`: the caller's function object; in[i] and
 /// out[i]: operands and results of lane i.
-using Compute = void (*)(void* compute, const void* const* in, void* const* out);
+using LaneFunction = void (*)(void* compute, const void* const* in, void* const* out);
 
 /// Table of the engine's functions, which kernels call through the inline functions of device.hpp and
 /// pointer.hpp. A finding names the source line of the call, from its return address.
@@ -61,7 +61,7 @@ struct Engine {
   const void* (*read)(Thread&, Place, unsigned bytes);
   void* (*write)(Thread&, Place, unsigned bytes);
   const Region* (*shared)(Thread&, const char* name, unsigned offset, unsigned bytes);
-  void (*meet)(Thread&, const void* in, void* out, Compute, void* compute, const char* what);
+  void (*meet)(Thread&, const void* in, void* out, LaneFunction, void* compute, const char* what);
   void (*read_rows)(Thread&, const Place* rows, unsigned matrices, const void** safe);
   const void* (*read_as)(Thread&, unsigned lane, Place, unsigned bytes);
   void* (*write_as)(Thread&, unsigned lane, Place, unsigned bytes);

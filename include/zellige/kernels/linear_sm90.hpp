@@ -2,12 +2,12 @@
 // Streaming the weights takes most of the time. The operands are swapped (Y^T = W^T X^T): 64 columns of weights are
 // wgmma's M dimension, the rows of X (8 or 16) its N dimension, and the accumulator is the transpose of Y.
 //
-//   using Layer = FewRows<half_t, Weights::kn, Work::rms_norm, /*Rows=*/16>;
+//   using Layer = FewRows<half_t, Weights::kn, LinearWork::rms_norm, /*Rows=*/16>;
 //   linear_sm90<Layer><<<96, Layer::threads, Layer::shared_bytes>>>(w, w, x, y, {rows, n, k});
 //
-//   Work::product    Y = X W
-//   Work::rms_norm   Y = (X / rms(X)) W; sums the squares of X while multiplying, then scales the result
-//   Work::gated      Y = silu(X W) * (X V); a tile has 32 columns of each of W and V
+//   LinearWork::product    Y = X W
+//   LinearWork::rms_norm   Y = (X / rms(X)) W; sums the squares of X while multiplying, then scales the result
+//   LinearWork::gated      Y = silu(X W) * (X V); a tile has 32 columns of each of W and V
 //   Weights::nk      W is N x K, K-contiguous
 //   Weights::kn      W is K x N, N-contiguous
 //
@@ -30,17 +30,17 @@ namespace zellige::kernels {
 /// Layout of the weights in memory: row-major N x K (nk), or row-major K x N (kn).
 enum class Weights { nk, kn };
 /// What the kernel computes: X W, (X / rms(X)) W, or silu(X W) * (X V).
-enum class Work { product, rms_norm, gated };
+enum class LinearWork { product, rms_norm, gated };
 
 /// Configuration of linear_sm90 for up to Rows_ rows, which is 8 or 16. A stage holds 64 * Chunks_ values of K. Members
 /// with `offset` in their name are bytes of shared memory.
-template <class Element_, Weights weights_, Work work_, int Rows_, int Chunks_ = 4>
+template <class Element_, Weights weights_, LinearWork work_, int Rows_, int Chunks_ = 4>
 struct FewRows {
   using Element = Element_;
   static constexpr Weights weights = weights_;
-  static constexpr Work work = work_;
+  static constexpr LinearWork work = work_;
   static constexpr int Rows = Rows_, Chunks = Chunks_;
-  static constexpr bool gated = work == Work::gated;
+  static constexpr bool gated = work == LinearWork::gated;
   static constexpr int columns = gated ? 32 : 64;  // columns of Y per tile
   static constexpr int threads = 256;
   static constexpr int w_bytes = 8192 * Chunks, x_bytes = Rows * 128 * Chunks;
@@ -109,7 +109,7 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       return mn_major<64, 64 * L::Chunks>(tile);
   };
   const auto release = [&](const auto& s) {
-    if constexpr (L::work == Work::rms_norm) __syncwarp();  // all lanes have read their squares
+    if constexpr (L::work == LinearWork::rms_norm) __syncwarp();  // all lanes have read their squares
     ring.release(s);
   };
   auto stage = ring.first();
@@ -122,7 +122,8 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
       const auto x_tile = ring.tile(stage, 1);
       issue_wgmma<Element, 4 * L::Chunks>(d, weights(ring.tile(stage, 0)), k_major<L::Rows>(x_tile), k > 0);
       wgmma_commit();
-      if constexpr (L::work == Work::rms_norm) {  // the sum of squares does not depend on the order of a row's elements
+      if constexpr (L::work ==
+                    LinearWork::rms_norm) {  // the sum of squares does not depend on the order of a row's elements
         constexpr int share = 128 / L::Rows;
         const auto line = recast<const Element>(x_tile) + thread / share * 64;
 #pragma unroll
@@ -142,7 +143,7 @@ ZELLIGE_CALL void linear_multiply(gmem<typename L::Element> y, const LinearShape
     wgmma_wait<0>();
     release(previous);
 
-    if constexpr (L::work == Work::rms_norm) {
+    if constexpr (L::work == LinearWork::rms_norm) {
       constexpr int share = 128 / L::Rows;
       squares = sum_lanes<share>(squares);
       if (thread % share == 0) extra[thread / share] = rsqrt(squares / s.k);

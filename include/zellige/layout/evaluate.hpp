@@ -43,7 +43,7 @@ inline Value gmma_atom(Tape& t, std::string_view major, std::string_view kind, l
 
 /// Returns the operand's value if it is a tensor; if it is a shape, returns the identity tensor of that
 /// shape.
-inline Value tensor_of(Operand const& o) {
+inline Value tensor_of(ParsedOperand const& o) {
   return o.value.is(ValueKind::tensor) ? o.value : algebra::identity_tensor(o.value);
 }
 /// Returns v, the result of an operation, as a string; "" if the operation was refused (t.failed()).
@@ -107,7 +107,7 @@ inline constexpr Operation tensor_operations[] = {
 /// Returns the values of the operands; the name of an element type becomes its size in bits.
 inline Values values_of(Operands const& operands) {
   Values v;
-  for (Operand const& o : operands) v.push_back(o.is_word() ? number(bits_of_type(o.text)) : o.value);
+  for (ParsedOperand const& o : operands) v.push_back(o.is_word() ? number(bits_of_type(o.text)) : o.value);
   return v;
 }
 }  // namespace detail

@@ -19,13 +19,13 @@ namespace zellige {
 
 /// An operand: its source string and the value that the string denotes. A string that denotes no value, such
 /// as the type name half_t, is a word.
-struct Operand {
+struct ParsedOperand {
   std::string text = {};
   Value value = nothing();
   std::string unreadable = {};  // the parse error if the string is not a value
   bool is_word() const { return !unreadable.empty(); }
 };
-using Operands = std::vector<Operand>;
+using Operands = std::vector<ParsedOperand>;
 
 /// An operation as it can be selected by name. Either `op` or `run` computes it.
 struct Operation {
@@ -93,7 +93,7 @@ inline bool is_count(Value const& v, long long min, long long max) {
 
 /// Returns true if the operand is of the kind that the parameter letter denotes, such as 'c' for a layout
 /// and 'n' for a number (see algebra/op.hpp).
-inline bool fits(char parameter, Operand const& o) {
+inline bool fits(char parameter, ParsedOperand const& o) {
   if (parameter == 'w') return !o.text.empty();
   if (parameter == 'e' && o.is_word()) return true;
   if (o.is_word()) return false;
@@ -195,7 +195,7 @@ struct Match {
 };
 /// Returns how many of the operands, from the first on, are of the kinds that a list of parameter letters
 /// asks for (such as "c n": a layout and a number), and whether the complete lists match.
-inline Match match(std::string_view letters, std::span<Operand const> operands) {
+inline Match match(std::string_view letters, std::span<ParsedOperand const> operands) {
   Match m;
   for (std::size_t p = 0; p < letters.size();) {
     char const letter = letters[p++];
@@ -230,8 +230,8 @@ inline std::string letters_text(std::string_view letters) {
 
 /// Returns an operand for the string: with the value that the string denotes or, if it denotes no value, as a
 /// word.
-inline Operand operand(std::string const& text) {
-  Operand o{text};
+inline ParsedOperand operand(std::string const& text) {
+  ParsedOperand o{text};
   try {
     o.value = parse_value(text);
   } catch (LayoutError const& e) {
@@ -241,7 +241,7 @@ inline Operand operand(std::string const& text) {
 }
 
 /// Returns true if the operation accepts the operands.
-inline bool fits(Operation const& o, std::span<Operand const> operands) {
+inline bool fits(Operation const& o, std::span<ParsedOperand const> operands) {
   auto const all = detail::alternatives(o);
   return std::any_of(all.begin(), all.end(), [&](auto letters) { return detail::match(letters, operands).whole; });
 }
@@ -260,7 +260,7 @@ inline Rows named(std::span<Operation const> rows, std::string_view name) {
   return found.empty() ? by_id : found;
 }
 /// Returns the first of `rows` that accepts the operands, or nullptr if none does.
-inline Operation const* row_for(Rows const& rows, std::span<Operand const> operands) {
+inline Operation const* row_for(Rows const& rows, std::span<ParsedOperand const> operands) {
   auto const at = std::find_if(rows.begin(), rows.end(), [&](auto const* o) { return fits(*o, operands); });
   return at == rows.end() ? nullptr : *at;
 }
@@ -303,7 +303,7 @@ struct Misfit {
 /// Explains why none of the operations `rows` accepts the operands; `name` is the name of these operations.
 /// Also returns the index of the first operand that no operation accepts at its position, or the number of
 /// operands if all are accepted but more are needed.
-inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand const> operands) {
+inline Misfit misfit(std::string_view name, Rows const& rows, std::span<ParsedOperand const> operands) {
   std::size_t suited = 0;
   std::vector<std::string> wanted;
   for (Operation const* row : rows) {
@@ -320,7 +320,7 @@ inline Misfit misfit(std::string_view name, Rows const& rows, std::span<Operand 
     why += "; " + std::to_string(operands.size()) + (operands.size() == 1 ? " operand is" : " operands are") + " given";
     return {why, operands.size()};
   }
-  Operand const& o = operands[suited];
+  ParsedOperand const& o = operands[suited];
   why += "; its operand " + std::to_string(suited + 1) + " is ";
   return {why + (o.is_word() ? "the word " + o.text : kind_name(o.value)), suited};
 }

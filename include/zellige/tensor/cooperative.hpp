@@ -247,10 +247,10 @@ ZELLIGE_HOST_DEVICE constexpr void cooperative_gemm(unsigned tid, Alpha const& a
                                                     Store const& store = {}) {
   using CT = remove_cvref_t<C>;
   constexpr auto g = Algorithm::cooperative_gemm;
-  constexpr detail::Misfit misfit = detail::find_misfit<CT, A, B, CT>();
+  constexpr detail::GemmMisfit misfit = detail::find_misfit<CT, A, B, CT>();
   if constexpr (A::rank != 2 || B::rank != 2 || CT::rank != 2) {
     no_product_of_such_ranks_needed_are_222<g, A::rank, B::rank, CT::rank>();
-  } else if constexpr (misfit != detail::Misfit::none) {
+  } else if constexpr (misfit != detail::GemmMisfit::none) {
     detail::refuse_product<g, misfit>(a, b, c);
   } else {
     detail::check_product<g>(a, b, c);

@@ -15,7 +15,7 @@ namespace zellige {
 
 namespace detail {
 // The condition of a matmul that static sizes violate.
-enum class Misfit : signed char { none, ranks, values, rows, columns, depth, result };
+enum class GemmMisfit : signed char { none, ranks, values, rows, columns, depth, result };
 
 template <int I, class X>
 using size_t_of = decltype(size<I>(lvalue<X const>()));
@@ -35,38 +35,38 @@ ZELLIGE_HOST_DEVICE consteval ProductModes product_modes(int ra, int rb, int rc)
 /// Returns the first condition on the sizes of the tensors of a matmul that their static sizes violate, or
 /// Misfit::none.
 template <class D, class A, class B, class C>
-ZELLIGE_HOST_DEVICE consteval Misfit find_misfit() {
+ZELLIGE_HOST_DEVICE consteval GemmMisfit find_misfit() {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
   if constexpr (p.m == -2 || D::rank != C::rank) {
-    return Misfit::ranks;
+    return GemmMisfit::ranks;
   } else {
     if constexpr (p.v >= 0) {
-      if (clash<size_t_of<0, A>, size_t_of<0, C>> || clash<size_t_of<0, B>, size_t_of<0, C>>) return Misfit::values;
+      if (clash<size_t_of<0, A>, size_t_of<0, C>> || clash<size_t_of<0, B>, size_t_of<0, C>>) return GemmMisfit::values;
     }
     if constexpr (p.m >= 0) {
-      if (clash<size_t_of<p.m, A>, size_t_of<p.m, C>>) return Misfit::rows;
-      if (clash<size_t_of<p.n, B>, size_t_of<p.m + 1, C>>) return Misfit::columns;
+      if (clash<size_t_of<p.m, A>, size_t_of<p.m, C>>) return GemmMisfit::rows;
+      if (clash<size_t_of<p.n, B>, size_t_of<p.m + 1, C>>) return GemmMisfit::columns;
     }
     if constexpr (p.k >= 0) {
-      if (clash<size_t_of<p.k, A>, size_t_of<p.k, B>>) return Misfit::depth;
+      if (clash<size_t_of<p.k, A>, size_t_of<p.k, B>>) return GemmMisfit::depth;
     }
-    return first_clash<D, C> >= 0 ? Misfit::result : Misfit::none;
+    return first_clash<D, C> >= 0 ? GemmMisfit::result : GemmMisfit::none;
   }
 }
 
 /// Reports the violated condition `misfit` as a compile error, with the two sizes that do not match.
-template <Algorithm g, Misfit misfit, class A, class B, class C>
+template <Algorithm g, GemmMisfit misfit, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void refuse_product(A const& a, B const& b, C const& c) {
   constexpr ProductModes p = product_modes(A::rank, B::rank, C::rank);
-  if constexpr (misfit == Misfit::values) {
+  if constexpr (misfit == GemmMisfit::values) {
     if constexpr (clash<decltype(size<0>(a)), decltype(size<0>(c))>)
       sizes_differ_in_a_mode<g, decltype(size<0>(a))::value, decltype(size<0>(c))::value>();
     else
       sizes_differ_in_a_mode<g, decltype(size<0>(b))::value, decltype(size<0>(c))::value>();
-  } else if constexpr (misfit == Misfit::rows) {
+  } else if constexpr (misfit == GemmMisfit::rows) {
     sizes_differ_A_and_C_have_other_rows_are_A_and_B_swapped<g, decltype(size<p.m>(a))::value,
                                                              decltype(size<p.m>(c))::value>();
-  } else if constexpr (misfit == Misfit::columns) {
+  } else if constexpr (misfit == GemmMisfit::columns) {
     sizes_differ_B_has_other_rows_than_C_has_columns<g, decltype(size<p.n>(b))::value,
                                                      decltype(size<p.m + 1>(c))::value>();
   } else {
@@ -132,11 +132,11 @@ namespace detail {
 /// Checks the arguments and computes d = a * b^T + c.
 template <class D, class A, class B, class C>
 ZELLIGE_HOST_DEVICE constexpr void product_into(D& d, A const& a, B const& b, C const& c) {
-  constexpr Misfit misfit = find_misfit<D, A, B, C>();
+  constexpr GemmMisfit misfit = find_misfit<D, A, B, C>();
   constexpr auto g = Algorithm::gemm;
-  if constexpr (misfit == Misfit::ranks) {
+  if constexpr (misfit == GemmMisfit::ranks) {
     no_product_of_such_ranks_needed_are_111_112_222_223_or_333<g, A::rank, B::rank, C::rank>();
-  } else if constexpr (misfit == Misfit::none || misfit == Misfit::result) {
+  } else if constexpr (misfit == GemmMisfit::none || misfit == GemmMisfit::result) {
     // The result must have the modes of C, not only the same number of elements.
     require_same_shape<g>(c, d);
     if constexpr (C::rank == D::rank && !counts_clash<C, D>) {

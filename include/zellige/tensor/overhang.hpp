@@ -82,20 +82,20 @@ struct Picked<tuple<C...>> {
 
 /// What is selected from a divided tensor: every tile, the tile at a coordinate, or the element at a
 /// coordinate of every tile (a thread's elements).
-enum class Part : signed char { every, tile, thread };
+enum class CutPart : signed char { every, tile, thread };
 
 /// Divides mode number `mode` of a view into tiles of `tile` elements, and returns the out-of-bounds record of
 /// what `part` selects: all tiles, the tile number crd, or element number crd of every tile. The mode has
 /// `extent` elements, of which the first `room` are in bounds.
-template <Part part, class Crd>
+template <CutPart part, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut(long long tile, long long extent, long long room, int mode,
                                            [[maybe_unused]] Crd const& crd) {
   if (tile <= 0) return {};
-  if constexpr (part == Part::every || !integral<Crd>) {
+  if constexpr (part == CutPart::every || !integral<Crd>) {
     return (extent + tile - 1) / tile * tile > room ? Overhang{tile, extent} : Overhang{};
   } else {
     long long const c = crd, tiles = (extent + tile - 1) / tile;
-    if constexpr (part == Part::tile) {
+    if constexpr (part == CutPart::tile) {
       long long const left = room > c * tile ? room - c * tile : 0;
       return left < tile ? Overhang{tile, extent, mode, left} : Overhang{};
     } else {
@@ -126,16 +126,16 @@ ZELLIGE_HOST_DEVICE constexpr long long room_of(Overhang const& had, int mode, l
   return had.tile != 0 && had.mode == mode && had.room >= 0 && had.room < size ? had.room : size;
 }
 
-template <Part part, class S, class T, class Crd>
+template <CutPart part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
                                                 int mode);
-template <Part part, class S, class T, class Crd, int... I>
+template <CutPart part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
                                                  seq<I...>);
 /// Divides a view by a tiler and returns the out-of-bounds record of what `part` selects: all tiles, the tile
 /// at crd, or the element at crd of every tile. `had` is the record of the view before the division. `shape`
 /// is the shape of the view or, in a call for a single mode, the shape of mode number `mode`.
-template <Part part, class S, class T, class Crd>
+template <CutPart part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
                                                  int mode = 0) {
   if constexpr (tuple_like<T>) {
@@ -143,7 +143,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
       return cut_mode<part>(had, shape, get<0>(tiler), part_of<0>(crd), mode);
     else if constexpr (tuple_size_v<T> == 0 || tuple_size_v < T >> rank_v<S> || !tuple_like<S>)
       return {};  // nothing to divide, or refused by the division itself
-    else if constexpr (part == Part::tile && integral<Crd> && flat_numbers<T> && flat_numbers<S> &&
+    else if constexpr (part == CutPart::tile && integral<Crd> && flat_numbers<T> && flat_numbers<S> &&
                        rank_v<T> == rank_v<S>)
       // A single number for the tile is its linear index, the first mode fastest.
       return cut_modes<part>(had, shape, tiler, idx2crd(crd, ceil_div(shape, tiler)), make_seq<tuple_size_v<T>>{});
@@ -154,7 +154,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
     return cut<part>(tiler, size, room_of(had, mode, size), mode, crd);
   } else if constexpr (layout_like<T>) {
     long long const size = product(shape);
-    return cut<Part::every>(product(tiler.shape()), size, size, mode, crd);
+    return cut<CutPart::every>(product(tiler.shape()), size, size, mode, crd);
   } else {
     return {};
   }
@@ -162,12 +162,12 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_shape(Overhang const& had, S const& s
 /// Divides mode number `mode` of a view by a tiler, and returns the out-of-bounds record of what `part` selects:
 /// all tiles, the tile at crd, or the element at crd of every tile. `had` is the view's record before the
 /// division, `shape` the mode's shape. If the tiler is a tuple, it divides the mode's sub-modes.
-template <Part part, class S, class T, class Crd>
+template <CutPart part, class S, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
                                                 int mode) {
   if constexpr (is_underscore_v<T>) {
     // Not divided: its record stays valid if the mode keeps its position.
-    return part == Part::every && had.mode == mode ? rearranged(had) : Overhang{};
+    return part == CutPart::every && had.mode == mode ? rearranged(had) : Overhang{};
   } else if constexpr (tuple_like<T>) {
     Overhang inside = cut_shape<part>(Overhang{}, shape, tiler, crd);
     inside.mode = inside.mode == Overhang::anywhere ? inside.mode : mode;
@@ -177,7 +177,7 @@ ZELLIGE_HOST_DEVICE constexpr Overhang cut_mode(Overhang const& had, S const& sh
     return cut_shape<part>(had, shape, tiler, crd, mode);
   }
 }
-template <Part part, class S, class T, class Crd, int... I>
+template <CutPart part, class S, class T, class Crd, int... I>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_modes(Overhang const& had, S const& shape, T const& tiler, Crd const& crd,
                                                  seq<I...>) {
   Overhang found, one;
@@ -198,14 +198,14 @@ inline constexpr bool tiles_of_numbers<tuple<T...>> = (tiles_of_numbers<T> && ..
 /// at crd, or the element at crd of every tile. `layout` is the view's layout, `divided` the divided layout,
 /// `had` the record before the division. If the tiler contains a layout, only the record of all tiles is
 /// computed, from the number of elements that the division adds; other records are empty.
-template <Part part, class L, class D, class T, class Crd>
+template <CutPart part, class L, class D, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr Overhang cut_layout(Overhang const& had, L const& layout, D const& divided,
                                                   T const& tiler, Crd const& crd) {
   if constexpr (tiles_of_numbers<T>) {
     return cut_shape<part>(had, layout.shape(), tiler, crd);
   } else {
     long long const all = product(divided.shape()), whole = product(layout.shape());
-    return part == Part::every && all > whole ? Overhang{all, whole} : Overhang{};
+    return part == CutPart::every && all > whole ? Overhang{all, whole} : Overhang{};
   }
 }
 

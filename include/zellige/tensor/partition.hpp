@@ -78,9 +78,9 @@ ZELLIGE_HOST_DEVICE constexpr Overhang known_of([[maybe_unused]] X const& x) {
 template <class X, class L, class T>
 ZELLIGE_HOST_DEVICE constexpr auto divided(X& x, L const& layout, T const& tiler) {
   if constexpr (can_overhang<X>)
-    return view(
-        iterator_of(x), layout,
-        either(cut_layout<Part::every>(known_of(x), x.layout(), layout, tiler, Underscore{}), rearranged(known_of(x))));
+    return view(iterator_of(x), layout,
+                either(cut_layout<CutPart::every>(known_of(x), x.layout(), layout, tiler, Underscore{}),
+                       rearranged(known_of(x))));
   else
     return make_tensor(iterator_of(x), layout);
 }
@@ -102,7 +102,7 @@ template <class X, class It, class L, class T, class TV, class I>
 ZELLIGE_HOST_DEVICE constexpr auto view_of_thread(X const& x, It const& it, L const& part, T const& tile,
                                                   [[maybe_unused]] TV const& tv, [[maybe_unused]] I const& thread) {
   if constexpr (can_overhang<X>) {
-    auto const all = cut_shape<Part::every>(known_of(x), x.layout().shape(), tile, Underscore{});
+    auto const all = cut_shape<CutPart::every>(known_of(x), x.layout().shape(), tile, Underscore{});
     if (all.tile == 0) return view(it, part, Overhang{});
     return view(it, part, cut_thread_of(known_of(x), x.layout().shape(), tile, tv(), int(thread())));
   } else {
@@ -162,9 +162,9 @@ ZELLIGE_HOST_DEVICE constexpr auto marked_to(Crd const& crd) {
 }  // namespace detail
 
 namespace detail {
-/// Divides x by the tiler, and returns the tile that crd selects or, if part is Part::thread, the elements at
+/// Divides x by the tiler, and returns the tile that crd selects or, if part is CutPart::thread, the elements at
 /// coordinate crd of all tiles.
-template <Algorithm algorithm, Part part, class X, class T, class Crd>
+template <Algorithm algorithm, CutPart part, class X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& crd) {
   if constexpr (tuple_like<T> && tuple_size_v < T >> X::rank) {
     the_tiler_has_more_modes_than_the_tensor<algorithm, tuple_size_v<T>, X::rank>();
@@ -178,7 +178,7 @@ ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& 
       constexpr int inner = decltype(rank<0>(zipped))::value;
       constexpr int outer = decltype(rank<1>(zipped))::value;
       auto const picked = [&] {
-        if constexpr (part == Part::tile)
+        if constexpr (part == CutPart::tile)
           return tiled(repeat<inner>(Underscore{}), marked_to<algorithm, outer>(crd));
         else
           return tiled(marked_to<algorithm, inner>(crd), repeat<outer>(Underscore{}));
@@ -196,12 +196,12 @@ ZELLIGE_HOST_DEVICE constexpr auto partitioned(X& x, T const& tiler, Crd const& 
 /// tiles along the other modes are returned.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto inner_partition(X&& x, T const& tiler, Crd const& crd) {
-  return detail::partitioned<Algorithm::local_tile, detail::Part::tile>(x, tiler, crd);
+  return detail::partitioned<Algorithm::local_tile, detail::CutPart::tile>(x, tiler, crd);
 }
 /// Divides x by the tiler and returns the elements at coordinate crd of all tiles.
 template <tensor_like X, class T, class Crd>
 ZELLIGE_HOST_DEVICE constexpr auto outer_partition(X&& x, T const& tiler, Crd const& crd) {
-  return detail::partitioned<Algorithm::local_partition, detail::Part::thread>(x, tiler, crd);
+  return detail::partitioned<Algorithm::local_partition, detail::CutPart::thread>(x, tiler, crd);
 }
 /// Divides x by the tiler and returns the tile that crd selects; the same as inner_partition.
 template <tensor_like X, class T, class Crd>

@@ -7,13 +7,14 @@
 
 #include "emulate/engine.hpp"
 
-using Run = zellige::emulate::Report (*)(void (*)(zellige::emulate::Launch&), zellige::emulate::LaunchConfig const&);
+using Run = zellige::emulate::EmulationReport (*)(void (*)(zellige::emulate::Launch&),
+                                                  zellige::emulate::LaunchConfig const&);
 template <class T>
 using Bare = std::remove_const_t<T>;
 
 /// A raw pointer is its bits: nobody knows which tensor it points into.
 template <class T>
-zellige::emulate::Parameter parameter_of(T const& value) {
+zellige::emulate::LaunchParameter parameter_of(T const& value) {
   if constexpr (std::is_pointer_v<T>)
     return reinterpret_cast<std::uintptr_t>(value);
   else

@@ -17,7 +17,7 @@ namespace {
 
 using zellige::emulate::Buffer;
 using zellige::emulate::LaunchConfig;
-using zellige::emulate::Parameter;
+using zellige::emulate::LaunchParameter;
 using T = half_t;
 
 constexpr int m = 128, n = 256, k = 256;  // four tiles of k: the ring of three comes round

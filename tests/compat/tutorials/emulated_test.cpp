@@ -13,10 +13,10 @@
 
 namespace {
 
+using zellige::emulate::EmulationReport;
 using zellige::emulate::Launch;
 using zellige::emulate::LaunchConfig;
-using zellige::emulate::Report;
-using Check = void (*)(Report (*)(void (*)(Launch&), LaunchConfig const&), std::string&);
+using Check = void (*)(EmulationReport (*)(void (*)(Launch&), LaunchConfig const&), std::string&);
 
 /// Everything up to the end of the last kernel, without the headers that only the host's part needs: g++ knows no
 /// launch in <<<>>>.

@@ -53,7 +53,7 @@ struct Fault {
   Launching launch{};
 };
 
-inline emulate::Report report(void (*kernel)(emulate::Launch&), const Launching& how, unsigned schedule) {
+inline emulate::EmulationReport report(void (*kernel)(emulate::Launch&), const Launching& how, unsigned schedule) {
   emulate::Buffer x("x", 4096), y("y", 4096), z("z", 4096);
   for (int i = 0; i < 1024; ++i) reinterpret_cast<float*>(x.data())[i] = 0.5f;
   std::memset(y.data(), 0, 4096);
@@ -71,7 +71,7 @@ inline emulate::Report report(void (*kernel)(emulate::Launch&), const Launching&
   return emulate::run(kernel, config);
 }
 
-inline std::string text(const emulate::Report& r) {
+inline std::string text(const emulate::EmulationReport& r) {
   std::string all;
   for (const Finding& f : r.findings) all += f.message + "\n";
   return all;
@@ -83,7 +83,7 @@ inline void check(const std::vector<Fault>& faults) {
     for (const unsigned schedule : {0u, 5u, 9u}) {
       SCOPED_TRACE(std::string(fault.name) + ", schedule " + std::to_string(schedule));
       EXPECT_EQ(text(report(fault.right, fault.launch, schedule)), "");
-      const emulate::Report wrong = report(fault.wrong, fault.launch, schedule);
+      const emulate::EmulationReport wrong = report(fault.wrong, fault.launch, schedule);
       bool found = false;
       for (const Finding& f : wrong.findings)
         found |= !fault.words || (f.kind == fault.kind && f.message.find(fault.words) != f.message.npos);

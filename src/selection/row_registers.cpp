@@ -1,27 +1,27 @@
-#include "select/row_registers.hpp"
+#include "selection/row_registers.hpp"
 
 #include <algorithm>
 #include <bit>
 
 #include "kernel/row_blocked_layout.hpp"
-#include "select/copies.hpp"
+#include "selection/copies.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 /// Finds the values of a kernel that several of its tasks read; see rows_in_registers().
-class Rows {
+class RowValues {
  public:
-  Rows(const Kernel& plan, const Program& program, const target::Target& target)
+  RowValues(const kernel::Kernel& plan, const tile::TilePrograms& program, const target::Target& target)
       : p_(plan.program), program_(program), target_(target), live_(p_.needed()) {}
 
   std::optional<RowRegisters> run() {
     if (p_.loop != 1 || p_.warps() == 0 || p_.threads() % 32 != 0) return {};
     find_reductions();
     if (reductions_ == 0 || tile_.back() < 2 || !suitable() || in_place()) return {};
-    const std::optional<Summation> s = row_summation(tile_, vector_, bytes_, reductions_, p_.threads());
+    const std::optional<kernel::Summation> s = row_summation(tile_, vector_, bytes_, reductions_, p_.threads());
     if (!s) return {};
-    RowRegisters rows{summands(*s), row_values()};
+    RowRegisters rows{kernel::summands(*s), row_values()};
     const std::set<int> deferred = deferred_loads(rows.row_values);
     const bool tiles = std::ranges::all_of(deferred, [&](int i) { return node(i).shape == tile_; });
     const std::int64_t values = rows.layout.values(),
@@ -35,13 +35,13 @@ class Rows {
 
  private:
   int size() const { return static_cast<int>(p_.nodes.size()); }
-  const Node& node(int i) const { return p_.nodes[i]; }
+  const tile::Node& node(int i) const { return p_.nodes[i]; }
   bool live(int i) const { return live_[i]; }
 
   /// Finds the reductions on which stores depend, and the tile that they reduce.
   void find_reductions() {
     for (int i = size() - 1; i >= 0; --i) {
-      if (!live(i) || node(i).kind != NodeKind::reduce) continue;
+      if (!live(i) || node(i).kind != tile::NodeKind::reduce) continue;
       ++reductions_;
       row_ = tile_ = node(node(i).in[0]).shape;
       row_.back() = 1;
@@ -51,20 +51,20 @@ class Rows {
   /// Returns whether the lanes of a row can evaluate every node. Sets the width and size of the tiles' accesses.
   bool suitable() {
     for (int i = 0; i < size(); ++i) {
-      const Node& n = node(i);
+      const tile::Node& n = node(i);
       if (!live(i)) continue;
-      if (number_of(n) >= 0) return false;
+      if (tile::number_of(n) >= 0) return false;
       switch (n.kind) {
-        case NodeKind::map:
+        case tile::NodeKind::map:
           break;
-        case NodeKind::reduce:
+        case tile::NodeKind::reduce:
           if (n.carried || node(n.in[0]).shape != tile_ || n.shape != row_ || n.to != 1 ||
               n.dim + 1 != static_cast<int>(tile_.size()))
             return false;
           break;
-        case NodeKind::load:
-        case NodeKind::store:
-          if (n.kind == NodeKind::store && n.shape != tile_ && n.shape != row_) return false;
+        case tile::NodeKind::load:
+        case tile::NodeKind::store:
+          if (n.kind == tile::NodeKind::store && n.shape != tile_ && n.shape != row_) return false;
           if (n.shape == tile_ && !contiguous(n)) return false;
           break;
         default:
@@ -75,7 +75,7 @@ class Rows {
   }
 
   /// Returns whether the rows of the tile that node `n` loads or stores are contiguous and complete.
-  bool contiguous(const Node& n) {
+  bool contiguous(const tile::Node& n) {
     const int last = static_cast<int>(tile_.size()) - 1;
     if (program_.tensors[n.tensor].strides[last] != 1 || n.view.predicated(last)) return false;
     vector_ = std::min(vector_, widest_copy(program_, n, target_).vector);
@@ -87,9 +87,9 @@ class Rows {
   bool in_place() const {
     std::set<int> loaded;
     for (int i = 0; i < size(); ++i)
-      if (live(i) && node(i).kind == NodeKind::load) loaded.insert(program_.memory_of(node(i).tensor));
-    return std::ranges::any_of(p_.nodes, [&](const Node& n) {
-      return n.kind == NodeKind::store && loaded.contains(program_.memory_of(n.tensor));
+      if (live(i) && node(i).kind == tile::NodeKind::load) loaded.insert(program_.memory_of(node(i).tensor));
+    return std::ranges::any_of(p_.nodes, [&](const tile::Node& n) {
+      return n.kind == tile::NodeKind::store && loaded.contains(program_.memory_of(n.tensor));
     });
   }
 
@@ -98,7 +98,7 @@ class Rows {
   std::set<int> row_values() const {
     std::vector<std::set<int>> needed_by(p_.nodes.size());
     const auto tile = [&](int i) {
-      return node(i).shape == tile_ && (node(i).kind == NodeKind::map || node(i).kind == NodeKind::load);
+      return node(i).shape == tile_ && (node(i).kind == tile::NodeKind::map || node(i).kind == tile::NodeKind::load);
     };
     std::set<int> result;
     for (int i = size() - 1; i >= 0; --i) {
@@ -137,7 +137,7 @@ class Rows {
   std::int64_t bytes_again() const {
     std::int64_t bytes = 0;
     for (int i = 0; i < size(); ++i)
-      if (live(i) && node(i).kind == NodeKind::load && node(i).shape == tile_ && !is_deferred(i, {}))
+      if (live(i) && node(i).kind == tile::NodeKind::load && node(i).shape == tile_ && !is_deferred(i, {}))
         bytes += graph::bytes_of(graph::size(tile_), node(i).dtype);
     return bytes;
   }
@@ -148,7 +148,7 @@ class Rows {
   std::set<int> deferred_loads(const std::set<int>& row_values) const {
     std::set<int> deferred;
     for (int i = 0; i < size(); ++i)
-      if (live(i) && node(i).kind == NodeKind::load && node(i).shape.back() == tile_.back() &&
+      if (live(i) && node(i).kind == tile::NodeKind::load && node(i).shape.back() == tile_.back() &&
           !row_values.contains(i) && is_deferred(i, row_values))
         deferred.insert(i);
     return deferred;
@@ -163,7 +163,7 @@ class Rows {
       const int reader = open.back();
       open.pop_back();
       if (!live(reader)) continue;
-      if (node(reader).kind == NodeKind::reduce || row_values.contains(reader)) return false;
+      if (node(reader).kind == tile::NodeKind::reduce || row_values.contains(reader)) return false;
       deferred = deferred || reduced(reader);
       for (int next : p_.consumers(reader)) open.push_back(next);
     }
@@ -172,22 +172,24 @@ class Rows {
 
   /// Returns whether node `i` depends on a reduction.
   bool reduced(int i) const {
-    return node(i).kind == NodeKind::reduce || std::ranges::any_of(node(i).in, [&](int in) { return reduced(in); });
+    return node(i).kind == tile::NodeKind::reduce ||
+           std::ranges::any_of(node(i).in, [&](int in) { return reduced(in); });
   }
 
-  const TileProgram& p_;
-  const Program& program_;
+  const tile::TileProgram& p_;
+  const tile::TilePrograms& program_;
   const target::Target& target_;
   std::vector<bool> live_;
-  Shape tile_, row_;  // shape of the tiles; of one value per row
-  int reductions_ = 0, vector_ = max_elements_per_step, bytes_ = 1;
+  graph::Shape tile_, row_;  // shape of the tiles; of one value per row
+  int reductions_ = 0, vector_ = kernel::max_elements_per_step, bytes_ = 1;
 };
 
 }  // namespace
 
-std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions, int threads) {
+std::optional<kernel::Summation> row_summation(const graph::Shape& domain, int vector, int bytes, int reductions,
+                                               int threads) {
   constexpr std::int64_t few = 8;  // elements per thread
-  Summation s;
+  kernel::Summation s;
   s.domain = s.sums = domain;
   s.sums.back() = 1;
   s.dim = static_cast<int>(domain.size()) - 1, s.length = domain.back();
@@ -197,9 +199,9 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
     if (s.length % vector != 0) continue;
     for (int group = 2; group <= threads; group *= 2) {  // threads of a row
       const int lanes = std::min(group, 32), warps = group / lanes;
-      const std::int64_t chunks = s.length / vector, each = ceil_div(chunks, group),
-                         lines = ceil_div(rows, threads / group), values = each * vector * lines;
-      const bool scattered = is_scattered(lanes, chunks, vector * bytes);
+      const std::int64_t chunks = s.length / vector, each = tile::ceil_div(chunks, group),
+                         lines = tile::ceil_div(rows, threads / group), values = each * vector * lines;
+      const bool scattered = kernel::is_scattered(lanes, chunks, vector * bytes);
       if (scattered || values > max_row_values || (values > few && 2 * values * threads > 3 * elements)) continue;
       // Instructions of a thread: two per access, one per element, and two per shuffle. Warps exchange their results
       // through shared memory: a store, a barrier, and two per result.
@@ -214,9 +216,9 @@ std::optional<Summation> row_summation(const Shape& domain, int vector, int byte
   return fewest > 0 ? std::optional(std::move(s)) : std::nullopt;
 }
 
-std::optional<RowRegisters> rows_in_registers(const Kernel& plan, const Program& program,
+std::optional<RowRegisters> rows_in_registers(const kernel::Kernel& plan, const tile::TilePrograms& program,
                                               const target::Target& target) {
-  return Rows(plan, program, target).run();
+  return RowValues(plan, program, target).run();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

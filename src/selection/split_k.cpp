@@ -1,24 +1,24 @@
-#include "select/split_k.hpp"
+#include "selection/split_k.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 /// Returns whether the loop can be divided between `ranks` blocks, each of which makes two iterations at least. The last
 /// one may run beyond the loop's end: all that the loop loads must end there, so that TMA fills those tiles with zeros.
-bool divides(const TileProgram& p, int ranks) {
-  const std::int64_t each = ceil_div(p.loop, ranks);
+bool divides(const tile::TileProgram& p, int ranks) {
+  const std::int64_t each = tile::ceil_div(p.loop, ranks);
   if (each < 2 || each * (ranks - 1) >= p.loop) return false;
   return each * ranks == p.loop ||
-         std::ranges::all_of(p.nodes, [&](const Node& n) { return n.view.ends_with_loop(p); });
+         std::ranges::all_of(p.nodes, [&](const tile::Node& n) { return n.view.ends_with_loop(p); });
 }
 
 /// Returns whether all stores are elementwise functions of loads and of the result of the matmul `product`,
 /// so that each of the cluster's blocks can evaluate them for its own columns.
-bool by_elements(const TileProgram& p, int product) {
+bool by_elements(const tile::TileProgram& p, int product) {
   const std::vector<bool> needed = p.needed();
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
-    const Node& n = p.nodes[i];
-    const bool elementwise = accesses(n) || n.kind == NodeKind::map || n.kind == NodeKind::round;
+    const tile::Node& n = p.nodes[i];
+    const bool elementwise = tile::accesses(n) || n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round;
     if (needed[i] && i != product && !elementwise) return false;
   }
   return true;
@@ -26,56 +26,57 @@ bool by_elements(const TileProgram& p, int product) {
 
 /// Returns whether each thread has, in order, as many accumulators in the columns of one rank as in those of another. A
 /// thread with several tiles along M or several batches has all columns of the first before those of the second.
-bool in_order_of_columns(const Context& sums) {
+bool in_order_of_columns(const kernel::Context& sums) {
   if (!sums.row || sums.rank() < 2) return false;
-  const WarpLayout w = warps(sums);
+  const kernel::WarpLayout w = kernel::warps(sums);
   const std::int64_t rows = sums.domain[sums.rank() - 2], all = graph::size(sums.domain) / sums.domain.back();
-  return rows == all && rows <= static_cast<std::int64_t>(w.m / warps_of(*sums.row)) * sums.row->m && w.n == 1;
+  return rows == all && rows <= static_cast<std::int64_t>(w.m / kernel::warps_of(*sums.row)) * sums.row->m && w.n == 1;
 }
 
 /// Returns the buffer into which the other blocks of the cluster write their partial results for this block's
 /// columns, with 4 floats per access and thread. `sums` is the layout of the matmul's accumulators.
-SmemTensor partial_sums(const Node& product, const Context& sums, int ranks) {
+kernel::SmemTensor partial_sums(const tile::Node& product, const kernel::Context& sums, int ranks) {
   const std::int64_t threads = sums.threads(), values = sums.values() / ranks;
-  SmemTensor b;
-  b.name = "partial", b.dtype = DType::f32;
+  kernel::SmemTensor b;
+  b.name = "partial", b.dtype = graph::DType::f32;
   b.shape = b.padded = {ranks - 1, values / 4, threads, 4};
   b.inner = 3;
-  b.layout = strided(b.padded, {values * threads, 4 * threads, 4, 1});
+  b.layout = kernel::strided(b.padded, {values * threads, 4 * threads, 4, 1});
   b.part_step = b.stage_step = graph::bytes_of(graph::size(b.shape), b.dtype);
-  b.swizzle_reason = fmt::format("accumulators of {} as their threads hold them", to_string(product.shape));
+  b.swizzle_reason = fmt::format("accumulators of {} as their threads hold them", graph::to_string(product.shape));
   return b;
 }
 
 }  // namespace
 
-bool split_k(Kernel& plan, Tasks& tasks, int ranks) {
-  const TileProgram& p = plan.program;
+bool split_k(kernel::Kernel& plan, Tasks& tasks, int ranks) {
+  const tile::TileProgram& p = plan.program;
   if (!divides(p, ranks)) return false;
   int product = -1;
   for (std::size_t t = 0; t < tasks.size(); ++t)
-    if (tasks[t].kind == WorkKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
+    if (tasks[t].kind == kernel::WorkKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
   if (product < 0) return false;
   const Task sum = tasks[product];
-  const Context& sums = plan.layout_of(sum);
+  const kernel::Context& sums = plan.layout_of(sum);
   if (sums.values() % (4 * ranks) != 0 || !in_order_of_columns(sums)) return false;
   if (!by_elements(p, sum.node)) return false;
   for (Task& t : tasks) {
-    if (t.kind != WorkKind::to_global) continue;
-    const Node& n = p.nodes[t.node];
+    if (t.kind != kernel::WorkKind::to_global) continue;
+    const tile::Node& n = p.nodes[t.node];
     if (t.buffer < 0 || !t.copy.by_tensor_map() || n.shape != p.nodes[sum.node].shape) return false;
     const int last = static_cast<int>(n.shape.size()) - 1;
     if (n.shape[last] % ranks != 0) return false;
     const std::int64_t columns = n.shape[last] / ranks;
-    if (plan.tensors[t.buffer].inner == last && graph::bytes_of(columns, n.dtype) % chunk_bytes != 0) return false;
+    if (plan.tensors[t.buffer].inner == last && graph::bytes_of(columns, n.dtype) % kernel::chunk_bytes != 0)
+      return false;
     t.part = last;
   }
   plan.split_k = true, plan.ranks = ranks;
   plan.tensors.push_back(partial_sums(p.nodes[sum.node], sums, ranks));
   const int buffer = static_cast<int>(plan.tensors.size()) - 1;
-  for (WorkKind kind : {WorkKind::to_cluster, WorkKind::from_cluster}) {
+  for (kernel::WorkKind kind : {kernel::WorkKind::to_cluster, kernel::WorkKind::from_cluster}) {
     Task t{{.kind = kind, .node = sum.node, .context = sum.context}, {}, {}, {}};
-    if (kind == WorkKind::to_cluster)
+    if (kind == kernel::WorkKind::to_cluster)
       t.buffer = buffer;
     else
       t.reads = {{.tensor = buffer}};
@@ -84,4 +85,4 @@ bool split_k(Kernel& plan, Tasks& tasks, int ranks) {
   return true;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

@@ -1,4 +1,4 @@
-#include "select/matrix_stores.hpp"
+#include "selection/matrix_stores.hpp"
 
 #include <algorithm>
 
@@ -6,16 +6,16 @@
 #include "kernel/fragments.hpp"
 #include "target/instructions.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 constexpr int matrix_lines = 8;  // rows of a matrix
 
 /// Returns whether the threads, or values, of a layout fall into groups of `size` that have the same elements as the first
 /// group, moved by a multiple of `step` along dimension `dim` and by anything along the others.
-bool in_equal_groups(const Context& c, values::View layout, std::int64_t size, int dim, std::int64_t step) {
+bool in_equal_groups(const kernel::Context& c, values::View layout, std::int64_t size, int dim, std::int64_t step) {
   std::int64_t below = 1;
-  for (const Mode& m : modes(layout)) {
+  for (const kernel::Mode& m : kernel::modes(layout)) {
     const std::int64_t next = below * m.extent;
     if (next > size) {
       const std::int64_t inside = below < size ? size / below : 1;  // the mode's elements in one group
@@ -30,16 +30,16 @@ bool in_equal_groups(const Context& c, values::View layout, std::int64_t size, i
 
 /// Returns whether the rows of the matrices that a warp stores of its first values are chunks along dimension `inner`, and
 /// the matrices lie side by side in 16 rows of one product of a batch, as those of one instruction's accumulators do.
-bool are_chunks(const Context& c, const MatrixRows& rows, int inner) {
+bool are_chunks(const kernel::Context& c, const MatrixRows& rows, int inner) {
   constexpr int rows_of_product = 16, values_of_columns = 4;  // a thread has 4 values of 16 rows and 8 columns
-  const EvaluatedLayout layout(c);
-  const Shape first = layout.at(0, 0);
+  const kernel::EvaluatedLayout layout(c);
+  const graph::Shape first = layout.at(0, 0);
   const auto m = c.domain.size() - 2, n = m + 1;
-  const std::int64_t columns = ceil_div(rows.values_at_a_time(), values_of_columns) * 8;
+  const std::int64_t columns = tile::ceil_div(rows.values_at_a_time(), values_of_columns) * 8;
   for (int thread = 0; thread < 32; ++thread)
     for (int value = 0; value < rows.values_at_a_time(); ++value) {
       const auto [start, before] = rows.element(thread, value);
-      Shape at = layout.at(start.thread, start.value);
+      graph::Shape at = layout.at(start.thread, start.value);
       if (at.empty() || at[inner] % rows.elements() != 0) return false;
       if (!std::equal(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(m), first.begin())) return false;
       if (at[m] - first[m] >= rows_of_product || at[n] - first[n] >= columns) return false;
@@ -50,12 +50,12 @@ bool are_chunks(const Context& c, const MatrixRows& rows, int inner) {
 }
 
 /// Returns whether some threads of a warp may evaluate the value that work `t` stores while others do not.
-bool is_checked(const Kernel& plan, const Work& t) {
-  const Step step{.is = Compute{}, .work = t};
+bool is_checked(const kernel::Kernel& plan, const kernel::Work& t) {
+  const kernel::Step step{.is = kernel::Compute{}, .work = t};
   int open = 0;
-  for (const Item& item : evaluate(plan, Steps(&step, 1))) {
-    open += (item.kind == Item::Kind::guard) - (item.kind == Item::Kind::guarded);
-    if (item.kind == Item::Kind::leave && (open > 0 || !item.zeros.empty() || item.edge > 0)) return true;
+  for (const kernel::Item& item : kernel::evaluate(plan, kernel::StepSpan(&step, 1))) {
+    open += (item.kind == kernel::Item::Kind::guard) - (item.kind == kernel::Item::Kind::guarded);
+    if (item.kind == kernel::Item::Kind::leave && (open > 0 || !item.zeros.empty() || item.edge > 0)) return true;
   }
   return false;
 }
@@ -75,10 +75,10 @@ MatrixRows::Element MatrixRows::element(int thread, int value) const {
   return {{thread - thread % 32 + start.thread, value - in_group + start.value}, at % elements()};
 }
 
-std::string no_matrix_store(const Kernel& plan, const Work& t, const Instruction& store) {
-  if (t.kind != WorkKind::to_shared || !plan.layout_of(t).row) return "the work stores no accumulators";
-  const Context& c = plan.layout_of(t);
-  const SmemTensor& b = plan.tensors[t.buffer];
+std::string no_matrix_store(const kernel::Kernel& plan, const kernel::Work& t, const Instruction& store) {
+  if (t.kind != kernel::WorkKind::to_shared || !plan.layout_of(t).row) return "the work stores no accumulators";
+  const kernel::Context& c = plan.layout_of(t);
+  const kernel::SmemTensor& b = plan.tensors[t.buffer];
   if (graph::bits(b.dtype) != store.a.bits || graph::is_integer(b.dtype))
     return fmt::format("it stores floats of {} bits, {} has {}", store.a.bits, b.name, graph::name(b.dtype));
   if (c.holders() != 1 || c.repeats() != 1) return "several warps have the same elements, or one in several passes";
@@ -93,9 +93,9 @@ std::string no_matrix_store(const Kernel& plan, const Work& t, const Instruction
   return "";
 }
 
-void choose_matrix_stores(const Kernel& plan, Tasks& tasks, const target::Target& target) {
+void choose_matrix_stores(const kernel::Kernel& plan, Tasks& tasks, const target::Target& target) {
   for (Task& t : tasks) {
-    if (t.kind != WorkKind::to_shared) continue;
+    if (t.kind != kernel::WorkKind::to_shared) continue;
     for (const Instruction* store : target::matrix_stores(target))
       if (no_matrix_store(plan, t, *store).empty()) {
         t.copy.row = store;
@@ -104,10 +104,11 @@ void choose_matrix_stores(const Kernel& plan, Tasks& tasks, const target::Target
   }
 }
 
-void for_each_matrix(const Context& c, const Instruction& store, const UseAccess& use, std::size_t limit) {
-  const EvaluatedLayout layout(c);
+void for_each_matrix(const kernel::Context& c, const Instruction& store, const kernel::UseAccess& use,
+                     std::size_t limit) {
+  const kernel::EvaluatedLayout layout(c);
   const MatrixRows all(store);
-  WarpAccess rows(matrix_lines);
+  kernel::WarpAccess rows(matrix_lines);
   for (int value = 0; value < layout.values(); value += all.values_at_a_time())
     for (int warp = 0; warp < layout.threads() / 32; ++warp)
       for (std::size_t i = 0; i < all.starts().size(); ++i) {
@@ -119,4 +120,4 @@ void for_each_matrix(const Context& c, const Instruction& store, const UseAccess
       }
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

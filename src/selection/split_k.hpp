@@ -5,13 +5,13 @@
 // Runs before arrange_buffer() of the buffers that are stored in parts (plan/swizzle.hpp): a part is whole spans.
 #pragma once
 #include "kernel/kernel.hpp"
-#include "select/task.hpp"
+#include "selection/task.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// Splits K of a kernel's matmul over `ranks` blocks: sets Kernel::split_k, ranks and Work::part, and adds a buffer and two
 /// tasks for the exchange of partial results. Returns false, without splitting, unless the kernel is one matmul on
 /// warpgroups, followed by elementwise work and TMA stores of tiles whose columns can be divided between the blocks.
-bool split_k(Kernel&, Tasks&, int ranks);
+bool split_k(kernel::Kernel&, Tasks&, int ranks);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

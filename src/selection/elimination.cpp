@@ -1,4 +1,4 @@
-#include "select/elimination.hpp"
+#include "selection/elimination.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,13 +8,13 @@
 
 #include "graph/error.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// A cost table: a factor of the problem, or the result of eliminating a variable (a "message").
-struct Table {
+struct CostTable {
   std::vector<int> variables;
   std::vector<double> cost;
   std::set<int> origins;  // the problem's factors that contributed to it
@@ -117,10 +117,10 @@ double at(const Problem& p, const std::vector<int>& variables, const std::vector
 
 /// Returns the sum of the tables `parts`, minimised over the values of variable `x`. The result is a table over the
 /// other variables.
-Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x) {
-  Table out;
+CostTable eliminate(const Problem& p, const std::vector<const CostTable*>& parts, int x) {
+  CostTable out;
   std::set<int> rest;
-  for (const Table* t : parts) {
+  for (const CostTable* t : parts) {
     rest.insert(t->variables.begin(), t->variables.end());
     out.origins.insert(t->origins.begin(), t->origins.end());
   }
@@ -167,16 +167,16 @@ Table eliminate(const Problem& p, const std::vector<const Table*>& parts, int x)
 /// A variable with the tables from which it is eliminated.
 struct Bucket {
   int variable;
-  std::vector<Table> tables;    // all tables over it and variables that are eliminated later
-  std::vector<Table> messages;  // the result of its elimination: several tables if `table_cap` is exceeded
+  std::vector<CostTable> tables;    // all tables over it and variables that are eliminated later
+  std::vector<CostTable> messages;  // the result of its elimination: several tables if `table_cap` is exceeded
 };
 
 /// Divides the tables of `bucket` into groups, first fit. A bucket has the tables from which one variable is
 /// eliminated. The sum of the tables of a group has at most `cap` entries, unless the group is a single table.
-std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& bucket, std::size_t cap) {
-  std::vector<std::vector<const Table*>> groups;
+std::vector<std::vector<const CostTable*>> split(const Problem& p, const Bucket& bucket, std::size_t cap) {
+  std::vector<std::vector<const CostTable*>> groups;
   std::vector<std::set<int>> scope;
-  for (const Table& t : bucket.tables) {
+  for (const CostTable& t : bucket.tables) {
     std::size_t g = 0;
     for (; g < groups.size(); ++g) {
       std::set<int> joint = scope[g];
@@ -193,7 +193,7 @@ std::vector<std::vector<const Table*>> split(const Problem& p, const Bucket& buc
 }
 
 /// An assignment of some of the variables.
-struct Partial {
+struct PartialAssignment {
   std::vector<int> value;
   double bound;  // lower bound of the cost of every completion
 };
@@ -202,15 +202,15 @@ struct Partial {
 /// partial assignments. Returns the complete assignments of finite cost that remain, best first. `bound` is a lower
 /// bound of the problem's cost. The lower bound of a partial assignment is its cost plus the messages (results of
 /// eliminations) of all variables that are not yet assigned.
-std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
-  std::vector<Partial> states{{std::vector<int>(p.domain.size(), 0), bound}};
+std::vector<PartialAssignment> descend(const Problem& p, const std::vector<Bucket>& buckets, double bound, int beam) {
+  std::vector<PartialAssignment> states{{std::vector<int>(p.domain.size(), 0), bound}};
   // Calls use(value, bound) for every value of the bucket's variable with a finite lower bound.
-  const auto extend = [&](Partial& state, const Bucket& bucket, const auto& use) {
-    for (const Table& m : bucket.messages) state.bound -= at(p, m.variables, m.cost, state.value);
+  const auto extend = [&](PartialAssignment& state, const Bucket& bucket, const auto& use) {
+    for (const CostTable& m : bucket.messages) state.bound -= at(p, m.variables, m.cost, state.value);
     for (int k = 0; k < p.domain[bucket.variable]; ++k) {
       state.value[bucket.variable] = k;
       double sum = state.bound;
-      for (const Table& t : bucket.tables) sum += at(p, t.variables, t.cost, state.value);
+      for (const CostTable& t : bucket.tables) sum += at(p, t.variables, t.cost, state.value);
       if (sum < infinite) use(k, sum);
     }
   };
@@ -225,9 +225,10 @@ std::vector<Partial> descend(const Problem& p, const std::vector<Bucket>& bucket
       states[0].value[bucket->variable] = best, states[0].bound = min_cost;
       continue;
     }
-    std::vector<Partial> next;
-    for (Partial& state : states) extend(state, *bucket, [&](int, double sum) { next.push_back({state.value, sum}); });
-    std::ranges::stable_sort(next, {}, &Partial::bound);
+    std::vector<PartialAssignment> next;
+    for (PartialAssignment& state : states)
+      extend(state, *bucket, [&](int, double sum) { next.push_back({state.value, sum}); });
+    std::ranges::stable_sort(next, {}, &PartialAssignment::bound);
     if (static_cast<int>(next.size()) > beam) next.resize(beam);
     states = std::move(next);
   }
@@ -252,7 +253,7 @@ Solution minimise(const Problem& p, std::size_t table_cap, int beam) {
   for (std::size_t i = 0; i < order.size(); ++i) buckets[i].variable = order[i];
 
   double bound = 0;
-  auto file = [&](const Table& t) {  // into the bucket of its variable that is eliminated first
+  auto file = [&](const CostTable& t) {  // into the bucket of its variable that is eliminated first
     if (std::ranges::all_of(t.cost, [](double c) { return c == infinite; })) {
       std::string names;
       for (int f : t.origins) names += (names.empty() ? "" : ", ") + described(p, f);
@@ -275,7 +276,7 @@ Solution minimise(const Problem& p, std::size_t table_cap, int beam) {
     }
   }
 
-  const std::vector<Partial> found = descend(p, buckets, bound, was_split ? std::max(beam, 1) : 1);
+  const std::vector<PartialAssignment> found = descend(p, buckets, bound, was_split ? std::max(beam, 1) : 1);
   if (found.empty())
     fail(
         "elimination: a table would pass the cap of {} entries, and a beam of {} found no assignment; raise "
@@ -288,4 +289,4 @@ Solution minimise(const Problem& p, std::size_t table_cap, int beam) {
   return s;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

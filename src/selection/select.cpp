@@ -1,4 +1,4 @@
-#include "select/select.hpp"
+#include "selection/select.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,23 +6,23 @@
 
 #include "graph/reductions.hpp"
 #include "kernel/carry.hpp"
-#include "select/matmul_cost.hpp"
+#include "selection/matmul_cost.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 #include "tile/sections.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 /// Numbers of instruction tiles along the dimensions of a matmul. A unit is the group of N tiles that a
 /// warp computes together (tiles_in_unit).
-struct Tiles {
+struct InstructionTiles {
   std::int64_t m, n, units, k;
-  explicit Tiles(const MatmulChoice& c)
-      : m(ceil_div(c.m, c.row->m)),
-        n(ceil_div(c.columns(), c.row->n)),
-        units(ceil_div(n, tiles_in_unit(*c.row))),
-        k(ceil_div(c.k, c.row->k)) {}
+  explicit InstructionTiles(const kernel::MatmulChoice& c)
+      : m(tile::ceil_div(c.m, c.row->m)),
+        n(tile::ceil_div(c.columns(), c.row->n)),
+        units(tile::ceil_div(n, kernel::tiles_in_unit(*c.row))),
+        k(tile::ceil_div(c.k, c.row->k)) {}
 };
 
 // Registers of a thread for all values of a chain of matmuls that are live at one time. With more the compiler spills.
@@ -49,8 +49,8 @@ class Selector {
   void run() {
     std::vector<int> matmuls;
     for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
-      if (program_.nodes[i].kind == NodeKind::matmul) matmuls_[i] = describe(program_.nodes[i]);
-    carry_rescaled(program_, matmuls_);
+      if (program_.nodes[i].kind == tile::NodeKind::matmul) matmuls_[i] = describe(program_.nodes[i]);
+    kernel::carry_rescaled(program_, matmuls_);
     for (const auto& [i, choice] : matmuls_) {
       if (!choice.row) continue;
       matmuls.push_back(i);
@@ -66,34 +66,34 @@ class Selector {
  private:
   /// Returns the choice for a matmul with its sizes and instruction set; its warp layout is not set. If there
   /// is no instruction (row is nullptr), the scalar fallback computes the matmul.
-  MatmulChoice describe(const Node& n) const {
-    MatmulChoice c;
-    const Shape& a = program_.nodes[n.in[0]].shape;
+  kernel::MatmulChoice describe(const tile::Node& n) const {
+    kernel::MatmulChoice c;
+    const graph::Shape& a = program_.nodes[n.in[0]].shape;
     const std::size_t rank = n.shape.size();
     for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
     c.m = n.shape[rank - 2], c.n = n.shape[rank - 1];
     c.k = n.window ? a[rank - 1] / program_.loop : a[rank - 1];
     const auto type = [&](int side) { return target::multiplied_as(program_.nodes[n.in[side]].dtype, n.tf32); };
     c.load = target::find_matrix_load(target_);
-    if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(DType::f32));
+    if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(graph::DType::f32));
     if (!c.row) c.load = nullptr, c.row = outer_product(n, c);
     return c;
   }
 
   /// Returns the FMA descriptor with the least expected time of one execution. Returns nullptr if the scalar fallback is
   /// faster, if the operands are not float32, or if the block has incomplete warps.
-  const Instruction* outer_product(const Node& n, MatmulChoice c) const {
+  const Instruction* outer_product(const tile::Node& n, kernel::MatmulChoice c) const {
     for (int in : n.in)
-      if (program_.nodes[in].dtype != DType::f32) return nullptr;
+      if (program_.nodes[in].dtype != graph::DType::f32) return nullptr;
     if (program_.threads() % 32 != 0) return nullptr;
     const Instruction* best = nullptr;
-    KernelCost once = block_;
+    cost::KernelCost once = block_;
     once.trip_count = 1;
-    double min_cost = time([&](KernelCost& k) { add_dot_products(k, c); }, once);
+    double min_cost = time([&](cost::KernelCost& k) { add_dot_products(k, c); }, once);
     for (const Instruction& row : target::outer_products()) {
       c.row = &row;
-      layouts(c, may_split_k(n), [&](const WarpLayout& w) {
-        const double estimated = time([&](KernelCost& k) { add_matmul(k, c, w, {}, target_); }, once);
+      layouts(c, may_split_k(n), [&](const kernel::WarpLayout& w) {
+        const double estimated = time([&](cost::KernelCost& k) { add_matmul(k, c, w, {}, target_); }, once);
         if (estimated < min_cost) min_cost = estimated, best = &row;
       });
     }
@@ -102,14 +102,14 @@ class Selector {
 
   /// Returns whether the block's warps may divide K of a matmul among them. Their partial results go through
   /// shared memory, which is acceptable once per kernel, but not once per iteration.
-  bool may_split_k(const Node& n) const { return n.carried || !sections_.inside(n); }
+  bool may_split_k(const tile::Node& n) const { return n.carried || !sections_.inside(n); }
 
   /// Returns by how much work that add(KernelCost&) adds to a block without work increases its expected time, in us. The
   /// block is timed as if it were alone on its multiprocessor: how many fit is not known before shared memory is planned.
   template <class F>
-  double time(F add, KernelCost block) const {
+  double time(F add, cost::KernelCost block) const {
     add(block);
-    const KernelCost timed = time_of(block, target_);
+    const cost::KernelCost timed = cost::time_of(block, target_);
     return timed.us - timed.launch - timed.first;
   }
   template <class F>
@@ -117,29 +117,30 @@ class Selector {
     return time(add, block_);
   }
   /// Returns how often a block evaluates the node.
-  double passes(const Node& n) const { return sections_.inside(n) ? static_cast<double>(program_.loop) : 1; }
+  double passes(const tile::Node& n) const { return sections_.inside(n) ? static_cast<double>(program_.loop) : 1; }
 
   /// Returns the expected time, in us, of a matmul with warp layout `w`: of its executions in all iterations, the row
   /// reductions of and elementwise operators on its accumulators, and the combination of partial results. If
   /// `a_in_registers`, loads of A are not counted.
-  double cost(const Node& n, const MatmulChoice& c, const WarpLayout& w, bool a_in_registers) const {
+  double cost(const tile::Node& n, const kernel::MatmulChoice& c, const kernel::WarpLayout& w,
+              bool a_in_registers) const {
     MatmulUse use = uses_.at(static_cast<int>(&n - program_.nodes.data()));
     use.a_in_registers = a_in_registers;
-    return time([&](KernelCost& k) { add_matmul(k, c, w, use, target_); });
+    return time([&](cost::KernelCost& k) { add_matmul(k, c, w, use, target_); });
   }
 
   /// Calls visit(WarpLayout) for every way to distribute the block's warps, or fewer, over batch, M, N and
   /// (if `split_k`) K such that each of these warps has work.
   template <class F>
-  void layouts(const MatmulChoice& c, bool split_k, F visit) const {
+  void layouts(const kernel::MatmulChoice& c, bool split_k, F visit) const {
     const int warps = std::max(1, program_.warps());
-    const Tiles tiles(c);
+    const InstructionTiles tiles(c);
     for (int b = 1; b <= warps && b <= c.batch; ++b)
       for (int m = 1; b * m <= warps && m <= tiles.m; ++m)
         for (int n = 1; b * m * n <= warps && n <= tiles.units; ++n)
           for (int k = 1; b * m * n * k <= warps && k <= tiles.k && (k == 1 || split_k); ++k) {
             if (k > 1 && k * c.batch * c.m * c.n * 4 > max_partial_bytes) continue;
-            visit(WarpLayout{b, m, n, k});
+            visit(kernel::WarpLayout{b, m, n, k});
           }
   }
 
@@ -148,40 +149,41 @@ class Selector {
   /// matmul has the same shape, takes the warp layout of that matmul, so that the accumulators of both are
   /// in the same threads; but not if this costs more register spills.
   void alone(int id) {
-    const Node& n = program_.nodes[id];
-    MatmulChoice& c = matmuls_[id];
+    const tile::Node& n = program_.nodes[id];
+    kernel::MatmulChoice& c = matmuls_[id];
     uses_[id] = use_of(n);
     double min_cost = -1;
-    const auto best_warps = [&](MatmulChoice by) {
-      layouts(by, may_split_k(n), [&](const WarpLayout& w) {
+    const auto best_warps = [&](kernel::MatmulChoice by) {
+      layouts(by, may_split_k(n), [&](const kernel::WarpLayout& w) {
         const double estimated = cost(n, by, w, false) + exchange_cost({id}, {w});
         if (min_cost < 0 || estimated < min_cost) min_cost = estimated, c.warps = w, c.row = by.row;
       });
     };
-    MatmulChoice by = c;
+    kernel::MatmulChoice by = c;
     if (by.pipe() == target::Pipe::tensor) best_warps(by);
     for (const Instruction& row : target::outer_products())
       if (c.pipe() == target::Pipe::fma) by.row = &row, best_warps(by);
     alone_[id] = min_cost;
     // Same shape: take the same layout, so that the accumulators of both agree thread by thread.
     for (const auto& [other, o] : matmuls_)
-      if (other < id && o.row && equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 && o.batch == c.batch &&
-          o.m == c.m && o.n == c.n && exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
+      if (other < id && o.row && kernel::equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
+          o.batch == c.batch && o.m == c.m && o.n == c.n &&
+          exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
         c.warps = o.warps;
   }
 
   /// Returns the matmul from whose result node x (an operator of the kernel) is computed by elementwise
   /// operators of shape `shape`, or -1 if there is none.
-  int source(int x, const Shape& shape) const {
+  int source(int x, const graph::Shape& shape) const {
     std::vector<bool> seen(program_.nodes.size(), false);
     return source(x, shape, seen);
   }
-  int source(int x, const Shape& shape, std::vector<bool>& seen) const {
-    const Node& n = program_.nodes[x];
+  int source(int x, const graph::Shape& shape, std::vector<bool>& seen) const {
+    const tile::Node& n = program_.nodes[x];
     if (n.shape != shape || seen[x]) return -1;
     seen[x] = true;
-    if (n.kind == NodeKind::matmul) return matmuls_.at(x).row && !n.carried ? x : -1;
-    if (n.kind != NodeKind::map) return -1;
+    if (n.kind == tile::NodeKind::matmul) return matmuls_.at(x).row && !n.carried ? x : -1;
+    if (n.kind != tile::NodeKind::map) return -1;
     for (int in : n.in)
       if (const int found = source(in, shape, seen); found >= 0) return found;
     return -1;
@@ -191,13 +193,13 @@ class Selector {
   /// A operand of matmul `id`. Returns -1 if there is none, or if these accumulators may already stay in
   /// registers for another matmul (next_).
   int link(int id) const {
-    const Node& n = program_.nodes[id];
+    const tile::Node& n = program_.nodes[id];
     const int operand = n.in[0];
     if (matmuls_.at(id).pipe() != target::Pipe::tensor) return -1;
-    if (program_.nodes[operand].kind != NodeKind::round || program_.consumers(operand).size() != 1) return -1;
+    if (program_.nodes[operand].kind != tile::NodeKind::round || program_.consumers(operand).size() != 1) return -1;
     const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
     const bool may = from >= 0 && matmuls_.at(from).pipe() == target::Pipe::tensor &&
-                     leaves_operand(*matmuls_.at(from).row, *matmuls_.at(id).row) &&
+                     kernel::leaves_operand(*matmuls_.at(from).row, *matmuls_.at(id).row) &&
                      sections_.of(from) == sections_.of(id) && matmuls_.at(from).batch == matmuls_.at(id).batch &&
                      matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;
@@ -207,7 +209,7 @@ class Selector {
   /// in registers. `estimated` is its expected time in us, or -1 if no warp layouts allow the chain.
   struct Chain {
     double estimated = -1;
-    std::vector<WarpLayout> warps;
+    std::vector<kernel::WarpLayout> warps;
   };
 
   /// Returns the cheapest warp layouts (divisions among the block's warps) of the matmuls ids[first ..
@@ -216,9 +218,9 @@ class Selector {
   /// matmul could not read. Therefore chains of three or more matmuls have warps only along batch and M.
   Chain chain(const std::vector<int>& ids, std::size_t first, std::size_t last) const {
     Chain best;
-    const MatmulChoice& head = matmuls_.at(ids[first]);
-    const MatmulChoice& tail = matmuls_.at(ids[last]);
-    layouts(head, false, [&](const WarpLayout& w) {
+    const kernel::MatmulChoice& head = matmuls_.at(ids[first]);
+    const kernel::MatmulChoice& tail = matmuls_.at(ids[last]);
+    layouts(head, false, [&](const kernel::WarpLayout& w) {
       if (w.n > 1 && (last > first + 1 || !may_split_k(program_.nodes[ids[last]]) ||
                       w.n * tail.batch * tail.m * tail.n * 4 > max_partial_bytes * 2))
         return;
@@ -237,7 +239,7 @@ class Selector {
 
   /// Returns the expected time, in us, of register spills in the loop: 0 if a thread's registers suffice for the operands,
   /// accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp layouts.
-  double exchange_cost(const std::vector<int>& products, const std::vector<WarpLayout>& warps) const {
+  double exchange_cost(const std::vector<int>& products, const std::vector<kernel::WarpLayout>& warps) const {
     if (!sections_.inside(products.front())) return 0;
     std::int64_t states = 0, maximum = 0, operand = 0;
     // Matmuls outside of `products` count as if divided evenly over the same warps.
@@ -255,18 +257,18 @@ class Selector {
     const std::int64_t passing = std::max<std::int64_t>(0, maximum - max_chain_registers);
     if (passing == 0) return 0;
     const double accesses = 2 * static_cast<double>(passing * program_.loop);  // writes and reads
-    return time([&](KernelCost& k) { add_accesses(k, accesses, warps.front().count()); });
+    return time([&](cost::KernelCost& k) { add_accesses(k, accesses, warps.front().count()); });
   }
 
   /// Returns what the kernel does with the matmul's result: the row reductions (as sum or max) of what elementwise
   /// operators compute from it, and these operators.
-  MatmulUse use_of(const Node& product) const {
+  MatmulUse use_of(const tile::Node& product) const {
     const int id = static_cast<int>(&product - program_.nodes.data());
     MatmulUse use{.passes = passes(product)};
     for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i) {
-      const Node& n = program_.nodes[i];
-      if (n.kind == NodeKind::map && source(i, product.shape) == id) use.slots += slots_of(n.op);
-      if (n.kind == NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1 &&
+      const tile::Node& n = program_.nodes[i];
+      if (n.kind == tile::NodeKind::map && source(i, product.shape) == id) use.slots += cost::slots_of(n.op);
+      if (n.kind == tile::NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1 &&
           source(n.in[0], product.shape) == id)
         use.row_reductions += 1, use.slots += graph::monoid_of(n.op).slots;
     }
@@ -277,8 +279,8 @@ class Selector {
   /// result, and its own accumulators if it accumulates over the loop.
   int states_of(int product) const {
     int states = program_.nodes[product].carried;
-    for (const Node& n : program_.nodes)
-      if (n.kind == NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates by itself
+    for (const tile::Node& n : program_.nodes)
+      if (n.kind == tile::NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates by itself
         states += source(n.in[0], n.shape) == product;
     return states;
   }
@@ -286,9 +288,9 @@ class Selector {
   /// Returns the expected time, in us, over all iterations, of passing the A operand of matmul `id` through shared memory
   /// from the matmul that computes the operand: a barrier, and writes of two elements at a time. Its loads are the matmul's.
   double crossing(int id) const {
-    const MatmulChoice& p = matmuls_.at(from_.at(id));
+    const kernel::MatmulChoice& p = matmuls_.at(from_.at(id));
     const double times = passes(program_.nodes[id]), elements = static_cast<double>(p.batch * p.m * p.n);
-    return time([&](KernelCost& k) {
+    return time([&](cost::KernelCost& k) {
       k.barriers += times;
       add_accesses(k, times * elements / 2 / 32 / p.warps.count(), p.warps.count());
     });
@@ -300,7 +302,7 @@ class Selector {
   /// warps divide the matmul). If a later matmul could read the accumulators of `id` in registers (next_),
   /// the result is for the layout that alone() has set; otherwise it is for the cheapest layout.
   double own_cost(int id) const {
-    const MatmulChoice& c = matmuls_.at(id);
+    const kernel::MatmulChoice& c = matmuls_.at(id);
     const double estimated =
         next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) + exchange_cost({id}, {c.warps}) : alone_.at(id);
     return estimated + (from_.count(id) ? crossing(id) : 0);
@@ -331,7 +333,7 @@ class Selector {
     for (std::size_t end = ids.size(); end > 0; end = best[end].first) {
       const Prefix& prefix = best[end];
       for (std::size_t i = 0; i < prefix.chain.warps.size(); ++i) {
-        MatmulChoice& c = matmuls_[ids[prefix.first + i]];
+        kernel::MatmulChoice& c = matmuls_[ids[prefix.first + i]];
         c.warps = prefix.chain.warps[i];
         if (i > 0) fragments_from_[ids[prefix.first + i]] = ids[prefix.first + i - 1];
       }
@@ -341,26 +343,26 @@ class Selector {
   std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
   std::map<int, double> alone_;     // least expected time of a matmul outside of chains
   std::map<int, MatmulUse> uses_;   // by matmul; of a chain's, whether A is in registers is not set
-  KernelCost block_;                // without work
-  std::map<int, MatmulChoice>& matmuls_;
+  cost::KernelCost block_;          // without work
+  std::map<int, kernel::MatmulChoice>& matmuls_;
   std::map<int, int>& fragments_from_;
-  TileProgram& program_;
-  Sections sections_;
+  tile::TileProgram& program_;
+  tile::Sections sections_;
   const target::Target& target_;
 };
 
 }  // namespace
 
-std::int64_t accumulator_registers(const MatmulChoice& c, const WarpLayout& w) {
-  const Tiles tiles(c);
-  return ceil_div(c.products(), w.b) * ceil_div(tiles.m, w.m / warps_of(*c.row)) * ceil_div(tiles.units, w.n) *
-         (tiles.n > 1 ? tiles_in_unit(*c.row) : 1) * c.row->c.registers;
+std::int64_t accumulator_registers(const kernel::MatmulChoice& c, const kernel::WarpLayout& w) {
+  const InstructionTiles tiles(c);
+  return tile::ceil_div(c.products(), w.b) * tile::ceil_div(tiles.m, w.m / kernel::warps_of(*c.row)) *
+         tile::ceil_div(tiles.units, w.n) * (tiles.n > 1 ? kernel::tiles_in_unit(*c.row) : 1) * c.row->c.registers;
 }
 
-Selection select(TileProgram program, const target::Target& target) {
+Selection select(tile::TileProgram program, const target::Target& target) {
   Selection selected{std::move(program), {}};
   Selector(selected, target).run();
   return selected;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

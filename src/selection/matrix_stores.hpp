@@ -14,17 +14,17 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/kernel.hpp"
-#include "select/task.hpp"
+#include "selection/task.hpp"
 #include "target/target.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// Returns why the instruction `store` cannot store what work `t` has in registers to the work's buffer; "" if it can.
-std::string no_matrix_store(const Kernel&, const Work& t, const Instruction& store);
+std::string no_matrix_store(const kernel::Kernel&, const kernel::Work& t, const Instruction& store);
 
 /// Sets the instruction of each task that writes accumulators to shared memory, Work::copy, to the target's stmatrix of
 /// the most matrices that can store them. Tasks that none can store keep ordinary stores.
-void choose_matrix_stores(const Kernel&, Tasks&, const target::Target&);
+void choose_matrix_stores(const kernel::Kernel&, Tasks&, const target::Target&);
 
 /// A value of a thread.
 struct Holder {
@@ -59,7 +59,7 @@ class MatrixRows {
 /// Calls use(rows) for each 8x8 matrix that the warps store by `store`: the coordinates of the first elements of its 8
 /// rows. The matrices of one instruction follow each other. Stops after `limit` calls. `use` must not keep a reference to
 /// its argument, which is overwritten.
-void for_each_matrix(const Context& accumulators, const Instruction& store, const UseAccess& use,
+void for_each_matrix(const kernel::Context& accumulators, const Instruction& store, const kernel::UseAccess& use,
                      std::size_t limit = std::numeric_limits<std::size_t>::max());
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

@@ -1,4 +1,4 @@
-#include "select/warpgroups.hpp"
+#include "selection/warpgroups.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,23 +7,24 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/tensor_map.hpp"
-#include "select/tile_schedule.hpp"
+#include "selection/tile_schedule.hpp"
 #include "target/instructions.hpp"
 #include "target/swizzles.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 /// Returns the operators that the loop evaluates in each iteration, and the operators, except loads, that are
 /// computed before the loop. Operators on which no store depends are omitted.
-std::vector<int> inside(const TileProgram& p) {
+std::vector<int> inside(const tile::TileProgram& p) {
   const std::vector<bool> needed = p.needed();
-  const Sections sections(p);
+  const tile::Sections sections(p);
   std::vector<int> found;
   for (int i = static_cast<int>(p.nodes.size()) - 1; i >= 0; --i) {
     if (!needed[i]) continue;
-    const Node& n = p.nodes[i];
-    const bool precomputed = sections.of(i) == Section::before && n.kind != NodeKind::load && !inlined(n.kind);
+    const tile::Node& n = p.nodes[i];
+    const bool precomputed =
+        sections.of(i) == tile::Section::before && n.kind != tile::NodeKind::load && !tile::inlined(n.kind);
     if (sections.inside(i) || precomputed) found.push_back(i);
   }
   return found;
@@ -33,10 +34,10 @@ std::vector<int> inside(const TileProgram& p) {
 /// attention S = Q K^T (the scores) and O = P V.
 class OnWarpgroups {
  public:
-  OnWarpgroups(const Selection& selected, const Program& program, const target::Target& target)
+  OnWarpgroups(const Selection& selected, const tile::TilePrograms& program, const target::Target& target)
       : matmuls_(selected.matmuls), p_(selected.program), sections_(p_), program_(program), target_(target) {}
 
-  std::map<int, MatmulChoice> choices;  // by matmul, if there is no reason why not
+  std::map<int, kernel::MatmulChoice> choices;  // by matmul, if there is no reason why not
 
   /// Returns the second of two chained matmuls, and the first one, whose accumulators are its A operand.
   std::optional<std::pair<int, int>> chain() const {
@@ -54,7 +55,7 @@ class OnWarpgroups {
     std::int64_t sums = 0;
     for (int product : products_) {
       if (std::string why = choose(product); !why.empty()) return why;
-      const MatmulChoice& choice = choices.at(product);
+      const kernel::MatmulChoice& choice = choices.at(product);
       const std::int64_t own = accumulator_registers(choice, choice.warps);
       sums += product == scores_ ? own + own / 2 : own;
     }
@@ -80,15 +81,15 @@ class OnWarpgroups {
     }
     if (p_.loop < 2 || sums < 0 || scores < 0) return;
     const int p = p_.nodes[sums].in[0];
-    if (p_.nodes[p].kind == NodeKind::round && p_.consumers(p).size() == 1 && made_of(scores, p_.nodes[p].in[0]))
+    if (p_.nodes[p].kind == tile::NodeKind::round && p_.consumers(p).size() == 1 && made_of(scores, p_.nodes[p].in[0]))
       scores_ = scores, products_ = {scores, sums};
   }
 
   /// Returns whether node x is computed from the result of matmul `scores` by elementwise operators of the same shape.
   bool made_of(int scores, int x) const {
-    const Node& n = p_.nodes[x];
+    const tile::Node& n = p_.nodes[x];
     if (x == scores) return true;
-    return n.kind == NodeKind::map && n.shape == p_.nodes[scores].shape &&
+    return n.kind == tile::NodeKind::map && n.shape == p_.nodes[scores].shape &&
            std::ranges::any_of(n.in, [&](int in) { return made_of(scores, in); });
   }
 
@@ -109,21 +110,22 @@ class OnWarpgroups {
 
   /// Sets the wgmma instruction and the warp layout of a matmul in `choices`. Returns the reason if it cannot use wgmma.
   std::string choose(int product) {
-    const Node& n = p_.nodes[product];
+    const tile::Node& n = p_.nodes[product];
     const bool chain = scores_ >= 0, from_registers = chain && product != scores_;
-    MatmulChoice& choice = choices[product] = matmuls_.at(product);
+    kernel::MatmulChoice& choice = choices[product] = matmuls_.at(product);
     const auto type = [&](int side) { return target::multiplied_as(p_.nodes[n.in[side]].dtype, n.tf32); };
     // Batch matrices with the same A are one matmul with adjacent columns. In a chain columns are rounded up to pairs of
     // 8-column tiles, which the code that reads mma.sync accumulators expects.
-    const std::int64_t columns = chain ? ceil_div(choice.n, 16) * 16 : choice.batch * choice.n;
+    const std::int64_t columns = chain ? tile::ceil_div(choice.n, 16) * 16 : choice.batch * choice.n;
     const Instruction* row =
-        target::find_warpgroup_mma(target_, type(0), type(1), graph::name(DType::f32), columns, from_registers);
+        target::find_warpgroup_mma(target_, type(0), type(1), graph::name(graph::DType::f32), columns, from_registers);
     if (!row) return fmt::format("no row multiplies {} by {} in {} columns", type(0), type(1), columns);
     if (choice.batch > 1 && (chain || graph::size(p_.nodes[n.in[0]].shape) != choice.m * choice.k))
       return fmt::format("a block multiplies {} matrices, each by its own", choice.batch);
     choice.warps = {.b = 1, .m = p_.warps(), .n = 1, .k = 1};
-    const std::int64_t at_a_time = row->m * p_.warps() / warps_of(*row);
-    if (p_.threads() % (32 * warps_of(*row)) != 0 || (chain ? choice.m != at_a_time : choice.m % at_a_time != 0))
+    const std::int64_t at_a_time = row->m * p_.warps() / kernel::warps_of(*row);
+    if (p_.threads() % (32 * kernel::warps_of(*row)) != 0 ||
+        (chain ? choice.m != at_a_time : choice.m % at_a_time != 0))
       return fmt::format("{} rows are {} {} for each four of {} warps", choice.m, chain ? "not" : "no multiple of",
                          row->m, p_.warps());
     if (choice.batch > 1 && choice.m > at_a_time)
@@ -145,7 +147,7 @@ class OnWarpgroups {
   /// ends of rows, which run along an operand's contiguous dimension. Hence a K that is no multiple of the instruction's
   /// K needs two operands in shared memory, both contiguous along K. An N that is padded needs a B that is contiguous
   /// along N.
-  std::string filled_up(const Node& n, const MatmulChoice& choice, const Instruction& row) const {
+  std::string filled_up(const tile::Node& n, const kernel::MatmulChoice& choice, const Instruction& row) const {
     const int last = static_cast<int>(n.shape.size()) - 1;
     const auto lines_along = [&](int side, int dim) { return p_.nodes[n.in[side]].inner == dim; };
     const bool both_along_k =
@@ -160,16 +162,16 @@ class OnWarpgroups {
   /// Returns the reason if an operand is no tile that TMA can load, and that only matmuls of the loop read: in each
   /// iteration, or before the loop if it is the first operand of a chain.
   std::string tile(int product, int side, std::int64_t columns, const Instruction& row) const {
-    const Node& n = p_.nodes[product];
+    const tile::Node& n = p_.nodes[product];
     const int id = n.in[side];
-    const Node& load = p_.nodes[id];
+    const tile::Node& load = p_.nodes[id];
     const bool chain = scores_ >= 0, resident = product == scores_ && side == 0;
-    if (load.kind != NodeKind::load || load.view.iterates() == resident)
+    if (load.kind != tile::NodeKind::load || load.view.iterates() == resident)
       return fmt::format("operand %{} is no tile that is loaded {} the loop", id, resident ? "before" : "inside");
     const auto here = [&](int reader) { return chain ? reader == product : std::ranges::count(products_, reader) > 0; };
     if (!std::ranges::all_of(p_.consumers(id), here)) return fmt::format("%{} is read by others too", id);
     const graph::KernelTensor& tensor = program_.tensors[load.tensor];
-    if (std::string why = no_tensor_map(load, tensor, load.inner); chain || !why.empty()) return why;
+    if (std::string why = kernel::no_tensor_map(load, tensor, load.inner); chain || !why.empty()) return why;
     const int last = static_cast<int>(load.shape.size()) - 1;
     const bool along_k = load.inner == (side == 0 ? last : last - 1);
     const std::int64_t line = graph::bytes_of(load.shape[load.inner], load.dtype),
@@ -181,10 +183,10 @@ class OnWarpgroups {
     return "";
   }
 
-  const std::map<int, MatmulChoice>& matmuls_;
-  const TileProgram& p_;
-  Sections sections_;
-  const Program& program_;
+  const std::map<int, kernel::MatmulChoice>& matmuls_;
+  const tile::TileProgram& p_;
+  tile::Sections sections_;
+  const tile::TilePrograms& program_;
   const target::Target& target_;
   std::vector<int> products_;
   int scores_ = -1;  // the first of two chained matmuls; -1: sums of products
@@ -192,18 +194,18 @@ class OnWarpgroups {
 
 /// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is
 /// expensive to recompute, because it loads data or computes a tanh.
-bool takes_long(const TileProgram& p, int node, int scores) {
+bool takes_long(const tile::TileProgram& p, int node, int scores) {
   bool made = false, slow = false;
   std::vector<int> open{node};
   while (!open.empty()) {
     const int i = open.back();
-    const Node& n = p.nodes[i];
+    const tile::Node& n = p.nodes[i];
     open.pop_back();
     made = made || i == scores;
-    slow = slow || n.kind == NodeKind::load || n.op == OpKind::tanh;
-    if (n.kind == NodeKind::map)
+    slow = slow || n.kind == tile::NodeKind::load || n.op == graph::OpKind::tanh;
+    if (n.kind == tile::NodeKind::map)
       open.insert(open.end(), n.in.begin(), n.in.end());
-    else if (n.kind != NodeKind::load && n.kind != NodeKind::matmul)
+    else if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::matmul)
       return false;
   }
   return made && slow;
@@ -213,23 +215,25 @@ bool takes_long(const TileProgram& p, int node, int scores) {
 
 const Instruction* single_tiles(const Instruction& row) {
   const Instruction& single = target::single_tile_mma();
-  return warps_of(row) > 1 && row.n % (2 * single.n) != 0 ? &single : nullptr;
+  return kernel::warps_of(row) > 1 && row.n % (2 * single.n) != 0 ? &single : nullptr;
 }
 
-bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps) {
+bool leaves_as(const Instruction& row, const Instruction& separate, const graph::Shape& c,
+               const kernel::WarpLayout& warps) {
   const std::int64_t rows = c[c.size() - 2];
-  const Shape side_by_side{rows, graph::size(c) / rows};
-  const Context of_row = accumulators(side_by_side, warps, row), of_separate = accumulators(c, warps, separate);
-  if (c.size() == 2 && have_equal_modes(of_row, of_separate)) return true;
-  const EvaluatedLayout a(of_row), b(of_separate);
+  const graph::Shape side_by_side{rows, graph::size(c) / rows};
+  const kernel::Context of_row = kernel::accumulators(side_by_side, warps, row),
+                        of_separate = kernel::accumulators(c, warps, separate);
+  if (c.size() == 2 && kernel::have_equal_modes(of_row, of_separate)) return true;
+  const kernel::EvaluatedLayout a(of_row), b(of_separate);
   if (a.threads() != b.threads() || a.values() != b.values()) return false;
-  const Shape batch(c.begin(), c.end() - 2);
-  Shape found, at;
+  const graph::Shape batch(c.begin(), c.end() - 2);
+  graph::Shape found, at;
   for (int thread = 0; thread < b.threads(); ++thread)
     for (int value = 0; value < b.values(); ++value) {
       a.find(thread, value, 0, found), b.find(thread, value, 0, at);
       if (!at.empty()) {
-        const std::int64_t matrix = linear(Shape(at.begin(), at.end() - 2), batch);
+        const std::int64_t matrix = kernel::linear(graph::Shape(at.begin(), at.end() - 2), batch);
         at = {at[c.size() - 2], matrix * c.back() + at.back()};
       }
       if (found != at) return false;
@@ -237,7 +241,7 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const Shape&
   return true;
 }
 
-std::string warpgroups(Selection& selected, const Program& program, const target::Target& target) {
+std::string warpgroups(Selection& selected, const tile::TilePrograms& program, const target::Target& target) {
   OnWarpgroups loop(selected, program, target);
   if (std::string why = loop.why_not(); !why.empty()) return why;
   for (const auto& [product, choice] : loop.choices) selected.matmuls[product] = choice;
@@ -245,20 +249,20 @@ std::string warpgroups(Selection& selected, const Program& program, const target
   return "";
 }
 
-int accumulators_to_keep_in(const Selection& selected, const Sections& sections, int node) {
-  const TileProgram& p = selected.program;
+int accumulators_to_keep_in(const Selection& selected, const tile::Sections& sections, int node) {
+  const tile::TileProgram& p = selected.program;
   for (const auto& [sums, m] : selected.matmuls) {
     if (!m.chained()) continue;
     const std::vector<int> readers = p.consumers(node);
     const int scores = selected.fragments_from.at(sums), operand = p.nodes[sums].in[0];
-    const bool precomputed = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == NodeKind::round;
+    const bool precomputed = std::ranges::count(readers, operand) > 0 && p.nodes[operand].kind == tile::NodeKind::round;
     const bool here = sections.inside(node) && p.nodes[node].shape == p.nodes[scores].shape;
     if (precomputed || (here && readers.size() > 1 && takes_long(p, node, scores))) return scores;
   }
   return -1;
 }
 
-bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
+bool share_by_pairs(kernel::Kernel& plan, Tasks& tasks, const target::Target& target) {
   constexpr int ranks = 2;
   const auto asynchronous = [](const Task& t) { return t.matmul.asynchronous(); };
   const auto first = std::ranges::find_if(tasks, asynchronous);
@@ -269,18 +273,18 @@ bool share_by_pairs(Kernel& plan, Tasks& tasks, const target::Target& target) {
     if (!asynchronous(product)) continue;
     if (product.matmul.batch > 1) return false;
     const int operand = plan.program.nodes[product.node].in[1];
-    const SmemTensor& b = plan.tensors[plan.tensor_of(operand)];
+    const kernel::SmemTensor& b = plan.tensors[plan.tensor_of(operand)];
     const int last = static_cast<int>(b.padded.size()) - 1;
     // True if each rank (block of the cluster) gets whole spans of the tile (128 bytes of every row). If
     // there is only one span, each rank gets half of its rows. Both divisions give contiguous parts.
     const bool spans = b.boxes() % ranks == 0;
     if (!spans && (b.inner == last || b.boxes() != 1 || b.padded[last] % (ranks * 8) != 0)) return false;
-    const Instruction* row = target::find_tma(target, Space::gmem, Space::dsmem, b.padded.size());
+    const Instruction* row = target::find_tma(target, kernel::Space::gmem, kernel::Space::dsmem, b.padded.size());
     if (!row) return false;
     for (Task& t : tasks)
-      if (t.kind == WorkKind::copy_in && t.node == operand) t.part = spans ? b.inner : last, t.copy.row = row;
+      if (t.kind == kernel::WorkKind::copy_in && t.node == operand) t.part = spans ? b.inner : last, t.copy.row = row;
   }
   return true;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

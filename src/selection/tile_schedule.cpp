@@ -1,30 +1,30 @@
-#include "select/tile_schedule.hpp"
+#include "selection/tile_schedule.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <zellige/block/tile_scheduler.hpp>
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 /// Returns true if persistent blocks should alternate between tiles with many and tiles with few iterations.
 /// This is so if the number of iterations rises along the masked grid axis, the axis has an even extent, and
 /// blocks that take tiles in pairs have the same maximum number of tiles per block as without pairs.
-bool longer_along_the_rows(const Kernel& plan) {
-  const TileProgram& p = plan.program;
+bool longer_along_the_rows(const kernel::Kernel& plan) {
+  const tile::TileProgram& p = plan.program;
   const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis()], tiles = p.grid.count();
   const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
   bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && plan.blocks > 0 &&
-               2 * ceil_div(tiles / 2, plan.blocks) == ceil_div(tiles, plan.blocks);
+               2 * tile::ceil_div(tiles / 2, plan.blocks) == tile::ceil_div(tiles, plan.blocks);
   for (std::int64_t block = 1; block < extent; ++block) rises = rises && trip_count(block - 1) <= trip_count(block);
   return rises;
 }
 
 /// If exactly one dimension of a view is divided among blocks alone, returns its tiles. Otherwise returns an interval
 /// without a grid axis.
-Interval divided_alone(const View& v, const TileProgram& p) {
-  Interval found;
+tile::Interval divided_alone(const tile::TileView& v, const tile::TileProgram& p) {
+  tile::Interval found;
   for (int d = 0; d < v.rank(); ++d)
     if (v.axis(d) >= 0 && !v.iterates(d)) {
       if (found.axis() >= 0) return {};
@@ -34,7 +34,7 @@ Interval divided_alone(const View& v, const TileProgram& p) {
 }
 
 /// Returns the indices along the grid's axes of the first output tile of block number `block` of the launch.
-std::array<std::int64_t, 3> first_tile(const Kernel& plan, const TileSchedule& walk, std::int64_t block) {
+std::array<std::int64_t, 3> first_tile(const kernel::Kernel& plan, const TileSchedule& walk, std::int64_t block) {
   const graph::Dim3& grid = plan.program.grid;
   const std::int64_t ranks = plan.ranks / plan.parts_of_loop();  // blocks of a cluster with different tiles
   std::int64_t tile = block / plan.ranks;
@@ -55,21 +55,21 @@ std::array<std::int64_t, 3> first_tile(const Kernel& plan, const TileSchedule& w
     tile = LongAndShort{static_cast<int>(below), static_cast<int>(grid[walk.longer])}(static_cast<int>(block), 0);
     below = 1;
   }
-  for (int a = 0; a < 3; below *= grid[a++]) at[a] = digit(tile, below, grid[a], below * grid[a] == grid.count());
+  for (int a = 0; a < 3; below *= grid[a++]) at[a] = tile::digit(tile, below, grid[a], below * grid[a] == grid.count());
   return at;
 }
 
 }  // namespace
 
-TileSchedule tile_schedule(const Kernel& plan, const Work* product) {
-  const TileProgram& p = plan.program;
+TileSchedule tile_schedule(const kernel::Kernel& plan, const kernel::Work* product) {
+  const tile::TileProgram& p = plan.program;
   if (plan.loop_bounds)
     return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()} : TileSchedule{};
-  if (!product) product = find_work(plan, [](const Work& w) { return w.matmul.asynchronous(); });
+  if (!product) product = kernel::find_work(plan, [](const kernel::Work& w) { return w.matmul.asynchronous(); });
   if (!product) return {};
-  const MatmulChoice& m = product->matmul;
+  const kernel::MatmulChoice& m = product->matmul;
   const std::vector<int>& in = p.nodes[product->node].in;
-  const Interval row = divided_alone(p.nodes[in[0]].view, p), column = divided_alone(p.nodes[in[1]].view, p);
+  const tile::Interval row = divided_alone(p.nodes[in[0]].view, p), column = divided_alone(p.nodes[in[1]].view, p);
   if (row.axis() < 0 || column.axis() < 0) return {};
   TileSchedule walk{row.tiles(), column.tiles(), 1, row.axis(), column.axis()};
   const bool one_axis = row.axis() == column.axis() && column.run() == 1 && row.run() == column.tiles();
@@ -84,15 +84,16 @@ TileSchedule tile_schedule(const Kernel& plan, const Work* product) {
   return walk;
 }
 
-double shared_by_neighbours(const Kernel& plan, const TileSchedule& walk, const Node& load, std::int64_t blocks) {
-  const TileProgram& p = plan.program;
+double shared_by_neighbours(const kernel::Kernel& plan, const TileSchedule& walk, const tile::Node& load,
+                            std::int64_t blocks) {
+  const tile::TileProgram& p = plan.program;
   if (plan.split_k && load.view.iterates()) return 0;  // neighbours have different parts of the loop
   std::int64_t shared = 0;
   for (std::int64_t block = 0; block + 1 < blocks; block += 2) {
     const auto one = first_tile(plan, walk, block), other = first_tile(plan, walk, block + 1);
     bool same = true;
     for (int d = 0; d < load.view.rank(); ++d) {
-      const Interval along = load.view.along(d, p);
+      const tile::Interval along = load.view.along(d, p);
       same = same && (along.axis() < 0 || along.tile(one[along.axis()]) == along.tile(other[along.axis()]));
     }
     shared += same;
@@ -100,10 +101,10 @@ double shared_by_neighbours(const Kernel& plan, const TileSchedule& walk, const 
   return blocks < 2 ? 0 : static_cast<double>(shared) / static_cast<double>(blocks / 2);
 }
 
-bool passes_once(const Kernel& plan, const Step& copy) {
-  if (copy.global != Global::constants) return false;
-  const TileProgram& p = plan.program;
+bool passes_once(const kernel::Kernel& plan, const kernel::Step& copy) {
+  if (copy.global != kernel::Global::constants) return false;
+  const tile::TileProgram& p = plan.program;
   return p.grid.count() / p.nodes[copy.work.node].view.tiles(p) <= (copy.work.part >= 0 ? plan.ranks : 1);
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

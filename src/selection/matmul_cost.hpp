@@ -13,7 +13,7 @@
 #include "cost/kernel_cost.hpp"
 #include "kernel/step.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// The work of one warp for one execution of a matmul, over all of its K.
 struct WarpWork {
@@ -22,13 +22,13 @@ struct WarpWork {
 };
 /// Returns the work of each warp that has some, if `w` says how the block's warps divide the matmul. With
 /// `a_in_registers`, A is not loaded.
-WarpWork work_of_warp(const MatmulChoice&, const WarpLayout& w, bool a_in_registers);
+WarpWork work_of_warp(const kernel::MatmulChoice&, const kernel::WarpLayout& w, bool a_in_registers);
 /// Returns the issue slots of a warp for its matrix instructions and loads of operands.
 double slots_of(const WarpWork&, const Instruction&);
 /// Returns how long the matrix instructions and loads of a warp take, in units of Costs::step. An instruction takes one if
 /// all of the block's `warps` multiply, and a cycle next to warps that do not (`working` do). Tensor cores may take
 /// longer.
-double chain_of(const WarpWork&, const MatmulChoice&, double working, double warps, const target::Costs&);
+double chain_of(const WarpWork&, const kernel::MatmulChoice&, double working, double warps, const target::Costs&);
 
 /// What a kernel does with a matmul, besides its instruction and warps.
 struct MatmulUse {
@@ -40,11 +40,12 @@ struct MatmulUse {
 };
 
 /// Adds the work of a block for the matmul. `w` says how the block's warps divide it. `k` must have the block's warps.
-void add_matmul(KernelCost& k, const MatmulChoice&, const WarpLayout& w, const MatmulUse&, const target::Target&);
+void add_matmul(cost::KernelCost& k, const kernel::MatmulChoice&, const kernel::WarpLayout& w, const MatmulUse&,
+                const target::Target&);
 /// Adds the work of a block for one execution of a matmul without an instruction: a dot product per element.
-void add_dot_products(KernelCost& k, const MatmulChoice&);
+void add_dot_products(cost::KernelCost& k, const kernel::MatmulChoice&);
 /// Adds accesses of each of `warps` warps to `words` times four bytes per thread of shared memory, `width` at a time, or to
 /// as much of registers that were spilled, which are in the L1.
-void add_accesses(KernelCost& k, double words, double warps, int width = 1);
+void add_accesses(cost::KernelCost& k, double words, double warps, int width = 1);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

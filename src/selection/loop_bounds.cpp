@@ -1,4 +1,4 @@
-#include "select/loop_bounds.hpp"
+#include "selection/loop_bounds.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,15 +8,15 @@
 #include "kernel/carry.hpp"
 #include "tile/sections.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 using graph::Image;
 
 /// Evaluates the loop's body abstractly for an iteration in which the node `mask` masks every element.
-class Body {
+class MaskedBody {
  public:
-  Body(const TileProgram& p, int mask) : p_(p), sections_(p), left_(p.nodes.size(), Image::anything) {
+  MaskedBody(const tile::TileProgram& p, int mask) : p_(p), sections_(p), left_(p.nodes.size(), Image::anything) {
     for (std::size_t i = 0; i < p.nodes.size(); ++i)
       if (sections_.inside(static_cast<int>(i)))
         left_[i] = static_cast<int>(i) == mask ? Image::lowest : of(p.nodes[i]);
@@ -27,15 +27,15 @@ class Body {
   bool unchanged() const {
     bool all = true;
     for (std::size_t i = 0; i < p_.nodes.size(); ++i) {
-      const Node& n = p_.nodes[i];
-      const bool state = over_loop(n) || n.kind == NodeKind::running_max;
+      const tile::Node& n = p_.nodes[i];
+      const bool state = tile::over_loop(n) || n.kind == tile::NodeKind::running_max;
       if (state && !p_.consumers(static_cast<int>(i)).empty()) all = all && left_[i] == Image::unchanged;
     }
     return all;
   }
 
  private:
-  Image in(const Node& n, std::size_t i) const { return left_[n.in[i]]; }
+  Image in(const tile::Node& n, std::size_t i) const { return left_[n.in[i]]; }
 
   /// Returns whether what a reduction joins over all iterations stays the same when the masked iteration is skipped, in
   /// which the elements of its operand are `x`.
@@ -43,23 +43,23 @@ class Body {
     return x == graph::image(of.identity) || (x == Image::floor && &of == &graph::monoids::max);
   }
 
-  Image of(const Node& n) const {
+  Image of(const tile::Node& n) const {
     switch (n.kind) {
-      case NodeKind::map:
+      case tile::NodeKind::map:
         return map(n);
-      case NodeKind::round:
+      case tile::NodeKind::round:
         return graph::converted(in(n, 0), n.dtype, false);
-      case NodeKind::reduce:
+      case tile::NodeKind::reduce:
         return !neutral(in(n, 0), graph::monoid_of(n.op)) ? Image::anything : n.carried ? Image::unchanged : in(n, 0);
-      case NodeKind::running_max:  // is never below its initial value, the lowest finite number
+      case tile::NodeKind::running_max:  // is never below its initial value, the lowest finite number
         return neutral(in(n, 0), graph::monoids::max) ? Image::unchanged : Image::anything;
-      case NodeKind::running_diff:
+      case tile::NodeKind::running_diff:
         return in(n, 0) == Image::unchanged ? Image::zero : Image::anything;
-      case NodeKind::matmul: {
-        const bool kept = rescaled_by(n) < 0 || left_[rescaled_by(n)] == Image::one;
+      case tile::NodeKind::matmul: {
+        const bool kept = kernel::rescaled_by(n) < 0 || left_[kernel::rescaled_by(n)] == Image::one;
         return in(n, 0) != Image::zero || !kept ? Image::anything : n.carried ? Image::unchanged : Image::zero;
       }
-      case NodeKind::accumulate: {
+      case tile::NodeKind::accumulate: {
         if (n.in.empty()) return Image::anything;
         const bool kept = !graph::rescales(n.op) || in(n, 1) == Image::one;
         return kept && neutral(in(n, 0), graph::monoid_of(n.op)) ? Image::unchanged : Image::anything;
@@ -69,52 +69,38 @@ class Body {
     }
   }
 
-  Image map(const Node& n) const {
+  Image map(const tile::Node& n) const {
     if (!graph::is_elementwise(n.op)) return Image::anything;
     graph::Attributes a{.scalar = n.scalar, .lo = n.lo, .hi = n.hi};
     a.dtype = n.to_dtype, a.saturate = n.saturate;
     std::vector<Image> x;
     for (int i : n.in) {
       // A maximum needs no finite operand, only one that every iteration has.
-      const bool same = n.op == OpKind::maximum && sections_.of(i) == Section::before;
+      const bool same = n.op == graph::OpKind::maximum && sections_.of(i) == tile::Section::before;
       x.push_back(same ? Image::same : left_[i]);
     }
     return graph::image(n.op, a, std::move(x));
   }
 
-  const TileProgram& p_;
-  Sections sections_;
+  const tile::TileProgram& p_;
+  tile::Sections sections_;
   std::vector<Image> left_;  // by node: what every element of it is in the masked iteration
 };
 
 }  // namespace
 
-std::int64_t MaskedLoopBounds::start(std::int64_t block) const {
-  return from ? std::max<std::int64_t>(rows.start(block, 0) + *from, 0) / each : 0;
-}
-
-std::int64_t MaskedLoopBounds::of(std::int64_t block, std::int64_t loop) const {
-  return std::min((rows.start(block, 0) + last) / each + 1, loop) - start(block);
-}
-
-std::int64_t MaskedLoopBounds::whole(std::int64_t block, std::int64_t loop) const {
-  if (!all) return 0;
-  const std::int64_t by_end = end ? *end / each : loop;
-  return std::clamp<std::int64_t>(std::min((rows.start(block, 0) + *all) / each, by_end), 0, of(block, loop));
-}
-
-std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
-  const TileProgram& p = plan.program;
+std::optional<kernel::MaskedLoopBounds> masked_loop_bounds(const kernel::Kernel& plan) {
+  const tile::TileProgram& p = plan.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
-    const Node& n = p.nodes[i];
-    if (n.kind != NodeKind::map || n.op != OpKind::mask) continue;
-    const View& v = n.view;
+    const tile::Node& n = p.nodes[i];
+    if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) continue;
+    const tile::TileView& v = n.view;
     const bool walks =
         v.iterates(n.key) && v.axis(n.key) < 0 && v.origin(n.key) == 0 && !v.iterates(n.dim) && v.axis(n.dim) >= 0;
     const bool alone = !n.kept.triu && n.in.size() == 1;
     if (!walks || !std::isinf(n.scalar) || n.scalar > 0) continue;
     const std::int64_t each = v.tile(n.key), every = p.loop * each;
-    MaskedLoopBounds t{v.along(n.dim, p), every, each, {}, {}, n.kept.length, static_cast<int>(i)};
+    kernel::MaskedLoopBounds t{v.along(n.dim, p), every, each, {}, {}, n.kept.length, static_cast<int>(i)};
     if (n.kept.tril)  // the last key that the tile's last row keeps, relative to its first row
       t.last = n.shape[n.dim] - 1 + *n.kept.tril;
     else if (!alone || !n.kept.length)
@@ -125,9 +111,9 @@ std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel& plan) {
     // A block whose rows keep nothing would run no iteration.
     bool some = true;
     for (std::int64_t b = 0; b < p.grid[v.axis(n.dim)]; ++b) some = some && t.of(b, p.loop) > 0;
-    if (some && (!n.kept.tril || Body(p, static_cast<int>(i)).unchanged())) return t;
+    if (some && (!n.kept.tril || MaskedBody(p, static_cast<int>(i)).unchanged())) return t;
   }
   return {};
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

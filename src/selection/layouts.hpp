@@ -6,30 +6,32 @@
 // dimensions differ costs one access per element. A layout that an instruction cannot read is excluded: ldmatrix
 // needs rows along one of the last two dimensions, along K for operands of 8 bits.
 #pragma once
-#include "select/select.hpp"
+#include "selection/select.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// Sets Node::inner, the contiguous dimension of the tile, for every load, store and rounded matmul operand.
 /// Also sets the strides of every tensor that has none. Requires that the instructions of the matmuls are chosen.
-void resolve_layouts(Program&, std::vector<Selection>&, const target::Target&);
+void resolve_layouts(tile::TilePrograms&, std::vector<Selection>&, const target::Target&);
 
 /// Returns the contiguous dimension of a tensor: the last one that has stride 1 and an extent above 1. Returns the
 /// last dimension if there is none.
-int innermost(const Shape&, const Strides&);
+int innermost(const graph::Shape&, const graph::Strides&);
 /// Returns the contiguous dimension of the tensor that a load or store accesses.
-int innermost(const Program&, const Node&);
+int innermost(const tile::TilePrograms&, const tile::Node&);
 
 /// Returns the dimension along K of operand A (side 0) or B (side 1) of a matmul, whose tile has this shape.
-inline int k_dimension(const Shape& tile, int side) { return static_cast<int>(tile.size()) - (side == 0 ? 1 : 2); }
+inline int k_dimension(const graph::Shape& tile, int side) {
+  return static_cast<int>(tile.size()) - (side == 0 ? 1 : 2);
+}
 /// Returns whether the tile that a node of the program yields can be stored with `dim` as its contiguous dimension without
 /// being transposed: it is computed, element by element, from tiles of its shape that are loaded from tensors contiguous
 /// along `dim`. The contiguous dimension of any other value, and of a tensor whose layout is open, counts as the last one.
-bool lies_along(const Program&, const TileProgram&, int node, int dim);
+bool lies_along(const tile::TilePrograms&, const tile::TileProgram&, int node, int dim);
 
 /// Returns strides for a tensor of the given shape. Dimension `inner` is the fastest, followed by the other dimensions
 /// from the last to the first. The fastest dimension of extent above 1 is padded to a multiple of `multiple` elements,
 /// so that all rows are aligned. A tensor with fewer than two dimensions of extent above 1 is not padded.
-Strides padded_strides(const Shape&, int inner, std::int64_t multiple);
+graph::Strides padded_strides(const graph::Shape&, int inner, std::int64_t multiple);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

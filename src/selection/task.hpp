@@ -3,14 +3,14 @@
 #pragma once
 #include "kernel/step.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// Work, with what must come before it. Integers are indices of tasks, if nothing else is said.
-struct Task : Work {
-  std::vector<Access> reads;    // of tensors in shared memory
-  std::vector<int> after;       // tasks whose shared-memory results other threads read: needs a barrier
-  std::vector<int> after_same;  // tasks whose results the same threads read: no barrier
-  bool constant = false;        // loads what no earlier work on the stream writes, such as weights
+struct Task : kernel::Work {
+  std::vector<kernel::Access> reads;  // of tensors in shared memory
+  std::vector<int> after;             // tasks whose shared-memory results other threads read: needs a barrier
+  std::vector<int> after_same;        // tasks whose results the same threads read: no barrier
+  bool constant = false;              // loads what no earlier work on the stream writes, such as weights
 };
 using Tasks = std::vector<Task>;
 
@@ -23,4 +23,4 @@ struct PhasedTasks {
   std::vector<Phase> before, inside, after;
 };
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// A cost table over some variables.
 struct Factor {
@@ -51,4 +51,4 @@ Solution minimise(const Problem& problem, std::size_t table_cap = std::size_t{1}
 /// Returns the sum of all factors for an assignment: value[v] is the value of variable v.
 double evaluate(const Problem& problem, const std::vector<int>& value);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

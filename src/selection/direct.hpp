@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "select/select.hpp"
-#include "select/task.hpp"
+#include "selection/select.hpp"
+#include "selection/task.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// How tiles that no tensor core reads are loaded. `as_fits`: through shared memory if that pays; `in_place`: always
 /// directly from global memory, for kernels whose tiles would not fit shared memory.
@@ -27,13 +27,14 @@ using LoadReads = std::vector<std::pair<int, bool>>;
 /// is always so if `Loads` is in_place. If it is as_fits, it is so where a copy into shared memory would not pay, and,
 /// in a kernel without a loop, if `too_big` is true: the tile has no place in half of the shared memory of a block
 /// together with the kernel's other loaded tiles, or with those that several tasks read.
-bool read_in_place(const Kernel&, const Selection&, const Tasks&, const Program&, const target::Target&, int load,
-                   const LoadReads&, Loads, bool too_big);
+bool read_in_place(const kernel::Kernel&, const Selection&, const Tasks&, const tile::TilePrograms&,
+                   const target::Target&, int load, const LoadReads&, Loads, bool too_big);
 
 /// Returns the copy by which the threads of `store`, a store node that only copies a loaded tile, load their elements
 /// into registers. Its accesses have full width, are unaligned, and are all in flight together. Returns nullopt if the
 /// kernel has a loop, if the stored value is not a load of the same shape that only `store` reads, if aligned accesses
 /// of that width are possible, or if a thread would have more than 8 accesses in flight.
-std::optional<CopyChoice> fetched(const Kernel&, const Tasks&, const Program&, const target::Target&, int store);
+std::optional<kernel::CopyChoice> fetched(const kernel::Kernel&, const Tasks&, const tile::TilePrograms&,
+                                          const target::Target&, int store);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

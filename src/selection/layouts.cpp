@@ -1,10 +1,10 @@
-#include "select/layouts.hpp"
+#include "selection/layouts.hpp"
 
 #include <limits>
 
-#include "select/elimination.hpp"
+#include "selection/elimination.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 constexpr double forbidden = std::numeric_limits<double>::infinity();
@@ -12,7 +12,7 @@ constexpr double forbidden = std::numeric_limits<double>::infinity();
 /// Builds and solves the minimisation problem of resolve_layouts().
 class Resolution {
  public:
-  Resolution(Program& program, std::vector<Selection>& kernels, const target::Target& target)
+  Resolution(tile::TilePrograms& program, std::vector<Selection>& kernels, const target::Target& target)
       : program_(program), kernels_(kernels), target_(target) {}
 
   void run() {
@@ -34,18 +34,18 @@ class Resolution {
   }
 
  private:
-  static int last(const Shape& s) { return static_cast<int>(s.size()) - 1; }
+  static int last(const graph::Shape& s) { return static_cast<int>(s.size()) - 1; }
 
   /// Adds a variable to the minimisation problem: the contiguous dimension of a tensor or tile of this shape. Returns
   /// the variable's number.
-  int variable(const Shape& shape) {
+  int variable(const graph::Shape& shape) {
     problem_.domain.push_back(static_cast<int>(shape.size()));
     return static_cast<int>(problem_.domain.size()) - 1;
   }
 
   /// Adds a cost table for variable `v` alone: cost(d) if dimension d is the contiguous one.
   template <class F>
-  void unary(int v, const Shape& shape, F cost) {
+  void unary(int v, const graph::Shape& shape, F cost) {
     Factor f;
     f.variables = {v};
     for (int d = 0; d <= last(shape); ++d) f.cost.push_back(cost(d));
@@ -54,7 +54,7 @@ class Resolution {
 
   /// Adds the cost `estimated` if the tile of the load or store `n` and its tensor have different contiguous
   /// dimensions, because elements are then copied one by one. `tile` is the variable of the tile.
-  void agree(int tile, const Node& n, double estimated) {
+  void agree(int tile, const tile::Node& n, double estimated) {
     const auto open = tensor_variable_.find(n.tensor);
     if (open == tensor_variable_.end()) {
       const int inner = innermost(program_, n);
@@ -71,22 +71,23 @@ class Resolution {
   /// Adds the variables and costs of the tiles of kernel number `index`: of its loads, stores and rounded matmul
   /// operands.
   void add(Selection& kernel, int index) {
-    const TileProgram& p = kernel.program;
-    const Sections sections(p);
+    const tile::TileProgram& p = kernel.program;
+    const tile::Sections sections(p);
     for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
-      const Node& n = p.nodes[i];
-      if (n.kind != NodeKind::load && n.kind != NodeKind::round && n.kind != NodeKind::store) continue;
+      const tile::Node& n = p.nodes[i];
+      if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store)
+        continue;
       const int v = variable(n.shape);
       tile_variable_[{index, i}] = v;
       const double elements = static_cast<double>(graph::size(n.shape)) * static_cast<double>(p.grid.count()) *
                               static_cast<double>(sections.inside(i) ? p.loop : 1);
       // A contiguous dimension other than the last costs a sixteenth of an access per element, because accumulators
       // and blocked layouts are contiguous along the last dimension.
-      if (n.kind != NodeKind::round) agree(v, n, elements);
+      if (n.kind != tile::NodeKind::round) agree(v, n, elements);
       unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
       for (int reader : p.consumers(i)) {
-        if (p.nodes[reader].kind != NodeKind::matmul || !kernel.matmuls.at(reader).row) continue;
-        const MatmulChoice& m = kernel.matmuls.at(reader);
+        if (p.nodes[reader].kind != tile::NodeKind::matmul || !kernel.matmuls.at(reader).row) continue;
+        const kernel::MatmulChoice& m = kernel.matmuls.at(reader);
         for (int side = 0; side < 2; ++side)
           if (p.nodes[reader].in[side] == i)
             unary(v, n.shape, [&](int d) {
@@ -96,7 +97,7 @@ class Resolution {
     }
   }
 
-  Program& program_;
+  tile::TilePrograms& program_;
   std::vector<Selection>& kernels_;
   const target::Target& target_;
   Problem problem_;
@@ -106,34 +107,34 @@ class Resolution {
 
 }  // namespace
 
-int innermost(const Shape& shape, const Strides& strides) {
+int innermost(const graph::Shape& shape, const graph::Strides& strides) {
   for (int d = static_cast<int>(shape.size()) - 1; d >= 0; --d)
     if (shape[d] > 1 && strides[d] == 1) return d;
   return static_cast<int>(shape.size()) - 1;
 }
 
-int innermost(const Program& program, const Node& n) {
+int innermost(const tile::TilePrograms& program, const tile::Node& n) {
   return innermost(program.tensors[n.tensor].shape, program.tensors[n.tensor].strides);
 }
 
-bool lies_along(const Program& program, const TileProgram& p, int node, int dim) {
-  const Node& n = p.nodes[node];
-  const bool open = n.kind == NodeKind::load && program.tensors[n.tensor].strides.empty();
-  if (n.kind == NodeKind::load && !open) return innermost(program, n) == dim;
+bool lies_along(const tile::TilePrograms& program, const tile::TileProgram& p, int node, int dim) {
+  const tile::Node& n = p.nodes[node];
+  const bool open = n.kind == tile::NodeKind::load && program.tensors[n.tensor].strides.empty();
+  if (n.kind == tile::NodeKind::load && !open) return innermost(program, n) == dim;
   bool any = false, all = true;
-  if (n.kind == NodeKind::map || n.kind == NodeKind::round)
+  if (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::round)
     for (int in : n.in)
       if (p.nodes[in].shape == n.shape) any = true, all = all && lies_along(program, p, in, dim);
   return any ? all : dim + 1 == static_cast<int>(n.shape.size());
 }
 
-Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
+graph::Strides padded_strides(const graph::Shape& shape, int inner, std::int64_t multiple) {
   int wide = 0;  // number of dimensions of extent > 1
   for (auto e : shape) wide += e > 1;
-  Strides strides(shape.size());
+  graph::Strides strides(shape.size());
   std::int64_t next = 1;
   bool padded = wide < 2;  // a vector has nothing to align after it
-  for (int d : inner_first(shape, inner)) {
+  for (int d : kernel::inner_first(shape, inner)) {
     strides[d] = next;
     std::int64_t extent = shape[d];
     if (!padded && extent > 1) extent = (extent + multiple - 1) / multiple * multiple, padded = true;
@@ -142,8 +143,8 @@ Strides padded_strides(const Shape& shape, int inner, std::int64_t multiple) {
   return strides;
 }
 
-void resolve_layouts(Program& program, std::vector<Selection>& kernels, const target::Target& target) {
+void resolve_layouts(tile::TilePrograms& program, std::vector<Selection>& kernels, const target::Target& target) {
   Resolution(program, kernels, target).run();
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

@@ -12,13 +12,13 @@
 
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 inline constexpr std::int64_t max_row_values = 32;  // elements of its rows that a thread holds at a time
 
 /// The rows of a kernel's tiles in registers.
 struct RowRegisters {
-  Context layout;  // the thread-value layout of all tiles; a row is in lanes of one warp, or in several warps
+  kernel::Context layout;  // the thread-value layout of all tiles; a row is in lanes of one warp, or in several warps
   // Loads and maps that are evaluated once, into registers: because several tasks read them, or, of a load, because its
   // reader would wait for a reduction before it loads.
   std::set<int> row_values;
@@ -35,7 +35,7 @@ struct RowRegisters {
 /// - a row is in one warp, or some value is held, and one of this is true: all blocks are resident at a time and all their
 ///   loads are in flight together; rows are not aligned to 16 bytes; what is read several times exceeds half of a block's
 ///   shared memory. Other rows of several warps are copied into shared memory by 16 bytes.
-std::optional<RowRegisters> rows_in_registers(const Kernel&, const Program&, const target::Target&);
+std::optional<RowRegisters> rows_in_registers(const kernel::Kernel&, const tile::TilePrograms&, const target::Target&);
 
 /// Returns the distribution of rows of a tile `domain` over `threads` threads that takes the fewest instructions, or
 /// nullopt if each distribution has a disadvantage:
@@ -46,6 +46,7 @@ std::optional<RowRegisters> rows_in_registers(const Kernel&, const Program&, con
 ///
 /// The lanes of a row are 2, 4, .. or 32 lanes of one warp, or all lanes of 2, 4, .. warps. `vector` is the greatest number of adjacent elements per
 /// access, a power of two; `bytes` the size of an element, and `reductions` the number of reductions of each row.
-std::optional<Summation> row_summation(const Shape& domain, int vector, int bytes, int reductions, int threads);
+std::optional<kernel::Summation> row_summation(const graph::Shape& domain, int vector, int bytes, int reductions,
+                                               int threads);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

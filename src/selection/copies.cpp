@@ -1,19 +1,19 @@
-#include "select/copies.hpp"
+#include "selection/copies.hpp"
 
 #include <algorithm>
 
 #include "kernel/operand_loads.hpp"
-#include "select/layouts.hpp"
+#include "selection/layouts.hpp"
 #include "target/instructions.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 namespace {
 
 /// Returns the target's widest cp.async for which fits(number of elements) is true. If there is none, returns the
 /// widest ordinary access for which fits() and whole() are true, or a single element. whole(number of elements) says
 /// whether the number divides the tile's rows: ordinary accesses, unlike cp.async, cannot be partial.
 template <class Fits, class Whole>
-CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whole whole) {
+kernel::CopyChoice first_copy(graph::DType dtype, const target::Target& target, Fits fits, Whole whole) {
   const int size = graph::whole_bytes(dtype);
   for (const Instruction* row : target::async_copies(target)) {
     const int bytes = row->c.bits / 8;
@@ -26,12 +26,12 @@ CopyChoice first_copy(DType dtype, const target::Target& target, Fits fits, Whol
 
 /// Returns whether each access to `vector` neighbours along dimension `inner` of the tiles of a load or store begins at a multiple of
 /// `vector` elements, by the strides of its tensor and the places of its tiles.
-bool is_aligned(const Program& program, const Node& n, int inner, std::int64_t vector) {
+bool is_aligned(const tile::TilePrograms& program, const tile::Node& n, int inner, std::int64_t vector) {
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   if (tensor.strides[inner] != 1) return false;
   for (int d = 0; d < n.view.rank(); ++d) {
     const std::int64_t unit = d == inner ? 1 : tensor.strides[d];
-    if (number_of(n) >= 0 && d == n.dim && (d == inner || unit % vector != 0)) return false;
+    if (tile::number_of(n) >= 0 && d == n.dim && (d == inner || unit % vector != 0)) return false;
     if (n.view.alignment(d) * unit % vector != 0) return false;
     if (d != inner && n.view.tile(d) > 1 && unit % vector != 0) return false;
   }
@@ -40,12 +40,12 @@ bool is_aligned(const Program& program, const Node& n, int inner, std::int64_t v
 
 }  // namespace
 
-CopyChoice single_copy(DType dtype, const target::Target& target) {
+kernel::CopyChoice single_copy(graph::DType dtype, const target::Target& target) {
   return first_copy(
       dtype, target, [](int elements) { return elements == 1; }, [](int) { return true; });
 }
 
-CopyChoice widest_copy(const Program& program, const Node& n, const target::Target& target) {
+kernel::CopyChoice widest_copy(const tile::TilePrograms& program, const tile::Node& n, const target::Target& target) {
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   const int inner = innermost(program, n);
   const std::int64_t tile = n.view.tile(inner);
@@ -55,44 +55,46 @@ CopyChoice widest_copy(const Program& program, const Node& n, const target::Targ
       [&](int elements) { return tile % elements == 0 && !n.view.straddles_end(inner, elements); });
 }
 
-CopyChoice anywhere(const CopyChoice& copy, const Program& program, const Node& n, const target::Target& target) {
+kernel::CopyChoice anywhere(const kernel::CopyChoice& copy, const tile::TilePrograms& program, const tile::Node& n,
+                            const target::Target& target) {
   const int size = graph::whole_bytes(n.dtype), elements = target.access_bytes / size, inner = innermost(program, n);
   const bool lines = program.tensors[n.tensor].strides[inner] == 1 && n.shape[inner] >= elements;
   if (copy.row || copy.vector > 1 || size > 2 || !lines) return copy;
   return {elements, target.access_bytes, nullptr, true};
 }
 
-Context copy_context(const graph::KernelTensor& tensor, const Shape& padded, int inner, const CopyChoice& copy,
-                     int threads) {
-  std::vector<int> order = inner_first(padded, inner);
+kernel::Context copy_context(const graph::KernelTensor& tensor, const graph::Shape& padded, int inner,
+                             const kernel::CopyChoice& copy, int threads) {
+  std::vector<int> order = kernel::inner_first(padded, inner);
   std::stable_sort(order.begin() + 1, order.end(), [&](int a, int b) { return tensor.strides[a] < tensor.strides[b]; });
-  return blocked_layout(padded, order, copy.vector, threads);
+  return kernel::blocked_layout(padded, order, copy.vector, threads);
 }
 
-bool leaves_at_once(const Selection& selected, const Node& store, const Context& accumulators, int gmem_inner) {
+bool leaves_at_once(const Selection& selected, const tile::Node& store, const kernel::Context& accumulators,
+                    int gmem_inner) {
   const bool wide = accumulators.row && accumulators.row->a.bits == 32;
-  const bool sectors = wide || (graph::bits(store.dtype) == 32 && selected.any(&MatmulChoice::chained, true));
+  const bool sectors = wide || (graph::bits(store.dtype) == 32 && selected.any(&kernel::MatmulChoice::chained, true));
   return sectors && accumulators.inner() == gmem_inner;
 }
 
-Shape operand_padding(const Selection& selected, int i) {
-  const TileProgram& p = selected.program;
-  const Node& n = p.nodes[i];
+graph::Shape operand_padding(const Selection& selected, int i) {
+  const tile::TileProgram& p = selected.program;
+  const tile::Node& n = p.nodes[i];
   const int last = static_cast<int>(n.shape.size()) - 1;
-  Shape padded = n.shape;
+  graph::Shape padded = n.shape;
   for (int reader : p.consumers(i)) {
-    if (p.nodes[reader].kind != NodeKind::matmul) continue;
-    const MatmulChoice& choice = selected.matmuls.at(reader);
+    if (p.nodes[reader].kind != tile::NodeKind::matmul) continue;
+    const kernel::MatmulChoice& choice = selected.matmuls.at(reader);
     if (!choice.row) continue;
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != i) continue;
       const int k = side == 0 ? last : last - 1;
-      const int unit = operand_unit(choice);
-      padded[k] = ceil_div(padded[k], unit) * unit;
-      padded[n.inner] = ceil_div(padded[n.inner], unit) * unit;
+      const int unit = kernel::operand_unit(choice);
+      padded[k] = tile::ceil_div(padded[k], unit) * unit;
+      padded[n.inner] = tile::ceil_div(padded[n.inner], unit) * unit;
     }
   }
   return padded;
 }
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

@@ -15,15 +15,15 @@
 #pragma once
 #include <string>
 
-#include "select/select.hpp"
-#include "select/task.hpp"
+#include "selection/select.hpp"
+#include "selection/task.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// Sets wgmma instructions and warp layouts for the loop's matmuls and returns an empty string. If there is no such
 /// matmul, if one of them cannot use wgmma, or if the loop does other work as well than that of a chain, changes nothing
 /// and returns the reason, for a note.
-std::string warpgroups(Selection&, const Program&, const target::Target&);
+std::string warpgroups(Selection&, const tile::TilePrograms&, const target::Target&);
 
 /// Returns the first matmul of the chain if the value of operator `node`, between the two matmuls, is kept in
 /// registers, in the layout of that matmul's accumulators. Returns -1 if the value is evaluated wherever it
@@ -34,7 +34,7 @@ std::string warpgroups(Selection&, const Program&, const target::Target&);
 /// - a value with several users that is expensive to recompute (it loads data or computes a tanh).
 ///
 /// `Sections` are those of the selection's program.
-int accumulators_to_keep_in(const Selection&, const Sections&, int node);
+int accumulators_to_keep_in(const Selection&, const tile::Sections&, int node);
 
 /// Returns the instruction of one warp that describes the accumulators of a wgmma whose N is not a multiple of 16, so that
 /// its tiles of 8 columns do not form pairs. Returns nullptr for all other instructions: Fragment's default instruction
@@ -44,11 +44,12 @@ const Instruction* single_tiles(const Instruction&);
 /// Returns whether two instructions leave a result of shape `c` in the same registers of the same threads.
 /// `row` is a wgmma that computes all matrices of a batch as adjacent columns of one matrix. `separate`
 /// computes one matrix after another; the code that reads accumulators is written for it.
-bool leaves_as(const Instruction& row, const Instruction& separate, const Shape& c, const WarpLayout& warps);
+bool leaves_as(const Instruction& row, const Instruction& separate, const graph::Shape& c,
+               const kernel::WarpLayout& warps);
 
 /// Lets the two blocks of a cluster, whose output tiles are adjacent along M, each load half of their common
 /// B operand by multicast. Returns false if the grid has no such pairs of tiles, or if the tile of B cannot
 /// be halved. Requires that buffers have layouts.
-bool share_by_pairs(Kernel&, Tasks&, const target::Target&);
+bool share_by_pairs(kernel::Kernel&, Tasks&, const target::Target&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection

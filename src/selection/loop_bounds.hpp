@@ -11,11 +11,11 @@
 
 #include "kernel/kernel.hpp"
 
-namespace zellige::plan {
+namespace zellige::selection {
 
 /// Returns the loop bounds of the blocks under the first mask that lets blocks skip iterations. Returns nullopt if
 /// the kernel has no such mask. A mask is not used if a fully masked iteration would change a loop state, or if some
 /// block would run no iteration.
-std::optional<MaskedLoopBounds> masked_loop_bounds(const Kernel&);
+std::optional<kernel::MaskedLoopBounds> masked_loop_bounds(const kernel::Kernel&);
 
-}  // namespace zellige::plan
+}  // namespace zellige::selection
