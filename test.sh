@@ -2,7 +2,7 @@
 # Builds and runs the whole test suite, without a GPU. test.sh [ctest arguments]
 # ZELLIGE_ALL=1 runs all cases of the tests that take some of theirs by default.
 # With arguments only the tests that they choose run, and the parts beside CTest are left out. In CI (CI=true) warnings are
-# errors, and the headers that most sources include are precompiled, since no cache of compiled sources is there.
+# errors, and the build is made to be used once (cmake/precompile.cmake).
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -49,12 +49,12 @@ packages() {
 apart=OFF
 [ -z "${CI:-}" ] || [ $# -gt 0 ] || apart=ON
 build() {
-  cmake --preset release -DZELLIGE_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${CI:+-DZELLIGE_WERROR=ON -DZELLIGE_PRECOMPILE=ON} -DZELLIGE_SANITIZED_APART=$apart &&
+  cmake --preset release -DZELLIGE_TESTS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON ${CI:+-DZELLIGE_WERROR=ON -DZELLIGE_PRECOMPILE=ON -DZELLIGE_UNITY=ON -DZELLIGE_BUILT_ONCE=ON} -DZELLIGE_SANITIZED_APART=$apart &&
     cmake --build build
 }
 # The parsers' fuzz targets, briefly, and the tests without an emulator, under AddressSanitizer and UndefinedBehaviorSanitizer.
 build_sanitized() {
-  cmake --preset sanitized ${CI:+-DZELLIGE_PRECOMPILE=ON} && cmake --build --preset sanitized
+  cmake --preset sanitized ${CI:+-DZELLIGE_PRECOMPILE=ON -DZELLIGE_UNITY=ON -DZELLIGE_BUILT_ONCE=ON} && cmake --build --preset sanitized
 }
 reports=$(pwd)/build/reports
 run_tests() {  # BUILD arguments...

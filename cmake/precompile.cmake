@@ -1,35 +1,32 @@
-# How sources are compiled where no cache of compiled sources (ccache) is: bench/build_time.py counts what it saves.
+# How sources are compiled where no cache of compiled sources (ccache) is; bench/build_time.py counts what it saves.
 #   ZELLIGE_UNITY       several sources of a library are compiled as one, so that headers are parsed once for all of them
 #   ZELLIGE_PRECOMPILE  the headers that most sources include are parsed once for a whole build
 # With ccache both are off: it takes no source with precompiled headers, and a change would compile its neighbours, too.
+#   ZELLIGE_BUILT_ONCE  the libraries and the programs that zellige_compiled_once names are compiled by -O1, which takes two
+#                       thirds of -O3's time: for a build that is used once, as in CI
 if(CCACHE)
-  set(ZELLIGE_NO_CACHE OFF)
+  set(no_cache OFF)
 else()
-  set(ZELLIGE_NO_CACHE ON)
+  set(no_cache ON)
 endif()
-option(ZELLIGE_PRECOMPILE "Precompile the headers that most sources include" ${ZELLIGE_NO_CACHE})
-option(ZELLIGE_UNITY "Compile several sources as one" ${ZELLIGE_NO_CACHE})
+option(ZELLIGE_PRECOMPILE "Precompile the headers that most sources include" ${no_cache})
+option(ZELLIGE_UNITY "Compile several sources as one" ${no_cache})
+option(ZELLIGE_BUILT_ONCE "Compile the libraries by -O1" OFF)
 
-# zellige_unity(TARGET [SOURCES]): with ZELLIGE_UNITY, so many sources of the target are compiled as one.
-function(zellige_unity target)
+# zellige_unity(TARGET SOURCES): with ZELLIGE_UNITY, SOURCES of the target are compiled as one.
+function(zellige_unity target sources)
   if(ZELLIGE_UNITY)
-    set(batch 8)
-    if(ARGC GREATER 1)
-      set(batch ${ARGV1})
-    endif()
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${sources})
   endif()
 endfunction()
 
-# zellige_precompile(TARGET room|test): with ZELLIGE_PRECOMPILE, the target's sources begin with headers that are parsed
-# once.
-
+# zellige_precompile(TARGET room|test): with ZELLIGE_PRECOMPILE, the target's sources begin with the headers below.
 set(ZELLIGE_PRECOMPILED_room <fmt/format.h> <algorithm> <array> <cstdint> <filesystem> <fstream> <functional> <map>
     <memory> <numeric> <optional> <set> <span> <sstream> <string> <string_view> <unordered_map> <utility> <variant> <vector>)
 # Without nlohmann/json.hpp, which few tests include: it takes 0.4 s of each source that begins with it.
 set(ZELLIGE_PRECOMPILED_test <gtest/gtest.h> <cmath> ${ZELLIGE_PRECOMPILED_room})
 
-set(ZELLIGE_PRECOMPILED_OPTIONS $<$<CONFIG:Release>:-O1>)
+set(ZELLIGE_OPTIMIZED $<$<AND:$<CONFIG:Release>,$<BOOL:${ZELLIGE_BUILT_ONCE}>>:-O1>)
 
 function(zellige_precompile target kind)
   if(NOT ZELLIGE_PRECOMPILE)
@@ -46,21 +43,16 @@ function(zellige_precompile target kind)
       target_compile_options(${owner} PRIVATE ${ZELLIGE_TEST_OPTIONS})
     else()
       set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-      target_compile_options(${owner} PRIVATE ${ZELLIGE_PRECOMPILED_OPTIONS})
+      target_compile_options(${owner} PRIVATE ${ZELLIGE_OPTIMIZED})
     endif()
     target_precompile_headers(${owner} PRIVATE ${ZELLIGE_PRECOMPILED_${kind}})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
-  if(kind STREQUAL room)
-    target_compile_options(${target} PRIVATE ${ZELLIGE_PRECOMPILED_OPTIONS})
-  endif()
 endfunction()
 
-# zellige_compiled_once(TARGET...): programs and libraries that are not rooms, likewise by -O1.
+# zellige_compiled_once(TARGET...): with ZELLIGE_BUILT_ONCE, these programs and libraries, which are not rooms, are compiled by -O1.
 function(zellige_compiled_once)
-  if(ZELLIGE_PRECOMPILE)
-    foreach(target ${ARGN})
-      target_compile_options(${target} PRIVATE ${ZELLIGE_PRECOMPILED_OPTIONS})
-    endforeach()
-  endif()
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE ${ZELLIGE_OPTIMIZED})
+  endforeach()
 endfunction()

@@ -63,8 +63,12 @@ def commands():
                 kept.append(word)
             skip = pch
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        if path.is_relative_to(ROOT):
-            found.setdefault(str(path.relative_to(ROOT)), [w for w in kept[1:] if w != entry["file"]])
+        compiled = [path]
+        if path.parent.name == "Unity":  # several sources that are compiled as one
+            compiled = [pathlib.Path(source) for source in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)]
+        for source in compiled:
+            if source.is_relative_to(ROOT):
+                found.setdefault(str(source.relative_to(ROOT)), [w for w in kept[1:] if w != entry["file"]])
     return found
 
 
