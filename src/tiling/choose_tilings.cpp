@@ -17,13 +17,24 @@ using retile::Tiling;
 /// Returns the estimated time in microseconds, by which plans are sorted.
 double by_cost(const Tiled& t) { return t.cost.us; }
 
-/// Returns the plan of a graph, with its estimated time.
+/// Returns the plan of a graph, which the verifier has not seen, with its estimated time.
 Tiled planned(graph::KernelGraph g, const target::Target& target, const plan::PlanOptions& options) {
   Tiled t;
   t.graph = std::move(g);
-  t.plan = plan::make_plan(t.graph, target, options);
+  t.plan =
+      plan::scheduled(plan::selected(plan::lowered(t.graph, target, options.sizes), target), target, options.blocks);
   t.cost = plan::estimate_cost(t.plan, target);
   return t;
+}
+
+/// Has the verifier check a plan. Returns why it rejects it, if it does.
+std::optional<Rejected> rejection(Tiled& t, const target::Target& target, const plan::PlanOptions& options) {
+  try {
+    t.plan = plan::proved(std::move(t.plan), target, options.registers_proved);
+    return std::nullopt;
+  } catch (const Rejected& plan) {
+    return plan;
+  }
 }
 
 /// Returns the fraction of a block's warps that have work in a matmul: the least over all matmuls of the kernel.
@@ -58,64 +69,73 @@ bool replaces(const Tiled& a, const Tiled& given, const target::Costs::Search& c
          keeps_busy(a.plan, given.plan, costs.min_busy);
 }
 
+/// Returns plans of the graph by estimated time, which the verifier has not seen: one with the graph's own tilings, and
+/// about `maximum` with those others that are proved to compute the same and whose estimated times are least.
+std::vector<Tiled> sorted(const graph::KernelGraph& graph, const target::Target& target,
+                          const plan::PlanOptions& options, int maximum) {
+  std::vector<Tiled> all;
+  all.push_back(planned(graph, target, options));
+  const std::size_t ops = retile::tiling_of(graph).size();
+  const auto few = static_cast<std::size_t>(std::max<int>(maximum / std::max(1, static_cast<int>(ops)), 1));
+  for (std::size_t which = 0; which < ops; ++which) {
+    // The tilings of the next operator are varied starting from the cheapest plan so far.
+    const graph::KernelGraph from = std::ranges::min_element(all, {}, by_cost)->graph;
+    for (const auto& [us, tiling] : neighbours(from, which, target, few))
+      if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling))
+        refused([&] { all.push_back(planned(*g, target, options)); });  // if the tiling does not fit the target
+  }
+  std::ranges::stable_sort(all, {}, by_cost);
+  return all;
+}
+
 }  // namespace
 
 RankedTilings ranked(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options,
                      int maximum) {
   RankedTilings found;
-  std::vector<Tiled>& all = found.tiled;
-  std::optional<Rejected> own;
-  try {
-    all.push_back(planned(graph, target, options));
-  } catch (const Rejected& plan) {
-    own = plan;
-    kernel::drop(plan, found.rejected);
+  std::optional<Rejected> last;
+  for (Tiled& t : sorted(graph, target, options, maximum)) {
+    last = rejection(t, target, options);
+    if (last)
+      kernel::drop(*last, found.rejected);
+    else
+      found.tiled.push_back(std::move(t));
   }
-  const std::size_t ops = retile::tiling_of(graph).size();
-  const auto few = static_cast<std::size_t>(std::max<int>(maximum / std::max(1, static_cast<int>(ops)), 1));
-  const auto try_with = [&](const graph::KernelGraph& g, const Tiling& tiles) {
-    plan::PlanOptions with = options;
-    with.tiling = tiles;
-    try {
-      refused([&] { all.push_back(planned(g, target, with)); });  // if the tiling does not fit the target
-    } catch (const Rejected& plan) {
-      kernel::drop(plan, found.rejected);
-    }
-  };
-  // Returns the cheapest plan so far. The tilings of the next operator are varied starting from it.
-  const auto cheapest = [&] { return std::ranges::min_element(all, {}, by_cost); };
-  const auto graph_so_far = [&] { return all.empty() ? graph : cheapest()->graph; };
-  for (std::size_t which = 0; which < ops; ++which) {
-    const graph::KernelGraph from = graph_so_far();
-    for (const auto& [us, tiling] : neighbours(from, which, target, few))
-      if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling)) try_with(*g, options.tiling);
-  }
-  if (all.empty()) throw Rejected(*own);
-  std::ranges::stable_sort(all, {}, by_cost);
+  if (found.tiled.empty()) throw Rejected(*last);
   return found;
 }
 
 Tiled choose_tilings(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
-  if (options.tiles == plan::TilingPolicy::fixed)
-    return planned(retile::retile(graph, options.tiling), target, options);
-  if (options.tiles == plan::TilingPolicy::given || retile::tiling_of(graph).empty())
-    return planned(graph, target, options);
-  RankedTilings found = ranked(graph, target, options, 4);
-  std::vector<Tiled>& all = found.tiled;
+  const bool fixed = options.tiles == plan::TilingPolicy::fixed;
+  std::vector<Tiled> all;
+  const bool compared = options.tiles == plan::TilingPolicy::automatic && !retile::tiling_of(graph).empty();
+  if (compared)
+    all = sorted(graph, target, options, 4);
+  else
+    all.push_back(planned(fixed ? retile::retile(graph, options.tiling) : graph, target, options));
   const Tiling own = retile::tiling_of(graph);
-  const auto given = std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
-  const bool rejected = given == all.end();
-  const bool clear = !rejected && replaces(all.front(), *given, target.costs.search);
-  const double us = rejected ? 0 : given->cost.us;
-  Tiled taken = rejected || clear ? std::move(all.front()) : std::move(*given);
-  taken.plan.rejected = std::move(found.rejected);
-  taken.notes.push_back(
-      rejected ? fmt::format("tiles selected from {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
-                             all.size(), taken.cost.us, print(own))
-      : clear  ? fmt::format("tiles selected from {}: {:.1f} us, where the graph's own ({}) take {:.1f}", all.size(),
-                             taken.cost.us, print(own), us)
-               : fmt::format("tiles of the graph: {:.1f} us, the least of {}, or not clearly more", us, all.size()));
-  return taken;
+  kernel::Rejections rejected;
+  for (;;) {  // until the verifier has nothing against the plan that is taken
+    const auto given = std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
+    const bool gone = given == all.end();
+    const auto taken = gone || replaces(all.front(), *given, target.costs.search) ? all.begin() : given;
+    if (const std::optional<Rejected> why = rejection(*taken, target, options)) {
+      if (all.size() == 1) throw Rejected(*why);
+      kernel::drop(*why, rejected);
+      all.erase(taken);
+      continue;
+    }
+    if (compared)
+      taken->notes.push_back(
+          gone ? fmt::format("tiles selected from {}: {:.1f} us; the proof rejects the plan of the graph's own ({})",
+                             all.size(), taken->cost.us, print(own))
+          : taken != given ? fmt::format("tiles selected from {}: {:.1f} us, where the graph's own ({}) take {:.1f}",
+                                         all.size(), taken->cost.us, print(own), given->cost.us)
+                           : fmt::format("tiles of the graph: {:.1f} us, the least of {}, or not clearly more",
+                                         taken->cost.us, all.size()));
+    taken->plan.rejected = std::move(rejected);
+    return std::move(*taken);
+  }
 }
 
 TiledGraph tiled(graph::KernelGraph graph, const target::Target& target, const plan::PlanOptions& options) {

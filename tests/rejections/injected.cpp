@@ -6,7 +6,7 @@
 
 #include "verify/verify_memory.hpp"
 
-namespace zellige::plan {
+namespace zellige::verify {
 namespace {
 
 std::mutex mutex;
@@ -53,4 +53,4 @@ int InjectedRejection::calls() const {
 }
 
 }  // namespace test
-}  // namespace zellige::plan
+}  // namespace zellige::verify

@@ -1,7 +1,7 @@
 // A verifier that rejects the plans that a test selects: a program that links injected.cpp has its
 // verify_memory in place of the planner's.
 //
-//   const InjectedRejection others([](const Program& p, int call) { return call > 1; });   // every plan but the first
+//   const InjectedRejection others([](const TilePrograms& p, int call) { return call > 1; });   // every plan but the first
 //
 // Without such a value a program uses $ZELLIGE_PLANTED: `all`, or the number of one plan.
 #pragma once
@@ -9,7 +9,7 @@
 
 #include "tile/program.hpp"
 
-namespace zellige::plan::test {
+namespace zellige::verify::test {
 
 /// True if a plan is rejected: its lowered program, and its number among all plans, from 1.
 using Reject = std::function<bool(const tile::TilePrograms&, int call)>;
@@ -24,4 +24,4 @@ class InjectedRejection {
   int calls() const;
 };
 
-}  // namespace zellige::plan::test
+}  // namespace zellige::verify::test

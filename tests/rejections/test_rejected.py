@@ -17,7 +17,7 @@ def test_a_program_without_rejected_plans():
 
 
 def test_a_program_tells_of_the_plans_that_were_dropped(monkeypatch):
-    monkeypatch.setenv("ZELLIGE_PLANTED", "2")
+    monkeypatch.setenv("ZELLIGE_PLANTED", "1")
     assert compiled().rejected == ["attention_k0: a rejection was injected"]
 
 

@@ -54,7 +54,7 @@ TEST_F(Told, TheOnlyPlanFailsACompilation) {
 
 TEST_F(Told, AnotherPlanRuns) {
   if (stops) GTEST_SKIP() << "this build stops at the first rejection";
-  const Rejecting second("2");
+  const Rejecting first("1");
   const auto f = run({"run", examples + "attention.json", "--as-given", "--tiling", "chosen", "--on", "emulator",
                       "--json", path("out")});
   EXPECT_EQ(f.status, 0) << f.output;
@@ -99,7 +99,7 @@ TEST_F(Told, ByTheAbi) {
     EXPECT_STREQ(library.get<decltype(zellige_last_error)>("zellige_last_error")(), failed);
   }
   if (!stops) {
-    const Rejecting second("2");
+    const Rejecting first("1");
     ASSERT_EQ(make(graph, &options, &program), ZELLIGE_OK);
     char* rejected = nullptr;
     ASSERT_EQ(text(program, ZELLIGE_REJECTED, &rejected), ZELLIGE_OK);
