@@ -33,7 +33,7 @@ struct Axes {
 Axes axes_of(const GroupSteps&);
 
 /// What a rule of steps reads besides them.
-struct Grouped {
+struct StepsContext {
   const graph::KernelGraph& graph;
   const target::Target& target;
   std::vector<int> partial =

@@ -17,65 +17,47 @@ namespace {
 
 using Kind = Deferred::Kind;
 
-/// Writes the block graph of a group step by step.
-class Emission : TileWriter {
+/// Returns how many elements along the loop axis each block has.
+std::int64_t elements_of_part(const GroupTiling& tiles, const Axes& axes) {
+  return axes.axes[tiles.loop_axis].extent / (tiles.split < 0 ? 1 : tiles.grid[tiles.split].blocks);
+}
+
+/// Returns whether step `s` may be applied to the operand of value `maximum` instead of to the maximum: the other
+/// operands of `s` are known before the loop, and the result of `s` has the shape of the maximum.
+bool grows(const GroupSteps& steps, const std::vector<Deferred>& deferred, const GroupStep& s, int maximum) {
+  const bool same = steps.values[s.output].shape == steps.values[maximum].shape;
+  return std::ranges::all_of(
+      s.inputs, [&](int v) { return v == maximum || (deferred[v].itself() && !deferred[v].after && same); });
+}
+
+/// Returns whether value `v`, which a matmul rounds to its dtype, may be rounded without its deferred factors: the dtype has
+/// float32's range; or the tile is that of a tensor of this dtype, or of exponentials, which are at most 1.
+bool keeps_range(const GroupSteps& steps, const std::vector<Deferred>& deferred, int v) {
+  const Deferred& x = deferred[v];
+  const graph::DType to = steps.values[v].dtype;
+  if (x.factors.empty() || x.kind == Kind::scaled || rewrite::has_range(to) || graph::is_integer(to)) return true;
+  for (std::size_t u = 0; u < deferred.size(); ++u)
+    if (deferred[u].tile == x.tile && deferred[u].itself() && steps.values[u].tensor >= 0 &&
+        steps.values[u].dtype == to)
+      return true;
+  return false;
+}
+
+/// Writes what a loop leaves behind, accumulators and partial results, and what its steps use in place of a value that is
+/// known only after it: a running maximum, the mean of a block's part, or a deferred factor.
+class LoopResults : protected TileWriter {
  public:
   using TileWriter::TileWriter;
 
-  /// Emits all steps and, unless the loop is split over blocks, the stores of the group's outputs. Returns the block
-  /// graph with its loads and stores. Throws Error if a step needs a value that is not yet available.
-  GroupBody run() {
-    for (const GroupStep& s : steps_.steps) split_ ? step_before_split(s) : step(s);
-    require_nan_rows(steps_, deferred_, exact_maxima());
-    if (!split_)
-      for (int v : steps_.outputs) store(v, known(v));
-    return std::move(body_);
-  }
-
-  /// Emits and returns the block graph of one block of a split loop: the steps up to the partial results, and the
-  /// stores of the partial results. `whole` must be the Emission of the same group with an unsplit loop, after its
-  /// run().
-  GroupBody run_part(Emission& whole) {
-    const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
-    for (const GroupStep& s : steps_.steps)
-      if (inside.count(s.output) > 0)
-        step(s);
-      else
-        deferred_[s.output].after = whole.deferred_[s.output].after;
-    for (int v : maxima) {
-      if (!exact_maxima()) bounded(v);
-      body_.maxima[v] = partial_of(running_of(deferred_[v]));
-    }
-    for (std::size_t p = 0; p < body_.partials.size(); ++p) store_partial(static_cast<int>(p), partial_tiles_[p]);
-    return std::move(body_);
-  }
-
- private:
+ protected:
   /// A running maximum of the loop (online softmax). Its members are tiles of the block graph, except dim and like.
   struct Running {
     int of, dim;          // the operand, and the dimension along which the maximum is taken
     int maximum, fallen;  // after this iteration; the value before this iteration minus it
     int like;             // the value of the steps whose tile is `of` or from which `of` is computed
     int exact = -1;       // of a block with one tile of rows: the maximum before its clamp
+    int partial = -1;     // index of the partial result that stores it; -1: none yet
   };
-
-  /// Emits the loads of a step's operands, then the block operators of the step. Throws Error if the step
-  /// needs a value that is not yet available.
-  void step(const GroupStep& s) {
-    for (int v : s.inputs) load(v);
-    const Deferred h = deferred_[s.output] = lower(s);
-    if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
-  }
-  /// Emits a step of a group whose loop will be split over blocks. If each block runs a single iteration, a
-  /// step that needs a value known only after the loop is postponed to another kernel, and so are all steps
-  /// that depend on its result.
-  void step_before_split(const GroupStep& s) {
-    if (!exact_maxima()) return step(s);
-    if (std::ranges::none_of(s.inputs, [&](int v) { return postponed_.contains(v); }) && !refused([&] { step(s); }))
-      return;
-    postponed_.insert(s.output);
-    body_.reduces_again = body_.reduces_again || is_along(s);
-  }
 
   /// Records a partial result, which will be stored from tile `tile`. Returns its index in body_.partials.
   int add_partial(PartialResult p, int tile) {
@@ -86,16 +68,13 @@ class Emission : TileWriter {
   /// Returns the index of the partial result that stores runnings_[running], a running maximum, after the
   /// block's last iteration. Adds the partial result at the first call.
   int partial_of(int running) {
-    const Running& r = runnings_[running];
-    for (std::size_t p = 0; p < body_.partials.size(); ++p)
-      if (body_.partials[p].dim >= 0 && partial_runnings_[p] == running) return static_cast<int>(p);
+    Running& r = runnings_[running];
+    if (r.partial >= 0) return r.partial;
     graph::Shape kept = shape(r.like);
     kept[r.dim] = 1;
     const int last = exact_maxima() ? r.exact : one_tile() ? r.maximum : emit(graph::OpKind::accum_max, {r.maximum});
-    const int at = add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()},
-                               cast(last, graph::DType::f32));
-    partial_runnings_[at] = running;
-    return at;
+    return r.partial = add_partial({.value = r.like, .dim = r.dim, .shape = kept, .exact = exact_maxima()},
+                                   cast(last, graph::DType::f32));
   }
 
   /// Throws Error if maximum `v` has no finite lower bound. Its accumulator starts at the lowest finite
@@ -158,103 +137,6 @@ class Emission : TileWriter {
     return emit_once(graph::OpKind::exp, {emit_once(graph::OpKind::mul_scalar, {fallen}, {.scalar = -h.coefficient})});
   }
 
-  /// Returns the tiles of a step's operands. Throws Error if a factor or offset of one is deferred (applied after the
-  /// loop), or if one is known only after the loop.
-  std::vector<int> exact_operands(const GroupStep& s) const {
-    std::vector<int> in;
-    for (int v : s.inputs) {
-      if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
-      in.push_back(deferred_[v].tile);
-    }
-    return in;
-  }
-
-  /// Emits step `s`, and returns its result. Called if blocks split one reduced axis, each block loops along another
-  /// one (inner_axis), and an operand of `s` changes with the iteration. A sum or matmul over inner_axis becomes an
-  /// accumulator. Throws Error for a maximum over inner_axis, or if a factor or offset of an operand is deferred
-  /// (applied after the loop).
-  Deferred within(const GroupStep& s) {
-    Deferred h;
-    std::vector<int> in = exact_operands(s);
-    h.varies = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
-    const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
-    const bool product = s.kind == graph::OpKind::matmul;
-    const bool along = dim >= 0 && dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
-                       (product || is_reduction(s.kind));
-    if (along && &graph::monoid_of(s.kind) != &graph::monoids::sum) refuse(s);
-    h.tile = placed(s, std::move(in));
-    h.inner = !along;
-    if (along) h.tile = emit(graph::OpKind::accum, {h.tile});
-    return h;
-  }
-
-  /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop. Throws Error
-  /// if the step needs inside the loop a value that is known only after the loop, and the use of that value cannot be
-  /// moved to the end of the loop by a law of deferred.hpp.
-  Deferred lower(const GroupStep& s) {
-    if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
-    const bool inside = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; });
-    if (!inside) return outside(s);
-    return s.kind == graph::OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
-  }
-
-  /// Emits step `s`, whose operands do not change with the loop iteration, and returns its result. A monotone step on a
-  /// maximum is not emitted but recorded, because it will be applied to the maximum's operand.
-  Deferred outside(const GroupStep& s) {
-    const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
-    if (x != s.inputs.end() && grows(s, *x))
-      if (Deferred h = deferred_[*x]; through(s, h)) {
-        if (x != s.inputs.begin()) std::ranges::reverse(h.monotone.back().inputs);
-        return h;
-      }
-    Deferred h;
-    std::vector<int> in;
-    for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || deferred_[v].after;
-    h.tile = placed(s, std::move(in));
-    return h;
-  }
-
-  /// Returns whether step `s` may be applied to the operand of value `maximum` instead of to the maximum: the other
-  /// operands of `s` are known before the loop, and the result of `s` has the shape of the maximum.
-  bool grows(const GroupStep& s, int maximum) const {
-    return std::ranges::all_of(s.inputs, [&](int v) {
-      return v == maximum || (deferred_[v].itself() && !deferred_[v].after && shape(s.output) == shape(maximum));
-    });
-  }
-
-  /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to their
-  /// dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to float32.
-  int placed(const GroupStep& s, std::vector<int> in) {
-    if (s.kind == graph::OpKind::matmul)
-      for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
-    if (rewrite::is_widening(s.kind, s.attributes) && dtype(in[0]) == graph::DType::f32) return in[0];
-    const int t = emit(s.kind, std::move(in), s.attributes);
-    if (s.kind == graph::OpKind::mask) {
-      body_.block.ops.back().map = map_of(s.inputs[0]);
-      body_.block.ops.back().loop_dim = cut_by_loop(s.inputs[0]);
-    }
-    return t;
-  }
-
-  /// Emits an elementwise step, mask or rotary embedding inside the loop, and returns its result. Throws Error if a
-  /// factor or offset of an operand is deferred (applied after the loop), and the step does not commute with it.
-  Deferred mapped(const GroupStep& s) {
-    Deferred x = deferred_[s.inputs[0]];
-    if (s.inputs.size() == 1) {
-      if (!through(s, x)) refuse(s);
-      x.tile = placed(s, {x.tile});
-      return x;
-    }
-    if (s.inputs.size() > 2) return {.tile = placed(s, exact_operands(s)), .varies = true};
-    Deferred y = deferred_[s.inputs[1]];
-    if (y.waits() || x.waits()) return waited(s, x, y);
-    const int left = x.tile, right = y.tile;
-    if (!through(s, x, &y)) refuse(s);
-    x.varies = true;
-    x.tile = placed(s, {left, right});
-    return x;
-  }
-
   /// Emits step `s` inside the loop, and returns its result. One of its two operands, `x` or `y`, is known only after
   /// the loop. If that operand is a factor or divisor, it becomes a deferred factor of the other operand (applied after
   /// the loop). If it is a maximum that is subtracted, the running maximum is subtracted instead. Throws Error for any
@@ -290,15 +172,11 @@ class Emission : TileWriter {
         shape(s.output) != shape(s.inputs[0]))
       refuse(s);
     const int total = cast(sum->second.second, graph::DType::f32);
-    const int mean =
-        emit_once(graph::OpKind::mul_scalar, {total}, {.scalar = 1 / static_cast<double>(elements_of_part())});
+    const int mean = emit_once(graph::OpKind::mul_scalar, {total},
+                               {.scalar = 1 / static_cast<double>(elements_of_part(tiles_, axes_))});
     x.kind = Kind::centred, x.centre = s.inputs[1], x.about = sum->first;
     x.tile = emit(graph::OpKind::sub, {x.tile, mean});
     return x;
-  }
-  /// Returns how many elements along the loop axis each block has.
-  std::int64_t elements_of_part() const {
-    return axes_.axes[tiles_.loop_axis].extent / (tiles_.split < 0 ? 1 : tiles_.grid[tiles_.split].blocks);
   }
 
   /// Returns whether the deferred factors of `h` (those applied after the loop) and its running maximum are constant
@@ -311,63 +189,6 @@ class Emission : TileWriter {
     const Running& r = runnings_[h.running];
     const graph::Shape& like = shape(r.like);
     return back == like.size() - 1 - static_cast<std::size_t>(r.dim) || from_last(like, back) == 1;
-  }
-
-  /// Emits a sum or maximum of a value inside the loop, and returns its result. A reduction over the loop axis becomes
-  /// an accumulator. Throws Error if the operand has a deferred factor or offset (applied after the loop) that is not
-  /// constant along the reduced dimension.
-  Deferred reduced(const GroupStep& s) {
-    const int v = s.inputs[0], dim = s.attributes.dim;
-    Deferred x = deferred_[v];
-    const bool along = is_along(s), last = dim + 1 == static_cast<int>(shape(v).size());
-    if (const graph::Monoid& of = graph::monoid_of(s.kind); &of != &graph::monoids::sum) {
-      const graph::ReductionRow* accumulator = graph::accumulator_of(s.kind);
-      if (!x.itself() || (along && !accumulator)) refuse(s);
-      if (along && &of == &graph::monoids::max) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
-      x.tile = emit(s.kind, {x.tile}, s.attributes);
-      return along ? settled(s, x, accumulator->kind) : x;
-    }
-    const bool differences = x.kind == Kind::centred || (x.kind == Kind::squared && !along);
-    if (differences || x.kind == Kind::offset || !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim)))
-      refuse(s);
-    if (!along) {
-      x.tile = emit(s.kind, {x.tile}, s.attributes);
-      return x;
-    }
-    if (x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
-    if (!last) x.tile = emit(s.kind, {x.tile}, s.attributes);
-    return settled(s, x, last ? graph::OpKind::accum_red_sum : graph::OpKind::accum);
-  }
-
-  /// Returns whether value `v`, which a matmul rounds to its dtype, may be rounded without its deferred factors: the dtype has
-  /// float32's range; or the tile is that of a tensor of this dtype, or of exponentials, which are at most 1.
-  bool keeps_range(int v) const {
-    const Deferred& x = deferred_[v];
-    const graph::DType to = steps_.values[v].dtype;
-    if (x.factors.empty() || x.kind == Kind::scaled || rewrite::has_range(to) || graph::is_integer(to)) return true;
-    for (std::size_t u = 0; u < deferred_.size(); ++u)
-      if (deferred_[u].tile == x.tile && deferred_[u].itself() && steps_.values[u].tensor >= 0 &&
-          steps_.values[u].dtype == to)
-        return true;
-    return false;
-  }
-
-  /// Emits a matmul inside the loop, and returns its result. If the loop runs along K, the result becomes an
-  /// accumulator. Throws Error if an operand has a deferred factor or offset (applied after the loop) that is not
-  /// constant along K.
-  Deferred product(const GroupStep& s) {
-    Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
-    if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) || !passes(y, 1))
-      refuse(s);
-    if (!keeps_range(s.inputs[0]) || !keeps_range(s.inputs[1])) refuse(s);
-    const int product = placed(s, {x.tile, y.tile});
-    GroupStep times;
-    times.kind = graph::OpKind::mul, times.inputs = s.inputs;
-    if (!through(times, x, &y)) refuse(s);
-    x.tile = product, x.varies = true;
-    if (!is_along(s)) return x;
-    if (x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
-    return settled(s, x, graph::OpKind::accum);
   }
 
   /// Emits the accumulator of a reduction or matmul `s` over the loop, and returns its result. `sum` is the kind of
@@ -390,7 +211,8 @@ class Emission : TileWriter {
       PartialResult p{s.output, -1, -1, x.coefficient, x.factors, shape(s.output)};
       if (&graph::monoid_of(s.kind) != &graph::monoids::sum) p.join = s.kind;
       if (x.kind == Kind::scaled) p.below = partial_of(x.running);
-      if (x.kind == Kind::squared) p.about = body_.sums.at(x.about), p.count = elements_of_part(), p.centre = x.centre;
+      if (x.kind == Kind::squared)
+        p.about = body_.sums.at(x.about), p.count = elements_of_part(tiles_, axes_), p.centre = x.centre;
       body_.sums[s.output] = add_partial(std::move(p), cast(t, graph::DType::f32));
       return {.after = true};
     }
@@ -399,13 +221,190 @@ class Emission : TileWriter {
     return {.tile = t, .after = true};
   }
 
-  std::set<int> postponed_;  // of a split loop: values that another kernel computes
   std::vector<Running> runnings_;
   // By sum over the loop: the factors deferred to its end, and the other values with which its parts are combined.
   std::map<int, std::vector<DeferredFactor>> factors_;
   std::map<int, std::pair<int, int>> part_sums_;  // by sum over the loop: its operand, and its tile
   std::vector<int> partial_tiles_;                // by partial result: the tile that is stored
-  std::map<int, int> partial_runnings_;           // by partial result that is a maximum: index in runnings_
+};
+
+/// Writes the block graph of a group step by step.
+class Emission : LoopResults {
+ public:
+  using LoopResults::LoopResults;
+
+  /// Emits all steps and, unless the loop is split over blocks, the stores of the group's outputs. Returns the block
+  /// graph with its loads and stores. Throws Error if a step needs a value that is not yet available.
+  GroupBody run() {
+    for (const GroupStep& s : steps_.steps) split_ ? step_before_split(s) : step(s);
+    require_nan_rows(steps_, deferred_, exact_maxima());
+    if (!split_)
+      for (int v : steps_.outputs) store(v, known(v));
+    return std::move(body_);
+  }
+
+  /// Emits and returns the block graph of one block of a split loop: the steps up to the partial results, and the
+  /// stores of the partial results. `whole` must be the Emission of the same group with an unsplit loop, after its
+  /// run().
+  GroupBody run_part(Emission& whole) {
+    const auto [maxima, inside] = needed_of_part(steps_, whole.deferred_, whole.factors_);
+    for (const GroupStep& s : steps_.steps)
+      if (inside.count(s.output) > 0)
+        step(s);
+      else
+        deferred_[s.output].after = whole.deferred_[s.output].after;
+    for (int v : maxima) {
+      if (!exact_maxima()) bounded(v);
+      body_.maxima[v] = partial_of(running_of(deferred_[v]));
+    }
+    for (std::size_t p = 0; p < body_.partials.size(); ++p) store_partial(static_cast<int>(p), partial_tiles_[p]);
+    return std::move(body_);
+  }
+
+ private:
+  /// Emits the loads of a step's operands, then the block operators of the step. Throws Error if the step
+  /// needs a value that is not yet available.
+  void step(const GroupStep& s) {
+    for (int v : s.inputs) load(v);
+    const Deferred h = deferred_[s.output] = lower(s);
+    if (h.tile >= 0 && h.itself()) name_after(s.output, h.tile);
+  }
+  /// Emits a step of a group whose loop will be split over blocks. If each block runs a single iteration, a
+  /// step that needs a value known only after the loop is postponed to another kernel, and so are all steps
+  /// that depend on its result.
+  void step_before_split(const GroupStep& s) {
+    if (!exact_maxima()) return step(s);
+    if (std::ranges::none_of(s.inputs, [&](int v) { return postponed_.contains(v); }) && !refused([&] { step(s); }))
+      return;
+    postponed_.insert(s.output);
+    body_.reduces_again = body_.reduces_again || is_along(s);
+  }
+
+  /// Returns the tiles of a step's operands. Throws Error if a factor or offset of one is deferred (applied after the
+  /// loop), or if one is known only after the loop.
+  std::vector<int> exact_operands(const GroupStep& s) const {
+    std::vector<int> in;
+    for (int v : s.inputs) {
+      if (!deferred_[v].itself() || deferred_[v].waits()) refuse(s);
+      in.push_back(deferred_[v].tile);
+    }
+    return in;
+  }
+
+  /// Emits step `s`, and returns its result. Called if blocks split one reduced axis, each block loops along another
+  /// one (inner_axis), and an operand of `s` changes with the iteration. A sum or matmul over inner_axis becomes an
+  /// accumulator. Throws Error for a maximum over inner_axis, or if a factor or offset of an operand is deferred
+  /// (applied after the loop).
+  Deferred within(const GroupStep& s) {
+    Deferred h{.varies = std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].varies; })};
+    const int x = s.inputs[0], dim = axes_.dim(x, tiles_.inner_axis);
+    const bool product = s.kind == graph::OpKind::matmul;
+    const bool along = dim >= 0 && dim == (product ? static_cast<int>(shape(x).size()) - 1 : s.attributes.dim) &&
+                       (product || is_reduction(s.kind));
+    if (along && &graph::monoid_of(s.kind) != &graph::monoids::sum) refuse(s);
+    h.tile = placed(s, exact_operands(s)), h.inner = !along;
+    if (along) h.tile = emit(graph::OpKind::accum, {h.tile});
+    return h;
+  }
+
+  /// Emits a step. Returns its result: a tile, with the factors or offset that are applied after the loop. Throws Error
+  /// if the step needs inside the loop a value that is known only after the loop, and the use of that value cannot be
+  /// moved to the end of the loop by a law of deferred.hpp.
+  Deferred lower(const GroupStep& s) {
+    if (std::ranges::any_of(s.inputs, [&](int v) { return deferred_[v].inner; })) return within(s);
+    if (std::ranges::none_of(s.inputs, [&](int v) { return deferred_[v].varies; })) return outside(s);
+    return s.kind == graph::OpKind::matmul ? product(s) : is_reduction(s.kind) ? reduced(s) : mapped(s);
+  }
+
+  /// Emits step `s`, whose operands do not change with the loop iteration, and returns its result. A monotone step on a
+  /// maximum is not emitted but recorded, because it will be applied to the maximum's operand.
+  Deferred outside(const GroupStep& s) {
+    const auto x = std::ranges::find_if(s.inputs, [&](int v) { return deferred_[v].kind == Kind::maximum; });
+    if (x != s.inputs.end() && grows(steps_, deferred_, s, *x))
+      if (Deferred h = deferred_[*x]; through(s, h)) {
+        if (x != s.inputs.begin()) std::ranges::reverse(h.monotone.back().inputs);
+        return h;
+      }
+    Deferred h;
+    std::vector<int> in;
+    for (int v : s.inputs) in.push_back(known(v)), h.after = h.after || deferred_[v].after;
+    h.tile = placed(s, std::move(in));
+    return h;
+  }
+
+  /// Emits a step on the tiles `in` and returns the tile of its result. Rounds the operands of a matmul to their
+  /// dtypes, gives a mask the offset of its tile in the tensor, and omits a cast from float32 to float32.
+  int placed(const GroupStep& s, std::vector<int> in) {
+    if (s.kind == graph::OpKind::matmul)
+      for (std::size_t i = 0; i < 2; ++i) in[i] = rounded(in[i], s.inputs[i]);
+    if (rewrite::is_widening(s.kind, s.attributes) && dtype(in[0]) == graph::DType::f32) return in[0];
+    const int t = emit(s.kind, std::move(in), s.attributes);
+    if (s.kind == graph::OpKind::mask) {
+      body_.block.ops.back().map = map_of(s.inputs[0]);
+      body_.block.ops.back().loop_dim = cut_by_loop(s.inputs[0]);
+    }
+    return t;
+  }
+
+  /// Emits an elementwise step, mask or rotary embedding inside the loop, and returns its result. Throws Error if a
+  /// factor or offset of an operand is deferred (applied after the loop), and the step does not commute with it.
+  Deferred mapped(const GroupStep& s) {
+    Deferred x = deferred_[s.inputs[0]];
+    if (s.inputs.size() == 1) {
+      if (!through(s, x)) refuse(s);
+      x.tile = placed(s, {x.tile});
+      return x;
+    }
+    if (s.inputs.size() > 2) return {.tile = placed(s, exact_operands(s)), .varies = true};
+    Deferred y = deferred_[s.inputs[1]];
+    if (y.waits() || x.waits()) return waited(s, x, y);
+    const int left = x.tile, right = y.tile;
+    if (!through(s, x, &y)) refuse(s);
+    x.tile = placed(s, {left, right}), x.varies = true;
+    return x;
+  }
+
+  /// Emits a sum or maximum of a value inside the loop, and returns its result. A reduction over the loop axis becomes
+  /// an accumulator. Throws Error if the operand has a deferred factor or offset (applied after the loop) that is not
+  /// constant along the reduced dimension.
+  Deferred reduced(const GroupStep& s) {
+    const int v = s.inputs[0], dim = s.attributes.dim;
+    Deferred x = deferred_[v];
+    const bool along = is_along(s), last = dim + 1 == static_cast<int>(shape(v).size());
+    if (const graph::Monoid& of = graph::monoid_of(s.kind); &of != &graph::monoids::sum) {
+      const graph::ReductionRow* accumulator = graph::accumulator_of(s.kind);
+      if (!x.itself() || (along && !accumulator)) refuse(s);
+      if (along && &of == &graph::monoids::max) return {.kind = Kind::maximum, .after = true, .of = v, .dim = dim};
+      x.tile = emit(s.kind, {x.tile}, s.attributes);
+      return along ? settled(s, x, accumulator->kind) : x;
+    }
+    const bool differences = x.kind == Kind::centred || (x.kind == Kind::squared && !along);
+    if (differences || x.kind == Kind::offset || !passes(x, shape(v).size() - 1 - static_cast<std::size_t>(dim)))
+      refuse(s);
+    if (along && x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
+    if (!along || !last) x.tile = emit(s.kind, {x.tile}, s.attributes);
+    return along ? settled(s, x, last ? graph::OpKind::accum_red_sum : graph::OpKind::accum) : x;
+  }
+
+  /// Emits a matmul inside the loop, and returns its result. If the loop runs along K, the result becomes an
+  /// accumulator. Throws Error if an operand has a deferred factor or offset (applied after the loop) that is not
+  /// constant along K.
+  Deferred product(const GroupStep& s) {
+    Deferred x = deferred_[s.inputs[0]], y = deferred_[s.inputs[1]];
+    if (x.waits() || y.waits() || x.kind == Kind::offset || y.kind == Kind::offset || !passes(x, 0) || !passes(y, 1) ||
+        !keeps_range(steps_, deferred_, s.inputs[0]) || !keeps_range(steps_, deferred_, s.inputs[1]))
+      refuse(s);
+    const int product = placed(s, {x.tile, y.tile});
+    GroupStep times;
+    times.kind = graph::OpKind::mul, times.inputs = s.inputs;
+    if (!through(times, x, &y)) refuse(s);
+    x.tile = product, x.varies = true;
+    if (!is_along(s)) return x;
+    if (x.kind == Kind::scaled) x.tile = cast(x.tile, graph::DType::f32);
+    return settled(s, x, graph::OpKind::accum);
+  }
+
+  std::set<int> postponed_;  // of a split loop: values that another kernel computes
 };
 
 }  // namespace

@@ -140,7 +140,7 @@ class Coalescing {
 
 }  // namespace
 
-std::optional<GroupSteps> coalesce(const GroupSteps& s, const Grouped& of) {
+std::optional<GroupSteps> coalesce(const GroupSteps& s, const StepsContext& of) {
   const auto elementwise = [](const GroupStep& step) {
     return graph::is_elementwise(step.kind) || step.kind == graph::OpKind::matmul;
   };

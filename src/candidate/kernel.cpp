@@ -29,6 +29,91 @@ std::vector<int> concatenations(const graph::KernelGraph& g, const std::vector<i
 
 namespace {
 
+/// Returns the launch that runs the block graph of `body`.
+LaunchPart launch_of(GroupBody body) {
+  LaunchPart p{std::make_shared<graph::BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
+  for (const SeenTensor& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
+  for (const SeenTensor& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
+  return p;
+}
+
+/// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, and the graph of it alone.
+std::pair<GroupKernel, graph::KernelGraph> inferred(GroupKernel k, const graph::KernelGraph& g) {
+  graph::KernelGraph a = graph::infer(alone(g, k));
+  const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
+  for (std::size_t i = 0; i < k.parts.size(); ++i) k.parts[i].block = a.ops[before + i].block;
+  return {std::move(k), std::move(a)};
+}
+
+/// Swaps A and B of the matmul in `p`. Returns false if that is not possible.
+bool is_swapped(LaunchPart& p, const target::Target& target) {
+  std::optional<graph::BlockGraph> other = rewrite::swapped(*p.block, target);
+  if (!other) return false;
+  p.block = std::make_shared<graph::BlockGraph>(*std::move(other));
+  return true;
+}
+
+/// Returns the axes that have a partial tile.
+std::vector<int> partial_axes(const GroupTiling& t) {
+  std::vector<int> axes;
+  for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
+  return axes;
+}
+
+/// Returns `steps`, of graph `g`, with masks for the axes that have a partial tile under tiling `t`.
+GroupSteps masked(const GroupSteps& steps, const GroupTiling& t, const graph::KernelGraph& g,
+                  const target::Target& target) {
+  return rewritten(steps_rules, Level::tiled, steps, StepsContext{g, target, partial_axes(t)});
+}
+
+/// Appends to `k` a launch that computes partial results of the steps `of` under tiling `t`, with a split
+/// loop. The launch stores new tensors: appends them to `k.between` and to `g`, and appends their indices
+/// to `tensors`. Returns the launch's body.
+GroupBody add_parts(const std::pair<GroupSteps, Axes>& of, const GroupTiling& t, GroupKernel& k, graph::KernelGraph& g,
+                    std::vector<int>& tensors) {
+  const auto& [steps, axes] = of;
+  GroupBody body = body_of(g, steps, axes, t);
+  for (const PartialResult& p : body.partials) {
+    graph::Shape shape = p.shape;
+    shape.insert(shape.begin(), t.grid[t.split].blocks);
+    const int tensor = steps.values[p.value].tensor;
+    std::string name = tensor >= 0 ? g.tensors[tensor].name : g.tensors[g.ops[k.ops.back()].outputs[0]].name;
+    if (graph::is_integer(steps.values[p.value].dtype))
+      fail("{}: expected partial results that float32 may hold, found {}", name,
+           graph::name(steps.values[p.value].dtype));
+    name += parts_suffix;
+    if (p.dim >= 0) name += "_max";
+    while (std::ranges::any_of(g.tensors, [&](const graph::KernelTensor& other) { return other.name == name; }))
+      name += '_';
+    tensors.push_back(static_cast<int>(g.tensors.size()));
+    k.between.push_back({graph::DType::f32, shape, {}, name});
+    g.tensors.push_back(k.between.back());
+  }
+  LaunchPart& p = k.parts.emplace_back(launch_of(body));
+  p.stores = tensors;
+  for (int tensor : tensors) p.stored.push_back(g.tensors[tensor].shape);
+  return body;
+}
+
+/// Identifies what a split loop stores: axes with partial tiles; the integers and the coefficients of its partial
+/// results; by value, the indices of the partial results of maxima and sums.
+using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>, std::map<int, int>,
+                          std::map<int, int>>;
+
+/// Returns everything on which the launch that combines the partial results of a split loop depends.
+LeftBy left_by(const GroupTiling& t, const GroupBody& first) {
+  LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
+  for (const PartialResult& p : first.partials) {
+    auto& [axes, numbers, coefficients, maxima, sums] = key;
+    numbers.insert(numbers.end(),
+                   {p.value, p.dim, p.below, p.about, p.count, p.centre, std::ssize(p.factors), std::ssize(p.shape)});
+    for (const DeferredFactor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
+    numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
+    coefficients.push_back(p.coefficient);
+  }
+  return key;
+}
+
 /// Builds all kernels of one group, with loaded tensors shared between their readers or separate (`readers`).
 class Making {
  public:
@@ -38,21 +123,22 @@ class Making {
         ops_(ops),
         target_(target),
         declared_(!tiles.empty()),
-        steps_(rewritten(steps_rules, Level::grouped, steps_of(g, ops, readers), Grouped{g, target})),
+        steps_(rewritten(steps_rules, Level::grouped, steps_of(g, ops, readers), StepsContext{g, target})),
         axes_(axes_of(steps_)),
         shapes_(declared_ ? MatmulTiles{tiles, true} : shapes_of(g, steps_, target)) {}
 
   /// Returns the kernels of all tilings that are possible, with the loop in one block or split over blocks. If
   /// a tiling is not possible, sets `why` to the reason.
   std::vector<GroupKernel> run(std::string& why) {
-    if (declared_) return declared(why);
-    for (const GroupTiling& t : row_splits(steps_, axes_, target_)) try_split(t);
+    if (!declared_)
+      for (const GroupTiling& t : row_splits(steps_, axes_, target_)) try_split(t);
     for (int loop_axis : loop_axes(steps_, axes_)) {
-      if (loop_axis >= 0)
+      if (loop_axis >= 0 && !declared_)
         for (const GroupTiling& t : split_tilings(steps_, axes_, loop_axis, target_, shapes_)) try_split(t);
       bool refused = false;
       for (const GroupTiling& t : tilings(steps_, axes_, loop_axis, target_, shapes_)) {
-        if (!refused) refused = !try_whole(t, loop_axis >= 0, why);
+        if (!refused || declared_) refused = !try_whole(t, loop_axis >= 0, why);
+        if (declared_) continue;
         const int before = offered_;
         const std::vector<GroupTiling> parts = splits(t, target_, shapes_.exact);
         for (const GroupTiling& s : parts) try_split(s);
@@ -64,38 +150,15 @@ class Making {
   }
 
  private:
-  /// Returns the kernels in which the group's matmul has one of the given tiles.
-  std::vector<GroupKernel> declared(std::string& why) {
-    for (int loop_axis : loop_axes(steps_, axes_))
-      for (const GroupTiling& t : tilings(steps_, axes_, loop_axis, target_, shapes_))
-        try_whole(t, loop_axis >= 0, why);
-    if (found_.empty() && why.empty()) why = why_not_;
-    return std::move(found_);
-  }
-
-  /// Returns the launch that runs the block graph of `body`.
-  static LaunchPart part(GroupBody body) {
-    LaunchPart p{std::make_shared<graph::BlockGraph>(std::move(body.block)), {}, {}, {}, {}};
-    for (const SeenTensor& s : body.loads) p.loads.push_back(s.tensor), p.loaded.push_back(s.shape);
-    for (const SeenTensor& s : body.stores) p.stores.push_back(s.tensor), p.stored.push_back(s.shape);
-    return p;
-  }
-
-  /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes, and the graph of it alone.
-  std::pair<GroupKernel, graph::KernelGraph> inferred(GroupKernel k, const graph::KernelGraph& g) const {
-    graph::KernelGraph a = graph::infer(alone(g, k));
-    const std::size_t before = a.ops.size() - k.parts.size();  // concatenations
-    for (std::size_t i = 0; i < k.parts.size(); ++i) k.parts[i].block = a.ops[before + i].block;
-    return {std::move(k), std::move(a)};
-  }
   /// Returns kernel `k`, whose tensors are in graph `g`, with inferred shapes and its estimated time. The time is
   /// infinite if the kernel does not fit the target; why_not_ is then the reason.
   GroupKernel finished(GroupKernel kernel, const graph::KernelGraph& g) {
-    auto [k, a] = inferred(std::move(kernel), g);
-    k.us = std::numeric_limits<double>::infinity();
-    if (const auto error = refused([&] { k.us = us_after_another(plan::estimate(a, target_), target_); }))
+    std::pair<GroupKernel, graph::KernelGraph> made = inferred(std::move(kernel), g);
+    double us = std::numeric_limits<double>::infinity();
+    if (const auto error = refused([&] { us = us_after_another(plan::estimate(made.second, target_), target_); }))
       why_not_ = error->what();
-    return k;
+    made.first.us = us;
+    return std::move(made.first);
   }
 
   /// Adds the kernel, made for tiling `t` on graph `g`, to the result if it fits the target. The tile of its matmul says
@@ -107,14 +170,8 @@ class Making {
     GroupKernel other = inferred(kernel, g).first;
     bool any = false;
     for (LaunchPart& p : other.parts)
-      any |= swap ? is_swapped(p) : rules::rewrite(rewrite::block_rules, Level::block, p.block, target_);
+      any |= swap ? is_swapped(p, target_) : rules::rewrite(rewrite::block_rules, Level::block, p.block, target_);
     if (any) add(finished(std::move(other), g));
-  }
-  /// Swaps A and B of the matmul in `p`. Returns false if that is not possible.
-  bool is_swapped(LaunchPart& p) const {
-    std::optional<graph::BlockGraph> other = rewrite::swapped(*p.block, target_);
-    if (other) p.block = std::make_shared<graph::BlockGraph>(*std::move(other));
-    return other.has_value();
   }
   void add(GroupKernel k) {
     ++offered_;
@@ -126,8 +183,8 @@ class Making {
   /// tiling has a loop) is false.
   bool try_whole(const GroupTiling& t, bool loops, std::string& why) {
     const std::optional<Error> error = refused([&] {
-      const auto& [steps, axes] = masked(t);
-      offer({.ops = ops_, .parts = {part(body_of(g_, steps, axes, t))}, .shape = t.shape}, g_, t);
+      const auto& [steps, axes] = masked_for(t);
+      offer({.ops = ops_, .parts = {launch_of(body_of(g_, steps, axes, t))}, .shape = t.shape}, g_, t);
     });
     if (error && (why.empty() || loops)) why = error->what();
     return !error;
@@ -138,22 +195,12 @@ class Making {
     refused([&] { split(t); });  // if a partial result would be written by several blocks, or read too early
   }
 
-  /// Returns the axes that have a partial tile.
-  static std::vector<int> partial_axes(const GroupTiling& t) {
-    std::vector<int> axes;
-    for (const auto& [axis, extent] : t.extents) axes.push_back(axis);
-    return axes;
-  }
-  /// Returns steps of the graph with masks for the axes that have a partial tile under tiling `t`.
-  GroupSteps masked(const GroupSteps& steps, const GroupTiling& t, const graph::KernelGraph& g) const {
-    return rewritten(steps_rules, Level::tiled, steps, Grouped{g, target_, partial_axes(t)});
-  }
   /// Returns the group's steps with masks for the axes that have a partial tile under tiling `t`, and the
   /// axes of these steps. Both are computed once per set of axes that have a partial tile.
-  const std::pair<GroupSteps, Axes>& masked(const GroupTiling& t) {
+  const std::pair<GroupSteps, Axes>& masked_for(const GroupTiling& t) {
     const auto [at, is_new] = masked_.try_emplace(partial_axes(t), steps_, axes_);
     if (is_new && !t.extents.empty()) {
-      at->second.first = masked(steps_, t, g_);
+      at->second.first = masked(steps_, t, g_, target_);
       at->second.second = axes_of(at->second.first);
     }
     return at->second;
@@ -166,7 +213,7 @@ class Making {
     GroupKernel k{ops_, {}};
     graph::KernelGraph g = g_;
     std::vector<int> tensors;
-    const GroupBody first = add_parts(masked(t), t, k, g, tensors);
+    const GroupBody first = add_parts(masked_for(t), t, k, g, tensors);
     if (const std::optional<LaunchPart>& after = after_split(t, first, g, tensors)) {
       GroupKernel two = k;
       two.parts.push_back(*after);
@@ -181,7 +228,7 @@ class Making {
   /// the steps `second`, which combine the first launch's partial results, under tiling `t` with a split loop, and
   /// stores partial results itself. The third launch combines the second launch's partial results.
   void split_again(const GroupSteps& second, const GroupTiling& t, GroupKernel k, graph::KernelGraph g) {
-    const GroupSteps steps = masked(second, t, g);
+    const GroupSteps steps = masked(second, t, g, target_);
     std::vector<int> tensors;
     const GroupBody body = add_parts({steps, axes_of(steps)}, t, k, g, tensors);
     const std::optional<LaunchPart> last = cheapest(merged(second, body, t.grid[t.split].blocks, tensors), g);
@@ -189,40 +236,6 @@ class Making {
     k.parts.push_back(*last);
     offer(k, g_, t);
   }
-
-  /// Appends to `k` a launch that computes partial results of the steps `of` under tiling `t`, with a split
-  /// loop. The launch stores new tensors: appends them to `k.between` and to `g`, and appends their indices
-  /// to `tensors`. Returns the launch's body.
-  GroupBody add_parts(const std::pair<GroupSteps, Axes>& of, const GroupTiling& t, GroupKernel& k,
-                      graph::KernelGraph& g, std::vector<int>& tensors) const {
-    const auto& [steps, axes] = of;
-    GroupBody body = body_of(g, steps, axes, t);
-    for (const PartialResult& p : body.partials) {
-      graph::Shape shape = p.shape;
-      shape.insert(shape.begin(), t.grid[t.split].blocks);
-      const int tensor = steps.values[p.value].tensor;
-      std::string name = tensor >= 0 ? g.tensors[tensor].name : g.tensors[g.ops[ops_.back()].outputs[0]].name;
-      if (graph::is_integer(steps.values[p.value].dtype))
-        fail("{}: expected partial results that float32 may hold, found {}", name,
-             graph::name(steps.values[p.value].dtype));
-      name += parts_suffix;
-      if (p.dim >= 0) name += "_max";
-      while (std::ranges::any_of(g.tensors, [&](const graph::KernelTensor& other) { return other.name == name; }))
-        name += '_';
-      tensors.push_back(static_cast<int>(g.tensors.size()));
-      k.between.push_back({graph::DType::f32, shape, {}, name});
-      g.tensors.push_back(k.between.back());
-    }
-    LaunchPart& p = k.parts.emplace_back(part(body));
-    p.stores = tensors;
-    for (int tensor : tensors) p.stored.push_back(g.tensors[tensor].shape);
-    return body;
-  }
-
-  /// Identifies what a split loop stores, as key of after_: axes with partial tiles; the integers and the
-  /// coefficients of its partial results; by value, the indices of the partial results of maxima and sums.
-  using LeftBy = std::tuple<std::vector<int>, std::vector<std::int64_t>, std::vector<double>, std::map<int, int>,
-                            std::map<int, int>>;
 
   /// Returns the launch that combines the partial results `tensors` of a split loop, with the tiling of the
   /// least estimated time, or nullopt if no tiling is possible. The launch depends on what the split loop
@@ -241,26 +254,12 @@ class Making {
     std::optional<LaunchPart> best;
     double us = std::numeric_limits<double>::infinity();
     for (const GroupTiling& t : tilings(steps, axes, -1, target_)) {
-      const GroupSteps inside = masked(steps, t, g);
-      LaunchPart way = part(body_of(g, inside, t.extents.empty() ? axes : axes_of(inside), t));
+      const GroupSteps inside = masked(steps, t, g, target_);
+      LaunchPart way = launch_of(body_of(g, inside, t.extents.empty() ? axes : axes_of(inside), t));
       const double way_us = finished({ops_, {way}}, g).us;
       if (way_us < us) us = way_us, best = std::move(way);
     }
     return best;
-  }
-
-  /// Returns the key of the cache after_: everything on which the launch that combines partial results depends.
-  static LeftBy left_by(const GroupTiling& t, const GroupBody& first) {
-    LeftBy key{partial_axes(t), {t.grid[t.split].blocks}, {}, first.maxima, first.sums};
-    for (const PartialResult& p : first.partials) {
-      auto& [axes, numbers, coefficients, maxima, sums] = key;
-      numbers.insert(numbers.end(),
-                     {p.value, p.dim, p.below, p.about, p.count, p.centre, std::ssize(p.factors), std::ssize(p.shape)});
-      for (const DeferredFactor& f : p.factors) numbers.insert(numbers.end(), {f.value, std::int64_t{f.divide}});
-      numbers.insert(numbers.end(), p.shape.begin(), p.shape.end());
-      coefficients.push_back(p.coefficient);
-    }
-    return key;
   }
 
   const graph::KernelGraph& g_;

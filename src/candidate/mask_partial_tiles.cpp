@@ -141,7 +141,7 @@ class Masking {
 
 /// An axis has the same index in axes_of() of the result. Throws Error if a tensor that needs a mask has only one
 /// dimension, because a mask needs two.
-std::optional<GroupSteps> mask_partial_tiles(const GroupSteps& steps, const Grouped& of) {
+std::optional<GroupSteps> mask_partial_tiles(const GroupSteps& steps, const StepsContext& of) {
   std::optional<GroupSteps> made;
   for (const int axis : of.partial) {
     const Axes axes = axes_of(made ? *made : steps);

@@ -22,78 +22,29 @@ bool leaves_gpu_idle(const GroupTiling& t, const target::Target& target, double 
   return static_cast<double>(blocks) < wanted * target.multiprocessors;
 }
 
-/// Finds the tilings of one group for one loop axis.
-class Tilings {
- public:
-  /// `split_axis`: an axis that blocks split though a step reduces over it; -1: none.
-  Tilings(const GroupSteps& s, const Axes& a, int loop_axis, const target::Target& target, const MatmulTiles& shapes,
-          int split_axis = -1)
-      : steps_(s),
-        axes_(a),
-        loop_axis_(loop_axis),
-        split_axis_(split_axis),
-        target_(target),
-        shapes_(shapes),
-        cuts_(grid_axes(s, a)) {
-    products_ = std::ranges::any_of(s.steps, is_product);
-    if (!products_ && loop_axis < 0) readers_ = readers_of(s);
-    if (split_axis >= 0) cuts_.push_back({{split_axis}, whole(split_axis), whole(split_axis), -1});
+constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads per iteration
+
+/// A group, the axis that its loop runs along, and what its tilings are chosen by.
+struct TiledGroup {
+  const GroupSteps& steps;
+  const Axes& axes;
+  int loop_axis;   // -1: no loop
+  int split_axis;  // an axis that blocks split though a step reduces over it; -1: none
+  const target::Target& target;
+  const MatmulTiles& shapes;
+  bool products = std::ranges::any_of(steps.steps, is_product);  // the group has matmuls
+  std::vector<GridAxes> may_split = grid_axes(steps, axes);      // what the grid may split
+  std::vector<std::size_t> readers{};  // by value, if tiles read once need no shared memory; else empty
+
+  TiledGroup(const GroupSteps& s, const Axes& a, int loop, int split, const target::Target& t, const MatmulTiles& m)
+      : steps(s), axes(a), loop_axis(loop), split_axis(split), target(t), shapes(m) {
+    if (!products && loop < 0) readers = readers_of(s);
+    if (split >= 0) may_split.push_back({{split}, whole(split), whole(split), -1});
   }
 
-  /// Returns the tilings. If the group has matmuls, their tiles are those of the target's instructions
-  /// (tiling/matmul_shapes.hpp). Otherwise a block has about 8192 or 2048 elements, or whole rows in each of its warps.
-  std::vector<GroupTiling> run() {
-    if (products_)
-      of_products();
-    else
-      for (std::int64_t elements : {8192, 4096, 2048})
-        if (elements != 4096 || rows_are_reduced()) rows(elements);
-    if (!products_) rows_of_warps();
-    return std::exchange(result_, {});
-  }
-
-  /// Adds tilings in which the tiles of matmuls have the given shapes.
-  void of_products() {
-    for (const retile::MatmulTile& t : shapes_.tiles) {
-      shape_ = t;
-      shapes_.exact ? add_exactly(t) : add({t.m, t.n}, t.k, t.threads);
-    }
-  }
-  /// Adds the tiling in which the tile of matmuls is exactly `t`, as far as it is within them: the last tile along a
-  /// dimension may be partial. With A and B swapped the rows are wgmma's N, and the tile is not cut to them.
-  void add_exactly(const retile::MatmulTile& t) {
-    std::vector<std::pair<std::int64_t, GridAxes>> grid;
-    Extents padded;
-    const std::pair<std::int64_t, std::int64_t> mn = t.swap_ab ? std::pair{t.n, t.m} : std::pair{t.m, t.n};
-    for (const GridAxes& c : cuts_) {
-      const std::int64_t tile = cap(c, mn), blocks = tile::ceil_div(c.largest, tile);
-      if (c.axes.size() > 1 || tile == 1 || c.axes[0] == split_axis_) {
-        grid.emplace_back(parts(c.largest, c.shared, tile), c);
-        continue;
-      }
-      grid.emplace_back(blocks, c);
-      if ((blocks > 1 || t.swap_ab) && blocks * tile != c.largest) padded[c.axes[0]] = blocks * tile;
-    }
-    if (const std::int64_t n = loop_axis_ < 0 ? 0 : whole(loop_axis_); n > t.k && n % t.k != 0 && split_axis_ < 0)
-      padded[loop_axis_] = padded_loop(n, t.k);
-    finish(std::move(grid), t.k, t.threads, std::move(padded));
-  }
-  /// Returns the tilings of run(). If the group has no matmul and these tilings have few blocks, also returns
-  /// tilings with 512 elements per block.
-  std::vector<GroupTiling> run_all() {
-    std::vector<GroupTiling> all = run();
-    if (products_ || all.empty() ||
-        !leaves_gpu_idle(
-            all.back(), target_,
-            elementwise() ? target_.costs.search.idle_blocks_elementwise : target_.costs.search.idle_blocks))
-      return all;
-    rows(512);
-    all.insert(all.end(), result_.begin(), result_.end());
-    return all;
-  }
-
- private:
-  std::int64_t whole(int axis) const { return axes_.axes[axis].extent; }
+  std::int64_t whole(int axis) const { return axes.axes[axis].extent; }
+  /// Returns the extent of the loop axis, or 0 without a loop.
+  std::int64_t loop_extent() const { return loop_axis < 0 ? 0 : whole(loop_axis); }
 
   /// Returns the largest extent of a tile along the axes `c`, where `mn` is the tile (m, n) of a matmul: m if an axis is
   /// the rows of a matmul, n if it is the columns, 1 if it is a batch dimension.
@@ -101,96 +52,74 @@ class Tilings {
     bool rows = false, columns = false;
     // Matmuls per block if no grid dimension may split their batches: their columns count together.
     std::int64_t together = 1;
-    for (const GroupStep& s : steps_.steps)
+    for (const GroupStep& s : steps.steps)
       if (is_product(s)) {
-        const std::vector<int>& of = axes_.of[s.output];
+        const std::vector<int>& of = axes.of[s.output];
         for (int axis : c.axes) rows = rows || of[of.size() - 2] == axis, columns = columns || of.back() == axis;
         std::int64_t batches = 1;
         for (std::size_t d = 0; d + 2 < of.size(); ++d)
-          if (of[d] >= 0 && axes_.axes[of[d]].whole) batches *= whole(of[d]);
+          if (of[d] >= 0 && axes.axes[of[d]].whole) batches *= whole(of[d]);
         together = std::max(together, batches);
       }
     return rows ? mn.first : columns ? std::max<std::int64_t>(1, mn.second / together) : 1;
   }
 
-  /// Adds the tiling with the matmul tile (m, n), K tile `k`, and `threads` threads. If equal parts of an
-  /// axis would be too small or unaligned, also adds the same tiling with partial tiles.
-  void add(std::pair<std::int64_t, std::int64_t> mn, std::int64_t k, int threads) {
-    std::vector<std::pair<std::int64_t, GridAxes>> grid;
-    for (const GridAxes& c : cuts_) grid.emplace_back(parts(c.largest, c.shared, cap(c, mn)), c);
-    finish(grid, k, threads, {});
-    // If equal parts are too small or unaligned to an instruction's rows, the last tile may be partial.
-    Extents padded;
-    for (auto& [blocks, c] : grid)
-      if (const std::int64_t limit = cap(c, mn);
-          c.axes.size() == 1 && c.axes[0] != split_axis_ && is_odd(c.largest, blocks, limit)) {
-        blocks = (c.largest + limit - 1) / limit;
-        padded[c.axes[0]] = blocks > 1 ? blocks * limit : rounded(c.largest);
-      }
-    if (const std::int64_t n = loop_axis_ < 0 ? 0 : whole(loop_axis_);
-        n > 0 && split_axis_ < 0 && is_odd(n, parts(n, n, k), k))
-      padded[loop_axis_] = padded_loop(n, k);
-    if (!padded.empty()) finish(std::move(grid), k, threads, std::move(padded));
+  /// Returns the extent of the loop axis rounded up to iterations of at most `k`.
+  std::int64_t padded_loop(std::int64_t k) const {
+    const std::int64_t trip_count = tile::ceil_div(loop_extent(), k);
+    return trip_count * (is_column(loop_axis) ? rounded(tile::ceil_div(loop_extent(), trip_count)) : k);
   }
 
-  /// Returns the extent of the loop axis, `n`, rounded up to iterations of at most `k`.
-  std::int64_t padded_loop(std::int64_t n, std::int64_t k) const {
-    const std::int64_t trip_count = tile::ceil_div(n, k);
-    return trip_count * (is_column(loop_axis_) ? rounded(tile::ceil_div(n, trip_count)) : k);
-  }
-
-  using Extents = std::map<int, std::int64_t>;
-  static constexpr std::int64_t row_tile = 2048;  // elements of a reduction that a loop loads per iteration
   /// Returns whether the axis is the columns of some matmul's result, as keys are the columns of scores.
   bool is_column(int axis) const {
-    return std::ranges::any_of(steps_.steps,
-                               [&](const GroupStep& s) { return is_product(s) && axes_.of[s.output].back() == axis; });
+    return std::ranges::any_of(steps.steps,
+                               [&](const GroupStep& s) { return is_product(s) && axes.of[s.output].back() == axis; });
   }
 
+  /// Returns how many elements along the loop axis a block has per iteration.
+  std::int64_t along_loop() const { return loop_axis < 0 ? 1 : std::min(whole(loop_axis), row_tile); }
   /// Returns, for each value, how many elements a block would have per iteration if all axes that the grid may split had
   /// extent 1.
   std::vector<std::int64_t> unsplit_sizes() const {
-    const std::int64_t along = loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile);
-    std::vector<std::int64_t> sizes(steps_.values.size(), along);
+    std::vector<std::int64_t> sizes(steps.values.size(), along_loop());
     const auto is_split = [&](int axis) {
-      return std::ranges::any_of(cuts_, [&](const GridAxes& c) { return std::ranges::count(c.axes, axis) > 0; });
+      return std::ranges::any_of(may_split, [&](const GridAxes& c) { return std::ranges::count(c.axes, axis) > 0; });
     };
     for (std::size_t v = 0; v < sizes.size(); ++v)
-      for (int axis : axes_.of[v])
-        if (axis >= 0 && axis != loop_axis_ && !is_split(axis)) sizes[v] *= whole(axis);
+      for (int axis : axes.of[v])
+        if (axis >= 0 && axis != loop_axis && !is_split(axis)) sizes[v] *= whole(axis);
     return sizes;
   }
   /// Returns whether the value has a dimension along an axis of `c`.
   bool has(int value, const GridAxes& c) const {
-    return std::ranges::any_of(c.axes, [&](int axis) { return axes_.has(value, axis); });
+    return std::ranges::any_of(c.axes, [&](int axis) { return axes.has(value, axis); });
   }
 
   /// Returns the loop axis's extent rounded up so that equal iterations cover it, if the axis has no divisor
   /// near the tile `row_tile`. Otherwise, or without a loop, returns 0.
-  std::int64_t padded_loop() const {
-    if (loop_axis_ < 0) return 0;
-    const std::int64_t n = whole(loop_axis_);
-    if (2 * (n / parts(n, n, row_tile)) >= std::min(row_tile, n)) return 0;
-    const std::int64_t trip_count = (n + row_tile - 1) / row_tile;
-    return trip_count * rounded((n + trip_count - 1) / trip_count);
+  std::int64_t padded_row_loop() const {
+    const std::int64_t n = loop_extent();
+    if (n == 0 || 2 * (n / parts(n, n, row_tile)) >= std::min(row_tile, n)) return 0;
+    const std::int64_t trip_count = tile::ceil_div(n, row_tile);
+    return trip_count * rounded(tile::ceil_div(n, trip_count));
   }
 
   /// Returns whether no step needs a dimension of its own: the group consists of elementwise operators.
   bool elementwise() const {
-    return std::ranges::none_of(axes_.axes, [](const Axis& axis) { return axis.summed || axis.whole; });
+    return std::ranges::none_of(axes.axes, [](const Axis& axis) { return axis.summed || axis.whole; });
   }
   /// Returns the number of threads of a block for tiles of `elements` elements.
   int threads_of(std::int64_t elements) const {
     if (elements > 2048) return 256;
-    if (!elementwise() || cuts_.empty()) return 128;
-    return elements <= 64 * std::gcd(width(), std::ranges::min(cuts_, {}, &GridAxes::back).largest) ? 64 : 128;
+    if (!elementwise() || may_split.empty()) return 128;
+    return elements <= 64 * std::gcd(width(), std::ranges::min(may_split, {}, &GridAxes::back).largest) ? 64 : 128;
   }
   /// Returns how many elements a thread accesses at once at most: 16 bytes of the narrowest loaded tensor.
   std::int64_t width() const {
     int bits = 32;
-    for (const StepValue& v : steps_.values)
+    for (const StepValue& v : steps.values)
       if (v.loaded) bits = std::min(bits, graph::bits(v.dtype));
-    return 8 * target_.access_bytes / bits;
+    return 8 * target.access_bytes / bits;
   }
   /// Returns how often some thread of a block accesses a tensor, summed over all blocks, if tiles have `tile` elements
   /// along an axis of extent `extent`, times `size` elements along faster axes. `elements`: elements of a block.
@@ -219,51 +148,146 @@ class Tilings {
     return is_small || (c.largest > limit && 4 * times(equal) > 5 * times(partial)) ? partial : equal;
   }
 
+  /// Returns whether the group has a reduction, and every reduction is along the last axis of its operand.
+  bool rows_are_reduced() const {
+    const auto summed = [&](int axis) { return axis >= 0 && axes.axes[axis].summed; };
+    return std::ranges::any_of(axes.axes, [](const auto& axis) { return axis.summed; }) &&
+           std::ranges::none_of(axes.of, [&](const std::vector<int>& of) {
+             return !of.empty() && std::any_of(of.begin(), of.end() - 1, summed);
+           });
+  }
+
+  /// Returns whether the loaded tiles fit into shared memory together, or each into registers, as rows. Without a loop and
+  /// matmuls, tiles that are read once do not count: threads may read them from global memory. The planner counts exactly.
+  bool fits(const GroupTiling& t) const {
+    double bytes = 0, longest = 0;
+    for (std::size_t v = 0; v < steps.values.size(); ++v) {
+      if (!steps.values[v].loaded || (!readers.empty() && readers[v] < 2)) continue;
+      double size = 1;
+      for (int axis : axes.of[v]) {
+        if (axis < 0) continue;
+        auto extent = static_cast<double>(t.extents.contains(axis) ? t.extents.at(axis) : whole(axis));
+        for (const GridCut& c : t.grid)
+          if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
+        if (axis == loop_axis) extent /= static_cast<double>(t.loop);
+        size *= extent;
+      }
+      longest = std::max(longest, size), bytes += size * graph::bits(steps.values[v].dtype) / 8.0;
+    }
+    return bytes <= static_cast<double>(target.shared_per_block) ||
+           (!products && loop_axis < 0 && rows_are_reduced() &&
+            longest <= static_cast<double>(selection::max_row_values * t.threads));
+  }
+};
+
+/// Collects the tilings of one group for one loop axis.
+class Tilings {
+ public:
+  explicit Tilings(TiledGroup of) : of_(std::move(of)) {}
+
+  /// Returns the tilings. If the group has matmuls, their tiles are those of the target's instructions
+  /// (tiling/matmul_shapes.hpp). Otherwise a block has about 8192 or 2048 elements, or whole rows in each of its warps.
+  std::vector<GroupTiling> run() {
+    for (const retile::MatmulTile& t : of_.shapes.tiles)
+      if (of_.products) of_.shapes.exact ? add_exactly(t) : add(t);
+    for (std::int64_t elements : {8192, 4096, 2048})
+      if (!of_.products && (elements != 4096 || of_.rows_are_reduced())) rows(elements);
+    if (!of_.products) rows_of_warps();
+    return std::exchange(result_, {});
+  }
+
+  /// Returns the tilings of run(). If the group has no matmul and these tilings have few blocks, also returns
+  /// tilings with 512 elements per block.
+  std::vector<GroupTiling> run_all() {
+    std::vector<GroupTiling> all = run();
+    if (of_.products || all.empty() ||
+        !leaves_gpu_idle(
+            all.back(), of_.target,
+            of_.elementwise() ? of_.target.costs.search.idle_blocks_elementwise : of_.target.costs.search.idle_blocks))
+      return all;
+    rows(512);
+    all.insert(all.end(), result_.begin(), result_.end());
+    return all;
+  }
+
+ private:
+  using Extents = std::map<int, std::int64_t>;
+  using Grid = std::vector<std::pair<std::int64_t, GridAxes>>;  // numbers of blocks, and axes split over that many
+
+  /// Adds the tiling in which the tile of matmuls is exactly `t`, as far as it is within them: the last tile along a
+  /// dimension may be partial. With A and B swapped the rows are wgmma's N, and the tile is not cut to them.
+  void add_exactly(const retile::MatmulTile& t) {
+    Grid grid;
+    Extents padded;
+    const std::pair<std::int64_t, std::int64_t> mn = t.swap_ab ? std::pair{t.n, t.m} : std::pair{t.m, t.n};
+    for (const GridAxes& c : of_.may_split) {
+      const std::int64_t tile = of_.cap(c, mn), blocks = tile::ceil_div(c.largest, tile);
+      if (c.axes.size() > 1 || tile == 1 || c.axes[0] == of_.split_axis) {
+        grid.emplace_back(parts(c.largest, c.shared, tile), c);
+        continue;
+      }
+      grid.emplace_back(blocks, c);
+      if ((blocks > 1 || t.swap_ab) && blocks * tile != c.largest) padded[c.axes[0]] = blocks * tile;
+    }
+    if (const std::int64_t n = of_.loop_extent(); n > t.k && n % t.k != 0 && of_.split_axis < 0)
+      padded[of_.loop_axis] = of_.padded_loop(t.k);
+    finish(std::move(grid), t.k, t.threads, std::move(padded), t);
+  }
+  /// Adds the tiling with the matmul tile `t`. If equal parts of an axis would be too small or unaligned, also adds
+  /// the same tiling with partial tiles.
+  void add(const retile::MatmulTile& t) {
+    Grid grid;
+    for (const GridAxes& c : of_.may_split) grid.emplace_back(parts(c.largest, c.shared, of_.cap(c, {t.m, t.n})), c);
+    finish(grid, t.k, t.threads, {}, t);
+    // If equal parts are too small or unaligned to an instruction's rows, the last tile may be partial.
+    Extents padded;
+    for (auto& [blocks, c] : grid)
+      if (const std::int64_t limit = of_.cap(c, {t.m, t.n});
+          c.axes.size() == 1 && c.axes[0] != of_.split_axis && is_odd(c.largest, blocks, limit)) {
+        blocks = (c.largest + limit - 1) / limit;
+        padded[c.axes[0]] = blocks > 1 ? blocks * limit : rounded(c.largest);
+      }
+    if (const std::int64_t n = of_.loop_extent(); n > 0 && of_.split_axis < 0 && is_odd(n, parts(n, n, t.k), t.k))
+      padded[of_.loop_axis] = of_.padded_loop(t.k);
+    if (!padded.empty()) finish(std::move(grid), t.k, t.threads, std::move(padded), t);
+  }
+
   /// Adds tilings for a group without matmuls. A block has about `elements` elements of the group's largest value.
   void rows(std::int64_t elements) {
-    const std::vector<std::int64_t> unsplit = unsplit_sizes();
-    const std::int64_t longest =
-        std::ranges::max(unsplit) / (loop_axis_ < 0 ? 1 : std::min(whole(loop_axis_), row_tile));
-    std::vector<GridAxes> inner = cuts_;
+    const std::vector<std::int64_t> unsplit = of_.unsplit_sizes();
+    const std::int64_t longest = std::ranges::max(unsplit) / of_.along_loop();
+    std::vector<GridAxes> inner = of_.may_split;
     std::ranges::stable_sort(inner, {}, &GridAxes::back);
     for (const bool may_pass : {false, true}) {
-      if (elementwise() && !may_pass) continue;
-      std::vector<std::pair<std::int64_t, GridAxes>> grid;
+      if (of_.elementwise() && !may_pass) continue;
+      Grid grid;
       Extents padded;
-      if (const std::int64_t extent = padded_loop(); may_pass && extent > 0) padded[loop_axis_] = extent;
+      if (const std::int64_t extent = of_.padded_row_loop(); may_pass && extent > 0) padded[of_.loop_axis] = extent;
       std::vector<std::int64_t> sizes = unsplit;
       bool divides_sectors = false;
       for (const GridAxes& c : inner) {
         std::int64_t left = elements, size = 1;
         for (std::size_t v = 0; v < sizes.size(); ++v)
-          if (has(static_cast<int>(v), c)) {
+          if (of_.has(static_cast<int>(v), c)) {
             left = std::clamp<std::int64_t>(elements / sizes[v], 1, left);
             size = std::max(size, sizes[v]);
           }
-        const std::int64_t tile = may_pass ? tile_along(c, left, size, elements) : c.largest / equal_parts(c, left);
+        const std::int64_t tile =
+            may_pass ? of_.tile_along(c, left, size, elements) : c.largest / of_.equal_parts(c, left);
         const std::int64_t blocks = (c.largest + tile - 1) / tile;
         divides_sectors = divides_sectors || (c.back == 0 && tile == 1 && left > 1 && c.largest > 1);
         if (blocks * tile != c.largest) padded[c.axes[0]] = blocks * tile;
         for (std::size_t v = 0; v < sizes.size(); ++v)
-          if (has(static_cast<int>(v), c)) sizes[v] *= tile;
+          if (of_.has(static_cast<int>(v), c)) sizes[v] *= tile;
         grid.emplace_back(blocks, c);
       }
-      if (may_pass && padded.empty() && !elementwise()) break;
+      if (may_pass && padded.empty() && !of_.elementwise()) break;
       // As equal parts of a prime extent: blocks would read the same sectors. The last tile is partial instead.
       if (!may_pass && divides_sectors) continue;
       // A long row keeps more threads busy; with a small M, the time of one row is the kernel's time.
-      for (const int threads : {threads_of(elements), 512, 1024})
+      for (const int threads : {of_.threads_of(elements), 512, 1024})
         if (threads <= 256 || longest >= 4 * threads) finish(grid, row_tile, threads, padded);
     }
-  }
-
-  /// Returns whether the group has a reduction, and every reduction is along the last axis of its operand.
-  bool rows_are_reduced() const {
-    const auto summed = [&](int axis) { return axis >= 0 && axes_.axes[axis].summed; };
-    return std::ranges::any_of(axes_.axes, [](const auto& axis) { return axis.summed; }) &&
-           std::ranges::none_of(axes_.of, [&](const std::vector<int>& of) {
-             return !of.empty() && std::any_of(of.begin(), of.end() - 1, summed);
-           });
   }
 
   /// Adds the tiling in which a block of 128 threads has about 8 elements per thread of rows that are reduced, and
@@ -271,33 +295,35 @@ class Tilings {
   /// 1024 elements.
   void rows_of_warps() {
     constexpr std::int64_t threads = 128, warps = threads / 32, longest = 1024;
-    const std::int64_t row = std::ranges::max(unsplit_sizes());
-    if (loop_axis_ >= 0 || !rows_are_reduced() || row < 2 || row > longest) return;
-    std::vector<std::pair<std::int64_t, GridAxes>> grid;
-    for (const GridAxes& c : cuts_) grid.emplace_back(c.shared, c);
+    const std::int64_t row = std::ranges::max(of_.unsplit_sizes());
+    if (of_.loop_axis >= 0 || !of_.rows_are_reduced() || row < 2 || row > longest) return;
+    Grid grid;
+    for (const GridAxes& c : of_.may_split) grid.emplace_back(c.shared, c);
     const auto rows = std::ranges::min_element(grid, {}, [](const auto& g) { return g.second.back; });
     if (rows == grid.end() || rows->second.axes.size() > 1) return;
     const int axis = rows->second.axes[0];
     for (const GroupTiling& t : result_)
       for (const GridCut& c : t.grid)
-        if (c.axes == std::vector{axis} && !t.extents.contains(axis) && whole(axis) / c.blocks % (t.threads / 32) == 0)
+        if (c.axes == std::vector{axis} && !t.extents.contains(axis) &&
+            of_.whole(axis) / c.blocks % (t.threads / 32) == 0)
           return;
     const std::int64_t few = std::bit_floor(static_cast<std::uint64_t>(8 * threads / row)),
-                       tile = std::min(whole(axis), std::max(warps, few));
-    rows->first = (whole(axis) + tile - 1) / tile;
+                       tile = std::min(of_.whole(axis), std::max(warps, few));
+    rows->first = (of_.whole(axis) + tile - 1) / tile;
     const std::int64_t padded = rows->first * tile;
-    finish(grid, row_tile, threads, padded == whole(axis) ? Extents{} : Extents{{axis, padded}});
+    finish(grid, row_tile, threads, padded == of_.whole(axis) ? Extents{} : Extents{{axis, padded}});
   }
 
   /// Adds the tiling with this grid, K tile `k` and `threads` threads, if it is new and its tiles fit into shared
-  /// memory. An entry of `grid` is a number of blocks, and the axes that are split over that number of blocks. Of more
-  /// than three entries, the three with the most blocks are kept. `padded` are the extents of axes with a partial tile.
-  void finish(std::vector<std::pair<std::int64_t, GridAxes>> grid, std::int64_t k, int threads, Extents padded) {
+  /// memory. Of more than three entries of `grid`, the three with the most blocks are kept. `padded` are the extents of axes
+  /// with a partial tile, `shape` is the tile of matmuls.
+  void finish(Grid grid, std::int64_t k, int threads, Extents padded,
+              const std::optional<retile::MatmulTile>& shape = {}) {
     std::erase_if(grid, [](const auto& c) { return c.first == 1; });
     std::ranges::stable_sort(grid, [](const auto& x, const auto& y) { return x.first > y.first; });
     if (grid.size() > 3) grid.resize(3);  // the rest is not split
     GroupTiling t;
-    t.shape = shape_;
+    t.shape = shape;
     // Adjacent blocks share a tile of the left operand: A or, if they are swapped, B. With the other order two matmuls took
     // 1.05 and 1.13 times as long on an H200.
     const auto place = [&](const auto& c) {
@@ -306,56 +332,26 @@ class Tilings {
     std::ranges::stable_sort(grid, {}, place);
     t.threads = threads;
     for (std::size_t i = 0; i < grid.size(); ++i) t.grid[i] = {grid[i].second.axes, grid[i].first};
-    t.loop_axis = loop_axis_;
+    t.loop_axis = of_.loop_axis;
     t.extents = std::move(padded);
-    if (t.extents.count(loop_axis_) > 0)
-      t.loop = (whole(loop_axis_) + k - 1) / k;
-    else if (loop_axis_ >= 0)
-      t.loop = products_ ? parts(whole(loop_axis_), whole(loop_axis_), k) : parts_of_row(whole(loop_axis_), k, width());
-    if (split_axis_ >= 0) {
+    if (const std::int64_t n = of_.loop_extent(); t.extents.count(of_.loop_axis) > 0)
+      t.loop = tile::ceil_div(n, k);
+    else if (of_.loop_axis >= 0)
+      t.loop = of_.products ? parts(n, n, k) : parts_of_row(n, k, of_.width());
+    if (of_.split_axis >= 0) {
       for (int g = 0; g < 3; ++g)
-        if (t.grid[g].axes == std::vector{split_axis_}) t.split = g;
+        if (t.grid[g].axes == std::vector{of_.split_axis}) t.split = g;
       if (t.split < 0) return;
-      t.inner_axis = loop_axis_, t.loop_axis = split_axis_;
+      t.inner_axis = of_.loop_axis, t.loop_axis = of_.split_axis;
     }
     const auto same = [&](const GroupTiling& o) {
       return o.grid == t.grid && o.loop == t.loop && o.threads == t.threads && o.extents == t.extents &&
              o.swaps() == t.swaps();
     };
-    if (fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
+    if (of_.fits(t) && std::ranges::none_of(result_, same)) result_.push_back(std::move(t));
   }
 
-  /// Returns whether the loaded tiles fit into shared memory together, or each into registers, as rows. Without a loop and
-  /// matmuls, tiles that are read once do not count: threads may read them from global memory. The planner counts exactly.
-  bool fits(const GroupTiling& t) const {
-    double bytes = 0, longest = 0;
-    for (std::size_t v = 0; v < steps_.values.size(); ++v) {
-      if (!steps_.values[v].loaded || (!readers_.empty() && readers_[v] < 2)) continue;
-      double size = 1;
-      for (int axis : axes_.of[v]) {
-        if (axis < 0) continue;
-        auto extent = static_cast<double>(t.extents.contains(axis) ? t.extents.at(axis) : whole(axis));
-        for (const GridCut& c : t.grid)
-          if (std::ranges::count(c.axes, axis) > 0) extent /= static_cast<double>(c.blocks);
-        if (axis == loop_axis_) extent /= static_cast<double>(t.loop);
-        size *= extent;
-      }
-      longest = std::max(longest, size), bytes += size * graph::bits(steps_.values[v].dtype) / 8.0;
-    }
-    return bytes <= static_cast<double>(target_.shared_per_block) ||
-           (!products_ && loop_axis_ < 0 && rows_are_reduced() &&
-            longest <= static_cast<double>(selection::max_row_values * t.threads));
-  }
-
-  const GroupSteps& steps_;
-  const Axes& axes_;
-  int loop_axis_, split_axis_;
-  const target::Target& target_;
-  const MatmulTiles& shapes_;
-  std::optional<retile::MatmulTile> shape_{};  // that of the tilings that are added
-  std::vector<GridAxes> cuts_;
-  std::vector<std::size_t> readers_;  // by value, if tiles read once need no shared memory; else empty
-  bool products_ = false;
+  const TiledGroup of_;
   std::vector<GroupTiling> result_;
 };
 
@@ -410,7 +406,7 @@ std::vector<int> loop_axes(const GroupSteps& s, const Axes& a) {
 
 std::vector<GroupTiling> tilings(const GroupSteps& s, const Axes& a, int loop_axis, const target::Target& target,
                                  const MatmulTiles& shapes) {
-  return Tilings(s, a, loop_axis, target, shapes).run_all();
+  return Tilings({s, a, loop_axis, -1, target, shapes}).run_all();
 }
 
 std::vector<GroupTiling> split_tilings(const GroupSteps& s, const Axes& a, int axis, const target::Target& target,
@@ -424,7 +420,7 @@ std::vector<GroupTiling> split_tilings(const GroupSteps& s, const Axes& a, int a
     if (k >= 0 && a.has(step.output, axis)) inner.insert(k);
   }
   for (int k : inner)
-    for (GroupTiling& t : Tilings(s, a, k, target, shapes, axis).run()) result.push_back(std::move(t));
+    for (GroupTiling& t : Tilings({s, a, k, axis, target, shapes}).run()) result.push_back(std::move(t));
   return result;
 }
 

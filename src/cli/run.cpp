@@ -140,6 +140,22 @@ void choose_folder(Job& job, const std::string& root, std::map<std::string, std:
                                    job.loaded.name, job.dump, at->second);
 }
 
+/// Returns the text of the progress line: the graph that was started first among those that run, because the user waits
+/// for it, with its phase; and the results so far. `slots`: the job of each slot.
+std::string progress_text(const std::map<int, Job>& running, const std::vector<int>& slots,
+                          const run::ProcessPhases& phases, const Tally::Row& done) {
+  std::string text;
+  if (const auto oldest = running.begin(); oldest != running.end()) {
+    const auto slot = std::find(slots.begin(), slots.end(), oldest->first) - slots.begin();
+    const std::string phase = phases.at(static_cast<int>(slot));
+    text = oldest->second.loaded.name + (phase.empty() ? "" : ": " + phase);
+  }
+  if (done.graphs > 0)
+    text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", done.wrong, done.failed,
+                        done.refused);
+  return text;
+}
+
 /// Runs all selected graphs, each in a process of its own. Prints a line per graph and a table, and returns
 /// the exit status.
 int run(const RunArguments& a) {
@@ -194,21 +210,7 @@ int run(const RunArguments& a) {
     std::fflush(stdout);
     tally.add(r);
   };
-  auto idle = [&] {
-    // Shows the graph that was started first among those that run, because the user waits for it.
-    const auto oldest = running.begin();
-    std::string text;
-    if (oldest != running.end()) {
-      const auto slot = std::find(slots.begin(), slots.end(), oldest->first) - slots.begin();
-      const std::string phase = phases.at(static_cast<int>(slot));
-      text = oldest->second.loaded.name + (phase.empty() ? "" : ": " + phase);
-    }
-    const Tally::Row& done = tally.all();
-    if (done.graphs > 0)
-      text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", done.wrong, done.failed,
-                          done.refused);
-    progress.show(done.graphs, started, text);
-  };
+  auto idle = [&] { progress.show(tally.all().graphs, started, progress_text(running, slots, phases, tally.all())); };
   run::run_jobs(next, width, ended, idle);
   progress.clear();
   const Tally::Row& all = tally.all();

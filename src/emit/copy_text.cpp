@@ -155,7 +155,7 @@ void KernelText::fetch(const Work& work) {
 void KernelText::copy_in(const kernel::Step& step, const Index& stage, const Index& iteration) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];
-  const SmemTensor& b = plan_.tensors[work.buffer];
+  const SmemTensor& b = plan_.tensors[work.tensor];
   const kernel::CopyChoice& copy = work.copy;
   const Context& c = plan_.layout_of(work);
   const int V = copy.vector;
@@ -167,16 +167,14 @@ void KernelText::copy_in(const kernel::Step& step, const Index& stage, const Ind
   const std::int64_t trip_count = c.steps(0);
   const bool batched = !copy.async() && trip_count > 1;
   const int batch = batched ? batch_of(trip_count) : 0;
-  const std::string type = fmt::format("Vec<{}, {}>", type_name(n.dtype), V);
+  const std::string type = fmt::format("{}<{}, {}>", copy.anywhere ? "LoadAnywhere" : "Vec", type_name(n.dtype), V);
   if (batch > 0 && batch < trip_count) {
     out_.line("#pragma unroll 1");
     out_.open("for (int first = 0; first < {}; first += {}) {{", trip_count, batch);
   } else if (batched) {
     out_.open("{{");
   }
-  const std::string under_way = copy.anywhere ? fmt::format("LoadAnywhere<{}, {}>", type_name(n.dtype), V) : type;
-  if (batched) out_.line("{} x[{}]{};", under_way, batch, copy.anywhere ? "" : "{}");
-  const std::string end = copy.anywhere ? end_of(n, iteration) : "";
+  if (batched) out_.line("{} x[{}]{};", type, batch, copy.anywhere ? "" : "{}");
   for (const bool loads : {true, false}) {
     if (!loads && !batched) break;
     const ThreadShare share = this->share(
@@ -184,35 +182,31 @@ void KernelText::copy_in(const kernel::Step& step, const Index& stage, const Ind
     const std::vector<Index> at = coordinate("int", share.item, c, 0);
     const std::vector<Index> from = position(n, iteration, at);
     const std::string source = fmt::format("{}({})", global(n.tensor), fmt::join(from, ", "));
-    const std::string target = fmt::format("{}({})", tile_at(work.buffer, stage), fmt::join(at, ", "));
+    const std::string target = fmt::format("{}({})", tile_at(work.tensor, stage), fmt::join(at, ", "));
     const auto [valid, whole] = existing(n, b.padded, c, at, from);
-    const int size = graph::whole_bytes(n.dtype);
     const bool once = copy.async() && copy.bytes == 16 && selection::passes_once(plan_, step);
-    const char* cp_async = once ? "cp_async_hint" : "cp_async";
-    const char* hint = once ? ", CacheHint::evict_first" : "";
     const std::string loaded = fmt::format("load<{}>({})", V, source);
     if (copy.anywhere) {
       const std::string one = batched ? fmt::format("x[{}]", share.step) : "x";
-      if (!batched) out_.line("{} x;", under_way);
-      if (loads) out_.line("{}.start({}, {}{});", one, source, valid, end);
+      if (!batched) out_.line("{} x;", type);
+      if (loads) out_.line("{}.start({}, {}{});", one, source, valid, end_of(n, iteration));
       if (!loads || !batched) out_.line("store({}, {}.value());", target, one);
     } else if (batched && loads) {
       out_.line("{}x[{}] = {};", whole ? "" : fmt::format("if (({}) > 0) ", valid), share.step, loaded);
     } else if (batched) {
       out_.line("store({}, x[{}]);", target, share.step);
-    } else if (whole && copy.async()) {
-      out_.line("{}<{}>({}, {}{});", cp_async, copy.bytes, target, source, hint);
+    } else if (copy.async()) {
+      if (!whole) out_.line("const int valid = {};", valid);
+      const Index bytes = Index::named("valid") * graph::whole_bytes(n.dtype);
+      out_.line("cp_async{}<{}>({}, {}{}{});", once ? "_hint" : "", copy.bytes, target, source,
+                whole ? "" : fmt::format(", {}", bytes), once ? ", CacheHint::evict_first" : "");
     } else if (whole) {
       out_.line("store({}, {});", target, loaded);
     } else {
       out_.line("const int valid = {};", valid);
-      if (copy.async()) {
-        out_.line("{}<{}>({}, {}, {}{});", cp_async, copy.bytes, target, source, Index::named("valid") * size, hint);
-      } else {
-        out_.line("{} x{{}};", type);
-        out_.line("if (valid > 0) x = {};", loaded);
-        out_.line("store({}, x);", target);
-      }
+      out_.line("{} x{{}};", type);
+      out_.line("if (valid > 0) x = {};", loaded);
+      out_.line("store({}, x);", target);
     }
     close(share);
   }

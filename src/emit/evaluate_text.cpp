@@ -167,10 +167,8 @@ void KernelText::blocked_nest(kernel::StepSpan steps) {
   const Index of_line = lines ? lines->step : Index(0);
   prepare(items, {&c, line, 0, of_line});
   std::optional<ThreadShare> s;
-  std::int64_t first = 0, last = c.steps(0);
-  // If > 0: the iterations from the variable "first" on, in all of which every thread has an element.
-  int batch = 0;
-  const auto each = [&] {
+  // The iterations [from, to); with a `batch`, as many from variable "first" on, in which every thread has an element.
+  const auto each = [&](int batch, std::int64_t from, std::int64_t to) {
     s = share(c, 0,
               {.type = counter,
                .counter = "i",
@@ -178,8 +176,8 @@ void KernelText::blocked_nest(kernel::StepSpan steps) {
                .unroll = whole || batch > 0 ? "" : " 4",
                .guarded = batch == 0,
                .within = batch,
-               .from = batch > 0 ? 0 : first,
-               .to = batch > 0 ? -1 : last});
+               .from = from,
+               .to = to});
     NestAt nest{&c, line, of_line * c.steps(0) + s->step, of_line};
     const std::vector<Index> at = coordinate(counter, s->item, c, 0);
     for (std::size_t d = 0; d < at.size(); ++d)
@@ -189,28 +187,27 @@ void KernelText::blocked_nest(kernel::StepSpan steps) {
   const std::function<void()> close_each = [&] { close(*s); };
   const bool delayed = reads_and_writes(items, true);
   if (delayed && whole && c.steps(0) > 1 && c.steps(0) <= max_steps) {
-    buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), each, close_each);
+    const auto all = [&] { return each(0, 0, c.steps(0)); };
+    buffer_stores(items, c, "i", static_cast<int>(c.steps(0)), all, close_each);
   } else {
     std::int64_t done = 0;  // iterations whose loads are batched
     const auto reads = [](const Item& i) { return i.kind == Item::Kind::read_global && !i.invariant; };
     if (!whole && delayed && std::ranges::any_of(items, reads)) {
       const std::int64_t full = full_steps(c, 0);
       // Long vectors delay the stores of fewer iterations, because each delayed element takes a register.
-      for (batch = std::clamp(32 / c.vector(), 2, 8); batch > 1; batch = static_cast<int>(full - done)) {
+      for (int batch = std::clamp(32 / c.vector(), 2, 8); batch > 1; batch = static_cast<int>(full - done)) {
         const std::int64_t end = full - (full - done) % batch;
         if (end > done) {
           out_.line("#pragma unroll 1");
           out_.open("for (int first = {}; first < {}; first += {}) {{", done, end, batch);
-          buffer_stores(items, c, "i", batch, each, close_each);
-          out_.close();
+          buffer_stores(
+              items, c, "i", batch, [&] { return each(batch, 0, -1); }, close_each);
+          out_.close(), done = end;
         }
-        done = end;
       }
-      batch = 0;
     }
     in_full_steps(c, whole, done, [&](std::int64_t from, std::int64_t to) {
-      first = from, last = to;
-      evaluate(items, each());
+      evaluate(items, each(0, from, to));
       close_each();
     });
   }

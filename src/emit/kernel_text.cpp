@@ -4,15 +4,15 @@
 
 namespace zellige::emit {
 
-KernelText::KernelText(const kernel::Kernel& plan, const tile::TilePrograms& program, Names& names, Text& out)
-    : plan_(plan),
+KernelText::KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& program, Names& names, Text& out)
+    : plan_(kernel),
       program_(program),
-      block_(plan.program),
+      block_(kernel.program),
       names_(names),
       out_(out),
-      uses_(plan.program.nodes.size(), 0) {
+      uses_(kernel.program.nodes.size(), 0) {
   std::set<std::string> taken;
-  for (const SmemTensor& b : plan.tensors) {
+  for (const SmemTensor& b : kernel.tensors) {
     std::string name = b.name;
     for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}_{}", b.name, i);
     tiles_.push_back(names.shared(name));

@@ -77,7 +77,7 @@ struct ThreadShare {
 /// Emits one kernel, or one device function of a kernel that runs several tile programs.
 class KernelText {
  public:
-  KernelText(const kernel::Kernel& plan, const tile::TilePrograms& program, Names& names, Text& out);
+  KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& program, Names& names, Text& out);
 
   /// Emits the kernel as a __global__ function.
   void emit();

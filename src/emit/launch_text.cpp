@@ -18,12 +18,12 @@ std::string LaunchText::add(const kernel::LaunchGroup& l) {
   std::vector<Program> programs;
   std::int64_t blocks = 0, shared = 0;
   for (std::size_t k = l.first; k < l.last; ++k) {
-    const kernel::Kernel& plan = plan_.kernels[k];
-    const std::string part = Names::part(plan.program.name);
+    const kernel::Kernel& kernel = plan_.kernels[k];
+    const std::string part = Names::part(kernel.program.name);
     Text function;
-    KernelText(plan, plan_.program, names_, function).emit_part(part);
-    programs.push_back({&plan, once(function.str(), part, false), blocks, blocks + plan.program.grid.count()});
-    blocks = programs.back().end, shared = std::max(shared, plan.shared_bytes);
+    KernelText(kernel, plan_.program, names_, function).emit_part(part);
+    programs.push_back({&kernel, once(function.str(), part, false), blocks, blocks + kernel.program.grid.count()});
+    blocks = programs.back().end, shared = std::max(shared, kernel.shared_bytes);
   }
   std::string list;
   for (const Parameter& p : parameters(std::span(&first, l.count())))

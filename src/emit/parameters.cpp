@@ -7,14 +7,14 @@
 
 namespace zellige::emit {
 
-std::vector<Parameter> parameters(const kernel::Kernel& plan) {
+std::vector<Parameter> parameters(const kernel::Kernel& kernel) {
   std::vector<Parameter> list;
   std::set<int> reads, writes;
-  const std::vector<tile::Node>& nodes = plan.program.nodes;
+  const std::vector<tile::Node>& nodes = kernel.program.nodes;
   for (int i = 0; i < static_cast<int>(nodes.size()); ++i) {
     const bool store = nodes[i].kind == tile::NodeKind::store;
     if (!store && nodes[i].kind != tile::NodeKind::load) continue;
-    if (plan.uses_tma(i))
+    if (kernel.uses_tma(i))
       list.push_back({nodes[i].tensor, store, i});
     else
       (store ? writes : reads).insert(nodes[i].tensor);
@@ -28,8 +28,8 @@ std::vector<Parameter> parameters(const kernel::Kernel& plan) {
 std::vector<Parameter> parameters(std::span<const kernel::Kernel> programs) {
   std::vector<Parameter> list;
   for (const bool writes : {false, true})
-    for (const kernel::Kernel& plan : programs)
-      for (const Parameter& p : parameters(plan)) {
+    for (const kernel::Kernel& kernel : programs)
+      for (const Parameter& p : parameters(kernel)) {
         const auto same = [&](const Parameter& other) { return other.tensor == p.tensor; };
         if (p.writes == writes && std::ranges::none_of(list, same)) list.push_back(p);
       }

@@ -111,11 +111,11 @@ void KernelText::finish(const Work& work) {
                : fmt::format("join_lanes<{}>(sum{}[{}], {}, {})", lanes, work.node, i, of, join_source(monoid));
   };
   const auto store = [&](const std::string& inside, const std::vector<Index>& at, const std::string& part) {
-    const std::string parts = plan_.tensors[work.buffer].partials > 1 ? part + ", " : "";
-    out_.line("{}write<1>({}({}{}), x);", inside.empty() ? "" : fmt::format("if ({}) ", inside), tile(work.buffer),
+    const std::string parts = plan_.tensors[work.tensor].partials > 1 ? part + ", " : "";
+    out_.line("{}write<1>({}({}{}), x);", inside.empty() ? "" : fmt::format("if ({}) ", inside), tile(work.tensor),
               parts, fmt::join(at, ", "));
   };
-  const bool kept = work.buffer < 0;  // every lane of a row keeps the row's result
+  const bool kept = work.tensor < 0;  // every lane of a row keeps the row's result
   if (kept) out_.line("Vec<{}, 1> acc{}[{}];", register_type(n.dtype), work.node, sums_of(c));
   const bool some = open_threads(c);
   if (c.row) out_.line("#pragma unroll");
@@ -170,7 +170,7 @@ void KernelText::staged_store(const Work& work) {
   const std::vector<Index> to = position(n, iteration_, from);
   const Condition inside = this->inside(n, to);
   out_.line("{}store({}({}), load<{}>({}({})));", inside.empty() ? "" : fmt::format("if ({}) ", text(inside)),
-            global(n.tensor), fmt::join(to, ", "), c.vector(), tile(work.buffer), fmt::join(from, ", "));
+            global(n.tensor), fmt::join(to, ", "), c.vector(), tile(work.tensor), fmt::join(from, ", "));
   close(s);
 }
 

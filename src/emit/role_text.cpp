@@ -223,7 +223,7 @@ std::string KernelText::ring_tile(int buffer) const {
 void KernelText::box(const kernel::Step& step, const kernel::Copy& copy) {
   const Work& work = step.work;
   const Node& n = block_.nodes[work.node];
-  const SmemTensor& b = plan_.tensors[work.buffer];
+  const SmemTensor& b = plan_.tensors[work.tensor];
   const bool load = work.kind == kernel::WorkKind::copy_in;
   const std::string call = function(*work.copy.row), map = map_name(work.node);
   const std::int64_t boxes = kernel::boxes_of_rank(plan_, work);
@@ -249,7 +249,7 @@ void KernelText::box(const kernel::Step& step, const kernel::Copy& copy) {
     const Index offset =
         span * (b.stage_bytes() / b.boxes()) + (by_spans ? Index(0) : rank * (b.stage_bytes() / plan_.ranks));
     const bool once = selection::passes_once(plan_, step);
-    out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(work.buffer),
+    out_.line("{}{}({}{}, {}, {}_full{}{}{});", j.head, once ? hinted(call) : call, ring_tile(work.tensor),
               offset == Index(0) ? "" : fmt::format(" + {}", offset), map, ring(copy.channel),
               copy.multicast ? fmt::format(", {}", (1 << plan_.ranks) - 1) : "", once ? ", CacheHint::evict_first" : "",
               at);
@@ -260,7 +260,7 @@ void KernelText::box(const kernel::Step& step, const kernel::Copy& copy) {
   from[b.inner] = span * b.box();
   const Condition within = in_slices(work);
   out_.open("if (tid == 0{}{}) {{", within.empty() ? "" : " && ", text(within));
-  out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(work.buffer), fmt::join(from, ", "), at);
+  out_.line("{}{}({}, {}({}){});", j.head, call, map, tile(work.tensor), fmt::join(from, ", "), at);
   out_.close();
 }
 

@@ -35,11 +35,11 @@ void KernelText::start(const Work& t) {
   } else if (t.kind == WorkKind::accumulate) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
     const std::string start = start_of(of.start, graph::is_integer(n.dtype));
-    if (t.buffer >= 0) {
+    if (t.tensor >= 0) {
       const ThreadShare s = share(*c, 0, {"int", "i", "c", " 1"});
       const std::vector<Index> at = coordinate("int", s.item, *c, 0);
       for (int v = 0; v < c->vector(); ++v)
-        out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.buffer), fmt::join(neighbour(at, c->inner(), v), ", "),
+        out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.tensor), fmt::join(neighbour(at, c->inner(), v), ", "),
                   register_type(n.dtype), start);
       close(s);
     } else if (c->row) {
@@ -174,7 +174,7 @@ void KernelText::copy(kernel::StepSpan steps, int distance) {
       fetch(t);
       continue;
     }
-    const bool staged = plan_.tensors[t.buffer].stages > 1;
+    const bool staged = plan_.tensors[t.tensor].stages > 1;
     const Index stage = !staged ? 0 : distance > 0 ? Index::named("next") : iteration_;
     copy_in(step, stage, distance > 0 ? Index::named("ahead") : iteration_);
   }

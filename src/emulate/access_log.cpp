@@ -73,10 +73,7 @@ AccessLog::Place& AccessLog::insert(std::size_t slot, std::uintptr_t site, Strea
     old.swap(table_);
     std::vector<std::uint32_t> slots;
     slots.swap(touched_);
-    for (std::uint32_t s : slots) {
-      Place& moved = find(old[s].site, old[s].stream, old[s].width);
-      moved = std::move(old[s]);
-    }
+    for (std::uint32_t s : slots) find(old[s].site, old[s].stream, old[s].width) = std::move(old[s]);
     return find(site, stream, width);
   }
   Place& place = table_[slot];

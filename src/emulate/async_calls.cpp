@@ -12,17 +12,17 @@ void fence_proxy(Thread& t, ProxyFence of) {
   Fiber& f = fiber(t);
   Block& b = *f.home;
   const std::uint16_t me = std::uint16_t(b.first_thread + f.index);
-  for (auto& [at, barrier] : b.mbarriers)
+  for (auto& [at, barrier] : b.mbarriers.all)
     if (of != ProxyFence::global && barrier.made_by == me && !barrier.fenced_at)
       barrier.fenced_at = f.its_warp->clock.time[f.its_warp->index];
   if (of == ProxyFence::init) {
-    b.release(*f.its_warp);
+    start_epoch(f);
     f.init_fenced_at = f.its_warp->clock.time[f.its_warp->index];
     return;
   }
   // Makes everything that this thread has observed visible to the asynchronous proxy, for every thread that
   // synchronizes with this one from now on.
-  b.fence(f, of != ProxyFence::global, of != ProxyFence::shared);
+  fence(f, of != ProxyFence::global, of != ProxyFence::shared);
 }
 
 unsigned smem_address(Thread& t, Place p) {
@@ -65,39 +65,11 @@ void prefetch(Thread& t, Place p, unsigned bytes, unsigned alignment) {
              r.name, b.who(f.index), p.p - r.begin, p.p - r.begin + bytes, alignment);
 }
 
-void wgmma(Thread& t, const WgmmaCall& call) { fiber(t).home->wgmma(fiber(t), call, ZELLIGE_SITE()); }
-// Records the content of the thread's accumulator and operand registers, which must be unchanged at the next wgmma.
-void wgmma_fence(Thread& t) {
-  Fiber& f = fiber(t);
-  InFlight& its = in_flight(f);
-  f.together_at = ZELLIGE_SITE();
-  ++f.together[0];
-  its.wgmma_fenced = true;
-  for (Accumulators& a : its.accumulators) {
-    if (a.running) continue;
-    a.content.assign(a.d, a.d + a.bytes);
-    a.fenced = true;
-  }
-  for (WgmmaRegisters& o : its.operands)
-    if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
-}
-void wgmma_commit(Thread& t) {
-  Fiber& f = fiber(t);
-  ++f.together[1];
-  f.together_at = ZELLIGE_SITE();
-  ++in_flight(f).wgmma_committed;
-  f.in_flight->wgmma_open = false;
-}
-void wgmma_wait(Thread& t, unsigned pending) { fiber(t).home->wgmma_wait(fiber(t), pending, ZELLIGE_SITE()); }
-void setmaxnreg(Thread& t, unsigned registers, bool more) {
-  fiber(t).home->set_registers(fiber(t), registers, more, ZELLIGE_SITE());
-}
-
 void griddep_wait(Thread& t) {
   Block& b = *fiber(t).home;
   b.cluster.waits_for_previous = true;
   ++b.counters[Counter::griddep_wait];
-  b.hear(fiber(t), b.cluster.previous, 1);
+  hear(fiber(t), b.cluster.previous, 1);
 }
 void griddep_launch_dependents(Thread& t) { ++fiber(t).home->cluster.counters[Counter::griddep_launch_dependents]; }
 void check_descriptor(Thread& t, const char* field, unsigned bytes) {
@@ -116,16 +88,12 @@ const AsyncEngine& async_engine() {
                        .cluster_arrive = cluster_arrive,
                        .cluster_wait = cluster_wait,
                        .prefetch = prefetch,
-                       .wgmma = wgmma,
-                       .wgmma_fence = wgmma_fence,
-                       .wgmma_commit = wgmma_commit,
-                       .wgmma_wait = wgmma_wait,
-                       .setmaxnreg = setmaxnreg,
                        .griddep_wait = griddep_wait,
                        .griddep_launch_dependents = griddep_launch_dependents,
                        .check_descriptor = check_descriptor};
     add_mbarriers(all);
     add_copies(all);
+    add_wgmma(all);
     return all;
   }();
   return table;

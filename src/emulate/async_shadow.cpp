@@ -4,29 +4,17 @@ namespace zellige::emulate {
 
 using What = Clash::What;
 
-namespace {
-
-// Returns the Clash (conflict) of the kind `what` with the asynchronous operation `op`, which has index
-// `number` in the cluster's list.
-Clash against(What what, std::uint32_t number, const AsyncOp& op) {
-  Clash c{what, op.thread, op.region, op.site};
-  c.op = number;
-  return c;
-}
-
-}  // namespace
-
 Clash AsyncShadow::read(std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) const {
   const std::uint32_t w = cells_[at / 16].writer;
   if (!w || ops[w].over_for(*a.clock)) return {};
-  return against(What::async_write, w, ops[w]);
+  return {What::async_write, ops[w].thread, ops[w].region, ops[w].site, 0, w};
 }
 
 Clash AsyncShadow::write(std::size_t at, const Actor& a, const std::vector<AsyncOp>& ops) const {
   const Cell& cell = cells_[at / 16];
   if (Clash c = read(at, a, ops)) return c;
   for (const std::uint32_t r : cell.reader)
-    if (r && !ops[r].over_for(*a.clock)) return against(What::async_read, r, ops[r]);
+    if (r && !ops[r].over_for(*a.clock)) return {What::async_read, ops[r].thread, ops[r].region, ops[r].site, 0, r};
   return {};
 }
 

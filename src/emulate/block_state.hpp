@@ -46,6 +46,7 @@ struct Warp {
   AccessLog log;
 
   const Fiber* left_first = nullptr;  // the first lane to return
+  std::uint32_t registers = 0;        // per thread, for setmaxnreg
 
   std::uint32_t met = 0;       // lanes that have reached the warp collective in progress
   const char* what = nullptr;  // name of that collective
@@ -75,8 +76,9 @@ struct NamedBarrier {
   unsigned first_thread = 0;
 };
 
-/// The threads of a warpgroup that have reached the wgmma in progress, with their operands.
-struct GroupConvergence {
+/// A warpgroup of a running block: its threads that have reached the wgmma in progress, with their operands.
+struct Warpgroup {
+  std::uint32_t agent = 0;  // the clocks' agent of its wgmma groups; 0: none yet
   unsigned arrived = 0;
   Site site{};
   const WgmmaCall* call[128] = {};

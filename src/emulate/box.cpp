@@ -11,12 +11,12 @@ namespace {
 bool inside(std::int64_t x, std::uint32_t last) { return x >= 0 && x <= std::int64_t(last); }
 
 // Adds a row of `count` elements to a TMA box, from index `start` of the innermost dimension; `base` is the
-// byte offset of index 0 in the tensor.
-void add_line(const TmaMap& map, std::int64_t start, unsigned count, std::uint64_t base, CopiedBox& box) {
+// byte offset of index 0 in the tensor; `in`: the row's other indices are inside the tensor.
+void add_line(const TmaMap& map, bool in, std::int64_t start, unsigned count, std::uint64_t base, CopiedBox& box) {
   const unsigned size = element_bytes(map.element);
   const std::int64_t first = std::max<std::int64_t>(start, 0),
                      last = std::min<std::int64_t>(start + count, std::int64_t(map.extent[0]) + 1);
-  if (first < last)
+  if (in && first < last)
     box.runs.push_back({base + std::uint64_t(first) * size, box.bytes + std::uint32_t(first - start) * size,
                         std::uint32_t(last - first) * size});
   box.bytes += count * size;
@@ -44,10 +44,7 @@ CopiedBox tiled(const TmaMap& map, const int* at) {
       in = in && inside(x, map.extent[d]);
       base += std::uint64_t(x) * map.stride[d - 1];
     }
-    if (in)
-      add_line(map, at[0], count[0], base, box);
-    else
-      box.bytes += count[0] * element_bytes(map.element);
+    add_line(map, in, at[0], count[0], base, box);
     unsigned d = 1;
     for (; d < map.rank && ++i[d] == count[d]; ++d) i[d] = 0;
     if (d >= map.rank) return box;
@@ -71,10 +68,7 @@ CopiedBox im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets)
       in = in && inside(x, map.extent[d + 1]);
       base += std::uint64_t(x) * map.stride[d];
     }
-    if (in)
-      add_line(map, at[0], map.channels, base, box);
-    else
-      box.bytes += map.channels * element_bytes(map.element);
+    add_line(map, in, at[0], map.channels, base, box);
     unsigned d = 0;
     for (; d < pixel_dims; ++d) {
       p[d] += map.element_stride[d + 1];

@@ -57,12 +57,6 @@ inline bool admit(Fiber& f, unsigned thread, Place p, unsigned bytes, bool write
   return false;
 }
 
-[[gnu::noinline, gnu::cold]] void clash(Fiber& f, unsigned thread, Place p, unsigned bytes, const char* verb, Site site,
-                                        const Clash& c) {
-  const auto from = p.p - p.region->begin;
-  f.home->clash(f, thread, *p.region, from, from + bytes, verb, site, c);
-}
-
 [[gnu::noinline, gnu::cold]] void stale(Fiber& f, unsigned thread, const Region& r, const PartsRead::Part& p,
                                         Site site) {
   f.home->report(
@@ -80,14 +74,14 @@ template <bool writes>
 inline bool check_shared(Fiber& f, Fiber& g, Place p, unsigned bytes, Site site) {
   constexpr const char* verb = writes ? "writes" : "reads";
   Block &b = *f.home, &there = home(p);
-  if (&there != &b && !there.reach(g, verb, "shared tensor", p.region->name, site)) return false;
+  if (&there != &b && !reach(there, g, verb, "shared tensor", p.region->name, site)) return false;
   const std::size_t at = std::size_t(p.p - there.memory), from = std::size_t(p.p - p.region->begin);
   const Actor a = b.actor(g, site.address);
   Clash c = writes ? there.shadow.write(at, bytes, a, *p.region) : there.shadow.read(at, bytes, a, *p.region);
   if (!c && !there.async.empty())
     c = writes ? there.async.write(at, a, b.cluster.ops) : there.async.read(at, a, b.cluster.ops);
   if (c) clash(f, g.index, p, bytes, verb, site, c);
-  if constexpr (writes) there.spare_mbarriers(f, at, bytes, verb, site);
+  if constexpr (writes) there.mbarriers.spare(f, at, bytes, verb, site);
   if (!p.region->part_bytes || &there != &b) return true;
   if constexpr (writes)
     b.parts.filled(*p.region, from, std::uint16_t(g.index), a.epoch, site.address);
@@ -247,7 +241,7 @@ void cp_async(Thread& t, Place dst, Place src, unsigned bytes, unsigned valid) {
   Clash c = b.shadow.begin(at, bytes, b.actor(f, site.address), *dst.region);
   if (!c && !b.async.empty()) c = b.async.write(at, b.actor(f, site.address), b.cluster.ops);
   if (c) clash(f, f.index, dst, bytes, "copies by cp.async into", site, c);
-  b.spare_mbarriers(f, at, bytes, "copies by cp.async into", site);
+  b.mbarriers.spare(f, at, bytes, "copies by cp.async into", site);
   if (dst.region->part_bytes)
     b.parts.filled(*dst.region, std::size_t(dst.p - dst.region->begin), std::uint16_t(f.index),
                    f.its_warp->clock.time[f.its_warp->index], site.address);
@@ -268,10 +262,7 @@ void cp_async_commit(Thread& t) {
   f.group_ends.push_back(std::uint32_t(f.copies.size()));
 }
 
-void cp_async_wait(Thread& t, unsigned pending) {
-  Fiber& f = fiber(t);
-  f.home->land_copies(f, pending);
-}
+void cp_async_wait(Thread& t, unsigned pending) { land_copies(fiber(t), pending); }
 
 const Region* shared(Thread& t, const char* name, unsigned offset, unsigned bytes) {
   return fiber(t).home->shared(fiber(t), name, offset, bytes, ZELLIGE_SITE());
@@ -289,13 +280,12 @@ unsigned atomic_increment(Thread& t, Place p, unsigned last) {
   const auto& state = *static_cast<const GlobalState*>(p.region->shadow);
   const std::size_t at = std::size_t(p.p - p.region->begin);
   if (state.flags && std::memchr(state.flags + at, 0, 4)) clash(f, f.index, p, 4, "counts", site, {What::unwritten});
-  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + 4, true, site);
+  if (!known(f).time[b.cluster.previous]) early(f, p, 4, true, site);
   if (const Clash c = state.races->add(at, 4, b.actor(f, site.address), std::uint32_t(b.linear), 0))
-    b.clash_of_global(f, p, 4, "counts", site, c);
-  Warp& w = *f.its_warp;
-  b.release(w);
+    clash_of_global(f, p, 4, "counts", site, c);
+  start_epoch(f);
   const Actor a = b.actor(f, site.address);
-  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), w.clock.time[w.index], {}, {}, {}};
+  Arrival mine{std::uint32_t(b.linear), std::uint16_t(f.index), a.epoch, {}, {}, {}};
   for (unsigned i = 0; i * 32 < f.block_size.x * f.block_size.y * f.block_size.z; ++i) {
     const unsigned other = b.first_warp + i;
     mine.times.push_back(a.observed(other));
@@ -320,6 +310,30 @@ void fail_at(Thread& t, const char* tensor, const char* message) {
 
 }  // namespace
 
+void land_copies(Fiber& f, unsigned pending_groups) {
+  Block& b = *f.home;
+  const std::uint32_t groups = std::uint32_t(f.group_ends.size());
+  if (groups <= pending_groups || groups - pending_groups <= f.landed_groups) return;
+  const std::uint32_t last = groups - pending_groups;
+  const std::uint32_t end = f.group_ends[last - 1];
+  Actor a = b.actor(f, 0);
+  for (; f.landed_copies < end; ++f.landed_copies) {
+    const CopyInFlight& copy = f.copies[f.landed_copies];
+    a.site = copy.site;
+    std::memcpy(b.memory + copy.at, copy.data, copy.bytes);
+    b.shadow.land(copy.at, copy.bytes, a, copy.region);
+    if (copy.source) b.cluster.global_reads.land(copy.source, copy.valid, a);
+  }
+  f.landed_groups = last;
+  // Erases completed copies once they are the majority, so that erasing takes amortized constant time.
+  if (f.landed_copies * 2 > f.copies.size()) {
+    f.copies.erase(f.copies.begin(), f.copies.begin() + f.landed_copies);
+    f.group_ends.erase(f.group_ends.begin(), f.group_ends.begin() + f.landed_groups);
+    for (std::uint32_t& e : f.group_ends) e -= f.landed_copies;
+    f.landed_copies = f.landed_groups = 0;
+  }
+}
+
 const Engine& engine() {
   static const Engine table = [] {
     Engine all = {.read = read,
@@ -339,7 +353,7 @@ const Engine& engine() {
                   .arranged = arranged,
                   .unwritten = unwritten,
                   .instruction = row_of,
-                  .run_body = run_body,
+                  .run_body = [](const Instruction& row, const BodyOperands& of) { row.body(row, of); },
                   .region_of = region_of};
     add_waits(all);
     return all;

@@ -1,9 +1,12 @@
 // Fills the tables Engine and AsyncEngine, by which emulated kernels call the emulator, and declares what the functions
-// in the tables share: the thread that calls, and the check of global memory.
+// in the tables share with each other and with Block: the thread that calls, the check of global memory, and others.
 #pragma once
 #include <cstring>
 
+#include "emulate/block_reports.hpp"
 #include "emulate/cluster.hpp"
+#include "emulate/in_flight.hpp"
+#include "emulate/lanes.hpp"
 
 namespace zellige::emulate {
 
@@ -12,9 +15,26 @@ const AsyncEngine& async_engine();
 /// Adds to a table the functions that make a thread wait (waiting.cpp).
 void add_waits(Engine&);
 /// Adds to a table the functions that issue asynchronous copies (transfer.cpp). They check operands and races. The bytes
-/// of loads are written when they complete (Cluster), those of stores when their thread waits (Block::finish_stores).
+/// of loads are written when they complete (Cluster), those of stores when their thread waits (finish_stores).
 void add_copies(AsyncEngine&);
 void add_mbarriers(AsyncEngine&);  // mbarrier.cpp
+void add_wgmma(AsyncEngine&);      // wgmma.cpp
+
+/// Checks and records that a TMA or bulk store begins to write global memory.
+void begin_store(Fiber&, const StoreInFlight&);
+/// Writes the bytes of the thread's TMA and bulk stores to global memory, for its bulk groups up to number `groups`.
+void finish_stores(Fiber&, std::uint32_t groups);
+/// Writes the thread's cp.async copies to shared memory, except those of its last `pending_groups` groups.
+void land_copies(Fiber&, unsigned pending_groups);
+/// Ends a round of a named barrier of the block: passes on what its threads have observed, and wakes them.
+void end_round(Block&, NamedBarrier&);
+/// Wakes the lanes that wait in __syncwarp only for the thread `f`, which has returned.
+void leave_syncwarp(const Fiber& f);
+/// Reports a finding (an error in the kernel) if two lanes of a warp have executed an instruction for whole
+/// warps (wgmma_fence, wgmma_commit, wgmma_wait, setmaxnreg) a different number of times.
+void check_together(const Fiber&, const Fiber& other);
+/// Reports warpgroups of a block whose warps differ in what they have executed of setmaxnreg.
+void check_registers(Block&);
 
 /// A call from a kernel: the thread that makes it, the thread's block, and the place in the kernel.
 struct Call {
@@ -40,15 +60,14 @@ inline void check_global(Fiber& f, Place p, unsigned bytes, const char* verb, Si
   const std::ptrdiff_t at = p.p - p.region->begin;
   if (writes && state.flags) std::memset(state.flags + at, 1, bytes);
   if (!writes && state.flags && std::memchr(state.flags + at, 0, bytes))
-    b.clash(f, f.index, *p.region, at, at + bytes, verb, site,
-            {state.padded ? Clash::What::padding : Clash::What::unwritten});
-  if (!b.known(f).time[b.cluster.previous]) b.early(f, *p.region, at, at + bytes, writes, site);
+    clash(f, f.index, p, bytes, verb, site, {state.padded ? Clash::What::padding : Clash::What::unwritten});
+  if (!known(f).time[b.cluster.previous]) early(f, p, bytes, writes, site);
   if (!state.races) return;
   const Actor a = b.actor(f, site.address);
   const auto block = std::uint32_t(b.linear);
   Clash c = writes ? state.races->write(at, bytes, a, block) : state.races->read(at, bytes, a, block, by);
   if (writes && !c && !b.cluster.global_reads.empty()) c = b.cluster.global_reads.write(p.p, bytes, a, b.cluster.ops);
-  if (c) b.clash_of_global(f, p, bytes, verb, site, c);
+  if (c) clash_of_global(f, p, bytes, verb, site, c);
 }
 
 }  // namespace zellige::emulate

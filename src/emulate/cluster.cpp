@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "emulate/block_reports.hpp"
 #include "emulate/crash.hpp"
+#include "emulate/lanes.hpp"
 #include "graph/error.hpp"
 
 namespace zellige::emulate {
@@ -35,9 +37,9 @@ std::uint32_t Cluster::new_agent() {
 
 std::string Cluster::spell(unsigned thread) const {
   const unsigned a_block = blocks_[0]->warp_count() * 32;
-  const std::string who = blocks_[0]->spell(thread % a_block);
+  const std::string who = Block::spell(thread % a_block);
   if (size() == 1) return who;
-  return who + " of " + blocks_[0]->spell_block(blocks_[thread / a_block]->linear);
+  return who + " of " + blocks_[thread / a_block]->name();
 }
 
 bool Cluster::run(std::uint64_t linear) {
@@ -110,16 +112,16 @@ bool Cluster::land_one() {
   op.landed = true;
   for (std::size_t i = 0; i < landing.to->size(); ++i)
     std::memcpy(block.memory + (*landing.to)[i], landing.data->data() + i * landing.chunk, landing.chunk);
-  const auto found = block.mbarriers.find(op.barrier);
-  if (found == block.mbarriers.end() || !found->second.valid) return true;
-  if (landing.after_wait) found->second.observed.time[previous] = 1;
+  MBarrier* const barrier = block.mbarriers.find(op.barrier);
+  if (!barrier || !barrier->valid) return true;
+  if (landing.after_wait) barrier->observed.time[previous] = 1;
   for (const auto& [agent, time] : landing.ends) {
-    std::uint32_t& observed = found->second.observed.time[agent];
+    std::uint32_t& observed = barrier->observed.time[agent];
     observed = std::max(observed, time);
   }
-  op.agent = found->second.agent;
-  op.epoch = found->second.ended;
-  block.mbarrier_complete(found->second, landing.bytes);
+  op.agent = barrier->agent;
+  op.epoch = barrier->ended;
+  complete_bytes(*this, *barrier, landing.bytes);
   return true;
 }
 
@@ -140,8 +142,8 @@ void Cluster::arrive(Fiber& f, bool release, Site site) {
   f.arrived_at_cluster = true;
   f.cluster_phase = barrier_phase_;
   if (release) {
-    b.release(*f.its_warp);
-    observed_.join(b.known(f), agents_);
+    start_epoch(f);
+    observed_.join(known(f), agents_);
   } else if (f.init_fenced_at) {  // the fence has released the mbarriers that were initialised before it
     std::uint32_t& time = observed_.time[f.its_warp->index];
     time = std::max(time, f.init_fenced_at);
@@ -158,8 +160,8 @@ void Cluster::wait(Fiber& f, Site site) {
   // The barrier completes when its last thread arrives; if that was earlier, this thread need not wait.
   if (f.cluster_phase == barrier_phase_) b.suspend(f, Fiber::State::at_cluster, site);
   f.arrived_at_cluster = false;
-  b.hear(f, released_);
-  b.hear(f, begun, 1);
+  hear(f, released_);
+  hear(f, begun, 1);
 }
 
 void Cluster::complete() {
@@ -176,7 +178,7 @@ void Cluster::complete() {
 std::vector<std::pair<std::uint32_t, std::uint32_t>> Cluster::ends_known(const Clock& known) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
   for (const auto& b : blocks_)
-    for (const auto& [at, barrier] : b->mbarriers)
+    for (const auto& [at, barrier] : b->mbarriers.all)
       if (!barrier.counts_bytes && known.time[barrier.agent])
         ends.emplace_back(barrier.agent, known.time[barrier.agent]);
   return ends;
@@ -189,8 +191,8 @@ void Cluster::left(const Fiber& f) {
 
 bool Cluster::unstick() {
   for (auto& b : blocks_)
-    if (b->report_convergence()) return false;
-  if (size() == 1 && blocks_[0]->unstick()) return true;
+    if (report_convergence(*b)) return false;
+  if (size() == 1 && emulate::unstick(*blocks_[0])) return true;
   report_all(Finding::Kind::deadlock, "of");
   return false;
 }
@@ -200,7 +202,7 @@ void Cluster::report_all(Finding::Kind kind, std::string head) {
   unsigned ranges = 0;
   std::uintptr_t first_site = 0;
   for (auto& b : blocks_)
-    if (b->live()) b->report_deadlock(raw, ranges, first_site);
+    if (b->live()) report_deadlock(*b, raw, ranges, first_site);
   if (findings.fresh(kind, nullptr, first_site)) findings.add(std::move(raw));
 }
 

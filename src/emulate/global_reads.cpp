@@ -50,12 +50,10 @@ Clash GlobalReads::write(const unsigned char* to, std::size_t bytes, const Actor
     const auto at = found ? granules_.end() : granules_.find(granule);
     if (at == granules_.end()) return;
     for (const Read& r : at->second) {
-      if (r.op && !ops[r.op].over_for(*a.clock)) {
-        found = {Clash::What::async_read, ops[r.op].thread, ops[r.op].region, ops[r.op].site};
-        found.op = r.op;
-      } else if (!r.op && (r.epoch == AsyncOp::never || !a.after(r.epoch, r.thread))) {
+      if (r.op && !ops[r.op].over_for(*a.clock))
+        found = {Clash::What::async_read, ops[r.op].thread, ops[r.op].region, ops[r.op].site, 0, r.op};
+      else if (!r.op && (r.epoch == AsyncOp::never || !a.after(r.epoch, r.thread)))
         found = {Clash::What::copying, r.thread, 0, r.site};
-      }
     }
   });
   return found;

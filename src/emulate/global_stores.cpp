@@ -56,39 +56,41 @@ bool inside(const StoreInFlight::Piece& piece, const Region& r) {
 }  // namespace
 
 // Reductions may occur in any order among themselves; they are additions to the shadow memory.
-void Block::begin_store(Fiber& f, const StoreInFlight& s) {
+void begin_store(Fiber& f, const StoreInFlight& s) {
+  Block& b = *f.home;
   const Region& r = *s.region;
   const auto& state = *static_cast<const GlobalState*>(r.shadow);
   if (!r.writable) {
-    report(f, Kind::read_only, r.name, s.site, "{}: {} stores to it at \1; the launch only reads it", r.name,
-           who(f.index));
+    b.report(f, Kind::read_only, r.name, s.site, "{}: {} stores to it at \1; the launch only reads it", r.name,
+             b.who(f.index));
     return;
   }
   const bool adds = s.reduction != Reduction::none;
   const char* verb = adds ? "adds asynchronously to" : "stores asynchronously to";
-  const Actor a = actor(f, s.site.address);
+  const Actor a = b.actor(f, s.site.address);
   for (const StoreInFlight::Piece& piece : s.pieces) {
     if (!inside(piece, r)) {
-      report(f, Kind::out_of_bounds, r.name, s.site,
-             "on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, in whole chunks of 16; "
-             "the tensor has {}",
-             r.name, who(f.index), piece.to, piece.to + piece.bytes, r.bytes);
+      b.report(f, Kind::out_of_bounds, r.name, s.site,
+               "on global tensor {}: the store by TMA that {} issued at \1 writes bytes {}..{}, in whole chunks of 16; "
+               "the tensor has {}",
+               r.name, b.who(f.index), piece.to, piece.to + piece.bytes, r.bytes);
       continue;
     }
-    const auto at = std::ptrdiff_t(piece.to), end = at + piece.bytes;
-    if (adds && state.flags && std::memchr(state.flags + at, 0, piece.bytes))
-      clash(f, f.index, r, at, end, verb, s.site, {state.padded ? Clash::What::padding : Clash::What::unwritten});
-    if (!known(f).time[cluster.previous]) early(f, r, at, end, true, s.site);
+    const Place at{r.begin + piece.to, &r};
+    if (adds && state.flags && std::memchr(state.flags + piece.to, 0, piece.bytes))
+      clash(f, f.index, at, piece.bytes, verb, s.site, {state.padded ? Clash::What::padding : Clash::What::unwritten});
+    if (!known(f).time[b.cluster.previous]) early(f, at, piece.bytes, true, s.site);
     if (!state.races) continue;
-    const auto block = std::uint32_t(linear);
+    const auto block = std::uint32_t(b.linear);
     Clash c = adds ? state.races->add(piece.to, piece.bytes, a, block, s.op)
                    : state.races->write(piece.to, piece.bytes, a, block, AccessProxy::async);
-    if (!c && !cluster.global_reads.empty()) c = cluster.global_reads.write(r.begin + at, piece.bytes, a, cluster.ops);
-    if (c) clash_of_global(f, {r.begin + at, &r}, piece.bytes, verb, s.site, c);
+    if (!c && !b.cluster.global_reads.empty()) c = b.cluster.global_reads.write(at.p, piece.bytes, a, b.cluster.ops);
+    if (c) clash_of_global(f, at, piece.bytes, verb, s.site, c);
   }
 }
 
-void Block::finish_stores(Fiber& f, std::uint32_t groups) {
+void finish_stores(Fiber& f, std::uint32_t groups) {
+  const Block& b = *f.home;
   InFlight& mine = *f.in_flight;
   std::size_t done = 0;
   for (; done < mine.stores.size() && mine.stores[done].group <= groups; ++done) {
@@ -97,7 +99,7 @@ void Block::finish_stores(Fiber& f, std::uint32_t groups) {
     if (!r.writable) continue;
     const auto& state = *static_cast<const GlobalState*>(r.shadow);
     const bool adds = s.reduction != Reduction::none;
-    const Actor a = actor(f, s.site.address);
+    const Actor a = b.actor(f, s.site.address);
     for (const StoreInFlight::Piece& piece : s.pieces) {
       if (!inside(piece, r)) continue;
       unsigned char* const to = r.begin + piece.to;
@@ -108,9 +110,9 @@ void Block::finish_stores(Fiber& f, std::uint32_t groups) {
         std::memcpy(to, s.data.data() + piece.from, piece.bytes);
       if (!state.races) continue;
       if (adds)
-        state.races->land_add(piece.to, piece.bytes, a, std::uint32_t(linear), s.op);
+        state.races->land_add(piece.to, piece.bytes, a, std::uint32_t(b.linear), s.op);
       else
-        state.races->land(piece.to, piece.bytes, a, std::uint32_t(linear));
+        state.races->land(piece.to, piece.bytes, a, std::uint32_t(b.linear));
     }
   }
   mine.stores.erase(mine.stores.begin(), mine.stores.begin() + std::ptrdiff_t(done));

@@ -1,13 +1,15 @@
-// Keeps the vector clocks (clock.hpp) of the lanes of a warp: which accesses of other threads a lane knows to have
-// happened. The lanes share the warp's clock. A lane that waits or fences by itself gets a clock of its own (it is
-// `diverged`). The warp's clock is updated when all lanes have clocks of their own, or when the warp synchronizes.
+#include "emulate/lanes.hpp"
+
 #include <bit>
 
 #include "emulate/cluster.hpp"
 
 namespace zellige::emulate {
 
-Clock& Block::diverge(Fiber& f) {
+namespace {
+
+// Returns the lane's own clock, made from the warp's if it has none.
+Clock& diverge(const Fiber& f) {
   Warp& w = *f.its_warp;
   if (!w.own) w.own = std::make_unique<Clock[]>(32);
   if (!(w.diverged >> f.lane & 1)) {
@@ -20,7 +22,7 @@ Clock& Block::diverge(Fiber& f) {
 
 // Updates a warp's vector clock: if all lanes that have not returned have clocks of their own, sets it to the
 // component-wise minimum of these clocks.
-void Block::catch_up(Warp& w) {
+void catch_up(Warp& w, const Cluster& cluster) {
   const std::uint32_t running = w.lanes & ~w.returned;
   if ((w.diverged & running) != running || !running) return;
   const unsigned agents = cluster.agents(), first = unsigned(std::countr_zero(running));
@@ -45,75 +47,80 @@ void Block::catch_up(Warp& w) {
   }
 }
 
+}  // namespace
+
 // Merges `told`, a vector clock that thread `f` receives when a wait ends, into the thread's own clock.
 // Accesses by the thread's own warp before the warp's time in `told` are from then on ordered before the
 // thread's accesses (`own_synced`).
-void Block::hear(Fiber& f, const Clock& told) {
+void hear(Fiber& f, const Clock& told) {
   Warp& w = *f.its_warp;
   Clock& own = diverge(f);
-  own.join(told, cluster.agents());
+  own.join(told, f.home->cluster.agents());
   own.time[w.index] = w.clock.time[w.index];
   w.own_synced[f.lane] = std::max(w.own_synced[f.lane], told.time[w.index]);
-  catch_up(w);
+  catch_up(w, f.home->cluster);
 }
 
-void Block::hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
+void hear(Fiber& f, std::uint32_t agent, std::uint32_t time) {
   Clock& own = diverge(f);
   own.time[agent] = std::max(own.time[agent], time);
-  catch_up(*f.its_warp);
+  catch_up(*f.its_warp, f.home->cluster);
 }
 
 // Executes a lane's fence to the asynchronous proxy. The fence covers the accesses of other warps that the
 // lane has observed, and the accesses of the lane's own warp before that warp last synchronized.
-void Block::fence(Fiber& f, bool shared, bool global) {
+void fence(Fiber& f, bool shared, bool global) {
   Warp& w = *f.its_warp;
-  release(w);
+  Cluster& cluster = f.home->cluster;
+  start_epoch(f);
   Clock& own = diverge(f);
   for (const Space space : {Space::global, Space::shared}) {
     if (!(space == Space::global ? global : shared)) continue;
     std::uint32_t* const visible = own.visible[unsigned(space)];
     for (unsigned i = 0; i < cluster.warps(); ++i)
       visible[i] = std::max(visible[i], i == w.index ? w.own_synced[f.lane] : own.time[i]);
-    cluster.fences[first_thread + f.index][unsigned(space)].push_back(w.clock.time[w.index]);
+    cluster.fences[f.home->first_thread + f.index][unsigned(space)].push_back(w.clock.time[w.index]);
   }
-  catch_up(w);
+  catch_up(w, cluster);
 }
 
-// Orders the accesses of the lanes of `group` before what any of them does from now on. The other lanes of the warp learn
-// nothing.
-void Block::sync_lanes(Warp& w, std::uint32_t group) {
+void sync_lanes(const Fiber& f, std::uint32_t group) {
+  Warp& w = *f.its_warp;
+  const Block& b = *f.home;
   if (!w.pairs) w.pairs = std::make_unique<std::uint32_t[]>(32 * 32);
-  const unsigned agents = cluster.agents();
+  const unsigned agents = b.cluster.agents();
   Clock joined;
   joined.clear(max_agents);
   std::uint32_t row[32] = {};
   for (std::uint32_t left = group; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
-    joined.join(known(stacks_.fiber(w.local * 32 + lane)), agents);
+    joined.join(known(b.thread(w.local * 32 + lane)), agents);
     for (unsigned other = 0; other < 32; ++other) row[other] = std::max(row[other], w.pairs[lane * 32 + other]);
   }
-  release(w);
+  start_epoch(f);
   const std::uint32_t now = w.clock.time[w.index];
   for (std::uint32_t left = group; left; left &= left - 1) row[std::countr_zero(left)] = now;
   for (std::uint32_t left = group; left; left &= left - 1) {
     const unsigned lane = unsigned(std::countr_zero(left));
     std::copy(row, row + 32, &w.pairs[lane * 32]);
-    Clock& own = diverge(stacks_.fiber(w.local * 32 + lane));
+    Clock& own = diverge(b.thread(w.local * 32 + lane));
     own.join(joined, agents);
     own.time[w.index] = now;
   }
-  catch_up(w);
+  catch_up(w, b.cluster);
 }
 
-void Block::release(Warp& w) {
+void start_epoch(const Fiber& f) {
+  Warp& w = *f.its_warp;
+  Cluster& cluster = f.home->cluster;
   const std::uint32_t now = w.clock.time[w.index] = cluster.tick();
   for (std::uint32_t left = w.diverged; left; left &= left - 1) w.own[std::countr_zero(left)].time[w.index] = now;
   w.minimum = std::min(w.clock.minimum(cluster.warps()), w.synced);
 }
 
-void Block::share(Warp& w, std::uint32_t lanes) {
+void share(Warp& w, std::uint32_t lanes, unsigned agents) {
   for (std::uint32_t left = w.diverged & lanes; left; left &= left - 1)
-    w.clock.join(w.own[std::countr_zero(left)], cluster.agents());
+    w.clock.join(w.own[std::countr_zero(left)], agents);
   w.diverged &= ~lanes;
 }
 

@@ -20,16 +20,14 @@ namespace {
 bool may_arrive(const MBarrier& b, const Actor& a, Cluster& cluster) {
   if (b.phase == 0 || a.clock->time[b.agent] >= b.ended) return true;
   for (unsigned r = 0; r < cluster.size(); ++r) {
-    const std::map<std::uint32_t, MBarrier>& others = cluster.block(r).mbarriers;
-    const auto same = others.find(b.at);
-    if (same != others.end() && same->second.count == b.count && a.clock->time[same->second.agent] >= b.ended)
-      return true;
+    const MBarrier* same = cluster.block(r).mbarriers.find(b.at);
+    if (same && same->count == b.count && a.clock->time[same->agent] >= b.ended) return true;
   }
   return std::ranges::all_of(b.came_before, [&](const Arrived& x) { return a.after(x.epoch, x.thread); });
 }
 
-// Arrives `count` times at an mbarrier of block `there`, and announces `bytes` more bytes.
-void arrive(Fiber& f, Block& there, MBarrier& b, unsigned count, unsigned bytes, Site site) {
+// Arrives `count` times at an mbarrier, and announces `bytes` more bytes.
+void arrive(Fiber& f, MBarrier& b, unsigned count, unsigned bytes, Site site) {
   Block& own = *f.home;
   ++own.counters[Counter::mbarrier_arrive];
   const std::int64_t limit = (1 << 20) - 1;
@@ -40,7 +38,7 @@ void arrive(Fiber& f, Block& there, MBarrier& b, unsigned count, unsigned bytes,
   b.bytes += bytes;
   b.counts_bytes |= bytes != 0;
   if (!count) {
-    if (b.pending == 0) there.mbarrier_complete(b, 0);
+    if (b.pending == 0) complete_bytes(own.cluster, b, 0);
     return;
   }
   if (count > b.pending) {
@@ -59,27 +57,25 @@ void arrive(Fiber& f, Block& there, MBarrier& b, unsigned count, unsigned bytes,
   }
   b.came.push_back({a.epoch, a.thread});
   b.last = site;
-  Warp& w = *f.its_warp;
-  own.release(w);
-  b.observed.join(own.known(f), own.cluster.agents());
+  start_epoch(f);
+  b.observed.join(known(f), own.cluster.agents());
   b.pending -= count;
-  there.mbarrier_complete(b, 0);
+  complete_bytes(own.cluster, b, 0);
 }
 
-// Returns the mbarrier at `p` in the thread's own block, or at the same offset in block `rank` of the cluster, and the
-// block in which it is. If there is no valid mbarrier, reports a finding (an error in the kernel) and returns null.
-std::pair<MBarrier*, Block*> barrier_at(Fiber& f, Place p, unsigned rank, Site site) {
+// Returns the mbarrier at `p` in the thread's own block, or at the same offset in block `rank` of the cluster. If there is
+// no valid mbarrier, reports a finding (an error in the kernel) and returns null.
+MBarrier* barrier_at(Fiber& f, Place p, unsigned rank, Site site) {
   Block& b = *f.home;
-  if (rank == own_block || rank == b.rank) return {b.mbarrier(f, p, "arrives at", site), &b};
+  if (rank == own_block || rank == b.rank) return mbarrier_at(f, p, "arrives at", site);
   if (rank >= b.cluster.size() || p.region->space != Space::shared) {
     b.report(f, Kind::instruction, p.region->name, site,
              "at \1, {} arrives at mbarrier {} in block {} of a cluster of {}", b.who(f.index), p.region->name, rank,
              b.cluster.size());
-    return {};
+    return nullptr;
   }
-  Block& there = b.cluster.block(rank);
   const auto at = std::uint32_t(p.p - static_cast<Block*>(p.region->shadow)->memory);
-  return {there.mbarrier(f, at, "arrives at", site, p.region->name), &there};
+  return mbarrier_at(b.cluster.block(rank), f, at, "arrives at", site, p.region->name);
 }
 
 void mbarrier_init(Thread& t, Place p, unsigned count) {
@@ -103,7 +99,7 @@ void mbarrier_init(Thread& t, Place p, unsigned count) {
                 count, (1u << 20) - 1);
     count = 1;
   }
-  MBarrier& b = home.mbarriers[at];
+  MBarrier& b = home.mbarriers.add(at);
   if (b.valid)
     own.fail_at(
         f, p.region->name, {site, widen(b.made_site, site.address)},
@@ -115,12 +111,10 @@ void mbarrier_init(Thread& t, Place p, unsigned count) {
   if (b.name.empty()) b.agent = own.cluster.new_agent();
   b.at = at, b.name = name, b.tensor = p.region->name;
   b.count = b.pending = count;
-  b.bytes = 0;
-  b.phase = b.strays = 0;
+  b.bytes = b.phase = b.strays = 0;
   b.counts_bytes = false;
   b.came.clear(), b.came_before.clear();
   b.valid = true, b.fenced_at = 0;
-  home.guard_mbarrier(at);
   const Actor a = own.actor(f, site.address);
   b.made_by = a.thread, b.made_at_time = a.epoch, b.made_site = a.site;
   b.observed.clear(max_agents);
@@ -154,7 +148,7 @@ void check_unused(const Fiber& f, Block& home, const MBarrier& b, Site site) {
 
 void mbarrier_inval(Thread& t, Place p) {
   const auto [f, own, site] = Call(t, ZELLIGE_SITE());
-  MBarrier* b = own.mbarrier(f, p, "invalidates", site);
+  MBarrier* b = mbarrier_at(f, p, "invalidates", site);
   if (!b) return;
   check_unused(f, *static_cast<Block*>(p.region->shadow), *b, site);
   b->valid = false;
@@ -163,15 +157,26 @@ void mbarrier_inval(Thread& t, Place p) {
 void mbarrier_arrive(Thread& t, Place p, unsigned rank, unsigned count, unsigned bytes) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   b.check_time(f, site);
-  if (const auto [at, there] = barrier_at(f, p, rank, site); at) arrive(f, *there, *at, count, bytes, site);
+  if (MBarrier* at = barrier_at(f, p, rank, site)) arrive(f, *at, count, bytes, site);
 }
 void mbarrier_complete_tx(Thread& t, Place p, unsigned bytes) {
   Fiber& f = fiber(t);
-  if (MBarrier* b = f.home->mbarrier(f, p, "completes bytes of", ZELLIGE_SITE())) f.home->mbarrier_complete(*b, bytes);
+  if (MBarrier* b = mbarrier_at(f, p, "completes bytes of", ZELLIGE_SITE())) complete_bytes(f.home->cluster, *b, bytes);
 }
+// The thread learns of the first end of a phase that its wait can mean: the first one with the parity that the thread
+// does not precede. In another schedule the wait returns then, and what later phases pass on is not known yet.
+void hear(Fiber& f, const MBarrier& b, unsigned parity) {
+  const std::uint32_t base = b.ended - b.phase;  // the ends of phases before the mbarrier was last initialised
+  std::uint32_t end = std::max(known(f).time[b.agent], base);
+  if (((end - base) & 1) == (parity & 1)) ++end;
+  if (end == base) return;
+  if (end + MBarrier::kept <= b.ended) end = b.ended - MBarrier::kept + 1;
+  hear(f, b.released[std::min(end, b.ended) % MBarrier::kept]);
+}
+
 bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  const MBarrier* at = b.mbarrier(f, p, "waits at", site);
+  const MBarrier* at = mbarrier_at(f, p, "waits at", site);
   if (!at) return true;
   if ((at->phase & 1) == (parity & 1)) {  // lets other threads run, and then looks once more
     f.mbarrier = at;
@@ -179,15 +184,15 @@ bool mbarrier_test_wait(Thread& t, Place p, unsigned parity) {
     b.suspend(f, Fiber::State::polling, site);
     if ((at->phase & 1) == (parity & 1)) return false;
   }
-  b.hear(f, *at, parity);
+  hear(f, *at, parity);
   return true;
 }
 void mbarrier_wait(Thread& t, Place p, unsigned parity) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
-  MBarrier* at = b.mbarrier(f, p, "waits at", site);
+  MBarrier* at = mbarrier_at(f, p, "waits at", site);
   if (!at) return;
   ++b.counters[Counter::mbarrier_wait];
-  if ((at->phase & 1) != (parity & 1)) return b.hear(f, *at, parity);
+  if ((at->phase & 1) != (parity & 1)) return hear(f, *at, parity);
   f.mbarrier = at;
   f.parity = parity & 1;
   at->waiting.push_back(&f);
@@ -198,68 +203,59 @@ void mbarrier_wait(Thread& t, Place p, unsigned parity) {
 void cp_async_mbarrier_arrive(Thread& t, Place p) {
   const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   f.group_ends.push_back(std::uint32_t(f.copies.size()));
-  b.land_copies(f, 0);
-  if (const auto [at, there] = barrier_at(f, p, own_block, site); at) arrive(f, *there, *at, 1, 0, site);
+  land_copies(f, 0);
+  if (MBarrier* at = barrier_at(f, p, own_block, site)) arrive(f, *at, 1, 0, site);
 }
 
 }  // namespace
 
-MBarrier* Block::mbarrier(Fiber& f, Place p, const char* verb, Site site) {
+MBarrier* mbarrier_at(Fiber& f, Place p, const char* verb, Site site) {
   const Region& r = *p.region;
+  Block& own = *f.home;
   if (r.space != Space::shared) {
-    report(f, Kind::instruction, r.name, site, "at \1, {} {} an mbarrier in global memory; it must be in shared memory",
-           who(f.index), verb);
+    own.report(f, Kind::instruction, r.name, site,
+               "at \1, {} {} an mbarrier in global memory; it must be in shared memory", own.who(f.index), verb);
     return nullptr;
   }
   const std::size_t from = std::size_t(p.p - r.begin);
   if (from > r.bytes || 8 > r.bytes - from || from % 8 != 0 || std::uintptr_t(p.p) % 8 != 0) {
     const std::ptrdiff_t signed_from = p.p - r.begin;
-    report(f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
-           "{} shared tensor {}: {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}", from % 8 ? "in" : "on",
-           r.name, who(f.index), verb, signed_from, signed_from + 8, r.bytes);
+    own.report(f, from % 8 ? Kind::misaligned : Kind::out_of_bounds, r.name, site,
+               "{} shared tensor {}: {} {} an mbarrier at bytes {}..{} at \1; the tensor has {}",
+               from % 8 ? "in" : "on", r.name, own.who(f.index), verb, signed_from, signed_from + 8, r.bytes);
     return nullptr;
   }
   Block& home = *static_cast<Block*>(r.shadow);
-  return home.mbarrier(f, std::uint32_t(p.p - home.memory), verb, site, r.name);
+  return mbarrier_at(home, f, std::uint32_t(p.p - home.memory), verb, site, r.name);
 }
 
-MBarrier* Block::mbarrier(Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor, bool by_copy) {
+MBarrier* mbarrier_at(Block& there, Fiber& f, std::uint32_t at, const char* verb, Site site, const char* tensor,
+                      bool by_copy) {
   Block& own = *f.home;
-  const auto found = mbarriers.find(at);
-  if (found == mbarriers.end() || !found->second.valid) {
+  MBarrier* const found = there.mbarriers.find(at);
+  if (!found || !found->valid) {
     own.report(f, Kind::uninitialised_read, tensor, site,
                "of mbarrier {}: {} {} it{} at \1, and nobody has initialised it", tensor, own.who(f.index), verb,
-               this == &own ? "" : " in " + spell_block(linear));
+               &there == &own ? "" : " in " + there.name());
     return nullptr;
   }
-  MBarrier& b = found->second;
-  if (!reach(f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
+  MBarrier& b = *found;
+  if (!reach(there, f, verb, "mbarrier", b.name, site, by_copy)) return nullptr;
   const Actor a = own.actor(f, site.address);
   if (!a.after(b.made_at_time, b.made_by)) {
     own.report(f, Kind::race, b.tensor, {site, widen(b.made_site, site.address)},
                "on mbarrier {}: {} {} it at \1; {} initialised it at \2 and no barrier lies between", b.name,
-               own.who(f.index), verb, cluster.spell(b.made_by));
-  } else if (!shadow.written_by(at, b.made_by, b.made_at_time)) {
+               own.who(f.index), verb, own.cluster.spell(b.made_by));
+  } else if (!there.shadow.written_by(at, b.made_by, b.made_at_time)) {
     own.report(f, Kind::race, b.tensor, {site, widen(b.made_site, site.address)},
                "on mbarrier {}: {} {} it at \1, but its bytes have been overwritten since it was initialised at \2",
                b.name, own.who(f.index), verb);
   }
   b.used[a.thread] = {a.epoch, std::uint32_t(site.address)};
-  return &b;
+  return found;
 }
 
-// The thread learns of the first end of a phase that its wait can mean: the first one with the parity that the thread
-// does not precede. In another schedule the wait returns then, and what later phases pass on is not known yet.
-void Block::hear(Fiber& f, const MBarrier& b, unsigned parity) {
-  const std::uint32_t base = b.ended - b.phase;  // the ends of phases before the mbarrier was last initialised
-  std::uint32_t end = std::max(known(f).time[b.agent], base);
-  if (((end - base) & 1) == (parity & 1)) ++end;
-  if (end == base) return;
-  if (end + MBarrier::kept <= b.ended) end = b.ended - MBarrier::kept + 1;
-  hear(f, b.released[std::min(end, b.ended) % MBarrier::kept]);
-}
-
-void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
+void complete_bytes(Cluster& cluster, MBarrier& b, std::int64_t bytes) {
   b.bytes -= bytes;
   b.counts_bytes |= bytes != 0;
   if (b.pending || b.bytes) return;
@@ -280,21 +276,21 @@ void Block::mbarrier_complete(MBarrier& b, std::int64_t bytes) {
       later.push_back(f);
       continue;
     }
-    f->home->hear(*f, b, f->parity);
+    hear(*f, b, f->parity);
     f->home->make_ready(*f->its_warp, 1u << f->lane);
   }
   b.waiting.swap(later);
 }
 
-void Block::find_mbarriers(const Fiber& f, std::size_t at, std::size_t bytes, const char* verb, Site site) {
-  for (auto i = mbarriers.lower_bound(at < 8 ? 0 : std::uint32_t(at - 7)); i != mbarriers.end(); ++i) {
+void MBarriers::report_write(const Fiber& f, std::size_t at, std::size_t bytes, const char* verb, Site site) const {
+  for (auto i = all.lower_bound(at < 8 ? 0 : std::uint32_t(at - 7)); i != all.end(); ++i) {
     const MBarrier& b = i->second;
     if (b.at >= at + bytes) return;
     if (!b.valid) continue;
     f.home->fail_at(
         f, b.tensor, {site, widen(b.made_site, site.address)},
         "it {} bytes of mbarrier {}, which {} initialised at \2 and which is live; mbarrier_inval comes first", verb,
-        b.name, cluster.spell(b.made_by));
+        b.name, f.home->cluster.spell(b.made_by));
   }
 }
 

@@ -1,6 +1,7 @@
 // Defines the emulator's state of an mbarrier, which is kept outside the barrier's 8 bytes of shared memory.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -50,5 +51,47 @@ struct MBarrier {
   std::vector<Used> used;       // the last use by each thread of the cluster
   std::vector<Fiber*> waiting;  // threads in mbarrier_wait
 };
+
+/// The mbarriers in one block's shared memory.
+class MBarriers {
+ public:
+  /// Returns the mbarrier at byte offset `at`, which bytes `at` to at + 8 hold from now on: writes to them are checked.
+  MBarrier& add(std::uint32_t at) {
+    from_ = std::min(from_, at);
+    to_ = std::max(to_, at + 8);
+    return all[at];
+  }
+  /// Returns the mbarrier at byte offset `at`; null if there has been none.
+  MBarrier* find(std::uint32_t at) {
+    const auto found = all.find(at);
+    return found == all.end() ? nullptr : &found->second;
+  }
+  /// Checks that a write of bytes at..at + bytes of the block's shared memory, by thread `f`, meets no live mbarrier.
+  void spare(const Fiber& f, std::size_t at, std::size_t bytes, const char* verb, Site site) const {
+    if (at < to_ && at + bytes > from_) [[unlikely]]
+      report_write(f, at, bytes, verb, site);
+  }
+
+  std::map<std::uint32_t, MBarrier> all;  // by byte offset
+
+ private:
+  void report_write(const Fiber&, std::size_t at, std::size_t bytes, const char* verb, Site) const;
+
+  std::uint32_t from_ = ~0u, to_ = 0;  // the bytes between which they lie
+};
+
+class Cluster;
+
+/// Returns the mbarrier at a checked pointer. If there is no valid one, reports a finding (an error in the
+/// kernel) and returns null. `verb`: what the thread does with it ("waits at"), for the message.
+MBarrier* mbarrier_at(Fiber&, Place, const char* verb, Site);
+/// Returns the mbarrier at byte offset `at` of block `there`. If there is no valid one, reports a finding (an error in
+/// the kernel) and returns null. The thread may be of another block. For the message: `verb`, what the thread does
+/// ("waits at"), and the tensor's name `tensor`. `by_copy`: an asynchronous copy uses the mbarrier.
+MBarrier* mbarrier_at(Block& there, Fiber&, std::uint32_t at, const char* verb, Site, const char* tensor,
+                      bool by_copy = false);
+/// Counts `bytes` bytes as arrived at an mbarrier of the cluster. If no arrivals or bytes of its phase are missing, ends
+/// the phase and wakes the waiting threads.
+void complete_bytes(Cluster&, MBarrier&, std::int64_t bytes);
 
 }  // namespace zellige::emulate

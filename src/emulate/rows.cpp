@@ -41,6 +41,4 @@ const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool 
   return *found->second;
 }
 
-void run_body(const Instruction& row, const BodyOperands& operands) { row.body(row, operands); }
-
 }  // namespace zellige::emulate

@@ -1,5 +1,4 @@
-// Finds the descriptors of PTX instructions (zellige/atom/instruction.hpp) by the names that an emulated
-// kernel passes, and runs the reference implementations of the instructions.
+// Finds the descriptors of PTX instructions (zellige/atom/instruction.hpp) by the names that an emulated kernel passes.
 #pragma once
 #include <zellige/atom/instruction.hpp>
 
@@ -12,8 +11,5 @@ const Instruction& row_of(const char* name);
 /// A and B, spelled as in the PTX mnemonic: "16.f32.f16.f16". `saturate`: the variant .satfinite.
 /// `a_in_smem`: the A operand is in shared memory, not in registers. Aborts the process if there is none.
 const Instruction& wgmma_row(unsigned n, const char* types, bool saturate, bool a_in_smem);
-
-/// Runs the instruction's reference implementation on the operands of all its threads.
-void run_body(const Instruction&, const BodyOperands&);
 
 }  // namespace zellige::emulate

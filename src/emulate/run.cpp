@@ -115,6 +115,22 @@ void run_grid(Launch& launch, void (*body)(const Launch&), const std::size_t* si
   grid.sizes = sizes;
 }
 
+// Throws Error if the launch's arguments are not what the kernel takes.
+void check_parameters(const LaunchState& grid) {
+  if (!grid.body) fail("emulator: the entry of the emitted source has started no kernel");
+  if (grid.parameters != grid.argument_count)
+    fail("emulator: the kernel takes {} {}, the launch gives {}", grid.parameters,
+         grid.config->parameters.empty() ? "tensors" : "parameters", grid.argument_count);
+  for (std::size_t i = 0; i < grid.argument_count; ++i) {
+    const Argument& a = grid.arguments[i];
+    if (grid.sizes[i] == 0 && !(a.region && !a.bytes))
+      fail("emulator: parameter {} of the kernel is a pointer, the launch gives {} bytes", i, a.size);
+    if (grid.sizes[i] != 0 && a.size != grid.sizes[i])
+      fail("emulator: parameter {} of the kernel has {} bytes, the launch gives {}", i, grid.sizes[i],
+           a.bytes ? fmt::format("{}", a.size) : "a tensor");
+  }
+}
+
 }  // namespace
 
 EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
@@ -126,18 +142,7 @@ EmulationReport run(void (*entry)(Launch&), const LaunchConfig& config) {
   grid.argument_count = unsigned(memory.arguments.size());
   grid.run = run_grid;
   entry(grid);
-  if (!grid.body) fail("emulator: the entry of the emitted source has started no kernel");
-  if (grid.parameters != memory.arguments.size())
-    fail("emulator: the kernel takes {} {}, the launch gives {}", grid.parameters,
-         config.parameters.empty() ? "tensors" : "parameters", memory.arguments.size());
-  for (std::size_t i = 0; i < memory.arguments.size(); ++i) {
-    const Argument& a = memory.arguments[i];
-    if (grid.sizes[i] == 0 && !(a.region && !a.bytes))
-      fail("emulator: parameter {} of the kernel is a pointer, the launch gives {} bytes", i, a.size);
-    if (grid.sizes[i] != 0 && a.size != grid.sizes[i])
-      fail("emulator: parameter {} of the kernel has {} bytes, the launch gives {}", i, grid.sizes[i],
-           a.bytes ? fmt::format("{}", a.size) : "a tensor");
-  }
+  check_parameters(grid);
 
   const dim3& c = config.cluster;
   // The number of clusters of the launch, which are distributed to the worker threads.

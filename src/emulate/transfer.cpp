@@ -98,8 +98,8 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
   for (unsigned rank = 0; rank < cluster.size(); ++rank) {
     if (!(ranks >> rank & 1)) continue;
     Block& there = cluster.block(rank);
-    MBarrier* b = &there == &own ? own.mbarrier(f, barrier, load.use, site)
-                                 : there.mbarrier(f, bar, load.use, site, barrier.region->name, true);
+    MBarrier* b = &there == &own ? mbarrier_at(f, barrier, load.use, site)
+                                 : mbarrier_at(there, f, bar, load.use, site, barrier.region->name, true);
     if (!b) continue;
     if (!b->fenced_at || !own.actor(f, site.address).after(b->fenced_at, b->made_by)) {
       own.report(f, Kind::fence, b->tensor, {site, widen(b->made_site, site.address)},
@@ -109,7 +109,7 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
     }
     const Region* region = to.region;
     if (&there != &own) {
-      if (!there.reach(f, load.verb, "shared tensor", to.region->name, site, true)) continue;
+      if (!reach(there, f, load.verb, "shared tensor", to.region->name, site, true)) continue;
       region =
           there.shared(f, to.region->name, unsigned(to.region->begin - own.memory), unsigned(to.region->bytes), site);
     }
@@ -119,15 +119,13 @@ void issue(Fiber& f, const Load& load, Place to, Place barrier, unsigned ranks, 
         {load.kind, std::uint8_t(load.swizzle), false, a.thread, region->id, a.site, 0, AsyncOp::never, &there, bar});
     for (const std::uint32_t p : *places)
       if (const Clash c = first_of(there.shadow.proxy_write(p, load.chunk, a, region->id),
-                                   there.async.write_by(op, p, a, cluster.ops))) {
-        const std::ptrdiff_t from = there.memory + p - region->begin;
-        own.clash(f, f.index, *region, from, from + load.chunk, load.verb, site, c);
-      }
+                                   there.async.write_by(op, p, a, cluster.ops)))
+        clash(f, f.index, {there.memory + p, region}, load.chunk, load.verb, site, c);
     for (const auto source : load.sources) cluster.global_reads.add(source.data(), source.size(), op, a, cluster.ops);
-    for (const std::uint32_t p : *places) there.spare_mbarriers(f, p, load.chunk, load.verb, site);
+    for (const std::uint32_t p : *places) there.mbarriers.spare(f, p, load.chunk, load.verb, site);
     own.counters[Counter::tma_load_bytes] += bytes;
-    cluster.queue({op, load.chunk, bytes, load.data, places, own.known(f).time[cluster.previous] != 0,
-                   cluster.ends_known(own.known(f))});
+    cluster.queue(
+        {op, load.chunk, bytes, load.data, places, known(f).time[cluster.previous] != 0, cluster.ends_known(known(f))});
   }
   if (load.kind == AsyncKind::tma_load || load.kind == AsyncKind::bulk_load) ++own.counters[Counter::tma_load];
 }
@@ -178,10 +176,9 @@ void issue_store(Fiber& f, AsyncKind kind, const char* verb, Place from, std::ui
     Clash c = first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(store.op, p, a, cluster.ops));
     if (!c && b.shadow.region_at(p) != from.region->id)
       c = {Clash::What::other_tensor, a.thread, b.shadow.region_at(p), 0};
-    const std::ptrdiff_t offset = b.memory + p - from.region->begin;
-    if (c) b.clash(f, f.index, *from.region, offset, offset + 16, verb, site, c);
+    if (c) clash(f, f.index, {b.memory + p, from.region}, 16, verb, site, c);
   }
-  b.begin_store(f, store);
+  begin_store(f, store);
   ++b.counters[Counter::tma_store];
   b.counters[Counter::tma_store_bytes] += bytes;
   mine.stores.push_back(std::move(store));
@@ -286,8 +283,7 @@ void bulk_copy_cluster(Thread& t, Place to, unsigned rank, Place from, unsigned 
     const std::size_t p = std::size_t(from.p - b.memory) + i;
     const Clash c =
         first_of(b.shadow.proxy_read(p, 16, a), b.async.read_by(std::uint32_t(before), p, a, b.cluster.ops));
-    const std::ptrdiff_t offset = from.p - from.region->begin + i;
-    if (c) b.clash(f, f.index, *from.region, offset, offset + 16, "copies by bulk_copy_cluster", site, c);
+    if (c) clash(f, f.index, {from.p + i, from.region}, 16, "copies by bulk_copy_cluster", site, c);
   }
 }
 
@@ -336,9 +332,9 @@ void bulk_wait(Thread& t, unsigned pending, bool read) {
   const std::uint32_t groups = mine.stores_committed > pending ? mine.stores_committed - pending : 0;
   if (groups > mine.stores_read) {
     mine.stores_read = groups;
-    if (mine.store_agent) f.home->hear(f, mine.store_agent, groups + 1);
+    if (mine.store_agent) hear(f, mine.store_agent, groups + 1);
   }
-  if (!read) f.home->finish_stores(f, groups);
+  if (!read) finish_stores(f, groups);
 }
 
 }  // namespace

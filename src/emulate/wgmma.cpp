@@ -97,14 +97,9 @@ void take_operand(Fiber& f, const std::uint32_t* registers, std::uint32_t group,
             "between");
   }
   if (!o) o = &its.operands.emplace_back();
-  o->a = registers;
+  o->a = registers, o->group = group, o->running = true, o->site = site.address;
   std::memcpy(o->content, registers, sizeof(o->content));
-  o->group = group;
-  o->running = true;
-  o->site = site.address;
 }
-
-}  // namespace
 
 // Reads an operand of a wgmma from shared memory, and checks each 16-byte chunk.
 struct OperandReader {
@@ -144,8 +139,7 @@ struct OperandReader {
         r.name = "", r.begin = b.memory, r.bytes = b.shared_bytes, r.space = Space::shared, r.shadow = &b;
         named = &r;
       }
-      const std::ptrdiff_t from = b.memory + at - named->begin;
-      b.clash(f, f.index, *named, from, from + 16, "multiplies by wgmma", site, c);
+      clash(f, f.index, {b.memory + at, named}, 16, "multiplies by wgmma", site, c);
     }
     const AsyncOp& writer = b.cluster.ops[b.async.writer(at)];
     if (b.async.writer(at) && writer.kind == AsyncOp::Kind::tma_load && writer.swizzle != swizzle &&
@@ -181,25 +175,30 @@ struct OperandReader {
   }
 };
 
-bool Block::join_wgmma(Fiber& f, const WgmmaCall& call, Site site) {
+// Records that a thread has reached its warpgroup's wgmma. Returns whether it is the last of the warpgroup. Reports
+// a finding (an error in the kernel) if others have reached another wgmma.
+bool join_wgmma(const Fiber& f, const WgmmaCall& call, Site site) {
+  Block& b = *f.home;
   const unsigned g = f.index / 128;
-  GroupConvergence& m = group_[g];
+  Warpgroup& m = b.warpgroups[g];
   if (!m.arrived) {
     m.site = site;
   } else if (m.site.address != site.address) {
-    report(f, Kind::divergence, nullptr, {site, m.site.address, true},
-           "in warpgroup {} of {}: {} reaches wgmma at \1, others the one at \2", g, spell_block(linear),
-           spell(f.index));
+    b.report(f, Kind::divergence, nullptr, {site, m.site.address, true},
+             "in warpgroup {} of {}: {} reaches wgmma at \1, others the one at \2", g, b.name(), b.spell(f.index));
   }
   m.call[f.index % 128] = &call;
   m.arrived = (m.arrived + 1) % 128;
   return m.arrived == 0;
 }
 
-void Block::check_agreement(Fiber& f, unsigned g, Site site) {
+// Reports a finding if the threads of a warpgroup that have reached a wgmma disagree: about its descriptors, about
+// whether it accumulates, or about how many instructions for whole warps they have executed.
+void check_agreement(const Fiber& f, unsigned g, Site site) {
+  Block& b = *f.home;
   for (unsigned i = 1; i < 128; ++i)
-    if (i % 32) check_together(stacks_.fiber(g * 128 + i), stacks_.fiber(g * 128 + i / 32 * 32));
-  const GroupConvergence& m = group_[g];
+    if (i % 32) check_together(b.thread(g * 128 + i), b.thread(g * 128 + i / 32 * 32));
+  const Warpgroup& m = b.warpgroups[g];
   const WgmmaCall& first = *m.call[0];
   for (unsigned i = 1; i < 128; ++i) {
     const WgmmaCall& other = *m.call[i];
@@ -207,18 +206,57 @@ void Block::check_agreement(Fiber& f, unsigned g, Site site) {
     const char* what = other.a != first.a   ? "descriptor of operand A"
                        : other.b != first.b ? "descriptor of operand B"
                                             : "choice to accumulate";
-    report(f, Kind::divergence, nullptr, site,
-           "in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the {}", g,
-           spell_block(linear), g * 128, g * 128 + i, what);
+    b.report(f, Kind::divergence, nullptr, site,
+             "in warpgroup {} of {}: threads {} and {} reach wgmma at \1 with different values of the {}", g, b.name(),
+             g * 128, g * 128 + i, what);
     break;
   }
 }
 
-void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
+// Reads the operands that the warpgroup's wgmma of commit group `group` takes from shared memory, A into `ta` and B into
+// `tb`. They must be ordered before the wgmma for all of its threads: what counts is what all threads of the warpgroup
+// have observed. What only single lanes of a warp have observed is left out.
+void read_operands(Fiber& leader, const Instruction& row, std::uint32_t group, Site site,
+                   std::vector<unsigned char>& ta, std::vector<unsigned char>& tb) {
+  Block& b = *leader.home;
+  const Warp* const warps = leader.its_warp;
+  const Warpgroup& m = b.warpgroups[leader.index / 128];
+  const WgmmaCall& first = *m.call[0];
+  const unsigned k = unsigned(row.k), size = unsigned(row.a.bits) / 8;
+  Actor a = b.actor(leader, site.address);
+  const std::uint32_t op = b.cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, m.agent, group, &b, 0});
+  Clock all;
+  all.assign(warps[0].clock, max_agents);
+  for (unsigned i = 1; i < 4; ++i) all.take_minimum(warps[i].clock, b.cluster.agents());
+  a.clock = &all;
+  a.minimum = all.minimum(b.cluster.warps());
+  a.thread = a.warp = 0xFFFF;
+  if (!first.ra) OperandReader{b, leader, op, site, "A", a}.read(first.a, first.a_mn, unsigned(row.m), k, size, ta);
+  OperandReader{b, leader, op, site, "B", a}.read(first.b, first.b_mn, first.n, k, size, tb);
+}
+
+// Checks and takes over a thread's accumulator registers, of `d_bytes` bytes, for a wgmma of commit group `group`. Returns
+// their content, which is kept in memory until the wait.
+unsigned char* take_accumulators(Fiber& f, const WgmmaCall& call, unsigned d_bytes, std::uint32_t group, Site site) {
+  InFlight& its = *f.in_flight;
+  auto* registers = static_cast<unsigned char*>(call.d);
+  Accumulators* acc = find(its, registers);
+  const bool running = acc && acc->running && poisoned(registers, acc->bytes);
+  check_accumulators(f, acc, call, d_bytes, running, site);
+  if (!acc) acc = &its.accumulators.emplace_back();
+  if (!running) acc->content.assign(registers, registers + d_bytes);
+  acc->d = registers, acc->bytes = d_bytes, acc->group = group, acc->site = site.address;
+  acc->running = true, acc->fenced = false;
+  its.wgmma_open = true;
+  return acc->content.data();
+}
+
+void wgmma(Thread& t, const WgmmaCall& call) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   const unsigned g = f.index / 128;
-  if (g * 128 + 128 > threads_)
-    stop(f, Kind::divergence, nullptr, site, "at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)",
-         who(f.index), threads_);
+  if (g * 128 + 128 > b.thread_count())
+    b.stop(f, Kind::divergence, nullptr, site, "at wgmma: {} needs a warpgroup of 128 threads, the block has {} (\1)",
+           b.who(f.index), b.thread_count());
   InFlight& mine = in_flight(f);
   f.watch_poison = true;
   mine.last_wgmma = site.address;
@@ -226,93 +264,63 @@ void Block::wgmma(Fiber& f, const WgmmaCall& call, Site site) {
     misused(f, {site, mine.last_wgmma},
             "at \1 its operand's registers are made of accumulators that the wgmma at \2 still owned when they were "
             "read; wgmma_commit and wgmma_wait come first");
-  if (!join_wgmma(f, call, site)) return suspend(f, Fiber::State::in_wgmma, site);
+  if (!join_wgmma(f, call, site)) return b.suspend(f, Fiber::State::in_wgmma, site);
 
-  const GroupConvergence& m = group_[g];
+  Warpgroup& m = b.warpgroups[g];
   check_agreement(f, g, site);
-  ++counters[Counter::wgmma];
+  ++b.counters[Counter::wgmma];
   const WgmmaCall& first = *m.call[0];
   const Instruction& row = wgmma_row(first.n, first.types, first.saturate, !first.ra);
-  const unsigned k = static_cast<unsigned>(row.k), element_bytes = static_cast<unsigned>(row.a.bits) / 8,
-                 d_bytes = 4 * static_cast<unsigned>(row.c.registers);
-  async.start(shared_bytes);
-  if (!wgmma_agent_[g]) wgmma_agent_[g] = cluster.new_agent();
-  Fiber& leader = stacks_.fiber(g * 128);
-  const Actor a = actor(leader, site.address);
+  b.async.start(b.shared_bytes);
+  if (!m.agent) m.agent = b.cluster.new_agent();
+  Fiber& leader = b.thread(g * 128);
   const std::uint32_t group = leader.in_flight->wgmma_committed + 1;
-  const std::uint32_t op =
-      cluster.add({AsyncOp::Kind::wgmma, 0, true, a.thread, 0, a.site, wgmma_agent_[g], group, this, 0});
-  // The operands must be ordered before the wgmma for all of its threads: what counts is what all threads of the
-  // warpgroup have observed. What only single lanes of a warp have observed is left out.
-  Clock all;
-  all.assign(warp_[g * 4].clock, max_agents);
-  for (unsigned i = 1; i < 4; ++i) all.take_minimum(warp_[g * 4 + i].clock, cluster.agents());
-  Actor group_actor = a;
-  group_actor.clock = &all;
-  group_actor.minimum = all.minimum(cluster.warps());
-  group_actor.thread = group_actor.warp = 0xFFFF;
   std::vector<unsigned char> ta, tb;
-  if (!first.ra)
-    OperandReader{*this, leader, op, site, "A", group_actor}.read(first.a, first.a_mn, static_cast<unsigned>(row.m), k,
-                                                                  element_bytes, ta);
-  OperandReader{*this, leader, op, site, "B", group_actor}.read(first.b, first.b_mn, first.n, k, element_bytes, tb);
+  read_operands(leader, row, group, site, ta, tb);
 
   std::uint32_t ra[128][4];
   const void *a_of[128] = {ta.data()}, *const b_of[] = {tb.data()}, *c[128];
   void* d[128];
   for (unsigned i = 0; i < 128; ++i) {
-    Fiber& g_fiber = stacks_.fiber(g * 128 + i);
-    InFlight& its = *g_fiber.in_flight;
-    auto* registers = static_cast<unsigned char*>(m.call[i]->d);
-    if (m.call[i]->ra) std::memcpy(ra[i], m.call[i]->ra, 16), a_of[i] = ra[i];
-    Accumulators* acc = find(its, registers);
-    const bool running = acc && acc->running && poisoned(registers, acc->bytes);
-    check_accumulators(g_fiber, acc, *m.call[i], d_bytes, running, site);
-    if (!acc) acc = &its.accumulators.emplace_back();
-    if (!running) acc->content.assign(registers, registers + d_bytes);
-    acc->d = registers;
-    acc->bytes = d_bytes;
-    acc->group = group;
-    acc->running = true;
-    acc->fenced = false;
-    acc->site = site.address;
-    its.wgmma_open = true;
-    if (m.call[i]->ra) take_operand(g_fiber, m.call[i]->ra, group, site);
-    c[i] = d[i] = acc->content.data();
+    const WgmmaCall& its = *m.call[i];
+    if (its.ra) std::memcpy(ra[i], its.ra, 16), a_of[i] = ra[i];
+    c[i] = d[i] = take_accumulators(b.thread(g * 128 + i), its, 4 * unsigned(row.c.registers), group, site);
+    if (its.ra) take_operand(b.thread(g * 128 + i), its.ra, group, site);
   }
-  run_body(row, {a_of, b_of, first.accumulate ? c : nullptr, d, first.sign});
-  for (unsigned i = 0; i < 128; ++i) {
-    Accumulators* acc = find(*stacks_.fiber(g * 128 + i).in_flight, m.call[i]->d);
-    poison(*acc, row.c.number == Number::f32 ? poison_word : poison_pair);
-  }
+  row.body(row, {a_of, b_of, first.accumulate ? c : nullptr, d, first.sign});
+  for (unsigned i = 0; i < 128; ++i)
+    poison(*find(*b.thread(g * 128 + i).in_flight, m.call[i]->d),
+           row.c.number == Number::f32 ? poison_word : poison_pair);
   for (unsigned w = 0; w < 4; ++w) {
-    Warp& warp = warp_[g * 4 + w];
-    std::uint32_t lanes = ~0u;
-    if (&warp == f.its_warp) lanes &= ~(1u << f.lane);
-    make_ready(warp, lanes);
+    Warp& warp = b.warps[g * 4 + w];
+    b.make_ready(warp, &warp == f.its_warp ? ~(1u << f.lane) : ~0u);
   }
 }
 
-void Block::check_together(const Fiber& f, const Fiber& other) {
-  static constexpr const char* names[] = {"wgmma_fence", "wgmma_commit", "wgmma_wait", "setmaxnreg"};
-  for (unsigned i = 0; i < 4; ++i) {
-    if (f.together[i] == other.together[i]) continue;
-    if (!findings.fresh(Kind::divergence, names[i], 0)) return;
-    const bool before = other.together[i] < f.together[i];
-    const Fiber &more = before ? f : other, &less = before ? other : f;
-    findings.add({Kind::divergence,
-                  "",
-                  fmt::format("in warp {} of {}: thread {} has reached {} {} times at \1, thread {} {} times; all "
-                              "lanes of a warp reach it together",
-                              f.its_warp->local, spell_block(linear), more.index, names[i], more.together[i],
-                              less.index, less.together[i]),
-                  {walk(more, more.together_at)},
-                  linear});
-    return;
+// Records the content of the thread's accumulator and operand registers, which must be unchanged at the next wgmma.
+void wgmma_fence(Thread& t) {
+  Fiber& f = fiber(t);
+  InFlight& its = in_flight(f);
+  f.together_at = ZELLIGE_SITE();
+  ++f.together[0];
+  its.wgmma_fenced = true;
+  for (Accumulators& a : its.accumulators) {
+    if (a.running) continue;
+    a.content.assign(a.d, a.d + a.bytes);
+    a.fenced = true;
   }
+  for (WgmmaRegisters& o : its.operands)
+    if (!o.running) std::memcpy(o.content, o.a, sizeof(o.content));
 }
-
-void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
+void wgmma_commit(Thread& t) {
+  Fiber& f = fiber(t);
+  ++f.together[1];
+  f.together_at = ZELLIGE_SITE();
+  ++in_flight(f).wgmma_committed;
+  f.in_flight->wgmma_open = false;
+}
+void wgmma_wait(Thread& t, unsigned pending) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
   ++f.together[2];
   f.together_at = site;
   if (!f.in_flight) return;
@@ -320,7 +328,7 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
   const std::uint32_t done = mine.wgmma_committed > pending ? mine.wgmma_committed - pending : 0;
   if (done <= mine.wgmma_done) return;
   mine.wgmma_done = done;
-  const std::uint32_t agent = wgmma_agent_[f.index / 128];
+  const std::uint32_t agent = b.warpgroups[f.index / 128].agent;
   if (agent) hear(f, agent, done + 1);
   for (WgmmaRegisters& o : mine.operands) {
     if (!o.running || o.group > done) continue;
@@ -344,53 +352,82 @@ void Block::wgmma_wait(Fiber& f, unsigned pending, Site site) {
   }
 }
 
-void Block::check_registers() {
-  constexpr unsigned setmaxnreg = 3;  // in Fiber::together
-  for (unsigned w = 0; w < warps_; ++w) {
-    const Fiber &here = *warp_[w].left_first, &first = *warp_[w / 4 * 4].left_first;
-    if (here.together[setmaxnreg] == first.together[setmaxnreg]) continue;
-    const bool less = here.together[setmaxnreg] < first.together[setmaxnreg];
-    const Fiber &more = less ? first : here, &fewer = less ? here : first;
-    report(more, Kind::divergence, nullptr, more.together_at,
-           "in warpgroup {} of {}: warp {} has reached setmaxnreg {} times at \1, warp {} {} times; all warps of a "
-           "warpgroup "
-           "reach it together",
-           w / 4, spell_block(linear), more.its_warp->local, more.together[setmaxnreg], fewer.its_warp->local,
-           fewer.together[setmaxnreg]);
+// Executes setmaxnreg: sets the warp's registers per thread to `wanted`. `more`: true for setmaxnreg.inc,
+// false for setmaxnreg.dec. Registers that a warp releases are available to other warps of the block; an
+// increase waits until enough are.
+void setmaxnreg(Thread& t, unsigned wanted, bool more) {
+  const auto [f, b, site] = Call(t, ZELLIGE_SITE());
+  ++f.together[3];
+  f.together_at = site;
+  if (b.thread_count() % 128 || f.lane != unsigned(std::countr_zero(f.its_warp->lanes & ~f.its_warp->returned))) {
+    if (b.thread_count() % 128)
+      b.fail_at(f, nullptr, site, "setmaxnreg is for warpgroups, and the block has {} threads", b.thread_count());
+    return;
+  }
+  const unsigned have = f.its_warp->registers;
+  if (more ? wanted < have : wanted > have) {
+    b.fail_at(f, nullptr, site, "{} to {} registers, and the thread has {}",
+              more ? "register_alloc" : "register_dealloc", wanted, have);
+    return;
+  }
+  if (!more) {
+    b.free_registers += have - wanted;
+    f.its_warp->registers = wanted;
+    b.wake(Fiber::State::for_registers);
+    return;
+  }
+  while (wanted - have > b.free_registers) {
+    f.barrier = wanted;
+    b.suspend(f, Fiber::State::for_registers, site);
+  }
+  b.free_registers -= wanted - have;
+  f.its_warp->registers = wanted;
+}
+
+}  // namespace
+
+void check_together(const Fiber& f, const Fiber& other) {
+  static constexpr const char* names[] = {"wgmma_fence", "wgmma_commit", "wgmma_wait", "setmaxnreg"};
+  Block& b = *f.home;
+  for (unsigned i = 0; i < 4; ++i) {
+    if (f.together[i] == other.together[i]) continue;
+    if (!b.findings.fresh(Kind::divergence, names[i], 0)) return;
+    const bool before = other.together[i] < f.together[i];
+    const Fiber &more = before ? f : other, &less = before ? other : f;
+    b.findings.add(
+        {Kind::divergence,
+         "",
+         fmt::format("in warp {} of {}: thread {} has reached {} {} times at \1, thread {} {} times; all "
+                     "lanes of a warp reach it together",
+                     f.its_warp->local, b.name(), more.index, names[i], more.together[i], less.index, less.together[i]),
+         {b.walk(more, more.together_at)},
+         b.linear});
     return;
   }
 }
 
-// Executes setmaxnreg: sets the warp's registers per thread to `wanted`. `more`: true for setmaxnreg.inc,
-// false for setmaxnreg.dec. Registers that a warp releases are available to other warps of the block; an
-// increase waits until enough are.
-void Block::set_registers(Fiber& f, unsigned wanted, bool more, Site site) {
-  ++f.together[3];
-  f.together_at = site;
-  const unsigned w = f.its_warp->local;
-  if (threads_ % 128 || f.lane != unsigned(std::countr_zero(f.its_warp->lanes & ~f.its_warp->returned))) {
-    if (threads_ % 128)
-      fail_at(f, nullptr, site, "setmaxnreg is for warpgroups, and the block has {} threads", threads_);
+void check_registers(Block& b) {
+  constexpr unsigned setmaxnreg = 3;  // in Fiber::together
+  for (unsigned w = 0; w < b.warp_count(); ++w) {
+    const Fiber &here = *b.warps[w].left_first, &first = *b.warps[w / 4 * 4].left_first;
+    if (here.together[setmaxnreg] == first.together[setmaxnreg]) continue;
+    const bool less = here.together[setmaxnreg] < first.together[setmaxnreg];
+    const Fiber &more = less ? first : here, &fewer = less ? here : first;
+    b.report(more, Kind::divergence, nullptr, more.together_at,
+             "in warpgroup {} of {}: warp {} has reached setmaxnreg {} times at \1, warp {} {} times; all warps of a "
+             "warpgroup reach it together",
+             w / 4, b.name(), more.its_warp->local, more.together[setmaxnreg], fewer.its_warp->local,
+             fewer.together[setmaxnreg]);
     return;
   }
-  const unsigned have = registers_[w];
-  if (more ? wanted < have : wanted > have) {
-    fail_at(f, nullptr, site, "{} to {} registers, and the thread has {}", more ? "register_alloc" : "register_dealloc",
-            wanted, have);
-    return;
-  }
-  if (!more) {
-    pool_ += have - wanted;
-    registers_[w] = wanted;
-    wake(Fiber::State::for_registers);
-    return;
-  }
-  while (wanted - have > pool_) {
-    f.barrier = wanted;
-    suspend(f, Fiber::State::for_registers, site);
-  }
-  pool_ -= wanted - have;
-  registers_[w] = wanted;
+}
+
+void add_wgmma(AsyncEngine& all) {
+  all.wgmma = wgmma;
+  all.wgmma_fence = wgmma_fence;
+  all.wgmma_commit = wgmma_commit;
+  all.wgmma_wait = wgmma_wait;
+  all.setmaxnreg = setmaxnreg;
 }
 
 }  // namespace zellige::emulate

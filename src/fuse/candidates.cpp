@@ -32,7 +32,7 @@ std::optional<std::vector<std::size_t>> Candidates::in_order(const Selected& way
   std::vector<int> ranks;
   for (std::size_t c : w.nodes) {
     const int first = candidates_[c].list[0];
-    ranks.push_back(free(first) ? first - static_cast<int>(g_.ops.size()) : first);
+    ranks.push_back(never_grouped(first) ? first - static_cast<int>(g_.ops.size()) : first);
   }
   std::optional<std::vector<std::size_t>> order = w.waits.in_order(ranks);
   if (order)
@@ -45,7 +45,7 @@ std::vector<std::pair<std::size_t, std::size_t>> Candidates::readers(const Selec
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t i = 0; i < way.size(); ++i)
     for (std::size_t j : w.waits.after()[i])
-      if (j < way.size() && !free(candidates_[way[i]].list[0]) && !free(candidates_[way[j]].list[0]))
+      if (j < way.size() && !never_grouped(candidates_[way[i]].list[0]) && !never_grouped(candidates_[way[j]].list[0]))
         pairs.emplace_back(way[i], way[j]);
   return pairs;
 }

@@ -38,7 +38,7 @@ class Candidates {
   /// Returns the operators outside of `s` whose results are read by operators of `s`.
   OperatorSet before(const OperatorSet& s) const;
   /// Returns whether the operator cannot be fused. Such an operator is in no selected group.
-  bool free(int op) const { return place_[op] < 0; }
+  bool never_grouped(int op) const { return place_[op] < 0; }
 
   /// The dependences between the selected groups and the operators outside of all groups.
   struct Waiting {

@@ -26,167 +26,38 @@ constexpr std::size_t widest = 64;       // search states (partial covers) with 
 constexpr std::size_t at_once = 16;      // groups that are extended in parallel
 constexpr std::size_t plans_each = 16;   // limit of plans: times the kinds of single operators plus four
 
-/// Searches for the cheapest groups of one graph.
-class Choosing : Candidates {
+/// Returns why the first operator that has no kernel has none.
+candidate::NoPlan no_kernel(const graph::KernelGraph& g, const std::vector<Candidate>& candidates) {
+  for (int op = 0; op < std::ssize(g.ops); ++op)
+    if (const Candidate& c = candidates[op]; c.kind && c.us() == never) return {c.kind->why, c.kind->rejected};
+  fault("{}: operators have kernels, and no cover has them all", g.name);
+}
+
+/// The candidates of one graph, found at construction: single operators, and groups that grow by one operator at a time.
+/// Unions of selected groups can be added. Also has the progress of the search, and what it reports.
+class GrownCandidates : protected Candidates {
  public:
-  Choosing(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
-           const rewrite::Watch& watch, Reasons reasons)
+  /// Throws Error if an operator that cannot be fused has no plan.
+  GrownCandidates(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
+                  const rewrite::Watch& watch)
       : Candidates(g),
         target_(target),
-        neighbours_(g),
-        twins_(g, order_),
-        kinds_(g, target, known),
         costs_(known),
         watch_(watch),
-        reasons_(reasons) {}
-
-  /// Grows candidate groups, selects and plans the cheapest, adds unions of selected groups as long as that
-  /// helps, and replaces groups by their union if that costs nearly the same. Returns the selected groups.
-  Choice run() {
+        kinds_(g, target, known),
+        neighbours_(g),
+        twins_(g, order_),
+        branches_(branches_of(order_, neighbours_)),
+        patterns_(g, branches_) {
     singles();
     grow();
-    std::vector<std::size_t> way = planned_way();
-    while (add_unions(way)) way = planned_way();
-    join(way);
-    way = *in_order(way);
-    for (std::size_t c : way) choice_.groups.push_back(group(candidates_[c]));
-    choice_.ended = ended_;
-    if (ended_)
-      choice_.limits.push_back(
-          fmt::format("the search was ended with {} groups looked at, and {} of their {} kinds planned",
-                      choice_.work.groups, choice_.work.plans, choice_.work.kinds));
-    else if (reasons_ == Reasons::told)
-      explain(way);
-    return std::move(choice_);
   }
 
- private:
+ protected:
   /// Reports to the callback that `done` of `of` items of a phase are done. Returns false if it has ended the search.
   bool goes_on(std::string_view phase, std::size_t done, std::size_t of) {
     if (!ended_ && watch_ && !watch_({phase, done, of})) ended_ = true;
     return !ended_;
-  }
-
-  /// Adds each operator as a candidate. Numbers the operators that can be fused (place_), because the selected groups must
-  /// contain each of them exactly once. Throws Error if an operator that cannot be fused has no plan; a group with one that
-  /// can be may be planned though the operator by itself is not.
-  void singles() {
-    for (int op : branch_by_branch(g_))
-      if (candidate::fusable(g_, op)) place_[op] = places_++;
-    branches_ = branches_of(order_, neighbours_);
-    patterns_.emplace(g_, branches_);
-    for (Branch& b : branches_) {
-      b.at = place_[b.at];
-      for (int& x : b.places) x = place_[x];
-      std::ranges::sort(b.places);
-    }
-    for (int op = 0; op < std::ssize(g_.ops); ++op) candidates_.push_back({set({op}), order_.direct[op], {op}});
-    std::vector<std::vector<int>> computed;
-    for (int op = 0; op < std::ssize(g_.ops); ++op)
-      if (candidate::computes(g_, op)) computed.push_back({op});
-    const std::vector<std::shared_ptr<GroupKind>> kinds = kinds_.of(computed);
-    for (std::size_t i = 0; i < computed.size(); ++i) candidates_[computed[i][0]].kind = kinds[i];
-    choice_.work.kinds = kinds_.count();
-    for (int op = 0; op < std::ssize(g_.ops); ++op) {
-      goes_on("operators estimated", op, g_.ops.size());
-      Candidate& c = candidates_[op];
-      if (!c.kind && !graph::is_view(g_.ops[op].kind)) {
-        candidate::NoPlan refusal;
-        const auto us = candidate::planned_us(g_, op, target_, costs_, refusal);
-        if (!us) candidate::raise(refusal);
-        c.own_us = *us;
-      } else if (c.kind && free(op)) {  // it is in no group that the search grows
-        if (!c.kind->planned) kinds_.plan(*c.kind);
-        if (c.kind->us == never) candidate::raise({c.kind->why, c.kind->rejected});
-      }
-    }
-  }
-
-  /// Sets the kind of each group (the class of groups that are equal up to names, which is estimated and planned once).
-  void find_kinds(std::vector<Candidate>& groups) {
-    std::vector<std::vector<int>> ops;
-    for (const Candidate& c : groups) ops.push_back(c.list);
-    std::vector<std::shared_ptr<GroupKind>> kinds = kinds_.of(ops);
-    for (std::size_t i = 0; i < groups.size(); ++i) groups[i].kind = std::move(kinds[i]);
-    choice_.work.kinds = kinds_.count();
-  }
-
-  /// Returns the estimated cost of a group minus that of its operators unfused, in us; negative if fusing saves time.
-  double change(const GroupKind& kind, const std::vector<int>& ops) const {
-    double us = kind.kernels.empty() ? 0 : kind.us;
-    for (int x : ops) us -= candidates_[x].us();
-    return us;
-  }
-
-  /// Returns the distance between the group's first and last operator in the cover search's numbering.
-  int span(const std::vector<int>& ops) const {
-    const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
-    return place_[last] - place_[first];
-  }
-
-  /// Grows candidate groups by one neighbouring operator at a time. Extends alternately the groups with the
-  /// smallest span() and those that save the most time. So the groups that are not found, because the number
-  /// of groups is limited, are wide ones that save little.
-  void grow() {
-    std::vector<std::vector<int>> grown;
-    std::vector<bool> done;
-    using Rank = std::pair<double, std::size_t>;  // rank, and index into `grown`
-    std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
-    std::vector<std::size_t> tried(g_.ops.size());
-    const auto is_new = [&](const std::vector<int>& ops, const OperatorSet& s) {
-      if (ops.size() > max_ops || !seen_.insert(s).second || !is_convex(s, order_)) return false;
-      if (auto pattern = patterns_->of(ops); pattern && !seen_patterns_.insert(*std::move(pattern)).second)
-        return false;
-      ++choice_.work.groups;
-      const bool taken = tried[ops.front()]++ < max_groups;
-      cut_short_ = cut_short_ || !taken;
-      return taken;
-    };
-    const auto look_at = [&](std::vector<Candidate> groups) {
-      find_kinds(groups);
-      for (Candidate& c : groups) {
-        if (c.kind->kernels.empty() && c.list.size() > 1) continue;
-        next[0].emplace(span(c.list), grown.size());
-        next[1].emplace(change(*c.kind, c.list), grown.size());
-        grown.push_back(c.list), done.push_back(false);
-        if (c.kind->kernels.empty() || (c.list.size() == 1 && candidates_[c.list[0]].kind)) continue;
-        c.before = before(c.ops);
-        candidates_.push_back(std::move(c));
-      }
-    };
-    std::vector<Candidate> first;
-    for (int op = 0; op < std::ssize(g_.ops); ++op)
-      if (OperatorSet s = set({op}); !free(op) && is_new({op}, s)) first.push_back({std::move(s), OperatorSet(), {op}});
-    look_at(std::move(first));
-    max_plans_ = plans_each * (choice_.work.kinds + 4);
-    for (std::size_t round = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++round) {
-      std::vector<std::size_t> groups;
-      for (auto& queue = next[round % 2]; !queue.empty() && groups.size() < at_once; queue.pop())
-        if (const std::size_t at = queue.top().second; !done[at]) groups.push_back(at), done[at] = true;
-      if (groups.empty()) break;
-      looked_at += groups.size();
-      std::vector<Candidate> larger;
-      for (std::size_t at : groups)
-        for (int x : neighbours_.of(grown[at])) {
-          std::vector<int> ops = grown[at];
-          ops.insert(std::ranges::lower_bound(ops, x), x);
-          if (OperatorSet s = set(ops); is_new(ops, s)) larger.push_back({std::move(s), OperatorSet(), std::move(ops)});
-        }
-      look_at(std::move(larger));
-    }
-    for (std::size_t c = 0; c < candidates_.size(); ++c) by_ops_[candidates_[c].ops] = c;  // the last wins: a kernel
-    if (cut_short_)
-      choice_.limits.push_back(
-          fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
-                      max_groups, max_groups));
-  }
-
-  /// Returns the cheapest cover (set of groups that contains each operator once), as indices of candidates_. Plans the
-  /// groups of the cheapest cover and finds the cheapest cover again, until all its groups are planned.
-  std::vector<std::size_t> planned_way() {
-    std::vector<std::size_t> way = cheapest();
-    while (plan(way)) way = cheapest();
-    return way;
   }
 
   /// Adds unions of selected groups as candidates, because a search that adds one operator at a time may not
@@ -221,13 +92,172 @@ class Choosing : Candidates {
     return candidates_.size() > before_them;
   }
 
+ private:
+  /// Adds each operator as a candidate. Numbers the operators that can be fused (place_), because the selected groups must
+  /// contain each of them exactly once. Throws Error if an operator that cannot be fused has no plan; a group with one that
+  /// can be may be planned though the operator by itself is not.
+  void singles() {
+    for (int op : branch_by_branch(g_))
+      if (candidate::fusable(g_, op)) place_[op] = places_++;
+    for (Branch& b : branches_) {
+      b.at = place_[b.at];
+      for (int& x : b.places) x = place_[x];
+      std::ranges::sort(b.places);
+    }
+    for (int op = 0; op < std::ssize(g_.ops); ++op) candidates_.push_back({set({op}), order_.direct[op], {op}});
+    std::vector<std::vector<int>> computed;
+    for (int op = 0; op < std::ssize(g_.ops); ++op)
+      if (candidate::computes(g_, op)) computed.push_back({op});
+    const std::vector<std::shared_ptr<GroupKind>> kinds = kinds_.of(computed);
+    for (std::size_t i = 0; i < computed.size(); ++i) candidates_[computed[i][0]].kind = kinds[i];
+    for (int op = 0; op < std::ssize(g_.ops); ++op) {
+      goes_on("operators estimated", op, g_.ops.size());
+      Candidate& c = candidates_[op];
+      if (!c.kind && !graph::is_view(g_.ops[op].kind)) {
+        candidate::NoPlan refusal;
+        const auto us = candidate::planned_us(g_, op, target_, costs_, refusal);
+        if (!us) candidate::raise(refusal);
+        c.own_us = *us;
+      } else if (c.kind && never_grouped(op)) {  // it is in no group that the search grows
+        if (!c.kind->planned) kinds_.plan(*c.kind);
+        if (c.kind->us == never) candidate::raise({c.kind->why, c.kind->rejected});
+      }
+    }
+  }
+
+  /// Grows candidate groups by one neighbouring operator at a time. Extends alternately the groups with the
+  /// smallest span() and those that save the most time. So the groups that are not found, because the number
+  /// of groups is limited, are wide ones that save little.
+  void grow() {
+    std::vector<std::vector<int>> grown;
+    std::vector<bool> done;
+    using Rank = std::pair<double, std::size_t>;  // rank, and index into `grown`
+    std::array<std::priority_queue<Rank, std::vector<Rank>, std::greater<>>, 2> next;
+    std::vector<std::size_t> tried(g_.ops.size());
+    std::set<std::vector<int>> seen_patterns;  // of groups seen so far (branches.hpp)
+    bool cut_short = false;
+    const auto is_new = [&](const std::vector<int>& ops, const OperatorSet& s) {
+      if (ops.size() > max_ops || !seen_.insert(s).second || !is_convex(s, order_)) return false;
+      if (auto pattern = patterns_.of(ops); pattern && !seen_patterns.insert(*std::move(pattern)).second) return false;
+      ++choice_.work.groups;
+      const bool taken = tried[ops.front()]++ < max_groups;
+      cut_short = cut_short || !taken;
+      return taken;
+    };
+    const auto look_at = [&](std::vector<Candidate> groups) {
+      find_kinds(groups);
+      for (Candidate& c : groups) {
+        if (c.kind->kernels.empty() && c.list.size() > 1) continue;
+        next[0].emplace(span(c.list), grown.size());
+        next[1].emplace(change(*c.kind, c.list), grown.size());
+        grown.push_back(c.list), done.push_back(false);
+        if (c.kind->kernels.empty() || (c.list.size() == 1 && candidates_[c.list[0]].kind)) continue;
+        c.before = before(c.ops);
+        candidates_.push_back(std::move(c));
+      }
+    };
+    std::vector<Candidate> first;
+    for (int op = 0; op < std::ssize(g_.ops); ++op)
+      if (OperatorSet s = set({op}); !never_grouped(op) && is_new({op}, s))
+        first.push_back({std::move(s), OperatorSet(), {op}});
+    look_at(std::move(first));
+    max_plans_ = plans_each * (kinds_.count() + 4);
+    for (std::size_t round = 0, looked_at = 0; goes_on("groups grown", looked_at, grown.size()); ++round) {
+      std::vector<std::size_t> groups;
+      for (auto& queue = next[round % 2]; !queue.empty() && groups.size() < at_once; queue.pop())
+        if (const std::size_t at = queue.top().second; !done[at]) groups.push_back(at), done[at] = true;
+      if (groups.empty()) break;
+      looked_at += groups.size();
+      std::vector<Candidate> larger;
+      for (std::size_t at : groups)
+        for (int x : neighbours_.of(grown[at])) {
+          std::vector<int> ops = grown[at];
+          ops.insert(std::ranges::lower_bound(ops, x), x);
+          if (OperatorSet s = set(ops); is_new(ops, s)) larger.push_back({std::move(s), OperatorSet(), std::move(ops)});
+        }
+      look_at(std::move(larger));
+    }
+    for (std::size_t c = 0; c < candidates_.size(); ++c) by_ops_[candidates_[c].ops] = c;  // the last wins: a kernel
+    if (cut_short)
+      choice_.limits.push_back(
+          fmt::format("of more than {} groups that begin with the same operator the first {} were looked at",
+                      max_groups, max_groups));
+  }
+
+  /// Sets the kind of each group (the class of groups that are equal up to names, which is estimated and planned once).
+  void find_kinds(std::vector<Candidate>& groups) {
+    std::vector<std::vector<int>> ops;
+    for (const Candidate& c : groups) ops.push_back(c.list);
+    std::vector<std::shared_ptr<GroupKind>> kinds = kinds_.of(ops);
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i].kind = std::move(kinds[i]);
+  }
+
+  /// Returns the estimated cost of a group minus that of its operators unfused, in us; negative if fusing saves time.
+  double change(const GroupKind& kind, const std::vector<int>& ops) const {
+    double us = kind.kernels.empty() ? 0 : kind.us;
+    for (int x : ops) us -= candidates_[x].us();
+    return us;
+  }
+
+  /// Returns the distance between the group's first and last operator in the cover search's numbering.
+  int span(const std::vector<int>& ops) const {
+    const auto [first, last] = std::ranges::minmax(ops, {}, [&](int x) { return place_[x]; });
+    return place_[last] - place_[first];
+  }
+
+ protected:
+  const target::Target& target_;
+  candidate::CostCache& costs_;
+  const rewrite::Watch& watch_;
+  Kinds kinds_;
+  GroupNeighbours neighbours_;
+  Twins twins_;
+  int places_ = 0;                // number of operators that can be fused
+  std::vector<Branch> branches_;  // after singles() their operators are numbered as in place_
+  Patterns patterns_;
+  std::set<OperatorSet> seen_;                 // operators of all groups seen so far
+  std::map<OperatorSet, std::size_t> by_ops_;  // candidates_, by their operators
+  std::atomic<bool> ended_ = false;            // the Watch callback stopped the search
+  std::size_t max_plans_ = 0;                  // limit of kinds that are planned, each with any number of tilings
+  Choice choice_;
+};
+
+/// Searches for the cheapest groups of one graph.
+class Choosing : GrownCandidates {
+ public:
+  using GrownCandidates::GrownCandidates;
+
+  /// Selects the cheapest groups and plans them, until all groups of the cover are planned. Adds unions of selected groups
+  /// as long as that helps, and replaces groups by their union if that costs nearly the same. Returns the selected groups.
+  Choice run(Reasons reasons) {
+    std::vector<std::size_t> way;
+    do way = cheapest();
+    while (plan(way) || add_unions(way));
+    join(way);
+    way = *in_order(way);
+    for (std::size_t at : way) {
+      const Candidate& c = candidates_[at];
+      Group& group = choice_.groups.emplace_back(Group{c.list, {}, c.us()});
+      if (c.kind) group.kernels.push_back(kinds_.kernel(*c.kind, c.list));  // refers to the graph's tensors
+    }
+    choice_.ended = ended_, choice_.work.kinds = kinds_.count();
+    if (ended_)
+      choice_.limits.push_back(
+          fmt::format("the search was ended with {} groups looked at, and {} of their {} kinds planned",
+                      choice_.work.groups, choice_.work.plans, choice_.work.kinds));
+    else if (reasons == Reasons::told)
+      explain(way);
+    return std::move(choice_);
+  }
+
+ private:
   /// Returns the cheapest cover: candidates that together contain each operator that can be fused exactly
   /// once. Cover::pieces are indices of candidates_.
   Cover cover() {
     std::vector<Piece> pieces;
     for (const Candidate& c : candidates_) {
       Piece& piece = pieces.emplace_back();
-      piece.cost = free(c.list[0]) ? never : c.us();
+      piece.cost = never_grouped(c.list[0]) ? never : c.us();
       if (piece.cost == never) continue;
       piece.cost += target_.costs.search.of_launches(c.launches());
       for (int op : c.list) piece.places.push_back(place_[op]);
@@ -244,7 +274,7 @@ class Choosing : Candidates {
   std::vector<std::size_t> cheapest() {
     while (true) {
       Cover found = cover();
-      if (found.cost == never) candidate::raise(no_kernel());
+      if (found.cost == never) candidate::raise(no_kernel(g_, candidates_));
       if (!found.exact && !beam_)
         choice_.limits.push_back(fmt::format("groups were selected by a beam of {} states, not exactly", widest));
       beam_ = beam_ || !found.exact;
@@ -253,13 +283,6 @@ class Choosing : Candidates {
       ban_one(found.pieces);  // one candidate less
       goes_on("kernels planned", choice_.work.plans, choice_.work.plans);
     }
-  }
-
-  /// Returns why the first operator that has no kernel has none.
-  candidate::NoPlan no_kernel() const {
-    for (int op = 0; op < std::ssize(g_.ops); ++op)
-      if (const Candidate& c = candidates_[op]; c.kind && c.us() == never) return {c.kind->why, c.kind->rejected};
-    fault("{}: operators have kernels, and no cover has them all", g_.name);
   }
 
   /// Excludes one group of a dependence cycle in cover `way`: the one without which the cheapest cover costs least.
@@ -332,7 +355,7 @@ class Choosing : Candidates {
     if (!ended_)
       choice_.limits.push_back(
           fmt::format("of {} kinds of groups {} were planned, those first that are cheapest by estimate",
-                      choice_.work.kinds, choice_.work.plans));
+                      kinds_.count(), choice_.work.plans));
   }
 
   /// Plans the groups of cover `way` that have only an estimate; groups of one kind (equal up to names) are planned
@@ -358,6 +381,7 @@ class Choosing : Candidates {
     std::ranges::stable_sort(others, {}, [&](std::size_t c) { return with_[c]; });
     const std::size_t limit = open.size() + std::min(g_.ops.size(), max_plans_ / 8);
     for (std::size_t i = 0; i < others.size() && open.size() < limit; ++i) add(others[i]);
+    goes_on("kernels planned", choice_.work.plans, choice_.work.plans + open.size());
     std::atomic<std::size_t> planned = 0;
     reference::parallel_for(std::ssize(open), reference::hardware_threads(), [&](std::int64_t i, int worker) {
       if (worker == 0) goes_on("kernels planned", choice_.work.plans + planned, choice_.work.plans + open.size());
@@ -365,12 +389,6 @@ class Choosing : Candidates {
     });
     choice_.work.plans += planned;
     return true;
-  }
-
-  /// Returns the candidate as a selected group, whose kernel refers to the graph's tensors.
-  Group group(const Candidate& c) const {
-    if (!c.kind) return {c.list, {}, c.us()};
-    return {c.list, {kinds_.kernel(*c.kind, c.list)}, c.us()};
   }
 
   /// Adds a note, why they were not fused, for each pair of kernels in which one reads the other's result.
@@ -395,31 +413,15 @@ class Choosing : Candidates {
   /// Returns the name of the last tensor that the group computes.
   std::string last(const Candidate& c) const { return g_.tensors[g_.ops[c.list.back()].outputs[0]].name; }
 
-  const target::Target& target_;
-  std::set<OperatorSet> seen_;  // operators of all groups seen so far
-  GroupNeighbours neighbours_;
-  Twins twins_;
-  Kinds kinds_;
-  int places_ = 0;                // number of operators that can be fused
-  std::vector<Branch> branches_;  // their operators numbered as in place_
-  std::optional<Patterns> patterns_;
-  std::set<std::vector<int>> seen_patterns_;  // of groups seen so far (branches.hpp)
-  std::map<OperatorSet, std::size_t> by_ops_;
   std::vector<double> with_;  // by candidate: cost of the cheapest cover that contains it
-  candidate::CostCache& costs_;
-  const rewrite::Watch& watch_;
-  Reasons reasons_;
-  std::atomic<bool> ended_ = false;  // the Watch callback stopped the search
-  bool cut_short_ = false, beam_ = false;
-  std::size_t max_plans_ = 0;  // limit of kinds that are planned, each with any number of tilings
-  Choice choice_;
+  bool beam_ = false;         // some cover was selected by a beam, not exactly
 };
 
 }  // namespace
 
 Choice choose(const graph::KernelGraph& g, const target::Target& target, candidate::CostCache& known,
               const rewrite::Watch& watch, Reasons reasons) {
-  return Choosing(g, target, known, watch, reasons).run();
+  return Choosing(g, target, known, watch).run(reasons);
 }
 
 }  // namespace zellige::fuse

@@ -13,11 +13,13 @@ namespace zellige::graph {
 namespace {
 
 /// Builds the list of steps of a composite operator. Each member function appends steps and returns the index
-/// of their result. sum(), mean() and amax() work along the dimensions given to the constructor.
+/// of their result. sum(), mean() and amax() work along the operator's dimensions.
 class ComposedSteps {
  public:
-  ComposedSteps(std::size_t operands, std::vector<int> dims, std::int64_t count)
-      : next_(static_cast<int>(operands)), dims_(std::move(dims)), count_(count) {}
+  ComposedSteps(OpKind kind, const Attributes& a, const std::vector<Shape>& operands)
+      : next_(static_cast<int>(operands.size())), dims_(composed_dims(kind, a, operands.at(0))) {
+    for (int d : dims_) count_ *= operands[0].at(d);
+  }
 
   int unary(OpKind kind, int x) { return add(kind, {x}, {}); }
   int binary(OpKind kind, int x, int y) { return add(kind, {x, y}, {}); }
@@ -70,8 +72,27 @@ class ComposedSteps {
   std::vector<ComposedStep> steps_;
   int next_;
   std::vector<int> dims_;
-  std::int64_t count_;  // number of elements along dims_
+  std::int64_t count_ = 1;  // number of elements along dims_
 };
+
+/// Appends the steps of a rotary embedding of operand 0, with the cosines and sines of operands 1 and 2.
+void add_rotary(const std::vector<Shape>& operands, bool interleaved, ComposedSteps& s) {
+  const Shape& shape = operands[0];
+  const bool each = operands[1].back() == shape.back();  // a cosine and a sine for each element, not for each pair
+  const auto in_halves = [&](int t) { return interleaved ? s.transposed_rows(t, operands[t], 2) : t; };
+  const int halves = in_halves(0);
+  const int first = s.half(halves, shape, false), second = s.half(halves, shape, true);
+  int cos[] = {1, 1}, sin[] = {2, 2};
+  if (each) {
+    const int all_cos = in_halves(1), all_sin = in_halves(2);
+    for (const bool h : {false, true})
+      cos[h] = s.half(all_cos, operands[1], h), sin[h] = s.half(all_sin, operands[2], h);
+  }
+  const int left = s.binary(OpKind::sub, s.binary(OpKind::mul, first, cos[0]), s.binary(OpKind::mul, second, sin[0]));
+  const int right = s.binary(OpKind::add, s.binary(OpKind::mul, second, cos[1]), s.binary(OpKind::mul, first, sin[1]));
+  const int joined = s.joined(left, right);
+  if (interleaved) s.transposed_rows(joined, shape, shape.back() / 2);
+}
 
 }  // namespace
 
@@ -96,12 +117,8 @@ std::vector<int> composed_dims(OpKind kind, const Attributes& a, const Shape& x)
 }
 
 std::vector<ComposedStep> compose(OpKind kind, const Attributes& a, const std::vector<Shape>& operands) {
-  const Shape& shape = operands.at(0);
-  const std::vector<int> dims = composed_dims(kind, a, shape);
-  std::int64_t count = 1;
-  for (int d : dims) count *= shape.at(d);
   const int x = 0;
-  ComposedSteps s(operands.size(), dims, count);
+  ComposedSteps s(kind, a, operands);
   // Appends the scale and the shift of a norm, if the operator has them.
   const auto scaled = [&](int y) {
     if (operands.size() > 1) y = s.binary(OpKind::mul, y, 1);
@@ -147,26 +164,9 @@ std::vector<ComposedStep> compose(OpKind kind, const Attributes& a, const std::v
       break;
     }
     case OpKind::rotary:
-    case OpKind::rotary_interleaved: {
-      const bool interleaved = kind == OpKind::rotary_interleaved;
-      const bool each = operands[1].back() == shape.back();  // a cosine and a sine for each element, not for each pair
-      const auto in_halves = [&](int t) { return interleaved ? s.transposed_rows(t, operands[t], 2) : t; };
-      const int halves = in_halves(x);
-      const int first = s.half(halves, shape, false), second = s.half(halves, shape, true);
-      int cos[] = {1, 1}, sin[] = {2, 2};
-      if (each) {
-        const int all_cos = in_halves(1), all_sin = in_halves(2);
-        for (const bool h : {false, true})
-          cos[h] = s.half(all_cos, operands[1], h), sin[h] = s.half(all_sin, operands[2], h);
-      }
-      const int left =
-          s.binary(OpKind::sub, s.binary(OpKind::mul, first, cos[0]), s.binary(OpKind::mul, second, sin[0]));
-      const int right =
-          s.binary(OpKind::add, s.binary(OpKind::mul, second, cos[1]), s.binary(OpKind::mul, first, sin[1]));
-      const int joined = s.joined(left, right);
-      if (interleaved) s.transposed_rows(joined, shape, shape.back() / 2);
+    case OpKind::rotary_interleaved:
+      add_rotary(operands, kind == OpKind::rotary_interleaved, s);
       break;
-    }
     default:
       if (!folds(kind)) fail("{} is not made of other operators", name(kind));
       s.folded(kind, x);

@@ -47,8 +47,18 @@ Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
   return c;
 }
 
-/// Returns the shape of a matmul's result. Throws Error if K or the batch dimensions do not agree.
-Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
+/// Returns whether shape `x` broadcasts to exactly the shape `to`.
+bool broadcasts_to(const Shape& x, const Shape& to) {
+  bool fits = x.size() <= to.size();
+  for (std::size_t d = 1; fits && d <= x.size(); ++d)
+    fits = x[x.size() - d] == 1 || x[x.size() - d] == to[to.size() - d];
+  return fits;
+}
+
+/// Returns the shape of a matmul's result. Throws Error if K or the batch dimensions do not agree, or a bias does not
+/// broadcast to the product.
+Shape matmul_shape(const Where& where, const std::vector<Shape>& operands) {
+  const Shape &a = operands.at(0), &b = operands.at(1);
   const std::int64_t k = a.back(), rows = b[b.size() == 1 ? 0 : b.size() - 2];
   if (k != rows)
     fail_at(where,
@@ -65,15 +75,11 @@ Shape matmul_shape(const Where& where, const Shape& a, const Shape& b) {
       fail_at(where, "expected batch dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
               to_string(a), to_string(b), d, x, y);
   }
-  return without_vectors(m.product, a, b);
-}
-
-/// Returns whether shape `x` broadcasts to exactly the shape `to`.
-bool broadcasts_to(const Shape& x, const Shape& to) {
-  bool fits = x.size() <= to.size();
-  for (std::size_t d = 1; fits && d <= x.size(); ++d)
-    fits = x[x.size() - d] == 1 || x[x.size() - d] == to[to.size() - d];
-  return fits;
+  const Shape product = without_vectors(m.product, a, b);
+  if (operands.size() > 2 && !broadcasts_to(operands[2], product))
+    fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
+            to_string(operands[2]));
+  return product;
 }
 
 void check_dim(const Where& where, int dim, const Shape& shape) {
@@ -83,7 +89,8 @@ void check_dim(const Where& where, int dim, const Shape& shape) {
 
 /// Returns `shape` after a reduction of dimension `dim` to `to` elements. Throws Error unless `to` divides
 /// the dimension's extent.
-Shape reduced(const Where& where, Shape shape, std::size_t dim, std::int64_t to) {
+Shape reduced(const Where& where, Shape shape, int dim, std::int64_t to) {
+  check_dim(where, dim, shape);
   if (to < 1 || shape[dim] % to != 0)
     fail_at(where, "expected `to` to divide dimension {} of {}, found {}", dim, to_string(shape), to);
   shape[dim] = to;
@@ -182,6 +189,17 @@ Shape permuted(const Where& where, const Attributes& a, const Shape& x) {
   return y;
 }
 
+/// Returns the shape of a slice of x. Throws Error unless its range is not empty and lies within the dimension.
+Shape sliced(const Where& where, const Attributes& a, Shape x) {
+  check_dim(where, a.dim, x);
+  const std::int64_t extent = x[a.dim];
+  if (a.start < 0 || a.start >= a.end || a.end > extent)
+    fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent, a.dim, to_string(x),
+            a.start, a.end);
+  x[a.dim] = a.end - a.start;
+  return x;
+}
+
 /// Returns the shape of a concatenation. Throws Error if the operands differ in another dimension than `dim`.
 Shape concat_shape(const Where& where, int dim, const std::vector<Shape>& operands) {
   if (operands.size() < 2) fail_at(where, "expected at least 2 operands, found {}", operands.size());
@@ -225,7 +243,6 @@ std::vector<Shape> split_shapes(const Where& where, const Attributes& attributes
 std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attributes& attributes,
                                 const std::vector<Shape>& operands) {
   const Shape& x = operands.at(0);
-  const std::size_t last = x.size() - 1;
   if (reduces(kind)) return {reduced_shape(where, kind, attributes, x)};
   if (names_rows(kind)) return rows_shapes(where, kind, attributes, operands);
   if (is_accumulator(kind)) {
@@ -233,24 +250,15 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
     if (row.rescales && broadcast_shape(where, x, operands.at(1)) != x)
       fail_at(where, "expected a factor that broadcasts to the accumulated {}, found {}", to_string(x),
               to_string(operands[1]));
-    return {row.along == Along::iterations ? x : reduced(where, x, last, attributes.to)};
+    return {row.along == Along::iterations ? x : reduced(where, x, static_cast<int>(x.size()) - 1, attributes.to)};
   }
   switch (kind) {
-    case OpKind::matmul: {
-      const Shape product = matmul_shape(where, x, operands.at(1));
-      if (operands.size() > 2 && !broadcasts_to(operands[2], product))
-        fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
-                to_string(operands[2]));
-      return {product};
-    }
+    case OpKind::matmul:
+      return {matmul_shape(where, operands)};
     case OpKind::reduction:
-      check_dim(where, attributes.dim, x);
       return {reduced(where, x, attributes.dim, attributes.to)};
-    case OpKind::reduction_max: {
-      check_dim(where, attributes.dim, x);
-      const Shape one = reduced(where, x, attributes.dim, 1);
-      return {one, one};
-    }
+    case OpKind::reduction_max:
+      return std::vector(2, reduced(where, x, attributes.dim, 1));
     case OpKind::softmax:
     case OpKind::safe_softmax:
     case OpKind::log_softmax:
@@ -276,16 +284,8 @@ std::vector<Shape> infer_shapes(const Where& where, OpKind kind, const Attribute
       if (broadcast_shape(where, x, attributes.sizes) != attributes.sizes)
         fail_at(where, "expected a shape that {} broadcasts to, found {}", to_string(x), to_string(attributes.sizes));
       return {attributes.sizes};
-    case OpKind::slice: {
-      check_dim(where, attributes.dim, x);
-      const std::int64_t extent = x[attributes.dim];
-      if (attributes.start < 0 || attributes.start >= attributes.end || attributes.end > extent)
-        fail_at(where, "expected 0 <= start < end <= {} (dimension {} of {}), found {} and {}", extent, attributes.dim,
-                to_string(x), attributes.start, attributes.end);
-      Shape y = x;
-      y[attributes.dim] = attributes.end - attributes.start;
-      return {y};
-    }
+    case OpKind::slice:
+      return {sliced(where, attributes, x)};
     case OpKind::mask:
       check_mask(where, attributes, operands);
       return {x};

@@ -68,10 +68,10 @@ std::string wrong(const kernel::Kernel& k, const kernel::Step& step, const kerne
   const tile::Node& n = k.program.nodes[w.node];
   if (!need.of.empty() && std::ranges::count(need.of, n.kind) == 0)
     return fmt::format("%{} is no {}", w.node, need.otherwise);
-  if (w.buffer < 0 && need.buffer == SharedOperand::needed) return "it says not into which tensor";
-  if (w.buffer >= 0 && need.buffer == SharedOperand::none)
-    return fmt::format("{} names {}, and takes no tensor", kernel::name(w.kind), k.tensors[w.buffer].name);
-  const bool stored = w.buffer >= 0, here = k.rmem[w.context].holds(w.node);
+  if (w.tensor < 0 && need.buffer == SharedOperand::needed) return "it says not into which tensor";
+  if (w.tensor >= 0 && need.buffer == SharedOperand::none)
+    return fmt::format("{} names {}, and takes no tensor", kernel::name(w.kind), k.tensors[w.tensor].name);
+  const bool stored = w.tensor >= 0, here = k.rmem[w.context].holds(w.node);
   if ((need.in_registers == InRegisters::here || (need.in_registers == InRegisters::here_or_stored && !stored)) &&
       !here)
     return fmt::format("it leaves %{} in registers, and t{} does not hold it", w.node, w.context);
@@ -80,14 +80,14 @@ std::string wrong(const kernel::Kernel& k, const kernel::Step& step, const kerne
   const bool exchange = w.kind == WorkKind::to_cluster || w.kind == WorkKind::from_cluster;
   const std::vector<kernel::Access>& sent = w.kind == WorkKind::to_cluster ? step.writes : step.reads;
   if (exchange &&
-      (sent.size() != 1 || kernel::exchange_of(k, sent[0].tensor) < 0 || (stored && sent[0].tensor != w.buffer)))
+      (sent.size() != 1 || kernel::exchange_of(k, sent[0].tensor) < 0 || (stored && sent[0].tensor != w.tensor)))
     return "it accesses no tensor that the ranks exchange";
   if (!stored || exchange) return "";
-  const int of = k.tensors[w.buffer].node;
+  const int of = k.tensors[w.tensor].node;
   const bool same =
       of == w.node || (of >= 0 && n.kind == store && k.program.nodes[of].kind == store);  // one after another
   return same ? ""
-              : fmt::format("{} is the tensor of {}, not of %{}", k.tensors[w.buffer].name,
+              : fmt::format("{} is the tensor of {}, not of %{}", k.tensors[w.tensor].name,
                             of < 0 ? "no value" : fmt::format("%{}", of), w.node);
 }
 

@@ -8,11 +8,9 @@ namespace {
 
 constexpr std::size_t max_bytes = std::size_t{64} << 20, max_depth = 6;  // of a source
 
-bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
-
 }  // namespace
 
-Reader::Reader(std::string_view text, std::string file) : file_(std::move(file)) {
+Reader::Reader(std::string_view text, std::string file) : LineReader(std::move(file)) {
   if (text.size() > max_bytes)
     throw Mistake(file_, {}, fmt::format("the text has {} bytes; it may have {}", text.size(), max_bytes));
   for (int number = 1; !text.empty(); ++number) {
@@ -40,33 +38,16 @@ Reader::Reader(std::string_view text, std::string file) : file_(std::move(file))
           fmt::format("this line lies {} levels deep; lines lie {} levels deep at most", blanks / 2, max_depth));
   }
   lines_.push_back({"", lines_.empty() ? 1 : lines_.back().number + 1, 0});
-}
-
-void Reader::fail(const std::string& what) const {
-  throw Mistake(file_, {lines_[line_].number, static_cast<int>(at_) + 1}, what);
-}
-
-void Reader::end() {
-  if (line_ + 1 < lines_.size()) none();
+  line_ = lines_.data();
 }
 
 bool Reader::begins(std::string_view word) {
-  if (line_ + 1 >= lines_.size() || lines_[line_].depth != depth_) {
+  if (line_ == &lines_.back() || line_->depth != depth_) {
     if (!word.empty()) tried_.emplace_back(word);
     return false;
   }
   at_ = 2 * depth_;
-  if (word.empty()) return true;
-  const std::size_t after = at_ + word.size();
-  const std::string& text = lines_[line_].text;
-  if (text.compare(at_, word.size(), word) == 0 && (after == text.size() || !is_name(text[after]))) return true;
-  tried_.emplace_back(word);
-  return false;
-}
-
-void Reader::open(std::string_view word) {
-  tried_.clear();
-  at_ = 2 * depth_ + word.size(), open_ = true;
+  return word.empty() || next_word(word);
 }
 
 void Reader::close() {
@@ -81,82 +62,26 @@ void Reader::close() {
 }
 
 void Reader::none() {
-  const Line& line = lines_[line_];
   std::string words;
   for (const std::string& t : tried_)
     if (words.find(t) == words.npos) words += (words.empty() ? "" : ", ") + t;
-  if (line_ + 1 == lines_.size()) fail(fmt::format("the text ends; expected a line that begins with {}", words));
-  at_ = 2 * line.depth;
+  if (line_ == &lines_.back()) fail(fmt::format("the text ends; expected a line that begins with {}", words));
+  at_ = 2 * line_->depth;
   const std::string found(next());
-  if (line.depth != depth_ && line.depth + 1 != depth_)
+  if (line_->depth != depth_ && line_->depth + 1 != depth_)
     fail(fmt::format("a line that begins with '{}' is indented by {} blanks; expected {}", graph::shown(found),
-                     2 * line.depth, 2 * depth_));
+                     2 * line_->depth, 2 * depth_));
   fail(fmt::format("no line that begins with '{}' is expected here{}{}", graph::shown(found),
                    words.empty() ? "" : "; expected " + words, did_you_mean(found, tried_)));
-}
-
-std::string_view Reader::rest() {
-  const std::string& text = lines_[line_].text;
-  while (at_ < text.size() && text[at_] == ' ') ++at_;
-  return std::string_view(text).substr(at_);
-}
-
-std::string_view Reader::next() {
-  const std::string_view all = rest();
-  std::size_t n = 0;
-  while (n < all.size() && is_name(all[n])) ++n;
-  return all.substr(0, std::max<std::size_t>(n, std::min<std::size_t>(1, all.size())));
-}
-
-bool Reader::next_word(std::string_view text) {
-  if (rest().starts_with(text) &&
-      (rest().size() == text.size() || !is_name(rest()[text.size()]) || !is_name(text.back()))) {
-    at_ += text.size();
-    return true;
-  }
-  tried_.emplace_back(text);
-  return false;
-}
-
-void Reader::expected(const std::string& what) {
-  const std::string found(next());
-  fail(fmt::format("expected {}, found {}", what, found.empty() ? "the end of the line" : graph::shown(found)));
-}
-
-void Reader::word(std::string_view text) {
-  if (next_word(text)) return;
-  const std::string found(next());
-  fail(fmt::format("expected '{}', found {}{}", text, found.empty() ? "the end of the line" : graph::shown(found),
-                   did_you_mean(found, {std::string(text)})));
-}
-
-bool Reader::mark(std::string_view text, bool) {
-  if (!rest().starts_with(text)) return false;
-  at_ += text.size();
-  return true;
-}
-
-void Reader::must(std::string_view text) {
-  if (!mark(text)) expected(fmt::format("'{}'", text));
-}
-
-std::size_t Reader::one_of(const std::vector<std::string>& words) {
-  const std::string found(next());
-  const auto at = std::ranges::find(words, found);
-  if (at == words.end())
-    fail(fmt::format("{}: unknown{}", graph::shown(found),
-                     words.size() < 20 ? known_names("words here", words, found) : did_you_mean(found, words)));
-  at_ += found.size();
-  return static_cast<std::size_t>(at - words.begin());
 }
 
 Ids Reader::ids(std::string_view word, const std::vector<std::string>&, char) {
   Ids ids{std::string(word), {}};
   const auto [line, at] = std::pair(line_, at_);
-  for (; line_ + 1 < lines_.size() && lines_[line_].depth >= depth_; ++line_) {
-    const std::string& text = lines_[line_].text;
+  for (; line_ != &lines_.back() && line_->depth >= depth_; ++line_) {
+    const std::string& text = line_->text;
     at_ = 2 * depth_;
-    if (lines_[line_].depth != depth_ || text.compare(at_, word.size() + 1, ids.what + " ") != 0) continue;
+    if (line_->depth != depth_ || text.compare(at_, word.size() + 1, ids.what + " ") != 0) continue;
     at_ += word.size();
     std::string found;
     name(found);
@@ -169,10 +94,10 @@ Ids Reader::ids(std::string_view word, const std::vector<std::string>&, char) {
 }
 
 void Reader::first_of(const void* of, int key, std::size_t begin) {
-  begin = lines_[line_].text.find_first_not_of(' ', begin);
-  std::string facts = lines_[line_].text.substr(begin, at_ - begin);
+  begin = line_->text.find_first_not_of(' ', begin);
+  std::string facts = line_->text.substr(begin, at_ - begin);
   facts.resize(facts.find_last_not_of(' ') + 1);
-  const auto [at, fresh] = first_.try_emplace({of, key}, facts, lines_[line_].number);
+  const auto [at, fresh] = first_.try_emplace({of, key}, facts, line_->number);
   if (!fresh && at->second.first != facts)
     at_ = begin, fail(fmt::format("'{}' differs from '{}' of line {}, which does the same", facts, at->second.first,
                                   at->second.second));

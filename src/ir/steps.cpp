@@ -53,7 +53,7 @@ void work(Io& io, kernel::Work& w, kernel::Kernel& k, const KernelNames& names) 
   io.value(w.kind);
   io.ref('%', w.node, nodes);
   if (io.when("over", w.context >= 0)) io.ref('t', w.context, k.rmem.size());
-  if (io.when("tensor", w.buffer >= 0)) io.named(names.smem, w.buffer);
+  if (io.when("tensor", w.tensor >= 0)) io.named(names.smem, w.tensor);
   io.fact("part", w.part, -1);
   if (w.kind == kernel::WorkKind::mma)
     io.word("warps"), io.shared_facts(&k.program.nodes, w.node, [&] { matmul(io, w.matmul); });

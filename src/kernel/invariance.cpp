@@ -3,13 +3,13 @@
 #include <algorithm>
 
 namespace zellige::kernel {
-Invariance::Invariance(const Kernel& plan, StepSpan steps) : program_(plan.program) {
-  const Context& c = plan.layout_of(steps.front().work);
+Invariance::Invariance(const Kernel& kernel, StepSpan steps) : program_(kernel.program) {
+  const Context& c = kernel.layout_of(steps.front().work);
   loop_ = !c.row && !c.replicated() && c.steps(0) > 1;
   moves_.assign(c.rank(), false);
   for (const Mode& m : modes(values::View(c.tile)[0]))
     if (m.extent > 1) moves_[m.basis] = true;
-  for (const Step& step : steps) written_.insert(step.work.buffer);
+  for (const Step& step : steps) written_.insert(step.work.tensor);
 }
 
 bool Invariance::fixed(const std::vector<TileCoordinate>& at) const {

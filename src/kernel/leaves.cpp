@@ -57,7 +57,7 @@ std::set<int> read_in_place(const Kernel& k, const Work& w) {
   else if (w.kind == accumulate)
     evaluated = n.in;
   else if (n.kind == tile::NodeKind::round ||
-           (n.kind == tile::NodeKind::store && (w.kind == to_shared || w.buffer < 0)))
+           (n.kind == tile::NodeKind::store && (w.kind == to_shared || w.tensor < 0)))
     evaluated = {n.in[0]};
   std::set<int> loads;
   for (const int x : evaluated) {

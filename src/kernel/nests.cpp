@@ -4,12 +4,12 @@
 
 namespace zellige::kernel {
 
-StepSpan side_by_side(const Kernel& plan, StepSpan steps, std::size_t first) {
+StepSpan side_by_side(const Kernel& kernel, StepSpan steps, std::size_t first) {
   const Step& one = steps[first];
   // With several warp roles, each asynchronous copy is emitted as a step of its own.
   const auto fusible = [&](const Step& s) {
     return s.work.node >= 0 && !as<Start>(s) && !as<Mma>(s) &&
-           (s.is.index() == one.is.index() || !plan.warp_specialized()) &&
+           (s.is.index() == one.is.index() || !kernel.warp_specialized()) &&
            is_global_load(s.work.kind) == is_global_load(one.work.kind) && guard_lag_of(s) == guard_lag_of(one);
   };
   std::size_t last = first;
@@ -17,21 +17,21 @@ StepSpan side_by_side(const Kernel& plan, StepSpan steps, std::size_t first) {
   return steps.subspan(first, last - first);
 }
 
-bool in_nest(const Kernel& plan, const Work& t) {
-  if (t.kind == WorkKind::to_global) return t.buffer < 0;
-  if (t.kind == WorkKind::reduce) return plan.layout_of(t).row != nullptr;
+bool in_nest(const Kernel& kernel, const Work& t) {
+  if (t.kind == WorkKind::to_global) return t.tensor < 0;
+  if (t.kind == WorkKind::reduce) return kernel.layout_of(t).row != nullptr;
   return t.kind == WorkKind::to_shared || t.kind == WorkKind::to_operand || t.kind == WorkKind::accumulate ||
          t.kind == WorkKind::rescale || t.kind == WorkKind::to_lines || t.kind == WorkKind::to_registers;
 }
 
-std::vector<StepSpan> nests(const Kernel& plan, StepSpan steps) {
+std::vector<StepSpan> nests(const Kernel& kernel, StepSpan steps) {
   std::vector<StepSpan> result;
   std::size_t first = 0;
   for (std::size_t i = 1; i <= steps.size(); ++i) {
     if (i < steps.size()) {
       const Work &before = steps[i - 1].work, &work = steps[i].work;
-      if (in_nest(plan, before) && in_nest(plan, work) && before.context == work.context &&
-          slices(plan, before) == slices(plan, work))
+      if (in_nest(kernel, before) && in_nest(kernel, work) && before.context == work.context &&
+          slices(kernel, before) == slices(kernel, work))
         continue;
     }
     result.push_back(steps.subspan(first, i - first));

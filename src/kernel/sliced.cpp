@@ -28,13 +28,13 @@ std::vector<Slice> slices(const tile::TileProgram& p, const tile::Node& store) {
   return found;
 }
 
-std::vector<Slice> slices(const Kernel& plan, const Work& work) {
-  const tile::TileProgram& p = plan.program;
-  if (p.nodes[work.node].kind != tile::NodeKind::store || work.buffer < 0) return {};
+std::vector<Slice> slices(const Kernel& kernel, const Work& work) {
+  const tile::TileProgram& p = kernel.program;
+  if (p.nodes[work.node].kind != tile::NodeKind::store || work.tensor < 0) return {};
   if (work.kind == WorkKind::to_global) return slices(p, p.nodes[work.node]);
   std::vector<Slice> parts;
-  for (const Work& t : works(plan)) {
-    if (t.kind != WorkKind::to_global || t.buffer != work.buffer || p.nodes[t.node].in != p.nodes[work.node].in)
+  for (const Work& t : works(kernel)) {
+    if (t.kind != WorkKind::to_global || t.tensor != work.tensor || p.nodes[t.node].in != p.nodes[work.node].in)
       continue;
     const std::vector<Slice> of = slices(p, p.nodes[t.node]);
     if (of.size() != 1) return {};
@@ -51,17 +51,17 @@ std::vector<Slice> slices(const Kernel& plan, const Work& work) {
   return parts;
 }
 
-const Work* shared_way_out(const Kernel& plan, const std::vector<Work>& stores, int another, const Instruction* row,
+const Work* shared_way_out(const Kernel& kernel, const std::vector<Work>& stores, int another, const Instruction* row,
                            int inner) {
-  const std::vector<tile::Node>& nodes = plan.program.nodes;
+  const std::vector<tile::Node>& nodes = kernel.program.nodes;
   const tile::Node& n = nodes[another];
   for (const bool same : {true, false})
     for (const Work& way : stores) {
-      const SmemTensor& b = plan.tensors[way.buffer];
+      const SmemTensor& b = kernel.tensors[way.tensor];
       const bool equivalent = b.dtype == n.dtype && b.shape == n.shape && b.inner == inner && way.copy.row == row;
       const bool fits = std::ranges::all_of(stores, [&](const Work& other) {
-        return other.buffer != way.buffer || nodes[other.node].in == n.in ||
-               never_both(plan.program, nodes[other.node], n);
+        return other.tensor != way.tensor || nodes[other.node].in == n.in ||
+               never_both(kernel.program, nodes[other.node], n);
       });
       if (equivalent && fits && same == (nodes[way.node].in == n.in)) return &way;
     }

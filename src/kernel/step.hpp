@@ -95,7 +95,7 @@ struct Work {
   WorkKind kind{};
   int node = -1;             // index into the program's nodes; -1: the step does no work
   int context = -1;          // index into Kernel::rmem: the thread-value layout
-  int buffer = -1;           // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
+  int tensor = -1;           // index into Kernel::tensors: what it writes, or stores to global memory; -1: none
   int part = -1;             // the dimension along which each rank copies its part; -1: all of the tile
   CopyChoice copy = {};      // copy_in, fetch, to_global; to_shared: only its row
   MatmulChoice matmul = {};  // mma

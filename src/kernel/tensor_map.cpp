@@ -41,18 +41,19 @@ std::string no_tensor_map(const tile::Node& n, const graph::KernelTensor& tensor
   return "";
 }
 
-std::int64_t boxes_of_rank(const Kernel& plan, const Work& copy) {
-  const SmemTensor& b = plan.tensors[copy.buffer];
-  return copy.part == b.inner ? b.boxes() / plan.ranks : b.boxes();
+std::int64_t boxes_of_rank(const Kernel& kernel, const Work& copy) {
+  const SmemTensor& b = kernel.tensors[copy.tensor];
+  return copy.part == b.inner ? b.boxes() / kernel.ranks : b.boxes();
 }
 
-TensorMap tensor_map(const Kernel& plan, const tile::TilePrograms& program, int id) {
-  const tile::Node& n = plan.program.nodes[id];
+TensorMap tensor_map(const Kernel& kernel, const tile::TilePrograms& program, int id) {
+  const tile::Node& n = kernel.program.nodes[id];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   const bool load = n.kind == tile::NodeKind::load;
-  const Work& copy = *find_work(
-      plan, [&](const Work& w) { return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global); });
-  const SmemTensor& b = plan.tensors[copy.buffer];
+  const Work& copy = *find_work(kernel, [&](const Work& w) {
+    return w.node == id && w.kind == (load ? WorkKind::copy_in : WorkKind::to_global);
+  });
+  const SmemTensor& b = kernel.tensors[copy.tensor];
   const int size = graph::whole_bytes(tensor.dtype);
   TensorMap map{.tensor = n.tensor, .dtype = tensor.dtype, .extent = {}, .stride = {}, .box = {}};
   for (const int d : inner_first(n.shape, b.inner)) {
@@ -60,7 +61,7 @@ TensorMap tensor_map(const Kernel& plan, const tile::TilePrograms& program, int 
     // TMA needs a valid stride for a dimension of one element as well, though it has no effect.
     map.stride.push_back(tensor.shape[d] > 1 ? tensor.strides[d] * size : unit);
     const bool split = copy.part == d && d != b.inner;
-    map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? plan.ranks : 1));
+    map.box.push_back(d == b.inner ? b.box() : n.shape[d] / (split ? kernel.ranks : 1));
   }
   map.stride[0] = size;
   map.swizzle_bytes = b.span() > chunk_bytes ? static_cast<int>(b.span()) : 0;

@@ -1,215 +1,371 @@
+// Defines sums, products, quotients and signs of numbers of a random finite field.
 #include "number/field.hpp"
 
+#include <algorithm>
 #include <cmath>
 
-#include "number/fraction.hpp"
 #include "number/signs.hpp"
 
 namespace zellige::number {
 namespace {
 
-/// Returns n modulo m, a number from 0 to m - 1, for n of any sign.
-std::uint64_t modulo(std::int64_t n, std::uint64_t m) {
-  const std::uint64_t size = static_cast<std::uint64_t>(n < 0 ? -n : n) % m;
-  return n < 0 ? sub_mod(0, size, m) : size;
-}
+using Kind = FieldNumber::Kind;
+using Op = FieldTables::Op;
 
-/// Returns whether r, an odd prime or 2, is a square modulo the prime m, where m = 3 mod 4. Uses quadratic reciprocity.
-bool square_modulo(std::uint64_t r, std::uint64_t m) {
-  if (r == 2) return m % 8 == 7;
-  bool square = false;
-  for (std::uint64_t x = 1; x < r; ++x) square = square || x * x % r == m % r;
-  return square == (r % 4 == 1);
-}
-
-/// Returns whether 2, 3, 5, 7 and 11 are squares modulo the prime m.
-bool small_squares(std::uint64_t m) {
-  for (std::uint64_t r : {2, 3, 5, 7, 11})
-    if (m % r == 0 || !square_modulo(r, m)) return false;
-  return true;
+/// Returns f(a, b) for the residues modulo q (values modulo the prime q) of two numbers. If a or b is a marker of a
+/// number that has no such residue, returns that marker: `absent` for the result of an exponential, `rootless` for a
+/// square root that does not exist modulo q. If both are different markers, returns `absent`.
+template <class F>
+std::uint64_t part(std::uint64_t a, std::uint64_t b, const F& f) {
+  if (a >= FieldNumber::rootless || b >= FieldNumber::rootless)
+    return a == FieldNumber::absent || b == FieldNumber::absent ? FieldNumber::absent : FieldNumber::rootless;
+  return f(a, b);
 }
 
 /// Returns whether x is a square modulo the prime m; by Euler's criterion.
 bool is_square(std::uint64_t x, std::uint64_t m) { return pow_mod(x, (m - 1) / 2, m) == 1; }
 
+/// Returns x as a line (FieldNumber::base): its own, or itself.
+FieldNumber as_line(Field& f, const FieldNumber& x) {
+  FieldNumber z = x;
+  if (x.base != 0) return z;
+  const bool flipped = x.p > f.p() - x.p;  // so that x and -x have one base
+  z.base = flipped ? f.p() - x.p : x.p, z.slope = flipped ? -1 : 1, z.shift = 0, z.line = true;
+  return z;
+}
+
+/// Sets the line of z = x + y.
+void add_lines(Field& f, FieldNumber& z, const FieldNumber& x, const FieldNumber& y) {
+  z.base = 0, z.line = false;
+  if (x.constant && y.constant) return;
+  if (x.constant || y.constant) {
+    const FieldNumber u = as_line(f, x.constant ? y : x);
+    if (u.line) z.base = u.base, z.slope = u.slope, z.shift = u.shift + f.real(x.constant ? x : y), z.line = true;
+    return;
+  }
+  const FieldNumber u = as_line(f, x), v = as_line(f, y);
+  const double slope = u.slope + v.slope;
+  if (!u.line || !v.line || u.base != v.base || std::fabs(slope) < 1e-9 * std::fabs(u.slope)) return;
+  z.base = u.base, z.slope = slope, z.shift = u.shift + v.shift, z.line = true;
+}
+
+/// Sets the line of z = x y.
+void mul_lines(Field& f, FieldNumber& z, const FieldNumber& x, const FieldNumber& y) {
+  z.base = 0, z.line = false;
+  if (x.constant == y.constant && x.may != f.above && y.may != f.above) return;
+  const bool scales_x = y.constant || (!x.constant && y.may == f.above);
+  const FieldNumber &factor = scales_x ? y : x, u = as_line(f, scales_x ? x : y);
+  const double scale = factor.constant ? f.real(factor) : 1;
+  if (scale == 0 || (x.constant && y.constant)) return;
+  z.base = u.base, z.slope = u.slope * scale, z.shift = u.shift * scale, z.line = u.line && factor.constant;
+}
+
+/// Returns the sign of x, whose line has a base: a number that is drawn such that each order of it and the bounds with
+/// which it is f.compared has the same chance as that of this number of coins.
+int sign_on_line(Field& f, const FieldNumber& x) {
+  const auto [at, fresh] = f.intervals.try_emplace(x.base, 0, INFINITY);
+  auto& [low, high] = at->second;
+  if (fresh && pow_mod(x.base, (f.p() - 1) / 2, f.p()) != 1) low = -INFINITY, high = 0;
+  const double bound = -x.shift / x.slope, near = 1e-12 * std::fabs(bound);
+  bool more = bound <= low + near;  // whether the number exceeds the bound
+  if (!more && bound < high - near) {
+    more = draw(draw(f.seed, 66), draw(x.base, std::min(x.p, f.p() - x.p))) % 2 == 0;
+    (more ? low : high) = bound;
+  }
+  return more == (x.slope > 0) ? 1 : -1;
+}
+
+FieldNumber add_special(Field& f, const FieldNumber& x, const FieldNumber& y) {
+  for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})
+    if (x.kind == k || y.kind == k) return f.marked(f.marked(f.special(k), x), y);
+  const bool both = x.kind != Kind::number && y.kind != Kind::number;
+  const FieldNumber z = f.merged(Op::add, x, y);
+  if (z.fragile) return z.as(Kind::unclear);
+  if (both && x.kind != y.kind) return z.as(Kind::nan);
+  return z.as(x.kind != Kind::number ? x.kind : y.kind);
+}
+
+FieldNumber mul_special(Field& f, const FieldNumber& x, const FieldNumber& y) {
+  for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})
+    if (x.kind == k || y.kind == k) return f.marked(f.marked(f.special(k), x), y);
+  const FieldNumber &infinite = x.kind != Kind::number ? x : y, &other = x.kind != Kind::number ? y : x;
+  FieldNumber z = f.merged(Op::mul, x, y);
+  const auto signed_by = [&](bool positive) {
+    z.kind = positive == (infinite.kind == Kind::plus) ? Kind::plus : Kind::minus;
+    return z;
+  };
+  if (z.fragile) return f.opaque(Op::mul, x, y);
+  if (other.kind != Kind::number) return signed_by(other.kind == Kind::plus);
+  if (other.p == 0) return z.as(Kind::nan);
+  if (other.vanishes && (other.may & f.zero)) return f.opaque(Op::mul, x, y);
+  if (other.constant) return signed_by(f.real(other) > 0);
+  if (other.may == f.above || other.may == f.below) return signed_by(other.may == f.above);
+  if (!f.sides()) return f.opaque(Op::mul, x, y);
+  const int s = f.sign(other);
+  f.decide(z, other);
+  if (s == 0) z.kind = Kind::missing;
+  return s == 0 ? z : signed_by(s > 0);
+}
+
+FieldNumber div_special(Field& f, const FieldNumber& x, const FieldNumber& y) {
+  for (Kind k : {Kind::missing, Kind::unclear, Kind::nan})
+    if (x.kind == k || y.kind == k) return f.marked(f.marked(f.special(k), x), y);
+  FieldNumber z = f.merged(Op::div, x, y);
+  if (z.fragile) return f.opaque(Op::div, x, y);
+  if (y.kind == Kind::number) return y.p != 0 ? mul_special(f, x, y) : z.as(Kind::unclear);
+  if (x.kind != Kind::number) return z.as(Kind::nan);
+  z.may = f.zero;  // a number divided by an infinity
+  return z;
+}
+
+/// Returns what a factor contributes to the sign of a product's zeros.
+std::uint64_t zero_factor(Field& f, const FieldNumber& x) {
+  if (x.vanishes) return x.zero_sign;
+  if (within(x.may, f.zero | f.above)) return 1;
+  return within(x.may, f.below | f.zero) ? f.p() - 1 : x.p;
+}
+
+/// If x = e^a and y = e^b are exponentials, records that z is one, too: z = x y = e^(a+b) if times is 1, z
+/// = x / y = e^(a-b) if times is -1.
+void power_law(Field& f, const FieldNumber& z, const FieldNumber& x, const FieldNumber& y, int times) {
+  if (!f.tells_logs && !f.tells_order) return;
+  const auto a = f.exponents.find(x.p), b = f.exponents.find(y.p);
+  if (a == f.exponents.end() || b == f.exponents.end()) return;
+  const FieldNumber sum = times > 0 ? f.add(a->second, b->second) : f.sub(a->second, b->second);
+  f.exponents.try_emplace(z.p, sum);
+}
+
+/// Sets the normal form of z, which is the maximum x plus or times a constant: the normal form of x with
+/// move(m) in place of each member m (an operand of the maximum).
+template <class Move>
+void move_members(Field& f, const FieldNumber& z, const FieldNumber& x, const Move& move) {
+  constexpr std::size_t capacity = 64;
+  const auto at = f.lattices.find(x.p);
+  if (at == f.lattices.end() || f.lattices.count(z.p)) return;
+  Lattice l = at->second;
+  std::size_t count = 0;
+  for (const Lattice::Clause& c : l.clauses) count += c.size();
+  if (count > capacity) return;
+  for (Lattice::Clause& c : l.clauses) {
+    for (std::uint64_t& m : c) {
+      const FieldNumber y = move(FieldNumber(f.members.at(m)));
+      f.members.try_emplace(y.p, y);
+      m = y.p;
+    }
+    std::ranges::sort(c);
+  }
+  std::ranges::sort(l.clauses);
+  f.lattices.emplace(z.p, std::move(l));
+}
+
+/// Records that z has the sign of x everywhere.
+void same_sign(Field& f, const FieldNumber& z, const FieldNumber& x) {
+  if (f.tells_order && z.p != 0 && x.kind == Kind::number && !x.fragile && !x.constant)
+    f.cores.try_emplace(z.p, f.core(FieldNumber(x)));
+}
+
+/// Records the sign of z = x + y if that is a difference of exponentials, or of an exponential and 1.
+void exponential_signs(Field& f, const FieldNumber& z, const FieldNumber& x, const FieldNumber& y) {
+  const auto exponent_of = [&](const FieldNumber& e, std::uint64_t residue) -> std::optional<FieldNumber> {
+    if (f.is_exact(e) && residue == 1) return f.integer(0);
+    const auto at = f.exponents.find(residue);
+    return at == f.exponents.end() ? std::nullopt : std::optional(at->second);
+  };
+  for (const auto& [plus, minus] : {std::pair(&x, &y), std::pair(&y, &x)}) {
+    const auto a = exponent_of(*plus, plus->p);
+    const auto b = a ? exponent_of(*minus, f.p() - minus->p) : std::nullopt;
+    if (a && b) return same_sign(f, z, f.sub(*a, *b));
+  }
+}
+
 }  // namespace
 
-Field::Field(std::uint64_t seed, Order order) : seed_(seed), order_(order) {
-  const bool squares = order != Order::unknown;
-  constexpr std::uint64_t minimum = std::uint64_t{1} << 53;
-  for (std::uint64_t n = 0; p_ == 0; ++n) {
-    const std::uint64_t q = minimum + draw(seed, n) % minimum / 4 * 4 + 3;
-    if ((squares && !small_squares(q)) || !is_prime(q)) continue;
-    // 2 q k + 1 is 3 modulo 4 if the squares are to be positive; else 1, so that -1 has a root.
-    for (std::uint64_t k = squares ? 3 : 2; k < 128 && p_ == 0; k += 2) {
-      const std::uint64_t p = 2 * q * k + 1;
-      if (p >> 62 == 0 && (!squares || small_squares(p)) && is_prime(p)) q_ = q, p_ = p;
-    }
-  }
-  for (std::uint64_t n = 0; w_ <= 1; ++n) w_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / q_, p_);
-  for (std::uint64_t n = 0; !squares && mul_mod(i_, i_, p_) != p_ - 1; ++n)
-    i_ = pow_mod(draw(~seed, n) % (p_ - 2) + 2, (p_ - 1) / 4, p_);
-  angle_ = draw(~seed, 1 << 20) % (q_ - 1) + 1;
-  constexpr int digits = 64;
-  std::uint64_t step = w_;
-  for (int place = 0; place < 9; ++place) {
-    std::uint64_t x = 1;
-    for (int d = 0; d < digits; ++d, x = mul_mod(x, step, p_)) powers_.push_back(x);
-    step = x;
-  }
-}
-
-FieldNumber Field::random(std::uint64_t n) const {
-  return {.p = draw(seed_ + 1, 2 * n) % p_, .q = draw(seed_ + 1, 2 * n + 1) % q_, .numerator = 1};
-}
-
-FieldNumber Field::known(FieldNumber z, double value) {
-  z.constant = true, z.unsettled = z.vanishes = false, z.zero_sign = 1;
-  z.may = value < 0 ? below : value > 0 ? above : zero;
-  z.lowest = z.greatest = value;
-  reals_[z.p] = value;
-  return z;
-}
-
-FieldNumber Field::integer(std::int64_t n) {
-  FieldNumber x{.p = modulo(n, p_), .q = modulo(n, q_), .boolean = n == 0 || n == 1, .whole = true};
-  if (n == 0 || n == 1) {  // the most frequent case
-    x.constant = true, x.may = n == 0 ? zero : above;
-    x.lowest = x.greatest = static_cast<double>(n);
-    return x;
-  }
-  return known(x, static_cast<double>(n));
-}
-
-FieldNumber Field::one_of(FieldNumber x, std::int64_t range, std::uint64_t place) {
-  const std::uint64_t element = draw(draw(seed_, 77), place);
-  ranges_[element] = static_cast<double>(range);
-  x.decisions = sets_.join(x.decisions, sets_.single(element));
-  x.boolean = false;
-  return x;
-}
-
-FieldNumber Field::marked(FieldNumber x, const FieldNumber& by) {
-  x.decisions = sets_.join(x.decisions, by.decisions);
-  return x;
-}
-
-FieldNumber Field::constant(double c) {
-  const auto at = constants_.find(c);
-  if (at != constants_.end()) return at->second;
-  if (std::isnan(c)) return special(Kind::nan);
-  if (std::isinf(c)) return special(c > 0 ? Kind::plus : Kind::minus);
-  const Fraction f = fraction(c);
-  const auto residue = [&](std::uint64_t m) {
-    const std::uint64_t two = f.exponent < 0 ? inverse_mod(2, m) : 2;
-    const std::uint64_t x =
-        mul_mod(modulo(f.numerator, m), pow_mod(two, static_cast<std::uint64_t>(std::abs(f.exponent)), m), m);
-    return mul_mod(x, inverse_mod(modulo(f.denominator, m), m), m);
-  };
-  const bool boolean = c == 0 || c == 1;
-  return constants_[c] =
-             known({.p = residue(p_), .q = residue(q_), .boolean = boolean, .whole = c == std::floor(c)}, c);
-}
-
-double Field::real(const FieldNumber& x) const {
-  if (x.p <= 1) return static_cast<double>(x.p);
-  return reals_.at(x.p);
-}
-
-FieldNumber Field::special(Kind kind) const { return FieldNumber{}.as(kind); }
-
-FieldNumber Field::residue(std::uint64_t hash) const {
-  return {.p = hash % p_, .q = draw(hash, 0) % q_, .numerator = 1};
-}
-
-std::uint64_t Field::key(const FieldNumber& x) {
-  return draw(draw(x.p, x.domain + (x.fragile ? std::uint64_t{1} << 40 : 0)), static_cast<std::uint64_t>(x.kind));
-}
-
-double Field::count(Sets::Index decisions) const {
-  return decisions == Sets::many ? INFINITY : static_cast<double>(sets_.elements(decisions).size());
-}
-
-Field::Cases Field::cases(Sets::Index decisions) const {
-  Cases c;
-  c.many = decisions == Sets::many;
-  for (std::uint64_t element : sets_.elements(decisions)) {
-    const auto range = ranges_.find(element);
-    if (range == ranges_.end())
-      ++c.decisions, c.comparisons += static_cast<double>(jumps_.count(element));
-    else
-      ++c.whole_numbers, c.whole *= range->second;
-  }
-  return c;
-}
-
-void Field::follow(FieldNumber& z, const FieldNumber& x) const {
-  z.domain = x.domain, z.decisions = x.decisions, z.unsettled = z.vanishes = z.unsettled || x.unsettled;
-  z.signs = static_cast<float>(count(x.decisions));
-}
-
-FieldNumber Field::unknown(Unknown which, const FieldNumber& x, std::uint64_t key) {
-  took_unknown = true;
-  ++steps, ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
-  FieldNumber z = residue(draw(draw(seed_, 100 * key + static_cast<std::uint64_t>(which) + 1), x.p));
-  follow(z, x);
-  if (x.fragile) z.fragile = true, z.domain = sets_.single(draw(Field::key(x), static_cast<std::uint64_t>(which)));
-  return z;
-}
-
-FieldNumber Field::merged(Op op, const FieldNumber& x, const FieldNumber& y) {
-  FieldNumber z;
-  ++steps;
-  z.decisions = sets_.join(x.decisions, y.decisions);
-  z.unsettled = x.unsettled || y.unsettled;
-  z.vanishes = op == Op::mul ? x.vanishes || y.vanishes : op == Op::div ? x.vanishes : z.unsettled;
-  z.rooted = x.rooted || y.rooted;
-  z.fragile = x.fragile || y.fragile;
-  if (!z.fragile) {
-    z.domain = sets_.join(x.domain, y.domain);
+FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
+  if (x.kind != Kind::number || y.kind != Kind::number) return add_special(*this, x, y);
+  if (is(x, 0) || is(y, 0)) {
+    FieldNumber z = is(x, 0) ? y : x;
+    z.zero_sign = 1;  // -0 + 0 is +0
     return z;
   }
-  std::uint64_t a = key(x), b = key(y);
-  if ((op == Op::add || op == Op::mul || op == Op::max) && a > b) std::swap(a, b);
-  z.domain = sets_.single(draw(draw(a, b), static_cast<std::uint64_t>(op)));
+  FieldNumber z = merged(Op::add, x, y);
+  if (x.vanishes && y.vanishes && x.zero_sign == y.zero_sign) z.zero_sign = x.zero_sign;
+  z.p = add_mod(x.p, y.p, p());
+  z.hashed = keeps_sums && (x.hashed || y.hashed || x.q == absent || y.q == absent);
+  z.q = part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) { return add_mod(a, b, q()); });
+  z.logs = log_terms(x.logs, y.logs);
+  if (x.denominator == 0 && y.denominator == 0)
+    z.numerator = std::max(x.numerator, y.numerator);
+  else
+    z.numerator = std::max(x.numerator + y.denominator, y.numerator + x.denominator),
+    z.denominator = x.denominator + y.denominator;
+  if (x.sign_denominator == 0 && y.sign_denominator == 0)
+    z.signs = std::max(x.signs, y.signs);
+  else
+    z.signs = std::max(x.signs + y.sign_denominator, y.signs + x.sign_denominator),
+    z.sign_denominator = x.sign_denominator + y.sign_denominator;
+  z.whole = x.whole && y.whole;
+  if (lines) add_lines(*this, z, x, y);
+  z.lowest = x.lowest + y.lowest, z.greatest = x.greatest + y.greatest;
+  z.may = sum_signs(x.may, y.may);
+  if (x.constant && y.constant) return known(z, z.p == 0 ? 0.0 : real(x) + real(y));
+  if (tells_order && is_exact(x) != is_exact(y) && !sides()) {
+    const FieldNumber &maximum = is_exact(x) ? y : x, &shift = is_exact(x) ? x : y;
+    move_members(*this, z, maximum, [&](const FieldNumber& m) { return add(m, shift); });
+  }
+  if (z.p == 0 && (z.q == 0 || z.q == absent)) z.may = zero;
+  if (tells_order && !exponents.empty()) exponential_signs(*this, z, x, y);
+  if ((x.graded || y.graded) && tells_logs) {
+    const Grade a = grade(x), b = grade(y);
+    z.graded = true;
+    grades[z.p] = {add_mod(a.count_p, b.count_p, p()), add_mod(a.count_q, b.count_q, q()), add(a.sum, b.sum)};
+  }
   return z;
 }
 
-FieldNumber Field::opaque(Op op, const FieldNumber& x, const FieldNumber& y) {
-  took_unknown = true, ++calls;
-  FieldNumber z = merged(op, x, y);
-  const bool commutes = op == Op::add || op == Op::mul || op == Op::max;
-  std::uint64_t a = key(x), b = key(y);
-  if (commutes && a > b) std::swap(a, b);
-  const FieldNumber r = residue(draw(draw(draw(seed_, 55), a), b + static_cast<std::uint64_t>(op)));
-  z.p = r.p, z.q = r.q, z.numerator = 1;
-  z.signs = static_cast<float>(count(z.decisions));
-  z.fragile = z.unsettled = z.vanishes = true;
-  z.domain = sets_.single(draw(draw(a, b), 50 + static_cast<std::uint64_t>(op)));
+FieldNumber Field::neg(const FieldNumber& x) {
+  FieldNumber z = x;
+  z.boolean = z.graded = false;
+  if (x.kind != Kind::number) {
+    if (x.kind == Kind::plus) z.kind = Kind::minus;
+    if (x.kind == Kind::minus) z.kind = Kind::plus;
+    return z;
+  }
+  z.p = sub_mod(0, x.p, p());
+  z.hashed = keeps_sums && (x.hashed || x.q == absent);
+  z.zero_sign = sub_mod(0, x.zero_sign, p());
+  z.slope = -x.slope, z.shift = -x.shift;
+  z.lowest = -x.greatest, z.greatest = -x.lowest;
+  z.q = exponent(x);
+  if (z.q < rootless) z.q = sub_mod(0, z.q, q());
+  z.logs = log_times(x.logs, -1);
+  z.may = negated_signs(x.may);
+  if (x.constant) return known(z, -real(x));
+  return z;
+}
+
+FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
+  if (x.kind != Kind::number || y.kind != Kind::number) return mul_special(*this, x, y);
+  if (is(x, 1)) return y;
+  if (is(y, 1)) return x;
+  const bool same = x.p == y.p && x.q == y.q;
+  if (same && x.boolean) return x;
+  FieldNumber z = merged(Op::mul, x, y);
+  if (z.vanishes) z.zero_sign = mul_mod(zero_factor(*this, x), zero_factor(*this, y), p());
+  z.numerator = x.numerator + y.numerator, z.denominator = x.denominator + y.denominator;
+  z.signs = x.signs + y.signs, z.sign_denominator = x.sign_denominator + y.sign_denominator;
+  z.whole = x.whole && y.whole, z.boolean = x.boolean && y.boolean;
+  if (lines) mul_lines(*this, z, x, y);
+  if (z.whole) {
+    const auto [lowest, greatest] =
+        std::minmax({x.lowest * y.lowest, x.lowest * y.greatest, x.greatest * y.lowest, x.greatest * y.greatest});
+    if (lowest == lowest && greatest == greatest) z.lowest = lowest, z.greatest = greatest;
+  }
+  z.may = same ? square_signs(x.may) : product_signs(x.may, y.may);
+  if (same && !x.constant)
+    if (const auto root = roots.find(x.p); root != roots.end()) {
+      z.p = root->second.p, z.q = root->second.q, z.logs = root->second.logs;
+      return z;
+    }
+  z.p = mul_mod(x.p, y.p, p());
+  const bool hashed = x.hashed || y.hashed || x.q == absent || y.q == absent;
+  z.hashed = keeps_sums && hashed && (is_exact(x) || is_exact(y));
+  z.q = hashed && !z.hashed
+            ? absent
+            : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) { return mul_mod(a, b, q()); });
+  if (x.logs || y.logs) {
+    const FieldNumber &form = x.logs ? x : y, &factor = x.logs ? y : x;
+    const std::optional<std::int64_t> n = factor.logs ? std::nullopt : whole(factor);
+    if (n && std::abs(*n) <= 64)
+      z.logs = log_times(form.logs, *n);
+    else
+      z.q = hashed ? absent : part(without_logs(x), without_logs(y), [&](std::uint64_t a, std::uint64_t b) {
+        return mul_mod(a, b, q());
+      });
+  }
+  if (x.constant && y.constant) return known(z, real(x) * real(y));
+  if (order == Order::scaled && is_exact(x) != is_exact(y)) {
+    const FieldNumber &maximum = is_exact(x) ? y : x, &factor = is_exact(x) ? x : y;
+    if (factor.may == above) move_members(*this, z, maximum, [&](const FieldNumber& m) { return mul(m, factor); });
+  }
+  if (z.p == 0) z.may = zero;
+  if (x.positive_factor() != y.positive_factor()) same_sign(*this, z, x.positive_factor() ? y : x);
+  if (x.may == above && y.may == above) {
+    power_law(*this, z, x, y, 1);
+    if (tells_logs && !x.constant && !y.constant) products.try_emplace(z.p, x, y);
+  }
+  if (same && tells_roots) squares.try_emplace(z.p, x);
+  if ((x.graded || y.graded) && tells_logs) {
+    const Grade a = grade(x), b = grade(y);
+    z.graded = true;
+    const auto times = [&](const FieldNumber& sum, const Grade& g) { return mul(sum, count_of(g)); };
+    grades[z.p] = {mul_mod(a.count_p, b.count_p, p()), mul_mod(a.count_q, b.count_q, q()),
+                   add(times(a.sum, b), times(b.sum, a))};
+  }
+  return z;
+}
+
+FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
+  if (x.kind != Kind::number || y.kind != Kind::number) return div_special(*this, x, y);
+  if (is(y, 1)) return x;
+  FieldNumber z = merged(Op::div, x, y);
+  if (y.p == 0) return z.as(x.p == 0 && !z.fragile ? Kind::nan : Kind::unclear);
+  z.p = mul_mod(x.p, inverse_mod(y.p, p()), p());
+  const bool hashed = x.hashed || y.hashed || x.q == absent || y.q == absent;
+  z.hashed = keeps_sums && hashed && is_exact(y);
+  z.q = hashed && !z.hashed ? absent : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) {
+    return b == 0 ? absent : mul_mod(a, inverse_mod(b, q()), q());
+  });
+  z.numerator = x.numerator + y.denominator, z.denominator = x.denominator + y.numerator;
+  z.signs = x.signs + y.sign_denominator, z.sign_denominator = x.sign_denominator + y.signs;
+  z.may = product_signs(x.may, static_cast<std::uint8_t>(y.may & ~zero));
+  if (x.logs || y.logs) {
+    const std::optional<std::int64_t> n = y.logs ? std::nullopt : whole(y);
+    if (n && *n == -1)
+      z.logs = log_times(x.logs, -1);
+    else
+      z.q = absent;
+  }
+  if (z.vanishes) z.zero_sign = mul_mod(zero_factor(*this, x), zero_factor(*this, y), p());
+  if (lines) {
+    mul_lines(*this, z, x, y.constant ? constant(1 / real(y)) : y);
+    z.line = z.line && y.constant;
+  }
+  if ((y.may & zero) && y.decisions != Sets::empty)  // whether y is 0 may depend on all of them
+    z.signs = std::max(z.signs, static_cast<float>(count(z.decisions)));
+  if (y.vanishes && (y.may & zero))  // y may be 0 at many points
+    z = open(z, draw(draw(draw(key(x), key(y)), y.zero_sign), static_cast<std::uint64_t>(Op::div)));
+  if (x.constant && y.constant) return known(z, real(x) / real(y));
+  if (z.p == 0) z.may = zero;
+  if (y.positive_factor() && !x.positive_factor()) same_sign(*this, z, x);
+  if (x.may == above && y.may == above) {
+    power_law(*this, z, x, y, -1);
+    if (tells_logs) quotients.try_emplace(z.p, x, y);
+  }
+  return z;
+}
+
+FieldNumber Field::core(const FieldNumber& x) {
+  const auto at = cores.find(x.p), of_negative = cores.find(p() - x.p);
+  if (x.kind != Kind::number || (at == cores.end() && of_negative == cores.end())) return x;
+  FieldNumber z = at != cores.end() ? at->second : neg(of_negative->second);
+  z.domain = x.domain, z.fragile = x.fragile, z.decisions = sets.join(z.decisions, x.decisions);
   return z;
 }
 
 int Field::sign(const FieldNumber& of) {
   if (of.constant) return real(of) > 0 ? 1 : -1;
   const FieldNumber x = core(of);
-  if (order_ == Order::ties)
+  if (order == Order::ties)
     if (const int s = sign_of_fraction(x); s != 0) return s;
-  const int s = lines ? sign_on_line(as_line(x)) : is_square(x.p, p_) ? 1 : -1;
+  const int s = lines ? sign_on_line(*this, as_line(*this, x)) : is_square(x.p, p()) ? 1 : -1;
   if (!(x.may & (s > 0 ? above : below))) return 0;
   return s;
 }
 
-int Field::sign_of_fraction(const FieldNumber& x) const {
-  if (const auto at = reals_.find(x.p); at != reals_.end()) return at->second > 0 ? 1 : -1;
-  const std::optional<ModularFraction> f = fraction_of(x.p, p_, std::uint64_t{1} << 20);
-  if (!f || (x.q < rootless && modulo(f->numerator, q_) != mul_mod(modulo(f->denominator, q_), x.q, q_))) return 0;
-  return f->numerator > 0 ? 1 : -1;
-}
-
 void Field::decide(FieldNumber& z, const FieldNumber& of) {
   const FieldNumber by = core(of);
-  z.decisions = sets_.join(z.decisions, by.decisions);
-  if (!by.constant) z.decisions = sets_.join(z.decisions, sets_.single(std::min(by.p, p_ - by.p)));
+  z.decisions = sets.join(z.decisions, by.decisions);
+  if (!by.constant) z.decisions = sets.join(z.decisions, sets.single(std::min(by.p, p() - by.p)));
 }
 
 }  // namespace zellige::number

@@ -30,7 +30,7 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
   } else if (has_q) {
     q_ += static_cast<Wide>(x.q) * y.q;
   }
-  if (++terms_ == 14) terms_ = 1, p_ %= f_.p_, q_ %= f_.q_;
+  if (++terms_ == 14) terms_ = 1, p_ %= f_.p(), q_ %= f_.q();
   if (x.whole && y.whole) {
     const auto [lowest, greatest] =
         std::minmax({x.lowest * y.lowest, x.lowest * y.greatest, x.greatest * y.lowest, x.greatest * y.greatest});
@@ -52,18 +52,18 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
     if (!has_q) sum_.q = rootless;
   }
   for (const FieldNumber* v : {&x, &y}) {
-    if (v->decisions != Sets::empty) sum_.decisions = f_.sets_.join(sum_.decisions, v->decisions);
+    if (v->decisions != Sets::empty) sum_.decisions = f_.sets.join(sum_.decisions, v->decisions);
     sum_.unsettled = sum_.unsettled || v->unsettled, sum_.rooted = sum_.rooted || v->rooted;
   }
 }
 
 FieldNumber Field::Dot::value() {
   if (!fast_) return slow_ ? rest_ : f_.integer(0);
-  sum_.p = static_cast<std::uint64_t>(p_ % f_.p_);
+  sum_.p = static_cast<std::uint64_t>(p_ % f_.p());
   if (sum_.hashed && !f_.keeps_sums && sum_.q != rootless) {
     sum_.hashed = false, sum_.q = absent;
   } else if (sum_.q != rootless) {
-    sum_.q = static_cast<std::uint64_t>(q_ % f_.q_);
+    sum_.q = static_cast<std::uint64_t>(q_ % f_.q());
   }
   sum_.vanishes = sum_.unsettled;
   sum_.lowest = lowest_, sum_.greatest = greatest_;

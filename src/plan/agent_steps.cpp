@@ -11,7 +11,7 @@ void AgentSteps::depend() {
 }
 
 std::string AgentSteps::describe(const selection::Task& task) const {
-  const std::string& of = task.buffer >= 0 ? plan_.tensors[task.buffer].name : plan_.program.nodes[task.node].name;
+  const std::string& of = task.tensor >= 0 ? plan_.tensors[task.tensor].name : plan_.program.nodes[task.node].name;
   return fmt::format("{} {}", kernel::name(task.kind), of.empty() ? fmt::format("%{}", task.node) : of);
 }
 
@@ -26,9 +26,9 @@ kernel::Step& AgentSteps::run(int t, int lag) {
                                                   : kernel::Global::anything;
   s.reads = task.reads;
   // same_thread: each element belongs to the same thread in every iteration.
-  const bool writes = task.buffer >= 0 && task.kind != kernel::WorkKind::to_global;
-  if (writes && task.kind == kernel::WorkKind::accumulate) s.reads.push_back({task.buffer, 0, true});
-  if (writes) s.writes.push_back({task.buffer, lag, !uses_tma(t)});
+  const bool writes = task.tensor >= 0 && task.kind != kernel::WorkKind::to_global;
+  if (writes && task.kind == kernel::WorkKind::accumulate) s.reads.push_back({task.tensor, 0, true});
+  if (writes) s.writes.push_back({task.tensor, lag, !uses_tma(t)});
   return s;
 }
 

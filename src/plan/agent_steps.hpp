@@ -1,5 +1,5 @@
 // Adds steps to an agent (warp role): the loops, barriers and waits that are in its code, and the steps that execute
-// tasks. Class Builder (agents.cpp) decides their order.
+// tasks. agents.cpp decides their order.
 #pragma once
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@ namespace zellige::plan {
 class AgentSteps {
  protected:
   /// `tasks` are the kernel's tasks. A step that executes one of them is added with its index.
-  AgentSteps(kernel::Kernel& plan, const selection::Tasks& tasks) : plan_(plan), tasks_(tasks) {}
+  AgentSteps(kernel::Kernel& kernel, const selection::Tasks& tasks) : plan_(kernel), tasks_(tasks) {}
 
   /// Appends a step to the current agent (warp role), inside the innermost loop that is open, and returns the step.
   /// `is`: what the step does; `what`: its description in messages.

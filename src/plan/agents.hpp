@@ -7,8 +7,7 @@
 //   mbarriers. The consumer's warps are the first of the block, so that a consumer thread's threadIdx is its thread
 //   number in the plan's layouts.
 //
-// The loop of each agent is a software pipeline made by one function. The completion of the rows of its tasks says what
-// starts in an earlier iteration than the one that waits for it.
+// Loops are software pipelines: work that completes later starts in an earlier iteration than the one that waits for it.
 //
 // Later passes and the emitter take the order of execution from the agents alone.
 #pragma once

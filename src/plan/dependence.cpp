@@ -63,15 +63,16 @@ bool reads_constant(const tile::Node& n, const tile::TilePrograms& program) {
          program.tensors[program.memory_of(n.tensor)].constant;
 }
 
-void let_next_start(kernel::Kernel& plan, const tile::TilePrograms& program, const target::Target& target) {
+void let_next_start(kernel::Kernel& kernel, const tile::TilePrograms& program, const target::Target& target) {
   const auto constant = [&](const tile::Node& n) { return reads_constant(n, program); };
-  if (!plan.programmatic || program.kernels.size() > 1 || std::ranges::none_of(plan.program.nodes, constant)) return;
-  const std::int64_t blocks = plan.blocks > 0 ? plan.blocks : plan.program.grid.count();
-  const std::int64_t room =
-      std::min<std::int64_t>({target.shared_per_multiprocessor / (plan.shared_bytes + target.shared_reserved_per_block),
-                              target.threads_per_multiprocessor / plan.threads, target.blocks_per_multiprocessor});
+  if (!kernel.programmatic || program.kernels.size() > 1 || std::ranges::none_of(kernel.program.nodes, constant))
+    return;
+  const std::int64_t blocks = kernel.blocks > 0 ? kernel.blocks : kernel.program.grid.count();
+  const std::int64_t room = std::min<std::int64_t>(
+      {target.shared_per_multiprocessor / (kernel.shared_bytes + target.shared_reserved_per_block),
+       target.threads_per_multiprocessor / kernel.threads, target.blocks_per_multiprocessor});
   if (2 * blocks > room * target.multiprocessors) return;
-  for (kernel::Agent& agent : plan.agents) {
+  for (kernel::Agent& agent : kernel.agents) {
     const auto wait =
         std::ranges::find_if(agent.steps, [](const kernel::Step& s) { return kernel::as<kernel::GriddepWait>(s); });
     if (wait == agent.steps.end()) continue;

@@ -11,12 +11,13 @@ namespace {
 /// Returns the tasks of a phase (work between two barriers) in the order in which they are emitted. Tasks that can
 /// share a loop nest become adjacent, so that common values are evaluated once. Reductions over lanes become adjacent
 /// as well, so that the loads of one reduction do not wait for the store of another reduction.
-std::vector<int> side_by_side(const kernel::Kernel& plan, const selection::Tasks& all, std::vector<int> tasks) {
+std::vector<int> side_by_side(const kernel::Kernel& kernel, const selection::Tasks& all, std::vector<int> tasks) {
   std::vector<int> result;
   while (!tasks.empty()) {
     const auto joins = [&](int t) {
       const selection::Task &task = all[t], &last = all[result.back()];
-      const bool together = kernel::in_nest(plan, task) && kernel::in_nest(plan, last) && task.context == last.context,
+      const bool together =
+                     kernel::in_nest(kernel, task) && kernel::in_nest(kernel, last) && task.context == last.context,
                  sums = task.kind == kernel::WorkKind::reduce && last.kind == kernel::WorkKind::reduce;
       return (together || sums) &&
              std::ranges::none_of(task.after_same, [&](int t) { return std::ranges::count(tasks, t) > 0; });
@@ -32,7 +33,7 @@ std::vector<int> side_by_side(const kernel::Kernel& plan, const selection::Tasks
 /// Splits the tasks of one section (before, inside or after the loop) into phases that are separated by
 /// barriers, and returns the tasks of each phase in order. Uses the least possible number of phases; among
 /// these orders, prefers one that needs the least shared memory at a time.
-std::vector<selection::Phase> phases(const kernel::Kernel& plan, const selection::Tasks& all,
+std::vector<selection::Phase> phases(const kernel::Kernel& kernel, const selection::Tasks& all,
                                      const std::vector<int>& tasks) {
   std::vector<int> local(all.size(), -1);
   for (std::size_t i = 0; i < tasks.size(); ++i) local[tasks[i]] = static_cast<int>(i);
@@ -43,8 +44,8 @@ std::vector<selection::Phase> phases(const kernel::Kernel& plan, const selection
       if (local[a] >= 0) work.after.push_back(local[a]);
     for (int a : all[t].after_same)
       if (local[a] >= 0) work.after_same.push_back(local[a]);
-    const int b = all[t].kind == kernel::WorkKind::to_global ? -1 : all[t].buffer;
-    work.produces = b >= 0 ? plan.tensors[b].bytes() : 0;
+    const int b = all[t].kind == kernel::WorkKind::to_global ? -1 : all[t].tensor;
+    work.produces = b >= 0 ? kernel.tensors[b].bytes() : 0;
     problem.push_back(std::move(work));
   }
   std::vector<selection::Phase> result;
@@ -54,7 +55,7 @@ std::vector<selection::Phase> phases(const kernel::Kernel& plan, const selection
     for (int i : phase) global.push_back(tasks[i]);
     // Copies start first, to overlap with the rest of the phase.
     std::stable_partition(global.begin(), global.end(), [&](int t) { return kernel::is_global_load(all[t].kind); });
-    result.push_back(side_by_side(plan, all, std::move(global)));
+    result.push_back(side_by_side(kernel, all, std::move(global)));
   }
   return result;
 }
@@ -84,16 +85,16 @@ constexpr int max_ring_stages = 10;
 /// `stage_bytes` is the size of one stage, `other_bytes` that of all other buffers. The other buffers reuse
 /// the ring's memory after the loop, unless the next tile is being loaded there (persistent blocks) or
 /// other blocks of the cluster write to them.
-int ring_depth(const kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target,
+int ring_depth(const kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target,
                std::int64_t stage_bytes, std::int64_t other_bytes) {
   constexpr std::int64_t barriers = 1024;
-  const bool one_tile = plan.blocks == 0 || plan.blocks == plan.program.grid.count() * plan.parts_of_loop();
+  const bool one_tile = kernel.blocks == 0 || kernel.blocks == kernel.program.grid.count() * kernel.parts_of_loop();
   std::int64_t reserved = one_tile ? 0 : other_bytes;
   for (const selection::Task& t : tasks)  // other ranks write to these buffers while the loop is running
-    if (one_tile && t.kind == kernel::WorkKind::to_cluster) reserved += plan.tensors[t.buffer].bytes();
+    if (one_tile && t.kind == kernel::WorkKind::to_cluster) reserved += kernel.tensors[t.tensor].bytes();
   const std::int64_t room = target.shared_per_block - barriers - reserved;
   const std::int64_t limit =
-      one_tile ? std::min<std::int64_t>(max_ring_stages, plan.iterations_per_rank()) : max_ring_stages;
+      one_tile ? std::min<std::int64_t>(max_ring_stages, kernel.iterations_per_rank()) : max_ring_stages;
   return static_cast<int>(std::clamp<std::int64_t>(room / stage_bytes, std::min<std::int64_t>(2, limit), limit));
 }
 
@@ -125,10 +126,10 @@ int copy_stages(const tile::TileProgram& p, const target::Target& target, std::i
 }
 
 /// Returns the size of a stage of the tensors that these tasks load in each iteration.
-std::int64_t bytes_of_stage(const kernel::Kernel& plan, const selection::Tasks& tasks,
+std::int64_t bytes_of_stage(const kernel::Kernel& kernel, const selection::Tasks& tasks,
                             const std::vector<int>& copied_each) {
   std::int64_t bytes = 0;
-  for (int t : copied_each) bytes += plan.tensors[tasks[t].buffer].stage_step;
+  for (int t : copied_each) bytes += kernel.tensors[tasks[t].tensor].stage_step;
   return bytes;
 }
 
@@ -139,14 +140,14 @@ bool fills_ring_by_tma(const selection::Tasks& tasks, const std::vector<int>& co
 
 }  // namespace
 
-selection::PhasedTasks pipeline(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target,
+selection::PhasedTasks pipeline(kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target,
                                 Copies starts, Blocks blocks) {
-  plan.blocks =
-      blocks == Blocks::a_tile ? 0 : std::min<std::int64_t>(plan.program.grid.count(), target.multiprocessors);
-  if (blocks == Blocks::pairs) plan.ranks = 2, plan.blocks -= plan.blocks % 2;
-  if (plan.split_k) plan.blocks = plan.program.grid.count() * plan.ranks;
+  kernel.blocks =
+      blocks == Blocks::a_tile ? 0 : std::min<std::int64_t>(kernel.program.grid.count(), target.multiprocessors);
+  if (blocks == Blocks::pairs) kernel.ranks = 2, kernel.blocks -= kernel.blocks % 2;
+  if (kernel.split_k) kernel.blocks = kernel.program.grid.count() * kernel.ranks;
   selection::PhasedTasks result;
-  const tile::Sections sections(plan.program);
+  const tile::Sections sections(kernel.program);
   std::vector<int> before, inside, after;
   for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
     const tile::Section section = kernel::section_of(tasks[t], sections);
@@ -156,41 +157,41 @@ selection::PhasedTasks pipeline(kernel::Kernel& plan, const selection::Tasks& ta
     else if (!is_exchange(tasks[t]))
       (section == tile::Section::before ? before : section == tile::Section::inside ? inside : after).push_back(t);
   }
-  result.before = phases(plan, tasks, before);
-  result.inside = phases(plan, tasks, inside);
-  result.after = phases(plan, tasks, after);
+  result.before = phases(kernel, tasks, before);
+  result.inside = phases(kernel, tasks, inside);
+  result.after = phases(kernel, tasks, after);
   if (starts == Copies::first && !result.after.empty()) start_copies(tasks, result.after);
 
   const std::vector<int>& copies = result.copied_each;
-  const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
+  const std::int64_t stage_bytes = bytes_of_stage(kernel, tasks, copies);
   std::int64_t other_bytes = 0;
-  for (const kernel::SmemTensor& b : plan.tensors) other_bytes += b.bytes();
+  for (const kernel::SmemTensor& b : kernel.tensors) other_bytes += b.bytes();
   other_bytes = std::max<std::int64_t>(0, other_bytes - stage_bytes);
   const bool uses_tma = fills_ring_by_tma(tasks, copies);
   const int stages = copies.empty() ? 1
-                     : uses_tma     ? ring_depth(plan, tasks, target, stage_bytes, other_bytes)
-                                    : copy_stages(plan.program, target, stage_bytes, other_bytes);
-  for (int t : copies) plan.tensors[tasks[t].buffer].stages = stages;
+                     : uses_tma     ? ring_depth(kernel, tasks, target, stage_bytes, other_bytes)
+                                    : copy_stages(kernel.program, target, stage_bytes, other_bytes);
+  for (int t : copies) kernel.tensors[tasks[t].tensor].stages = stages;
   return result;
 }
 
-bool shorten_ring(kernel::Kernel& plan, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
+bool shorten_ring(kernel::Kernel& kernel, const selection::Tasks& tasks, const selection::PhasedTasks& phases,
                   std::int64_t bytes) {
   const std::vector<int>& copies = phases.copied_each;
   if (!fills_ring_by_tma(tasks, copies)) return false;
-  const std::int64_t stage_bytes = bytes_of_stage(plan, tasks, copies);
+  const std::int64_t stage_bytes = bytes_of_stage(kernel, tasks, copies);
   const auto fewer = static_cast<int>((bytes + stage_bytes - 1) / stage_bytes);
-  if (plan.stages() - fewer < 2) return false;
-  for (int t : copies) plan.tensors[tasks[t].buffer].stages -= fewer;
+  if (kernel.stages() - fewer < 2) return false;
+  for (int t : copies) kernel.tensors[tasks[t].tensor].stages -= fewer;
   return true;
 }
 
-LoopBarriers loop_barriers(const kernel::Kernel& plan, const selection::Tasks& tasks,
+LoopBarriers loop_barriers(const kernel::Kernel& kernel, const selection::Tasks& tasks,
                            const selection::PhasedTasks& phases) {
   const auto reads = [&](const selection::Phase& phase, auto from) {  // what another thread may have written
     return std::ranges::any_of(phase, [&](int t) { return std::ranges::any_of(tasks[t].after, from); });
   };
-  const tile::Sections sections(plan.program);
+  const tile::Sections sections(kernel.program);
   const std::vector<int>& copies = phases.copied_each;
   const auto in_advance = [&](int t) {
     return std::ranges::count(phases.copied_once, t) > 0 || std::ranges::count(copies, t) > 0;
@@ -208,7 +209,7 @@ LoopBarriers loop_barriers(const kernel::Kernel& plan, const selection::Tasks& t
     const tile::Section section = kernel::section_of(tasks[from], sections);
     return section == tile::Section::inside || (section == tile::Section::before && !barriers.top && !barriers.before);
   };
-  barriers.after = plan.program.loop > 1 && !phases.after.empty() && reads(phases.after.front(), crosses);
+  barriers.after = kernel.program.loop > 1 && !phases.after.empty() && reads(phases.after.front(), crosses);
   return barriers;
 }
 

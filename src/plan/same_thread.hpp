@@ -15,7 +15,7 @@ namespace zellige::plan {
 /// A function object that remembers its results by pair of thread-value layouts and buffer.
 class SameThread {
  public:
-  SameThread(const kernel::Kernel& plan, const selection::Tasks& tasks) : plan_(plan), tasks_(tasks) {}
+  SameThread(const kernel::Kernel& kernel, const selection::Tasks& tasks) : plan_(kernel), tasks_(tasks) {}
   /// Returns true if each thread of task r reads only elements of buffer b that the same thread wrote in task
   /// w. Returns false without evaluating the layouts if r is a matmul, or if one of the two tasks reduces
   /// over lanes or works on accumulators.

@@ -27,12 +27,12 @@ int slices_for(const kernel::MatmulChoice& m) {
 /// memory, to global memory, or into a reduction.
 bool leaves_at_once(const selection::Task& t) {
   return t.kind == kernel::WorkKind::to_shared || t.kind == kernel::WorkKind::reduce ||
-         (t.kind == kernel::WorkKind::to_global && t.buffer < 0);
+         (t.kind == kernel::WorkKind::to_global && t.tensor < 0);
 }
 
 /// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
 /// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
-void slice_phase(kernel::Kernel& plan, const selection::Tasks& tasks, selection::Phase& phase, int mma) {
+void slice_phase(kernel::Kernel& kernel, const selection::Tasks& tasks, selection::Phase& phase, int mma) {
   const selection::Task& product = tasks[mma];
   const int context = product.context;
   std::vector<int> together{mma};
@@ -59,8 +59,8 @@ void slice_phase(kernel::Kernel& plan, const selection::Tasks& tasks, selection:
       if (std::ranges::count(last, w) > 0) return;
   const int slices = slices_for(product.matmul);
   if (slices == 1) return;
-  const kernel::Context& whole = plan.rmem[context].layout;
-  plan.rmem[context].layout = kernel::accumulators(whole.domain, kernel::warps(whole), *whole.row, slices);
+  const kernel::Context& whole = kernel.rmem[context].layout;
+  kernel.rmem[context].layout = kernel::accumulators(whole.domain, kernel::warps(whole), *whole.row, slices);
   phase = first;
   phase.insert(phase.end(), together.begin(), together.end());
   phase.insert(phase.end(), last.begin(), last.end());
@@ -68,14 +68,14 @@ void slice_phase(kernel::Kernel& plan, const selection::Tasks& tasks, selection:
 
 }  // namespace
 
-void slice_fragments(kernel::Kernel& plan, const selection::Tasks& tasks, selection::PhasedTasks& phases) {
+void slice_fragments(kernel::Kernel& kernel, const selection::Tasks& tasks, selection::PhasedTasks& phases) {
   for (auto* section : {&phases.inside, &phases.after})
     for (selection::Phase& phase : *section)
       for (int t : selection::Phase(phase)) {
         const selection::Task& task = tasks[t];
-        if (task.kind == kernel::WorkKind::mma && !plan.program.nodes[task.node].carried &&
-            !plan.has_fragments(task.node) && plan.layout_of(task).repeats() == 1)
-          slice_phase(plan, tasks, phase, t);
+        if (task.kind == kernel::WorkKind::mma && !kernel.program.nodes[task.node].carried &&
+            !kernel.has_fragments(task.node) && kernel.layout_of(task).repeats() == 1)
+          slice_phase(kernel, tasks, phase, t);
       }
 }
 

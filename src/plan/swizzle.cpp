@@ -17,29 +17,170 @@ namespace {
 
 constexpr int max_instances = 12;  // warp-wide accesses per task: the others repeat the same pattern
 
+/// Returns the number of dimensions of a buffer.
+int rank(const kernel::SmemTensor& buffer) { return static_cast<int>(buffer.padded.size()); }
+
+/// Returns (row, column) of the coordinate `at` in the buffer. A coordinate beyond the buffer is limited to
+/// the last one in its dimension.
+std::pair<int, int> cell(const kernel::SmemTensor& buffer, const graph::Shape& at) {
+  std::int64_t row = 0;
+  for (int d = 0; d < rank(buffer); ++d)
+    if (d != buffer.inner) row = row * buffer.padded[d] + std::min(at[d], buffer.padded[d] - 1);
+  return {static_cast<int>(row), static_cast<int>(std::min(at[buffer.inner], buffer.padded[buffer.inner] - 1))};
+}
+
+/// Returns whether a coordinate is within the buffer. It is outside if the buffer is one operand of a concatenation
+/// and the coordinate is in another operand. A dimension of extent 1 accepts every coordinate.
+bool reaches(const kernel::SmemTensor& buffer, const graph::Shape& at) {
+  bool inside = at.size() == buffer.padded.size();
+  for (int d = 0; inside && d < rank(buffer); ++d) inside = at[d] < buffer.padded[d] || buffer.padded[d] == 1;
+  return inside;
+}
+
+/// Appends to `to` the accesses to the buffer by a task that is a copy or a loop nest.
+void append_swept(const kernel::Kernel& kernel, const selection::Task& t, const kernel::SmemTensor& buffer,
+                  std::vector<AccessPattern>& to) {
+  const kernel::Context& c = kernel.layout_of(t);
+  const bool product =
+      t.kind == kernel::WorkKind::reduce && kernel.program.nodes[t.node].kind == tile::NodeKind::matmul;
+  const bool sums = t.kind == kernel::WorkKind::finish;
+  for (int side = 0; side < (product ? 2 : 1); ++side) {
+    // An operand, or what is evaluated inline for it, may not read the buffer.
+    if (product && std::ranges::count(kernel::leaves(kernel.program, kernel.program.nodes[t.node].in[side], {}),
+                                      buffer.node, &kernel::Leaf::node) == 0)
+      continue;
+    AccessPattern p;
+    p.name = std::string(kernel::name(t.kind));
+    p.bytes = (sums ? 1 : buffer.access_width(c.inner(), c.vector())) * graph::whole_bytes(buffer.dtype);
+    p.instances.reserve(max_instances);
+    const kernel::UseAccess add = [&](const kernel::WarpAccess& access) {
+      std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
+      lanes.reserve(access.size());
+      const auto lane = [&](const graph::Shape& at) {
+        lanes.push_back(reaches(buffer, at) ? cell(buffer, at) : std::make_pair(-1, 0));
+      };
+      for (const graph::Shape& at : access) product && !at.empty() ? lane(kernel::factor(at, side)) : lane(at);
+    };
+    sums ? kernel::for_each_sum_access(c, add, max_instances) : kernel::for_each_access(c, add, max_instances);
+    to.push_back(std::move(p));
+  }
+}
+
+/// Returns the matrices by which warps store their accumulators in the buffer (stmatrix).
+AccessPattern stored_matrices(const kernel::Kernel& kernel, const selection::Task& t,
+                              const kernel::SmemTensor& buffer) {
+  AccessPattern p;
+  p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(kernel::name(t.kind));
+  const kernel::UseAccess add = [&](const kernel::WarpAccess& rows) {
+    std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
+    for (const graph::Shape& at : rows) lanes.push_back(cell(buffer, at));
+  };
+  selection::for_each_matrix(kernel.layout_of(t), *t.copy.row, add, max_instances);
+  return p;
+}
+
+/// Returns whether the buffer is contiguous along K as operand A (side 0) or B (side 1) of a matmul.
+bool along_k(const kernel::SmemTensor& buffer, int side) { return buffer.inner == rank(buffer) - (side == 0 ? 1 : 2); }
+
+/// Returns the ordinary loads of operand A (side 0) or B (side 1) of a matmul by one warp: in the first
+/// two steps over K, for the warp's first two tiles.
+AccessPattern ordinary_loads(const kernel::MatmulChoice& m, int side, const kernel::SmemTensor& buffer) {
+  const int k_dim = rank(buffer) - (side == 0 ? 1 : 2), x_dim = rank(buffer) - (side == 0 ? 2 : 1);
+  const std::int64_t extent = side == 0 ? m.m : m.n, tile = side == 0 ? m.row->m : m.row->n;
+  AccessPattern p;
+  p.name = "loads of a product";
+  p.weight = m.row->cycles;  // shared-memory reads limit such a matmul
+  for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
+    for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
+      for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, along_k(buffer, side), x, extent, k)) {
+        p.bytes = load.bytes;
+        for (const std::vector<kernel::OperandLoad::At>& lanes : kernel::together(load)) {
+          std::vector<std::pair<int, int>> cells;
+          for (const kernel::OperandLoad::At& lane : lanes) {
+            graph::Shape at(rank(buffer), 0);
+            at[k_dim] = lane.k, at[x_dim] = lane.x;
+            cells.push_back(cell(buffer, at));
+          }
+          p.instances.push_back(std::move(cells));
+        }
+      }
+  return p;
+}
+
+/// Returns the accesses by which ldmatrix reads an operand of matmul `m` from the buffer. Rows of the matrices run
+/// along the buffer's contiguous dimension, for A and for B.
+AccessPattern fragments(const kernel::MatmulChoice& m, const kernel::SmemTensor& buffer) {
+  const Instruction& load = *m.load;
+  const int rows = kernel::matrix_rows(load), columns = kernel::matrix_columns(load, *m.row);
+  AccessPattern p;
+  p.bytes = load.a.alignment, p.matrix = true, p.weight = load.cycles, p.name = "ldmatrix";
+  const int across = buffer.inner == rank(buffer) - 1 ? rank(buffer) - 2 : rank(buffer) - 1;
+  for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer.padded[across], 32); r += rows)
+    for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer.padded[buffer.inner], 64); c += columns) {
+      std::vector<std::pair<int, int>> lanes;
+      for (int lane = 0; lane < rows; ++lane) {
+        graph::Shape at(rank(buffer), 0);
+        at[across] = std::min(r + lane, buffer.padded[across] - 1);
+        at[buffer.inner] = c;
+        lanes.push_back(cell(buffer, at));
+      }
+      p.instances.push_back(std::move(lanes));
+    }
+  return p;
+}
+
+/// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or ordinary loads.
+void append_operand(const kernel::Kernel& kernel, const selection::Task& t, const kernel::SmemTensor& buffer,
+                    std::vector<AccessPattern>& to) {
+  const kernel::MatmulChoice& m = t.matmul;
+  const std::vector<int>& in = kernel.program.nodes[t.node].in;
+  for (int side = 0; side < 2; ++side) {
+    if (in[side] != buffer.node) continue;
+    if (m.by_matrices(along_k(buffer, side))) return to.push_back(fragments(m, buffer));
+    to.push_back(ordinary_loads(m, side, buffer));
+  }
+}
+
+/// Returns the accesses of all tasks of the kernel to the buffer, a few warp-wide instances of each.
+std::vector<AccessPattern> patterns(const kernel::Kernel& kernel, const selection::Tasks& tasks, int index) {
+  const kernel::SmemTensor& buffer = kernel.tensors[index];
+  std::vector<AccessPattern> result;
+  for (const selection::Task& t : tasks) {
+    const bool reads = std::ranges::find(t.reads, index, &kernel::Access::tensor) != t.reads.end();
+    const bool writes = t.tensor == index && t.kind != kernel::WorkKind::to_global;
+    if (!reads && !writes) continue;
+    if (t.kind == kernel::WorkKind::mma)
+      append_operand(kernel, t, buffer, result);
+    else if (t.copy.by_matrices())
+      result.push_back(stored_matrices(kernel, t, buffer));
+    else
+      append_swept(kernel, t, buffer, result);
+  }
+  return result;
+}
+
 /// Chooses strides, swizzle and sizes of one buffer.
 class BufferArrangement {
  public:
-  BufferArrangement(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target, int b)
-      : plan_(plan), tasks_(tasks), target_(target), index_(b), buffer_(plan.tensors[b]) {}
+  BufferArrangement(kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target, int b)
+      : plan_(kernel), tasks_(tasks), target_(target), index_(b), buffer_(kernel.tensors[b]) {}
 
   /// Sets the buffer's layout, sizes in elements and bytes, and swizzle_reason, and adds a note if a conflict remains.
   void run(Swizzles swizzles) {
-    const auto by_tma = [&](const selection::Task& t) { return t.buffer == index_ && t.copy.by_tensor_map(); };
+    const auto by_tma = [&](const selection::Task& t) { return t.tensor == index_ && t.copy.by_tensor_map(); };
     if (std::ranges::any_of(tasks_, by_tma)) return in_spans(target::widest(admissible()));
     const int size = graph::whole_bytes(buffer_.dtype), chunk = target_.access_bytes / size;
     graph::Strides strides = selection::padded_strides(buffer_.padded, buffer_.inner, chunk);
     const std::int64_t rows = rows_of_tile(), pitch = pitch_of(strides, rows, chunk);
     SwizzleChoice choice;
-    if (rows > 1 && buffer_.padded[buffer_.inner] > 1 && swizzles == Swizzles::none) {
-      set_pitch(strides, pitch);
-    } else if (rows > 1 && buffer_.padded[buffer_.inner] > 1) {
+    const bool several = rows > 1 && buffer_.padded[buffer_.inner] > 1;
+    if (several && swizzles == Swizzles::automatic) {
       const Footprint tile{rows, buffer_.padded[buffer_.inner], pitch, size, chunk};
-      choice = choose_swizzle(tile, patterns(), {.may_xor = buffer_.partials == 1 && !in_parts()});
+      choice = choose_swizzle(tile, patterns(plan_, tasks_, index_), {.may_xor = buffer_.partials == 1 && !in_parts()});
       buffer_.swizzle_reason = choice.reason;
       if (choice.degree > 1) plan_.notes.push_back(fmt::format("{}: {}", buffer_.name, choice.reason));
-      set_pitch(strides, pitch + choice.shift);
     }
+    if (several) set_pitch(strides, pitch + choice.shift);
     buffer_.layout = kernel::swizzled(choice.B, choice.M, choice.S, kernel::strided(buffer_.padded, strides));
     // A last chunk may exceed the last element.
     buffer_.part_step = tile::ceil_div(rows * (pitch + choice.shift), chunk) * chunk * size;
@@ -51,7 +192,7 @@ class BufferArrangement {
   unsigned admissible() const {
     unsigned all = ~0u;
     for (const selection::Task& t : tasks_) {
-      if (t.buffer == index_ && t.copy.by_tensor_map())
+      if (t.tensor == index_ && t.copy.by_tensor_map())
         all &= (kernel::is_global_load(t.kind) ? t.copy.row->c : t.copy.row->a).swizzles & within_part(t);
       if (t.kind != kernel::WorkKind::mma || t.matmul.proxy() != target::Proxy::async) continue;
       const std::vector<int>& in = plan_.program.nodes[t.node].in;
@@ -79,7 +220,7 @@ class BufferArrangement {
     graph::Strides strides = selection::padded_strides(buffer_.padded, buffer_.inner, chunk);
     set_pitch(strides, line);
     Value tile = empty(ValueKind::layout);
-    for (int d = 0; d < rank(); ++d)
+    for (int d = 0; d < rank(buffer_); ++d)
       tile.add(d == buffer_.inner && buffer_.shape[d] != line ? kernel::strided({line, boxes}, {1, rows * line})
                                                               : kernel::strided({buffer_.padded[d]}, {strides[d]})[0]);
     buffer_.layout = kernel::swizzled(static_cast<int>(mode), std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
@@ -90,8 +231,6 @@ class BufferArrangement {
 
   /// Returns the number of lines along the contiguous dimension.
   std::int64_t rows_of_tile() const { return graph::size(buffer_.padded) / buffer_.padded[buffer_.inner]; }
-
-  int rank() const { return static_cast<int>(buffer_.padded.size()); }
 
   /// Returns whether a matmul reads a part of the buffer that depends on the iteration (Node::window). Such a
   /// buffer gets no swizzle, because the effect of a swizzle's xor would depend on where the part begins.
@@ -106,151 +245,15 @@ class BufferArrangement {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
     if (inner > 1) return tile::ceil_div(inner, multiple) * multiple;  // a single row too: copies move whole chunks
     std::int64_t maximum = 1;  // rows of one element: padded_strides may have padded one of them
-    for (int d = 0; d < rank(); ++d) maximum = std::max(maximum, strides[d] * buffer_.padded[d]);
+    for (int d = 0; d < rank(buffer_); ++d) maximum = std::max(maximum, strides[d] * buffer_.padded[d]);
     return tile::ceil_div(maximum, rows);
   }
 
   /// Sets the strides for rows of `pitch` elements; rows are the dimensions other than the
   /// contiguous one, in row-major order.
   void set_pitch(graph::Strides& strides, std::int64_t pitch) const {
-    for (int d = rank() - 1; d >= 0; --d)
+    for (int d = rank(buffer_) - 1; d >= 0; --d)
       if (d != buffer_.inner) strides[d] = pitch, pitch *= buffer_.padded[d];
-  }
-
-  /// Returns (row, column) of the coordinate `at` in the buffer. A coordinate beyond the buffer is limited to
-  /// the last one in its dimension.
-  std::pair<int, int> cell(const graph::Shape& at) const {
-    std::int64_t row = 0;
-    for (int d = 0; d < rank(); ++d)
-      if (d != buffer_.inner) row = row * buffer_.padded[d] + std::min(at[d], buffer_.padded[d] - 1);
-    return {static_cast<int>(row), static_cast<int>(std::min(at[buffer_.inner], buffer_.padded[buffer_.inner] - 1))};
-  }
-
-  /// Returns the accesses of all tasks of the kernel to the buffer, a few warp-wide instances of each.
-  std::vector<AccessPattern> patterns() const {
-    std::vector<AccessPattern> result;
-    for (const selection::Task& t : tasks_) {
-      const bool reads = std::ranges::find(t.reads, index_, &kernel::Access::tensor) != t.reads.end();
-      const bool writes = t.buffer == index_ && t.kind != kernel::WorkKind::to_global;
-      if (!reads && !writes) continue;
-      if (t.kind == kernel::WorkKind::mma)
-        append_operand(t, result);
-      else if (t.copy.by_matrices())
-        append_matrices(t, result);
-      else
-        append_swept(t, result);
-    }
-    return result;
-  }
-
-  /// Returns whether a coordinate is within the buffer. It is outside if the buffer is one operand of a concatenation
-  /// and the coordinate is in another operand. A dimension of extent 1 accepts every coordinate.
-  bool reaches(const graph::Shape& at) const {
-    bool inside = at.size() == buffer_.padded.size();
-    for (int d = 0; inside && d < rank(); ++d) inside = at[d] < buffer_.padded[d] || buffer_.padded[d] == 1;
-    return inside;
-  }
-
-  /// Appends to `to` the accesses to the buffer by a task that is a copy or a loop nest.
-  void append_swept(const selection::Task& t, std::vector<AccessPattern>& to) const {
-    const kernel::Context& c = plan_.layout_of(t);
-    const bool product =
-        t.kind == kernel::WorkKind::reduce && plan_.program.nodes[t.node].kind == tile::NodeKind::matmul;
-    const bool sums = t.kind == kernel::WorkKind::finish;
-    for (int side = 0; side < (product ? 2 : 1); ++side) {
-      if (product && !below(plan_.program.nodes[t.node].in[side])) continue;
-      AccessPattern p;
-      p.name = std::string(kernel::name(t.kind));
-      p.bytes = (sums ? 1 : buffer_.access_width(c.inner(), c.vector())) * graph::whole_bytes(buffer_.dtype);
-      p.instances.reserve(max_instances);
-      const kernel::UseAccess add = [&](const kernel::WarpAccess& access) {
-        std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
-        lanes.reserve(access.size());
-        const auto lane = [&](const graph::Shape& at) {
-          lanes.push_back(reaches(at) ? cell(at) : std::make_pair(-1, 0));
-        };
-        for (const graph::Shape& at : access) product && !at.empty() ? lane(kernel::factor(at, side)) : lane(at);
-      };
-      sums ? kernel::for_each_sum_access(c, add, max_instances) : kernel::for_each_access(c, add, max_instances);
-      to.push_back(std::move(p));
-    }
-  }
-
-  /// Appends to `to` the matrices by which warps store their accumulators in the buffer (stmatrix).
-  void append_matrices(const selection::Task& t, std::vector<AccessPattern>& to) const {
-    AccessPattern p;
-    p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(kernel::name(t.kind));
-    const kernel::UseAccess add = [&](const kernel::WarpAccess& rows) {
-      std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
-      for (const graph::Shape& at : rows) lanes.push_back(cell(at));
-    };
-    selection::for_each_matrix(plan_.layout_of(t), *t.copy.row, add, max_instances);
-    to.push_back(std::move(p));
-  }
-
-  /// Appends to `to` the loads by which a matmul reads the buffer: ldmatrix, or ordinary loads.
-  void append_operand(const selection::Task& t, std::vector<AccessPattern>& to) const {
-    const kernel::MatmulChoice& m = t.matmul;
-    const std::vector<int>& in = plan_.program.nodes[t.node].in;
-    for (int side = 0; side < 2; ++side) {
-      if (in[side] != buffer_.node) continue;
-      if (m.by_matrices(along_k(side))) return to.push_back(fragments(m));
-      append_loads(m, side, to);
-    }
-  }
-  /// Returns whether the buffer is contiguous along K as operand A (side 0) or B (side 1) of a matmul.
-  bool along_k(int side) const { return buffer_.inner == (side == 0 ? rank() - 1 : rank() - 2); }
-
-  /// Appends to `to` the ordinary loads of operand A (side 0) or B (side 1) of a matmul by one warp: in the first
-  /// two steps over K, for the warp's first two tiles.
-  void append_loads(const kernel::MatmulChoice& m, int side, std::vector<AccessPattern>& to) const {
-    const int k_dim = side == 0 ? rank() - 1 : rank() - 2, x_dim = side == 0 ? rank() - 2 : rank() - 1;
-    const std::int64_t extent = side == 0 ? m.m : m.n, tile = side == 0 ? m.row->m : m.row->n;
-    AccessPattern p;
-    p.name = "loads of a product";
-    p.weight = m.row->cycles;  // shared-memory reads limit such a matmul
-    for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
-      for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
-        for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, along_k(side), x, extent, k)) {
-          p.bytes = load.bytes;
-          for (const std::vector<kernel::OperandLoad::At>& lanes : kernel::together(load)) {
-            std::vector<std::pair<int, int>> cells;
-            for (const kernel::OperandLoad::At& lane : lanes) {
-              graph::Shape at(rank(), 0);
-              at[k_dim] = lane.k, at[x_dim] = lane.x;
-              cells.push_back(cell(at));
-            }
-            p.instances.push_back(std::move(cells));
-          }
-        }
-    to.push_back(std::move(p));
-  }
-
-  /// Returns whether node x, or an operator that is evaluated inline for it, reads the buffer.
-  bool below(int x) const {
-    return std::ranges::count(kernel::leaves(plan_.program, x, {}), buffer_.node, &kernel::Leaf::node) > 0;
-  }
-
-  /// Returns the accesses by which ldmatrix reads an operand of matmul `m` from the buffer. Rows of the matrices run
-  /// along the buffer's contiguous dimension, for A and for B.
-  AccessPattern fragments(const kernel::MatmulChoice& m) const {
-    const Instruction& load = *m.load;
-    const int rows = kernel::matrix_rows(load), columns = kernel::matrix_columns(load, *m.row);
-    AccessPattern p;
-    p.bytes = load.a.alignment, p.matrix = true, p.weight = load.cycles, p.name = "ldmatrix";
-    const int across = buffer_.inner == rank() - 1 ? rank() - 2 : rank() - 1;
-    for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer_.padded[across], 32); r += rows)
-      for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer_.padded[buffer_.inner], 64); c += columns) {
-        std::vector<std::pair<int, int>> lanes;
-        for (int lane = 0; lane < rows; ++lane) {
-          graph::Shape at(rank(), 0);
-          at[across] = std::min(r + lane, buffer_.padded[across] - 1);
-          at[buffer_.inner] = c;
-          lanes.push_back(cell(at));
-        }
-        p.instances.push_back(std::move(lanes));
-      }
-    return p;
   }
 
   kernel::Kernel& plan_;
@@ -262,15 +265,15 @@ class BufferArrangement {
 
 }  // namespace
 
-void arrange_parts(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target) {
+void arrange_parts(kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target) {
   for (const selection::Task& t : tasks)
-    if (t.part >= 0) BufferArrangement(plan, tasks, target, t.buffer).run(Swizzles::automatic);
+    if (t.part >= 0) BufferArrangement(kernel, tasks, target, t.tensor).run(Swizzles::automatic);
 }
 
-void arrange_buffers(kernel::Kernel& plan, const selection::Tasks& tasks, const target::Target& target,
+void arrange_buffers(kernel::Kernel& kernel, const selection::Tasks& tasks, const target::Target& target,
                      Swizzles swizzles) {
-  for (int b = 0; b < static_cast<int>(plan.tensors.size()); ++b)
-    BufferArrangement(plan, tasks, target, b).run(swizzles);
+  for (int b = 0; b < static_cast<int>(kernel.tensors.size()); ++b)
+    BufferArrangement(kernel, tasks, target, b).run(swizzles);
 }
 
 }  // namespace zellige::plan

@@ -142,8 +142,8 @@ KnownCounts::Key key_of(const kernel::Context& c, bool sums) {
 /// Adds up the counters of a loop nest's accesses in `result`. `sums`: the nest stores a reduction's results.
 class Count {
  public:
-  Count(const kernel::Kernel& plan, const kernel::Context& c, bool sums = false)
-      : plan_(plan), context_(c), sums_(sums), key_(key_of(c, sums)) {}
+  Count(const kernel::Kernel& kernel, const kernel::Context& c, bool sums = false)
+      : plan_(kernel), context_(c), sums_(sums), key_(key_of(c, sums)) {}
 
   void add(const SharedAccess& a) {
     static KnownCounts known;
@@ -244,8 +244,8 @@ bool too_many(const kernel::Context& c) {
 /// Returns a thread's access to its own elements of a buffer: a load (or, if `load` is false, a store) of `elements`
 /// adjacent elements. The coordinate of the first one is that of the loop nest's current iteration. `part` is the index
 /// of the partial result that is accessed, if the buffer has several.
-SharedAccess own(const kernel::Kernel& plan, int buffer, bool load, int elements, int part = 0) {
-  const kernel::SmemTensor& b = plan.tensors[buffer];
+SharedAccess own(const kernel::Kernel& kernel, int buffer, bool load, int elements, int part = 0) {
+  const kernel::SmemTensor& b = kernel.tensors[buffer];
   SharedAccess a{buffer, load, elements * graph::whole_bytes(b.dtype), part, {}, {}};
   for (int d = 0; d < static_cast<int>(b.padded.size()); ++d) a.at.push_back({d});
   return a;
@@ -263,13 +263,13 @@ SharedCounts exchanged(const kernel::SmemTensor& b, bool load) {
 }
 
 /// Adds the counters of work `t`, by which warps store their accumulators as 8x8 matrices.
-void add_matrices(Counts& counts, const kernel::Kernel& plan, const kernel::Work& t) {
-  const kernel::SmemTensor& b = plan.tensors[t.buffer];
+void add_matrices(Counts& counts, const kernel::Kernel& kernel, const kernel::Work& t) {
+  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
   const Instruction& store = *t.copy.row;
   BankAccess access{.bytes = store.c.alignment, .address = {}}, last;
   Wavefronts w;
   std::uint64_t matrices = 0;
-  selection::for_each_matrix(plan.layout_of(t), store, [&](const kernel::WarpAccess& rows) {
+  selection::for_each_matrix(kernel.layout_of(t), store, [&](const kernel::WarpAccess& rows) {
     access.address.clear();
     for (const graph::Shape& at : rows) access.address.push_back(b.address(at));
     if (!equivalent(access, last)) w = evaluate(access), last = access;
@@ -281,47 +281,47 @@ void add_matrices(Counts& counts, const kernel::Kernel& plan, const kernel::Work
 
 }  // namespace
 
-SharedCounts count_shared(const kernel::Kernel& plan, kernel::StepSpan steps) {
+SharedCounts count_shared(const kernel::Kernel& kernel, kernel::StepSpan steps) {
   const kernel::Work& t = steps.front().work;
-  const kernel::Context& c = plan.layout_of(t);
-  const tile::Node& n = plan.program.nodes[t.node];
-  const bool staged = t.kind == kernel::WorkKind::to_global && t.buffer >= 0;
+  const kernel::Context& c = kernel.layout_of(t);
+  const tile::Node& n = kernel.program.nodes[t.node];
+  const bool staged = t.kind == kernel::WorkKind::to_global && t.tensor >= 0;
   if (t.kind == kernel::WorkKind::mma || t.kind == kernel::WorkKind::fetch) return {};
   if (t.kind == kernel::WorkKind::to_cluster || t.kind == kernel::WorkKind::from_cluster) {
-    const int buffer = t.kind == kernel::WorkKind::to_cluster ? t.buffer : steps.front().reads.front().tensor;
-    return exchanged(plan.tensors[buffer], t.kind == kernel::WorkKind::from_cluster);
+    const int buffer = t.kind == kernel::WorkKind::to_cluster ? t.tensor : steps.front().reads.front().tensor;
+    return exchanged(kernel.tensors[buffer], t.kind == kernel::WorkKind::from_cluster);
   }
   if ((t.kind == kernel::WorkKind::copy_in || staged) && t.copy.row) return {};  // bypasses registers
-  if (t.kind == kernel::WorkKind::finish && t.buffer < 0) return {};             // into registers
+  if (t.kind == kernel::WorkKind::finish && t.tensor < 0) return {};             // into registers
   if (too_many(c)) return {.counts = {}, .exact = false};
   if (t.kind == kernel::WorkKind::finish) {
-    Count count(plan, c, true);
-    SharedAccess store = own(plan, t.buffer, false, 1, plan.tensors[t.buffer].partials > 1 ? own_part : 0);
+    Count count(kernel, c, true);
+    SharedAccess store = own(kernel, t.tensor, false, 1, kernel.tensors[t.tensor].partials > 1 ? own_part : 0);
     for (std::size_t d = 0; c.row && d < store.at.size(); ++d)
       store.where.push_back({{static_cast<int>(d)}, n.shape[d]});  // accumulators may exceed the tile
     count.add(store);
     return std::move(count.result);
   }
-  Count count(plan, c);
+  Count count(kernel, c);
   if (t.kind == kernel::WorkKind::copy_in || staged) {
-    count.add(own(plan, t.buffer, staged, c.vector()));
+    count.add(own(kernel, t.tensor, staged, c.vector()));
     count.result.exact = count.result.exact && !(staged && n.view.predicated());
     return std::move(count.result);
   }
-  const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(plan, steps);
+  const std::optional<std::vector<SharedAccess>> accesses = nest_accesses(kernel, steps);
   if (!accesses) return {.counts = {}, .exact = false};
   for (const SharedAccess& a : *accesses) count.add(a);
   for (const kernel::Step& step : steps)
-    if (step.work.copy.by_matrices()) add_matrices(count.result.counts, plan, step.work);
+    if (step.work.copy.by_matrices()) add_matrices(count.result.counts, kernel, step.work);
   return std::move(count.result);
 }
 
-SharedCounts count_start(const kernel::Kernel& plan, const kernel::Work& t) {
-  if (t.kind != kernel::WorkKind::accumulate || t.buffer < 0) return {};
-  const kernel::Context& c = plan.layout_of(t);
-  Count count(plan, c);
+SharedCounts count_start(const kernel::Kernel& kernel, const kernel::Work& t) {
+  if (t.kind != kernel::WorkKind::accumulate || t.tensor < 0) return {};
+  const kernel::Context& c = kernel.layout_of(t);
+  Count count(kernel, c);
   for (int v = 0; v < c.vector(); ++v) {
-    SharedAccess a = own(plan, t.buffer, false, 1);
+    SharedAccess a = own(kernel, t.tensor, false, 1);
     a.at[c.inner()].offset = v;
     count.add(a);
   }

@@ -13,7 +13,7 @@ namespace {
 /// Walks a kernel's schedule, and adds up what a block executes.
 class ScheduleWalk {
  public:
-  explicit ScheduleWalk(const kernel::Kernel& plan) : plan_(plan) {}
+  explicit ScheduleWalk(const kernel::Kernel& kernel) : plan_(kernel) {}
 
   BlockCounts run() {
     std::map<int, double> barriers;  // by id; agents that share a barrier arrive together
@@ -76,14 +76,14 @@ class ScheduleWalk {
     const kernel::Work& t = step.work;
     const kernel::Context& c = plan_.layout_of(t);
     const auto elements = static_cast<double>(graph::size(c.domain));
-    const bool staged = t.kind == kernel::WorkKind::to_global && t.buffer >= 0;
+    const bool staged = t.kind == kernel::WorkKind::to_global && t.tensor >= 0;
     if (t.kind == kernel::WorkKind::mma) return multiplied(t, times);
     if (t.kind == kernel::WorkKind::copy_in || staged) {
-      if (!t.copy.by_tensor_map()) add(times, elements, c.vector(), plan_.tensors[t.buffer].dtype);
+      if (!t.copy.by_tensor_map()) add(times, elements, c.vector(), plan_.tensors[t.tensor].dtype);
       return;
     }
     if (t.kind == kernel::WorkKind::finish) {
-      if (t.buffer >= 0)
+      if (t.tensor >= 0)
         add(times, static_cast<double>(graph::size(plan_.program.nodes[t.node].shape)) * c.parts(), 1,
             graph::DType::f32);
       return;
@@ -96,8 +96,8 @@ class ScheduleWalk {
                          static_cast<double>(c.vector() * (c.axes() > 1 ? c.steps(0) : 1));
       add(times * b.partials, of_row ? reads : elements, of_row ? 1 : b.access_width(c.inner(), c.vector()), b.dtype);
     }
-    if (t.buffer >= 0 && (t.kind == kernel::WorkKind::to_shared || t.kind == kernel::WorkKind::accumulate)) {
-      const kernel::SmemTensor& b = plan_.tensors[t.buffer];
+    if (t.tensor >= 0 && (t.kind == kernel::WorkKind::to_shared || t.kind == kernel::WorkKind::accumulate)) {
+      const kernel::SmemTensor& b = plan_.tensors[t.tensor];
       const int width = t.copy.by_matrices() ? 32 * t.copy.row->a.registers / t.copy.row->a.bits
                                              : b.access_width(c.inner(), c.vector());
       add(times * b.partials, elements, width, b.dtype);
@@ -143,6 +143,6 @@ class ScheduleWalk {
 
 }  // namespace
 
-BlockCounts ideal_counts(const kernel::Kernel& plan) { return ScheduleWalk(plan).run(); }
+BlockCounts ideal_counts(const kernel::Kernel& kernel) { return ScheduleWalk(kernel).run(); }
 
 }  // namespace zellige::predict

@@ -75,10 +75,129 @@ graph::Shape matrix_of(const kernel::SmemTensor& operand, const graph::Shape& ba
   return at;
 }
 
+/// Returns whether a copy takes several rounds of one chunk per thread, and the last leaves lanes of a warp idle.
+bool last_is_part_of_a_warp(const kernel::Kernel& kernel, const kernel::Work& t) {
+  const kernel::Context& c = kernel.layout_of(t);
+  const std::int64_t chunks = c.items(0) / c.vector();
+  const int threads = kernel.program.threads();
+  return chunks > threads && chunks % threads % 32 != 0;
+}
+
+/// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
+/// wavefronts. Stages are multiples of 128 bytes from each other, so all of them use the same banks.
+Counts counts_of_copy(const kernel::Kernel& kernel, const kernel::Work& t) {
+  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
+  Counts counts;
+  BankAccess access{.bytes = t.copy.bytes, .address = {}};
+  std::uint64_t copies = 0;
+  kernel::for_each_access(kernel.layout_of(t), [&](const kernel::WarpAccess& lanes) {
+    access.address.clear();
+    for (const graph::Shape& at : lanes) {
+      access.address.push_back(at.empty() ? -1 : b.address(at));
+      copies += !at.empty();
+    }
+    const Wavefronts w = evaluate(access);
+    counts[Counter::cp_async_wavefronts] += w.total;
+    counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
+  });
+  if (copies > 0) counts[by_width(Counter::cp_async_1, t.copy.bytes)] += copies;
+  return counts;
+}
+
+/// Returns the counts of all warps' ordinary loads of operand A (side 0) or B (side 1) of a matmul from shared memory,
+/// for the batch at coordinate `batch`. A is read once per warp along N, and B once per warp along M.
+Counts counts_of_loads(const kernel::Kernel& kernel, const kernel::Work& t, int side, const graph::Shape& batch) {
+  const tile::Node& n = kernel.program.nodes[t.node];
+  const kernel::MatmulChoice& m = t.matmul;
+  const kernel::SmemTensor& buffer = kernel.tensors[kernel.tensor_of(n.in[side])];
+  const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
+                    x_dim = side == 0 ? rank - 2 : rank - 1;
+  const int repeats = kernel.layout_of(t).repeats(), slices = side == 0 ? 1 : repeats;
+  const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
+  const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
+  graph::Shape at = matrix_of(buffer, batch);
+  Counts counts;
+  for (int slice = 0; slice < slices; ++slice)
+    for (std::int64_t k = 0; k < m.k; k += m.row->k)
+      for (std::int64_t x = 0; x < extent; x += tile)
+        for (const kernel::OperandLoad& load :
+             kernel::operand_loads(m, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
+          BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
+          for (const kernel::OperandLoad::At& lane : load.lanes) {
+            at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
+            access.address.push_back(buffer.address(at));
+          }
+          const Wavefronts w = evaluate(access);
+          counts[by_width(Counter::shared_load_1, load.bytes)] += 32 * times;
+          counts[Counter::shared_load_wavefronts] += times * w.total;
+          const int phases = std::max(1, load.bytes / 4);  // merged ones are separate, as in the emulator
+          counts[Counter::shared_load_wavefronts_ideal] += times * std::min(w.total, phases);
+        }
+  return counts;
+}
+
+/// Returns the counts of one execution of a matmul by one block: the matrix instructions, if it has any, and the loads
+/// of shared memory. A is read once per warp along N, and B once per warp along M.
+Counts counts_of_matmul(const kernel::Kernel& kernel, const kernel::Work& t) {
+  const tile::Node& n = kernel.program.nodes[t.node];
+  const kernel::MatmulChoice& m = t.matmul;
+  const int rank = static_cast<int>(n.shape.size()), slices = kernel.layout_of(t).repeats();
+  const int m_step = m.row->m, n_step = m.row->n;
+  const std::int64_t columns = m.n / slices, n_tiles = tile::ceil_div(columns, n_step),
+                     m_tiles = tile::ceil_div(m.m, m_step);
+  const int width = n_tiles > 1 ? kernel::tiles_in_unit(*m.row) : 1;
+  const graph::Shape batches(n.shape.begin(), n.shape.end() - 2);
+  Counts counts;
+  for (std::int64_t b = 0; b < m.batch; ++b) {
+    const graph::Shape batch = graph::coordinates(b, batches);
+    for (int side = 0; side < 2; ++side) {
+      if (side == 0 && kernel.has_fragments(t.node)) continue;
+      const kernel::SmemTensor& buffer = kernel.tensors[kernel.tensor_of(n.in[side])];
+      const int k_dim = side == 0 ? rank - 1 : rank - 2, other = side == 0 ? rank - 2 : rank - 1;
+      if (!m.by_matrices(buffer.inner == k_dim)) {
+        add(counts, counts_of_loads(kernel, t, side, batch), 1);
+        continue;
+      }
+      const graph::Shape at = matrix_of(buffer, batch);
+      for (int slice = 0; slice < slices; ++slice)
+        for (std::int64_t k = 0; k < m.k; k += m.row->k)
+          if (side == 0)
+            for (std::int64_t i = 0; i < m_tiles; ++i)
+              load(counts, m, {buffer, k_dim, other, m.m, 0, m_step / kernel::matrix_rows(*m.load), m_step}, at, k,
+                   i * m_step, m.warps.n);
+          else
+            for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
+              load(counts, m,
+                   {buffer, k_dim, other, columns, slice * columns, width, kernel::tiles_in_unit(*m.row) * n_step}, at,
+                   k, unit * width * n_step, m.warps.m);
+    }
+  }
+  if (m.pipe() == target::Pipe::tensor)
+    counts[Counter::mma] +=
+        m.batch * slices * tile::ceil_div(m.k, m.row->k) * m_tiles * n_tiles * target::instructions_in(*m.row);
+  return counts;
+}
+
+/// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
+std::uint64_t blocks_in(const kernel::Kernel& kernel, std::int64_t iteration) {
+  const tile::TileProgram& p = kernel.program;
+  const int axis = kernel.loop_bounds->rows.axis();
+  std::uint64_t blocks = 0;
+  for (std::int64_t block = 0; block < p.grid[axis]; ++block)
+    blocks += kernel.loop_bounds->of(block, p.loop) > iteration;
+  return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
+}
+
+/// Returns the bytes that all blocks together read from global memory for load `node`'s tile of an iteration.
+std::uint64_t source_bytes(const kernel::Kernel& kernel, int node, std::int64_t iteration) {
+  const tile::Node& n = kernel.program.nodes[node];
+  return n.view.inside(kernel.program, iteration) * static_cast<std::uint64_t>(graph::whole_bytes(n.dtype));
+}
+
 /// Walks a kernel's schedule and adds up the emulator's counters.
 class Prediction {
  public:
-  explicit Prediction(const kernel::Kernel& plan) : plan_(plan) {}
+  explicit Prediction(const kernel::Kernel& kernel) : plan_(kernel) {}
 
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
@@ -172,21 +291,11 @@ class Prediction {
     } else {
       for (std::int64_t i = of.from; i < of.trip_count; ++i) {
         const std::uint64_t all = blocks_;
-        if (of.bounded) blocks_ = executing(i);
+        if (of.bounded) blocks_ = blocks_in(plan_, i);
         steps(agent, of.body, i, of.trip_count);
         blocks_ = all;
       }
     }
-  }
-
-  /// Returns the number of blocks that run iteration `iteration` of a loop whose bounds depend on a mask.
-  std::uint64_t executing(std::int64_t iteration) const {
-    const tile::TileProgram& p = plan_.program;
-    const int axis = plan_.loop_bounds->rows.axis();
-    std::uint64_t blocks = 0;
-    for (std::int64_t block = 0; block < p.grid[axis]; ++block)
-      blocks += plan_.loop_bounds->of(block, p.loop) > iteration;
-    return blocks * static_cast<std::uint64_t>(p.grid.count() / p.grid[axis]);
   }
 
   /// Counts the operations of the steps before and after the code of the warp roles: the initialisation of mbarriers,
@@ -224,13 +333,13 @@ class Prediction {
     if (copies && t.copy.by_tensor_map()) {
       tma_copy(t);
     } else if (copies) {
-      if (!known) known = copied(t);
+      if (!known) known = counts_of_copy(plan_, t);
       // The emulator combines the n-th copies of a warp's lanes since the last barrier; a lane with fewer
       // copies falls back, and the combinations differ from those of the plan.
-      if (last_is_part_of_a_warp(t) && !unsynced_.insert(t).second) lanes_drift_ = true;
-      source_bytes_ += source_bytes(t.node, executed_[t]++);
+      if (last_is_part_of_a_warp(plan_, t) && !unsynced_.insert(t).second) lanes_drift_ = true;
+      source_bytes_ += source_bytes(plan_, t.node, executed_[t]++);
     } else if (t.kind == kernel::WorkKind::mma && !known) {
-      known = multiplied(t);
+      known = counts_of_matmul(plan_, t);
     }
     if (known) add(counts_, *known, blocks_);
   }
@@ -248,124 +357,15 @@ class Prediction {
     add(counts_, s.counts, blocks_ * in / all);
   }
 
-  /// Returns the bytes that all blocks together read from global memory for load `node`'s tile of an iteration.
-  std::uint64_t source_bytes(int node, std::int64_t iteration) const {
-    const tile::Node& n = plan_.program.nodes[node];
-    return n.view.inside(plan_.program, iteration) * static_cast<std::uint64_t>(graph::whole_bytes(n.dtype));
-  }
-
   /// Counts a TMA load or store and its bytes. Boxes are copied completely: elements beyond the tensor count as well.
   void tma_copy(const kernel::Work& t) {
-    const kernel::SmemTensor& b = plan_.tensors[t.buffer];
+    const kernel::SmemTensor& b = plan_.tensors[t.tensor];
     const bool load = t.kind == kernel::WorkKind::copy_in;
     const auto [in, all] = kernel::tiles_in(kernel::slices(plan_, t));
     const std::uint64_t blocks = blocks_ * in / all;
     counts_[load ? Counter::tma_load : Counter::tma_store] += blocks * kernel::boxes_of_rank(plan_, t);
     counts_[load ? Counter::tma_load_bytes : Counter::tma_store_bytes] +=
         blocks * b.stage_bytes() / (load || t.part < 0 ? 1 : plan_.ranks);
-  }
-
-  /// Returns whether a copy takes several rounds of one chunk per thread, and the last leaves lanes of a warp idle.
-  bool last_is_part_of_a_warp(const kernel::Work& t) const {
-    const kernel::Context& c = plan_.layout_of(t);
-    const std::int64_t chunks = c.items(0) / c.vector();
-    const int threads = plan_.program.threads();
-    return chunks > threads && chunks % threads % 32 != 0;
-  }
-
-  /// Returns the counts of one execution of a cp.async copy by one block: the copies by width and their
-  /// wavefronts. Stages are multiples of 128 bytes from each other, so all of them use the same banks.
-  Counts copied(const kernel::Work& t) const {
-    const kernel::SmemTensor& b = plan_.tensors[t.buffer];
-    Counts counts;
-    BankAccess access{.bytes = t.copy.bytes, .address = {}};
-    std::uint64_t copies = 0;
-    kernel::for_each_access(plan_.layout_of(t), [&](const kernel::WarpAccess& lanes) {
-      access.address.clear();
-      for (const graph::Shape& at : lanes) {
-        access.address.push_back(at.empty() ? -1 : b.address(at));
-        copies += !at.empty();
-      }
-      const Wavefronts w = evaluate(access);
-      counts[Counter::cp_async_wavefronts] += w.total;
-      counts[Counter::cp_async_wavefronts_ideal] += w.ideal;
-    });
-    if (copies > 0) counts[by_width(Counter::cp_async_1, t.copy.bytes)] += copies;
-    return counts;
-  }
-
-  /// Returns the counts of all warps' ordinary loads of operand A (side 0) or B (side 1) of a matmul from shared memory,
-  /// for the batch at coordinate `batch`. A is read once per warp along N, and B once per warp along M.
-  Counts read(const kernel::Work& t, int side, const graph::Shape& batch) const {
-    const tile::Node& n = plan_.program.nodes[t.node];
-    const kernel::MatmulChoice& m = t.matmul;
-    const kernel::SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
-    const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
-                      x_dim = side == 0 ? rank - 2 : rank - 1;
-    const int repeats = plan_.layout_of(t).repeats(), slices = side == 0 ? 1 : repeats;
-    const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
-    const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
-    graph::Shape at = matrix_of(buffer, batch);
-    Counts counts;
-    for (int slice = 0; slice < slices; ++slice)
-      for (std::int64_t k = 0; k < m.k; k += m.row->k)
-        for (std::int64_t x = 0; x < extent; x += tile)
-          for (const kernel::OperandLoad& load :
-               kernel::operand_loads(m, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
-            BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
-            for (const kernel::OperandLoad::At& lane : load.lanes) {
-              at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
-              access.address.push_back(buffer.address(at));
-            }
-            const Wavefronts w = evaluate(access);
-            counts[by_width(Counter::shared_load_1, load.bytes)] += 32 * times;
-            counts[Counter::shared_load_wavefronts] += times * w.total;
-            const int phases = std::max(1, load.bytes / 4);  // merged ones are separate, as in the emulator
-            counts[Counter::shared_load_wavefronts_ideal] += times * std::min(w.total, phases);
-          }
-    return counts;
-  }
-
-  /// Returns the counts of one execution of a matmul by one block: the matrix instructions, if it has any, and the loads
-  /// of shared memory. A is read once per warp along N, and B once per warp along M.
-  Counts multiplied(const kernel::Work& t) const {
-    const tile::Node& n = plan_.program.nodes[t.node];
-    const kernel::MatmulChoice& m = t.matmul;
-    const int rank = static_cast<int>(n.shape.size()), slices = plan_.layout_of(t).repeats();
-    const int m_step = m.row->m, n_step = m.row->n;
-    const std::int64_t columns = m.n / slices, n_tiles = tile::ceil_div(columns, n_step),
-                       m_tiles = tile::ceil_div(m.m, m_step);
-    const int width = n_tiles > 1 ? kernel::tiles_in_unit(*m.row) : 1;
-    const graph::Shape batches(n.shape.begin(), n.shape.end() - 2);
-    Counts counts;
-    for (std::int64_t b = 0; b < m.batch; ++b) {
-      const graph::Shape batch = graph::coordinates(b, batches);
-      for (int side = 0; side < 2; ++side) {
-        if (side == 0 && plan_.has_fragments(t.node)) continue;
-        const kernel::SmemTensor& buffer = plan_.tensors[plan_.tensor_of(n.in[side])];
-        const int k_dim = side == 0 ? rank - 1 : rank - 2, other = side == 0 ? rank - 2 : rank - 1;
-        if (!m.by_matrices(buffer.inner == k_dim)) {
-          add(counts, read(t, side, batch), 1);
-          continue;
-        }
-        const graph::Shape at = matrix_of(buffer, batch);
-        for (int slice = 0; slice < slices; ++slice)
-          for (std::int64_t k = 0; k < m.k; k += m.row->k)
-            if (side == 0)
-              for (std::int64_t i = 0; i < m_tiles; ++i)
-                load(counts, m, {buffer, k_dim, other, m.m, 0, m_step / kernel::matrix_rows(*m.load), m_step}, at, k,
-                     i * m_step, m.warps.n);
-            else
-              for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
-                load(counts, m,
-                     {buffer, k_dim, other, columns, slice * columns, width, kernel::tiles_in_unit(*m.row) * n_step},
-                     at, k, unit * width * n_step, m.warps.m);
-      }
-    }
-    if (m.pipe() == target::Pipe::tensor)
-      counts[Counter::mma] +=
-          m.batch * slices * tile::ceil_div(m.k, m.row->k) * m_tiles * n_tiles * target::instructions_in(*m.row);
-    return counts;
   }
 
   const kernel::Kernel& plan_;
@@ -386,7 +386,7 @@ class Prediction {
 
 }  // namespace
 
-Counts predict(const kernel::Kernel& plan) { return Prediction(plan).run(); }
+Counts predict(const kernel::Kernel& kernel) { return Prediction(kernel).run(); }
 
 std::string print(const Counts& counts) {
   std::string text;

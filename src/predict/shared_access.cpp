@@ -8,7 +8,7 @@ using Kind = kernel::Item::Kind;
 /// Collects a loop nest's shared-memory accesses from its items (the loads, computations and stores of evaluate()).
 class Collection {
  public:
-  Collection(const kernel::Kernel& plan, const kernel::Context& c) : plan_(plan), c_(c) {}
+  Collection(const kernel::Kernel& kernel, const kernel::Context& c) : plan_(kernel), c_(c) {}
 
   std::vector<SharedAccess> accesses;
   bool crosses_edge = false;  // an access depends on whether the block's tile is partial
@@ -56,14 +56,14 @@ class Collection {
   void leave(const kernel::Item& item) {
     const kernel::Work& t = *item.work;
     if (t.copy.by_matrices()) return;  // counted by count_shared()
-    if (t.kind != kernel::WorkKind::to_shared && (t.kind != kernel::WorkKind::accumulate || t.buffer < 0)) return;
+    if (t.kind != kernel::WorkKind::to_shared && (t.kind != kernel::WorkKind::accumulate || t.tensor < 0)) return;
     crosses_edge = crosses_edge || edges_ > 0;
     for (int v = 0; v < c_.vector(); v += item.width) {
       std::vector<kernel::TileCoordinate> at;
       for (int d = 0; d < c_.rank(); ++d) at.push_back({d});
       at[c_.inner()].offset = v;
       const kernel::TileCoordinate last = at[c_.inner()];
-      add(item, false, plan_.tensors[t.buffer].partials > 1 ? own_part : 0, std::move(at));
+      add(item, false, plan_.tensors[t.tensor].partials > 1 ? own_part : 0, std::move(at));
       if (item.edge > 0) accesses.back().where.push_back({last, item.edge});
     }
   }
@@ -87,9 +87,9 @@ class Collection {
 
 }  // namespace
 
-std::optional<std::vector<SharedAccess>> nest_accesses(const kernel::Kernel& plan, kernel::StepSpan steps) {
-  Collection all(plan, plan.layout_of(steps.front().work));
-  for (const kernel::Item& item : kernel::evaluate(plan, steps)) all.add(item);
+std::optional<std::vector<SharedAccess>> nest_accesses(const kernel::Kernel& kernel, kernel::StepSpan steps) {
+  Collection all(kernel, kernel.layout_of(steps.front().work));
+  for (const kernel::Item& item : kernel::evaluate(kernel, steps)) all.add(item);
   if (all.crosses_edge) return {};
   return std::move(all.accesses);
 }

@@ -124,14 +124,68 @@ std::vector<Stage> parts_of(const graph::KernelGraph& g, std::uint64_t seed) {
   return all;
 }
 
+/// Returns the largest absolute value in any tensor of the last run.
+double greatest(const std::vector<Stage>& stages) {
+  double maximum = 0;
+  for (const Stage& s : stages) {
+    for (const Magnitude& m : s.reference.magnitudes) maximum = std::max(maximum, m.greatest);
+    for (const BlockOperand& o : s.reference.operands) maximum = std::max(maximum, o.magnitude.greatest);
+  }
+  return maximum;
+}
+
+/// Returns whether the results of the last run can be compared with a kernel's: every output has a finite
+/// element, and no tensor has a NaN, unless the caller gives some of the inputs.
+bool comparable(const std::vector<Stage>& stages, const GivenInputs& inputs) {
+  const bool given = std::ranges::any_of(inputs, [](const auto& array) { return array != nullptr; });
+  return std::ranges::all_of(stages, [&](const Stage& s) {
+    const Reference& r = s.reference;
+    if (r.stopped) return false;
+    for (const Array& a : r.tensors)
+      for (double v : a.values)
+        if (v != v && !given) return false;
+    return std::ranges::all_of(s.graph.outputs, [&](int t) {
+      return r.tensors[t].values.empty() ||
+             std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
+    });
+  });
+}
+
+/// Returns whether the graph computes exp.
+bool exponential(const graph::KernelGraph& g) {
+  const auto is_exp = [](const auto& op) { return op.kind == graph::OpKind::exp; };
+  return std::ranges::any_of(g.ops, [&](const graph::KernelOp& op) {
+    return is_exp(op) || (op.block && std::ranges::any_of(op.block->ops, is_exp));
+  });
+}
+
+/// Returns a description, for the error message, of the first tensor of the last run that exceeds the limit.
+std::string offender(const std::vector<Stage>& stages, double limit) {
+  const auto show = [](const Magnitude& m) {
+    return m.finite ? fmt::format("reaches {:.3g}, beyond the range of float32", m.greatest)
+                    : std::string("is not finite");
+  };
+  for (const Stage& s : stages) {
+    const Reference& r = s.reference;
+    for (const BlockOperand& o : r.operands)
+      if (!o.magnitude.within(limit))
+        return fmt::format("block tensor {} of operator {} {}", s.graph.ops[o.op].block->tensors[o.tensor].name, o.op,
+                           show(o.magnitude));
+    for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
+      if (!r.magnitudes[t].within(limit))
+        return fmt::format("tensor {} {}", s.graph.tensors[t].name, show(r.magnitudes[t]));
+  }
+  return "nothing";
+}
+
 /// Searches for scales of the random inputs at which the reference overflows nowhere.
 class ScaleSearch {
  public:
   /// `share`: the fraction of the magnitude limits that the stages must stay within.
   ScaleSearch(const graph::KernelGraph& g, std::vector<Stage> stages, double share, std::uint64_t seed,
               const GivenInputs& given)
-      : g_(g), stages_(std::move(stages)), share_(share), exponents_(g.inputs.size(), 0), input_(g.tensors.size(), -1) {
-    choice_.seed = seed, choice_.given = given;
+      : g_(g), stages_(std::move(stages)), share_(share), input_(g.tensors.size(), -1) {
+    choice_.seed = seed, choice_.given = given, choice_.exponents.resize(g.inputs.size());
     choice_.given.resize(g.inputs.size());
     choice_.numbers = graph::drawn_numbers(g);
     for (std::size_t i = 0; i < g.inputs.size(); ++i) input_[g.inputs[i]] = static_cast<int>(i);
@@ -144,39 +198,34 @@ class ScaleSearch {
   /// Finds scales for the random inputs. Throws Error if no scale leaves finite values to compare.
   void run() {
     if (std::ranges::none_of(choice_.given, [](const auto& array) { return array == nullptr; })) {
-      tries(false, infinity, false);  // unscaled, without limits
+      tries(false, infinity, finite_limit, false);  // unscaled, without limits
       return;
     }
-    tile_limit_ = finite_limit;
     for (bool positive : {false, true})
-      if (search(magnitude_limit, positive)) return;
+      if (search(magnitude_limit, finite_limit, positive)) return;
     // The limits cannot be met: accept up to four times the magnitudes at the smallest scale or at scale 1,
     // whichever are smaller.
-    tile_limit_ = float32_limit;
     for (bool positive : {false, true}) {
       double minimum = infinity;
       for (bool small : {false, true})
-        if (tries(small, float32_limit, positive)) minimum = std::min(minimum, greatest());
-      if (minimum <= float32_limit && search(std::max(magnitude_limit, 4 * minimum), positive)) return;
+        if (tries(small, float32_limit, float32_limit, positive)) minimum = std::min(minimum, greatest(stages_));
+      if (minimum <= float32_limit && search(std::max(magnitude_limit, 4 * minimum), float32_limit, positive)) return;
     }
     // An infinity is a valid result, too. An output may be partly infinite at any scale, and have finite
     // elements to compare.
     for (bool positive : {false, true})
       for (bool small : {false, true}) {
-        tries(small, infinity, positive);
-        if (comparable()) return;
+        tries(small, infinity, float32_limit, positive);
+        if (comparable(stages_, choice_.given)) return;
       }
-    tries(false, float32_limit, false);  // to find the magnitude that the message reports
+    tries(false, float32_limit, float32_limit, false);  // to find the magnitude that the message reports
     graph::fail_at({g_.name},
                    "expected a scale of 2^{} to 1 at which random inputs keep every tensor finite, found none: {}; "
                    "there is nothing to compare",
-                   min_exponent, offender());
+                   min_exponent, offender(stages_, float32_limit));
   }
 
-  InputChoice choice() {
-    choice_.exponents = exponents_;
-    return std::move(choice_);
-  }
+  InputChoice choice() { return std::move(choice_); }
   Stage& first() { return stages_[0]; }
 
  private:
@@ -184,57 +233,23 @@ class ScaleSearch {
   static constexpr int unfilled = 1;  // no exponent is 1
 
   /// Finds scales of the inputs at which all magnitudes are at most `limit`. Prefers scales at which the arguments of exp
-  /// are at most exponent_limit (4), too. Returns false if there are none. `positive`: random values are absolute values.
-  bool search(double limit, bool positive) {
-    choice_.positive = positive, limit_ = limit;
+  /// are at most exponent_limit (4), too. Returns false if there are none. `tile_limit`: as in ReferenceOptions;
+  /// `positive`: random values are absolute values.
+  bool search(double limit, double tile_limit, bool positive) {
+    choice_.positive = positive;
     for (double exp_limit : {exponent_limit, infinity}) {
-      exp_limit_ = exp_limit;
-      if (fits(all(false), 0) || one_alone() || bisect(all(true))) return true;
-      if (!exponential()) break;
+      const ReferenceOptions limits{.limit = limit, .tile_limit = tile_limit, .exp_limit = exp_limit};
+      if (fits(all(false), 0, limits) || one_alone(limits) || bisect(all(true), limits)) return true;
+      if (!exponential(g_)) break;
     }
     return false;
   }
 
   /// Runs the reference with all inputs at the smallest scale (2^-12) if `small`, otherwise at scale 1. Returns whether
   /// the magnitudes are at most `limit`. `positive`: random values are absolute values.
-  bool tries(bool small, double limit, bool positive) {
-    choice_.positive = positive, limit_ = limit, exp_limit_ = infinity;
-    return fits(all(small), min_exponent);
-  }
-
-  /// Returns the largest absolute value in any tensor of the last run.
-  double greatest() const {
-    double maximum = 0;
-    for (const Stage& s : stages_) {
-      for (const Magnitude& m : s.reference.magnitudes) maximum = std::max(maximum, m.greatest);
-      for (const BlockOperand& o : s.reference.operands) maximum = std::max(maximum, o.magnitude.greatest);
-    }
-    return maximum;
-  }
-
-  /// Returns whether the results of the last run can be compared with a kernel's: every output has a finite
-  /// element, and no tensor has a NaN, unless the caller gives some of the inputs.
-  bool comparable() const {
-    const bool given = std::ranges::any_of(choice_.given, [](const auto& array) { return array != nullptr; });
-    return std::ranges::all_of(stages_, [&](const Stage& s) {
-      const Reference& r = s.reference;
-      if (r.stopped) return false;
-      for (const Array& a : r.tensors)
-        for (double v : a.values)
-          if (v != v && !given) return false;
-      return std::ranges::all_of(s.graph.outputs, [&](int t) {
-        return r.tensors[t].values.empty() ||
-               std::ranges::any_of(r.tensors[t].values, [](double v) { return std::isfinite(v); });
-      });
-    });
-  }
-
-  /// Returns whether the graph computes exp.
-  bool exponential() const {
-    const auto is_exp = [](const auto& op) { return op.kind == graph::OpKind::exp; };
-    return std::ranges::any_of(g_.ops, [&](const graph::KernelOp& op) {
-      return is_exp(op) || (op.block && std::ranges::any_of(op.block->ops, is_exp));
-    });
+  bool tries(bool small, double limit, double tile_limit, bool positive) {
+    choice_.positive = positive;
+    return fits(all(small), min_exponent, {.limit = limit, .tile_limit = tile_limit});
   }
 
   /// Returns whether the input may be scaled: true if it is random and floating-point.
@@ -247,7 +262,6 @@ class ScaleSearch {
 
   /// Fills the input arrays of a stage at the current scales, where the scale has changed.
   void fill_stage(Stage& s) {
-    choice_.exponents = exponents_;
     for (std::size_t p = 0; p < s.parts.size(); ++p) {
       const RegionGraph::Part& from = s.parts[p];
       const int input = input_[from.tensor];
@@ -256,7 +270,7 @@ class ScaleSearch {
         s.arrays[p] = producer->spread(g_.tensors[from.tensor].shape, from.region);
         continue;
       }
-      const int mark = choice_.given[input] ? 0 : 2 * exponents_[input] - (choice_.positive ? 1 : 0);
+      const int mark = choice_.given[input] ? 0 : 2 * choice_.exponents[input] - (choice_.positive ? 1 : 0);
       if (s.filled[p] == mark) continue;
       s.filled[p] = mark;
       s.arrays[p] = input_part(g_, choice_, input, from.region);
@@ -264,71 +278,50 @@ class ScaleSearch {
   }
 
   /// Runs the reference with the selected inputs scaled by 2^exponent, and the other inputs at scale 1. Returns whether
-  /// all magnitudes are within the current limits.
-  bool fits(const std::vector<bool>& selected, int exponent) {
-    for (std::size_t i = 0; i < selected.size(); ++i) exponents_[i] = selected[i] && scales(i) ? exponent : 0;
+  /// all magnitudes are within their shares of the limits.
+  bool fits(const std::vector<bool>& selected, int exponent, const ReferenceOptions& limits) {
+    for (std::size_t i = 0; i < selected.size(); ++i) choice_.exponents[i] = selected[i] && scales(i) ? exponent : 0;
     const ReferenceOptions options{
-        .limit = limit_ * share_, .tile_limit = tile_limit_, .exp_limit = exp_limit_ * share_};
+        .limit = limits.limit * share_, .tile_limit = limits.tile_limit, .exp_limit = limits.exp_limit * share_};
     ++choice_.trials;
     bool all = true;
     for (Stage& s : stages_) {
       fill_stage(s);
       s.reference = reference::run(s.graph, s.arrays, options);
       all = all && s.reference.within(options.limit);
-      if (!all && limit_ < infinity) break;
+      if (!all && limits.limit < infinity) break;
     }
     return all;
   }
 
   /// Finds, by bisection, the largest exponent for the selected inputs at which fits() returns true. Returns
   /// false if fits() returns false even for the smallest exponent, min_exponent (-12).
-  bool bisect(const std::vector<bool>& selected) {
-    if (!fits(selected, min_exponent)) return false;
+  bool bisect(const std::vector<bool>& selected, const ReferenceOptions& limits) {
+    if (!fits(selected, min_exponent, limits)) return false;
     int good = min_exponent, bad = 0, last = good;
     while (bad - good > 1) {
       last = good + (bad - good) / 2;
-      (fits(selected, last) ? good : bad) = last;
+      (fits(selected, last, limits) ? good : bad) = last;
     }
-    return last == good || fits(selected, good);
+    return last == good || fits(selected, good, limits);
   }
 
   /// Scales one input alone: the first for which bisect() finds an exponent. Returns false if there is none.
-  bool one_alone() {
+  bool one_alone(const ReferenceOptions& limits) {
     for (std::size_t i = 0; i < g_.inputs.size(); ++i) {
       if (!scales(i)) continue;
       std::vector<bool> selected = all(false);
       selected[i] = true;
-      if (bisect(selected)) return true;
+      if (bisect(selected, limits)) return true;
     }
     return false;
-  }
-
-  /// Returns a description, for the error message, of the first tensor of the last run that exceeds the limit.
-  std::string offender() const {
-    const auto show = [](const Magnitude& m) {
-      return m.finite ? fmt::format("reaches {:.3g}, beyond the range of float32", m.greatest)
-                      : std::string("is not finite");
-    };
-    for (const Stage& s : stages_) {
-      const Reference& r = s.reference;
-      for (const BlockOperand& o : r.operands)
-        if (!o.magnitude.within(limit_))
-          return fmt::format("block tensor {} of operator {} {}", s.graph.ops[o.op].block->tensors[o.tensor].name, o.op,
-                             show(o.magnitude));
-      for (std::size_t t = 0; t < r.magnitudes.size(); ++t)
-        if (!r.magnitudes[t].within(limit_))
-          return fmt::format("tensor {} {}", s.graph.tensors[t].name, show(r.magnitudes[t]));
-    }
-    return "nothing";
   }
 
   const graph::KernelGraph& g_;
   std::vector<Stage> stages_;
   const double share_;
-  std::vector<int> exponents_;
   std::vector<int> input_;  // per tensor: the index of the graph input that it is, or -1
   InputChoice choice_;
-  double limit_ = magnitude_limit, exp_limit_ = exponent_limit, tile_limit_ = finite_limit;
 };
 
 }  // namespace

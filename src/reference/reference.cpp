@@ -214,6 +214,56 @@ void add_omitted(const graph::KernelGraph& g, const graph::KernelOp& op, const R
   }
 }
 
+/// Runs operator `index` of the graph: sets its results in `r`, with what else is measured, and in `at`, which has the
+/// values of each tensor. `mask`: per tensor, the non-finite values that a mask may have produced.
+void run_op(const graph::KernelGraph& g, int index, const ReferenceOptions& options, const std::vector<Mask>& mask,
+            int threads, std::vector<const Array*>& at, Reference& r) {
+  const graph::KernelOp& op = g.ops[index];
+  const Reference* around = options.around;
+  if (around && std::ranges::all_of(op.outputs, [&](int t) { return around->exact[t]; })) {
+    for (int t : op.outputs) {  // rounding cannot move them: their arrays stay empty, like those of inputs
+      at[t] = &around->tensors[t];
+      r.errors[t] = around->errors[t];
+    }
+    return;
+  }
+  std::vector<const Array*> in;
+  std::vector<Array*> out;
+  Errors errors;
+  for (int t : op.inputs) in.push_back(at[t]);
+  for (int t : op.outputs) {
+    r.tensors[t] = make_array(g.tensors[t].shape);
+    at[t] = &r.tensors[t];
+    out.push_back(&r.tensors[t]);
+  }
+  if (options.errors) {
+    for (int t : op.outputs) r.errors[t] = make_array(g.tensors[t].shape);
+    for (int t : op.inputs) errors.in.push_back(&r.errors[t]);
+    for (int t : op.outputs) errors.out.push_back(&r.errors[t]);
+  }
+  bool stopped = false;
+  if (op.kind == graph::OpKind::custom) {
+    const auto operands = run_block_graph(g, index, in, out, errors, options, mask, stopped);
+    r.operands.insert(r.operands.end(), operands.begin(), operands.end());
+  } else {
+    compute(op, g.tensors[op.inputs[0]].dtype, in, out, options.round, threads);
+  }
+  Noise noise(options.sample, index, -1);
+  if (options.errors && op.kind != graph::OpKind::custom)
+    add_errors(g, op, in, out, errors, options, threads, noise, r);
+  else if (options.errors)
+    add_omitted(g, op, options, noise, r);
+  for (int t : op.outputs) {
+    if (stopped) break;
+    r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,
+                             options.sample ? &noise : nullptr, options.round, mask[t], threads);
+    if (op.kind == graph::OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit))
+      r.magnitudes[t].finite = false;
+    stopped = options.stops_at(r.magnitudes[t]);
+  }
+  r.stopped = stopped;
+}
+
 }  // namespace
 
 void check_memory(const graph::KernelGraph& g) {
@@ -265,52 +315,8 @@ Reference run(const graph::KernelGraph& g, const std::vector<Array>& inputs, con
     if (options.spread)
       r.before.resize(g.tensors.size()), r.own.resize(g.tensors.size()), r.exact.resize(g.tensors.size());
   }
-  for (std::size_t i = 0; i < g.ops.size() && !r.stopped; ++i) {
-    const graph::KernelOp& op = g.ops[i];
-    const Reference* around = options.around;
-    if (around && std::ranges::all_of(op.outputs, [&](int t) { return around->exact[t]; })) {
-      for (int t : op.outputs) {  // rounding cannot move them: their arrays stay empty, like those of inputs
-        at[t] = &around->tensors[t];
-        r.errors[t] = around->errors[t];
-      }
-      continue;
-    }
-    std::vector<const Array*> in;
-    std::vector<Array*> out;
-    Errors errors;
-    for (int t : op.inputs) in.push_back(at[t]);
-    for (int t : op.outputs) {
-      r.tensors[t] = make_array(g.tensors[t].shape);
-      at[t] = &r.tensors[t];
-      out.push_back(&r.tensors[t]);
-    }
-    if (options.errors) {
-      for (int t : op.outputs) r.errors[t] = make_array(g.tensors[t].shape);
-      for (int t : op.inputs) errors.in.push_back(&r.errors[t]);
-      for (int t : op.outputs) errors.out.push_back(&r.errors[t]);
-    }
-    bool stopped = false;
-    if (op.kind == graph::OpKind::custom) {
-      const auto operands = run_block_graph(g, static_cast<int>(i), in, out, errors, options, mask, stopped);
-      r.operands.insert(r.operands.end(), operands.begin(), operands.end());
-    } else {
-      compute(op, g.tensors[op.inputs[0]].dtype, in, out, options.round, threads);
-    }
-    Noise noise(options.sample, static_cast<int>(i), -1);
-    if (options.errors && op.kind != graph::OpKind::custom)
-      add_errors(g, op, in, out, errors, options, threads, noise, r);
-    else if (options.errors)
-      add_omitted(g, op, options, noise, r);
-    for (int t : op.outputs) {
-      if (stopped) break;
-      r.magnitudes[t] = settle(g.tensors[t].dtype, r.tensors[t], options.errors ? &r.errors[t] : nullptr,
-                               options.sample ? &noise : nullptr, options.round, mask[t], threads);
-      if (op.kind == graph::OpKind::exp && !r.magnitudes[op.inputs[0]].within(options.exp_limit))
-        r.magnitudes[t].finite = false;
-      stopped = options.stops_at(r.magnitudes[t]);
-    }
-    r.stopped = stopped;
-  }
+  for (std::size_t i = 0; i < g.ops.size() && !r.stopped; ++i)
+    run_op(g, static_cast<int>(i), options, mask, threads, at, r);
   return r;
 }
 

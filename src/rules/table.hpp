@@ -182,12 +182,12 @@ namespace zellige::candidate {
 
 using rules::Level;
 struct GroupSteps;
-struct Grouped;
+struct StepsContext;
 
-using OfSteps = std::optional<GroupSteps>(const GroupSteps&, const Grouped&);
+using OfSteps = std::optional<GroupSteps>(const GroupSteps&, const StepsContext&);
 OfSteps coalesce, mask_partial_tiles;  // coalesce.cpp, mask_partial_tiles.cpp
 
-inline constexpr rules::RewriteRule<GroupSteps, Grouped> steps_rules[] = {
+inline constexpr rules::RewriteRule<GroupSteps, StepsContext> steps_rules[] = {
     {Level::grouped, "contiguous dimensions",
      "all steps are elementwise, dimensions are contiguous in every operand and result, and none of these is part of a "
      "concatenation or stored slice by slice",

@@ -122,6 +122,27 @@ struct TileErrors {
   }
 };
 
+/// Adds to `r` the result of the sample `s` of tensor `t`: of the comparison of its tiles, and what was never written.
+void add_result(const graph::KernelGraph& g, const reference::Sample& s, const TileErrors& tiles,
+                const emit::TensorPlace& t, const Bytes& bytes, const reference::InputChoice& inputs, RunResult& r) {
+  const auto count = static_cast<std::int64_t>(s.tiles.size());
+  TensorResult one = result_of(t);
+  const TileErrors::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
+  one.norm_error = tiles.norms.relative(), one.worst = tiles.worst, one.out_of_tolerance = tiles.out_of_tolerance;
+  one.of_error = tiles.of_error, one.fault = fault.text;
+  one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile, one.staged = !s.known.empty();
+  for (const int from : s.from) one.from.push_back(g.tensors[from].name);
+  blame(g, fault.status, t.name, fault.text, r);
+  check_written(g, t, bytes, one, r);
+  const bool random = std::ranges::any_of(inputs.given, [](const auto& array) { return array == nullptr; });
+  if (!tiles.finite && random && one.output && r.status == Status::correct) {
+    r.status = Status::refused;
+    r.reason = fmt::format("{}: tensor {}: nothing finite is expected in {} tiles of {}; there is nothing to compare",
+                           g.name, t.name, count, one.of_tiles);
+  }
+  r.tensors.push_back(std::move(one));
+}
+
 }  // namespace
 
 std::string_view name(Check c) {
@@ -210,21 +231,7 @@ void check_sample(const graph::KernelGraph& g, const emit::Manifest& m, const st
       tiles.add(i, one, reference.tensors[made]);
       options.say(fmt::format("checking {}: {} of {} tiles", t.name, ++done, count));
     });
-    TensorResult one = result_of(t);
-    const TileErrors::Fault& fault = tiles.fault(g.tensors[s.tensor].dtype);
-    one.norm_error = tiles.norms.relative(), one.worst = tiles.worst, one.out_of_tolerance = tiles.out_of_tolerance;
-    one.of_error = tiles.of_error, one.fault = fault.text;
-    one.tiles = count, one.of_tiles = s.tiling.count(), one.tile = s.tiling.tile, one.staged = !s.known.empty();
-    for (const int from : s.from) one.from.push_back(g.tensors[from].name);
-    blame(g, fault.status, t.name, fault.text, r);
-    check_written(g, t, bytes, one, r);
-    const bool random = std::ranges::any_of(inputs.given, [](const auto& array) { return array == nullptr; });
-    if (!tiles.finite && random && one.output && r.status == Status::correct) {
-      r.status = Status::refused;
-      r.reason = fmt::format("{}: tensor {}: nothing finite is expected in {} tiles of {}; there is nothing to compare",
-                             g.name, t.name, count, one.of_tiles);
-    }
-    r.tensors.push_back(std::move(one));
+    add_result(g, s, tiles, t, bytes, inputs, r);
   }
 }
 

@@ -101,6 +101,13 @@ void run_on_device(const emit::EmittedProgram& p, std::vector<Bytes>& storage, c
                          d.clock_khz / 1000);
 }
 
+/// Returns the graph's inputs, given or random; with their values and the reference only if the check is full.
+reference::RandomInputs inputs_of(const graph::KernelGraph& g, const RunOptions& o, Check check) {
+  const reference::GivenInputs given = given_inputs(g, o.compile.inputs);
+  if (check == Check::full) return reference::random_inputs(g, o.compile.seed, given);
+  return {reference::choose_inputs(g, o.compile.seed, given), {}, {}};
+}
+
 // Plans, compiles, runs and checks the graph with one seed, and stores the outcome in `r`. Throws on failure.
 void fill(graph::KernelGraph g, const RunOptions& o, const Cache& cache, RunResult& r) {
   declare_constant(g, o.compile.constants);
@@ -117,12 +124,7 @@ void fill(graph::KernelGraph g, const RunOptions& o, const Cache& cache, RunResu
   r.check = name(check);
   o.compile.say("finding inputs");
   auto start = SteadyClock::now();
-  reference::RandomInputs inputs;  // arrays and reference are filled in only for Check::full
-  const reference::GivenInputs given = given_inputs(g, o.compile.inputs);
-  if (check == Check::full)
-    inputs = reference::random_inputs(g, o.compile.seed, given);
-  else
-    static_cast<reference::InputChoice&>(inputs) = reference::choose_inputs(g, o.compile.seed, given);
+  const reference::RandomInputs inputs = inputs_of(g, o, check);
   r.inputs_ms = ms_since(start);
   for (std::size_t i = 0; i < g.inputs.size(); ++i)
     r.scales.emplace_back(g.tensors[g.inputs[i]].name, std::ldexp(1.0, inputs.exponents[i]));

@@ -58,6 +58,21 @@ retile::Tiling together(const std::vector<MeasuredTiling>& all) {
   return best;
 }
 
+/// Returns the expected time, in microseconds, of the graph with the options' tiling; nullopt if it has no plan. Adds a
+/// plan that the verifier rejects to `rejected`.
+std::optional<double> expected_us(const graph::KernelGraph& graph, const target::Target& target,
+                                  const plan::PlanOptions& options, kernel::Rejections& rejected) {
+  try {
+    return tiling::choose_tilings(graph, target, options).cost.us;
+  } catch (const Rejected& plan) {
+    kernel::drop(plan, rejected);
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error&) {  // the tiles of different operators are incompatible
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& plan_options,
@@ -105,16 +120,7 @@ Tuned tune(const graph::KernelGraph& graph, const target::Target& target, const 
   if (const retile::Tiling best = together(all);
       std::ranges::none_of(all, [&](const MeasuredTiling& c) { return c.tiling() == best; })) {
     const auto fastest = std::ranges::min_element(all, {}, &MeasuredTiling::us) - all.begin();
-    std::optional<double> expected;
-    try {
-      expected = tiling::choose_tilings(graph, target, declared(best)).cost.us;
-    } catch (const Rejected& plan) {
-      kernel::drop(plan, found.rejected);
-    } catch (const Fault&) {
-      throw;
-    } catch (const Error&) {  // the tiles of different operators are incompatible
-    }
-    if (expected) {
+    if (const auto expected = expected_us(graph, target, declared(best), found.rejected)) {
       add(best, *expected);
       measured({static_cast<std::size_t>(fastest), all.size() - 1});
     }

@@ -52,25 +52,110 @@ bool computes_integers(const KernelGraph& g) {
   });
 }
 
+/// Two graphs that are compared, with what is computed of them once.
+struct ComparedGraphs {
+  const KernelGraph &a, &b;
+  const EqualOptions& options;
+  Pairing pairing;
+  double given_products;  // multiplications of both graphs at the given sizes
+  std::uint64_t seed;
+
+  /// Returns whether evaluation at the given sizes takes no more work than the options allow.
+  bool affordable() const { return given_products <= options.given_work; }
+};
+
+/// Compares a and b, the graphs `g` at some sizes, in finite fields. If one field would take more than
+/// options.field_work multiplications, returns a result without agreement. `steps` is the limit of operations in all
+/// fields of one Field::Order. `loose`: the same only if scalars are known to 50 bits.
+FieldTrials in_fields(const ComparedGraphs& g, bool loose, const KernelGraph& a, const KernelGraph& b, double steps) {
+  const double one = work(a) + work(b);
+  if (one > g.options.field_work)
+    return {.why_not = fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one,
+                                   g.options.field_work)};
+  FieldOptions options{.seed = g.seed, .trials = g.options.trials, .steps = steps};
+  if (loose) options.folded = folded(g.a, g.b);
+  return field_trials(a, b, g.pairing, options);
+}
+
+/// Returns whether the graphs agree in finite fields at small sizes at which different extents stay different.
+bool distinct_agree(const ComparedGraphs& g, bool loose) {
+  bool agree = false;
+  const auto error = refused([&] {
+    const std::vector<SmallPair> pairs = shrink_distinct(g.a, g.b, g.pairing);
+    agree = !pairs.empty() && std::ranges::all_of(pairs, [&](const SmallPair& pair) {
+      return in_fields(g, loose, pair.a, pair.b, small_fields).agrees;
+    });
+  });
+  return agree && !error;
+}
+
+/// Returns whether the graphs are proved to differ at `inputs` of the given sizes: by more than the errors that
+/// float64, or balls if those take little work, may have made.
+bool proves(const ComparedGraphs& g, const std::vector<reference::Array>& inputs, std::vector<std::string>& notes) {
+  bool proved = false;
+  if (const auto error = refused([&] {
+        proved = (g.given_products <= bounded_work && proved_in_float64(g.a, g.b, g.pairing, inputs)) ||
+                 (g.given_products <= g.options.real_work && proved_in_balls(g.a, g.b, g.pairing, inputs));
+      }))
+    notes.push_back(error->what());
+  return proved;
+}
+
+/// Returns inputs of the given sizes that repeat `small`, inputs of small sizes, along every dimension.
+std::vector<reference::Array> repeated(const KernelGraph& g, const std::vector<reference::Array>& small) {
+  std::vector<reference::Array> result;
+  for (std::size_t i = 0; i < small.size(); ++i) {
+    reference::Array x = reference::make_array(g.tensors[g.inputs[i]].shape);
+    for (std::size_t e = 0; e < x.values.size(); ++e) {
+      const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(e), x.shape);
+      std::int64_t from = 0;
+      for (std::size_t d = 0; d < at.size(); ++d) from = from * small[i].shape[d] + at[d] % small[i].shape[d];
+      x.values[e] = small[i].values[static_cast<std::size_t>(from)];
+    }
+    result.push_back(std::move(x));
+  }
+  return result;
+}
+
+/// Returns how many inputs to try so that each element of each row is the largest once and the smallest
+/// once, but no more than about a second allows. Returns 0 if the graphs compare no numbers.
+int peaks(const ComparedGraphs& g) {
+  if (!has_order(g.a) && !has_order(g.b)) return 0;
+  std::int64_t longest = 1;
+  for (int t : g.a.inputs) {
+    const graph::Shape& shape = g.a.tensors[t].shape;
+    longest = std::max(longest, (shape.back() * shape.back() + graph::size(shape) - 1) / graph::size(shape));
+  }
+  return static_cast<int>(std::min(2.0 * static_cast<double>(longest), 2e7 / g.given_products));
+}
+
+/// Compares the graphs in float64 at the sizes that they declare (the given sizes), at `points` random inputs of each
+/// scale (a magnitude and pattern of the values), first of scale `also` if there is one. If the reference throws
+/// Error, for example for lack of memory, adds a note and returns a result that compared nothing.
+GivenSizes at_given_sizes(const ComparedGraphs& g, std::optional<Scale> also, int points, Equality& e) {
+  GivenSizes given;
+  if (const auto error = refused([&] { given = given_sizes(g.a, g.b, g.pairing, g.seed, also, points, peaks(g)); }))
+    e.notes.push_back(error->what());
+  if (given.compared) e.given_distance = given.distance;
+  return given;
+}
+
 /// Compares two graphs: by structure, then over the real numbers and finite fields at small tensor sizes,
 /// then at the given sizes (those that the graphs declare).
 class Decision {
  public:
-  Decision(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options)
-      : a_(a), b_(b), options_(options), pairing_(match(a, b)), given_products_(work(a) + work(b)) {
-    e_.seed =
-        options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
-    e_.by_name = pairing_.by_name;
-  }
+  explicit Decision(const ComparedGraphs& g) : g_(g) { e_.seed = g.seed, e_.by_name = g.pairing.by_name; }
 
   Equality run() {
-    if (computes_integers(a_) || computes_integers(b_))
+    if (computes_integers(g_.a) || computes_integers(g_.b))
       e_.notes.push_back("integers wrap: int8 and int32 results are taken modulo 2^8 and 2^32");
-    if (same_structure(a_, b_, pairing_)) {
-      at_sizes(a_);
+    if (same_structure(g_.a, g_.b, g_.pairing)) {
+      at_sizes(g_.a);
       return answer(Answer::equal, "structure", "the same operators on the same operands, which proves it");
     }
-    make_small();
+    small_ = {g_.a, g_.b, false};
+    if (const auto error = refused([&] { small_ = shrink(g_.a, g_.b, g_.pairing); }))
+      e_.notes.push_back(fmt::format("decided at the given sizes: {}", error->what()));
     return at_small_sizes();
   }
 
@@ -80,48 +165,25 @@ class Decision {
   Equality at_small_sizes() {
     at_sizes(small_.a);
     if (const auto error = refused([&] {
-          if (work(small_) <= options_.real_work) real_ = real_trials(small_.a, small_.b, pairing_, e_.seed);
+          if (work(small_) <= g_.options.real_work) real_ = real_trials(small_.a, small_.b, g_.pairing, g_.seed);
         }))
       e_.notes.push_back(error->what());
     const std::string loose =
-        "the two have different scalars, and are the same only if those are taken as rounded, known to 50 "
-        "bits";
+        "the two have different scalars, and are the same only if those are taken as rounded, known to 50 bits";
     if (real_.loose && !real_.difference && std::ranges::find(e_.notes, loose) == e_.notes.end())
       e_.notes.push_back(loose);
     if (real_.difference) return small_difference();
-    const FieldTrials fields = in_fields(small_.a, small_.b, small_fields);
+    const FieldTrials fields = in_fields(g_, real_.loose, small_.a, small_.b, small_fields);
     if (fields.agrees && !real_.unseen) return small_agreement(fields);
     return no_agreement(real_.unseen ? "they are proved to differ, but by too little for float64 to see"
                                      : fields.why_not);
-  }
-
-  /// Sets small_ to both graphs at small sizes, or to the given graphs if they cannot be shrunk.
-  void make_small() {
-    small_ = {a_, b_, false};
-    if (const auto error = refused([&] { small_ = shrink(a_, b_, pairing_); }))
-      e_.notes.push_back(fmt::format("decided at the given sizes: {}", error->what()));
   }
 
   /// Records the input shapes of graph `g` in the result, as the sizes at which the answer was found.
   void at_sizes(const KernelGraph& g) {
     e_.sizes.clear();
     for (int t : g.inputs) e_.sizes.push_back({g.tensors[t].name, g.tensors[t].shape, {}});
-    e_.shrunk = &g != &a_ && small_.shrunk;
-  }
-
-  /// Compares two graphs in finite fields. If one field would take more than options_.field_work multiplications,
-  /// returns a result without agreement. `steps` is the limit of operations in all fields of one Field::Order.
-  FieldTrials in_fields(const KernelGraph& a, const KernelGraph& b, double steps) const {
-    const double one = work(a) + work(b);
-    if (one > options_.field_work) {
-      FieldTrials none;
-      none.why_not =
-          fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one, options_.field_work);
-      return none;
-    }
-    FieldOptions options{.seed = e_.seed, .trials = options_.trials, .steps = steps};
-    if (real_.loose) options.folded = folded(a_, b_);
-    return field_trials(a, b, pairing_, options);
+    e_.shrunk = &g != &g_.a && small_.shrunk;
   }
 
   /// Returns the answer `a`. `method` and `why` say how it was found.
@@ -139,7 +201,7 @@ class Decision {
 
   /// Returns the answer "equal", found by the finite fields `fields` at the sizes that the graphs declare.
   Equality equal_in_given_sizes(const FieldTrials& fields) {
-    at_sizes(a_);
+    at_sizes(g_.a);
     return equal(fields);
   }
 
@@ -161,18 +223,19 @@ class Decision {
                        "the values are proved to differ: farther from each other than what was lost in computing them");
     };
     if (!small_.shrunk) return proved();
-    const bool may_count = (counts(a_) || counts(b_)) && !small_.kept;
-    if (!may_count && (!affordable() || !options_.given_sizes)) return proved();
-    if (!affordable())
+    const bool may_count = (counts(g_.a) || counts(g_.b)) && !small_.kept;
+    if (!may_count && (!g_.affordable() || !g_.options.given_sizes)) return proved();
+    if (!g_.affordable())
       return undecided(
           fmt::format("different at small sizes, but a number may represent an extent, and the given sizes "
                       "take {:.2g} products, more than {:.2g}",
-                      given_products_, options_.given_work));
-    if (given_products_ <= 1e6 && proves(repeated(real_.inputs))) return proved();
-    const GivenSizes given = at_given_sizes(real_.scale, given_products_ <= 1e7 ? 4 : 1);
+                      g_.given_products, g_.options.given_work));
+    if (g_.given_products <= 1e6 && proves(g_, repeated(g_.a, real_.inputs), e_.notes)) return proved();
+    const GivenSizes given = at_given_sizes(g_, real_.scale, g_.given_products <= 1e7 ? 4 : 1, e_);
     const double minimum = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
-    if (given.compared && given.distance >= minimum && (!may_count || proves(given.inputs))) return proved();
-    const FieldTrials fields = in_fields(a_, b_, given_fields);
+    if (given.compared && given.distance >= minimum && (!may_count || proves(g_, given.inputs, e_.notes)))
+      return proved();
+    const FieldTrials fields = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
     if (fields.agrees) {
       e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
       return equal_in_given_sizes(fields);
@@ -185,18 +248,18 @@ class Decision {
   /// small sizes, so the graphs must also be equal at other small sizes, at which different extents stay different.
   Equality only_small_agreement(const FieldTrials& fields) {
     std::string out_of_reach = "the given sizes are not to be checked";
-    if (options_.given_sizes) {
-      out_of_reach =
-          fmt::format("the given sizes take {:.2g} products, more than {:.2g}", given_products_, options_.given_work);
-      if (has_order(a_) || has_order(b_))
+    if (g_.options.given_sizes) {
+      out_of_reach = fmt::format("the given sizes take {:.2g} products, more than {:.2g}", g_.given_products,
+                                 g_.options.given_work);
+      if (has_order(g_.a) || has_order(g_.b))
         return undecided("the same at small sizes, but they compare numbers, and " + out_of_reach);
     }
     if (!distinct_) {
-      distinct_ = shrink_distinct(a_, b_, pairing_);
-      if (distinct_->empty() || work(distinct_->back()) > options_.field_work)
+      distinct_ = shrink_distinct(g_.a, g_.b, g_.pairing);
+      if (distinct_->empty() || work(distinct_->back()) > g_.options.field_work)
         return undecided(
-            "the same at small sizes, but extents that differ became the same there, sizes that "
-            "keep them apart take too much work, and " +
+            "the same at small sizes, but extents that differ became the same there, sizes that keep "
+            "them apart take too much work, and " +
             out_of_reach);
     }
     if (!distinct_->empty()) {
@@ -204,7 +267,7 @@ class Decision {
       distinct_->pop_back();
       return at_small_sizes();
     }
-    if (options_.given_sizes) e_.notes.push_back("not checked at the given sizes: " + out_of_reach);
+    if (g_.options.given_sizes) e_.notes.push_back("not checked at the given sizes: " + out_of_reach);
     return equal(fields);
   }
 
@@ -212,13 +275,15 @@ class Decision {
   /// sizes that the graphs declare (the given sizes), too, unless that takes too long.
   Equality small_agreement(const FieldTrials& fields) {
     if (!small_.shrunk && !distinct_) return equal(fields);
-    if (!options_.given_sizes || !affordable()) return only_small_agreement(fields);
-    const FieldTrials given = in_fields(a_, b_, given_fields);
+    if (!g_.options.given_sizes || !g_.affordable()) return only_small_agreement(fields);
+    const FieldTrials given = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
     if (given.agrees) return equal_in_given_sizes(given);
-    const GivenSizes seen = at_given_sizes({}, given_products_ <= 1e7 ? 4 : 1);
-    if (seen.compared && seen.distance >= other_in_float64 && proves(seen.inputs)) return float64_difference(seen);
+    const GivenSizes seen = at_given_sizes(g_, {}, g_.given_products <= 1e7 ? 4 : 1, e_);
+    if (seen.compared && seen.distance >= other_in_float64 && proves(g_, seen.inputs, e_.notes))
+      return float64_difference(seen);
     if (given.differs) return given_difference(given.why_not);
-    if (given.fields == 0 && !distinct_agree())
+    if (given.fields == 0 && !distinct_ &&  // else only_small_agreement() has tried them
+        !distinct_agree(g_, real_.loose))
       return undecided(
           "the same at small sizes, but the given ones take too much work for finite fields, and so do "
           "small ones that keep apart what differs");
@@ -231,12 +296,11 @@ class Decision {
   }
 
   /// Returns the answer if the graphs are equal at small sizes, but finite fields distinguish them at the given ones,
-  /// for the reason `why`. What fields distinguish is never called equal; it is different if real numbers prove that,
-  /// too.
+  /// for the reason `why`. What fields distinguish is never called equal, but different if real numbers prove that.
   Equality given_difference(const std::string& why) {
-    if (given_products_ <= options_.real_work) {
-      real_ = real_trials(a_, b_, pairing_, e_.seed);
-      at_sizes(a_);
+    if (g_.given_products <= g_.options.real_work) {
+      real_ = real_trials(g_.a, g_.b, g_.pairing, g_.seed);
+      at_sizes(g_.a);
       if (real_.difference)
         return different(*real_.difference, "real",
                          "the values are proved to differ at the given sizes: farther from each other than what was "
@@ -245,55 +309,16 @@ class Decision {
     return undecided("the same at small sizes, but at the given ones " + why);
   }
 
-  /// Returns whether the graphs agree in finite fields at small sizes at which different extents stay different.
-  bool distinct_agree() {
-    if (distinct_) return true;  // only_small_agreement() has tried them
-    bool agree = false;
-    const auto error = refused([&] {
-      const std::vector<SmallPair> pairs = shrink_distinct(a_, b_, pairing_);
-      agree = !pairs.empty() && std::ranges::all_of(pairs, [&](const SmallPair& pair) {
-        return in_fields(pair.a, pair.b, small_fields).agrees;
-      });
-    });
-    return agree && !error;
-  }
-
-  /// Returns whether the graphs are proved to differ at `inputs` of the given sizes: by more than the errors that
-  /// float64, or balls if those take little work, may have made.
-  bool proves(const std::vector<reference::Array>& inputs) {
-    bool proved = false;
-    if (const auto error = refused([&] {
-          proved = (given_products_ <= bounded_work && proved_in_float64(a_, b_, pairing_, inputs)) ||
-                   (given_products_ <= options_.real_work && proved_in_balls(a_, b_, pairing_, inputs));
-        }))
-      e_.notes.push_back(error->what());
-    return proved;
-  }
-
-  /// Returns inputs of the given sizes that repeat `small`, inputs of small sizes, along every dimension.
-  std::vector<reference::Array> repeated(const std::vector<reference::Array>& small) const {
-    std::vector<reference::Array> result;
-    for (std::size_t i = 0; i < small.size(); ++i) {
-      reference::Array x = reference::make_array(a_.tensors[a_.inputs[i]].shape);
-      for (std::size_t e = 0; e < x.values.size(); ++e) {
-        const graph::Shape at = graph::coordinates(static_cast<std::int64_t>(e), x.shape);
-        std::int64_t from = 0;
-        for (std::size_t d = 0; d < at.size(); ++d) from = from * small[i].shape[d] + at[d] % small[i].shape[d];
-        x.values[e] = small[i].values[static_cast<std::size_t>(from)];
-      }
-      result.push_back(std::move(x));
-    }
-    return result;
-  }
-
   /// Returns the answer if finite fields do not show equality at small sizes, for the reason `why`. Looks for inputs
   /// of the sizes that the graphs declare (the given sizes) at which the graphs differ.
   Equality no_agreement(const std::string& why) {
-    if (!options_.given_sizes || !affordable()) return undecided(why);
-    const GivenSizes given = at_given_sizes({}, given_products_ <= 1e7 ? 8 : given_products_ <= 1e8 ? 2 : 1);
-    if (given.compared && given.distance >= other_in_float64 && proves(given.inputs)) return float64_difference(given);
+    if (!g_.options.given_sizes || !g_.affordable()) return undecided(why);
+    const int points = g_.given_products <= 1e7 ? 8 : g_.given_products <= 1e8 ? 2 : 1;
+    const GivenSizes given = at_given_sizes(g_, {}, points, e_);
+    if (given.compared && given.distance >= other_in_float64 && proves(g_, given.inputs, e_.notes))
+      return float64_difference(given);
     if (small_.shrunk && !real_.unseen) {
-      const FieldTrials fields = in_fields(a_, b_, given_fields);
+      const FieldTrials fields = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
       if (fields.agrees) return equal_in_given_sizes(fields);
     }
     return undecided(why);
@@ -301,46 +326,17 @@ class Decision {
 
   /// Returns the answer "different" with the counterexample that float64 shows at the sizes that the graphs declare.
   Equality float64_difference(const GivenSizes& given) {
-    Counterexample c{a_, b_, shown(a_, given.inputs), "float64", given.output, given.element};
+    Counterexample c{g_.a, g_.b, shown(g_.a, given.inputs), "float64", given.output, given.element};
     c.in_a = fmt::format("{}", given.in_a), c.in_b = fmt::format("{}", given.in_b);
     c.distance = given.distance;
-    at_sizes(a_);
+    at_sizes(g_.a);
     return different(std::move(c), "float64",
                      std::isinf(given.distance)
                          ? "one is a number and the other none at the given sizes, in float64"
                          : fmt::format("{:.2g} from each other in float64 at the given sizes", given.distance));
   }
 
-  /// Compares the graphs in float64 at the sizes that they declare (the given sizes), at `points` random inputs of each
-  /// scale (a magnitude and pattern of the values), first of scale `also` if there is one. If the reference throws
-  /// Error, for example for lack of memory, adds a note and returns a result that compared nothing.
-  GivenSizes at_given_sizes(std::optional<Scale> also, int points) {
-    GivenSizes given;
-    if (const auto error = refused([&] { given = given_sizes(a_, b_, pairing_, e_.seed, also, points, peaks()); }))
-      e_.notes.push_back(error->what());
-    if (given.compared) e_.given_distance = given.distance;
-    return given;
-  }
-
-  /// Returns how many inputs to try so that each element of each row is the largest once and the smallest
-  /// once, but no more than about a second allows. Returns 0 if the graphs compare no numbers.
-  int peaks() const {
-    if (!has_order(a_) && !has_order(b_)) return 0;
-    std::int64_t longest = 1;
-    for (int t : a_.inputs) {
-      const graph::Shape& shape = a_.tensors[t].shape;
-      longest = std::max(longest, (shape.back() * shape.back() + graph::size(shape) - 1) / graph::size(shape));
-    }
-    return static_cast<int>(std::min(2.0 * static_cast<double>(longest), 2e7 / given_products_));
-  }
-
-  /// Returns whether evaluation at the given sizes takes no more work than the options allow.
-  bool affordable() const { return given_products_ <= options_.given_work; }
-
-  const KernelGraph &a_, &b_;
-  const EqualOptions& options_;
-  Pairing pairing_;
-  double given_products_;  // multiplications of both graphs at the given sizes
+  const ComparedGraphs& g_;
   SmallPair small_;
   std::optional<std::vector<SmallPair>> distinct_;  // what shrink_distinct() found and is not yet compared
   RealTrials real_;
@@ -367,7 +363,10 @@ std::vector<Shown> shown(const KernelGraph& g, const std::vector<reference::Arra
 
 Equality equal(const KernelGraph& a, const KernelGraph& b, const EqualOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  Equality e = Decision(a, b, options).run();
+  const std::uint64_t seed =
+      options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
+  const ComparedGraphs graphs{a, b, options, match(a, b), work(a) + work(b), seed};
+  Equality e = Decision(graphs).run();
   e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return e;
 }

@@ -132,10 +132,9 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     fold(a, of, x, attributes.dim, false, y);
   } else if (graph::is_composed(kind) || kind == OpKind::rotary_interleaved) {
     std::vector<graph::Shape> shapes;
-    for (const auto* operand : in) shapes.push_back(operand->shape);
-    const std::vector<graph::ComposedStep> steps = graph::compose(kind, attributes, shapes);
     std::vector<ValuesOf<A>> values;
-    for (const auto* operand : in) values.push_back(*operand);
+    for (const auto* operand : in) shapes.push_back(operand->shape), values.push_back(*operand);
+    const std::vector<graph::ComposedStep> steps = graph::compose(kind, attributes, shapes);
     for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
       values.push_back(number::make_values(shape, a.integer(0)));
     for (std::size_t i = 0; i < steps.size(); ++i) {

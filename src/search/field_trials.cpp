@@ -67,11 +67,80 @@ struct ElementTrials {
   // Number of fields in which it was compared; of these, with drawn integers enumerated in sequence, or at
   // random; number of fields in which it was missing.
   int compared = 0, sequential = 0, at_random = 0, missing = 0;
-  bool valued = false;           // it was a number in some field
   double comparisons = 0;        // largest number of comparisons whose numbers may be equal
   double degree = 1, sides = 0;  // largest degree; largest number of comparisons
   number::Field::Cases cases;
 };
+
+/// The inputs of the graphs, of which each field has others.
+struct DrawnInputs {
+  DrawnInputs(const KernelGraph& graph, std::vector<graph::Numbers> drawn) : a(graph), numbers(std::move(drawn)) {
+    for (const graph::Numbers& n : numbers)
+      if (n.bound > 0) range = std::max(range, n.bound), distinct = distinct || n.distinct;
+  }
+
+  /// Returns whether the integers (row indices or lengths) of the inputs in the n-th field are enumerated in
+  /// sequence instead of drawn at random.
+  bool sequential(int n) const { return range > 0 && !distinct && n / range % 2 == 0; }
+
+  /// Returns the inputs of the n-th field. Another `attempt` draws other numbers.
+  FieldInputs in(number::Field& field, int n, std::uint64_t attempt) const {
+    FieldInputs result;
+    std::uint64_t place = attempt << 40;  // of an element, among those of all inputs
+    for (std::size_t i = 0; i < a.inputs.size(); ++i) {
+      const graph::KernelTensor& t = a.tensors[a.inputs[i]];
+      const std::int64_t bound = numbers[i].bound;
+      result.push_back(number::make_values(t.shape, number::FieldNumber{}));
+      std::vector<double> whole(result.back().at.size());  // the integers that must be distinct
+      if (numbers[i].distinct)
+        reference::draw_numbers(numbers[i], number::draw(field.p(), i), 0, graph::size(t.shape), whole.data());
+      for (std::size_t e = 0; e < whole.size(); ++e, ++place) {
+        number::FieldNumber& x = result.back().at[e];
+        if (bound > 0) {
+          const std::int64_t drawn = static_cast<std::int64_t>(number::draw(field.p(), place) % bound);
+          const std::int64_t value = numbers[i].distinct ? static_cast<std::int64_t>(whole[e])
+                                     : sequential(n)     ? n % bound
+                                                         : drawn;
+          x = field.one_of(field.integer(value), bound, place);
+        } else {
+          x = field.random(place);
+          x.whole = graph::is_integer(t.dtype);
+          if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.lowest = -x.greatest - 1;
+        }
+      }
+    }
+    return result;
+  }
+
+  const KernelGraph& a;
+  std::vector<graph::Numbers> numbers;  // per input: constraints on its integers
+  std::int64_t range = 0;               // the largest bound of integers
+  bool distinct = false;                // some integers must be distinct
+};
+
+/// Makes `field` evaluate each folded scalar as the product, quotient or sum of the scalars from which it was folded.
+void fold_scalars(number::Field& field, const std::vector<Folded>& folded) {
+  for (const Folded& f : folded) {
+    const number::FieldNumber x = field.constant(f.x), y = field.constant(f.y);
+    field.alias(f.scalar, f.op == '*' ? field.mul(x, y) : f.op == '/' ? field.div(x, y) : field.add(x, y));
+  }
+}
+
+/// Records the degree of an element, whose values are x and y, and on how many comparisons and integers it depends.
+void record_degrees(number::Field& field, const number::FieldNumber& x, const number::FieldNumber& y,
+                    ElementTrials& e) {
+  const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
+                        x.denominator + y.denominator;
+  e.degree = std::max(e.degree, degree);
+  const double sides = std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
+                       x.sign_denominator + y.sign_denominator;
+  const number::Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
+  e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
+  e.comparisons = std::max(e.comparisons, cases.many ? sides : cases.comparisons);
+  e.cases.many = e.cases.many || cases.many;
+  e.cases.whole = std::max(e.cases.whole, cases.whole);
+  e.cases.whole_numbers = std::max(e.cases.whole_numbers, cases.whole_numbers);
+}
 
 /// Compares two graphs in fields with one kind of order.
 class Tier {
@@ -79,9 +148,6 @@ class Tier {
   Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options, Order order,
        bool keeps_sums, bool lines)
       : a_(a), b_(b), pairing_(pairing), options_(options), order_(order), keeps_sums_(keeps_sums), lines_(lines) {
-    numbers_ = drawn_numbers(a, b, pairing);
-    for (const graph::Numbers& n : numbers_)
-      if (n.bound > 0) range_ = std::max(range_, n.bound), distinct_ = distinct_ || n.distinct;
     for (int t : a.outputs) elements_.emplace_back(graph::size(a.tensors[t].shape));
   }
 
@@ -107,37 +173,6 @@ class Tier {
  private:
   static constexpr double max_fields = 4000;
 
-  /// Returns the value of element e of input i in the n-th field. `place` is the element's number among the
-  /// elements of all inputs. `whole` has the values of all elements of the input if they are integers (row
-  /// indices or lengths) that must be distinct.
-  number::FieldNumber input(number::Field& field, std::size_t i, std::size_t e, int n, std::uint64_t place,
-                            const std::vector<double>& whole) {
-    const graph::KernelTensor& t = a_.tensors[a_.inputs[i]];
-    if (numbers_[i].bound > 0) {
-      const std::int64_t bound = numbers_[i].bound;
-      std::int64_t value =
-          sequential(n) ? n % bound : static_cast<std::int64_t>(number::draw(field.p(), place) % bound);
-      if (numbers_[i].distinct) value = static_cast<std::int64_t>(whole[e]);
-      return field.one_of(field.integer(value), bound, place);
-    }
-    number::FieldNumber x = field.random(place);
-    x.whole = graph::is_integer(t.dtype);
-    if (x.whole) x.greatest = graph::format(t.dtype).greatest, x.lowest = -x.greatest - 1;
-    return x;
-  }
-
-  /// Returns whether the integers (row indices or lengths) of the inputs in the n-th field are enumerated in
-  /// sequence instead of drawn at random.
-  bool sequential(int n) const { return range_ > 0 && !distinct_ && n / range_ % 2 == 0; }
-
-  /// Makes `field` evaluate each folded scalar as the product, quotient or sum of the scalars from which it was folded.
-  void fold(number::Field& field) const {
-    for (const Folded& f : options_.folded) {
-      const number::FieldNumber x = field.constant(f.x), y = field.constant(f.y);
-      field.alias(f.scalar, f.op == '*' ? field.mul(x, y) : f.op == '/' ? field.div(x, y) : field.add(x, y));
-    }
-  }
-
   /// Compares all outputs in the n-th field. Returns false and sets result_.why_not if an element differs or
   /// cannot be decided.
   bool one_field(int n) {
@@ -145,11 +180,11 @@ class Tier {
         number::draw(options_.seed, static_cast<std::uint64_t>(n) + (static_cast<std::uint64_t>(order_) << 32)),
         order_);
     field.tells_logs = called_.logs;
-    field.tells_order = has_order(a_) || has_order(b_);
+    field.tells_order = called_.maxima || called_.sides || called_.absolutes;
     field.tells_roots = called_.roots;
     field.keeps_sums = keeps_sums_, field.lines = lines_;
-    fold(field);
-    const auto draw_inputs = [&](std::uint64_t attempt) { return inputs(field, n, attempt); };
+    fold_scalars(field, options_.folded);
+    const auto draw_inputs = [&](std::uint64_t attempt) { return inputs_.in(field, n, attempt); };
     FieldInputs ya, yb;
     if (order_ == Order::ties) {
       auto point =
@@ -160,7 +195,7 @@ class Tier {
       }
       each_element(point->drawn_a, point->drawn_b,
                    [&](const number::FieldNumber& x, const number::FieldNumber& y, ElementTrials& e) {
-                     measure(field, x, y, e);  // of ties, fewer comparisons take sides
+                     record_degrees(field, x, y, e);  // of ties, fewer comparisons take sides
                      return true;
                    });
       ya = std::move(point->a), yb = std::move(point->b);
@@ -176,22 +211,6 @@ class Tier {
     return each_element(ya, yb, [&](const number::FieldNumber& x, const number::FieldNumber& y, ElementTrials& e) {
       return compare(field, x, y, n, e);
     });
-  }
-
-  /// Returns the inputs of the n-th field. Another `attempt` draws other numbers.
-  FieldInputs inputs(number::Field& field, int n, std::uint64_t attempt) {
-    FieldInputs result;
-    std::uint64_t place = 0;
-    for (std::size_t i = 0; i < a_.inputs.size(); ++i) {
-      const graph::Shape& shape = a_.tensors[a_.inputs[i]].shape;
-      result.push_back(number::make_values(shape, number::FieldNumber{}));
-      std::vector<double> whole(result.back().at.size());
-      if (numbers_[i].distinct)
-        reference::draw_numbers(numbers_[i], number::draw(field.p(), i), 0, graph::size(shape), whole.data());
-      for (std::size_t e = 0; e < result.back().at.size(); ++e)
-        result.back().at[e] = input(field, i, e, n, place++ + (attempt << 40), whole);
-    }
-    return result;
   }
 
   /// Calls use(x, y, e) for each element e of the outputs, whose values in the two graphs are x and y, until it returns
@@ -215,11 +234,9 @@ class Tier {
   bool compare(number::Field& field, const number::FieldNumber& x, const number::FieldNumber& y, int n,
                ElementTrials& e) {
     using Kind = number::FieldNumber::Kind;
-    if (x.kind == Kind::missing || y.kind == Kind::missing) {
-      ++e.missing;
-      return true;
-    }
-    if (order_ == Order::ties && x.kind == Kind::unclear && y.kind == Kind::unclear) {  // a divisor happens to be 0
+    const bool no_divisor =
+        order_ == Order::ties && x.kind == Kind::unclear && y.kind == Kind::unclear;  // it happens to be 0
+    if (x.kind == Kind::missing || y.kind == Kind::missing || no_divisor) {
       ++e.missing;
       return true;
     }
@@ -232,26 +249,10 @@ class Tier {
     if (x.kind != Kind::nan && (x.domain != y.domain || x.fragile != y.fragile || x.domain == number::Sets::many))
       return false;
     ++e.compared;
-    ++(sequential(n) ? e.sequential : e.at_random);
-    e.valued = e.valued || x.kind == Kind::number;
-    any_value_ = any_value_ || e.valued;
-    measure(field, x, y, e);
+    ++(inputs_.sequential(n) ? e.sequential : e.at_random);
+    any_value_ = any_value_ || x.kind == Kind::number;
+    record_degrees(field, x, y, e);
     return true;
-  }
-
-  /// Records the degree of an element, whose values are x and y, and on how many comparisons and integers it depends.
-  void measure(number::Field& field, const number::FieldNumber& x, const number::FieldNumber& y, ElementTrials& e) {
-    const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
-                          x.denominator + y.denominator;
-    e.degree = std::max(e.degree, degree);
-    const double sides = std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
-                         x.sign_denominator + y.sign_denominator;
-    const number::Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
-    e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
-    e.comparisons = std::max(e.comparisons, cases.many ? sides : cases.comparisons);
-    e.cases.many = e.cases.many || cases.many;
-    e.cases.whole = std::max(e.cases.whole, cases.whole);
-    e.cases.whole_numbers = std::max(e.cases.whole_numbers, cases.whole_numbers);
   }
 
   /// Returns log2 of the probability that element `e` agreed in all fields by chance, although it differs
@@ -266,11 +267,11 @@ class Tier {
       return 0.0;
     };
     if (!(luck < 0.5)) return never("their degree is too high for the fields to decide");
-    if (e.cases.many && range_ > 0) return never("it depends on too many whole numbers");
+    if (e.cases.many && inputs_.range > 0) return never("it depends on too many whole numbers");
     if (e.sides == 0 && e.cases.whole_numbers == 0) return e.compared * std::log2(luck);
     double hit = std::exp2(-e.sides), n = e.compared;
     if (order_ == Order::ties) hit *= std::pow(2.0 / 3, std::min(e.comparisons, e.sides));  // of three outcomes each
-    if (e.cases.whole_numbers == 1 && !distinct_ && e.missing == 0)
+    if (e.cases.whole_numbers == 1 && !inputs_.distinct && e.missing == 0)
       n = std::floor(e.sequential / e.cases.whole);  // each case once
     else if (e.cases.whole_numbers > 0)
       hit /= e.cases.whole, n = e.at_random;
@@ -306,9 +307,8 @@ class Tier {
   Order order_;
   bool keeps_sums_, lines_;
   const Called called_ = called_by(b_, called_by(a_));
-  std::vector<graph::Numbers> numbers_;
-  std::int64_t range_ = 0;
-  bool distinct_ = false, any_value_ = false;
+  const DrawnInputs inputs_{a_, drawn_numbers(a_, b_, pairing_)};
+  bool any_value_ = false;
   std::vector<std::vector<ElementTrials>> elements_;
   double steps_ = 1, arguments_ = 0, calls_ = 0, sides_needed_ = 0;
   std::string reason_ = "nothing was compared";

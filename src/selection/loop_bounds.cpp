@@ -89,8 +89,8 @@ class MaskedBody {
 
 }  // namespace
 
-std::optional<kernel::MaskedLoopBounds> masked_loop_bounds(const kernel::Kernel& plan) {
-  const tile::TileProgram& p = plan.program;
+std::optional<kernel::MaskedLoopBounds> masked_loop_bounds(const kernel::Kernel& kernel) {
+  const tile::TileProgram& p = kernel.program;
   for (std::size_t i = 0; i < p.nodes.size(); ++i) {
     const tile::Node& n = p.nodes[i];
     if (n.kind != tile::NodeKind::map || n.op != graph::OpKind::mask) continue;

@@ -50,10 +50,10 @@ bool are_chunks(const kernel::Context& c, const MatrixRows& rows, int inner) {
 }
 
 /// Returns whether some threads of a warp may evaluate the value that work `t` stores while others do not.
-bool is_checked(const kernel::Kernel& plan, const kernel::Work& t) {
+bool is_checked(const kernel::Kernel& kernel, const kernel::Work& t) {
   const kernel::Step step{.is = kernel::Compute{}, .work = t};
   int open = 0;
-  for (const kernel::Item& item : kernel::evaluate(plan, kernel::StepSpan(&step, 1))) {
+  for (const kernel::Item& item : kernel::evaluate(kernel, kernel::StepSpan(&step, 1))) {
     open += (item.kind == kernel::Item::Kind::guard) - (item.kind == kernel::Item::Kind::guarded);
     if (item.kind == kernel::Item::Kind::leave && (open > 0 || !item.zeros.empty() || item.edge > 0)) return true;
   }
@@ -75,10 +75,10 @@ MatrixRows::Element MatrixRows::element(int thread, int value) const {
   return {{thread - thread % 32 + start.thread, value - in_group + start.value}, at % elements()};
 }
 
-std::string no_matrix_store(const kernel::Kernel& plan, const kernel::Work& t, const Instruction& store) {
-  if (t.kind != kernel::WorkKind::to_shared || !plan.layout_of(t).row) return "the work stores no accumulators";
-  const kernel::Context& c = plan.layout_of(t);
-  const kernel::SmemTensor& b = plan.tensors[t.buffer];
+std::string no_matrix_store(const kernel::Kernel& kernel, const kernel::Work& t, const Instruction& store) {
+  if (t.kind != kernel::WorkKind::to_shared || !kernel.layout_of(t).row) return "the work stores no accumulators";
+  const kernel::Context& c = kernel.layout_of(t);
+  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
   if (graph::bits(b.dtype) != store.a.bits || graph::is_integer(b.dtype))
     return fmt::format("it stores floats of {} bits, {} has {}", store.a.bits, b.name, graph::name(b.dtype));
   if (c.holders() != 1 || c.repeats() != 1) return "several warps have the same elements, or one in several passes";
@@ -89,15 +89,15 @@ std::string no_matrix_store(const kernel::Kernel& plan, const kernel::Work& t, c
       !in_equal_groups(c, values::View(c.share)[1], each, b.inner, row) || !are_chunks(c, rows, b.inner))
     return fmt::format("the {} values of a thread are not the elements that {} stores, {} at a time", c.values(),
                        store.name, each);
-  if (is_checked(plan, t)) return "some elements are out of bounds, and threads skip them";
+  if (is_checked(kernel, t)) return "some elements are out of bounds, and threads skip them";
   return "";
 }
 
-void choose_matrix_stores(const kernel::Kernel& plan, Tasks& tasks, const target::Target& target) {
+void choose_matrix_stores(const kernel::Kernel& kernel, Tasks& tasks, const target::Target& target) {
   for (Task& t : tasks) {
     if (t.kind != kernel::WorkKind::to_shared) continue;
     for (const Instruction* store : target::matrix_stores(target))
-      if (no_matrix_store(plan, t, *store).empty()) {
+      if (no_matrix_store(kernel, t, *store).empty()) {
         t.copy.row = store;
         break;
       }

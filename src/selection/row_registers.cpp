@@ -12,8 +12,8 @@ namespace {
 /// Finds the values of a kernel that several of its tasks read; see rows_in_registers().
 class RowValues {
  public:
-  RowValues(const kernel::Kernel& plan, const tile::TilePrograms& program, const target::Target& target)
-      : p_(plan.program), program_(program), target_(target), live_(p_.needed()) {}
+  RowValues(const kernel::Kernel& kernel, const tile::TilePrograms& program, const target::Target& target)
+      : p_(kernel.program), program_(program), target_(target), live_(p_.needed()) {}
 
   std::optional<RowRegisters> run() {
     if (p_.loop != 1 || p_.warps() == 0 || p_.threads() % 32 != 0) return {};
@@ -216,9 +216,9 @@ std::optional<kernel::Summation> row_summation(const graph::Shape& domain, int v
   return fewest > 0 ? std::optional(std::move(s)) : std::nullopt;
 }
 
-std::optional<RowRegisters> rows_in_registers(const kernel::Kernel& plan, const tile::TilePrograms& program,
+std::optional<RowRegisters> rows_in_registers(const kernel::Kernel& kernel, const tile::TilePrograms& program,
                                               const target::Target& target) {
-  return RowValues(plan, program, target).run();
+  return RowValues(kernel, program, target).run();
 }
 
 }  // namespace zellige::selection

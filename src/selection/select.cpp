@@ -30,27 +30,164 @@ constexpr std::int64_t max_chain_registers = 176;
 // Limit of the partial results of warps that share K.
 constexpr std::int64_t max_partial_bytes = 32 * 1024;
 
+/// The matmuls of a kernel: the choices made for them so far, and what does not depend on these.
+struct KernelMatmuls {
+  const tile::TileProgram& program;
+  const std::map<int, kernel::MatmulChoice>& choices;
+  const target::Target& target;
+  const tile::Sections sections{program};
+  // A block without work. Loads are the same for all warp layouts; so they are not waited for.
+  const cost::KernelCost block{.trip_count = static_cast<double>(program.loop),
+                               .in_flight = std::numeric_limits<double>::infinity(),
+                               .warps = static_cast<double>(std::max(1, program.warps()))};
+
+  /// Returns the choice for a matmul with its sizes and instruction set; its warp layout is not set. If there
+  /// is no instruction (row is nullptr), the scalar fallback computes the matmul.
+  kernel::MatmulChoice describe(const tile::Node& n) const {
+    kernel::MatmulChoice c;
+    const graph::Shape& a = program.nodes[n.in[0]].shape;
+    const std::size_t rank = n.shape.size();
+    for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
+    c.m = n.shape[rank - 2], c.n = n.shape[rank - 1];
+    c.k = n.window ? a[rank - 1] / program.loop : a[rank - 1];
+    const auto type = [&](int side) { return target::multiplied_as(program.nodes[n.in[side]].dtype, n.tf32); };
+    c.load = target::find_matrix_load(target);
+    if (c.load) c.row = target::find_mma(target, type(0), type(1), graph::name(graph::DType::f32));
+    if (!c.row) c.load = nullptr, c.row = outer_product(n, c);
+    return c;
+  }
+
+  /// Returns whether the block's warps may divide K of a matmul among them. Their partial results go through
+  /// shared memory, which is acceptable once per kernel, but not once per iteration.
+  bool may_split_k(const tile::Node& n) const { return n.carried || !sections.inside(n); }
+
+  /// Returns by how much work that add(KernelCost&) adds to a block without work increases its expected time, in us, of
+  /// all iterations or of one. The block is timed as if it were alone on its multiprocessor: how many fit is not known
+  /// before shared memory is planned.
+  template <class F>
+  double time(F add, bool once = false) const {
+    cost::KernelCost with = block;
+    if (once) with.trip_count = 1;
+    add(with);
+    const cost::KernelCost timed = cost::time_of(with, target);
+    return timed.us - timed.launch - timed.first;
+  }
+  /// Returns how often a block evaluates the node.
+  double passes(const tile::Node& n) const { return sections.inside(n) ? static_cast<double>(program.loop) : 1; }
+
+  /// Calls visit(WarpLayout) for every way to distribute the block's warps, or fewer, over batch, M, N and
+  /// (if `split_k`) K such that each of these warps has work.
+  template <class F>
+  void layouts(const kernel::MatmulChoice& c, bool split_k, F visit) const {
+    const int warps = std::max(1, program.warps());
+    const InstructionTiles tiles(c);
+    for (int b = 1; b <= warps && b <= c.batch; ++b)
+      for (int m = 1; b * m <= warps && m <= tiles.m; ++m)
+        for (int n = 1; b * m * n <= warps && n <= tiles.units; ++n)
+          for (int k = 1; b * m * n * k <= warps && k <= tiles.k && (k == 1 || split_k); ++k) {
+            if (k > 1 && k * c.batch * c.m * c.n * 4 > max_partial_bytes) continue;
+            visit(kernel::WarpLayout{b, m, n, k});
+          }
+  }
+
+  /// Returns the FMA descriptor with the least expected time of one execution. Returns nullptr if the scalar fallback is
+  /// faster, if the operands are not float32, or if the block has incomplete warps.
+  const Instruction* outer_product(const tile::Node& n, kernel::MatmulChoice c) const {
+    for (int in : n.in)
+      if (program.nodes[in].dtype != graph::DType::f32) return nullptr;
+    if (program.threads() % 32 != 0) return nullptr;
+    const Instruction* best = nullptr;
+    double min_cost = time([&](cost::KernelCost& k) { add_dot_products(k, c); }, true);
+    for (const Instruction& row : target::outer_products()) {
+      c.row = &row;
+      layouts(c, may_split_k(n), [&](const kernel::WarpLayout& w) {
+        const double estimated = time([&](cost::KernelCost& k) { add_matmul(k, c, w, {}, target); }, true);
+        if (estimated < min_cost) min_cost = estimated, best = &row;
+      });
+    }
+    return best;
+  }
+
+  /// Returns the matmul from whose result node x (an operator of the kernel) is computed by elementwise
+  /// operators of shape `shape`, or -1 if there is none.
+  int source(int x, const graph::Shape& shape) const {
+    std::vector<bool> seen(program.nodes.size(), false);
+    return source(x, shape, seen);
+  }
+  int source(int x, const graph::Shape& shape, std::vector<bool>& seen) const {
+    const tile::Node& n = program.nodes[x];
+    if (n.shape != shape || seen[x]) return -1;
+    seen[x] = true;
+    if (n.kind == tile::NodeKind::matmul) return choices.at(x).row && !n.carried ? x : -1;
+    if (n.kind != tile::NodeKind::map) return -1;
+    for (int in : n.in)
+      if (const int found = source(in, shape, seen); found >= 0) return found;
+    return -1;
+  }
+
+  /// Returns what the kernel does with the result of matmul `id`: the row reductions (as sum or max) of what elementwise
+  /// operators compute from it, and these operators.
+  MatmulUse use_of(int id) const {
+    const tile::Node& product = program.nodes[id];
+    MatmulUse use{.passes = passes(product)};
+    for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i) {
+      const tile::Node& n = program.nodes[i];
+      if (n.kind == tile::NodeKind::map && source(i, product.shape) == id) use.slots += cost::slots_of(n.op);
+      if (n.kind == tile::NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1 &&
+          source(n.in[0], product.shape) == id)
+        use.row_reductions += 1, use.slots += graph::monoid_of(n.op).slots;
+    }
+    return use;
+  }
+
+  /// Returns the number of loop states of the matmul's shape: those that are computed elementwise from its
+  /// result, and its own accumulators if it accumulates over the loop.
+  int states_of(int product) const {
+    int states = program.nodes[product].carried;
+    for (const tile::Node& n : program.nodes)
+      if (n.kind == tile::NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates by itself
+        states += source(n.in[0], n.shape) == product;
+    return states;
+  }
+
+  /// Returns the expected time, in us, of register spills in the loop: 0 if a thread's registers suffice for the operands,
+  /// accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp layouts.
+  double exchange_cost(const std::vector<int>& products, const std::vector<kernel::WarpLayout>& warps) const {
+    if (!sections.inside(products.front())) return 0;
+    std::int64_t states = 0, maximum = 0, operand = 0;
+    // Matmuls outside of `products` count as if divided evenly over the same warps.
+    for (const auto& [id, c] : choices) {
+      const auto at = std::ranges::find(products, id);
+      states += states_of(id) * (at == products.end() ? c.batch * c.m * c.n / (32 * warps.front().count())
+                                                      : accumulator_registers(c, warps[at - products.begin()]));
+    }
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const std::int64_t sums = accumulator_registers(choices.at(products[i]), warps[i]);
+      const bool own = program.nodes[products[i]].carried;  // the accumulators are a state
+      maximum = std::max(maximum, states + operand + (own ? 0 : sums));
+      operand = sums / 2;
+    }
+    const std::int64_t passing = std::max<std::int64_t>(0, maximum - max_chain_registers);
+    if (passing == 0) return 0;
+    const double accesses = 2 * static_cast<double>(passing * program.loop);  // writes and reads
+    return time([&](cost::KernelCost& k) { add_accesses(k, accesses, warps.front().count()); });
+  }
+};
+
 /// Chooses instruction, warp layout and chaining of all matmuls of a kernel.
 class Selector {
  public:
   Selector(Selection& selected, const target::Target& target)
       : matmuls_(selected.matmuls),
         fragments_from_(selected.fragments_from),
-        program_(selected.program),
-        sections_(program_),
-        target_(target) {
-    block_.warps = std::max(1, program_.warps());
-    block_.trip_count = static_cast<double>(program_.loop);
-    // Loads are the same for all warp layouts; so they are not waited for.
-    block_.in_flight = std::numeric_limits<double>::infinity();
-  }
+        kernel_{selected.program, selected.matmuls, target} {}
 
   /// Sets Selection::matmuls: the instruction, the warp layout and the source of A of every matmul.
-  void run() {
+  void run(tile::TileProgram& program) {
     std::vector<int> matmuls;
-    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i)
-      if (program_.nodes[i].kind == tile::NodeKind::matmul) matmuls_[i] = describe(program_.nodes[i]);
-    kernel::carry_rescaled(program_, matmuls_);
+    for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i)
+      if (program.nodes[i].kind == tile::NodeKind::matmul) matmuls_[i] = kernel_.describe(program.nodes[i]);
+    kernel::carry_rescaled(program, matmuls_);
     for (const auto& [i, choice] : matmuls_) {
       if (!choice.row) continue;
       matmuls.push_back(i);
@@ -64,84 +201,13 @@ class Selector {
   }
 
  private:
-  /// Returns the choice for a matmul with its sizes and instruction set; its warp layout is not set. If there
-  /// is no instruction (row is nullptr), the scalar fallback computes the matmul.
-  kernel::MatmulChoice describe(const tile::Node& n) const {
-    kernel::MatmulChoice c;
-    const graph::Shape& a = program_.nodes[n.in[0]].shape;
-    const std::size_t rank = n.shape.size();
-    for (std::size_t d = 0; d + 2 < rank; ++d) c.batch *= n.shape[d];
-    c.m = n.shape[rank - 2], c.n = n.shape[rank - 1];
-    c.k = n.window ? a[rank - 1] / program_.loop : a[rank - 1];
-    const auto type = [&](int side) { return target::multiplied_as(program_.nodes[n.in[side]].dtype, n.tf32); };
-    c.load = target::find_matrix_load(target_);
-    if (c.load) c.row = target::find_mma(target_, type(0), type(1), graph::name(graph::DType::f32));
-    if (!c.row) c.load = nullptr, c.row = outer_product(n, c);
-    return c;
-  }
-
-  /// Returns the FMA descriptor with the least expected time of one execution. Returns nullptr if the scalar fallback is
-  /// faster, if the operands are not float32, or if the block has incomplete warps.
-  const Instruction* outer_product(const tile::Node& n, kernel::MatmulChoice c) const {
-    for (int in : n.in)
-      if (program_.nodes[in].dtype != graph::DType::f32) return nullptr;
-    if (program_.threads() % 32 != 0) return nullptr;
-    const Instruction* best = nullptr;
-    cost::KernelCost once = block_;
-    once.trip_count = 1;
-    double min_cost = time([&](cost::KernelCost& k) { add_dot_products(k, c); }, once);
-    for (const Instruction& row : target::outer_products()) {
-      c.row = &row;
-      layouts(c, may_split_k(n), [&](const kernel::WarpLayout& w) {
-        const double estimated = time([&](cost::KernelCost& k) { add_matmul(k, c, w, {}, target_); }, once);
-        if (estimated < min_cost) min_cost = estimated, best = &row;
-      });
-    }
-    return best;
-  }
-
-  /// Returns whether the block's warps may divide K of a matmul among them. Their partial results go through
-  /// shared memory, which is acceptable once per kernel, but not once per iteration.
-  bool may_split_k(const tile::Node& n) const { return n.carried || !sections_.inside(n); }
-
-  /// Returns by how much work that add(KernelCost&) adds to a block without work increases its expected time, in us. The
-  /// block is timed as if it were alone on its multiprocessor: how many fit is not known before shared memory is planned.
-  template <class F>
-  double time(F add, cost::KernelCost block) const {
-    add(block);
-    const cost::KernelCost timed = cost::time_of(block, target_);
-    return timed.us - timed.launch - timed.first;
-  }
-  template <class F>
-  double time(F add) const {
-    return time(add, block_);
-  }
-  /// Returns how often a block evaluates the node.
-  double passes(const tile::Node& n) const { return sections_.inside(n) ? static_cast<double>(program_.loop) : 1; }
-
-  /// Returns the expected time, in us, of a matmul with warp layout `w`: of its executions in all iterations, the row
+  /// Returns the expected time, in us, of matmul `id` with warp layout `w`: of its executions in all iterations, the row
   /// reductions of and elementwise operators on its accumulators, and the combination of partial results. If
   /// `a_in_registers`, loads of A are not counted.
-  double cost(const tile::Node& n, const kernel::MatmulChoice& c, const kernel::WarpLayout& w,
-              bool a_in_registers) const {
-    MatmulUse use = uses_.at(static_cast<int>(&n - program_.nodes.data()));
+  double cost(int id, const kernel::MatmulChoice& c, const kernel::WarpLayout& w, bool a_in_registers) const {
+    MatmulUse use = uses_.at(id);
     use.a_in_registers = a_in_registers;
-    return time([&](cost::KernelCost& k) { add_matmul(k, c, w, use, target_); });
-  }
-
-  /// Calls visit(WarpLayout) for every way to distribute the block's warps, or fewer, over batch, M, N and
-  /// (if `split_k`) K such that each of these warps has work.
-  template <class F>
-  void layouts(const kernel::MatmulChoice& c, bool split_k, F visit) const {
-    const int warps = std::max(1, program_.warps());
-    const InstructionTiles tiles(c);
-    for (int b = 1; b <= warps && b <= c.batch; ++b)
-      for (int m = 1; b * m <= warps && m <= tiles.m; ++m)
-        for (int n = 1; b * m * n <= warps && n <= tiles.units; ++n)
-          for (int k = 1; b * m * n * k <= warps && k <= tiles.k && (k == 1 || split_k); ++k) {
-            if (k > 1 && k * c.batch * c.m * c.n * 4 > max_partial_bytes) continue;
-            visit(kernel::WarpLayout{b, m, n, k});
-          }
+    return kernel_.time([&](cost::KernelCost& k) { add_matmul(k, c, w, use, kernel_.target); });
   }
 
   /// Sets the warp layout of matmul `id` (how the block's warps divide it) and its FMA descriptor, if it
@@ -149,13 +215,13 @@ class Selector {
   /// matmul has the same shape, takes the warp layout of that matmul, so that the accumulators of both are
   /// in the same threads; but not if this costs more register spills.
   void alone(int id) {
-    const tile::Node& n = program_.nodes[id];
+    const tile::Node& n = kernel_.program.nodes[id];
     kernel::MatmulChoice& c = matmuls_[id];
-    uses_[id] = use_of(n);
+    uses_[id] = kernel_.use_of(id);
     double min_cost = -1;
     const auto best_warps = [&](kernel::MatmulChoice by) {
-      layouts(by, may_split_k(n), [&](const kernel::WarpLayout& w) {
-        const double estimated = cost(n, by, w, false) + exchange_cost({id}, {w});
+      kernel_.layouts(by, kernel_.may_split_k(n), [&](const kernel::WarpLayout& w) {
+        const double estimated = cost(id, by, w, false) + kernel_.exchange_cost({id}, {w});
         if (min_cost < 0 || estimated < min_cost) min_cost = estimated, c.warps = w, c.row = by.row;
       });
     };
@@ -168,39 +234,24 @@ class Selector {
     for (const auto& [other, o] : matmuls_)
       if (other < id && o.row && kernel::equivalent(*o.row, *c.row) && o.warps.k == 1 && c.warps.k == 1 &&
           o.batch == c.batch && o.m == c.m && o.n == c.n &&
-          exchange_cost({id}, {o.warps}) <= exchange_cost({id}, {c.warps}))
+          kernel_.exchange_cost({id}, {o.warps}) <= kernel_.exchange_cost({id}, {c.warps}))
         c.warps = o.warps;
-  }
-
-  /// Returns the matmul from whose result node x (an operator of the kernel) is computed by elementwise
-  /// operators of shape `shape`, or -1 if there is none.
-  int source(int x, const graph::Shape& shape) const {
-    std::vector<bool> seen(program_.nodes.size(), false);
-    return source(x, shape, seen);
-  }
-  int source(int x, const graph::Shape& shape, std::vector<bool>& seen) const {
-    const tile::Node& n = program_.nodes[x];
-    if (n.shape != shape || seen[x]) return -1;
-    seen[x] = true;
-    if (n.kind == tile::NodeKind::matmul) return matmuls_.at(x).row && !n.carried ? x : -1;
-    if (n.kind != tile::NodeKind::map) return -1;
-    for (int in : n.in)
-      if (const int found = source(in, shape, seen); found >= 0) return found;
-    return -1;
   }
 
   /// Returns the matmul whose accumulators, after elementwise work and rounding, may stay in registers as the
   /// A operand of matmul `id`. Returns -1 if there is none, or if these accumulators may already stay in
   /// registers for another matmul (next_).
   int link(int id) const {
-    const tile::Node& n = program_.nodes[id];
+    const tile::Node& n = kernel_.program.nodes[id];
     const int operand = n.in[0];
     if (matmuls_.at(id).pipe() != target::Pipe::tensor) return -1;
-    if (program_.nodes[operand].kind != tile::NodeKind::round || program_.consumers(operand).size() != 1) return -1;
-    const int from = source(program_.nodes[operand].in[0], program_.nodes[operand].shape);
+    if (kernel_.program.nodes[operand].kind != tile::NodeKind::round || kernel_.program.consumers(operand).size() != 1)
+      return -1;
+    const int from = kernel_.source(kernel_.program.nodes[operand].in[0], kernel_.program.nodes[operand].shape);
     const bool may = from >= 0 && matmuls_.at(from).pipe() == target::Pipe::tensor &&
                      kernel::leaves_operand(*matmuls_.at(from).row, *matmuls_.at(id).row) &&
-                     sections_.of(from) == sections_.of(id) && matmuls_.at(from).batch == matmuls_.at(id).batch &&
+                     kernel_.sections.of(from) == kernel_.sections.of(id) &&
+                     matmuls_.at(from).batch == matmuls_.at(id).batch &&
                      matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
     return may && !next_.count(from) ? from : -1;
   }
@@ -220,16 +271,16 @@ class Selector {
     Chain best;
     const kernel::MatmulChoice& head = matmuls_.at(ids[first]);
     const kernel::MatmulChoice& tail = matmuls_.at(ids[last]);
-    layouts(head, false, [&](const kernel::WarpLayout& w) {
-      if (w.n > 1 && (last > first + 1 || !may_split_k(program_.nodes[ids[last]]) ||
+    kernel_.layouts(head, false, [&](const kernel::WarpLayout& w) {
+      if (w.n > 1 && (last > first + 1 || !kernel_.may_split_k(kernel_.program.nodes[ids[last]]) ||
                       w.n * tail.batch * tail.m * tail.n * 4 > max_partial_bytes * 2))
         return;
-      Chain c{cost(program_.nodes[ids[first]], head, w, false), {w}};
+      Chain c{cost(ids[first], head, w, false), {w}};
       for (std::size_t i = first + 1; i <= last; ++i) {
         c.warps.push_back({w.b, w.m, 1, w.n});
-        c.estimated += cost(program_.nodes[ids[i]], matmuls_.at(ids[i]), c.warps.back(), true);
+        c.estimated += cost(ids[i], matmuls_.at(ids[i]), c.warps.back(), true);
       }
-      c.estimated += exchange_cost(
+      c.estimated += kernel_.exchange_cost(
           {ids.begin() + static_cast<std::ptrdiff_t>(first), ids.begin() + static_cast<std::ptrdiff_t>(last) + 1},
           c.warps);
       if (best.estimated < 0 || c.estimated < best.estimated) best = c;
@@ -237,60 +288,12 @@ class Selector {
     return best;
   }
 
-  /// Returns the expected time, in us, of register spills in the loop: 0 if a thread's registers suffice for the operands,
-  /// accumulators and loop states of the consecutive matmuls `products`. `warps` has their warp layouts.
-  double exchange_cost(const std::vector<int>& products, const std::vector<kernel::WarpLayout>& warps) const {
-    if (!sections_.inside(products.front())) return 0;
-    std::int64_t states = 0, maximum = 0, operand = 0;
-    // Matmuls outside of `products` count as if divided evenly over the same warps.
-    for (const auto& [id, c] : matmuls_) {
-      const auto at = std::ranges::find(products, id);
-      states += states_of(id) * (at == products.end() ? c.batch * c.m * c.n / (32 * warps.front().count())
-                                                      : accumulator_registers(c, warps[at - products.begin()]));
-    }
-    for (std::size_t i = 0; i < products.size(); ++i) {
-      const std::int64_t sums = accumulator_registers(matmuls_.at(products[i]), warps[i]);
-      const bool own = program_.nodes[products[i]].carried;  // the accumulators are a state
-      maximum = std::max(maximum, states + operand + (own ? 0 : sums));
-      operand = sums / 2;
-    }
-    const std::int64_t passing = std::max<std::int64_t>(0, maximum - max_chain_registers);
-    if (passing == 0) return 0;
-    const double accesses = 2 * static_cast<double>(passing * program_.loop);  // writes and reads
-    return time([&](cost::KernelCost& k) { add_accesses(k, accesses, warps.front().count()); });
-  }
-
-  /// Returns what the kernel does with the matmul's result: the row reductions (as sum or max) of what elementwise
-  /// operators compute from it, and these operators.
-  MatmulUse use_of(const tile::Node& product) const {
-    const int id = static_cast<int>(&product - program_.nodes.data());
-    MatmulUse use{.passes = passes(product)};
-    for (int i = 0; i < static_cast<int>(program_.nodes.size()); ++i) {
-      const tile::Node& n = program_.nodes[i];
-      if (n.kind == tile::NodeKind::map && source(i, product.shape) == id) use.slots += cost::slots_of(n.op);
-      if (n.kind == tile::NodeKind::reduce && n.dim == static_cast<int>(n.shape.size()) - 1 && n.to == 1 &&
-          source(n.in[0], product.shape) == id)
-        use.row_reductions += 1, use.slots += graph::monoid_of(n.op).slots;
-    }
-    return use;
-  }
-
-  /// Returns the number of loop states of the matmul's shape: those that are computed elementwise from its
-  /// result, and its own accumulators if it accumulates over the loop.
-  int states_of(int product) const {
-    int states = program_.nodes[product].carried;
-    for (const tile::Node& n : program_.nodes)
-      if (n.kind == tile::NodeKind::accumulate && !n.in.empty())  // empty: of a matmul that accumulates by itself
-        states += source(n.in[0], n.shape) == product;
-    return states;
-  }
-
   /// Returns the expected time, in us, over all iterations, of passing the A operand of matmul `id` through shared memory
   /// from the matmul that computes the operand: a barrier, and writes of two elements at a time. Its loads are the matmul's.
   double crossing(int id) const {
     const kernel::MatmulChoice& p = matmuls_.at(from_.at(id));
-    const double times = passes(program_.nodes[id]), elements = static_cast<double>(p.batch * p.m * p.n);
-    return time([&](cost::KernelCost& k) {
+    const double times = kernel_.passes(kernel_.program.nodes[id]), elements = static_cast<double>(p.batch * p.m * p.n);
+    return kernel_.time([&](cost::KernelCost& k) {
       k.barriers += times;
       add_accesses(k, times * elements / 2 / 32 / p.warps.count(), p.warps.count());
     });
@@ -304,7 +307,7 @@ class Selector {
   double own_cost(int id) const {
     const kernel::MatmulChoice& c = matmuls_.at(id);
     const double estimated =
-        next_.count(id) ? cost(program_.nodes[id], c, c.warps, false) + exchange_cost({id}, {c.warps}) : alone_.at(id);
+        next_.count(id) ? cost(id, c, c.warps, false) + kernel_.exchange_cost({id}, {c.warps}) : alone_.at(id);
     return estimated + (from_.count(id) ? crossing(id) : 0);
   }
 
@@ -343,12 +346,9 @@ class Selector {
   std::map<int, int> from_, next_;  // linked matmuls: consumer -> producer, and producer -> consumer
   std::map<int, double> alone_;     // least expected time of a matmul outside of chains
   std::map<int, MatmulUse> uses_;   // by matmul; of a chain's, whether A is in registers is not set
-  cost::KernelCost block_;          // without work
   std::map<int, kernel::MatmulChoice>& matmuls_;
   std::map<int, int>& fragments_from_;
-  tile::TileProgram& program_;
-  tile::Sections sections_;
-  const target::Target& target_;
+  const KernelMatmuls kernel_;
 };
 
 }  // namespace
@@ -361,7 +361,7 @@ std::int64_t accumulator_registers(const kernel::MatmulChoice& c, const kernel::
 
 Selection select(tile::TileProgram program, const target::Target& target) {
   Selection selected{std::move(program), {}};
-  Selector(selected, target).run();
+  Selector(selected, target).run(selected.program);
   return selected;
 }
 

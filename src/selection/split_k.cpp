@@ -49,35 +49,35 @@ kernel::SmemTensor partial_sums(const tile::Node& product, const kernel::Context
 
 }  // namespace
 
-bool split_k(kernel::Kernel& plan, Tasks& tasks, int ranks) {
-  const tile::TileProgram& p = plan.program;
+bool split_k(kernel::Kernel& kernel, Tasks& tasks, int ranks) {
+  const tile::TileProgram& p = kernel.program;
   if (!divides(p, ranks)) return false;
   int product = -1;
   for (std::size_t t = 0; t < tasks.size(); ++t)
     if (tasks[t].kind == kernel::WorkKind::mma) product = product < 0 ? static_cast<int>(t) : -2;
   if (product < 0) return false;
   const Task sum = tasks[product];
-  const kernel::Context& sums = plan.layout_of(sum);
+  const kernel::Context& sums = kernel.layout_of(sum);
   if (sums.values() % (4 * ranks) != 0 || !in_order_of_columns(sums)) return false;
   if (!by_elements(p, sum.node)) return false;
   for (Task& t : tasks) {
     if (t.kind != kernel::WorkKind::to_global) continue;
     const tile::Node& n = p.nodes[t.node];
-    if (t.buffer < 0 || !t.copy.by_tensor_map() || n.shape != p.nodes[sum.node].shape) return false;
+    if (t.tensor < 0 || !t.copy.by_tensor_map() || n.shape != p.nodes[sum.node].shape) return false;
     const int last = static_cast<int>(n.shape.size()) - 1;
     if (n.shape[last] % ranks != 0) return false;
     const std::int64_t columns = n.shape[last] / ranks;
-    if (plan.tensors[t.buffer].inner == last && graph::bytes_of(columns, n.dtype) % kernel::chunk_bytes != 0)
+    if (kernel.tensors[t.tensor].inner == last && graph::bytes_of(columns, n.dtype) % kernel::chunk_bytes != 0)
       return false;
     t.part = last;
   }
-  plan.split_k = true, plan.ranks = ranks;
-  plan.tensors.push_back(partial_sums(p.nodes[sum.node], sums, ranks));
-  const int buffer = static_cast<int>(plan.tensors.size()) - 1;
+  kernel.split_k = true, kernel.ranks = ranks;
+  kernel.tensors.push_back(partial_sums(p.nodes[sum.node], sums, ranks));
+  const int buffer = static_cast<int>(kernel.tensors.size()) - 1;
   for (kernel::WorkKind kind : {kernel::WorkKind::to_cluster, kernel::WorkKind::from_cluster}) {
     Task t{{.kind = kind, .node = sum.node, .context = sum.context}, {}, {}, {}};
     if (kind == kernel::WorkKind::to_cluster)
-      t.buffer = buffer;
+      t.tensor = buffer;
     else
       t.reads = {{.tensor = buffer}};
     tasks.push_back(std::move(t));

@@ -11,12 +11,12 @@ namespace {
 /// Returns true if persistent blocks should alternate between tiles with many and tiles with few iterations.
 /// This is so if the number of iterations rises along the masked grid axis, the axis has an even extent, and
 /// blocks that take tiles in pairs have the same maximum number of tiles per block as without pairs.
-bool longer_along_the_rows(const kernel::Kernel& plan) {
-  const tile::TileProgram& p = plan.program;
-  const std::int64_t extent = p.grid[plan.loop_bounds->rows.axis()], tiles = p.grid.count();
-  const auto trip_count = [&](std::int64_t block) { return plan.loop_bounds->of(block, p.loop); };
-  bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && plan.blocks > 0 &&
-               2 * tile::ceil_div(tiles / 2, plan.blocks) == tile::ceil_div(tiles, plan.blocks);
+bool longer_along_the_rows(const kernel::Kernel& kernel) {
+  const tile::TileProgram& p = kernel.program;
+  const std::int64_t extent = p.grid[kernel.loop_bounds->rows.axis()], tiles = p.grid.count();
+  const auto trip_count = [&](std::int64_t block) { return kernel.loop_bounds->of(block, p.loop); };
+  bool rises = extent % 2 == 0 && trip_count(0) < trip_count(extent - 1) && kernel.blocks > 0 &&
+               2 * tile::ceil_div(tiles / 2, kernel.blocks) == tile::ceil_div(tiles, kernel.blocks);
   for (std::int64_t block = 1; block < extent; ++block) rises = rises && trip_count(block - 1) <= trip_count(block);
   return rises;
 }
@@ -34,10 +34,10 @@ tile::Interval divided_alone(const tile::TileView& v, const tile::TileProgram& p
 }
 
 /// Returns the indices along the grid's axes of the first output tile of block number `block` of the launch.
-std::array<std::int64_t, 3> first_tile(const kernel::Kernel& plan, const TileSchedule& walk, std::int64_t block) {
-  const graph::Dim3& grid = plan.program.grid;
-  const std::int64_t ranks = plan.ranks / plan.parts_of_loop();  // blocks of a cluster with different tiles
-  std::int64_t tile = block / plan.ranks;
+std::array<std::int64_t, 3> first_tile(const kernel::Kernel& kernel, const TileSchedule& walk, std::int64_t block) {
+  const graph::Dim3& grid = kernel.program.grid;
+  const std::int64_t ranks = kernel.ranks / kernel.parts_of_loop();  // blocks of a cluster with different tiles
+  std::int64_t tile = block / kernel.ranks;
   std::array<std::int64_t, 3> at{};
   if (walk.rows > 0) {
     const auto number = [](std::int64_t n) { return static_cast<int>(n); };
@@ -61,11 +61,11 @@ std::array<std::int64_t, 3> first_tile(const kernel::Kernel& plan, const TileSch
 
 }  // namespace
 
-TileSchedule tile_schedule(const kernel::Kernel& plan, const kernel::Work* product) {
-  const tile::TileProgram& p = plan.program;
-  if (plan.loop_bounds)
-    return longer_along_the_rows(plan) ? TileSchedule{.longer = plan.loop_bounds->rows.axis()} : TileSchedule{};
-  if (!product) product = kernel::find_work(plan, [](const kernel::Work& w) { return w.matmul.asynchronous(); });
+TileSchedule tile_schedule(const kernel::Kernel& kernel, const kernel::Work* product) {
+  const tile::TileProgram& p = kernel.program;
+  if (kernel.loop_bounds)
+    return longer_along_the_rows(kernel) ? TileSchedule{.longer = kernel.loop_bounds->rows.axis()} : TileSchedule{};
+  if (!product) product = kernel::find_work(kernel, [](const kernel::Work& w) { return w.matmul.asynchronous(); });
   if (!product) return {};
   const kernel::MatmulChoice& m = product->matmul;
   const std::vector<int>& in = p.nodes[product->node].in;
@@ -78,19 +78,19 @@ TileSchedule tile_schedule(const kernel::Kernel& plan, const kernel::Work* produ
   // Number of rows of tiles in a group. Blocks in flight cover about a square of the output; the number is
   // a multiple of eight if there are enough rows (block/tile_scheduler.hpp). With split-K the two blocks of
   // a cluster have the same tile, and row by row was measured faster (docs/log.md).
-  const double square = std::sqrt(static_cast<double>(plan.blocks * m.columns()) / static_cast<double>(m.m));
+  const double square = std::sqrt(static_cast<double>(kernel.blocks * m.columns()) / static_cast<double>(m.m));
   const std::int64_t rows = square < 8 ? std::llround(square) : 8 * std::llround(square / 8);
-  walk.group = plan.split_k ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
+  walk.group = kernel.split_k ? 1 : std::clamp<std::int64_t>(rows, 1, walk.rows);
   return walk;
 }
 
-double shared_by_neighbours(const kernel::Kernel& plan, const TileSchedule& walk, const tile::Node& load,
+double shared_by_neighbours(const kernel::Kernel& kernel, const TileSchedule& walk, const tile::Node& load,
                             std::int64_t blocks) {
-  const tile::TileProgram& p = plan.program;
-  if (plan.split_k && load.view.iterates()) return 0;  // neighbours have different parts of the loop
+  const tile::TileProgram& p = kernel.program;
+  if (kernel.split_k && load.view.iterates()) return 0;  // neighbours have different parts of the loop
   std::int64_t shared = 0;
   for (std::int64_t block = 0; block + 1 < blocks; block += 2) {
-    const auto one = first_tile(plan, walk, block), other = first_tile(plan, walk, block + 1);
+    const auto one = first_tile(kernel, walk, block), other = first_tile(kernel, walk, block + 1);
     bool same = true;
     for (int d = 0; d < load.view.rank(); ++d) {
       const tile::Interval along = load.view.along(d, p);
@@ -98,13 +98,14 @@ double shared_by_neighbours(const kernel::Kernel& plan, const TileSchedule& walk
     }
     shared += same;
   }
-  return blocks < 2 ? 0 : static_cast<double>(shared) / static_cast<double>(blocks / 2);
+  const std::int64_t pairs = blocks / 2;
+  return pairs == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(pairs);
 }
 
-bool passes_once(const kernel::Kernel& plan, const kernel::Step& copy) {
+bool passes_once(const kernel::Kernel& kernel, const kernel::Step& copy) {
   if (copy.global != kernel::Global::constants) return false;
-  const tile::TileProgram& p = plan.program;
-  return p.grid.count() / p.nodes[copy.work.node].view.tiles(p) <= (copy.work.part >= 0 ? plan.ranks : 1);
+  const tile::TileProgram& p = kernel.program;
+  return p.grid.count() / p.nodes[copy.work.node].view.tiles(p) <= (copy.work.part >= 0 ? kernel.ranks : 1);
 }
 
 }  // namespace zellige::selection

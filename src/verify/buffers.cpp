@@ -51,7 +51,7 @@ std::optional<unsigned> admitted(const kernel::Kernel& k, const std::vector<kern
   unsigned modes = ~0u;
   bool any = false;
   for (const kernel::Work& w : all) {
-    if (w.buffer == t && w.copy.by_tensor_map()) {
+    if (w.tensor == t && w.copy.by_tensor_map()) {
       const Instruction::Operand& tile = kernel::is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a;
       any = true;
       if (tile.space != kernel::Space::dsmem) modes &= tile.swizzles;  // a multicast has those of TMA, all
@@ -122,7 +122,7 @@ void check(const kernel::Kernel& k, const kernel::SmemTensor& b) {
     reject("{}: {} {}", k.name(), b.name, fmt::format(why, std::forward<T>(with)...));
   };
   const bool staged = kernel::find_step(k, [&](const kernel::Step& s) {
-    return s.work.kind == kernel::WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.buffer] == &b;
+    return s.work.kind == kernel::WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.tensor] == &b;
   });
   if (b.stages > 1 && !staged) wrong("has {} stages, and no copy fills them", b.stages);
   if (b.node < 0) return check_exchanged(k, b);
@@ -171,7 +171,7 @@ std::int64_t elements_in_line(const kernel::SmemTensor& b) {
 
 /// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
 /// or if a vector is not aligned.
-void check_buffer(const kernel::Kernel& plan, const kernel::SmemTensor& b) {
+void check_buffer(const kernel::Kernel& kernel, const kernel::SmemTensor& b) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
   // Elements that are checked at once.
   const std::int64_t step = b.padded[b.inner] > 1 ? elements_in_line(b) : 1;
@@ -193,45 +193,45 @@ void check_buffer(const kernel::Kernel& plan, const kernel::SmemTensor& b) {
       const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
       const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
       if (offset < 0 || last >= elements)
-        reject("{}: element {} of {} lies at {}, its buffer has {} elements", plan.program.name, graph::to_string(at),
+        reject("{}: element {} of {} lies at {}, its buffer has {} elements", kernel.program.name, graph::to_string(at),
                b.name, offset, elements);
       if (taken[offset / step])
-        reject("{}: element {} of {} lies at {}, where another element is", plan.program.name, graph::to_string(at),
+        reject("{}: element {} of {} lies at {}, where another element is", kernel.program.name, graph::to_string(at),
                b.name, offset);
       taken[offset / step] = true;
       const bool begins = at[b.inner] % chunk == 0;
       if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % kernel::chunk_bytes != 0 : byte != before + size))
-        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned", plan.program.name,
+        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned", kernel.program.name,
                graph::to_string(at), b.name, byte);
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
-  if (need > b.bytes() || b.offset < 0 || b.offset + need > plan.shared_bytes)
-    reject("{}: {} needs {} bytes from {}; {} of {} were given", plan.program.name, b.name, need, b.offset, b.bytes(),
-           plan.shared_bytes);
+  if (need > b.bytes() || b.offset < 0 || b.offset + need > kernel.shared_bytes)
+    reject("{}: {} needs {} bytes from {}; {} of {} were given", kernel.program.name, b.name, need, b.offset, b.bytes(),
+           kernel.shared_bytes);
 }
 
 /// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.
-void check_alignment(const kernel::Kernel& plan, const kernel::Work& t) {
-  const kernel::SmemTensor& b = plan.tensors[t.buffer];
+void check_alignment(const kernel::Kernel& kernel, const kernel::Work& t) {
+  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
   const kernel::CopyChoice& copy = t.copy;
   if (copy.vector == 1) return;
   const auto check = [&](int, int, const graph::Shape& at) {
     if (at.empty()) return;
     const std::int64_t byte = b.address(at);
     if (byte % copy.bytes != 0)
-      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", plan.program.name, copy.bytes,
-             b.name, graph::to_string(at), byte);
+      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", kernel.program.name,
+             copy.bytes, b.name, graph::to_string(at), byte);
   };
-  kernel::for_each(kernel::EvaluatedLayout(plan.layout_of(t)), check, copy.vector);
+  kernel::for_each(kernel::EvaluatedLayout(kernel.layout_of(t)), check, copy.vector);
 }
 
 /// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write its padding's zeros.
-void check_padding(const kernel::Kernel& plan, const kernel::Work& t) {
-  const kernel::SmemTensor& b = plan.tensors[t.buffer];
-  const kernel::Context& c = plan.layout_of(t);
+void check_padding(const kernel::Kernel& kernel, const kernel::Work& t) {
+  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
+  const kernel::Context& c = kernel.layout_of(t);
   if (c.row ? kernel::covers(c, b.padded) : c.domain == b.padded) return;
-  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", plan.program.name, b.name,
+  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", kernel.program.name, b.name,
          graph::to_string(b.padded), graph::to_string(c.domain));
 }
 
@@ -248,11 +248,11 @@ void verify_buffers(const kernel::Kernel& k) {
   }
 }
 
-void verify_bounds(const kernel::Kernel& plan) {
-  for (const kernel::SmemTensor& b : plan.tensors) check_buffer(plan, b);
-  for (const kernel::Work& t : kernel::works(plan)) {
-    if (t.kind == kernel::WorkKind::copy_in) check_alignment(plan, t);
-    if (t.kind == kernel::WorkKind::to_shared && plan.tensors[t.buffer].matmul_operand) check_padding(plan, t);
+void verify_bounds(const kernel::Kernel& kernel) {
+  for (const kernel::SmemTensor& b : kernel.tensors) check_buffer(kernel, b);
+  for (const kernel::Work& t : kernel::works(kernel)) {
+    if (t.kind == kernel::WorkKind::copy_in) check_alignment(kernel, t);
+    if (t.kind == kernel::WorkKind::to_shared && kernel.tensors[t.tensor].matmul_operand) check_padding(kernel, t);
   }
 }
 

@@ -9,8 +9,8 @@ namespace zellige::verify {
 namespace {
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
-void check_view(const kernel::Kernel& plan, const tile::Node& n, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = plan.program;
+void check_view(const kernel::Kernel& kernel, const tile::Node& n, const tile::TilePrograms& program) {
+  const tile::TileProgram& p = kernel.program;
   for (int d = 0; d < n.view.rank(); ++d) {
     const tile::Interval along = n.view.along(d, p);
     const std::int64_t origin = n.view.origin(d);
@@ -30,9 +30,9 @@ void check_view(const kernel::Kernel& plan, const tile::Node& n, const tile::Til
 
 /// Throws Rejected if ranks that divide the loop run beyond its end, and load there anything but the zeros with which TMA
 /// fills what lies beyond a tensor.
-void check_ranks(const kernel::Kernel& plan, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = plan.program;
-  const std::int64_t run = plan.iterations_per_rank() * plan.parts_of_loop();
+void check_ranks(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
+  const tile::TileProgram& p = kernel.program;
+  const std::int64_t run = kernel.iterations_per_rank() * kernel.parts_of_loop();
   if (run == p.loop) return;
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
     const tile::Node& n = p.nodes[i];
@@ -40,22 +40,22 @@ void check_ranks(const kernel::Kernel& plan, const tile::TilePrograms& program) 
       if (!n.view.iterates(d)) continue;
       const tile::Interval along = n.view.along(d, p);
       const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
-      if (n.kind == tile::NodeKind::load && plan.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
+      if (n.kind == tile::NodeKind::load && kernel.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
         continue;
       reject(
           "{}: {} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
           "zeros there",
-          p.name, plan.ranks, run, p.loop, tile::name(n.kind), n.name, end.text(), d);
+          p.name, kernel.ranks, run, p.loop, tile::name(n.kind), n.name, end.text(), d);
     }
   }
 }
 
 /// Throws Rejected if a kernel whose grid depends on sizes that are known at launch is right for the largest ones alone.
-void check_sizes(const kernel::Kernel& plan, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = plan.program;
+void check_sizes(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
+  const tile::TileProgram& p = kernel.program;
   const std::vector<tile::SymbolicNumber> grid = p.grid_of(program.sizes);
   if (std::ranges::all_of(grid, &tile::SymbolicNumber::is_constant)) return;
-  if (plan.blocks > 0)
+  if (kernel.blocks > 0)
     reject("{}: a block takes several tiles, of a grid of ({},{},{})", p.name, grid[0].text(), grid[1].text(),
            grid[2].text());
   for (const tile::Node& n : p.nodes)

@@ -114,9 +114,9 @@ void check_form(const kernel::Kernel& k, std::size_t i) {
 /// Returns the shape of the tile over which work `w` has to run.
 graph::Shape tile_of(const kernel::Kernel& k, const kernel::Work& w, const kernel::Context& c) {
   const tile::Node& n = k.program.nodes[w.node];
-  if (w.kind == kernel::WorkKind::copy_in) return k.tensors[w.buffer].padded;
+  if (w.kind == kernel::WorkKind::copy_in) return k.tensors[w.tensor].padded;
   if (w.kind == kernel::WorkKind::to_shared && n.kind == tile::NodeKind::round && !c.row)
-    return k.tensors[w.buffer].padded;
+    return k.tensors[w.tensor].padded;
   if (w.kind != kernel::WorkKind::reduce && w.kind != kernel::WorkKind::finish) return n.shape;
   if (n.kind == tile::NodeKind::reduce) return k.program.nodes[n.in[0]].shape;
   graph::Shape all = n.shape;
@@ -163,13 +163,13 @@ void check_buffer_of(const kernel::Kernel& k, const kernel::Work& w) {
                     w.kind == kernel::WorkKind::to_cluster;
   const bool may = must || w.kind == kernel::WorkKind::to_global || w.kind == kernel::WorkKind::accumulate ||
                    w.kind == kernel::WorkKind::finish;
-  if (w.buffer < 0 && must) reject("{}: {} says not into which tensor it writes", k.name(), describe(w));
-  if (w.buffer < 0) return;
-  const kernel::SmemTensor& b = k.tensors[w.buffer];
+  if (w.tensor < 0 && must) reject("{}: {} says not into which tensor it writes", k.name(), describe(w));
+  if (w.tensor < 0) return;
+  const kernel::SmemTensor& b = k.tensors[w.tensor];
   if (!may) reject("{}: {} names tensor {}, and writes none", k.name(), describe(w), b.name);
   const int of = b.node;
   const bool stores = n.kind == tile::NodeKind::store;
-  const bool right = w.kind == kernel::WorkKind::to_cluster ? of < 0 && kernel::exchange_of(k, w.buffer) >= 0
+  const bool right = w.kind == kernel::WorkKind::to_cluster ? of < 0 && kernel::exchange_of(k, w.tensor) >= 0
                      : stores ? of >= 0 && k.program.nodes[of].kind == tile::NodeKind::store
                               : of == w.node;
   if (!right)
@@ -190,7 +190,7 @@ bool printed_over(const kernel::Work& w, const kernel::Context& c, const tile::N
     case fetch:
       return blocked;
     case to_global:
-      return blocked || w.buffer < 0;
+      return blocked || w.tensor < 0;
     case mma:
     case to_operand:
     case rescale:

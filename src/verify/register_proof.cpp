@@ -147,7 +147,7 @@ void RegisterProof::in_matrices(const kernel::Work& t) const {
   if (!t.copy.by_matrices()) reject("{}: {} stores registers by {}", p_.name, describe(t), store.name);
   if (const std::string why = selection::no_matrix_store(plan_, t, store); !why.empty())
     reject("{}: {} stores registers by {}: {}", p_.name, describe(t), store.name, why);
-  const int inner = plan_.tensors[t.buffer].inner;
+  const int inner = plan_.tensors[t.tensor].inner;
   const kernel::EvaluatedLayout layout(context(t));
   const selection::MatrixRows rows(store);
   graph::Shape stored;
@@ -217,15 +217,15 @@ void RegisterProof::chained(const kernel::Work& t, const kernel::Work& writer) {
 void RegisterProof::sums(const kernel::Work& t, const kernel::Work& writer) {
   if (writer.context != t.context) agree(writer, t, t.node, true);
   const kernel::Context& c = context(t);
-  if (t.buffer >= 0 && plan_.tensors[t.buffer].partials != c.parts())
+  if (t.tensor >= 0 && plan_.tensors[t.tensor].partials != c.parts())
     reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), c.parts(),
-           plan_.tensors[t.buffer].name, plan_.tensors[t.buffer].partials);
+           plan_.tensors[t.tensor].name, plan_.tensors[t.tensor].partials);
   if (c.axes() == 1) reject("{}: {} adds up partial results in {}", p_.name, describe(t), kernel::print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
     reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(), c.threads(),
            p_.threads());
   if (summed_.insert(t.context).second) added_once(t);
-  if (t.buffer < 0) in_every_lane(t);
+  if (t.tensor < 0) in_every_lane(t);
 }
 
 /// Proves that work t, which sums rows across lanes, leaves each sum where the plan expects it: each lane

@@ -17,7 +17,7 @@ std::string describe(const kernel::Work&);
 /// The proofs for one kernel. Nodes (operators) are indices into TileProgram::nodes. A pair of thread-value layouts is evaluated once.
 class RegisterProof {
  public:
-  explicit RegisterProof(const kernel::Kernel& plan) : plan_(plan), p_(plan.program) {}
+  explicit RegisterProof(const kernel::Kernel& kernel) : plan_(kernel), p_(kernel.program) {}
 
   /// Proves that work `writer` left each value of node x in the thread and register in which work `reader` reads it.
   /// Throws Rejected for sums over a part of K, unless `partial` allows them.

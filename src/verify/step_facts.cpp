@@ -70,23 +70,23 @@ class Facts {
   }
 
   void writes() const {
-    const bool writes = w_.buffer >= 0 && w_.kind != kernel::WorkKind::to_global &&
+    const bool writes = w_.tensor >= 0 && w_.kind != kernel::WorkKind::to_global &&
                         (!kernel::as<kernel::Start>(step_) || w_.kind == kernel::WorkKind::accumulate);
-    const bool right = writes ? step_.writes.size() == 1 && step_.writes[0].tensor == w_.buffer : step_.writes.empty();
+    const bool right = writes ? step_.writes.size() == 1 && step_.writes[0].tensor == w_.tensor : step_.writes.empty();
     const bool others =
         w_.copy.by_tensor_map() || w_.kind == kernel::WorkKind::to_cluster;  // no thread writes its own elements
     if (right && writes && others && step_.writes[0].same_thread)
-      wrong("writes {} for other threads, and says that each writes its own", k_.tensors[w_.buffer].name);
+      wrong("writes {} for other threads, and says that each writes its own", k_.tensors[w_.tensor].name);
     if (right) return;
     std::string names;
     for (const kernel::Access& a : step_.writes) names += (names.empty() ? "" : " and ") + k_.tensors[a.tensor].name;
     wrong("says that it writes {}; it writes {}", names.empty() ? "nothing" : names,
-          writes ? k_.tensors[w_.buffer].name : "no tensor in shared memory");
+          writes ? k_.tensors[w_.tensor].name : "no tensor in shared memory");
   }
 
   void reads() const {
-    const bool all_stored = w_.kind == kernel::WorkKind::to_global && w_.buffer >= 0;
-    const int from = all_stored ? w_.buffer : w_.kind == kernel::WorkKind::from_cluster ? exchanged() : -1;
+    const bool all_stored = w_.kind == kernel::WorkKind::to_global && w_.tensor >= 0;
+    const int from = all_stored ? w_.tensor : w_.kind == kernel::WorkKind::from_cluster ? exchanged() : -1;
     if (from >= 0 && (step_.reads.size() != 1 || step_.reads[0].tensor != from))
       wrong("reads {} alone, and says otherwise", k_.tensors[from].name);
     if (from >= 0 && w_.copy.by_tensor_map() && step_.reads[0].same_thread)
@@ -165,7 +165,7 @@ class Facts {
       wrong("copies a rank's part of its tile; {} ranks {} tiles", k_.ranks, k_.split_k ? "add up" : "share");
     if (!w_.copy.by_tensor_map()) wrong("copies a rank's part of its tile by other than TMA");
     if (stores) return;
-    const kernel::SmemTensor& b = k_.tensors[w_.buffer];
+    const kernel::SmemTensor& b = k_.tensors[w_.tensor];
     const bool spans = b.boxes() % k_.ranks == 0;
     if (spans ? w_.part != b.inner
               : w_.part != last || b.inner == last || b.boxes() != 1 ||
@@ -210,20 +210,20 @@ bool written_by_owners(const kernel::Kernel& k, int t) {
 /// what they wrote before do so.
 void check_shared(const kernel::Kernel& k, const std::vector<kernel::Work>& all) {
   const auto same_value = [&](const kernel::Work& a, const kernel::Work& b) {
-    return a.buffer == b.buffer && k.program.nodes[a.node].in == k.program.nodes[b.node].in;
+    return a.tensor == b.tensor && k.program.nodes[a.node].in == k.program.nodes[b.node].in;
   };
   const auto other_way = [&](const kernel::Work& w, kernel::WorkKind kind) {
     return std::ranges::any_of(all, [&](const kernel::Work& o) { return o.kind == kind && same_value(o, w); });
   };
   for (const kernel::Work& w : all) {
-    if (w.buffer < 0) continue;
-    const kernel::SmemTensor& b = k.tensors[w.buffer];
+    if (w.tensor < 0) continue;
+    const kernel::SmemTensor& b = k.tensors[w.tensor];
     if (w.kind == kernel::WorkKind::to_global) {
       if (!other_way(w, kernel::WorkKind::to_shared))
         reject("{}: {} stores what lies in {}, where no step puts its value", k.name(), describe(w), b.name);
       std::vector<kernel::Work> others;
       for (const kernel::Work& o : all)
-        if (o.kind == kernel::WorkKind::to_global && o.buffer == w.buffer && o.node != w.node) others.push_back(o);
+        if (o.kind == kernel::WorkKind::to_global && o.tensor == w.tensor && o.node != w.node) others.push_back(o);
       if (!others.empty() && !kernel::shared_way_out(k, others, w.node, w.copy.row, b.inner))
         reject("{}: {} and others store different values through {}, and a block does several", k.name(), describe(w),
                b.name);
@@ -232,8 +232,8 @@ void check_shared(const kernel::Kernel& k, const std::vector<kernel::Work>& all)
     if (k.program.nodes[w.node].kind == tile::NodeKind::store && !other_way(w, kernel::WorkKind::to_global))
       reject("{}: {} puts a value into {} that nothing stores from there", k.name(), describe(w), b.name);
     for (const kernel::Work& o : all)
-      if (o.buffer == w.buffer && o.kind != kernel::WorkKind::to_global && o.context != w.context &&
-          written_by_owners(k, w.buffer) &&
+      if (o.tensor == w.tensor && o.kind != kernel::WorkKind::to_global && o.context != w.context &&
+          written_by_owners(k, w.tensor) &&
           kernel::owners(k.layout_of(w), b.shape) != kernel::owners(k.layout_of(o), b.shape))
         reject("{}: {} and {} write {} in other threads, and say that each writes its own", k.name(), describe(w),
                describe(o), b.name);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "graph/error.hpp"
 #include "verify/ranks.hpp"
@@ -14,28 +13,306 @@ namespace {
 // Most bytes that one phase of an mbarrier can count.
 constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 
+/// Returns the index of the cell that access `a` of event `e` touches.
+int cell_of(const State& s, const kernel::Access& a, const StepEvent& e) {
+  return s.first_cell[a.tensor] + stage_of(a, s.kernel.tensors[a.tensor].stages, e.iteration);
+}
+
+/// Returns the names of the tensor stages that an event writes, for messages.
+std::string writes_text(const State& s, const StepEvent& e) {
+  std::string text;
+  for (const kernel::Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(s, w, e));
+  return text;
+}
+
+/// Creates one cell per stage of each tensor. A cell lists all cells that share bytes with it.
+void lay_out_cells(State& s) {
+  for (std::size_t t = 0; t < s.kernel.tensors.size(); ++t) {
+    const kernel::SmemTensor& tensor = s.kernel.tensors[t];
+    const std::int64_t stage = tensor.bytes() / tensor.stages;
+    s.first_cell.push_back(static_cast<int>(s.cells.size()));
+    for (int k = 0; k < tensor.stages; ++k) {
+      const std::int64_t begin = tensor.offset + k * stage;
+      s.cells.push_back({.tensor = static_cast<int>(t), .stage = k, .begin = begin, .end = begin + stage});
+    }
+  }
+  for (std::size_t c = 0; c < s.cells.size(); ++c) {
+    // The list begins with the cell itself, so that messages mention it first.
+    s.cells[c].overlapping.push_back(static_cast<int>(c));
+    for (std::size_t d = 0; d < s.cells.size(); ++d)
+      if (c != d && s.cells[c].begin < s.cells[d].end && s.cells[d].begin < s.cells[c].end)
+        s.cells[c].overlapping.push_back(static_cast<int>(d));
+  }
+}
+
+/// Records, for each phase of each channel, the number of TMA copies and bytes that fill it. These are the copies
+/// between two acquires by the producer.
+void count_phases(State& s) {
+  // By channel: the number of acquires by the channel's producer so far.
+  std::vector<std::size_t> acquired(s.channels.size(), 0);
+  for (std::size_t a = 0; a < s.lines.size(); ++a)
+    for (const StepEvent& e : s.lines[a]) {
+      const kernel::Step& step = *e.step;
+      const bool load = is_tma_load(s.kernel, step), acquire = kernel::as<kernel::Acquire>(step);
+      if (!load && !acquire && !kernel::as<kernel::Release>(step)) continue;
+      const int channel = kernel::channel_of(step), acquired_channel = kernel::acquired_channel_of(step);
+      const kernel::Channel& c = s.kernel.channels[channel];
+      if (s.kernel.channels[acquired_channel].producer != static_cast<int>(a)) continue;
+      std::size_t& n = acquired[acquired_channel];
+      if (acquire) ++n;
+      std::vector<ChannelPhase>& phases = s.channels[channel].phases;
+      if (phases.size() < n) phases.resize(n);
+      if (acquire) continue;
+      if (n == 0)
+        reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel.name(),
+               s.kernel.agents[a].name,
+               load ? fmt::format("fills {} through channel {}", writes_text(s, e), c.name)
+                    : fmt::format("releases channel {}", c.name),
+               describe(e), c.name);
+      ChannelPhase& phase = phases[n - 1];
+      if (!load) {
+        phase.by_release = true;
+        continue;
+      }
+      ++phase.copies;
+      for (const kernel::Access& w : step.writes)
+        phase.bytes += s.kernel.tensors[w.tensor].bytes() / s.kernel.tensors[w.tensor].stages;
+      if (phase.bytes > max_transaction_bytes)
+        does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
+                     s.kernel.name(), s.kernel.agents[a].name, phase.bytes, c.name, describe(e), max_transaction_bytes);
+    }
+}
+
+/// Returns the state in which nothing has been executed.
+State initial_state(const kernel::Kernel& k) {
+  State s{k, unroll(k), {}, {}, {}, {}, {}};
+  s.agents.resize(s.kernel.agents.size());
+  s.channels.resize(s.kernel.channels.size());
+  for (std::size_t c = 0; c < s.kernel.channels.size(); ++c)
+    for (int agent : s.kernel.channels[c].consumers) s.channels[c].consumers[agent];
+  for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = AgentClock(s.components());
+  lay_out_cells(s);
+  count_phases(s);
+  for (std::size_t a = 0; a < s.lines.size(); ++a)
+    for (const StepEvent& e : s.lines[a])
+      if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(*e.step))
+        s.agents[a].barriers.insert(barrier->id);
+  return s;
+}
+
+/// Returns true if access x has completed before access y, which the current step of y's warp role makes.
+/// This holds if all threads of y's warp role have observed x. If each thread accesses only its own
+/// elements in x and in y, it suffices that each thread has observed its own access x.
+bool ordered(const State& s, const Touch& x, const Touch& y) {
+  const AgentState& me = s.agents[y.agent];
+  if (me.seen[x.component] >= x.value) return true;
+  // If two tensors share bytes, the elements of a thread in one tensor are not its elements in the other.
+  const bool mine = x.agent == y.agent && x.cell == y.cell && y.same_thread && (x.writes || x.same_thread);
+  return mine && me.own[x.component] >= x.value;
+}
+
+/// Rejects access y if it is made by the asynchronous proxy (TMA, wgmma) after the ordinary write `write`
+/// and there is no proxy fence between the two.
+void require_fence(const State& s, const Touch& write, const Touch& y) {
+  if (!in_async_proxy(y.via) || in_async_proxy(write.via)) return;
+  const AgentState& me = s.agents[y.agent];
+  if (me.fenced[write.component] >= write.value) return;
+  if (write.agent == y.agent && write.cell == y.cell && y.same_thread && me.fenced_own[write.component] >= write.value)
+    return;
+  report_no_fence(s, write, y);
+}
+
+/// Records the write w of one stage of a tensor. Rejects it unless all earlier accesses to stages that share bytes with
+/// this stage have completed before w.
+void record_write(State& s, const Touch& w) {
+  StageState& cell = s.cells[w.cell];
+  for (int d : cell.overlapping) {
+    const StageState& other = s.cells[d];
+    for (const Touch& r : other.reads)
+      if (!ordered(s, r, w)) report_race(s, r, w);
+    if (!other.write) continue;
+    if (!ordered(s, *other.write, w)) report_race(s, *other.write, w);
+    require_fence(s, *other.write, w);
+  }
+  for (int d : cell.overlapping) {
+    StageState& other = s.cells[d];
+    if (d != w.cell && (other.write || other.overwritten)) other.overwritten = w;
+    // All accesses to cells that this write covers completely are ordered before it and need no more
+    // tracking. Accesses to a partly covered cell do.
+    if (other.begin >= cell.begin && other.end <= cell.end) other.reads.clear(), other.write.reset();
+  }
+  cell.write = w;
+  cell.overwritten.reset();
+}
+
+/// Records that all threads of warp role `me` have observed everything up to the clock `own`, and that a
+/// proxy fence covers everything up to the clock `fenced`.
+void learn(AgentState& me, const AgentClock& own, const AgentClock& fenced) {
+  join(me.seen, own), join(me.own, own);
+  join(me.fenced, fenced), join(me.fenced_own, fenced);
+}
+
+/// Acquires the next stage of channel `of` for warp role `a` and returns true. Returns false, without an effect, if
+/// the warp role must wait for the stage.
+bool try_acquire(State& s, int a, int of) {
+  AgentState& me = s.agents[a];
+  const kernel::Channel& c = s.kernel.channels[of];
+  ChannelState& channel = s.channels[of];
+  if (c.producer == a) {
+    const std::int64_t needed = channel.produced - c.stages + 1;
+    for (const auto& [agent, consumer] : channel.consumers)
+      if (consumer.released < needed) return false;
+    if (needed > 0)
+      for (const auto& [agent, consumer] : channel.consumers)
+        learn(me, consumer.released_own[needed - 1], consumer.released_fenced[needed - 1]);
+    ChannelPhase& phase = channel.phases[channel.produced++];
+    phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
+    return true;
+  }
+  ConsumerState& mine = channel.consumers.at(a);
+  if (mine.acquired >= static_cast<std::int64_t>(channel.phases.size())) return false;
+  const ChannelPhase& phase = channel.phases[mine.acquired];
+  if (mine.acquired >= channel.produced || phase.started < phase.copies) return false;
+  if (phase.by_release ? !phase.released : phase.copies == 0) return false;
+  learn(me, phase.own, phase.fenced);
+  ++mine.acquired;
+  AgentClock arrived(s.components());
+  arrived[s.component_of_channel(of)] = mine.acquired;
+  learn(me, arrived, AgentClock(s.components()));
+  return true;
+}
+
+/// Executes a release by warp role `a`: a consumer marks the stage as empty, a producer as full by its own arrival.
+void release(State& s, int a, const StepEvent& e, const kernel::Release& of) {
+  AgentState& me = s.agents[a];
+  const kernel::Channel& c = s.kernel.channels[of.channel];
+  ChannelState& channel = s.channels[of.channel];
+  if (c.producer == a) {
+    ChannelPhase& phase = channel.phases[channel.produced - 1];
+    phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
+    return;
+  }
+  ConsumerState& mine = channel.consumers.at(a);
+  if (mine.released >= s.channels[kernel::acquired_channel_of(*e.step)].consumers.at(a).acquired)
+    reject("{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
+           s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages, c.name,
+           describe(e), c.name);
+  ++mine.released;
+  mine.released_own.push_back(me.own);
+  mine.released_fenced.push_back(me.fenced_own);
+}
+
+/// Rejects a named barrier whose thread count is not the number of threads of the warp roles that use it.
+void check_barrier_threads(const State& s, int a, const StepEvent& e, const kernel::Barrier& at) {
+  if (at.id % barriers_per_rank == 0) return;
+  int threads = 0;
+  for (std::size_t b = 0; b < s.agents.size(); ++b)
+    if (s.agents[b].barriers.contains(at.id)) threads += target::warp_threads * s.kernel.agents[b].warps;
+  if (threads == at.threads) return;
+  reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}", s.kernel.name(),
+         s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads, threads);
+}
+
+/// Executes barrier step `e` of warp role `a`, which waits unless it is a bar.arrive. Returns false if the warp
+/// role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived once. Before
+/// it arrives, a warp role must have observed the end of the preceding round; otherwise its arrival might count
+/// in that round, and is rejected.
+bool pass_barrier(State& s, int a, const StepEvent& e, const kernel::Barrier& at) {
+  AgentState& me = s.agents[a];
+  const int id = at.id;
+  std::vector<Round>& rounds = s.barriers[id];
+  if (!me.waits) {
+    const std::size_t n = me.rounds[id]++;
+    // It has observed that some warp role, itself included, has returned from waiting for the end of the round.
+    const auto knows = [&](const auto& passed) { return me.own[s.component(passed.first)] >= passed.second; };
+    if (n > 0 && std::ranges::none_of(rounds[n - 1].passed, knows)) report_arrived_twice(s, a, e);
+    if (rounds.size() == n) rounds.push_back({{}, AgentClock(s.components()), AgentClock(s.components()), {}});
+    check_barrier_threads(s, a, e, at);
+    rounds[n].arrived.insert(a);
+    join(rounds[n].own, me.own), join(rounds[n].fenced, me.fenced_own);
+    if (!at.waits) {
+      ++me.at;
+      return true;
+    }
+    me.waits = true;
+  }
+  Round& round = rounds[me.rounds[id] - 1];
+  for (std::size_t b = 0; b < s.agents.size(); ++b)
+    if (s.agents[b].barriers.contains(id) && !round.arrived.contains(static_cast<int>(b))) return false;
+  learn(me, round.own, round.fenced);
+  round.passed[a] = ++me.own[s.component(a)];
+  me.waits = false;
+  ++me.at;
+  return true;
+}
+
+/// Rejects computation `e` of warp role `a` if it reads accumulators of wgmma groups for which `a` has not waited.
+void check_registers_ready(const State& s, int a, const StepEvent& e, int channel) {
+  if (channel < 0 || s.kernel.channels[channel].by != kernel::Synchronisation::commit_group) return;
+  const AgentState& me = s.agents[a];
+  const auto last = me.multiplies.find(channel);
+  if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
+    report_registers(s, last->second, e);
+}
+
+/// Returns whether `agent`, a consumer of the channel, acquires the channel's stages. A consumer in another block of
+/// the cluster does not: it acquires the stages of its own block's channel, but also releases those of this channel.
+bool acquires(const State& s, int agent, int channel) {
+  return std::ranges::none_of(s.lines[agent], [&](const StepEvent& e) {
+    const kernel::Release* of = kernel::as<kernel::Release>(*e.step);
+    return of && of->channel == channel && of->acquired_channel >= 0;
+  });
+}
+
+/// Rejects the schedule unless every phase of the empty mbarriers of channel `c` gets `expected` arrivals. Counts one
+/// arrival per warp of every warp role that releases the stage.
+void check_arrivals(const State& s, const kernel::Channel& c, const ChannelState& channel, int expected) {
+  std::int64_t phases = 0;
+  for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
+  for (std::int64_t phase = 0; phase < phases; ++phase) {
+    int arrivals = 0;
+    for (const auto& [agent, consumer] : channel.consumers)
+      if (phase < consumer.released) arrivals += s.kernel.agents[agent].warps;
+    if (arrivals == expected) continue;
+    reject(
+        "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
+        "initialise it for the number of warps that release the stage, in every phase",
+        s.kernel.name(), s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
+        arrivals);
+  }
+}
+
+/// Rejects the schedule unless, at its end, no asynchronous operation is in flight, the consumers have acquired every
+/// filled stage, and every barrier's last round had a warp role that waited for its end.
+void check_end(const State& s) {
+  for (const auto& [id, rounds] : s.barriers)
+    if (rounds.back().passed.empty())
+      reject("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
+             s.kernel.name(), s.kernel.agents[*rounds.back().arrived.begin()].name, id);
+  for (const AgentState& a : s.agents)
+    for (const std::optional<Touch>& last : a.last)
+      if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
+  for (std::size_t k = 0; k < s.channels.size(); ++k) {
+    const ChannelState& channel = s.channels[k];
+    const kernel::Channel& c = s.kernel.channels[k];
+    for (const auto& [agent, consumer] : channel.consumers)
+      if (consumer.acquired < channel.produced && acquires(s, agent, static_cast<int>(k)))
+        reject(
+            "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
+            "still be written when the kernel ends; acquire every stage that is filled",
+            s.kernel.name(), s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
+            consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name, channel.produced - consumer.acquired);
+    if (c.by == kernel::Synchronisation::mbarrier_bytes)
+      check_arrivals(s, c, channel, kernel::arrivals_of(s.kernel, static_cast<int>(k)));
+  }
+}
+
 /// Executes the steps of all warp roles (agents) symbolically, and rejects the schedule at the first error. A cell is
 /// one stage of one tensor, a phase is one filling of a stage, and an event is one execution of a step.
 class Simulation {
  public:
   /// Requires the flat schedule of all ranks (ranks.hpp), and the kernel of one of them.
-  Simulation(const kernel::Kernel& k, const kernel::Kernel& whole)
-      : s{k, unroll(k), {}, {}, {}, {}, {}}, values(whole, k) {
-    s.agents.resize(s.kernel.agents.size());
-    s.channels.resize(s.kernel.channels.size());
-    only_groups.resize(s.agents.size());
-    for (std::size_t c = 0; c < s.kernel.channels.size(); ++c)
-      for (int agent : s.kernel.channels[c].consumers) s.channels[c].consumers[agent];
-    for (AgentState& a : s.agents) a.seen = a.own = a.fenced = a.fenced_own = AgentClock(s.components());
-    lay_out_cells();
-    count_phases();
-    for (const auto& line : s.lines) {
-      barriers_of.emplace_back();
-      for (const StepEvent& e : line)
-        if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(*e.step))
-          barriers_of.back().insert(barrier->id);
-    }
-  }
+  Simulation(const kernel::Kernel& k, const kernel::Kernel& whole) : s(initial_state(k)), values(whole, k) {}
 
   /// Executes all warp roles: one after another, each until it must wait, and again until none makes progress. Throws
   /// Rejected if one has not ended then, or if the end state is invalid (check_end()).
@@ -47,119 +324,21 @@ class Simulation {
     }
     for (std::size_t a = 0; a < s.agents.size(); ++a)
       if (s.agents[a].at != s.lines[a].size()) report_deadlock(s);
-    check_end();
+    check_end(s);
   }
 
  private:
   State s;
   StagedValues values;
-  std::vector<std::set<int>> barriers_of;          // by agent: the ids of barriers that it uses
-  std::vector<std::optional<Groups>> only_groups;  // by agent: what a step means that names no channel
 
-  /// Creates one cell per stage of each tensor. A cell lists all cells that share bytes with it.
-  void lay_out_cells() {
-    for (std::size_t t = 0; t < s.kernel.tensors.size(); ++t) {
-      const kernel::SmemTensor& tensor = s.kernel.tensors[t];
-      const std::int64_t stage = tensor.bytes() / tensor.stages;
-      s.first_cell.push_back(static_cast<int>(s.cells.size()));
-      for (int k = 0; k < tensor.stages; ++k) {
-        const std::int64_t begin = tensor.offset + k * stage;
-        s.cells.push_back({.tensor = static_cast<int>(t), .stage = k, .begin = begin, .end = begin + stage});
-      }
-    }
-    for (std::size_t c = 0; c < s.cells.size(); ++c) {
-      // The list begins with the cell itself, so that messages mention it first.
-      s.cells[c].overlapping.push_back(static_cast<int>(c));
-      for (std::size_t d = 0; d < s.cells.size(); ++d)
-        if (c != d && s.cells[c].begin < s.cells[d].end && s.cells[d].begin < s.cells[c].end)
-          s.cells[c].overlapping.push_back(static_cast<int>(d));
-    }
-  }
-
-  /// Records, for each phase of each channel, the number of TMA copies and bytes that fill it. These are the copies
-  /// between two acquires by the producer.
-  void count_phases() {
-    // By channel: the number of acquires by the channel's producer so far.
-    std::vector<std::size_t> acquired(s.channels.size(), 0);
-    for (std::size_t a = 0; a < s.lines.size(); ++a)
-      for (const StepEvent& e : s.lines[a]) {
-        const kernel::Step& step = *e.step;
-        const bool load = is_tma_load(s.kernel, step), acquire = kernel::as<kernel::Acquire>(step);
-        if (!load && !acquire && !kernel::as<kernel::Release>(step)) continue;
-        const int channel = kernel::channel_of(step), acquired_channel = kernel::acquired_channel_of(step);
-        const kernel::Channel& c = s.kernel.channels[channel];
-        if (s.kernel.channels[acquired_channel].producer != static_cast<int>(a)) continue;
-        std::size_t& n = acquired[acquired_channel];
-        if (acquire) ++n;
-        std::vector<ChannelPhase>& phases = s.channels[channel].phases;
-        if (phases.size() < n) phases.resize(n);
-        if (acquire) continue;
-        if (n == 0)
-          reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel.name(),
-                 s.kernel.agents[a].name,
-                 load ? fmt::format("fills {} through channel {}", writes_text(e), c.name)
-                      : fmt::format("releases channel {}", c.name),
-                 describe(e), c.name);
-        ChannelPhase& phase = phases[n - 1];
-        if (!load) {
-          phase.by_release = true;
-          continue;
-        }
-        ++phase.copies;
-        for (const kernel::Access& w : step.writes)
-          phase.bytes += s.kernel.tensors[w.tensor].bytes() / s.kernel.tensors[w.tensor].stages;
-        if (phase.bytes > max_transaction_bytes)
-          does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
-                       s.kernel.name(), s.kernel.agents[a].name, phase.bytes, c.name, describe(e),
-                       max_transaction_bytes);
-      }
-  }
-
-  /// Returns the names of the tensor stages that an event writes, for messages.
-  std::string writes_text(const StepEvent& e) const {
-    std::string text;
-    for (const kernel::Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(w, e));
-    return text;
-  }
-
-  /// Returns the index of the cell that access `a` of event `e` touches.
-  int cell_of(const kernel::Access& a, const StepEvent& e) const {
-    return s.first_cell[a.tensor] + stage_of(a, s.kernel.tensors[a.tensor].stages, e.iteration);
-  }
-
-  // ---- ordering of two accesses ----
-
-  /// Returns true if access x has completed before access y, which the current step of y's warp role makes.
-  /// This holds if all threads of y's warp role have observed x. If each thread accesses only its own
-  /// elements in x and in y, it suffices that each thread has observed its own access x.
-  bool ordered(const Touch& x, const Touch& y) const {
-    const AgentState& me = s.agents[y.agent];
-    if (me.seen[x.component] >= x.value) return true;
-    // If two tensors share bytes, the elements of a thread in one tensor are not its elements in the other.
-    const bool mine = x.agent == y.agent && x.cell == y.cell && y.same_thread && (x.writes || x.same_thread);
-    return mine && me.own[x.component] >= x.value;
-  }
-
-  /// Rejects access y if it is made by the asynchronous proxy (TMA, wgmma) after the ordinary write `write`
-  /// and there is no proxy fence between the two.
-  void require_fence(const Touch& write, const Touch& y) const {
-    if (!in_async_proxy(y.via) || in_async_proxy(write.via)) return;
-    const AgentState& me = s.agents[y.agent];
-    if (me.fenced[write.component] >= write.value) return;
-    if (write.agent == y.agent && write.cell == y.cell && y.same_thread &&
-        me.fenced_own[write.component] >= write.value)
-      return;
-    report_no_fence(s, write, y);
-  }
-
-  /// Rejects the read r of one stage of a tensor unless a write of the stage happens before it. Also rejects
-  /// r if another tensor that shares bytes with the stage has been written since that write.
+  /// Records the read r of one stage of a tensor. Rejects it unless a write of the stage happens before it, and
+  /// if another tensor that shares bytes with the stage has been written since that write.
   void read(const Touch& r) {
     StageState& cell = s.cells[r.cell];
     if (cell.overwritten) report_overwritten(s, r);
     if (!cell.write) report_unwritten(s, r);
-    if (!ordered(*cell.write, r)) report_race(s, *cell.write, r);
-    require_fence(*cell.write, r);
+    if (!ordered(s, *cell.write, r)) report_race(s, *cell.write, r);
+    require_fence(s, *cell.write, r);
     values.check_acquired(s, r);
     values.check(s, *cell.write, r);
     for (Touch& old : cell.reads)
@@ -170,31 +349,6 @@ class Simulation {
     cell.reads.push_back(r);
   }
 
-  /// Rejects the write w of one stage of a tensor unless all earlier accesses to stages that share bytes with
-  /// this stage have completed before w.
-  void write(const Touch& w) {
-    StageState& cell = s.cells[w.cell];
-    for (int d : cell.overlapping) {
-      const StageState& other = s.cells[d];
-      for (const Touch& r : other.reads)
-        if (!ordered(r, w)) report_race(s, r, w);
-      if (!other.write) continue;
-      if (!ordered(*other.write, w)) report_race(s, *other.write, w);
-      require_fence(*other.write, w);
-    }
-    for (int d : cell.overlapping) {
-      StageState& other = s.cells[d];
-      if (d != w.cell && (other.write || other.overwritten)) other.overwritten = w;
-      // All accesses to cells that this write covers completely are ordered before it and need no more
-      // tracking. Accesses to a partly covered cell do.
-      if (other.begin >= cell.begin && other.end <= cell.end) other.reads.clear(), other.write.reset();
-    }
-    cell.write = w;
-    cell.overwritten.reset();
-  }
-
-  // ---- steps ----
-
   /// Checks and records all accesses of executed step `e` of warp role `agent`, which are made by an operation of kind
   /// `via`. The accesses complete when component `component` of a vector clock reaches `value`.
   void touch(int agent, const StepEvent& e, Via via, int component, std::int64_t value) {
@@ -203,12 +357,12 @@ class Simulation {
       // If a step accesses a cell twice, this is one access; it is by the same thread only if both are.
       std::map<int, bool> cells;
       for (const kernel::Access& a : writes ? step.writes : step.reads) {
-        const auto [entry, fresh] = cells.try_emplace(cell_of(a, e), a.same_thread);
+        const auto [entry, fresh] = cells.try_emplace(cell_of(s, a, e), a.same_thread);
         if (!fresh) entry->second = entry->second && a.same_thread;
       }
       for (const auto& [cell, same_thread] : cells) {
         const Touch t{agent, &e, cell, via, writes, same_thread, component, value};
-        writes ? write(t) : read(t);
+        writes ? record_write(s, t) : read(t);
       }
     }
   }
@@ -221,7 +375,7 @@ class Simulation {
     const std::int64_t group = me.committed[static_cast<int>(g)] + 1;
     touch(a, e, via, component, group);
     const auto& list = via == Via::cp_async ? e.step->writes : e.step->reads;
-    const Touch last{a,         &e,   list.empty() ? -1 : cell_of(list[0], e), via, via == Via::cp_async, false,
+    const Touch last{a,         &e,   list.empty() ? -1 : cell_of(s, list[0], e), via, via == Via::cp_async, false,
                      component, group};
     me.last[static_cast<int>(g)] = last;
     if (const kernel::Mma* mma = kernel::as<kernel::Mma>(*e.step)) me.multiplies[mma->channel] = last;
@@ -233,125 +387,12 @@ class Simulation {
     ChannelState& channel = s.channels[copy.channel];
     const std::int64_t phase = s.channels[kernel::acquired_channel_of(*e.step)].produced - 1;
     for (const kernel::Access& w : e.step->writes)
-      if (s.cells[cell_of(w, e)].stage != phase % c.stages)
+      if (s.cells[cell_of(s, w, e)].stage != phase % c.stages)
         reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
-               s.kernel.name(), s.kernel.agents[a].name, cell_name(s, cell_of(w, e)), describe(e), c.name,
+               s.kernel.name(), s.kernel.agents[a].name, cell_name(s, cell_of(s, w, e)), describe(e), c.name,
                phase % c.stages, s.kernel.tensors[w.tensor].name, phase % c.stages);
     touch(a, e, Via::tma_load, s.component_of_channel(copy.channel), phase + 1);
     ++channel.phases[phase].started;
-  }
-
-  /// Acquires the next stage of channel `of` for warp role `a` and returns true. Returns false, without an effect, if
-  /// the warp role must wait for the stage.
-  bool try_acquire(int a, int of) {
-    AgentState& me = s.agents[a];
-    const kernel::Channel& c = s.kernel.channels[of];
-    ChannelState& channel = s.channels[of];
-    if (c.producer == a) {
-      const std::int64_t needed = channel.produced - c.stages + 1;
-      for (const auto& [agent, consumer] : channel.consumers)
-        if (consumer.released < needed) return false;
-      if (needed > 0)
-        for (const auto& [agent, consumer] : channel.consumers)
-          learn(me, consumer.released_own[needed - 1], consumer.released_fenced[needed - 1]);
-      ChannelPhase& phase = channel.phases[channel.produced++];
-      phase.own = me.seen, phase.fenced = me.fenced;  // one elected thread announces the bytes
-      return true;
-    }
-    ConsumerState& mine = channel.consumers.at(a);
-    if (mine.acquired >= static_cast<std::int64_t>(channel.phases.size())) return false;
-    const ChannelPhase& phase = channel.phases[mine.acquired];
-    if (mine.acquired >= channel.produced || phase.started < phase.copies) return false;
-    if (phase.by_release ? !phase.released : phase.copies == 0) return false;
-    learn(me, phase.own, phase.fenced);
-    ++mine.acquired;
-    AgentClock arrived(s.components());
-    arrived[s.component_of_channel(of)] = mine.acquired;
-    learn(me, arrived, AgentClock(s.components()));
-    return true;
-  }
-
-  /// Records that all threads of warp role `me` have observed everything up to the clock `own`, and that a
-  /// proxy fence covers everything up to the clock `fenced`.
-  static void learn(AgentState& me, const AgentClock& own, const AgentClock& fenced) {
-    join(me.seen, own), join(me.own, own);
-    join(me.fenced, fenced), join(me.fenced_own, fenced);
-  }
-
-  /// Executes a release by warp role `a`: a consumer marks the stage as empty, a producer as full by its own arrival.
-  void release(int a, const StepEvent& e, const kernel::Release& of) {
-    AgentState& me = s.agents[a];
-    const kernel::Channel& c = s.kernel.channels[of.channel];
-    ChannelState& channel = s.channels[of.channel];
-    if (c.producer == a) {
-      ChannelPhase& phase = channel.phases[channel.produced - 1];
-      phase.released = true, phase.own = me.own, phase.fenced = me.fenced_own;
-      return;
-    }
-    ConsumerState& mine = channel.consumers.at(a);
-    if (mine.released >= s.channels[kernel::acquired_channel_of(*e.step)].consumers.at(a).acquired)
-      reject("{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
-             s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages,
-             c.name, describe(e), c.name);
-    ++mine.released;
-    mine.released_own.push_back(me.own);
-    mine.released_fenced.push_back(me.fenced_own);
-  }
-
-  /// Executes barrier step `e` of warp role `a`, which waits unless it is a bar.arrive. Returns false if the warp
-  /// role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived once. Before
-  /// it arrives, a warp role must have observed the end of the preceding round; otherwise its arrival might count
-  /// in that round, and is rejected.
-  bool barrier(int a, const StepEvent& e, const kernel::Barrier& at) {
-    AgentState& me = s.agents[a];
-    const int id = at.id;
-    std::vector<Round>& rounds = s.barriers[id];
-    if (!me.waits) {
-      const std::size_t n = me.rounds[id]++;
-      if (n > 0 && !knows(me, rounds[n - 1])) report_arrived_twice(s, a, e);
-      if (rounds.size() == n) rounds.push_back({{}, AgentClock(s.components()), AgentClock(s.components()), {}});
-      check_threads(a, e, at);
-      rounds[n].arrived.insert(a);
-      join(rounds[n].own, me.own), join(rounds[n].fenced, me.fenced_own);
-      if (!at.waits) {
-        ++me.at;
-        return true;
-      }
-      me.waits = true;
-    }
-    Round& round = rounds[me.rounds[id] - 1];
-    for (std::size_t b = 0; b < s.agents.size(); ++b)
-      if (barriers_of[b].contains(id) && !round.arrived.contains(static_cast<int>(b))) return false;
-    learn(me, round.own, round.fenced);
-    round.passed[a] = ++me.own[s.component(a)];
-    me.waits = false;
-    ++me.at;
-    return true;
-  }
-  /// Rejects a named barrier whose thread count is not the number of threads of the warp roles that use it.
-  void check_threads(int a, const StepEvent& e, const kernel::Barrier& at) const {
-    if (at.id % barriers_per_rank == 0) return;
-    int threads = 0;
-    for (std::size_t b = 0; b < s.agents.size(); ++b)
-      if (barriers_of[b].contains(at.id)) threads += target::warp_threads * s.kernel.agents[b].warps;
-    if (threads == at.threads) return;
-    reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
-           s.kernel.name(), s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads,
-           threads);
-  }
-  /// Returns whether the end of this round of a barrier is ordered before the current step of warp role `me`: it has
-  /// observed that some warp role, itself included, has returned from waiting for that end.
-  bool knows(const AgentState& me, const Round& round) const {
-    return std::ranges::any_of(round.passed, [&](const auto& p) { return me.own[s.component(p.first)] >= p.second; });
-  }
-
-  /// Rejects computation `e` of warp role `a` if it reads accumulators of wgmma groups for which `a` has not waited.
-  void check_registers_ready(int a, const StepEvent& e, int channel) const {
-    if (channel < 0 || s.kernel.channels[channel].by != kernel::Synchronisation::commit_group) return;
-    const AgentState& me = s.agents[a];
-    const auto last = me.multiplies.find(channel);
-    if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
-      report_registers(s, last->second, e);
   }
 
   /// Executes the next step of warp role `a`. Returns false if the warp role must wait, or has ended.
@@ -359,8 +400,8 @@ class Simulation {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
     const StepEvent& e = s.lines[a][me.at];
-    if (const kernel::Barrier* at = kernel::as<kernel::Barrier>(*e.step)) return barrier(a, e, *at);
-    if (const kernel::Acquire* of = kernel::as<kernel::Acquire>(*e.step); of && !try_acquire(a, of->channel))
+    if (const kernel::Barrier* at = kernel::as<kernel::Barrier>(*e.step)) return pass_barrier(s, a, e, *at);
+    if (const kernel::Acquire* of = kernel::as<kernel::Acquire>(*e.step); of && !try_acquire(s, a, of->channel))
       return false;
     if (const kernel::Drain* of = kernel::as<kernel::Drain>(*e.step))
       for (const auto& [agent, consumer] : s.channels[of->channel].consumers)
@@ -368,13 +409,13 @@ class Simulation {
     const std::int64_t now = ++me.own[s.component(a)];
     const auto groups = [&] {
       if (kernel::channel_of(*e.step) >= 0) return groups_of(s.kernel, s.kernel.agents[a], *e.step);
-      if (!only_groups[a]) only_groups[a] = groups_of(s.kernel, s.kernel.agents[a], *e.step);
-      return *only_groups[a];
+      if (!me.only_groups) me.only_groups = groups_of(s.kernel, s.kernel.agents[a], *e.step);
+      return *me.only_groups;
     };
     kernel::match(
         *e.step, [&](const kernel::Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
         [&](const kernel::Compute& compute) {
-          check_registers_ready(a, e, compute.channel);
+          check_registers_ready(s, a, e, compute.channel);
           touch(a, e, Via::ordinary, s.component(a), now);
         },
         [&](const kernel::Copy& copy) {
@@ -390,66 +431,13 @@ class Simulation {
           std::int64_t& waited = me.own[s.component(a, g)];
           waited = std::max(waited, me.committed[static_cast<int>(g)] - wait.pending);
         },
-        [&](const kernel::Release& of) { release(a, e, of); },
+        [&](const kernel::Release& of) { release(s, a, e, of); },
         [&](const kernel::FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
         [](const kernel::OneOf<kernel::Barrier, kernel::Acquire, kernel::Drain, kernel::MbarrierInit, kernel::FenceInit,
                                kernel::GriddepWait, kernel::GriddepLaunchDependents, kernel::WarpBarrier,
                                kernel::ClusterBarrier, kernel::Loop> auto&) {});
     ++me.at;
     return true;
-  }
-
-  /// Returns whether `agent`, a consumer of the channel, acquires the channel's stages. A consumer in another block of
-  /// the cluster does not: it acquires the stages of its own block's channel, but also releases those of this channel.
-  bool acquires(int agent, int channel) const {
-    for (const StepEvent& e : s.lines[agent])
-      if (const kernel::Release* of = kernel::as<kernel::Release>(*e.step);
-          of && of->channel == channel && of->acquired_channel >= 0)
-        return false;
-    return true;
-  }
-
-  /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` gets `expected` arrivals. Counts one
-  /// arrival per warp of every warp role that releases the stage.
-  void check_arrivals(const kernel::Channel& c, const ChannelState& channel, int expected) const {
-    std::int64_t phases = 0;
-    for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
-    for (std::int64_t phase = 0; phase < phases; ++phase) {
-      int arrivals = 0;
-      for (const auto& [agent, consumer] : channel.consumers)
-        if (phase < consumer.released) arrivals += s.kernel.agents[agent].warps;
-      if (arrivals == expected) continue;
-      reject(
-          "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
-          "initialise it for the number of warps that release the stage, in every phase",
-          s.kernel.name(), s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
-          arrivals);
-    }
-  }
-
-  /// Rejects the schedule unless, at its end, no asynchronous operation is in flight, the consumers have acquired every
-  /// filled stage, and every barrier's last round had a warp role that waited for its end.
-  void check_end() const {
-    for (const auto& [id, rounds] : s.barriers)
-      if (rounds.back().passed.empty())
-        reject("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
-               s.kernel.name(), s.kernel.agents[*rounds.back().arrived.begin()].name, id);
-    for (const AgentState& a : s.agents)
-      for (const std::optional<Touch>& last : a.last)
-        if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
-    for (std::size_t k = 0; k < s.channels.size(); ++k) {
-      const ChannelState& channel = s.channels[k];
-      const kernel::Channel& c = s.kernel.channels[k];
-      for (const auto& [agent, consumer] : channel.consumers)
-        if (consumer.acquired < channel.produced && acquires(agent, static_cast<int>(k)))
-          reject(
-              "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
-              "still be written when the kernel ends; acquire every stage that is filled",
-              s.kernel.name(), s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
-              consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name, channel.produced - consumer.acquired);
-      if (c.by == kernel::Synchronisation::mbarrier_bytes)
-        check_arrivals(c, channel, kernel::arrivals_of(s.kernel, static_cast<int>(k)));
-    }
   }
 };
 

@@ -66,7 +66,7 @@ void check_copy(const kernel::Kernel& k, const target::Target& target, const ker
     return;
   }
   if (w.kind == kernel::WorkKind::fetch) wrong("loads registers by {}", row->name);
-  if (w.buffer < 0) wrong("copies by {}, and names no tensor in shared memory", row->name);
+  if (w.tensor < 0) wrong("copies by {}, and names no tensor in shared memory", row->name);
   const bool load = w.kind == kernel::WorkKind::copy_in;
   const kernel::Space from = load ? kernel::Space::gmem : kernel::Space::smem;
   const kernel::Space to = !load ? kernel::Space::gmem : w.part >= 0 ? kernel::Space::dsmem : kernel::Space::smem;
@@ -88,15 +88,16 @@ void check_width(const kernel::Kernel& k, const tile::TilePrograms& program, con
   const tile::Node& n = k.program.nodes[w.node];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
   const kernel::Context& c = k.layout_of(w);
-  const bool direct = w.kind == kernel::WorkKind::to_global && w.buffer<0, several = copy.vector> 1 && !direct;
+  const bool direct = w.tensor < 0 && w.kind == kernel::WorkKind::to_global;
+  const bool several = copy.vector > 1 && !direct;
   const int size = graph::whole_bytes(n.dtype), inner = c.inner(), along = selection::innermost(program, n);
   if (copy.vector < 1 || copy.bytes != copy.vector * size)
     wrong("copies {} elements in accesses of {} bytes; an element has {}", copy.vector, copy.bytes, size);
   if (!direct && copy.vector != c.vector())
     wrong("copies {} elements at a time, over a layout of vectors of {}", copy.vector, c.vector());
-  if (several && w.buffer >= 0 && k.tensors[w.buffer].inner != inner)
+  if (several && w.tensor >= 0 && k.tensors[w.tensor].inner != inner)
     wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner,
-          k.tensors[w.buffer].name, k.tensors[w.buffer].inner);
+          k.tensors[w.tensor].name, k.tensors[w.tensor].inner);
   if (several && along != inner)
     wrong("copies {} neighbours along dimension {}; those of {} are along {}", copy.vector, inner, tensor.name, along);
   if (copy.anywhere || w.kind == kernel::WorkKind::fetch) {
@@ -144,7 +145,7 @@ void check_tensor_map(const kernel::Kernel& k, const tile::TilePrograms& program
   const Wrong wrong{k, w};
   const tile::Node& n = k.program.nodes[w.node];
   const graph::KernelTensor& tensor = program.tensors[n.tensor];
-  const kernel::SmemTensor& b = k.tensors[w.buffer];
+  const kernel::SmemTensor& b = k.tensors[w.tensor];
   if (std::string why = kernel::no_tensor_map(n, tensor, b.inner); !why.empty()) wrong("is by TMA: {}", why);
   if (b.shape != n.shape || b.dtype != n.dtype)
     wrong("copies {} {} by TMA between {} and {} {} of {}", graph::name(n.dtype), graph::to_string(n.shape),

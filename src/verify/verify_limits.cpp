@@ -113,6 +113,38 @@ void check_channel_of(const kernel::Kernel& s, int agent, const kernel::Step& st
               s.tensors[w.tensor].stages, c.name, c.stages);
 }
 
+/// Rejects a step of a warp role that only setup and teardown have, or whose barrier, group or trip count is invalid.
+void check_numbers(const kernel::Step& step, const Rejection& wrong) {
+  kernel::match(
+      step,
+      [&](const kernel::OneOf<kernel::MbarrierInit, kernel::FenceInit, kernel::WarpBarrier,
+                              kernel::ClusterBarrier> auto&) {
+        wrong("is a {}; only setup and teardown have such steps", kernel::name(step));
+      },
+      [&](const kernel::WaitGroup& wait) {
+        if (wait.pending < 0) wrong("leaves {} groups pending; the fewest is 0", wait.pending);
+      },
+      [&](const kernel::Barrier& barrier) {
+        if (!barrier.waits && barrier.id == 0)
+          wrong("arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}", named_barriers - 1);
+        if (barrier.id < 0 || barrier.id >= named_barriers)
+          wrong("uses barrier {}; the hardware has barriers 0 to {}", barrier.id, named_barriers - 1);
+      },
+      [&](const kernel::Loop& loop) {
+        if (loop.trip_count < 1) wrong("has trip count {}; a loop has at least 1", loop.trip_count);
+        const bool prologue = loop.kind == kernel::Loop::prologue;
+        if (loop.from != 0 && ((!prologue && loop.kind != kernel::Loop::iterations) || loop.from < 0 ||
+                               loop.from > loop.trip_count || (prologue && loop.from == loop.trip_count)))
+          wrong(
+              "starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
+              "start above 0",
+              loop.from, loop.trip_count);
+      },
+      [](const kernel::OneOf<kernel::Copy, kernel::Mma, kernel::Compute, kernel::Start, kernel::Commit, kernel::Acquire,
+                             kernel::Release, kernel::Drain, kernel::FenceProxy, kernel::GriddepWait,
+                             kernel::GriddepLaunchDependents> auto&) {});
+}
+
 /// Rejects a step of warp role `agent` that has an invalid tensor, channel, guard, barrier or loop.
 void check_steps(const kernel::Kernel& s, int agent) {
   const kernel::Agent& a = s.agents[agent];
@@ -121,11 +153,8 @@ void check_steps(const kernel::Kernel& s, int agent) {
     if (kernel::as<kernel::Loop>(step)) last_loop = p.index;
   });
   kernel::walk(a.steps, [&](const kernel::Step& step, const kernel::StepPosition& p) {
-    const int k = p.index;
-    const Rejection wrong{s.name(), a, step, k};
-    const bool touches = kernel::match(
-        step, [](const kernel::OneOf<kernel::Copy, kernel::Mma, kernel::Compute, kernel::Start> auto&) { return true; },
-        [](const kernel::OneOf<kernel::Sync, kernel::Loop> auto&) { return false; });
+    const Rejection wrong{s.name(), a, step, p.index};
+    const bool touches = !kernel::as<kernel::Loop>(step) && !std::holds_alternative<kernel::Sync>(step.is);
     for (const auto* list : {&step.reads, &step.writes})
       for (const kernel::Access& x : *list) {
         if (x.tensor < 0 || x.tensor >= static_cast<int>(s.tensors.size()))
@@ -140,41 +169,13 @@ void check_steps(const kernel::Kernel& s, int agent) {
     if (kernel::as<kernel::Mma>(step) && !step.writes.empty())
       wrong("is async_work and writes tensor {}; wgmma writes registers: store them in a later work step",
             s.tensors[step.writes[0].tensor].name);
-    check_channel_of(s, agent, step, k);
+    check_channel_of(s, agent, step, p.index);
     const int guard_lag = kernel::guard_lag_of(step);
     if (guard_lag < 0) wrong("has guard {}; a guard looks forward, so at least 0", guard_lag);
-    if (guard_lag > 0 && !p.in_loop() && last_loop < k)
+    if (guard_lag > 0 && !p.in_loop() && last_loop < p.index)
       wrong("has guard {} and no loop around or after it; a guard compares with the trip count of that loop",
             guard_lag);
-    kernel::match(
-        step,
-        [&](const kernel::OneOf<kernel::MbarrierInit, kernel::FenceInit, kernel::WarpBarrier,
-                                kernel::ClusterBarrier> auto&) {
-          wrong("is a {}; only setup and teardown have such steps", kernel::name(step));
-        },
-        [&](const kernel::WaitGroup& wait) {
-          if (wait.pending < 0) wrong("leaves {} groups pending; the fewest is 0", wait.pending);
-        },
-        [&](const kernel::Barrier& barrier) {
-          if (!barrier.waits && barrier.id == 0)
-            wrong("arrives at barrier 0, which is __syncthreads; a named barrier is needed, 1 to {}",
-                  named_barriers - 1);
-          if (barrier.id < 0 || barrier.id >= named_barriers)
-            wrong("uses barrier {}; the hardware has barriers 0 to {}", barrier.id, named_barriers - 1);
-        },
-        [&](const kernel::Loop& loop) {
-          if (loop.trip_count < 1) wrong("has trip count {}; a loop has at least 1", loop.trip_count);
-          const bool prologue = loop.kind == kernel::Loop::prologue;
-          if (loop.from != 0 && ((!prologue && loop.kind != kernel::Loop::iterations) || loop.from < 0 ||
-                                 loop.from > loop.trip_count || (prologue && loop.from == loop.trip_count)))
-            wrong(
-                "starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
-                "start above 0",
-                loop.from, loop.trip_count);
-        },
-        [](const kernel::OneOf<kernel::Copy, kernel::Mma, kernel::Compute, kernel::Start, kernel::Commit,
-                               kernel::Acquire, kernel::Release, kernel::Drain, kernel::FenceProxy, kernel::GriddepWait,
-                               kernel::GriddepLaunchDependents> auto&) {});
+    check_numbers(step, wrong);
   });
 }
 

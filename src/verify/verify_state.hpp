@@ -66,7 +66,9 @@ struct AgentState {
   std::map<int, Touch> multiplies;                     // by channel: the wgmma that was started last
   // By barrier: number of rounds in which it has arrived.
   std::map<int, std::size_t> rounds;
-  bool waits = false;  // it has arrived at a barrier and waits there
+  bool waits = false;                 // it has arrived at a barrier and waits there
+  std::set<int> barriers;             // ids of those that it uses
+  std::optional<Groups> only_groups;  // what its steps that name no channel mean, from the first such step on
 };
 
 /// One filling of one stage of an mbarrier channel: how many TMA copies fill it, and how many of them have been

@@ -25,7 +25,112 @@ bool callable(const Value& v) {
 PlacedOperand valued(const Value& v, std::size_t at = 0) { return {{"", v, ""}, at}; }
 bool is_middle(const Value& v) { return v.is_number() || v.is(ValueKind::flag); }
 
-// Parser and evaluator of one expression.
+// An error in the operation at [begin, end) of the expression.
+struct PlacedMistake : LayoutError {
+  PlacedMistake(std::string why, std::size_t begin, std::size_t end)
+      : LayoutError(why, {Rule::not_a_layout, 0, 0}), text(std::move(why)), begin(begin), end(end) {}
+  std::string text;
+  std::size_t begin, end;
+};
+
+// A call of the operation `name` at [begin, end) of the expression. The functions that follow throw PlacedMistake with
+// this place.
+struct PlacedCall {
+  std::string name;
+  std::vector<PlacedOperand> operands;
+  std::size_t begin, end;
+  [[noreturn]] void mistake(std::string why) const { throw PlacedMistake(std::move(why), begin, end); }
+};
+
+// Returns the tuple of the values in a list that ends at `end`.
+Value tuple_of(const std::vector<PlacedOperand>& list, std::size_t end) {
+  Value v = empty(ValueKind::tuple);
+  for (const PlacedOperand& a : list) {
+    if (a.is_word()) throw PlacedMistake(fmt::format("{} is no value", a.text), a.at, end);
+    v.add(a.value);
+  }
+  return v;
+}
+
+// Returns the result of an operation in the library's tables (operation.hpp); if the operation prints, only its text.
+// Throws PlacedMistake if it is not there or the arguments do not fit it.
+Result of_row(const PlacedCall& c) {
+  const std::vector<PlacedOperand>& a = c.operands;
+  const Rows rows = named(c.name);
+  if (rows.empty())
+    c.mistake(fmt::format("{} is no operation; zellige layout --list shows them{}", c.name, near_operation(c.name)));
+  const Operands operands(a.begin(), a.end());
+  if (choose_row(rows, operands).row == nullptr) {
+    const Misfit m = misfit(c.name, rows, operands);
+    const bool placed = m.operand < a.size() && !a[m.operand].text.empty();
+    if (placed) throw PlacedMistake(m.why, a[m.operand].at, a[m.operand].at + a[m.operand].text.size());
+    c.mistake(m.why);
+  }
+  std::vector<std::string> texts;
+  for (const PlacedOperand& x : a) texts.push_back(x.value.is(ValueKind::nothing) ? x.text : to_text(x.value));
+  const std::string text = evaluate_record(c.name, texts);
+  if (c.name.starts_with("print_") || c.name == "ostream_tensor") return {nothing(), text};
+  if (text == "true" || text == "false") return {boolean(dynamic(text == "true")), ""};
+  if (text == "_true" || text == "_false") return {boolean(fixed(text == "_true")), ""};
+  try {
+    return {parse_value(text), ""};
+  } catch (const TextError&) {  // the result is the description of an instruction, of several lines
+    return {nothing(), text};
+  }
+}
+
+// Returns the result of a call. Does not catch exceptions of the layout library. Throws PlacedMistake if there is no
+// such operation or the arguments do not fit it.
+Result evaluated(PlacedCall& c) {
+  static constexpr std::string_view tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
+                                                "make_tile",  "make_step",  "make_int_tuple"};
+  const std::string& name = c.name;
+  std::vector<PlacedOperand>& a = c.operands;
+  if (std::ranges::count(tuples, name)) return {tuple_of(a, c.end), ""};
+  if ((name == "make_composed_layout" || name == "composition") && a.size() == 3) {
+    const Value v = algebra::composed(a[0].value, a[1].value, a[2].value);
+    if (!detail::is_composed_layout(v))
+      throw LayoutError("a composed layout is a swizzle or a layout, an offset and a layout",
+                        {Rule::not_a_layout, 0, 0});
+    return {v, ""};
+  }
+  // The tables take no words such as LayoutRight.
+  auto word = [&](std::size_t i, const char* w) { return i < a.size() && a[i].is_word() && a[i].text == w; };
+  if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutRight") || word(1, "GenRowMajor")))
+    a = {a[0]}, a.push_back(valued(parse_value(evaluate("compact_row_major", {to_text(a[0].value)}))));
+  if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutLeft") || word(1, "GenColMajor"))) a.pop_back();
+  if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutLeft")) a.pop_back();
+  if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutRight")) {
+    Value order = empty(ValueKind::tuple);
+    for (int i = a[1].value.rank(); i-- > 0;) order.add(number(i));
+    a[2] = valued(order);
+  }
+  if (!a.empty() && std::ranges::count(partitions, name) && a[0].value.is_layout())
+    a[0].value = parse_value(evaluate_record("make_coord_tensor", {to_text(a[0].value)}));
+  return of_row(c);
+}
+
+// Returns the result of a call. An error of the layout library becomes a PlacedMistake.
+Result result_of(PlacedCall c) {
+  try {
+    return evaluated(c);
+  } catch (const PlacedMistake&) {
+    throw;
+  } catch (const TextError&) {
+    throw;
+  } catch (const std::exception& e) {
+    std::string why = e.what();
+    if (const auto colon = why.find(": "); colon != std::string::npos && why.find(' ') == colon + 1)
+      why = why.substr(colon + 2);  // drop the name under which it was evaluated
+    std::string operands;
+    for (const PlacedOperand& x : c.operands)
+      operands += (operands.empty() ? "" : ", ") + (x.is_word() ? x.text : to_text(x.value));
+    if (operands.size() > 160) operands = operands.substr(0, 157) + "...";
+    c.mistake(fmt::format("{}({}): {}", c.name, operands, why));
+  }
+}
+
+// Parser of one expression, which calls operations as it reads them.
 class Expression : public Parser {
  public:
   explicit Expression(std::string_view text) : Parser(text) {}
@@ -38,16 +143,13 @@ class Expression : public Parser {
   }
 
  private:
-  // An error in the operation at [begin, end) of the expression.
-  struct Mistake : LayoutError {
-    Mistake(std::string why, std::size_t begin, std::size_t end)
-        : LayoutError(why, {Rule::not_a_layout, 0, 0}), text(std::move(why)), begin(begin), end(end) {}
-    std::string text;
-    std::size_t begin, end;
-  };
-  friend Result zellige::view::evaluate_expression(std::string_view);
-
-  [[noreturn]] void mistake(std::string why, std::size_t begin) { throw Mistake(std::move(why), begin, at_); }
+  [[noreturn]] void mistake(std::string why, std::size_t begin) { throw PlacedMistake(std::move(why), begin, at_); }
+  // Returns the result of operation `name`, whose call begins at `start` of the expression and ends here.
+  Value call(const std::string& name, std::vector<PlacedOperand> operands, std::size_t start) {
+    const Result r = result_of({name, std::move(operands), start, at_});
+    if (r.value.is(ValueKind::nothing)) drawn_ = r.text;
+    return r.value;
+  }
 
   // Returns the identifier at the parser's current position, without advancing; empty if there is none.
   std::string_view peek_name() {
@@ -100,14 +202,6 @@ class Expression : public Parser {
     while (next < text_.size() && text_[next] == ' ') ++next;
     return next < text_.size() && (text_[next] == ',' || text_[next] == ')' || text_[next] == '>') ? end : at_;
   }
-  Value tuple_of(const std::vector<PlacedOperand>& list) {
-    Value v = empty(ValueKind::tuple);
-    for (const PlacedOperand& a : list) {
-      if (a.is_word()) mistake(fmt::format("{} is no value", a.text), a.at);
-      v.add(a.value);
-    }
-    return v;
-  }
 
   // Parses a value that begins with a name, and returns it: a value in CuTe's type notation, such as
   // Int<4>{}, or the result of a call of an operation.
@@ -122,7 +216,7 @@ class Expression : public Parser {
     if (has_template) given = arguments(">");
     if ((name == "Int" || name == "C") && given.size() == 1 && given[0].value.is_number())
       return braces(number(fixed(given[0].value.root().s.v)));
-    if (has_template && std::ranges::count(tuple_types, name)) return braces(tuple_of(given));
+    if (has_template && std::ranges::count(tuple_types, name)) return braces(tuple_of(given, at_));
     if (has_template && name == "Layout") return braces(call("make_layout", given, start));
     if (has_template && name.starts_with("Layout_") && name.ends_with("_Atom")) return braces(gmma(name, given, start));
     if (!next("(")) {
@@ -162,7 +256,7 @@ class Expression : public Parser {
     while (callable(v) && next("(")) {
       const std::vector<PlacedOperand> list = arguments(")");
       if (list.empty()) mistake("a call needs a coordinate", start);
-      const PlacedOperand crd = valued(list.size() == 1 ? list[0].value : tuple_of(list), list[0].at);
+      const PlacedOperand crd = valued(list.size() == 1 ? list[0].value : tuple_of(list, at_), list[0].at);
       if (list[0].is_word()) mistake(fmt::format("{} is no coordinate", list[0].text), start);
       const PlacedOperand self = valued(v, start);
       v = call(v.is(ValueKind::swizzle) ? "swizzle_apply" : "layout_call", {self, crd}, start);
@@ -194,100 +288,9 @@ class Expression : public Parser {
     return v;
   }
 
-  // Returns the result of operation `name` with the arguments `a`. An error becomes a Mistake with the position
-  // `start` of the operation in the expression.
-  Value call(const std::string& name, std::vector<PlacedOperand> a, std::size_t start) {
-    try {
-      return evaluated(name, a, start);
-    } catch (const Mistake&) {
-      throw;
-    } catch (const TextError&) {
-      throw;
-    } catch (const std::exception& e) {
-      std::string why = e.what();
-      if (const auto colon = why.find(": "); colon != std::string::npos && why.find(' ') == colon + 1)
-        why = why.substr(colon + 2);  // drop the name under which it was evaluated
-      std::string operands;
-      for (const PlacedOperand& x : a) operands += (operands.empty() ? "" : ", ") + shown(x);
-      if (operands.size() > 160) operands = operands.substr(0, 157) + "...";
-      mistake(fmt::format("{}({}): {}", name, operands, why), start);
-    }
-  }
-  static std::string shown(const PlacedOperand& a) { return a.is_word() ? a.text : to_text(a.value); }
-
-  // Returns the result of operation `name` with the arguments `a`. Does not catch exceptions of the layout library.
-  // Throws Mistake, with the position `start`, if there is no such operation or the arguments do not fit it.
-  Value evaluated(const std::string& name, std::vector<PlacedOperand>& a, std::size_t start) {
-    static constexpr std::string_view tuples[] = {"make_tuple", "make_shape", "make_stride",   "make_coord",
-                                                  "make_tile",  "make_step",  "make_int_tuple"};
-    if (std::ranges::count(tuples, name)) return tuple_of(a);
-    if (Value v = own(name, a); !v.is(ValueKind::nothing)) return v;
-    if (!a.empty() && std::ranges::count(partitions, name) && a[0].value.is_layout())
-      a[0].value = parse_value(evaluate_record("make_coord_tensor", {to_text(a[0].value)}));
-    return of_row(name, a, start);
-  }
-
-  // Returns the composed layout of three arguments `a`, which the library's tables do not have, if `name` is
-  // composition or make_composed_layout. Otherwise returns the value `nothing`, and replaces words such as
-  // LayoutRight in `a` by what the tables accept.
-  Value own(const std::string& name, std::vector<PlacedOperand>& a) {
-    auto word = [&](std::size_t i, const char* w) { return i < a.size() && a[i].is_word() && a[i].text == w; };
-    if ((name == "make_composed_layout" || name == "composition") && a.size() == 3) {
-      const Value v = algebra::composed(a[0].value, a[1].value, a[2].value);
-      if (!detail::is_composed_layout(v))
-        fail_operands("a composed layout is a swizzle or a layout, an offset and a layout");
-      return v;
-    }
-    if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutRight") || word(1, "GenRowMajor")))
-      a = {a[0]}, a.push_back(valued(strides_right(a[0].value)));
-    if (name == "make_layout" && a.size() == 2 && (word(1, "LayoutLeft") || word(1, "GenColMajor"))) a.pop_back();
-    if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutLeft")) a.pop_back();
-    if (name == "tile_to_shape" && a.size() == 3 && word(2, "LayoutRight")) {
-      Value order = empty(ValueKind::tuple);
-      for (int i = a[1].value.rank(); i-- > 0;) order.add(number(i));
-      a[2] = valued(order);
-    }
-    return nothing();
-  }
-  [[noreturn]] static void fail_operands(const std::string& why) { throw LayoutError(why, {Rule::not_a_layout, 0, 0}); }
-  static Value strides_right(const Value& shape) {
-    return parse_value(evaluate("compact_row_major", {to_text(shape)}));
-  }
-
-  // Returns the result of operation `name`, which is in the library's tables (operation.hpp), with the arguments `a`.
-  // Throws Mistake, with the position `start`, if it is not there or the arguments do not fit it.
-  Value of_row(const std::string& name, const std::vector<PlacedOperand>& a, std::size_t start) {
-    const Rows rows = view::named(name);
-    if (rows.empty())
-      mistake(fmt::format("{} is no operation; zellige layout --list shows them{}", name, near_operation(name)), start);
-    const Operands operands(a.begin(), a.end());
-    if (choose_row(rows, operands).row == nullptr) {
-      const Misfit m = misfit(name, rows, operands);
-      const bool placed = m.operand < a.size() && !a[m.operand].text.empty();
-      if (placed) throw Mistake(m.why, a[m.operand].at, a[m.operand].at + a[m.operand].text.size());
-      mistake(m.why, start);
-    }
-    std::vector<std::string> texts;
-    for (const PlacedOperand& x : a) texts.push_back(x.value.is(ValueKind::nothing) ? x.text : to_text(x.value));
-    const std::string text = evaluate_record(name, texts);
-    if (name.starts_with("print_") || name == "ostream_tensor") {
-      drawn_ = text;
-      return nothing();
-    }
-    if (text == "true" || text == "false") return boolean(dynamic(text == "true"));
-    if (text == "_true" || text == "_false") return boolean(fixed(text == "_true"));
-    try {
-      return parse_value(text);
-    } catch (const TextError&) {  // the result is the description of an instruction, of several lines
-      drawn_ = text;
-      return nothing();
-    }
-  }
-
   // The result, if the expression prints rather than having a value.
   std::string drawn_;
 };
-
 /// Returns two lines, indented by two: the expression, shortened if long, and a line that marks [begin, end) in it.
 std::string marked(std::string_view text, std::size_t begin, std::size_t end) {
   begin = std::min(begin, text.size());
@@ -319,7 +322,7 @@ Result evaluate_expression(std::string_view text) {
   };
   try {
     return Expression(text).result();
-  } catch (const Expression::Mistake& e) {
+  } catch (const PlacedMistake& e) {
     raise(e.text, e.begin, e.end);
   } catch (const TextError& e) {
     raise(e.reason, e.at, e.at + 1);

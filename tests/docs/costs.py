@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 import fit_price
 
 COSTS = "src/target/costs.hpp"
-FOLDERS = ("cost", "select", "lower", "predict", "plan", "tiling", "candidate", "fuse")
+FOLDERS = ("cost", "selection", "lower", "predict", "plan", "tiling", "candidate", "fuse")
 NUMBER = re.compile(r"(?<![\w.])\d+\.\d*[1-9]\d*(?:e[-+]?\d+)?(?![\w.])|\b\d+(?:\.\d*)?e[-+]?\d+|\bconstexpr\s+double\s+\w+")
 # Allowed elsewhere: a file, a part of its line, and why.
 ALLOWED = {

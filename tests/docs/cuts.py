@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that no file of src outside src/tile and src/lower reads the fields of a cut (src/tile/view.hpp): such a file names neither View::cuts
-nor, in namespace plan, Cut. It asks the View, or an Interval of it. Nor does a file of the planner or the emitter define again what layouts and steps have
-replaced (GONE). And Numbers, which need not be constants (src/tile/number.hpp), are named only where tensors in global memory, views and grids are: in NUMBERS.
+"""Checks that no file of src outside src/tile and src/lower reads the fields of a cut (src/tile/view.hpp): such a file names neither TileView::cuts
+nor Cut. It asks the TileView, or an Interval of it. Nor does a file of the planner or the emitter define again what layouts and steps have
+replaced (GONE). And SymbolicNumbers, which need not be constants (src/tile/number.hpp), are named only where tensors in global memory, views and grids are: in NUMBERS.
 
   tests/docs/cuts.py [ROOT]
 """
@@ -11,14 +11,11 @@ import sys
 from modules import main
 
 MAY = ("tile", "lower")
-# reference, candidate and others have structs and functions of these names in namespaces of their own.
-DOOR = re.compile(r"(?:\.|->|::)\s*cuts\b|\bplan::Cut\b")
-TYPE = re.compile(r"\bCut\b")
+DOOR = re.compile(r"(?:\.|->|::)\s*cuts\b|\bCut\b")
 GONE = re.compile(r"\bstruct (?:Split|Buffer|Place|Order|Trips|Digit)\b|\b(?:KernelPlan|BlockProgram|a_from|partial_stride|stage_stride|loop_begin|loop_end|held_back)\b")
 KEEP = ("graph", "search", "emulate", "run", "fuse/groups.hpp", "emit/loop_text.cpp")  # other structs have these names there
 NUMBERS = ("tile", "lower", "ir", "verify/coverage.cpp")
-NUMBER = re.compile(r"\bNumber\b")
-PLAN = re.compile(r"^namespace zellige::plan\b", re.M)
+NUMBER = re.compile(r"\bSymbolicNumber\b")
 
 
 def errors(root):
@@ -29,14 +26,14 @@ def errors(root):
         for number, line in enumerate(text.splitlines(), 1):
             if not kept and (m := GONE.search(line)):
                 yield f"{path}:{number}: {m[0]} is gone: a layout, a View or a Step says this"
-            if PLAN.search(text) and path.parts[1] not in NUMBERS and "/".join(path.parts[1:]) not in NUMBERS and NUMBER.search(line.split("//")[0]):
-                yield f"{path}:{number}: names a Number; tiles, and layouts in shared memory and registers, are constants"
+            if path.parts[1] not in NUMBERS and "/".join(path.parts[1:]) not in NUMBERS and NUMBER.search(line.split("//")[0]):
+                yield f"{path}:{number}: names a SymbolicNumber; tiles, and layouts in shared memory and registers, are constants"
         if path.parts[1] in MAY:
             continue
         for number, line in enumerate(text.splitlines(), 1):
             line = line.split("//")[0]
-            if DOOR.search(line) or (PLAN.search(text) and TYPE.search(line)):
-                yield f"{path}:{number}: reads how a tensor is cut; outside src/tile and src/lower ask View or Interval (src/tile/view.hpp)"
+            if DOOR.search(line):
+                yield f"{path}:{number}: reads how a tensor is cut; outside src/tile and src/lower ask TileView or Interval (src/tile/view.hpp)"
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ graph::Shape merged(const KernelGraph& g) {
   for (int i = 0; i < static_cast<int>(g.ops.size()); ++i)
     if (candidate::fusable(g, i) && g.ops[i].kind != graph::OpKind::concat) ops.push_back(i);
   const candidate::GroupSteps s = rewritten(candidate::steps_rules, rules::Level::grouped, candidate::steps_of(g, ops),
-                                            candidate::Grouped{g, target::find("sm_90a")});
+                                            candidate::StepsContext{g, target::find("sm_90a")});
   return s.values[s.outputs[0]].shape;
 }
 

@@ -24,18 +24,18 @@ Outcome linear(LinearShape s, unsigned blocks) {
 std::vector<Trial> trials() {
   return {{"product",
            [] {
-             return linear<FewRows<half_t, Weights::nk, Work::product, 16, 4>>({13, 200, 1600}, 1);
+             return linear<FewRows<half_t, Weights::nk, LinearWork::product, 16, 4>>({13, 200, 1600}, 1);
            }},
           {"few steps a tile",
            [] {
-             return linear<FewRows<half_t, Weights::nk, Work::product, 16, 4>>({13, 512, 256}, 1);
+             return linear<FewRows<half_t, Weights::nk, LinearWork::product, 16, 4>>({13, 512, 256}, 1);
            }},
           {"rms norm",
            [] {
-             return linear<FewRows<half_t, Weights::kn, Work::rms_norm, 8, 4>>({5, 136, 1600}, 1);
+             return linear<FewRows<half_t, Weights::kn, LinearWork::rms_norm, 8, 4>>({5, 136, 1600}, 1);
            }},
           {"gated", [] {
-             return linear<FewRows<half_t, Weights::kn, Work::gated, 16, 4>>({13, 72, 1600}, 2);
+             return linear<FewRows<half_t, Weights::kn, LinearWork::gated, 16, 4>>({13, 72, 1600}, 2);
            }}};
 }
 

@@ -90,9 +90,9 @@ TEST(Group, DoesEveryLiveRootOnce) {
 std::vector<kernel::Work> writers(const kernel::Kernel& k) {
   std::vector<kernel::Work> result(k.tensors.size());
   for (const kernel::Work& work : kernel::works(k))
-    if (work.buffer >= 0 && work.kind != kernel::WorkKind::to_global) {
-      EXPECT_EQ(result[work.buffer].node, -1) << "two works write " << k.tensors[work.buffer].name;
-      result[work.buffer] = work;
+    if (work.tensor >= 0 && work.kind != kernel::WorkKind::to_global) {
+      EXPECT_EQ(result[work.tensor].node, -1) << "two works write " << k.tensors[work.tensor].name;
+      result[work.tensor] = work;
     }
   return result;
 }

@@ -82,8 +82,8 @@ TEST(Invariance, OfANestIsWhatEnumerationFinds) {
           const bool same = same_at_all_steps(layout, c, item);
           if (item.invariant) {
             EXPECT_TRUE(same) << where;
-            EXPECT_NE(item.buffer, work.buffer) << where;
-          } else if (c.axes() > 1 && item.vector == 1 && item.buffer != work.buffer) {
+            EXPECT_NE(item.buffer, work.tensor) << where;
+          } else if (c.axes() > 1 && item.vector == 1 && item.buffer != work.tensor) {
             EXPECT_FALSE(same) << where;
           }
           (item.invariant ? invariant : varying) += 1;

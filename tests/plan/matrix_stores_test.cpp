@@ -47,7 +47,7 @@ std::string selected(const Case& c, const Instruction& mma, const target::Target
   const kernel::Kernel k = storing(c, mma);
   selection::Tasks tasks(1);
   tasks[0].kind = kernel::WorkKind::to_shared;
-  tasks[0].node = 1, tasks[0].context = 0, tasks[0].buffer = 0;
+  tasks[0].node = 1, tasks[0].context = 0, tasks[0].tensor = 0;
   selection::choose_matrix_stores(k, tasks, target);
   return tasks[0].copy.row ? tasks[0].copy.row->name : "";
 }
@@ -76,7 +76,7 @@ TEST(MatrixStores, StayWithinAProductOfABatch) {
     kernel::SmemTensor& b = k.tensors[0];
     b.shape = b.padded = batch, b.inner = 2, b.layout = kernel::strided(batch, {64 * n, n, 1});
     selection::Tasks tasks(1);
-    tasks[0].kind = kernel::WorkKind::to_shared, tasks[0].node = 1, tasks[0].context = 0, tasks[0].buffer = 0;
+    tasks[0].kind = kernel::WorkKind::to_shared, tasks[0].node = 1, tasks[0].context = 0, tasks[0].tensor = 0;
     selection::choose_matrix_stores(k, tasks, hopper());
     ASSERT_NE(tasks[0].copy.row, nullptr) << n;
     EXPECT_EQ(tasks[0].copy.row->name, std::string(name)) << n;
@@ -93,7 +93,7 @@ TEST(MatrixStores, TakeNoneWhereTheLayoutsDiffer) {
   kernel::Kernel k = storing({64, 64, 4}, wgmma(64));
   const Instruction& x4 = *target::matrix_stores(hopper()).front();
   kernel::Work t;
-  t.kind = kernel::WorkKind::to_shared, t.node = 1, t.context = 0, t.buffer = 0;
+  t.kind = kernel::WorkKind::to_shared, t.node = 1, t.context = 0, t.tensor = 0;
   EXPECT_EQ(selection::no_matrix_store(k, t, x4), "");
   k.rmem[0].layout = kernel::blocked_layout({64, 64}, 1, 2, 128);
   EXPECT_EQ(selection::no_matrix_store(k, t, x4), "the work stores no accumulators");
@@ -115,7 +115,7 @@ TEST(MatrixStores, WriteEachElementOnce) {
     for (const kernel::Work& w : kernel::works(k)) {
       if (!w.copy.by_matrices()) continue;
       ++stores;
-      const kernel::SmemTensor& b = k.tensors[w.buffer];
+      const kernel::SmemTensor& b = k.tensors[w.tensor];
       std::vector<int> written(static_cast<std::size_t>(graph::size(b.padded)));
       selection::for_each_matrix(k.layout_of(w), *w.copy.row, [&](const kernel::WarpAccess& rows) {
         for (graph::Shape at : rows) {

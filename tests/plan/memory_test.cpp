@@ -19,8 +19,8 @@ std::vector<std::pair<int, int>> lifetimes(const kernel::Kernel& k) {
     const kernel::Work& t = m.step->work;
     if (!m.start)  // which sets registers
       for (const kernel::Access& a : m.step->reads) touch(a.tensor, m.stretch);
-    if (t.buffer >= 0) touch(t.buffer, m.stretch), touch(t.buffer, m.arrives);
-    if (t.kind == kernel::WorkKind::accumulate && t.buffer >= 0) touch(t.buffer, 0);
+    if (t.tensor >= 0) touch(t.tensor, m.stretch), touch(t.tensor, m.arrives);
+    if (t.kind == kernel::WorkKind::accumulate && t.tensor >= 0) touch(t.tensor, 0);
   }
   return alive;
 }

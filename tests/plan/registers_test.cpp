@@ -232,7 +232,7 @@ TEST(Mutated, RowsAreRefusedInWords) {
   const kernel::Context& lanes = rows->layout;
   const auto at = static_cast<std::size_t>(rows - good.rmem.begin());
   const kernel::Work product = work_of(good, kernel::WorkKind::mma), sum = work_of(good, kernel::WorkKind::finish);
-  ASSERT_LT(sum.buffer, 0);
+  ASSERT_LT(sum.tensor, 0);
 
   kernel::Kernel bad = good;  // added up after its readers
   move_last(bad, sum);

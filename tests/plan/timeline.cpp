@@ -46,7 +46,7 @@ class Run {
     Moment m;
     m.step = &step, m.start = kernel::as<kernel::Start>(step), m.iteration = iteration;
     m.stretch = m.arrives = stretch_;
-    const int buffer = step.work.buffer, staged = buffer >= 0 ? plan_.tensors[buffer].stages : 1;
+    const int buffer = step.work.tensor, staged = buffer >= 0 ? plan_.tensors[buffer].stages : 1;
     const int lag = step.writes.empty() ? 0 : step.writes[0].lag;
     m.stage = static_cast<int>((iteration + lag) % staged);
     m.read_stage = static_cast<int>(iteration % stages_);

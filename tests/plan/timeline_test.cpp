@@ -109,10 +109,10 @@ TEST(Timeline, EveryDependencyCrossesABarrier) {
       if (m.start) continue;
       const kernel::Work& t = m.step->work;
       for (const kernel::Access& a : m.step->reads) {
-        if (a.tensor == t.buffer && t.kind == kernel::WorkKind::accumulate) continue;  // its own state
+        if (a.tensor == t.tensor && t.kind == kernel::WorkKind::accumulate) continue;  // its own state
         int written = 1 << 30;
         for (const kernel::Work& w : kernel::works(k))
-          if (w.buffer == a.tensor && w.kind != kernel::WorkKind::to_global)
+          if (w.tensor == a.tensor && w.kind != kernel::WorkKind::to_global)
             if (const auto at = done.find({w, k.tensors[a.tensor].stages > 1 ? m.read_stage : 0}); at != done.end())
               written = at->second;
         EXPECT_LT(written, m.stretch + a.same_thread)

@@ -221,23 +221,23 @@ void for_each_read(const kernel::Kernel& plan, const kernel::Work& t, const Visi
   const bool stored_in_smem =
       t.kind == kernel::WorkKind::to_shared && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store;
   if (stored_in_smem) return;
-  const graph::Shape bound = t.kind == kernel::WorkKind::to_shared ? plan.tensors[t.buffer].padded : c.domain;
+  const graph::Shape bound = t.kind == kernel::WorkKind::to_shared ? plan.tensors[t.tensor].padded : c.domain;
   const std::set<int> rows = rows_of(plan, c);
   for_each_owned(c, bound, [&](int thread, const graph::Shape& at) {
     for (std::size_t d = 0; d < at.size(); ++d)
       if (!c.row && c.holders() > 1 && at[d] >= c.domain[d]) return;  // rows beyond the tile have no owner
-    if (t.kind == kernel::WorkKind::to_global && t.buffer >= 0) return visit({thread, t.buffer, 0, at});
+    if (t.kind == kernel::WorkKind::to_global && t.tensor >= 0) return visit({thread, t.tensor, 0, at});
     const Evaluation e(plan, t, rows, thread, visit);
     if (t.kind == kernel::WorkKind::rescale)
       return e.value(n.in[2], at);  // each row's factor; the products' operands are the mma's
     for (int in : n.in) e.value(in, at);
-    if (t.kind == kernel::WorkKind::accumulate && t.buffer >= 0) visit({thread, t.buffer, 0, at});
+    if (t.kind == kernel::WorkKind::accumulate && t.tensor >= 0) visit({thread, t.tensor, 0, at});
   });
 }
 
 void for_each_write(const kernel::Kernel& plan, const kernel::Work& t, const Visit& visit) {
-  if (t.buffer < 0 || t.kind == kernel::WorkKind::to_global) return;
-  const kernel::SmemTensor& b = plan.tensors[t.buffer];
+  if (t.tensor < 0 || t.kind == kernel::WorkKind::to_global) return;
+  const kernel::SmemTensor& b = plan.tensors[t.tensor];
   const kernel::Context& c = plan.layout_of(t);
   if (t.kind == kernel::WorkKind::finish && c.row) {
     // Some lanes hold a row; the first of them writes, into the part of its warp along N.
@@ -253,7 +253,7 @@ void for_each_write(const kernel::Kernel& plan, const kernel::Work& t, const Vis
       const std::int64_t m = at[at.size() - 2];
       for (int wn = 0; wn < w.n; ++wn) {
         const int warp = static_cast<int>(m / lanes.m % w.m + w.m * (batch % w.b + w.b * wn));
-        visit({warp * 32 + lanes.of(m, 0), t.buffer, wn, at});
+        visit({warp * 32 + lanes.of(m, 0), t.tensor, wn, at});
       }
     }
     return;
@@ -263,7 +263,7 @@ void for_each_write(const kernel::Kernel& plan, const kernel::Work& t, const Vis
     const int group = c.lanes() * c.parts(), groups = c.threads() / group;
     for (std::int64_t o = 0; o < graph::size(sums); ++o)
       for (int part = 0; part < c.parts(); ++part)
-        visit({static_cast<int>(o % groups * group + part * c.lanes()), t.buffer, part, graph::coordinates(o, sums)});
+        visit({static_cast<int>(o % groups * group + part * c.lanes()), t.tensor, part, graph::coordinates(o, sums)});
     return;
   }
   const bool parts = c.row && kernel::warps(c).k > 1;
@@ -273,7 +273,7 @@ void for_each_write(const kernel::Kernel& plan, const kernel::Work& t, const Vis
     if (!c.row && c.holders() > 1 && thread / Lanes(c).first % c.holders() > 0)
       return;  // all hold it, the first writes it
     const int part = parts ? thread / 32 / (kernel::warps(c).count() / kernel::warps(c).k) : 0;
-    visit({thread, t.buffer, part, at});
+    visit({thread, t.tensor, part, at});
   });
 }
 

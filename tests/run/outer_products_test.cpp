@@ -195,7 +195,7 @@ TEST_P(OuterProducts, ReadZerosAfterAnOperandsRows) {
   for (kernel::Agent& agent : k.agents)
     kernel::walk(agent.steps, [&](kernel::Step& step, const kernel::StepPosition&) {
       if (step.work.kind == kernel::WorkKind::to_shared &&
-          k.tensors[static_cast<std::size_t>(step.work.buffer)].matmul_operand)
+          k.tensors[static_cast<std::size_t>(step.work.tensor)].matmul_operand)
         for (std::size_t node = 0; node < k.program.nodes.size(); ++node)
           if (k.program.nodes[node].kind == tile::NodeKind::matmul && k.program.nodes[node].shape == Shape{2, 80})
             step.work.context = k.rmem_of(static_cast<int>(node));

@@ -1,10 +1,10 @@
-// Reader's facts of single values: numbers, strings, layouts, instructions, and what identifiers and numbers refer to.
+#include "ir/line_reader.hpp"
+
 #include <charconv>
 #include <zellige/layout/text.hpp>
 
 #include "graph/nearest.hpp"
 #include "graph/shown.hpp"
-#include "ir/reader.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
 
@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t max_number = std::int64_t{1} << 40, max_int = 1 << 24;
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '\''; }
 
 /// The library's parser of layouts, which says where the layout ends.
 struct Layouts : Parser {
@@ -23,7 +24,62 @@ struct Layouts : Parser {
 
 }  // namespace
 
-void Reader::value(std::int64_t& n) {
+std::string_view LineReader::rest() {
+  const std::string& text = line_->text;
+  while (at_ < text.size() && text[at_] == ' ') ++at_;
+  return std::string_view(text).substr(at_);
+}
+
+std::string_view LineReader::next() {
+  const std::string_view all = rest();
+  std::size_t n = 0;
+  while (n < all.size() && is_name(all[n])) ++n;
+  return all.substr(0, std::max<std::size_t>(n, std::min<std::size_t>(1, all.size())));
+}
+
+bool LineReader::next_word(std::string_view text) {
+  if (rest().starts_with(text) &&
+      (rest().size() == text.size() || !is_name(rest()[text.size()]) || !is_name(text.back()))) {
+    at_ += text.size();
+    return true;
+  }
+  tried_.emplace_back(text);
+  return false;
+}
+
+void LineReader::expected(const std::string& what) {
+  const std::string found(next());
+  fail(fmt::format("expected {}, found {}", what, found.empty() ? "the end of the line" : graph::shown(found)));
+}
+
+void LineReader::word(std::string_view text) {
+  if (next_word(text)) return;
+  const std::string found(next());
+  fail(fmt::format("expected '{}', found {}{}", text, found.empty() ? "the end of the line" : graph::shown(found),
+                   did_you_mean(found, {std::string(text)})));
+}
+
+bool LineReader::mark(std::string_view text, bool) {
+  if (!rest().starts_with(text)) return false;
+  at_ += text.size();
+  return true;
+}
+
+void LineReader::must(std::string_view text) {
+  if (!mark(text)) expected(fmt::format("'{}'", text));
+}
+
+std::size_t LineReader::one_of(const std::vector<std::string>& words) {
+  const std::string found(next());
+  const auto at = std::ranges::find(words, found);
+  if (at == words.end())
+    fail(fmt::format("{}: unknown{}", graph::shown(found),
+                     words.size() < 20 ? known_names("words here", words, found) : did_you_mean(found, words)));
+  at_ += found.size();
+  return static_cast<std::size_t>(at - words.begin());
+}
+
+void LineReader::value(std::int64_t& n) {
   const std::string_view all = rest();
   last_ = at_;
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
@@ -34,7 +90,7 @@ void Reader::value(std::int64_t& n) {
   at_ += static_cast<std::size_t>(end - all.data());
 }
 
-void Reader::value(int& n) {
+void LineReader::value(int& n) {
   std::int64_t wide = 0;
   const std::size_t before = at_;
   value(wide);
@@ -43,14 +99,14 @@ void Reader::value(int& n) {
   n = static_cast<int>(wide);
 }
 
-void Reader::value(double& n) {
+void LineReader::value(double& n) {
   const std::string_view all = rest();
   const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), n);
   if (error != std::errc()) expected("a number");
   at_ += static_cast<std::size_t>(end - all.data());
 }
 
-void Reader::value(std::string& text) {
+void LineReader::value(std::string& text) {
   text.clear();
   const std::string_view all = rest();
   if (!all.starts_with('"')) expected("a text in quotes");
@@ -75,7 +131,7 @@ void Reader::value(std::string& text) {
   fail("the text in quotes does not end in this line");
 }
 
-void Reader::value(Value& layout) {
+void LineReader::value(Value& layout) {
   Layouts parser(rest());
   last_ = at_;
   try {
@@ -92,7 +148,7 @@ void Reader::value(Value& layout) {
   at_ += parser.at();
 }
 
-void Reader::value(graph::Dim3& d) {
+void LineReader::value(graph::Dim3& d) {
   std::vector<std::int64_t> all;
   value(all);
   if (all.size() != 3 || std::ranges::any_of(all, [](std::int64_t n) { return n < 1; }))
@@ -100,7 +156,7 @@ void Reader::value(graph::Dim3& d) {
   d = {all[0], all[1], all[2]};
 }
 
-void Reader::value(tile::SymbolicNumber& n) {
+void LineReader::value(tile::SymbolicNumber& n) {
   std::int64_t factor = 1, divisor = 1;
   const bool named = rest().starts_with("ceil(") || (!rest().empty() && is_letter(rest()[0]));
   const std::size_t begin = cursor();
@@ -120,7 +176,7 @@ void Reader::value(tile::SymbolicNumber& n) {
   last_ = begin;
 }
 
-void Reader::value(const Instruction*& row) {
+void LineReader::value(const Instruction*& row) {
   const std::string_view all = rest();
   std::size_t n = 0;
   for (int angles = 0; n < all.size() && (all[n] != ' ' || angles > 0); ++n)
@@ -138,38 +194,38 @@ void Reader::value(const Instruction*& row) {
   at_ += n;
 }
 
-void Reader::set_target(std::string& name) {
+void LineReader::set_target(std::string& name) {
   const std::vector<std::string> names = target::names();
   name = names[one_of(names)];
   target_ = &target::find(name);
 }
 
-void Reader::name(std::string& name) {
+void LineReader::name(std::string& name) {
   name = next();
   if (name.empty() || !(std::isalnum(static_cast<unsigned char>(name[0])) || name[0] == '_')) expected("a name");
   at_ += name.size();
 }
 
-void Reader::kind(kernel::Step& step) {
+void LineReader::kind(kernel::Step& step) {
   std::vector<std::string> words;
   for (const kernel::Step& kind : kinds_of_steps()) words.emplace_back(kernel::name(kind));
   step.is = kinds_of_steps()[one_of(words)].is;
 }
 
-void Reader::declare(const Ids& ids, std::size_t i, std::string& name) {
+void LineReader::declare(const Ids& ids, std::size_t i, std::string& name) {
   this->name(name);
   if (i >= ids.list.size() || ids.list[i] != name)
     fail(fmt::format("{} {} does not stand with the others", ids.what, name));
   text(name);
 }
 
-void Reader::named_or_none(const Ids& ids, int& i) {
+void LineReader::named_or_none(const Ids& ids, int& i) {
   i = -1;
   if (!rest().starts_with('-')) return named(ids, i);
   ++at_;
 }
 
-void Reader::named(const Ids& ids, int& i) {
+void LineReader::named(const Ids& ids, int& i) {
   const std::string found(next());
   const auto at = std::ranges::find(ids.list, found);
   if (at == ids.list.end())
@@ -180,7 +236,7 @@ void Reader::named(const Ids& ids, int& i) {
   at_ += found.size();
 }
 
-void Reader::ref(char sign, int& i, std::size_t count) {
+void LineReader::ref(char sign, int& i, std::size_t count) {
   rest();
   const std::size_t before = at_;
   if (!mark(std::string_view(&sign, 1))) expected(fmt::format("a number such as {}0", sign));
@@ -190,7 +246,7 @@ void Reader::ref(char sign, int& i, std::size_t count) {
                                   : fmt::format("{0}{1}: expected one of {0}0 to {0}{2}", sign, i, count - 1));
 }
 
-void Reader::offset(int& n) {
+void LineReader::offset(int& n) {
   mark("+");
   value(n);
 }

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""In src, no class has over 200 lines or is defined in several .cpp, and no function has over 60; what may is listed with the reason.
+
+A function's lines are those from its first to its last brace; a class's are those of its definition. A row of LONG that is
+needed no more is a mistake, too.
+"""
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from names_test import NOISE  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CLASS, FUNCTION = 200, 60
+# What is longer, and why: (file, name).
+LONG = {
+}
+# Classes whose members are defined in several .cpp, and why.
+SEVERAL = {
+    "KernelText": "what is emitted of each kind of step; it is to become values",
+}
+NAMESPACE = re.compile(r"\bnamespace\b[^()]*$")
+KIND = re.compile(r"\b(struct|class|union|enum(?:\s+class)?)\s+(?:alignas\([^)]*\)\s*)?([\w:]+)[^()]*$")
+NAME = re.compile(r"([\w:~]+|operator\s*\S+?)\s*\(")
+
+
+def blocks(text):
+    """Yields (kind, name, first line, last line) of each class and function of a source."""
+    text = NOISE.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), text)
+    inside, start = [], 0
+    for m in re.finditer(r"[;{}]", text):
+        if m.group(0) == "{":
+            header = text[start:m.start()]
+            around = inside[-1][0] if inside else "namespace"
+            if around in ("namespace", "class"):
+                if NAMESPACE.search(header):
+                    inside.append(("namespace", "", 0))
+                elif kind := KIND.search(header):
+                    inside.append(("class", kind.group(2), text.count("\n", 0, m.start()) + 1))
+                elif header.rstrip().endswith("=") or not (name := NAME.search(header)):
+                    inside.append(("table", "", 0))
+                else:
+                    inside.append(("function", name.group(1), text.count("\n", 0, m.start()) + 1))
+            else:
+                inside.append(("inner", "", 0))
+        elif m.group(0) == "}" and inside:
+            kind, name, first = inside.pop()
+            if kind in ("class", "function"):
+                yield kind, name, first, text.count("\n", 0, m.start()) + 1
+        start = m.end()
+
+
+def mistakes(root, long=None, several=None):
+    """Returns what is too long or in too many files, one sentence each."""
+    long, several = LONG if long is None else long, SEVERAL if several is None else several
+    found, used, files = [], set(), collections.defaultdict(set)
+    for path in sorted(p for p in (root / "src").rglob("*") if p.suffix in (".cpp", ".hpp")):
+        file = str(path.relative_to(root))
+        for kind, name, first, last in blocks(path.read_text()):
+            if kind == "function" and "::" in name and path.suffix == ".cpp":
+                files[name.rsplit("::", 1)[0]].add(file)
+            limit = CLASS if kind == "class" else FUNCTION
+            if last - first + 1 > limit:
+                used.add((file, name))
+                if (file, name) not in long:
+                    found.append(f"{file}:{first}: {kind} {name} has {last - first + 1} lines, at most {limit} are expected")
+    for name, where in sorted(files.items()):
+        if len(where) > 1 and name not in several:
+            found.append(f"{name} has members in each of {', '.join(sorted(where))}")
+    found += [f"{file}: {name} is listed, and is not too long" for file, name in long if (file, name) not in used]
+    return found + [f"{name} is listed, and is in one file" for name in several if len(files[name]) < 2]
+
+
+class Lengths(unittest.TestCase):
+    def test_of_this_tree(self):
+        self.assertEqual(mistakes(ROOT), [])
+
+    def test_what_is_too_long_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "src/cost").mkdir(parents=True)
+            filler = "  int x = 0;\n"
+            (root / "src/cost/a.hpp").write_text(
+                "namespace zellige::cost {\nclass Long {\n  Long() : x_{1} {}\n" + filler * 198 + "};\nclass Fits {\n" + filler * 198 + "};\n"
+                "// { a comment\nint long_one(int a,\n             int b) {\n" + filler * 59 + "  if (a) { return b; }\n}\n"
+                "int fits() {\n" + filler * 58 + "}\n}\n")
+            self.assertEqual(mistakes(root, {("src/cost/a.hpp", "gone"): "no reason"}, {}), [
+                "src/cost/a.hpp:2: class Long has 201 lines, at most 200 are expected",
+                "src/cost/a.hpp:405: function long_one has 62 lines, at most 60 are expected",
+                "src/cost/a.hpp: gone is listed, and is not too long"])
+            long = {("src/cost/a.hpp", "Long"): "a table", ("src/cost/a.hpp", "long_one"): "a switch"}
+            self.assertEqual(mistakes(root, long, {}), [])
+            for file in ("b", "c"):
+                (root / f"src/cost/{file}.cpp").write_text(f"namespace zellige::cost {{\nint Parted::{file}() {{ return 1; }}\n}}\n")
+            self.assertEqual(mistakes(root, long, {"Whole": "no reason"}), [
+                "Parted has members in each of src/cost/b.cpp, src/cost/c.cpp", "Whole is listed, and is in one file"])
+            self.assertEqual(mistakes(root, long, {"Parted": "a reason"}), [])
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
