@@ -23,20 +23,20 @@ inline bool small(const KernelGraph& g) {
 
 /// It has one serialised form, which parses to itself, and it can be run.
 inline void check(const KernelGraph& g) {
-  const std::string text = to_json(g);
-  if (to_json(from_json(parse_json(text, "json"), "json")) != text) std::abort();
+  const std::string text = json::to_json(g);
+  if (json::to_json(json::from_json(parse_json(text, "json"), "json")) != text) std::abort();
   if (!small(g)) return;
-  std::vector<Array> inputs;
-  for (int t : g.inputs) inputs.push_back(make_array(g.tensors[t].shape));
-  ReferenceOptions options;
+  std::vector<reference::Array> inputs;
+  for (int t : g.inputs) inputs.push_back(reference::make_array(g.tensors[t].shape));
+  reference::ReferenceOptions options;
   options.threads = 1;
-  if (run_reference(g, inputs, options).size() != g.outputs.size()) std::abort();
+  if (reference::run_reference(g, inputs, options).size() != g.outputs.size()) std::abort();
 }
 
 /// Errors are how a parser refuses; anything else is a finding.
 inline void parse(const std::uint8_t* data, std::size_t bytes) {
   try {
-    for (const Loaded& l : load_text({reinterpret_cast<const char*>(data), bytes}, "fuzz", "fuzz"))
+    for (const json::Loaded& l : json::load_text({reinterpret_cast<const char*>(data), bytes}, "fuzz", "fuzz"))
       if (l.error.empty()) check(l.graph);
   } catch (const Error&) {
   }
