@@ -69,59 +69,80 @@ bool replaces(const Tiled& a, const Tiled& given, const target::Costs::Search& c
          keeps_busy(a.plan, given.plan, costs.min_busy);
 }
 
+/// Returns whether tilings of the graph are compared, as the option `tiles` says.
+bool compares(const graph::KernelGraph& graph, const plan::PlanOptions& options) {
+  return options.tiles == plan::TilingPolicy::automatic && !retile::tiling_of(graph).empty();
+}
+
+/// Returns the graph with the tilings that the options fix; with its own if they fix none.
+graph::KernelGraph with_fixed(graph::KernelGraph graph, const plan::PlanOptions& options) {
+  return options.tiles == plan::TilingPolicy::fixed ? retile::retile(graph, options.tiling) : std::move(graph);
+}
+
 /// Returns plans of the graph by estimated time, which the verifier has not seen: one with the graph's own tilings, and
-/// about `maximum` with those others that are proved to compute the same and whose estimated times are least.
-std::vector<Tiled> sorted(const graph::KernelGraph& graph, const target::Target& target,
-                          const plan::PlanOptions& options, int maximum) {
-  std::vector<Tiled> all;
-  all.push_back(planned(graph, target, options));
+/// about `maximum` with those others that are proved to compute the same and whose estimated times are least. Plans that
+/// are rejected before that are omitted. Throws Rejected if all are.
+RankedTilings sorted(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options,
+                     int maximum) {
+  RankedTilings found;
+  std::vector<Tiled>& all = found.tiled;
+  std::optional<Rejected> last;
+  const auto add = [&](const graph::KernelGraph& g) {
+    try {
+      all.push_back(planned(g, target, options));
+    } catch (const Rejected& plan) {
+      kernel::drop(plan, found.rejected);
+      last = plan;
+    }
+  };
+  add(graph);
   const std::size_t ops = retile::tiling_of(graph).size();
   const auto few = static_cast<std::size_t>(std::max<int>(maximum / std::max(1, static_cast<int>(ops)), 1));
   for (std::size_t which = 0; which < ops; ++which) {
     // The tilings of the next operator are varied starting from the cheapest plan so far.
-    const graph::KernelGraph from = std::ranges::min_element(all, {}, by_cost)->graph;
+    const graph::KernelGraph from = all.empty() ? graph : std::ranges::min_element(all, {}, by_cost)->graph;
     for (const auto& [us, tiling] : neighbours(from, which, target, few))
       if (const std::optional<graph::KernelGraph> g = retile::proved(from, tiling))
-        refused([&] { all.push_back(planned(*g, target, options)); });  // if the tiling does not fit the target
+        refused([&] { add(*g); });  // if the tiling does not fit the target
   }
+  if (all.empty()) throw Rejected(*last);
   std::ranges::stable_sort(all, {}, by_cost);
-  return all;
+  return found;
 }
 
 }  // namespace
 
 RankedTilings ranked(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options,
                      int maximum) {
-  RankedTilings found;
+  RankedTilings all = sorted(graph, target, options, maximum), found{.tiled = {}, .rejected = std::move(all.rejected)};
   std::optional<Rejected> last;
-  for (Tiled& t : sorted(graph, target, options, maximum)) {
-    last = rejection(t, target, options);
-    if (last)
-      kernel::drop(*last, found.rejected);
-    else
+  for (Tiled& t : all.tiled)
+    if (const std::optional<Rejected> why = rejection(t, target, options)) {
+      kernel::drop(*why, found.rejected);
+      last = why;
+    } else {
       found.tiled.push_back(std::move(t));
-  }
+    }
   if (found.tiled.empty()) throw Rejected(*last);
   return found;
 }
 
 Tiled choose_tilings(const graph::KernelGraph& graph, const target::Target& target, const plan::PlanOptions& options) {
-  const bool fixed = options.tiles == plan::TilingPolicy::fixed;
-  std::vector<Tiled> all;
-  const bool compared = options.tiles == plan::TilingPolicy::automatic && !retile::tiling_of(graph).empty();
+  const bool compared = compares(graph, options);
+  RankedTilings found;
   if (compared)
-    all = sorted(graph, target, options, 4);
+    found = sorted(graph, target, options, 4);
   else
-    all.push_back(planned(fixed ? retile::retile(graph, options.tiling) : graph, target, options));
+    found.tiled.push_back(planned(with_fixed(graph, options), target, options));
+  std::vector<Tiled>& all = found.tiled;
   const Tiling own = retile::tiling_of(graph);
-  kernel::Rejections rejected;
   for (;;) {  // until the verifier has nothing against the plan that is taken
     const auto given = std::ranges::find_if(all, [&](const Tiled& t) { return retile::tiling_of(t.graph) == own; });
     const bool gone = given == all.end();
     const auto taken = gone || replaces(all.front(), *given, target.costs.search) ? all.begin() : given;
     if (const std::optional<Rejected> why = rejection(*taken, target, options)) {
       if (all.size() == 1) throw Rejected(*why);
-      kernel::drop(*why, rejected);
+      kernel::drop(*why, found.rejected);
       all.erase(taken);
       continue;
     }
@@ -133,14 +154,13 @@ Tiled choose_tilings(const graph::KernelGraph& graph, const target::Target& targ
                                          all.size(), taken->cost.us, print(own), given->cost.us)
                            : fmt::format("tiles of the graph: {:.1f} us, the least of {}, or not clearly more",
                                          taken->cost.us, all.size()));
-    taken->plan.rejected = std::move(rejected);
+    taken->plan.rejected = std::move(found.rejected);
     return std::move(*taken);
   }
 }
 
 TiledGraph tiled(graph::KernelGraph graph, const target::Target& target, const plan::PlanOptions& options) {
-  if (options.tiles == plan::TilingPolicy::fixed) return {retile::retile(graph, options.tiling), {}, {}};
-  if (options.tiles == plan::TilingPolicy::given || retile::tiling_of(graph).empty()) return {std::move(graph), {}, {}};
+  if (!compares(graph, options)) return {with_fixed(std::move(graph), options), {}, {}};
   Tiled t = choose_tilings(graph, target, options);
   return {std::move(t.graph), std::move(t.notes), std::move(t.plan.rejected)};
 }
