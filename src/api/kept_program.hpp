@@ -1,6 +1,6 @@
 // Keeps planned programs in the user's cache, so that the next process need not plan an equal graph.
 //
-//   if (std::optional<Compiled> c = kept_program(graph, options, cache)) return *c;
+//   if (std::optional<CompiledProgram> c = kept_program(graph, options, cache)) return *c;
 //   keep_program(graph, options, cache, compiled);
 //
 // An entry has what runs: the source code and the manifest, with the estimated time. The plan, its cost in detail

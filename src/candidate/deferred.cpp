@@ -62,7 +62,7 @@ double sign_of(const GroupStep& s) {
   return s.inputs.size() == 2 ? graph::apply(s.kind, s.attributes, second) : 0;
 }
 
-// ---- The laws, as Law::apply ----
+// ---- The laws, as DeferralLaw::apply ----
 
 /// Of tiles that factors are applied to, such as a norm's scale, which so passes through the matmul after it. Also of those
 /// relative to a running maximum.

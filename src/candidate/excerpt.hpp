@@ -3,8 +3,8 @@
 //
 //   const Excerpts excerpts(graph);
 //   const Excerpt e = excerpts.of({4, 5});                               // of operators 4 and 5
-//   std::vector<Kernel> ks = kernels_of(e.graph, e.ops, target, why);    // with tensor indices of e.graph
-//   Kernel k = whole(ks[0], e, e, {4, 5}, graph);                        // with tensor indices of `graph`
+//   std::vector<GroupKernel> ks = kernels_of(e.graph, e.ops, target, why);    // with tensor indices of e.graph
+//   GroupKernel k = whole(ks[0], e, e, {4, 5}, graph);                        // with tensor indices of `graph`
 //
 // The excerpt has the operators, the views through which their operands are read, and the readers of their
 // results. A reader that is no view is represented by a copy; a concat or slice_scatter, which may have the result written

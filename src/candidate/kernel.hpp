@@ -2,7 +2,7 @@
 // kernel is one custom operator (an operator with a block graph), or several if its loop is split over blocks.
 //
 //   std::string why;                                                      // the reason, if there is no kernel
-//   std::vector<Kernel> ks = kernels_of(graph, /*ops=*/{2, 3, 4}, target, why);
+//   std::vector<GroupKernel> ks = kernels_of(graph, /*ops=*/{2, 3, 4}, target, why);
 //   ks[0].us                               // expected time in microseconds, of its sketch (plan::sketch)
 //   ks[0].parts[0].block                   // the block graph of its first launch
 #pragma once
@@ -23,7 +23,7 @@ constexpr const char* parts_suffix = "_parts";
 /// One launch of a kernel: a custom operator.
 struct LaunchPart {
   std::shared_ptr<const graph::BlockGraph> block;
-  // Tensors of the graph; numbers beyond its last one are tensors of Kernel::between.
+  // Tensors of the graph; numbers beyond its last one are tensors of GroupKernel::between.
   std::vector<int> loads, stores;
   // By loaded and by stored tensor: its shape in the block graph, with contiguous dimensions merged (coalesce.cpp) and
   // reduced dimensions kept as 1. Reshapes before and after the operator make the difference.

@@ -4,7 +4,7 @@
 // The first dimension of a partial result numbers the blocks. A sum over the whole loop is the sum of its
 // partial results s_p. If the sum is of exponentials relative to a running maximum, each s_p is first
 // rescaled from the maximum m_p of its block to the overall maximum M: sum_p s_p exp(c (M - m_p)), where c is
-// Partial::coefficient (-1 for sums of exp(x - m)). Sums of squares of differences from the means m_p of parts are those
+// PartialResult::coefficient (-1 for sums of exp(x - m)). Sums of squares of differences from the means m_p of parts are those
 // from a mean m after n (m_p - m)^2 is added to each, where n is the number of elements of a part.
 #pragma once
 #include "candidate/body.hpp"

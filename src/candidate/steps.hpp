@@ -30,8 +30,8 @@ struct GroupStep {
   static constexpr std::string_view called = "step";
   graph::OpKind kind{};
   graph::Attributes attributes;
-  std::vector<int> inputs;  // indices in Steps::values
-  int output = -1;          // index in Steps::values
+  std::vector<int> inputs;  // indices in GroupSteps::values
+  int output = -1;          // index in GroupSteps::values
 };
 
 /// A slice of a group's output that is a tensor of the graph: indices [start, end) of dimension `dim`.

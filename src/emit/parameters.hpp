@@ -12,7 +12,7 @@ namespace zellige::emit {
 
 /// One parameter of a kernel.
 struct Parameter {
-  int tensor = -1;  // index into Program::tensors
+  int tensor = -1;  // index into TilePrograms::tensors
   bool writes = false;
   int node = -1;  // the load or store whose TMA descriptor the parameter is; -1: a pointer
 };

@@ -31,7 +31,7 @@ struct Branch {
 
 /// Returns the branches of a graph. A branch is a set of operators that is connected to the rest of the graph
 /// only through one operator, Branch::at, on which all of them depend. Only operators that read a tensor with
-/// many readers (Neighbours::of_many) are considered for Branch::at. No operator is in two branches. If
+/// many readers (GroupNeighbours::of_many) are considered for Branch::at. No operator is in two branches. If
 /// Branch::at has no neighbours outside of its branch, the branch is omitted.
 std::vector<Branch> branches_of(const Dependences&, const GroupNeighbours&);
 

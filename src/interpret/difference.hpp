@@ -18,7 +18,7 @@ namespace zellige::interpret {
 
 /// An element of a tensor that the program computes otherwise than the graph.
 struct Difference {
-  int tensor = -1;  // index into Program::tensors
+  int tensor = -1;  // index into TilePrograms::tensors
   graph::Shape at;
   double found = 0, expected = 0;
   LastStore by{};                  // who wrote it

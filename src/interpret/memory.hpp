@@ -58,7 +58,7 @@ struct Places {
 
 class Memory {
  public:
-  /// Begins with the inputs' values, in the order of Program::inputs; all other elements are NaN.
+  /// Begins with the inputs' values, in the order of TilePrograms::inputs; all other elements are NaN.
   Memory(const tile::TilePrograms&, const std::vector<reference::Array>& inputs);
 
   /// Copies the elements of a tensor at these places to a tile, row by row. What is outside is 0.

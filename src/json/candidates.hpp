@@ -1,7 +1,7 @@
 // Reads the graphs of a JSON file one at a time. Only one graph's text is in memory at a time, and the first
 // graph is available as soon as its text has been read.
 //
-//   Candidates file("graphs.json");                      // "-": stdin
+//   GraphFile file("graphs.json");                      // "-": stdin
 //   while (std::optional<Loaded> l = file.next()) ...     // a graph, or the reason why it is invalid
 //   file.skip();                                          // skips one graph without parsing it
 #pragma once

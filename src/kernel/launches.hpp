@@ -1,7 +1,7 @@
 // Launches several tile programs as one CUDA kernel: the grid is divided among them, and each block runs one program
 // (horizontal fusion).
 //
-//   for (const Launch& l : launches(plan.kernels)) ...    // plan.kernels[l.first] to plan.kernels[l.last - 1]
+//   for (const LaunchGroup& l : launches(plan.kernels)) ...    // plan.kernels[l.first] to plan.kernels[l.last - 1]
 //   TileProgram::same_launch                             // set on each program of a launch but the first
 //
 // For example, a concatenation of N operands is N programs in one launch: the first blocks copy the first operand, the

@@ -19,7 +19,7 @@ inline constexpr std::int64_t span_bytes = 128;
 
 /// The arguments of cuTensorMapEncodeTiled, by dimension in TMA's order.
 struct TensorMap {
-  int tensor = -1;  // index into Program::tensors
+  int tensor = -1;  // index into TilePrograms::tensors
   DType dtype{};
   // In elements; reads beyond it return zero, writes beyond it are dropped.
   std::vector<std::int64_t> extent;

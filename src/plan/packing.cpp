@@ -66,7 +66,7 @@ i64 live_bound(const std::vector<Lifetime>& objects) {
 
 // With more objects than this, pack() uses place_in_time().
 constexpr std::size_t many = 2000;
-// Units in which Search::effort is counted per unit of pack()'s `effort`: about what one node of the search
+// Units in which PackingSearch::effort is counted per unit of pack()'s `effort`: about what one node of the search
 // costs with 14 objects.
 constexpr i64 node = 1024;
 

@@ -37,7 +37,7 @@ struct PlanOptions {
   /// is used wherever it is possible, even if no block gets a second tile.
   std::vector<BlockAssignment> blocks = ways_of_blocks;
   TilingPolicy tiles = TilingPolicy::given;
-  retile::Tiling tiling{};  // used only with Tiles::fixed
+  retile::Tiling tiling{};  // used only with TilingPolicy::fixed
   // The graph's custom operators were written as kernel-level operators (fuse/custom.hpp).
   bool decomposed = false;
   // False skips the register proof, the most expensive one. For plans whose estimated cost alone is used,

@@ -10,7 +10,7 @@
 // Both columns of a pair are then in the same block, whatever part of d the block has, so that the embedding
 // can be fused into the matmul. The slice moves after the embedding, so that one operator can rotate queries
 // and keys together. Each block of a fused kernel then stores its result to the output of the slice to which
-// its heads belong (Steps::slices).
+// its heads belong (GroupSteps::slices).
 #include <algorithm>
 #include <map>
 #include <string>

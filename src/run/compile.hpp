@@ -60,7 +60,7 @@ Compiled compile(graph::KernelGraph, const target::Target&, CompileOptions, cons
 /// - With explicit tiles, custom operators are kept or decomposed as in the graph for which the tiles were made.
 ///
 /// Sets PlanOptions::decomposed: whether custom operators were decomposed. If the given graph has no custom operators,
-/// replaces Tiles::automatic by Tiles::given, because fusion has selected the tiles already.
+/// replaces TilingPolicy::automatic by TilingPolicy::given, because fusion has selected the tiles already.
 fuse::Optimized fused(graph::KernelGraph, const target::Target&, CompileOptions&,
                       const std::optional<Cache>& = std::nullopt);
 

@@ -1,6 +1,6 @@
 // Lets forked processes report to their parent what they are doing, as a short string per process in shared memory.
 //
-//   Phases phases(4);                      // before the fork; 4: number of processes
+//   ProcessPhases phases(4);                      // before the fork; 4: number of processes
 //   phases.say(2, "compiling");            // in the process that has slot 2
 //   phases.at(2)                           // in the parent: "compiling"
 #pragma once

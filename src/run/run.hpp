@@ -1,7 +1,7 @@
 // Compiles a graph, runs it on the GPU or the emulator, and compares the result with a reference evaluation:
 // the work of the command `zellige run`.
 //
-//   const RunResult r = run(graph, {.on = Engine::emulator, .target = "sm_80"}, Cache::standard());
+//   const RunResult r = run(graph, {.on = Machine::emulator, .target = "sm_80"}, Cache::standard());
 //   puts(summary(r).c_str());
 #pragma once
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Numbers of a program that need not be constants: a size such as a number of rows may be known at launch only.
 //
 //   const std::vector<Size> sizes{{.name = "T", .low = 64, .high = 8192, .multiple = 64}};
-//   const Number rows = Number::of(sizes, 0), tiles = ceil_div(rows, 64);
+//   const SymbolicNumber rows = SymbolicNumber::of(sizes, 0), tiles = ceil_div(rows, 64);
 //   tiles * 64 == rows, at_most(rows, 8192), at_most(rows, 4096)   // true, true, std::nullopt: it depends
 //
 // Tiles, layouts in shared memory and in registers, and all that follows from them are constants. A Number may be the

@@ -73,7 +73,7 @@ struct Node {
   bool carried = false;  // reduce, matmul: also over the loop's iterations
   // matmul: in[0] has the K of all iterations, each iteration reads its part (precompute_a.cpp).
   bool window = false;
-  int tensor = -1;   // load, store: index into Program::tensors
+  int tensor = -1;   // load, store: index into TilePrograms::tensors
   TileView view;     // load, store and map mask; of others empty
   int inner = -1;    // load, round, store: the dimension of stride 1 of its tile; -1: not yet resolved
   std::string name;  // only for messages and printed plans
@@ -125,7 +125,7 @@ struct TileProgram {
   std::vector<SymbolicNumber> grid_of(const SizeList&) const;
 };
 
-/// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in Program::tensors has strides
+/// A tensor that is in the memory of another tensor, its base (views.hpp). Its entry in TilePrograms::tensors has strides
 /// and extents that begin at the base's first element; its users see `shape`, beginning at coordinate `starts`.
 struct TensorView {
   int base = -1;

@@ -28,7 +28,7 @@ constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b 
 /// block = (blockIdx[axis] / div) % mod and range is the number of iterations.
 struct Cut {
   int axis = -1;                  // grid axis 0, 1 or 2; -1: every block starts at 0
-  int size = -1;                  // `extent` is the largest value of this one of Program::sizes; -1: a constant
+  int size = -1;                  // `extent` is the largest value of this one of TilePrograms::sizes; -1: a constant
   std::int64_t div = 1, mod = 0;  // mod 0: no modulo
   bool loop = false;
   std::int64_t tile = 1;    // extent of the tile
@@ -87,7 +87,7 @@ class Interval {
   bool top() const;                              // the digit is the highest one: no modulo is needed
 
   // ---- Where a size decides the extent: the same for all its values. Elsewhere they are constants. ----
-  int size() const { return cut_.size; }  // index in Program::sizes; -1: none
+  int size() const { return cut_.size; }  // index in TilePrograms::sizes; -1: none
   SymbolicNumber end(const SizeList& sizes) const {
     return size() < 0 ? SymbolicNumber(end()) : SymbolicNumber::of(sizes, size()) + origin();
   }

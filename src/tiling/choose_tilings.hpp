@@ -1,11 +1,11 @@
 // Chooses the tilings (grids, loops and threads) of custom operators, which are kernels given as block
 // graphs, by estimated time, and plans the graph with them.
 //
-//   Tiled t = choose_tilings(graph, target, {.tiles = Tiles::automatic});
+//   Tiled t = choose_tilings(graph, target, {.tiles = TilingPolicy::automatic});
 //   t.graph                // with the selected tilings; may have other tiles and tensors of partial results
 //   t.notes                // if tilings were compared: why these were selected
 //
-// With Tiles::automatic, tilings are varied for one custom operator after another. Only tilings that are
+// With TilingPolicy::automatic, tilings are varied for one custom operator after another. Only tilings that are
 // proved to compute the same (src/retile) are considered. Their times are estimated from their tiles, and the
 // few cheapest ones are planned. The cheapest plan is taken if it is clearly cheaper than that of the graph's
 // own tiling.

@@ -40,7 +40,7 @@ void check_strides(const tile::TilePrograms& p, int tensor) {
     reach += (t.shape[d] - 1) * t.strides[d];
   }
   // A view may show an element at several coordinates, and so may an input that is only read: of a part of a graph it may
-  // be the graph's view. Tensors that kernels store are checked there, too (Written::store).
+  // be the graph's view. Tensors that kernels store are checked there, too (WrittenElements::store).
   if (p.views.contains(tensor) || is_only_read(p, tensor)) return;
   if (nests(t)) return;
   if (const auto shared = graph::shared_address(t.shape, t.strides))
