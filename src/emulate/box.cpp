@@ -11,30 +11,30 @@ namespace {
 bool inside(std::int64_t x, std::uint32_t last) { return x >= 0 && x <= std::int64_t(last); }
 
 // Adds a row of `count` elements to a TMA box, from index `start` of the innermost dimension; `base` is the
-// byte offset of index 0 in the tensor; `in`: the row's other indices are inside the tensor.
-void add_line(const TmaMap& map, bool in, std::int64_t start, unsigned count, std::uint64_t base, CopiedBox& box) {
+// byte offset of index 0 in the tensor.
+void add_line(const TmaMap& map, std::int64_t start, unsigned count, std::uint64_t base, Box& box) {
   const unsigned size = element_bytes(map.element);
   const std::int64_t first = std::max<std::int64_t>(start, 0),
                      last = std::min<std::int64_t>(start + count, std::int64_t(map.extent[0]) + 1);
-  if (in && first < last)
+  if (first < last)
     box.runs.push_back({base + std::uint64_t(first) * size, box.bytes + std::uint32_t(first - start) * size,
                         std::uint32_t(last - first) * size});
   box.bytes += count * size;
 }
 
 // Returns an empty TMA box with rows of `count` elements.
-CopiedBox lines_of(const TmaMap& map, unsigned count) {
-  CopiedBox box;
+Box lines_of(const TmaMap& map, unsigned count) {
+  Box box;
   box.line = count * element_bytes(map.element);
   box.pitch = map.swizzle ? 16u << map.swizzle : box.line;
   return box;
 }
 
 // Returns the box of a tiled TMA map at the coordinates `at`.
-CopiedBox tiled(const TmaMap& map, const int* at) {
+Box tiled(const TmaMap& map, const int* at) {
   unsigned count[5] = {map.box[0], 1, 1, 1, 1};
   for (unsigned d = 1; d < map.rank; ++d) count[d] = (map.box[d] + map.element_stride[d] - 1) / map.element_stride[d];
-  CopiedBox box = lines_of(map, count[0]);
+  Box box = lines_of(map, count[0]);
   unsigned i[5] = {};
   for (;;) {
     std::uint64_t base = map.offset;
@@ -44,7 +44,10 @@ CopiedBox tiled(const TmaMap& map, const int* at) {
       in = in && inside(x, map.extent[d]);
       base += std::uint64_t(x) * map.stride[d - 1];
     }
-    add_line(map, in, at[0], count[0], base, box);
+    if (in)
+      add_line(map, at[0], count[0], base, box);
+    else
+      box.bytes += count[0] * element_bytes(map.element);
     unsigned d = 1;
     for (; d < map.rank && ++i[d] == count[d]; ++d) i[d] = 0;
     if (d >= map.rank) return box;
@@ -54,8 +57,8 @@ CopiedBox tiled(const TmaMap& map, const int* at) {
 // Returns the box of an im2col map. Its pixels follow one another from the base coordinates `at` on,
 // innermost dimension first, within the bounding box of each image, and then in the next image. `offsets`
 // (filter offsets, null for stores) shift the pixels that are read, not this order.
-CopiedBox im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
-  CopiedBox box = lines_of(map, map.channels);
+Box im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
+  Box box = lines_of(map, map.channels);
   const unsigned pixel_dims = map.rank - 2u;
   std::int64_t p[3], n = at[map.rank - 1];
   for (unsigned d = 0; d < pixel_dims; ++d) p[d] = at[d + 1];
@@ -68,7 +71,10 @@ CopiedBox im2col(const TmaMap& map, const int* at, const std::uint16_t* offsets)
       in = in && inside(x, map.extent[d + 1]);
       base += std::uint64_t(x) * map.stride[d];
     }
-    add_line(map, in, at[0], map.channels, base, box);
+    if (in)
+      add_line(map, at[0], map.channels, base, box);
+    else
+      box.bytes += map.channels * element_bytes(map.element);
     unsigned d = 0;
     for (; d < pixel_dims; ++d) {
       p[d] += map.element_stride[d + 1];
@@ -88,7 +94,7 @@ std::uint32_t tf32(std::uint32_t x) {
 
 }  // namespace
 
-std::vector<unsigned char> loaded(const TmaMap& map, const CopiedBox& box, const unsigned char* tensor) {
+std::vector<unsigned char> loaded(const TmaMap& map, const Box& box, const unsigned char* tensor) {
   std::vector<unsigned char> data(box.bytes);
   if (map.nan_fill)
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = i % 2 ? 0x7f : 0xf7;
@@ -118,7 +124,7 @@ std::string coordinate_error(const TmaMap& map, const int* at, bool stores) {
   return {};
 }
 
-CopiedBox box_of(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
+Box box_of(const TmaMap& map, const int* at, const std::uint16_t* offsets) {
   return map.im2col ? im2col(map, at, offsets) : tiled(map, at);
 }
 

@@ -17,7 +17,7 @@ struct BoxRun {
 };
 
 /// The box that a TMA copy moves, as a sequence of bytes: its rows in order, without gaps.
-struct CopiedBox {
+struct Box {
   std::uint32_t bytes = 0;  // size of the box
   // bytes per row of the innermost dimension, and from row to row in shared memory; with a swizzle, each row
   // starts a new swizzle span
@@ -32,11 +32,11 @@ struct CopiedBox {
 
 /// Returns the box at the coordinates `at`: elements in order, innermost dimension fastest. `offsets`: filter
 /// offsets of an im2col load; null for tiled maps and for im2col stores.
-CopiedBox box_of(const TmaMap&, const int* at, const std::uint16_t* offsets);
+Box box_of(const TmaMap&, const int* at, const std::uint16_t* offsets);
 
 /// Returns the bytes that a load of the box writes to its tile, row by row. Bytes outside the tensor are zero or NaN,
 /// and tf32 elements are rounded; denormals are kept, for the _ftz types too. `tensor`: the tensor's first byte.
-std::vector<unsigned char> loaded(const TmaMap&, const CopiedBox&, const unsigned char* tensor);
+std::vector<unsigned char> loaded(const TmaMap&, const Box&, const unsigned char* tensor);
 
 /// Returns what is wrong with the coordinates `at` of a TMA load (or store, if `stores`), as one clause for a
 /// message; "" if they are valid. Invalid are those for which an H200 raises an illegal instruction error;

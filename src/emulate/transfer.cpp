@@ -64,7 +64,7 @@ struct Load {
   std::uint32_t chunk;     // bytes per chunk
   unsigned swizzle;
   std::shared_ptr<std::vector<unsigned char>> data;  // the bytes, in order
-  const CopiedBox* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
+  const Box* box = nullptr;  // TMA loads: gives the positions of the bytes in the tile; null: contiguous
   // the bytes of global memory that are read, if the launch writes their buffer
   std::vector<std::span<const unsigned char>> sources = {};
 };
@@ -144,7 +144,7 @@ unsigned ranks_of(Fiber& f, unsigned mask, const Region& r, const char* what, Si
 // Returns a flag for each 16-byte chunk of a store of `bytes` bytes: true if some byte of the chunk is inside
 // the tensor. Other chunks are not stored. `box`: the TMA box that is stored; null for a bulk store, all of
 // whose chunks are inside.
-std::vector<bool> chunks_inside(const CopiedBox* box, std::uint32_t bytes) {
+std::vector<bool> chunks_inside(const Box* box, std::uint32_t bytes) {
   std::vector<bool> inside(bytes / 16, box == nullptr);
   for (const BoxRun& run : box ? box->runs : std::vector<BoxRun>{})
     for (std::uint32_t i = run.to / 16; 16 * i < run.to + run.bytes; ++i) inside[i] = true;
@@ -154,7 +154,7 @@ std::vector<bool> chunks_inside(const CopiedBox* box, std::uint32_t bytes) {
 // Issues a TMA or bulk store. Shared memory is read at once; the bytes are written to global memory when the
 // thread waits for the store's group.
 void issue_store(Fiber& f, AsyncKind kind, const char* verb, Place from, std::uint32_t bytes, unsigned swizzle,
-                 const CopiedBox* box, StoreInFlight store, Site site) {
+                 const Box* box, StoreInFlight store, Site site) {
   Block& b = *f.home;
   Cluster& cluster = b.cluster;
   if (!in_own_block(f, from, verb, site)) return;
@@ -219,11 +219,11 @@ void tma_load(Thread& t, const TmaMap* operand, Place to, Place barrier, unsigne
   const TmaMap& map = *operand;
   if (!check_mode(f, map, offsets != nullptr, offsets ? "tma_load_im2col" : "tma_load", site)) return;
   if (!valid_coordinates(f, map, at, false, "tma_load", site)) return;
-  const CopiedBox box = box_of(map, at, offsets);
+  const Box box = box_of(map, at, offsets);
   if (!admit(f, to, box.tile_bytes(), Space::shared, 128, "copies by tma_load into", site)) return;
   const Region& r = *map.region;
   // make_tma_descriptor has rejected maps that exceed the tensor; the launch may give the map another one.
-  CopiedBox within = box;
+  Box within = box;
   std::erase_if(within.runs, [&](const BoxRun& run) { return run.from > r.bytes || run.bytes > r.bytes - run.from; });
   if (within.runs.size() != box.runs.size()) {
     const BoxRun& run = *std::ranges::find_if(
@@ -305,7 +305,7 @@ void tma_store(Thread& t, const TmaMap* operand, Place from, unsigned rank, cons
   const TmaMap& map = *operand;
   if (!check_mode(f, map, im2col, im2col ? "tma_store_im2col" : "tma_store", site)) return;
   if (!valid_coordinates(f, map, at, true, reduction == Reduction::none ? "tma_store" : "tma_reduce", site)) return;
-  const CopiedBox box = box_of(map, at, nullptr);
+  const Box box = box_of(map, at, nullptr);
   const char* verb = reduction == Reduction::none ? "stores by tma_store" : "reduces by tma_reduce";
   if (!admit(f, from, box.tile_bytes(), Space::shared, 128, verb, site)) return;
   StoreInFlight store{map.region, reduction, map.element, 0, 0, {}, {}, {}};

@@ -39,13 +39,13 @@ std::int64_t address_of(const graph::Shape& at, const graph::Strides& strides) {
 }
 
 /// Returns the highest address of a box that has elements.
-std::int64_t last_address(const Box& box, const graph::Strides& strides) {
+std::int64_t last_address(const CoordinateBox& box, const graph::Strides& strides) {
   std::int64_t address = 0;
   for (std::size_t d = 0; d < box.high.size(); ++d) address += (box.high[d] - 1) * strides[d];
   return address;
 }
 
-graph::Shape extents_of(const Box& box) {
+graph::Shape extents_of(const CoordinateBox& box) {
   graph::Shape extents;
   for (std::size_t d = 0; d < box.low.size(); ++d) extents.push_back(box.high[d] - box.low[d]);
   return extents;
@@ -53,30 +53,30 @@ graph::Shape extents_of(const Box& box) {
 
 }  // namespace
 
-Box whole(const graph::Shape& shape) { return {graph::Shape(shape.size(), 0), shape}; }
+CoordinateBox whole(const graph::Shape& shape) { return {graph::Shape(shape.size(), 0), shape}; }
 
-std::int64_t size(const Box& b) {
+std::int64_t size(const CoordinateBox& b) {
   std::int64_t all = 1;
   for (std::size_t d = 0; d < b.low.size(); ++d) all *= std::max<std::int64_t>(b.high[d] - b.low[d], 0);
   return all;
 }
 
-bool intersect(const Box& a, const Box& b) {
+bool intersect(const CoordinateBox& a, const CoordinateBox& b) {
   for (std::size_t d = 0; d < a.low.size(); ++d)
     if (std::max(a.low[d], b.low[d]) >= std::min(a.high[d], b.high[d])) return false;
   return true;
 }
 
-bool covered(Box target, std::span<const Box> others) {
+bool covered(CoordinateBox target, std::span<const CoordinateBox> others) {
   if (size(target) == 0 || std::ranges::find(others, target) != others.end()) return true;
   for (; !others.empty(); others = others.subspan(1)) {
-    const Box& b = others.front();
-    Box common = target;
+    const CoordinateBox& b = others.front();
+    CoordinateBox common = target;
     for (std::size_t d = 0; d < b.low.size(); ++d)
       common.low[d] = std::max(target.low[d], b.low[d]), common.high[d] = std::min(target.high[d], b.high[d]);
     if (!intersect(target, b)) continue;
     for (std::size_t d = 0; d < b.low.size(); ++d) {  // what lies before and after the common part
-      Box before = target, after = target;
+      CoordinateBox before = target, after = target;
       before.high[d] = target.low[d] = common.low[d], after.low[d] = target.high[d] = common.high[d];
       if (!covered(std::move(before), others.subspan(1)) || !covered(std::move(after), others.subspan(1))) return false;
     }
@@ -85,9 +85,10 @@ bool covered(Box target, std::span<const Box> others) {
   return false;
 }
 
-std::optional<Box> in_base(const Box& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
+std::optional<CoordinateBox> in_base(const CoordinateBox& box, const graph::KernelTensor& of,
+                                     const graph::KernelTensor& base) {
   std::int64_t address = address_of(box.low, of.strides);
-  Box result{graph::Shape(base.shape.size(), 0), graph::Shape(base.shape.size(), 1)};
+  CoordinateBox result{graph::Shape(base.shape.size(), 0), graph::Shape(base.shape.size(), 1)};
   std::vector<BoxMode> modes = modes_of(base.shape, base.strides);
   for (auto m = modes.rbegin(); m != modes.rend(); ++m) {
     if (m->stride < 1) return std::nullopt;
@@ -112,7 +113,7 @@ std::optional<Box> in_base(const Box& box, const graph::KernelTensor& of, const 
   return result;
 }
 
-bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
+bool lies_in(const CoordinateBox& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
   const std::vector<BoxMode> modes = joined(modes_of(base.shape, base.strides));
   std::vector<std::int64_t> last(modes.size(), 0);  // the largest coordinate along each of the base's modes
   std::int64_t address = address_of(box.low, of.strides);
@@ -134,18 +135,19 @@ bool lies_in(const Box& box, const graph::KernelTensor& of, const graph::KernelT
   return true;
 }
 
-bool disjoint(const Box& box, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
-              const graph::KernelTensor& base) {
+bool disjoint(const CoordinateBox& box, const graph::KernelTensor& of, const CoordinateBox& other,
+              const graph::KernelTensor& other_of, const graph::KernelTensor& base) {
   if (size(box) == 0 || size(other) == 0) return true;
   if (&of == &other_of) return !intersect(box, other);
   if (last_address(box, of.strides) < address_of(other.low, other_of.strides) ||
       last_address(other, other_of.strides) < address_of(box.low, of.strides))
     return true;
-  const auto in = [](const Box& one, const graph::KernelTensor& from, const graph::KernelTensor& to) {
+  const auto in = [](const CoordinateBox& one, const graph::KernelTensor& from, const graph::KernelTensor& to) {
     return &from == &to ? std::optional(one) : in_base(one, from, to);
   };
   for (const graph::KernelTensor* to : {&base, &other_of})
-    if (const std::optional<Box> a = in(box, of, *to), b = in(other, other_of, *to); a && b && !intersect(*a, *b))
+    if (const std::optional<CoordinateBox> a = in(box, of, *to), b = in(other, other_of, *to);
+        a && b && !intersect(*a, *b))
       return true;
   return false;
 }

@@ -8,31 +8,32 @@
 namespace zellige::verify {
 
 /// The coordinates from `low` to `high`, which is not among them, along each dimension.
-struct Box {
+struct CoordinateBox {
   graph::Shape low, high;
-  bool operator==(const Box&) const = default;
+  bool operator==(const CoordinateBox&) const = default;
 };
 
 /// Returns the box of all coordinates.
-Box whole(const graph::Shape&);
+CoordinateBox whole(const graph::Shape&);
 /// Returns the number of coordinates in the box.
-std::int64_t size(const Box&);
+std::int64_t size(const CoordinateBox&);
 /// Returns whether a coordinate is in both boxes.
-bool intersect(const Box&, const Box&);
+bool intersect(const CoordinateBox&, const CoordinateBox&);
 /// Returns whether each coordinate of the box is in one of the others.
-bool covered(Box, std::span<const Box> others);
+bool covered(CoordinateBox, std::span<const CoordinateBox> others);
 
 /// Returns the coordinates in the tensor `base` of the elements that a box of tensor `of` has, where both begin at the same
 /// address and these are a box, too; std::nullopt if they are none, or if one of the elements is none of the base.
-std::optional<Box> in_base(const Box&, const graph::KernelTensor& of, const graph::KernelTensor& base);
+std::optional<CoordinateBox> in_base(const CoordinateBox&, const graph::KernelTensor& of,
+                                     const graph::KernelTensor& base);
 
 /// Returns whether each element that a box of tensor `of` has is one of the tensor `base`, where both begin at the same address. False is
 /// inconclusive where a dimension of `of` goes through several of the base that do not continue each other.
-bool lies_in(const Box&, const graph::KernelTensor& of, const graph::KernelTensor& base);
+bool lies_in(const CoordinateBox&, const graph::KernelTensor& of, const graph::KernelTensor& base);
 
 /// Returns whether no element that a box of tensor `of` has is one that a box of `other_of` has, where both tensors and `base` begin at
 /// the same address, and elements of `other_of` have addresses of their own. False is inconclusive unless both are one tensor.
-bool disjoint(const Box&, const graph::KernelTensor& of, const Box& other, const graph::KernelTensor& other_of,
-              const graph::KernelTensor& base);
+bool disjoint(const CoordinateBox&, const graph::KernelTensor& of, const CoordinateBox& other,
+              const graph::KernelTensor& other_of, const graph::KernelTensor& base);
 
 }  // namespace zellige::verify

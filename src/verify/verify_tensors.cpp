@@ -57,7 +57,7 @@ void check_view(const tile::TilePrograms& p, int tensor, const tile::TensorView&
   if (t.dtype != base.dtype)
     reject("tensor {} is {} and a view of {}, which is {}", t.name, graph::name(t.dtype), base.name,
            graph::name(base.dtype));
-  Box shown = whole(t.shape);
+  CoordinateBox shown = whole(t.shape);
   for (std::size_t d = 0; d < t.shape.size(); ++d) {
     // Its users may see each element several times in a row (lower/repeats.hpp).
     const std::int64_t own = t.shape[d] - view.starts[d];
@@ -89,7 +89,7 @@ class WrittenElements {
   void load(const tile::TileProgram& k, const tile::Node& n) const {
     const int memory = p_.memory_of(n.tensor);
     if (complete_[memory]) return;
-    const Box box = box_of(n);
+    const CoordinateBox box = box_of(n);
     if (covered(box, stored_in(memory, n.tensor))) return;
     if (n.tensor != memory)
       if (const auto there = in_base(box, tensor(n.tensor), tensor(memory)))
@@ -116,7 +116,7 @@ class WrittenElements {
       reject("{}: store {} changes a part of {} by indices, and no kernel before it has stored all of it", k.name,
              n.name, of.name);
     }
-    Box box = box_of(n);
+    CoordinateBox box = box_of(n);
     std::vector<Stored>& all = stored_[memory];
     if (complete_[memory] && !all.empty() && all.back().kernel != &k) all.clear();
     for (const Stored& other : all)
@@ -152,7 +152,7 @@ class WrittenElements {
   struct Stored {
     const tile::TileProgram* kernel;
     const tile::Node* store;
-    Box box;
+    CoordinateBox box;
   };
 
   const graph::KernelTensor& tensor(int t) const { return p_.tensors[t]; }
@@ -164,8 +164,8 @@ class WrittenElements {
   }
 
   /// Returns the elements of its tensor that a load or store accesses; by indices it may be all along a dimension.
-  Box box_of(const tile::Node& n) const {
-    Box box = whole(tensor(n.tensor).shape);
+  CoordinateBox box_of(const tile::Node& n) const {
+    CoordinateBox box = whole(tensor(n.tensor).shape);
     for (int d = 0; d < n.view.rank(); ++d) {
       if (tile::number_of(n) >= 0 && d == n.dim) continue;
       box.low[d] = std::max<std::int64_t>(n.view.origin(d), 0);
@@ -175,8 +175,8 @@ class WrittenElements {
   }
 
   /// Returns, in the coordinates of tensor `in`, what has been stored to the memory, as far as it is a box there.
-  std::vector<Box> stored_in(int memory, int in) const {
-    std::vector<Box> all;
+  std::vector<CoordinateBox> stored_in(int memory, int in) const {
+    std::vector<CoordinateBox> all;
     for (const Stored& s : stored_[memory])
       if (s.store->tensor == in)
         all.push_back(s.box);

@@ -260,7 +260,7 @@ void prove_load(const std::string& name, Load how, bool im2col) {
     load_kernel<D><<<2, 64, room + 16>>>(map, how, r.p, bytes, reinterpret_cast<uint4*>(out.data));
     check(cudaGetLastError(), name.c_str());
     const auto got = out.get();
-    const emulate::CopiedBox box = emulate::box_of(r.map, r.p.c, im2col ? r.p.o : nullptr);
+    const emulate::Box box = emulate::box_of(r.map, r.p.c, im2col ? r.p.o : nullptr);
     const auto line = emulate::loaded(r.map, box, tensor.data());
     // The tile from its first byte to the box's last, with what no line holds between.
     std::vector<unsigned char> want(room, 0xEE);
@@ -344,7 +344,7 @@ void prove_store(const std::string& name, Store how) {
     store_kernel<D><<<1, 64, room>>>(map, how, r.p, room, reinterpret_cast<const uint4*>(device_tile.data));
     check(cudaGetLastError(), name.c_str());
     const auto got = device.get();
-    const emulate::CopiedBox box = emulate::box_of(r.map, r.p.c, nullptr);
+    const emulate::Box box = emulate::box_of(r.map, r.p.c, nullptr);
     std::vector<unsigned char> line(box.bytes);
     for (unsigned b = 0; b < box.bytes; b += 16)
       std::memcpy(&line[b], &tile[emulate::swizzled(box.place(b), r.map.swizzle)], 16);

@@ -123,7 +123,7 @@ TEST(HopperBox, HoldsWhatElementByElementLoopsFind) {
       }
       at[t.rank - 1] = within(random, 0, static_cast<int>(t.extent[t.rank - 1]));
     }
-    const emulate::CopiedBox box = emulate::box_of(map_of(t), at, im2col ? offsets : nullptr);
+    const emulate::Box box = emulate::box_of(map_of(t), at, im2col ? offsets : nullptr);
     const std::vector<int64_t> want = places(t, at, offsets);
     const auto size = static_cast<std::size_t>(tma_element_bytes(t.element));
     ASSERT_EQ(box.bytes, want.size() * size) << trial;

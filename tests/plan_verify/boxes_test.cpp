@@ -17,11 +17,11 @@ using graph::KernelTensor;
 using graph::Shape;
 using random_graphs::Rng;
 
-std::string text(const verify::Box& b) { return graph::to_string(b.low) + " to " + graph::to_string(b.high); }
+std::string text(const verify::CoordinateBox& b) { return graph::to_string(b.low) + " to " + graph::to_string(b.high); }
 std::string text(const KernelTensor& t) { return graph::to_string(t.shape) + ":" + graph::to_string(t.strides); }
 
 /// Returns the sorted addresses of a box's elements, one for each.
-std::vector<std::int64_t> addresses(const verify::Box& box, const graph::Strides& strides) {
+std::vector<std::int64_t> addresses(const verify::CoordinateBox& box, const graph::Strides& strides) {
   std::vector<std::int64_t> all{0};
   for (std::size_t d = 0; d < box.low.size(); ++d) {
     std::vector<std::int64_t> next;
@@ -33,8 +33,8 @@ std::vector<std::int64_t> addresses(const verify::Box& box, const graph::Strides
   return all;
 }
 
-verify::Box drawn(Rng& rng, const Shape& in) {
-  verify::Box b;
+verify::CoordinateBox drawn(Rng& rng, const Shape& in) {
+  verify::CoordinateBox b;
   for (const std::int64_t extent : in) {
     const std::int64_t low = rng.chance(30) ? 0 : rng.below(extent);
     b.low.push_back(low),
@@ -49,9 +49,9 @@ TEST(Boxes, CoverAnotherOneIfEachOfItsElementsIsInOneOfThem) {
   for (int i = 0, n = test::all_cases() ? 300'000 : 20'000; i < n && !HasFailure(); ++i) {
     Shape in;
     for (std::int64_t r = rng.between(1, 3); r > 0; --r) in.push_back(rng.between(1, 5));
-    const verify::Box target = rng.chance(50) ? verify::whole(in) : drawn(rng, in);
+    const verify::CoordinateBox target = rng.chance(50) ? verify::whole(in) : drawn(rng, in);
     const graph::Strides strides{25, 5, 1};
-    std::vector<verify::Box> others;
+    std::vector<verify::CoordinateBox> others;
     std::set<std::int64_t> elements;
     const std::vector<std::int64_t> all = addresses(target, strides);
     for (std::int64_t k = rng.below(9); k > 0; --k) {
@@ -113,15 +113,15 @@ KernelTensor view_of(Rng& rng, const KernelTensor& base) {
 }
 
 /// Returns the box of the base that has these addresses, each once; nullopt if none has.
-std::optional<verify::Box> searched(const std::vector<std::int64_t>& in, const KernelTensor& base) {
-  std::optional<verify::Box> found;
-  for (verify::Box b = verify::whole(base.shape);;) {  // the smallest one around them
+std::optional<verify::CoordinateBox> searched(const std::vector<std::int64_t>& in, const KernelTensor& base) {
+  std::optional<verify::CoordinateBox> found;
+  for (verify::CoordinateBox b = verify::whole(base.shape);;) {  // the smallest one around them
     const std::vector<std::int64_t> all = addresses(b, base.strides);
     if (all == in) return b;
     bool smaller = false;
     for (std::size_t d = 0; d < b.low.size() && !smaller; ++d)
       for (const bool front : {true, false}) {
-        verify::Box less = b, cut = b;
+        verify::CoordinateBox less = b, cut = b;
         front ? ++less.low[d] : --less.high[d];
         front ? cut.high[d] = less.low[d] : cut.low[d] = less.high[d];
         if (verify::size(less) == 0) continue;
@@ -139,13 +139,13 @@ TEST(Boxes, OfAViewAreThoseOfItsBaseThatHaveTheSameElements) {
   int boxes = 0, inside = 0, undecided = 0;
   for (int i = 0, n = test::all_cases() ? 300'000 : 20'000; i < n && !HasFailure(); ++i) {
     const KernelTensor base = base_of(rng), view = view_of(rng, base);
-    const verify::Box box = drawn(rng, view.shape);
+    const verify::CoordinateBox box = drawn(rng, view.shape);
     if (verify::size(box) == 0) continue;
     const std::string of = fmt::format("draw {}: {} of {} in {}", i, text(box), text(view), text(base));
     const std::vector<std::int64_t> in = addresses(box, view.strides),
                                     all = addresses(verify::whole(base.shape), base.strides);
     const bool once = std::ranges::adjacent_find(in) == in.end();
-    const std::optional<verify::Box> right = searched(in, base), there = verify::in_base(box, view, base);
+    const std::optional<verify::CoordinateBox> right = searched(in, base), there = verify::in_base(box, view, base);
     EXPECT_EQ(there.has_value(), right.has_value()) << of << (right ? ", is " + text(*right) : "");
     if (there && right) EXPECT_EQ(text(*there), text(*right)) << of;
     boxes += there ? 1 : 0;
@@ -163,7 +163,7 @@ TEST(Boxes, LieInABaseThatShowsItsElementsSeveralTimesAsInTheBase) {
   int inside = 0;
   for (int i = 0; i < 2000 && !HasFailure(); ++i) {
     const KernelTensor base = base_of(rng), view = view_of(rng, base);
-    const verify::Box box = drawn(rng, view.shape);
+    const verify::CoordinateBox box = drawn(rng, view.shape);
     if (verify::size(box) == 0) continue;
     KernelTensor expanded = base;
     const auto at = rng.below(static_cast<std::int64_t>(base.shape.size()) + 1);
@@ -182,7 +182,7 @@ TEST(Boxes, OfTwoViewsAreDisjointIfNoElementIsInBoth) {
   for (int i = 0, n = test::all_cases() ? 300'000 : 20'000; i < n && !HasFailure(); ++i) {
     const KernelTensor base = base_of(rng), view = rng.chance(20) ? base : view_of(rng, base),
                        other = view_of(rng, base);
-    const verify::Box box = drawn(rng, view.shape), of_other = drawn(rng, other.shape);
+    const verify::CoordinateBox box = drawn(rng, view.shape), of_other = drawn(rng, other.shape);
     const std::vector<std::int64_t> whole_other = addresses(verify::whole(other.shape), other.strides);
     if (std::ranges::adjacent_find(whole_other) != whole_other.end()) continue;
     const std::vector<std::int64_t> a = addresses(box, view.strides), b = addresses(of_other, other.strides);

@@ -39,7 +39,7 @@ tile::TilePrograms tensors(Rng& rng) {
   return p;
 }
 
-tile::Node access(tile::NodeKind kind, int tensor, const verify::Box& box, const char* name) {
+tile::Node access(tile::NodeKind kind, int tensor, const verify::CoordinateBox& box, const char* name) {
   tile::Node n{.kind = kind, .tensor = tensor, .name = name};
   for (std::size_t d = 0; d < box.low.size(); ++d) {
     const std::int64_t extent = box.high[d] - box.low[d];
@@ -62,7 +62,8 @@ std::set<std::int64_t> addresses(const tile::TilePrograms& p, const tile::Node& 
 }
 
 /// Returns a tensor with these elements of tensor `of`, and them there: the output or a view of it; `of` if they are no box there.
-std::pair<int, verify::Box> seen(Rng& rng, const tile::TilePrograms& p, const verify::Box& box, int of = output) {
+std::pair<int, verify::CoordinateBox> seen(Rng& rng, const tile::TilePrograms& p, const verify::CoordinateBox& box,
+                                           int of = output) {
   const auto tensor = static_cast<int>(rng.between(output, static_cast<std::int64_t>(p.tensors.size()) - 1));
   const auto there = verify::in_base(box, p.tensors[of], p.tensors[tensor]);
   bool inside = there.has_value() && (tensor < line || rng.chance(30));
@@ -70,7 +71,7 @@ std::pair<int, verify::Box> seen(Rng& rng, const tile::TilePrograms& p, const ve
   return inside ? std::pair(tensor, *there) : std::pair(of, box);
 }
 
-verify::Box part(Rng& rng, verify::Box of) {
+verify::CoordinateBox part(Rng& rng, verify::CoordinateBox of) {
   for (std::size_t d = 0; d < of.low.size(); ++d) {
     of.low[d] = rng.between(of.low[d], of.high[d] - 1);
     of.high[d] = rng.between(of.low[d] + 1, of.high[d]);
@@ -82,21 +83,21 @@ verify::Box part(Rng& rng, verify::Box of) {
 tile::TilePrograms drawn_programs(Rng& rng) {
   tile::TilePrograms p = tensors(rng);
   const int in = p.tensors.size() > line && rng.chance(50) ? line : output;  // whose parts
-  std::vector<verify::Box> parts{verify::whole(p.tensors[in].shape)};
+  std::vector<verify::CoordinateBox> parts{verify::whole(p.tensors[in].shape)};
   for (std::int64_t cuts = rng.below(5); cuts > 0; --cuts) {
-    verify::Box& of = parts[static_cast<std::size_t>(rng.below(std::ssize(parts)))];
+    verify::CoordinateBox& of = parts[static_cast<std::size_t>(rng.below(std::ssize(parts)))];
     const auto d = static_cast<std::size_t>(rng.below(std::ssize(of.low)));
     if (of.high[d] - of.low[d] < 2) continue;
-    verify::Box rest = of;
+    verify::CoordinateBox rest = of;
     of.high[d] = rest.low[d] = rng.between(of.low[d] + 1, of.high[d] - 1);
     parts.push_back(rest);
   }
-  const auto kernel = [&](const std::vector<verify::Box>& boxes, int of, bool reads) {
+  const auto kernel = [&](const std::vector<verify::CoordinateBox>& boxes, int of, bool reads) {
     tile::TileProgram& k = p.kernels.emplace_back();
     k.name = fmt::format("k{}", p.kernels.size() - 1);
     const auto [from, box] = seen(rng, p, part(rng, verify::whole(p.tensors[output].shape)));
     k.add(access(tile::NodeKind::load, reads ? from : input, box, "L"));
-    for (const verify::Box& b : boxes) {
+    for (const verify::CoordinateBox& b : boxes) {
       const auto [tensor, there] = seen(rng, p, b, of);
       tile::Node store = access(tile::NodeKind::store, tensor, there, "S");
       store.in = {0};

@@ -31,7 +31,7 @@ Buffer numbers(char const* name, int count, int modulus) {
 #if defined(BY_TMA)
 /// The atom with the emulator's descriptor, which is all that it has.
 template <class Atom, class X>
-Parameter map_of(Atom atom, X const& x, Buffer& b) {
+LaunchParameter map_of(Atom atom, X const& x, Buffer& b) {
   static_assert(sizeof(Atom) == sizeof(TmaDescriptor));
   using Traits = typename Atom::Traits;
   auto const tile = zellige::detail::tma_tile<T, T>(x, Layout<_1>{}, _1{});
@@ -79,8 +79,8 @@ extern "C" void check(Run run, std::string& why) {
   config.shared_bytes = sizeof(SharedStorage<T, T, S, S>);
   config.shared_memory = [] { return reinterpret_cast<unsigned char*>(shared_memory); };
   config.source_file = KERNELS;
-  auto const A = Parameter::address_of(a, false), B = Parameter::address_of(b, false),
-             C = Parameter::address_of(c, true);
+  auto const A = LaunchParameter::address_of(a, false), B = LaunchParameter::address_of(b, false),
+             C = LaunchParameter::address_of(c, true);
 #if defined(BY_TMA)
   alignas(128) static T nowhere[64];
   auto const gA = make_tensor(&nowhere[0], make_shape(m, k), dA), gB = make_tensor(&nowhere[0], make_shape(n, k), dB);
