@@ -8,6 +8,11 @@
 namespace zellige::kernel {
 namespace {
 
+bool is_mode(const ValueNode& n) { return n.kids < 0; }
+Mode mode(const ValueNode& n) { return {n.s.v, n.d.v, n.e == 0 ? 0 : path_index(n.e, 0)}; }
+/// Returns the first of modes(layout).
+Mode first(values::View layout) { return mode(*std::ranges::find_if(layout, is_mode)); }
+
 bool same(const Value& a, const Value& b) {
   return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](const ValueNode& x, const ValueNode& y) {
@@ -69,8 +74,9 @@ std::vector<Mode> merged(values::View layout) {
 
 std::vector<Mode> modes(values::View layout) {
   std::vector<Mode> result;
+  result.reserve(std::ranges::count_if(layout, is_mode));
   for (const ValueNode& n : layout)
-    if (n.kids < 0) result.push_back({n.s.v, n.d.v, n.e == 0 ? 0 : path_index(n.e, 0)});
+    if (is_mode(n)) result.push_back(mode(n));
   return result;
 }
 
@@ -83,8 +89,8 @@ Value layout(const std::vector<Mode>& modes) {
   return modes.empty() ? unit() : modes.size() == 1 ? all[0] : all;
 }
 
-int Context::inner() const { return modes(values::View(tile)[0]).front().basis; }
-int Context::vector() const { return static_cast<int>(modes(values::View(share)[1]).front().extent); }
+int Context::inner() const { return first(values::View(tile)[0]).basis; }
+int Context::vector() const { return static_cast<int>(first(values::View(share)[1]).extent); }
 int Context::threads() const { return static_cast<int>(size(values::View(share)[0])); }
 std::int64_t Context::values() const { return size(values::View(share)[1]); }
 int Context::repeats() const { return static_cast<int>(size(values::View(share)[2])); }

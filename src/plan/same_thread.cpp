@@ -65,11 +65,12 @@ bool SameThread::operator()(int w, int r, int b) {
   // reads the tile's last element there.
   const std::vector<int> owner = kernel::owners(cw, shape);
   bool same = true;
+  graph::Shape read;
   kernel::for_each(reads, [&](int thread, int, const graph::Shape& at) {
-    if (at.empty()) return;
-    graph::Shape read = at;
+    if (at.empty() || !same) return;
+    read = at;
     for (std::size_t d = 0; d < shape.size(); ++d) read[d] = std::min(at[d], shape[d] - 1);
-    same = same && owner[kernel::linear(read, shape)] == thread;
+    same = owner[kernel::linear(read, shape)] == thread;
   });
   return agreement_[key] = same;
 }

@@ -90,14 +90,15 @@ AccessPattern ordinary_loads(const kernel::MatmulChoice& m, int side, const kern
   AccessPattern p;
   p.name = "loads of a product";
   p.weight = m.row->cycles;  // shared-memory reads limit such a matmul
+  graph::Shape at(rank(buffer), 0);
   for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
     for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
       for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, along_k(buffer, side), x, extent, k)) {
         p.bytes = load.bytes;
         for (const std::vector<kernel::OperandLoad::At>& lanes : kernel::together(load)) {
           std::vector<std::pair<int, int>> cells;
+          cells.reserve(lanes.size());
           for (const kernel::OperandLoad::At& lane : lanes) {
-            graph::Shape at(rank(buffer), 0);
             at[k_dim] = lane.k, at[x_dim] = lane.x;
             cells.push_back(cell(buffer, at));
           }
@@ -115,11 +116,12 @@ AccessPattern fragments(const kernel::MatmulChoice& m, const kernel::SmemTensor&
   AccessPattern p;
   p.bytes = load.a.alignment, p.matrix = true, p.weight = load.cycles, p.name = "ldmatrix";
   const int across = buffer.inner == rank(buffer) - 1 ? rank(buffer) - 2 : rank(buffer) - 1;
+  graph::Shape at(rank(buffer), 0);
   for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer.padded[across], 32); r += rows)
     for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer.padded[buffer.inner], 64); c += columns) {
       std::vector<std::pair<int, int>> lanes;
+      lanes.reserve(rows);
       for (int lane = 0; lane < rows; ++lane) {
-        graph::Shape at(rank(buffer), 0);
         at[across] = std::min(r + lane, buffer.padded[across] - 1);
         at[buffer.inner] = c;
         lanes.push_back(cell(buffer, at));

@@ -1,9 +1,10 @@
 #include "plan/swizzle_search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
-#include <set>
+#include <span>
 
 #include "graph/error.hpp"
 #include "target/target.hpp"
@@ -166,16 +167,27 @@ class Evaluator {
     const auto& lanes = patterns_[i.pattern];
     const i64 unit = std::max(4, accesses_[i.access].bytes), run = step * t_.element_bytes;
     const bool bound = t_.row_stride % step == 0 && run >= unit;  // otherwise there is no bound
-    std::map<i64, std::set<std::pair<i64, i64>>> runs;            // by offset: the runs that request it
+    struct Request {
+      i64 offset, row, run;  // in the run, in words; of the run
+      auto operator<=>(const Request&) const = default;
+    };
+    std::array<Request, 32> requests;
+    std::size_t count = 0;
     for (std::size_t lane = first; lane < end; ++lane)
       if (const auto& [row, column] = lanes[lane]; row != off) {
         const i64 at = i.column + column;
-        runs[at % step * t_.element_bytes / unit].insert({i.row + row, at / step});
+        requests[count++] = {at % step * t_.element_bytes / unit, i.row + row, at / step};
       }
-    std::size_t minimum = runs.empty() ? 0 : 1;
-    const std::size_t choices = std::max<i64>(1, bank_row / run);
-    for (const auto& [place, asked] : runs)
-      if (bound) minimum = std::max(minimum, (asked.size() + choices - 1) / choices);
+    if (count == 0 || !bound) return count > 0;
+    const auto all = std::span(requests).first(count);
+    std::ranges::sort(all);
+    const i64 choices = std::max<i64>(1, bank_row / run);
+    i64 minimum = 1, runs = 1;  // of the requests so far at one offset, how many runs
+    for (std::size_t r = 1; r < count; ++r) {
+      if (all[r] == all[r - 1]) continue;
+      runs = all[r].offset == all[r - 1].offset ? runs + 1 : 1;
+      minimum = std::max(minimum, (runs + choices - 1) / choices);
+    }
     return static_cast<int>(minimum);
   }
 

@@ -32,6 +32,7 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   const int per_phase = std::clamp(banks * bank_bytes / bytes, 1, 32);
   Wavefronts w;
   std::vector<std::int64_t> words;
+  words.reserve(static_cast<std::size_t>(lanes) * (1 + (bytes - 1) / bank_bytes));
   std::vector<int> load(banks);
   for (int first = 0, phases = 1; first < lanes; first += phases * per_phase) {
     const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 && first + 2 * per_phase <= lanes &&

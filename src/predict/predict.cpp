@@ -54,6 +54,7 @@ void load(Counts& counts, const kernel::MatmulChoice& m, const MmaOperand& o, gr
   for (int dx = 0; dx < o.matrices * rows; dx += rows)
     for (int dk = 0; dk < depth; dk += columns) {
       BankAccess lines{.bytes = m.load->a.alignment, .address = {}};
+      lines.address.reserve(rows);
       for (int i = 0; i < rows; ++i) {
         // Out-of-bounds addresses are clamped to the tile's last row, or to the start of the step.
         std::int64_t across = x + dx + (along_k ? i : 0);

@@ -17,7 +17,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 struct CostTable {
   std::vector<int> variables;
   std::vector<double> cost;
-  std::set<int> origins;  // the problem's factors that contributed to it
+  std::vector<int> origins;  // the problem's factors that contributed to it
 };
 
 /// Returns the name of factor number `factor` for a message, or "factor N" if it has no name.
@@ -115,17 +115,28 @@ double at(const Problem& p, const std::vector<int>& variables, const std::vector
   return cost[index];
 }
 
+/// Adds those of `more` to the ascending variables `all` that are not among them.
+void unite(std::vector<int>& all, const std::vector<int>& more) {
+  for (int v : more)
+    if (const auto at = std::ranges::lower_bound(all, v); at == all.end() || *at != v) all.insert(at, v);
+}
+
+/// Returns the number of entries of a table over these variables.
+double entries_over(const Problem& p, const std::vector<int>& variables) {
+  double entries = 1;
+  for (int v : variables) entries *= p.domain[v];
+  return entries;
+}
+
 /// Returns the sum of the tables `parts`, minimised over the values of variable `x`. The result is a table over the
 /// other variables.
 CostTable eliminate(const Problem& p, const std::vector<const CostTable*>& parts, int x) {
   CostTable out;
-  std::set<int> rest;
   for (const CostTable* t : parts) {
-    rest.insert(t->variables.begin(), t->variables.end());
-    out.origins.insert(t->origins.begin(), t->origins.end());
+    unite(out.variables, t->variables);
+    out.origins.insert(out.origins.end(), t->origins.begin(), t->origins.end());
   }
-  rest.erase(x);
-  out.variables.assign(rest.begin(), rest.end());
+  std::erase(out.variables, x);
   std::vector<int> digits = out.variables;
   digits.push_back(x);
 
@@ -139,8 +150,7 @@ CostTable eliminate(const Problem& p, const std::vector<const CostTable*>& parts
       stride *= p.domain[*v];
     }
   }
-  std::size_t entries = 1;
-  for (int v : out.variables) entries *= p.domain[v];
+  const auto entries = static_cast<std::size_t>(entries_over(p, out.variables));
   out.cost.resize(entries);
   std::vector<std::size_t> index(parts.size(), 0);
   std::vector<int> counter(out.variables.size(), 0);
@@ -175,19 +185,18 @@ struct Bucket {
 /// eliminated. The sum of the tables of a group has at most `cap` entries, unless the group is a single table.
 std::vector<std::vector<const CostTable*>> split(const Problem& p, const Bucket& bucket, std::size_t cap) {
   std::vector<std::vector<const CostTable*>> groups;
-  std::vector<std::set<int>> scope;
+  std::vector<std::vector<int>> scope;
+  std::vector<int> joint;
   for (const CostTable& t : bucket.tables) {
     std::size_t g = 0;
     for (; g < groups.size(); ++g) {
-      std::set<int> joint = scope[g];
-      joint.insert(t.variables.begin(), t.variables.end());
-      double entries = 1;
-      for (int v : joint) entries *= p.domain[v];
-      if (entries <= static_cast<double>(cap)) break;
+      joint = scope[g];
+      unite(joint, t.variables);
+      if (entries_over(p, joint) <= static_cast<double>(cap)) break;
     }
     if (g == groups.size()) groups.emplace_back(), scope.emplace_back();
     groups[g].push_back(&t);
-    scope[g].insert(t.variables.begin(), t.variables.end());
+    unite(scope[g], t.variables);
   }
   return groups;
 }
@@ -253,16 +262,17 @@ Solution minimise(const Problem& p, std::size_t table_cap, int beam) {
   for (std::size_t i = 0; i < order.size(); ++i) buckets[i].variable = order[i];
 
   double bound = 0;
-  auto file = [&](const CostTable& t) {  // into the bucket of its variable that is eliminated first
+  auto file = [&](CostTable t) {  // into the bucket of its variable that is eliminated first
     if (std::ranges::all_of(t.cost, [](double c) { return c == infinite; })) {
       std::string names;
+      std::ranges::sort(t.origins);
       for (int f : t.origins) names += (names.empty() ? "" : ", ") + described(p, f);
       fail("elimination: no assignment satisfies {} {}", names, t.origins.size() > 1 ? "together" : "alone");
     }
     if (t.variables.empty()) return void(bound += t.cost[0]);
     int first = position[t.variables[0]];
     for (int v : t.variables) first = std::min(first, position[v]);
-    buckets[first].tables.push_back(t);
+    buckets[first].tables.push_back(std::move(t));
   };
   for (std::size_t f = 0; f < p.factors.size(); ++f)
     file({p.factors[f].variables, p.factors[f].cost, {static_cast<int>(f)}});

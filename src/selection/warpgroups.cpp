@@ -228,15 +228,15 @@ bool leaves_as(const Instruction& row, const Instruction& separate, const graph:
   const kernel::EvaluatedLayout a(of_row), b(of_separate);
   if (a.threads() != b.threads() || a.values() != b.values()) return false;
   const graph::Shape batch(c.begin(), c.end() - 2);
-  graph::Shape found, at;
+  graph::Shape found, at, matrix;
   for (int thread = 0; thread < b.threads(); ++thread)
     for (int value = 0; value < b.values(); ++value) {
       a.find(thread, value, 0, found), b.find(thread, value, 0, at);
-      if (!at.empty()) {
-        const std::int64_t matrix = kernel::linear(graph::Shape(at.begin(), at.end() - 2), batch);
-        at = {at[c.size() - 2], matrix * c.back() + at.back()};
-      }
-      if (found != at) return false;
+      if (found.empty() != at.empty()) return false;
+      if (at.empty()) continue;
+      matrix.assign(at.begin(), at.end() - 2);
+      const std::int64_t column = kernel::linear(matrix, batch) * c.back() + at.back();
+      if (found[0] != at[c.size() - 2] || found[1] != column) return false;
     }
   return true;
 }

@@ -39,6 +39,14 @@ bool counts_once(const kernel::Context& c) {
   return once;
 }
 
+/// Returns number(c, value) for each value of a thread in the layout of c.
+template <class Number>
+std::vector<int> of_each_value(const kernel::EvaluatedLayout& layout, const kernel::Context& c, Number number) {
+  std::vector<int> numbers(layout.values());
+  for (int value = 0; value < layout.values(); ++value) numbers[value] = number(c, value);
+  return numbers;
+}
+
 }  // namespace
 
 std::string describe(const kernel::Work& t) { return fmt::format("'{} %{}'", kernel::name(t.kind), t.node); }
@@ -74,11 +82,13 @@ void RegisterProof::in_lines(const kernel::Work& writer, const kernel::Work& rea
   const kernel::Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (!agreed_.insert({left_id, reader.context}).second) return;
   const kernel::EvaluatedLayout left(from), taken(to);
+  const std::vector<int> line = of_each_value(taken, to, kernel::line_of);
+  graph::Shape row;
   kernel::for_each(taken, [&](int thread, int value, const graph::Shape& at) {
     if (at.empty()) return;
-    graph::Shape row = at;
+    row = at;
     row.back() = 0;
-    has(left, writer, reader, x, thread, kernel::line_of(to, value), row);
+    has(left, writer, reader, x, thread, line[value], row);
   });
 }
 
@@ -86,11 +96,13 @@ void RegisterProof::in_pairs(const kernel::Work& writer, const kernel::Work& rea
   agree(writer, reader, x, false);
   const kernel::Context& c = context(reader);
   const kernel::EvaluatedLayout layout(c);
+  const std::vector<int> other = of_each_value(layout, c, kernel::other_of_pair);
+  graph::Shape wanted;
   kernel::for_each(layout, [&](int thread, int value, const graph::Shape& at) {
     if (at.empty()) return;
-    graph::Shape wanted = at;
+    wanted = at;
     wanted[c.rank() - 3] ^= 1;
-    has(layout, writer, reader, x, thread, kernel::other_of_pair(c, value), wanted);
+    has(layout, writer, reader, x, thread, other[value], wanted);
   });
 }
 
@@ -108,7 +120,8 @@ void RegisterProof::in_columns(const kernel::Work& t, int ranks) const {
 void RegisterProof::has(const kernel::EvaluatedLayout& left, const kernel::Work& writer, const kernel::Work& reader,
                         int x, int thread, int value, const graph::Shape& wanted, int repeat) const {
   const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
-  const graph::Shape found = there ? left.at(thread, value, repeat) : graph::Shape{};
+  graph::Shape& found = found_;
+  there ? left.find(thread, value, repeat, found) : found.clear();
   if (found == wanted) return;
   reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
          found.empty() ? "no element" : graph::to_string(found), x, describe(writer), describe(reader),
@@ -128,9 +141,10 @@ void RegisterProof::same_thread(const kernel::Work& t, const kernel::Work& w, in
     reject("{}: {} reads {} without a barrier after {}: a layout of {} dimensions has no elements of {}, which has {}",
            p_.name, describe(t), plan_.tensors[b].name, describe(w), dims, plan_.tensors[b].name, shape.size());
   const std::vector<int> owner = kernel::owners(from, shape);
+  graph::Shape element;
   kernel::for_each(kernel::EvaluatedLayout(to), [&](int thread, int value, const graph::Shape& at) {
     if (at.empty()) return;
-    graph::Shape element = at;
+    element = at;
     for (std::size_t d = 0; d < shape.size(); ++d) element[d] = std::min(at[d], shape[d] - 1);
     const int found = owner[kernel::linear(element, shape)];
     if (found != thread)
@@ -238,11 +252,12 @@ void RegisterProof::in_every_lane(const kernel::Work& t) const {
         "{}: {} leaves %{} in registers, where {}", p_.name, describe(t), t.node,
         c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts()) : "nobody looks for it");
   const kernel::EvaluatedLayout layout(c), rows(plan_.rmem[kept].layout);
+  const std::vector<int> line = of_each_value(layout, c, kernel::line_of);
   graph::Shape summed;
   kernel::for_each(layout, [&](int thread, int value, const graph::Shape& at) {
     if (at.empty()) return;
     layout.find_sum(thread, value, 0, summed);
-    has(rows, t, t, t.node, thread, kernel::line_of(c, value), summed);
+    has(rows, t, t, t.node, thread, line[value], summed);
   });
 }
 

@@ -71,6 +71,7 @@ class RegisterProof {
   std::set<std::pair<int, int>> agreed_;  // pairs of contexts that are proved equal
   std::set<int> covered_, summed_;        // contexts that are proved already
   std::set<kernel::Work> multiplied_;     // matmuls that are proved already
+  mutable graph::Shape found_;            // in has(), which is called for each value: its memory is kept
 };
 
 }  // namespace zellige::verify
