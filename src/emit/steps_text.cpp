@@ -5,7 +5,6 @@
 
 #include "emit/kernel_text.hpp"
 #include "graph/reductions.hpp"
-#include "kernel/nests.hpp"
 
 namespace zellige::emit {
 namespace {

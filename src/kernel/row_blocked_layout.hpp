@@ -1,5 +1,5 @@
 // Builds thread-value layouts in which each thread stays in one row while it steps along the row. Values
-// per row, such as a norm's scale, are then evaluated once, before that loop (kernel/invariance.hpp).
+// per row, such as a norm's scale, are then evaluated once, before that loop (kernel/evaluation.hpp).
 //
 //   // A tile of 16 rows of 256 elements; rows run along dimension `inner` = 1. The 128 threads are divided into
 //   // 8 threads per row; each takes 4 of the row's 32 chunks of 8 elements:

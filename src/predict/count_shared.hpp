@@ -2,7 +2,7 @@
 // wavefronts. The predictions equal the counts of the emulator, which runs the CUDA source on the CPU. Part of
 // predict.hpp, which predicts all counters of a kernel.
 #pragma once
-#include "kernel/nests.hpp"
+#include "kernel/evaluation.hpp"
 #include "predict/predict.hpp"
 
 namespace zellige::predict {

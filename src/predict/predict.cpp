@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernel/evaluated_layout.hpp"
-#include "kernel/nests.hpp"
+#include "kernel/evaluation.hpp"
 #include "kernel/operand_loads.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"

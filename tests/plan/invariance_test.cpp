@@ -1,6 +1,6 @@
 // Values evaluated before a nest's loop are invariant over its steps, by enumeration, and all invariant
 // values are evaluated there.
-#include "kernel/invariance.hpp"
+#include "kernel/evaluation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <zellige/layout/runtime.hpp>
 
 #include "kernel/evaluated_layout.hpp"
-#include "kernel/nests.hpp"
 #include "random_plans.hpp"
 #include "steps_of.hpp"
 

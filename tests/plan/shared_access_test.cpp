@@ -8,7 +8,7 @@
 #include <set>
 
 #include "kernel/evaluated_layout.hpp"
-#include "kernel/nests.hpp"
+#include "kernel/evaluation.hpp"
 #include "random_plans.hpp"
 #include "steps_of.hpp"
 #include "touches.hpp"
