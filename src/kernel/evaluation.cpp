@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graph/reductions.hpp"
-#include "kernel/carry.hpp"
 #include "kernel/index_width.hpp"
 #include "kernel/leaves.hpp"
 

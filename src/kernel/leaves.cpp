@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "kernel/carry.hpp"
 
 namespace zellige::kernel {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "kernel/carry.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/row_blocked_layout.hpp"
 #include "kernel/sliced.hpp"

@@ -4,7 +4,6 @@
 
 #include "graph/reductions.hpp"
 #include "kernel/operand_loads.hpp"
-#include "kernel/residency.hpp"
 
 namespace zellige::plan {
 namespace {

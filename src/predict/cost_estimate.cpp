@@ -6,10 +6,8 @@
 #include <set>
 
 #include "graph/reductions.hpp"
-#include "kernel/carry.hpp"
 #include "kernel/launches.hpp"
 #include "kernel/leaves.hpp"
-#include "kernel/residency.hpp"
 #include "kernel/tensor_map.hpp"
 #include "predict/ideal_counts.hpp"
 #include "predict/predict.hpp"
@@ -83,7 +81,7 @@ bool stays_in_l1(const CountedKernel& of, const cost::KernelCost& k, const tile:
 }
 
 /// Returns how often a block is charged for node `n` of the program. A cast between a product and its sum, which nothing
-/// reads since the matmul itself adds up its products (carry.hpp), is charged like those of the loop.
+/// reads since the matmul itself adds up its products (selection/select.cpp), is charged like those of the loop.
 double iterations_of(const CountedKernel& of, const tile::Node& n) {
   const auto i = static_cast<std::size_t>(&n - of.kernel.program.nodes.data());
   const bool replaced = n.op == graph::OpKind::cast && n.to_dtype == graph::DType::f32 && !of.needed[i] &&
