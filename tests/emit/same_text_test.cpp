@@ -1,6 +1,6 @@
 // Kernels that differ only in names become one function, launched with the tensors of
 // each.
-#include "emit/same_text.hpp"
+#include "emit/launch_text.hpp"
 
 #include <gtest/gtest.h>
 
