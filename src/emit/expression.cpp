@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
 #include "rules/table.hpp"
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
 
 namespace zellige::emit {

@@ -1,6 +1,6 @@
 // Every elementwise operator has a formula that uses each of its operands; other operators have
 // none.
-#include "emit/formula.hpp"
+#include "emit/source_lines.hpp"
 
 #include <gtest/gtest.h>
 
