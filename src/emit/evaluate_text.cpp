@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <zellige/layout/algebra/swizzle.hpp>
 
-#include "emit/delayed_stores.hpp"
 #include "emit/kernel_text.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"

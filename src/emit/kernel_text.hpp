@@ -7,6 +7,7 @@
 //   loop_text.cpp      the loop over a thread's elements of a tile, and their coordinates
 //   copy_text.cpp      copies of tiles from global to shared memory
 //   reduce_text.cpp    reductions across lanes, and stores of tiles from shared to global memory
+//   fragment_text.cpp  loop nests over accumulators, and nests that store the results of several iterations together
 //   evaluate_text.cpp  loop nests over thread-value layouts, and what each of their works stores
 //   expression.cpp     the value of an operator of the kernel at a coordinate
 #pragma once
@@ -73,6 +74,11 @@ struct ThreadShare {
   Index item;
   int open;  // number of braces to close
 };
+
+/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
+/// stores of several iterations can then be delayed until after all loads of these iterations. The nest may keep values
+/// in registers as well. If `guarded`, a nest that reads global memory may have bounds checks.
+bool reads_and_writes(const std::vector<Item>& items, bool guarded);
 
 /// Emits one kernel, or one device function of a kernel that runs several tile programs.
 class KernelText {
