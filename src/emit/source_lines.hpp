@@ -34,9 +34,6 @@ class Text {
     --depth_;
     line("{}", end);
   }
-  /// Indents the lines that follow by one level more. Call it after close() with a line that also opens a
-  /// block, such as "} catch (...) {".
-  void open_again() { ++depth_; }
   /// Appends `s` unchanged, without indentation.
   void raw(const std::string& s) { text_ += s; }
   const std::string& str() const { return text_; }
