@@ -10,7 +10,6 @@
 #include "plan/contexts.hpp"
 #include "plan/dependence.hpp"
 #include "plan/same_thread.hpp"
-#include "selection/copies.hpp"
 #include "selection/layouts.hpp"
 #include "selection/row_registers.hpp"
 #include "selection/warpgroups.hpp"
