@@ -15,7 +15,6 @@
 #include "selection/split_k.hpp"
 #include "selection/warpgroups.hpp"
 #include "target/instructions.hpp"
-#include "tile/unshare.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -174,4 +174,8 @@ struct TilePrograms {
   }
 };
 
+/// Undoes share() of the table of rewrites for the largest values that it stored, so that their users recompute them. The nodes (operators) keep
+/// their numbers, and unused nodes remain. Returns false if share() has stored no value.
+bool unshare(TileProgram&);
+
 }  // namespace zellige::tile

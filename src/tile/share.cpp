@@ -18,7 +18,6 @@
 
 #include "rules/table.hpp"
 #include "tile/sections.hpp"
-#include "tile/unshare.hpp"
 
 namespace zellige::tile {
 namespace {
