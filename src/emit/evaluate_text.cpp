@@ -59,7 +59,7 @@ void KernelText::mma(const Work& work) {
          work.node, m.row->name);
   const int rank = static_cast<int>(n.shape.size());
   if (!n.carried) {
-    out_.line("{} acc{};", fragment_type(c), work.node);
+    registers(work.node, c);
     out_.line("acc{}.clear();", work.node);
   }
   const std::string type = n.tf32 ? "tfloat32_t" : type_name(block_.nodes[n.in[1]].dtype);
@@ -115,15 +115,9 @@ void KernelText::operand_declaration(const Work& t) {
 void KernelText::nest(kernel::StepSpan steps) {
   const Context& c = plan_.layout_of(steps.front().work);
   for (const kernel::Step& step : steps)
-    if (step.work.kind == WorkKind::to_operand && !started_.contains(step.work.node)) operand_declaration(step.work);
+    if (step.work.kind == WorkKind::to_operand && !started(step.work.node)) operand_declaration(step.work);
   for (const kernel::Step& step : steps)
-    if (step.work.kind == WorkKind::to_registers) {
-      if (c.row)
-        out_.line("{} acc{};", fragment_type(c), step.work.node);
-      else
-        out_.line("Vec<{}, {}> acc{}[{}];", register_type(block_.nodes[step.work.node].dtype), c.vector(),
-                  step.work.node, c.values() / c.vector());
-    }
+    if (step.work.kind == WorkKind::to_registers) registers(step.work.node, c);
   for (const kernel::Step& step : steps)
     if (step.work.kind == WorkKind::to_lines)
       out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[step.work.node].dtype), step.work.node,
@@ -267,7 +261,7 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     sum = fmt::format("{}{}[{}::line(i)]", finds_maximum_ ? "most" : "sum", item.node, fragment_type(c));
   }
   const graph::Monoid& of = graph::monoid_of(n.op);
-  if (gathers_) return out_.line("{}{} = {};", head, sum, x.text);
+  if (nest.gathers) return out_.line("{}{} = {};", head, sum, x.text);
   if (!of.carrier.empty() && !finds_maximum_) {
     if (raised_.contains(item.node)) return out_.line("{}{}.add_below({});", head, sum, x.text);
     if (c.vector() == 1 || (c.row && block_.nodes[n.in[0]].shape.back() % c.vector() != 0))

@@ -39,6 +39,7 @@ struct NestAt {
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
   Index line = 0;        // in a layout of rows: index of the row among the thread's
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
+  bool gathers = false;  // the elements of a reduction are gathered in `sum`, a vector, and then joined
   /// Returns the index expression of a coordinate at this position of the loop nest, for example x + 1.
   Index index(const kernel::TileCoordinate&) const;
   std::vector<Index> index(const std::vector<kernel::TileCoordinate>&) const;
@@ -104,7 +105,9 @@ class KernelText {
 
   // Emits the code of steps, in order. This and the following functions are defined in steps_text.cpp.
   void run(const std::vector<kernel::Step>&);
+  void registers(int node, const Context&);
   void start(const Work&);
+  bool started(int node) const;
   bool overwritten(int node) const;
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
@@ -248,11 +251,9 @@ class KernelText {
   int agent_ = 0;                      // the agent whose steps are being emitted
   int counter_ = 0;                    // number for the next variable
   bool part_ = false;                  // a device function of a launch is being emitted
-  std::set<int> started_;              // accumulators and operands that a `start` step has declared
   Index iteration_ = 0;                // counter of the open loop
   std::int64_t from_ = 0;              // first value of the counter
   bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
-  bool gathers_ = false;               // the elements of a reduction are gathered in a vector, and then joined
   bool finds_maximum_ = false;         // in the first of two passes of a reduction
   std::set<int> raised_;               // reductions whose second pass is being emitted
   bool keeps_all_ = true;              // false: a nest keeps only what it stores as matrices

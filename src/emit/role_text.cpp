@@ -297,7 +297,7 @@ void KernelText::issue(const Work& work, bool peeled) {
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k, row.m,
             row.n, row.k, peeled ? ", the first" : "");
-  if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.layout_of(work)), work.node);
+  if (!n.carried) registers(work.node, plan_.layout_of(work));
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),
             work.node, row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
             n.carried && !peeled ? "" : ", false");
