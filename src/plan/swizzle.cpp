@@ -53,7 +53,7 @@ void append_swept(const kernel::Kernel& kernel, const selection::Task& t, const 
     p.name = std::string(kernel::name(t.kind));
     p.bytes = (sums ? 1 : buffer.access_width(c.inner(), c.vector())) * graph::whole_bytes(buffer.dtype);
     p.instances.reserve(max_instances);
-    const kernel::UseAccess add = [&](const kernel::WarpAccess& access) {
+    const kernel::UseAccess add = [&](int, const kernel::WarpAccess& access) {
       std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
       lanes.reserve(access.size());
       const auto lane = [&](const graph::Shape& at) {
@@ -61,7 +61,7 @@ void append_swept(const kernel::Kernel& kernel, const selection::Task& t, const 
       };
       for (const graph::Shape& at : access) product && !at.empty() ? lane(kernel::factor(at, side)) : lane(at);
     };
-    sums ? kernel::for_each_sum_access(c, add, max_instances) : kernel::for_each_access(c, add, max_instances);
+    kernel::for_each_access(c, add, max_instances, sums ? kernel::Visits::sums : kernel::Visits::items);
     to.push_back(std::move(p));
   }
 }
@@ -71,7 +71,7 @@ AccessPattern stored_matrices(const kernel::Kernel& kernel, const selection::Tas
                               const kernel::SmemTensor& buffer) {
   AccessPattern p;
   p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(kernel::name(t.kind));
-  const kernel::UseAccess add = [&](const kernel::WarpAccess& rows) {
+  const kernel::UseAccess add = [&](int, const kernel::WarpAccess& rows) {
     std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
     for (const graph::Shape& at : rows) lanes.push_back(cell(buffer, at));
   };

@@ -36,40 +36,18 @@ std::int64_t digit(const std::vector<kernel::Mode>& modes, int thread, const Whi
   return number;
 }
 
-/// The coordinates that warps visit: all elements (items); each result of a reduction, by the first lane that shares
-/// it (sums); or each row once, by all of its lanes, before the loop along the row (lines).
-enum class Visits : std::uint8_t { items, sums, lines };
-
-/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout. `which` selects all
-/// elements, the results of a reduction, or the rows.
-std::vector<WarpVisits> warps_of(const kernel::Context& c, Visits which) {
-  const bool sums = which != Visits::items;
-  const kernel::EvaluatedLayout layout(c);
+/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout.
+std::vector<WarpVisits> warps_of(const kernel::Context& c, kernel::Visits which) {
+  const bool sums = which != kernel::Visits::items;
   const std::vector<kernel::Mode> threads = kernel::modes(values::View(c.share)[0]);
-  const int step = sums ? 1 : c.vector();
-  std::vector<bool> first(layout.threads());
-  for (int thread = 0; which == Visits::sums && thread < layout.threads(); ++thread)
-    first[thread] = c.first_lane(thread) == thread;
-  std::vector<WarpVisits> warps(tile::ceil_div(layout.threads(), 32));
-  for (int thread = 0; thread < layout.threads(); ++thread) {
-    WarpVisits& warp = warps[thread / 32];
-    warp.part.push_back(digit(threads, thread, [&](const kernel::Mode& m, std::int64_t below) {
+  const int count = c.threads();
+  std::vector<WarpVisits> warps(tile::ceil_div(count, 32));
+  for (int thread = 0; thread < count; ++thread)
+    warps[thread / 32].part.push_back(digit(threads, thread, [&](const kernel::Mode& m, std::int64_t below) {
       return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
     }));
-    std::size_t i = 0;
-    for (int repeat = 0; repeat < (sums ? 1 : layout.repeats()); ++repeat)
-      for (int value = 0; value < layout.values(); value += step) {
-        if (sums && !layout.starts_sum(value)) continue;
-        if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
-        graph::Shape& at = warp.iterations[i++][thread % 32];
-        if (which == Visits::items)
-          layout.find(thread, value, repeat, at);
-        else if (which == Visits::lines)
-          layout.find_line(thread, value, at);
-        else if (first[thread])
-          layout.find_sum(thread, value, repeat, at);
-      }
-  }
+  const auto visit = [&](int warp, const kernel::WarpAccess& lanes) { warps[warp].iterations.push_back(lanes); };
+  kernel::for_each_access(c, visit, std::numeric_limits<std::size_t>::max(), which);
   return warps;
 }
 
@@ -175,7 +153,10 @@ class Count {
 
   SharedCounts counted(const SharedAccess& a) {
     std::vector<WarpVisits>& warps = a.invariant ? lines_ : warps_;
-    if (warps.empty()) warps = warps_of(context_, a.invariant ? Visits::lines : sums_ ? Visits::sums : Visits::items);
+    if (warps.empty())
+      warps = warps_of(context_, a.invariant ? kernel::Visits::lines
+                                 : sums_     ? kernel::Visits::sums
+                                             : kernel::Visits::items);
     const bool replicated = context_.replicated();
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
     const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
@@ -269,7 +250,7 @@ void add_matrices(Counts& counts, const kernel::Kernel& kernel, const kernel::Wo
   BankAccess access{.bytes = store.c.alignment, .address = {}}, last;
   Wavefronts w;
   std::uint64_t matrices = 0;
-  selection::for_each_matrix(kernel.layout_of(t), store, [&](const kernel::WarpAccess& rows) {
+  selection::for_each_matrix(kernel.layout_of(t), store, [&](int, const kernel::WarpAccess& rows) {
     access.address.clear();
     for (const graph::Shape& at : rows) access.address.push_back(b.address(at));
     if (!equivalent(access, last)) w = evaluate(access), last = access;

@@ -90,7 +90,7 @@ Counts counts_of_copy(const kernel::Kernel& kernel, const kernel::Work& t) {
   Counts counts;
   BankAccess access{.bytes = t.copy.bytes, .address = {}};
   std::uint64_t copies = 0;
-  kernel::for_each_access(kernel.layout_of(t), [&](const kernel::WarpAccess& lanes) {
+  kernel::for_each_access(kernel.layout_of(t), [&](int, const kernel::WarpAccess& lanes) {
     access.address.clear();
     for (const graph::Shape& at : lanes) {
       access.address.push_back(at.empty() ? -1 : b.address(at));
