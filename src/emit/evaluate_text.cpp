@@ -85,10 +85,7 @@ void KernelText::mma(const Work& work) {
         "view<{}>({})",
         layout_text(algebra::with_innermost(b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))), at);
   };
-  const auto along_k = [&](int side) {
-    const SmemTensor& b = plan_.tensors[plan_.tensor_of(n.in[side])];
-    return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
-  };
+  const auto along_k = [&](int side) { return plan_.tensors[plan_.tensor_of(n.in[side])].along_k(side); };
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
             printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,

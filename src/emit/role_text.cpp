@@ -280,12 +280,11 @@ void KernelText::issue(const Work& work, bool peeled) {
   const Node& n = block_.nodes[work.node];
   const kernel::MatmulChoice& m = work.matmul;
   const Instruction& row = *m.row;
-  const int last = static_cast<int>(n.shape.size()) - 1;
   const auto operand = [&](int side) {
     const int buffer = plan_.tensor_of(n.in[side]);
     const SmemTensor& b = plan_.tensors[buffer];
     const std::int64_t across = side == 0 ? m.m : m.columns();
-    const bool along_k = b.inner == (side == 0 ? last : last - 1);
+    const bool along_k = b.along_k(side);
     std::string tile = ring_tile(buffer);
     // The first row of this warpgroup: rows of K are contiguous, or one span contains all of K.
     if (side == 0 && m.m > row.m)
