@@ -5,7 +5,7 @@
 //     for (const Item& item : evaluate(plan, nest)) ...
 //
 // The nest is the loop in which each thread goes through its elements of that layout. The emitter prints the items
-// (expression.cpp, evaluate_text.cpp) and the prediction of counters counts them (shared_access.cpp), so that both
+// (expression.cpp, evaluate_text.cpp) and the prediction of counters counts them (count_shared.cpp), so that both
 // agree.
 //
 // A value is evaluated once for each coordinate at which it is needed. It is evaluated again within another bounds

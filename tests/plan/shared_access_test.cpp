@@ -1,6 +1,6 @@
 // The declared reads and writes of a nest are those found by touches.cpp by enumeration, and every access is
 // one aligned piece.
-#include "predict/shared_access.hpp"
+#include "predict/count_shared.hpp"
 
 #include <gtest/gtest.h>
 
