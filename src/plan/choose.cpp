@@ -8,7 +8,6 @@
 #include "plan/group.hpp"
 #include "plan/memory.hpp"
 #include "plan/registers.hpp"
-#include "plan/slice.hpp"
 #include "predict/cost_estimate.hpp"
 #include "selection/loop_bounds.hpp"
 #include "selection/matrix_stores.hpp"

@@ -12,7 +12,7 @@
 #include "plan/agents.hpp"
 #include "plan/group.hpp"
 #include "plan/pipeline.hpp"
-#include "plan/slice.hpp"
+#include "plan/registers.hpp"
 #include "plan/swizzle.hpp"
 #include "run/run.hpp"
 #include "selection/layouts.hpp"
