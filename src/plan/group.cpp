@@ -4,7 +4,6 @@
 #include <set>
 
 #include "kernel/leaves.hpp"
-#include "kernel/row_blocked_layout.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
 #include "plan/contexts.hpp"
@@ -335,7 +334,8 @@ void place_store(Grouping& g, int i) {
     g.buffer_reads.push_back({out, b});
     return;
   }
-  const int where = c >= 0 ? c : add_context(g.kernel, kernel::store_blocked_layout(g.program, n, inner, copy.vector));
+  const int where =
+      c >= 0 ? c : add_context(g.kernel, selection::store_blocked_layout(g.program, n, inner, copy.vector));
   g.evaluate(g.add(kernel::WorkKind::to_global, i, where, -1, copy), n.in[0]);
 }
 
