@@ -10,7 +10,6 @@
 #include "api/handles.hpp"
 #include "api/program.hpp"
 #include "api/strings.hpp"
-#include "emit/read_manifest.hpp"
 #include "emit/seal.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"

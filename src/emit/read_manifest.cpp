@@ -1,5 +1,3 @@
-#include "emit/read_manifest.hpp"
-
 #include <algorithm>
 #include <limits>
 

@@ -9,7 +9,6 @@
 #include <regex>
 
 #include "command.hpp"
-#include "emit/read_manifest.hpp"
 #include "emit/seal.hpp"
 #include "graph/error.hpp"
 #include "run/belongs.hpp"
