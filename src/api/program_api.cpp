@@ -10,7 +10,7 @@
 #include "api/handles.hpp"
 #include "api/program.hpp"
 #include "api/strings.hpp"
-#include "emit/seal.hpp"
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"

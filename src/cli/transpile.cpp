@@ -12,7 +12,6 @@
 #include "cli/terminal.hpp"
 #include "emit/emit.hpp"
 #include "emit/host_text.hpp"
-#include "emit/seal.hpp"
 #include "ir/ir.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
