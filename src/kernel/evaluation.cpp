@@ -464,22 +464,16 @@ struct NestWork {
   /// store, or a load directly from global memory, may reach beyond its tensor.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
-    std::set<int> seen;
-    std::vector<int> open{node};
-    while (!open.empty()) {
-      const int i = open.back();
-      open.pop_back();
-      if (!seen.insert(i).second) continue;
+    nest.p.visit_from({node}, [&](int i) {
       const tile::Node& n = nest.p.nodes[i];
-      if (is_in_registers(nest.kernel, work, i)) continue;
+      if (is_in_registers(nest.kernel, work, i)) return false;
       if ((n.kind == tile::NodeKind::load && nest.kernel.in_place(i)) || n.kind == tile::NodeKind::store)
         for (int d = 0; d < n.view.rank(); ++d)
           if (n.view.predicated(d) && !(n.kind == tile::NodeKind::store && starts_inside(nest.p, n, d, p)))
             all.insert(
                 {n.view.along(d, nest.p), reach(nest.kernel, n).far(), n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
-      if (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::store)
-        open.insert(open.end(), n.in.begin(), n.in.end());
-    }
+      return n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::store;
+    });
     return {all.begin(), all.end()};
   }
 };
