@@ -2,7 +2,7 @@
 # Installs the Debian packages that Zellige needs: setup.sh [build|test]. Does nothing where they are there already.
 set -euo pipefail
 packages=(g++ cmake ninja-build ccache binutils libfmt-dev nlohmann-json3-dev libcli11-dev libboost-context-dev libxxhash-dev libopenblas0-pthread)
-[ "${1:-build}" = test ] && packages+=(libgtest-dev librapidcheck-dev libz3-dev python3 python3-venv clang clang-format libclang-rt-14-dev)
+[ "${1:-build}" = test ] && packages+=(libgtest-dev librapidcheck-dev python3 python3-venv clang clang-format libclang-rt-14-dev)
 missing=()
 for p in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing+=("$p")

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "emit/read_manifest.hpp"
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
 #include "run/kept.hpp"

@@ -8,7 +8,6 @@
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "emit/seal.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "run/files.hpp"

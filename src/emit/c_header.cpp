@@ -1,9 +1,7 @@
-#include "emit/c_header.hpp"
-
 #include <algorithm>
 
+#include "emit/host_text.hpp"
 #include "emit/names.hpp"
-#include "emit/source_lines.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -42,8 +40,7 @@ std::string addresses(const Manifest& m, Role role) {
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-}  // namespace
-
+/// Returns "const char* run_NAME(...)" without a semicolon or body.
 std::string c_signature(const Manifest& m) {
   Names names;
   std::string list;
@@ -54,25 +51,25 @@ std::string c_signature(const Manifest& m) {
   return fmt::format("const char* {}({}void* workspace, struct CUstream_st* stream)", Names::function(m.name), list);
 }
 
+}  // namespace
+
 std::string c_header(const Manifest& m) {
   Text out;
   Names names;
-  const std::string guard = fmt::format("ZELLIGE_{}_H", m.name);
-  out.line("// {}: {} kernel{} for {}, made by Zellige.", m.name, m.kernels.size(), m.kernels.size() == 1 ? "" : "s",
-           m.target);
-  out.line("#ifndef {}", guard);
-  out.line("#define {}", guard);
-  out.line("struct CUstream_st;  // what cudaStream_t and CUstream point to");
-  out.line("#ifdef __cplusplus");
-  out.line("extern \"C\" {{");
-  out.line("#endif");
-  out.line("");
-  out.raw(
-      R"(// Launches on `stream`, from any thread, in the calling thread's current context, where all memory lies. It
+  out.raw(fmt::format(R"(// {0}: {1} kernel{2} for {3}, made by Zellige.
+#ifndef ZELLIGE_{0}_H
+#define ZELLIGE_{0}_H
+struct CUstream_st;  // what cudaStream_t and CUstream point to
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+// Launches on `stream`, from any thread, in the calling thread's current context, where all memory lies. It
 // allocates nothing and waits for nothing, and may be captured in a CUDA graph. Returns NULL, or what is wrong in one
 // sentence, which is the calling thread's until its next call.
 //
-)");
+)",
+                      m.name, m.kernels.size(), m.kernels.size() == 1 ? "" : "s", m.target));
   for (const TensorPlace* t : callers_tensors(m)) {
     const TensorPlace* made = t->role == Role::input ? becomes(m, *t) : nullptr;
     out.line("// {}: {} {}, {} {}, strides {} in elements, {} bytes{}{}", names.pointer(t->name), name(t->role),
@@ -92,36 +89,39 @@ std::string c_header(const Manifest& m) {
         "// them on the stream ends, and wait for it before they touch anything but inputs that no earlier "
         "work writes.");
   out.line("{};", c_signature(m));
-  out.line("");
-  out.line("#ifdef __cplusplus");
-  out.line("}}");
-  out.line("#endif");
-  out.line("#endif");
+  out.raw(R"(
+#ifdef __cplusplus
+}
+#endif
+#endif
+)");
   return out.str();
+}
+
+std::string c_messages(const Manifest& m) {
+  return fmt::format(R"(static __thread char call_text[512];
+__attribute__((format(printf, 1, 2))) static const char* call_said(const char* format, ...) {{
+  va_list list;
+  va_start(list, format);
+  vsnprintf(call_text, sizeof call_text, format, list);
+  va_end(list);
+  return call_text;
+}}
+static const char* call_misplaced(const char* what, const void* at, unsigned alignment) {{
+  const unsigned above = (unsigned)((size_t)at % alignment);
+  if (!at) return call_said("{0}, %s: expected an address, found NULL", what);
+  if (!above) return 0;
+  return call_said("{0}, %s: expected memory that begins at a multiple of %u bytes, found %u above one",
+                   what, alignment, above);
+}}
+
+)",
+                     m.name);
 }
 
 std::string c_checks(const Manifest& m) {
   Text out;
   Names names;
-  out.line("static __thread char call_text[512];");
-  out.line("__attribute__((format(printf, 1, 2))) static const char* call_said(const char* format, ...) {{");
-  out.line("  va_list list;");
-  out.line("  va_start(list, format);");
-  out.line("  vsnprintf(call_text, sizeof call_text, format, list);");
-  out.line("  va_end(list);");
-  out.line("  return call_text;");
-  out.line("}}");
-  out.line("static const char* call_misplaced(const char* what, const void* at, unsigned alignment) {{");
-  out.line("  const unsigned above = (unsigned)((size_t)at % alignment);");
-  out.line("  if (!at) return call_said(\"{}, %s: expected an address, found NULL\", what);", m.name);
-  out.line("  if (!above) return 0;");
-  out.line(
-      "  return call_said(\"{}, %s: expected memory that begins at a multiple of %u bytes, found %u above "
-      "one\",",
-      m.name);
-  out.line("                   what, alignment, above);");
-  out.line("}}");
-  out.line("");
   out.open("{} {{", c_signature(m));
   out.line("const char* wrong = 0;");
   for (const TensorPlace* t : callers_tensors(m))
@@ -137,19 +137,18 @@ std::string c_checks(const Manifest& m) {
 }
 
 std::string cuda_definition(const Manifest& m) {
-  Text out;
-  out.line("");
-  out.line("#if !defined(ZELLIGE_EMULATE) && !defined(__CUDACC_RTC__)");
-  out.line("#include <cstdarg>");
-  out.line("#include <cstdio>");
-  out.line("#include \"{}.h\"", m.name);
-  out.line("");
-  out.raw(c_checks(m));
-  out.line("  const cudaError_t error = {}(inputs, outputs, workspace, stream);", Names::entry(m.name));
-  out.line("  return error == cudaSuccess ? nullptr : call_said(\"{}: %s\", cudaGetErrorString(error));", m.name);
-  out.line("}}");
-  out.line("#endif");
-  return out.str();
+  return fmt::format(R"(
+#if !defined(ZELLIGE_EMULATE) && !defined(__CUDACC_RTC__)
+#include <cstdarg>
+#include <cstdio>
+#include "{0}.h"
+
+{1}{2}  const cudaError_t error = {3}(inputs, outputs, workspace, stream);
+  return error == cudaSuccess ? nullptr : call_said("{0}: %s", cudaGetErrorString(error));
+}}
+#endif
+)",
+                     m.name, c_messages(m), c_checks(m), Names::entry(m.name));
 }
 
 }  // namespace zellige::emit

@@ -1,8 +1,5 @@
-#include "emit/c_library.hpp"
-
-#include "emit/c_header.hpp"
+#include "emit/host_text.hpp"
 #include "emit/names.hpp"
-#include "emit/source_lines.hpp"
 #include "target/swizzles.hpp"
 
 namespace zellige::emit {
@@ -194,13 +191,9 @@ std::string c_library(const Manifest& m, const std::string& cubin) {
   out.line("__asm__(\".section .rodata\\n.balign 64\\nzellige_cubin:\\n.incbin \\\"{}\\\"\\n.previous\\n\");",
            in_literal(in_assembler(cubin)));
   out.line("extern const char cubin[] __asm__(\"zellige_cubin\") __attribute__((visibility(\"hidden\")));");
-  // The source of c_checks() ends inside the C function. The constant source `launching` needs the helper functions at
-  // the beginning of that source, so `launching` is inserted between the helper functions and the signature.
-  const std::string checks = c_checks(m), signature = c_signature(m);
-  const std::size_t at = checks.find(signature);
-  out.raw(checks.substr(0, at));
+  out.raw(c_messages(m));
   out.raw(launching);
-  out.raw("__attribute__((visibility(\"default\"))) " + checks.substr(at));
+  out.raw("__attribute__((visibility(\"default\"))) " + c_checks(m));
   out.line("  char* at[{}];", m.tensors.size());
   for (std::size_t i = 0; i < m.tensors.size(); ++i) {
     const TensorPlace& t = m.tensors[i];

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <zellige/layout/algebra/swizzle.hpp>
 
-#include "emit/delayed_stores.hpp"
 #include "emit/kernel_text.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
@@ -60,7 +59,7 @@ void KernelText::mma(const Work& work) {
          work.node, m.row->name);
   const int rank = static_cast<int>(n.shape.size());
   if (!n.carried) {
-    out_.line("{} acc{};", fragment_type(c), work.node);
+    registers(work.node, c);
     out_.line("acc{}.clear();", work.node);
   }
   const std::string type = n.tf32 ? "tfloat32_t" : type_name(block_.nodes[n.in[1]].dtype);
@@ -86,10 +85,7 @@ void KernelText::mma(const Work& work) {
         "view<{}>({})",
         layout_text(algebra::with_innermost(b.layout, bundle(ValueKind::layout, first, b.tile()[rank - 2], last))), at);
   };
-  const auto along_k = [&](int side) {
-    const SmemTensor& b = plan_.tensors[plan_.tensor_of(n.in[side])];
-    return b.inner == (side == 0 ? rank - 1 : rank - 2) ? "true" : "false";
-  };
+  const auto along_k = [&](int side) { return plan_.tensors[plan_.tensor_of(n.in[side])].along_k(side); };
   out_.line("// {} = {} x {}: {}x{}x{} on {}, warps {}x{}x{}{}",
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), printable(block_.nodes[n.in[0]].name),
             printable(block_.nodes[n.in[1]].name), m.m, m.n, m.k,
@@ -116,15 +112,9 @@ void KernelText::operand_declaration(const Work& t) {
 void KernelText::nest(kernel::StepSpan steps) {
   const Context& c = plan_.layout_of(steps.front().work);
   for (const kernel::Step& step : steps)
-    if (step.work.kind == WorkKind::to_operand && !started_.contains(step.work.node)) operand_declaration(step.work);
+    if (step.work.kind == WorkKind::to_operand && !started(step.work.node)) operand_declaration(step.work);
   for (const kernel::Step& step : steps)
-    if (step.work.kind == WorkKind::to_registers) {
-      if (c.row)
-        out_.line("{} acc{};", fragment_type(c), step.work.node);
-      else
-        out_.line("Vec<{}, {}> acc{}[{}];", register_type(block_.nodes[step.work.node].dtype), c.vector(),
-                  step.work.node, c.values() / c.vector());
-    }
+    if (step.work.kind == WorkKind::to_registers) registers(step.work.node, c);
   for (const kernel::Step& step : steps)
     if (step.work.kind == WorkKind::to_lines)
       out_.line("Vec<{}, 1> acc{}[{}::lines];", register_type(block_.nodes[step.work.node].dtype), step.work.node,
@@ -268,7 +258,7 @@ void KernelText::reduce(const Item& item, const NestAt& nest) {
     sum = fmt::format("{}{}[{}::line(i)]", finds_maximum_ ? "most" : "sum", item.node, fragment_type(c));
   }
   const graph::Monoid& of = graph::monoid_of(n.op);
-  if (gathers_) return out_.line("{}{} = {};", head, sum, x.text);
+  if (nest.gathers) return out_.line("{}{} = {};", head, sum, x.text);
   if (!of.carrier.empty() && !finds_maximum_) {
     if (raised_.contains(item.node)) return out_.line("{}{}.add_below({});", head, sum, x.text);
     if (c.vector() == 1 || (c.row && block_.nodes[n.in[0]].shape.back() % c.vector() != 0))

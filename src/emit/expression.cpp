@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
 #include "rules/table.hpp"
 
@@ -67,14 +66,11 @@ void KernelText::evaluate_one(const std::vector<Item>& items, std::size_t i, con
       break;
     case Kind::in_lines:
       values_[i] = {
-          fmt::format("acc{}[{}][0]", item.node,
-                      nest.context->row ? fmt::format("{}::line({})", fragment_type(*nest.context), nest.chunk)
-                                        : fmt::format("{}", nest.line)),
-          false,
-          "",
-          type,
-          {},
-          true};
+          .text = fmt::format("acc{}[{}][0]", item.node,
+                              nest.context->row ? fmt::format("{}::line({})", fragment_type(*nest.context), nest.chunk)
+                                                : nest.line.str()),
+          .type = type,
+          .of_row = true};
       break;
     case Kind::apply:
       values_[i] = apply(item, nest);

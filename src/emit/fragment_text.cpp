@@ -2,11 +2,80 @@
 // iterations are computed.
 #include <algorithm>
 #include <numeric>
+#include <set>
 
-#include "emit/delayed_stores.hpp"
 #include "emit/kernel_text.hpp"
 
 namespace zellige::emit {
+namespace {
+
+/// Returns whether `item` may be executed out of bounds if its loads yield 0 there.
+bool safe_out_of_bounds(const kernel::Kernel& kernel, const Item& item) {
+  const auto before_tensor = [](const kernel::Within& w) { return w.along.origin() < 0; };
+  switch (item.kind) {
+    case Item::Kind::guard:
+      return item.guards.empty() && std::ranges::none_of(item.within, before_tensor);
+    case Item::Kind::read_global:
+      return tile::number_of(kernel.program.nodes[item.node]) < 0;
+    case Item::Kind::apply:
+      return !graph::is_integer(kernel.program.nodes[item.node].dtype);
+    default:
+      return item.invariant || item.kind != Item::Kind::read_shared;
+  }
+}
+
+/// Returns whether a nest with delayed stores delays what `item` does: it stores a value in memory. A value that the
+/// nest keeps in registers is there at once.
+bool is_delayed(const Item& item) {
+  return item.kind == Item::Kind::leave && item.work->kind != WorkKind::to_registers;
+}
+
+/// Returns the loads and computations of a nest whose stores are delayed, such that each load checks its own bounds and
+/// yields 0, or an element of the last row, out of bounds. A bounds check around them would be a branch, which loads of
+/// later iterations wait for.
+/// Returns `items` unchanged if a value out of bounds must not be loaded or computed:
+///
+/// - a load from shared memory, where such elements may not have been written;
+/// - a load at an index that is itself loaded, or at a coordinate that may lie before the tensor;
+/// - a computation of integers, which may divide by zero.
+std::vector<Item> checked_by_load(const kernel::Kernel& kernel, std::vector<Item> items) {
+  const bool checked = std::ranges::any_of(items, [](const Item& i) { return i.kind == Item::Kind::guard; });
+  if (!checked || !std::ranges::all_of(items, [&](const Item& i) { return safe_out_of_bounds(kernel, i); }))
+    return items;
+  for (Item& item : items) {
+    // The loop leaves out what is invariant.
+    if (item.kind == Item::Kind::guard || item.kind == Item::Kind::guarded) item.invariant = true;
+    if (item.kind == Item::Kind::read_global)
+      item.zeros_out_of_bounds = kernel.program.nodes[item.node].view.predicated();
+  }
+  return items;
+}
+
+/// Returns whether the iterations of a nest over accumulators take the two matrices of a pair alternately, because values
+/// that both need are then read once.
+bool in_pairs(const std::vector<Item>& items) {
+  return std::ranges::any_of(items, [](const Item& item) { return item.other; });
+}
+
+}  // namespace
+
+bool reads_and_writes(const std::vector<Item>& items, bool guarded) {
+  std::set<int> read, written;  // buffers read or written; -1: global memory
+  bool checked = false, stores = false;
+  for (const Item& item : items) {
+    if (item.kind == Item::Kind::choose) return false;
+    checked = checked || item.kind == Item::Kind::guard;
+    if (item.kind == Item::Kind::read_shared) read.insert(item.buffer);
+    if (item.kind == Item::Kind::read_global) read.insert(-1);
+    if (!is_delayed(item)) continue;
+    const WorkKind kind = item.work->kind;
+    if (kind != WorkKind::to_shared && kind != WorkKind::to_global) return false;
+    stores = true;
+    if (kind == WorkKind::to_shared) written.insert(item.buffer);
+  }
+  if (checked && !(guarded && read.contains(-1))) return false;
+  return stores && !read.empty() && std::ranges::none_of(written, [&](int buffer) { return read.contains(buffer); });
+}
 
 /// Returns the name of the array of registers that keeps the values of a store until buffer_stores() emits it.
 std::string KernelText::kept_name(const Item& leave) { return fmt::format("left{}", leave.node); }
@@ -104,12 +173,6 @@ void KernelText::buffer_stores(const std::vector<Item>& items, const Context& c,
 /// Returns whether buffer_stores() stores what `item` leaves after it has computed the results of several iterations.
 bool KernelText::is_kept(const Item& item) const {
   return keeps_all_ ? is_delayed(item) : item.kind == Item::Kind::leave && item.work->copy.by_matrices();
-}
-
-/// Returns whether the iterations of a nest over accumulators take the two matrices of a pair alternately, because values
-/// that both need are then read once.
-bool KernelText::in_pairs(const std::vector<Item>& items) {
-  return std::ranges::any_of(items, [](const Item& item) { return item.other; });
 }
 
 /// Emits `item`, the stores of the results of `many` iterations as 8x8 matrices, each from one run of every lane. The

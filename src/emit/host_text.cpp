@@ -102,9 +102,8 @@ void launches(const Manifest& m, Text& out) {
   out.line("return cudaSuccess;");
   if (maps(m)) {
     out.close("} catch (const std::runtime_error&) {  // a pointer that TMA cannot address, or no driver");
-    out.open_again();
-    out.line("return cudaErrorInvalidValue;");
-    out.close();
+    out.line("  return cudaErrorInvalidValue;");
+    out.line("}}");
   }
 }
 

@@ -1,14 +1,4 @@
-// Emits the CUDA source of one kernel from its plan. Used only by the emitter. The class KernelText is defined
-// in several files:
-//
-//   kernel_text.cpp    the kernel's frame: signature and declarations
-//   steps_text.cpp     the schedule, step by step
-//   role_text.cpp      warp roles, their shared-memory rings, TMA copies and synchronisation
-//   loop_text.cpp      the loop over a thread's elements of a tile, and their coordinates
-//   copy_text.cpp      copies of tiles from global to shared memory
-//   reduce_text.cpp    reductions across lanes, and stores of tiles from shared to global memory
-//   evaluate_text.cpp  loop nests over thread-value layouts, and what each of their works stores
-//   expression.cpp     the value of an operator of the kernel at a coordinate
+// Emits the CUDA source of one kernel from its plan. Used only by the emitter.
 #pragma once
 #include <functional>
 #include <optional>
@@ -38,6 +28,7 @@ struct NestAt {
   Index chunk;           // index, in the layout's registers, of the vector that holds the neighbours
   Index line = 0;        // in a layout of rows: index of the row among the thread's
   std::string sum = {};  // for a reduction: the expression of the thread's partial result
+  bool gathers = false;  // the elements of a reduction are gathered in `sum`, a vector, and then joined
   /// Returns the index expression of a coordinate at this position of the loop nest, for example x + 1.
   Index index(const kernel::TileCoordinate&) const;
   std::vector<Index> index(const std::vector<kernel::TileCoordinate>&) const;
@@ -74,32 +65,34 @@ struct ThreadShare {
   int open;  // number of braces to close
 };
 
+/// Returns whether a loop nest reads memory, writes to memory that it does not read, and has no conditions. The
+/// stores of several iterations can then be delayed until after all loads of these iterations. The nest may keep values
+/// in registers as well. If `guarded`, a nest that reads global memory may have bounds checks.
+bool reads_and_writes(const std::vector<Item>& items, bool guarded);
+
 /// Emits one kernel, or one device function of a kernel that runs several tile programs.
 class KernelText {
  public:
   KernelText(const kernel::Kernel& kernel, const tile::TilePrograms& program, Names& names, Text& out);
 
-  /// Emits the kernel as a __global__ function.
-  void emit();
-  /// Emits the kernel as a device function called `name`, for a launch of several tile programs: there each block
-  /// calls the function of its program. Further arguments of the function are the block's number within its
-  /// program, and the index at which the program's part of a concatenation begins.
-  void emit_part(const std::string& name);
+  /// Emits the kernel as a __global__ function or, for a launch of several tile programs, as a device function called
+  /// `part`: there each block calls the function of its program. Further arguments of the function are the block's
+  /// number within its program, and the index at which the program's part of a concatenation begins.
+  void emit(const std::string& part = "");
 
  private:
-  // The following functions are defined in kernel_text.cpp.
-  void grid_comment();
+  // kernel_text.cpp: the kernel's frame, its signature and declarations.
   std::string parameter_list() const;
-  void body();
   void declarations();
   void declare_first_iteration();
   std::string thread_index() const;
   std::string block_index(int axis) const;
 
-  // Emits the code of steps, in order. This and the following functions are defined in steps_text.cpp.
-  void run(const std::vector<kernel::Step>&);
+  // steps_text.cpp: the schedule, step by step.
+  void run(const std::vector<kernel::Step>&);  // in order
+  void registers(int node, const Context&);
   void start(const Work&);
-  bool overwritten(int node) const;
+  bool started(int node) const;
   void loop(const kernel::Loop&);
   void bounded(const kernel::Loop& begin);
   void copy(kernel::StepSpan, int distance);
@@ -112,7 +105,7 @@ class KernelText {
   void check(Condition& inside, const tile::Interval&, const Index& at) const;
   Condition inside(const Node&, const std::vector<Index>& at) const;
 
-  // The following functions are defined in role_text.cpp.
+  // role_text.cpp: warp roles, their shared-memory rings, TMA copies and synchronisation.
   void rings();
   void roles();
   void handover(const kernel::Step&, const kernel::Sync&);
@@ -128,7 +121,7 @@ class KernelText {
   std::optional<InRing> in_ring(int buffer) const;
   std::string map_name(int node) const;
 
-  // The following functions are defined in copy_text.cpp.
+  // copy_text.cpp: copies of tiles from global to shared memory, and where tiles lie in tensors.
   void copy_in(const kernel::Step&, const Index& stage, const Index& iteration);
   void fetch(const Work&);
   // An expression for the number of elements to load; `whole` if it is always the complete chunk.
@@ -142,7 +135,7 @@ class KernelText {
   std::int64_t last_read(const Node&, const Index& iteration) const;
   std::vector<Index> position(const Node&, const Index& iteration, const std::vector<Index>& at) const;
 
-  // The following functions are defined in loop_text.cpp.
+  // loop_text.cpp: the loop over a thread's elements of a tile, and their coordinates.
   /// Options of the loop over a thread's items: type and name of its counter, the name of the item's
   /// number, and the pragma before the loop.
   struct Loop {
@@ -169,7 +162,7 @@ class KernelText {
   /// `axis`. Returns the coordinate.
   std::vector<Index> coordinate(const char* type, const Index& item, const Context&, int axis);
 
-  // The following functions are defined in fragment_text.cpp.
+  // fragment_text.cpp: loop nests over accumulators, and nests that store the results of several iterations together.
   void fragment_nest(kernel::StepSpan);
   NestAt fragment_at(const Context&);
   NestAt fragment_at(const Context&, const std::string& place);
@@ -177,10 +170,10 @@ class KernelText {
                      const std::function<NestAt()>& each, const std::function<void()>& close);
   bool is_kept(const kernel::Item&) const;
   static std::string kept_name(const kernel::Item&);
-  static bool in_pairs(const std::vector<kernel::Item>&);
   void store_matrices(const kernel::Item&, const Context&, const char* counter, int many, bool pairs);
 
-  // The following functions are defined in evaluate_text.cpp and reduce_text.cpp.
+  // evaluate_text.cpp: loop nests over thread-value layouts, and what each of their works stores; and reduce_text.cpp:
+  // reductions across lanes, and stores of tiles from shared to global memory.
   void mma(const Work&);
   void nest(kernel::StepSpan);  // they share a thread-value layout
   void blocked_nest(kernel::StepSpan);
@@ -200,7 +193,7 @@ class KernelText {
   void write_pieces(const std::string& value, const NestAt&, int piece, const std::string& to,
                     const std::vector<Index>& at, const std::optional<Index>& limit, bool first_is_inside = false);
 
-  // The following functions are defined in expression.cpp.
+  // expression.cpp: the value of an operator of the kernel at a coordinate.
   void prepare(const std::vector<kernel::Item>&, const NestAt&);
   void evaluate(const std::vector<kernel::Item>&, const NestAt&);
   void evaluate_one(const std::vector<kernel::Item>&, std::size_t, const NestAt&);
@@ -242,11 +235,9 @@ class KernelText {
   int agent_ = 0;                      // the agent whose steps are being emitted
   int counter_ = 0;                    // number for the next variable
   bool part_ = false;                  // a device function of a launch is being emitted
-  std::set<int> started_;              // accumulators and operands that a `start` step has declared
   Index iteration_ = 0;                // counter of the open loop
   std::int64_t from_ = 0;              // first value of the counter
   bool whole_ = false;                 // the mask keeps all elements in the open loop's iterations
-  bool gathers_ = false;               // the elements of a reduction are gathered in a vector, and then joined
   bool finds_maximum_ = false;         // in the first of two passes of a reduction
   std::set<int> raised_;               // reductions whose second pass is being emitted
   bool keeps_all_ = true;              // false: a nest keeps only what it stores as matrices

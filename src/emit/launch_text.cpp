@@ -1,51 +1,27 @@
 #include "emit/launch_text.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <map>
+#include <span>
 
 #include "emit/kernel_text.hpp"
-#include "emit/same_text.hpp"
+#include "kernel/launches.hpp"
 
 namespace zellige::emit {
+namespace {
 
-std::string LaunchText::add(const kernel::LaunchGroup& l) {
-  const kernel::Kernel& first = plan_.kernels[l.first];
-  const std::string& name = first.program.name;
-  Text text;
-  if (l.count() == 1) {
-    KernelText(first, plan_.program, names_, text).emit();
-    return once(text.str(), name, true);
-  }
-  std::vector<Program> programs;
-  std::int64_t blocks = 0, shared = 0;
-  for (std::size_t k = l.first; k < l.last; ++k) {
-    const kernel::Kernel& kernel = plan_.kernels[k];
-    const std::string part = Names::part(kernel.program.name);
-    Text function;
-    KernelText(kernel, plan_.program, names_, function).emit_part(part);
-    programs.push_back({&kernel, once(function.str(), part, false), blocks, blocks + kernel.program.grid.count()});
-    blocks = programs.back().end, shared = std::max(shared, kernel.shared_bytes);
-  }
-  std::string list;
-  for (const Parameter& p : parameters(std::span(&first, l.count())))
-    list += (list.empty() ? "" : ", ") + pointer_text(p, plan_.program, names_);
-  text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks, shared,
-            l.count());
-  text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", first.threads, name, list);
-  text.line("const int b = blockIdx.x;");
-  choose(programs, text);
-  text.close();
-  return once(text.str(), name, true);
-}
-
-std::string LaunchText::once(const std::string& text, const std::string& name, bool is_kernel) {
-  const auto [same, is_new] = functions_.try_emplace(unnamed(text, name), name);
-  if (is_new) text_.line(""), text_.raw(text), kernels_ += is_kernel;
-  return same->second;
-}
+/// A tile program of a launch, the call of its device function up to the block's number, and its blocks [begin, end) in
+/// the launch.
+struct LaunchedProgram {
+  const tile::TileProgram* program;
+  std::string call;
+  std::int64_t begin, end;
+};
 
 /// Emits the if-statements by which each block of a launch finds, from its block index, the one of `programs` that
 /// it runs. They are a binary search, since there may be dozens of programs.
-void LaunchText::choose(std::span<const Program> programs, Text& text) const {
+void choose(std::span<const LaunchedProgram> programs, Text& text) {
   constexpr std::size_t few = 4;
   while (programs.size() > 1) {
     const std::size_t half = programs.size() > few ? programs.size() / 2 : 1;
@@ -54,11 +30,94 @@ void LaunchText::choose(std::span<const Program> programs, Text& text) const {
     text.close();
     programs = programs.subspan(half);
   }
-  const Program& p = programs[0];
-  std::string list;
-  for (const Parameter& parameter : parameters(*p.plan))
-    list += names_.pointer(plan_.program.tensors[parameter.tensor].name) + ", ";
-  text.line("return {}({}{}, {});", p.function, list, (Index::named("b") - p.begin).str(), p.plan->program.part_begin);
+  const LaunchedProgram& p = programs[0];
+  text.line("return {}{}, {});", p.call, (Index::named("b") - p.begin).str(), p.program->part_begin);
+}
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// Returns the position after the closing quotation mark of the string literal that begins at `at`.
+std::size_t end_of_literal(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(at + 1, text.size());
+}
+
+}  // namespace
+
+KernelSources kernel_sources(const plan::Plan& plan) {
+  KernelSources all;
+  Names names;
+  std::map<std::string, std::string> functions;  // by their source without names
+  // Adds a function, unless one with the same source (except for names) is there. Returns the name of the one to call.
+  const auto once = [&](const Text& text, const std::string& name) {
+    const auto [same, is_new] = functions.try_emplace(unnamed(text.str(), name), name);
+    if (is_new) all.text += "\n" + text.str();
+    return std::pair(same->second, is_new);
+  };
+  for (const kernel::LaunchGroup& l : kernel::launches(plan.kernels)) {
+    const std::span<const kernel::Kernel> kernels(&plan.kernels[l.first], l.count());
+    const std::string& name = kernels[0].name();
+    Text text;
+    if (l.count() == 1) {
+      KernelText(kernels[0], plan.program, names, text).emit();
+    } else {
+      std::vector<LaunchedProgram> programs;
+      std::int64_t blocks = 0, shared = 0;
+      for (const kernel::Kernel& kernel : kernels) {
+        const std::string part = Names::part(kernel.name());
+        Text function;
+        KernelText(kernel, plan.program, names, function).emit(part);
+        std::string call = once(function, part).first + "(";
+        for (const Parameter& p : parameters(kernel)) call += names.pointer(plan.program.tensors[p.tensor].name) + ", ";
+        programs.push_back({&kernel.program, std::move(call), blocks, blocks + kernel.program.grid.count()});
+        blocks = programs.back().end, shared = std::max(shared, kernel.shared_bytes);
+      }
+      std::string list;
+      for (const Parameter& p : parameters(kernels))
+        list += (list.empty() ? "" : ", ") + pointer_text(p, plan.program, names);
+      text.line("// Grid {} x 1 x 1, {} bytes of shared memory, {} programs: each block runs one.", blocks, shared,
+                l.count());
+      text.open("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{", kernels[0].threads, name, list);
+      text.line("const int b = blockIdx.x;");
+      choose(programs, text);
+      text.close();
+    }
+    const auto [kernel, is_new] = once(text, name);
+    all.names.push_back(kernel), all.kernels += is_new;
+  }
+  return all;
+}
+
+std::string unnamed(std::string_view kernel, std::string_view function) {
+  std::string result;
+  std::map<std::string_view, std::size_t> numbers;
+  for (std::size_t at = 0; at < kernel.size();) {
+    std::size_t end = at + 1;
+    if (kernel.substr(at, 2) == "//") {
+      at = std::min(kernel.find('\n', at), kernel.size());
+      continue;
+    }
+    if (kernel[at] == '"') {
+      end = end_of_literal(kernel, at);
+      // shared_tile<...>("x", ...), and of a ring {"x", "w"}
+      const bool of_a_tile = result.ends_with(">(") || result.ends_with('{') || result.ends_with("\"\", ");
+      result += of_a_tile ? "\"\"" : kernel.substr(at, end - at);
+    } else if (in_word(kernel[at])) {
+      while (end < kernel.size() && in_word(kernel[end])) ++end;
+      const std::string_view word = kernel.substr(at, end - at);
+      if (word == function)
+        result += "$";
+      else if (Names::is_formed(word))
+        result += fmt::format("${}", numbers.try_emplace(word, numbers.size()).first->second);
+      else
+        result += word;
+    } else {
+      result += kernel[at];
+    }
+    at = end;
+  }
+  return result;
 }
 
 }  // namespace zellige::emit

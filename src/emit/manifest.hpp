@@ -2,7 +2,9 @@
 // kernels in launch order with their grids and arguments, and the place of every tensor in device memory.
 //
 // Written next to NAME.cu as NAME.manifest.json. `zellige run` launches programs from it, on the GPU and on
-// the emulator.
+// the emulator. It has two kinds of hashes: its own, which shows later edits, and those of the files that were written
+// together with it. A hash detects accidents: a file that was exchanged, truncated or edited. It does not protect against
+// forgery.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -59,7 +61,7 @@ struct KernelLaunch {
 struct Artefact {
   std::string file;  // name of a file in the manifest's folder, mlp.cubin
   std::int64_t bytes = 0;
-  std::string hash;  // of the file's contents (emit/seal.hpp)
+  std::string hash;  // of the file's contents (hash())
   bool operator==(const Artefact&) const = default;
 };
 
@@ -78,6 +80,12 @@ struct Manifest {
   std::string nvrtc = {};    // version of NVRTC that compiled the cubin; empty: no cubin
 };
 
+/// Returns the XXH128 hash of a string, 32 hexadecimal digits, as `xxh128sum` prints it.
+std::string hash(std::string_view);
+
+/// Returns an entry for Manifest::artefacts: the name `file`, and the size and hash of its contents `bytes`.
+Artefact artefact(std::string file, std::string_view bytes);
+
 /// The version that to_json() writes.
 constexpr int manifest_version = 2;
 
@@ -87,5 +95,18 @@ std::vector<std::int64_t> parameter_bytes(const KernelLaunch&);
 
 /// Returns the manifest as JSON with its hash; docs/reference/manifest.md describes the fields.
 std::string to_json(const Manifest&);
+
+/// Returns the manifest in `text`; `source` is its name in messages. Throws Error if a field is missing or
+/// invalid (the message has the field, what was expected and what was found), or if the hash shows that the
+/// manifest was edited after it was written.
+Manifest parse_manifest(const std::string& text, const std::string& source);
+
+/// Returns the manifest in `text` without a check of its hash, for manifests that a user writes or edits.
+Manifest unsealed_manifest(const std::string& text, const std::string& source);
+
+/// Returns the manifest `text` with the file `with` added to its artefacts (or replaced there) and with its
+/// hash set. Throws Error if a field is missing or invalid; a wrong hash in `text` is no error. `source` is the
+/// manifest's name in messages.
+std::string sealed(const std::string& text, const std::string& source, const Artefact& with);
 
 }  // namespace zellige::emit

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "emit/formula.hpp"
 #include "emit/kernel_text.hpp"
 
 namespace zellige::emit {
@@ -63,8 +62,8 @@ void KernelText::lanes_nest(const kernel::Step& step) {
   const bool unrolled = in_registers || c.steps(0) <= 16;
   // A carrier takes a thread's elements together if they fit the registers: their maximum first.
   constexpr int together = 32;
-  gathers_ = unrolled && !product && !graph::monoid_of(n.op).carrier.empty() && c.steps(0) * c.vector() <= together;
-  if (gathers_) {
+  nest.gathers = unrolled && !product && !graph::monoid_of(n.op).carrier.empty() && c.steps(0) * c.vector() <= together;
+  if (nest.gathers) {
     out_.line("Vec<float, {}> all{};", c.steps(0) * c.vector(), work.node);
     out_.line("for (int i = 0; i < {}; ++i) all{}[i] = -zellige::infinity;", c.steps(0) * c.vector(), work.node);
   }
@@ -79,7 +78,7 @@ void KernelText::lanes_nest(const kernel::Step& step) {
                                  .to = last});
     NestAt here = nest;
     here.chunk = o.step * c.steps(0) + k.step;
-    if (gathers_) here.sum = fmt::format("all{}[{}]", work.node, k.step * c.vector() + counted("v", c.vector()).at);
+    if (nest.gathers) here.sum = fmt::format("all{}[{}]", work.node, k.step * c.vector() + counted("v", c.vector()).at);
     Index& at = product ? here.at.back() : here.at[c.inner()];
     at = product ? k.item : at + k.item * to;
     if (!product && !at.is_name() && !at.is_constant()) {
@@ -89,8 +88,7 @@ void KernelText::lanes_nest(const kernel::Step& step) {
     evaluate(items, here);
     close(k);
   });
-  if (gathers_) out_.line("{}.add(all{});", nest.sum, work.node);
-  gathers_ = false;
+  if (nest.gathers) out_.line("{}.add(all{});", nest.sum, work.node);
   close(o);
   if (some) out_.close();
 }

@@ -264,28 +264,17 @@ void KernelText::box(const kernel::Step& step, const kernel::Copy& copy) {
   out_.close();
 }
 
-/// Returns whether the first wgmma of matmul `node` overwrites the accumulators, so that they need not be
-/// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
-/// and serialises all wgmma of the kernel (its note C7520).
-bool KernelText::overwritten(int node) const {
-  return kernel::find_step(plan_, [&](const kernel::Step& step) {
-    const kernel::Mma* mma = kernel::as<kernel::Mma>(step);
-    return mma && mma->peeled && step.work.node == node;
-  });
-}
-
 /// Emits a matmul by wgmma. The first wgmma overwrites the accumulators if `peeled` is true, as in a first
 /// iteration that is emitted before the loop, or if the matmul does not accumulate over the loop.
 void KernelText::issue(const Work& work, bool peeled) {
   const Node& n = block_.nodes[work.node];
   const kernel::MatmulChoice& m = work.matmul;
   const Instruction& row = *m.row;
-  const int last = static_cast<int>(n.shape.size()) - 1;
   const auto operand = [&](int side) {
     const int buffer = plan_.tensor_of(n.in[side]);
     const SmemTensor& b = plan_.tensors[buffer];
     const std::int64_t across = side == 0 ? m.m : m.columns();
-    const bool along_k = b.inner == (side == 0 ? last : last - 1);
+    const bool along_k = b.along_k(side);
     std::string tile = ring_tile(buffer);
     // The first row of this warpgroup: rows of K are contiguous, or one span contains all of K.
     if (side == 0 && m.m > row.m)
@@ -297,7 +286,7 @@ void KernelText::issue(const Work& work, bool peeled) {
             n.name.empty() ? fmt::format("%{}", work.node) : printable(n.name), n.carried ? "+=" : "=",
             printable(block_.nodes[n.in[0]].name), printable(block_.nodes[n.in[1]].name), m.m, m.columns(), m.k, row.m,
             row.n, row.k, peeled ? ", the first" : "");
-  if (!n.carried) out_.line("{} acc{};", fragment_type(plan_.layout_of(work)), work.node);
+  if (!n.carried) registers(work.node, plan_.layout_of(work));
   out_.line("issue_wgmma<{}, {}>(acc{}, {}, {}{});", type_name(block_.nodes[n.in[1]].dtype), tile::ceil_div(m.k, row.k),
             work.node, row.a.space == Instruction::Space::rmem ? fmt::format("op{}", n.in[0]) : operand(0), operand(1),
             n.carried && !peeled ? "" : ", false");

@@ -1,8 +1,10 @@
-// Builds lines of generated code, indented by open braces; formats types, literals and loops for the whole emitter.
+// Builds lines of generated code, indented by open braces; formats types, literals, loops and
+// elementwise operators for the whole emitter.
 #pragma once
 #include <string>
 
 #include "emit/index.hpp"
+#include "graph/reductions.hpp"
 #include "kernel/kernel.hpp"
 
 namespace zellige::emit {
@@ -32,9 +34,6 @@ class Text {
     --depth_;
     line("{}", end);
   }
-  /// Indents the lines that follow by one level more. Call it after close() with a line that also opens a
-  /// block, such as "} catch (...) {".
-  void open_again() { ++depth_; }
   /// Appends `s` unchanged, without indentation.
   void raw(const std::string& s) { text_ += s; }
   const std::string& str() const { return text_; }
@@ -54,6 +53,14 @@ std::string float_literal(double);
 std::string int_literal(double);
 /// Returns the integer type for a counter with values up to `last`: "int", or "long long" if int is too small.
 const char* index_type(std::int64_t last);
+/// Returns the C++ expression of an elementwise node, with the operands' expressions inserted. `from` is
+/// the operands' dtype. Throws Error if the operator is not elementwise, has no expression for this dtype,
+/// or has a wrong number of operands.
+std::string formula(const tile::Node& node, const std::vector<std::string>& operands, graph::DType from);
+
+/// Returns the C++ function that joins two floats as the monoid does, for a kernel's functions that take one.
+std::string join_source(const graph::Monoid&);
+
 // The following functions return types of layouts. Kernels create no objects of these types, which saves compile time.
 /// Returns "Layout<Shape<Int<2>, ..>, Stride<Int<1>, ..>>", in "Swizzled<B, M, S, ..>" if the layout is swizzled.
 std::string layout_text(values::View);

@@ -5,7 +5,6 @@
 
 #include "emit/kernel_text.hpp"
 #include "graph/reductions.hpp"
-#include "kernel/nests.hpp"
 
 namespace zellige::emit {
 namespace {
@@ -15,23 +14,40 @@ std::string start_of(double number, bool integer) {
   if (integer) return number < 0 ? "(-2147483647 - 1)" : "0";
   return std::isinf(number) ? "-zellige::infinity" : float_literal(number);
 }
+
+/// Returns whether the first wgmma of matmul `node` overwrites the accumulators, so that they need not be
+/// cleared. If two matmuls of one wgmma group have cleared accumulators, ptxas (CUDA 13.0) inserts fences
+/// and serialises all wgmma of the kernel (its note C7520).
+bool overwritten(const kernel::Kernel& kernel, int node) {
+  return kernel::find_step(kernel, [&](const kernel::Step& step) {
+    const kernel::Mma* mma = kernel::as<kernel::Mma>(step);
+    return mma && mma->peeled && step.work.node == node;
+  });
+}
+
 }  // namespace
+
+/// Emits the declaration of the registers that hold the value of a node in a thread-value layout.
+void KernelText::registers(int node, const Context& c) {
+  if (c.row) return out_.line("{} acc{};", fragment_type(c), node);
+  out_.line("Vec<{}, {}> acc{}[{}];", register_type(block_.nodes[node].dtype), c.vector(), node,
+            c.values() / c.vector());
+}
 
 /// Emits the declaration and initialisation of what a work accumulates over the loop: accumulators, a loop
 /// state, the partial results of a reduction, or A fragments.
 void KernelText::start(const Work& t) {
-  const auto registers = [&](int node, const Context& c, const std::string& start) {
-    const std::string name = fmt::format("acc{}", node);
-    const std::int64_t vectors = c.values() / c.vector();
-    const CountedLoop i = counted("i", vectors), v = counted("v", c.vector());
-    out_.line("Vec<{}, {}> {}[{}];", register_type(block_.nodes[node].dtype), c.vector(), name, vectors);
-    out_.line("{}{}{}[{}][{}] = {};", i.head, v.head, name, i.at, v.at, start);
+  const auto filled = [&](int node, const Context& c, const std::string& start) {
+    registers(node, c);
+    if (c.row) return out_.line("acc{}.fill({});", node, start);
+    const CountedLoop i = counted("i", c.values() / c.vector()), v = counted("v", c.vector());
+    out_.line("{}{}acc{}[{}][{}] = {};", i.head, v.head, node, i.at, v.at, start);
   };
   const Node& n = block_.nodes[t.node];
   const Context* c = t.context >= 0 ? &plan_.layout_of(t) : nullptr;
   if (t.kind == WorkKind::mma) {
-    out_.line("{} acc{};", fragment_type(*c), t.node);
-    if (!overwritten(t.node)) out_.line("acc{}.clear();", t.node);
+    registers(t.node, *c);
+    if (!overwritten(plan_, t.node)) out_.line("acc{}.clear();", t.node);
   } else if (t.kind == WorkKind::accumulate) {
     const graph::Monoid& of = n.kind == NodeKind::running_max ? graph::monoids::max : graph::monoid_of(n.op);
     const std::string start = start_of(of.start, graph::is_integer(n.dtype));
@@ -42,21 +58,22 @@ void KernelText::start(const Work& t) {
         out_.line("write<1>({}({}), Vec<{}, 1>{{{}}});", tile(t.tensor), fmt::join(neighbour(at, c->inner(), v), ", "),
                   register_type(n.dtype), start);
       close(s);
-    } else if (c->row) {
-      out_.line("{} acc{};", fragment_type(*c), t.node);
-      out_.line("acc{}.fill({});", t.node, start);
     } else {
-      registers(t.node, *c, start);
+      filled(t.node, *c, start);
       for (int i : block_.consumers(t.node))
-        if (block_.nodes[i].kind == NodeKind::running_diff) registers(i, *c, "0.0f");
+        if (!c->row && block_.nodes[i].kind == NodeKind::running_diff) filled(i, *c, "0.0f");
     }
   } else if (t.kind == WorkKind::reduce) {
     sum_declaration(t);
-    started_.insert(t.node);
   } else if (t.kind == WorkKind::to_operand) {
     operand_declaration(t);
-    started_.insert(t.node);
   }
+}
+
+/// Returns whether a `start` step has declared what the node's value is accumulated in.
+bool KernelText::started(int node) const {
+  return kernel::find_step(
+      plan_, [&](const kernel::Step& step) { return step.work.node == node && kernel::as<kernel::Start>(step); });
 }
 
 /// Emits the declaration of a reduction's partial results, with their initial values.
@@ -185,7 +202,7 @@ void KernelText::copy(kernel::StepSpan steps, int distance) {
 void KernelText::work(kernel::StepSpan steps) {
   for (const kernel::StepSpan& together : kernel::nests(plan_, steps)) {
     for (const kernel::Step& step : together)
-      if (step.work.kind == WorkKind::reduce && !started_.contains(step.work.node)) sum_declaration(step.work);
+      if (step.work.kind == WorkKind::reduce && !started(step.work.node)) sum_declaration(step.work);
     const Work& t = together.front().work;
     if (kernel::in_nest(plan_, t))
       nest(together);

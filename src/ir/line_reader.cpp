@@ -22,6 +22,21 @@ struct Layouts : Parser {
   std::size_t at() const { return at_; }
 };
 
+/// Returns what a step is, without what it refers to: one of each kind, in the order in which the parser looks for its word.
+const std::vector<kernel::Step>& kinds_of_steps() {
+  static const std::vector<kernel::Step> kinds = [] {
+    std::vector<kernel::Step> all;
+    const auto one = [&]<class Is>(Is is) {
+      if constexpr (!std::is_same_v<Is, kernel::Sync>) all.push_back({.is = std::move(is)});
+    };
+    const auto each = [&]<class... Is>(const std::variant<Is...>&) { (one(Is{}), ...); };
+    each(decltype(kernel::Step::is){}), each(kernel::Sync{});
+    all.push_back({.is = kernel::Sync(kernel::Barrier{.waits = false})});
+    return all;
+  }();
+  return kinds;
+}
+
 }  // namespace
 
 std::string_view LineReader::rest() {

@@ -1,6 +1,5 @@
 // Describes a tile program: a line for each node, and one for each dimension of its view.
 #include "ir/sections.hpp"
-#include "tile/dimensions.hpp"
 
 namespace zellige::ir {
 namespace {

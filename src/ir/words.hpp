@@ -42,12 +42,8 @@ inline auto values_of(kernel::Loop::Kind) { return up_to(kernel::Loop::tiles); }
 template <class E>
 std::string word_of(E value) {
   std::string word(name(value));
-  for (char& c : word)
-    if (c == ' ') c = '_';
+  std::ranges::replace(word, ' ', '_');
   return word;
 }
-
-/// What a step is, without what it refers to: one of each kind, in the order in which the parser looks for its word.
-const std::vector<kernel::Step>& kinds_of_steps();
 
 }  // namespace zellige::ir

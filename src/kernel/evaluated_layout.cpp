@@ -57,37 +57,33 @@ void EvaluatedLayout::add_coordinates(std::size_t axis, std::int64_t item, Shape
   }
 }
 
-void for_each_access(const Context& c, const UseAccess& use, std::size_t limit) {
+void for_each_access(const Context& c, const UseAccess& use, std::size_t limit, Visits which) {
   const EvaluatedLayout layout(c);
+  const bool items = which == Visits::items;
+  const int step = items ? c.vector() : 1;
+  std::array<bool, 32> visits{};
+  for (int lane = 0; lane < 32; ++lane) visits[lane] = which != Visits::sums || c.first_lane(lane) == lane;
   WarpAccess lanes(32);
-  for (int repeat = 0; repeat < layout.repeats(); ++repeat)
-    for (int value = 0; value < layout.values(); value += c.vector())
+  for (int repeat = 0; repeat < (items ? layout.repeats() : 1); ++repeat)
+    for (int value = 0; value < layout.values(); value += step) {
+      if (!items && !layout.starts_sum(value)) continue;
       for (int first = 0; first < layout.threads(); first += 32) {
         if (limit == 0) return;
-        bool any = false;
+        bool any = !items;
         for (int lane = 0; lane < 32; ++lane) {
           Shape& at = lanes[lane];
           at.clear();
-          if (first + lane < layout.threads()) layout.find(first + lane, value, repeat, at);
+          if (!visits[lane] || first + lane >= layout.threads()) continue;
+          if (items)
+            layout.find(first + lane, value, repeat, at);
+          else
+            which == Visits::sums ? layout.find_sum(first + lane, value, 0, at)
+                                  : layout.find_line(first + lane, value, at);
           any = any || !at.empty();
         }
-        if (any) use(lanes), --limit;
+        if (any) use(first / 32, lanes), --limit;
       }
-}
-
-void for_each_sum_access(const Context& c, const UseAccess& use, std::size_t limit) {
-  const EvaluatedLayout layout(c);
-  WarpAccess lanes(32);
-  for (int value = 0; value < layout.values(); ++value) {
-    if (!layout.starts_sum(value)) continue;
-    for (int first = 0; first < layout.threads(); first += 32) {
-      if (limit-- == 0) return;
-      for (Shape& at : lanes) at.clear();
-      for (int lane = 0; lane < 32 && first + lane < layout.threads(); ++lane)
-        if (c.first_lane(lane) == lane) layout.find_sum(first + lane, value, 0, lanes[lane]);
-      use(lanes);
     }
-  }
 }
 
 std::vector<int> owners(const Context& c, const Shape& shape) {

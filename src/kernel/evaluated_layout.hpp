@@ -69,18 +69,18 @@ void for_each(const EvaluatedLayout& layout, const Use& use, int step = 1) {
   for (int repeat = 0; repeat < layout.repeats(); ++repeat) for_each(layout, repeat, use, step);
 }
 
+/// The coordinates that warps visit: all elements (items); each result of a reduction, by the first lane that shares
+/// it (sums); or each row once, by all of its lanes, before the loop along the row (lines).
+enum class Visits : std::uint8_t { items, sums, lines };
 /// One memory instruction of a warp: for each of 32 lanes the coordinate of the first of its adjacent elements,
 /// empty for an idle lane.
 using WarpAccess = std::vector<Shape>;
-using UseAccess = std::function<void(const WarpAccess&)>;
-/// Calls use(access) for each warp-wide memory instruction by which the threads access every element of the layout
-/// once, with vector() elements per lane. Stops after `limit` calls. The first access of every warp comes before the
-/// second one of any warp. `use` must not keep a reference to its argument, which is overwritten.
-void for_each_access(const Context&, const UseAccess& use, std::size_t limit = std::numeric_limits<std::size_t>::max());
-/// Calls use(access) for each warp-wide memory instruction that writes results of a reduction. Stops after `limit`
-/// calls. Of the lanes that have summands of the same result, only the first has a coordinate in the access.
-void for_each_sum_access(const Context&, const UseAccess& use,
-                         std::size_t limit = std::numeric_limits<std::size_t>::max());
+using UseAccess = std::function<void(int warp, const WarpAccess&)>;
+/// Calls use(warp, access) for each warp-wide memory instruction by which the threads access what they visit in the layout
+/// once, of items vector() per lane. Stops after `limit` calls. The first access of every warp comes before the second one
+/// of any warp. `use` must not keep a reference to the access, which is overwritten.
+void for_each_access(const Context&, const UseAccess& use, std::size_t limit = std::numeric_limits<std::size_t>::max(),
+                     Visits = Visits::items);
 
 /// Returns, for each element of `shape` in row-major order, the thread that has it in the layout; -1: none or several.
 std::vector<int> owners(const Context&, const Shape& shape);

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "graph/reductions.hpp"
-#include "kernel/carry.hpp"
 #include "kernel/index_width.hpp"
-#include "kernel/invariance.hpp"
 #include "kernel/leaves.hpp"
 
 namespace zellige::kernel {
@@ -78,7 +76,14 @@ Point narrowed(const tile::TileProgram& program, int operand, int node, const Po
 class Nest {
  public:
   Nest(const Kernel& k, StepSpan steps)
-      : kernel(k), p(k.program), c(k.layout_of(steps.front().work)), invariance_(k, steps) {}
+      : kernel(k),
+        p(k.program),
+        c(k.layout_of(steps.front().work)),
+        loops_(!c.row && !c.replicated() && c.steps(0) > 1) {
+    for (const Mode& m : modes(values::View(c.tile)[0]))
+      if (m.extent > 1) moves_.insert(m.basis);
+    for (const Step& step : steps) written_.insert(step.work.tensor);
+  }
 
   const Kernel& kernel;
   const tile::TileProgram& p;
@@ -105,7 +110,7 @@ class Nest {
 
   int add(Item item) {
     // A branch's operands may be out of bounds if another branch is taken, so they are not hoisted from it.
-    item.invariant = open_parts_ == 0 && invariance_(item, items_);
+    item.invariant = open_parts_ == 0 && is_invariant(item);
     open_parts_ += (item.kind == Kind::part) - (item.kind == Kind::take);
     items_.push_back(std::move(item));
     return static_cast<int>(items_.size()) - 1;
@@ -137,11 +142,36 @@ class Nest {
   std::vector<Item> take() { return std::move(items_); }
 
  private:
+  /// Returns whether the value of an item is constant along the nest's loop, which is along axis 0 of the layout: a read of
+  /// one element, in whose dimensions the axis does not move, unless the nest writes the buffer itself; or an elementwise
+  /// operator of such elements. A nest of one iteration, or over an instruction's accumulators, has no such value.
+  bool is_invariant(const Item& item) const {
+    const auto fixed = [&](const std::vector<TileCoordinate>& at) {
+      return std::ranges::none_of(at, [&](const TileCoordinate& of) { return moves_.contains(of.from); });
+    };
+    if (!loops_ || item.vector > 1 || !std::ranges::all_of(item.pieces, fixed)) return false;
+    switch (item.kind) {
+      case Kind::read_shared:
+        return !written_.contains(item.buffer);
+      case Kind::read_global:  // only a guard within the loop prevents out-of-bounds reads
+        return !p.nodes[item.node].view.predicated();
+      case Kind::in_lines:
+        return true;
+      case Kind::apply:
+        return p.nodes[item.node].kind == tile::NodeKind::map &&
+               std::ranges::all_of(item.in, [&](int i) { return items_[i].invariant; });
+      default:
+        return false;
+    }
+  }
+
+  bool loops_;             // the nest has a loop of more than one iteration
+  std::set<int> moves_;    // the dimensions along which the loop moves
+  std::set<int> written_;  // the buffers that the nest writes
   std::vector<Item> items_;
   std::map<Key, int> known_;                         // values computed in the open scopes, with their items
   std::vector<std::map<Key, int>::iterator> order_;  // as computed; a scope that closes removes its values
-  Invariance invariance_;
-  std::optional<tile::Sections> sections_;  // when first needed
+  std::optional<tile::Sections> sections_;           // when first needed
   int open_parts_ = 0;
   std::vector<Guard> guards_;  // bounds checks that are open
   std::vector<Within> within_;
@@ -434,22 +464,16 @@ struct NestWork {
   /// store, or a load directly from global memory, may reach beyond its tensor.
   std::vector<Within> within(int node, const Point& p) const {
     std::set<Within> all;
-    std::set<int> seen;
-    std::vector<int> open{node};
-    while (!open.empty()) {
-      const int i = open.back();
-      open.pop_back();
-      if (!seen.insert(i).second) continue;
+    nest.p.visit_from({node}, [&](int i) {
       const tile::Node& n = nest.p.nodes[i];
-      if (is_in_registers(nest.kernel, work, i)) continue;
+      if (is_in_registers(nest.kernel, work, i)) return false;
       if ((n.kind == tile::NodeKind::load && nest.kernel.in_place(i)) || n.kind == tile::NodeKind::store)
         for (int d = 0; d < n.view.rank(); ++d)
           if (n.view.predicated(d) && !(n.kind == tile::NodeKind::store && starts_inside(nest.p, n, d, p)))
             all.insert(
                 {n.view.along(d, nest.p), reach(nest.kernel, n).far(), n.shape[d] == 1 ? TileCoordinate{} : p.at[d]});
-      if (n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::store)
-        open.insert(open.end(), n.in.begin(), n.in.end());
-    }
+      return n.kind == tile::NodeKind::map || n.kind == tile::NodeKind::store;
+    });
     return {all.begin(), all.end()};
   }
 };

@@ -191,6 +191,12 @@ struct Kernel {
   int vector_of(int node) const;
 };
 
+/// Returns the node with the factor, one per row, by which the accumulators of the matmul `n` are multiplied before
+/// an iteration's product is added. Returns -1 if `n` is no matmul or has no such factor.
+inline int rescaled_by(const tile::Node& n) {
+  return n.kind == tile::NodeKind::matmul && n.in.size() > 2 ? n.in[2] : -1;
+}
+
 /// Returns what the steps of all warp roles do, each once, in the order of their first steps.
 std::vector<Work> works(const Kernel&);
 /// Returns the first step of the warp roles, or the first work, for which `holds` is true; nullptr if there is none.
@@ -215,5 +221,12 @@ int arrivals_of(const Kernel&, int channel);
 /// Returns the number of threads that carry out the steps of a warp role: 1 if all that it starts are copies that
 /// announce bytes to an mbarrier (TMA loads), which one thread issues; otherwise all of its threads.
 int issuers(const Kernel&, const Agent&);
+
+/// Returns whether the kernel's rows go through registers (selection/row_registers.hpp). Its loads are then all in flight together.
+bool holds_rows(const Kernel&);
+
+/// Returns how many blocks of `threads` threads fit on a multiprocessor at a time, as limited by registers,
+/// threads and shared memory; at least 1.
+int blocks_together(const Kernel&, const target::Target&, std::int64_t threads);
 
 }  // namespace zellige::kernel

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "kernel/carry.hpp"
-
 namespace zellige::kernel {
 
 At narrowed(At at, const Shape& operand, const Shape& map) {

@@ -21,21 +21,11 @@ OperandShare share(const Instruction& row, int side, int lane) {
                    : OperandShare{corner / row.m, target::thread_columns(row)};
 }
 
-/// Returns true if lanes l and l ^ 1 of the load have equal addresses for every l, or if lanes l and l ^ 2 have. The
-/// hardware then serves two phases of the load (lanes that together read 128 bytes) as one (docs/reference/banks.md).
-bool in_pairs(const OperandLoad& load) {
-  return std::ranges::any_of(std::array{1, 2}, [&](int mask) {
-    bool agree = true;
-    for (std::size_t lane = 0; agree && lane < load.lanes.size(); ++lane)
-      agree = load.lanes[lane] == load.lanes[lane ^ mask];
-    return agree;
-  });
-}
-
 /// Returns the number of consecutive lanes that the hardware serves in one wavefront if they have no bank conflict.
 int lanes_of_a_phase(const OperandLoad& load) {
   const int phase = std::min(32, target::bank_row_bytes / load.bytes);
-  return phase < 32 && in_pairs(load) ? 2 * phase : phase;
+  const auto agree = [&](int a, int b) { return load.lanes[a] == load.lanes[b]; };
+  return phase < 32 && in_pairs(0, static_cast<int>(load.lanes.size()), agree) ? 2 * phase : phase;
 }
 
 /// Returns the wavefronts of a warp's loads of operand A (side 0) or B (side 1) in one step over K, if the

@@ -23,6 +23,18 @@ struct OperandLoad {
   std::vector<At> lanes;
 };
 
+/// Returns whether lanes l and l ^ 1 agree for every l, first <= l < last, or lanes l and l ^ 2. If these have equal
+/// addresses, the hardware serves two phases of a load (lanes that together read 128 bytes) as one (docs/reference/banks.md).
+template <class Agree>
+bool in_pairs(int first, int last, const Agree& agree) {
+  const auto each = [&](int mask) {
+    for (int lane = first; lane < last; ++lane)
+      if (!agree(lane, lane ^ mask)) return false;
+    return true;
+  };
+  return each(1) || each(2);
+}
+
 /// Returns the loads of operand A (side 0) or B (side 1) by one warp in the step over K that starts at `k`. `x` is the
 /// first row of A (column of B) of the warp's tile, and `extent` the number of rows of A (columns of B). If `along_k`,
 /// the operand is contiguous along K. A lane whose row or column would be `extent` or more reads an element within the

@@ -43,6 +43,12 @@ struct SmemTensor {
     return swizzled() ? all[2] : all;
   }
   bool swizzled() const { return layout.is(ValueKind::composed); }
+  int rank() const { return static_cast<int>(padded.size()); }
+  /// Returns, of operand A (side 0) or B (side 1) of a matmul, the dimension along K, the one along M or N, and whether it
+  /// is contiguous along K.
+  int k_dimension(int side) const { return rank() - 1 - side; }
+  int other_dimension(int side) const { return rank() - 2 + side; }
+  bool along_k(int side) const { return inner == k_dimension(side); }
   /// Returns the bytes of a line whose chunks the swizzle permutes; those of a chunk without a swizzle.
   std::int64_t span() const;
   /// Returns the elements between neighbours along dimension `d`.

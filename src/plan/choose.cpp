@@ -8,14 +8,12 @@
 #include "plan/group.hpp"
 #include "plan/memory.hpp"
 #include "plan/registers.hpp"
-#include "plan/slice.hpp"
 #include "predict/cost_estimate.hpp"
 #include "selection/loop_bounds.hpp"
 #include "selection/matrix_stores.hpp"
 #include "selection/split_k.hpp"
 #include "selection/warpgroups.hpp"
 #include "target/instructions.hpp"
-#include "tile/unshare.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -16,7 +16,7 @@
 // A register value that is read in another layout is written to shared memory once. Whether a reader needs a barrier
 // is found by evaluating both layouts: it needs none if every thread reads only what it wrote.
 #pragma once
-#include "selection/direct.hpp"
+#include "selection/copies.hpp"
 
 namespace zellige::plan {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernel/nests.hpp"
+#include "kernel/evaluation.hpp"
 #include "plan/barriers.hpp"
 
 namespace zellige::plan {

@@ -4,7 +4,7 @@
 
 #include "graph/reductions.hpp"
 #include "kernel/operand_loads.hpp"
-#include "kernel/residency.hpp"
+#include "selection/select.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -23,6 +23,65 @@ std::int64_t live_registers(const kernel::Kernel& kernel, const selection::Tasks
     for (int now = t; now < last; ++now) live[now] += c.values();
   }
   return live.empty() ? 0 : std::ranges::max(live);
+}
+
+// Accumulator registers per thread above which a matmul is sliced, and the number that a slice may have.
+constexpr std::int64_t max_registers = 96, wanted_registers = 64;
+
+/// Returns the smallest number of slices into which N can be divided such that each slice has at most 64
+/// (wanted_registers) accumulator registers per thread, and every warp has whole instruction tiles. Returns
+/// 1 if there is no such number, or if the matmul needs at most 96 (max_registers) and is not sliced.
+int slices_for(const kernel::MatmulChoice& m) {
+  const std::int64_t registers = selection::accumulator_registers(m, m.warps);
+  const std::int64_t unit = m.row->n * kernel::tiles_in_unit(*m.row);
+  if (registers <= max_registers || m.n % unit != 0) return 1;
+  const std::int64_t units = m.n / unit;
+  for (std::int64_t s = 2; s <= units / m.warps.n; ++s)
+    if (units % (s * m.warps.n) == 0 && (registers + s - 1) / s <= wanted_registers) return static_cast<int>(s);
+  return 1;
+}
+
+/// Returns whether the task (the work of a step) moves accumulators out of registers immediately: to shared
+/// memory, to global memory, or into a reduction.
+bool leaves_at_once(const selection::Task& t) {
+  return t.kind == kernel::WorkKind::to_shared || t.kind == kernel::WorkKind::reduce ||
+         (t.kind == kernel::WorkKind::to_global && t.tensor < 0);
+}
+
+/// Slices the matmul task `mma` of a phase (the tasks between two barriers), and makes the tasks that read
+/// its accumulators adjacent to it. Changes nothing if one of these tasks cannot run slice by slice.
+void slice_phase(kernel::Kernel& kernel, const selection::Tasks& tasks, selection::Phase& phase, int mma) {
+  const selection::Task& product = tasks[mma];
+  const int context = product.context;
+  std::vector<int> together{mma};
+  for (int t = 0; t < static_cast<int>(tasks.size()); ++t) {
+    const selection::Task& task = tasks[t];
+    if (t == mma || task.context != context || task.kind == kernel::WorkKind::finish) continue;
+    if (!leaves_at_once(task) || std::ranges::count(phase, t) == 0) return;
+  }
+  std::vector<int> rest;
+  for (int t : phase) {
+    if (t == mma) continue;
+    const selection::Task& task = tasks[t];
+    (task.context == context && task.kind != kernel::WorkKind::finish ? together : rest).push_back(t);
+  }
+  // Tasks on which the sliced tasks depend come before them, tasks that depend on them after.
+  std::vector<int> first, last;
+  for (int t : rest) {
+    const bool after = std::ranges::any_of(
+        tasks[t].after_same, [&](int w) { return std::ranges::count(together, w) + std::ranges::count(last, w) > 0; });
+    (after ? last : first).push_back(t);
+  }
+  for (int t : together)
+    for (int w : tasks[t].after_same)
+      if (std::ranges::count(last, w) > 0) return;
+  const int slices = slices_for(product.matmul);
+  if (slices == 1) return;
+  const kernel::Context& whole = kernel.rmem[context].layout;
+  kernel.rmem[context].layout = kernel::accumulators(whole.domain, kernel::warps(whole), *whole.row, slices);
+  phase = first;
+  phase.insert(phase.end(), together.begin(), together.end());
+  phase.insert(phase.end(), last.begin(), last.end());
 }
 
 }  // namespace
@@ -60,6 +119,17 @@ void bound_registers(kernel::Kernel& kernel, const target::Target& target) {
       kernel::find_work(kernel, [](const kernel::Work& w) { return w.matmul.pipe() == target::Pipe::fma; });
   const int blocks = kernel::blocks_together(kernel, target, kernel.program.threads());
   if (outer && !kernel.warp_specialized() && blocks > 1) kernel.together = blocks;
+}
+
+void slice_fragments(kernel::Kernel& kernel, const selection::Tasks& tasks, selection::PhasedTasks& phases) {
+  for (auto* section : {&phases.inside, &phases.after})
+    for (selection::Phase& phase : *section)
+      for (int t : selection::Phase(phase)) {
+        const selection::Task& task = tasks[t];
+        if (task.kind == kernel::WorkKind::mma && !kernel.program.nodes[task.node].carried &&
+            !kernel.has_fragments(task.node) && kernel.layout_of(task).repeats() == 1)
+          slice_phase(kernel, tasks, phase, t);
+      }
 }
 
 }  // namespace zellige::plan

@@ -1,8 +1,7 @@
-// Estimates the registers that a kernel's threads need, and sets the bound for __launch_bounds__ of kernels with FMA
-// matmuls.
+// Estimates the registers that a kernel's threads need, sets the bound for __launch_bounds__ of kernels with FMA matmuls, and
+// divides N of a matmul whose accumulators exceed a thread's registers into slices, which are computed one after another.
 #pragma once
-#include "kernel/kernel.hpp"
-#include "selection/task.hpp"
+#include "plan/pipeline.hpp"
 
 namespace zellige::plan {
 
@@ -15,5 +14,10 @@ std::int64_t registers_of_thread(const kernel::Kernel&, const selection::Tasks&,
 /// if the kernel has an FMA matmul and more than one block fits. Without the bound ptxas prefetches in the
 /// unrolled loop with all registers it may use. Requires shared memory to be placed.
 void bound_registers(kernel::Kernel&, const target::Target&);
+
+/// Slices all matmuls whose accumulators need too many registers per thread. The thread-value layout of a sliced matmul
+/// then repeats once per slice. The matmul and the tasks that read its accumulators, which are written to shared or global
+/// memory, or reduced, before the next slice begins, become adjacent in their phase.
+void slice_fragments(kernel::Kernel&, const selection::Tasks&, selection::PhasedTasks&);
 
 }  // namespace zellige::plan

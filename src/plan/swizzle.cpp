@@ -17,14 +17,11 @@ namespace {
 
 constexpr int max_instances = 12;  // warp-wide accesses per task: the others repeat the same pattern
 
-/// Returns the number of dimensions of a buffer.
-int rank(const kernel::SmemTensor& buffer) { return static_cast<int>(buffer.padded.size()); }
-
 /// Returns (row, column) of the coordinate `at` in the buffer. A coordinate beyond the buffer is limited to
 /// the last one in its dimension.
 std::pair<int, int> cell(const kernel::SmemTensor& buffer, const graph::Shape& at) {
   std::int64_t row = 0;
-  for (int d = 0; d < rank(buffer); ++d)
+  for (int d = 0; d < buffer.rank(); ++d)
     if (d != buffer.inner) row = row * buffer.padded[d] + std::min(at[d], buffer.padded[d] - 1);
   return {static_cast<int>(row), static_cast<int>(std::min(at[buffer.inner], buffer.padded[buffer.inner] - 1))};
 }
@@ -33,7 +30,7 @@ std::pair<int, int> cell(const kernel::SmemTensor& buffer, const graph::Shape& a
 /// and the coordinate is in another operand. A dimension of extent 1 accepts every coordinate.
 bool reaches(const kernel::SmemTensor& buffer, const graph::Shape& at) {
   bool inside = at.size() == buffer.padded.size();
-  for (int d = 0; inside && d < rank(buffer); ++d) inside = at[d] < buffer.padded[d] || buffer.padded[d] == 1;
+  for (int d = 0; inside && d < buffer.rank(); ++d) inside = at[d] < buffer.padded[d] || buffer.padded[d] == 1;
   return inside;
 }
 
@@ -53,7 +50,7 @@ void append_swept(const kernel::Kernel& kernel, const selection::Task& t, const 
     p.name = std::string(kernel::name(t.kind));
     p.bytes = (sums ? 1 : buffer.access_width(c.inner(), c.vector())) * graph::whole_bytes(buffer.dtype);
     p.instances.reserve(max_instances);
-    const kernel::UseAccess add = [&](const kernel::WarpAccess& access) {
+    const kernel::UseAccess add = [&](int, const kernel::WarpAccess& access) {
       std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
       lanes.reserve(access.size());
       const auto lane = [&](const graph::Shape& at) {
@@ -61,7 +58,7 @@ void append_swept(const kernel::Kernel& kernel, const selection::Task& t, const 
       };
       for (const graph::Shape& at : access) product && !at.empty() ? lane(kernel::factor(at, side)) : lane(at);
     };
-    sums ? kernel::for_each_sum_access(c, add, max_instances) : kernel::for_each_access(c, add, max_instances);
+    kernel::for_each_access(c, add, max_instances, sums ? kernel::Visits::sums : kernel::Visits::items);
     to.push_back(std::move(p));
   }
 }
@@ -71,7 +68,7 @@ AccessPattern stored_matrices(const kernel::Kernel& kernel, const selection::Tas
                               const kernel::SmemTensor& buffer) {
   AccessPattern p;
   p.bytes = t.copy.row->c.alignment, p.matrix = true, p.name = std::string(kernel::name(t.kind));
-  const kernel::UseAccess add = [&](const kernel::WarpAccess& rows) {
+  const kernel::UseAccess add = [&](int, const kernel::WarpAccess& rows) {
     std::vector<std::pair<int, int>>& lanes = p.instances.emplace_back();
     for (const graph::Shape& at : rows) lanes.push_back(cell(buffer, at));
   };
@@ -79,27 +76,23 @@ AccessPattern stored_matrices(const kernel::Kernel& kernel, const selection::Tas
   return p;
 }
 
-/// Returns whether the buffer is contiguous along K as operand A (side 0) or B (side 1) of a matmul.
-bool along_k(const kernel::SmemTensor& buffer, int side) { return buffer.inner == rank(buffer) - (side == 0 ? 1 : 2); }
-
 /// Returns the ordinary loads of operand A (side 0) or B (side 1) of a matmul by one warp: in the first
 /// two steps over K, for the warp's first two tiles.
 AccessPattern ordinary_loads(const kernel::MatmulChoice& m, int side, const kernel::SmemTensor& buffer) {
-  const int k_dim = rank(buffer) - (side == 0 ? 1 : 2), x_dim = rank(buffer) - (side == 0 ? 2 : 1);
   const std::int64_t extent = side == 0 ? m.m : m.n, tile = side == 0 ? m.row->m : m.row->n;
   AccessPattern p;
   p.name = "loads of a product";
   p.weight = m.row->cycles;  // shared-memory reads limit such a matmul
-  graph::Shape at(rank(buffer), 0);
+  graph::Shape at(buffer.rank(), 0);
   for (std::int64_t x = 0; x < std::min(extent, 2 * tile); x += tile)
     for (std::int64_t k = 0; k < std::min<std::int64_t>(m.k, std::int64_t{2} * m.row->k); k += m.row->k)
-      for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, along_k(buffer, side), x, extent, k)) {
+      for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, buffer.along_k(side), x, extent, k)) {
         p.bytes = load.bytes;
         for (const std::vector<kernel::OperandLoad::At>& lanes : kernel::together(load)) {
           std::vector<std::pair<int, int>> cells;
           cells.reserve(lanes.size());
           for (const kernel::OperandLoad::At& lane : lanes) {
-            at[k_dim] = lane.k, at[x_dim] = lane.x;
+            at[buffer.k_dimension(side)] = lane.k, at[buffer.other_dimension(side)] = lane.x;
             cells.push_back(cell(buffer, at));
           }
           p.instances.push_back(std::move(cells));
@@ -115,8 +108,8 @@ AccessPattern fragments(const kernel::MatmulChoice& m, const kernel::SmemTensor&
   const int rows = kernel::matrix_rows(load), columns = kernel::matrix_columns(load, *m.row);
   AccessPattern p;
   p.bytes = load.a.alignment, p.matrix = true, p.weight = load.cycles, p.name = "ldmatrix";
-  const int across = buffer.inner == rank(buffer) - 1 ? rank(buffer) - 2 : rank(buffer) - 1;
-  graph::Shape at(rank(buffer), 0);
+  const int across = buffer.inner == buffer.rank() - 1 ? buffer.rank() - 2 : buffer.rank() - 1;
+  graph::Shape at(buffer.rank(), 0);
   for (std::int64_t r = 0; r < std::min<std::int64_t>(buffer.padded[across], 32); r += rows)
     for (std::int64_t c = 0; c < std::min<std::int64_t>(buffer.padded[buffer.inner], 64); c += columns) {
       std::vector<std::pair<int, int>> lanes;
@@ -138,7 +131,7 @@ void append_operand(const kernel::Kernel& kernel, const selection::Task& t, cons
   const std::vector<int>& in = kernel.program.nodes[t.node].in;
   for (int side = 0; side < 2; ++side) {
     if (in[side] != buffer.node) continue;
-    if (m.by_matrices(along_k(buffer, side))) return to.push_back(fragments(m, buffer));
+    if (m.by_matrices(buffer.along_k(side))) return to.push_back(fragments(m, buffer));
     to.push_back(ordinary_loads(m, side, buffer));
   }
 }
@@ -222,7 +215,7 @@ class BufferArrangement {
     graph::Strides strides = selection::padded_strides(buffer_.padded, buffer_.inner, chunk);
     set_pitch(strides, line);
     Value tile = empty(ValueKind::layout);
-    for (int d = 0; d < rank(buffer_); ++d)
+    for (int d = 0; d < buffer_.rank(); ++d)
       tile.add(d == buffer_.inner && buffer_.shape[d] != line ? kernel::strided({line, boxes}, {1, rows * line})
                                                               : kernel::strided({buffer_.padded[d]}, {strides[d]})[0]);
     buffer_.layout = kernel::swizzled(static_cast<int>(mode), std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
@@ -247,14 +240,14 @@ class BufferArrangement {
     const std::int64_t inner = buffer_.padded[buffer_.inner];
     if (inner > 1) return tile::ceil_div(inner, multiple) * multiple;  // a single row too: copies move whole chunks
     std::int64_t maximum = 1;  // rows of one element: padded_strides may have padded one of them
-    for (int d = 0; d < rank(buffer_); ++d) maximum = std::max(maximum, strides[d] * buffer_.padded[d]);
+    for (int d = 0; d < buffer_.rank(); ++d) maximum = std::max(maximum, strides[d] * buffer_.padded[d]);
     return tile::ceil_div(maximum, rows);
   }
 
   /// Sets the strides for rows of `pitch` elements; rows are the dimensions other than the
   /// contiguous one, in row-major order.
   void set_pitch(graph::Strides& strides, std::int64_t pitch) const {
-    for (int d = rank(buffer_) - 1; d >= 0; --d)
+    for (int d = buffer_.rank() - 1; d >= 0; --d)
       if (d != buffer_.inner) strides[d] = pitch, pitch *= buffer_.padded[d];
   }
 

@@ -3,25 +3,9 @@
 #include <algorithm>
 
 #include "graph/error.hpp"
+#include "kernel/operand_loads.hpp"
 
 namespace zellige::predict {
-namespace {
-
-/// Returns whether lanes first <= i < last have equal addresses in pairs: every lane i the same address as
-/// lane i ^ 1, or every lane i the same as lane i ^ 2. An inactive lane counts as equal to any lane.
-bool agree_in_pairs(const std::vector<std::int64_t>& address, int first, int last) {
-  for (int mask = 1; mask <= 2; ++mask) {
-    bool agree = true;
-    for (int lane = first; lane < last; ++lane) {
-      const std::int64_t a = address[lane], b = address[lane ^ mask];
-      agree &= a == b || a == -1 || b == -1;
-    }
-    if (agree) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   const int bytes = access.bytes;
@@ -30,13 +14,16 @@ Wavefronts evaluate(const BankAccess& access, int banks, int bank_bytes) {
   if (banks < 1 || bank_bytes < 1) fail("banks: {} banks of {} bytes; both must be positive", banks, bank_bytes);
   const int lanes = static_cast<int>(access.address.size());
   const int per_phase = std::clamp(banks * bank_bytes / bytes, 1, 32);
+  const auto agree = [&](int a, int b) {  // an inactive lane agrees with any
+    return access.address[a] == access.address[b] || access.address[a] == -1 || access.address[b] == -1;
+  };
   Wavefronts w;
   std::vector<std::int64_t> words;
   words.reserve(static_cast<std::size_t>(lanes) * (1 + (bytes - 1) / bank_bytes));
   std::vector<int> load(banks);
   for (int first = 0, phases = 1; first < lanes; first += phases * per_phase) {
     const bool two = access.load && per_phase < 32 && first % (2 * per_phase) == 0 && first + 2 * per_phase <= lanes &&
-                     agree_in_pairs(access.address, first, first + 2 * per_phase);
+                     kernel::in_pairs(first, first + 2 * per_phase, agree);
     phases = two ? 2 : 1;
     words.clear();
     for (int lane = first; lane < std::min(lanes, first + phases * per_phase); ++lane) {

@@ -7,7 +7,6 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "predict/banks.hpp"
-#include "predict/shared_access.hpp"
 #include "selection/matrix_stores.hpp"
 
 namespace zellige::predict {
@@ -36,40 +35,18 @@ std::int64_t digit(const std::vector<kernel::Mode>& modes, int thread, const Whi
   return number;
 }
 
-/// The coordinates that warps visit: all elements (items); each result of a reduction, by the first lane that shares
-/// it (sums); or each row once, by all of its lanes, before the loop along the row (lines).
-enum class Visits : std::uint8_t { items, sums, lines };
-
-/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout. `which` selects all
-/// elements, the results of a reduction, or the rows.
-std::vector<WarpVisits> warps_of(const kernel::Context& c, Visits which) {
-  const bool sums = which != Visits::items;
-  const kernel::EvaluatedLayout layout(c);
+/// Returns, for each warp, the coordinates that its lanes visit in a thread-value layout.
+std::vector<WarpVisits> warps_of(const kernel::Context& c, kernel::Visits which) {
+  const bool sums = which != kernel::Visits::items;
   const std::vector<kernel::Mode> threads = kernel::modes(values::View(c.share)[0]);
-  const int step = sums ? 1 : c.vector();
-  std::vector<bool> first(layout.threads());
-  for (int thread = 0; which == Visits::sums && thread < layout.threads(); ++thread)
-    first[thread] = c.first_lane(thread) == thread;
-  std::vector<WarpVisits> warps(tile::ceil_div(layout.threads(), 32));
-  for (int thread = 0; thread < layout.threads(); ++thread) {
-    WarpVisits& warp = warps[thread / 32];
-    warp.part.push_back(digit(threads, thread, [&](const kernel::Mode& m, std::int64_t below) {
+  const int count = c.threads();
+  std::vector<WarpVisits> warps(tile::ceil_div(count, 32));
+  for (int thread = 0; thread < count; ++thread)
+    warps[thread / 32].part.push_back(digit(threads, thread, [&](const kernel::Mode& m, std::int64_t below) {
       return sums ? m.stride != 0 && m.basis == 0 && below >= 32 : m.stride == 0;
     }));
-    std::size_t i = 0;
-    for (int repeat = 0; repeat < (sums ? 1 : layout.repeats()); ++repeat)
-      for (int value = 0; value < layout.values(); value += step) {
-        if (sums && !layout.starts_sum(value)) continue;
-        if (i == warp.iterations.size()) warp.iterations.emplace_back(32);
-        graph::Shape& at = warp.iterations[i++][thread % 32];
-        if (which == Visits::items)
-          layout.find(thread, value, repeat, at);
-        else if (which == Visits::lines)
-          layout.find_line(thread, value, at);
-        else if (first[thread])
-          layout.find_sum(thread, value, repeat, at);
-      }
-  }
+  const auto visit = [&](int warp, const kernel::WarpAccess& lanes) { warps[warp].iterations.push_back(lanes); };
+  kernel::for_each_access(c, visit, std::numeric_limits<std::size_t>::max(), which);
   return warps;
 }
 
@@ -102,33 +79,13 @@ bool equivalent(const BankAccess& a, const BankAccess& b) {
   return true;
 }
 
-/// Cache of the counts of single accesses, keyed by everything that they depend on. Thread-safe. The plans of one
-/// search have many accesses in common.
-class KnownCounts {
- public:
-  using Key = std::vector<std::int64_t>;
+/// Everything that the counts of a single access depend on.
+using CountsKey = std::vector<std::int64_t>;
 
-  std::optional<SharedCounts> find(const Key& key) const {
-    const std::lock_guard lock(mutex_);
-    const auto at = counts_.find(key);
-    return at == counts_.end() ? std::nullopt : std::optional(at->second);
-  }
-  void add(Key key, const SharedCounts& counts) {
-    constexpr std::size_t limit = 1 << 14;
-    const std::lock_guard lock(mutex_);
-    if (counts_.size() == limit) counts_.clear();
-    counts_.insert_or_assign(std::move(key), counts);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<Key, SharedCounts> counts_;
-};
-
-/// Returns the part of a cache key (Known::Key) that identifies a thread-value layout. `sums`: a reduction's results
+/// Returns the part of a key that identifies a thread-value layout. `sums`: a reduction's results
 /// are accessed, not all elements.
-KnownCounts::Key key_of(const kernel::Context& c, bool sums) {
-  KnownCounts::Key key{sums, c.replicated(), c.lanes(), c.vector(), c.repeats(), static_cast<std::int64_t>(c.rank())};
+CountsKey key_of(const kernel::Context& c, bool sums) {
+  CountsKey key{sums, c.replicated(), c.lanes(), c.vector(), c.repeats(), static_cast<std::int64_t>(c.rank())};
   const auto add = [&](values::View layout) {
     const std::vector<kernel::Mode> leaves = kernel::modes(layout);
     key.push_back(std::ssize(leaves));
@@ -146,21 +103,30 @@ class Count {
       : plan_(kernel), context_(c), sums_(sums), key_(key_of(c, sums)) {}
 
   void add(const SharedAccess& a) {
-    static KnownCounts known;
-    const KnownCounts::Key key = with(a);
-    std::optional<SharedCounts> one = known.find(key);
-    if (!one) known.add(key, *(one = counted(a)));
-    for (const auto& [counter, count] : one->counts) result.counts[counter] += count;
-    result.mixed = result.mixed || one->mixed;
-    result.ragged = result.ragged || one->ragged;
+    // Of all plans: those of one search have many accesses in common.
+    static std::map<CountsKey, SharedCounts> known;
+    static std::mutex mutex;
+    constexpr std::size_t limit = 1 << 14;
+    CountsKey key = with(a);
+    std::unique_lock lock(mutex);
+    auto one = known.find(key);
+    if (one == known.end()) {
+      lock.unlock();
+      SharedCounts counts = counted(a);
+      lock.lock();
+      if (known.size() >= limit) known.clear();
+      one = known.insert_or_assign(std::move(key), std::move(counts)).first;
+    }
+    for (const auto& [counter, count] : one->second.counts) result.counts[counter] += count;
+    result.mixed = result.mixed || one->second.mixed;
+    result.ragged = result.ragged || one->second.ragged;
   }
-
   SharedCounts result;
 
  private:
-  KnownCounts::Key with(const SharedAccess& a) const {
+  CountsKey with(const SharedAccess& a) const {
     const kernel::SmemTensor& b = plan_.tensors[a.buffer];
-    KnownCounts::Key key = key_;
+    CountsKey key = key_;
     key.insert(key.end(), {a.invariant, a.load, a.bytes, a.part, graph::bits(b.dtype), b.part_step,
                            b.offset % target::bank_row_bytes});
     for (const ValueNode& n : b.layout.nodes) key.insert(key.end(), {n.kids, n.s.v, n.d.v, n.e});
@@ -175,7 +141,10 @@ class Count {
 
   SharedCounts counted(const SharedAccess& a) {
     std::vector<WarpVisits>& warps = a.invariant ? lines_ : warps_;
-    if (warps.empty()) warps = warps_of(context_, a.invariant ? Visits::lines : sums_ ? Visits::sums : Visits::items);
+    if (warps.empty())
+      warps = warps_of(context_, a.invariant ? kernel::Visits::lines
+                                 : sums_     ? kernel::Visits::sums
+                                             : kernel::Visits::items);
     const bool replicated = context_.replicated();
     const Counter first = a.load ? Counter::shared_load_1 : Counter::shared_store_1;
     const Counter wavefronts = a.load ? Counter::shared_load_wavefronts : Counter::shared_store_wavefronts;
@@ -228,7 +197,7 @@ class Count {
   const kernel::Kernel& plan_;
   const kernel::Context& context_;
   bool sums_;
-  KnownCounts::Key key_;
+  CountsKey key_;
   std::vector<WarpVisits> warps_, lines_;
   graph::Shape element_;
 };
@@ -269,7 +238,7 @@ void add_matrices(Counts& counts, const kernel::Kernel& kernel, const kernel::Wo
   BankAccess access{.bytes = store.c.alignment, .address = {}}, last;
   Wavefronts w;
   std::uint64_t matrices = 0;
-  selection::for_each_matrix(kernel.layout_of(t), store, [&](const kernel::WarpAccess& rows) {
+  selection::for_each_matrix(kernel.layout_of(t), store, [&](int, const kernel::WarpAccess& rows) {
     access.address.clear();
     for (const graph::Shape& at : rows) access.address.push_back(b.address(at));
     if (!equivalent(access, last)) w = evaluate(access), last = access;
@@ -279,7 +248,94 @@ void add_matrices(Counts& counts, const kernel::Kernel& kernel, const kernel::Wo
   counts[Counter::stmatrix] += matrices / store.a.registers;
 }
 
+/// Collects a loop nest's shared-memory accesses from its items (the loads, computations and stores of evaluate()).
+class Collection {
+ public:
+  Collection(const kernel::Kernel& kernel, const kernel::Context& c) : plan_(kernel), c_(c) {}
+
+  std::vector<SharedAccess> accesses;
+  bool crosses_edge = false;  // an access depends on whether the block's tile is partial
+
+  /// Adds the accesses of an item (a load, computation or store of the nest). An item that is a bounds check
+  /// or a branch of a concatenation opens or closes a condition for the items that follow.
+  void add(const kernel::Item& item) {
+    switch (item.kind) {
+      case kernel::Item::Kind::read_shared:
+        crosses_edge = crosses_edge || (edges_ > 0 && !item.invariant);
+        for (const std::vector<kernel::TileCoordinate>& at : item.pieces)
+          for (int part = 0; part < plan_.tensors[item.buffer].partials; ++part) add(item, true, part, at);
+        return;
+      case kernel::Item::Kind::leave:
+        return leave(item);
+      case kernel::Item::Kind::part:
+        if (item.part.first) outer_.push_back(where_.size());
+        if (!item.part.last) where_.push_back({item.part.at, item.part.end, true});
+        return;
+      case kernel::Item::Kind::take:
+        if (!item.part.last)
+          where_.back().holds = false;
+        else
+          where_.resize(outer_.back()), outer_.pop_back();
+        return;
+      case kernel::Item::Kind::guard:
+        outer_.push_back(where_.size());
+        open_.push_back(!item.within.empty());
+        edges_ += open_.back();
+        for (const kernel::Guard& g : item.guards)
+          where_.push_back(g.axis == 2 ? AccessCondition{{0}, c_.domain[0]}
+                                       : AccessCondition{{c_.rank() - 1 - g.axis}, g.below});
+        return;
+      case kernel::Item::Kind::guarded:
+        where_.resize(outer_.back()), outer_.pop_back();
+        edges_ -= open_.back(), open_.pop_back();
+        return;
+      default:
+        return;
+    }
+  }
+
+ private:
+  /// Adds the shared-memory stores of `item`, the instruction of the loop nest by which a work stores its result.
+  void leave(const kernel::Item& item) {
+    const kernel::Work& t = *item.work;
+    if (t.copy.by_matrices()) return;  // counted by count_shared()
+    if (t.kind != kernel::WorkKind::to_shared && (t.kind != kernel::WorkKind::accumulate || t.tensor < 0)) return;
+    crosses_edge = crosses_edge || edges_ > 0;
+    for (int v = 0; v < c_.vector(); v += item.width) {
+      std::vector<kernel::TileCoordinate> at;
+      for (int d = 0; d < c_.rank(); ++d) at.push_back({d});
+      at[c_.inner()].offset = v;
+      const kernel::TileCoordinate last = at[c_.inner()];
+      add(item, false, plan_.tensors[t.tensor].partials > 1 ? own_part : 0, std::move(at));
+      if (item.edge > 0) accesses.back().where.push_back({last, item.edge});
+    }
+  }
+
+  /// Adds a load or store by `item` at coordinates `at` of its buffer. It is executed under the conditions (bounds
+  /// checks and branches) that are open at this item.
+  /// `part` is the index of the partial result that is accessed, if the buffer has several.
+  void add(const kernel::Item& item, bool load, int part, std::vector<kernel::TileCoordinate> at) {
+    const kernel::SmemTensor& b = plan_.tensors[item.buffer];
+    accesses.push_back({item.buffer, load, item.width * graph::whole_bytes(b.dtype), part, std::move(at),
+                        item.invariant ? std::vector<AccessCondition>{} : where_, item.invariant});
+  }
+
+  const kernel::Kernel& plan_;
+  const kernel::Context& c_;
+  std::vector<AccessCondition> where_;  // conditions at the current item
+  std::vector<std::size_t> outer_;      // for each open guard and concatenation: number of conditions before it
+  std::vector<bool> open_;              // for each open guard: whether it checks a tensor's bounds
+  int edges_ = 0;                       // number of open guards that check a tensor's bounds
+};
+
 }  // namespace
+
+std::optional<std::vector<SharedAccess>> nest_accesses(const kernel::Kernel& kernel, kernel::StepSpan steps) {
+  Collection all(kernel, kernel.layout_of(steps.front().work));
+  for (const kernel::Item& item : kernel::evaluate(kernel, steps)) all.add(item);
+  if (all.crosses_edge) return {};
+  return std::move(all.accesses);
+}
 
 SharedCounts count_shared(const kernel::Kernel& kernel, kernel::StepSpan steps) {
   const kernel::Work& t = steps.front().work;

@@ -115,8 +115,7 @@ class ScheduleWalk {
     const int width = n_tiles > 1 ? kernel::tiles_in_unit(*m.row) : 1;
     for (int side = 0; side < 2; ++side) {
       if (side == 0 && plan_.has_fragments(t.node)) continue;
-      const int rank = static_cast<int>(n.shape.size()), k_dim = side == 0 ? rank - 1 : rank - 2;
-      const bool along_k = plan_.tensors[plan_.tensor_of(n.in[side])].inner == k_dim;
+      const bool along_k = plan_.tensors[plan_.tensor_of(n.in[side])].along_k(side);
       const auto each = static_cast<double>(batch * steps * (side == 0 ? m.warps.n : m.warps.m)) * times;
       if (m.by_matrices(along_k)) {
         const std::int64_t loads = side == 0 ? m_tiles : tile::ceil_div(n_tiles, width),

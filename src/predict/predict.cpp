@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kernel/evaluated_layout.hpp"
-#include "kernel/nests.hpp"
+#include "kernel/evaluation.hpp"
 #include "kernel/operand_loads.hpp"
 #include "kernel/sliced.hpp"
 #include "kernel/tensor_map.hpp"
@@ -19,14 +19,6 @@ namespace {
 
 using emulate::Counter;
 
-// Wavefronts of shared-memory accesses: as executed, and without bank conflicts.
-constexpr Counter shared_wavefronts[] = {Counter::shared_load_wavefronts, Counter::shared_load_wavefronts_ideal,
-                                         Counter::shared_store_wavefronts, Counter::shared_store_wavefronts_ideal};
-
-// Stores of 8x8 matrices, and their wavefronts.
-constexpr Counter matrix_stores[] = {Counter::stmatrix, Counter::stmatrix_wavefronts,
-                                     Counter::stmatrix_wavefronts_ideal};
-
 /// Adds `times` times the counts of `from` to `to`.
 void add(Counts& to, const Counts& from, std::uint64_t times) {
   for (const auto& [counter, n] : from) to[counter] += n * times;
@@ -35,7 +27,7 @@ void add(Counts& to, const Counts& from, std::uint64_t times) {
 /// An operand of a tensor-core matmul in shared memory, and how ldmatrix reads it.
 struct MmaOperand {
   const kernel::SmemTensor& buffer;
-  int k_dim, other_dim;        // dimensions of the operand: K, and M or N
+  int side;                    // 0: A, 1: B
   std::int64_t extent, first;  // number of rows or columns (of one slice of N), and the first of them
   int matrices;                // matrices along M or N per ldmatrix
   // Rows or columns per ldmatrix at full width; addresses are clamped if these do not divide the extent.
@@ -48,7 +40,7 @@ struct MmaOperand {
 void load(Counts& counts, const kernel::MatmulChoice& m, const MmaOperand& o, graph::Shape at, std::int64_t k,
           std::int64_t x, std::uint64_t times) {
   const int rows = kernel::matrix_rows(*m.load), columns = kernel::matrix_columns(*m.load, *m.row);
-  const bool along_k = o.buffer.inner == o.k_dim, clamped = o.extent % o.unit != 0;
+  const bool along_k = o.buffer.along_k(o.side), clamped = o.extent % o.unit != 0;
   const std::int64_t depth = kernel::depth_of_step(m, k);
   counts[Counter::ldmatrix] += times;
   for (int dx = 0; dx < o.matrices * rows; dx += rows)
@@ -59,7 +51,8 @@ void load(Counts& counts, const kernel::MatmulChoice& m, const MmaOperand& o, gr
         // Out-of-bounds addresses are clamped to the tile's last row, or to the start of the step.
         std::int64_t across = x + dx + (along_k ? i : 0);
         if (clamped && across >= o.extent) across = along_k ? o.extent - 1 : x;
-        at[o.k_dim] = k + dk + (along_k ? 0 : i), at[o.other_dim] = o.first + across;
+        at[o.buffer.k_dimension(o.side)] = k + dk + (along_k ? 0 : i);
+        at[o.buffer.other_dimension(o.side)] = o.first + across;
         lines.address.push_back(o.buffer.address(at));
       }
       const Wavefronts w = evaluate(lines);
@@ -91,7 +84,7 @@ Counts counts_of_copy(const kernel::Kernel& kernel, const kernel::Work& t) {
   Counts counts;
   BankAccess access{.bytes = t.copy.bytes, .address = {}};
   std::uint64_t copies = 0;
-  kernel::for_each_access(kernel.layout_of(t), [&](const kernel::WarpAccess& lanes) {
+  kernel::for_each_access(kernel.layout_of(t), [&](int, const kernel::WarpAccess& lanes) {
     access.address.clear();
     for (const graph::Shape& at : lanes) {
       access.address.push_back(at.empty() ? -1 : b.address(at));
@@ -111,8 +104,6 @@ Counts counts_of_loads(const kernel::Kernel& kernel, const kernel::Work& t, int 
   const tile::Node& n = kernel.program.nodes[t.node];
   const kernel::MatmulChoice& m = t.matmul;
   const kernel::SmemTensor& buffer = kernel.tensors[kernel.tensor_of(n.in[side])];
-  const std::size_t rank = n.shape.size(), k_dim = side == 0 ? rank - 1 : rank - 2,
-                    x_dim = side == 0 ? rank - 2 : rank - 1;
   const int repeats = kernel.layout_of(t).repeats(), slices = side == 0 ? 1 : repeats;
   const std::int64_t extent = side == 0 ? m.m : m.n / slices, tile = side == 0 ? m.row->m : m.row->n;
   const auto times = static_cast<std::uint64_t>(side == 0 ? m.warps.n * repeats : m.warps.m);
@@ -121,11 +112,10 @@ Counts counts_of_loads(const kernel::Kernel& kernel, const kernel::Work& t, int 
   for (int slice = 0; slice < slices; ++slice)
     for (std::int64_t k = 0; k < m.k; k += m.row->k)
       for (std::int64_t x = 0; x < extent; x += tile)
-        for (const kernel::OperandLoad& load :
-             kernel::operand_loads(m, side, buffer.inner == static_cast<int>(k_dim), x, extent, k)) {
+        for (const kernel::OperandLoad& load : kernel::operand_loads(m, side, buffer.along_k(side), x, extent, k)) {
           BankAccess access{.bytes = load.bytes, .address = {}, .load = true};
           for (const kernel::OperandLoad::At& lane : load.lanes) {
-            at[k_dim] = lane.k, at[x_dim] = slice * extent + lane.x;
+            at[buffer.k_dimension(side)] = lane.k, at[buffer.other_dimension(side)] = slice * extent + lane.x;
             access.address.push_back(buffer.address(at));
           }
           const Wavefronts w = evaluate(access);
@@ -142,7 +132,7 @@ Counts counts_of_loads(const kernel::Kernel& kernel, const kernel::Work& t, int 
 Counts counts_of_matmul(const kernel::Kernel& kernel, const kernel::Work& t) {
   const tile::Node& n = kernel.program.nodes[t.node];
   const kernel::MatmulChoice& m = t.matmul;
-  const int rank = static_cast<int>(n.shape.size()), slices = kernel.layout_of(t).repeats();
+  const int slices = kernel.layout_of(t).repeats();
   const int m_step = m.row->m, n_step = m.row->n;
   const std::int64_t columns = m.n / slices, n_tiles = tile::ceil_div(columns, n_step),
                      m_tiles = tile::ceil_div(m.m, m_step);
@@ -154,23 +144,22 @@ Counts counts_of_matmul(const kernel::Kernel& kernel, const kernel::Work& t) {
     for (int side = 0; side < 2; ++side) {
       if (side == 0 && kernel.has_fragments(t.node)) continue;
       const kernel::SmemTensor& buffer = kernel.tensors[kernel.tensor_of(n.in[side])];
-      const int k_dim = side == 0 ? rank - 1 : rank - 2, other = side == 0 ? rank - 2 : rank - 1;
-      if (!m.by_matrices(buffer.inner == k_dim)) {
+      if (!m.by_matrices(buffer.along_k(side))) {
         add(counts, counts_of_loads(kernel, t, side, batch), 1);
         continue;
       }
+      const bool a = side == 0;
       const graph::Shape at = matrix_of(buffer, batch);
-      for (int slice = 0; slice < slices; ++slice)
+      MmaOperand o{buffer,
+                   side,
+                   a ? m.m : columns,
+                   0,
+                   a ? m_step / kernel::matrix_rows(*m.load) : width,
+                   a ? m_step : kernel::tiles_in_unit(*m.row) * n_step};
+      const std::int64_t step = a ? m_step : width * n_step, loads = a ? m_tiles : tile::ceil_div(n_tiles, width);
+      for (int slice = 0; slice < slices; ++slice, o.first += a ? 0 : columns)
         for (std::int64_t k = 0; k < m.k; k += m.row->k)
-          if (side == 0)
-            for (std::int64_t i = 0; i < m_tiles; ++i)
-              load(counts, m, {buffer, k_dim, other, m.m, 0, m_step / kernel::matrix_rows(*m.load), m_step}, at, k,
-                   i * m_step, m.warps.n);
-          else
-            for (std::int64_t unit = 0; unit * width < n_tiles; ++unit)
-              load(counts, m,
-                   {buffer, k_dim, other, columns, slice * columns, width, kernel::tiles_in_unit(*m.row) * n_step}, at,
-                   k, unit * width * n_step, m.warps.m);
+          for (std::int64_t i = 0; i < loads; ++i) load(counts, m, o, at, k, i * step, a ? m.warps.n : m.warps.m);
     }
   }
   if (m.pipe() == target::Pipe::tensor)
@@ -203,15 +192,15 @@ class Prediction {
   /// Returns the counters of one launch (how often it executes each kind of operation), without those that the plan
   /// does not determine exactly.
   Counts run() {
-    for (Counter c : {Counter::mma, Counter::ldmatrix, Counter::barrier}) counts_[c] = 0;
-    for (Counter c : matrix_stores) counts_[c] = 0;
-    const auto zero = [this](Counter first, Counter last) {
-      for (unsigned c = unsigned(first); c <= unsigned(last); ++c) counts_[Counter(c)] = 0;
+    const auto each = [](Counter first, Counter last, const auto& use) {
+      for (unsigned c = unsigned(first); c <= unsigned(last); ++c) use(Counter(c));
     };
-    zero(Counter::shared_load_1, Counter::shared_store_16);
-    zero(Counter::cp_async_4, Counter::cp_async_source_bytes);
-    zero(Counter::shared_load_wavefronts, Counter::cp_async_wavefronts_ideal);
-    zero(Counter::wgmma, Counter::griddep_launch_dependents);
+    const auto zero = [this](Counter c) { counts_[c] = 0; };
+    for (Counter c : {Counter::mma, Counter::ldmatrix, Counter::barrier}) zero(c);
+    each(Counter::shared_load_1, Counter::shared_store_16, zero);
+    each(Counter::cp_async_4, Counter::cp_async_source_bytes, zero);
+    each(Counter::shared_load_wavefronts, Counter::cp_async_wavefronts_ideal, zero);
+    each(Counter::stmatrix, Counter::griddep_launch_dependents, zero);
     blocks_ = plan_.blocks > 0 ? plan_.blocks : plan_.program.grid.count();
     std::map<int, std::uint64_t> barriers;  // by id; agents that share a barrier arrive together
     barriers[0] = outside_agents(plan_.setup) + outside_agents(plan_.teardown);
@@ -221,14 +210,12 @@ class Prediction {
       for (const auto& [id, n] : met_) barriers[id] = std::max(barriers[id], n);
     }
     for (const auto& [id, n] : barriers) counts_[Counter::barrier] += n;
-    if (!shared_exact_) {
-      for (unsigned c = unsigned(Counter::shared_load_1); c <= unsigned(Counter::shared_store_16); ++c)
-        counts_.erase(Counter(c));
-      for (Counter c : matrix_stores) counts_.erase(c);
-    }
+    const auto drop = [this](Counter c) { counts_.erase(c); };
+    if (!shared_exact_) each(Counter::shared_load_1, Counter::shared_store_16, drop);
+    if (!shared_exact_) each(Counter::stmatrix, Counter::stmatrix_wavefronts_ideal, drop);
     if (!shared_exact_ || shared_mixed_)
-      for (Counter c : shared_wavefronts) counts_.erase(c);
-    if (lanes_drift_) counts_.erase(Counter::cp_async_wavefronts), counts_.erase(Counter::cp_async_wavefronts_ideal);
+      each(Counter::shared_load_wavefronts, Counter::shared_store_wavefronts_ideal, drop);
+    if (lanes_drift_) each(Counter::cp_async_wavefronts, Counter::cp_async_wavefronts_ideal, drop);
     counts_[Counter::cp_async_source_bytes] = source_bytes_;
     return std::move(counts_);
   }

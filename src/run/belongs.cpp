@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "emit/seal.hpp"
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "run/machine_code.hpp"
 #include "target/target.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "emit/seal.hpp"
+#include "emit/manifest.hpp"
 #include "json/json.hpp"
 #include "run/files.hpp"
 #include "run/npy.hpp"

@@ -1,6 +1,6 @@
 #include "run/shared_object.hpp"
 
-#include "emit/c_library.hpp"
+#include "emit/host_text.hpp"
 #include "graph/error.hpp"
 #include "run/files.hpp"
 #include "run/host_compiler.hpp"

@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "emit/seal.hpp"
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "run/cache.hpp"
 #include "run/files.hpp"

@@ -1,109 +1,64 @@
 #include "selection/layouts.hpp"
 
+#include <algorithm>
 #include <limits>
-
-#include "selection/elimination.hpp"
 
 namespace zellige::selection {
 namespace {
 
 constexpr double forbidden = std::numeric_limits<double>::infinity();
 
-/// Builds and solves the minimisation problem of resolve_layouts().
-class Resolution {
- public:
-  Resolution(tile::TilePrograms& program, std::vector<Selection>& kernels, const target::Target& target)
-      : program_(program), kernels_(kernels), target_(target) {}
+/// A load, store or rounded matmul operand, and what its tile costs.
+struct TileCosts {
+  tile::Node* node;
+  std::vector<double> each;  // by contiguous dimension
+  double copies;             // if its tensor has another contiguous dimension: elements are then copied one by one
 
-  void run() {
-    for (std::size_t t = 0; t < program_.tensors.size(); ++t) {
-      const auto& tensor = program_.tensors[t];
-      if (!tensor.strides.empty()) continue;
-      const int v = variable(tensor.shape);
-      tensor_variable_[static_cast<int>(t)] = v;
-      // Row-major is preferred: any other contiguous dimension has a small cost.
-      unary(v, tensor.shape, [&](int d) { return d == last(tensor.shape) ? 0.0 : 1.0; });
-    }
-    for (std::size_t k = 0; k < kernels_.size(); ++k) add(kernels_[k], static_cast<int>(k));
-    const Solution solution = minimise(problem_);
-    for (auto& [tensor, v] : tensor_variable_) {
-      auto& t = program_.tensors[tensor];
-      t.strides = padded_strides(t.shape, solution.value[v], graph::elements_in(target_.access_bytes, t.dtype));
-    }
-    for (auto& [tile, v] : tile_variable_) kernels_[tile.first].program.nodes[tile.second].inner = solution.value[v];
+  /// Returns the contiguous dimension of least cost, and the cost, if that of the tensor is `inner`; -1: there is no tensor.
+  std::pair<int, double> best(int inner) const {
+    const auto cost = [&](int d) { return each[d] + (inner < 0 || inner == d ? 0 : copies); };
+    int least = 0;
+    for (int d = 1; d < static_cast<int>(each.size()); ++d)
+      if (cost(d) < cost(least)) least = d;
+    return {least, cost(least)};
   }
-
- private:
-  static int last(const graph::Shape& s) { return static_cast<int>(s.size()) - 1; }
-
-  /// Adds a variable to the minimisation problem: the contiguous dimension of a tensor or tile of this shape. Returns
-  /// the variable's number.
-  int variable(const graph::Shape& shape) {
-    problem_.domain.push_back(static_cast<int>(shape.size()));
-    return static_cast<int>(problem_.domain.size()) - 1;
-  }
-
-  /// Adds a cost table for variable `v` alone: cost(d) if dimension d is the contiguous one.
-  template <class F>
-  void unary(int v, const graph::Shape& shape, F cost) {
-    Factor f;
-    f.variables = {v};
-    for (int d = 0; d <= last(shape); ++d) f.cost.push_back(cost(d));
-    problem_.factors.push_back(std::move(f));
-  }
-
-  /// Adds the cost `estimated` if the tile of the load or store `n` and its tensor have different contiguous
-  /// dimensions, because elements are then copied one by one. `tile` is the variable of the tile.
-  void agree(int tile, const tile::Node& n, double estimated) {
-    const auto open = tensor_variable_.find(n.tensor);
-    if (open == tensor_variable_.end()) {
-      const int inner = innermost(program_, n);
-      unary(tile, n.shape, [&](int d) { return d == inner ? 0.0 : estimated; });
-      return;
-    }
-    Factor f;
-    f.variables = {tile, open->second};
-    for (int a = 0; a <= last(n.shape); ++a)
-      for (int b = 0; b <= last(n.shape); ++b) f.cost.push_back(a == b ? 0.0 : estimated);
-    problem_.factors.push_back(std::move(f));
-  }
-
-  /// Adds the variables and costs of the tiles of kernel number `index`: of its loads, stores and rounded matmul
-  /// operands.
-  void add(Selection& kernel, int index) {
-    const tile::TileProgram& p = kernel.program;
-    const tile::Sections sections(p);
-    for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
-      const tile::Node& n = p.nodes[i];
-      if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store)
-        continue;
-      const int v = variable(n.shape);
-      tile_variable_[{index, i}] = v;
-      const double elements = static_cast<double>(graph::size(n.shape)) * static_cast<double>(p.grid.count()) *
-                              static_cast<double>(sections.inside(i) ? p.loop : 1);
-      // A contiguous dimension other than the last costs a sixteenth of an access per element, because accumulators
-      // and blocked layouts are contiguous along the last dimension.
-      if (n.kind != tile::NodeKind::round) agree(v, n, elements);
-      unary(v, n.shape, [&](int d) { return d == last(n.shape) ? 0.0 : elements / 16; });
-      for (int reader : p.consumers(i)) {
-        if (p.nodes[reader].kind != tile::NodeKind::matmul || !kernel.matmuls.at(reader).row) continue;
-        const kernel::MatmulChoice& m = kernel.matmuls.at(reader);
-        for (int side = 0; side < 2; ++side)
-          if (p.nodes[reader].in[side] == i)
-            unary(v, n.shape, [&](int d) {
-              return d + 2 > last(n.shape) && m.may_lie(d == k_dimension(n.shape, side)) ? 0.0 : forbidden;
-            });
-      }
-    }
-  }
-
-  tile::TilePrograms& program_;
-  std::vector<Selection>& kernels_;
-  const target::Target& target_;
-  Problem problem_;
-  std::map<int, int> tensor_variable_;
-  std::map<std::pair<int, int>, int> tile_variable_;
 };
+
+/// Returns the costs of the tile of node `i`. Throws Error if the matmuls that read it leave no dimension.
+TileCosts costs_of(Selection& kernel, const tile::Sections& sections, int i) {
+  const tile::TileProgram& p = kernel.program;
+  const graph::Shape& shape = p.nodes[i].shape;
+  const double elements = static_cast<double>(graph::size(shape)) * static_cast<double>(p.grid.count()) *
+                          static_cast<double>(sections.inside(i) ? p.loop : 1);
+  // A contiguous dimension other than the last costs a sixteenth of an access per element, because accumulators and
+  // blocked layouts are contiguous along the last dimension.
+  std::vector<double> each(shape.size(), elements / 16);
+  each.back() = 0;
+  for (int reader : p.consumers(i)) {
+    if (p.nodes[reader].kind != tile::NodeKind::matmul || !kernel.matmuls.at(reader).row) continue;
+    for (int side = 0; side < 2; ++side)
+      for (int d = 0; d < static_cast<int>(shape.size()) && p.nodes[reader].in[side] == i; ++d)
+        if (d + 2 < static_cast<int>(shape.size()) || !kernel.matmuls.at(reader).may_lie(d == k_dimension(shape, side)))
+          each[d] = forbidden;
+  }
+  if (std::ranges::count(each, forbidden) == std::ssize(each))
+    fail("{}: no contiguous dimension of %{} suits all matmuls that read it", p.name, i);
+  return {&kernel.program.nodes[i], std::move(each), elements};
+}
+
+/// Returns the contiguous dimension of an open tensor of `rank` dimensions with which its tiles cost least. Row-major is
+/// preferred: any other contiguous dimension has a small cost.
+int cheapest(int rank, const std::vector<TileCosts>& tiles) {
+  const auto cost = [&](int inner) {
+    double all = inner + 1 == rank ? 0 : 1;
+    for (const TileCosts& t : tiles) all += t.best(inner).second;
+    return all;
+  };
+  int least = 0;
+  for (int d = 1; d < rank; ++d)
+    if (cost(d) < cost(least)) least = d;
+  return least;
+}
 
 }  // namespace
 
@@ -144,7 +99,24 @@ graph::Strides padded_strides(const graph::Shape& shape, int inner, std::int64_t
 }
 
 void resolve_layouts(tile::TilePrograms& program, std::vector<Selection>& kernels, const target::Target& target) {
-  Resolution(program, kernels, target).run();
+  std::map<int, std::vector<TileCosts>> tiles;  // by tensor; -1: rounded operands
+  for (Selection& kernel : kernels) {
+    const tile::Sections sections(kernel.program);
+    for (int i = 0; i < static_cast<int>(kernel.program.nodes.size()); ++i)
+      if (const tile::Node& n = kernel.program.nodes[i]; tile::accesses(n) || n.kind == tile::NodeKind::round)
+        tiles[n.tensor].push_back(costs_of(kernel, sections, i));
+  }
+  for (const TileCosts& operand : tiles[-1]) operand.node->inner = operand.best(-1).first;
+  for (std::size_t t = 0; t < program.tensors.size(); ++t) {
+    graph::KernelTensor& tensor = program.tensors[t];
+    const std::vector<TileCosts>& of = tiles[static_cast<int>(t)];
+    const bool open = tensor.strides.empty();
+    const int inner =
+        open ? cheapest(static_cast<int>(tensor.shape.size()), of) : innermost(tensor.shape, tensor.strides);
+    if (open)
+      tensor.strides = padded_strides(tensor.shape, inner, graph::elements_in(target.access_bytes, tensor.dtype));
+    for (const TileCosts& tile : of) tile.node->inner = tile.best(inner).first;
+  }
 }
 
 }  // namespace zellige::selection

@@ -1,17 +1,18 @@
 // Chooses the contiguous dimension (stride 1) of every tensor and tile of a program, and from it the strides of
 // tensors whose layout the graph leaves open.
 //
-// All kernels together are one minimisation problem, which is solved exactly (elimination.hpp). Its variables are the
-// contiguous dimensions of the tiles and of the open tensors. Copying between a tile and a tensor whose contiguous
-// dimensions differ costs one access per element. A layout that an instruction cannot read is excluded: ldmatrix
-// needs rows along one of the last two dimensions, along K for operands of 8 bits.
+// All kernels together are one minimisation problem. Copying between a tile and a tensor whose contiguous dimensions differ
+// costs one access per element, so that a tile depends on its tensor, and a tensor on all of its tiles: each of its
+// dimensions is tried with the tiles' best ones. A layout that an instruction cannot read is excluded: ldmatrix needs rows
+// along one of the last two dimensions, along K for operands of 8 bits.
 #pragma once
 #include "selection/select.hpp"
 
 namespace zellige::selection {
 
 /// Sets Node::inner, the contiguous dimension of the tile, for every load, store and rounded matmul operand.
-/// Also sets the strides of every tensor that has none. Requires that the instructions of the matmuls are chosen.
+/// Also sets the strides of every tensor that has none. Requires that the instructions of the matmuls are chosen. Throws Error
+/// if no contiguous dimension of an operand suits all matmuls that read it.
 void resolve_layouts(tile::TilePrograms&, std::vector<Selection>&, const target::Target&);
 
 /// Returns the contiguous dimension of a tensor: the last one that has stride 1 and an extent above 1. Returns the

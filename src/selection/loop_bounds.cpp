@@ -5,7 +5,6 @@
 
 #include "graph/elementwise.hpp"
 #include "graph/reductions.hpp"
-#include "kernel/carry.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::selection {

@@ -116,7 +116,7 @@ void for_each_matrix(const kernel::Context& c, const Instruction& store, const k
         layout.find(32 * warp + start.thread, value + start.value, 0, rows[i % matrix_lines]);
         if ((i + 1) % matrix_lines != 0) continue;
         if (limit-- == 0) return;
-        use(rows);
+        use(warp, rows);
       }
 }
 

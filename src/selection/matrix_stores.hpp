@@ -2,7 +2,7 @@
 // rows of memory that it writes.
 //
 //   no_matrix_store(plan, work, stmatrix_x4)                  // "", or why it does not store what the work has
-//   for_each_matrix(accumulators, stmatrix_x4, use);          // use(coordinates of the first elements of 8 rows)
+//   for_each_matrix(accumulators, stmatrix_x4, use);          // use(warp, coordinates of the first elements of 8 rows)
 //
 // The instruction's source layout says which thread passes which element of a row, and its destination layout that a row
 // is 16 adjacent bytes. It stores accumulators whose threads have the elements in the same way, if the elements of a row
@@ -56,7 +56,7 @@ class MatrixRows {
   std::vector<Holder> starts_;
 };
 
-/// Calls use(rows) for each 8x8 matrix that the warps store by `store`: the coordinates of the first elements of its 8
+/// Calls use(warp, rows) for each 8x8 matrix that the warps store by `store`: the coordinates of the first elements of its 8
 /// rows. The matrices of one instruction follow each other. Stops after `limit` calls. `use` must not keep a reference to
 /// its argument, which is overwritten.
 void for_each_matrix(const kernel::Context& accumulators, const Instruction& store, const kernel::UseAccess& use,

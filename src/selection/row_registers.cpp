@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernel/row_blocked_layout.hpp"
 #include "selection/copies.hpp"
 
 namespace zellige::selection {
@@ -201,7 +200,7 @@ std::optional<kernel::Summation> row_summation(const graph::Shape& domain, int v
       const int lanes = std::min(group, 32), warps = group / lanes;
       const std::int64_t chunks = s.length / vector, each = tile::ceil_div(chunks, group),
                          lines = tile::ceil_div(rows, threads / group), values = each * vector * lines;
-      const bool scattered = kernel::is_scattered(lanes, chunks, vector * bytes);
+      const bool scattered = is_scattered(lanes, chunks, vector * bytes);
       if (scattered || values > max_row_values || (values > few && 2 * values * threads > 3 * elements)) continue;
       // Instructions of a thread: two per access, one per element, and two per shuffle. Warps exchange their results
       // through shared memory: a store, a barrier, and two per result.

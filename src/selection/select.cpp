@@ -5,7 +5,6 @@
 #include <map>
 
 #include "graph/reductions.hpp"
-#include "kernel/carry.hpp"
 #include "selection/matmul_cost.hpp"
 #include "target/instructions.hpp"
 #include "target/outer_products.hpp"
@@ -29,6 +28,50 @@ struct InstructionTiles {
 constexpr std::int64_t max_chain_registers = 176;
 // Limit of the partial results of warps that share K.
 constexpr std::int64_t max_partial_bytes = 32 * 1024;
+
+/// Returns the matmul whose result is node `x`, either directly or through casts from float32 to float32. Returns -1
+/// if there is none, or if one of these nodes has several readers.
+int product_of(const tile::TileProgram& p, int x) {
+  while (p.consumers(x).size() == 1) {
+    const tile::Node& n = p.nodes[x];
+    if (n.kind == tile::NodeKind::matmul) return x;
+    const bool same = n.kind == tile::NodeKind::map && n.op == graph::OpKind::cast && !n.saturate &&
+                      n.to_dtype == graph::DType::f32 && p.nodes[n.in[0]].dtype == graph::DType::f32 &&
+                      n.dtype == graph::DType::f32;
+    if (!same) return -1;
+    x = n.in[0];
+  }
+  return -1;
+}
+
+/// Turns a rescaled sum of matmuls over the loop, as in online softmax, into one matmul that accumulates in place, with one
+/// set of accumulator registers:
+///
+///   o = o * r + p v      ->      o *= r, then o += p v on the tensor cores      r: one factor per row
+///
+/// Rewrites every accumulate node o = o * r + p v whose factor r is one number per row. The matmul p v gets r as its third
+/// operand, becomes `carried`, and replaces the accumulate node, which is left without operands and readers.
+void carry_rescaled(tile::TileProgram& p, const std::map<int, kernel::MatmulChoice>& matmuls) {
+  const tile::Sections sections(p);
+  for (std::size_t i = 0; i < p.nodes.size(); ++i) {
+    tile::Node& sum = p.nodes[i];
+    if (sum.kind != tile::NodeKind::accumulate || !graph::rescales(sum.op) || sum.in.size() != 2) continue;
+    const int product = product_of(p, sum.in[0]), factor = sum.in[1];
+    if (product < 0 || !matmuls.at(product).row) continue;
+    tile::Node& matmul = p.nodes[product];
+    graph::Shape rows = matmul.shape;
+    rows.back() = 1;
+    const bool each_row = p.nodes[factor].kind == tile::NodeKind::map && p.nodes[factor].shape == rows;
+    // Nodes are in topological order: the factor must come before the matmul that reads it.
+    if (!each_row || factor > product || matmul.carried || !sections.inside(product)) continue;
+    matmul.carried = true;
+    matmul.in.push_back(factor);
+    for (tile::Node& n : p.nodes)
+      for (int& in : n.in)
+        if (in == static_cast<int>(i)) in = product;
+    sum.in.clear();  // dead
+  }
+}
 
 /// The matmuls of a kernel: the choices made for them so far, and what does not depend on these.
 struct KernelMatmuls {
@@ -187,7 +230,7 @@ class Selector {
     std::vector<int> matmuls;
     for (int i = 0; i < static_cast<int>(program.nodes.size()); ++i)
       if (program.nodes[i].kind == tile::NodeKind::matmul) matmuls_[i] = kernel_.describe(program.nodes[i]);
-    kernel::carry_rescaled(program, matmuls_);
+    carry_rescaled(program, matmuls_);
     for (const auto& [i, choice] : matmuls_) {
       if (!choice.row) continue;
       matmuls.push_back(i);
@@ -242,18 +285,19 @@ class Selector {
   /// A operand of matmul `id`. Returns -1 if there is none, or if these accumulators may already stay in
   /// registers for another matmul (next_).
   int link(int id) const {
-    const tile::Node& n = kernel_.program.nodes[id];
-    const int operand = n.in[0];
-    if (matmuls_.at(id).pipe() != target::Pipe::tensor) return -1;
-    if (kernel_.program.nodes[operand].kind != tile::NodeKind::round || kernel_.program.consumers(operand).size() != 1)
+    const tile::TileProgram& p = kernel_.program;
+    const kernel::MatmulChoice& to = matmuls_.at(id);
+    const int operand = p.nodes[id].in[0];
+    if (to.pipe() != target::Pipe::tensor || p.nodes[operand].kind != tile::NodeKind::round ||
+        p.consumers(operand).size() != 1)
       return -1;
-    const int from = kernel_.source(kernel_.program.nodes[operand].in[0], kernel_.program.nodes[operand].shape);
-    const bool may = from >= 0 && matmuls_.at(from).pipe() == target::Pipe::tensor &&
-                     kernel::leaves_operand(*matmuls_.at(from).row, *matmuls_.at(id).row) &&
-                     kernel_.sections.of(from) == kernel_.sections.of(id) &&
-                     matmuls_.at(from).batch == matmuls_.at(id).batch &&
-                     matmuls_.at(from).n % matmuls_.at(id).row->k == 0;
-    return may && !next_.count(from) ? from : -1;
+    const int id_of = kernel_.source(p.nodes[operand].in[0], p.nodes[operand].shape);
+    if (id_of < 0 || next_.count(id_of)) return -1;
+    const kernel::MatmulChoice& from = matmuls_.at(id_of);
+    const bool may = from.pipe() == target::Pipe::tensor && kernel::leaves_operand(*from.row, *to.row) &&
+                     kernel_.sections.of(id_of) == kernel_.sections.of(id) && from.batch == to.batch &&
+                     from.n % to.row->k == 0;
+    return may ? id_of : -1;
   }
 
   /// A chain: consecutive matmuls of which each has the accumulators of the preceding one as its A operand,

@@ -195,20 +195,16 @@ class OnWarpgroups {
 /// Returns whether `node` is an elementwise function of the first matmul's result (`scores`) that is
 /// expensive to recompute, because it loads data or computes a tanh.
 bool takes_long(const tile::TileProgram& p, int node, int scores) {
-  bool made = false, slow = false;
-  std::vector<int> open{node};
-  while (!open.empty()) {
-    const int i = open.back();
+  bool made = false, slow = false, others = false;
+  p.visit_from({node}, [&](int i) {
     const tile::Node& n = p.nodes[i];
-    open.pop_back();
     made = made || i == scores;
     slow = slow || n.kind == tile::NodeKind::load || n.op == graph::OpKind::tanh;
-    if (n.kind == tile::NodeKind::map)
-      open.insert(open.end(), n.in.begin(), n.in.end());
-    else if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::matmul)
-      return false;
-  }
-  return made && slow;
+    const bool map = n.kind == tile::NodeKind::map;
+    others = others || (!map && n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::matmul);
+    return map;
+  });
+  return made && slow && !others;
 }
 
 }  // namespace

@@ -117,6 +117,18 @@ struct TileProgram {
       now.push_back(add(i, std::move(old[i])));
     }
   }
+  /// Calls visit(node) for the nodes `open` and, where it returns true, for the node's operands; once for each node.
+  template <class Visit>
+  void visit_from(std::vector<int> open, const Visit& visit) const {
+    std::vector<bool> seen(nodes.size());
+    while (!open.empty()) {
+      const int node = open.back();
+      open.pop_back();
+      if (seen[node]) continue;
+      seen[node] = true;
+      if (visit(node)) open.insert(open.end(), nodes[node].in.begin(), nodes[node].in.end());
+    }
+  }
   /// Returns the nodes that have `node` as an operand, in order.
   std::vector<int> consumers(int node) const;
   /// Returns by node whether a store depends on it.
@@ -151,27 +163,26 @@ struct TilePrograms {
   Node access(NodeKind, int tensor, TileView view) const;
   /// Returns the extent of a tensor in device memory along a dimension: a constant, or a size.
   SymbolicNumber extent(int tensor, int dim) const;
+  /// Returns the view that `tensor` is; nullptr if it has memory of its own.
+  const TensorView* view(int tensor) const {
+    const auto found = views.find(tensor);
+    return found == views.end() ? nullptr : &found->second;
+  }
   /// Returns the tensor that owns the memory of `tensor`: the base if `tensor` is a view, otherwise `tensor` itself.
-  int memory_of(int tensor) const {
-    const auto view = views.find(tensor);
-    return view == views.end() ? tensor : view->second.base;
-  }
+  int memory_of(int tensor) const { return view(tensor) ? view(tensor)->base : tensor; }
   /// Returns the tensor whose value the users of `tensor` read: `tensor` itself unless it is a view.
-  int value_of(int tensor) const {
-    const auto view = views.find(tensor);
-    return view == views.end() ? tensor : view->second.value;
-  }
+  int value_of(int tensor) const { return view(tensor) ? view(tensor)->value : tensor; }
   /// Returns the shape that the users of `tensor` see: that of its memory unless it is a view.
-  const Shape& shape(int tensor) const {
-    const auto view = views.find(tensor);
-    return view == views.end() ? tensors[tensor].shape : view->second.shape;
-  }
+  const Shape& shape(int tensor) const { return view(tensor) ? view(tensor)->shape : tensors[tensor].shape; }
   /// Returns the coordinate, within the extents of the tensor's entry in `tensors`, of the first element that
   /// the tensor's users see: all zeros unless the tensor is a view.
   Shape starts(int tensor) const {
-    const auto view = views.find(tensor);
-    return view == views.end() ? Shape(tensors[tensor].shape.size(), 0) : view->second.starts;
+    return view(tensor) ? view(tensor)->starts : Shape(tensors[tensor].shape.size(), 0);
   }
 };
+
+/// Undoes share() of the table of rewrites for the largest values that it stored, so that their users recompute them. The nodes (operators) keep
+/// their numbers, and unused nodes remain. Returns false if share() has stored no value.
+bool unshare(TileProgram&);
 
 }  // namespace zellige::tile

@@ -18,7 +18,6 @@
 
 #include "rules/table.hpp"
 #include "tile/sections.hpp"
-#include "tile/unshare.hpp"
 
 namespace zellige::tile {
 namespace {
@@ -114,16 +113,10 @@ class Sharing {
   /// number of barriers before each stored value.
   int level_of(const std::vector<int>& from, const std::vector<int>& level) const {
     int maximum = 0;
-    std::set<int> seen;
-    for (std::vector<int> open = from; !open.empty();) {
-      const int i = open.back();
-      open.pop_back();
-      if (!seen.insert(i).second) continue;
-      if (!evaluated(i))
-        maximum = std::max(maximum, level[i] + (p_.nodes[i].kind == NodeKind::load ? 0 : 1));
-      else
-        open.insert(open.end(), p_.nodes[i].in.begin(), p_.nodes[i].in.end());
-    }
+    p_.visit_from(from, [&](int i) {
+      if (!evaluated(i)) maximum = std::max(maximum, level[i] + (p_.nodes[i].kind == NodeKind::load ? 0 : 1));
+      return evaluated(i);
+    });
     return maximum;
   }
 
@@ -132,14 +125,13 @@ class Sharing {
   /// already; nodes that have `place` there are omitted.
   std::vector<int> newly(const std::vector<int>& from, const Place& place,
                          const std::vector<std::set<Place>>& places) const {
-    std::set<int> seen;
-    for (std::vector<int> open = from; !open.empty();) {
-      const int i = open.back();
-      open.pop_back();
-      if (!evaluated(i) || places[i].count(place) || !seen.insert(i).second) continue;
-      open.insert(open.end(), p_.nodes[i].in.begin(), p_.nodes[i].in.end());
-    }
-    return {seen.begin(), seen.end()};
+    std::set<int> found;
+    p_.visit_from(from, [&](int i) {
+      const bool more = evaluated(i) && !places[i].count(place);
+      if (more) found.insert(i);
+      return more;
+    });
+    return {found.begin(), found.end()};
   }
 
   static int repeated(const std::vector<int>& cone, const std::vector<std::set<Place>>& places) {

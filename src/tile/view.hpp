@@ -8,6 +8,7 @@
 //
 // The lowering cuts tensors. Everyone else asks a View or an Interval, and names no Cut (tests/docs/cuts.py).
 #pragma once
+#include <optional>
 #include <vector>
 #include <zellige/layout/algebra/value.hpp>
 
@@ -141,5 +142,22 @@ class TileView {
  private:
   const Cut& at(int dim) const { return cuts[static_cast<std::size_t>(dim)]; }
 };
+
+/// Where the tiles lie along one dimension of a tensor, as the textual form (src/ir) shows it.
+struct Dimension {
+  int axis = -1;          // the grid axis that divides it; -1: none
+  bool iterates = false;  // each iteration has another tile
+  Value map;              // (block along the axis, iteration, coordinate in the tile) -> coordinate less `begin`
+  std::int64_t begin = 0, end = 1;
+  int size = -1;            // that decides `end`, which is the largest; -1: none
+  bool predicated = false;  // a tile may reach beyond `end`
+  bool of_part = false;     // `begin` and `end` contain the program's part_begin
+};
+
+/// Returns the dimensions of a view of the program.
+std::vector<Dimension> dimensions(const TileView&, const TileProgram&);
+/// Adds the dimension to the view, as its last one. Returns std::nullopt if its layout is that of the view now in it;
+/// otherwise the layout that the nearest cut has, for a message.
+std::optional<Value> add(TileView&, const Dimension&, const TileProgram&);
 
 }  // namespace zellige::tile

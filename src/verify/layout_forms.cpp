@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernel/carry.hpp"
 #include "verify/register_proof.hpp"
 
 namespace zellige::verify {

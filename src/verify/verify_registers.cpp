@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "kernel/carry.hpp"
 #include "kernel/leaves.hpp"
 #include "kernel/tensor_map.hpp"
 #include "selection/warpgroups.hpp"

@@ -9,8 +9,7 @@
 #include <regex>
 
 #include "command.hpp"
-#include "emit/read_manifest.hpp"
-#include "emit/seal.hpp"
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "run/belongs.hpp"
 #include "run/files.hpp"

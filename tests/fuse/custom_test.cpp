@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "emit/emit.hpp"
-#include "emit/read_manifest.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "json/json.hpp"

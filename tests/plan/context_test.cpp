@@ -181,7 +181,7 @@ TEST(Contexts, CoverTheirDomain) {
       ASSERT_EQ(static_cast<std::int64_t>(holder_counts.size()), graph::size(c.domain)) << name << ": " << layouts(c);
       EXPECT_EQ(at_all, holder_counts.size() * static_cast<std::size_t>(c.holders())) << name << ": " << layouts(c);
       std::set<graph::Shape> started;
-      kernel::for_each_access(c, [&](const kernel::WarpAccess& lanes) {
+      kernel::for_each_access(c, [&](int, const kernel::WarpAccess& lanes) {
         for (graph::Shape at : lanes)
           for (int v = 0; !at.empty() && v < c.vector(); ++v, ++at[c.inner()])
             if (kernel::inside(at, c.domain)) started.insert(at);

@@ -1,14 +1,12 @@
 // Values evaluated before a nest's loop are invariant over its steps, by enumeration, and all invariant
 // values are evaluated there.
-#include "kernel/invariance.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <zellige/layout/runtime.hpp>
 
 #include "kernel/evaluated_layout.hpp"
-#include "kernel/nests.hpp"
+#include "kernel/evaluation.hpp"
 #include "random_plans.hpp"
 #include "steps_of.hpp"
 

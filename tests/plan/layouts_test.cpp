@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
+#include <random>
 
 #include "random_plans.hpp"
+#include "target/instructions.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -107,6 +110,88 @@ TEST(Layouts, TilesRunAsTheirTensorsDo) {
         EXPECT_EQ(n.inner, selection::innermost(t.shape, t.strides)) << name << " " << n.name;
     }
   });
+}
+
+/// A program of open tensors, and a kernel for each product of two of them.
+struct Products {
+  tile::TilePrograms program;
+  std::vector<selection::Selection> kernels;
+
+  /// Adds a kernel that multiplies tiles of the tensors `a` and `b`.
+  void multiply(int a, int b, std::int64_t blocks, graph::DType dtype) {
+    const target::Target& target = target::find("sm_89");
+    kernel::MatmulChoice choice{.row = target::find_mma(target, graph::name(dtype), graph::name(dtype), "f32"),
+                                .load = target::find_matrix_load(target)};
+    selection::Selection& kernel = kernels.emplace_back();
+    kernel.program.name = fmt::format("k{}", kernels.size() - 1);
+    kernel.program.grid = {blocks, 1, 1};
+    std::vector<int> loads;
+    for (const int t : {a, b})
+      if (t != a || loads.empty())
+        loads.push_back(
+            kernel.program.add({.kind = tile::NodeKind::load, .shape = {16, 16}, .dtype = dtype, .tensor = t}));
+    kernel.matmuls[kernel.program.add(
+        {.kind = tile::NodeKind::matmul, .in = {loads.front(), loads.back()}, .shape = {16, 16}})] = choice;
+  }
+  /// Returns the cost of the tiles' contiguous dimensions, and of those of tensors, `inner`: an access for each element of
+  /// a tile that lies otherwise than its tensor, a sixteenth of it where the dimension is not the last one.
+  double cost(const std::vector<int>& inner) const {
+    double all = static_cast<double>(std::ranges::count(inner, 0));
+    for (const selection::Selection& k : kernels)
+      for (const auto& [product, m] : k.matmuls)
+        for (int side = 0; side < 2; ++side) {
+          const tile::Node& n = k.program.nodes[k.program.nodes[product].in[side]];
+          const double elements = 256.0 * static_cast<double>(k.program.grid.count());
+          if (!m.may_lie(n.inner == 1 - side)) return std::numeric_limits<double>::infinity();
+          if (side > 0 && &n == &k.program.nodes[k.program.nodes[product].in[0]]) continue;  // one tile
+          all += (n.inner == inner[n.tensor] ? 0 : elements) + (n.inner == 1 ? 0 : elements / 16);
+        }
+    return all;
+  }
+};
+
+// Each of 16-bit operands may lie along either dimension, of 8-bit ones along K alone.
+TEST(Layouts, NoOthersCostLess) {
+  std::mt19937 random(1);
+  int along_rows = 0;
+  for (int i = 0; i < 300; ++i) {
+    Products of;
+    for (int t = 0; t < 3; ++t) of.program.tensors.emplace_back().shape = {48, 64};
+    for (int k = 0; k < 3; ++k) {
+      const int a = static_cast<int>(random() % 3), b = (a + 1 + static_cast<int>(random() % 2)) % 3;
+      of.multiply(a, b, 1 + random() % 40, random() % 2 ? graph::DType::e4m3 : graph::DType::f16);
+    }
+    Products any = of;
+    selection::resolve_layouts(of.program, of.kernels, target::find("sm_89"));
+    std::vector<int> found;
+    for (const graph::KernelTensor& t : of.program.tensors) found.push_back(selection::innermost(t.shape, t.strides));
+    double least = std::numeric_limits<double>::infinity();
+    for (unsigned all = 0; all < 1u << 9; ++all) {  // a bit for each of three tensors and six tiles
+      int bit = 3;
+      for (selection::Selection& k : any.kernels)
+        for (tile::Node& n : k.program.nodes)
+          if (n.kind == tile::NodeKind::load) n.inner = static_cast<int>(all >> bit++ & 1);
+      least = std::min(
+          least, any.cost({static_cast<int>(all & 1), static_cast<int>(all >> 1 & 1), static_cast<int>(all >> 2 & 1)}));
+    }
+    EXPECT_EQ(of.cost(found), least) << "instance " << i;
+    along_rows += static_cast<int>(std::ranges::count(found, 0));
+  }
+  EXPECT_GT(along_rows, 100);
+}
+
+TEST(Layouts, AnOperandThatNoDimensionSuitsIsRefused) {
+  Products of;
+  of.program.tensors.emplace_back().shape = {48, 64};
+  of.multiply(0, 0, 1, graph::DType::f16);
+  EXPECT_NO_THROW(selection::resolve_layouts(of.program, of.kernels, target::find("sm_89")));
+  of.multiply(0, 0, 1, graph::DType::e4m3);  // along K as A, and as B
+  try {
+    selection::resolve_layouts(of.program, of.kernels, target::find("sm_89"));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "k1: no contiguous dimension of %0 suits all matmuls that read it");
+  }
 }
 
 }  // namespace

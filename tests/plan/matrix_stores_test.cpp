@@ -117,7 +117,7 @@ TEST(MatrixStores, WriteEachElementOnce) {
       ++stores;
       const kernel::SmemTensor& b = k.tensors[w.tensor];
       std::vector<int> written(static_cast<std::size_t>(graph::size(b.padded)));
-      selection::for_each_matrix(k.layout_of(w), *w.copy.row, [&](const kernel::WarpAccess& rows) {
+      selection::for_each_matrix(k.layout_of(w), *w.copy.row, [&](int, const kernel::WarpAccess& rows) {
         for (graph::Shape at : rows) {
           const std::int64_t first = b.address(at);
           EXPECT_EQ(first % 16, 0) << name << " " << b.name << " " << graph::to_string(at);

@@ -88,7 +88,7 @@ void same_rows(const Instruction& row, const kernel::WarpLayout& w) {
   const int matrices = store.a.registers, warps = w.count();
   int next = 0;
   selection::for_each_matrix(
-      kernel::accumulators({F::batch, F::rows, F::columns}, w, row), store, [&](const kernel::WarpAccess& rows) {
+      kernel::accumulators({F::batch, F::rows, F::columns}, w, row), store, [&](int, const kernel::WarpAccess& rows) {
         const int first = next / (matrices * warps) * matrices, warp = next / matrices % warps,
                   matrix = next % matrices;
         for (int i = 0; i < 8; ++i) {

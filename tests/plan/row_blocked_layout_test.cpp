@@ -1,13 +1,12 @@
 // Row by row every element has exactly one owner, and it takes at most an eighth more steps than round-robin
 // chunks.
-#include "kernel/row_blocked_layout.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
 #include "kernel/evaluated_layout.hpp"
+#include "selection/copies.hpp"
 
 namespace zellige::plan {
 namespace {
@@ -19,7 +18,7 @@ TEST(RowBlockedLayout, OfRandomTilesTakesEachElementOnceInFewSteps) {
   for (int i = 0; i < 400; ++i) {
     const int vector = 1 << below(4), threads = 32 << below(5);
     const graph::Shape domain{1 + below(3), 1 + below(40), std::int64_t{vector} * (1 + below(100))};
-    const std::optional<kernel::Context> c = kernel::row_blocked_layout(domain, 2, vector, 2, threads);
+    const std::optional<kernel::Context> c = selection::row_blocked_layout(domain, 2, vector, 2, threads);
     if (domain[0] * domain[1] == 1) EXPECT_FALSE(c);
     if (!c) continue;
     ++taken;
@@ -39,8 +38,8 @@ TEST(RowBlockedLayout, OfRandomTilesTakesEachElementOnceInFewSteps) {
 
 // With a small M that the chunks do not divide evenly, threads that keep to a row would be idle.
 TEST(RowBlockedLayout, IsNoneWhereItTakesClearlyMoreSteps) {
-  EXPECT_FALSE(kernel::row_blocked_layout({3, 264}, 1, 8, 2, 128));
-  EXPECT_TRUE(kernel::row_blocked_layout({4, 256}, 1, 8, 2, 128));
+  EXPECT_FALSE(selection::row_blocked_layout({3, 264}, 1, 8, 2, 128));
+  EXPECT_TRUE(selection::row_blocked_layout({4, 256}, 1, 8, 2, 128));
 }
 
 }  // namespace

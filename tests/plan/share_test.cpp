@@ -2,7 +2,7 @@
 // matmuls.
 #include <gtest/gtest.h>
 
-#include "tile/unshare.hpp"
+#include "tile/program.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,14 +1,13 @@
 // The declared reads and writes of a nest are those found by touches.cpp by enumeration, and every access is
 // one aligned piece.
-#include "predict/shared_access.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
 #include "kernel/evaluated_layout.hpp"
-#include "kernel/nests.hpp"
+#include "kernel/evaluation.hpp"
+#include "predict/count_shared.hpp"
 #include "random_plans.hpp"
 #include "steps_of.hpp"
 #include "touches.hpp"

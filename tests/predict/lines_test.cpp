@@ -9,7 +9,6 @@
 #include "graph/builder.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/evaluation.hpp"
-#include "kernel/nests.hpp"
 #include "plan/flat_steps.hpp"
 #include "run/emulated.hpp"
 #include "target/target.hpp"
