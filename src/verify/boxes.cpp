@@ -1,6 +1,10 @@
 #include "verify/boxes.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "graph/span.hpp"
 
 namespace zellige::verify {
 namespace {
@@ -9,7 +13,6 @@ namespace {
 struct BoxMode {
   std::int64_t extent, stride;
   std::size_t dim;
-  bool operator==(const BoxMode& other) const { return extent == other.extent && stride == other.stride; }
 };
 
 /// Returns the dimensions of more than one element, the smallest strides first.
@@ -33,22 +36,18 @@ std::vector<BoxMode> joined(const std::vector<BoxMode>& all) {
 }
 
 std::int64_t address_of(const graph::Shape& at, const graph::Strides& strides) {
-  std::int64_t address = 0;
-  for (std::size_t d = 0; d < at.size(); ++d) address += at[d] * strides[d];
-  return address;
-}
-
-/// Returns the highest address of a box that has elements.
-std::int64_t last_address(const CoordinateBox& box, const graph::Strides& strides) {
-  std::int64_t address = 0;
-  for (std::size_t d = 0; d < box.high.size(); ++d) address += (box.high[d] - 1) * strides[d];
-  return address;
+  return std::inner_product(at.begin(), at.end(), strides.begin(), std::int64_t{0});
 }
 
 graph::Shape extents_of(const CoordinateBox& box) {
   graph::Shape extents;
-  for (std::size_t d = 0; d < box.low.size(); ++d) extents.push_back(box.high[d] - box.low[d]);
+  std::ranges::transform(box.high, box.low, std::back_inserter(extents), std::minus());
   return extents;
+}
+
+/// Returns the highest address of a box that has elements.
+std::int64_t last_address(const CoordinateBox& box, const graph::Strides& strides) {
+  return address_of(box.low, strides) + graph::span(extents_of(box), strides) - 1;
 }
 
 }  // namespace

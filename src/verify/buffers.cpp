@@ -1,24 +1,16 @@
-#include "verify/buffers.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <zellige/layout/algebra/swizzle.hpp>
 #include <zellige/layout/text.hpp>
 
-#include "graph/error.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/operand_loads.hpp"
 #include "target/swizzles.hpp"
+#include "verify/proofs.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 namespace {
-
-/// Returns the type of the elements in shared memory of the value of node `n`.
-graph::DType stored_as(const tile::Node& n) {
-  const bool narrow =
-      n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round || n.kind == tile::NodeKind::store;
-  return narrow ? n.dtype : tile::kept_in(n.dtype);
-}
 
 /// Returns true if a matmul reads the value of `b` that no step does: its result is not used, and nothing follows from it.
 bool is_read_by_unused(const kernel::Kernel& k, const kernel::SmemTensor& b) {
@@ -27,11 +19,13 @@ bool is_read_by_unused(const kernel::Kernel& k, const kernel::SmemTensor& b) {
   });
 }
 
-/// Returns the shape of a tile with the padding that the matmuls read by whose instructions it is multiplied.
-graph::Shape padded(const kernel::Kernel& k, const kernel::SmemTensor& b, bool& multiplied) {
+/// Returns the shape of a tile with the padding that the matmuls read by whose instructions it is multiplied, and whether
+/// there are such.
+std::pair<graph::Shape, bool> padded(const kernel::Kernel& k, const kernel::SmemTensor& b) {
   const tile::TileProgram& p = k.program;
   const int last = static_cast<int>(b.shape.size()) - 1;
   graph::Shape all = b.shape;
+  bool multiplied = false;
   for (const int reader : p.consumers(b.node)) {
     const kernel::Work* product = k.product_of(reader);
     if (!product || product->kind != kernel::WorkKind::mma || !product->matmul.row) continue;
@@ -42,7 +36,7 @@ graph::Shape padded(const kernel::Kernel& k, const kernel::SmemTensor& b, bool& 
       for (const int d : {side == 0 ? last : last - 1, b.inner}) all[d] = tile::ceil_div(all[d], unit) * unit;
     }
   }
-  return all;
+  return {all, multiplied};
 }
 
 /// Returns the swizzles (bit i: SwizzleMode i) that all instructions admit which address tensor `t` as a tile, TMA and wgmma;
@@ -74,11 +68,10 @@ void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned 
                      boxes = tile::ceil_div(b.padded[b.inner], line);
   const int mode = std::bit_width(static_cast<std::uint64_t>(span / kernel::chunk_bytes)) - 1;
   if (mode > 3 || (admitted >> mode & 1) == 0)
-    reject("{}: {} has a swizzle of spans of {} bytes, which the instructions that address it do not have", k.name(),
-           b.name, span);
+    reject(k, "{} has a swizzle of spans of {} bytes, which the instructions that address it do not have", b.name,
+           span);
   if (b.offset % (8 * span) != 0)
-    reject("{}: {} lies at byte {}; a swizzle of spans of {} bytes repeats every {}", k.name(), b.name, b.offset, span,
-           8 * span);
+    reject(k, "{} lies at byte {}; a swizzle of spans of {} bytes repeats every {}", b.name, b.offset, span, 8 * span);
   graph::Strides strides(b.padded.size(), 1);
   std::int64_t pitch = line;
   for (int d = rank - 1; d >= 0; --d)
@@ -89,11 +82,11 @@ void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned 
                                                 : kernel::strided({b.padded[d]}, {strides[d]})[0]);
   const Value right = kernel::swizzled(mode, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
   if (to_text(b.layout) != to_text(right))
-    reject("{}: {} does not lie as TMA copies it: in spans of {} bytes of {} rows", k.name(), b.name, span, rows);
+    reject(k, "{} does not lie as TMA copies it: in spans of {} bytes of {} rows", b.name, span, rows);
   const std::int64_t part = boxes * rows * line * size, stage = tile::ceil_div(part, 8 * span) * 8 * span;
   if (b.part_step != part || b.stage_step != stage)
-    reject("{}: {} has parts {} and stages {} bytes apart; its spans take {} and {}", k.name(), b.name, b.part_step,
-           b.stage_step, part, stage);
+    reject(k, "{} has parts {} and stages {} bytes apart; its spans take {} and {}", b.name, b.part_step, b.stage_step,
+           part, stage);
 }
 
 /// Rejects the layout of a tensor that threads write and read unless it has a mode of its padded extent for each dimension.
@@ -101,52 +94,49 @@ void check_modes(const kernel::Kernel& k, const kernel::SmemTensor& b) {
   const values::View tile = b.tile();
   for (int d = 0; d < tile.rank(); ++d)
     if (!tile[d].is_leaf() || tile[d].root().s.v != b.padded[d])
-      reject("{}: {} has a layout whose mode {} is no mode of {} elements", k.name(), b.name, d, b.padded[d]);
+      reject(k, "{} has a layout whose mode {} is no mode of {} elements", b.name, d, b.padded[d]);
 }
 
 /// Rejects what ranks send each other unless there is room for the accumulators of all other ranks.
 void check_exchanged(const kernel::Kernel& k, const kernel::SmemTensor& b) {
   const kernel::Work* sends =
       kernel::find_work(k, [](const kernel::Work& w) { return w.kind == kernel::WorkKind::to_cluster; });
-  if (!sends) reject("{}: {} holds no value, and no rank sends another one what it has", k.name(), b.name);
+  if (!sends) reject(k, "{} holds no value, and no rank sends another one what it has", b.name);
   const kernel::Context& c = k.layout_of(*sends);
   const std::int64_t bytes =
       (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(graph::DType::f32);
   if (b.dtype != graph::DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
-    reject("{}: {} has {} bytes of {}; what {} ranks send each other takes {} of f32", k.name(), b.name,
-           b.stage_bytes(), graph::name(b.dtype), k.ranks, bytes);
+    reject(k, "{} has {} bytes of {}; what {} ranks send each other takes {} of f32", b.name, b.stage_bytes(),
+           graph::name(b.dtype), k.ranks, bytes);
 }
 
 void check(const kernel::Kernel& k, const kernel::SmemTensor& b) {
-  const auto wrong = [&]<class... T>(fmt::format_string<T...> why, T&&... with) {
-    reject("{}: {} {}", k.name(), b.name, fmt::format(why, std::forward<T>(with)...));
-  };
   const bool staged = kernel::find_step(k, [&](const kernel::Step& s) {
     return s.work.kind == kernel::WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.tensor] == &b;
   });
-  if (b.stages > 1 && !staged) wrong("has {} stages, and no copy fills them", b.stages);
+  if (b.stages > 1 && !staged) reject(k, "{} has {} stages, and no copy fills them", b.name, b.stages);
   if (b.node < 0) return check_exchanged(k, b);
   const tile::Node& n = k.program.nodes[b.node];
-  if (b.dtype != stored_as(n))
-    wrong("has elements of {}; %{} is stored as {}", graph::name(b.dtype), b.node, graph::name(stored_as(n)));
+  const bool operand = n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round;
+  const bool narrow = operand || n.kind == tile::NodeKind::store;
+  const graph::DType dtype = narrow ? n.dtype : tile::kept_in(n.dtype);
+  if (b.dtype != dtype)
+    reject(k, "{} has elements of {}; %{} is stored as {}", b.name, graph::name(b.dtype), b.node, graph::name(dtype));
   if (b.shape != n.shape)
-    wrong("is a tile of {}; %{} is one of {}", graph::to_string(b.shape), b.node, graph::to_string(n.shape));
-  if ((n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round) && !is_read_by_unused(k, b)) {
-    bool multiplied = false;
-    const graph::Shape right = padded(k, b, multiplied);
+    reject(k, "{} is a tile of {}; %{} is one of {}", b.name, graph::to_string(b.shape), b.node,
+           graph::to_string(n.shape));
+  if (operand && !is_read_by_unused(k, b)) {
+    const auto [right, multiplied] = padded(k, b);
     if (b.padded != right)
-      wrong("is padded to {}; the instructions that read it take {}", graph::to_string(b.padded),
-            graph::to_string(right));
+      reject(k, "{} is padded to {}; the instructions that read it take {}", b.name, graph::to_string(b.padded),
+             graph::to_string(right));
     if (b.matmul_operand != multiplied)
-      wrong("{} an operand of products, and %{} {}", b.matmul_operand ? "is said to be" : "is not said to be", b.node,
-            multiplied ? "is one" : "is none");
-  } else if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round &&
-             (b.padded != b.shape || b.matmul_operand)) {
-    wrong("is padded to {}, or an operand of products; %{} is none", graph::to_string(b.padded), b.node);
+      reject(k, "{} {} an operand of products, and %{} {}", b.name,
+             b.matmul_operand ? "is said to be" : "is not said to be", b.node, multiplied ? "is one" : "is none");
+  } else if (!operand && (b.padded != b.shape || b.matmul_operand)) {
+    reject(k, "{} is padded to {}, or an operand of products; %{} is none", b.name, graph::to_string(b.padded), b.node);
   }
-  const bool parts =
-      n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store;
-  if (b.partials > 1 && !parts) wrong("has {} partial results; %{} has none", b.partials, b.node);
+  if (b.partials > 1 && narrow) reject(k, "{} has {} partial results; %{} has none", b.name, b.partials, b.node);
 }
 
 /// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
@@ -193,21 +183,20 @@ void check_buffer(const kernel::Kernel& kernel, const kernel::SmemTensor& b) {
       const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
       const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
       if (offset < 0 || last >= elements)
-        reject("{}: element {} of {} lies at {}, its buffer has {} elements", kernel.program.name, graph::to_string(at),
-               b.name, offset, elements);
+        reject(kernel, "element {} of {} lies at {}, its buffer has {} elements", graph::to_string(at), b.name, offset,
+               elements);
       if (taken[offset / step])
-        reject("{}: element {} of {} lies at {}, where another element is", kernel.program.name, graph::to_string(at),
-               b.name, offset);
+        reject(kernel, "element {} of {} lies at {}, where another element is", graph::to_string(at), b.name, offset);
       taken[offset / step] = true;
       const bool begins = at[b.inner] % chunk == 0;
       if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % kernel::chunk_bytes != 0 : byte != before + size))
-        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned", kernel.program.name,
-               graph::to_string(at), b.name, byte);
+        reject(kernel, "element {} of {} lies at byte {}: vectors are not adjacent and aligned", graph::to_string(at),
+               b.name, byte);
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
   if (need > b.bytes() || b.offset < 0 || b.offset + need > kernel.shared_bytes)
-    reject("{}: {} needs {} bytes from {}; {} of {} were given", kernel.program.name, b.name, need, b.offset, b.bytes(),
+    reject(kernel, "{} needs {} bytes from {}; {} of {} were given", b.name, need, b.offset, b.bytes(),
            kernel.shared_bytes);
 }
 
@@ -220,8 +209,8 @@ void check_alignment(const kernel::Kernel& kernel, const kernel::Work& t) {
     if (at.empty()) return;
     const std::int64_t byte = b.address(at);
     if (byte % copy.bytes != 0)
-      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", kernel.program.name,
-             copy.bytes, b.name, graph::to_string(at), byte);
+      reject(kernel, "a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", copy.bytes, b.name,
+             graph::to_string(at), byte);
   };
   kernel::for_each(kernel::EvaluatedLayout(kernel.layout_of(t)), check, copy.vector);
 }
@@ -231,7 +220,7 @@ void check_padding(const kernel::Kernel& kernel, const kernel::Work& t) {
   const kernel::SmemTensor& b = kernel.tensors[t.tensor];
   const kernel::Context& c = kernel.layout_of(t);
   if (c.row ? kernel::covers(c, b.padded) : c.domain == b.padded) return;
-  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", kernel.program.name, b.name,
+  reject(kernel, "a product reads {} with its padding, {}, and who writes it reaches {} alone", b.name,
          graph::to_string(b.padded), graph::to_string(c.domain));
 }
 

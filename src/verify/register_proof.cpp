@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "selection/matrix_stores.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 namespace {
@@ -41,23 +42,20 @@ bool counts_once(const kernel::Context& c) {
 
 }  // namespace
 
-std::string describe(const kernel::Work& t) { return fmt::format("'{} %{}'", kernel::name(t.kind), t.node); }
-
-/// Returns the index of the tile in registers (Kernel::rmem) in which work t leaves its values in
-/// registers. A `finish` work, which completes a row reduction, leaves one value per row.
-int RegisterProof::left_in(const kernel::Work& t) const {
-  return t.kind == kernel::WorkKind::finish ? plan_.rmem_of(t.node) : t.context;
+/// Returns the index of the tile in registers (Kernel::rmem) in which `writer` leaves the value of node x for `reader`; rejects the
+/// latter if there is none. A `finish` work, which completes a row reduction, leaves one value per row.
+int RegisterProof::left_in(const kernel::Work& writer, const kernel::Work& reader, int x) const {
+  const int left = writer.kind == kernel::WorkKind::finish ? plan_.rmem_of(writer.node) : writer.context;
+  if (left < 0) reject(p_, reader, "reads %{} in registers, and no layout holds what {} leaves", x, describe(writer));
+  return left;
 }
 
 void RegisterProof::agree(const kernel::Work& writer, const kernel::Work& reader, int x, bool partial) {
-  const int left_id = left_in(writer);
-  if (left_id < 0)
-    reject("{}: {} reads %{} in registers, and no layout holds what {} leaves", p_.name, describe(reader), x,
-           describe(writer));
+  const int left_id = left_in(writer, reader, x);
   const kernel::Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (from.row && from.holders() > 1 && !partial)
-    reject("{}: {} reads %{} in registers, where {} leaves partial results over one of {} parts of K in each", p_.name,
-           describe(reader), x, describe(writer), from.holders());
+    reject(p_, reader, "reads %{} in registers, where {} leaves partial results over one of {} parts of K in each", x,
+           describe(writer), from.holders());
   if (from == to || !agreed_.insert({left_id, reader.context}).second) return;
   const kernel::EvaluatedLayout left(from), taken(to);
   for (int repeat = 0; repeat < taken.repeats(); ++repeat)
@@ -67,10 +65,7 @@ void RegisterProof::agree(const kernel::Work& writer, const kernel::Work& reader
 }
 
 void RegisterProof::in_lines(const kernel::Work& writer, const kernel::Work& reader, int x) {
-  const int left_id = left_in(writer);
-  if (left_id < 0)
-    reject("{}: {} reads %{} in registers, and no layout holds what {} leaves", p_.name, describe(reader), x,
-           describe(writer));
+  const int left_id = left_in(writer, reader, x);
   const kernel::Context &from = plan_.rmem[left_id].layout, &to = context(reader);
   if (!agreed_.insert({left_id, reader.context}).second) return;
   const kernel::EvaluatedLayout left(from), taken(to);
@@ -100,8 +95,8 @@ void RegisterProof::in_columns(const kernel::Work& t, int ranks) const {
   kernel::for_each(layout, [&](int thread, int value, const graph::Shape& at) {
     const int rank = value / (layout.values() / ranks);
     if (at.empty() || at.back() / columns == rank) return;
-    reject("{}: value {} of thread {} is {} of %{}, which rank {} stores; {} adds it up on rank {}", p_.name, value,
-           thread, graph::to_string(at), t.node, at.back() / columns, describe(t), rank);
+    reject(p_, "value {} of thread {} is {} of %{}, which rank {} stores; {} adds it up on rank {}", value, thread,
+           graph::to_string(at), t.node, at.back() / columns, describe(t), rank);
   });
 }
 
@@ -110,7 +105,7 @@ void RegisterProof::has(const kernel::EvaluatedLayout& left, const kernel::Work&
   const bool there = thread < left.threads() && value < left.values() && repeat < left.repeats();
   const graph::Shape found = there ? left.at(thread, value, repeat) : graph::Shape{};
   if (found == wanted) return;
-  reject("{}: value {} of thread {} is {} of %{} after {}, and {} takes it for {}", p_.name, value, thread,
+  reject(p_, "value {} of thread {} is {} of %{} after {}, and {} takes it for {}", value, thread,
          found.empty() ? "no element" : graph::to_string(found), x, describe(writer), describe(reader),
          wanted.empty() ? "no element" : graph::to_string(wanted));
 }
@@ -119,14 +114,14 @@ void RegisterProof::same_thread(const kernel::Work& t, const kernel::Work& w, in
   const graph::Shape& shape = plan_.tensors[b].shape;
   const kernel::Context &from = context(w), &to = context(t);
   if (!own)
-    reject("{}: {} reads {} without a barrier after {}, at coordinates that are not its threads' own", p_.name,
-           describe(t), plan_.tensors[b].name, describe(w));
+    reject(p_, t, "reads {} without a barrier after {}, at coordinates that are not its threads' own",
+           plan_.tensors[b].name, describe(w));
   if (w.kind == kernel::WorkKind::finish || plan_.tensors[b].partials > 1 || w.copy.by_matrices())
-    reject("{}: {} reads {} without a barrier after {}, whose elements come from several threads: {}", p_.name,
-           describe(t), plan_.tensors[b].name, describe(w), kernel::print(from));
+    reject(p_, t, "reads {} without a barrier after {}, whose elements come from several threads: {}",
+           plan_.tensors[b].name, describe(w), kernel::print(from));
   if (const std::size_t dims = std::min(from.domain.size(), to.domain.size()); dims < shape.size())
-    reject("{}: {} reads {} without a barrier after {}: a layout of {} dimensions has no elements of {}, which has {}",
-           p_.name, describe(t), plan_.tensors[b].name, describe(w), dims, plan_.tensors[b].name, shape.size());
+    reject(p_, t, "reads {} without a barrier after {}: a layout of {} dimensions has no elements of {}, which has {}",
+           plan_.tensors[b].name, describe(w), dims, plan_.tensors[b].name, shape.size());
   const std::vector<int> owner = kernel::owners(from, shape);
   kernel::for_each(kernel::EvaluatedLayout(to), [&](int thread, int value, const graph::Shape& at) {
     if (at.empty()) return;
@@ -134,19 +129,19 @@ void RegisterProof::same_thread(const kernel::Work& t, const kernel::Work& w, in
     for (std::size_t d = 0; d < shape.size(); ++d) element[d] = std::min(at[d], shape[d] - 1);
     const int found = owner[kernel::linear(element, shape)];
     if (found != thread)
-      reject(
-          "{}: value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
-          "where thread {} wrote it",
-          p_.name, value, thread, describe(t), graph::to_string(at), graph::to_string(element), plan_.tensors[b].name,
-          describe(w), found);
+      reject(p_,
+             "value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
+             "where thread {} wrote it",
+             value, thread, describe(t), graph::to_string(at), graph::to_string(element), plan_.tensors[b].name,
+             describe(w), found);
   });
 }
 
 void RegisterProof::in_matrices(const kernel::Work& t) const {
   const Instruction& store = *t.copy.row;
-  if (!t.copy.by_matrices()) reject("{}: {} stores registers by {}", p_.name, describe(t), store.name);
+  if (!t.copy.by_matrices()) reject(p_, t, "stores registers by {}", store.name);
   if (const std::string why = selection::no_matrix_store(plan_, t, store); !why.empty())
-    reject("{}: {} stores registers by {}: {}", p_.name, describe(t), store.name, why);
+    reject(p_, t, "stores registers by {}: {}", store.name, why);
   const int inner = plan_.tensors[t.tensor].inner;
   const kernel::EvaluatedLayout layout(context(t));
   const selection::MatrixRows rows(store);
@@ -157,7 +152,7 @@ void RegisterProof::in_matrices(const kernel::Work& t) const {
     const bool begins = stored[inner] % rows.elements() == 0;
     stored[inner] += before;
     if (at != stored || !begins)
-      reject("{}: value {} of thread {} in {} is {}; {} stores it at {}", p_.name, value, thread, describe(t),
+      reject(p_, "value {} of thread {} in {} is {}; {} stores it at {}", value, thread, describe(t),
              graph::to_string(at), store.name, graph::to_string(stored));
   });
 }
@@ -172,7 +167,7 @@ void RegisterProof::covers(const kernel::Work& t) {
   const int holders = c.holders();
   for (std::size_t i = 0; i < holder_counts.size(); ++i)
     if (holder_counts[i] != holders)
-      reject("{}: element {} of {} is in {} threads' accumulators; it must be in {}", p_.name,
+      reject(p_, "element {} of {} is in {} threads' accumulators; it must be in {}",
              graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), c.domain)), describe(t),
              holder_counts[i], holders);
 }
@@ -182,18 +177,17 @@ void RegisterProof::chained(const kernel::Work& t, const kernel::Work& writer) {
   const graph::Shape& a = p_.nodes[operand].shape;
   const kernel::Context &from = context(writer), &c = context(t);
   if (!from.row || from.domain != a || from.repeats() != 1)
-    reject("{}: {} leaves %{} in {}, which are no fragments of {}", p_.name, describe(writer), operand,
-           kernel::print(from), graph::to_string(a));
+    reject(p_, writer, "leaves %{} in {}, which are no fragments of {}", operand, kernel::print(from),
+           graph::to_string(a));
   if (!multiplied_.insert(t).second) return;
   const Instruction& row = *t.matmul.row;
   if (a.back() % row.k != 0)
-    reject("{}: {} takes %{} in registers, whose K of {} is no multiple of {}", p_.name, describe(t), operand, a.back(),
-           row.k);
+    reject(p_, t, "takes %{} in registers, whose K of {} is no multiple of {}", operand, a.back(), row.k);
   const kernel::WarpLayout producer = kernel::warps(from), consumer = kernel::warps(c);
   const kernel::EvaluatedLayout left(from), taken(kernel::a_fragments(a, producer, consumer, row));
   if (left.values() != taken.values())
-    reject("{}: {} leaves {} values of %{} in each thread, {} takes {}", p_.name, describe(writer), left.values(),
-           operand, describe(t), taken.values());
+    reject(p_, writer, "leaves {} values of %{} in each thread, {} takes {}", left.values(), operand, describe(t),
+           taken.values());
   const int columns = consumer.n;  // each warp along N multiplies all of K
   std::vector<int> multiplied(graph::size(a) * columns, 0);
   kernel::for_each(taken, [&](int thread, int value, const graph::Shape& wanted) {
@@ -206,11 +200,11 @@ void RegisterProof::chained(const kernel::Work& t, const kernel::Work& writer) {
     if (!kernel::inside(at, a)) return;
     for (int column = 0; column < columns; ++column)
       if (const int times = multiplied[kernel::linear(at, a) * columns + column]; times != 1)
-        reject(
-            "{}: value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
-            "warps take K in {} parts, {} leaves it in {}",
-            p_.name, value, thread, graph::to_string(at), operand, describe(writer), describe(t), times, consumer.k,
-            describe(writer), producer.n);
+        reject(p_,
+               "value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
+               "warps take K in {} parts, {} leaves it in {}",
+               value, thread, graph::to_string(at), operand, describe(writer), describe(t), times, consumer.k,
+               describe(writer), producer.n);
   });
 }
 
@@ -218,12 +212,11 @@ void RegisterProof::sums(const kernel::Work& t, const kernel::Work& writer) {
   if (writer.context != t.context) agree(writer, t, t.node, true);
   const kernel::Context& c = context(t);
   if (t.tensor >= 0 && plan_.tensors[t.tensor].partials != c.parts())
-    reject("{}: {} stores {} partial results into {}, which has room for {}", p_.name, describe(t), c.parts(),
-           plan_.tensors[t.tensor].name, plan_.tensors[t.tensor].partials);
-  if (c.axes() == 1) reject("{}: {} adds up partial results in {}", p_.name, describe(t), kernel::print(c));
+    reject(p_, t, "stores {} partial results into {}, which has room for {}", c.parts(), plan_.tensors[t.tensor].name,
+           plan_.tensors[t.tensor].partials);
+  if (c.axes() == 1) reject(p_, t, "adds up partial results in {}", kernel::print(c));
   if (c.lanes() > 32 || 32 % c.lanes() != 0 || c.threads() > p_.threads() / 32 * 32)
-    reject("{}: {} adds up over {} lanes in {} threads, in a block of {}", p_.name, describe(t), c.lanes(), c.threads(),
-           p_.threads());
+    reject(p_, t, "adds up over {} lanes in {} threads, in a block of {}", c.lanes(), c.threads(), p_.threads());
   if (summed_.insert(t.context).second) added_once(t);
   if (t.tensor < 0) in_every_lane(t);
 }
@@ -235,7 +228,7 @@ void RegisterProof::in_every_lane(const kernel::Work& t) const {
   const int kept = plan_.rmem_of(t.node);
   if (kept < 0 || c.parts() > 1)
     reject(
-        "{}: {} leaves %{} in registers, where {}", p_.name, describe(t), t.node,
+        p_, t, "leaves %{} in registers, where {}", t.node,
         c.parts() > 1 ? fmt::format("each has a sum over one of {} parts of a row", c.parts()) : "nobody looks for it");
   const kernel::EvaluatedLayout layout(c), rows(plan_.rmem[kept].layout);
   graph::Shape summed;
@@ -261,7 +254,7 @@ void RegisterProof::added_once(const kernel::Work& t) const {
       layout.find_sum(thread, 0, 0, own);
       layout.find_sum(first[thread], 0, 0, stored);
       if (!own.empty() && own != stored)
-        reject("{}: thread {} in {} adds up {}, and its sum is stored with the row of {}", p_.name, thread, describe(t),
+        reject(p_, "thread {} in {} adds up {}, and its sum is stored with the row of {}", thread, describe(t),
                graph::to_string(own), graph::to_string(stored));
     }
     return;
@@ -274,13 +267,13 @@ void RegisterProof::added_once(const kernel::Work& t) const {
       layout.find_sum(thread, value, repeat, own);
       layout.find_sum(first[thread], value, repeat, stored);
       if (own != stored)
-        reject("{}: value {} of thread {} in {} is {}, and its sum is stored with the row of {}", p_.name, value,
-               thread, describe(t), graph::to_string(at), graph::to_string(stored));
+        reject(p_, "value {} of thread {} in {} is {}, and its sum is stored with the row of {}", value, thread,
+               describe(t), graph::to_string(at), graph::to_string(stored));
       ++summed[kernel::linear(at, c.domain)];
     });
   for (std::size_t i = 0; i < summed.size(); ++i)
     if (summed[i] != 1)
-      reject("{}: {} adds element {} {} times", p_.name, describe(t),
+      reject(p_, t, "adds element {} {} times",
              graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), c.domain)), summed[i]);
 }
 

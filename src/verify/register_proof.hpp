@@ -11,9 +11,6 @@
 
 namespace zellige::verify {
 
-/// Returns a work's name for messages: 'to operand %5'.
-std::string describe(const kernel::Work&);
-
 /// The proofs for one kernel. Nodes (operators) are indices into TileProgram::nodes. A pair of thread-value layouts is evaluated once.
 class RegisterProof {
  public:
@@ -62,7 +59,7 @@ class RegisterProof {
   /// which work `writer` leaves it for `reader`; none if `wanted` is empty.
   void has(const kernel::EvaluatedLayout& left, const kernel::Work& writer, const kernel::Work& reader, int x,
            int thread, int value, const graph::Shape& wanted, int repeat = 0) const;
-  int left_in(const kernel::Work& t) const;
+  int left_in(const kernel::Work& writer, const kernel::Work& reader, int x) const;
   void in_every_lane(const kernel::Work& t) const;
   void added_once(const kernel::Work& t) const;
 

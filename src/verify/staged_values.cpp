@@ -1,11 +1,11 @@
 #include "verify/staged_values.hpp"
 
-#include "graph/error.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 
 StagedValues::StagedValues(const kernel::Kernel& whole, const kernel::Kernel& flat)
-    : whole_(whole), sections_(whole.program), ring_(flat.tensors.size(), -1) {
+    : sections_(whole.program), ring_(flat.tensors.size(), -1) {
   for (const kernel::Agent& agent : flat.agents)
     kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition&) {
       if (step.work.node >= 0 && is_tma_load(flat, step))
@@ -54,8 +54,9 @@ void StagedValues::check_acquired(const State& s, const Touch& read) const {
   const kernel::Channel& c = s.kernel.channels[channel];
   const std::int64_t acquired = mine->second.acquired;
   if (acquired > 0 && (acquired - 1) % c.stages == cell.stage) return;
-  reject("{}: {} reads {} in {}, and the stage of channel {} that it acquired last is {}; acquire {} before this step",
-         s.kernel.name(), s.kernel.agents[read.agent].name, cell_name(s, read.cell), describe(*read.event), c.name,
+  reject(s.kernel,
+         "{} reads {} in {}, and the stage of channel {} that it acquired last is {}; acquire {} before this step",
+         s.kernel.agents[read.agent].name, cell_name(s, read.cell), describe(*read.event), c.name,
          acquired > 0 ? fmt::format("{}", (acquired - 1) % c.stages) : "none", c.name);
 }
 

@@ -26,7 +26,6 @@ class StagedValues {
   /// Returns the iteration, less that of the event, whose value a work leaves in shared memory; nullopt: the same in all.
   std::optional<std::int64_t> left(const kernel::Step&) const;
 
-  const kernel::Kernel& whole_;
   tile::Sections sections_;
   std::vector<int> ring_;  // by tensor of the flat schedule: the channel that fills it by TMA; -1: none
 };

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/error.hpp"
 #include "verify/ranks.hpp"
+#include "verify/rejected.hpp"
 #include "verify/staged_values.hpp"
 
 namespace zellige::verify {
@@ -64,7 +64,7 @@ void count_phases(State& s) {
       if (phases.size() < n) phases.resize(n);
       if (acquire) continue;
       if (n == 0)
-        reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel.name(),
+        reject(s.kernel, "{} {} in {} without holding a stage of it; acquire {} before this step",
                s.kernel.agents[a].name,
                load ? fmt::format("fills {} through channel {}", writes_text(s, e), c.name)
                     : fmt::format("releases channel {}", c.name),
@@ -194,9 +194,9 @@ void release(State& s, int a, const StepEvent& e, const kernel::Release& of) {
   }
   ConsumerState& mine = channel.consumers.at(a);
   if (mine.released >= s.channels[kernel::acquired_channel_of(*e.step)].consumers.at(a).acquired)
-    reject("{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
-           s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages, c.name,
-           describe(e), c.name);
+    reject(s.kernel, "{} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
+           s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages, c.name, describe(e),
+           c.name);
   ++mine.released;
   mine.released_own.push_back(me.own);
   mine.released_fenced.push_back(me.fenced_own);
@@ -209,7 +209,7 @@ void check_barrier_threads(const State& s, int a, const StepEvent& e, const kern
   for (std::size_t b = 0; b < s.agents.size(); ++b)
     if (s.agents[b].barriers.contains(at.id)) threads += target::warp_threads * s.kernel.agents[b].warps;
   if (threads == at.threads) return;
-  reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}", s.kernel.name(),
+  reject(s.kernel, "{} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
          s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads, threads);
 }
 
@@ -274,11 +274,10 @@ void check_arrivals(const State& s, const kernel::Channel& c, const ChannelState
     for (const auto& [agent, consumer] : channel.consumers)
       if (phase < consumer.released) arrivals += s.kernel.agents[agent].warps;
     if (arrivals == expected) continue;
-    reject(
-        "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
-        "initialise it for the number of warps that release the stage, in every phase",
-        s.kernel.name(), s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
-        arrivals);
+    reject(s.kernel,
+           "the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
+           "initialise it for the number of warps that release the stage, in every phase",
+           s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages, arrivals);
   }
 }
 
@@ -287,8 +286,8 @@ void check_arrivals(const State& s, const kernel::Channel& c, const ChannelState
 void check_end(const State& s) {
   for (const auto& [id, rounds] : s.barriers)
     if (rounds.back().passed.empty())
-      reject("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
-             s.kernel.name(), s.kernel.agents[*rounds.back().arrived.begin()].name, id);
+      reject(s.kernel, "{} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
+             s.kernel.agents[*rounds.back().arrived.begin()].name, id);
   for (const AgentState& a : s.agents)
     for (const std::optional<Touch>& last : a.last)
       if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
@@ -297,11 +296,11 @@ void check_end(const State& s) {
     const kernel::Channel& c = s.kernel.channels[k];
     for (const auto& [agent, consumer] : channel.consumers)
       if (consumer.acquired < channel.produced && acquires(s, agent, static_cast<int>(k)))
-        reject(
-            "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
-            "still be written when the kernel ends; acquire every stage that is filled",
-            s.kernel.name(), s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
-            consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name, channel.produced - consumer.acquired);
+        reject(s.kernel,
+               "{} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
+               "still be written when the kernel ends; acquire every stage that is filled",
+               s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name, consumer.acquired % c.stages, c.name,
+               s.kernel.agents[agent].name, channel.produced - consumer.acquired);
     if (c.by == kernel::Synchronisation::mbarrier_bytes)
       check_arrivals(s, c, channel, kernel::arrivals_of(s.kernel, static_cast<int>(k)));
   }
@@ -388,9 +387,9 @@ class Simulation {
     const std::int64_t phase = s.channels[kernel::acquired_channel_of(*e.step)].produced - 1;
     for (const kernel::Access& w : e.step->writes)
       if (s.cells[cell_of(s, w, e)].stage != phase % c.stages)
-        reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
-               s.kernel.name(), s.kernel.agents[a].name, cell_name(s, cell_of(s, w, e)), describe(e), c.name,
-               phase % c.stages, s.kernel.tensors[w.tensor].name, phase % c.stages);
+        reject(s.kernel, "{} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
+               s.kernel.agents[a].name, cell_name(s, cell_of(s, w, e)), describe(e), c.name, phase % c.stages,
+               s.kernel.tensors[w.tensor].name, phase % c.stages);
     touch(a, e, Via::tma_load, s.component_of_channel(copy.channel), phase + 1);
     ++channel.phases[phase].started;
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/error.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 namespace {
@@ -38,11 +38,10 @@ void check_tensors(const kernel::Kernel& s) {
     if (stages > followed_stages)
       does_not_fit("{}: tensor {} and those before it have {} stages together; a proof takes at most {}", s.name(),
                    t.name, stages, followed_stages);
-    if (t.stages < 1) reject("{}: tensor {} has {} stages; it needs at least 1", s.name(), t.name, t.stages);
+    if (t.stages < 1) reject(s, "tensor {} has {} stages; it needs at least 1", t.name, t.stages);
     if (t.bytes() < 1)
-      reject("{}: tensor {} has {} bytes in {} stages; each needs at least 1", s.name(), t.name, t.bytes(), t.stages);
-    if (t.offset < 0)
-      reject("{}: tensor {} lies at byte {}; shared memory starts at byte 0", s.name(), t.name, t.offset);
+      reject(s, "tensor {} has {} bytes in {} stages; each needs at least 1", t.name, t.bytes(), t.stages);
+    if (t.offset < 0) reject(s, "tensor {} lies at byte {}; shared memory starts at byte 0", t.name, t.offset);
   }
 }
 
@@ -51,31 +50,30 @@ void check_channels(const kernel::Kernel& s) {
   const int agents = static_cast<int>(s.agents.size());
   const int tensors = static_cast<int>(s.tensors.size());
   for (const kernel::Channel& c : s.channels) {
-    if (c.stages < 1) reject("{}: channel {} has {} stages; it needs at least 1", s.name(), c.name, c.stages);
-    if (c.consumers.empty()) reject("{}: channel {} has no consumer; it needs at least 1", s.name(), c.name);
+    if (c.stages < 1) reject(s, "channel {} has {} stages; it needs at least 1", c.name, c.stages);
+    if (c.consumers.empty()) reject(s, "channel {} has no consumer; it needs at least 1", c.name);
     for (int consumer : c.consumers) {
       if (c.producer < 0 || c.producer >= agents || consumer < 0 || consumer >= agents)
-        reject("{}: channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", s.name(), c.name,
-               c.producer, consumer, agents);
+        reject(s, "channel {} joins agents {} and {}; the schedule has {} agents, numbered from 0", c.name, c.producer,
+               consumer, agents);
       if (std::ranges::count(c.consumers, consumer) > 1)
-        reject("{}: channel {} names {} as consumer twice; each agent once", s.name(), c.name, s.agents[consumer].name);
+        reject(s, "channel {} names {} as consumer twice; each agent once", c.name, s.agents[consumer].name);
     }
     const bool registers = c.by == kernel::Synchronisation::commit_group && c.tensor == -1;
     if (!registers && (c.tensor < 0 || c.tensor >= tensors))
-      reject("{}: channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", s.name(), c.name,
-             c.tensor, tensors);
+      reject(s, "channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", c.name, c.tensor,
+             tensors);
     if (kernel::is_exchange(c) && (s.ranks == 1 || c.stages != 1))
-      reject(
-          "{}: channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
-          "them at least",
-          s.name(), c.name, c.stages, s.ranks);
+      reject(s,
+             "channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
+             "them at least",
+             c.name, c.stages, s.ranks);
     if (c.by == kernel::Synchronisation::mbarrier_bytes && kernel::consumes(c, c.producer))
-      reject("{}: channel {} has {} as producer and as consumer; mbarriers join two agents", s.name(), c.name,
+      reject(s, "channel {} has {} as producer and as consumer; mbarriers join two agents", c.name,
              s.agents[c.producer].name);
-    if (c.tensor < 0 && c.stages != 1)
-      reject("{}: channel {} has {} stages; registers have 1", s.name(), c.name, c.stages);
+    if (c.tensor < 0 && c.stages != 1) reject(s, "channel {} has {} stages; registers have 1", c.name, c.stages);
     if (c.tensor >= 0 && s.tensors[c.tensor].stages != c.stages)
-      reject("{}: channel {} has {} stages, its tensor {} has {}; the two must agree", s.name(), c.name, c.stages,
+      reject(s, "channel {} has {} stages, its tensor {} has {}; the two must agree", c.name, c.stages,
              s.tensors[c.tensor].name, s.tensors[c.tensor].stages);
   }
 }
@@ -189,10 +187,10 @@ void check_memory(const kernel::Kernel& s, const target::Target& t) {
   for (const kernel::Channel& c : s.channels)
     for (const kernel::SmemTensor& x : s.tensors)
       if (c.offset >= 0 && c.offset < x.offset + x.bytes() && x.offset < c.offset + kernel::barrier_bytes(c))
-        reject(
-            "{}: the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
-            "overlap",
-            s.name(), c.name, c.offset, c.offset + kernel::barrier_bytes(c), x.name, x.offset, x.offset + x.bytes());
+        reject(s,
+               "the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
+               "overlap",
+               c.name, c.offset, c.offset + kernel::barrier_bytes(c), x.name, x.offset, x.offset + x.bytes());
   if (end + mbarriers > t.shared_per_block)
     does_not_fit(
         "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
@@ -210,14 +208,14 @@ void check_threads(const kernel::Kernel& s, const target::Target& t) {
                  t.threads_per_block);
   int warps = 0;
   for (const kernel::Agent& a : s.agents) {
-    if (a.warps < 1) reject("{}: agent {} has {} warps; it needs at least 1", s.name(), a.name, a.warps);
+    if (a.warps < 1) reject(s, "agent {} has {} warps; it needs at least 1", a.name, a.warps);
     warps += a.warps;
   }
   if (s.warp_specialized() && s.threads % warp != 0)
-    reject("{}: its agents have {} warps together, {} threads; it has {}", s.name(), warps, warps * warp, s.threads);
+    reject(s, "its agents have {} warps together, {} threads; it has {}", warps, warps * warp, s.threads);
   if (warps != (s.threads + warp - 1) / warp)
-    reject("{}: its agents have {} warps together, its {} threads are {}; the two must agree", s.name(), warps,
-           s.threads, (s.threads + warp - 1) / warp);
+    reject(s, "its agents have {} warps together, its {} threads are {}; the two must agree", warps, s.threads,
+           (s.threads + warp - 1) / warp);
 }
 
 /// Throws DoesNotFit or Rejected if the warp roles' register limits exceed the target's or do not suit setmaxnreg.
@@ -236,14 +234,14 @@ void check_registers(const kernel::Kernel& s, const target::Target& t) {
   }
   if (!given) return;
   if (left)
-    reject("{}: agent {} has {} registers a thread, agent {} leaves them open; set all or none", s.name(), given->name,
+    reject(s, "agent {} has {} registers a thread, agent {} leaves them open; set all or none", given->name,
            given->registers, left->name);
   if (sum > t.registers_per_multiprocessor)
     does_not_fit("{}: its agents need {} registers together; a multiprocessor of {} has {}", s.name(), sum, t.name,
                  t.registers_per_multiprocessor);
   for (const kernel::Agent& a : s.agents) {
     if (!differ && (a.registers < 1 || a.registers > t.registers_per_thread))
-      reject("{}: agent {} has {} registers a thread; {} has 1 to {}", s.name(), a.name, a.registers, t.name,
+      reject(s, "agent {} has {} registers a thread; {} has 1 to {}", a.name, a.registers, t.name,
              t.registers_per_thread);
     if (!differ) continue;
     if (t.compute_capability < 90)
@@ -252,11 +250,11 @@ void check_registers(const kernel::Kernel& s, const target::Target& t) {
           "it needs sm_90a",
           s.name(), a.name, a.registers, t.name);
     if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
-      reject("{}: agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", s.name(), a.name,
+      reject(s, "agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", a.name,
              a.registers);
     if (a.warps % warpgroup != 0)
-      reject("{}: agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}", s.name(),
-             a.name, a.warps, warpgroup);
+      reject(s, "agent {} sets its registers and has {} warps; setmaxnreg takes whole warpgroups of {}", a.name,
+             a.warps, warpgroup);
   }
 }
 
@@ -296,10 +294,10 @@ void check_instructions(const kernel::Kernel& s, const target::Target& t) {
   if (with_block_barrier.empty() || with_block_barrier.size() == s.agents.size()) return;
   for (std::size_t i = 0; i < s.agents.size(); ++i)
     if (!with_block_barrier.contains(static_cast<int>(i)))
-      reject(
-          "{}: {} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
-          "a named barrier, 1 to {}",
-          s.name(), s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
+      reject(s,
+             "{} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
+             "a named barrier, 1 to {}",
+             s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
 }
 
 }  // namespace
@@ -318,10 +316,10 @@ Groups groups_of(const kernel::Kernel& s, const kernel::Agent& agent, const kern
     if (c.by == kernel::Synchronisation::cp_async_group) return Groups::cp_async;
     if (c.by == kernel::Synchronisation::commit_group) return Groups::wgmma;
     if (c.by == kernel::Synchronisation::bulk_group) return Groups::bulk;
-    reject(
-        "{}: {}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
-        "cp_async_group, commit_group or bulk_group",
-        s.name(), agent.name, step.what, c.name, kernel::name(c.by));
+    reject(s,
+           "{}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
+           "cp_async_group, commit_group or bulk_group",
+           agent.name, step.what, c.name, kernel::name(c.by));
   }
   std::set<Groups> started;
   kernel::walk(agent.steps, [&](const kernel::Step& other, const kernel::StepPosition&) {
@@ -329,17 +327,17 @@ Groups groups_of(const kernel::Kernel& s, const kernel::Agent& agent, const kern
       started.insert(groups_of(s, agent, other));
   });
   if (started.size() > 1)
-    reject(
-        "{}: {}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
-        "name a channel",
-        s.name(), agent.name, step.what, kernel::name(step), started.size());
+    reject(s,
+           "{}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
+           "name a channel",
+           agent.name, step.what, kernel::name(step), started.size());
   return started.empty() ? Groups::cp_async : *started.begin();
 }
 
 /// Rejects an invalid number of ranks, and multicast loads and exchanges whose tensors do not divide among the ranks.
 static void check_ranks(const kernel::Kernel& s) {
   if (s.ranks < 1 || s.ranks > max_ranks || (s.ranks & (s.ranks - 1)) != 0)
-    reject("{}: has {} ranks; a cluster has 1, 2, 4 or {} blocks", s.name(), s.ranks, max_ranks);
+    reject(s, "has {} ranks; a cluster has 1, 2, 4 or {} blocks", s.ranks, max_ranks);
   for (const kernel::Agent& a : s.agents)
     kernel::walk(a.steps, [&](const kernel::Step& step, const kernel::StepPosition& p) {
       const Rejection wrong{s.name(), a, step, p.index};
@@ -377,7 +375,7 @@ static void check_setup(const kernel::Kernel& s) {
     const auto of_channel = [&](const kernel::Step& x) { return kernel::channel_of(x) == c; };
     const bool has = kernel::barrier_bytes(channel) > 0, shared = kernel::ranks_of(s, c) > 1;
     if (const auto times = std::ranges::count_if(s.setup, of_channel); times != has)
-      reject("{}: setup initialises the mbarriers of channel {} {} times; it {}", s.name(), channel.name, times,
+      reject(s, "setup initialises the mbarriers of channel {} {} times; it {}", channel.name, times,
              has ? "must once" : "has none");
     if (has) setup.push_back({.is = kernel::MbarrierInit{}});
     if (shared) teardown = {{.is = kernel::WarpBarrier{}}, {.is = kernel::ClusterBarrier{}}};
@@ -389,7 +387,7 @@ static void check_setup(const kernel::Kernel& s) {
       });
       const bool must = shared && &a == &s.agents[channel.producer];
       if (times == must && drains == must) continue;
-      reject("{}: agent {} drains channel {} {} times{}; {}", s.name(), a.name, channel.name, times,
+      reject(s, "agent {} drains channel {} {} times{}; {}", a.name, channel.name, times,
              times == 1 && must ? ", not as its last step of it" : "",
              must ? "its producer must once, last, since other ranks arrive at its barriers"
                   : "only the producer of a channel that is multicast does");
@@ -400,15 +398,14 @@ static void check_setup(const kernel::Kernel& s) {
         setup.push_back({.is = s.ranks > 1 ? kernel::Sync(kernel::ClusterBarrier{}) : kernel::Barrier{}});
   const auto expect = [&](const char* title, const std::vector<kernel::Step>& steps,
                           const std::vector<kernel::Step>& right) {
-    if (kinds(steps) != kinds(right))
-      reject("{}: {} is {}; it must be {}", s.name(), title, kinds(steps), kinds(right));
+    if (kinds(steps) != kinds(right)) reject(s, "{} is {}; it must be {}", title, kinds(steps), kinds(right));
   };
   expect("setup", s.setup, setup);
   expect("teardown", s.teardown, teardown);
   for (const kernel::Step& step : s.setup)
     if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(step);
         barrier && (barrier->id != 0 || !barrier->waits))
-      reject("{}: setup waits at barrier {}; all threads of the block wait at barrier 0", s.name(), barrier->id);
+      reject(s, "setup waits at barrier {}; all threads of the block wait at barrier 0", barrier->id);
 }
 
 void check_other_arrivals(const kernel::Kernel& s) {
@@ -422,21 +419,21 @@ void check_other_arrivals(const kernel::Kernel& s) {
     for (int consumer : channel.consumers) consuming += s.agents[consumer].warps;
     if (channel.by == kernel::Synchronisation::mbarrier_bytes && releasing == 0 &&
         kernel::arrivals_of(s, static_cast<int>(c)) != consuming)
-      reject(
-          "{}: the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
-          "its consumers have {} warps: initialise them for that number",
-          s.name(), channel.name, kernel::arrivals_of(s, static_cast<int>(c)), consuming);
+      reject(s,
+             "the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
+             "its consumers have {} warps: initialise them for that number",
+             channel.name, kernel::arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
     if (kernel::is_exchange(channel) && kernel::arrivals_of(s, static_cast<int>(c)) != arriving)
-      reject(
-          "{}: the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
-          "initialise it for that number",
-          s.name(), channel.name, kernel::arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
+      reject(s,
+             "the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
+             "initialise it for that number",
+             channel.name, kernel::arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
   }
 }
 
 void check_structure(const kernel::Kernel& s) {
-  if (s.agents.empty()) reject("{}: has no agents; a schedule needs at least 1", s.name());
+  if (s.agents.empty()) reject(s, "has no agents; a schedule needs at least 1");
   check_tensors(s);
   check_channels(s);
   for (std::size_t i = 0; i < s.agents.size(); ++i) check_steps(s, static_cast<int>(i));

@@ -1,5 +1,3 @@
-#include "verify/verify_registers.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -9,7 +7,9 @@
 #include "kernel/leaves.hpp"
 #include "kernel/tensor_map.hpp"
 #include "selection/warpgroups.hpp"
+#include "verify/proofs.hpp"
 #include "verify/register_proof.hpp"
+#include "verify/rejected.hpp"
 #include "verify/verify_limits.hpp"
 
 namespace zellige::verify {
@@ -44,13 +44,6 @@ struct RegisterFlow {
   bool whole = false;                                // the accumulators include the other ranks' parts of K
 };
 
-/// Throws Rejected with the kernel, work `t` and the given reason.
-template <class... T>
-[[noreturn]] void reject_work(const kernel::Kernel& kernel, const kernel::Work& t, fmt::format_string<T...> why,
-                              T&&... with) {
-  reject("{}: {} {}", kernel.program.name, describe(t), fmt::format(why, std::forward<T>(with)...));
-}
-
 /// The asynchronous products (wgmma) of one warp role that may be in flight.
 struct ProductsInFlight {
   const kernel::Kernel& kernel;
@@ -80,9 +73,8 @@ struct ProductsInFlight {
     for (const std::vector<int>& group : in_flight) all.insert(all.end(), group.begin(), group.end());
     for (const int node : all)
       if (touched(node))
-        reject_work(kernel, step.work,
-                    "touches registers of 'mma %{}', which no wait_group before it in {} has waited for", node,
-                    agent.name);
+        reject(kernel, step.work, "touches registers of 'mma %{}', which no wait_group before it in {} has waited for",
+               node, agent.name);
   }
 };
 
@@ -98,7 +90,7 @@ struct OperandProof {
   void state(const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end())
-      reject_work(f.kernel, step.work, "adds to a state of %{} that nothing declares before the loop", node);
+      reject(f.kernel, step.work, "adds to a state of %{} that nothing declares before the loop", node);
     products.waited_for(step, [&](int product) { return product == node; });
     f.proof.agree(*at->second.work, step.work, node, true);
   }
@@ -135,8 +127,7 @@ struct OperandProof {
   /// Rejects the work unless the value of node x is in a buffer that it may read; `own` is as in buffer().
   void stored(int x, bool own) const {
     const int b = f.kernel.tensor_of(x);
-    if (b < 0)
-      reject_work(f.kernel, step.work, "reads %{}, which lies neither in its registers nor in shared memory", x);
+    if (b < 0) reject(f.kernel, step.work, "reads %{}, which lies neither in its registers nor in shared memory", x);
     buffer(b, own);
   }
 
@@ -145,11 +136,10 @@ struct OperandProof {
   /// coordinates of its own elements in the work's thread-value layout.
   void buffer(int b, bool own) const {
     const auto w = f.writers.find(b);
-    if (w == f.writers.end())
-      reject_work(f.kernel, step.work, "reads {}, which no step writes", f.kernel.tensors[b].name);
+    if (w == f.writers.end()) reject(f.kernel, step.work, "reads {}, which no step writes", f.kernel.tensors[b].name);
     const auto read = std::ranges::find(step.reads, b, &kernel::Access::tensor);
     if (read == step.reads.end())
-      reject_work(f.kernel, step.work, "reads {}, and its step does not say so", f.kernel.tensors[b].name);
+      reject(f.kernel, step.work, "reads {}, and its step does not say so", f.kernel.tensors[b].name);
     if (read->same_thread)
       for (const kernel::Work& writer : w->second) f.proof.same_thread(step.work, writer, b, own);
   }
@@ -162,7 +152,7 @@ struct OperandProof {
     const bool stale = section == tile::Section::inside && found != f.accumulators.end() && found->second.carried &&
                        f.p.nodes[x].kind != tile::NodeKind::matmul && !f.updated.count(root);
     if (found == f.accumulators.end() || stale)
-      reject_work(f.kernel, step.work, "reads %{} in registers, where no step before it in this section leaves it", x);
+      reject(f.kernel, step.work, "reads %{} in registers, where no step before it in this section leaves it", x);
     products.waited_for(step, [&](int product) { return product == x; });
     return *found->second.work;
   }
@@ -173,8 +163,8 @@ struct OperandProof {
   void leaf(int x, kernel::At at) {
     const tile::Node& n = f.p.nodes[x];
     if (f.kernel.split_k && n.carried && section == tile::Section::after && !f.whole)
-      reject_work(f.kernel, step.work, "reads accumulators %{} of a slice of K, before those of the other {} came", x,
-                  f.kernel.ranks == 2 ? "rank" : "ranks");
+      reject(f.kernel, step.work, "reads accumulators %{} of a slice of K, before those of the other {} came", x,
+             f.kernel.ranks == 2 ? "rank" : "ranks");
     // A load that another work holds in registers is read from there.
     const bool in_registers = f.kernel.rmem_of(x) >= 0 && step.work.node != x;
     if (f.kernel.in_place(x) && !in_registers) return;
@@ -199,19 +189,19 @@ void check_selected(const kernel::Kernel& kernel, const kernel::Work& t) {
   const kernel::MatmulChoice& choice = t.matmul;
   const kernel::WarpLayout w = c.row ? kernel::warps(c) : kernel::WarpLayout{}, &selected = choice.warps;
   if (w != selected)
-    reject_work(kernel, t, "runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", w.b, w.m, w.n,
-                w.k, selected.b, selected.m, selected.n, selected.k);
+    reject(kernel, t, "runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", w.b, w.m, w.n, w.k,
+           selected.b, selected.m, selected.n, selected.k);
   if (c.domain != kernel.program.nodes[t.node].shape)
-    reject_work(kernel, t, "has accumulators of {}; its product is {}", graph::to_string(c.domain),
-                graph::to_string(kernel.program.nodes[t.node].shape));
+    reject(kernel, t, "has accumulators of {}; its product is {}", graph::to_string(c.domain),
+           graph::to_string(kernel.program.nodes[t.node].shape));
   const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
                             selection::leaves_as(*choice.row, *c.row, kernel.program.nodes[t.node].shape, w);
   if (!c.row || !choice.row || (!kernel::equivalent(*c.row, *choice.row) && !side_by_side))
-    reject_work(kernel, t, "leaves its accumulators as {} does, {} was selected",
-                c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
+    reject(kernel, t, "leaves its accumulators as {} does, {} was selected", c.row ? c.row->name : "no instruction",
+           choice.row ? choice.row->name : "no instruction");
   if (w.count() * 32 > kernel.program.threads())
-    reject_work(kernel, t, "runs under {} warps of 32 threads; the block has {} threads", w.count(),
-                kernel.program.threads());
+    reject(kernel, t, "runs under {} warps of 32 threads; the block has {} threads", w.count(),
+           kernel.program.threads());
 }
 
 /// Rejects the matmul of a step unless its warps, accumulators, operands and rescaling are those selected; records its
@@ -227,8 +217,8 @@ void multiply(RegisterFlow& f, OperandProof& operands, const kernel::Step& step)
   if (f.kernel.has_fragments(t.node)) {
     const auto found = given.fragments.find(n.in[0]);
     if (found == given.fragments.end())
-      reject_work(f.kernel, t, "takes %{} as fragments, which no step before it in {} leaves in registers", n.in[0],
-                  pipelined ? "the iteration before" : "this section");
+      reject(f.kernel, t, "takes %{} as fragments, which no step before it in {} leaves in registers", n.in[0],
+             pipelined ? "the iteration before" : "this section");
     f.proof.chained(t, *found->second.work);
     if (pipelined) given.fragments.erase(found);
   } else {
@@ -236,8 +226,8 @@ void multiply(RegisterFlow& f, OperandProof& operands, const kernel::Step& step)
   }
   operands.stored(n.in[1], false);
   if (kernel::rescaled_by(n) >= 0 && given.rescaled.erase(t.node) == 0)
-    reject_work(f.kernel, t, "adds to accumulators that no step before it in {} has multiplied by %{}",
-                pipelined ? "the iteration before" : "this iteration", kernel::rescaled_by(n));
+    reject(f.kernel, t, "adds to accumulators that no step before it in {} has multiplied by %{}",
+           pipelined ? "the iteration before" : "this iteration", kernel::rescaled_by(n));
   if (n.carried) return operands.state(f.accumulators, t.node);
   f.accumulators[t.node] = {&t, false};
 }
@@ -253,8 +243,7 @@ void put_fragments(RegisterFlow& f, OperandProof& operands, const kernel::Step& 
     return mma && mma->pipelined && s.work.node >= 0 && f.p.nodes[s.work.node].in[0] == operand;
   };
   if (f.before.fragments.contains(operand) && kernel::find_step(f.kernel, takes_pipelined))
-    reject_work(f.kernel, step.work, "puts %{} where that of the iteration before has not been multiplied yet",
-                operand);
+    reject(f.kernel, step.work, "puts %{} where that of the iteration before has not been multiplied yet", operand);
   f.now.fragments[operand] = {&step.work, false};
 }
 
@@ -269,27 +258,27 @@ void check_stored(RegisterFlow& f, OperandProof& operands, const kernel::Work& t
   const kernel::SmemTensor& b = f.kernel.tensors[t.tensor];
   const int parts = c.replicated() ? 1 : c.holders();
   if (b.partials != parts)
-    reject_work(f.kernel, t, "stores {} partial results into {}, which has room for {}", parts, b.name, b.partials);
+    reject(f.kernel, t, "stores {} partial results into {}, which has room for {}", parts, b.name, b.partials);
 }
 
 /// Rejects a store by the ranks of a cluster unless the part of each is the columns whose partial results it adds up.
 void check_columns(const kernel::Kernel& kernel, const kernel::Work& t) {
   if (t.part < 0)
-    reject_work(kernel, t, "stores all columns of a tile of which this rank has partial results of its own part");
+    reject(kernel, t, "stores all columns of a tile of which this rank has partial results of its own part");
   const graph::Shape& shape = kernel.program.nodes[t.node].shape;
   const int last = static_cast<int>(shape.size()) - 1;
   const kernel::SmemTensor* b = t.tensor < 0 ? nullptr : &kernel.tensors[t.tensor];
   if (!b || t.part != last || shape[last] % kernel.ranks != 0 ||
       (b->inner == last && kernel::boxes_of_rank(kernel, t) * b->box() * kernel.ranks != shape[last]))
-    reject_work(kernel, t, "stores parts of a tile that are not the {} columns of each of {} ranks",
-                shape[last] / kernel.ranks, kernel.ranks);
+    reject(kernel, t, "stores parts of a tile that are not the {} columns of each of {} ranks",
+           shape[last] / kernel.ranks, kernel.ranks);
 }
 
 /// Rejects work t, which adds up partial results across lanes, unless earlier work left them and each is added once.
 void add_partials(RegisterFlow& f, const kernel::Work& t) {
   const auto found = f.sums.find(t.node);
   if (found == f.sums.end())
-    reject_work(f.kernel, t, "adds up partial results that no step before it in this section leaves");
+    reject(f.kernel, t, "adds up partial results that no step before it in this section leaves");
   f.proof.sums(t, *found->second.work);
   if (t.tensor < 0) f.accumulators[t.node] = {&t, false};
 }
@@ -300,9 +289,9 @@ void execute(RegisterFlow& f, const ProductsInFlight& products, tile::Section se
   const tile::Node& n = f.p.nodes[t.node];
   if (t.tensor >= 0 && t.kind != kernel::WorkKind::to_global &&
       std::ranges::count(step.writes, t.tensor, &kernel::Access::tensor) == 0)
-    reject_work(f.kernel, t, "writes {}, and its step does not say so", f.kernel.tensors[t.tensor].name);
+    reject(f.kernel, t, "writes {}, and its step does not say so", f.kernel.tensors[t.tensor].name);
   if (const tile::Section due = kernel::section_of(t, f.sections); !kernel::is_global_load(t.kind) && due != section)
-    reject_work(f.kernel, t, "belongs {} the loop and runs {}", tile::name(due), tile::name(section));
+    reject(f.kernel, t, "belongs {} the loop and runs {}", tile::name(due), tile::name(section));
   OperandProof operands{f, products, section, step};
   switch (t.kind) {
     case kernel::WorkKind::copy_in:
@@ -334,7 +323,7 @@ void execute(RegisterFlow& f, const ProductsInFlight& products, tile::Section se
       operands.read_narrowed(kernel::rescaled_by(n));
       operands.state(f.accumulators, t.node);
       if (!f.now.rescaled.insert(t.node).second)
-        reject_work(f.kernel, t, "multiplies its accumulators a second time before the product is added");
+        reject(f.kernel, t, "multiplies its accumulators a second time before the product is added");
       return;
     case kernel::WorkKind::reduce:
       for (int in : n.in)  // a matmul's operands are read elsewhere
@@ -395,10 +384,10 @@ class RoleFlow {
   /// no matmul has added a product to them since then.
   void next_iteration() {
     for (int product : f_.before.rescaled)
-      reject(
-          "{}: %{}'s accumulators are multiplied, and no product is added to them before the next iteration "
-          "ends",
-          f_.p.name, product);
+      reject(f_.p,
+             "%{}'s accumulators are multiplied, and no product is added to them before the next iteration "
+             "ends",
+             product);
     f_.before = std::exchange(f_.now, {});
   }
 

@@ -1,7 +1,7 @@
 // Formats the verifier's error messages: which steps access what, what is missing, and how to fix it.
 #include <algorithm>
 
-#include "graph/error.hpp"
+#include "verify/rejected.hpp"
 #include "verify/verify_state.hpp"
 
 namespace zellige::verify {
@@ -183,15 +183,14 @@ void report_deadlock(const State& s) {
         never_filled ? ", which it has acquired but neither copies into nor releases"
                      : fmt::format(" ({} more needed)", needed - (producer ? consumer.released : state.produced)));
   }
-  reject("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents", s.kernel.name(),
-         text);
+  reject(s.kernel, "deadlock: {}; every acquire needs its copy or release, and every barrier all its agents", text);
 }
 
 void report_arrived_twice(const State& s, int agent, const StepEvent& e) {
-  reject(
-      "{}: {} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
-      "last round, so it may be counted twice; let it wait, or learn of it, between the two",
-      s.kernel.name(), s.kernel.agents[agent].name, kernel::as<kernel::Barrier>(*e.step)->id, describe(e));
+  reject(s.kernel,
+         "{} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
+         "last round, so it may be counted twice; let it wait, or learn of it, between the two",
+         s.kernel.agents[agent].name, kernel::as<kernel::Barrier>(*e.step)->id, describe(e));
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {

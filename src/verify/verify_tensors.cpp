@@ -1,11 +1,10 @@
-#include "verify/verify_tensors.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include "graph/error.hpp"
 #include "graph/injective.hpp"
 #include "verify/boxes.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::verify {
 namespace {
