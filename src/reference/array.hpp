@@ -1,5 +1,5 @@
 // Defines Array, a tensor's values on the host, as the float64 reference computes them. Values are float64,
-// dense and row-major, whatever the tensor's dtype and strides in device memory are.
+// dense and row-major, whatever the tensor's dtype and strides in device memory are. ArrayOf has values of another kind.
 #pragma once
 #include "graph/graph.hpp"
 
@@ -7,15 +7,25 @@ namespace zellige::reference {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-struct Array {
+template <class Number>
+struct ArrayOf {
   graph::Shape shape;
-  std::vector<double> values;
+  std::vector<Number> values;
 };
+using Array = ArrayOf<double>;
 
-/// Returns an array of this shape, filled with zeros.
-inline Array make_array(graph::Shape shape) {
+/// Returns an array of this shape, filled with `value`.
+template <class Number = double>
+ArrayOf<Number> make_array(graph::Shape shape, const Number& value = {}) {
   const std::int64_t elements = graph::size(shape);
-  return {std::move(shape), std::vector<double>(elements)};
+  return {std::move(shape), std::vector<Number>(elements, value)};
+}
+/// Returns the array with f(x) in place of each element x, which are taken in order.
+template <class Number, class F>
+auto mapped(const ArrayOf<Number>& a, const F& f) {
+  ArrayOf<std::invoke_result_t<F, const Number&>> result{a.shape, {}};
+  for (const Number& x : a.values) result.values.push_back(f(x));
+  return result;
 }
 
 /// The largest absolute value in a set of numbers. `finite` is false if a number is infinite or NaN.

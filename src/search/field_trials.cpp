@@ -11,8 +11,8 @@
 #include "reference/inputs.hpp"
 #include "reference/rounding.hpp"
 #include "search/any_op.hpp"
+#include "search/boundaries.hpp"
 #include "search/evaluate_graph.hpp"
-#include "search/tie_point.hpp"
 
 namespace zellige::search {
 namespace {
@@ -90,12 +90,12 @@ struct DrawnInputs {
     for (std::size_t i = 0; i < a.inputs.size(); ++i) {
       const graph::KernelTensor& t = a.tensors[a.inputs[i]];
       const std::int64_t bound = numbers[i].bound;
-      result.push_back(number::make_values(t.shape, number::FieldNumber{}));
-      std::vector<double> whole(result.back().at.size());  // the integers that must be distinct
+      result.push_back(reference::make_array(t.shape, number::FieldNumber{}));
+      std::vector<double> whole(result.back().values.size());  // the integers that must be distinct
       if (numbers[i].distinct)
         reference::draw_numbers(numbers[i], number::draw(field.p(), i), 0, graph::size(t.shape), whole.data());
       for (std::size_t e = 0; e < whole.size(); ++e, ++place) {
-        number::FieldNumber& x = result.back().at[e];
+        number::FieldNumber& x = result.back().values[e];
         if (bound > 0) {
           const std::int64_t drawn = static_cast<std::int64_t>(number::draw(field.p(), place) % bound);
           const std::int64_t value = numbers[i].distinct ? static_cast<std::int64_t>(whole[e])
@@ -218,8 +218,8 @@ class Tier {
   template <class Use>
   bool each_element(const FieldInputs& ya, const FieldInputs& yb, const Use& use) {
     for (std::size_t o = 0; o < ya.size(); ++o)
-      for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-        if (!use(ya[o].at[i], yb[o].at[i], elements_[o][i])) {
+      for (std::size_t i = 0; i < ya[o].values.size(); ++i)
+        if (!use(ya[o].values[i], yb[o].values[i], elements_[o][i])) {
           result_.why_not = fmt::format("element {} of {} {}",
                                         graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape)),
                                         a_.tensors[a_.outputs[o]].name, reason_);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "number/ball.hpp"
 #include "number/modular.hpp"
 #include "number/rounded.hpp"
 #include "reference/inputs.hpp"
 #include "reference/reference.hpp"
 #include "search/evaluate_graph.hpp"
+#include "search/scalars.hpp"
 
 namespace zellige::search {
 namespace {
@@ -79,19 +81,14 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
 namespace {
 
 /// Returns whether holds(x, y) for an element of the outputs, whose values in the two graphs are x and y.
-template <class Holds>
-bool any_element(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const std::vector<Array>& inputs,
-                 const Holds& holds) {
-  number::RoundedArithmetic rounded;
-  std::vector<number::NumberTensor<number::Rounded>> exact;
-  for (const Array& x : inputs) {
-    exact.push_back({x.shape, {}});
-    for (double v : x.values) exact.back().at.push_back(number::RoundedArithmetic::exact(v));
-  }
-  const auto ya = evaluate_graph(rounded, a, exact), yb = evaluate_graph(rounded, b, paired(exact, pairing));
+template <number::Arithmetic A, class Holds>
+bool any_element(A arithmetic, const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                 const std::vector<Array>& inputs, const Holds& holds) {
+  const auto ya = evaluate_exactly(arithmetic, a, inputs),
+             yb = evaluate_exactly(arithmetic, b, paired(inputs, pairing));
   for (std::size_t o = 0; o < ya.size(); ++o)
-    for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-      if (holds(ya[o].at[i], yb[o].at[i])) return true;
+    for (std::size_t i = 0; i < ya[o].values.size(); ++i)
+      if (holds(ya[o].values[i], yb[o].values[i])) return true;
   return false;
 }
 
@@ -107,13 +104,19 @@ bool may_differ(const number::Rounded& x, const number::Rounded& y) {
 
 bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
                        const std::vector<Array>& inputs) {
-  return any_element(a, b, pairing, inputs,
-                     [](const number::Rounded& x, const number::Rounded& y) { return number::disjoint(x, y); });
+  return any_element(number::RoundedArithmetic(), a, b, pairing, inputs,
+                     [](const auto& x, const auto& y) { return number::disjoint(x, y); });
+}
+
+bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
+                     const std::vector<Array>& inputs) {
+  return any_element(number::BallArithmetic(of_one_alone(a, b)), a, b, pairing, inputs,
+                     [](const auto& x, const auto& y) { return number::disjoint(x, y); });
 }
 
 bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
                       const std::vector<Array>& inputs) {
-  return !any_element(a, b, pairing, inputs, may_differ);
+  return !any_element(number::RoundedArithmetic(), a, b, pairing, inputs, may_differ);
 }
 
 }  // namespace zellige::search

@@ -31,6 +31,9 @@ GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing
 /// float64 makes in both graphs (rounded.hpp).
 bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
                        const std::vector<reference::Array>& inputs);
+/// The same by balls (ball.hpp), which take a hundred times as long.
+bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing&,
+                     const std::vector<reference::Array>& inputs);
 
 /// Returns whether float64 shows, with a bound of its errors, that no element of the outputs differs at `inputs` by more
 /// than a fraction of 1e-11 of its value. False if the bound is larger for some element, or nothing is known of its class.

@@ -9,10 +9,10 @@
 #include "number/modular.hpp"
 #include "reference/reference.hpp"
 #include "search/any_op.hpp"
+#include "search/boundaries.hpp"
 #include "search/evaluate_graph.hpp"
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"
-#include "search/real_boundary.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
 
@@ -73,17 +73,6 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   if (!equals.empty())  // one input at one bound, another at another
     result.insert(result.end(), 32, {2 * greatest, Kind::among, 0, {equals.begin(), equals.end()}});
   return result;
-}
-
-/// Returns the outputs of a graph.
-std::vector<number::NumberTensor<number::Ball>> evaluate(number::BallArithmetic& balls, const KernelGraph& g,
-                                                         const Inputs& inputs) {
-  std::vector<number::NumberTensor<number::Ball>> exact;
-  for (const reference::Array& a : inputs) {
-    exact.push_back({a.shape, {}});
-    for (double x : a.values) exact.back().at.push_back(balls.exact(x));
-  }
-  return evaluate_graph(balls, g, exact);
 }
 
 /// Tries one pair of graphs.
@@ -182,18 +171,18 @@ class Run {
   /// Evaluates both graphs at `inputs`. Returns true if no element is proved to differ. Otherwise records the
   /// element that differs most and returns false.
   bool compare(number::BallArithmetic& balls, const Inputs& inputs) {
-    const auto ya = evaluate(balls, a_, inputs), yb = evaluate(balls, b_, paired(inputs, pairing_));
+    const auto ya = evaluate_exactly(balls, a_, inputs), yb = evaluate_exactly(balls, b_, paired(inputs, pairing_));
     double maximum = -1;
     for (std::size_t o = 0; o < ya.size(); ++o)
-      for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
-        const number::Ball &x = ya[o].at[i], &y = yb[o].at[i];
+      for (std::size_t i = 0; i < ya[o].values.size(); ++i) {
+        const number::Ball &x = ya[o].values[i], &y = yb[o].values[i];
         if (number::disjoint(x, y) && number::distance(x, y) > maximum)
           maximum = number::distance(x, y), output_ = o, element_ = i;
       }
     if (maximum < 0) return true;
     Counterexample c{a_, b_, shown(a_, inputs), "real numbers", a_.tensors[a_.outputs[output_]].name};
     c.element = graph::coordinates(static_cast<std::int64_t>(element_), ya[output_].shape);
-    c.in_a = number::to_string(ya[output_].at[element_]), c.in_b = number::to_string(yb[output_].at[element_]);
+    c.in_a = number::to_string(ya[output_].values[element_]), c.in_b = number::to_string(yb[output_].values[element_]);
     c.distance = maximum;
     result_.difference = std::move(c);
     return false;
@@ -208,15 +197,6 @@ class Run {
 };
 
 }  // namespace
-
-bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const Inputs& inputs) {
-  number::BallArithmetic balls(of_one_alone(a, b));
-  const auto ya = evaluate(balls, a, inputs), yb = evaluate(balls, b, paired(inputs, pairing));
-  for (std::size_t o = 0; o < ya.size(); ++o)
-    for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-      if (number::disjoint(ya[o].at[i], yb[o].at[i])) return true;
-  return false;
-}
 
 RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed) {
   return Run(a, b, pairing, seed).run();

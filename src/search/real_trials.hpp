@@ -21,8 +21,4 @@ struct RealTrials {
 /// found. The graphs must be valid and small.
 RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing&, std::uint64_t seed);
 
-/// Returns whether an element of the outputs is proved to differ at `inputs`.
-bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                     const std::vector<reference::Array>& inputs);
-
 }  // namespace zellige::search

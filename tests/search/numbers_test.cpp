@@ -169,23 +169,18 @@ TEST(Evaluate, AgreesWithTheReference) {
     number::BallArithmetic a;
     const std::vector<reference::Array> arrays =
         draw_point(g, graph::drawn_numbers(g), {1, seed % 2 ? Scale::Kind::dense : Scale::Kind::zeros}, seed);
-    std::vector<number::NumberTensor<number::Ball>> inputs;
-    for (const reference::Array& array : arrays) {
-      inputs.push_back(number::make_values(array.shape, a.integer(0)));
-      for (std::size_t i = 0; i < array.values.size(); ++i) inputs.back().at[i] = a.exact(array.values[i]);
-    }
     const auto expected = reference::run_reference(g, arrays, exact);
-    std::vector<number::NumberTensor<number::Ball>> found;
+    std::vector<reference::ArrayOf<number::Ball>> found;
     try {
-      found = evaluate_graph(a, g, inputs);
+      found = evaluate_exactly(a, g, arrays);
     } catch (const Error& e) {
       EXPECT_NE(std::string(e.what()).find("the reals"), std::string::npos) << g.name << ": " << e.what();
       continue;
     }
     for (std::size_t o = 0; o < expected.size(); ++o)
-      for (std::size_t i = 0; i < found[o].at.size(); ++i) {
+      for (std::size_t i = 0; i < found[o].values.size(); ++i) {
         const double y = expected[o].values[i];
-        const number::Ball& ball = found[o].at[i];
+        const number::Ball& ball = found[o].values[i];
         if (ball.nan || ball.infinite != 0) {
           EXPECT_TRUE(ball.nan ? std::isnan(y) : y == ball.infinite * INFINITY)
               << g.name << " output " << o << " element " << i << ": " << number::to_string(ball) << " " << y;
