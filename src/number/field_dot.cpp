@@ -1,7 +1,7 @@
-#include "number/field_dot.hpp"
-
+// Dot products over a random finite field (field.hpp).
 #include <algorithm>
 
+#include "number/field.hpp"
 #include "number/signs.hpp"
 
 namespace zellige::number {

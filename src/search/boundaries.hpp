@@ -4,7 +4,7 @@
 #pragma once
 #include <functional>
 
-#include "number/field_dot.hpp"
+#include "number/field.hpp"
 #include "number/traced.hpp"
 #include "reference/inputs.hpp"
 #include "search/match.hpp"

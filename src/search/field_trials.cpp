@@ -53,11 +53,10 @@ void call(OpKind kind, const graph::Attributes& a, const std::vector<graph::Shap
 }
 /// Returns `called` with what the definitions of the graph's operators call.
 Called called_by(const KernelGraph& g, Called called = {}) {
-  any_op(g, [&](const auto& op, const graph::BlockGraph* block) {
+  each_op(g, [&](const auto& op, const graph::BlockGraph* block) {
     std::vector<graph::Shape> operands;
     for (int t : op.inputs) operands.push_back(block ? block->tensors[t].shape : g.tensors[t].shape);
     call(op.kind, op.attributes, operands, called);
-    return false;
   });
   return called;
 }

@@ -6,7 +6,7 @@
 #pragma once
 #include <string>
 
-#include "number/field_dot.hpp"
+#include "number/field.hpp"
 #include "search/match.hpp"
 #include "search/point.hpp"
 

@@ -46,7 +46,7 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::set<int> bounds;
   std::set<double> equals;
   for (const KernelGraph* g : {&a, &b})
-    any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
+    each_op(*g, [&](const auto& op, const graph::BlockGraph*) {
       const bool compares =
           op.kind == OpKind::clamp || (graph::takes_scalar(op.kind, op.inputs.size()) && op.kind != OpKind::add &&
                                        op.kind != OpKind::sub && op.kind != OpKind::div && op.kind != OpKind::pow);
@@ -56,7 +56,6 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
             bounds.insert(std::clamp(std::ilogb(c), -1000, 1000));
             equals.insert(static_cast<double>(static_cast<float>(c)));
           }
-      return false;
     });
   if (has_order(a) || has_order(b)) {
     result.insert(result.end(), 12, {1, Kind::zeros});

@@ -9,9 +9,8 @@ namespace {
 
 std::set<double> scalars(const KernelGraph& g) {
   std::set<double> found;
-  any_op(g, [&](const auto& op, const graph::BlockGraph*) {
+  each_op(g, [&](const auto& op, const graph::BlockGraph*) {
     for (double s : search::scalars(op)) found.insert(s);
-    return false;
   });
   return found;
 }

@@ -33,11 +33,10 @@ constexpr double all_distinct = 5e6;
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
   for (const KernelGraph* g : {&a, &b})
-    any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
-      if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return false;
+    each_op(*g, [&](const auto& op, const graph::BlockGraph*) {
+      if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return;
       const number::Fraction f = number::fraction(op.attributes.scalar);
       if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
-      return false;
     });
   numbers.erase(0);
   numbers.erase(1);

@@ -7,7 +7,7 @@
 #include "graph/builder.hpp"
 #include "graph/rows.hpp"
 #include "number/ball.hpp"
-#include "number/field_dot.hpp"
+#include "number/field.hpp"
 #include "number/fraction.hpp"
 #include "number/modular.hpp"
 #include "programs.hpp"
