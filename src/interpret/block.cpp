@@ -12,11 +12,8 @@ namespace zellige::interpret {
 
 using graph::Attributes;
 using reference::OperandValues;
-using reference::ResultValues;
 
 namespace {
-
-ResultValues result(reference::Array& a) { return {a.shape, a.values.data()}; }
 
 /// Wraps sums of integers to 32 bits.
 void wrap(graph::DType dtype, reference::Array& a) {
@@ -125,8 +122,8 @@ void InterpretedBlock::move(const tile::Node& n, std::int64_t iteration, referen
 void InterpretedBlock::map(const tile::Node& n, std::int64_t iteration, reference::Array& value) {
   Attributes a{.scalar = n.scalar, .lo = n.lo, .hi = n.hi, .dtype = n.to_dtype, .saturate = n.saturate};
   const bool wide = n.op == graph::OpKind::mask && operand(n, 0).shape != n.shape;  // the operand is broadcast first
-  if (wide) reference::evaluate(graph::OpKind::mul_scalar, {.scalar = 1}, {operand(n, 0)}, {result(value)});
-  std::vector<OperandValues> in{wide ? OperandValues{value.shape, value.values.data()} : operand(n, 0)};
+  if (wide) reference::evaluate(graph::OpKind::mul_scalar, {.scalar = 1}, {operand(n, 0)}, {value});
+  std::vector<OperandValues> in{wide ? OperandValues(value) : operand(n, 0)};
   for (std::size_t k = 1; k < n.in.size(); ++k) in.push_back(operand(n, k));
   graph::OpKind op = n.op;
   graph::DType from = dtype(n, 0);
@@ -143,7 +140,7 @@ void InterpretedBlock::map(const tile::Node& n, std::int64_t iteration, referenc
     }
     a = graph::mask_from({.sizes = {n.dim, n.key}, .kept = n.kept, .value = n.scalar}, origin);
   }
-  reference::evaluate(op, a, in, {result(value)}, from);
+  reference::evaluate(op, a, in, {value}, from);
 }
 
 void InterpretedBlock::matmul(const tile::Node& n, std::int64_t iteration, reference::Array& value) {
@@ -158,15 +155,14 @@ void InterpretedBlock::matmul(const tile::Node& n, std::int64_t iteration, refer
                            std::copy_n(a.values + w, count, part.values.data() + p);
                          });
   }
-  const OperandValues left = n.window ? OperandValues{part.shape, part.values.data()} : a;
+  const OperandValues left = n.window ? OperandValues(part) : a;
   const Attributes attributes{.tf32 = n.tf32 && rounds_};
   const bool first = !n.carried || iteration == 0;
   product_.resize(value.values.size());
   reference::evaluate(graph::OpKind::matmul, attributes, {left, operand(n, 1)},
                       {{value.shape, first ? value.values.data() : product_.data()}}, dtype(n, 0));
   if (first) return;
-  if (n.in.size() > 2)
-    reference::broadcast({value.shape, value.values.data()}, operand(n, 2), result(value), std::multiplies());
+  if (n.in.size() > 2) reference::broadcast(value, operand(n, 2), value, std::multiplies());
   for (std::size_t i = 0; i < value.values.size(); ++i) value.values[i] += product_[i];
   wrap(n.dtype, value);
 }
@@ -176,9 +172,8 @@ void InterpretedBlock::fold(const tile::Node& n, std::int64_t iteration, referen
   const bool over_iterations = n.kind == tile::NodeKind::accumulate || n.carried,
              first = !over_iterations || iteration == 0;
   if (first) std::ranges::fill(value.values, over_iterations ? row.of->start : row.of->identity);
-  if (n.in.size() > 1 && !first)
-    reference::broadcast({value.shape, value.values.data()}, operand(n, 1), result(value), std::multiplies());
-  reference::fold(*row.of, operand(n, 0), n.kind == tile::NodeKind::accumulate ? -1 : n.dim, false, result(value));
+  if (n.in.size() > 1 && !first) reference::broadcast(value, operand(n, 1), value, std::multiplies());
+  reference::fold(*row.of, operand(n, 0), n.kind == tile::NodeKind::accumulate ? -1 : n.dim, false, value);
   wrap(n.dtype, value);
 }
 
@@ -186,21 +181,20 @@ void InterpretedBlock::running_max(int node, std::int64_t iteration) {
   reference::Array& value = values_[node];
   if (iteration == 0) std::ranges::fill(value.values, graph::monoids::max.start);
   before_[node] = value.values;
-  reference::fold(graph::monoids::max, operand(p_.nodes[node], 0), -1, false, result(value));
+  reference::fold(graph::monoids::max, operand(p_.nodes[node], 0), -1, false, value);
 }
 
 void InterpretedBlock::rearrange(const tile::Node& n, reference::Array& value) {
   if (n.kind == tile::NodeKind::rotate) return rotate(n, value);
   std::vector<OperandValues> in;
   for (std::size_t k = 0; k < n.in.size(); ++k) in.push_back(operand(n, k));
-  if (n.kind == tile::NodeKind::concat)
-    return reference::evaluate(graph::OpKind::concat, {.dim = n.dim}, in, {result(value)});
+  if (n.kind == tile::NodeKind::concat) return reference::evaluate(graph::OpKind::concat, {.dim = n.dim}, in, {value});
   if (n.kind == tile::NodeKind::permute) {
     const Attributes order{.sizes = {n.order.begin(), n.order.end()}};
-    return reference::evaluate(graph::OpKind::permute, order, in, {result(value)});
+    return reference::evaluate(graph::OpKind::permute, order, in, {value});
   }
   const Attributes part{.dim = n.dim, .start = n.start, .end = n.start + n.shape[n.dim]};
-  reference::evaluate(graph::OpKind::slice, part, in, {result(value)});
+  reference::evaluate(graph::OpKind::slice, part, in, {value});
 }
 
 void InterpretedBlock::rotate(const tile::Node& n, reference::Array& value) {

@@ -26,8 +26,7 @@ class InterpretedBlock {
   /// Rounds a value to a dtype, if it is one of integers or if roundings are asked for.
   void round(graph::DType, reference::Array& value) const;
 
-  reference::OperandValues operand(const tile::Node& n, std::size_t k) const { return operand(n.in[k]); }
-  reference::OperandValues operand(int node) const { return {values_[node].shape, values_[node].values.data()}; }
+  reference::OperandValues operand(const tile::Node& n, std::size_t k) const { return values_[n.in[k]]; }
   graph::DType dtype(const tile::Node& n, std::size_t k) const { return p_.nodes[n.in[k]].dtype; }
 
   const tile::TilePrograms& program_;

@@ -1,6 +1,8 @@
 // Defines Array, a tensor's values on the host, as the float64 reference computes them. Values are float64,
 // dense and row-major, whatever the tensor's dtype and strides in device memory are. ArrayOf has values of another kind.
 #pragma once
+#include <span>
+
 #include "graph/graph.hpp"
 
 namespace zellige::reference {
@@ -40,8 +42,8 @@ struct Magnitude {
 /// `nan`: NaN. `infinity`: NaN, -inf, and the lowest float32, which is the maximum of elements that are all -inf.
 enum class Mask : std::uint8_t { none, nan, infinity };
 
-/// Returns the magnitude of `count` values. Skips non-finite values that may come from a mask (see Mask).
-Magnitude magnitude(const double* values, std::int64_t count, Mask = Mask::none);
+/// Returns the magnitude of some values. Skips non-finite values that may come from a mask (see Mask).
+Magnitude magnitude(std::span<const double> values, Mask = Mask::none);
 /// Returns the magnitude of the union of two sets of numbers, given the magnitude of each set.
 inline Magnitude join(const Magnitude& a, const Magnitude& b) {
   return {a.greatest > b.greatest ? a.greatest : b.greatest, a.finite && b.finite};

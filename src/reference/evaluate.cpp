@@ -12,20 +12,19 @@
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
-#include "reference/array.hpp"
 #include "reference/gemm.hpp"
 #include "reference/parallel.hpp"
 
 namespace zellige::reference {
 
-Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
+Magnitude magnitude(std::span<const double> values, Mask mask) {
   double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (mask != Mask::none && values[i] != values[i]) continue;
-    if (mask == Mask::infinity && values[i] <= -FLT_MAX) continue;
-    const double m = std::fabs(values[i]);
+  for (const double x : values) {
+    if (mask != Mask::none && x != x) continue;
+    if (mask == Mask::infinity && x <= -FLT_MAX) continue;
+    const double m = std::fabs(x);
     greatest = greatest > m ? greatest : m;
-    poison += values[i] - values[i];
+    poison += x - x;
   }
   return {greatest, poison == 0};
 }
