@@ -79,7 +79,7 @@ TilesFunction* best() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar;
 }
 #else
-Tiles* best() { return tiles_scalar; }
+TilesFunction* best() { return tiles_scalar; }
 #endif
 
 }  // namespace

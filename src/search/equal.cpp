@@ -16,7 +16,6 @@
 #include "search/real_trials.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
-#include "search/structure.hpp"
 
 namespace zellige::search {
 namespace {

@@ -1,4 +1,4 @@
-// Pairs the inputs and outputs of two graphs that are to be compared.
+// Pairs the inputs and outputs of two graphs that are to be compared, and tells whether the two are the same but for names.
 //
 //   Pairing p = match(A, B);      // throws Error if the graphs cannot be compared
 //
@@ -19,5 +19,9 @@ struct Pairing {
 
 /// Returns which inputs of the graphs correspond. Throws Error if numbers or shapes of inputs or outputs differ.
 Pairing match(const KernelGraph& a, const KernelGraph& b);
+
+/// Returns whether the graphs have the same operators on the same operands, up to names, order and duplicate computations. If so, they
+/// are equal, whatever the operators mean; else they may be equal nevertheless.
+bool same_structure(const KernelGraph& a, const KernelGraph& b, const Pairing&);
 
 }  // namespace zellige::search
