@@ -25,8 +25,7 @@ struct Evaluated {
   std::vector<SeenTie> seen;
 };
 
-Evaluated evaluate(number::Field& field, const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                   const FieldInputs& inputs) {
+Evaluated evaluate(number::Field& field, const GraphPair& pair, const FieldInputs& inputs) {
   TracedFields traced(field, {field});
   std::vector<reference::ArrayOf<TracedFields::Number>> from;
   std::uint64_t place = 0;
@@ -42,7 +41,7 @@ Evaluated evaluate(number::Field& field, const KernelGraph& a, const KernelGraph
       result.push_back(mapped(tensor, [](const TracedFields::Number& x) { return x.value; }));
     return result;
   };
-  Evaluated result{outputs(a, from), outputs(b, paired(from, pairing)), {}};
+  Evaluated result{outputs(pair.a, from), outputs(pair.b, paired(from, pair.pairing)), {}};
   result.seen = std::move(traced.differences);
   return result;
 }
@@ -95,19 +94,18 @@ bool move(number::Field& field, const std::vector<SeenTie>& seen, std::set<std::
 
 }  // namespace
 
-std::optional<TiePoint> tie_point(number::Field& field, const KernelGraph& a, const KernelGraph& b,
-                                  const Pairing& pairing, std::uint64_t seed,
+std::optional<TiePoint> tie_point(number::Field& field, const GraphPair& pair, std::uint64_t seed,
                                   const std::function<FieldInputs(std::uint64_t attempt)>& draw_inputs) {
   constexpr std::uint64_t attempts = 8;
   std::optional<std::set<std::size_t>> choice;
   for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
     FieldInputs inputs = draw_inputs(attempt);
-    Evaluated drawn = evaluate(field, a, b, pairing, inputs);
+    Evaluated drawn = evaluate(field, pair, inputs);
     if (!choice) choice = choose_ties(drawn.seen, field.p(), seed);
     std::set<std::size_t> ties = *choice;
     if (ties.empty()) return TiePoint{drawn.a, drawn.b, drawn.a, drawn.b};
     if (!move(field, drawn.seen, ties, number::draw(seed, attempt), inputs)) continue;
-    Evaluated moved = evaluate(field, a, b, pairing, inputs);
+    Evaluated moved = evaluate(field, pair, inputs);
     if (std::ranges::all_of(ties, [&](std::size_t i) { return moved.seen[i].number.p == 0; }))
       return TiePoint{std::move(drawn.a), std::move(drawn.b), std::move(moved.a), std::move(moved.b)};
   }
@@ -125,8 +123,7 @@ using SeenBoundary = TracedReals::Seen;
 constexpr std::size_t max_boundaries = 400, max_work = 200000;
 
 /// Returns the differences that the graphs decide by at `inputs`.
-std::vector<SeenBoundary> decisions(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                                    const std::vector<graph::Numbers>& numbers,
+std::vector<SeenBoundary> decisions(const GraphPair& pair, const std::vector<graph::Numbers>& numbers,
                                     const std::vector<reference::Array>& inputs) {
   number::RoundedArithmetic rounded;
   TracedReals traced(rounded, {});
@@ -137,8 +134,8 @@ std::vector<SeenBoundary> decisions(const KernelGraph& a, const KernelGraph& b, 
       const TracedReals::Number at_place = traced.input(number::RoundedArithmetic::exact(x), place++);
       return numbers[i].bound > 0 ? TracedReals::Number{at_place.value} : at_place;
     }));
-  evaluate_graph(traced, a, from);
-  evaluate_graph(traced, b, paired(from, pairing));
+  evaluate_graph(traced, pair.a, from);
+  evaluate_graph(traced, pair.b, paired(from, pair.pairing));
   std::erase_if(traced.differences, [](const SeenBoundary& s) { return s.slopes.terms.empty() || !s.number.finite(); });
   return std::move(traced.differences);
 }
@@ -159,10 +156,9 @@ double target(std::uint64_t random) {
 
 }  // namespace
 
-std::optional<number::Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                                        const std::vector<graph::Numbers>& numbers, std::uint64_t seed,
-                                        std::vector<reference::Array>& inputs) {
-  const std::vector<SeenBoundary> seen = decisions(a, b, pairing, numbers, inputs);
+std::optional<number::Edge> to_boundary(const GraphPair& pair, const std::vector<graph::Numbers>& numbers,
+                                        std::uint64_t seed, std::vector<reference::Array>& inputs) {
+  const std::vector<SeenBoundary> seen = decisions(pair, numbers, inputs);
   if (seen.empty()) return std::nullopt;
   const number::Edge sharpest = std::ranges::max_element(seen, {}, &SeenBoundary::edge)->edge;
   std::vector<std::size_t> order(seen.size());
@@ -183,7 +179,7 @@ std::optional<number::Edge> to_boundary(const KernelGraph& a, const KernelGraph&
   const auto moves = boundary.moves();
   std::uint64_t place = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const graph::DType dtype = a.tensors[a.inputs[i]].dtype;
+    const graph::DType dtype = pair.a.tensors[pair.a.inputs[i]].dtype;
     const bool whole = graph::is_integer(dtype);
     for (double& x : inputs[i].values) {
       const auto by = moves.find(place++);

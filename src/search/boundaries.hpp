@@ -21,15 +21,13 @@ struct TiePoint {
 /// Draws inputs of a finite field by draw_inputs(attempt) and moves them, so that each pair of numbers that a graph compares is equal
 /// with a chance of one third, whatever the other pairs are. Pairs that cannot be equal at once with those already chosen are omitted.
 /// Returns the outputs, or nullopt if in several attempts no inputs were found for the chosen ties.
-std::optional<TiePoint> tie_point(number::Field&, const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                                  std::uint64_t seed,
+std::optional<TiePoint> tie_point(number::Field&, const GraphPair&, std::uint64_t seed,
                                   const std::function<FieldInputs(std::uint64_t attempt)>& draw_inputs);
 
 /// Moves real `inputs` so that a random subset of the graphs' comparisons is decided by equal numbers, and others by numbers that are
 /// close, jointly where that is possible. Returns the sharpest edge at which the graphs decide, or nullopt if they decide nothing at
 /// these inputs.
-std::optional<number::Edge> to_boundary(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                                        const std::vector<graph::Numbers>&, std::uint64_t seed,
+std::optional<number::Edge> to_boundary(const GraphPair&, const std::vector<graph::Numbers>&, std::uint64_t seed,
                                         std::vector<reference::Array>& inputs);
 
 }  // namespace zellige::search

@@ -52,10 +52,8 @@ bool computes_integers(const KernelGraph& g) {
 }
 
 /// Two graphs that are compared, with what is computed of them once.
-struct ComparedGraphs {
-  const KernelGraph &a, &b;
+struct ComparedGraphs : GraphPair {
   const EqualOptions& options;
-  Pairing pairing;
   double given_products;  // multiplications of both graphs at the given sizes
   std::uint64_t seed;
 
@@ -63,26 +61,26 @@ struct ComparedGraphs {
   bool affordable() const { return given_products <= options.given_work; }
 };
 
-/// Compares a and b, the graphs `g` at some sizes, in finite fields. If one field would take more than
+/// Compares `at`, the graphs `g` at some sizes, in finite fields. If one field would take more than
 /// options.field_work multiplications, returns a result without agreement. `steps` is the limit of operations in all
 /// fields of one Field::Order. `loose`: the same only if scalars are known to 50 bits.
-FieldTrials in_fields(const ComparedGraphs& g, bool loose, const KernelGraph& a, const KernelGraph& b, double steps) {
-  const double one = work(a) + work(b);
+FieldTrials in_fields(const ComparedGraphs& g, bool loose, const GraphPair& at, double steps) {
+  const double one = work(at.a) + work(at.b);
   if (one > g.options.field_work)
     return {.why_not = fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one,
                                    g.options.field_work)};
   FieldOptions options{.seed = g.seed, .trials = g.options.trials, .steps = steps};
   if (loose) options.folded = folded(g.a, g.b);
-  return field_trials(a, b, g.pairing, options);
+  return field_trials(at, options);
 }
 
 /// Returns whether the graphs agree in finite fields at small sizes at which different extents stay different.
 bool distinct_agree(const ComparedGraphs& g, bool loose) {
   bool agree = false;
   const auto error = refused([&] {
-    const std::vector<SmallPair> pairs = shrink_distinct(g.a, g.b, g.pairing);
+    const std::vector<SmallPair> pairs = shrink_distinct(g);
     agree = !pairs.empty() && std::ranges::all_of(pairs, [&](const SmallPair& pair) {
-      return in_fields(g, loose, pair.a, pair.b, small_fields).agrees;
+      return in_fields(g, loose, {pair.a, pair.b, g.pairing}, small_fields).agrees;
     });
   });
   return agree && !error;
@@ -93,8 +91,8 @@ bool distinct_agree(const ComparedGraphs& g, bool loose) {
 bool proves(const ComparedGraphs& g, const std::vector<reference::Array>& inputs, std::vector<std::string>& notes) {
   bool proved = false;
   if (const auto error = refused([&] {
-        proved = (g.given_products <= bounded_work && proved_in_float64(g.a, g.b, g.pairing, inputs)) ||
-                 (g.given_products <= g.options.real_work && proved_in_balls(g.a, g.b, g.pairing, inputs));
+        proved = (g.given_products <= bounded_work && proved_in_float64(g, inputs)) ||
+                 (g.given_products <= g.options.real_work && proved_in_balls(g, inputs));
       }))
     notes.push_back(error->what());
   return proved;
@@ -133,7 +131,7 @@ int peaks(const ComparedGraphs& g) {
 /// Error, for example for lack of memory, adds a note and returns a result that compared nothing.
 GivenSizes at_given_sizes(const ComparedGraphs& g, std::optional<Scale> also, int points, Equality& e) {
   GivenSizes given;
-  if (const auto error = refused([&] { given = given_sizes(g.a, g.b, g.pairing, g.seed, also, points, peaks(g)); }))
+  if (const auto error = refused([&] { given = given_sizes(g, g.seed, also, points, peaks(g)); }))
     e.notes.push_back(error->what());
   if (given.compared) e.given_distance = given.distance;
   return given;
@@ -148,12 +146,12 @@ class Decision {
   Equality run() {
     if (computes_integers(g_.a) || computes_integers(g_.b))
       e_.notes.push_back("integers wrap: int8 and int32 results are taken modulo 2^8 and 2^32");
-    if (same_structure(g_.a, g_.b, g_.pairing)) {
+    if (same_structure(g_)) {
       at_sizes(g_.a);
       return answer(Answer::equal, "structure", "the same operators on the same operands, which proves it");
     }
     small_ = {g_.a, g_.b, false};
-    if (const auto error = refused([&] { small_ = shrink(g_.a, g_.b, g_.pairing); }))
+    if (const auto error = refused([&] { small_ = shrink(g_); }))
       e_.notes.push_back(fmt::format("decided at the given sizes: {}", error->what()));
     return at_small_sizes();
   }
@@ -164,7 +162,7 @@ class Decision {
   Equality at_small_sizes() {
     at_sizes(small_.a);
     if (const auto error = refused([&] {
-          if (work(small_) <= g_.options.real_work) real_ = real_trials(small_.a, small_.b, g_.pairing, g_.seed);
+          if (work(small_) <= g_.options.real_work) real_ = real_trials(small(), g_.seed);
         }))
       e_.notes.push_back(error->what());
     const std::string loose =
@@ -172,11 +170,13 @@ class Decision {
     if (real_.loose && !real_.difference && std::ranges::find(e_.notes, loose) == e_.notes.end())
       e_.notes.push_back(loose);
     if (real_.difference) return small_difference();
-    const FieldTrials fields = in_fields(g_, real_.loose, small_.a, small_.b, small_fields);
+    const FieldTrials fields = in_fields(g_, real_.loose, small(), small_fields);
     if (fields.agrees && !real_.unseen) return small_agreement(fields);
     return no_agreement(real_.unseen ? "they are proved to differ, but by too little for float64 to see"
                                      : fields.why_not);
   }
+
+  GraphPair small() const { return {small_.a, small_.b, g_.pairing}; }
 
   /// Records the input shapes of graph `g` in the result, as the sizes at which the answer was found.
   void at_sizes(const KernelGraph& g) {
@@ -234,7 +234,7 @@ class Decision {
     const double minimum = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
     if (given.compared && given.distance >= minimum && (!may_count || proves(g_, given.inputs, e_.notes)))
       return proved();
-    const FieldTrials fields = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
+    const FieldTrials fields = in_fields(g_, real_.loose, g_, given_fields);
     if (fields.agrees) {
       e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
       return equal_in_given_sizes(fields);
@@ -254,7 +254,7 @@ class Decision {
         return undecided("the same at small sizes, but they compare numbers, and " + out_of_reach);
     }
     if (!distinct_) {
-      distinct_ = shrink_distinct(g_.a, g_.b, g_.pairing);
+      distinct_ = shrink_distinct(g_);
       if (distinct_->empty() || work(distinct_->back()) > g_.options.field_work)
         return undecided(
             "the same at small sizes, but extents that differ became the same there, sizes that keep "
@@ -275,7 +275,7 @@ class Decision {
   Equality small_agreement(const FieldTrials& fields) {
     if (!small_.shrunk && !distinct_) return equal(fields);
     if (!g_.options.given_sizes || !g_.affordable()) return only_small_agreement(fields);
-    const FieldTrials given = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
+    const FieldTrials given = in_fields(g_, real_.loose, g_, given_fields);
     if (given.agrees) return equal_in_given_sizes(given);
     const GivenSizes seen = at_given_sizes(g_, {}, g_.given_products <= 1e7 ? 4 : 1, e_);
     if (seen.compared && seen.distance >= other_in_float64 && proves(g_, seen.inputs, e_.notes))
@@ -298,7 +298,7 @@ class Decision {
   /// for the reason `why`. What fields distinguish is never called equal, but different if real numbers prove that.
   Equality given_difference(const std::string& why) {
     if (g_.given_products <= g_.options.real_work) {
-      real_ = real_trials(g_.a, g_.b, g_.pairing, g_.seed);
+      real_ = real_trials(g_, g_.seed);
       at_sizes(g_.a);
       if (real_.difference)
         return different(*real_.difference, "real",
@@ -317,7 +317,7 @@ class Decision {
     if (given.compared && given.distance >= other_in_float64 && proves(g_, given.inputs, e_.notes))
       return float64_difference(given);
     if (small_.shrunk && !real_.unseen) {
-      const FieldTrials fields = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
+      const FieldTrials fields = in_fields(g_, real_.loose, g_, given_fields);
       if (fields.agrees) return equal_in_given_sizes(fields);
     }
     return undecided(why);
@@ -364,7 +364,7 @@ Equality equal(const KernelGraph& a, const KernelGraph& b, const EqualOptions& o
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t seed =
       options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
-  const ComparedGraphs graphs{a, b, options, match(a, b), work(a) + work(b), seed};
+  const ComparedGraphs graphs{{a, b, match(a, b)}, options, work(a) + work(b), seed};
   Equality e = Decision(graphs).run();
   e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return e;

@@ -144,10 +144,9 @@ void record_degrees(number::Field& field, const number::FieldNumber& x, const nu
 /// Compares two graphs in fields with one kind of order.
 class Tier {
  public:
-  Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options, Order order,
-       bool keeps_sums, bool lines)
-      : a_(a), b_(b), pairing_(pairing), options_(options), order_(order), keeps_sums_(keeps_sums), lines_(lines) {
-    for (int t : a.outputs) elements_.emplace_back(graph::size(a.tensors[t].shape));
+  Tier(const GraphPair& pair, const FieldOptions& options, Order order, bool keeps_sums, bool lines)
+      : pair_(pair), a_(pair.a), b_(pair.b), options_(options), order_(order), keeps_sums_(keeps_sums), lines_(lines) {
+    for (int t : a_.outputs) elements_.emplace_back(graph::size(a_.tensors[t].shape));
   }
 
   /// Compares the graphs in as many fields as an error probability of 2^-40 requires, or as the limit of
@@ -186,8 +185,7 @@ class Tier {
     const auto draw_inputs = [&](std::uint64_t attempt) { return inputs_.in(field, n, attempt); };
     FieldInputs ya, yb;
     if (order_ == Order::ties) {
-      auto point =
-          tie_point(field, a_, b_, pairing_, number::draw(options_.seed, static_cast<std::uint64_t>(n)), draw_inputs);
+      auto point = tie_point(field, pair_, number::draw(options_.seed, static_cast<std::uint64_t>(n)), draw_inputs);
       if (!point) {
         result_.why_not = "they may differ where two numbers that are compared are the same: no such inputs were found";
         return false;
@@ -200,7 +198,7 @@ class Tier {
       ya = std::move(point->a), yb = std::move(point->b);
     } else {
       const FieldInputs drawn = draw_inputs(0);
-      ya = evaluate_graph(field, a_, drawn), yb = evaluate_graph(field, b_, paired(drawn, pairing_));
+      ya = evaluate_graph(field, a_, drawn), yb = evaluate_graph(field, b_, paired(drawn, pair_.pairing));
     }
     result_.compared = result_.compared || field.compared;
     result_.proved = !field.took_exp && !field.took_unknown && (n == 0 || result_.proved);
@@ -300,13 +298,13 @@ class Tier {
     return worst;
   }
 
+  const GraphPair& pair_;
   const KernelGraph &a_, &b_;
-  const Pairing& pairing_;
   const FieldOptions& options_;
   Order order_;
   bool keeps_sums_, lines_;
   const Called called_ = called_by(b_, called_by(a_));
-  const DrawnInputs inputs_{a_, drawn_numbers(a_, b_, pairing_)};
+  const DrawnInputs inputs_{a_, drawn_numbers(pair_)};
   bool any_value_ = false;
   std::vector<std::vector<ElementTrials>> elements_;
   double steps_ = 1, arguments_ = 0, calls_ = 0, sides_needed_ = 0;
@@ -321,9 +319,8 @@ bool has_order(const KernelGraph& g) {
   return called.maxima || called.sides || called.absolutes;
 }
 
-FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                         const FieldOptions& options) {
-  const Called called = called_by(b, called_by(a));
+FieldTrials field_trials(const GraphPair& pair, const FieldOptions& options) {
+  const Called called = called_by(pair.b, called_by(pair.a));
   const bool maxima = called.maxima;
   const bool sides = maxima || called.sides || called.absolutes || called.roots || called.logs;
   FieldTrials first;
@@ -331,9 +328,9 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
   const auto tier = [&](Order order, bool keeps_sums, bool lines) {
     FieldTrials found;
     try {
-      found = Tier(a, b, pairing, options, order, keeps_sums, lines).run();
+      found = Tier(pair, options, order, keeps_sums, lines).run();
       if (!found.agrees || !found.compared) return found;
-      const FieldTrials ties = Tier(a, b, pairing, options, Order::ties, keeps_sums, lines).run();
+      const FieldTrials ties = Tier(pair, options, Order::ties, keeps_sums, lines).run();
       found.log2_chance = std::max(found.log2_chance, ties.log2_chance);
       found.proved = found.proved && ties.proved;
       found.agrees = ties.agrees;

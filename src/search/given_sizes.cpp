@@ -57,15 +57,14 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
 
 }  // namespace
 
-GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed,
-                       std::optional<Scale> also, int points, int peaks) {
+GivenSizes given_sizes(const GraphPair& pair, std::uint64_t seed, std::optional<Scale> also, int points, int peaks) {
   const reference::ReferenceOptions exact{.round = false};
   GivenSizes result;
-  const std::vector<graph::Numbers> numbers = drawn_numbers(a, b, pairing);
+  const std::vector<graph::Numbers> numbers = drawn_numbers(pair);
   const auto at = [&](const Scale& scale, bool classes, std::uint64_t n) {
-    const std::vector<Array> inputs = draw_point(a, numbers, scale, number::draw(seed, n));
-    return measure(a, reference::run_reference(a, inputs, exact),
-                   reference::run_reference(b, paired(inputs, pairing), exact), classes, inputs, result);
+    const std::vector<Array> inputs = draw_point(pair.a, numbers, scale, number::draw(seed, n));
+    return measure(pair.a, reference::run_reference(pair.a, inputs, exact),
+                   reference::run_reference(pair.b, paired(inputs, pair.pairing), exact), classes, inputs, result);
   };
   std::uint64_t n = 0;
   for (int peak = 0; peak < peaks; ++peak) at({1, Scale::Kind::peaks, peak}, false, n++);
@@ -82,10 +81,9 @@ namespace {
 
 /// Returns whether holds(x, y) for an element of the outputs, whose values in the two graphs are x and y.
 template <number::Arithmetic A, class Holds>
-bool any_element(A arithmetic, const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                 const std::vector<Array>& inputs, const Holds& holds) {
-  const auto ya = evaluate_exactly(arithmetic, a, inputs),
-             yb = evaluate_exactly(arithmetic, b, paired(inputs, pairing));
+bool any_element(A arithmetic, const GraphPair& pair, const std::vector<Array>& inputs, const Holds& holds) {
+  const auto ya = evaluate_exactly(arithmetic, pair.a, inputs),
+             yb = evaluate_exactly(arithmetic, pair.b, paired(inputs, pair.pairing));
   for (std::size_t o = 0; o < ya.size(); ++o)
     for (std::size_t i = 0; i < ya[o].values.size(); ++i)
       if (holds(ya[o].values[i], yb[o].values[i])) return true;
@@ -102,21 +100,18 @@ bool may_differ(const number::Rounded& x, const number::Rounded& y) {
 
 }  // namespace
 
-bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                       const std::vector<Array>& inputs) {
-  return any_element(number::RoundedArithmetic(), a, b, pairing, inputs,
+bool proved_in_float64(const GraphPair& pair, const std::vector<Array>& inputs) {
+  return any_element(number::RoundedArithmetic(), pair, inputs,
                      [](const auto& x, const auto& y) { return number::disjoint(x, y); });
 }
 
-bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                     const std::vector<Array>& inputs) {
-  return any_element(number::BallArithmetic(of_one_alone(a, b)), a, b, pairing, inputs,
+bool proved_in_balls(const GraphPair& pair, const std::vector<Array>& inputs) {
+  return any_element(number::BallArithmetic(of_one_alone(pair.a, pair.b)), pair, inputs,
                      [](const auto& x, const auto& y) { return number::disjoint(x, y); });
 }
 
-bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                      const std::vector<Array>& inputs) {
-  return !any_element(number::RoundedArithmetic(), a, b, pairing, inputs, may_differ);
+bool equal_in_float64(const GraphPair& pair, const std::vector<Array>& inputs) {
+  return !any_element(number::RoundedArithmetic(), pair, inputs, may_differ);
 }
 
 }  // namespace zellige::search

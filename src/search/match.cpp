@@ -123,11 +123,11 @@ Pairing match(const KernelGraph& a, const KernelGraph& b) {
   return p;
 }
 
-bool same_structure(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
+bool same_structure(const GraphPair& pair) {
   Numbering numbering;
-  std::vector<std::int64_t> in_a(a.inputs.size()), in_b(b.inputs.size());
-  for (std::size_t i = 0; i < in_a.size(); ++i) in_a[i] = in_b[pairing.inputs[i]] = static_cast<std::int64_t>(i);
-  return numbering.outputs(a, in_a) == numbering.outputs(b, in_b);
+  std::vector<std::int64_t> in_a(pair.a.inputs.size()), in_b(pair.b.inputs.size());
+  for (std::size_t i = 0; i < in_a.size(); ++i) in_a[i] = in_b[pair.pairing.inputs[i]] = static_cast<std::int64_t>(i);
+  return numbering.outputs(pair.a, in_a) == numbering.outputs(pair.b, in_b);
 }
 
 }  // namespace zellige::search

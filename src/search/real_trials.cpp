@@ -77,8 +77,8 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
 /// Tries one pair of graphs.
 class Run {
  public:
-  Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed)
-      : a_(a), b_(b), pairing_(pairing), seed_(seed), numbers_(drawn_numbers(a, b, pairing)) {}
+  Run(const GraphPair& pair, std::uint64_t seed)
+      : pair_(pair), a_(pair.a), b_(pair.b), seed_(seed), numbers_(drawn_numbers(pair)) {}
 
   /// Evaluates both graphs at inputs of each scale until a difference is found.
   RealTrials run() {
@@ -95,8 +95,7 @@ class Run {
       const Scale& s = points[step / walk_steps % points.size()];
       Inputs inputs = draw_point(a_, numbers_, s, number::draw(seed_, number++));
       for (std::uint64_t n = 0; n < walk_steps; ++n, ++step) {
-        const std::optional<number::Edge> edge =
-            to_boundary(a_, b_, pairing_, numbers_, number::draw(seed_, number++), inputs);
+        const std::optional<number::Edge> edge = to_boundary(pair_, numbers_, number::draw(seed_, number++), inputs);
         if (!edge) return result_;
         steps = std::min(steps, *edge == number::Edge::jump ? 80.0 : *edge == number::Edge::kink ? 24.0 : 4.0);
         if (differ(s, inputs, strict, loose)) return result_;
@@ -112,7 +111,7 @@ class Run {
   /// take a hundred times as long as float64, which suffices where its own errors are small.
   bool differ(const Scale& s, const Inputs& inputs, number::BallArithmetic& strict, number::BallArithmetic& loose) {
     const bool has_loose = !of_one_alone(a_, b_).empty();
-    if (!has_loose && equal_in_float64(a_, b_, pairing_, inputs)) return false;
+    if (!has_loose && equal_in_float64(pair_, inputs)) return false;
     if (!result_.loose && compare(strict, inputs)) return false;
     result_.loose = has_loose;  // or different nevertheless
     if (!compare(has_loose ? loose : strict, inputs)) {
@@ -132,7 +131,7 @@ class Run {
   bool seen(const Inputs& inputs) const {
     const reference::ReferenceOptions exact{.round = false};
     const auto ya = reference::run_reference(a_, inputs, exact),
-               yb = reference::run_reference(b_, paired(inputs, pairing_), exact);
+               yb = reference::run_reference(b_, paired(inputs, pair_.pairing), exact);
     const double x = ya[output_].values[element_], y = yb[output_].values[element_];
     if (!std::isfinite(x) || !std::isfinite(y)) return std::isnan(x) != std::isnan(y) || (!std::isnan(x) && x != y);
     const double relative_error = std::fabs(x - y) / std::max(std::fabs(x), std::fabs(y));
@@ -170,7 +169,8 @@ class Run {
   /// Evaluates both graphs at `inputs`. Returns true if no element is proved to differ. Otherwise records the
   /// element that differs most and returns false.
   bool compare(number::BallArithmetic& balls, const Inputs& inputs) {
-    const auto ya = evaluate_exactly(balls, a_, inputs), yb = evaluate_exactly(balls, b_, paired(inputs, pairing_));
+    const auto ya = evaluate_exactly(balls, a_, inputs),
+               yb = evaluate_exactly(balls, b_, paired(inputs, pair_.pairing));
     double maximum = -1;
     for (std::size_t o = 0; o < ya.size(); ++o)
       for (std::size_t i = 0; i < ya[o].values.size(); ++i) {
@@ -187,8 +187,8 @@ class Run {
     return false;
   }
 
+  const GraphPair& pair_;
   const KernelGraph &a_, &b_;
-  const Pairing& pairing_;
   std::uint64_t seed_;
   std::vector<graph::Numbers> numbers_;
   std::size_t output_ = 0, element_ = 0;  // the output and element that differ
@@ -197,8 +197,6 @@ class Run {
 
 }  // namespace
 
-RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed) {
-  return Run(a, b, pairing, seed).run();
-}
+RealTrials real_trials(const GraphPair& pair, std::uint64_t seed) { return Run(pair, seed).run(); }
 
 }  // namespace zellige::search

@@ -162,7 +162,7 @@ TEST(Evaluate, AgreesWithTheReference) {
     const graph::KernelGraph whole = seed % 50 != 0 ? random_graphs::random_graph(seed) : products(seed / 50);
     graph::KernelGraph g = whole;
     try {
-      g = shrink(whole, whole, match(whole, whole)).a;
+      g = shrink({whole, whole, match(whole, whole)}).a;
     } catch (const Error&) {  // a view names sizes of its own
     }
     if (work(g) > 30000) continue;
