@@ -1,5 +1,6 @@
 // The values of a random finite field, its primes, and what is known of the numbers that were computed in it (field.hpp).
 #pragma once
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <optional>
@@ -12,6 +13,17 @@
 
 namespace zellige::number {
 
+/// Upper bounds of the degrees of a rational function: of sums, products and quotients.
+struct Degrees {
+  float numerator = 0, denominator = 0;
+  friend Degrees operator+(Degrees x, Degrees y) {
+    return {std::max(x.numerator + y.denominator, y.numerator + x.denominator), x.denominator + y.denominator};
+  }
+  friend Degrees operator*(Degrees x, Degrees y) { return {x.numerator + y.numerator, x.denominator + y.denominator}; }
+  friend Degrees operator/(Degrees x, Degrees y) { return x * Degrees{y.denominator, y.numerator}; }
+  double all() const { return double{numerator} + denominator; }
+};
+
 /// A value in a finite field, with what is known of the real number that it represents.
 struct FieldNumber {
   enum class Kind : std::uint8_t { number, nan, plus, minus, unclear, missing };
@@ -22,11 +34,11 @@ struct FieldNumber {
 
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-  std::uint64_t p = 0, q = 0;             // residues modulo the two primes
-  float numerator = 0, denominator = 0;   // upper bounds of the degrees of the value as a rational function
-  float signs = 0, sign_denominator = 0;  // the same, in the outcomes of comparisons
-  Sets::Index domain = Sets::empty;       // set of conditions under which it is not NaN
-  Sets::Index decisions = Sets::empty;    // set of comparisons and drawn integers that it depends on
+  std::uint64_t p = 0, q = 0;           // residues modulo the two primes
+  Degrees degrees;                      // of the value as a rational function of the inputs
+  Degrees sides;                        // the same, in the outcomes of comparisons
+  Sets::Index domain = Sets::empty;     // set of conditions under which it is not NaN
+  Sets::Index decisions = Sets::empty;  // set of comparisons and drawn integers that it depends on
   // The sign of the zeros that it takes: 1 for +0, p - 1 for -0, or a product of factors of unknown sign.
   std::uint64_t zero_sign = 1;
   // Its sign is that of slope * x + shift, where x is the number whose residue modulo p is `base`; 0: nothing is known.
@@ -120,7 +132,7 @@ struct FieldTables {
   /// Returns the special value of this kind: NaN, an infinity, `unclear` or `missing`.
   static FieldNumber special(Kind kind) { return FieldNumber{}.as(kind); }
   /// Returns a random number that is determined by the hash.
-  FieldNumber residue(std::uint64_t hash) const { return {.p = hash % p_, .q = draw(hash, 0) % q_, .numerator = 1}; }
+  FieldNumber residue(std::uint64_t hash) const { return {.p = hash % p_, .q = draw(hash, 0) % q_, .degrees = {1}}; }
   void follow(FieldNumber& z, const FieldNumber& x) const;  // records that z is a function of x
   /// Returns the value at x of an uninterpreted function: equal arguments give equal random values, and nothing else is
   /// known. The first argument is the kind of function; `key` distinguishes functions of one kind.

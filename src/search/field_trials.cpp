@@ -128,11 +128,12 @@ void fold_scalars(number::Field& field, const std::vector<Folded>& folded) {
 /// Records the degree of an element, whose values are x and y, and on how many comparisons and integers it depends.
 void record_degrees(number::Field& field, const number::FieldNumber& x, const number::FieldNumber& y,
                     ElementTrials& e) {
-  const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
-                        x.denominator + y.denominator;
-  e.degree = std::max(e.degree, degree);
-  const double sides = std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
-                       x.sign_denominator + y.sign_denominator;
+  const auto of_difference = [](const number::Degrees& a, const number::Degrees& b) {
+    return std::max(double{a.numerator} + b.denominator, double{b.numerator} + a.denominator) + a.denominator +
+           b.denominator;
+  };
+  e.degree = std::max(e.degree, of_difference(x.degrees, y.degrees));
+  const double sides = of_difference(x.sides, y.sides);
   const number::Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
   e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
   e.comparisons = std::max(e.comparisons, cases.many ? sides : cases.comparisons);
