@@ -13,22 +13,22 @@ namespace zellige::verify {
 namespace {
 
 /// Returns true if a matmul reads the value of `b` that no step does: its result is not used, and nothing follows from it.
-bool is_read_by_unused(const kernel::Kernel& k, const kernel::SmemTensor& b) {
+bool is_read_by_unused(const Kernel& k, const SmemTensor& b) {
   return std::ranges::any_of(k.program.consumers(b.node), [&](int reader) {
-    return k.program.nodes[reader].kind == tile::NodeKind::matmul && !k.product_of(reader);
+    return k.program.nodes[reader].kind == NodeKind::matmul && !k.product_of(reader);
   });
 }
 
 /// Returns the shape of a tile with the padding that the matmuls read by whose instructions it is multiplied, and whether
 /// there are such.
-std::pair<graph::Shape, bool> padded(const kernel::Kernel& k, const kernel::SmemTensor& b) {
-  const tile::TileProgram& p = k.program;
+std::pair<Shape, bool> padded(const Kernel& k, const SmemTensor& b) {
+  const TileProgram& p = k.program;
   const int last = static_cast<int>(b.shape.size()) - 1;
-  graph::Shape all = b.shape;
+  Shape all = b.shape;
   bool multiplied = false;
   for (const int reader : p.consumers(b.node)) {
-    const kernel::Work* product = k.product_of(reader);
-    if (!product || product->kind != kernel::WorkKind::mma || !product->matmul.row) continue;
+    const Work* product = k.product_of(reader);
+    if (!product || product->kind != WorkKind::mma || !product->matmul.row) continue;
     const int unit = kernel::operand_unit(product->matmul);
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != b.node) continue;
@@ -41,16 +41,16 @@ std::pair<graph::Shape, bool> padded(const kernel::Kernel& k, const kernel::Smem
 
 /// Returns the swizzles (bit i: SwizzleMode i) that all instructions admit which address tensor `t` as a tile, TMA and wgmma;
 /// nullopt: none addresses it so.
-std::optional<unsigned> admitted(const kernel::Kernel& k, const std::vector<kernel::Work>& all, int t) {
+std::optional<unsigned> admitted(const Kernel& k, const std::vector<Work>& all, int t) {
   unsigned modes = ~0u;
   bool any = false;
-  for (const kernel::Work& w : all) {
+  for (const Work& w : all) {
     if (w.tensor == t && w.copy.by_tensor_map()) {
       const Instruction::Operand& tile = kernel::is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a;
       any = true;
       if (tile.space != kernel::Space::dsmem) modes &= tile.swizzles;  // a multicast has those of TMA, all
     }
-    if (w.kind != kernel::WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
+    if (w.kind != WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
     const std::vector<int>& in = k.program.nodes[w.node].in;
     for (int side = 0; side < 2; ++side) {
       const Instruction::Operand& tile = side == 0 ? w.matmul.row->a : w.matmul.row->b;
@@ -62,7 +62,7 @@ std::optional<unsigned> admitted(const kernel::Kernel& k, const std::vector<kern
 
 /// Rejects the layout of a tensor that TMA fills or reads unless it is that of TMA's boxes with one of the swizzles `admitted`:
 /// spans as long as the swizzle's lines, the first span of all rows, then the second span of all rows, and so on.
-void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned admitted) {
+void check_spans(const Kernel& k, const SmemTensor& b, unsigned admitted) {
   const int size = graph::whole_bytes(b.dtype), chunk = b.chunk(), rank = static_cast<int>(b.padded.size());
   const std::int64_t span = b.span(), line = span / size, rows = graph::size(b.padded) / b.padded[b.inner],
                      boxes = tile::ceil_div(b.padded[b.inner], line);
@@ -72,7 +72,7 @@ void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned 
            span);
   if (b.offset % (8 * span) != 0)
     reject(k, "{} lies at byte {}; a swizzle of spans of {} bytes repeats every {}", b.name, b.offset, span, 8 * span);
-  graph::Strides strides(b.padded.size(), 1);
+  Strides strides(b.padded.size(), 1);
   std::int64_t pitch = line;
   for (int d = rank - 1; d >= 0; --d)
     if (d != b.inner) strides[d] = pitch, pitch *= b.padded[d];
@@ -90,7 +90,7 @@ void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned 
 }
 
 /// Rejects the layout of a tensor that threads write and read unless it has a mode of its padded extent for each dimension.
-void check_modes(const kernel::Kernel& k, const kernel::SmemTensor& b) {
+void check_modes(const Kernel& k, const SmemTensor& b) {
   const values::View tile = b.tile();
   for (int d = 0; d < tile.rank(); ++d)
     if (!tile[d].is_leaf() || tile[d].root().s.v != b.padded[d])
@@ -98,43 +98,40 @@ void check_modes(const kernel::Kernel& k, const kernel::SmemTensor& b) {
 }
 
 /// Rejects what ranks send each other unless there is room for the accumulators of all other ranks.
-void check_exchanged(const kernel::Kernel& k, const kernel::SmemTensor& b) {
-  const kernel::Work* sends =
-      kernel::find_work(k, [](const kernel::Work& w) { return w.kind == kernel::WorkKind::to_cluster; });
+void check_exchanged(const Kernel& k, const SmemTensor& b) {
+  const Work* sends = kernel::find_work(k, [](const Work& w) { return w.kind == WorkKind::to_cluster; });
   if (!sends) reject(k, "{} holds no value, and no rank sends another one what it has", b.name);
-  const kernel::Context& c = k.layout_of(*sends);
-  const std::int64_t bytes =
-      (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(graph::DType::f32);
-  if (b.dtype != graph::DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
+  const Context& c = k.layout_of(*sends);
+  const std::int64_t bytes = (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(DType::f32);
+  if (b.dtype != DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
     reject(k, "{} has {} bytes of {}; what {} ranks send each other takes {} of f32", b.name, b.stage_bytes(),
            graph::name(b.dtype), k.ranks, bytes);
 }
 
-void check(const kernel::Kernel& k, const kernel::SmemTensor& b) {
-  const bool staged = kernel::find_step(k, [&](const kernel::Step& s) {
-    return s.work.kind == kernel::WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.tensor] == &b;
+void check(const Kernel& k, const SmemTensor& b) {
+  const bool staged = find_step(k, [&](const Step& s) {
+    return s.work.kind == WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.tensor] == &b;
   });
   if (b.stages > 1 && !staged) reject(k, "{} has {} stages, and no copy fills them", b.name, b.stages);
   if (b.node < 0) return check_exchanged(k, b);
-  const tile::Node& n = k.program.nodes[b.node];
-  const bool operand = n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round;
-  const bool narrow = operand || n.kind == tile::NodeKind::store;
-  const graph::DType dtype = narrow ? n.dtype : tile::kept_in(n.dtype);
+  const Node& n = k.program.nodes[b.node];
+  const bool operand = n.kind == NodeKind::load || n.kind == NodeKind::round;
+  const bool narrow = operand || n.kind == NodeKind::store;
+  const DType dtype = narrow ? n.dtype : tile::kept_in(n.dtype);
   if (b.dtype != dtype)
     reject(k, "{} has elements of {}; %{} is stored as {}", b.name, graph::name(b.dtype), b.node, graph::name(dtype));
   if (b.shape != n.shape)
-    reject(k, "{} is a tile of {}; %{} is one of {}", b.name, graph::to_string(b.shape), b.node,
-           graph::to_string(n.shape));
+    reject(k, "{} is a tile of {}; %{} is one of {}", b.name, to_string(b.shape), b.node, to_string(n.shape));
   if (operand && !is_read_by_unused(k, b)) {
     const auto [right, multiplied] = padded(k, b);
     if (b.padded != right)
-      reject(k, "{} is padded to {}; the instructions that read it take {}", b.name, graph::to_string(b.padded),
-             graph::to_string(right));
+      reject(k, "{} is padded to {}; the instructions that read it take {}", b.name, to_string(b.padded),
+             to_string(right));
     if (b.matmul_operand != multiplied)
       reject(k, "{} {} an operand of products, and %{} {}", b.name,
              b.matmul_operand ? "is said to be" : "is not said to be", b.node, multiplied ? "is one" : "is none");
   } else if (!operand && (b.padded != b.shape || b.matmul_operand)) {
-    reject(k, "{} is padded to {}, or an operand of products; %{} is none", b.name, graph::to_string(b.padded), b.node);
+    reject(k, "{} is padded to {}, or an operand of products; %{} is none", b.name, to_string(b.padded), b.node);
   }
   if (b.partials > 1 && narrow) reject(k, "{} has {} partial results; %{} has none", b.name, b.partials, b.node);
 }
@@ -142,7 +139,7 @@ void check(const kernel::Kernel& k, const kernel::SmemTensor& b) {
 /// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
 /// chunk of 16 bytes, if the first is at a multiple of that number: the strides of the layout's other modes are whole
 /// chunks, and its swizzle exchanges whole chunks. 1 is inconclusive.
-std::int64_t elements_in_line(const kernel::SmemTensor& b) {
+std::int64_t elements_in_line(const SmemTensor& b) {
   const std::int64_t chunk = b.chunk();
   const auto whole = [&](const values::View mode) { return mode.root().d.v % chunk == 0; };
   const values::View tile = b.tile();
@@ -161,12 +158,12 @@ std::int64_t elements_in_line(const kernel::SmemTensor& b) {
 
 /// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
 /// or if a vector is not aligned.
-void check_buffer(const kernel::Kernel& kernel, const kernel::SmemTensor& b) {
+void check_buffer(const Kernel& kernel, const SmemTensor& b) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
   // Elements that are checked at once.
   const std::int64_t step = b.padded[b.inner] > 1 ? elements_in_line(b) : 1;
   std::vector<bool> taken(tile::ceil_div(elements, step), false);
-  graph::Shape at(b.padded.size(), 0);
+  Shape at(b.padded.size(), 0);
   const auto next = [&] {  // along the lines
     if ((at[b.inner] += step) < b.padded[b.inner]) return;
     at[b.inner] = 0;
@@ -183,15 +180,15 @@ void check_buffer(const kernel::Kernel& kernel, const kernel::SmemTensor& b) {
       const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
       const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
       if (offset < 0 || last >= elements)
-        reject(kernel, "element {} of {} lies at {}, its buffer has {} elements", graph::to_string(at), b.name, offset,
+        reject(kernel, "element {} of {} lies at {}, its buffer has {} elements", to_string(at), b.name, offset,
                elements);
       if (taken[offset / step])
-        reject(kernel, "element {} of {} lies at {}, where another element is", graph::to_string(at), b.name, offset);
+        reject(kernel, "element {} of {} lies at {}, where another element is", to_string(at), b.name, offset);
       taken[offset / step] = true;
       const bool begins = at[b.inner] % chunk == 0;
       if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % kernel::chunk_bytes != 0 : byte != before + size))
-        reject(kernel, "element {} of {} lies at byte {}: vectors are not adjacent and aligned", graph::to_string(at),
-               b.name, byte);
+        reject(kernel, "element {} of {} lies at byte {}: vectors are not adjacent and aligned", to_string(at), b.name,
+               byte);
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
@@ -201,47 +198,47 @@ void check_buffer(const kernel::Kernel& kernel, const kernel::SmemTensor& b) {
 }
 
 /// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.
-void check_alignment(const kernel::Kernel& kernel, const kernel::Work& t) {
-  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
+void check_alignment(const Kernel& kernel, const Work& t) {
+  const SmemTensor& b = kernel.tensors[t.tensor];
   const kernel::CopyChoice& copy = t.copy;
   if (copy.vector == 1) return;
-  const auto check = [&](int, int, const graph::Shape& at) {
+  const auto check = [&](int, int, const Shape& at) {
     if (at.empty()) return;
     const std::int64_t byte = b.address(at);
     if (byte % copy.bytes != 0)
       reject(kernel, "a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", copy.bytes, b.name,
-             graph::to_string(at), byte);
+             to_string(at), byte);
   };
   kernel::for_each(kernel::EvaluatedLayout(kernel.layout_of(t)), check, copy.vector);
 }
 
 /// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write its padding's zeros.
-void check_padding(const kernel::Kernel& kernel, const kernel::Work& t) {
-  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
-  const kernel::Context& c = kernel.layout_of(t);
+void check_padding(const Kernel& kernel, const Work& t) {
+  const SmemTensor& b = kernel.tensors[t.tensor];
+  const Context& c = kernel.layout_of(t);
   if (c.row ? kernel::covers(c, b.padded) : c.domain == b.padded) return;
   reject(kernel, "a product reads {} with its padding, {}, and who writes it reaches {} alone", b.name,
-         graph::to_string(b.padded), graph::to_string(c.domain));
+         to_string(b.padded), to_string(c.domain));
 }
 
 }  // namespace
 
-void verify_buffers(const kernel::Kernel& k) {
-  const std::vector<kernel::Work> all = kernel::works(k);
+void verify_buffers(const Kernel& k) {
+  const std::vector<Work> all = kernel::works(k);
   if (all.empty()) return;  // a schedule alone, of steps that do nothing with a value
   for (std::size_t t = 0; t < k.tensors.size(); ++t) {
-    const kernel::SmemTensor& b = k.tensors[t];
+    const SmemTensor& b = k.tensors[t];
     check(k, b);
     const std::optional<unsigned> modes = admitted(k, all, static_cast<int>(t));
     modes ? check_spans(k, b, *modes) : check_modes(k, b);
   }
 }
 
-void verify_bounds(const kernel::Kernel& kernel) {
-  for (const kernel::SmemTensor& b : kernel.tensors) check_buffer(kernel, b);
-  for (const kernel::Work& t : kernel::works(kernel)) {
-    if (t.kind == kernel::WorkKind::copy_in) check_alignment(kernel, t);
-    if (t.kind == kernel::WorkKind::to_shared && kernel.tensors[t.tensor].matmul_operand) check_padding(kernel, t);
+void verify_bounds(const Kernel& kernel) {
+  for (const SmemTensor& b : kernel.tensors) check_buffer(kernel, b);
+  for (const Work& t : kernel::works(kernel)) {
+    if (t.kind == WorkKind::copy_in) check_alignment(kernel, t);
+    if (t.kind == WorkKind::to_shared && kernel.tensors[t.tensor].matmul_operand) check_padding(kernel, t);
   }
 }
 

@@ -8,17 +8,17 @@ namespace zellige::verify {
 namespace {
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
-void check_view(const kernel::Kernel& kernel, const tile::Node& n, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = kernel.program;
+void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program) {
+  const TileProgram& p = kernel.program;
   for (int d = 0; d < n.view.rank(); ++d) {
-    const tile::Interval along = n.view.along(d, p);
+    const Interval along = n.view.along(d, p);
     const std::int64_t origin = n.view.origin(d);
     const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes),
                                extent = program.extent(n.tensor, d);
     if (less_equal(end, extent) != true)
       reject(p, "{} {} ends at {} of dimension {}, which has {} elements", tile::name(n.kind), n.name, end.text(), d,
              extent.text());
-    if (origin < 0 && (!n.view.predicated(d) || n.kind != tile::NodeKind::store))
+    if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
       reject(p, "{} {} starts at {} of dimension {}, and nothing guards it", tile::name(n.kind), n.name, origin, d);
     if (less_equal(reach, end) != true && !n.view.predicated(d))
       reject(p, "the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
@@ -28,17 +28,17 @@ void check_view(const kernel::Kernel& kernel, const tile::Node& n, const tile::T
 
 /// Throws Rejected if ranks that divide the loop run beyond its end, and load there anything but the zeros with which TMA
 /// fills what lies beyond a tensor.
-void check_ranks(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = kernel.program;
+void check_ranks(const Kernel& kernel, const TilePrograms& program) {
+  const TileProgram& p = kernel.program;
   const std::int64_t run = kernel.iterations_per_rank() * kernel.parts_of_loop();
   if (run == p.loop) return;
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
-    const tile::Node& n = p.nodes[i];
+    const Node& n = p.nodes[i];
     for (int d = 0; d < n.view.rank(); ++d) {
       if (!n.view.iterates(d)) continue;
-      const tile::Interval along = n.view.along(d, p);
+      const Interval along = n.view.along(d, p);
       const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
-      if (n.kind == tile::NodeKind::load && kernel.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
+      if (n.kind == NodeKind::load && kernel.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
         continue;
       reject(p,
              "{} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
@@ -49,15 +49,15 @@ void check_ranks(const kernel::Kernel& kernel, const tile::TilePrograms& program
 }
 
 /// Throws Rejected if a kernel whose grid depends on sizes that are known at launch is right for the largest ones alone.
-void check_sizes(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = kernel.program;
+void check_sizes(const Kernel& kernel, const TilePrograms& program) {
+  const TileProgram& p = kernel.program;
   const std::vector<tile::SymbolicNumber> grid = p.grid_of(program.sizes);
   if (std::ranges::all_of(grid, &tile::SymbolicNumber::is_constant)) return;
   if (kernel.blocks > 0)
     reject(p, "a block takes several tiles, of a grid of ({},{},{})", grid[0].text(), grid[1].text(), grid[2].text());
-  for (const tile::Node& n : p.nodes)
+  for (const Node& n : p.nodes)
     for (int d = 0; d < n.view.rank(); ++d) {
-      const tile::Interval along = n.view.along(d, p);
+      const Interval along = n.view.along(d, p);
       const tile::SymbolicNumber blocks = along.axis() < 0 ? 1 : grid[along.axis()], tiles = along.tiles(program.sizes);
       if (along.axis() >= 0 && blocks.high() != p.grid[along.axis()])
         reject(p, "{} blocks, of a grid with {} along {}", blocks.text(), p.grid[along.axis()], "xyz"[along.axis()]);
@@ -66,14 +66,14 @@ void check_sizes(const kernel::Kernel& kernel, const tile::TilePrograms& program
     }
   for (const tile::Size& size : program.sizes)
     for (const auto& [tensor, dim] : size.of)
-      if (const graph::KernelTensor& t = program.tensors[tensor]; t.strides[dim] < *std::ranges::max_element(t.strides))
+      if (const KernelTensor& t = program.tensors[tensor]; t.strides[dim] < *std::ranges::max_element(t.strides))
         reject(p, "{} is not the outermost dimension of {}, whose strides would depend on it", size.name, t.name);
 }
 
 /// Returns where the tiles of a store lie: along each dimension of its view and, of rows that are stored where indices say,
 /// along that of the indices. Each with its dimension.
-using Intervals = std::vector<std::pair<int, tile::Interval>>;
-Intervals intervals(const tile::TileProgram& p, const tile::Node& n) {
+using Intervals = std::vector<std::pair<int, Interval>>;
+Intervals intervals(const TileProgram& p, const Node& n) {
   Intervals all;
   all.reserve(static_cast<std::size_t>(n.view.rank()) + 1);
   for (int d = 0; d < n.view.rank(); ++d) all.emplace_back(d, n.view.along(d, p));
@@ -86,14 +86,14 @@ Intervals intervals(const tile::TileProgram& p, const tile::Node& n) {
 
 /// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
 /// dimensions' tiles is that of one block.
-void check_axis(const tile::TileProgram& p, const tile::Node& n, const Intervals& all, int axis) {
-  std::vector<tile::Interval> digits;  // `run` neighbours have the same one of `tiles` values
+void check_axis(const TileProgram& p, const Node& n, const Intervals& all, int axis) {
+  std::vector<Interval> digits;  // `run` neighbours have the same one of `tiles` values
   for (const auto& [d, along] : all)
     if (along.axis() == axis && along.tiles() > 1) digits.push_back(along);
-  std::ranges::sort(digits, {}, [](const tile::Interval& digit) { return std::pair(digit.run(), digit.tiles()); });
+  std::ranges::sort(digits, {}, [](const Interval& digit) { return std::pair(digit.run(), digit.tiles()); });
   const char letter = "xyz"[axis];
   std::int64_t below = 1;
-  for (const tile::Interval& digit : digits) {
+  for (const Interval& digit : digits) {
     if (digit.run() > below)
       reject(p, "store {} has one tile for {} blocks along {}, and {} of them differ in their other tiles", n.name,
              digit.run(), letter, below);
@@ -103,7 +103,7 @@ void check_axis(const tile::TileProgram& p, const tile::Node& n, const Intervals
     below *= digit.tiles();
   }
   if (below > p.grid[axis] && !digits.empty()) {  // the highest digit's last value has a part of its blocks
-    const tile::Interval& top = digits.back();
+    const Interval& top = digits.back();
     if (top.origin() + top.first(p.grid[axis] / top.run(), std::int64_t{0}) >= top.end()) return;
   }
   if (below != p.grid[axis])
@@ -114,8 +114,7 @@ void check_axis(const tile::TileProgram& p, const tile::Node& n, const Intervals
 }
 
 /// Throws Rejected unless the tiles of the store `n` reach from where it begins to its end.
-void check_reach(const tile::TileProgram& p, const tile::Node& n, const Intervals& all,
-                 const tile::TilePrograms& program) {
+void check_reach(const TileProgram& p, const Node& n, const Intervals& all, const TilePrograms& program) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [d, along] = all[i];
     if (n.view.iterates(d))
@@ -135,14 +134,14 @@ void check_reach(const tile::TileProgram& p, const tile::Node& n, const Interval
 }
 
 /// Throws Rejected unless the blocks that the launch has take every tile of the grid once.
-void check_blocks(const kernel::Kernel& k) {
-  const tile::TileProgram& p = k.program;
+void check_blocks(const Kernel& k) {
+  const TileProgram& p = k.program;
   const std::int64_t tiles = p.grid.count() * k.parts_of_loop();
   if (k.split_k && k.ranks == 1) reject(k, "is split_k and has 1 rank; the loop is divided between 2 at least");
   if (k.blocks == 0) {
     if (p.grid.x % k.ranks != 0)
       reject(p, "has {} blocks along x; clusters of {} do not divide them", p.grid.x, k.ranks);
-    if (k.ranks > 1 && kernel::find_work(k, [](const kernel::Work&) { return true; }))
+    if (k.ranks > 1 && kernel::find_work(k, [](const Work&) { return true; }))
       reject(p, "has {} ranks, and blocks of one tile each; ranks share tiles of blocks", k.ranks);
     return;
   }
@@ -150,11 +149,11 @@ void check_blocks(const kernel::Kernel& k) {
     reject(p, "{} blocks in clusters of {} take {} tiles; blocks are whole clusters, and at most one for each tile",
            k.blocks, k.ranks, tiles);
   const std::int64_t each = tile::ceil_div(tiles, k.blocks);
-  for (const kernel::Agent& agent : k.agents) {
+  for (const Agent& agent : k.agents) {
     int loops = 0;
-    kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition& at) {
-      const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
-      if (!loop || loop->kind != kernel::Loop::tiles) return;
+    walk(agent.steps, [&](const Step& step, const StepPosition& at) {
+      const Loop* loop = as<Loop>(step);
+      if (!loop || loop->kind != Loop::tiles) return;
       if (++loops > 1 || at.depth > 0)
         reject(p, "{} has a loop over tiles in {} after another, or in one", agent.name,
                kernel::describe(step, at.index));
@@ -173,11 +172,11 @@ void check_blocks(const kernel::Kernel& k) {
 
 }  // namespace
 
-void verify_coverage(const kernel::Kernel& k, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = k.program;
-  for (const tile::Node& n : p.nodes) {
+void verify_coverage(const Kernel& k, const TilePrograms& program) {
+  const TileProgram& p = k.program;
+  for (const Node& n : p.nodes) {
     if (tile::accesses(n)) check_view(k, n, program);
-    if (n.kind != tile::NodeKind::store) continue;
+    if (n.kind != NodeKind::store) continue;
     const Intervals all = intervals(p, n);
     check_reach(p, n, all, program);
     for (int axis = 0; axis < 3; ++axis) check_axis(p, n, all, axis);

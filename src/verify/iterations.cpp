@@ -11,7 +11,7 @@ namespace zellige::verify {
 namespace {
 
 /// What is done with the value of which node.
-using WorkOfNode = std::pair<kernel::WorkKind, int>;
+using WorkOfNode = std::pair<WorkKind, int>;
 /// The iterations from <= i < to in which a step does its work.
 struct Done {
   WorkOfNode what;
@@ -22,7 +22,7 @@ struct Done {
 /// Follows the steps of one warp role.
 class RoleIterations {
  public:
-  RoleIterations(const kernel::Kernel& k, const kernel::Agent& agent) : k_(k), agent_(agent), sections_(k.program) {}
+  RoleIterations(const Kernel& k, const Agent& agent) : k_(k), agent_(agent), sections_(k.program) {}
 
   void run() {
     steps(agent_.steps, nullptr, nullptr);
@@ -40,13 +40,13 @@ class RoleIterations {
   }
 
   /// Follows the steps of a list, in the loop `over` over iterations or of a prologue, and the loop `slices`; nullptr: none.
-  void steps(const std::vector<kernel::Step>& list, const kernel::Loop* over, const kernel::Loop* slices) {
+  void steps(const std::vector<Step>& list, const Loop* over, const Loop* slices) {
     for (std::size_t i = 0; i < list.size(); ++i) {
-      const kernel::Step& step = list[i];
-      const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
-      if (step.work.node >= 0) (kernel::as<kernel::Start>(step) ? start(step.work, over) : work(step, over, slices));
+      const Step& step = list[i];
+      const Loop* loop = as<Loop>(step);
+      if (step.work.node >= 0) (as<Start>(step) ? start(step.work, over) : work(step, over, slices));
       if (!loop) continue;
-      if (loop->kind == kernel::Loop::slices) {
+      if (loop->kind == Loop::slices) {
         if (slices) reject(k_, "{} has a loop over slices in another", agent_.name);
         steps(loop->body, over, loop);
         continue;
@@ -54,15 +54,15 @@ class RoleIterations {
       if (over || slices)
         reject(k_, "{} has a loop in a loop over {}; only a loop over tiles has loops in it", agent_.name,
                over ? "iterations" : "slices");
-      if (loop->kind == kernel::Loop::iterations) check_bounds(list, i), check_ring();
-      steps(loop->body, loop->kind == kernel::Loop::tiles ? nullptr : loop, nullptr);
+      if (loop->kind == Loop::iterations) check_bounds(list, i), check_ring();
+      steps(loop->body, loop->kind == Loop::tiles ? nullptr : loop, nullptr);
     }
   }
 
   /// Notes that the state of a work starts, and rejects one that starts twice, in a loop, or after it was used.
-  void start(const kernel::Work& w, const kernel::Loop* over) {
-    const tile::Node& n = k_.program.nodes[w.node];
-    const bool in_iteration = w.kind == kernel::WorkKind::reduce && !n.carried;
+  void start(const Work& w, const Loop* over) {
+    const Node& n = k_.program.nodes[w.node];
+    const bool in_iteration = w.kind == WorkKind::reduce && !n.carried;
     if (over && !in_iteration) reject(k_, "%{} starts in each iteration, and the loop carries it", w.node);
     if (std::ranges::find(started_, WorkOfNode(w.kind, w.node)) != started_.end())
       reject(k_, "%{} starts twice", w.node);
@@ -71,14 +71,14 @@ class RoleIterations {
   }
 
   /// Notes in which iterations a step does its work.
-  void work(const kernel::Step& step, const kernel::Loop* over, const kernel::Loop* slices) {
-    const kernel::Work& w = step.work;
+  void work(const Step& step, const Loop* over, const Loop* slices) {
+    const Work& w = step.work;
     const WorkOfNode what{w.kind, w.node};
     check_slices(w, slices);
-    if (const kernel::Mma* mma = kernel::as<kernel::Mma>(step)) check_first(*mma, what, over);
+    if (const Mma* mma = as<Mma>(step)) check_first(*mma, what, over);
     const std::int64_t n = k_.iterations_per_rank();
     const int guard_lag = kernel::guard_lag_of(step);
-    if (kernel::section_of(w, sections_) != tile::Section::inside) {
+    if (kernel::section_of(w, sections_) != Section::inside) {
       if (over || guard_lag > 0)
         reject(k_, w, "belongs {} the loop, once, and is in a loop of {}, or runs ahead of one",
                tile::name(kernel::section_of(w, sections_)), agent_.name);
@@ -88,22 +88,21 @@ class RoleIterations {
     if (!over) {
       if (guard_lag > 0) reject(k_, w, "runs {} iterations ahead, and is in no loop", guard_lag);
       done_.push_back({what, 0, 1});
-    } else if (over->kind == kernel::Loop::prologue) {
+    } else if (over->kind == Loop::prologue) {
       if (guard_lag > 0) reject(k_, w, "runs {} iterations ahead in a prologue", guard_lag);
       done_.push_back({what, over->from, over->trip_count});
     } else {
-      const std::int64_t lag =
-          kernel::as<kernel::Mma>(step) && !step.reads.empty() ? step.reads.front().lag : guard_lag;
+      const std::int64_t lag = as<Mma>(step) && !step.reads.empty() ? step.reads.front().lag : guard_lag;
       const std::int64_t end = over->trip_count + lag;
       done_.push_back({what, over->from + lag, guard_lag > 0 ? std::min(end, n) : end});
     }
   }
 
   /// Rejects an asynchronous product that overwrites its accumulators and is not the first of its sum, or the other way round.
-  void check_first(const kernel::Mma& mma, const WorkOfNode& what, const kernel::Loop* over) {
+  void check_first(const Mma& mma, const WorkOfNode& what, const Loop* over) {
     const bool first = !is_done(what), carried = k_.program.nodes[what.second].carried;
-    const bool begins = kernel::find_step(agent_.steps, [&](const kernel::Step& s) {
-      const kernel::Mma* of = kernel::as<kernel::Mma>(s);
+    const bool begins = find_step(agent_.steps, [&](const Step& s) {
+      const Mma* of = as<Mma>(s);
       return of && of->peeled && s.work.node == what.second;
     });
     if (mma.peeled && (over || !carried || !first))
@@ -114,8 +113,8 @@ class RoleIterations {
   }
 
   /// Rejects a work whose layout has several slices outside of a loop over them.
-  void check_slices(const kernel::Work& w, const kernel::Loop* slices) const {
-    const std::int64_t passes = w.context < 0 || w.kind == kernel::WorkKind::finish ? 1 : k_.layout_of(w).repeats();
+  void check_slices(const Work& w, const Loop* slices) const {
+    const std::int64_t passes = w.context < 0 || w.kind == WorkKind::finish ? 1 : k_.layout_of(w).repeats();
     const std::int64_t trip_count = slices ? slices->trip_count : 1;
     if (passes != trip_count) reject(k_, w, "has a layout of {} slices, and is in a loop over {}", passes, trip_count);
   }
@@ -129,8 +128,8 @@ class RoleIterations {
   }
 
   /// Rejects the loop over iterations number `at` of a list unless its bounds depend on a mask as Kernel::loop_bounds says.
-  void check_bounds(const std::vector<kernel::Step>& list, std::size_t at) const {
-    const kernel::Loop& loop = *kernel::as<kernel::Loop>(list[at]);
+  void check_bounds(const std::vector<Step>& list, std::size_t at) const {
+    const Loop& loop = *as<Loop>(list[at]);
     const std::optional<kernel::MaskedLoopBounds>& of = k_.loop_bounds;
     const std::int64_t n = k_.iterations_per_rank();
     const bool one = loop.trip_count == loop.from + 1 && (loop.from == 0 || loop.from == n) && n > 1;
@@ -138,13 +137,13 @@ class RoleIterations {
       reject(k_, "{} has a loop from {} to {} whose bounds {} on a mask; {}", agent_.name, loop.from, loop.trip_count,
              loop.bounded ? "depend" : "do not depend",
              of ? "a mask leaves some blocks fewer iterations" : "no mask lets blocks skip iterations");
-    const kernel::Loop* before = at == 0 ? nullptr : kernel::as<kernel::Loop>(list[at - 1]);
-    const bool follows = before && before->kind == kernel::Loop::iterations && before->whole;
+    const Loop* before = at == 0 ? nullptr : as<Loop>(list[at - 1]);
+    const bool follows = before && before->kind == Loop::iterations && before->whole;
     const bool trailing = loop.bounded && loop.from == loop.trip_count;
     if (loop.whole && !(loop.bounded && of->all))
       reject(k_, "{} has a loop over iterations without a mask (whole), of which the bounds say nothing", agent_.name);
     if (trailing != follows || (follows && before->trip_count != loop.trip_count) ||
-        (loop.whole && (at + 1 == list.size() || !kernel::as<kernel::Loop>(list[at + 1]))))
+        (loop.whole && (at + 1 == list.size() || !as<Loop>(list[at + 1]))))
       reject(k_,
              "{} has a loop from {} to {} over the iterations that another one leaves; a loop over those without a "
              "mask "
@@ -155,8 +154,8 @@ class RoleIterations {
   }
 
   /// Returns whether two lists of steps do the same.
-  static bool equal(const std::vector<kernel::Step>& a, const std::vector<kernel::Step>& b) {
-    return std::ranges::equal(a, b, [](const kernel::Step& x, const kernel::Step& y) {
+  static bool equal(const std::vector<Step>& a, const std::vector<Step>& b) {
+    return std::ranges::equal(a, b, [](const Step& x, const Step& y) {
       return x.work == y.work && kernel::name(x) == kernel::name(y) && kernel::channel_of(x) == kernel::channel_of(y) &&
              x.global == y.global && x.reads == y.reads && x.writes == y.writes;
     });
@@ -171,8 +170,8 @@ class RoleIterations {
       if (r.from >= r.to) continue;
       if (r.from > next) missing(what, next);
       if (r.from < next) {
-        const kernel::Work work{.kind = what.first, .node = what.second};
-        const bool all = kernel::section_of(work, sections_) != tile::Section::inside;
+        const Work work{.kind = what.first, .node = what.second};
+        const bool all = kernel::section_of(work, sections_) != Section::inside;
         reject(k_, "{} is done twice{}; once is right", text(what),
                all ? std::string() : fmt::format(" in iteration {}", r.from));
       }
@@ -185,8 +184,8 @@ class RoleIterations {
     reject(k_, "no step does {} in iteration {} of {}; each iteration once", text(what), iteration,
            k_.iterations_per_rank());
   }
-  const kernel::Kernel& k_;
-  const kernel::Agent& agent_;
+  const Kernel& k_;
+  const Agent& agent_;
   tile::Sections sections_;
   std::vector<Done> done_;
   std::vector<WorkOfNode> started_;
@@ -194,29 +193,27 @@ class RoleIterations {
 };
 
 /// Rejects a work that two warp roles do.
-void check_disjoint(const kernel::Kernel& k, const kernel::Agent& agent, const kernel::Agent& other) {
-  kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition&) {
-    const kernel::Work& w = step.work;
-    if (w.node >= 0 && kernel::find_step(other.steps, [&](const kernel::Step& s) {
-          return s.work.node == w.node && s.work.kind == w.kind;
-        }))
+void check_disjoint(const Kernel& k, const Agent& agent, const Agent& other) {
+  walk(agent.steps, [&](const Step& step, const StepPosition&) {
+    const Work& w = step.work;
+    if (w.node >= 0 &&
+        find_step(other.steps, [&](const Step& s) { return s.work.node == w.node && s.work.kind == w.kind; }))
       reject(k, w, "is done by {} and by {}; once is right", agent.name, other.name);
   });
 }
 
 /// Rejects a state of the loop that is read and that no work updates, or more than one.
-void check_updated(const kernel::Kernel& k) {
-  const tile::TileProgram& p = k.program;
+void check_updated(const Kernel& k) {
+  const TileProgram& p = k.program;
   const std::vector<bool> needed = p.needed();
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
-    const tile::Node& n = p.nodes[i];
-    if (!needed[i] || !(tile::over_loop(n) || n.kind == tile::NodeKind::running_max)) continue;
-    const kernel::Step* first = nullptr;
-    const kernel::Step* other = kernel::find_step(k, [&](const kernel::Step& s) {
-      using enum kernel::WorkKind;
-      const kernel::WorkKind kind = s.work.kind;
-      if (s.work.node != i || kernel::as<kernel::Start>(s) || (kind != mma && kind != reduce && kind != accumulate))
-        return false;
+    const Node& n = p.nodes[i];
+    if (!needed[i] || !(tile::over_loop(n) || n.kind == NodeKind::running_max)) continue;
+    const Step* first = nullptr;
+    const Step* other = find_step(k, [&](const Step& s) {
+      using enum WorkKind;
+      const WorkKind kind = s.work.kind;
+      if (s.work.node != i || as<Start>(s) || (kind != mma && kind != reduce && kind != accumulate)) return false;
       if (!first) first = &s;
       return first->work.kind != kind;
     });
@@ -227,7 +224,7 @@ void check_updated(const kernel::Kernel& k) {
 
 }  // namespace
 
-void verify_iterations(const kernel::Kernel& k) {
+void verify_iterations(const Kernel& k) {
   if (k.loop_bounds) {
     const std::optional<kernel::MaskedLoopBounds> right = selection::masked_loop_bounds(k);
     if (right != k.loop_bounds)
@@ -238,8 +235,8 @@ void verify_iterations(const kernel::Kernel& k) {
                                  right->end ? std::to_string(*right->end) : "-")
                    : "");
   }
-  for (const kernel::Agent& agent : k.agents) {
-    for (const kernel::Agent& other : k.agents)
+  for (const Agent& agent : k.agents) {
+    for (const Agent& other : k.agents)
       if (&other != &agent) check_disjoint(k, agent, other);
     RoleIterations(k, agent).run();
   }

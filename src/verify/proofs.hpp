@@ -2,8 +2,8 @@
 // to find. verify.hpp proves the order of the steps. Each of these throws Rejected with what is wrong, where, and the two values that
 // clash. A kernel's memory must be placed (place_buffers()).
 #pragma once
-#include "kernel/kernel.hpp"
 #include "target/target.hpp"
+#include "verify/words.hpp"
 
 namespace zellige::verify {
 
@@ -11,7 +11,7 @@ namespace zellige::verify {
 
 /// Proves that a tile program is one: that the operands of each node have the shapes and types from which its kind yields the node's
 /// shape and dtype. All other proofs, and the emitter, take that for granted.
-void verify_tile_program(const tile::TileProgram&);
+void verify_tile_program(const TileProgram&);
 
 /// Proves that each layout is a blocked layout, one of accumulators, one of the summands of a reduction, or one of the rows of another
 /// layout of the kernel: the emitter prints loops for these, and the planner has no other way to make layouts. Of a layout only its
@@ -20,14 +20,14 @@ void verify_tile_program(const tile::TileProgram&);
 ///
 ///   layout t1 (128,128) (256,(8,8),1):(8@0,(1@0,2048@0),_0) in ((8,16,128)):((1@1,8@1,1@0))
 ///   // is blocked_layout({128, 128}, {1, 0}, 8, 256): each element once; half the chunks, or a stride of 0, is refused
-void verify_forms(const kernel::Kernel&);
+void verify_forms(const Kernel&);
 
 // ---- of the kernels of a program, in launch order ----
 
 /// Proves that no kernel reads a tensor after its memory has been overwritten in place: follows which tensor's value each allocation
 /// of device memory contains, and compares that tensor with the one that each load expects. No kernel both reads a tensor and
 /// overwrites it in place.
-void verify_memory(const tile::TilePrograms&);
+void verify_memory(const TilePrograms&);
 
 /// Proves what kernels take for granted of tensors in device memory. Throws Rejected if
 ///
@@ -39,7 +39,7 @@ void verify_memory(const tile::TilePrograms&);
 /// - a kernel reads what no kernel before it has stored, or the program ends before all of an output is stored.
 ///
 /// Of a store by indices nothing is known but that it changes memory that is written already.
-void verify_tensors(const tile::TilePrograms&);
+void verify_tensors(const TilePrograms&);
 
 // ---- of a kernel ----
 
@@ -55,16 +55,16 @@ void verify_tensors(const tile::TilePrograms&);
 /// - Each state of the loop that is read (accumulators, sums, a running maximum) is updated by some step.
 /// - A loop's state starts once, before that, and the step that is said to begin a sum is its first one.
 /// - Loops over slices, and loops whose bounds depend on a mask, are those that the layouts and the mask ask for.
-void verify_iterations(const kernel::Kernel&);
+void verify_iterations(const Kernel&);
 
 /// Proves that the works of a layout are on tiles of its shape, by the number of threads that carry out their steps, that no value is
 /// in two layouts, and that all steps that do the same with a value do it in the same way.
-void verify_layouts(const kernel::Kernel&);
+void verify_layouts(const Kernel&);
 
 /// Proves that each tensor in shared memory has the dtype and shape of its value, and the padding that the instructions read that
 /// multiply it; the swizzle and boxes of TMA or wgmma, if these address it; stages, if copies fill it in each iteration; partial
 /// results, if threads leave such.
-void verify_buffers(const kernel::Kernel&);
+void verify_buffers(const Kernel&);
 
 /// Proves that
 ///
@@ -72,7 +72,7 @@ void verify_buffers(const kernel::Kernel&);
 ///   bytes is aligned;
 /// - every copy into shared memory is aligned to its access width;
 /// - the zeros that a matmul reads in the padding of an operand's tile are written.
-void verify_bounds(const kernel::Kernel&);
+void verify_bounds(const Kernel&);
 
 /// Proves that the blocks of a kernel store each element of what it stores exactly once, and access no element beyond its tensors. The
 /// map from block and coordinate in the tile to the tensor's coordinate is read off the store's view, as a number in mixed radix:
@@ -87,7 +87,7 @@ void verify_bounds(const kernel::Kernel&);
 /// - Different blocks store different tiles, and the tiles of all blocks cover the tensor from where the store begins to where it ends.
 /// - Blocks that take several tiles take all tiles, each once, in whole clusters.
 /// - Tensors that are stored with indices, whose places are known at run time, are so for all indices.
-void verify_coverage(const kernel::Kernel&, const tile::TilePrograms&);
+void verify_coverage(const Kernel&, const TilePrograms&);
 
 /// Proves what steps take for granted of the instructions that they name, and of the target.
 ///
@@ -96,7 +96,7 @@ void verify_coverage(const kernel::Kernel&, const tile::TilePrograms&);
 /// - Accesses to global memory are aligned to their width, by the strides and places of their tensors.
 /// - A tensor map can be encoded.
 /// - Mbarriers are aligned, disjoint, and within the block's shared memory.
-void verify_instructions(const kernel::Kernel&, const tile::TilePrograms&, const target::Target&);
+void verify_instructions(const Kernel&, const TilePrograms&, const target::Target&);
 
 /// Proves that what a step says of itself is what the emitter makes of it. verify() believes these facts of steps; here they are
 /// derived again from the work, its layout and its tensors. Each step of a warp role that does work
@@ -106,13 +106,13 @@ void verify_instructions(const kernel::Kernel&, const tile::TilePrograms&, const
 /// - writes the tensor of its work and no other, at the stage that the emitter gives it;
 /// - reads at the stage of its iteration, and says what it accesses in global memory;
 /// - copies the part of a tile that its rank has to copy.
-void verify_step_facts(const kernel::Kernel&, const tile::TilePrograms&);
+void verify_step_facts(const Kernel&, const TilePrograms&);
 
 /// Proves that works (matmuls, loop nests, ...) find the right values in registers: for each value that one reads from a register, an
 /// earlier one has left that value in the same register of the same thread. This covers accumulators that become A fragments, fragments
 /// and loop states that elementwise works read, partial results of reductions, and accumulators that are computed one slice of N at a
 /// time. Where a buffer is read without a barrier, it proves that each thread reads only what it wrote. The thread-value layouts are
 /// evaluated from the instruction descriptors (fragments.hpp), independently of the planner's decisions.
-void verify_registers(const kernel::Kernel&);
+void verify_registers(const Kernel&);
 
 }  // namespace zellige::verify

@@ -65,7 +65,7 @@ void report_unwritten(const State& s, const Touch& read) {
   const StageState& cell = s.cells[read.cell];
   for (std::size_t a = 0; a < s.lines.size(); ++a)
     for (const StepEvent& e : s.lines[a])
-      for (const kernel::Access& w : e.step->writes) {
+      for (const Access& w : e.step->writes) {
         if (w.tensor != cell.tensor) continue;
         if (stage_of(w, s.kernel.tensors[w.tensor].stages, e.iteration) != cell.stage) continue;
         if (static_cast<int>(a) == read.agent)
@@ -99,7 +99,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   const std::string& second_agent = s.kernel.agents[second.agent].name;
 
   if (first.via == Via::tma_load) {
-    const kernel::Channel& c = s.kernel.channels[kernel::channel_of(*first.event->step)];
+    const Channel& c = s.kernel.channels[kernel::channel_of(*first.event->step)];
     reject(
         "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
         "{} before this step",
@@ -124,7 +124,7 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
         head, operation(first.via).name, by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
-    const kernel::Channel& c = s.kernel.channels[kernel::channel_of(*second.event->step)];
+    const Channel& c = s.kernel.channels[kernel::channel_of(*second.event->step)];
     reject(
         "{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this "
         "step",
@@ -155,7 +155,7 @@ void report_no_fence(const State& s, const Touch& first, const Touch& second) {
 void report_deadlock(const State& s) {
   std::string text;
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
-    const kernel::Agent& agent = s.kernel.agents[a];
+    const Agent& agent = s.kernel.agents[a];
     text += (a == 0 ? "" : "; ") + agent.name;
     if (s.agents[a].at == s.lines[a].size()) {
       text += " has ended";
@@ -163,20 +163,19 @@ void report_deadlock(const State& s) {
     }
     const StepEvent& e = s.lines[a][s.agents[a].at];
     text += " waits in " + describe(e);
-    if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(*e.step)) {
+    if (const Barrier* barrier = as<Barrier>(*e.step)) {
       text += fmt::format(" at barrier {}", barrier->id);
       continue;
     }
     const int channel = kernel::channel_of(*e.step);  // only acquire and drain wait besides barriers
-    const kernel::Channel& c = s.kernel.channels[channel];
+    const Channel& c = s.kernel.channels[channel];
     const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
     const bool never_filled = !producer && acquired < state.produced && state.phases[acquired].copies == 0;
     const auto& [slowest, consumer] = *std::ranges::min_element(
         state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
-    const std::int64_t needed =
-        producer ? state.produced - (kernel::as<kernel::Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
+    const std::int64_t needed = producer ? state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
     text += fmt::format(
         " for {} to {} {}[{}] of channel {}{}", s.kernel.agents[producer ? slowest : c.producer].name,
         producer ? "release" : "fill", s.kernel.tensors[c.tensor].name, (needed - 1) % c.stages, c.name,
@@ -190,7 +189,7 @@ void report_arrived_twice(const State& s, int agent, const StepEvent& e) {
   reject(s.kernel,
          "{} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
          "last round, so it may be counted twice; let it wait, or learn of it, between the two",
-         s.kernel.agents[agent].name, kernel::as<kernel::Barrier>(*e.step)->id, describe(e));
+         s.kernel.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {
