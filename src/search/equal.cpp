@@ -160,9 +160,10 @@ class Decision {
   /// Returns the answer that follows from comparing the graphs with small tensor sizes (small_), and then,
   /// if that is possible, with the sizes that they declare (the given sizes).
   Equality at_small_sizes() {
+    const GraphPair small{small_.a, small_.b, g_.pairing};
     at_sizes(small_.a);
     if (const auto error = refused([&] {
-          if (work(small_) <= g_.options.real_work) real_ = real_trials(small(), g_.seed);
+          if (work(small_) <= g_.options.real_work) real_ = real_trials(small, g_.seed);
         }))
       e_.notes.push_back(error->what());
     const std::string loose =
@@ -170,13 +171,11 @@ class Decision {
     if (real_.loose && !real_.difference && std::ranges::find(e_.notes, loose) == e_.notes.end())
       e_.notes.push_back(loose);
     if (real_.difference) return small_difference();
-    const FieldTrials fields = in_fields(g_, real_.loose, small(), small_fields);
+    const FieldTrials fields = in_fields(g_, real_.loose, small, small_fields);
     if (fields.agrees && !real_.unseen) return small_agreement(fields);
     return no_agreement(real_.unseen ? "they are proved to differ, but by too little for float64 to see"
                                      : fields.why_not);
   }
-
-  GraphPair small() const { return {small_.a, small_.b, g_.pairing}; }
 
   /// Records the input shapes of graph `g` in the result, as the sizes at which the answer was found.
   void at_sizes(const KernelGraph& g) {
@@ -191,17 +190,12 @@ class Decision {
     return std::move(e_);
   }
 
-  /// Returns the answer "equal", found by the finite fields `fields`.
-  Equality equal(const FieldTrials& fields) {
+  /// Returns the answer "equal", found by the finite fields `fields`; with `given` at the sizes that the graphs declare.
+  Equality equal(const FieldTrials& fields, bool given = false) {
+    if (given) at_sizes(g_.a);
     e_.log2_chance = fields.log2_chance, e_.chance_proved = fields.proved, e_.fields = fields.fields;
     return answer(Answer::equal, "field",
                   fmt::format("the same in {} random finite field{}", fields.fields, fields.fields == 1 ? "" : "s"));
-  }
-
-  /// Returns the answer "equal", found by the finite fields `fields` at the sizes that the graphs declare.
-  Equality equal_in_given_sizes(const FieldTrials& fields) {
-    at_sizes(g_.a);
-    return equal(fields);
   }
 
   /// Returns the answer "undecided" with the reason `why`.
@@ -237,7 +231,7 @@ class Decision {
     const FieldTrials fields = in_fields(g_, real_.loose, g_, given_fields);
     if (fields.agrees) {
       e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
-      return equal_in_given_sizes(fields);
+      return equal(fields, true);
     }
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
@@ -276,7 +270,7 @@ class Decision {
     if (!small_.shrunk && !distinct_) return equal(fields);
     if (!g_.options.given_sizes || !g_.affordable()) return only_small_agreement(fields);
     const FieldTrials given = in_fields(g_, real_.loose, g_, given_fields);
-    if (given.agrees) return equal_in_given_sizes(given);
+    if (given.agrees) return equal(given, true);
     const GivenSizes seen = at_given_sizes(g_, {}, g_.given_products <= 1e7 ? 4 : 1, e_);
     if (seen.compared && seen.distance >= other_in_float64 && proves(g_, seen.inputs, e_.notes))
       return float64_difference(seen);
@@ -318,7 +312,7 @@ class Decision {
       return float64_difference(given);
     if (small_.shrunk && !real_.unseen) {
       const FieldTrials fields = in_fields(g_, real_.loose, g_, given_fields);
-      if (fields.agrees) return equal_in_given_sizes(fields);
+      if (fields.agrees) return equal(fields, true);
     }
     return undecided(why);
   }
