@@ -39,11 +39,10 @@ OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_
 OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
     slice_after_view;  // rules_of_products.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
-    two_factors;                                                           // rules_of_functions.cpp
-OfOperator softmax_of_logarithm, softmax_of_logsumexp;                     // rules_of_softmax.cpp
-OfGraph softmax_and_logarithm;                                             // rules_of_softmax.cpp
-OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;  // rules_of_compositions.cpp
-OfOperator softmax_with_sinks;                                             // sink_softmax.cpp
+    two_factors;                                                            // rules_of_functions.cpp
+OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
+OfGraph softmax_and_logarithm;                                              // rules_of_softmax.cpp
+OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;   // rules_of_compositions.cpp
 
 /// Applies a rule of one operator to all operators of a graph (rewrite.cpp).
 std::optional<graph::KernelGraph> each_operator(const graph::KernelGraph&, OfOperator&);
