@@ -65,7 +65,7 @@ void mul_lines(Field& f, FieldNumber& z, const FieldNumber& x, const FieldNumber
 int sign_on_line(Field& f, const FieldNumber& x) {
   const auto [at, fresh] = f.intervals.try_emplace(x.base, 0, INFINITY);
   auto& [low, high] = at->second;
-  if (fresh && pow_mod(x.base, (f.p() - 1) / 2, f.p()) != 1) low = -INFINITY, high = 0;
+  if (fresh && !is_square(x.base, f.p())) low = -INFINITY, high = 0;
   const double bound = -x.shift / x.slope, near = 1e-12 * std::fabs(bound);
   bool more = bound <= low + near;  // whether the number exceeds the bound
   if (!more && bound < high - near) {

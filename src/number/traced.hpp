@@ -6,7 +6,6 @@
 //   auto y = evaluate_graph(traced, g, inputs);       // inputs[i].values[e] = traced.input(x, place)
 //   traced.differences                                // one per comparison, in the order of evaluation
 #pragma once
-#include <algorithm>
 #include <memory>
 #include <vector>
 

@@ -91,12 +91,6 @@ std::vector<graph::Shape> shapes_of(const auto& tensors) {
   return shapes;
 }
 
-/// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
-void wrap(const ResultValues& y) {
-  const std::int64_t n = graph::size(y.shape);
-  for (std::int64_t i = 0; i < n; ++i) y.values[i] = graph::wrapped(static_cast<std::int64_t>(y.values[i]), 32);
-}
-
 /// Returns element number i of `numbers` as a row index. Throws Error unless it is an integer in [0, bound).
 std::int64_t number_of(graph::OpKind kind, const OperandValues& numbers, std::int64_t i, std::int64_t bound) {
   const double n = numbers.values[i];
@@ -263,7 +257,8 @@ void evaluate(graph::OpKind kind, const graph::Attributes& attributes, const std
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", graph::name(kind));
   }
-  if (graph::is_integer(dtype) && graph::adds_integers(kind)) wrap(y);
+  if (graph::is_integer(dtype) && graph::adds_integers(kind))  // to int32; a double holds sums exactly up to 2^53
+    for (double& v : std::span(y.values, graph::size(y.shape))) v = graph::wrapped(static_cast<std::int64_t>(v), 32);
 }
 
 }  // namespace zellige::reference

@@ -8,7 +8,6 @@
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/refused.hpp"
-#include "number/modular.hpp"
 #include "search/any_op.hpp"
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"

@@ -13,6 +13,7 @@
 #include "search/any_op.hpp"
 #include "search/boundaries.hpp"
 #include "search/evaluate_graph.hpp"
+#include "search/point.hpp"
 
 namespace zellige::search {
 namespace {

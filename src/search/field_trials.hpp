@@ -8,7 +8,6 @@
 
 #include "number/field.hpp"
 #include "search/match.hpp"
-#include "search/point.hpp"
 
 namespace zellige::search {
 

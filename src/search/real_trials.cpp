@@ -82,13 +82,12 @@ class Run {
 
   /// Evaluates both graphs at inputs of each scale until a difference is found.
   RealTrials run() {
-    number::BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
     const double maximum = 1e6 / (work(a_) + work(b_));  // number of points that take a second or two
     if (maximum < static_cast<double>(points.size())) points.resize(static_cast<std::size_t>(std::max(maximum, 3.0)));
     for (const Scale& s : points)
-      if (differ(s, draw_point(a_, numbers_, s, number::draw(seed_, number++)), strict, loose)) return result_;
+      if (differ(s, draw_point(a_, numbers_, s, number::draw(seed_, number++)))) return result_;
     // Walk along the boundaries at which a comparison, a maximum, a root and so on change.
     double steps = std::min(80.0, 3e5 / (work(a_) + work(b_)));
     for (std::uint64_t step = 0; static_cast<double>(step) < steps; ++step) {
@@ -98,7 +97,7 @@ class Run {
         const std::optional<number::Edge> edge = to_boundary(pair_, numbers_, number::draw(seed_, number++), inputs);
         if (!edge) return result_;
         steps = std::min(steps, *edge == number::Edge::jump ? 80.0 : *edge == number::Edge::kink ? 24.0 : 4.0);
-        if (differ(s, inputs, strict, loose)) return result_;
+        if (differ(s, inputs)) return result_;
       }
     }
     return result_;
@@ -109,16 +108,16 @@ class Run {
 
   /// Returns whether the graphs are proved to differ at `inputs`, and float64 shows it. `s`: how they were drawn. Balls
   /// take a hundred times as long as float64, which suffices where its own errors are small.
-  bool differ(const Scale& s, const Inputs& inputs, number::BallArithmetic& strict, number::BallArithmetic& loose) {
-    const bool has_loose = !of_one_alone(a_, b_).empty();
+  bool differ(const Scale& s, const Inputs& inputs) {
+    const bool has_loose = !of_one_alone_.empty();
     if (!has_loose && equal_in_float64(pair_, inputs)) return false;
-    if (!result_.loose && compare(strict, inputs)) return false;
+    if (!result_.loose && compare(strict_, inputs)) return false;
     result_.loose = has_loose;  // or different nevertheless
-    if (!compare(has_loose ? loose : strict, inputs)) {
+    if (!compare(has_loose ? loose_ : strict_, inputs)) {
       if (seen(inputs)) {
         result_.scale = s, result_.inputs = inputs;
         result_.unseen = false;
-        simplify(has_loose ? loose : strict, inputs);
+        simplify(has_loose ? loose_ : strict_, inputs);
         return true;
       }
       result_.unseen = true;
@@ -191,6 +190,8 @@ class Run {
   const KernelGraph &a_, &b_;
   std::uint64_t seed_;
   std::vector<graph::Numbers> numbers_;
+  const std::set<double> of_one_alone_ = search::of_one_alone(a_, b_);
+  number::BallArithmetic strict_, loose_{of_one_alone_};
   std::size_t output_ = 0, element_ = 0;  // the output and element that differ
   RealTrials result_;
 };

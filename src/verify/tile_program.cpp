@@ -51,16 +51,12 @@ class Typed {
     return *of;
   }
 
-  /// The node computes with integers if its operand number 0 is integer, and only then.
-  void kept_like_operand() const {
-    if (tile::kept_in(n_.dtype) != tile::kept_in(in(0).dtype))
-      reject(p_, "%{} is {}, and its operand %{} {}", i_, graph::name(n_.dtype), n_.in[0], graph::name(in(0).dtype));
-  }
-
   void kind() const {
-    if (!n_.in.empty() && n_.kind != NodeKind::load && n_.kind != NodeKind::store && n_.kind != NodeKind::map &&
-        n_.kind != NodeKind::round)
-      kept_like_operand();
+    // Others compute with integers if their operand number 0 is integer, and only then.
+    const bool like_operand = n_.kind != NodeKind::load && n_.kind != NodeKind::store && n_.kind != NodeKind::map &&
+                              n_.kind != NodeKind::round && !n_.in.empty();
+    if (like_operand && tile::kept_in(n_.dtype) != tile::kept_in(in(0).dtype))
+      reject(p_, "%{} is {}, and its operand %{} {}", i_, graph::name(n_.dtype), n_.in[0], graph::name(in(0).dtype));
     switch (n_.kind) {
       case NodeKind::load:
         return numbered(0);
