@@ -92,28 +92,6 @@ bool move(number::Field& field, const std::vector<SeenTie>& seen, std::set<std::
   return true;
 }
 
-}  // namespace
-
-std::optional<TiePoint> tie_point(number::Field& field, const GraphPair& pair, std::uint64_t seed,
-                                  const std::function<FieldInputs(std::uint64_t attempt)>& draw_inputs) {
-  constexpr std::uint64_t attempts = 8;
-  std::optional<std::set<std::size_t>> choice;
-  for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
-    FieldInputs inputs = draw_inputs(attempt);
-    Evaluated drawn = evaluate(field, pair, inputs);
-    if (!choice) choice = choose_ties(drawn.seen, field.p(), seed);
-    std::set<std::size_t> ties = *choice;
-    if (ties.empty()) return TiePoint{drawn.a, drawn.b, drawn.a, drawn.b};
-    if (!move(field, drawn.seen, ties, number::draw(seed, attempt), inputs)) continue;
-    Evaluated moved = evaluate(field, pair, inputs);
-    if (std::ranges::all_of(ties, [&](std::size_t i) { return moved.seen[i].number.p == 0; }))
-      return TiePoint{std::move(drawn.a), std::move(drawn.b), std::move(moved.a), std::move(moved.b)};
-  }
-  return std::nullopt;
-}
-
-namespace {
-
 // ---- in real numbers ----
 
 using TracedReals = number::Traced<number::RoundedArithmetic, number::RealSlopes>;
@@ -155,6 +133,24 @@ double target(std::uint64_t random) {
 }
 
 }  // namespace
+
+std::optional<TiePoint> tie_point(number::Field& field, const GraphPair& pair, std::uint64_t seed,
+                                  const std::function<FieldInputs(std::uint64_t attempt)>& draw_inputs) {
+  constexpr std::uint64_t attempts = 8;
+  std::optional<std::set<std::size_t>> choice;
+  for (std::uint64_t attempt = 0; attempt < attempts; ++attempt) {
+    FieldInputs inputs = draw_inputs(attempt);
+    Evaluated drawn = evaluate(field, pair, inputs);
+    if (!choice) choice = choose_ties(drawn.seen, field.p(), seed);
+    std::set<std::size_t> ties = *choice;
+    if (ties.empty()) return TiePoint{drawn.a, drawn.b, drawn.a, drawn.b};
+    if (!move(field, drawn.seen, ties, number::draw(seed, attempt), inputs)) continue;
+    Evaluated moved = evaluate(field, pair, inputs);
+    if (std::ranges::all_of(ties, [&](std::size_t i) { return moved.seen[i].number.p == 0; }))
+      return TiePoint{std::move(drawn.a), std::move(drawn.b), std::move(moved.a), std::move(moved.b)};
+  }
+  return std::nullopt;
+}
 
 std::optional<number::Edge> to_boundary(const GraphPair& pair, const std::vector<graph::Numbers>& numbers,
                                         std::uint64_t seed, std::vector<reference::Array>& inputs) {

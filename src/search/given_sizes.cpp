@@ -55,6 +55,25 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
   return result.compared = true;
 }
 
+/// Returns whether holds(x, y) for an element of the outputs, whose values in the two graphs are x and y.
+template <number::Arithmetic A, class Holds>
+bool any_element(A arithmetic, const GraphPair& pair, const std::vector<Array>& inputs, const Holds& holds) {
+  const auto ya = evaluate_exactly(arithmetic, pair.a, inputs),
+             yb = evaluate_exactly(arithmetic, pair.b, paired(inputs, pair.pairing));
+  for (std::size_t o = 0; o < ya.size(); ++o)
+    for (std::size_t i = 0; i < ya[o].values.size(); ++i)
+      if (holds(ya[o].values[i], yb[o].values[i])) return true;
+  return false;
+}
+
+/// Returns whether x and y may differ by more than a small fraction.
+bool may_differ(const number::Rounded& x, const number::Rounded& y) {
+  constexpr double fraction = 1e-11, smallest = 1e-200;
+  if (!x.told() || !y.told() || number::disjoint(x, y)) return true;
+  if (!x.finite() || !y.finite()) return false;
+  return x.error + y.error > fraction * std::max(smallest, std::min(std::fabs(x.value), std::fabs(y.value)));
+}
+
 }  // namespace
 
 GivenSizes given_sizes(const GraphPair& pair, std::uint64_t seed, std::optional<Scale> also, int points, int peaks) {
@@ -76,29 +95,6 @@ GivenSizes given_sizes(const GraphPair& pair, std::uint64_t seed, std::optional<
   }
   return result;
 }
-
-namespace {
-
-/// Returns whether holds(x, y) for an element of the outputs, whose values in the two graphs are x and y.
-template <number::Arithmetic A, class Holds>
-bool any_element(A arithmetic, const GraphPair& pair, const std::vector<Array>& inputs, const Holds& holds) {
-  const auto ya = evaluate_exactly(arithmetic, pair.a, inputs),
-             yb = evaluate_exactly(arithmetic, pair.b, paired(inputs, pair.pairing));
-  for (std::size_t o = 0; o < ya.size(); ++o)
-    for (std::size_t i = 0; i < ya[o].values.size(); ++i)
-      if (holds(ya[o].values[i], yb[o].values[i])) return true;
-  return false;
-}
-
-/// Returns whether x and y may differ by more than a small fraction.
-bool may_differ(const number::Rounded& x, const number::Rounded& y) {
-  constexpr double fraction = 1e-11, smallest = 1e-200;
-  if (!x.told() || !y.told() || number::disjoint(x, y)) return true;
-  if (!x.finite() || !y.finite()) return false;
-  return x.error + y.error > fraction * std::max(smallest, std::min(std::fabs(x.value), std::fabs(y.value)));
-}
-
-}  // namespace
 
 bool proved_in_float64(const GraphPair& pair, const std::vector<Array>& inputs) {
   return any_element(number::RoundedArithmetic(), pair, inputs,
