@@ -272,8 +272,8 @@ void check_memory(const graph::KernelGraph& g) {
     elements += graph::size(t.shape);
     if (elements > limit)
       graph::fail_at({g.name},
-                     "expected tensors of at most {} elements together, what this machine's memory holds as "
-                     "float64 for the reference, found more at tensor {} {}",
+                     "expected tensors of at most {} elements together, what this machine's memory holds as float64 "
+                     "for the reference, found more at tensor {} {}",
                      limit, t.name, graph::to_string(t.shape));
   }
 }

@@ -219,8 +219,8 @@ class Decision {
     if (!may_count && (!g_.affordable() || !g_.options.given_sizes)) return proved();
     if (!g_.affordable())
       return undecided(
-          fmt::format("different at small sizes, but a number may represent an extent, and the given sizes "
-                      "take {:.2g} products, more than {:.2g}",
+          fmt::format("different at small sizes, but a number may represent an extent, and the given sizes take {:.2g} "
+                      "products, more than {:.2g}",
                       g_.given_products, g_.options.given_work));
     if (g_.given_products <= 1e6 && proves(g_, repeated(g_.a, real_.inputs), e_.notes)) return proved();
     const GivenSizes given = at_given_sizes(g_, real_.scale, g_.given_products <= 1e7 ? 4 : 1, e_);
@@ -250,8 +250,8 @@ class Decision {
       distinct_ = shrink_distinct(g_);
       if (distinct_->empty() || work(distinct_->back()) > g_.options.field_work)
         return undecided(
-            "the same at small sizes, but extents that differ became the same there, sizes that keep "
-            "them apart take too much work, and " +
+            "the same at small sizes, but extents that differ became the same there, sizes that keep them apart take "
+            "too much work, and " +
             out_of_reach);
     }
     if (!distinct_->empty()) {
@@ -277,8 +277,8 @@ class Decision {
     if (given.fields == 0 && !distinct_ &&  // else only_small_agreement() has tried them
         !distinct_agree(g_, real_.loose))
       return undecided(
-          "the same at small sizes, but the given ones take too much work for finite fields, and so do "
-          "small ones that keep apart what differs");
+          "the same at small sizes, but the given ones take too much work for finite fields, and so do small ones that "
+          "keep apart what differs");
     e_.notes.push_back("at the given sizes, not decided by finite fields: " + given.why_not);
     if (!seen.compared || seen.distance > same_in_float64)
       return undecided(fmt::format("the same at small sizes, but {} at the given ones",

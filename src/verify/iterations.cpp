@@ -146,8 +146,7 @@ class RoleIterations {
         (loop.whole && (at + 1 == list.size() || !as<Loop>(list[at + 1]))))
       reject(k_,
              "{} has a loop from {} to {} over the iterations that another one leaves; a loop over those without a "
-             "mask "
-             "(whole) comes first, and has the same end",
+             "mask (whole) comes first, and has the same end",
              agent_.name, loop.from, loop.trip_count);
     if (follows && !equal(before->body, loop.body))
       reject(k_, "{} does other steps in iterations with a mask than in those without", agent_.name);

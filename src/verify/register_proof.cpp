@@ -130,8 +130,8 @@ void RegisterProof::same_thread(const Work& t, const Work& w, int b, bool own) c
     const int found = owner[kernel::linear(element, shape)];
     if (found != thread)
       reject(p_,
-             "value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, "
-             "where thread {} wrote it",
+             "value {} of thread {} in {} is {}, for which it reads {} of {} without a barrier after {}, where thread "
+             "{} wrote it",
              value, thread, describe(t), to_string(at), to_string(element), plan_.tensors[b].name, describe(w), found);
   });
 }
@@ -199,8 +199,8 @@ void RegisterProof::chained(const Work& t, const Work& writer) {
     for (int column = 0; column < columns; ++column)
       if (const int times = multiplied[kernel::linear(at, a) * columns + column]; times != 1)
         reject(p_,
-               "value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its "
-               "warps take K in {} parts, {} leaves it in {}",
+               "value {} of thread {} is {} of %{} after {}, and {} multiplies that element {} times: its warps take K "
+               "in {} parts, {} leaves it in {}",
                value, thread, to_string(at), operand, describe(writer), describe(t), times, consumer.k,
                describe(writer), producer.n);
   });

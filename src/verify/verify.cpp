@@ -274,8 +274,8 @@ void check_arrivals(const State& s, const Channel& c, const ChannelState& channe
       if (phase < consumer.released) arrivals += s.kernel.agents[agent].warps;
     if (arrivals == expected) continue;
     reject(s.kernel,
-           "the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
-           "initialise it for the number of warps that release the stage, in every phase",
+           "the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; initialise it "
+           "for the number of warps that release the stage, in every phase",
            s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages, arrivals);
   }
 }
@@ -296,8 +296,8 @@ void check_end(const State& s) {
     for (const auto& [agent, consumer] : channel.consumers)
       if (consumer.acquired < channel.produced && acquires(s, agent, static_cast<int>(k)))
         reject(s.kernel,
-               "{} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
-               "still be written when the kernel ends; acquire every stage that is filled",
+               "{} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may still be "
+               "written when the kernel ends; acquire every stage that is filled",
                s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name, consumer.acquired % c.stages, c.name,
                s.kernel.agents[agent].name, channel.produced - consumer.acquired);
     if (c.by == Synchronisation::mbarrier_bytes)

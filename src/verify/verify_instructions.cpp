@@ -161,10 +161,10 @@ void check_mbarriers(const Kernel& k) {
              c.offset, end, k.shared_bytes);
     for (std::size_t j = 0; j < i; ++j)
       if (const Channel& o = k.channels[j]; c.offset < o.offset + kernel::barrier_bytes(o) && o.offset < end)
-        reject(k,
-               "the mbarriers of channel {} lie in bytes [{}, {}), those of channel {} in [{}, {}); they may not "
-               "overlap",
-               c.name, c.offset, end, o.name, o.offset, o.offset + kernel::barrier_bytes(o));
+        reject(
+            k,
+            "the mbarriers of channel {} lie in bytes [{}, {}), those of channel {} in [{}, {}); they may not overlap",
+            c.name, c.offset, end, o.name, o.offset, o.offset + kernel::barrier_bytes(o));
   }
 }
 

@@ -64,10 +64,10 @@ void check_channels(const Kernel& s) {
       reject(s, "channel {} carries tensor {}; the schedule has {} tensors, numbered from 0", c.name, c.tensor,
              tensors);
     if (kernel::is_exchange(c) && (s.ranks == 1 || c.stages != 1))
-      reject(s,
-             "channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of "
-             "them at least",
-             c.name, c.stages, s.ranks);
+      reject(
+          s,
+          "channel {} has stages {} and ranks {}; what ranks send each other takes one stage, and 2 of them at least",
+          c.name, c.stages, s.ranks);
     if (c.by == Synchronisation::mbarrier_bytes && kernel::consumes(c, c.producer))
       reject(s, "channel {} has {} as producer and as consumer; mbarriers join two agents", c.name,
              s.agents[c.producer].name);
@@ -132,8 +132,7 @@ void check_numbers(const Step& step, const Rejection& wrong) {
         if (loop.from != 0 && ((!prologue && loop.kind != Loop::iterations) || loop.from < 0 ||
                                loop.from > loop.trip_count || (prologue && loop.from == loop.trip_count)))
           wrong(
-              "starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations "
-              "start above 0",
+              "starts with iteration {} of {}; only a prologue, before its end, and a loop of iterations start above 0",
               loop.from, loop.trip_count);
       },
       [](const OneOf<Copy, Mma, Compute, Start, Commit, Acquire, Release, Drain, FenceProxy, GriddepWait,
@@ -184,14 +183,12 @@ void check_memory(const Kernel& s, const target::Target& t) {
   for (const Channel& c : s.channels)
     for (const SmemTensor& x : s.tensors)
       if (c.offset >= 0 && c.offset < x.offset + x.bytes() && x.offset < c.offset + kernel::barrier_bytes(c))
-        reject(s,
-               "the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not "
-               "overlap",
+        reject(s, "the mbarriers of channel {} lie in bytes [{}, {}), tensor {} in [{}, {}); they may not overlap",
                c.name, c.offset, c.offset + kernel::barrier_bytes(c), x.name, x.offset, x.offset + x.bytes());
   if (end + mbarriers > t.shared_per_block)
     does_not_fit(
-        "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} "
-        "has at most {}: use fewer stages or smaller tiles",
+        "{}: needs {} bytes of shared memory ({} to the end of tensor {}, {} for mbarriers); a block on {} has at most "
+        "{}: use fewer stages or smaller tiles",
         s.name(), end + mbarriers, end, last, mbarriers, t.name, t.shared_per_block);
 }
 
@@ -243,8 +240,8 @@ void check_registers(const Kernel& s, const target::Target& t) {
     if (!differ) continue;
     if (t.compute_capability < 90)
       does_not_fit(
-          "{}: agents have different registers a thread ({} has {}); that takes setmaxnreg, which {} lacks: "
-          "it needs sm_90a",
+          "{}: agents have different registers a thread ({} has {}); that takes setmaxnreg, which {} lacks: it needs "
+          "sm_90a",
           s.name(), a.name, a.registers, t.name);
     if (a.registers % 8 != 0 || a.registers < 24 || a.registers > 256)
       reject(s, "agent {} has {} registers a thread; setmaxnreg takes multiples of 8 from 24 to 256", a.name,
@@ -291,8 +288,8 @@ void check_instructions(const Kernel& s, const target::Target& t) {
   for (std::size_t i = 0; i < s.agents.size(); ++i)
     if (!with_block_barrier.contains(static_cast<int>(i)))
       reject(s,
-             "{} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use "
-             "a named barrier, 1 to {}",
+             "{} uses barrier 0, agent {} does not; __syncthreads waits for every thread of the block: use a named "
+             "barrier, 1 to {}",
              s.agents[*with_block_barrier.begin()].name, s.agents[i].name, named_barriers - 1);
 }
 
@@ -313,8 +310,8 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
     if (c.by == Synchronisation::commit_group) return Groups::wgmma;
     if (c.by == Synchronisation::bulk_group) return Groups::bulk;
     reject(s,
-           "{}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs "
-           "cp_async_group, commit_group or bulk_group",
+           "{}, step '{}', commits or waits for groups of channel {}, which works by {}; it needs cp_async_group, "
+           "commit_group or bulk_group",
            agent.name, step.what, c.name, kernel::name(c.by));
   }
   std::set<Groups> started;
@@ -323,8 +320,7 @@ Groups groups_of(const Kernel& s, const Agent& agent, const Step& step) {
   });
   if (started.size() > 1)
     reject(s,
-           "{}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; "
-           "name a channel",
+           "{}, step '{}' ({}), does not say which groups it means, and the agent has {} kinds of them; name a channel",
            agent.name, step.what, kernel::name(step), started.size());
   return started.empty() ? Groups::cp_async : *started.begin();
 }
@@ -340,8 +336,8 @@ static void check_ranks(const Kernel& s) {
       if (compute && compute->to_cluster &&
           (step.writes.size() != 1 || kernel::exchange_of(s, step.writes[0].tensor) < 0))
         wrong(
-            "writes to the other ranks through no channel of theirs; name one by mbarrier_cluster that "
-            "carries the one tensor");
+            "writes to the other ranks through no channel of theirs; name one by mbarrier_cluster that carries the one "
+            "tensor");
       if (const Copy* copy = as<Copy>(step); !copy || !copy->multicast) return;
       if (s.ranks == 1) wrong("is multicast to one rank; a schedule of at least 2 has such");
       if (!is_tma_load(s, step)) wrong("is multicast and a copy that no mbarrier counts; only TMA loads are");
@@ -412,14 +408,14 @@ void check_other_arrivals(const Kernel& s) {
     if (channel.by == Synchronisation::mbarrier_bytes && releasing == 0 &&
         kernel::arrivals_of(s, static_cast<int>(c)) != consuming)
       reject(s,
-             "the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; "
-             "its consumers have {} warps: initialise them for that number",
+             "the empty barriers of channel {}, none of whose stages is given back, wait for {} arrivals; its "
+             "consumers have {} warps: initialise them for that number",
              channel.name, kernel::arrivals_of(s, static_cast<int>(c)), consuming);
     const int arriving = (s.ranks - 1) * releasing;
     if (kernel::is_exchange(channel) && kernel::arrivals_of(s, static_cast<int>(c)) != arriving)
       reject(s,
-             "the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; "
-             "initialise it for that number",
+             "the barrier of channel {} waits for {} arrivals, and gets {}: {} from each of {} other ranks; initialise "
+             "it for that number",
              channel.name, kernel::arrivals_of(s, static_cast<int>(c)), arriving, releasing, s.ranks - 1);
   }
 }

@@ -382,9 +382,7 @@ class RoleFlow {
   /// no matmul has added a product to them since then.
   void next_iteration() {
     for (int product : f_.before.rescaled)
-      reject(f_.p,
-             "%{}'s accumulators are multiplied, and no product is added to them before the next iteration "
-             "ends",
+      reject(f_.p, "%{}'s accumulators are multiplied, and no product is added to them before the next iteration ends",
              product);
     f_.before = std::exchange(f_.now, {});
   }

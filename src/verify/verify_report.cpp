@@ -72,8 +72,8 @@ void report_unwritten(const State& s, const Touch& read) {
           reject("{}, which nobody wrote before; its first write is {}: let that come first", subject(s, read),
                  describe(e));
         reject(
-            "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, "
-            "by a channel or a barrier",
+            "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, by a "
+            "channel or a barrier",
             subject(s, read), describe(e), s.kernel.agents[a].name, s.kernel.agents[read.agent].name);
       }
   reject("{}, which no step writes; write it first", subject(s, read));
@@ -84,8 +84,8 @@ void report_overwritten(const State& s, const Touch& read) {
   const Touch& over = *cell.overwritten;
   const StageState& other = s.cells[over.cell];
   reject(
-      "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two in separate bytes, or read "
-      "before that write",
+      "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two in separate bytes, or read before that "
+      "write",
       subject(s, read), who(s, over, read), cell_name(s, over.cell), std::max(cell.begin, other.begin),
       std::min(cell.end, other.end));
 }
@@ -101,8 +101,8 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   if (first.via == Via::tma_load) {
     const Channel& c = s.kernel.channels[kernel::channel_of(*first.event->step)];
     reject(
-        "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
-        "{} before this step",
+        "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire {} before "
+        "this step",
         head, by, what, second_agent, first.value - s.agents[second.agent].seen[first.component], c.name, c.name);
   }
   if (first.via != Via::ordinary) {
@@ -110,44 +110,42 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
     const std::string_view verb = first.writes ? "write" : "read";
     if (committed < first.value)
       reject(
-          "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit after it and a "
-          "wait_group before this step",
+          "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit after it and a wait_group "
+          "before this step",
           head, operation(first.via).name, by, verb, what);
     if (waited < first.value)
       reject(
-          "{}, but {} of {} may still {} {}: {}; wait_group {} and then a barrier or release must come "
-          "before this step",
+          "{}, but {} of {} may still {} {}: {}; wait_group {} and then a barrier or release must come before this "
+          "step",
           head, operation(first.via).name, by, verb, what, how_far_waited(s, first), committed - first.value);
     reject(
-        "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it "
-        "have waited; put a barrier{} between that wait_group and this step",
+        "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it have waited; "
+        "put a barrier{} between that wait_group and this step",
         head, operation(first.via).name, by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
     const Channel& c = s.kernel.channels[kernel::channel_of(*second.event->step)];
-    reject(
-        "{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this "
-        "step",
-        head, by, first.writes ? "write" : "read", what, first_agent, c.name, second_agent);
+    reject("{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this step", head,
+           by, first.writes ? "write" : "read", what, first_agent, c.name, second_agent);
   }
   if (same_agent && first.event == second.event)
     reject(
-        "{}, which also {} {} in other threads; split the step and put a barrier between, or let each thread "
-        "touch only its own (same_thread)",
+        "{}, which also {} {} in other threads; split the step and put a barrier between, or let each thread touch "
+        "only its own (same_thread)",
         head, first.writes ? "writes" : "reads", what);
   if (same_agent)
     reject("{}, but {} {} {} in other threads and no barrier lies between; put a barrier between the two", head, by,
            first.writes ? "wrote" : "may still read", what);
   reject(
-      "{}, but {} {} {} and nothing orders the two; put a barrier of {} and {} between them, or a release "
-      "and an acquire of a channel",
+      "{}, but {} {} {} and nothing orders the two; put a barrier of {} and {} between them, or a release and an "
+      "acquire of a channel",
       head, by, first.writes ? "wrote" : "may still read", what, first_agent, second_agent);
 }
 
 void report_no_fence(const State& s, const Touch& first, const Touch& second) {
   reject(
-      "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy after that write, "
-      "before the barrier or release that orders the two",
+      "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy after that write, before the "
+      "barrier or release that orders the two",
       subject(s, second), operation(second.via).by, who(s, first, second), touched(s, first, second),
       operation(first.via).by);
 }
@@ -187,8 +185,8 @@ void report_deadlock(const State& s) {
 
 void report_arrived_twice(const State& s, int agent, const StepEvent& e) {
   reject(s.kernel,
-         "{} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
-         "last round, so it may be counted twice; let it wait, or learn of it, between the two",
+         "{} reaches barrier {} again in {}, but does not know that those who wait there have passed its last round, "
+         "so it may be counted twice; let it wait, or learn of it, between the two",
          s.kernel.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
 }
 

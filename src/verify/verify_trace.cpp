@@ -124,10 +124,8 @@ struct Unroller {
   }
 
   [[noreturn]] void too_long() const {
-    does_not_fit(
-        "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
-        "many",
-        kernel, agent.name, max_events);
+    does_not_fit("{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that many",
+                 kernel, agent.name, max_events);
   }
 
   /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no loop.
