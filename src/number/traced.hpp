@@ -164,13 +164,16 @@ class Traced {
     return z;
   }
   Number less(const Number& x, const Number& y) {
-    return compared(x, y, [&] { return a_.less(x.value, y.value); });
+    see(sub(y, x), Edge::jump);
+    return {a_.less(x.value, y.value)};
   }
   Number less_equal(const Number& x, const Number& y) {
-    return compared(x, y, [&] { return a_.less_equal(x.value, y.value); });
+    see(sub(y, x), Edge::jump);
+    return {a_.less_equal(x.value, y.value)};
   }
   Number same(const Number& x, const Number& y) {
-    return compared(x, y, [&] { return a_.same(x.value, y.value); });
+    see(sub(y, x), Edge::jump);
+    return {a_.same(x.value, y.value)};
   }
   Number choose(const Number& c, const Number& x, const Number& y) {
     see(c, Edge::jump);
@@ -198,11 +201,6 @@ class Traced {
     const Number& of = x.core ? *x.core : x;
     policy_.compares(!of.slopes.hidden);
     differences.push_back({of.value, of.slopes, edge});
-  }
-  template <class F>
-  Number compared(const Number& x, const Number& y, const F& outcome) {
-    see(sub(y, x), Edge::jump);
-    return {outcome()};
   }
   static std::shared_ptr<const Number> core(const Number& x) { return x.core ? x.core : std::make_shared<Number>(x); }
 
