@@ -12,7 +12,7 @@
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
 #include "retile/retile.hpp"
-#include "rewrite/live.hpp"
+#include "rewrite/rewrite.hpp"
 
 namespace zellige::fuse {
 namespace {

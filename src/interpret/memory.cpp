@@ -5,17 +5,6 @@
 #include "graph/span.hpp"
 
 namespace zellige::interpret {
-namespace {
-
-constexpr int nodes_of_a_kernel = 1 << 16;  // a Writer as one number
-
-int number(const LastStore& w) { return 1 + w.kernel * nodes_of_a_kernel + w.node; }
-LastStore writer_of(int number) {
-  return number == 0 ? LastStore{} : LastStore{(number - 1) / nodes_of_a_kernel, (number - 1) % nodes_of_a_kernel};
-}
-
-}  // namespace
-
 int Memory::owner(int tensor) const {
   const int base = program_.memory_of(tensor), shared = program_.tensors[base].memory;
   return shared >= 0 ? program_.memory_of(shared) : base;
@@ -29,7 +18,7 @@ Memory::Memory(const tile::TilePrograms& p, const std::vector<reference::Array>&
       spans[owner(t)] = std::max(spans[owner(t)], graph::span(p.tensors[t].shape, p.tensors[t].strides));
   for (std::size_t t = 0; t < spans.size(); ++t)
     memories_[t] = {std::vector<double>(spans[t], std::numeric_limits<double>::quiet_NaN()),
-                    std::vector<int>(spans[t], 0)};
+                    std::vector<LastStore>(spans[t])};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int t = p.inputs[i];
     const std::int64_t count = graph::size(p.shape(t));
@@ -71,8 +60,7 @@ void Memory::load(int tensor, const Places& places, double* to) const {
 void Memory::store(int tensor, const Places& places, const double* from, LastStore by) {
   check(tensor, places);
   Elements& to = memories_[owner(tensor)];
-  places.each(
-      [&](std::int64_t element, std::int64_t at) { to.values[at] = from[element], to.writers[at] = number(by); });
+  places.each([&](std::int64_t element, std::int64_t at) { to.values[at] = from[element], to.writers[at] = by; });
 }
 
 reference::Array Memory::values(int tensor) const {
@@ -84,7 +72,7 @@ reference::Array Memory::values(int tensor) const {
 }
 
 LastStore Memory::writer(int tensor, const graph::Shape& at) const {
-  return writer_of(memories_[owner(tensor)].writers[offset(tensor, at)]);
+  return memories_[owner(tensor)].writers[offset(tensor, at)];
 }
 
 }  // namespace zellige::interpret

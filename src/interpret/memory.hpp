@@ -74,7 +74,7 @@ class Memory {
  private:
   struct Elements {
     std::vector<double> values;
-    std::vector<int> writers;  // indices into writers_, plus 1; 0: nobody
+    std::vector<LastStore> writers;
   };
   std::int64_t offset(int tensor, const graph::Shape& at) const;
   /// Returns the number of the tensor whose memory the tensor shares.

@@ -5,10 +5,7 @@
 #include "kernel/launches.hpp"
 #include "plan/prove.hpp"
 #include "predict/predict.hpp"
-#include "verify/layout_forms.hpp"
-#include "verify/tile_program.hpp"
-#include "verify/verify_memory.hpp"
-#include "verify/verify_tensors.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::ir {
 

@@ -128,6 +128,7 @@ struct MaskedLoopBounds {
   std::int64_t whole(std::int64_t block, std::int64_t loop) const;
   /// Returns the number of iterations that the block runs. `loop` is the full trip count.
   std::int64_t of(std::int64_t block, std::int64_t loop) const;
+  bool operator==(const MaskedLoopBounds&) const = default;
 };
 
 /// Everything that is decided about one kernel. Unless stated otherwise, integers are indices of nodes.

@@ -111,6 +111,7 @@ struct Access {
   int lag = 0;
   // Each thread touches only elements that it accessed itself; no barrier is needed.
   bool same_thread = false;
+  bool operator==(const Access&) const = default;
 };
 
 /// What a step accesses in global memory. Relevant for kernels that start before the preceding one has ended.

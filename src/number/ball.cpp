@@ -7,7 +7,6 @@
 
 #include "graph/error.hpp"
 #include "number/fraction.hpp"
-#include "number/range.hpp"
 
 namespace zellige::number {
 namespace {

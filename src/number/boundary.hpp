@@ -9,7 +9,6 @@
 #include <map>
 #include <vector>
 
-#include "number/modular.hpp"
 #include "number/traced.hpp"
 
 namespace zellige::number {

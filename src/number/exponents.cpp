@@ -11,7 +11,9 @@
 namespace zellige::number {
 namespace {
 
-using Factors = std::map<std::int64_t, int>;  // prime to exponent
+using Factors = std::map<std::int64_t, int>;                             // prime to exponent
+using Exponents = std::map<std::int64_t, std::vector<int>>;              // by prime, of each value
+using OwnPrimes = std::map<std::pair<int, std::int64_t>, std::int64_t>;  // by part and given prime: what replaces it
 
 /// Returns the prime factors of n, with their exponents.
 Factors factors(std::int64_t n) {
@@ -66,22 +68,6 @@ std::vector<int> small_exponents(const Products& system, std::vector<int> x, con
   return x;
 }
 
-/// Returns, for each of the given primes, a small prime that replaces it as a factor of values, to make the values
-/// small. In ascending order the given primes are replaced by 2, 3, 5, 2, 3, 5, and so on, which makes no prime larger.
-/// A prime in `kept_primes` (factors of values that must not change) is replaced by itself, but counts in this
-/// sequence.
-std::map<std::int64_t, std::int64_t> stand_ins(const std::set<std::int64_t>& primes,
-                                               const std::set<std::int64_t>& kept_primes) {
-  constexpr std::int64_t small[] = {2, 3, 5};
-  std::map<std::int64_t, std::int64_t> result;
-  int next = 0;
-  for (std::int64_t prime : primes) {
-    result[prime] = kept_primes.count(prime) ? prime : std::min(prime, small[next % 3]);
-    ++next;
-  }
-  return result;
-}
-
 /// Returns, for each value, the least index among the values that products connect with it, directly or through
 /// other values. Connected values (a part of the system) have the same result.
 std::vector<int> connected(const Products& system) {
@@ -103,7 +89,7 @@ std::vector<int> connected(const Products& system) {
 /// Returns the least prime above n.
 std::int64_t prime_after(std::int64_t n) {
   do ++n;
-  while (factors(n) != Factors{{n, 1}});
+  while (!is_prime(static_cast<std::uint64_t>(n)));
   return n;
 }
 
@@ -112,12 +98,11 @@ std::int64_t prime_after(std::int64_t n) {
 /// Returns a map from (part, given prime) to the prime that replaces it. A given prime has no entry if it divides a
 /// fixed value of the part. Parts with small values get the smallest primes. `exponents` has, for each given prime, its
 /// exponent in each shrunk value. Primes in `kept_primes` (factors of fixed values) are not used as replacements.
-std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
-    const Products& system, const std::vector<int>& part, const std::set<std::int64_t>& kept_primes,
-    const std::map<std::int64_t, std::vector<int>>& exponents) {
+OwnPrimes own_primes(const Products& system, const std::vector<int>& part, const std::set<std::int64_t>& kept_primes,
+                     const Exponents& exponents) {
   std::vector<int> distinct = system.distinct;
   std::ranges::stable_sort(distinct, {}, [&](int i) { return system.values[i]; });
-  std::map<std::pair<int, std::int64_t>, std::int64_t> own;
+  OwnPrimes own;
   std::int64_t next = 2;
   for (int i : distinct)
     for (const auto& [prime, x] : exponents) {
@@ -137,9 +122,7 @@ std::map<std::pair<int, std::int64_t>, std::int64_t> own_primes(
 /// Returns whether no value becomes too large if the primes in `own`, the result of own_primes(), replace the given
 /// ones: each must be at most 4096 or at most its given value. Much larger values could overflow. The other arguments
 /// are those of own_primes().
-bool fits(const Products& system, const std::vector<int>& part,
-          const std::map<std::int64_t, std::vector<int>>& exponents,
-          const std::map<std::pair<int, std::int64_t>, std::int64_t>& own) {
+bool fits(const Products& system, const std::vector<int>& part, const Exponents& exponents, const OwnPrimes& own) {
   for (std::size_t i = 0; i < part.size(); ++i) {
     double value = 1;
     for (const auto& [prime, x] : exponents) {
@@ -165,7 +148,7 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
     }
   }
   const std::vector<int> part = connected(system);
-  std::map<std::int64_t, std::vector<int>> exponents;  // by prime
+  Exponents exponents;  // by prime
   for (std::int64_t prime : primes) {
     std::vector<int> given(n), minimum(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -189,7 +172,12 @@ std::vector<std::int64_t> shrink_values(const Products& system) {
     }
     exponents[prime] = std::move(best);
   }
-  const auto usual = stand_ins(primes, kept_primes);
+  // Makes values small: in ascending order the primes are replaced by 2, 3, 5, 2, 3, 5, and so on, which makes no prime larger. Factors
+  // of fixed values are replaced by themselves, but count in this sequence.
+  constexpr std::int64_t small[] = {2, 3, 5};
+  std::map<std::int64_t, std::int64_t> usual;
+  for (std::int64_t prime : primes)
+    usual[prime] = kept_primes.count(prime) ? prime : std::min(prime, small[usual.size() % 3]);
   auto own = own_primes(system, part, kept_primes, exponents);
   if (!fits(system, part, exponents, own)) own.clear();
   std::vector<std::int64_t> result(n, 1);

@@ -65,7 +65,7 @@ void mul_lines(Field& f, FieldNumber& z, const FieldNumber& x, const FieldNumber
 int sign_on_line(Field& f, const FieldNumber& x) {
   const auto [at, fresh] = f.intervals.try_emplace(x.base, 0, INFINITY);
   auto& [low, high] = at->second;
-  if (fresh && pow_mod(x.base, (f.p() - 1) / 2, f.p()) != 1) low = -INFINITY, high = 0;
+  if (fresh && !is_square(x.base, f.p())) low = -INFINITY, high = 0;
   const double bound = -x.shift / x.slope, near = 1e-12 * std::fabs(bound);
   bool more = bound <= low + near;  // whether the number exceeds the bound
   if (!more && bound < high - near) {
@@ -193,16 +193,7 @@ FieldNumber Field::add(const FieldNumber& x, const FieldNumber& y) {
   z.hashed = keeps_sums && (x.hashed || y.hashed || x.q == absent || y.q == absent);
   z.q = part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) { return add_mod(a, b, q()); });
   z.logs = log_terms(x.logs, y.logs);
-  if (x.denominator == 0 && y.denominator == 0)
-    z.numerator = std::max(x.numerator, y.numerator);
-  else
-    z.numerator = std::max(x.numerator + y.denominator, y.numerator + x.denominator),
-    z.denominator = x.denominator + y.denominator;
-  if (x.sign_denominator == 0 && y.sign_denominator == 0)
-    z.signs = std::max(x.signs, y.signs);
-  else
-    z.signs = std::max(x.signs + y.sign_denominator, y.signs + x.sign_denominator),
-    z.sign_denominator = x.sign_denominator + y.sign_denominator;
+  z.degrees = x.degrees + y.degrees, z.sides = x.sides + y.sides;
   z.whole = x.whole && y.whole;
   if (lines) add_lines(*this, z, x, y);
   z.lowest = x.lowest + y.lowest, z.greatest = x.greatest + y.greatest;
@@ -251,8 +242,7 @@ FieldNumber Field::mul(const FieldNumber& x, const FieldNumber& y) {
   if (same && x.boolean) return x;
   FieldNumber z = merged(Op::mul, x, y);
   if (z.vanishes) z.zero_sign = mul_mod(zero_factor(*this, x), zero_factor(*this, y), p());
-  z.numerator = x.numerator + y.numerator, z.denominator = x.denominator + y.denominator;
-  z.signs = x.signs + y.signs, z.sign_denominator = x.sign_denominator + y.sign_denominator;
+  z.degrees = x.degrees * y.degrees, z.sides = x.sides * y.sides;
   z.whole = x.whole && y.whole, z.boolean = x.boolean && y.boolean;
   if (lines) mul_lines(*this, z, x, y);
   if (z.whole) {
@@ -315,8 +305,7 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
   z.q = hashed && !z.hashed ? absent : part(exponent(x), exponent(y), [&](std::uint64_t a, std::uint64_t b) {
     return b == 0 ? absent : mul_mod(a, inverse_mod(b, q()), q());
   });
-  z.numerator = x.numerator + y.denominator, z.denominator = x.denominator + y.numerator;
-  z.signs = x.signs + y.sign_denominator, z.sign_denominator = x.sign_denominator + y.signs;
+  z.degrees = x.degrees / y.degrees, z.sides = x.sides / y.sides;
   z.may = product_signs(x.may, static_cast<std::uint8_t>(y.may & ~zero));
   if (x.logs || y.logs) {
     const std::optional<std::int64_t> n = y.logs ? std::nullopt : whole(y);
@@ -331,7 +320,7 @@ FieldNumber Field::div(const FieldNumber& x, const FieldNumber& y) {
     z.line = z.line && y.constant;
   }
   if ((y.may & zero) && y.decisions != Sets::empty)  // whether y is 0 may depend on all of them
-    z.signs = std::max(z.signs, static_cast<float>(count(z.decisions)));
+    z.sides.numerator = std::max(z.sides.numerator, static_cast<float>(count(z.decisions)));
   if (y.vanishes && (y.may & zero))  // y may be 0 at many points
     z = open(z, draw(draw(draw(key(x), key(y)), y.zero_sign), static_cast<std::uint64_t>(Op::div)));
   if (x.constant && y.constant) return known(z, real(x) / real(y));

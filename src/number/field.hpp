@@ -86,7 +86,6 @@ class Field : public FieldTables {
     return number::choose(*this, c, x, y);
   }
 
-  /// A dot product, for which many products are reduced modulo p and q at once.
   class Dot;
 
   /// Returns a number that has the sign of x everywhere: x without positive factors, and a - b if x is e^a - e^b.
@@ -95,6 +94,24 @@ class Field : public FieldTables {
   int sign(const FieldNumber& x);
   /// Records that z depends on the sign of `by`.
   void decide(FieldNumber& z, const FieldNumber& by);
+};
+
+/// Sums products of numbers and reduces the sum modulo p and q once every few terms. Products of numbers with
+/// special properties, such as a domain, are added one by one.
+class Field::Dot {
+ public:
+  explicit Dot(Field& field) : f_(field) {}
+  void add(const FieldNumber& x, const FieldNumber& y);
+  /// Returns the dot product: the sum of the products added so far.
+  FieldNumber value();
+
+ private:
+  Field& f_;
+  Wide p_ = 0, q_ = 0;
+  int terms_ = 0;
+  double lowest_ = 0, greatest_ = 0;
+  bool fast_ = false, slow_ = false;
+  FieldNumber sum_, rest_;  // properties of sum of the fast terms; sum of the others
 };
 
 }  // namespace zellige::number

@@ -1,7 +1,7 @@
-#include "number/field_dot.hpp"
-
+// Dot products over a random finite field (field.hpp).
 #include <algorithm>
 
+#include "number/field.hpp"
 #include "number/signs.hpp"
 
 namespace zellige::number {
@@ -38,16 +38,14 @@ void Field::Dot::add(const FieldNumber& x, const FieldNumber& y) {
   }
   const bool same = x.p == y.p && x.q == y.q;
   const std::uint8_t may = same ? square_signs(x.may) : product_signs(x.may, y.may);
-  const float n = x.numerator + y.numerator, d = x.denominator + y.denominator;
-  const float s = x.signs + y.signs, t = x.sign_denominator + y.sign_denominator;
+  const Degrees degrees = x.degrees * y.degrees, sides = x.sides * y.sides;
   if (!fast_) {
     fast_ = true;
-    sum_.numerator = n, sum_.denominator = d, sum_.signs = s, sum_.sign_denominator = t;
+    sum_.degrees = degrees, sum_.sides = sides;
     sum_.may = may, sum_.whole = x.whole && y.whole;
     sum_.q = has_q ? 0 : rootless;
   } else {
-    sum_.numerator = std::max(sum_.numerator + d, n + sum_.denominator), sum_.denominator += d;
-    sum_.signs = std::max(sum_.signs + t, s + sum_.sign_denominator), sum_.sign_denominator += t;
+    sum_.degrees = sum_.degrees + degrees, sum_.sides = sum_.sides + sides;
     sum_.may = sum_signs(sum_.may, may), sum_.whole = sum_.whole && x.whole && y.whole;
     if (!has_q) sum_.q = rootless;
   }

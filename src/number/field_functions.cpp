@@ -25,7 +25,7 @@ void require(Field& f, FieldNumber& z, Unknown which, const FieldNumber& x) {
   }
   const int s = f.sign(x);
   f.decide(z, x);
-  z.signs = static_cast<float>(f.count(z.decisions));
+  z.sides.numerator = static_cast<float>(f.count(z.decisions));
   if (s <= 0) z.kind = s == 0 ? Kind::missing : Kind::nan;
 }
 
@@ -85,7 +85,7 @@ FieldNumber sqrt(Field& f, const FieldNumber& x) {
   if (const auto u = f.squares.find(x.p); u != f.squares.end()) {
     FieldNumber v = u->second;
     v.domain = x.domain, v.fragile = x.fragile, v.decisions = x.decisions;
-    v.signs = std::max(v.signs, x.signs);
+    v.sides.numerator = std::max(v.sides.numerator, x.sides.numerator);
     return f.abs(v);
   }
   const auto may = static_cast<std::uint8_t>((x.may & f.zero) | f.above);
@@ -99,8 +99,8 @@ FieldNumber sqrt(Field& f, const FieldNumber& x) {
   }
   FieldNumber z;
   f.follow(z, x);
-  ++f.calls, f.argument_degree = std::max(f.argument_degree, double{x.numerator} + x.denominator);
-  z.numerator = 1, z.may = may, z.vanishes = x.vanishes, z.zero_sign = x.zero_sign;
+  ++f.calls, f.argument_degree = std::max(f.argument_degree, x.degrees.all());
+  z.degrees.numerator = 1, z.may = may, z.vanishes = x.vanishes, z.zero_sign = x.zero_sign;
   z.p = pow_mod(x.p, (f.p() + 1) / 4, f.p());
   if (mul_mod(z.p, z.p, f.p()) != x.p) {  // no square: negative, or no value of real numbers
     f.decide(z, x);
@@ -112,7 +112,7 @@ FieldNumber sqrt(Field& f, const FieldNumber& x) {
   z.rooted = true;
   if (x.constant) return f.known(z, std::sqrt(f.real(x)));
   f.decide(z, x);
-  z.signs = static_cast<float>(f.count(x.decisions) + 1);
+  z.sides.numerator = static_cast<float>(f.count(x.decisions) + 1);
   return z;
 }
 
@@ -128,19 +128,19 @@ FieldNumber exp(Field& f, const FieldNumber& x) {
     z = f.unknown(Unknown::exp, x);
     z.q = f.absent;
   } else {
-    ++f.calls, f.argument_degree = std::max(f.argument_degree, double{x.numerator} + x.denominator);
+    ++f.calls, f.argument_degree = std::max(f.argument_degree, x.degrees.all());
     f.follow(z, x);
-    z.numerator = 1;
+    z.degrees.numerator = 1;
     z.q = f.absent;
     z.p = power_of_w(f, f.exponent(x));
     if (x.rooted)
       for (std::uint64_t element : std::vector(f.sets.elements(x.decisions)))
         z.decisions = f.sets.join(z.decisions, f.sets.single(draw(element, 3)));
-    if (x.rooted) z.signs = static_cast<float>(f.count(z.decisions));
+    if (x.rooted) z.sides.numerator = static_cast<float>(f.count(z.decisions));
     for (const auto& [log, times] : f.log_sums[x.logs]) {
       const std::uint64_t v = pow_mod(f.logged[log], static_cast<std::uint64_t>(std::abs(times)), f.p());
       z.p = mul_mod(z.p, times < 0 ? inverse_mod(v, f.p()) : v, f.p());
-      z.numerator += static_cast<float>(std::abs(times));
+      z.degrees.numerator += static_cast<float>(std::abs(times));
     }
   }
   z.may = f.above;
@@ -190,7 +190,7 @@ FieldNumber log(Field& f, const FieldNumber& x) {
   if (x.constant && x.domain == Sets::empty) return f.known(z, std::log(f.real(x)));
   if (z.kind != Kind::number) return z;
   FieldNumber sum = f.add(z, shift);
-  sum.domain = z.domain, sum.decisions = z.decisions, sum.signs = z.signs;
+  sum.domain = z.domain, sum.decisions = z.decisions, sum.sides.numerator = z.sides.numerator;
   return sum;
 }
 
@@ -214,7 +214,7 @@ FieldNumber pow(Field& f, const FieldNumber& x, const FieldNumber& y) {
   if (x.may == f.above) return f.exp(f.mul(y, f.log(x)));
   FieldNumber both = f.merged(Op::function, x, y);
   both.p = draw(x.p, y.p) % f.p();
-  both.numerator = x.numerator + y.numerator, both.denominator = x.denominator + y.denominator;
+  both.degrees = x.degrees * y.degrees;
   FieldNumber z = f.unknown(Unknown::pow, both);
   if (x.vanishes && (x.may & f.zero))
     return f.open(z, draw(draw(f.key(x), f.key(y)), static_cast<std::uint64_t>(Unknown::pow)));

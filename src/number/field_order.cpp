@@ -73,7 +73,7 @@ MemberMean mean_of(Field& f, const std::vector<std::uint64_t>& all, FieldNumber&
     mean.has_q = mean.has_q && f.exponent(x) < f.rootless && x.logs == 0;
     if (mean.has_q) mean.q = add_mod(mean.q, f.exponent(x), f.q());
     z.hashed = f.keeps_sums && (z.hashed || x.hashed || x.q == f.absent);
-    f.argument_degree = std::max(f.argument_degree, 2 * (double{x.numerator} + x.denominator));
+    f.argument_degree = std::max(f.argument_degree, 2 * x.degrees.all());
   }
   mean.p = mul_mod(mean.p, inverse_mod(n, f.p()), f.p()), mean.q = mul_mod(mean.q, inverse_mod(n, f.q()), f.q());
   return mean;
@@ -97,8 +97,8 @@ void measure_deviations(Field& f, const std::vector<std::uint64_t>& all, MemberM
   mean.size_p = root(squares_p, f.p()), mean.size_q = root(squares_q, f.q());
   z.decisions = f.sets.join(z.decisions, f.sets.single(std::min(squares_p, f.p() - squares_p)));
   z.rooted = true;
-  z.signs = static_cast<float>(f.count(z.decisions));
-  z.sign_denominator = 0;
+  z.sides.numerator = static_cast<float>(f.count(z.decisions));
+  z.sides.denominator = 0;
 }
 
 /// Returns a hash of the deviations of a normal form's members from `mean`. `negated`: from its negative, for a dual form.
@@ -131,8 +131,7 @@ FieldNumber greatest(Field& f, const Lattice& l, FieldNumber z) {
     FieldNumber y = f.members.at(all.front());
     y.domain = z.domain, y.fragile = z.fragile, y.decisions = z.decisions;
     y.unsettled = y.unsettled || z.fragile, y.vanishes = y.vanishes || z.fragile;
-    y.signs = z.signs, y.sign_denominator = z.sign_denominator;
-    y.numerator = z.numerator, y.denominator = z.denominator;
+    y.degrees = z.degrees, y.sides = z.sides;
     return y;
   }
   f.took_unknown = true;
@@ -153,7 +152,7 @@ FieldNumber greatest(Field& f, const Lattice& l, FieldNumber z) {
   if (h2 < h) around.p = sub_mod(0, around.p, f.p()), around.q = sub_mod(0, around.q, f.q());
   z.p = add_mod(mean.p, mul_mod(around.p, mean.size_p, f.p()), f.p());
   z.q = mean.has_q ? add_mod(mean.q, mul_mod(around.q, mean.size_q, f.q()), f.q()) : f.absent;
-  z.numerator += 1, z.unsettled = true, z.zero_sign = 1;
+  z.degrees.numerator += 1, z.unsettled = true, z.zero_sign = 1;
   z.vanishes = std::ranges::any_of(all, [&](std::uint64_t m) { return m == 0 || f.members.at(m).vanishes; });
   z.lowest = FieldNumber::unlimited, z.greatest = -FieldNumber::unlimited, z.whole = true;
   for (std::uint64_t m : all) {
@@ -206,10 +205,8 @@ FieldNumber greater(Field& f, const FieldNumber& x, const FieldNumber& y) {
   f.decide(z, d);
   if (s == 0) return z.as(Kind::missing);
   FieldNumber t = take(s > 0 ? x : y);
-  t.numerator = d.numerator, t.denominator = d.denominator;
-  t.signs = std::max(x.signs + y.sign_denominator, y.signs + x.sign_denominator) +
-            static_cast<float>(f.count(d.decisions) + 1);
-  t.sign_denominator = d.sign_denominator;
+  t.degrees = d.degrees;
+  t.sides = {(x.sides + y.sides).numerator + static_cast<float>(f.count(d.decisions) + 1), d.sides.denominator};
   return t;
 }
 
@@ -234,10 +231,10 @@ FieldNumber max_of(Field& f, std::vector<FieldNumber> all) {
     const FieldNumber both = f.merged(Op::max, like, x);
     like.domain = both.domain, like.fragile = both.fragile, like.decisions = both.decisions;
     like.unsettled = both.unsettled, like.rooted = both.rooted;
-    like.numerator = std::max(like.numerator, x.numerator), like.denominator += x.denominator;
-    like.signs = std::max(like.signs, x.signs), like.sign_denominator += x.sign_denominator;
+    for (Degrees FieldNumber::*of : {&FieldNumber::degrees, &FieldNumber::sides})
+      like.*of = {std::max((like.*of).numerator, (x.*of).numerator), (like.*of).denominator + (x.*of).denominator};
   }
-  like.numerator += like.denominator, like.signs += like.sign_denominator;
+  like.degrees.numerator += like.degrees.denominator, like.sides.numerator += like.sides.denominator;
   like.constant = like.boolean = like.whole = like.graded = false, like.logs = 0;
   like.kind = Kind::number;
   if (plus || numbers.empty()) {
@@ -299,7 +296,7 @@ FieldNumber less(Field& f, const FieldNumber& x, const FieldNumber& y) {
     FieldNumber z = is(s > 0 && !tied(f, d));
     f.decide(z, d);
     if (!d.constant) f.jumps.insert(std::min(d.p, f.p() - d.p));
-    z.signs = static_cast<float>(f.count(z.decisions));
+    z.sides.numerator = static_cast<float>(f.count(z.decisions));
     if (s == 0) z.kind = Kind::missing;
     return z;
   }
@@ -321,7 +318,7 @@ FieldNumber less_equal(Field& f, const FieldNumber& x, const FieldNumber& y) {
 FieldNumber choose(Field& f, const FieldNumber& c, const FieldNumber& x, const FieldNumber& y) {
   const auto take = [&](const FieldNumber& t) {
     FieldNumber z = f.marked(t, c);
-    z.signs = std::max(t.signs, static_cast<float>(f.count(z.decisions)));
+    z.sides.numerator = std::max(t.sides.numerator, static_cast<float>(f.count(z.decisions)));
     return z;
   };
   if (c.kind == Kind::missing || c.kind == Kind::unclear) return c;
@@ -331,8 +328,9 @@ FieldNumber choose(Field& f, const FieldNumber& c, const FieldNumber& x, const F
     if (f.sides() && !c.constant) f.compared = true;
     FieldNumber z = take(c.p == 0 || (!c.constant && tied(f, c)) ? y : x);
     if (f.sides() && !c.constant) {
-      z.numerator = std::max(x.numerator, y.numerator) + x.denominator + y.denominator;
-      z.denominator = x.denominator + y.denominator;
+      const float denominator = x.degrees.denominator + y.degrees.denominator;
+      z.degrees = {std::max(x.degrees.numerator, y.degrees.numerator) + x.degrees.denominator + y.degrees.denominator,
+                   denominator};
     }
     return z;
   }
@@ -344,8 +342,7 @@ FieldNumber choose(Field& f, const FieldNumber& c, const FieldNumber& x, const F
   const FieldNumber both = f.merged(Op::choose, x, y);
   FieldNumber argument = f.merged(Op::choose, c, both);
   argument.p = draw(draw(c.p, c.domain), draw(f.key(x), f.key(y))) % f.p();
-  argument.numerator = c.numerator + x.numerator + y.numerator;
-  argument.denominator = c.denominator + x.denominator + y.denominator;
+  argument.degrees = c.degrees * x.degrees * y.degrees;
   FieldNumber z = f.unknown(Unknown::choose, argument);
   z.unsettled = z.vanishes = true;
   const bool is_exact =

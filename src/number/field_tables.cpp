@@ -57,7 +57,7 @@ FieldTables::FieldTables(std::uint64_t seed, Order order) : seed(seed), order(or
 }
 
 FieldNumber FieldTables::random(std::uint64_t n) const {
-  return {.p = draw(seed + 1, 2 * n) % p_, .q = draw(seed + 1, 2 * n + 1) % q_, .numerator = 1};
+  return {.p = draw(seed + 1, 2 * n) % p_, .q = draw(seed + 1, 2 * n + 1) % q_, .degrees = {1}};
 }
 
 FieldNumber FieldTables::known(FieldNumber z, double value) {
@@ -130,12 +130,12 @@ FieldTables::Cases FieldTables::cases(Sets::Index decisions) const {
 
 void FieldTables::follow(FieldNumber& z, const FieldNumber& x) const {
   z.domain = x.domain, z.decisions = x.decisions, z.unsettled = z.vanishes = z.unsettled || x.unsettled;
-  z.signs = static_cast<float>(count(x.decisions));
+  z.sides.numerator = static_cast<float>(count(x.decisions));
 }
 
 FieldNumber FieldTables::unknown(Unknown which, const FieldNumber& x, std::uint64_t key) {
   took_unknown = true;
-  ++steps, ++calls, argument_degree = std::max(argument_degree, double{x.numerator} + x.denominator);
+  ++steps, ++calls, argument_degree = std::max(argument_degree, x.degrees.all());
   FieldNumber z = residue(draw(draw(seed, 100 * key + static_cast<std::uint64_t>(which) + 1), x.p));
   follow(z, x);
   if (x.fragile) z.fragile = true, z.domain = sets.single(draw(FieldTables::key(x), static_cast<std::uint64_t>(which)));
@@ -167,8 +167,8 @@ FieldNumber FieldTables::opaque(Op op, const FieldNumber& x, const FieldNumber& 
   std::uint64_t a = key(x), b = key(y);
   if (commutes && a > b) std::swap(a, b);
   const FieldNumber r = residue(draw(draw(draw(seed, 55), a), b + static_cast<std::uint64_t>(op)));
-  z.p = r.p, z.q = r.q, z.numerator = 1;
-  z.signs = static_cast<float>(count(z.decisions));
+  z.p = r.p, z.q = r.q, z.degrees = {1};
+  z.sides.numerator = static_cast<float>(count(z.decisions));
   z.fragile = z.unsettled = z.vanishes = true;
   z.domain = sets.single(draw(draw(a, b), 50 + static_cast<std::uint64_t>(op)));
   return z;

@@ -1,5 +1,6 @@
 #include "number/fraction.hpp"
 
+#include <cfloat>
 #include <cmath>
 
 namespace zellige::number {
@@ -33,6 +34,14 @@ double compared_scalar(double x) {
   const Fraction f = fraction(x);
   const bool is_short = f.exponent == 0 && std::abs(f.numerator) <= 1 << 24;
   return is_short ? x : static_cast<double>(static_cast<float>(x));
+}
+
+bool beyond_range(double x, double y) {
+  constexpr double infinity = 3.5e38;  // FLT_MAX in a few digits is below
+  if ((x > 0) != (y > 0) || x == 0 || y == 0 || std::isinf(x) || std::isinf(y)) return false;
+  const double a = std::fabs(x), b = std::fabs(y);
+  const auto large = [](double end, double other) { return end >= FLT_MAX && end <= infinity && other >= FLT_MAX; };
+  return large(a, b) || large(b, a) || (a <= FLT_MIN && b <= FLT_MIN);
 }
 
 }  // namespace zellige::number

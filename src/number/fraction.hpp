@@ -27,4 +27,8 @@ Fraction fraction(double x);
 /// float32 equals the scalar.
 double compared_scalar(double x);
 
+/// Returns whether one of two numbers that differ is an end of float32's range, and the other is such an end, or lies
+/// beyond it on the same side of 0. Their order is then not that of real numbers: the end means an infinity, or 0.
+bool beyond_range(double x, double y);
+
 }  // namespace zellige::number

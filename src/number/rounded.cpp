@@ -4,7 +4,7 @@
 #include <functional>
 #include <numbers>
 
-#include "number/range.hpp"
+#include "number/fraction.hpp"
 
 namespace zellige::number {
 namespace {

@@ -5,7 +5,9 @@
 //   Sets sets;
 //   sets.join(sets.single(5), sets.single(7)) == sets.join(sets.single(7), sets.single(5))   // both are {5, 7}
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -22,13 +24,28 @@ class Sets {
 
   Index single(std::uint64_t element) { return keep({element}); }
   /// Returns the index of the union of two sets, or `many` if the union has more than `capacity` numbers.
-  Index join(Index a, Index b);
+  Index join(Index a, Index b) {
+    if (a == b || b == empty) return a;
+    if (a == empty) return b;
+    if (a == many || b == many) return many;
+    if (a > b) std::swap(a, b);
+    const auto at = joined_.find({a, b});
+    if (at != joined_.end()) return at->second;
+    std::vector<std::uint64_t> all;
+    std::ranges::set_union(kept_[a], kept_[b], std::back_inserter(all));
+    return joined_[{a, b}] = keep(std::move(all));
+  }
   /// Returns the numbers of a set, ascending. Returns no numbers for `many`, which denotes all sets above the capacity.
   const std::vector<std::uint64_t>& elements(Index a) const { return kept_[a == many ? empty : a]; }
 
  private:
   /// Returns the index of a set of numbers. Stores the set if it is new.
-  Index keep(std::vector<std::uint64_t> elements);
+  Index keep(std::vector<std::uint64_t> elements) {
+    if (elements.size() > capacity) return many;
+    const auto [at, fresh] = index_.try_emplace(elements, static_cast<Index>(kept_.size()));
+    if (fresh) kept_.push_back(std::move(elements));
+    return at->second;
+  }
 
   std::vector<std::vector<std::uint64_t>> kept_;
   std::map<std::vector<std::uint64_t>, Index> index_;  // by set: its index in kept_

@@ -3,10 +3,9 @@
 // can be found at which the two numbers are equal (boundary.hpp).
 //
 //   Traced<Field, FieldSlopes> traced(field, FieldSlopes{field});
-//   auto y = evaluate_graph(traced, g, inputs);       // inputs[i].at[e] = traced.input(x, place)
+//   auto y = evaluate_graph(traced, g, inputs);       // inputs[i].values[e] = traced.input(x, place)
 //   traced.differences                                // one per comparison, in the order of evaluation
 #pragma once
-#include <algorithm>
 #include <memory>
 #include <vector>
 

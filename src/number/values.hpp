@@ -1,8 +1,4 @@
-// Defines a tensor's values over any kind of number, and the concept Arithmetic: what a kind of number must
-// provide for a graph to be evaluated over it (evaluate_graph.hpp).
-//
-//   BallArithmetic balls;                       // real numbers with a proved error
-//   Values<Ball> y = ...;                       // dense, row-major
+// Defines the concept Arithmetic: what a kind of number must provide for a graph to be evaluated over it (evaluate_graph.hpp).
 #pragma once
 #include <concepts>
 #include <cstdlib>
@@ -10,19 +6,6 @@
 #include "graph/graph.hpp"
 
 namespace zellige::number {
-
-/// A dense tensor of numbers, row-major.
-template <class Number>
-struct NumberTensor {
-  graph::Shape shape;
-  std::vector<Number> at;
-};
-
-/// Returns a tensor with all elements equal to `value`.
-template <class Number>
-NumberTensor<Number> make_values(const graph::Shape& shape, const Number& value) {
-  return {shape, std::vector<Number>(graph::size(shape), value)};
-}
 
 /// Returns x to the integer power n, which may be negative.
 template <class A, class Number>
@@ -35,40 +18,30 @@ Number power(A& a, Number x, int n) {
   return n < 0 ? a.div(a.integer(1), y) : y;
 }
 
+/// Satisfied if all results are numbers of the arithmetic.
+template <class A, class... Results>
+concept NumbersOf = (std::same_as<Results, typename A::Number> && ...);
+
 /// An arithmetic computes with one kind of number, and holds the parameters of that kind, such as the prime
-/// of a finite field. The elementwise operators (graph/elementwise.hpp) are defined by these functions.
+/// of a finite field. The elementwise operators (graph/elementwise.hpp) are defined by these functions:
+///
+/// - constant: a scalar of the graph; converted: a cast; wrapped: an integer in two's complement of this number of bits;
+/// - normal: the normal cumulative distribution function; less, less_equal, same: 1 or 0;
+/// - choose: the second argument if the first one is not 0, else the third;
+/// - whole: its integer value; nullopt: not known;
+/// - marked: the first argument, as selected by an integer, the second one (such as a row index); one_of: x, as one of n cases.
 template <class A>
-concept Arithmetic = requires(A& a, const typename A::Number& x, double c, std::int64_t n) {
-  { a.integer(n) } -> std::same_as<typename A::Number>;
-  { a.constant(c) } -> std::same_as<typename A::Number>;                        // a scalar of the graph
-  { a.converted(x, graph::Attributes{}) } -> std::same_as<typename A::Number>;  // a cast
-  { a.wrapped(x, 8) } -> std::same_as<typename A::Number>;  // an integer in two's complement of this number of bits
-  { a.neg(x) } -> std::same_as<typename A::Number>;
-  { a.add(x, x) } -> std::same_as<typename A::Number>;
-  { a.sub(x, x) } -> std::same_as<typename A::Number>;
-  { a.mul(x, x) } -> std::same_as<typename A::Number>;
-  { a.div(x, x) } -> std::same_as<typename A::Number>;
-  { a.sqrt(x) } -> std::same_as<typename A::Number>;
-  { a.exp(x) } -> std::same_as<typename A::Number>;
-  { a.log(x) } -> std::same_as<typename A::Number>;
-  { a.pow(x, x) } -> std::same_as<typename A::Number>;
-  { a.sin(x) } -> std::same_as<typename A::Number>;
-  { a.cos(x) } -> std::same_as<typename A::Number>;
-  { a.tanh(x) } -> std::same_as<typename A::Number>;
-  { a.abs(x) } -> std::same_as<typename A::Number>;
-  { a.normal(x) } -> std::same_as<typename A::Number>;  // the normal cumulative distribution function
-  { a.max(x, x) } -> std::same_as<typename A::Number>;
-  { a.max_of(std::vector<typename A::Number>{}) } -> std::same_as<typename A::Number>;
-  { a.min(x, x) } -> std::same_as<typename A::Number>;
-  { a.less(x, x) } -> std::same_as<typename A::Number>;  // comparisons: 1 or 0
-  { a.less_equal(x, x) } -> std::same_as<typename A::Number>;
-  { a.same(x, x) } -> std::same_as<typename A::Number>;
-  // Returns the second argument if the first one is not 0, else the third.
-  { a.choose(x, x, x) } -> std::same_as<typename A::Number>;
-  { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;  // its integer value; nullopt: not known
-  // Returns the first argument, marked as selected by an integer, the second argument (such as a row index).
-  { a.marked(x, x) } -> std::same_as<typename A::Number>;
-  { a.one_of(x, n, std::uint64_t{}) } -> std::same_as<typename A::Number>;  // x, as one of n cases
+concept Arithmetic = requires(A& a, const typename A::Number& x, const std::vector<typename A::Number>& all,
+                              const graph::Attributes& attributes, double c, std::int64_t n, std::uint64_t place) {
+  requires NumbersOf<A, decltype(a.integer(n)), decltype(a.constant(c)), decltype(a.converted(x, attributes)),
+                     decltype(a.wrapped(x, 8)), decltype(a.neg(x)), decltype(a.add(x, x)), decltype(a.sub(x, x)),
+                     decltype(a.mul(x, x)), decltype(a.div(x, x)), decltype(a.sqrt(x)), decltype(a.exp(x)),
+                     decltype(a.log(x)), decltype(a.pow(x, x)), decltype(a.sin(x)), decltype(a.cos(x)),
+                     decltype(a.tanh(x)), decltype(a.abs(x)), decltype(a.normal(x)), decltype(a.max(x, x)),
+                     decltype(a.max_of(all)), decltype(a.min(x, x)), decltype(a.less(x, x)),
+                     decltype(a.less_equal(x, x)), decltype(a.same(x, x)), decltype(a.choose(x, x, x)),
+                     decltype(a.marked(x, x)), decltype(a.one_of(x, n, place))>;
+  { a.whole(x) } -> std::same_as<std::optional<std::int64_t>>;
 };
 
 }  // namespace zellige::number

@@ -9,8 +9,7 @@
 #include "rules/table.hpp"
 #include "selection/layouts.hpp"
 #include "selection/select.hpp"
-#include "verify/verify_memory.hpp"
-#include "verify/verify_tensors.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 

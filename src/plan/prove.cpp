@@ -2,14 +2,8 @@
 
 #include "graph/error.hpp"
 #include "plan/dependence.hpp"
-#include "verify/buffers.hpp"
-#include "verify/coverage.hpp"
-#include "verify/iterations.hpp"
-#include "verify/layout_forms.hpp"
-#include "verify/step_facts.hpp"
+#include "verify/proofs.hpp"
 #include "verify/verify.hpp"
-#include "verify/verify_instructions.hpp"
-#include "verify/verify_registers.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -14,32 +14,10 @@ namespace zellige::reference {
 namespace {
 
 constexpr int row_major = 101, no_transpose = 111;  // values of cblas.h
-
-/// Returns whether the library multiplies integer matrices exactly. Tries shapes that are multiples of common
-/// kernel tiles and shapes that are not.
-bool multiplies_integers(const Blas& b) {
-  constexpr std::int64_t shapes[][3] = {{128, 96, 64}, {131, 97, 259}, {5, 481, 300}, {67, 3, 1031}, {1, 50, 700}};
-  for (const auto& [m, n, k] : shapes) {
-    std::vector<double> x(m * k), y(k * n), c(m * n, std::numeric_limits<double>::quiet_NaN());
-    std::uint64_t state = 1;
-    for (double& v : x) v = static_cast<double>(mix(state += mix_step) % 33) - 16;
-    for (double& v : y) v = static_cast<double>(mix(state += mix_step) % 33) - 16;
-    b.multiply(m, n, k, x.data(), k, y.data(), n, c.data(), n);
-    for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n; ++j) {
-        double sum = 0;
-        for (std::int64_t p = 0; p < k; ++p) sum += x[i * k + p] * y[p * n + j];
-        if (c[i * n + j] != sum) return false;
-      }
-  }
-  return true;
-}
-
-}  // namespace
+using Dgemm = void(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*, int);
 
 /// The BLAS library that this process loaded, if any. Throws Error if $ZELLIGE_BLAS names one that cannot be used.
 struct LoadedBlas {
-  Blas blas;
   bool usable = false;
   std::string description;
 
@@ -49,20 +27,49 @@ struct LoadedBlas {
     const std::string file = asked ? named : "libopenblas.so.0";
     const std::string why = file == "none" ? "ZELLIGE_BLAS is none" : load(file);
     if (!why.empty() && file != "none" && asked) fail("ZELLIGE_BLAS: {}", why);
-    usable = why.empty() && multiplies_integers(blas);
+    usable = why.empty() && multiplies_integers();
     if (!why.empty())
       description = "no BLAS: " + why;
     else if (!usable)
       description = fmt::format("no BLAS: {} ({}) multiplies integers wrongly here", file, description);
   }
 
+  void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+                std::int64_t ldb, double* c, std::int64_t ldc) const {
+    static std::mutex guard;
+    std::unique_lock lock(guard, std::defer_lock);
+    if (one_at_a_time_) lock.lock();
+    const auto at = [](std::int64_t v) { return static_cast<int>(v); };
+    dgemm_(row_major, no_transpose, no_transpose, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c, at(ldc));
+  }
+
  private:
+  /// Returns whether the library multiplies integer matrices exactly. Tries shapes that are multiples of common
+  /// kernel tiles and shapes that are not.
+  bool multiplies_integers() const {
+    constexpr std::int64_t shapes[][3] = {{128, 96, 64}, {131, 97, 259}, {5, 481, 300}, {67, 3, 1031}, {1, 50, 700}};
+    for (const auto& [m, n, k] : shapes) {
+      std::vector<double> x(m * k), y(k * n), c(m * n, std::numeric_limits<double>::quiet_NaN());
+      std::uint64_t state = 1;
+      for (double& v : x) v = static_cast<double>(mix(state += mix_step) % 33) - 16;
+      for (double& v : y) v = static_cast<double>(mix(state += mix_step) % 33) - 16;
+      multiply(m, n, k, x.data(), k, y.data(), n, c.data(), n);
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (std::int64_t p = 0; p < k; ++p) sum += x[i * k + p] * y[p * n + j];
+          if (c[i * n + j] != sum) return false;
+        }
+    }
+    return true;
+  }
+
   /// Loads the library and its functions. Returns "", or the reason why the library cannot be used.
   std::string load(const std::string& file) {
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return ::dlerror();
-    blas.dgemm_ = reinterpret_cast<Blas::Dgemm*>(::dlsym(library, "cblas_dgemm"));
-    if (!blas.dgemm_) return file + " has no cblas_dgemm";
+    dgemm_ = reinterpret_cast<Dgemm*>(::dlsym(library, "cblas_dgemm"));
+    if (!dgemm_) return file + " has no cblas_dgemm";
     // Limits the library to one thread per call, because the reference calls it from several threads. With
     // more threads per call, results could depend on the number of threads.
     using Threads = void(int);
@@ -74,12 +81,13 @@ struct LoadedBlas {
     // the same buffer. multiply() then serializes the calls.
     using Parallel = int();
     auto* parallel = reinterpret_cast<Parallel*>(::dlsym(library, "openblas_get_parallel"));
-    blas.one_at_a_time_ = parallel && parallel() == 0;
+    one_at_a_time_ = parallel && parallel() == 0;
     return "";
   }
-};
 
-namespace {
+  Dgemm* dgemm_ = nullptr;
+  bool one_at_a_time_ = false;
+};
 
 const LoadedBlas& loaded() {
   static const LoadedBlas the;
@@ -88,16 +96,12 @@ const LoadedBlas& loaded() {
 
 }  // namespace
 
-void Blas::multiply(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
-                    std::int64_t ldb, double* c, std::int64_t ldc) const {
-  static std::mutex guard;
-  std::unique_lock lock(guard, std::defer_lock);
-  if (one_at_a_time_) lock.lock();
-  const auto at = [](std::int64_t v) { return static_cast<int>(v); };
-  dgemm_(row_major, no_transpose, no_transpose, at(m), at(n), at(k), 1, a, at(lda), b, at(ldb), 0, c, at(ldc));
-}
+bool has_blas() { return loaded().usable; }
 
-const Blas* blas() { return loaded().usable ? &loaded().blas : nullptr; }
+void blas_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+               std::int64_t ldb, double* c, std::int64_t ldc) {
+  loaded().multiply(m, n, k, a, lda, b, ldb, c, ldc);
+}
 
 std::string describe_blas() { return loaded().description; }
 

@@ -58,11 +58,9 @@ struct BlockState {
   bool rounds(const graph::BlockOp& op, std::size_t i) const {
     return op.kind == graph::OpKind::matmul && i < 2 && p.operand[op.inputs[i]];
   }
-  OperandValues operand(int t) const { return {p.block.tensors[t].shape, tiles[t].values.data()}; }
-  ResultValues result(int t) { return {p.block.tensors[t].shape, tiles[t].values.data()}; }
   /// Returns the values of tile `t` together with their errors, which `e` holds for all tiles: either error bounds,
   /// or the errors that one operator alone adds.
-  Uncertain uncertain(int t, const BlockErrors& e) const { return {operand(t), e.tiles[t].values.data()}; }
+  Uncertain uncertain(int t, const BlockErrors& e) const { return {tiles[t], e.tiles[t].values.data()}; }
 
   bool errors() const { return p.options.errors; }
   bool sampling() const { return p.options.sample != 0; }
@@ -114,7 +112,7 @@ void running_max_error(BlockState& s, const graph::BlockOp& op, std::size_t inde
   std::vector<double>&state = s.bound.states[index].values, &difference = s.bound.tiles[op.outputs[1]].values;
   if (first) std::fill(state.begin(), state.end(), 0.0);
   difference = state;
-  fold_max_error(s.uncertain(op.inputs[0], s.bound), op.attributes.dim, s.operand(op.outputs[0]),
+  fold_max_error(s.uncertain(op.inputs[0], s.bound), op.attributes.dim, s.tiles[op.outputs[0]],
                  {s.states[index].shape, state.data()});
   s.bound.tiles[op.outputs[0]].values = state;
   for (std::size_t i = 0; i < state.size(); ++i) difference[i] = first ? 0 : difference[i] + state[i];
@@ -127,7 +125,7 @@ void running_max(BlockState& s, const graph::BlockOp& op, std::size_t index, boo
   if (first) std::fill(state.values.begin(), state.values.end(), graph::monoids::max.start);
   now.values = state.values;
   if (s.errors()) running_max_error(s, op, index, first);
-  fold(graph::monoids::max, s.operand(op.inputs[0]), op.attributes.dim, false, s.result(op.outputs[0]));
+  fold(graph::monoids::max, s.tiles[op.inputs[0]], op.attributes.dim, false, s.tiles[op.outputs[0]]);
   for (std::size_t i = 0; i < now.values.size(); ++i)
     difference.values[i] = first && now.values[i] == now.values[i] ? 0 : state.values[i] - now.values[i];
   if (s.errors())
@@ -147,10 +145,9 @@ void accumulate_error(const BlockState& s, const graph::BlockOp& op, std::size_t
   const int last = static_cast<int>(x.at.shape.size()) - 1;
   const graph::ReductionRow& row = *graph::reduction_of(op.kind);
   if (first) std::fill(to.values, to.values + state.values.size(), 0.0);
-  if (row.of == &graph::monoids::max) return fold_max_error(x, -1, {state.shape, state.values.data()}, to);
-  if (row.of != &graph::monoids::sum) return joined_error(row.of->join, {state.shape, state.values.data()}, x, to);
-  if (!first && row.rescales)
-    joined_error(graph::OpKind::mul, {state.shape, state.values.data()}, s.uncertain(op.inputs[1], e), to);
+  if (row.of == &graph::monoids::max) return fold_max_error(x, -1, state, to);
+  if (row.of != &graph::monoids::sum) return joined_error(row.of->join, state, x, to);
+  if (!first && row.rescales) joined_error(graph::OpKind::mul, state, s.uncertain(op.inputs[1], e), to);
   if (row.along != graph::Along::iterations_last)  // element by element
     for (std::size_t i = 0; i < state.values.size(); ++i)
       to.values[i] += x.error[i] + (exact ? 0 : sum_error(s.p.block.loop) * std::fabs(x.at.values[i]));
@@ -164,17 +161,15 @@ void accumulate_error(const BlockState& s, const graph::BlockOp& op, std::size_t
 /// block graph; `first`: it is the first iteration, so that the running value is initialised before.
 void accumulate(BlockState& s, const graph::BlockOp& op, std::size_t index, bool first) {
   Array& state = s.states[index];
-  const OperandValues x = s.operand(op.inputs[0]);
-  const ResultValues acc{state.shape, state.values.data()};
+  const Array& x = s.tiles[op.inputs[0]];
   const int last = static_cast<int>(x.shape.size()) - 1;
   const graph::ReductionRow& row = *graph::reduction_of(op.kind);
   if (first) std::fill(state.values.begin(), state.values.end(), row.of->start);
   if (s.errors()) accumulate_error(s, op, index, first, s.bound);
   if (s.sampling()) accumulate_error(s, op, index, first, s.own);
   if (row.rescales && !first)  // in the first iteration the state is 0, whatever r is
-    broadcast({state.shape, state.values.data()}, s.operand(op.inputs[1]), acc,
-              [](double a, double r) { return a * r; });
-  fold(*row.of, x, row.along == graph::Along::iterations_last ? last : -1, row.squares, acc);
+    broadcast(state, s.tiles[op.inputs[1]], state, [](double a, double r) { return a * r; });
+  fold(*row.of, x, row.along == graph::Along::iterations_last ? last : -1, row.squares, state);
 }
 
 /// Computes the errors of an accumulator's result after the loop, from those of its running value; both are
@@ -186,13 +181,12 @@ void finish_error(const BlockState& s, const graph::BlockOp& op, std::size_t ind
   if (row.along == graph::Along::then_last) {
     std::fill(e.begin(), e.end(), 0.0);
     const int last = static_cast<int>(state.shape.size()) - 1;
-    fold_error({{state.shape, state.values.data()}, side.states[index].values.data()}, last, false, state.shape[last],
+    fold_error({state, side.states[index].values.data()}, last, false, state.shape[last],
                {s.p.block.tensors[op.outputs[0]].shape, e.data()});
   } else {
     e = side.states[index].values;
   }
-  if (row.then != graph::Then::nothing)
-    mean_error({state.shape, state.values.data()}, count, row.then == graph::Then::root_of_mean, e.data());
+  if (row.then != graph::Then::nothing) mean_error(state, count, row.then == graph::Then::root_of_mean, e.data());
 }
 
 /// Computes an accumulator's result from its running value, after the loop: the sum over the last
@@ -206,8 +200,7 @@ void finish(BlockState& s, const graph::BlockOp& op, std::size_t index) {
   if (s.sampling()) finish_error(s, op, index, count, s.own);
   if (row.along == graph::Along::then_last) {
     std::fill(y.values.begin(), y.values.end(), 0.0);
-    fold(graph::monoids::sum, {state.shape, state.values.data()}, static_cast<int>(state.shape.size()) - 1, false,
-         s.result(op.outputs[0]));
+    fold(graph::monoids::sum, state, static_cast<int>(state.shape.size()) - 1, false, s.tiles[op.outputs[0]]);
   } else {
     y.values = state.values;
   }
@@ -229,7 +222,7 @@ void propagate_block_errors(const BlockState& s, const graph::BlockOp& op, const
     const int t = op.inputs[i];
     in.push_back({operands[i], s.rounds(op, i) ? e.rounded[t].data() : e.tiles[t].values.data()});
   }
-  for (int t : op.outputs) out.push_back(s.operand(t)), to.push_back(e.tiles[t].values.data());
+  for (int t : op.outputs) out.push_back(s.tiles[t]), to.push_back(e.tiles[t].values.data());
   const bool carried = !s.p.block.tensors[op.outputs[0]].after_loop;
   propagate(op.kind, attributes, s.p.block.tensors[op.inputs[0]].dtype, in, out, to, carried ? s.p.block.loop : 1);
 }
@@ -273,16 +266,14 @@ class Worker {
   /// Changes the results of an operator at random, as the rounding of a right kernel might change them: by at
   /// most the operator's own error bound.
   void perturb(const graph::BlockOp& op) {
+    const auto bound = [&](int t) -> const std::vector<double>& { return s_.bound.tiles[t].values; };
     std::vector<double>& y = s_.tiles[op.outputs[0]].values;
-    const auto count = static_cast<std::int64_t>(y.size());
-    if (jumps(op.kind)) return noise_.perturb(y.data(), s_.bound.tiles[op.outputs[0]].values.data(), count);
-    if (cuts(op.kind, op.attributes))
-      noise_.cut(op.attributes, s_.tiles[op.inputs[0]].values.data(), s_.bound.tiles[op.inputs[0]].values.data(),
-                 y.data(), count);
+    if (jumps(op.kind)) return noise_.perturb(y, bound(op.outputs[0]));
+    if (cuts(op.kind, op.attributes)) noise_.cut(op.attributes, s_.tiles[op.inputs[0]].values, bound(op.inputs[0]), y);
     for (int t : op.outputs) {
       std::vector<double>& own = s_.own.tiles[t].values;
-      noise_.move(s_.tiles[t].values.data(), own.data(), static_cast<std::int64_t>(own.size()));
-      std::fill(own.begin(), own.end(), 0.0);
+      noise_.move(s_.tiles[t].values, own);
+      std::ranges::fill(own, 0.0);
     }
   }
 
@@ -298,10 +289,9 @@ class Worker {
       std::vector<ResultValues> results;
       for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         const int t = op.inputs[i];
-        operands.push_back(s_.rounds(op, i) ? OperandValues{s_.p.block.tensors[t].shape, s_.rounded[t].data()}
-                                            : s_.operand(t));
+        operands.push_back(s_.rounds(op, i) ? OperandValues(s_.tiles[t].shape, s_.rounded[t].data()) : s_.tiles[t]);
       }
-      for (int t : op.outputs) results.push_back(s_.result(t));
+      for (int t : op.outputs) results.push_back(s_.tiles[t]);
       graph::Attributes attributes = op.attributes;
       if (op.kind == graph::OpKind::mask)  // its bounds are in coordinates of the whole tensor
         attributes =
@@ -321,10 +311,8 @@ class Worker {
 
   /// Stops the run if an argument of `op`, an exp, exceeds ReferenceOptions::exp_limit.
   void check_exponent(const graph::BlockOp& op) {
-    if (s_.p.options.exp_limit == std::numeric_limits<double>::infinity()) return;
-    const std::vector<double>& x = s_.tiles[op.inputs[0]].values;
-    const auto count = static_cast<std::int64_t>(x.size());
-    if (magnitude(x.data(), count, s_.p.masked[op.inputs[0]]).within(s_.p.options.exp_limit)) return;
+    if (s_.p.options.exp_limit == infinity) return;
+    if (magnitude(s_.tiles[op.inputs[0]].values, s_.p.masked[op.inputs[0]]).within(s_.p.options.exp_limit)) return;
     magnitudes_[op.outputs[0]].finite = false;
     stopped_ = true;
   }
@@ -333,9 +321,8 @@ class Worker {
   /// tile's dtype. Stops the run if the tile's magnitude exceeds the limit for it in the options.
   void made(int t) {
     if (!s_.p.operand[t]) {
-      if (s_.p.options.tile_limit == std::numeric_limits<double>::infinity()) return;
-      const Magnitude m =
-          magnitude(s_.tiles[t].values.data(), static_cast<std::int64_t>(s_.tiles[t].values.size()), s_.p.masked[t]);
+      if (s_.p.options.tile_limit == infinity) return;
+      const Magnitude m = magnitude(s_.tiles[t].values, s_.p.masked[t]);
       if (m.within(s_.p.options.tile_limit)) return;
       magnitudes_[t] = join(magnitudes_[t], m);
       stopped_ = true;
@@ -343,17 +330,17 @@ class Worker {
     }
     std::vector<double>& values = s_.rounded[t];
     values = s_.tiles[t].values;
-    const auto count = static_cast<std::int64_t>(values.size());
-    if (s_.errors()) {
-      const graph::DType dtype = s_.p.block.tensors[t].dtype;
-      if (s_.sampling())
-        s_.own.rounded[t].assign(values.size(), 0),
-            noise_.store(dtype, values.data(), s_.bound.tiles[t].values.data(), count);
-      s_.bound.rounded[t] = s_.bound.tiles[t].values;
-      if (s_.p.options.round) storage_error(dtype, values.data(), s_.bound.rounded[t].data(), count);
+    const graph::DType dtype = s_.p.block.tensors[t].dtype;
+    if (s_.sampling()) {
+      s_.own.rounded[t].assign(values.size(), 0);
+      noise_.store(dtype, values, s_.bound.tiles[t].values);
     }
-    if (s_.p.options.round) graph::round_to(s_.p.block.tensors[t].dtype, values.data(), count);
-    const Magnitude m = magnitude(values.data(), count, s_.p.masked[t]);
+    if (s_.errors()) {
+      s_.bound.rounded[t] = s_.bound.tiles[t].values;
+      if (s_.p.options.round) storage_error(dtype, values, s_.bound.rounded[t]);
+    }
+    if (s_.p.options.round) graph::round_to(dtype, values.data(), std::ssize(values));
+    const Magnitude m = magnitude(values, s_.p.masked[t]);
     magnitudes_[t] = join(magnitudes_[t], m);
     stopped_ = stopped_ || s_.p.options.stops_at(m);
   }

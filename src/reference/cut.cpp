@@ -8,7 +8,6 @@
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
-#include "reference/regroup.hpp"
 
 namespace zellige::reference {
 namespace {

@@ -12,20 +12,19 @@
 #include "graph/kept.hpp"
 #include "graph/ops.hpp"
 #include "graph/rows.hpp"
-#include "reference/array.hpp"
 #include "reference/gemm.hpp"
 #include "reference/parallel.hpp"
 
 namespace zellige::reference {
 
-Magnitude magnitude(const double* values, std::int64_t count, Mask mask) {
+Magnitude magnitude(std::span<const double> values, Mask mask) {
   double greatest = 0, poison = 0;  // x - x is 0 for finite x and NaN otherwise
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (mask != Mask::none && values[i] != values[i]) continue;
-    if (mask == Mask::infinity && values[i] <= -FLT_MAX) continue;
-    const double m = std::fabs(values[i]);
+  for (const double x : values) {
+    if (mask != Mask::none && x != x) continue;
+    if (mask == Mask::infinity && x <= -FLT_MAX) continue;
+    const double m = std::fabs(x);
     greatest = greatest > m ? greatest : m;
-    poison += values[i] - values[i];
+    poison += x - x;
   }
   return {greatest, poison == 0};
 }
@@ -90,12 +89,6 @@ std::vector<graph::Shape> shapes_of(const auto& tensors) {
   std::vector<graph::Shape> shapes;
   for (const auto& t : tensors) shapes.push_back(t.shape);
   return shapes;
-}
-
-/// Wraps integer sums in y to int32, as two's complement. A double holds such sums exactly up to 2^53.
-void wrap(const ResultValues& y) {
-  const std::int64_t n = graph::size(y.shape);
-  for (std::int64_t i = 0; i < n; ++i) y.values[i] = graph::wrapped(static_cast<std::int64_t>(y.values[i]), 32);
 }
 
 /// Returns element number i of `numbers` as a row index. Throws Error unless it is an integer in [0, bound).
@@ -264,7 +257,8 @@ void evaluate(graph::OpKind kind, const graph::Attributes& attributes, const std
   } else {
     fail("{} has a state or a boundary: it cannot be evaluated by itself", graph::name(kind));
   }
-  if (graph::is_integer(dtype) && graph::adds_integers(kind)) wrap(y);
+  if (graph::is_integer(dtype) && graph::adds_integers(kind))  // to int32; a double holds sums exactly up to 2^53
+    for (double& v : std::span(y.values, graph::size(y.shape))) v = graph::wrapped(static_cast<std::int64_t>(v), 32);
 }
 
 }  // namespace zellige::reference

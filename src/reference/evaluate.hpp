@@ -10,16 +10,21 @@
 #include "graph/matrices.hpp"
 #include "graph/reductions.hpp"
 #include "graph/view.hpp"
+#include "reference/array.hpp"
 
 namespace zellige::reference {
 
 /// An operand's values; the shape must outlive the operand.
 struct OperandValues {
+  OperandValues(const graph::Shape& of, const double* first) : shape(of), values(first) {}
+  OperandValues(const Array& a) : OperandValues(a.shape, a.values.data()) {}
   const graph::Shape& shape;
   const double* values;
 };
 /// Where an operator's result is written; the shape must outlive the Result.
 struct ResultValues {
+  ResultValues(const graph::Shape& of, double* first) : shape(of), values(first) {}
+  ResultValues(Array& a) : ResultValues(a.shape, a.values.data()) {}
   const graph::Shape& shape;
   double* values;
 };

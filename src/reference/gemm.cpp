@@ -79,7 +79,7 @@ TilesFunction* best() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? tiles_avx2 : tiles_scalar;
 }
 #else
-Tiles* best() { return tiles_scalar; }
+TilesFunction* best() { return tiles_scalar; }
 #endif
 
 }  // namespace
@@ -88,10 +88,8 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::
           std::int64_t ldb, double* c, std::int64_t ldc) {
   constexpr std::int64_t limit = std::numeric_limits<int>::max();  // range of a BLAS's integers
   const bool fits = std::max({m, n, k, lda, ldb, ldc}) <= limit;
-  if (const Blas* library = fits && m * n * k >= for_blas ? blas() : nullptr)
-    library->multiply(m, n, k, a, lda, b, ldb, c, ldc);
-  else
-    own_gemm(m, n, k, a, lda, b, ldb, c, ldc);
+  const bool by_library = fits && m * n * k >= for_blas && has_blas();
+  (by_library ? blas_gemm : own_gemm)(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 void own_gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,

@@ -82,13 +82,6 @@ struct Stage {
   }
 };
 
-/// Returns a list with one stage, which is the whole graph.
-std::vector<Stage> whole_graph(const graph::KernelGraph& g) {
-  std::vector<Stage> one{{g, {}}};
-  for (int t : g.inputs) one[0].parts.push_back({t, whole(g.tensors[t].shape)});
-  return one;
-}
-
 /// Returns one stage per output, which computes one tile of the output. If that costs too much, returns one stage per
 /// tensor that an operator computes. An expensive one among these stages takes tiles of its operands from earlier stages.
 std::vector<Stage> parts_of(const graph::KernelGraph& g, std::uint64_t seed) {
@@ -340,7 +333,9 @@ void draw_numbers(const graph::Numbers& n, std::uint64_t key, std::int64_t first
 
 RandomInputs random_inputs(const graph::KernelGraph& g, std::uint64_t seed, const GivenInputs& given) {
   check_memory(g);
-  ScaleSearch search(g, whole_graph(g), 1, seed, given);
+  Stage all{g, {}};
+  for (int t : g.inputs) all.parts.push_back({t, whole(g.tensors[t].shape)});
+  ScaleSearch search(g, {std::move(all)}, 1, seed, given);
   search.run();
   return {search.choice(), std::move(search.first().arrays), std::move(search.first().reference)};
 }

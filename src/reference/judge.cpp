@@ -82,11 +82,6 @@ void Judge::sample(int runs) {
   sampled_runs_ = runs;
 }
 
-void Judge::find_bounds() {
-  if (!bounds_.errors.empty()) return;
-  bounds_ = run(graph_, inputs_, {.threads = threads_, .errors = true, .declared = declared_, .spread = true});
-}
-
 bool Judge::next_to(int tensor, const Array& found) const {
   const Array& expected = reference_.tensors[tensor];
   const graph::Format f = graph::format(graph_.tensors[tensor].dtype);
@@ -124,7 +119,8 @@ Comparison Judge::compare(int tensor, const Array& found, std::optional<graph::D
   const Array* rounded = rounded_ ? &rounded_->tensors[tensor] : nullptr;
   Comparison c = reference::compare(found, expected, dtype, nullptr, rounded);
   if (c.correct && next_to(tensor, found)) return c;
-  find_bounds();
+  if (bounds_.errors.empty())
+    bounds_ = run(graph_, inputs_, {.threads = threads_, .errors = true, .declared = declared_, .spread = true});
   Array limits = this->limits(tensor, found);
   c = reference::compare(found, expected, dtype, &bounds_.errors[tensor], rounded, &limits);
   if (c.limited || !(c.correct || c.explained)) return c;

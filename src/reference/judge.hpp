@@ -46,8 +46,6 @@ class Judge {
   static constexpr int samples = 12, more_samples = 96;  // runs with random rounding; in all, if a result seems wrong
 
  private:
-  /// Computes the error bounds of all tensors, unless that is done already.
-  void find_bounds();
   /// Runs the reference with random rounding, `runs` times in all, and stores each tensor's largest deviations.
   void sample(int runs);
   /// Compares a result whose error bounds are `limits` with the samples.

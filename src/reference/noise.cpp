@@ -16,10 +16,10 @@ Noise::Noise(std::uint64_t sample, int op, std::int64_t block) : state_(sample *
 
 std::uint64_t Noise::next() { return mix(state_ += mix_step); }
 
-void Noise::move(double* x, const double* own, std::int64_t count) {
+void Noise::move(std::span<double> x, std::span<const double> own) {
   const bool biased = next() % 4 == 0;
   const std::uint64_t way = next();
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
     const std::uint64_t bits = next();
     if (!(own[i] > 0 && own[i] < infinity)) continue;
     const double part = 0.5 + static_cast<double>(bits >> 1) * 0x1p-64;
@@ -35,16 +35,16 @@ std::optional<bool> Noise::first_side() {
   return (sample_ + one) % 2 == 1;
 }
 
-void Noise::round(graph::DType dtype, double* x, std::int64_t count) {
+void Noise::round(graph::DType dtype, std::span<double> x) {
   const graph::Format f = graph::format(dtype);
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (double& v : x) {
     const double part = static_cast<double>(next()) * 0x1p-63 - 1;  // from -1 to 1
-    if (std::isfinite(x[i]) && x[i] != 0) x[i] += part * max_rounding(f, x[i]);
+    if (std::isfinite(v) && v != 0) v += part * max_rounding(f, v);
   }
 }
 
-void Noise::perturb(double* x, const double* error, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
+void Noise::perturb(std::span<double> x, std::span<const double> error) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
     const std::optional<bool> up = first_side();
     if (error[i] < 1) continue;
     if (up)
@@ -54,8 +54,9 @@ void Noise::perturb(double* x, const double* error, std::int64_t count) {
   }
 }
 
-void Noise::cut(const graph::Attributes& a, const double* x, const double* error, double* y, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) {
+void Noise::cut(const graph::Attributes& a, std::span<const double> x, std::span<const double> error,
+                std::span<double> y) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
     const std::optional<bool> up = first_side();
     if (!(error[i] > 0 && error[i] < infinity)) continue;
     const double low = graph::cast_number(x[i] - error[i], a), high = graph::cast_number(x[i] + error[i], a);
@@ -64,9 +65,9 @@ void Noise::cut(const graph::Attributes& a, const double* x, const double* error
   }
 }
 
-void Noise::store(graph::DType dtype, double* x, const double* error, std::int64_t count) {
+void Noise::store(graph::DType dtype, std::span<double> x, std::span<const double> error) {
   const graph::Format f = graph::format(dtype);
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
     const double y = graph::round_to(f, x[i]);
     const std::uint64_t side = (mix(element_ += mix_step) + sample_) % 3;
     if (error[i] == 0 || side == 0) {

@@ -16,10 +16,10 @@ class Noise {
   /// Moves each x, a result of an operator, by a random amount between half of `own` and all of `own`, up or
   /// down. `own` bounds the operator's own error. In a quarter of the calls all elements move away from zero,
   /// or all toward zero, to imitate a bias of the function or of the order of summation.
-  void move(double* x, const double* own, std::int64_t count);
+  void move(std::span<double> x, std::span<const double> own);
 
   /// Moves each x as rounding to a dtype might: independently, by up to max_rounding(). Elements that are 0 remain 0.
-  void round(graph::DType, double* x, std::int64_t count);
+  void round(graph::DType, std::span<double> x);
 
   /// Perturbs the results x of a comparison where the operands' errors allow 0 as well as 1 (`error` is 1). The change
   /// depends on the number of the sample:
@@ -29,16 +29,16 @@ class Noise {
   /// - Samples 3 and 4: all results are 1, then all are 0, because a kernel that rounds less than the graph
   ///   may move all results in one direction.
   /// - Later samples: flips a random half of the results.
-  void perturb(double* x, const double* error, std::int64_t count);
+  void perturb(std::span<double> x, std::span<const double> error);
 
   /// Perturbs y = cast(x), a cast to an integer. If the error of an element of x allows two results, sets the element of
   /// y to one of them. In samples 1 to 4, each of the two results occurs twice; in later samples, a random half of these
   /// elements gets one of the two at random.
-  void cut(const graph::Attributes&, const double* x, const double* error, double* y, std::int64_t count);
+  void cut(const graph::Attributes&, std::span<const double> x, std::span<const double> error, std::span<double> y);
 
   /// Rounds each x to a dtype. If a rounding boundary is within the error of x, of three consecutive samples one rounds
   /// the element down, one up and one to nearest.
-  void store(graph::DType, double* x, const double* error, std::int64_t count);
+  void store(graph::DType, std::span<double> x, std::span<const double> error);
 
  private:
   /// Returns 64 random bits.

@@ -23,15 +23,17 @@ constexpr std::int64_t chunk = 1 << 16;  // elements per parallel task
 /// may have produced. Returns the tensor's magnitude: the largest finite absolute value, and whether all values are
 /// finite, except those that `mask` allows. Returns 0 for integers, whose magnitude has no limit.
 Magnitude settle(graph::DType dtype, Array& a, Array* error, Noise* noise, bool round, Mask mask, int threads) {
-  if (noise) noise->store(dtype, a.values.data(), error->values.data(), static_cast<std::int64_t>(a.values.size()));
-  const auto count = static_cast<std::int64_t>(a.values.size()), chunks = (count + chunk - 1) / chunk;
+  if (noise) noise->store(dtype, a.values, error->values);
+  const std::int64_t count = std::ssize(a.values), chunks = (count + chunk - 1) / chunk;
   std::vector<Magnitude> parts(chunks);
   parallel_for(chunks, threads, [&](std::int64_t c, int) {
-    double* from = a.values.data() + c * chunk;
-    const std::int64_t n = std::min(chunk, count - c * chunk);
-    if (round && error) storage_error(dtype, from, error->values.data() + c * chunk, n);
-    if (round) graph::round_to(dtype, from, n);
-    if (!graph::is_integer(dtype)) parts[c] = magnitude(from, n, mask);
+    const auto part = [&](Array& of) {
+      return std::span(of.values).subspan(c * chunk, std::min(chunk, count - c * chunk));
+    };
+    const std::span<double> values = part(a);
+    if (round && error) storage_error(dtype, values, part(*error));
+    if (round) graph::round_to(dtype, values.data(), std::ssize(values));
+    if (!graph::is_integer(dtype)) parts[c] = magnitude(values, mask);
   });
   Magnitude m;
   for (const Magnitude& part : parts) m = join(m, part);
@@ -181,15 +183,13 @@ void add_errors(const graph::KernelGraph& g, const graph::KernelOp& op, const st
     // A view does not round again, and every dtype can represent a comparison's 0 and 1.
     const bool omitted = declared != g.tensors[t].dtype && !graph::is_view(op.kind) && !jumps(op.kind);
     if (omitted && !options.around) add_rounding(declared, *out[o], r.errors[t]);
-    double* y = out[o]->values.data();
-    const auto count = static_cast<std::int64_t>(out[o]->values.size());
-    if (sample && cuts(op.kind, op.attributes))
-      noise.cut(op.attributes, in[0]->values.data(), errors.in[0]->values.data(), y, count);
+    std::vector<double>& y = out[o]->values;
+    if (sample && cuts(op.kind, op.attributes)) noise.cut(op.attributes, in[0]->values, errors.in[0]->values, y);
     if (jump)
-      noise.perturb(y, r.errors[t].values.data(), count);
+      noise.perturb(y, r.errors[t].values);
     else if (sample)
-      noise.move(y, own[o].values.data(), count);
-    if (omitted && sample) noise.round(declared, y, count);
+      noise.move(y, own[o].values);
+    if (omitted && sample) noise.round(declared, y);
     if (options.spread) {
       const auto zero = [](const Array& a) { return std::ranges::all_of(a.values, [](double e) { return e == 0; }); };
       r.exact[t] = zero(r.errors[t]) && zero(own[o]);
@@ -209,8 +209,7 @@ void add_omitted(const graph::KernelGraph& g, const graph::KernelOp& op, const R
     Array& values = r.tensors[t];
     if (declared == g.tensors[t].dtype || representable(declared, values)) continue;
     add_rounding(declared, values, r.errors[t]);
-    if (options.sample != 0)
-      noise.round(declared, values.values.data(), static_cast<std::int64_t>(values.values.size()));
+    if (options.sample != 0) noise.round(declared, values.values);
   }
 }
 
@@ -273,8 +272,8 @@ void check_memory(const graph::KernelGraph& g) {
     elements += graph::size(t.shape);
     if (elements > limit)
       graph::fail_at({g.name},
-                     "expected tensors of at most {} elements together, what this machine's memory holds as "
-                     "float64 for the reference, found more at tensor {} {}",
+                     "expected tensors of at most {} elements together, what this machine's memory holds as float64 "
+                     "for the reference, found more at tensor {} {}",
                      limit, t.name, graph::to_string(t.shape));
   }
 }
@@ -300,12 +299,12 @@ Reference run(const graph::KernelGraph& g, const std::vector<Array>& inputs, con
     at[t] = &inputs[i];
     if ((options.round || graph::is_integer(dtype)) && !representable(dtype, inputs[i])) {
       rounded[i] = inputs[i];
-      graph::round_to(dtype, rounded[i].values.data(), static_cast<std::int64_t>(rounded[i].values.size()));
+      graph::round_to(dtype, rounded[i].values.data(), std::ssize(rounded[i].values));
       at[t] = &rounded[i];
     }
     given.push_back(mask_in(*at[t]));
     if (graph::is_integer(dtype)) continue;
-    r.magnitudes[t] = magnitude(at[t]->values.data(), static_cast<std::int64_t>(at[t]->values.size()), given[i]);
+    r.magnitudes[t] = magnitude(at[t]->values, given[i]);
     r.stopped = r.stopped || options.stops_at(r.magnitudes[t]);
   }
   const std::vector<Mask> mask = masked(g, given);

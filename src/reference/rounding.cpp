@@ -296,9 +296,9 @@ void mean_error(const OperandValues& x, double count, bool root, double* error) 
   }
 }
 
-void storage_error(graph::DType dtype, const double* x, double* error, std::int64_t count) {
+void storage_error(graph::DType dtype, std::span<const double> x, std::span<double> error) {
   const graph::Format f = graph::format(dtype);
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
     if (error[i] == 0 || error[i] == infinity) continue;
     const double y = graph::round_to(f, x[i]);
     error[i] =

@@ -47,9 +47,9 @@ void joined_error(graph::OpKind join, const OperandValues& acc, const Uncertain&
 /// of this mean (root mean square). `error` is the bound of x on entry and that of the result on return.
 void mean_error(const OperandValues& x, double count, bool root, double* error);
 
-/// Computes the error bounds of `count` values x after rounding to a dtype. `error` has the bounds before
+/// Computes the error bounds of values x after rounding to a dtype. `error` has the bounds before
 /// rounding on entry, and those after rounding on return.
-void storage_error(graph::DType, const double* x, double* error, std::int64_t count);
+void storage_error(graph::DType, std::span<const double> x, std::span<double> error);
 
 /// Returns a bound of the change that rounding to nearest makes to numbers of the magnitude of x: |x| 2^-(m +
 /// 1) for m bits of mantissa, which is one to two times half a step of the format.

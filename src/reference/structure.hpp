@@ -32,7 +32,9 @@ class IntegerBytes {
     put(std::ssize(list));
     for (const Number x : list) put(std::int64_t{x});
   }
-  void put(const graph::Dim3& d) { put(d.x), put(d.y), put(d.z); }
+  void put(const graph::Dim3& d) { put(d.x, d.y, d.z); }
+  template <class... Several>
+  requires(sizeof...(Several) > 1) void put(const Several&... all) { (put(all), ...); }
   const std::string& text() const { return text_; }
 
  private:

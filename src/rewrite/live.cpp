@@ -1,5 +1,4 @@
-#include "rewrite/live.hpp"
-
+// Removes dead code, and computes once what is computed twice.
 #include <algorithm>
 #include <map>
 #include <numeric>

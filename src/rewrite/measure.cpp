@@ -1,7 +1,7 @@
 #include "rewrite/measure.hpp"
 
 #include "reference/structure.hpp"
-#include "rewrite/live.hpp"
+#include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 
 namespace zellige::rewrite {

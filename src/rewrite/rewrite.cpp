@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <numeric>
 
-#include "graph/compose.hpp"
 #include "graph/infer.hpp"
-#include "rewrite/live.hpp"
 #include "rules/table.hpp"
 
 namespace zellige::rewrite {
@@ -99,21 +96,10 @@ std::vector<int> readers(const KernelGraph& g, int tensor) {
   return result;
 }
 
-bool is_output(const KernelGraph& g, int tensor) { return std::ranges::count(g.outputs, tensor) > 0; }
-
-bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 bool same_attributes(const Attributes& a, const Attributes& b) {
   const auto numbers = [](const Attributes& of) { return std::array{of.scalar, of.lo, of.hi, of.eps, of.value}; };
   return a == b && std::ranges::equal(numbers(a), numbers(b), same_bits);
 }
-bool is_widening(OpKind kind, const Attributes& a) {
-  return kind == OpKind::cast && a.dtype == DType::f32 && !a.saturate;
-}
-bool has_range(DType dtype) { return dtype == DType::bf16 || dtype == DType::f32; }
-bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }
-
-bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
-
 bool keeps_sequence(const Shape& shape, const std::vector<std::int64_t>& order) {
   std::vector<std::int64_t> kept;
   std::ranges::copy_if(order, std::back_inserter(kept), [&](std::int64_t d) { return shape[d] != 1; });
@@ -126,8 +112,6 @@ std::vector<std::int64_t> exchanged(std::size_t rank) {
   std::swap(dims[rank - 1], dims[rank - 2]);
   return dims;
 }
-
-bool along_rows(OpKind kind) { return graph::is_composed(kind) && !graph::reduces(kind) && !is_rotary(kind); }
 
 int operand_of(const Known& g, const KernelOp& concat, const KernelOp& slice) {
   const int dim = concat.attributes.dim;

@@ -1,10 +1,13 @@
 // What rewrites of graphs are written with: Known, which answers who makes and who reads a tensor, and Rewrite, which
 // builds the new graph operator by operator and keeps the names of the old graph's tensors.
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "graph/compose.hpp"
 #include "rewrite/graph_words.hpp"
 #include "rewrite/indexed.hpp"
 
@@ -67,28 +70,36 @@ class Rewrite {
   std::set<std::string> names_;
 };
 
+/// Returns the graph without dead code: operators whose results are unused, and tensors that are neither an input nor the result of an
+/// operator. Tensors and operators are renumbered.
+KernelGraph live(KernelGraph);
+/// Returns the graph with only the tensors `kept`, in this order. Throws Fault if another one is read or made.
+KernelGraph with_tensors(KernelGraph, const std::vector<int>& kept);
+
 /// Returns the indices of the operators that read a tensor, ascending.
 std::vector<int> readers(const KernelGraph&, int tensor);
-bool is_output(const KernelGraph&, int tensor);
+inline bool is_output(const KernelGraph& g, int tensor) { return std::ranges::count(g.outputs, tensor) > 0; }
 /// Returns whether two numbers have the same bits: 0 and -0 differ, a NaN is itself.
-bool same_bits(double, double);
+inline bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 /// Returns whether two attributes are the same, to the bits of their numbers; false if a number is NaN.
 bool same_attributes(const Attributes&, const Attributes&);
 /// Returns whether the operator is a cast to float32 that changes no floating-point number: it does not saturate.
-bool is_widening(OpKind, const Attributes&);
+inline bool is_widening(OpKind kind, const Attributes& a) {
+  return kind == OpKind::cast && a.dtype == DType::f32 && !a.saturate;
+}
 /// Returns whether a dtype has float32's range, so that a value without a factor that it lacks does not overflow.
-bool has_range(DType);
+inline bool has_range(DType dtype) { return dtype == DType::bf16 || dtype == DType::f32; }
 /// Returns whether the operator is a copy: mul_scalar by 1.
-bool is_copy(const KernelOp&);
+inline bool is_copy(const KernelOp& op) { return op.kind == OpKind::mul_scalar && op.attributes.scalar == 1; }
 /// Returns whether the kind is a rotary embedding, of halves or interleaved.
-bool is_rotary(OpKind);
+inline bool is_rotary(OpKind kind) { return kind == OpKind::rotary || kind == OpKind::rotary_interleaved; }
 /// Returns whether elements keep their sequence if the dimensions are put in this order: except for dimensions of
 /// extent 1, the order is ascending.
 bool keeps_sequence(const Shape&, const std::vector<std::int64_t>& order);
 /// Returns the dimensions of a permutation that exchanges the last two of `rank` dimensions.
 std::vector<std::int64_t> exchanged(std::size_t rank);
 /// Returns whether the kind is a softmax or a norm, which makes each row of one.
-bool along_rows(OpKind);
+inline bool along_rows(OpKind kind) { return graph::is_composed(kind) && !graph::reduces(kind) && !is_rotary(kind); }
 /// Returns which operand of a concatenation a slice of what has the concatenation's shape is, or -1.
 int operand_of(const Known&, const KernelOp& concat, const KernelOp& slice);
 /// Returns the rotary embeddings of the heads that lie along dimension `dim` of tensor `heads`, or of slices of these

@@ -6,7 +6,7 @@
 // Decomposition turns each tile of a block graph into a tensor of the tile's dtype, which would round the tile if the
 // tensor were stored. After fusion most of these tensors are inside a kernel, and hence neither stored nor rounded. The
 // fuser inserts a cast, however, for a tensor that a group both stores and reads, and for a softmax of which only a
-// part is used (sink_softmax.cpp). Therefore
+// part is used (rules_of_softmax.cpp). Therefore
 //
 // - a tensor that is stored between kernels must be float32, a tensor of the original graph in the same dtype,
 //   the result of a cast of the original graph, or read only by matmuls, which round it anyway;

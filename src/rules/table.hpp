@@ -39,11 +39,10 @@ OfOperator moved_ones, batch_of_one, merged_batches, slice_before_view, part_of_
 OfOperator scale_after_product, broadcast_batches, separate_batches, transposed_product, whole_weight, scale_after_cast,
     slice_after_view;  // rules_of_products.cpp
 OfOperator silu, sigmoid, relu, gelu_of_tanh, negative_factor, square, difference, negative, exact_quotient,
-    two_factors;                                                           // rules_of_functions.cpp
-OfOperator softmax_of_logarithm, softmax_of_logsumexp;                     // rules_of_softmax.cpp
-OfGraph softmax_and_logarithm;                                             // rules_of_softmax.cpp
-OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;  // rules_of_compositions.cpp
-OfOperator softmax_with_sinks;                                             // sink_softmax.cpp
+    two_factors;                                                            // rules_of_functions.cpp
+OfOperator softmax_of_logarithm, softmax_of_logsumexp, softmax_with_sinks;  // rules_of_softmax.cpp
+OfGraph softmax_and_logarithm;                                              // rules_of_softmax.cpp
+OfOperator softmax, rotary_of_halves, rotary_of_rotated, repeated_angles;   // rules_of_compositions.cpp
 
 /// Applies a rule of one operator to all operators of a graph (rewrite.cpp).
 std::optional<graph::KernelGraph> each_operator(const graph::KernelGraph&, OfOperator&);
@@ -57,22 +56,22 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
      "one block of one iteration is proved to compute the same, and no tensor is rounded that was not", decompose},
     {Level::given, "dead code", "nothing uses an operator or tensor", dead_code},
     {Level::given, "memory order",
-     "an input's dimensions have another order in memory, and elementwise operators, reductions and "
-     "concatenations read it",
+     "an input's dimensions have another order in memory, and elementwise operators, reductions and concatenations "
+     "read it",
      in_memory_order},
     {Level::normal, "computed twice", "two operators are the same on the same operands, and not both outputs",
      computed_twice},
     {Level::normal, "identity",
      "a view, cast of float32 without saturation, or product with 1 that changes nothing is read", each<identity>},
     {Level::normal, "permuted reduction",
-     "a sum, mean, maximum or minimum of a permute of no matmul, perhaps below functions that nobody else "
-     "reads, after which the other dimensions are in order",
+     "a sum, mean, maximum or minimum of a permute of no matmul, perhaps below functions that nobody else reads, after "
+     "which the other dimensions are in order",
      each<permuted_reduction>},
     {Level::normal, "split reduction", "a reduction along all dimensions that a reshape splits one into",
      each<split_reduction>},
     {Level::normal, "kept dimensions",
-     "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand or "
-     "by a reshape that puts them back, or made elsewhere without dropping them",
+     "a sum, mean, maximum or minimum along dimensions that it drops, read by an operator of one operand or by a "
+     "reshape that puts them back, or made elsewhere without dropping them",
      each<kept_dimensions>},
     {Level::normal, "part of a concatenation", "a slice of a concatenation is one of its operands",
      each<part_of_concat>},
@@ -87,15 +86,14 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
     {Level::normal, "broadcast batches", "a matmul's operand is expanded along batches that the other one has",
      each<broadcast_batches>},
     {Level::normal, "there and back",
-     "a reshape of what operators row by row make of another reshape, and nobody else reads what they make; "
-     "it has the shape from before, but for a matmul's columns",
+     "a reshape of what operators row by row make of another reshape, and nobody else reads what they make; it has the "
+     "shape from before, but for a matmul's columns",
      each<there_and_back>},
     {Level::normal, "transposed product", "a product with a transposed operand is transposed, and nobody else reads it",
      each<transposed_product>},
     {Level::normal, "two views", "a reshape of a reshape, or a permute of a permute", each<two_views>},
     {Level::normal, "merged batches",
-     "a reshape splits a matmul's batches as they were before reshapes of both operands, and nobody else "
-     "reads it",
+     "a reshape splits a matmul's batches as they were before reshapes of both operands, and nobody else reads it",
      each<merged_batches>},
     {Level::normal, "two masks",
      "a mask of a mask, with the same dimensions and value, and nobody else reads the first one", each<two_masks>},
@@ -147,31 +145,30 @@ inline constexpr rules::RewriteRule<graph::KernelGraph> graph_rules[] = {
     {Level::normal, "slice after view", "a reshape splits a slice of a matmul's columns into heads",
      each<slice_after_view>},
     {Level::normal, "leading ones",
-     "a norm, softmax or matmul reads, row by row, a reshape that adds or removes leading dimensions of 1; "
-     "or a sum or product of vectors reads a row as a vector",
+     "a norm, softmax or matmul reads, row by row, a reshape that adds or removes leading dimensions of 1; or a sum or "
+     "product of vectors reads a row as a vector",
      each<leading_ones>},
     {Level::normal, "bias before view", "a vector is added to a reshape that splits the last dimension, split as it",
      each<bias_before_view>},
     {Level::normal, "reshape after",
-     "each operand of the result's shape is a reshape that merges dimensions of one split shape, of what a "
-     "reduction or an operator element by element makes, and nobody else reads it",
+     "each operand of the result's shape is a reshape that merges dimensions of one split shape, of what a reduction "
+     "or an operator element by element makes, and nobody else reads it",
      each<reshape_after>},
     {Level::normal, "view of an input",
-     "a reshape or permute of what one operator makes of an input, or several make of vectors that are "
-     "inputs, element by element, and nobody else reads that",
+     "a reshape or permute of what one operator makes of an input, or several make of vectors that are inputs, element "
+     "by element, and nobody else reads that",
      each<view_of_input>},
     {Level::copied, "copied view", "a view is an output, and the kernel of its operand does not write it",
      each<copied_view>},
     {Level::heads, "heads first",
-     "a matmul's columns are viewed as heads with dimensions of 1, and read by rotary embeddings and slices "
-     "of heads alone",
+     "a matmul's columns are viewed as heads with dimensions of 1, and read by rotary embeddings and slices of heads "
+     "alone",
      heads_first},
     {Level::heads, "softmax with sinks",
      "a slice of a softmax over a concatenation is one of the operands, and nobody else reads the softmax",
      each<softmax_with_sinks>},
     {Level::priced, "pairs apart",
-     "a matmul's columns are heads, read by slices and rotary embeddings of one kind, of the same angles in "
-     "all heads",
+     "a matmul's columns are heads, read by slices and rotary embeddings of one kind, of the same angles in all heads",
      separate_pairs},
 };
 
@@ -251,12 +248,11 @@ inline constexpr rules::RewriteRule<TileProgram, target::Target> program_rules[]
      "the operand of a maximum, which no iteration carries, is scaled by a positive finite number, in f32",
      each<max_of_scaled>},
     {Level::tile, "precompute A",
-     "a matmul of at most 8 rows reads a part of A in each iteration, all of A fits in shared memory, and "
-     "all blocks start at once",
+     "a matmul of at most 8 rows reads a part of A in each iteration, all of A fits in shared memory, and all blocks "
+     "start at once",
      precompute_a},
     {Level::tile, "shared value",
-     "an elementwise operator is needed at more than 16 coordinates, or a task would evaluate more than 24 "
-     "again",
+     "an elementwise operator is needed at more than 16 coordinates, or a task would evaluate more than 24 again",
      share},
 };
 

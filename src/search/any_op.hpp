@@ -1,20 +1,24 @@
-// Tests whether a graph has an operator with a given property, at the kernel level or inside a custom operator.
+// Visits the operators of a graph, at the kernel level and inside custom operators.
 #pragma once
 #include "graph/elementwise.hpp"
 
 namespace zellige::search {
 
-/// Returns whether use(op, block) is true for some operator `op`. `block` is the block graph that contains
-/// the operator, or null for a kernel-level operator.
+/// Calls use(op, block) for each operator. `block` is the block graph that contains the operator, or null for a kernel-level operator.
 template <class Use>
-bool any_op(const graph::KernelGraph& g, const Use& use) {
+void each_op(const graph::KernelGraph& g, const Use& use) {
   for (const graph::KernelOp& op : g.ops) {
-    if (use(op, nullptr)) return true;
+    use(op, static_cast<const graph::BlockGraph*>(nullptr));
     if (!op.block) continue;
-    for (const graph::BlockOp& inner : op.block->ops)
-      if (use(inner, op.block.get())) return true;
+    for (const graph::BlockOp& inner : op.block->ops) use(inner, static_cast<const graph::BlockGraph*>(op.block.get()));
   }
-  return false;
+}
+/// Returns whether holds(op, block) is true for some operator.
+template <class Holds>
+bool any_op(const graph::KernelGraph& g, const Holds& holds) {
+  bool any = false;
+  each_op(g, [&](const auto& op, const graph::BlockGraph* block) { any = any || holds(op, block); });
+  return any;
 }
 
 /// Returns whether an operator of this kind with `operands` tensor operands has the attribute `scalar`.

@@ -28,13 +28,6 @@ std::string first_values(const Shown& s) {
   return fmt::format("{}{}", fmt::join(s.values.begin(), end, " "), s.values.size() > max_shown ? " ..." : "");
 }
 
-/// Returns a phrase with the probability that the answer "equal" is wrong.
-std::string certainty(const Equality& e) {
-  return fmt::format(
-      "wrong with a chance of at most 2^{:.0f}{}", std::max(-999.0, *e.log2_chance),
-      e.chance_proved ? "" : ", if powers of random numbers and unknown functions are as random numbers");
-}
-
 /// Returns a JSON number, or a JSON string for NaN and infinities, which JSON lacks.
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(fmt::format("{}", x)); }
 
@@ -63,7 +56,10 @@ std::string describe(const Equality& e, const std::string& a, const std::string&
   if (!e.sizes.empty())
     text += fmt::format("\n  at {}sizes {}, inputs paired by {}", e.shrunk ? "small " : "the given ", shapes(e.sizes),
                         e.by_name ? "name" : "order");
-  if (e.log2_chance) text += fmt::format("\n  {}", certainty(e));
+  if (e.log2_chance)
+    text +=
+        fmt::format("\n  wrong with a chance of at most 2^{:.0f}{}", std::max(-999.0, *e.log2_chance),
+                    e.chance_proved ? "" : ", if powers of random numbers and unknown functions are as random numbers");
   if (e.given_distance)
     text += fmt::format("\n  at the given sizes, in float64: {:.2g} from each other", *e.given_distance);
   text += fmt::format("\n  seed {}", e.seed);

@@ -8,7 +8,6 @@
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/refused.hpp"
-#include "number/modular.hpp"
 #include "search/any_op.hpp"
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"
@@ -16,7 +15,6 @@
 #include "search/real_trials.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
-#include "search/structure.hpp"
 
 namespace zellige::search {
 namespace {
@@ -53,10 +51,8 @@ bool computes_integers(const KernelGraph& g) {
 }
 
 /// Two graphs that are compared, with what is computed of them once.
-struct ComparedGraphs {
-  const KernelGraph &a, &b;
+struct ComparedGraphs : GraphPair {
   const EqualOptions& options;
-  Pairing pairing;
   double given_products;  // multiplications of both graphs at the given sizes
   std::uint64_t seed;
 
@@ -64,26 +60,26 @@ struct ComparedGraphs {
   bool affordable() const { return given_products <= options.given_work; }
 };
 
-/// Compares a and b, the graphs `g` at some sizes, in finite fields. If one field would take more than
+/// Compares `at`, the graphs `g` at some sizes, in finite fields. If one field would take more than
 /// options.field_work multiplications, returns a result without agreement. `steps` is the limit of operations in all
 /// fields of one Field::Order. `loose`: the same only if scalars are known to 50 bits.
-FieldTrials in_fields(const ComparedGraphs& g, bool loose, const KernelGraph& a, const KernelGraph& b, double steps) {
-  const double one = work(a) + work(b);
+FieldTrials in_fields(const ComparedGraphs& g, bool loose, const GraphPair& at, double steps) {
+  const double one = work(at.a) + work(at.b);
   if (one > g.options.field_work)
     return {.why_not = fmt::format("one finite field would take {:.2g} products, more than {:.2g}", one,
                                    g.options.field_work)};
   FieldOptions options{.seed = g.seed, .trials = g.options.trials, .steps = steps};
   if (loose) options.folded = folded(g.a, g.b);
-  return field_trials(a, b, g.pairing, options);
+  return field_trials(at, options);
 }
 
 /// Returns whether the graphs agree in finite fields at small sizes at which different extents stay different.
 bool distinct_agree(const ComparedGraphs& g, bool loose) {
   bool agree = false;
   const auto error = refused([&] {
-    const std::vector<SmallPair> pairs = shrink_distinct(g.a, g.b, g.pairing);
+    const std::vector<SmallPair> pairs = shrink_distinct(g);
     agree = !pairs.empty() && std::ranges::all_of(pairs, [&](const SmallPair& pair) {
-      return in_fields(g, loose, pair.a, pair.b, small_fields).agrees;
+      return in_fields(g, loose, {pair.a, pair.b, g.pairing}, small_fields).agrees;
     });
   });
   return agree && !error;
@@ -94,8 +90,8 @@ bool distinct_agree(const ComparedGraphs& g, bool loose) {
 bool proves(const ComparedGraphs& g, const std::vector<reference::Array>& inputs, std::vector<std::string>& notes) {
   bool proved = false;
   if (const auto error = refused([&] {
-        proved = (g.given_products <= bounded_work && proved_in_float64(g.a, g.b, g.pairing, inputs)) ||
-                 (g.given_products <= g.options.real_work && proved_in_balls(g.a, g.b, g.pairing, inputs));
+        proved = (g.given_products <= bounded_work && proved_in_float64(g, inputs)) ||
+                 (g.given_products <= g.options.real_work && proved_in_balls(g, inputs));
       }))
     notes.push_back(error->what());
   return proved;
@@ -134,7 +130,7 @@ int peaks(const ComparedGraphs& g) {
 /// Error, for example for lack of memory, adds a note and returns a result that compared nothing.
 GivenSizes at_given_sizes(const ComparedGraphs& g, std::optional<Scale> also, int points, Equality& e) {
   GivenSizes given;
-  if (const auto error = refused([&] { given = given_sizes(g.a, g.b, g.pairing, g.seed, also, points, peaks(g)); }))
+  if (const auto error = refused([&] { given = given_sizes(g, g.seed, also, points, peaks(g)); }))
     e.notes.push_back(error->what());
   if (given.compared) e.given_distance = given.distance;
   return given;
@@ -149,12 +145,12 @@ class Decision {
   Equality run() {
     if (computes_integers(g_.a) || computes_integers(g_.b))
       e_.notes.push_back("integers wrap: int8 and int32 results are taken modulo 2^8 and 2^32");
-    if (same_structure(g_.a, g_.b, g_.pairing)) {
+    if (same_structure(g_)) {
       at_sizes(g_.a);
       return answer(Answer::equal, "structure", "the same operators on the same operands, which proves it");
     }
     small_ = {g_.a, g_.b, false};
-    if (const auto error = refused([&] { small_ = shrink(g_.a, g_.b, g_.pairing); }))
+    if (const auto error = refused([&] { small_ = shrink(g_); }))
       e_.notes.push_back(fmt::format("decided at the given sizes: {}", error->what()));
     return at_small_sizes();
   }
@@ -163,9 +159,10 @@ class Decision {
   /// Returns the answer that follows from comparing the graphs with small tensor sizes (small_), and then,
   /// if that is possible, with the sizes that they declare (the given sizes).
   Equality at_small_sizes() {
+    const GraphPair small{small_.a, small_.b, g_.pairing};
     at_sizes(small_.a);
     if (const auto error = refused([&] {
-          if (work(small_) <= g_.options.real_work) real_ = real_trials(small_.a, small_.b, g_.pairing, g_.seed);
+          if (work(small_) <= g_.options.real_work) real_ = real_trials(small, g_.seed);
         }))
       e_.notes.push_back(error->what());
     const std::string loose =
@@ -173,7 +170,7 @@ class Decision {
     if (real_.loose && !real_.difference && std::ranges::find(e_.notes, loose) == e_.notes.end())
       e_.notes.push_back(loose);
     if (real_.difference) return small_difference();
-    const FieldTrials fields = in_fields(g_, real_.loose, small_.a, small_.b, small_fields);
+    const FieldTrials fields = in_fields(g_, real_.loose, small, small_fields);
     if (fields.agrees && !real_.unseen) return small_agreement(fields);
     return no_agreement(real_.unseen ? "they are proved to differ, but by too little for float64 to see"
                                      : fields.why_not);
@@ -192,17 +189,12 @@ class Decision {
     return std::move(e_);
   }
 
-  /// Returns the answer "equal", found by the finite fields `fields`.
-  Equality equal(const FieldTrials& fields) {
+  /// Returns the answer "equal", found by the finite fields `fields`; with `given` at the sizes that the graphs declare.
+  Equality equal(const FieldTrials& fields, bool given = false) {
+    if (given) at_sizes(g_.a);
     e_.log2_chance = fields.log2_chance, e_.chance_proved = fields.proved, e_.fields = fields.fields;
     return answer(Answer::equal, "field",
                   fmt::format("the same in {} random finite field{}", fields.fields, fields.fields == 1 ? "" : "s"));
-  }
-
-  /// Returns the answer "equal", found by the finite fields `fields` at the sizes that the graphs declare.
-  Equality equal_in_given_sizes(const FieldTrials& fields) {
-    at_sizes(g_.a);
-    return equal(fields);
   }
 
   /// Returns the answer "undecided" with the reason `why`.
@@ -227,18 +219,18 @@ class Decision {
     if (!may_count && (!g_.affordable() || !g_.options.given_sizes)) return proved();
     if (!g_.affordable())
       return undecided(
-          fmt::format("different at small sizes, but a number may represent an extent, and the given sizes "
-                      "take {:.2g} products, more than {:.2g}",
+          fmt::format("different at small sizes, but a number may represent an extent, and the given sizes take {:.2g} "
+                      "products, more than {:.2g}",
                       g_.given_products, g_.options.given_work));
     if (g_.given_products <= 1e6 && proves(g_, repeated(g_.a, real_.inputs), e_.notes)) return proved();
     const GivenSizes given = at_given_sizes(g_, real_.scale, g_.given_products <= 1e7 ? 4 : 1, e_);
     const double minimum = std::max(1e-12, 1e-3 * std::min(real_.difference->distance, 1e-2));
     if (given.compared && given.distance >= minimum && (!may_count || proves(g_, given.inputs, e_.notes)))
       return proved();
-    const FieldTrials fields = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
+    const FieldTrials fields = in_fields(g_, real_.loose, g_, given_fields);
     if (fields.agrees) {
       e_.notes.push_back("the two differ at smaller sizes: a number in them represents an extent");
-      return equal_in_given_sizes(fields);
+      return equal(fields, true);
     }
     return undecided("different at small sizes; at the given ones, no point tried shows it in float64");
   }
@@ -255,11 +247,11 @@ class Decision {
         return undecided("the same at small sizes, but they compare numbers, and " + out_of_reach);
     }
     if (!distinct_) {
-      distinct_ = shrink_distinct(g_.a, g_.b, g_.pairing);
+      distinct_ = shrink_distinct(g_);
       if (distinct_->empty() || work(distinct_->back()) > g_.options.field_work)
         return undecided(
-            "the same at small sizes, but extents that differ became the same there, sizes that keep "
-            "them apart take too much work, and " +
+            "the same at small sizes, but extents that differ became the same there, sizes that keep them apart take "
+            "too much work, and " +
             out_of_reach);
     }
     if (!distinct_->empty()) {
@@ -276,8 +268,8 @@ class Decision {
   Equality small_agreement(const FieldTrials& fields) {
     if (!small_.shrunk && !distinct_) return equal(fields);
     if (!g_.options.given_sizes || !g_.affordable()) return only_small_agreement(fields);
-    const FieldTrials given = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
-    if (given.agrees) return equal_in_given_sizes(given);
+    const FieldTrials given = in_fields(g_, real_.loose, g_, given_fields);
+    if (given.agrees) return equal(given, true);
     const GivenSizes seen = at_given_sizes(g_, {}, g_.given_products <= 1e7 ? 4 : 1, e_);
     if (seen.compared && seen.distance >= other_in_float64 && proves(g_, seen.inputs, e_.notes))
       return float64_difference(seen);
@@ -285,8 +277,8 @@ class Decision {
     if (given.fields == 0 && !distinct_ &&  // else only_small_agreement() has tried them
         !distinct_agree(g_, real_.loose))
       return undecided(
-          "the same at small sizes, but the given ones take too much work for finite fields, and so do "
-          "small ones that keep apart what differs");
+          "the same at small sizes, but the given ones take too much work for finite fields, and so do small ones that "
+          "keep apart what differs");
     e_.notes.push_back("at the given sizes, not decided by finite fields: " + given.why_not);
     if (!seen.compared || seen.distance > same_in_float64)
       return undecided(fmt::format("the same at small sizes, but {} at the given ones",
@@ -299,7 +291,7 @@ class Decision {
   /// for the reason `why`. What fields distinguish is never called equal, but different if real numbers prove that.
   Equality given_difference(const std::string& why) {
     if (g_.given_products <= g_.options.real_work) {
-      real_ = real_trials(g_.a, g_.b, g_.pairing, g_.seed);
+      real_ = real_trials(g_, g_.seed);
       at_sizes(g_.a);
       if (real_.difference)
         return different(*real_.difference, "real",
@@ -318,8 +310,8 @@ class Decision {
     if (given.compared && given.distance >= other_in_float64 && proves(g_, given.inputs, e_.notes))
       return float64_difference(given);
     if (small_.shrunk && !real_.unseen) {
-      const FieldTrials fields = in_fields(g_, real_.loose, g_.a, g_.b, given_fields);
-      if (fields.agrees) return equal_in_given_sizes(fields);
+      const FieldTrials fields = in_fields(g_, real_.loose, g_, given_fields);
+      if (fields.agrees) return equal(fields, true);
     }
     return undecided(why);
   }
@@ -365,7 +357,7 @@ Equality equal(const KernelGraph& a, const KernelGraph& b, const EqualOptions& o
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t seed =
       options.seed ? *options.seed : (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) >> 11;
-  const ComparedGraphs graphs{a, b, options, match(a, b), work(a) + work(b), seed};
+  const ComparedGraphs graphs{{a, b, match(a, b)}, options, work(a) + work(b), seed};
   Equality e = Decision(graphs).run();
   e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return e;

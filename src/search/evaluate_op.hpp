@@ -25,8 +25,8 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes, const st
   ValuesOf<A> scalar;
   if (graph::takes_scalar(kind, in.size())) {
     const bool compares = graph::elementwise(kind).spread == graph::Spread::step;
-    scalar = number::make_values(graph::Shape{1},
-                                 a.constant(compares ? number::compared_scalar(attributes.scalar) : attributes.scalar));
+    scalar = reference::make_array(
+        graph::Shape{1}, a.constant(compares ? number::compared_scalar(attributes.scalar) : attributes.scalar));
     in.push_back(&scalar);
   }
   std::vector<reference::OperandValues> shapes;
@@ -36,8 +36,9 @@ void map(A& a, graph::OpKind kind, const graph::Attributes& attributes, const st
   graph::with_elementwise(kind, [&](const auto& meaning, auto) {
     for (std::int64_t row = 0; row < walk.rows(); ++row)
       for (std::int64_t i = 0; i < walk.row_length(); ++i) {
-        for (std::size_t k = 0; k < in.size(); ++k) operands[k] = in[k]->at[walk.start(row, k) + i * walk.step(k)];
-        y.at[row * walk.row_length() + i] = meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
+        for (std::size_t k = 0; k < in.size(); ++k) operands[k] = in[k]->values[walk.start(row, k) + i * walk.step(k)];
+        y.values[row * walk.row_length() + i] =
+            meaning(a, attributes, static_cast<const NumberOf<A>*>(operands.data()));
       }
   });
 }
@@ -51,9 +52,9 @@ void matmul(A& a, const ValuesOf<A>& x, const ValuesOf<A>& z, ValuesOf<A>& y) {
   for (std::int64_t t = 0; t < batches.count(); ++t)
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        const auto* row = &x.at[(batches.a[t] * m + i) * k];
-        const auto* column = &z.at[batches.b[t] * k * n + j];
-        NumberOf<A>& result = y.at[(t * m + i) * n + j];
+        const auto* row = &x.values[(batches.a[t] * m + i) * k];
+        const auto* column = &z.values[batches.b[t] * k * n + j];
+        NumberOf<A>& result = y.values[(t * m + i) * n + j];
         if constexpr (requires { typename A::Dot; }) {
           typename A::Dot sum(a);
           for (std::int64_t p = 0; p < k; ++p) sum.add(row[p], column[p * n]);
@@ -77,8 +78,8 @@ void fold(A& a, const graph::Monoid& of, const ValuesOf<A>& x, int dim, bool squ
     for (std::int64_t o = 0; o < from.outer; ++o)
       for (std::int64_t e = 0; e < from.extent; ++e)
         for (std::int64_t i = 0; i < from.inner; ++i) {
-          const NumberOf<A>& v = x.at[(o * from.extent + e) * from.inner + i];
-          NumberOf<A>& joined = y.at[(o * to + e % to) * from.inner + i];
+          const NumberOf<A>& v = x.values[(o * from.extent + e) * from.inner + i];
+          NumberOf<A>& joined = y.values[(o * to + e % to) * from.inner + i];
           both[0] = joined, both[1] = squares ? a.mul(v, v) : v;
           joined = meaning(a, none, static_cast<const NumberOf<A>*>(both.data()));
         }
@@ -94,10 +95,10 @@ void fold_max(A& a, const ValuesOf<A>& x, int dim, bool fresh, ValuesOf<A>& y) {
   std::vector<NumberOf<A>> all;
   for (std::int64_t o = 0; o < from.outer; ++o)
     for (std::int64_t i = 0; i < from.inner; ++i) {
-      NumberOf<A>& maximum = y.at[o * from.inner + i];
+      NumberOf<A>& maximum = y.values[o * from.inner + i];
       all.clear();
       if (!fresh) all.push_back(maximum);
-      for (std::int64_t e = 0; e < from.extent; ++e) all.push_back(x.at[(o * from.extent + e) * from.inner + i]);
+      for (std::int64_t e = 0; e < from.extent; ++e) all.push_back(x.values[(o * from.extent + e) * from.inner + i]);
       maximum = a.max_of(all);
     }
 }
@@ -128,7 +129,7 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     fold_max(a, x, attributes.dim, true, y);
   } else if (kind == OpKind::reduction || graph::is_primitive_fold(kind, attributes)) {
     const graph::Monoid& of = graph::monoid_of(kind);
-    y.at.assign(y.at.size(), a.constant(of.identity));
+    y.values.assign(y.values.size(), a.constant(of.identity));
     fold(a, of, x, attributes.dim, false, y);
   } else if (graph::is_composed(kind) || kind == OpKind::rotary_interleaved) {
     std::vector<graph::Shape> shapes;
@@ -136,18 +137,18 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     for (const auto* operand : in) shapes.push_back(operand->shape), values.push_back(*operand);
     const std::vector<graph::ComposedStep> steps = graph::compose(kind, attributes, shapes);
     for (const graph::Shape& shape : graph::step_shapes(steps, shapes))
-      values.push_back(number::make_values(shape, a.integer(0)));
+      values.push_back(reference::make_array(shape, a.integer(0)));
     for (std::size_t i = 0; i < steps.size(); ++i) {
       std::vector<const ValuesOf<A>*> from;
       for (int k : steps[i].inputs) from.push_back(&values[k]);
       evaluate_op(a, steps[i].kind, steps[i].attributes, from, {&values[in.size() + i]});
     }
-    y.at = values.back().at;
+    y.values = values.back().values;
   } else if (graph::is_view(kind)) {
-    reference::copy_view(kind, attributes, x.shape, x.at.data(), y.shape, y.at.data());
+    reference::copy_view(kind, attributes, x.shape, x.values.data(), y.shape, y.values.data());
   } else if (kind == OpKind::mask) {
     const auto fill = a.constant(static_cast<double>(static_cast<float>(attributes.value)));
-    graph::apply_mask(attributes, y.shape, x.at.data(), fill, y.at.data());
+    graph::apply_mask(attributes, y.shape, x.values.data(), fill, y.values.data());
     if (in.size() > 1) apply_lengths(a, attributes, *in[1], fill, y);
   } else if (graph::names_rows(kind)) {
     evaluate_rows(a, kind, attributes, in, y);
@@ -159,9 +160,9 @@ void evaluate_op(A& a, graph::OpKind kind, const graph::Attributes& attributes,
     reference::copy_parts(joins ? y.shape : x.shape, parts, attributes.dim,
                           [&](std::int64_t w, std::size_t i, std::int64_t p, std::int64_t n) {
                             if (joins)
-                              std::copy_n(&in[i]->at[p], n, &y.at[w]);
+                              std::copy_n(&in[i]->values[p], n, &y.values[w]);
                             else
-                              std::copy_n(&x.at[w], n, &out[i]->at[p]);
+                              std::copy_n(&x.values[w], n, &out[i]->values[p]);
                           });
   } else {
     fail("{}: `equal` has no meaning for this operator", graph::name(kind));

@@ -8,6 +8,7 @@
 #include "graph/kept.hpp"
 #include "graph/rows.hpp"
 #include "number/values.hpp"
+#include "reference/array.hpp"
 #include "reference/evaluate.hpp"
 
 namespace zellige::search {
@@ -15,9 +16,9 @@ namespace zellige::search {
 /// The type of the numbers of an arithmetic.
 template <number::Arithmetic A>
 using NumberOf = typename A::Number;
-/// A dense tensor of such numbers.
+/// A tensor of such numbers.
 template <number::Arithmetic A>
-using ValuesOf = number::NumberTensor<NumberOf<A>>;
+using ValuesOf = reference::ArrayOf<NumberOf<A>>;
 
 /// Returns `x` as an integer. Throws Error if `x` is not a known integer, for example because it was computed
 /// from inputs. `kind` is the operator that needs the integer, for the message.
@@ -35,11 +36,11 @@ void apply_lengths(A& a, const graph::Attributes& attributes, const ValuesOf<A>&
                    ValuesOf<A>& y) {
   const std::size_t j = graph::mask_dims(attributes, y.shape.size()).second;
   const reference::Broadcast walk(y.shape, {{lengths.shape, nullptr}});
-  for (std::size_t e = 0; e < y.at.size(); ++e) {
+  for (std::size_t e = 0; e < y.values.size(); ++e) {
     const auto at = static_cast<std::int64_t>(e), n = walk.row_length();
-    const NumberOf<A>& length = lengths.at[walk.start(at / n, 0) + at % n * walk.step(0)];
+    const NumberOf<A>& length = lengths.values[walk.start(at / n, 0) + at % n * walk.step(0)];
     const std::int64_t position = graph::coordinates(at, y.shape)[j] + attributes.start;
-    y.at[e] = a.marked(position < whole_number(a, graph::OpKind::mask, length) ? y.at[e] : fill, length);
+    y.values[e] = a.marked(position < whole_number(a, graph::OpKind::mask, length) ? y.values[e] : fill, length);
   }
 }
 
@@ -57,33 +58,35 @@ void evaluate_rows(A& a, graph::OpKind kind, const graph::Attributes& attributes
     return n;
   };
   if (kind == OpKind::gather) {
-    for (std::size_t i = 0; i < in[1]->at.size(); ++i) {
-      const std::int64_t n = number(in[1]->at[i], rows);
-      for (std::int64_t k = 0; k < row; ++k) y.at[i * row + k] = a.marked(x.at[n * row + k], in[1]->at[i]);
+    for (std::size_t i = 0; i < in[1]->values.size(); ++i) {
+      const std::int64_t n = number(in[1]->values[i], rows);
+      for (std::int64_t k = 0; k < row; ++k) y.values[i * row + k] = a.marked(x.values[n * row + k], in[1]->values[i]);
     }
     return;
   }
   if (kind == OpKind::scatter) {
-    y.at = x.at;
+    y.values = x.values;
     std::vector<bool> written(rows, false);
-    for (std::size_t i = 0; i < in[1]->at.size(); ++i) {
-      const std::int64_t n = number(in[1]->at[i], rows);
+    for (std::size_t i = 0; i < in[1]->values.size(); ++i) {
+      const std::int64_t n = number(in[1]->values[i], rows);
       written[n] = true;
-      for (std::int64_t k = 0; k < row; ++k) y.at[n * row + k] = a.marked(in[2]->at[i * row + k], in[1]->at[i]);
+      for (std::int64_t k = 0; k < row; ++k)
+        y.values[n * row + k] = a.marked(in[2]->values[i * row + k], in[1]->values[i]);
     }
     for (std::int64_t r = 0; r < rows; ++r)  // a row that is not written: one of `rows` cases
       for (std::int64_t k = 0; k < row && !written[r]; ++k)
-        y.at[r * row + k] = a.one_of(y.at[r * row + k], rows, static_cast<std::uint64_t>(r));
+        y.values[r * row + k] = a.one_of(y.values[r * row + k], rows, static_cast<std::uint64_t>(r));
     return;
   }
   const ValuesOf<A>& part = *in[1];
   const std::int64_t last = y.shape[attributes.dim] - part.shape[attributes.dim];
-  const std::int64_t start = in.size() > 2 ? number(in[2]->at[0], last + 1) : attributes.start;
-  y.at = x.at;
-  reference::copy_part(y.shape, part.shape, attributes.dim, start,
-                       [&](std::int64_t w, std::int64_t p, std::int64_t n) { std::copy_n(&part.at[p], n, &y.at[w]); });
+  const std::int64_t start = in.size() > 2 ? number(in[2]->values[0], last + 1) : attributes.start;
+  y.values = x.values;
+  reference::copy_part(y.shape, part.shape, attributes.dim, start, [&](std::int64_t w, std::int64_t p, std::int64_t n) {
+    std::copy_n(&part.values[p], n, &y.values[w]);
+  });
   if (in.size() > 2)
-    for (NumberOf<A>& v : y.at) v = a.marked(v, in[2]->at[0]);
+    for (NumberOf<A>& v : y.values) v = a.marked(v, in[2]->values[0]);
 }
 
 }  // namespace zellige::search

@@ -11,8 +11,9 @@
 #include "reference/inputs.hpp"
 #include "reference/rounding.hpp"
 #include "search/any_op.hpp"
+#include "search/boundaries.hpp"
 #include "search/evaluate_graph.hpp"
-#include "search/tie_point.hpp"
+#include "search/point.hpp"
 
 namespace zellige::search {
 namespace {
@@ -53,11 +54,10 @@ void call(OpKind kind, const graph::Attributes& a, const std::vector<graph::Shap
 }
 /// Returns `called` with what the definitions of the graph's operators call.
 Called called_by(const KernelGraph& g, Called called = {}) {
-  any_op(g, [&](const auto& op, const graph::BlockGraph* block) {
+  each_op(g, [&](const auto& op, const graph::BlockGraph* block) {
     std::vector<graph::Shape> operands;
     for (int t : op.inputs) operands.push_back(block ? block->tensors[t].shape : g.tensors[t].shape);
     call(op.kind, op.attributes, operands, called);
-    return false;
   });
   return called;
 }
@@ -90,12 +90,12 @@ struct DrawnInputs {
     for (std::size_t i = 0; i < a.inputs.size(); ++i) {
       const graph::KernelTensor& t = a.tensors[a.inputs[i]];
       const std::int64_t bound = numbers[i].bound;
-      result.push_back(number::make_values(t.shape, number::FieldNumber{}));
-      std::vector<double> whole(result.back().at.size());  // the integers that must be distinct
+      result.push_back(reference::make_array(t.shape, number::FieldNumber{}));
+      std::vector<double> whole(result.back().values.size());  // the integers that must be distinct
       if (numbers[i].distinct)
         reference::draw_numbers(numbers[i], number::draw(field.p(), i), 0, graph::size(t.shape), whole.data());
       for (std::size_t e = 0; e < whole.size(); ++e, ++place) {
-        number::FieldNumber& x = result.back().at[e];
+        number::FieldNumber& x = result.back().values[e];
         if (bound > 0) {
           const std::int64_t drawn = static_cast<std::int64_t>(number::draw(field.p(), place) % bound);
           const std::int64_t value = numbers[i].distinct ? static_cast<std::int64_t>(whole[e])
@@ -129,11 +129,12 @@ void fold_scalars(number::Field& field, const std::vector<Folded>& folded) {
 /// Records the degree of an element, whose values are x and y, and on how many comparisons and integers it depends.
 void record_degrees(number::Field& field, const number::FieldNumber& x, const number::FieldNumber& y,
                     ElementTrials& e) {
-  const double degree = std::max(double{x.numerator} + y.denominator, double{y.numerator} + x.denominator) +
-                        x.denominator + y.denominator;
-  e.degree = std::max(e.degree, degree);
-  const double sides = std::max(double{x.signs} + y.sign_denominator, double{y.signs} + x.sign_denominator) +
-                       x.sign_denominator + y.sign_denominator;
+  const auto of_difference = [](const number::Degrees& a, const number::Degrees& b) {
+    return std::max(double{a.numerator} + b.denominator, double{b.numerator} + a.denominator) + a.denominator +
+           b.denominator;
+  };
+  e.degree = std::max(e.degree, of_difference(x.degrees, y.degrees));
+  const double sides = of_difference(x.sides, y.sides);
   const number::Field::Cases cases = field.cases(field.both(x.decisions, y.decisions));
   e.sides = std::max(e.sides, cases.many ? sides : std::min(sides, cases.decisions));
   e.comparisons = std::max(e.comparisons, cases.many ? sides : cases.comparisons);
@@ -145,10 +146,9 @@ void record_degrees(number::Field& field, const number::FieldNumber& x, const nu
 /// Compares two graphs in fields with one kind of order.
 class Tier {
  public:
-  Tier(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const FieldOptions& options, Order order,
-       bool keeps_sums, bool lines)
-      : a_(a), b_(b), pairing_(pairing), options_(options), order_(order), keeps_sums_(keeps_sums), lines_(lines) {
-    for (int t : a.outputs) elements_.emplace_back(graph::size(a.tensors[t].shape));
+  Tier(const GraphPair& pair, const FieldOptions& options, Order order, bool keeps_sums, bool lines)
+      : pair_(pair), a_(pair.a), b_(pair.b), options_(options), order_(order), keeps_sums_(keeps_sums), lines_(lines) {
+    for (int t : a_.outputs) elements_.emplace_back(graph::size(a_.tensors[t].shape));
   }
 
   /// Compares the graphs in as many fields as an error probability of 2^-40 requires, or as the limit of
@@ -187,8 +187,7 @@ class Tier {
     const auto draw_inputs = [&](std::uint64_t attempt) { return inputs_.in(field, n, attempt); };
     FieldInputs ya, yb;
     if (order_ == Order::ties) {
-      auto point =
-          tie_point(field, a_, b_, pairing_, number::draw(options_.seed, static_cast<std::uint64_t>(n)), draw_inputs);
+      auto point = tie_point(field, pair_, number::draw(options_.seed, static_cast<std::uint64_t>(n)), draw_inputs);
       if (!point) {
         result_.why_not = "they may differ where two numbers that are compared are the same: no such inputs were found";
         return false;
@@ -201,7 +200,7 @@ class Tier {
       ya = std::move(point->a), yb = std::move(point->b);
     } else {
       const FieldInputs drawn = draw_inputs(0);
-      ya = evaluate_graph(field, a_, drawn), yb = evaluate_graph(field, b_, paired(drawn, pairing_));
+      ya = evaluate_graph(field, a_, drawn), yb = evaluate_graph(field, b_, paired(drawn, pair_.pairing));
     }
     result_.compared = result_.compared || field.compared;
     result_.proved = !field.took_exp && !field.took_unknown && (n == 0 || result_.proved);
@@ -218,8 +217,8 @@ class Tier {
   template <class Use>
   bool each_element(const FieldInputs& ya, const FieldInputs& yb, const Use& use) {
     for (std::size_t o = 0; o < ya.size(); ++o)
-      for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-        if (!use(ya[o].at[i], yb[o].at[i], elements_[o][i])) {
+      for (std::size_t i = 0; i < ya[o].values.size(); ++i)
+        if (!use(ya[o].values[i], yb[o].values[i], elements_[o][i])) {
           result_.why_not = fmt::format("element {} of {} {}",
                                         graph::to_string(graph::coordinates(static_cast<std::int64_t>(i), ya[o].shape)),
                                         a_.tensors[a_.outputs[o]].name, reason_);
@@ -301,13 +300,13 @@ class Tier {
     return worst;
   }
 
+  const GraphPair& pair_;
   const KernelGraph &a_, &b_;
-  const Pairing& pairing_;
   const FieldOptions& options_;
   Order order_;
   bool keeps_sums_, lines_;
   const Called called_ = called_by(b_, called_by(a_));
-  const DrawnInputs inputs_{a_, drawn_numbers(a_, b_, pairing_)};
+  const DrawnInputs inputs_{a_, drawn_numbers(pair_)};
   bool any_value_ = false;
   std::vector<std::vector<ElementTrials>> elements_;
   double steps_ = 1, arguments_ = 0, calls_ = 0, sides_needed_ = 0;
@@ -322,9 +321,8 @@ bool has_order(const KernelGraph& g) {
   return called.maxima || called.sides || called.absolutes;
 }
 
-FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                         const FieldOptions& options) {
-  const Called called = called_by(b, called_by(a));
+FieldTrials field_trials(const GraphPair& pair, const FieldOptions& options) {
+  const Called called = called_by(pair.b, called_by(pair.a));
   const bool maxima = called.maxima;
   const bool sides = maxima || called.sides || called.absolutes || called.roots || called.logs;
   FieldTrials first;
@@ -332,9 +330,9 @@ FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairi
   const auto tier = [&](Order order, bool keeps_sums, bool lines) {
     FieldTrials found;
     try {
-      found = Tier(a, b, pairing, options, order, keeps_sums, lines).run();
+      found = Tier(pair, options, order, keeps_sums, lines).run();
       if (!found.agrees || !found.compared) return found;
-      const FieldTrials ties = Tier(a, b, pairing, options, Order::ties, keeps_sums, lines).run();
+      const FieldTrials ties = Tier(pair, options, Order::ties, keeps_sums, lines).run();
       found.log2_chance = std::max(found.log2_chance, ties.log2_chance);
       found.proved = found.proved && ties.proved;
       found.agrees = ties.agrees;

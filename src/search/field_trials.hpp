@@ -1,14 +1,13 @@
 // Compares two graphs in random finite fields (field.hpp): if all outputs are equal in enough fields, the
 // graphs are equal with a bounded probability of error.
 //
-//   FieldTrials t = field_trials(A, B, pairing, {.seed = 7});   // pairing: which inputs correspond (match.hpp)
+//   FieldTrials t = field_trials({A, B, match(A, B)}, {.seed = 7});
 //   t.agrees         // true: equal in enough fields for an error probability of at most 2^-40
 #pragma once
 #include <string>
 
-#include "number/field_dot.hpp"
+#include "number/field.hpp"
 #include "search/match.hpp"
-#include "search/point.hpp"
 
 namespace zellige::search {
 
@@ -44,7 +43,7 @@ struct FieldTrials {
 
 /// Compares the graphs in fields with each Field::Order that they need, until the fields of one order show
 /// equality. Returns the result of that order, or a result without agreement that says why not.
-FieldTrials field_trials(const KernelGraph& a, const KernelGraph& b, const Pairing&, const FieldOptions&);
+FieldTrials field_trials(const GraphPair&, const FieldOptions&);
 
 /// Returns whether a graph compares numbers or takes maxima.
 bool has_order(const KernelGraph&);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "number/ball.hpp"
 #include "number/modular.hpp"
 #include "number/rounded.hpp"
 #include "reference/inputs.hpp"
 #include "reference/reference.hpp"
 #include "search/evaluate_graph.hpp"
+#include "search/scalars.hpp"
 
 namespace zellige::search {
 namespace {
@@ -53,45 +55,14 @@ bool measure(const KernelGraph& a, const std::vector<Array>& ya, const std::vect
   return result.compared = true;
 }
 
-}  // namespace
-
-GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed,
-                       std::optional<Scale> also, int points, int peaks) {
-  const reference::ReferenceOptions exact{.round = false};
-  GivenSizes result;
-  const std::vector<graph::Numbers> numbers = drawn_numbers(a, b, pairing);
-  const auto at = [&](const Scale& scale, bool classes, std::uint64_t n) {
-    const std::vector<Array> inputs = draw_point(a, numbers, scale, number::draw(seed, n));
-    return measure(a, reference::run_reference(a, inputs, exact),
-                   reference::run_reference(b, paired(inputs, pairing), exact), classes, inputs, result);
-  };
-  std::uint64_t n = 0;
-  for (int peak = 0; peak < peaks; ++peak) at({1, Scale::Kind::peaks, peak}, false, n++);
-  for (int point = 0; point < points; ++point) {
-    if (also) at(*also, std::fabs(also->scale) <= 1, n++);
-    at({0x1p-10, Scale::Kind::dense}, true, n++);
-    for (const Scale& usual : {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
-      if (at(usual, false, n++)) break;
-  }
-  return result;
-}
-
-namespace {
-
 /// Returns whether holds(x, y) for an element of the outputs, whose values in the two graphs are x and y.
-template <class Holds>
-bool any_element(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const std::vector<Array>& inputs,
-                 const Holds& holds) {
-  number::RoundedArithmetic rounded;
-  std::vector<number::NumberTensor<number::Rounded>> exact;
-  for (const Array& x : inputs) {
-    exact.push_back({x.shape, {}});
-    for (double v : x.values) exact.back().at.push_back(number::RoundedArithmetic::exact(v));
-  }
-  const auto ya = evaluate_graph(rounded, a, exact), yb = evaluate_graph(rounded, b, paired(exact, pairing));
+template <number::Arithmetic A, class Holds>
+bool any_element(A arithmetic, const GraphPair& pair, const std::vector<Array>& inputs, const Holds& holds) {
+  const auto ya = evaluate_exactly(arithmetic, pair.a, inputs),
+             yb = evaluate_exactly(arithmetic, pair.b, paired(inputs, pair.pairing));
   for (std::size_t o = 0; o < ya.size(); ++o)
-    for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-      if (holds(ya[o].at[i], yb[o].at[i])) return true;
+    for (std::size_t i = 0; i < ya[o].values.size(); ++i)
+      if (holds(ya[o].values[i], yb[o].values[i])) return true;
   return false;
 }
 
@@ -105,15 +76,38 @@ bool may_differ(const number::Rounded& x, const number::Rounded& y) {
 
 }  // namespace
 
-bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                       const std::vector<Array>& inputs) {
-  return any_element(a, b, pairing, inputs,
-                     [](const number::Rounded& x, const number::Rounded& y) { return number::disjoint(x, y); });
+GivenSizes given_sizes(const GraphPair& pair, std::uint64_t seed, std::optional<Scale> also, int points, int peaks) {
+  const reference::ReferenceOptions exact{.round = false};
+  GivenSizes result;
+  const std::vector<graph::Numbers> numbers = drawn_numbers(pair);
+  const auto at = [&](const Scale& scale, bool classes, std::uint64_t n) {
+    const std::vector<Array> inputs = draw_point(pair.a, numbers, scale, number::draw(seed, n));
+    return measure(pair.a, reference::run_reference(pair.a, inputs, exact),
+                   reference::run_reference(pair.b, paired(inputs, pair.pairing), exact), classes, inputs, result);
+  };
+  std::uint64_t n = 0;
+  for (int peak = 0; peak < peaks; ++peak) at({1, Scale::Kind::peaks, peak}, false, n++);
+  for (int point = 0; point < points; ++point) {
+    if (also) at(*also, std::fabs(also->scale) <= 1, n++);
+    at({0x1p-10, Scale::Kind::dense}, true, n++);
+    for (const Scale& usual : {Scale{1, Scale::Kind::rows}, {0.125, Scale::Kind::rows}, {0.5, Scale::Kind::positive}})
+      if (at(usual, false, n++)) break;
+  }
+  return result;
 }
 
-bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing,
-                      const std::vector<Array>& inputs) {
-  return !any_element(a, b, pairing, inputs, may_differ);
+bool proved_in_float64(const GraphPair& pair, const std::vector<Array>& inputs) {
+  return any_element(number::RoundedArithmetic(), pair, inputs,
+                     [](const auto& x, const auto& y) { return number::disjoint(x, y); });
+}
+
+bool proved_in_balls(const GraphPair& pair, const std::vector<Array>& inputs) {
+  return any_element(number::BallArithmetic(of_one_alone(pair.a, pair.b)), pair, inputs,
+                     [](const auto& x, const auto& y) { return number::disjoint(x, y); });
+}
+
+bool equal_in_float64(const GraphPair& pair, const std::vector<Array>& inputs) {
+  return !any_element(number::RoundedArithmetic(), pair, inputs, may_differ);
 }
 
 }  // namespace zellige::search

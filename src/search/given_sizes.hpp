@@ -24,17 +24,17 @@ struct GivenSizes {
 /// first usual scale at which most outputs are finite. At very small inputs nothing overflows, so NaN in one
 /// graph alone counts as a difference. Also draws `peaks` inputs in which each row has one element that is
 /// the largest or the smallest (Scale::Kind::peaks).
-GivenSizes given_sizes(const KernelGraph& a, const KernelGraph& b, const Pairing&, std::uint64_t seed,
-                       std::optional<Scale> also = {}, int points = 1, int peaks = 0);
+GivenSizes given_sizes(const GraphPair&, std::uint64_t seed, std::optional<Scale> also = {}, int points = 1,
+                       int peaks = 0);
 
 /// Returns whether an element of the outputs is proved to differ at `inputs`: by more than the bound of the errors that
 /// float64 makes in both graphs (rounded.hpp).
-bool proved_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                       const std::vector<reference::Array>& inputs);
+bool proved_in_float64(const GraphPair&, const std::vector<reference::Array>& inputs);
+/// The same by balls (ball.hpp), which take a hundred times as long.
+bool proved_in_balls(const GraphPair&, const std::vector<reference::Array>& inputs);
 
 /// Returns whether float64 shows, with a bound of its errors, that no element of the outputs differs at `inputs` by more
 /// than a fraction of 1e-11 of its value. False if the bound is larger for some element, or nothing is known of its class.
-bool equal_in_float64(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                      const std::vector<reference::Array>& inputs);
+bool equal_in_float64(const GraphPair&, const std::vector<reference::Array>& inputs);
 
 }  // namespace zellige::search

@@ -57,11 +57,11 @@ void draw_whole(const graph::Numbers& numbers, std::uint64_t seed, reference::Ar
 
 }  // namespace
 
-std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
-  std::vector<graph::Numbers> numbers = graph::drawn_numbers(a);
-  const std::vector<graph::Numbers> other = graph::drawn_numbers(b);
+std::vector<graph::Numbers> drawn_numbers(const GraphPair& pair) {
+  std::vector<graph::Numbers> numbers = graph::drawn_numbers(pair.a);
+  const std::vector<graph::Numbers> other = graph::drawn_numbers(pair.b);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const graph::Numbers& n = other[pairing.inputs[i]];
+    const graph::Numbers& n = other[pair.pairing.inputs[i]];
     if (numbers[i].bound == 0)
       numbers[i] = n;
     else if (n.bound > 0)  // rows of the smaller table, lengths of the longer tensor

@@ -29,7 +29,7 @@ struct Scale {
 
 /// Returns, for each input of graph A, the range of its integers if graph A or the corresponding input of
 /// graph B uses them as row indices or lengths; otherwise a range with bound 0.
-std::vector<graph::Numbers> drawn_numbers(const KernelGraph& a, const KernelGraph& b, const Pairing&);
+std::vector<graph::Numbers> drawn_numbers(const GraphPair&);
 
 /// Returns inputs for a graph, drawn by `seed`. Without a pattern (dense), real values are multiples of 1/8
 /// of the scale, up to twice the scale, and not 0; Scale::Kind says how patterns differ. Row indices and

@@ -9,10 +9,10 @@
 #include "number/modular.hpp"
 #include "reference/reference.hpp"
 #include "search/any_op.hpp"
+#include "search/boundaries.hpp"
 #include "search/evaluate_graph.hpp"
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"
-#include "search/real_boundary.hpp"
 #include "search/scalars.hpp"
 #include "search/shrink.hpp"
 
@@ -46,7 +46,7 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   std::set<int> bounds;
   std::set<double> equals;
   for (const KernelGraph* g : {&a, &b})
-    any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
+    each_op(*g, [&](const auto& op, const graph::BlockGraph*) {
       const bool compares =
           op.kind == OpKind::clamp || (graph::takes_scalar(op.kind, op.inputs.size()) && op.kind != OpKind::add &&
                                        op.kind != OpKind::sub && op.kind != OpKind::div && op.kind != OpKind::pow);
@@ -56,7 +56,6 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
             bounds.insert(std::clamp(std::ilogb(c), -1000, 1000));
             equals.insert(static_cast<double>(static_cast<float>(c)));
           }
-      return false;
     });
   if (has_order(a) || has_order(b)) {
     result.insert(result.end(), 12, {1, Kind::zeros});
@@ -75,43 +74,30 @@ std::vector<Scale> scales(const KernelGraph& a, const KernelGraph& b) {
   return result;
 }
 
-/// Returns the outputs of a graph.
-std::vector<number::NumberTensor<number::Ball>> evaluate(number::BallArithmetic& balls, const KernelGraph& g,
-                                                         const Inputs& inputs) {
-  std::vector<number::NumberTensor<number::Ball>> exact;
-  for (const reference::Array& a : inputs) {
-    exact.push_back({a.shape, {}});
-    for (double x : a.values) exact.back().at.push_back(balls.exact(x));
-  }
-  return evaluate_graph(balls, g, exact);
-}
-
 /// Tries one pair of graphs.
 class Run {
  public:
-  Run(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed)
-      : a_(a), b_(b), pairing_(pairing), seed_(seed), numbers_(drawn_numbers(a, b, pairing)) {}
+  Run(const GraphPair& pair, std::uint64_t seed)
+      : pair_(pair), a_(pair.a), b_(pair.b), seed_(seed), numbers_(drawn_numbers(pair)) {}
 
   /// Evaluates both graphs at inputs of each scale until a difference is found.
   RealTrials run() {
-    number::BallArithmetic strict, loose(of_one_alone(a_, b_));
     std::uint64_t number = 0;
     std::vector<Scale> points = scales(a_, b_);
     const double maximum = 1e6 / (work(a_) + work(b_));  // number of points that take a second or two
     if (maximum < static_cast<double>(points.size())) points.resize(static_cast<std::size_t>(std::max(maximum, 3.0)));
     for (const Scale& s : points)
-      if (differ(s, draw_point(a_, numbers_, s, number::draw(seed_, number++)), strict, loose)) return result_;
+      if (differ(s, draw_point(a_, numbers_, s, number::draw(seed_, number++)))) return result_;
     // Walk along the boundaries at which a comparison, a maximum, a root and so on change.
     double steps = std::min(80.0, 3e5 / (work(a_) + work(b_)));
     for (std::uint64_t step = 0; static_cast<double>(step) < steps; ++step) {
       const Scale& s = points[step / walk_steps % points.size()];
       Inputs inputs = draw_point(a_, numbers_, s, number::draw(seed_, number++));
       for (std::uint64_t n = 0; n < walk_steps; ++n, ++step) {
-        const std::optional<number::Edge> edge =
-            to_boundary(a_, b_, pairing_, numbers_, number::draw(seed_, number++), inputs);
+        const std::optional<number::Edge> edge = to_boundary(pair_, numbers_, number::draw(seed_, number++), inputs);
         if (!edge) return result_;
         steps = std::min(steps, *edge == number::Edge::jump ? 80.0 : *edge == number::Edge::kink ? 24.0 : 4.0);
-        if (differ(s, inputs, strict, loose)) return result_;
+        if (differ(s, inputs)) return result_;
       }
     }
     return result_;
@@ -122,16 +108,16 @@ class Run {
 
   /// Returns whether the graphs are proved to differ at `inputs`, and float64 shows it. `s`: how they were drawn. Balls
   /// take a hundred times as long as float64, which suffices where its own errors are small.
-  bool differ(const Scale& s, const Inputs& inputs, number::BallArithmetic& strict, number::BallArithmetic& loose) {
-    const bool has_loose = !of_one_alone(a_, b_).empty();
-    if (!has_loose && equal_in_float64(a_, b_, pairing_, inputs)) return false;
-    if (!result_.loose && compare(strict, inputs)) return false;
+  bool differ(const Scale& s, const Inputs& inputs) {
+    const bool has_loose = !of_one_alone_.empty();
+    if (!has_loose && equal_in_float64(pair_, inputs)) return false;
+    if (!result_.loose && compare(strict_, inputs)) return false;
     result_.loose = has_loose;  // or different nevertheless
-    if (!compare(has_loose ? loose : strict, inputs)) {
+    if (!compare(has_loose ? loose_ : strict_, inputs)) {
       if (seen(inputs)) {
         result_.scale = s, result_.inputs = inputs;
         result_.unseen = false;
-        simplify(has_loose ? loose : strict, inputs);
+        simplify(has_loose ? loose_ : strict_, inputs);
         return true;
       }
       result_.unseen = true;
@@ -144,7 +130,7 @@ class Run {
   bool seen(const Inputs& inputs) const {
     const reference::ReferenceOptions exact{.round = false};
     const auto ya = reference::run_reference(a_, inputs, exact),
-               yb = reference::run_reference(b_, paired(inputs, pairing_), exact);
+               yb = reference::run_reference(b_, paired(inputs, pair_.pairing), exact);
     const double x = ya[output_].values[element_], y = yb[output_].values[element_];
     if (!std::isfinite(x) || !std::isfinite(y)) return std::isnan(x) != std::isnan(y) || (!std::isnan(x) && x != y);
     const double relative_error = std::fabs(x - y) / std::max(std::fabs(x), std::fabs(y));
@@ -182,44 +168,36 @@ class Run {
   /// Evaluates both graphs at `inputs`. Returns true if no element is proved to differ. Otherwise records the
   /// element that differs most and returns false.
   bool compare(number::BallArithmetic& balls, const Inputs& inputs) {
-    const auto ya = evaluate(balls, a_, inputs), yb = evaluate(balls, b_, paired(inputs, pairing_));
+    const auto ya = evaluate_exactly(balls, a_, inputs),
+               yb = evaluate_exactly(balls, b_, paired(inputs, pair_.pairing));
     double maximum = -1;
     for (std::size_t o = 0; o < ya.size(); ++o)
-      for (std::size_t i = 0; i < ya[o].at.size(); ++i) {
-        const number::Ball &x = ya[o].at[i], &y = yb[o].at[i];
+      for (std::size_t i = 0; i < ya[o].values.size(); ++i) {
+        const number::Ball &x = ya[o].values[i], &y = yb[o].values[i];
         if (number::disjoint(x, y) && number::distance(x, y) > maximum)
           maximum = number::distance(x, y), output_ = o, element_ = i;
       }
     if (maximum < 0) return true;
     Counterexample c{a_, b_, shown(a_, inputs), "real numbers", a_.tensors[a_.outputs[output_]].name};
     c.element = graph::coordinates(static_cast<std::int64_t>(element_), ya[output_].shape);
-    c.in_a = number::to_string(ya[output_].at[element_]), c.in_b = number::to_string(yb[output_].at[element_]);
+    c.in_a = number::to_string(ya[output_].values[element_]), c.in_b = number::to_string(yb[output_].values[element_]);
     c.distance = maximum;
     result_.difference = std::move(c);
     return false;
   }
 
+  const GraphPair& pair_;
   const KernelGraph &a_, &b_;
-  const Pairing& pairing_;
   std::uint64_t seed_;
   std::vector<graph::Numbers> numbers_;
+  const std::set<double> of_one_alone_ = search::of_one_alone(a_, b_);
+  number::BallArithmetic strict_, loose_{of_one_alone_};
   std::size_t output_ = 0, element_ = 0;  // the output and element that differ
   RealTrials result_;
 };
 
 }  // namespace
 
-bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, const Inputs& inputs) {
-  number::BallArithmetic balls(of_one_alone(a, b));
-  const auto ya = evaluate(balls, a, inputs), yb = evaluate(balls, b, paired(inputs, pairing));
-  for (std::size_t o = 0; o < ya.size(); ++o)
-    for (std::size_t i = 0; i < ya[o].at.size(); ++i)
-      if (number::disjoint(ya[o].at[i], yb[o].at[i])) return true;
-  return false;
-}
-
-RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing, std::uint64_t seed) {
-  return Run(a, b, pairing, seed).run();
-}
+RealTrials real_trials(const GraphPair& pair, std::uint64_t seed) { return Run(pair, seed).run(); }
 
 }  // namespace zellige::search

@@ -19,10 +19,6 @@ struct RealTrials {
 /// Evaluates two graphs at inputs that `seed` determines, until their outputs are proved to differ. Returns
 /// that difference, at inputs that are as simple as possible, or a result without a difference if none is
 /// found. The graphs must be valid and small.
-RealTrials real_trials(const KernelGraph& a, const KernelGraph& b, const Pairing&, std::uint64_t seed);
-
-/// Returns whether an element of the outputs is proved to differ at `inputs`.
-bool proved_in_balls(const KernelGraph& a, const KernelGraph& b, const Pairing&,
-                     const std::vector<reference::Array>& inputs);
+RealTrials real_trials(const GraphPair&, std::uint64_t seed);
 
 }  // namespace zellige::search

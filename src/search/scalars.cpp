@@ -9,16 +9,11 @@ namespace {
 
 std::set<double> scalars(const KernelGraph& g) {
   std::set<double> found;
-  any_op(g, [&](const auto& op, const graph::BlockGraph*) {
+  each_op(g, [&](const auto& op, const graph::BlockGraph*) {
     for (double s : search::scalars(op)) found.insert(s);
-    return false;
   });
   return found;
 }
-
-/// Returns whether float32 cannot represent the scalar, so that the scalar may be a rounded result of
-/// folding: true for 0.1, false for 0.5.
-bool may_be_rounded(double scalar) { return static_cast<double>(static_cast<float>(scalar)) != scalar; }
 
 /// Returns whether two numbers agree to 50 bits.
 bool near(double x, double y) { return std::fabs(x - y) <= 0x1p-50 * std::fabs(x) && std::isfinite(y); }
@@ -29,7 +24,7 @@ std::set<double> of_one_alone(const KernelGraph& a, const KernelGraph& b) {
   const std::set<double> in_a = scalars(a), in_b = scalars(b);
   std::set<double> result;
   std::ranges::set_symmetric_difference(in_a, in_b, std::inserter(result, result.end()));
-  std::erase_if(result, [](double s) { return !may_be_rounded(s); });
+  std::erase_if(result, [](double s) { return static_cast<double>(static_cast<float>(s)) == s; });  // not rounded
   return result;
 }
 

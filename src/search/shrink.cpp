@@ -33,11 +33,10 @@ constexpr double all_distinct = 5e6;
 std::set<std::int64_t> numbers_meant(const KernelGraph& a, const KernelGraph& b) {
   std::set<std::int64_t> numbers;
   for (const KernelGraph* g : {&a, &b})
-    any_op(*g, [&](const auto& op, const graph::BlockGraph*) {
-      if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return false;
+    each_op(*g, [&](const auto& op, const graph::BlockGraph*) {
+      if (!has_scalar(op.kind, op.inputs.size()) || !std::isfinite(op.attributes.scalar)) return;
       const number::Fraction f = number::fraction(op.attributes.scalar);
       if (f.exponent == 0) numbers.insert({std::abs(f.numerator), f.denominator});
-      return false;
     });
   numbers.erase(0);
   numbers.erase(1);
@@ -300,13 +299,12 @@ KernelGraph resized(KernelGraph g, const GraphSizes& sizes, const std::vector<st
 /// Two graphs whose sizes are one system.
 class Joined {
  public:
-  Joined(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing)
-      : a_(a), b_(b), in_a_(sizes.add(a)), in_b_(sizes.add(b)) {
+  Joined(const GraphPair& pair) : a_(pair.a), b_(pair.b), in_a_(sizes.add(a_)), in_b_(sizes.add(b_)) {
     const auto join = [&](int ta, int tb) {
       for (std::size_t d = 0; d < in_a_.tensors[ta].size(); ++d) sizes.same(in_a_.tensors[ta][d], in_b_.tensors[tb][d]);
     };
-    for (std::size_t i = 0; i < a.inputs.size(); ++i) join(a.inputs[i], b.inputs[pairing.inputs[i]]);
-    for (std::size_t i = 0; i < a.outputs.size(); ++i) join(a.outputs[i], b.outputs[i]);
+    for (std::size_t i = 0; i < a_.inputs.size(); ++i) join(a_.inputs[i], b_.inputs[pair.pairing.inputs[i]]);
+    for (std::size_t i = 0; i < a_.outputs.size(); ++i) join(a_.outputs[i], b_.outputs[i]);
   }
 
   /// Returns those of the size variables `which` that a scalar may represent.
@@ -373,8 +371,8 @@ double work(const KernelGraph& g) {
 
 double work(const SmallPair& pair) { return work(pair.a) + work(pair.b); }
 
-SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
-  Joined joined(a, b, pairing);
+SmallPair shrink(const GraphPair& pair) {
+  Joined joined(pair);
   tie(joined.sizes, related);
   const auto find = [&](const std::set<int>& kept) {
     Shrinking shrinking(joined.sizes, kept);
@@ -392,8 +390,8 @@ SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing& pair
   return find({});
 }
 
-std::vector<SmallPair> shrink_distinct(const KernelGraph& a, const KernelGraph& b, const Pairing& pairing) {
-  Joined joined(a, b, pairing);
+std::vector<SmallPair> shrink_distinct(const GraphPair& pair) {
+  Joined joined(pair);
   const Sizes& sizes = joined.sizes;
   tie(joined.sizes, related_in_any);
   tie(joined.sizes, triangles);

@@ -1,6 +1,6 @@
 // Shrinks two graphs to sizes as small as their structure allows, so that comparing them takes milliseconds.
 //
-//   SmallPair s = shrink(A, B, pairing);     // both valid; shapes of paired inputs and outputs agree
+//   SmallPair s = shrink({A, B, match(A, B)});     // both valid; shapes of paired inputs and outputs agree
 //
 // An extent of 1 stays 1 and any other stays above 1, so that the small graphs have several blocks, iterations and
 // tiles where the given graphs have. Divisibility is preserved, and sizes that were equal in both graphs stay equal. If
@@ -23,13 +23,13 @@ struct SmallPair {
 };
 
 /// Returns both graphs at small sizes. Throws Error if an operator, such as a slice, has sizes that cannot shrink.
-SmallPair shrink(const KernelGraph& a, const KernelGraph& b, const Pairing&);
+SmallPair shrink(const GraphPair&);
 
 /// Returns one or several pairs of both graphs at small sizes. Considers sizes whose values may influence results,
 /// such as the count of summands of a mean. Two such sizes that are equal in the given graphs are equal in every
 /// returned pair; two that differ also differ in at least one of the pairs. Returns an empty list if that would take
 /// too much work. Throws Error as shrink() does.
-std::vector<SmallPair> shrink_distinct(const KernelGraph& a, const KernelGraph& b, const Pairing&);
+std::vector<SmallPair> shrink_distinct(const GraphPair&);
 
 /// Returns approximately how many multiplications and additions the evaluation of a graph takes.
 double work(const KernelGraph&);

@@ -1,6 +1,10 @@
 #include "verify/boxes.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "graph/span.hpp"
 
 namespace zellige::verify {
 namespace {
@@ -9,11 +13,10 @@ namespace {
 struct BoxMode {
   std::int64_t extent, stride;
   std::size_t dim;
-  bool operator==(const BoxMode& other) const { return extent == other.extent && stride == other.stride; }
 };
 
 /// Returns the dimensions of more than one element, the smallest strides first.
-std::vector<BoxMode> modes_of(const graph::Shape& shape, const graph::Strides& strides) {
+std::vector<BoxMode> modes_of(const Shape& shape, const Strides& strides) {
   std::vector<BoxMode> all;
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] > 1) all.push_back({shape[d], strides[d], d});
@@ -32,28 +35,24 @@ std::vector<BoxMode> joined(const std::vector<BoxMode>& all) {
   return result;
 }
 
-std::int64_t address_of(const graph::Shape& at, const graph::Strides& strides) {
-  std::int64_t address = 0;
-  for (std::size_t d = 0; d < at.size(); ++d) address += at[d] * strides[d];
-  return address;
+std::int64_t address_of(const Shape& at, const Strides& strides) {
+  return std::inner_product(at.begin(), at.end(), strides.begin(), std::int64_t{0});
+}
+
+Shape extents_of(const CoordinateBox& box) {
+  Shape extents;
+  std::ranges::transform(box.high, box.low, std::back_inserter(extents), std::minus());
+  return extents;
 }
 
 /// Returns the highest address of a box that has elements.
-std::int64_t last_address(const CoordinateBox& box, const graph::Strides& strides) {
-  std::int64_t address = 0;
-  for (std::size_t d = 0; d < box.high.size(); ++d) address += (box.high[d] - 1) * strides[d];
-  return address;
-}
-
-graph::Shape extents_of(const CoordinateBox& box) {
-  graph::Shape extents;
-  for (std::size_t d = 0; d < box.low.size(); ++d) extents.push_back(box.high[d] - box.low[d]);
-  return extents;
+std::int64_t last_address(const CoordinateBox& box, const Strides& strides) {
+  return address_of(box.low, strides) + graph::span(extents_of(box), strides) - 1;
 }
 
 }  // namespace
 
-CoordinateBox whole(const graph::Shape& shape) { return {graph::Shape(shape.size(), 0), shape}; }
+CoordinateBox whole(const Shape& shape) { return {Shape(shape.size(), 0), shape}; }
 
 std::int64_t size(const CoordinateBox& b) {
   std::int64_t all = 1;
@@ -85,10 +84,9 @@ bool covered(CoordinateBox target, std::span<const CoordinateBox> others) {
   return false;
 }
 
-std::optional<CoordinateBox> in_base(const CoordinateBox& box, const graph::KernelTensor& of,
-                                     const graph::KernelTensor& base) {
+std::optional<CoordinateBox> in_base(const CoordinateBox& box, const KernelTensor& of, const KernelTensor& base) {
   std::int64_t address = address_of(box.low, of.strides);
-  CoordinateBox result{graph::Shape(base.shape.size(), 0), graph::Shape(base.shape.size(), 1)};
+  CoordinateBox result{Shape(base.shape.size(), 0), Shape(base.shape.size(), 1)};
   std::vector<BoxMode> modes = modes_of(base.shape, base.strides);
   for (auto m = modes.rbegin(); m != modes.rend(); ++m) {
     if (m->stride < 1) return std::nullopt;
@@ -113,7 +111,7 @@ std::optional<CoordinateBox> in_base(const CoordinateBox& box, const graph::Kern
   return result;
 }
 
-bool lies_in(const CoordinateBox& box, const graph::KernelTensor& of, const graph::KernelTensor& base) {
+bool lies_in(const CoordinateBox& box, const KernelTensor& of, const KernelTensor& base) {
   const std::vector<BoxMode> modes = joined(modes_of(base.shape, base.strides));
   std::vector<std::int64_t> last(modes.size(), 0);  // the largest coordinate along each of the base's modes
   std::int64_t address = address_of(box.low, of.strides);
@@ -135,17 +133,17 @@ bool lies_in(const CoordinateBox& box, const graph::KernelTensor& of, const grap
   return true;
 }
 
-bool disjoint(const CoordinateBox& box, const graph::KernelTensor& of, const CoordinateBox& other,
-              const graph::KernelTensor& other_of, const graph::KernelTensor& base) {
+bool disjoint(const CoordinateBox& box, const KernelTensor& of, const CoordinateBox& other,
+              const KernelTensor& other_of, const KernelTensor& base) {
   if (size(box) == 0 || size(other) == 0) return true;
   if (&of == &other_of) return !intersect(box, other);
   if (last_address(box, of.strides) < address_of(other.low, other_of.strides) ||
       last_address(other, other_of.strides) < address_of(box.low, of.strides))
     return true;
-  const auto in = [](const CoordinateBox& one, const graph::KernelTensor& from, const graph::KernelTensor& to) {
+  const auto in = [](const CoordinateBox& one, const KernelTensor& from, const KernelTensor& to) {
     return &from == &to ? std::optional(one) : in_base(one, from, to);
   };
-  for (const graph::KernelTensor* to : {&base, &other_of})
+  for (const KernelTensor* to : {&base, &other_of})
     if (const std::optional<CoordinateBox> a = in(box, of, *to), b = in(other, other_of, *to);
         a && b && !intersect(*a, *b))
       return true;

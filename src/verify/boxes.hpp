@@ -3,18 +3,18 @@
 #include <optional>
 #include <span>
 
-#include "graph/graph.hpp"
+#include "verify/words.hpp"
 
 namespace zellige::verify {
 
 /// The coordinates from `low` to `high`, which is not among them, along each dimension.
 struct CoordinateBox {
-  graph::Shape low, high;
+  Shape low, high;
   bool operator==(const CoordinateBox&) const = default;
 };
 
 /// Returns the box of all coordinates.
-CoordinateBox whole(const graph::Shape&);
+CoordinateBox whole(const Shape&);
 /// Returns the number of coordinates in the box.
 std::int64_t size(const CoordinateBox&);
 /// Returns whether a coordinate is in both boxes.
@@ -24,16 +24,15 @@ bool covered(CoordinateBox, std::span<const CoordinateBox> others);
 
 /// Returns the coordinates in the tensor `base` of the elements that a box of tensor `of` has, where both begin at the same
 /// address and these are a box, too; std::nullopt if they are none, or if one of the elements is none of the base.
-std::optional<CoordinateBox> in_base(const CoordinateBox&, const graph::KernelTensor& of,
-                                     const graph::KernelTensor& base);
+std::optional<CoordinateBox> in_base(const CoordinateBox&, const KernelTensor& of, const KernelTensor& base);
 
 /// Returns whether each element that a box of tensor `of` has is one of the tensor `base`, where both begin at the same address. False is
 /// inconclusive where a dimension of `of` goes through several of the base that do not continue each other.
-bool lies_in(const CoordinateBox&, const graph::KernelTensor& of, const graph::KernelTensor& base);
+bool lies_in(const CoordinateBox&, const KernelTensor& of, const KernelTensor& base);
 
 /// Returns whether no element that a box of tensor `of` has is one that a box of `other_of` has, where both tensors and `base` begin at
 /// the same address, and elements of `other_of` have addresses of their own. False is inconclusive unless both are one tensor.
-bool disjoint(const CoordinateBox&, const graph::KernelTensor& of, const CoordinateBox& other,
-              const graph::KernelTensor& other_of, const graph::KernelTensor& base);
+bool disjoint(const CoordinateBox&, const KernelTensor& of, const CoordinateBox& other, const KernelTensor& other_of,
+              const KernelTensor& base);
 
 }  // namespace zellige::verify

@@ -1,40 +1,34 @@
-#include "verify/buffers.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <zellige/layout/algebra/swizzle.hpp>
 #include <zellige/layout/text.hpp>
 
-#include "graph/error.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/operand_loads.hpp"
 #include "target/swizzles.hpp"
+#include "verify/proofs.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 namespace {
 
-/// Returns the type of the elements in shared memory of the value of node `n`.
-graph::DType stored_as(const tile::Node& n) {
-  const bool narrow =
-      n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round || n.kind == tile::NodeKind::store;
-  return narrow ? n.dtype : tile::kept_in(n.dtype);
-}
-
 /// Returns true if a matmul reads the value of `b` that no step does: its result is not used, and nothing follows from it.
-bool is_read_by_unused(const kernel::Kernel& k, const kernel::SmemTensor& b) {
+bool is_read_by_unused(const Kernel& k, const SmemTensor& b) {
   return std::ranges::any_of(k.program.consumers(b.node), [&](int reader) {
-    return k.program.nodes[reader].kind == tile::NodeKind::matmul && !k.product_of(reader);
+    return k.program.nodes[reader].kind == NodeKind::matmul && !k.product_of(reader);
   });
 }
 
-/// Returns the shape of a tile with the padding that the matmuls read by whose instructions it is multiplied.
-graph::Shape padded(const kernel::Kernel& k, const kernel::SmemTensor& b, bool& multiplied) {
-  const tile::TileProgram& p = k.program;
+/// Returns the shape of a tile with the padding that the matmuls read by whose instructions it is multiplied, and whether
+/// there are such.
+std::pair<Shape, bool> padded(const Kernel& k, const SmemTensor& b) {
+  const TileProgram& p = k.program;
   const int last = static_cast<int>(b.shape.size()) - 1;
-  graph::Shape all = b.shape;
+  Shape all = b.shape;
+  bool multiplied = false;
   for (const int reader : p.consumers(b.node)) {
-    const kernel::Work* product = k.product_of(reader);
-    if (!product || product->kind != kernel::WorkKind::mma || !product->matmul.row) continue;
+    const Work* product = k.product_of(reader);
+    if (!product || product->kind != WorkKind::mma || !product->matmul.row) continue;
     const int unit = kernel::operand_unit(product->matmul);
     for (int side = 0; side < 2; ++side) {
       if (p.nodes[reader].in[side] != b.node) continue;
@@ -42,21 +36,21 @@ graph::Shape padded(const kernel::Kernel& k, const kernel::SmemTensor& b, bool& 
       for (const int d : {side == 0 ? last : last - 1, b.inner}) all[d] = tile::ceil_div(all[d], unit) * unit;
     }
   }
-  return all;
+  return {all, multiplied};
 }
 
 /// Returns the swizzles (bit i: SwizzleMode i) that all instructions admit which address tensor `t` as a tile, TMA and wgmma;
 /// nullopt: none addresses it so.
-std::optional<unsigned> admitted(const kernel::Kernel& k, const std::vector<kernel::Work>& all, int t) {
+std::optional<unsigned> admitted(const Kernel& k, const std::vector<Work>& all, int t) {
   unsigned modes = ~0u;
   bool any = false;
-  for (const kernel::Work& w : all) {
+  for (const Work& w : all) {
     if (w.tensor == t && w.copy.by_tensor_map()) {
       const Instruction::Operand& tile = kernel::is_global_load(w.kind) ? w.copy.row->c : w.copy.row->a;
       any = true;
       if (tile.space != kernel::Space::dsmem) modes &= tile.swizzles;  // a multicast has those of TMA, all
     }
-    if (w.kind != kernel::WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
+    if (w.kind != WorkKind::mma || w.matmul.proxy() != target::Proxy::async) continue;
     const std::vector<int>& in = k.program.nodes[w.node].in;
     for (int side = 0; side < 2; ++side) {
       const Instruction::Operand& tile = side == 0 ? w.matmul.row->a : w.matmul.row->b;
@@ -68,18 +62,17 @@ std::optional<unsigned> admitted(const kernel::Kernel& k, const std::vector<kern
 
 /// Rejects the layout of a tensor that TMA fills or reads unless it is that of TMA's boxes with one of the swizzles `admitted`:
 /// spans as long as the swizzle's lines, the first span of all rows, then the second span of all rows, and so on.
-void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned admitted) {
+void check_spans(const Kernel& k, const SmemTensor& b, unsigned admitted) {
   const int size = graph::whole_bytes(b.dtype), chunk = b.chunk(), rank = static_cast<int>(b.padded.size());
   const std::int64_t span = b.span(), line = span / size, rows = graph::size(b.padded) / b.padded[b.inner],
                      boxes = tile::ceil_div(b.padded[b.inner], line);
   const int mode = std::bit_width(static_cast<std::uint64_t>(span / kernel::chunk_bytes)) - 1;
   if (mode > 3 || (admitted >> mode & 1) == 0)
-    reject("{}: {} has a swizzle of spans of {} bytes, which the instructions that address it do not have", k.name(),
-           b.name, span);
+    reject(k, "{} has a swizzle of spans of {} bytes, which the instructions that address it do not have", b.name,
+           span);
   if (b.offset % (8 * span) != 0)
-    reject("{}: {} lies at byte {}; a swizzle of spans of {} bytes repeats every {}", k.name(), b.name, b.offset, span,
-           8 * span);
-  graph::Strides strides(b.padded.size(), 1);
+    reject(k, "{} lies at byte {}; a swizzle of spans of {} bytes repeats every {}", b.name, b.offset, span, 8 * span);
+  Strides strides(b.padded.size(), 1);
   std::int64_t pitch = line;
   for (int d = rank - 1; d >= 0; --d)
     if (d != b.inner) strides[d] = pitch, pitch *= b.padded[d];
@@ -89,70 +82,64 @@ void check_spans(const kernel::Kernel& k, const kernel::SmemTensor& b, unsigned 
                                                 : kernel::strided({b.padded[d]}, {strides[d]})[0]);
   const Value right = kernel::swizzled(mode, std::countr_zero(static_cast<unsigned>(chunk)), 3, tile);
   if (to_text(b.layout) != to_text(right))
-    reject("{}: {} does not lie as TMA copies it: in spans of {} bytes of {} rows", k.name(), b.name, span, rows);
+    reject(k, "{} does not lie as TMA copies it: in spans of {} bytes of {} rows", b.name, span, rows);
   const std::int64_t part = boxes * rows * line * size, stage = tile::ceil_div(part, 8 * span) * 8 * span;
   if (b.part_step != part || b.stage_step != stage)
-    reject("{}: {} has parts {} and stages {} bytes apart; its spans take {} and {}", k.name(), b.name, b.part_step,
-           b.stage_step, part, stage);
+    reject(k, "{} has parts {} and stages {} bytes apart; its spans take {} and {}", b.name, b.part_step, b.stage_step,
+           part, stage);
 }
 
 /// Rejects the layout of a tensor that threads write and read unless it has a mode of its padded extent for each dimension.
-void check_modes(const kernel::Kernel& k, const kernel::SmemTensor& b) {
+void check_modes(const Kernel& k, const SmemTensor& b) {
   const values::View tile = b.tile();
   for (int d = 0; d < tile.rank(); ++d)
     if (!tile[d].is_leaf() || tile[d].root().s.v != b.padded[d])
-      reject("{}: {} has a layout whose mode {} is no mode of {} elements", k.name(), b.name, d, b.padded[d]);
+      reject(k, "{} has a layout whose mode {} is no mode of {} elements", b.name, d, b.padded[d]);
 }
 
 /// Rejects what ranks send each other unless there is room for the accumulators of all other ranks.
-void check_exchanged(const kernel::Kernel& k, const kernel::SmemTensor& b) {
-  const kernel::Work* sends =
-      kernel::find_work(k, [](const kernel::Work& w) { return w.kind == kernel::WorkKind::to_cluster; });
-  if (!sends) reject("{}: {} holds no value, and no rank sends another one what it has", k.name(), b.name);
-  const kernel::Context& c = k.layout_of(*sends);
-  const std::int64_t bytes =
-      (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(graph::DType::f32);
-  if (b.dtype != graph::DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
-    reject("{}: {} has {} bytes of {}; what {} ranks send each other takes {} of f32", k.name(), b.name,
-           b.stage_bytes(), graph::name(b.dtype), k.ranks, bytes);
+void check_exchanged(const Kernel& k, const SmemTensor& b) {
+  const Work* sends = kernel::find_work(k, [](const Work& w) { return w.kind == WorkKind::to_cluster; });
+  if (!sends) reject(k, "{} holds no value, and no rank sends another one what it has", b.name);
+  const Context& c = k.layout_of(*sends);
+  const std::int64_t bytes = (k.ranks - 1) * (c.values() / k.ranks) * c.threads() * graph::whole_bytes(DType::f32);
+  if (b.dtype != DType::f32 || b.stages != 1 || b.partials != 1 || b.stage_bytes() != bytes)
+    reject(k, "{} has {} bytes of {}; what {} ranks send each other takes {} of f32", b.name, b.stage_bytes(),
+           graph::name(b.dtype), k.ranks, bytes);
 }
 
-void check(const kernel::Kernel& k, const kernel::SmemTensor& b) {
-  const auto wrong = [&]<class... T>(fmt::format_string<T...> why, T&&... with) {
-    reject("{}: {} {}", k.name(), b.name, fmt::format(why, std::forward<T>(with)...));
-  };
-  const bool staged = kernel::find_step(k, [&](const kernel::Step& s) {
-    return s.work.kind == kernel::WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.tensor] == &b;
+void check(const Kernel& k, const SmemTensor& b) {
+  const bool staged = find_step(k, [&](const Step& s) {
+    return s.work.kind == WorkKind::copy_in && s.work.node >= 0 && &k.tensors[s.work.tensor] == &b;
   });
-  if (b.stages > 1 && !staged) wrong("has {} stages, and no copy fills them", b.stages);
+  if (b.stages > 1 && !staged) reject(k, "{} has {} stages, and no copy fills them", b.name, b.stages);
   if (b.node < 0) return check_exchanged(k, b);
-  const tile::Node& n = k.program.nodes[b.node];
-  if (b.dtype != stored_as(n))
-    wrong("has elements of {}; %{} is stored as {}", graph::name(b.dtype), b.node, graph::name(stored_as(n)));
+  const Node& n = k.program.nodes[b.node];
+  const bool operand = n.kind == NodeKind::load || n.kind == NodeKind::round;
+  const bool narrow = operand || n.kind == NodeKind::store;
+  const DType dtype = narrow ? n.dtype : tile::kept_in(n.dtype);
+  if (b.dtype != dtype)
+    reject(k, "{} has elements of {}; %{} is stored as {}", b.name, graph::name(b.dtype), b.node, graph::name(dtype));
   if (b.shape != n.shape)
-    wrong("is a tile of {}; %{} is one of {}", graph::to_string(b.shape), b.node, graph::to_string(n.shape));
-  if ((n.kind == tile::NodeKind::load || n.kind == tile::NodeKind::round) && !is_read_by_unused(k, b)) {
-    bool multiplied = false;
-    const graph::Shape right = padded(k, b, multiplied);
+    reject(k, "{} is a tile of {}; %{} is one of {}", b.name, to_string(b.shape), b.node, to_string(n.shape));
+  if (operand && !is_read_by_unused(k, b)) {
+    const auto [right, multiplied] = padded(k, b);
     if (b.padded != right)
-      wrong("is padded to {}; the instructions that read it take {}", graph::to_string(b.padded),
-            graph::to_string(right));
+      reject(k, "{} is padded to {}; the instructions that read it take {}", b.name, to_string(b.padded),
+             to_string(right));
     if (b.matmul_operand != multiplied)
-      wrong("{} an operand of products, and %{} {}", b.matmul_operand ? "is said to be" : "is not said to be", b.node,
-            multiplied ? "is one" : "is none");
-  } else if (n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round &&
-             (b.padded != b.shape || b.matmul_operand)) {
-    wrong("is padded to {}, or an operand of products; %{} is none", graph::to_string(b.padded), b.node);
+      reject(k, "{} {} an operand of products, and %{} {}", b.name,
+             b.matmul_operand ? "is said to be" : "is not said to be", b.node, multiplied ? "is one" : "is none");
+  } else if (!operand && (b.padded != b.shape || b.matmul_operand)) {
+    reject(k, "{} is padded to {}, or an operand of products; %{} is none", b.name, to_string(b.padded), b.node);
   }
-  const bool parts =
-      n.kind != tile::NodeKind::load && n.kind != tile::NodeKind::round && n.kind != tile::NodeKind::store;
-  if (b.partials > 1 && !parts) wrong("has {} partial results; %{} has none", b.partials, b.node);
+  if (b.partials > 1 && narrow) reject(k, "{} has {} partial results; %{} has none", b.name, b.partials, b.node);
 }
 
 /// Returns the number of neighbours along the lines of a buffer that provably are adjacent and stay in one aligned
 /// chunk of 16 bytes, if the first is at a multiple of that number: the strides of the layout's other modes are whole
 /// chunks, and its swizzle exchanges whole chunks. 1 is inconclusive.
-std::int64_t elements_in_line(const kernel::SmemTensor& b) {
+std::int64_t elements_in_line(const SmemTensor& b) {
   const std::int64_t chunk = b.chunk();
   const auto whole = [&](const values::View mode) { return mode.root().d.v % chunk == 0; };
   const values::View tile = b.tile();
@@ -171,12 +158,12 @@ std::int64_t elements_in_line(const kernel::SmemTensor& b) {
 
 /// Throws Rejected if an element of a buffer lies outside the buffer's memory, if two elements have the same address,
 /// or if a vector is not aligned.
-void check_buffer(const kernel::Kernel& kernel, const kernel::SmemTensor& b) {
+void check_buffer(const Kernel& kernel, const SmemTensor& b) {
   const std::int64_t size = graph::whole_bytes(b.dtype), elements = b.stage_bytes() / size, chunk = b.chunk();
   // Elements that are checked at once.
   const std::int64_t step = b.padded[b.inner] > 1 ? elements_in_line(b) : 1;
   std::vector<bool> taken(tile::ceil_div(elements, step), false);
-  graph::Shape at(b.padded.size(), 0);
+  Shape at(b.padded.size(), 0);
   const auto next = [&] {  // along the lines
     if ((at[b.inner] += step) < b.padded[b.inner]) return;
     at[b.inner] = 0;
@@ -193,66 +180,65 @@ void check_buffer(const kernel::Kernel& kernel, const kernel::SmemTensor& b) {
       const std::int64_t byte = b.address(at, part), offset = (byte - b.offset) / size;
       const std::int64_t last = offset + std::min(step, b.padded[b.inner] - at[b.inner]) - 1;
       if (offset < 0 || last >= elements)
-        reject("{}: element {} of {} lies at {}, its buffer has {} elements", kernel.program.name, graph::to_string(at),
-               b.name, offset, elements);
+        reject(kernel, "element {} of {} lies at {}, its buffer has {} elements", to_string(at), b.name, offset,
+               elements);
       if (taken[offset / step])
-        reject("{}: element {} of {} lies at {}, where another element is", kernel.program.name, graph::to_string(at),
-               b.name, offset);
+        reject(kernel, "element {} of {} lies at {}, where another element is", to_string(at), b.name, offset);
       taken[offset / step] = true;
       const bool begins = at[b.inner] % chunk == 0;
       if (b.padded[b.inner] > 1 && (begins ? (byte | b.stage_step) % kernel::chunk_bytes != 0 : byte != before + size))
-        reject("{}: element {} of {} lies at byte {}: vectors are not adjacent and aligned", kernel.program.name,
-               graph::to_string(at), b.name, byte);
+        reject(kernel, "element {} of {} lies at byte {}: vectors are not adjacent and aligned", to_string(at), b.name,
+               byte);
       before = byte;
     }
   const std::int64_t need = (b.stages - 1) * b.stage_step + b.stage_bytes();
   if (need > b.bytes() || b.offset < 0 || b.offset + need > kernel.shared_bytes)
-    reject("{}: {} needs {} bytes from {}; {} of {} were given", kernel.program.name, b.name, need, b.offset, b.bytes(),
+    reject(kernel, "{} needs {} bytes from {}; {} of {} were given", b.name, need, b.offset, b.bytes(),
            kernel.shared_bytes);
 }
 
 /// Throws Rejected if an access to shared memory by the copy `t` does not start at a multiple of the access width.
-void check_alignment(const kernel::Kernel& kernel, const kernel::Work& t) {
-  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
+void check_alignment(const Kernel& kernel, const Work& t) {
+  const SmemTensor& b = kernel.tensors[t.tensor];
   const kernel::CopyChoice& copy = t.copy;
   if (copy.vector == 1) return;
-  const auto check = [&](int, int, const graph::Shape& at) {
+  const auto check = [&](int, int, const Shape& at) {
     if (at.empty()) return;
     const std::int64_t byte = b.address(at);
     if (byte % copy.bytes != 0)
-      reject("{}: a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", kernel.program.name,
-             copy.bytes, b.name, graph::to_string(at), byte);
+      reject(kernel, "a copy of {} bytes into {} {} starts at byte {}, not a multiple of it", copy.bytes, b.name,
+             to_string(at), byte);
   };
   kernel::for_each(kernel::EvaluatedLayout(kernel.layout_of(t)), check, copy.vector);
 }
 
 /// Throws Rejected if work `t`, which writes a matmul operand to its buffer, does not also write its padding's zeros.
-void check_padding(const kernel::Kernel& kernel, const kernel::Work& t) {
-  const kernel::SmemTensor& b = kernel.tensors[t.tensor];
-  const kernel::Context& c = kernel.layout_of(t);
+void check_padding(const Kernel& kernel, const Work& t) {
+  const SmemTensor& b = kernel.tensors[t.tensor];
+  const Context& c = kernel.layout_of(t);
   if (c.row ? kernel::covers(c, b.padded) : c.domain == b.padded) return;
-  reject("{}: a product reads {} with its padding, {}, and who writes it reaches {} alone", kernel.program.name, b.name,
-         graph::to_string(b.padded), graph::to_string(c.domain));
+  reject(kernel, "a product reads {} with its padding, {}, and who writes it reaches {} alone", b.name,
+         to_string(b.padded), to_string(c.domain));
 }
 
 }  // namespace
 
-void verify_buffers(const kernel::Kernel& k) {
-  const std::vector<kernel::Work> all = kernel::works(k);
+void verify_buffers(const Kernel& k) {
+  const std::vector<Work> all = kernel::works(k);
   if (all.empty()) return;  // a schedule alone, of steps that do nothing with a value
   for (std::size_t t = 0; t < k.tensors.size(); ++t) {
-    const kernel::SmemTensor& b = k.tensors[t];
+    const SmemTensor& b = k.tensors[t];
     check(k, b);
     const std::optional<unsigned> modes = admitted(k, all, static_cast<int>(t));
     modes ? check_spans(k, b, *modes) : check_modes(k, b);
   }
 }
 
-void verify_bounds(const kernel::Kernel& kernel) {
-  for (const kernel::SmemTensor& b : kernel.tensors) check_buffer(kernel, b);
-  for (const kernel::Work& t : kernel::works(kernel)) {
-    if (t.kind == kernel::WorkKind::copy_in) check_alignment(kernel, t);
-    if (t.kind == kernel::WorkKind::to_shared && kernel.tensors[t.tensor].matmul_operand) check_padding(kernel, t);
+void verify_bounds(const Kernel& kernel) {
+  for (const SmemTensor& b : kernel.tensors) check_buffer(kernel, b);
+  for (const Work& t : kernel::works(kernel)) {
+    if (t.kind == WorkKind::copy_in) check_alignment(kernel, t);
+    if (t.kind == WorkKind::to_shared && kernel.tensors[t.tensor].matmul_operand) check_padding(kernel, t);
   }
 }
 

@@ -1,91 +1,79 @@
-#include "verify/coverage.hpp"
-
 #include <algorithm>
 
-#include "graph/error.hpp"
 #include "selection/tile_schedule.hpp"
+#include "verify/proofs.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 namespace {
 
 /// Throws Rejected if tiles of the load or store `n` reach outside its tensor without a bounds check.
-void check_view(const kernel::Kernel& kernel, const tile::Node& n, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = kernel.program;
+void check_view(const Kernel& kernel, const Node& n, const TilePrograms& program) {
+  const TileProgram& p = kernel.program;
   for (int d = 0; d < n.view.rank(); ++d) {
-    const tile::Interval along = n.view.along(d, p);
+    const Interval along = n.view.along(d, p);
     const std::int64_t origin = n.view.origin(d);
     const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes),
                                extent = program.extent(n.tensor, d);
     if (less_equal(end, extent) != true)
-      reject("{}: {} {} ends at {} of dimension {}, which has {} elements", p.name, tile::name(n.kind), n.name,
-             end.text(), d, extent.text());
-    if (origin < 0 && (!n.view.predicated(d) || n.kind != tile::NodeKind::store))
-      reject("{}: {} {} starts at {} of dimension {}, and nothing guards it", p.name, tile::name(n.kind), n.name,
-             origin, d);
+      reject(p, "{} {} ends at {} of dimension {}, which has {} elements", tile::name(n.kind), n.name, end.text(), d,
+             extent.text());
+    if (origin < 0 && (!n.view.predicated(d) || n.kind != NodeKind::store))
+      reject(p, "{} {} starts at {} of dimension {}, and nothing guards it", tile::name(n.kind), n.name, origin, d);
     if (less_equal(reach, end) != true && !n.view.predicated(d))
-      reject("{}: the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them", p.name,
+      reject(p, "the tiles of {} {} reach element {} of dimension {}, which has {}, and nothing guards them",
              tile::name(n.kind), n.name, reach.text(), d, end.text());
   }
 }
 
 /// Throws Rejected if ranks that divide the loop run beyond its end, and load there anything but the zeros with which TMA
 /// fills what lies beyond a tensor.
-void check_ranks(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = kernel.program;
+void check_ranks(const Kernel& kernel, const TilePrograms& program) {
+  const TileProgram& p = kernel.program;
   const std::int64_t run = kernel.iterations_per_rank() * kernel.parts_of_loop();
   if (run == p.loop) return;
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
-    const tile::Node& n = p.nodes[i];
+    const Node& n = p.nodes[i];
     for (int d = 0; d < n.view.rank(); ++d) {
       if (!n.view.iterates(d)) continue;
-      const tile::Interval along = n.view.along(d, p);
+      const Interval along = n.view.along(d, p);
       const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
-      if (n.kind == tile::NodeKind::load && kernel.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
+      if (n.kind == NodeKind::load && kernel.uses_tma(i) && along.axis() < 0 && less_equal(end, reach) == true)
         continue;
-      reject(
-          "{}: {} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
-          "zeros there",
-          p.name, kernel.ranks, run, p.loop, tile::name(n.kind), n.name, end.text(), d);
+      reject(p,
+             "{} ranks run {} iterations of a loop of {}, and {} {}, which ends at {} of dimension {}, is not all "
+             "zeros there",
+             kernel.ranks, run, p.loop, tile::name(n.kind), n.name, end.text(), d);
     }
   }
 }
 
 /// Throws Rejected if a kernel whose grid depends on sizes that are known at launch is right for the largest ones alone.
-void check_sizes(const kernel::Kernel& kernel, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = kernel.program;
+void check_sizes(const Kernel& kernel, const TilePrograms& program) {
+  const TileProgram& p = kernel.program;
   const std::vector<tile::SymbolicNumber> grid = p.grid_of(program.sizes);
   if (std::ranges::all_of(grid, &tile::SymbolicNumber::is_constant)) return;
   if (kernel.blocks > 0)
-    reject("{}: a block takes several tiles, of a grid of ({},{},{})", p.name, grid[0].text(), grid[1].text(),
-           grid[2].text());
-  for (const tile::Node& n : p.nodes)
+    reject(p, "a block takes several tiles, of a grid of ({},{},{})", grid[0].text(), grid[1].text(), grid[2].text());
+  for (const Node& n : p.nodes)
     for (int d = 0; d < n.view.rank(); ++d) {
-      const tile::Interval along = n.view.along(d, p);
+      const Interval along = n.view.along(d, p);
       const tile::SymbolicNumber blocks = along.axis() < 0 ? 1 : grid[along.axis()], tiles = along.tiles(program.sizes);
       if (along.axis() >= 0 && blocks.high() != p.grid[along.axis()])
-        reject("{}: {} blocks, of a grid with {} along {}", p.name, blocks.text(), p.grid[along.axis()],
-               "xyz"[along.axis()]);
+        reject(p, "{} blocks, of a grid with {} along {}", blocks.text(), p.grid[along.axis()], "xyz"[along.axis()]);
       if (blocks.size() != along.size() ? along.size() >= 0 || along.top() : blocks != tiles * along.run())
-        reject("{}: {} blocks have the {} tiles of {} along dimension {}", p.name, blocks.text(), tiles.text(), n.name,
-               d);
+        reject(p, "{} blocks have the {} tiles of {} along dimension {}", blocks.text(), tiles.text(), n.name, d);
     }
   for (const tile::Size& size : program.sizes)
     for (const auto& [tensor, dim] : size.of)
-      if (const graph::KernelTensor& t = program.tensors[tensor]; t.strides[dim] < *std::ranges::max_element(t.strides))
-        reject("{}: {} is not the outermost dimension of {}, whose strides would depend on it", p.name, size.name,
-               t.name);
+      if (const KernelTensor& t = program.tensors[tensor]; t.strides[dim] < *std::ranges::max_element(t.strides))
+        reject(p, "{} is not the outermost dimension of {}, whose strides would depend on it", size.name, t.name);
 }
-
-/// A digit of a block's index along a grid axis: `run` neighbours have the same one of `tiles` values.
-struct GridDigit {
-  std::int64_t run, tiles;
-  tile::Interval along;  // the dimension that it numbers
-};
 
 /// Returns where the tiles of a store lie: along each dimension of its view and, of rows that are stored where indices say,
 /// along that of the indices. Each with its dimension.
-using Intervals = std::vector<std::pair<int, tile::Interval>>;
-Intervals intervals(const tile::TileProgram& p, const tile::Node& n) {
+using Intervals = std::vector<std::pair<int, Interval>>;
+Intervals intervals(const TileProgram& p, const Node& n) {
   Intervals all;
   all.reserve(static_cast<std::size_t>(n.view.rank()) + 1);
   for (int d = 0; d < n.view.rank(); ++d) all.emplace_back(d, n.view.along(d, p));
@@ -98,41 +86,40 @@ Intervals intervals(const tile::TileProgram& p, const tile::Node& n) {
 
 /// Throws Rejected unless the blocks' indices along `axis` number the tiles of the store `n`: each combination of its
 /// dimensions' tiles is that of one block.
-void check_axis(const tile::TileProgram& p, const tile::Node& n, const Intervals& all, int axis) {
-  std::vector<GridDigit> digits;
+void check_axis(const TileProgram& p, const Node& n, const Intervals& all, int axis) {
+  std::vector<Interval> digits;  // `run` neighbours have the same one of `tiles` values
   for (const auto& [d, along] : all)
-    if (along.axis() == axis && along.tiles() > 1) digits.push_back({along.run(), along.tiles(), along});
-  std::ranges::sort(digits, {}, [](const GridDigit& digit) { return std::pair(digit.run, digit.tiles); });
+    if (along.axis() == axis && along.tiles() > 1) digits.push_back(along);
+  std::ranges::sort(digits, {}, [](const Interval& digit) { return std::pair(digit.run(), digit.tiles()); });
   const char letter = "xyz"[axis];
   std::int64_t below = 1;
-  for (const GridDigit& digit : digits) {
-    if (digit.run > below)
-      reject("{}: store {} has one tile for {} blocks along {}, and {} of them differ in their other tiles", p.name,
-             n.name, digit.run, letter, below);
-    if (digit.run < below)
-      reject("{}: store {} has another tile every {} blocks along {}, of which {} number another dimension's tiles",
-             p.name, n.name, digit.run, letter, below);
-    below *= digit.tiles;
+  for (const Interval& digit : digits) {
+    if (digit.run() > below)
+      reject(p, "store {} has one tile for {} blocks along {}, and {} of them differ in their other tiles", n.name,
+             digit.run(), letter, below);
+    if (digit.run() < below)
+      reject(p, "store {} has another tile every {} blocks along {}, of which {} number another dimension's tiles",
+             n.name, digit.run(), letter, below);
+    below *= digit.tiles();
   }
   if (below > p.grid[axis] && !digits.empty()) {  // the highest digit's last value has a part of its blocks
-    const tile::Interval& top = digits.back().along;
+    const Interval& top = digits.back();
     if (top.origin() + top.first(p.grid[axis] / top.run(), std::int64_t{0}) >= top.end()) return;
   }
   if (below != p.grid[axis])
-    reject(
-        "{}: store {} has {} different tiles along {} of the grid, which has {} blocks there: each tile must be one "
-        "block's",
-        p.name, n.name, below, letter, p.grid[axis]);
+    reject(p,
+           "store {} has {} different tiles along {} of the grid, which has {} blocks there: each tile must be one "
+           "block's",
+           n.name, below, letter, p.grid[axis]);
 }
 
 /// Throws Rejected unless the tiles of the store `n` reach from where it begins to its end.
-void check_reach(const tile::TileProgram& p, const tile::Node& n, const Intervals& all,
-                 const tile::TilePrograms& program) {
+void check_reach(const TileProgram& p, const Node& n, const Intervals& all, const TilePrograms& program) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto& [d, along] = all[i];
     if (n.view.iterates(d))
-      reject("{}: store {} has another tile in each iteration along dimension {}, and is done once, after the loop",
-             p.name, n.name, d);
+      reject(p, "store {} has another tile in each iteration along dimension {}, and is done once, after the loop",
+             n.name, d);
     if (along.size() < 0 && along.end() <= along.reach()) continue;
     // One element where an index says, of a view's dimension that has the places that the index may name.
     const bool placed =
@@ -140,58 +127,56 @@ void check_reach(const tile::TileProgram& p, const tile::Node& n, const Interval
     if (placed && n.view.tile(d) == 1 && along.axis() < 0) continue;
     const tile::SymbolicNumber end = along.end(program.sizes), reach = along.reach(program.sizes);
     if (less_equal(end, reach) != true)
-      reject(
-          "{}: the tiles of store {} end at {} of dimension {}, and the store at {}: nothing writes what lies between",
-          p.name, n.name, reach.text(), d, end.text());
+      reject(p,
+             "the tiles of store {} end at {} of dimension {}, and the store at {}: nothing writes what lies between",
+             n.name, reach.text(), d, end.text());
   }
 }
 
 /// Throws Rejected unless the blocks that the launch has take every tile of the grid once.
-void check_blocks(const kernel::Kernel& k) {
-  const tile::TileProgram& p = k.program;
+void check_blocks(const Kernel& k) {
+  const TileProgram& p = k.program;
   const std::int64_t tiles = p.grid.count() * k.parts_of_loop();
-  if (k.split_k && k.ranks == 1)
-    reject("{}: is split_k and has 1 rank; the loop is divided between 2 at least", k.name());
+  if (k.split_k && k.ranks == 1) reject(k, "is split_k and has 1 rank; the loop is divided between 2 at least");
   if (k.blocks == 0) {
     if (p.grid.x % k.ranks != 0)
-      reject("{}: has {} blocks along x; clusters of {} do not divide them", p.name, p.grid.x, k.ranks);
-    if (k.ranks > 1 && kernel::find_work(k, [](const kernel::Work&) { return true; }))
-      reject("{}: has {} ranks, and blocks of one tile each; ranks share tiles of blocks", p.name, k.ranks);
+      reject(p, "has {} blocks along x; clusters of {} do not divide them", p.grid.x, k.ranks);
+    if (k.ranks > 1 && kernel::find_work(k, [](const Work&) { return true; }))
+      reject(p, "has {} ranks, and blocks of one tile each; ranks share tiles of blocks", k.ranks);
     return;
   }
   if (k.blocks % k.ranks != 0 || k.blocks > tiles)
-    reject("{}: {} blocks in clusters of {} take {} tiles; blocks are whole clusters, and at most one for each tile",
-           p.name, k.blocks, k.ranks, tiles);
+    reject(p, "{} blocks in clusters of {} take {} tiles; blocks are whole clusters, and at most one for each tile",
+           k.blocks, k.ranks, tiles);
   const std::int64_t each = tile::ceil_div(tiles, k.blocks);
-  for (const kernel::Agent& agent : k.agents) {
+  for (const Agent& agent : k.agents) {
     int loops = 0;
-    kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition& at) {
-      const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
-      if (!loop || loop->kind != kernel::Loop::tiles) return;
+    walk(agent.steps, [&](const Step& step, const StepPosition& at) {
+      const Loop* loop = as<Loop>(step);
+      if (!loop || loop->kind != Loop::tiles) return;
       if (++loops > 1 || at.depth > 0)
-        reject("{}: {} has a loop over tiles in {} after another, or in one", p.name, agent.name,
+        reject(p, "{} has a loop over tiles in {} after another, or in one", agent.name,
                kernel::describe(step, at.index));
       if (loop->from != 0 || loop->trip_count != each || loop->each != k.iterations_per_rank())
-        reject("{}: {} takes tiles {} to {} of {} iterations each; {} blocks take {} of {} iterations", p.name,
-               agent.name, loop->from, loop->trip_count, loop->each, k.blocks, each, k.iterations_per_rank());
+        reject(p, "{} takes tiles {} to {} of {} iterations each; {} blocks take {} of {} iterations", agent.name,
+               loop->from, loop->trip_count, loop->each, k.blocks, each, k.iterations_per_rank());
     });
-    if (loops == 0)
-      reject("{}: {} blocks take several tiles, and {} has no loop over them", p.name, k.blocks, agent.name);
+    if (loops == 0) reject(p, "{} blocks take several tiles, and {} has no loop over them", k.blocks, agent.name);
   }
   const std::int64_t ranks = k.ranks / k.parts_of_loop();
   if (ranks == 1) return;
   const selection::TileSchedule order = selection::tile_schedule(k);
   if (order.rows % ranks != 0 || order.rows == 0)
-    reject("{}: {} ranks take rows of tiles, of which there are {}", p.name, ranks, order.rows);
+    reject(p, "{} ranks take rows of tiles, of which there are {}", ranks, order.rows);
 }
 
 }  // namespace
 
-void verify_coverage(const kernel::Kernel& k, const tile::TilePrograms& program) {
-  const tile::TileProgram& p = k.program;
-  for (const tile::Node& n : p.nodes) {
+void verify_coverage(const Kernel& k, const TilePrograms& program) {
+  const TileProgram& p = k.program;
+  for (const Node& n : p.nodes) {
     if (tile::accesses(n)) check_view(k, n, program);
-    if (n.kind != tile::NodeKind::store) continue;
+    if (n.kind != NodeKind::store) continue;
     const Intervals all = intervals(p, n);
     check_reach(p, n, all, program);
     for (int axis = 0; axis < 3; ++axis) check_axis(p, n, all, axis);

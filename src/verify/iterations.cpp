@@ -1,18 +1,17 @@
-#include "verify/iterations.hpp"
-
 #include <algorithm>
 #include <span>
 #include <tuple>
 
 #include "selection/loop_bounds.hpp"
 #include "tile/sections.hpp"
-#include "verify/register_proof.hpp"
+#include "verify/proofs.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 namespace {
 
 /// What is done with the value of which node.
-using WorkOfNode = std::pair<kernel::WorkKind, int>;
+using WorkOfNode = std::pair<WorkKind, int>;
 /// The iterations from <= i < to in which a step does its work.
 struct Done {
   WorkOfNode what;
@@ -23,7 +22,7 @@ struct Done {
 /// Follows the steps of one warp role.
 class RoleIterations {
  public:
-  RoleIterations(const kernel::Kernel& k, const kernel::Agent& agent) : k_(k), agent_(agent), sections_(k.program) {}
+  RoleIterations(const Kernel& k, const Agent& agent) : k_(k), agent_(agent), sections_(k.program) {}
 
   void run() {
     steps(agent_.steps, nullptr, nullptr);
@@ -41,87 +40,83 @@ class RoleIterations {
   }
 
   /// Follows the steps of a list, in the loop `over` over iterations or of a prologue, and the loop `slices`; nullptr: none.
-  void steps(const std::vector<kernel::Step>& list, const kernel::Loop* over, const kernel::Loop* slices) {
+  void steps(const std::vector<Step>& list, const Loop* over, const Loop* slices) {
     for (std::size_t i = 0; i < list.size(); ++i) {
-      const kernel::Step& step = list[i];
-      const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
-      if (step.work.node >= 0) (kernel::as<kernel::Start>(step) ? start(step.work, over) : work(step, over, slices));
+      const Step& step = list[i];
+      const Loop* loop = as<Loop>(step);
+      if (step.work.node >= 0) (as<Start>(step) ? start(step.work, over) : work(step, over, slices));
       if (!loop) continue;
-      if (loop->kind == kernel::Loop::slices) {
-        if (slices) reject("{}: {} has a loop over slices in another", k_.name(), agent_.name);
+      if (loop->kind == Loop::slices) {
+        if (slices) reject(k_, "{} has a loop over slices in another", agent_.name);
         steps(loop->body, over, loop);
         continue;
       }
       if (over || slices)
-        reject("{}: {} has a loop in a loop over {}; only a loop over tiles has loops in it", k_.name(), agent_.name,
+        reject(k_, "{} has a loop in a loop over {}; only a loop over tiles has loops in it", agent_.name,
                over ? "iterations" : "slices");
-      if (loop->kind == kernel::Loop::iterations) check_bounds(list, i), check_ring();
-      steps(loop->body, loop->kind == kernel::Loop::tiles ? nullptr : loop, nullptr);
+      if (loop->kind == Loop::iterations) check_bounds(list, i), check_ring();
+      steps(loop->body, loop->kind == Loop::tiles ? nullptr : loop, nullptr);
     }
   }
 
   /// Notes that the state of a work starts, and rejects one that starts twice, in a loop, or after it was used.
-  void start(const kernel::Work& w, const kernel::Loop* over) {
-    const tile::Node& n = k_.program.nodes[w.node];
-    const bool in_iteration = w.kind == kernel::WorkKind::reduce && !n.carried;
-    if (over && !in_iteration) reject("{}: %{} starts in each iteration, and the loop carries it", k_.name(), w.node);
+  void start(const Work& w, const Loop* over) {
+    const Node& n = k_.program.nodes[w.node];
+    const bool in_iteration = w.kind == WorkKind::reduce && !n.carried;
+    if (over && !in_iteration) reject(k_, "%{} starts in each iteration, and the loop carries it", w.node);
     if (std::ranges::find(started_, WorkOfNode(w.kind, w.node)) != started_.end())
-      reject("{}: %{} starts twice", k_.name(), w.node);
+      reject(k_, "%{} starts twice", w.node);
     started_.emplace_back(w.kind, w.node);
-    if (is_done({w.kind, w.node})) reject("{}: %{} starts after {}", k_.name(), w.node, describe(w));
+    if (is_done({w.kind, w.node})) reject(k_, "%{} starts after {}", w.node, describe(w));
   }
 
   /// Notes in which iterations a step does its work.
-  void work(const kernel::Step& step, const kernel::Loop* over, const kernel::Loop* slices) {
-    const kernel::Work& w = step.work;
+  void work(const Step& step, const Loop* over, const Loop* slices) {
+    const Work& w = step.work;
     const WorkOfNode what{w.kind, w.node};
     check_slices(w, slices);
-    if (const kernel::Mma* mma = kernel::as<kernel::Mma>(step)) check_first(*mma, what, over);
+    if (const Mma* mma = as<Mma>(step)) check_first(*mma, what, over);
     const std::int64_t n = k_.iterations_per_rank();
     const int guard_lag = kernel::guard_lag_of(step);
-    if (kernel::section_of(w, sections_) != tile::Section::inside) {
+    if (kernel::section_of(w, sections_) != Section::inside) {
       if (over || guard_lag > 0)
-        reject("{}: {} belongs {} the loop, once, and is in a loop of {}, or runs ahead of one", k_.name(), describe(w),
+        reject(k_, w, "belongs {} the loop, once, and is in a loop of {}, or runs ahead of one",
                tile::name(kernel::section_of(w, sections_)), agent_.name);
       done_.push_back({what, 0, n});
       return;
     }
     if (!over) {
-      if (guard_lag > 0)
-        reject("{}: {} runs {} iterations ahead, and is in no loop", k_.name(), describe(w), guard_lag);
+      if (guard_lag > 0) reject(k_, w, "runs {} iterations ahead, and is in no loop", guard_lag);
       done_.push_back({what, 0, 1});
-    } else if (over->kind == kernel::Loop::prologue) {
-      if (guard_lag > 0) reject("{}: {} runs {} iterations ahead in a prologue", k_.name(), describe(w), guard_lag);
+    } else if (over->kind == Loop::prologue) {
+      if (guard_lag > 0) reject(k_, w, "runs {} iterations ahead in a prologue", guard_lag);
       done_.push_back({what, over->from, over->trip_count});
     } else {
-      const std::int64_t lag =
-          kernel::as<kernel::Mma>(step) && !step.reads.empty() ? step.reads.front().lag : guard_lag;
+      const std::int64_t lag = as<Mma>(step) && !step.reads.empty() ? step.reads.front().lag : guard_lag;
       const std::int64_t end = over->trip_count + lag;
       done_.push_back({what, over->from + lag, guard_lag > 0 ? std::min(end, n) : end});
     }
   }
 
   /// Rejects an asynchronous product that overwrites its accumulators and is not the first of its sum, or the other way round.
-  void check_first(const kernel::Mma& mma, const WorkOfNode& what, const kernel::Loop* over) {
+  void check_first(const Mma& mma, const WorkOfNode& what, const Loop* over) {
     const bool first = !is_done(what), carried = k_.program.nodes[what.second].carried;
-    const bool begins = kernel::find_step(agent_.steps, [&](const kernel::Step& s) {
-      const kernel::Mma* of = kernel::as<kernel::Mma>(s);
+    const bool begins = find_step(agent_.steps, [&](const Step& s) {
+      const Mma* of = as<Mma>(s);
       return of && of->peeled && s.work.node == what.second;
     });
     if (mma.peeled && (over || !carried || !first))
-      reject("{}: {} overwrites its accumulators (peeled), and is not the first product of a sum, before its loop",
-             k_.name(), text(what));
-    if (begins && first && !mma.peeled)
-      reject("{}: {} adds to accumulators that its first product, a later one, overwrites (peeled)", k_.name(),
+      reject(k_, "{} overwrites its accumulators (peeled), and is not the first product of a sum, before its loop",
              text(what));
+    if (begins && first && !mma.peeled)
+      reject(k_, "{} adds to accumulators that its first product, a later one, overwrites (peeled)", text(what));
   }
 
   /// Rejects a work whose layout has several slices outside of a loop over them.
-  void check_slices(const kernel::Work& w, const kernel::Loop* slices) const {
-    const std::int64_t passes = w.context < 0 || w.kind == kernel::WorkKind::finish ? 1 : k_.layout_of(w).repeats();
+  void check_slices(const Work& w, const Loop* slices) const {
+    const std::int64_t passes = w.context < 0 || w.kind == WorkKind::finish ? 1 : k_.layout_of(w).repeats();
     const std::int64_t trip_count = slices ? slices->trip_count : 1;
-    if (passes != trip_count)
-      reject("{}: {} has a layout of {} slices, and is in a loop over {}", k_.name(), describe(w), passes, trip_count);
+    if (passes != trip_count) reject(k_, w, "has a layout of {} slices, and is in a loop over {}", passes, trip_count);
   }
 
   /// Rejects a second loop over iterations of a block that counts the stages of its rings by itself: from the first iteration to
@@ -129,47 +124,39 @@ class RoleIterations {
   void check_ring() {
     const bool round = !k_.warp_specialized() && k_.stages() > 1 && k_.stages() < k_.program.loop;
     if (++loops_ > 1 && round)
-      reject("{}: {} has {} loops over iterations, and counts {} stages in one", k_.name(), agent_.name, loops_,
-             k_.stages());
+      reject(k_, "{} has {} loops over iterations, and counts {} stages in one", agent_.name, loops_, k_.stages());
   }
 
   /// Rejects the loop over iterations number `at` of a list unless its bounds depend on a mask as Kernel::loop_bounds says.
-  void check_bounds(const std::vector<kernel::Step>& list, std::size_t at) const {
-    const kernel::Loop& loop = *kernel::as<kernel::Loop>(list[at]);
+  void check_bounds(const std::vector<Step>& list, std::size_t at) const {
+    const Loop& loop = *as<Loop>(list[at]);
     const std::optional<kernel::MaskedLoopBounds>& of = k_.loop_bounds;
     const std::int64_t n = k_.iterations_per_rank();
     const bool one = loop.trip_count == loop.from + 1 && (loop.from == 0 || loop.from == n) && n > 1;
     if (loop.bounded != (of.has_value() && !(one && !loop.bounded)))
-      reject("{}: {} has a loop from {} to {} whose bounds {} on a mask; {}", k_.name(), agent_.name, loop.from,
-             loop.trip_count, loop.bounded ? "depend" : "do not depend",
+      reject(k_, "{} has a loop from {} to {} whose bounds {} on a mask; {}", agent_.name, loop.from, loop.trip_count,
+             loop.bounded ? "depend" : "do not depend",
              of ? "a mask leaves some blocks fewer iterations" : "no mask lets blocks skip iterations");
-    const kernel::Loop* before = at == 0 ? nullptr : kernel::as<kernel::Loop>(list[at - 1]);
-    const bool follows = before && before->kind == kernel::Loop::iterations && before->whole;
+    const Loop* before = at == 0 ? nullptr : as<Loop>(list[at - 1]);
+    const bool follows = before && before->kind == Loop::iterations && before->whole;
     const bool trailing = loop.bounded && loop.from == loop.trip_count;
     if (loop.whole && !(loop.bounded && of->all))
-      reject("{}: {} has a loop over iterations without a mask (whole), of which the bounds say nothing", k_.name(),
-             agent_.name);
+      reject(k_, "{} has a loop over iterations without a mask (whole), of which the bounds say nothing", agent_.name);
     if (trailing != follows || (follows && before->trip_count != loop.trip_count) ||
-        (loop.whole && (at + 1 == list.size() || !kernel::as<kernel::Loop>(list[at + 1]))))
-      reject(
-          "{}: {} has a loop from {} to {} over the iterations that another one leaves; a loop over those without a "
-          "mask "
-          "(whole) comes first, and has the same end",
-          k_.name(), agent_.name, loop.from, loop.trip_count);
+        (loop.whole && (at + 1 == list.size() || !as<Loop>(list[at + 1]))))
+      reject(k_,
+             "{} has a loop from {} to {} over the iterations that another one leaves; a loop over those without a "
+             "mask (whole) comes first, and has the same end",
+             agent_.name, loop.from, loop.trip_count);
     if (follows && !equal(before->body, loop.body))
-      reject("{}: {} does other steps in iterations with a mask than in those without", k_.name(), agent_.name);
+      reject(k_, "{} does other steps in iterations with a mask than in those without", agent_.name);
   }
 
-  static bool equal(const std::vector<kernel::Access>& a, const std::vector<kernel::Access>& b) {
-    return std::ranges::equal(a, b, [](const kernel::Access& x, const kernel::Access& y) {
-      return x.tensor == y.tensor && x.lag == y.lag && x.same_thread == y.same_thread;
-    });
-  }
   /// Returns whether two lists of steps do the same.
-  static bool equal(const std::vector<kernel::Step>& a, const std::vector<kernel::Step>& b) {
-    return std::ranges::equal(a, b, [](const kernel::Step& x, const kernel::Step& y) {
+  static bool equal(const std::vector<Step>& a, const std::vector<Step>& b) {
+    return std::ranges::equal(a, b, [](const Step& x, const Step& y) {
       return x.work == y.work && kernel::name(x) == kernel::name(y) && kernel::channel_of(x) == kernel::channel_of(y) &&
-             x.global == y.global && equal(x.reads, y.reads) && equal(x.writes, y.writes);
+             x.global == y.global && x.reads == y.reads && x.writes == y.writes;
     });
   }
 
@@ -181,84 +168,74 @@ class RoleIterations {
     for (const Done& r : sorted) {
       if (r.from >= r.to) continue;
       if (r.from > next) missing(what, next);
-      if (r.from < next) twice(what, r.from);
+      if (r.from < next) {
+        const Work work{.kind = what.first, .node = what.second};
+        const bool all = kernel::section_of(work, sections_) != Section::inside;
+        reject(k_, "{} is done twice{}; once is right", text(what),
+               all ? std::string() : fmt::format(" in iteration {}", r.from));
+      }
       next = r.to;
     }
     if (next < n) missing(what, next);
-    if (next > n) reject("{}: {} is done in iteration {}, of {}", k_.name(), text(what), next - 1, n);
+    if (next > n) reject(k_, "{} is done in iteration {}, of {}", text(what), next - 1, n);
   }
   [[noreturn]] void missing(const WorkOfNode& what, std::int64_t iteration) const {
-    reject("{}: no step does {} in iteration {} of {}; each iteration once", k_.name(), text(what), iteration,
+    reject(k_, "no step does {} in iteration {} of {}; each iteration once", text(what), iteration,
            k_.iterations_per_rank());
   }
-  [[noreturn]] void twice(const WorkOfNode& what, std::int64_t iteration) const {
-    const bool all =
-        kernel::section_of(kernel::Work{.kind = what.first, .node = what.second}, sections_) != tile::Section::inside;
-    reject("{}: {} is done twice{}; once is right", k_.name(), text(what),
-           all ? std::string() : fmt::format(" in iteration {}", iteration));
-  }
-
-  const kernel::Kernel& k_;
-  const kernel::Agent& agent_;
+  const Kernel& k_;
+  const Agent& agent_;
   tile::Sections sections_;
   std::vector<Done> done_;
   std::vector<WorkOfNode> started_;
   int loops_ = 0;  // over iterations
 };
 
-bool equal(const kernel::MaskedLoopBounds& a, const kernel::MaskedLoopBounds& b) {
-  return a.rows == b.rows && a.last == b.last && a.each == b.each && a.all == b.all && a.from == b.from &&
-         a.end == b.end && a.mask == b.mask;
-}
-
 /// Rejects a work that two warp roles do.
-void check_disjoint(const kernel::Kernel& k, const kernel::Agent& agent, const kernel::Agent& other) {
-  kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition&) {
-    const kernel::Work& w = step.work;
-    if (w.node >= 0 && kernel::find_step(other.steps, [&](const kernel::Step& s) {
-          return s.work.node == w.node && s.work.kind == w.kind;
-        }))
-      reject("{}: {} is done by {} and by {}; once is right", k.name(), describe(w), agent.name, other.name);
+void check_disjoint(const Kernel& k, const Agent& agent, const Agent& other) {
+  walk(agent.steps, [&](const Step& step, const StepPosition&) {
+    const Work& w = step.work;
+    if (w.node >= 0 &&
+        find_step(other.steps, [&](const Step& s) { return s.work.node == w.node && s.work.kind == w.kind; }))
+      reject(k, w, "is done by {} and by {}; once is right", agent.name, other.name);
   });
 }
 
 /// Rejects a state of the loop that is read and that no work updates, or more than one.
-void check_updated(const kernel::Kernel& k) {
-  const tile::TileProgram& p = k.program;
+void check_updated(const Kernel& k) {
+  const TileProgram& p = k.program;
   const std::vector<bool> needed = p.needed();
   for (int i = 0; i < static_cast<int>(p.nodes.size()); ++i) {
-    const tile::Node& n = p.nodes[i];
-    if (!needed[i] || !(tile::over_loop(n) || n.kind == tile::NodeKind::running_max)) continue;
-    const kernel::Step* first = nullptr;
-    const kernel::Step* other = kernel::find_step(k, [&](const kernel::Step& s) {
-      using enum kernel::WorkKind;
-      const kernel::WorkKind kind = s.work.kind;
-      if (s.work.node != i || kernel::as<kernel::Start>(s) || (kind != mma && kind != reduce && kind != accumulate))
-        return false;
+    const Node& n = p.nodes[i];
+    if (!needed[i] || !(tile::over_loop(n) || n.kind == NodeKind::running_max)) continue;
+    const Step* first = nullptr;
+    const Step* other = find_step(k, [&](const Step& s) {
+      using enum WorkKind;
+      const WorkKind kind = s.work.kind;
+      if (s.work.node != i || as<Start>(s) || (kind != mma && kind != reduce && kind != accumulate)) return false;
       if (!first) first = &s;
       return first->work.kind != kind;
     });
-    if (!first)
-      reject("{}: %{} is carried over {} iterations, and no step updates it", p.name, i, k.iterations_per_rank());
-    if (other) reject("{}: {} and {} update one state; one does", p.name, describe(first->work), describe(other->work));
+    if (!first) reject(p, "%{} is carried over {} iterations, and no step updates it", i, k.iterations_per_rank());
+    if (other) reject(p, first->work, "and {} update one state; one does", describe(other->work));
   }
 }
 
 }  // namespace
 
-void verify_iterations(const kernel::Kernel& k) {
+void verify_iterations(const Kernel& k) {
   if (k.loop_bounds) {
     const std::optional<kernel::MaskedLoopBounds> right = selection::masked_loop_bounds(k);
-    if (!right || !equal(*k.loop_bounds, *right))
-      reject("{}: its bounds of iterations are not those that %{} leaves{}", k.name(), k.loop_bounds->mask,
+    if (right != k.loop_bounds)
+      reject(k, "its bounds of iterations are not those that %{} leaves{}", k.loop_bounds->mask,
              right ? fmt::format(": %{} last {} each {} all {} from {} end {}", right->mask, right->last, right->each,
                                  right->all ? std::to_string(*right->all) : "-",
                                  right->from ? std::to_string(*right->from) : "-",
                                  right->end ? std::to_string(*right->end) : "-")
                    : "");
   }
-  for (const kernel::Agent& agent : k.agents) {
-    for (const kernel::Agent& other : k.agents)
+  for (const Agent& agent : k.agents) {
+    for (const Agent& other : k.agents)
       if (&other != &agent) check_disjoint(k, agent, other);
     RoleIterations(k, agent).run();
   }

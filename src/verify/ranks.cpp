@@ -15,17 +15,17 @@ constexpr std::int64_t rank_distance = std::int64_t{1} << 40;
 /// Builds the flat kernel: tensors and channels of all ranks first, then their warp roles and setup steps.
 class Ranks {
  public:
-  explicit Ranks(const kernel::Kernel& s) : s_(s), n_(s.ranks) {
-    for (const kernel::Agent& agent : s.agents)
-      kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition&) {
-        const kernel::Copy* copy = kernel::as<kernel::Copy>(step);
+  explicit Ranks(const Kernel& s) : s_(s), n_(s.ranks) {
+    for (const Agent& agent : s.agents)
+      walk(agent.steps, [&](const Step& step, const StepPosition&) {
+        const Copy* copy = as<Copy>(step);
         if (!copy || !copy->multicast) return;
         shared_.insert(copy->channel);
-        for (const kernel::Access& a : step.writes) split_.insert(a.tensor);
+        for (const Access& a : step.writes) split_.insert(a.tensor);
       });
   }
 
-  kernel::Kernel run() {
+  Kernel run() {
     all_.program.name = s_.name(), all_.threads = s_.threads;
     for (int r = 0; r < n_; ++r) {
       for (int t = 0; t < static_cast<int>(s_.tensors.size()); ++t) tensor(t, r);
@@ -34,14 +34,14 @@ class Ranks {
     for (int c = 0; c < static_cast<int>(s_.channels.size()); ++c)
       if (is_exchange(c)) exchange_channels(c);
     for (int r = 0; r < n_; ++r)
-      for (kernel::Agent a : s_.agents) {
+      for (Agent a : s_.agents) {
         a.name = describe(a.name, r);
         a.steps = steps_of(a.steps, r);
         all_.agents.push_back(std::move(a));
       }
     for (int r = 0; r < n_; ++r)
-      for (kernel::Step step : s_.setup) {
-        kernel::MbarrierInit* init = kernel::as<kernel::MbarrierInit>(step);
+      for (Step step : s_.setup) {
+        MbarrierInit* init = as<MbarrierInit>(step);
         if (!init || is_exchange(init->channel)) continue;
         if (shared_.count(init->channel)) init->arrivals *= n_;
         init->channel = channel_of(init->channel, r);
@@ -68,7 +68,7 @@ class Ranks {
   void tensor(int t, int rank) {
     first_[{t, rank}] = static_cast<int>(all_.tensors.size());
     const int parts = parts_of(t);
-    const kernel::SmemTensor& whole = s_.tensors[t];
+    const SmemTensor& whole = s_.tensors[t];
     const std::int64_t stage = whole.bytes() / whole.stages / parts;
     // Parts of a stage are separate tensors here, since no step accesses the same part of several stages.
     for (int part = 0; part < parts; ++part)
@@ -82,7 +82,7 @@ class Ranks {
 
   /// Adds channel `index` of a rank. If multicast fills it, the consumers of all ranks release its stages.
   void channel(int index, int rank) {
-    kernel::Channel c = s_.channels[index];
+    Channel c = s_.channels[index];
     const bool everywhere = shared_.count(index);
     std::vector<int> consumers;
     for (int r = 0; r < n_; ++r)
@@ -102,9 +102,9 @@ class Ranks {
       for (int from = 0; from < n_; ++from) {
         if (from == to) continue;
         const int part = part_from(from, to);
-        kernel::Channel c = s_.channels[index];
+        Channel c = s_.channels[index];
         c.name = fmt::format("{} from rank {}", describe(c.name, to), from);
-        c.by = kernel::Synchronisation::mbarrier_bytes;
+        c.by = Synchronisation::mbarrier_bytes;
         c.producer = agent_of(c.producer, from);
         for (int& consumer : c.consumers) consumer = agent_of(consumer, to);
         c.tensor = first_.at({c.tensor, to}) + part;
@@ -121,18 +121,18 @@ class Ranks {
   /// - a write becomes an acquire, then a write to this rank's part of the other rank's tensor;
   /// - a release signals that this part is written;
   /// - an acquire waits for the part of this rank's tensor that the other rank writes.
-  void exchange(std::vector<kernel::Step>& result, const kernel::Step& step, int index, int rank) {
+  void exchange(std::vector<Step>& result, const Step& step, int index, int rank) {
     for (int other = 0; other < n_; ++other) {
       if (other == rank) continue;
-      kernel::Step y = step;
-      if (kernel::Acquire* acquire = kernel::as<kernel::Acquire>(y)) {
+      Step y = step;
+      if (Acquire* acquire = as<Acquire>(y)) {
         acquire->channel = exchange_.at({index, other, rank});
-      } else if (kernel::Release* release = kernel::as<kernel::Release>(y)) {
+      } else if (Release* release = as<Release>(y)) {
         release->channel = exchange_.at({index, rank, other});
       } else {
-        result.push_back({.is = kernel::Acquire{exchange_.at({index, rank, other})}, .what = step.what});
+        result.push_back({.is = Acquire{exchange_.at({index, rank, other})}, .what = step.what});
         in_rank(y, rank, rank);
-        if (kernel::Compute* compute = kernel::as<kernel::Compute>(y)) compute->to_cluster = false;
+        if (Compute* compute = as<Compute>(y)) compute->to_cluster = false;
         y.writes = accesses(step.writes, other, part_from(rank, other));
       }
       result.push_back(std::move(y));
@@ -140,32 +140,32 @@ class Ranks {
   }
 
   /// Renumbers a step of `rank`: its channel becomes that of rank `to`, and its named barrier that of `rank`.
-  void in_rank(kernel::Step& step, int to, int rank) const {
+  void in_rank(Step& step, int to, int rank) const {
     const auto rename = [this](int& channel, int of) {
       if (channel >= 0) channel = channel_of(channel, of);
     };
     kernel::match(
         step,
-        [&](kernel::OneOf<kernel::Copy, kernel::Release> auto& part) {
+        [&](OneOf<Copy, Release> auto& part) {
           if (to != rank) part.acquired_channel = part.channel, rename(part.acquired_channel, rank);
           rename(part.channel, to);
         },
-        [&](kernel::OneOf<kernel::Mma, kernel::Compute, kernel::Commit, kernel::WaitGroup, kernel::Acquire,
-                          kernel::Drain, kernel::MbarrierInit> auto& part) { rename(part.channel, to); },
-        [&](kernel::Barrier& barrier) { barrier.id += barriers_per_rank * rank; },
-        [](kernel::OneOf<kernel::Start, kernel::FenceInit, kernel::FenceProxy, kernel::GriddepWait,
-                         kernel::GriddepLaunchDependents, kernel::WarpBarrier, kernel::ClusterBarrier,
-                         kernel::Loop> auto&) {});
+        [&](OneOf<Mma, Compute, Commit, WaitGroup, Acquire, Drain, MbarrierInit> auto& part) {
+          rename(part.channel, to);
+        },
+        [&](Barrier& barrier) { barrier.id += barriers_per_rank * rank; },
+        [](OneOf<Start, FenceInit, FenceProxy, GriddepWait, GriddepLaunchDependents, WarpBarrier, ClusterBarrier,
+                 Loop> auto&) {});
   }
 
   /// Returns the accesses in `list` as accesses to the tensors of `rank`. An access to a tensor with several parts
   /// becomes one access per part or, if part >= 0, an access to this part only.
-  std::vector<kernel::Access> accesses(const std::vector<kernel::Access>& list, int rank, int part) const {
-    std::vector<kernel::Access> result;
-    for (const kernel::Access& a : list)
+  std::vector<Access> accesses(const std::vector<Access>& list, int rank, int part) const {
+    std::vector<Access> result;
+    for (const Access& a : list)
       for (int p = 0; p < parts_of(a.tensor); ++p) {
         if (part >= 0 && parts_of(a.tensor) > 1 && p != part) continue;
-        kernel::Access x = a;
+        Access x = a;
         x.tensor = first_.at({a.tensor, rank}) + p;
         result.push_back(x);
       }
@@ -173,11 +173,11 @@ class Ranks {
   }
 
   /// Returns the steps of a list, loops included, as a rank executes them.
-  std::vector<kernel::Step> steps_of(const std::vector<kernel::Step>& steps, int rank) {
-    std::vector<kernel::Step> result;
-    for (const kernel::Step& step : steps) {
-      const kernel::Compute* compute = kernel::as<kernel::Compute>(step);
-      const kernel::Copy* copy = kernel::as<kernel::Copy>(step);
+  std::vector<Step> steps_of(const std::vector<Step>& steps, int rank) {
+    std::vector<Step> result;
+    for (const Step& step : steps) {
+      const Compute* compute = as<Compute>(step);
+      const Copy* copy = as<Copy>(step);
       const bool to_cluster = compute && compute->to_cluster;
       const int through = kernel::channel_of(step);
       if (to_cluster || is_exchange(through)) {
@@ -185,33 +185,32 @@ class Ranks {
         continue;
       }
       const bool multicast = copy && copy->multicast,
-                 everywhere = multicast || (kernel::as<kernel::Release>(step) && shared_.count(through));
+                 everywhere = multicast || (as<Release>(step) && shared_.count(through));
       for (int to = 0; to < n_; ++to) {
         if (!everywhere && to != rank) continue;
-        kernel::Step y = step;
+        Step y = step;
         in_rank(y, to, rank);
         y.reads = accesses(step.reads, rank, -1);
         y.writes = accesses(step.writes, to, multicast ? rank : -1);
-        if (kernel::Copy* part = kernel::as<kernel::Copy>(y)) part->multicast = false;
-        if (const kernel::Loop* loop = kernel::as<kernel::Loop>(step))
-          kernel::as<kernel::Loop>(y)->body = steps_of(loop->body, rank);
+        if (Copy* part = as<Copy>(y)) part->multicast = false;
+        if (const Loop* loop = as<Loop>(step)) as<Loop>(y)->body = steps_of(loop->body, rank);
         result.push_back(std::move(y));
       }
     }
     return result;
   }
 
-  const kernel::Kernel& s_;
+  const Kernel& s_;
   int n_;
   std::set<int> shared_, split_;  // channels filled by multicast, and their tensors
   // By channel, writing rank and reading rank: index of the channel.
   std::map<std::array<int, 3>, int> exchange_;
   std::map<std::pair<int, int>, int> first_;  // by tensor and rank: index of its first part
-  kernel::Kernel all_;
+  Kernel all_;
 };
 
 }  // namespace
 
-kernel::Kernel all_ranks(const kernel::Kernel& s) { return Ranks(s).run(); }
+Kernel all_ranks(const Kernel& s) { return Ranks(s).run(); }
 
 }  // namespace zellige::verify

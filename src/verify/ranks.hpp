@@ -8,7 +8,7 @@
 // therefore release a stage to the producers of all ranks. A channel through which ranks exchange partial
 // results becomes one channel for each ordered pair of ranks.
 #pragma once
-#include "kernel/kernel.hpp"
+#include "verify/words.hpp"
 
 namespace zellige::verify {
 
@@ -17,6 +17,6 @@ constexpr int barriers_per_rank = 1000;
 
 /// Returns a kernel with the warp roles, tensors, channels and mbarriers of all blocks of the cluster, and nothing else.
 /// Requires a cluster of at least two blocks.
-kernel::Kernel all_ranks(const kernel::Kernel&);
+Kernel all_ranks(const Kernel&);
 
 }  // namespace zellige::verify

@@ -7,71 +7,70 @@
 #include <set>
 
 #include "kernel/evaluated_layout.hpp"
-#include "kernel/kernel.hpp"
+#include "verify/words.hpp"
 
 namespace zellige::verify {
 
-/// Returns a work's name for messages: 'to operand %5'.
-std::string describe(const kernel::Work&);
+using kernel::EvaluatedLayout;
 
 /// The proofs for one kernel. Nodes (operators) are indices into TileProgram::nodes. A pair of thread-value layouts is evaluated once.
 class RegisterProof {
  public:
-  explicit RegisterProof(const kernel::Kernel& kernel) : plan_(kernel), p_(kernel.program) {}
+  explicit RegisterProof(const Kernel& kernel) : plan_(kernel), p_(kernel.program) {}
 
   /// Proves that work `writer` left each value of node x in the thread and register in which work `reader` reads it.
   /// Throws Rejected for sums over a part of K, unless `partial` allows them.
-  void agree(const kernel::Work& writer, const kernel::Work& reader, int x, bool partial);
+  void agree(const Work& writer, const Work& reader, int x, bool partial);
 
   /// Proves that each thread of work `reader`, which iterates over accumulators, has the value of node x for the row of
   /// each of its elements. Work `writer` left one value of x per row in registers.
-  void in_lines(const kernel::Work& writer, const kernel::Work& reader, int x);
+  void in_lines(const Work& writer, const Work& reader, int x);
 
   /// Matrices with the batch indices 2 i and 2 i + 1 are a pair. Proves that each thread that has an element of node x,
   /// computed by work `writer`, also has the element at the same row and column of the other matrix of the pair. Work
   /// `reader` reads both from registers.
-  void in_pairs(const kernel::Work& writer, const kernel::Work& reader, int x);
+  void in_pairs(const Work& writer, const Work& reader, int x);
 
   /// Proves that work t, which adds the partial results of `ranks` blocks to its accumulators, adds the part of each rank
   /// to the columns that this rank stores: of each thread's values the first part lies in the first columns, and so on.
-  void in_columns(const kernel::Work& t, int ranks) const;
+  void in_columns(const Work& t, int ranks) const;
 
   /// Proves that the warps store what work t has in registers by the work's instruction, stmatrix: the threads' values
   /// are, in order, the elements of rows that are adjacent in the work's buffer.
-  void in_matrices(const kernel::Work& t) const;
+  void in_matrices(const Work& t) const;
 
   /// Proves that work t may read buffer b after work w without a barrier: each thread reads only elements
   /// that the same thread wrote. `own` says whether each thread reads b at exactly the coordinates of its
   /// elements in t's thread-value layout. If it is false, throws Rejected.
-  void same_thread(const kernel::Work& t, const kernel::Work& w, int b, bool own) const;
+  void same_thread(const Work& t, const Work& w, int b, bool own) const;
 
   /// Proves that every element of a matmul's result is in the accumulators of one thread, or of one per warp along K.
-  void covers(const kernel::Work& t);
+  void covers(const Work& t);
 
   /// Proves that `writer` left the A operand of matmul t in registers: each fragment is the one that the
   /// instruction expects there, and all of K is multiplied exactly once.
-  void chained(const kernel::Work& t, const kernel::Work& writer);
+  void chained(const Work& t, const Work& writer);
 
   /// Proves that work t combines the partial results of work `writer` correctly: each partial result is added once, and
   /// the total is stored for the right row, or is kept by all lanes of that row. Throws Rejected otherwise.
-  void sums(const kernel::Work& t, const kernel::Work& writer);
+  void sums(const Work& t, const Work& writer);
 
  private:
-  const kernel::Context& context(const kernel::Work& t) const { return plan_.layout_of(t); }
+  const Context& context(const Work& t) const { return plan_.layout_of(t); }
   /// Throws Rejected unless register `value` of the thread has the element `wanted` of node x in the layout `left`, in
   /// which work `writer` leaves it for `reader`; none if `wanted` is empty.
-  void has(const kernel::EvaluatedLayout& left, const kernel::Work& writer, const kernel::Work& reader, int x,
-           int thread, int value, const graph::Shape& wanted, int repeat = 0) const;
-  int left_in(const kernel::Work& t) const;
-  void in_every_lane(const kernel::Work& t) const;
-  void added_once(const kernel::Work& t) const;
+  void has(const EvaluatedLayout& left, const Work& writer, const Work& reader, int x, int thread, int value,
+           const Shape& wanted, int repeat = 0) const;
+  int left_in(const Work& writer, const Work& reader, int x) const;
+  void in_every_lane(const Work& t) const;
+  void added_once(const Work& t) const;
 
-  const kernel::Kernel& plan_;
-  const tile::TileProgram& p_;
+  const Kernel& plan_;
+  const TileProgram& p_;
   std::set<std::pair<int, int>> agreed_;  // pairs of contexts that are proved equal
   std::set<int> covered_, summed_;        // contexts that are proved already
-  std::set<kernel::Work> multiplied_;     // matmuls that are proved already
-  mutable graph::Shape found_;            // in has(), which is called for each value: its memory is kept
+  std::set<Work> multiplied_;             // matmuls that are proved already
+  mutable Shape found_;                   // in has(), which is called for each value: its memory is kept
 };
 
 }  // namespace zellige::verify

@@ -8,7 +8,7 @@ namespace {
 /// Returns the number of arrivals that complete a phase of the empty mbarriers of a channel, by which consumers say
 /// that a stage may be filled again: one per warp of the consumers. If the blocks of a cluster exchange partial results
 /// through the channel, it is one per producer warp of all other blocks.
-int arrivals(const kernel::Kernel& s, const kernel::Channel& c) {
+int arrivals(const Kernel& s, const Channel& c) {
   if (kernel::is_exchange(c)) return (s.ranks - 1) * s.agents[c.producer].warps;
   int warps = 0;
   for (int consumer : c.consumers) warps += s.agents[consumer].warps;
@@ -16,36 +16,33 @@ int arrivals(const kernel::Kernel& s, const kernel::Channel& c) {
 }
 
 /// Sets Barrier::threads of all named barriers: the number of threads of the warp roles that use the barrier.
-void count_threads(kernel::Kernel& s) {
-  for (kernel::Agent& agent : s.agents)
-    kernel::walk(agent.steps, [&](kernel::Step& step, const kernel::StepPosition&) {
-      kernel::Barrier* barrier = kernel::as<kernel::Barrier>(step);
+void count_threads(Kernel& s) {
+  for (Agent& agent : s.agents)
+    walk(agent.steps, [&](Step& step, const StepPosition&) {
+      Barrier* barrier = as<Barrier>(step);
       if (!barrier) return;
       barrier->threads = 0;
       if (barrier->id == 0) return;
-      const auto uses = [&](const kernel::Step& x) {
-        return kernel::as<kernel::Barrier>(x) && kernel::as<kernel::Barrier>(x)->id == barrier->id;
-      };
-      for (const kernel::Agent& other : s.agents)
-        if (kernel::find_step(other.steps, uses)) barrier->threads += target::warp_threads * other.warps;
+      const auto uses = [&](const Step& x) { return as<Barrier>(x) && as<Barrier>(x)->id == barrier->id; };
+      for (const Agent& other : s.agents)
+        if (find_step(other.steps, uses)) barrier->threads += target::warp_threads * other.warps;
     });
 }
 
 }  // namespace
 
-void set_up(kernel::Kernel& s) {
+void set_up(Kernel& s) {
   for (int c = 0; c < static_cast<int>(s.channels.size()); ++c) {
-    const kernel::Channel& channel = s.channels[c];
+    const Channel& channel = s.channels[c];
     if (kernel::barrier_bytes(channel) == 0) continue;
-    s.setup.push_back({.is = kernel::MbarrierInit{.channel = c, .arrivals = arrivals(s, channel)}});
+    s.setup.push_back({.is = MbarrierInit{.channel = c, .arrivals = arrivals(s, channel)}});
     if (kernel::ranks_of(s, c) == 1) continue;
-    s.agents[channel.producer].steps.push_back({.is = kernel::Drain{c}});
-    s.teardown = {{.is = kernel::WarpBarrier{}},
-                  {.is = kernel::ClusterBarrier{}, .what = "nobody leaves while others write here"}};
+    s.agents[channel.producer].steps.push_back({.is = Drain{c}});
+    s.teardown = {{.is = WarpBarrier{}}, {.is = ClusterBarrier{}, .what = "nobody leaves while others write here"}};
   }
   if (!s.setup.empty()) {
-    s.setup.push_back({.is = kernel::FenceInit{}});
-    s.setup.push_back({.is = s.ranks > 1 ? kernel::Sync(kernel::ClusterBarrier{}) : kernel::Barrier{}});
+    s.setup.push_back({.is = FenceInit{}});
+    s.setup.push_back({.is = s.ranks > 1 ? Sync(ClusterBarrier{}) : Barrier{}});
   }
   count_threads(s);
 }

@@ -7,12 +7,12 @@
 // fill each other's stages, the producer waits at its end until all stages have been released (drain), and the cluster
 // synchronises before a block exits. verify() proves that these steps and counts are right.
 #pragma once
-#include "kernel/kernel.hpp"
+#include "verify/words.hpp"
 
 namespace zellige::verify {
 
 /// Adds the setup, teardown and drain steps to a schedule that has all its warp roles and channels, and sets the
 /// arrival counts of mbarriers and the thread counts of named barriers. Call it once per schedule.
-void set_up(kernel::Kernel&);
+void set_up(Kernel&);
 
 }  // namespace zellige::verify

@@ -1,23 +1,21 @@
 #include "verify/staged_values.hpp"
 
-#include "graph/error.hpp"
+#include "verify/rejected.hpp"
 
 namespace zellige::verify {
 
-StagedValues::StagedValues(const kernel::Kernel& whole, const kernel::Kernel& flat)
-    : whole_(whole), sections_(whole.program), ring_(flat.tensors.size(), -1) {
-  for (const kernel::Agent& agent : flat.agents)
-    kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition&) {
+StagedValues::StagedValues(const Kernel& whole, const Kernel& flat)
+    : sections_(whole.program), ring_(flat.tensors.size(), -1) {
+  for (const Agent& agent : flat.agents)
+    walk(agent.steps, [&](const Step& step, const StepPosition&) {
       if (step.work.node >= 0 && is_tma_load(flat, step))
-        for (const kernel::Access& a : step.writes)
-          ring_[static_cast<std::size_t>(a.tensor)] = kernel::channel_of(step);
+        for (const Access& a : step.writes) ring_[static_cast<std::size_t>(a.tensor)] = kernel::channel_of(step);
     });
 }
 
-std::optional<std::int64_t> StagedValues::left(const kernel::Step& step) const {
-  const kernel::Work& w = step.work;
-  if (kernel::as<kernel::Start>(step) || w.kind == kernel::WorkKind::accumulate ||
-      kernel::section_of(w, sections_) != tile::Section::inside)
+std::optional<std::int64_t> StagedValues::left(const Step& step) const {
+  const Work& w = step.work;
+  if (as<Start>(step) || w.kind == WorkKind::accumulate || kernel::section_of(w, sections_) != Section::inside)
     return {};
   return kernel::guard_lag_of(step);
 }
@@ -34,9 +32,9 @@ void StagedValues::check(const State& s, const Touch& write, const Touch& read) 
            from.tile);
   const std::optional<std::int64_t> lag = left(*from.step);
   // After the loop the last iteration's value is read, which was written last: verify_iterations() proves that of it.
-  if (!lag || kernel::section_of(to.step->work, sections_) != tile::Section::inside) return;
+  if (!lag || kernel::section_of(to.step->work, sections_) != Section::inside) return;
   const StageState& cell = s.cells[read.cell];
-  for (const kernel::Access& a : to.step->reads) {
+  for (const Access& a : to.step->reads) {
     if (a.tensor != cell.tensor || stage_of(a, s.kernel.tensors[a.tensor].stages, to.iteration) != cell.stage) continue;
     if (to.iteration + a.lag != from.iteration + *lag)
       reject("{}, and needs there the value of iteration {}; {} left that of iteration {}", subject(), to.shown + a.lag,
@@ -51,11 +49,12 @@ void StagedValues::check_acquired(const State& s, const Touch& read) const {
   const auto& consumers = s.channels[channel].consumers;
   const auto mine = consumers.find(read.agent);
   if (mine == consumers.end()) return;
-  const kernel::Channel& c = s.kernel.channels[channel];
+  const Channel& c = s.kernel.channels[channel];
   const std::int64_t acquired = mine->second.acquired;
   if (acquired > 0 && (acquired - 1) % c.stages == cell.stage) return;
-  reject("{}: {} reads {} in {}, and the stage of channel {} that it acquired last is {}; acquire {} before this step",
-         s.kernel.name(), s.kernel.agents[read.agent].name, cell_name(s, read.cell), describe(*read.event), c.name,
+  reject(s.kernel,
+         "{} reads {} in {}, and the stage of channel {} that it acquired last is {}; acquire {} before this step",
+         s.kernel.agents[read.agent].name, cell_name(s, read.cell), describe(*read.event), c.name,
          acquired > 0 ? fmt::format("{}", (acquired - 1) % c.stages) : "none", c.name);
 }
 

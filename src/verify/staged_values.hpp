@@ -14,7 +14,7 @@ namespace zellige::verify {
 class StagedValues {
  public:
   /// `whole` is the kernel of one rank, which must outlive the object; `lines` are the events of the flat schedule of all.
-  StagedValues(const kernel::Kernel& whole, const kernel::Kernel& flat);
+  StagedValues(const Kernel& whole, const Kernel& flat);
 
   /// Throws Rejected unless the last write of the cell of `read` left the value that the read needs.
   void check(const State&, const Touch& write, const Touch& read) const;
@@ -24,9 +24,8 @@ class StagedValues {
 
  private:
   /// Returns the iteration, less that of the event, whose value a work leaves in shared memory; nullopt: the same in all.
-  std::optional<std::int64_t> left(const kernel::Step&) const;
+  std::optional<std::int64_t> left(const Step&) const;
 
-  const kernel::Kernel& whole_;
   tile::Sections sections_;
   std::vector<int> ring_;  // by tensor of the flat schedule: the channel that fills it by TMA; -1: none
 };

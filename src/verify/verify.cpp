@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "graph/error.hpp"
 #include "verify/ranks.hpp"
+#include "verify/rejected.hpp"
 #include "verify/staged_values.hpp"
 
 namespace zellige::verify {
@@ -14,21 +14,21 @@ namespace {
 constexpr std::int64_t max_transaction_bytes = (1 << 20) - 1;
 
 /// Returns the index of the cell that access `a` of event `e` touches.
-int cell_of(const State& s, const kernel::Access& a, const StepEvent& e) {
+int cell_of(const State& s, const Access& a, const StepEvent& e) {
   return s.first_cell[a.tensor] + stage_of(a, s.kernel.tensors[a.tensor].stages, e.iteration);
 }
 
 /// Returns the names of the tensor stages that an event writes, for messages.
 std::string writes_text(const State& s, const StepEvent& e) {
   std::string text;
-  for (const kernel::Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(s, w, e));
+  for (const Access& w : e.step->writes) text += (text.empty() ? "" : " and ") + cell_name(s, cell_of(s, w, e));
   return text;
 }
 
 /// Creates one cell per stage of each tensor. A cell lists all cells that share bytes with it.
 void lay_out_cells(State& s) {
   for (std::size_t t = 0; t < s.kernel.tensors.size(); ++t) {
-    const kernel::SmemTensor& tensor = s.kernel.tensors[t];
+    const SmemTensor& tensor = s.kernel.tensors[t];
     const std::int64_t stage = tensor.bytes() / tensor.stages;
     s.first_cell.push_back(static_cast<int>(s.cells.size()));
     for (int k = 0; k < tensor.stages; ++k) {
@@ -52,11 +52,11 @@ void count_phases(State& s) {
   std::vector<std::size_t> acquired(s.channels.size(), 0);
   for (std::size_t a = 0; a < s.lines.size(); ++a)
     for (const StepEvent& e : s.lines[a]) {
-      const kernel::Step& step = *e.step;
-      const bool load = is_tma_load(s.kernel, step), acquire = kernel::as<kernel::Acquire>(step);
-      if (!load && !acquire && !kernel::as<kernel::Release>(step)) continue;
+      const Step& step = *e.step;
+      const bool load = is_tma_load(s.kernel, step), acquire = as<Acquire>(step);
+      if (!load && !acquire && !as<Release>(step)) continue;
       const int channel = kernel::channel_of(step), acquired_channel = kernel::acquired_channel_of(step);
-      const kernel::Channel& c = s.kernel.channels[channel];
+      const Channel& c = s.kernel.channels[channel];
       if (s.kernel.channels[acquired_channel].producer != static_cast<int>(a)) continue;
       std::size_t& n = acquired[acquired_channel];
       if (acquire) ++n;
@@ -64,7 +64,7 @@ void count_phases(State& s) {
       if (phases.size() < n) phases.resize(n);
       if (acquire) continue;
       if (n == 0)
-        reject("{}: {} {} in {} without holding a stage of it; acquire {} before this step", s.kernel.name(),
+        reject(s.kernel, "{} {} in {} without holding a stage of it; acquire {} before this step",
                s.kernel.agents[a].name,
                load ? fmt::format("fills {} through channel {}", writes_text(s, e), c.name)
                     : fmt::format("releases channel {}", c.name),
@@ -75,7 +75,7 @@ void count_phases(State& s) {
         continue;
       }
       ++phase.copies;
-      for (const kernel::Access& w : step.writes)
+      for (const Access& w : step.writes)
         phase.bytes += s.kernel.tensors[w.tensor].bytes() / s.kernel.tensors[w.tensor].stages;
       if (phase.bytes > max_transaction_bytes)
         does_not_fit("{}: {} loads {} bytes into one stage of channel {} in {}; an mbarrier counts to {}",
@@ -84,7 +84,7 @@ void count_phases(State& s) {
 }
 
 /// Returns the state in which nothing has been executed.
-State initial_state(const kernel::Kernel& k) {
+State initial_state(const Kernel& k) {
   State s{k, unroll(k), {}, {}, {}, {}, {}};
   s.agents.resize(s.kernel.agents.size());
   s.channels.resize(s.kernel.channels.size());
@@ -95,8 +95,7 @@ State initial_state(const kernel::Kernel& k) {
   count_phases(s);
   for (std::size_t a = 0; a < s.lines.size(); ++a)
     for (const StepEvent& e : s.lines[a])
-      if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(*e.step))
-        s.agents[a].barriers.insert(barrier->id);
+      if (const Barrier* barrier = as<Barrier>(*e.step)) s.agents[a].barriers.insert(barrier->id);
   return s;
 }
 
@@ -156,7 +155,7 @@ void learn(AgentState& me, const AgentClock& own, const AgentClock& fenced) {
 /// the warp role must wait for the stage.
 bool try_acquire(State& s, int a, int of) {
   AgentState& me = s.agents[a];
-  const kernel::Channel& c = s.kernel.channels[of];
+  const Channel& c = s.kernel.channels[of];
   ChannelState& channel = s.channels[of];
   if (c.producer == a) {
     const std::int64_t needed = channel.produced - c.stages + 1;
@@ -183,9 +182,9 @@ bool try_acquire(State& s, int a, int of) {
 }
 
 /// Executes a release by warp role `a`: a consumer marks the stage as empty, a producer as full by its own arrival.
-void release(State& s, int a, const StepEvent& e, const kernel::Release& of) {
+void release(State& s, int a, const StepEvent& e, const Release& of) {
   AgentState& me = s.agents[a];
-  const kernel::Channel& c = s.kernel.channels[of.channel];
+  const Channel& c = s.kernel.channels[of.channel];
   ChannelState& channel = s.channels[of.channel];
   if (c.producer == a) {
     ChannelPhase& phase = channel.phases[channel.produced - 1];
@@ -194,22 +193,22 @@ void release(State& s, int a, const StepEvent& e, const kernel::Release& of) {
   }
   ConsumerState& mine = channel.consumers.at(a);
   if (mine.released >= s.channels[kernel::acquired_channel_of(*e.step)].consumers.at(a).acquired)
-    reject("{}: {} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
-           s.kernel.name(), s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages, c.name,
-           describe(e), c.name);
+    reject(s.kernel, "{} releases {}[{}] of channel {} in {}, but holds no stage of it; acquire {} before this step",
+           s.kernel.agents[a].name, s.kernel.tensors[c.tensor].name, mine.released % c.stages, c.name, describe(e),
+           c.name);
   ++mine.released;
   mine.released_own.push_back(me.own);
   mine.released_fenced.push_back(me.fenced_own);
 }
 
 /// Rejects a named barrier whose thread count is not the number of threads of the warp roles that use it.
-void check_barrier_threads(const State& s, int a, const StepEvent& e, const kernel::Barrier& at) {
+void check_barrier_threads(const State& s, int a, const StepEvent& e, const Barrier& at) {
   if (at.id % barriers_per_rank == 0) return;
   int threads = 0;
   for (std::size_t b = 0; b < s.agents.size(); ++b)
     if (s.agents[b].barriers.contains(at.id)) threads += target::warp_threads * s.kernel.agents[b].warps;
   if (threads == at.threads) return;
-  reject("{}: {} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}", s.kernel.name(),
+  reject(s.kernel, "{} reaches barrier {} in {} for {} threads a round, and {} reach it; let it wait for {}",
          s.kernel.agents[a].name, at.id % barriers_per_rank, describe(e), at.threads, threads, threads);
 }
 
@@ -217,7 +216,7 @@ void check_barrier_threads(const State& s, int a, const StepEvent& e, const kern
 /// role must wait. A round of the barrier ends when each warp role that uses the barrier has arrived once. Before
 /// it arrives, a warp role must have observed the end of the preceding round; otherwise its arrival might count
 /// in that round, and is rejected.
-bool pass_barrier(State& s, int a, const StepEvent& e, const kernel::Barrier& at) {
+bool pass_barrier(State& s, int a, const StepEvent& e, const Barrier& at) {
   AgentState& me = s.agents[a];
   const int id = at.id;
   std::vector<Round>& rounds = s.barriers[id];
@@ -248,7 +247,7 @@ bool pass_barrier(State& s, int a, const StepEvent& e, const kernel::Barrier& at
 
 /// Rejects computation `e` of warp role `a` if it reads accumulators of wgmma groups for which `a` has not waited.
 void check_registers_ready(const State& s, int a, const StepEvent& e, int channel) {
-  if (channel < 0 || s.kernel.channels[channel].by != kernel::Synchronisation::commit_group) return;
+  if (channel < 0 || s.kernel.channels[channel].by != Synchronisation::commit_group) return;
   const AgentState& me = s.agents[a];
   const auto last = me.multiplies.find(channel);
   if (last != me.multiplies.end() && me.own[last->second.component] < last->second.value)
@@ -259,14 +258,14 @@ void check_registers_ready(const State& s, int a, const StepEvent& e, int channe
 /// the cluster does not: it acquires the stages of its own block's channel, but also releases those of this channel.
 bool acquires(const State& s, int agent, int channel) {
   return std::ranges::none_of(s.lines[agent], [&](const StepEvent& e) {
-    const kernel::Release* of = kernel::as<kernel::Release>(*e.step);
+    const Release* of = as<Release>(*e.step);
     return of && of->channel == channel && of->acquired_channel >= 0;
   });
 }
 
 /// Rejects the schedule unless every phase of the empty mbarriers of channel `c` gets `expected` arrivals. Counts one
 /// arrival per warp of every warp role that releases the stage.
-void check_arrivals(const State& s, const kernel::Channel& c, const ChannelState& channel, int expected) {
+void check_arrivals(const State& s, const Channel& c, const ChannelState& channel, int expected) {
   std::int64_t phases = 0;
   for (const auto& [agent, consumer] : channel.consumers) phases = std::max(phases, consumer.released);
   for (std::int64_t phase = 0; phase < phases; ++phase) {
@@ -274,11 +273,10 @@ void check_arrivals(const State& s, const kernel::Channel& c, const ChannelState
     for (const auto& [agent, consumer] : channel.consumers)
       if (phase < consumer.released) arrivals += s.kernel.agents[agent].warps;
     if (arrivals == expected) continue;
-    reject(
-        "{}: the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; "
-        "initialise it for the number of warps that release the stage, in every phase",
-        s.kernel.name(), s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages,
-        arrivals);
+    reject(s.kernel,
+           "the empty barrier of {}[{}] of channel {} waits for {} arrivals in phase {}, and gets {}; initialise it "
+           "for the number of warps that release the stage, in every phase",
+           s.kernel.tensors[c.tensor].name, phase % c.stages, c.name, expected, phase / c.stages, arrivals);
   }
 }
 
@@ -287,22 +285,22 @@ void check_arrivals(const State& s, const kernel::Channel& c, const ChannelState
 void check_end(const State& s) {
   for (const auto& [id, rounds] : s.barriers)
     if (rounds.back().passed.empty())
-      reject("{}: {} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
-             s.kernel.name(), s.kernel.agents[*rounds.back().arrived.begin()].name, id);
+      reject(s.kernel, "{} arrives at barrier {} and nobody waits there for it; each arrive needs its barrier",
+             s.kernel.agents[*rounds.back().arrived.begin()].name, id);
   for (const AgentState& a : s.agents)
     for (const std::optional<Touch>& last : a.last)
       if (last && a.own[last->component] < last->value) report_left_in_flight(s, *last);
   for (std::size_t k = 0; k < s.channels.size(); ++k) {
     const ChannelState& channel = s.channels[k];
-    const kernel::Channel& c = s.kernel.channels[k];
+    const Channel& c = s.kernel.channels[k];
     for (const auto& [agent, consumer] : channel.consumers)
       if (consumer.acquired < channel.produced && acquires(s, agent, static_cast<int>(k)))
-        reject(
-            "{}: {} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may "
-            "still be written when the kernel ends; acquire every stage that is filled",
-            s.kernel.name(), s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name,
-            consumer.acquired % c.stages, c.name, s.kernel.agents[agent].name, channel.produced - consumer.acquired);
-    if (c.by == kernel::Synchronisation::mbarrier_bytes)
+        reject(s.kernel,
+               "{} fills {}[{}] of channel {}, which {} never acquires (the last {} it fills), so it may still be "
+               "written when the kernel ends; acquire every stage that is filled",
+               s.kernel.agents[c.producer].name, s.kernel.tensors[c.tensor].name, consumer.acquired % c.stages, c.name,
+               s.kernel.agents[agent].name, channel.produced - consumer.acquired);
+    if (c.by == Synchronisation::mbarrier_bytes)
       check_arrivals(s, c, channel, kernel::arrivals_of(s.kernel, static_cast<int>(k)));
   }
 }
@@ -312,7 +310,7 @@ void check_end(const State& s) {
 class Simulation {
  public:
   /// Requires the flat schedule of all ranks (ranks.hpp), and the kernel of one of them.
-  Simulation(const kernel::Kernel& k, const kernel::Kernel& whole) : s(initial_state(k)), values(whole, k) {}
+  Simulation(const Kernel& k, const Kernel& whole) : s(initial_state(k)), values(whole, k) {}
 
   /// Executes all warp roles: one after another, each until it must wait, and again until none makes progress. Throws
   /// Rejected if one has not ended then, or if the end state is invalid (check_end()).
@@ -352,11 +350,11 @@ class Simulation {
   /// Checks and records all accesses of executed step `e` of warp role `agent`, which are made by an operation of kind
   /// `via`. The accesses complete when component `component` of a vector clock reaches `value`.
   void touch(int agent, const StepEvent& e, Via via, int component, std::int64_t value) {
-    const kernel::Step& step = *e.step;
+    const Step& step = *e.step;
     for (const bool writes : {false, true}) {
       // If a step accesses a cell twice, this is one access; it is by the same thread only if both are.
       std::map<int, bool> cells;
-      for (const kernel::Access& a : writes ? step.writes : step.reads) {
+      for (const Access& a : writes ? step.writes : step.reads) {
         const auto [entry, fresh] = cells.try_emplace(cell_of(s, a, e), a.same_thread);
         if (!fresh) entry->second = entry->second && a.same_thread;
       }
@@ -378,19 +376,19 @@ class Simulation {
     const Touch last{a,         &e,   list.empty() ? -1 : cell_of(s, list[0], e), via, via == Via::cp_async, false,
                      component, group};
     me.last[static_cast<int>(g)] = last;
-    if (const kernel::Mma* mma = kernel::as<kernel::Mma>(*e.step)) me.multiplies[mma->channel] = last;
+    if (const Mma* mma = as<Mma>(*e.step)) me.multiplies[mma->channel] = last;
   }
 
   /// Executes a step of warp role `a` that starts a TMA load into the stage that it has acquired.
-  void load_by_tma(int a, const StepEvent& e, const kernel::Copy& copy) {
-    const kernel::Channel& c = s.kernel.channels[copy.channel];
+  void load_by_tma(int a, const StepEvent& e, const Copy& copy) {
+    const Channel& c = s.kernel.channels[copy.channel];
     ChannelState& channel = s.channels[copy.channel];
     const std::int64_t phase = s.channels[kernel::acquired_channel_of(*e.step)].produced - 1;
-    for (const kernel::Access& w : e.step->writes)
+    for (const Access& w : e.step->writes)
       if (s.cells[cell_of(s, w, e)].stage != phase % c.stages)
-        reject("{}: {} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
-               s.kernel.name(), s.kernel.agents[a].name, cell_name(s, cell_of(s, w, e)), describe(e), c.name,
-               phase % c.stages, s.kernel.tensors[w.tensor].name, phase % c.stages);
+        reject(s.kernel, "{} writes {} in {}, but the stage of channel {} that it holds is {}; copy into {}[{}]",
+               s.kernel.agents[a].name, cell_name(s, cell_of(s, w, e)), describe(e), c.name, phase % c.stages,
+               s.kernel.tensors[w.tensor].name, phase % c.stages);
     touch(a, e, Via::tma_load, s.component_of_channel(copy.channel), phase + 1);
     ++channel.phases[phase].started;
   }
@@ -400,10 +398,9 @@ class Simulation {
     AgentState& me = s.agents[a];
     if (me.at == s.lines[a].size()) return false;
     const StepEvent& e = s.lines[a][me.at];
-    if (const kernel::Barrier* at = kernel::as<kernel::Barrier>(*e.step)) return pass_barrier(s, a, e, *at);
-    if (const kernel::Acquire* of = kernel::as<kernel::Acquire>(*e.step); of && !try_acquire(s, a, of->channel))
-      return false;
-    if (const kernel::Drain* of = kernel::as<kernel::Drain>(*e.step))
+    if (const Barrier* at = as<Barrier>(*e.step)) return pass_barrier(s, a, e, *at);
+    if (const Acquire* of = as<Acquire>(*e.step); of && !try_acquire(s, a, of->channel)) return false;
+    if (const Drain* of = as<Drain>(*e.step))
       for (const auto& [agent, consumer] : s.channels[of->channel].consumers)
         if (consumer.released < s.channels[of->channel].produced) return false;
     const std::int64_t now = ++me.own[s.component(a)];
@@ -413,29 +410,28 @@ class Simulation {
       return *me.only_groups;
     };
     kernel::match(
-        *e.step, [&](const kernel::Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
-        [&](const kernel::Compute& compute) {
+        *e.step, [&](const Start&) { touch(a, e, Via::ordinary, s.component(a), now); },
+        [&](const Compute& compute) {
           check_registers_ready(s, a, e, compute.channel);
           touch(a, e, Via::ordinary, s.component(a), now);
         },
-        [&](const kernel::Copy& copy) {
+        [&](const Copy& copy) {
           if (is_tma_load(s.kernel, *e.step))
             load_by_tma(a, e, copy);
           else
             start_group_operation(a, e, e.step->reads.empty() ? Via::cp_async : Via::bulk_store);
         },
-        [&](const kernel::Mma&) { start_group_operation(a, e, Via::wgmma); },
-        [&](const kernel::Commit&) { ++me.committed[static_cast<int>(groups())]; },
-        [&](const kernel::WaitGroup& wait) {
+        [&](const Mma&) { start_group_operation(a, e, Via::wgmma); },
+        [&](const Commit&) { ++me.committed[static_cast<int>(groups())]; },
+        [&](const WaitGroup& wait) {
           const Groups g = groups();
           std::int64_t& waited = me.own[s.component(a, g)];
           waited = std::max(waited, me.committed[static_cast<int>(g)] - wait.pending);
         },
-        [&](const kernel::Release& of) { release(s, a, e, of); },
-        [&](const kernel::FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
-        [](const kernel::OneOf<kernel::Barrier, kernel::Acquire, kernel::Drain, kernel::MbarrierInit, kernel::FenceInit,
-                               kernel::GriddepWait, kernel::GriddepLaunchDependents, kernel::WarpBarrier,
-                               kernel::ClusterBarrier, kernel::Loop> auto&) {});
+        [&](const Release& of) { release(s, a, e, of); },
+        [&](const FenceProxy&) { join(me.fenced, me.seen), join(me.fenced_own, me.own); },
+        [](const OneOf<Barrier, Acquire, Drain, MbarrierInit, FenceInit, GriddepWait, GriddepLaunchDependents,
+                       WarpBarrier, ClusterBarrier, Loop> auto&) {});
     ++me.at;
     return true;
   }
@@ -443,7 +439,7 @@ class Simulation {
 
 }  // namespace
 
-void verify(const kernel::Kernel& kernel, const target::Target& target) {
+void verify(const Kernel& kernel, const target::Target& target) {
   check_structure(kernel);
   check_limits(kernel, target);
   if (kernel.ranks == 1)

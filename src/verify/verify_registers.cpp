@@ -1,5 +1,3 @@
-#include "verify/verify_registers.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -8,15 +6,19 @@
 #include "kernel/leaves.hpp"
 #include "kernel/tensor_map.hpp"
 #include "selection/warpgroups.hpp"
+#include "verify/proofs.hpp"
 #include "verify/register_proof.hpp"
+#include "verify/rejected.hpp"
 #include "verify/verify_limits.hpp"
 
 namespace zellige::verify {
 namespace {
 
+using kernel::At;
+
 /// What a set of registers holds (accumulators, a loop state, A fragments or partial results): the work that left it.
 struct RegisterValue {
-  const kernel::Work* work = nullptr;
+  const Work* work = nullptr;
   bool carried = false;  // a loop state, declared before the loop
 };
 
@@ -28,42 +30,35 @@ struct LeftByIteration {
 
 /// A kernel, and what its works have left in registers so far.
 struct RegisterFlow {
-  explicit RegisterFlow(const kernel::Kernel& k) : kernel(k), p(k.program), sections(p), proof(k) {
-    for (const kernel::Work& work : kernel::works(kernel))
-      if (work.tensor >= 0 && work.kind != kernel::WorkKind::to_global) writers[work.tensor].push_back(work);
+  explicit RegisterFlow(const Kernel& k) : kernel(k), p(k.program), sections(p), proof(k) {
+    for (const Work& work : kernel::works(kernel))
+      if (work.tensor >= 0 && work.kind != WorkKind::to_global) writers[work.tensor].push_back(work);
   }
-  const kernel::Kernel& kernel;
-  const tile::TileProgram& p;
+  const Kernel& kernel;
+  const TileProgram& p;
   tile::Sections sections;
   RegisterProof proof;
-  std::map<int, std::vector<kernel::Work>> writers;  // buffer -> works
-  std::map<int, RegisterValue> accumulators, sums;   // by node
-  LeftByIteration now, before;                       // of this iteration, and of the preceding one
-  std::set<int> updated;                             // states updated in this iteration
-  bool whole = false;                                // the accumulators include the other ranks' parts of K
+  std::map<int, std::vector<Work>> writers;         // buffer -> works
+  std::map<int, RegisterValue> accumulators, sums;  // by node
+  LeftByIteration now, before;                      // of this iteration, and of the preceding one
+  std::set<int> updated;                            // states updated in this iteration
+  bool whole = false;                               // the accumulators include the other ranks' parts of K
 };
-
-/// Throws Rejected with the kernel, work `t` and the given reason.
-template <class... T>
-[[noreturn]] void reject_work(const kernel::Kernel& kernel, const kernel::Work& t, fmt::format_string<T...> why,
-                              T&&... with) {
-  reject("{}: {} {}", kernel.program.name, describe(t), fmt::format(why, std::forward<T>(with)...));
-}
 
 /// The asynchronous products (wgmma) of one warp role that may be in flight.
 struct ProductsInFlight {
-  const kernel::Kernel& kernel;
-  const kernel::Agent& agent;
+  const Kernel& kernel;
+  const Agent& agent;
   std::vector<int> started = {};                 // matmuls that no commit has closed in a group
   std::vector<std::vector<int>> in_flight = {};  // those in groups that nothing has waited for
 
   /// Executes a step: a commit closes the group of the products that were started, and a wait ends all groups but the
   /// last ones.
-  void synchronise(const kernel::Step& step) {
-    const kernel::Commit* commit = kernel::as<kernel::Commit>(step);
-    const kernel::WaitGroup* wait = kernel::as<kernel::WaitGroup>(step);
-    const auto is_product = [](const kernel::Step& s) { return kernel::as<kernel::Mma>(s); };
-    if ((!commit && !wait) || !kernel::find_step(agent.steps, is_product)) return;
+  void synchronise(const Step& step) {
+    const Commit* commit = as<Commit>(step);
+    const WaitGroup* wait = as<WaitGroup>(step);
+    const auto is_product = [](const Step& s) { return as<Mma>(s); };
+    if ((!commit && !wait) || !find_step(agent.steps, is_product)) return;
     if (groups_of(kernel, agent, step) != Groups::wgmma) return;
     if (commit)
       in_flight.push_back(std::exchange(started, {}));
@@ -73,15 +68,14 @@ struct ProductsInFlight {
 
   /// Rejects the work of a step, which touches the accumulators of a matmul, or its operand in registers, while it may
   /// be in flight.
-  void waited_for(const kernel::Step& step, const std::function<bool(int)>& touched) const {
-    if (kernel::as<kernel::Mma>(step)) return;  // products of one agent are done in order
+  void waited_for(const Step& step, const std::function<bool(int)>& touched) const {
+    if (as<Mma>(step)) return;  // products of one agent are done in order
     std::vector<int> all = started;
     for (const std::vector<int>& group : in_flight) all.insert(all.end(), group.begin(), group.end());
     for (const int node : all)
       if (touched(node))
-        reject_work(kernel, step.work,
-                    "touches registers of 'mma %{}', which no wait_group before it in {} has waited for", node,
-                    agent.name);
+        reject(kernel, step.work, "touches registers of 'mma %{}', which no wait_group before it in {} has waited for",
+               node, agent.name);
   }
 };
 
@@ -89,37 +83,37 @@ struct ProductsInFlight {
 struct OperandProof {
   RegisterFlow& f;
   const ProductsInFlight& products;
-  const tile::Section section;  // in which the step is
-  const kernel::Step& step;
-  std::set<std::pair<int, kernel::At>> seen = {};  // what read() has checked
+  const Section section;  // in which the step is
+  const Step& step;
+  std::set<std::pair<int, At>> seen = {};  // what read() has checked
 
   /// Rejects the work unless a `start` step has declared the state of `node` in the registers in which the work has it.
   void state(const std::map<int, RegisterValue>& found, int node) {
     const auto at = found.find(node);
     if (at == found.end())
-      reject_work(f.kernel, step.work, "adds to a state of %{} that nothing declares before the loop", node);
+      reject(f.kernel, step.work, "adds to a state of %{} that nothing declares before the loop", node);
     products.waited_for(step, [&](int product) { return product == node; });
     f.proof.agree(*at->second.work, step.work, node, true);
   }
 
   /// Rejects the work unless it can evaluate node x. `at` says at which coordinates a thread needs x: those of its own
   /// elements, those of its elements' rows, those of the same elements in the other matrix of a pair, or elsewhere.
-  void read(int x, kernel::At at) {
+  void read(int x, At at) {
     if (!seen.insert({x, at}).second) return;
-    const tile::Node& n = f.p.nodes[x];
-    if (n.kind == tile::NodeKind::map && f.kernel.rmem_of(x) >= 0 && step.work.node != x) return leaf(x, at);
+    const Node& n = f.p.nodes[x];
+    if (n.kind == NodeKind::map && f.kernel.rmem_of(x) >= 0 && step.work.node != x) return leaf(x, at);
     switch (n.kind) {
-      case tile::NodeKind::map:
+      case NodeKind::map:
         for (int in : n.in) read(in, kernel::narrowed(at, f.p.nodes[in].shape, n.shape));
         return;
-      case tile::NodeKind::rotate:
+      case NodeKind::rotate:
         for (bool itself : {true, false}) read(n.in[0], kernel::rotated(at, n, itself));
-        for (int table : {n.in[1], n.in[2]}) read(table, kernel::At::elsewhere);
+        for (int table : {n.in[1], n.in[2]}) read(table, At::elsewhere);
         return;
-      case tile::NodeKind::slice:
-      case tile::NodeKind::concat:
-      case tile::NodeKind::permute:
-        for (int in : n.in) read(in, kernel::At::elsewhere);
+      case NodeKind::slice:
+      case NodeKind::concat:
+      case NodeKind::permute:
+        for (int in : n.in) read(in, At::elsewhere);
         return;
       default:
         return leaf(x, at);
@@ -128,14 +122,13 @@ struct OperandProof {
 
   /// The same for the coordinates at which an operator of the tile that the work evaluates reads x.
   void read_narrowed(int x) {
-    read(x, kernel::narrowed(kernel::At::own, f.p.nodes[x].shape, f.kernel.layout_of(step.work).domain));
+    read(x, kernel::narrowed(At::own, f.p.nodes[x].shape, f.kernel.layout_of(step.work).domain));
   }
 
   /// Rejects the work unless the value of node x is in a buffer that it may read; `own` is as in buffer().
   void stored(int x, bool own) const {
     const int b = f.kernel.tensor_of(x);
-    if (b < 0)
-      reject_work(f.kernel, step.work, "reads %{}, which lies neither in its registers nor in shared memory", x);
+    if (b < 0) reject(f.kernel, step.work, "reads %{}, which lies neither in its registers nor in shared memory", x);
     buffer(b, own);
   }
 
@@ -144,24 +137,23 @@ struct OperandProof {
   /// coordinates of its own elements in the work's thread-value layout.
   void buffer(int b, bool own) const {
     const auto w = f.writers.find(b);
-    if (w == f.writers.end())
-      reject_work(f.kernel, step.work, "reads {}, which no step writes", f.kernel.tensors[b].name);
-    const auto read = std::ranges::find(step.reads, b, &kernel::Access::tensor);
+    if (w == f.writers.end()) reject(f.kernel, step.work, "reads {}, which no step writes", f.kernel.tensors[b].name);
+    const auto read = std::ranges::find(step.reads, b, &Access::tensor);
     if (read == step.reads.end())
-      reject_work(f.kernel, step.work, "reads {}, and its step does not say so", f.kernel.tensors[b].name);
+      reject(f.kernel, step.work, "reads {}, and its step does not say so", f.kernel.tensors[b].name);
     if (read->same_thread)
-      for (const kernel::Work& writer : w->second) f.proof.same_thread(step.work, writer, b, own);
+      for (const Work& writer : w->second) f.proof.same_thread(step.work, writer, b, own);
   }
 
   /// Returns the work that left the value of node x in registers for this one. Rejects this one if there is none, or if
   /// x is a loop state that has not been updated in this iteration.
-  const kernel::Work& left(int x) const {
+  const Work& left(int x) const {
     const auto found = f.accumulators.find(x);
-    const int root = f.p.nodes[x].kind == tile::NodeKind::running_diff ? f.p.nodes[x].in[0] : x;
-    const bool stale = section == tile::Section::inside && found != f.accumulators.end() && found->second.carried &&
-                       f.p.nodes[x].kind != tile::NodeKind::matmul && !f.updated.count(root);
+    const int root = f.p.nodes[x].kind == NodeKind::running_diff ? f.p.nodes[x].in[0] : x;
+    const bool stale = section == Section::inside && found != f.accumulators.end() && found->second.carried &&
+                       f.p.nodes[x].kind != NodeKind::matmul && !f.updated.count(root);
     if (found == f.accumulators.end() || stale)
-      reject_work(f.kernel, step.work, "reads %{} in registers, where no step before it in this section leaves it", x);
+      reject(f.kernel, step.work, "reads %{} in registers, where no step before it in this section leaves it", x);
     products.waited_for(step, [&](int product) { return product == x; });
     return *found->second.work;
   }
@@ -169,56 +161,54 @@ struct OperandProof {
  private:
   /// Rejects the work unless it can read the value of node x, which it does not compute itself. The value must be in
   /// the thread's registers, in a buffer in shared memory, or in global memory. `at` is as in read().
-  void leaf(int x, kernel::At at) {
-    const tile::Node& n = f.p.nodes[x];
-    if (f.kernel.split_k && n.carried && section == tile::Section::after && !f.whole)
-      reject_work(f.kernel, step.work, "reads accumulators %{} of a slice of K, before those of the other {} came", x,
-                  f.kernel.ranks == 2 ? "rank" : "ranks");
+  void leaf(int x, At at) {
+    const Node& n = f.p.nodes[x];
+    if (f.kernel.split_k && n.carried && section == Section::after && !f.whole)
+      reject(f.kernel, step.work, "reads accumulators %{} of a slice of K, before those of the other {} came", x,
+             f.kernel.ranks == 2 ? "rank" : "ranks");
     // A load that another work holds in registers is read from there.
     const bool in_registers = f.kernel.rmem_of(x) >= 0 && step.work.node != x;
     if (f.kernel.in_place(x) && !in_registers) return;
-    if (const int c = f.kernel.rmem_of(x);
-        c >= 0 && n.kind != tile::NodeKind::round && f.sections.complete(x) == section) {
-      if (c == step.work.context && at == kernel::At::own && n.shape == f.kernel.layout_of(step.work).domain)
+    if (const int c = f.kernel.rmem_of(x); c >= 0 && n.kind != NodeKind::round && f.sections.complete(x) == section) {
+      if (c == step.work.context && at == At::own && n.shape == f.kernel.layout_of(step.work).domain)
         return f.proof.agree(left(x), step.work, x, false);
-      if (c == step.work.context && at == kernel::At::pair && n.shape == f.kernel.layout_of(step.work).domain &&
+      if (c == step.work.context && at == At::pair && n.shape == f.kernel.layout_of(step.work).domain &&
           kernel::whole_pairs(f.kernel.layout_of(step.work)))
         return f.proof.in_pairs(left(x), step.work, x);
-      if ((at == kernel::At::own || at == kernel::At::row) &&
-          kernel::lines_of(f.kernel.rmem[c].layout, f.kernel.layout_of(step.work)))
+      if ((at == At::own || at == At::row) && kernel::lines_of(f.kernel.rmem[c].layout, f.kernel.layout_of(step.work)))
         return f.proof.in_lines(left(x), step.work, x);
     }
-    stored(x, at == kernel::At::own);
+    stored(x, at == At::own);
   }
 };
 
 /// Rejects a matmul unless its warps and accumulators are those selected.
-void check_selected(const kernel::Kernel& kernel, const kernel::Work& t) {
-  const kernel::Context& c = kernel.layout_of(t);
+void check_selected(const Kernel& kernel, const Work& t) {
+  const Context& c = kernel.layout_of(t);
   const kernel::MatmulChoice& choice = t.matmul;
   const kernel::WarpLayout w = c.row ? kernel::warps(c) : kernel::WarpLayout{}, &selected = choice.warps;
   if (w != selected)
-    reject_work(kernel, t, "runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", w.b, w.m, w.n,
-                w.k, selected.b, selected.m, selected.n, selected.k);
+    reject(kernel, t, "runs under warps {}x{}x{}x{}, {}x{}x{}x{} were selected (batch, M, N, K)", w.b, w.m, w.n, w.k,
+           selected.b, selected.m, selected.n, selected.k);
   if (c.domain != kernel.program.nodes[t.node].shape)
-    reject_work(kernel, t, "has accumulators of {}; its product is {}", graph::to_string(c.domain),
-                graph::to_string(kernel.program.nodes[t.node].shape));
+    reject(kernel, t, "has accumulators of {}; its product is {}", to_string(c.domain),
+           to_string(kernel.program.nodes[t.node].shape));
   const bool side_by_side = c.row && choice.row && choice.columns() != choice.n &&
                             selection::leaves_as(*choice.row, *c.row, kernel.program.nodes[t.node].shape, w);
   if (!c.row || !choice.row || (!kernel::equivalent(*c.row, *choice.row) && !side_by_side))
-    reject_work(kernel, t, "leaves its accumulators as {} does, {} was selected",
-                c.row ? c.row->name : "no instruction", choice.row ? choice.row->name : "no instruction");
+    reject(kernel, t, "leaves its accumulators as {} does, {} was selected", c.row ? c.row->name : "no instruction",
+           choice.row ? choice.row->name : "no instruction");
   if (w.count() * 32 > kernel.program.threads())
-    reject_work(kernel, t, "runs under {} warps of 32 threads; the block has {} threads", w.count(),
-                kernel.program.threads());
+    reject(kernel, t, "runs under {} warps of 32 threads; the block has {} threads", w.count(),
+           kernel.program.threads());
 }
 
 /// Rejects the matmul of a step unless its warps, accumulators, operands and rescaling are those selected; records its
 /// result.
-void multiply(RegisterFlow& f, OperandProof& operands, const kernel::Step& step) {
-  const kernel::Work& t = step.work;
-  const tile::Node& n = f.p.nodes[t.node];
-  const kernel::Mma* mma = kernel::as<kernel::Mma>(step);
+void multiply(RegisterFlow& f, OperandProof& operands, const Step& step) {
+  const Work& t = step.work;
+  const Node& n = f.p.nodes[t.node];
+  const Mma* mma = as<Mma>(step);
   const bool pipelined = mma && mma->pipelined;  // it uses what the preceding iteration left
   LeftByIteration& given = pipelined ? f.before : f.now;
   check_selected(f.kernel, t);
@@ -226,8 +216,8 @@ void multiply(RegisterFlow& f, OperandProof& operands, const kernel::Step& step)
   if (f.kernel.has_fragments(t.node)) {
     const auto found = given.fragments.find(n.in[0]);
     if (found == given.fragments.end())
-      reject_work(f.kernel, t, "takes %{} as fragments, which no step before it in {} leaves in registers", n.in[0],
-                  pipelined ? "the iteration before" : "this section");
+      reject(f.kernel, t, "takes %{} as fragments, which no step before it in {} leaves in registers", n.in[0],
+             pipelined ? "the iteration before" : "this section");
     f.proof.chained(t, *found->second.work);
     if (pipelined) given.fragments.erase(found);
   } else {
@@ -235,118 +225,115 @@ void multiply(RegisterFlow& f, OperandProof& operands, const kernel::Step& step)
   }
   operands.stored(n.in[1], false);
   if (kernel::rescaled_by(n) >= 0 && given.rescaled.erase(t.node) == 0)
-    reject_work(f.kernel, t, "adds to accumulators that no step before it in {} has multiplied by %{}",
-                pipelined ? "the iteration before" : "this iteration", kernel::rescaled_by(n));
+    reject(f.kernel, t, "adds to accumulators that no step before it in {} has multiplied by %{}",
+           pipelined ? "the iteration before" : "this iteration", kernel::rescaled_by(n));
   if (n.carried) return operands.state(f.accumulators, t.node);
   f.accumulators[t.node] = {&t, false};
 }
 
 /// Rejects the work of a step, which puts a matmul's operand into fragments, unless those before were multiplied.
-void put_fragments(RegisterFlow& f, OperandProof& operands, const kernel::Step& step) {
+void put_fragments(RegisterFlow& f, OperandProof& operands, const Step& step) {
   const int operand = step.work.node;
-  operands.read(f.p.nodes[operand].in[0], kernel::At::own);
+  operands.read(f.p.nodes[operand].in[0], At::own);
   operands.products.waited_for(step, [&](int product) { return f.p.nodes[product].in[0] == operand; });
   // A pipelined matmul runs one iteration after its operands were computed.
-  const auto takes_pipelined = [&](const kernel::Step& s) {
-    const kernel::Mma* mma = kernel::as<kernel::Mma>(s);
+  const auto takes_pipelined = [&](const Step& s) {
+    const Mma* mma = as<Mma>(s);
     return mma && mma->pipelined && s.work.node >= 0 && f.p.nodes[s.work.node].in[0] == operand;
   };
-  if (f.before.fragments.contains(operand) && kernel::find_step(f.kernel, takes_pipelined))
-    reject_work(f.kernel, step.work, "puts %{} where that of the iteration before has not been multiplied yet",
-                operand);
+  if (f.before.fragments.contains(operand) && find_step(f.kernel, takes_pipelined))
+    reject(f.kernel, step.work, "puts %{} where that of the iteration before has not been multiplied yet", operand);
   f.now.fragments[operand] = {&step.work, false};
 }
 
 /// Rejects work t, which stores an operator's result, such as a matmul's accumulators, from registers to shared
 /// memory, unless the registers contain that operator's values, and the buffer has room for the partial results.
-void check_stored(RegisterFlow& f, OperandProof& operands, const kernel::Work& t) {
-  const tile::Node& n = f.p.nodes[t.node];
-  if (n.kind == tile::NodeKind::round || n.kind == tile::NodeKind::store)
-    return operands.read(n.in[0], kernel::At::own);
+void check_stored(RegisterFlow& f, OperandProof& operands, const Work& t) {
+  const Node& n = f.p.nodes[t.node];
+  if (n.kind == NodeKind::round || n.kind == NodeKind::store) return operands.read(n.in[0], At::own);
   f.proof.agree(operands.left(t.node), t, t.node, true);
-  const kernel::Context& c = f.kernel.layout_of(t);
-  const kernel::SmemTensor& b = f.kernel.tensors[t.tensor];
+  const Context& c = f.kernel.layout_of(t);
+  const SmemTensor& b = f.kernel.tensors[t.tensor];
   const int parts = c.replicated() ? 1 : c.holders();
   if (b.partials != parts)
-    reject_work(f.kernel, t, "stores {} partial results into {}, which has room for {}", parts, b.name, b.partials);
+    reject(f.kernel, t, "stores {} partial results into {}, which has room for {}", parts, b.name, b.partials);
 }
 
 /// Rejects a store by the ranks of a cluster unless the part of each is the columns whose partial results it adds up.
-void check_columns(const kernel::Kernel& kernel, const kernel::Work& t) {
+void check_columns(const Kernel& kernel, const Work& t) {
   if (t.part < 0)
-    reject_work(kernel, t, "stores all columns of a tile of which this rank has partial results of its own part");
-  const graph::Shape& shape = kernel.program.nodes[t.node].shape;
+    reject(kernel, t, "stores all columns of a tile of which this rank has partial results of its own part");
+  const Shape& shape = kernel.program.nodes[t.node].shape;
   const int last = static_cast<int>(shape.size()) - 1;
-  const kernel::SmemTensor* b = t.tensor < 0 ? nullptr : &kernel.tensors[t.tensor];
+  const SmemTensor* b = t.tensor < 0 ? nullptr : &kernel.tensors[t.tensor];
   if (!b || t.part != last || shape[last] % kernel.ranks != 0 ||
       (b->inner == last && kernel::boxes_of_rank(kernel, t) * b->box() * kernel.ranks != shape[last]))
-    reject_work(kernel, t, "stores parts of a tile that are not the {} columns of each of {} ranks",
-                shape[last] / kernel.ranks, kernel.ranks);
+    reject(kernel, t, "stores parts of a tile that are not the {} columns of each of {} ranks",
+           shape[last] / kernel.ranks, kernel.ranks);
 }
 
 /// Rejects work t, which adds up partial results across lanes, unless earlier work left them and each is added once.
-void add_partials(RegisterFlow& f, const kernel::Work& t) {
+void add_partials(RegisterFlow& f, const Work& t) {
   const auto found = f.sums.find(t.node);
   if (found == f.sums.end())
-    reject_work(f.kernel, t, "adds up partial results that no step before it in this section leaves");
+    reject(f.kernel, t, "adds up partial results that no step before it in this section leaves");
   f.proof.sums(t, *found->second.work);
   if (t.tensor < 0) f.accumulators[t.node] = {&t, false};
 }
 
 /// Checks the operands of a step's work, and records where its result is. `section` is that of the step.
-void execute(RegisterFlow& f, const ProductsInFlight& products, tile::Section section, const kernel::Step& step) {
-  const kernel::Work& t = step.work;
-  const tile::Node& n = f.p.nodes[t.node];
-  if (t.tensor >= 0 && t.kind != kernel::WorkKind::to_global &&
-      std::ranges::count(step.writes, t.tensor, &kernel::Access::tensor) == 0)
-    reject_work(f.kernel, t, "writes {}, and its step does not say so", f.kernel.tensors[t.tensor].name);
-  if (const tile::Section due = kernel::section_of(t, f.sections); !kernel::is_global_load(t.kind) && due != section)
-    reject_work(f.kernel, t, "belongs {} the loop and runs {}", tile::name(due), tile::name(section));
+void execute(RegisterFlow& f, const ProductsInFlight& products, Section section, const Step& step) {
+  const Work& t = step.work;
+  const Node& n = f.p.nodes[t.node];
+  if (t.tensor >= 0 && t.kind != WorkKind::to_global && std::ranges::count(step.writes, t.tensor, &Access::tensor) == 0)
+    reject(f.kernel, t, "writes {}, and its step does not say so", f.kernel.tensors[t.tensor].name);
+  if (const Section due = kernel::section_of(t, f.sections); !kernel::is_global_load(t.kind) && due != section)
+    reject(f.kernel, t, "belongs {} the loop and runs {}", tile::name(due), tile::name(section));
   OperandProof operands{f, products, section, step};
   switch (t.kind) {
-    case kernel::WorkKind::copy_in:
+    case WorkKind::copy_in:
       return;
-    case kernel::WorkKind::mma:
+    case WorkKind::mma:
       return multiply(f, operands, step);
-    case kernel::WorkKind::to_operand:
+    case WorkKind::to_operand:
       return put_fragments(f, operands, step);
-    case kernel::WorkKind::to_shared:
+    case WorkKind::to_shared:
       check_stored(f, operands, t);
       if (t.copy.row) f.proof.in_matrices(t);
       return;
-    case kernel::WorkKind::to_global:
+    case WorkKind::to_global:
       if (f.kernel.split_k) check_columns(f.kernel, t);
-      return t.tensor < 0 ? operands.read(n.in[0], kernel::At::own) : operands.buffer(t.tensor, true);
-    case kernel::WorkKind::accumulate:
+      return t.tensor < 0 ? operands.read(n.in[0], At::own) : operands.buffer(t.tensor, true);
+    case WorkKind::accumulate:
       for (int in : n.in) operands.read_narrowed(in);
       if (t.tensor < 0) operands.state(f.accumulators, t.node);
       f.updated.insert(t.node);
       return;
-    case kernel::WorkKind::to_lines:
-    case kernel::WorkKind::to_registers:
-      operands.read(t.node, kernel::At::own);
+    case WorkKind::to_lines:
+    case WorkKind::to_registers:
+      operands.read(t.node, At::own);
       [[fallthrough]];
-    case kernel::WorkKind::fetch:
+    case WorkKind::fetch:
       f.accumulators[t.node] = {&t, false};
       return;
-    case kernel::WorkKind::rescale:
+    case WorkKind::rescale:
       operands.read_narrowed(kernel::rescaled_by(n));
       operands.state(f.accumulators, t.node);
       if (!f.now.rescaled.insert(t.node).second)
-        reject_work(f.kernel, t, "multiplies its accumulators a second time before the product is added");
+        reject(f.kernel, t, "multiplies its accumulators a second time before the product is added");
       return;
-    case kernel::WorkKind::reduce:
+    case WorkKind::reduce:
       for (int in : n.in)  // a matmul's operands are read elsewhere
-        operands.read(in, n.kind == tile::NodeKind::reduce ? kernel::At::own : kernel::At::elsewhere);
+        operands.read(in, n.kind == NodeKind::reduce ? At::own : At::elsewhere);
       if (n.carried) return operands.state(f.sums, t.node);
       f.sums[t.node] = {&t, false};
       return;
-    case kernel::WorkKind::finish:
+    case WorkKind::finish:
       return add_partials(f, t);
-    case kernel::WorkKind::to_cluster:
-    case kernel::WorkKind::from_cluster:
+    case WorkKind::to_cluster:
+    case WorkKind::from_cluster:
       operands.state(f.accumulators, t.node);
-      if (t.kind == kernel::WorkKind::to_cluster) return;
+      if (t.kind == WorkKind::to_cluster) return;
       operands.buffer(step.reads.front().tensor, true);
       f.proof.in_columns(t, f.kernel.ranks);
       f.whole = true;
@@ -357,29 +344,29 @@ void execute(RegisterFlow& f, const ProductsInFlight& products, tile::Section se
 /// Executes the works of one warp role in order, two iterations of each loop, and follows which left what in registers.
 class RoleFlow {
  public:
-  RoleFlow(RegisterFlow& flow, const kernel::Agent& agent) : f_(flow), products_{flow.kernel, agent} {}
+  RoleFlow(RegisterFlow& flow, const Agent& agent) : f_(flow), products_{flow.kernel, agent} {}
 
   /// Executes the steps. Throws Rejected if a work reads registers that do not contain the values that it expects.
   void run() {
-    const std::vector<kernel::Step>& steps = products_.agent.steps;
-    const bool loops = kernel::find_step(steps, [](const kernel::Step& s) {
-      const kernel::Loop* loop = kernel::as<kernel::Loop>(s);
-      return loop && loop->kind == kernel::Loop::iterations;
+    const std::vector<Step>& steps = products_.agent.steps;
+    const bool loops = find_step(steps, [](const Step& s) {
+      const Loop* loop = as<Loop>(s);
+      return loop && loop->kind == Loop::iterations;
     });
-    section_ = loops ? tile::Section::before : tile::Section::after;
+    section_ = loops ? Section::before : Section::after;
     run(steps);
     next_iteration();
   }
 
  private:
   /// Records that a `start` step has declared the registers of a loop state, of accumulators or of partial results.
-  void declare(const kernel::Work& t) {
-    if (t.kind == kernel::WorkKind::mma) f_.accumulators[t.node] = {&t, true};
-    if (t.kind == kernel::WorkKind::reduce) f_.sums[t.node] = {&t, f_.p.nodes[t.node].carried};
-    if (t.kind != kernel::WorkKind::accumulate || t.tensor >= 0) return;
+  void declare(const Work& t) {
+    if (t.kind == WorkKind::mma) f_.accumulators[t.node] = {&t, true};
+    if (t.kind == WorkKind::reduce) f_.sums[t.node] = {&t, f_.p.nodes[t.node].carried};
+    if (t.kind != WorkKind::accumulate || t.tensor >= 0) return;
     f_.accumulators[t.node] = {&t, true};
     for (int reader : f_.p.consumers(t.node))
-      if (f_.p.nodes[reader].kind == tile::NodeKind::running_diff) f_.accumulators[reader] = {&t, true};
+      if (f_.p.nodes[reader].kind == NodeKind::running_diff) f_.accumulators[reader] = {&t, true};
   }
 
   /// Called at the start and end of an iteration. Forgets the contents of all registers except loop states.
@@ -394,33 +381,31 @@ class RoleFlow {
   /// no matmul has added a product to them since then.
   void next_iteration() {
     for (int product : f_.before.rescaled)
-      reject(
-          "{}: %{}'s accumulators are multiplied, and no product is added to them before the next iteration "
-          "ends",
-          f_.p.name, product);
+      reject(f_.p, "%{}'s accumulators are multiplied, and no product is added to them before the next iteration ends",
+             product);
     f_.before = std::exchange(f_.now, {});
   }
 
-  void run(const std::vector<kernel::Step>& steps) {
-    for (const kernel::Step& step : steps)
+  void run(const std::vector<Step>& steps) {
+    for (const Step& step : steps)
       kernel::match(
-          step, [&](const kernel::Start&) { declare(step.work); }, [&](const kernel::Loop& loop) { run(loop); },
-          [&](const kernel::Mma& mma) {
+          step, [&](const Start&) { declare(step.work); }, [&](const Loop& loop) { run(loop); },
+          [&](const Mma& mma) {
             if (step.work.node < 0) return;
-            execute(f_, products_, mma.peeled ? tile::Section::inside : section_, step);
+            execute(f_, products_, mma.peeled ? Section::inside : section_, step);
             products_.started.push_back(step.work.node);
           },
-          [&](const kernel::OneOf<kernel::Copy, kernel::Compute> auto&) {
+          [&](const OneOf<Copy, Compute> auto&) {
             if (step.work.node >= 0) execute(f_, products_, section_, step);
           },
-          [&](const kernel::Sync&) { products_.synchronise(step); });
+          [&](const Sync&) { products_.synchronise(step); });
   }
 
   /// Executes the body of a loop. The loop over iterations is executed twice, and everything but loop states
   /// is forgotten before each iteration. Other loops are executed once.
-  void run(const kernel::Loop& loop) {
-    if (loop.kind == kernel::Loop::iterations) {
-      section_ = tile::Section::inside;
+  void run(const Loop& loop) {
+    if (loop.kind == Loop::iterations) {
+      section_ = Section::inside;
       // A bounded loop may follow another one and run the iterations that the first one left.
       const bool trailing = loop.bounded && loop.from == loop.trip_count;
       const std::int64_t times = trailing ? 2 : std::min<std::int64_t>(2, loop.trip_count - loop.from);
@@ -430,13 +415,13 @@ class RoleFlow {
         next_iteration();
       }
       forget();
-      section_ = tile::Section::after;
+      section_ = Section::after;
       return;
     }
     const std::map<int, RegisterValue> started = f_.sums;
     run(loop.body);
     // The next slice reuses the accumulators, and starts its own partial results.
-    if (loop.kind == kernel::Loop::slices) {
+    if (loop.kind == Loop::slices) {
       f_.accumulators.erase(loop.body.front().work.node);
       std::erase_if(f_.sums, [&](const auto& sum) { return !started.contains(sum.first); });
     }
@@ -444,14 +429,14 @@ class RoleFlow {
 
   RegisterFlow& f_;
   ProductsInFlight products_;
-  tile::Section section_ = tile::Section::inside;
+  Section section_ = Section::inside;
 };
 
 }  // namespace
 
-void verify_registers(const kernel::Kernel& kernel) {
+void verify_registers(const Kernel& kernel) {
   RegisterFlow flow(kernel);
-  for (const kernel::Agent& agent : kernel.agents) RoleFlow(flow, agent).run();
+  for (const Agent& agent : kernel.agents) RoleFlow(flow, agent).run();
 }
 
 }  // namespace zellige::verify

@@ -1,7 +1,7 @@
 // Formats the verifier's error messages: which steps access what, what is missing, and how to fix it.
 #include <algorithm>
 
-#include "graph/error.hpp"
+#include "verify/rejected.hpp"
 #include "verify/verify_state.hpp"
 
 namespace zellige::verify {
@@ -65,15 +65,15 @@ void report_unwritten(const State& s, const Touch& read) {
   const StageState& cell = s.cells[read.cell];
   for (std::size_t a = 0; a < s.lines.size(); ++a)
     for (const StepEvent& e : s.lines[a])
-      for (const kernel::Access& w : e.step->writes) {
+      for (const Access& w : e.step->writes) {
         if (w.tensor != cell.tensor) continue;
         if (stage_of(w, s.kernel.tensors[w.tensor].stages, e.iteration) != cell.stage) continue;
         if (static_cast<int>(a) == read.agent)
           reject("{}, which nobody wrote before; its first write is {}: let that come first", subject(s, read),
                  describe(e));
         reject(
-            "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, "
-            "by a channel or a barrier",
+            "{}, which nobody need have written by then; {}, of agent {}, writes it: make {} wait for that, by a "
+            "channel or a barrier",
             subject(s, read), describe(e), s.kernel.agents[a].name, s.kernel.agents[read.agent].name);
       }
   reject("{}, which no step writes; write it first", subject(s, read));
@@ -84,8 +84,8 @@ void report_overwritten(const State& s, const Touch& read) {
   const Touch& over = *cell.overwritten;
   const StageState& other = s.cells[over.cell];
   reject(
-      "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two in separate bytes, or read "
-      "before that write",
+      "{}, but {} wrote {} over it (bytes [{}, {}) are in both); place the two in separate bytes, or read before that "
+      "write",
       subject(s, read), who(s, over, read), cell_name(s, over.cell), std::max(cell.begin, other.begin),
       std::min(cell.end, other.end));
 }
@@ -99,10 +99,10 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
   const std::string& second_agent = s.kernel.agents[second.agent].name;
 
   if (first.via == Via::tma_load) {
-    const kernel::Channel& c = s.kernel.channels[kernel::channel_of(*first.event->step)];
+    const Channel& c = s.kernel.channels[kernel::channel_of(*first.event->step)];
     reject(
-        "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire "
-        "{} before this step",
+        "{}, but the TMA copy of {} may still write {}: {} is {} acquire of channel {} short of it; acquire {} before "
+        "this step",
         head, by, what, second_agent, first.value - s.agents[second.agent].seen[first.component], c.name, c.name);
   }
   if (first.via != Via::ordinary) {
@@ -110,44 +110,42 @@ void report_race(const State& s, const Touch& first, const Touch& second) {
     const std::string_view verb = first.writes ? "write" : "read";
     if (committed < first.value)
       reject(
-          "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit after it and a "
-          "wait_group before this step",
+          "{}, but {} of {} may still {} {}: no commit has closed its group; put a commit after it and a wait_group "
+          "before this step",
           head, operation(first.via).name, by, verb, what);
     if (waited < first.value)
       reject(
-          "{}, but {} of {} may still {} {}: {}; wait_group {} and then a barrier or release must come "
-          "before this step",
+          "{}, but {} of {} may still {} {}: {}; wait_group {} and then a barrier or release must come before this "
+          "step",
           head, operation(first.via).name, by, verb, what, how_far_waited(s, first), committed - first.value);
     reject(
-        "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it "
-        "have waited; put a barrier{} between that wait_group and this step",
+        "{}, but {} of {} may still {} {} as far as other threads know: only the threads that started it have waited; "
+        "put a barrier{} between that wait_group and this step",
         head, operation(first.via).name, by, verb, what, same_agent ? "" : ", or a release and an acquire,");
   }
   if (second.via == Via::tma_load && !same_agent) {
-    const kernel::Channel& c = s.kernel.channels[kernel::channel_of(*second.event->step)];
-    reject(
-        "{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this "
-        "step",
-        head, by, first.writes ? "write" : "read", what, first_agent, c.name, second_agent);
+    const Channel& c = s.kernel.channels[kernel::channel_of(*second.event->step)];
+    reject("{}, but {} may still {} {}; let {} release channel {} after that, and {} acquire it before this step", head,
+           by, first.writes ? "write" : "read", what, first_agent, c.name, second_agent);
   }
   if (same_agent && first.event == second.event)
     reject(
-        "{}, which also {} {} in other threads; split the step and put a barrier between, or let each thread "
-        "touch only its own (same_thread)",
+        "{}, which also {} {} in other threads; split the step and put a barrier between, or let each thread touch "
+        "only its own (same_thread)",
         head, first.writes ? "writes" : "reads", what);
   if (same_agent)
     reject("{}, but {} {} {} in other threads and no barrier lies between; put a barrier between the two", head, by,
            first.writes ? "wrote" : "may still read", what);
   reject(
-      "{}, but {} {} {} and nothing orders the two; put a barrier of {} and {} between them, or a release "
-      "and an acquire of a channel",
+      "{}, but {} {} {} and nothing orders the two; put a barrier of {} and {} between them, or a release and an "
+      "acquire of a channel",
       head, by, first.writes ? "wrote" : "may still read", what, first_agent, second_agent);
 }
 
 void report_no_fence(const State& s, const Touch& first, const Touch& second) {
   reject(
-      "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy after that write, "
-      "before the barrier or release that orders the two",
+      "{} by {}, but {} wrote {} by {} and no fence_proxy lies between; put fence_proxy after that write, before the "
+      "barrier or release that orders the two",
       subject(s, second), operation(second.via).by, who(s, first, second), touched(s, first, second),
       operation(first.via).by);
 }
@@ -155,7 +153,7 @@ void report_no_fence(const State& s, const Touch& first, const Touch& second) {
 void report_deadlock(const State& s) {
   std::string text;
   for (std::size_t a = 0; a < s.agents.size(); ++a) {
-    const kernel::Agent& agent = s.kernel.agents[a];
+    const Agent& agent = s.kernel.agents[a];
     text += (a == 0 ? "" : "; ") + agent.name;
     if (s.agents[a].at == s.lines[a].size()) {
       text += " has ended";
@@ -163,35 +161,33 @@ void report_deadlock(const State& s) {
     }
     const StepEvent& e = s.lines[a][s.agents[a].at];
     text += " waits in " + describe(e);
-    if (const kernel::Barrier* barrier = kernel::as<kernel::Barrier>(*e.step)) {
+    if (const Barrier* barrier = as<Barrier>(*e.step)) {
       text += fmt::format(" at barrier {}", barrier->id);
       continue;
     }
     const int channel = kernel::channel_of(*e.step);  // only acquire and drain wait besides barriers
-    const kernel::Channel& c = s.kernel.channels[channel];
+    const Channel& c = s.kernel.channels[channel];
     const ChannelState& state = s.channels[channel];
     const bool producer = c.producer == static_cast<int>(a);
     const std::int64_t acquired = producer ? 0 : state.consumers.at(static_cast<int>(a)).acquired;
     const bool never_filled = !producer && acquired < state.produced && state.phases[acquired].copies == 0;
     const auto& [slowest, consumer] = *std::ranges::min_element(
         state.consumers, [](auto& x, auto& y) { return x.second.released < y.second.released; });
-    const std::int64_t needed =
-        producer ? state.produced - (kernel::as<kernel::Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
+    const std::int64_t needed = producer ? state.produced - (as<Drain>(*e.step) ? 0 : c.stages - 1) : acquired + 1;
     text += fmt::format(
         " for {} to {} {}[{}] of channel {}{}", s.kernel.agents[producer ? slowest : c.producer].name,
         producer ? "release" : "fill", s.kernel.tensors[c.tensor].name, (needed - 1) % c.stages, c.name,
         never_filled ? ", which it has acquired but neither copies into nor releases"
                      : fmt::format(" ({} more needed)", needed - (producer ? consumer.released : state.produced)));
   }
-  reject("{}: deadlock: {}; every acquire needs its copy or release, and every barrier all its agents", s.kernel.name(),
-         text);
+  reject(s.kernel, "deadlock: {}; every acquire needs its copy or release, and every barrier all its agents", text);
 }
 
 void report_arrived_twice(const State& s, int agent, const StepEvent& e) {
-  reject(
-      "{}: {} reaches barrier {} again in {}, but does not know that those who wait there have passed its "
-      "last round, so it may be counted twice; let it wait, or learn of it, between the two",
-      s.kernel.name(), s.kernel.agents[agent].name, kernel::as<kernel::Barrier>(*e.step)->id, describe(e));
+  reject(s.kernel,
+         "{} reaches barrier {} again in {}, but does not know that those who wait there have passed its last round, "
+         "so it may be counted twice; let it wait, or learn of it, between the two",
+         s.kernel.agents[agent].name, as<Barrier>(*e.step)->id, describe(e));
 }
 
 void report_left_in_flight(const State& s, const Touch& t) {

@@ -1,11 +1,10 @@
-#include "verify/verify_tensors.hpp"
-
 #include <algorithm>
 #include <set>
 
 #include "graph/error.hpp"
 #include "graph/injective.hpp"
 #include "verify/boxes.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::verify {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 constexpr std::int64_t max_reach = std::int64_t{1} << 40;  // elements, as of a graph's tensors
 
 /// Returns whether each stride exceeds the addresses that the later dimensions reach, as most tensors' do.
-bool nests(const graph::KernelTensor& t) {
+bool nests(const KernelTensor& t) {
   std::int64_t reach = 1;
   for (std::size_t d = t.shape.size(); d-- > 0; reach += (t.shape[d] - 1) * t.strides[d])
     if (t.shape[d] > 1 && t.strides[d] < reach) return false;
@@ -21,14 +20,14 @@ bool nests(const graph::KernelTensor& t) {
 }
 
 /// Returns whether the tensor is an input whose memory no tensor takes.
-bool is_only_read(const tile::TilePrograms& p, int tensor) {
+bool is_only_read(const TilePrograms& p, int tensor) {
   return std::ranges::count(p.inputs, tensor) > 0 &&
-         std::ranges::none_of(p.tensors, [&](const graph::KernelTensor& t) { return t.memory == tensor; });
+         std::ranges::none_of(p.tensors, [&](const KernelTensor& t) { return t.memory == tensor; });
 }
 
 /// Throws Rejected unless each element of a tensor that is stored has an address of its own, and none lies too far.
-void check_strides(const tile::TilePrograms& p, int tensor) {
-  const graph::KernelTensor& t = p.tensors[tensor];
+void check_strides(const TilePrograms& p, int tensor) {
+  const KernelTensor& t = p.tensors[tensor];
   std::int64_t reach = 1;
   for (std::size_t d = 0; d < t.shape.size(); ++d) {
     if (t.shape[d] == 1) continue;
@@ -45,13 +44,12 @@ void check_strides(const tile::TilePrograms& p, int tensor) {
   if (nests(t)) return;
   if (const auto shared = graph::shared_address(t.shape, t.strides))
     reject("tensor {}: its elements {} and {} have one address, by the strides {} of {}", t.name,
-           graph::to_string(shared->first), graph::to_string(shared->second), graph::to_string(t.strides),
-           graph::to_string(t.shape));
+           to_string(shared->first), to_string(shared->second), to_string(t.strides), to_string(t.shape));
 }
 
 /// Throws Rejected unless the view shows elements of its base.
-void check_view(const tile::TilePrograms& p, int tensor, const tile::TensorView& view) {
-  const graph::KernelTensor &t = p.tensors[tensor], &base = p.tensors[view.base];
+void check_view(const TilePrograms& p, int tensor, const tile::TensorView& view) {
+  const KernelTensor &t = p.tensors[tensor], &base = p.tensors[view.base];
   if (view.base == tensor || p.views.contains(view.base))
     reject("tensor {} is a view of {}, which has no memory of its own", t.name, base.name);
   if (t.dtype != base.dtype)
@@ -70,15 +68,14 @@ void check_view(const tile::TilePrograms& p, int tensor, const tile::TensorView&
     if (t.strides[d] == 0) shown.high[d] = shown.low[d] + 1;
   }
   if (!lies_in(shown, t, base))
-    reject("tensor {} is a view of {}: its elements {}:{} are no part of {}:{}", t.name, base.name,
-           graph::to_string(t.shape), graph::to_string(t.strides), graph::to_string(base.shape),
-           graph::to_string(base.strides));
+    reject("tensor {} is a view of {}: its elements {}:{} are no part of {}:{}", t.name, base.name, to_string(t.shape),
+           to_string(t.strides), to_string(base.shape), to_string(base.strides));
 }
 
 /// Follows which elements of the tensors in device memory have been written, kernel by kernel.
 class WrittenElements {
  public:
-  explicit WrittenElements(const tile::TilePrograms& p)
+  explicit WrittenElements(const TilePrograms& p)
       : p_(p), stored_(p.tensors.size()), elements_(p.tensors.size(), 0), complete_(p.tensors.size(), false) {
     for (const int t : p.inputs) complete_[t] = true;
     for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t)
@@ -86,7 +83,7 @@ class WrittenElements {
   }
 
   /// Throws Rejected unless what the kernel loads is written.
-  void load(const tile::TileProgram& k, const tile::Node& n) const {
+  void load(const TileProgram& k, const Node& n) const {
     const int memory = p_.memory_of(n.tensor);
     if (complete_[memory]) return;
     const CoordinateBox box = box_of(n);
@@ -99,18 +96,18 @@ class WrittenElements {
 
   /// Throws Rejected unless the kernel may store there: elements that no store has written yet or, once all of the memory is
   /// written, such as no other store of the kernel changes. Compares all pairs of stores to one tensor.
-  void store(const tile::TileProgram& k, const tile::Node& n) {
+  void store(const TileProgram& k, const Node& n) {
     const int memory = p_.memory_of(n.tensor);
-    const graph::KernelTensor& of = tensor(memory);
+    const KernelTensor& of = tensor(memory);
     if (std::ranges::count(p_.inputs, memory) > 0 && !taken_.contains(memory))
       reject("{}: store {} changes input {}, whose memory no tensor takes", k.name, n.name, of.name);
-    graph::KernelTensor seen = tensor(n.tensor);  // of a view, the elements from its start on
+    KernelTensor seen = tensor(n.tensor);  // of a view, the elements from its start on
     seen.shape = p_.shape(n.tensor);
     if (is_numbered(n) && graph::size(p_.shape(k.nodes[tile::number_of(n)].tensor)) == 1)
       seen.shape[n.dim] = n.to;  // of a part that begins where the one index says
     if (!nests(seen) && graph::shared_address(seen.shape, seen.strides))
       reject("{}: store {} writes several elements to one address, by the strides {} of {}", k.name, n.name,
-             graph::to_string(seen.strides), seen.name);
+             to_string(seen.strides), seen.name);
     if (is_numbered(n)) {
       if (complete_[memory]) return;
       reject("{}: store {} changes a part of {} by indices, and no kernel before it has stored all of it", k.name,
@@ -131,7 +128,7 @@ class WrittenElements {
   }
 
   /// Throws Rejected if the kernel loads what other blocks of it may have overwritten already.
-  void check_disjoint(const tile::TileProgram& k, const tile::Node& load, const tile::Node& store) const {
+  void check_disjoint(const TileProgram& k, const Node& load, const Node& store) const {
     const int memory = p_.memory_of(load.tensor);
     if (memory != p_.memory_of(store.tensor)) return;
     if (disjoint(box_of(load), tensor(load.tensor), box_of(store), tensor(store.tensor), tensor(memory))) return;
@@ -150,21 +147,21 @@ class WrittenElements {
  private:
   /// What a store writes: a box of its tensor.
   struct Stored {
-    const tile::TileProgram* kernel;
-    const tile::Node* store;
+    const TileProgram* kernel;
+    const Node* store;
     CoordinateBox box;
   };
 
-  const graph::KernelTensor& tensor(int t) const { return p_.tensors[t]; }
+  const KernelTensor& tensor(int t) const { return p_.tensors[t]; }
 
   /// Returns whether numbers that are known at run time say where a load or store accesses its tensor.
-  bool is_numbered(const tile::Node& n) const {
+  bool is_numbered(const Node& n) const {
     const auto view = p_.views.find(n.tensor);
     return tile::number_of(n) >= 0 || (view != p_.views.end() && view->second.number >= 0);
   }
 
   /// Returns the elements of its tensor that a load or store accesses; by indices it may be all along a dimension.
-  CoordinateBox box_of(const tile::Node& n) const {
+  CoordinateBox box_of(const Node& n) const {
     CoordinateBox box = whole(tensor(n.tensor).shape);
     for (int d = 0; d < n.view.rank(); ++d) {
       if (tile::number_of(n) >= 0 && d == n.dim) continue;
@@ -185,7 +182,7 @@ class WrittenElements {
     return all;
   }
 
-  const tile::TilePrograms& p_;
+  const TilePrograms& p_;
   std::vector<std::vector<Stored>>
       stored_;                          // by tensor that has memory; once all is written, what the last kernel changes
   std::vector<std::int64_t> elements_;  // by tensor that has memory: how many have been written
@@ -194,8 +191,8 @@ class WrittenElements {
 };
 
 /// Throws Rejected unless a tensor that takes the memory of an input is a view of it with a value of its own.
-void check_memory(const tile::TilePrograms& p, int tensor) {
-  const graph::KernelTensor& t = p.tensors[tensor];
+void check_memory(const TilePrograms& p, int tensor) {
+  const KernelTensor& t = p.tensors[tensor];
   if (t.constant && std::ranges::count(p.inputs, p.memory_of(tensor)) == 0)
     reject("tensor {} is constant and no input; kernels write it", t.name);
   if (t.memory < 0) return;
@@ -211,7 +208,7 @@ void check_memory(const tile::TilePrograms& p, int tensor) {
 
 }  // namespace
 
-void verify_tensors(const tile::TilePrograms& p) {
+void verify_tensors(const TilePrograms& p) {
   for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) check_strides(p, t), check_memory(p, t);
   for (const auto& [tensor, view] : p.views) check_view(p, tensor, view);
   for (const int t : p.outputs)
@@ -219,15 +216,15 @@ void verify_tensors(const tile::TilePrograms& p) {
   for (const int t : p.inputs)
     if (std::ranges::count(p.inputs, t) > 1) reject("tensor {} is an input twice", p.tensors[t].name);
   WrittenElements written(p);
-  for (const tile::TileProgram& k : p.kernels) {
+  for (const TileProgram& k : p.kernels) {
     const std::vector<bool> needed = k.needed();
     for (std::size_t i = 0; i < k.nodes.size(); ++i)
-      if (k.nodes[i].kind == tile::NodeKind::load && needed[i]) written.load(k, k.nodes[i]);
-    for (const tile::Node& n : k.nodes)
-      if (n.kind == tile::NodeKind::store) written.store(k, n);
+      if (k.nodes[i].kind == NodeKind::load && needed[i]) written.load(k, k.nodes[i]);
+    for (const Node& n : k.nodes)
+      if (n.kind == NodeKind::store) written.store(k, n);
     for (std::size_t i = 0; i < k.nodes.size(); ++i)
-      for (const tile::Node& store : k.nodes)
-        if (k.nodes[i].kind == tile::NodeKind::load && needed[i] && store.kind == tile::NodeKind::store)
+      for (const Node& store : k.nodes)
+        if (k.nodes[i].kind == NodeKind::load && needed[i] && store.kind == NodeKind::store)
           written.check_disjoint(k, k.nodes[i], store);
   }
   for (const int t : p.outputs) written.output(t);

@@ -32,7 +32,7 @@ struct Shortening {
 };
 
 /// Returns the modulus and the minimum trip count with which the loops of a schedule are shortened.
-Shortening shortening(const kernel::Kernel& s) {
+Shortening shortening(const Kernel& s) {
   Shortening result;
   std::int64_t reach = 0;
   std::set<std::int64_t> trip_count;
@@ -42,17 +42,16 @@ Shortening shortening(const kernel::Kernel& s) {
       does_not_fit("{}: its stages recur together after {} iterations; a proof takes at most {}", s.name(),
                    result.modulus, max_modulus);
   };
-  for (const kernel::SmemTensor& t : s.tensors) recur(t.stages);
-  for (const kernel::Channel& c : s.channels) recur(c.stages);
-  for (const kernel::Agent& agent : s.agents)
-    kernel::walk(agent.steps, [&](const kernel::Step& step, const kernel::StepPosition&) {
-      if (const kernel::Loop* loop = kernel::as<kernel::Loop>(step);
-          loop && loop->kind != kernel::Loop::tiles && loop->trip_count > 1)
+  for (const SmemTensor& t : s.tensors) recur(t.stages);
+  for (const Channel& c : s.channels) recur(c.stages);
+  for (const Agent& agent : s.agents)
+    walk(agent.steps, [&](const Step& step, const StepPosition&) {
+      if (const Loop* loop = as<Loop>(step); loop && loop->kind != Loop::tiles && loop->trip_count > 1)
         trip_count.insert(loop->trip_count);
-      const kernel::WaitGroup* wait = kernel::as<kernel::WaitGroup>(step);
+      const WaitGroup* wait = as<WaitGroup>(step);
       reach = std::max<std::int64_t>({reach, kernel::guard_lag_of(step), wait ? wait->pending : 0});
       for (const auto* list : {&step.reads, &step.writes})
-        for (const kernel::Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
+        for (const Access& a : *list) reach = std::max<std::int64_t>(reach, std::abs(a.lag));
     });
   result.minimum = std::max(always_whole, 2 * result.modulus + 2 + 2 * reach);
   // Agents that communicate through channels must stay in step. All loops drop the same number of iterations, if their
@@ -75,35 +74,35 @@ struct Iteration {
 /// Unrolls the steps of one warp role.
 struct Unroller {
   const std::string& kernel;
-  const kernel::Agent& agent;
+  const Agent& agent;
   const Shortening& shorten;
   std::vector<StepEvent> line;
   std::int64_t runs = 0;  // of a list of steps
 
   /// Appends the events (executed steps) of `steps` in iteration `in` to `line`, the events of one warp role. `index`
   /// is the number of the first step within the warp role. Returns the number of the step after the last one.
-  int run(const std::vector<kernel::Step>& steps, int index, const Iteration& in) {
+  int run(const std::vector<Step>& steps, int index, const Iteration& in) {
     bool loop_seen = false;
     if (++runs > max_events) too_long();
     for (std::size_t k = 0; k < steps.size(); ++k, ++index) {
-      const kernel::Step& step = steps[k];
-      if (const kernel::Loop* loop = kernel::as<kernel::Loop>(step)) {
+      const Step& step = steps[k];
+      if (const Loop* loop = as<Loop>(step)) {
         const int begin = index + 1;
         Iteration each = in;
         each.next = next_trip_count(steps, k + 1, in.next);
-        if (loop->kind == kernel::Loop::slices) {  // a slice and the next one, in the same iteration
+        if (loop->kind == Loop::slices) {  // a slice and the next one, in the same iteration
           for (std::int64_t i = 0; i < std::min<std::int64_t>(loop->trip_count, 2); ++i)
             index = run(loop->body, begin, each) - 1;
           continue;
         }
-        if (loop->kind == kernel::Loop::tiles) {  // enough tiles that every stage is once the first of a tile
+        if (loop->kind == Loop::tiles) {  // enough tiles that every stage is once the first of a tile
           const std::int64_t length = loop->each - std::max<std::int64_t>(shorten.together, 0);
           for (std::int64_t t = 0; t < std::min(loop->trip_count, shorten.modulus + 2); ++t)
             index = run(loop->body, begin, {.base = t * length, .next = each.next, .tile = t}) - 1;
           continue;
         }
         each.trip_count = shorten(loop->trip_count), each.real = loop->trip_count, each.in_loop = true;
-        kernel::walk(loop->body, [&](const kernel::Step&, const kernel::StepPosition&) { ++index; });
+        walk(loop->body, [&](const Step&, const StepPosition&) { ++index; });
         for (each.at = shorten(loop->from); each.at < each.trip_count; ++each.at) run(loop->body, begin, each);
         loop_seen = true;
         continue;
@@ -125,26 +124,24 @@ struct Unroller {
   }
 
   [[noreturn]] void too_long() const {
-    does_not_fit(
-        "{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that "
-        "many",
-        kernel, agent.name, max_events);
+    does_not_fit("{}: agent {} runs more than {} steps even with its loops shortened; a proof takes at most that many",
+                 kernel, agent.name, max_events);
   }
 
   /// Returns the shortened trip count of the first loop at or after steps[from], or `after` if there is no loop.
-  std::int64_t next_trip_count(const std::vector<kernel::Step>& steps, std::size_t from, std::int64_t after) const {
+  std::int64_t next_trip_count(const std::vector<Step>& steps, std::size_t from, std::int64_t after) const {
     for (; from < steps.size(); ++from)
-      if (const kernel::Loop* loop = kernel::as<kernel::Loop>(steps[from])) return shorten(loop->trip_count);
+      if (const Loop* loop = as<Loop>(steps[from])) return shorten(loop->trip_count);
     return after;
   }
 };
 
 }  // namespace
 
-std::vector<std::vector<StepEvent>> unroll(const kernel::Kernel& s) {
+std::vector<std::vector<StepEvent>> unroll(const Kernel& s) {
   const Shortening shorten = shortening(s);
   std::vector<std::vector<StepEvent>> lines;
-  for (const kernel::Agent& agent : s.agents) {
+  for (const Agent& agent : s.agents) {
     Unroller u{s.name(), agent, shorten, {}, 0};
     u.run(agent.steps, 0, {});
     lines.push_back(std::move(u.line));

@@ -5,13 +5,13 @@
 // count that is congruent to the real one modulo every number of stages. The shortened loop uses each stage
 // twice and contains the first iterations and the last, guarded ones.
 #pragma once
-#include "kernel/kernel.hpp"
+#include "verify/words.hpp"
 
 namespace zellige::verify {
 
 /// One execution of a step.
 struct StepEvent {
-  const kernel::Step* step = nullptr;
+  const Step* step = nullptr;
   int index = 0;               // number of the step in its agent
   std::int64_t iteration = 0;  // of the innermost loop, counting on across tiles; 0 outside of loops
   std::int64_t shown = 0;      // the iteration's number in the unshortened loop, for messages
@@ -21,13 +21,13 @@ struct StepEvent {
 
 /// Returns the executed steps (events) of each warp role, in order. Call check_structure() first. Throws
 /// DoesNotFit if a warp role executes more than two million steps.
-std::vector<std::vector<StepEvent>> unroll(const kernel::Kernel&);
+std::vector<std::vector<StepEvent>> unroll(const Kernel&);
 
 /// Returns the name of an executed step in messages: "step 'mma' of iteration 3".
 std::string describe(const StepEvent&);
 
 /// Returns the stage that an access touches in the given iteration, of a tensor with `stages` stages.
-inline int stage_of(const kernel::Access& a, int stages, std::int64_t iteration) {
+inline int stage_of(const Access& a, int stages, std::int64_t iteration) {
   return static_cast<int>(((iteration + a.lag) % stages + stages) % stages);
 }
 

@@ -222,8 +222,8 @@ TEST(Rounding, AComparisonThatMayBeEitherIsBothInTheFirstTwoSamples) {
   std::vector<double> first(count, 1), second(count, 1);
   std::vector<double> error(count, 1);
   error[7] = 0;
-  reference::Noise(1, 3, 0).perturb(first.data(), error.data(), count);
-  reference::Noise(2, 3, 0).perturb(second.data(), error.data(), count);
+  reference::Noise(1, 3, 0).perturb(first, error);
+  reference::Noise(2, 3, 0).perturb(second, error);
   std::int64_t ones = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     ones += first[i] == 1;
@@ -241,8 +241,8 @@ TEST(Rounding, ComparisonsThatMayBeEitherAreAllOneWayInTheNextTwo) {
   std::vector<double> error(count, 1);
   error[7] = 0;
   third[9] = 0, fourth[9] = 1;
-  reference::Noise(3, 3, 0).perturb(third.data(), error.data(), count);
-  reference::Noise(4, 3, 0).perturb(fourth.data(), error.data(), count);
+  reference::Noise(3, 3, 0).perturb(third, error);
+  reference::Noise(4, 3, 0).perturb(fourth, error);
   for (std::int64_t i = 0; i < count; ++i) {
     EXPECT_EQ(third[i], 1) << "element " << i;
     EXPECT_EQ(fourth[i], 0) << "element " << i;
@@ -258,8 +258,8 @@ TEST(Rounding, ACutThatMayBeEitherIsBothInTheFirstTwoSamples) {
   const std::vector<double> x(count, 1 - 0x1p-25);
   std::vector<double> first(count, 0), second(count, 0), error(count, 0x1p-23);
   error[7] = 0, error[8] = 0x1p-26;
-  reference::Noise(1, 3, 0).cut(to_int, x.data(), error.data(), first.data(), count);
-  reference::Noise(2, 3, 0).cut(to_int, x.data(), error.data(), second.data(), count);
+  reference::Noise(1, 3, 0).cut(to_int, x, error, first);
+  reference::Noise(2, 3, 0).cut(to_int, x, error, second);
   std::int64_t ones = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     ones += first[i] == 1;

@@ -10,7 +10,7 @@
 #include "random_plans.hpp"
 #include "steps_of.hpp"
 #include "touches.hpp"
-#include "verify/verify_registers.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -20,7 +20,7 @@
 #include "selection/select.hpp"
 #include "steps_of.hpp"
 #include "target/instructions.hpp"
-#include "verify/verify_registers.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -15,7 +15,7 @@
 #include "plan/plan.hpp"
 #include "steps_of.hpp"
 #include "target/target.hpp"
-#include "verify/verify_registers.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -8,7 +8,7 @@
 #include "../unfused.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "random_plans.hpp"
-#include "verify/buffers.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,11 +1,10 @@
 // Reads of memory that has been released are refused; and lowering releases none too early.
-#include "verify/verify_memory.hpp"
-
 #include <gtest/gtest.h>
 
 #include "fuse/separate.hpp"
 #include "graph/builder.hpp"
 #include "lower/lower.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,7 +1,5 @@
 // The proof that blocks store each element once, against an enumeration of all blocks: views whose tiles the digits of the
 // blocks' indices number, as the planner makes them and with one number changed.
-#include "verify/coverage.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "../all_cases.hpp"
 #include "graph/error.hpp"
 #include "random/rng.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -10,7 +10,7 @@
 #include "random/rng.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/instructions.hpp"
-#include "verify/coverage.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

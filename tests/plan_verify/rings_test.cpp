@@ -8,7 +8,7 @@
 #include "graph/error.hpp"
 #include "random/rng.hpp"
 #include "schedules.hpp"
-#include "verify/iterations.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -9,7 +9,7 @@
 #include "graph/error.hpp"
 #include "random/rng.hpp"
 #include "verify/boxes.hpp"
-#include "verify/verify_tensors.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::plan {
 namespace {

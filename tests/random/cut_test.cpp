@@ -15,7 +15,7 @@
 #include "part.hpp"
 #include "reference/inputs.hpp"
 #include "reference/reference.hpp"
-#include "reference/regroup.hpp"
+#include "reference/region.hpp"
 
 namespace zellige::random_graphs {
 namespace {

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "verify/verify_memory.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::verify {
 namespace {

@@ -12,7 +12,7 @@
 #include "ir/ir.hpp"
 #include "predict/predict.hpp"
 #include "tiling/matmul_shapes.hpp"
-#include "verify/buffers.hpp"
+#include "verify/proofs.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::run {

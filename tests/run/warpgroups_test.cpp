@@ -11,8 +11,8 @@
 #include "plan/plan.hpp"
 #include "selection/tile_schedule.hpp"
 #include "tiled_product.hpp"
+#include "verify/proofs.hpp"
 #include "verify/verify.hpp"
-#include "verify/verify_registers.hpp"
 
 namespace zellige::run {
 namespace {

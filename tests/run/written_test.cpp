@@ -9,7 +9,7 @@
 #include "fuse/separate.hpp"
 #include "graph/builder.hpp"
 #include "lower/lower.hpp"
-#include "verify/verify_memory.hpp"
+#include "verify/proofs.hpp"
 
 namespace zellige::run {
 namespace {

@@ -68,8 +68,8 @@ TEST_P(Mugraphs, AreRefusedAfterAnEdit) {
     if (what.empty() || !whole) continue;
     try {
       const Pairing pairing = match(program.graph, *whole);
-      const SmallPair small = shrink(program.graph, *whole, pairing);
-      const double truth = given_sizes(small.a, small.b, pairing, 7).distance;
+      const SmallPair small = shrink({program.graph, *whole, pairing});
+      const double truth = given_sizes({small.a, small.b, pairing}, 7).distance;
       const Equality e = equal(program.graph, *whole, options);
       if (truth > 1e-6)
         EXPECT_EQ(name(e.answer), "different") << g.name << ": " << what << ", " << truth << " from each other";

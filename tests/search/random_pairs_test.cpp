@@ -92,7 +92,7 @@ TEST(RandomPairs, EditsAreRefusedUnlessEqual) {
       continue;  // another shape
     }
     ++edits[what];
-    const GivenSizes truth = given_sizes(a, *whole, pairing, 99);
+    const GivenSizes truth = given_sizes({a, *whole, pairing}, 99);
     const Equality e = equal(a, *whole, {.seed = static_cast<std::uint64_t>(seed)});
     slowest = std::max(slowest, e.seconds);
     const std::string story =

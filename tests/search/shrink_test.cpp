@@ -13,7 +13,7 @@ namespace {
 
 using namespace test;
 
-SmallPair shrink_alone(const KernelGraph& g) { return shrink(g, g, match(g, g)); }
+SmallPair shrink_alone(const KernelGraph& g) { return shrink({g, g, match(g, g)}); }
 
 TEST(Shrink, ExtentsOfProgramsBecomeTwo) {
   for (const Program& p : programs()) {
@@ -48,10 +48,10 @@ TEST(Shrink, WhatIsCutInTwoWaysRemainsDifferent) {
     return b.build();
   };
   const KernelGraph a = reduced(64), b = reduced(32), c = reduced(64);
-  SmallPair s = shrink(a, b, match(a, b));
+  SmallPair s = shrink({a, b, match(a, b)});
   EXPECT_GT(s.a.ops[0].attributes.to, s.b.ops[0].attributes.to);
   EXPECT_LE(s.a.tensors[s.a.inputs[0]].shape[1], 16);
-  s = shrink(a, c, match(a, c));
+  s = shrink({a, c, match(a, c)});
   EXPECT_EQ(s.a.ops[0].attributes.to, s.b.ops[0].attributes.to);
 }
 
@@ -75,7 +75,7 @@ TEST(Shrink, WhatCountsRemainsDifferent) {
   const TensorHandle x = b.input("X", {2048, 4096}), w = b.input("W", {4096, 8192});
   b.output(mean(mean(matmul(x, w), 1, true), 0, true));
   const KernelGraph g = b.build();
-  const std::vector<SmallPair> pairs = shrink_distinct(g, g, match(g, g));
+  const std::vector<SmallPair> pairs = shrink_distinct({g, g, match(g, g)});
   ASSERT_EQ(pairs.size(), 1U);
   const KernelGraph& small = pairs[0].a;
   EXPECT_EQ(small.tensors[small.inputs[0]].shape, (Shape{2, 3}));

@@ -199,7 +199,7 @@ TEST(SmallChanges, AreNeverCalledEqual) {
       double distance = 0;
       for (std::uint64_t n = 0; n < 8 && distance < 1e-9; ++n)
         for (const Scale& s : {Scale{1, Scale::Kind::dense}, {1, Scale::Kind::zeros}, {4, Scale::Kind::dense}})
-          distance = std::max(distance, given_sizes(pair.a, pair.b, pairing, 1000 * seed + n, s).distance);
+          distance = std::max(distance, given_sizes({pair.a, pair.b, pairing}, 1000 * seed + n, s).distance);
       if (distance < 1e-9) {
         ++same;
         continue;

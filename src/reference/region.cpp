@@ -1,4 +1,4 @@
-#include "reference/regroup.hpp"
+#include "reference/region.hpp"
 
 namespace zellige::reference {
 namespace {
