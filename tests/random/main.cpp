@@ -243,7 +243,7 @@ int run_all(const Arguments& a) {
   const auto work = [&](int i) -> run::PooledWork {
     if (i >= a.runs()) return {};
     under_way.started(i);
-    return [&, i] {
+    return [&, i](const auto&) {
       const auto one = a.machine_code ? read_one : run_one;
       return run::to_json(one(a, i / targets, a.targets[static_cast<std::size_t>(i % targets)], cache));
     };

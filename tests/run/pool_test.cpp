@@ -7,8 +7,6 @@
 #include <map>
 #include <stdexcept>
 
-#include "run/phase.hpp"
-
 namespace zellige::run {
 namespace {
 
@@ -52,7 +50,7 @@ TEST(Pool, JobsAreAskedForOneByOne) {
       [&](int i) -> PooledWork {
         EXPECT_EQ(i, asked++);
         EXPECT_LE(asked - ended, 2);
-        return i < 9 ? PooledWork([i] { return std::to_string(i); }) : PooledWork();
+        return i < 9 ? PooledWork([i](const auto&) { return std::to_string(i); }) : PooledWork();
       },
       2,
       [&](int i, const JobEnd& end) {
@@ -78,30 +76,32 @@ TEST(Pool, JobsOverlap) {
   EXPECT_EQ(ends.at(1).result, "x");
 }
 
-TEST(Phases, TellTheParentWhatAJobDoes) {
-  ProcessPhases phases(2);
-  EXPECT_EQ(phases.at(0), "");
+TEST(Pool, JobsTellTheParentWhatTheyDo) {
   int go[2];
   ASSERT_EQ(pipe(go), 0);
-  bool seen = false;
-  run_jobs(
-      1, 1,
-      [&](int) {
-        phases.say(1, "compiling");
-        char byte = 0;
-        EXPECT_EQ(read(go[0], &byte, 1), 1);  // until the parent has seen it
-        phases.say(1, std::string(500, 'x'));
-        return std::string();
-      },
-      [](int, const JobEnd&) {},
-      [&] {
-        if (seen || phases.at(1) != "compiling") return;
-        seen = true;
-        EXPECT_EQ(write(go[1], "x", 1), 1);
-      });
-  EXPECT_TRUE(seen);
-  EXPECT_EQ(phases.at(0), "");
-  EXPECT_EQ(phases.at(1), std::string(123, 'x')) << "cut to its slot";
+  const auto work = [&](const auto& say) {
+    char byte = 0;
+    for (const std::string& phase : {std::string("compiling"), std::string(500, 'x'), std::string()}) {
+      say(phase);
+      EXPECT_EQ(read(go[0], &byte, 1), 1);  // until the parent has seen it
+    }
+    return std::string("done");
+  };
+  const std::vector<std::string> phases{"compiling", std::string(123, 'x'), ""};  // the second one is cut
+  std::size_t seen = 0;
+  std::string result;
+  int last = 0;
+  run_jobs([&](int i) { return i == 0 ? PooledWork(work) : PooledWork(); }, 1,
+           [&](int, const JobEnd& end) { result = end.result; },
+           [&](int job, const std::string& phase) {
+             last = job;
+             if (job < 0 || seen == phases.size() || phase != phases[seen]) return;
+             ++seen;
+             EXPECT_EQ(write(go[1], "x", 1), 1);
+           });
+  EXPECT_EQ(seen, phases.size());
+  EXPECT_EQ(result, "done") << "what was said is not part of the result";
+  EXPECT_EQ(last, -1) << "no job runs at the end";
 }
 
 }  // namespace
