@@ -16,11 +16,11 @@
 #include "ir/ir.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
+#include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
 #include "run/passes.hpp"
 #include "run/plan_cache.hpp"
-#include "run/shared_object.hpp"
 #include "run/standalone.hpp"
 #include "target/target.hpp"
 

@@ -130,13 +130,6 @@ fs::path Cache::store(const Key& key, std::string_view suffix, std::string_view 
   return file;
 }
 
-fs::path Cache::adopt(const Key& key, std::string_view suffix, const fs::path& file) const {
-  const fs::path at = store(key, suffix, read_whole(file));
-  std::error_code ignored;
-  fs::remove(file, ignored);
-  return at;
-}
-
 std::vector<Cache::Entry> Cache::entries(std::string_view extension) const {
   const auto is_hex = [](const std::string& s) { return s.find_first_not_of("0123456789abcdef") == std::string::npos; };
   std::vector<Entry> found;

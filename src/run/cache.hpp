@@ -59,8 +59,6 @@ class Cache {
   std::optional<std::string> read(const Key&, std::string_view suffix, std::string* note = nullptr) const;
   /// Writes an entry and returns its file's path. Of several concurrent writers the last one wins.
   std::filesystem::path store(const Key&, std::string_view suffix, std::string_view content) const;
-  /// Moves a file that a compiler wrote (to a path from `scratch`) into the cache. Returns the entry's file.
-  std::filesystem::path adopt(const Key&, std::string_view suffix, const std::filesystem::path& file) const;
   /// A cache entry's file and its size in bytes; as a result of `clear`, the cache's folder and the deleted size.
   struct Entry {
     std::filesystem::path file;

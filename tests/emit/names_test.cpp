@@ -19,7 +19,6 @@
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"
 #include "run/run.hpp"
-#include "run/shared_object.hpp"
 
 namespace zellige {
 namespace {
