@@ -1,6 +1,5 @@
 #include "run/compile.hpp"
 
-#include <new>
 #include <utility>
 
 #include "fuse/separate.hpp"
@@ -54,20 +53,8 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
                  const std::optional<Cache>& cache) {
   kernel::Rejections own;
   if (!o.rejected) o.rejected = &own;
-  const std::string name = g.name;
-  PassState s{.graph = std::move(g), .target = &target, .options = std::move(o)};
-  double ms = 0;
-  try {
-    for (const Pass& pass : passes()) {
-      const auto start = SteadyClock::now();
-      s = pass.run(std::move(s), cache);
-      if (pass.name != "tune") ms += ms_since(start);
-      if (s.options.after) s.options.after(pass, s);
-    }
-  } catch (const std::bad_alloc&) {
-    fail("{}: its plan and source need more memory than this machine has", name);
-  }
-  return {std::move(s.program), std::move(s.fused), std::move(s.tuned), ms};
+  PassState s = run_passes(passes(), {.graph = std::move(g), .target = &target, .options = std::move(o)}, cache);
+  return {std::move(s.program), std::move(s.fused), std::move(s.tuned), s.plan_ms};
 }
 
 plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target, std::string_view source) {

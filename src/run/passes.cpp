@@ -1,6 +1,6 @@
 #include "run/passes.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <new>
@@ -10,8 +10,8 @@
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
-#include "run/plan_cache.hpp"
-#include "run/tuned.hpp"
+#include "run/driver.hpp"
+#include "run/gpu.hpp"
 #include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
@@ -29,6 +29,25 @@ PassState fuse_operators(PassState s, const std::optional<Cache>& cache) {
   s.graph = s.fused.graph;
   kernel::add(rejected(s), s.fused.rejected);
   return s;
+}
+
+/// Returns the fastest of CompileOptions::tune tilings of a graph, measured on this machine's GPU or found in the cache.
+Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o, const Cache& cache) {
+  const reference::InputChoice inputs = reference::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
+  o.say("waiting for the GPU");
+  const OpenFile alone = lock_gpu(cache);
+  o.say("tuning");
+  // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
+  std::vector<Bytes> storage;
+  std::vector<emit::TensorPlace> places;
+  const auto compiled = [&](const emit::EmittedProgram& p) {
+    return compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+  };
+  const auto measure = [&](const emit::EmittedProgram& p) {
+    if (places != p.manifest.tensors) storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
+    return measure_on_gpu(p.manifest, compiled(p), storage);
+  };
+  return tune(g, target, o.plan, o.tune, measure, device().name, cache, o.say, compiled);
 }
 
 PassState tune_tilings(PassState s, const std::optional<Cache>& cache) {
@@ -74,22 +93,20 @@ PassState emit(PassState s, const std::optional<Cache>&) {
   return s;
 }
 
+std::string lines(const std::vector<std::string>& notes) {
+  return notes.empty() ? "" : fmt::format("{}\n", fmt::join(notes, "\n"));
+}
+
 std::string print_graph(const PassState& s) { return json::to_json(s.graph) + "\n"; }
 
-std::string print_fused(const PassState& s) {
-  std::string text;
-  for (const std::string& note : s.fused.notes) text += note + "\n";
-  return text + print_graph(s);
-}
+std::string print_fused(const PassState& s) { return lines(s.fused.notes) + print_graph(s); }
 
 std::string print_tuned(const PassState& s) {
   return s.options.tune == 0 ? "no tilings were to be measured\n" : retile::print(s.tuned.tiling) + "\n";
 }
 
 std::string print_tilings(const PassState& s) {
-  std::string text;
-  for (const std::string& note : s.notes) text += note + "\n";
-  return text + retile::print(retile::tiling_of(s.graph)) + "\n";
+  return lines(s.notes) + retile::print(retile::tiling_of(s.graph)) + "\n";
 }
 
 /// Returns the tile programs of a plan that has no kernels yet, as `.ir`.
@@ -159,17 +176,28 @@ const Pass& pass_named(std::string_view name) {
   fail("expected the name of a pass ({}), found {}", names, graph::shown(name));
 }
 
+PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<Cache>& cache) {
+  const std::string name = s.graph.name;
+  try {
+    for (const Pass& pass : some) {
+      const auto start = SteadyClock::now();
+      s = pass.run(std::move(s), cache);
+      if (pass.name != "tune") s.plan_ms += ms_since(start);
+      if (s.options.after) s.options.after(pass, s);
+    }
+  } catch (const std::bad_alloc&) {
+    fail("{}: its plan and source need more memory than this machine has", name);
+  }
+  return s;
+}
+
 emit::EmittedProgram transpile(const graph::KernelGraph& graph, const target::Target& target,
                                const plan::PlanOptions& options) {
   kernel::Rejections rejected;
-  PassState s{.graph = graph, .target = &target, .options = {.plan = options, .rejected = &rejected}};
-  try {
-    const auto tile = std::ranges::find(all, std::string_view("tile"), &Pass::name);
-    for (auto pass = tile; pass != std::end(all); ++pass) s = pass->run(std::move(s), std::nullopt);
-    return std::move(s.program);
-  } catch (const std::bad_alloc&) {
-    fail("{}: its plan and source need more memory than this machine has", graph.name);
-  }
+  const auto tile = std::ranges::find(all, std::string_view("tile"), &Pass::name);
+  return run_passes({tile, std::end(all)},
+                    {.graph = graph, .target = &target, .options = {.plan = options, .rejected = &rejected}})
+      .program;
 }
 
 }  // namespace zellige::run

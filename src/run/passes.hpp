@@ -1,8 +1,7 @@
 // The passes from a graph to its CUDA source, in order. Each is a function from state to state, and prints what it left.
 //
-//   State s{graph, target::find("sm_90a"), options};
-//   for (const Pass& pass : passes()) s = pass.run(std::move(s), cache);   // what compile() does
-//   s.program.source
+//   PassState s{.graph = graph, .target = &target::find("sm_90a"), .options = options};
+//   run_passes(passes(), std::move(s), cache).program.source   // what compile() returns
 //
 // `zellige transpile --list-passes` prints the list, and `--print-after PASS` what a pass left.
 #pragma once
@@ -28,6 +27,7 @@ struct PassState {
   plan::Selected selected{};         // of "lower" and "select"
   plan::Plan plan{};                 // of "schedule" and "prove"
   emit::EmittedProgram program{};    // of "emit"
+  double plan_ms = 0;                // time that the passes took, but for "tune"
 };
 
 /// A pass: its name, what it does in one sentence, the header of the function that does it, the function, and what it left
@@ -42,6 +42,9 @@ struct Pass {
 std::span<const Pass> passes();
 /// Returns the pass of this name. Throws Error, with the names that there are, if there is none.
 const Pass& pass_named(std::string_view);
+
+/// Returns what some passes, in order, make of a state. Calls CompileOptions::after after each. Throws as compile() does.
+PassState run_passes(std::span<const Pass>, PassState, const std::optional<Cache>& = std::nullopt);
 
 /// Returns the program of a validated graph of custom operators, views and copies: the passes from "tile" on. Throws Error
 /// if the graph needs more than the target or this machine has, and Rejected if the verifier rejects the plan.
