@@ -4,6 +4,7 @@
 //   const Compiled c = compile(graph, {.target = "sm_90a", .constants = {"W"}}, cache);
 //   c.program.source      // CUDA source code
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,17 @@ const target::Target& target_of(const CallOptions&);
 /// Returns the compiled program of a validated graph. Throws Error if the options, the graph or the machine
 /// do not allow the compilation.
 CompiledProgram compile(graph::KernelGraph graph, const CallOptions&, const run::Cache&);
+
+// The next two keep planned programs in the user's cache, so that the next process need not plan an equal graph. An entry
+// has what runs: the source code and the manifest, with the estimated time. The plan, its cost in detail and the fused
+// graph are not in it; they are planned again when they are asked for (api/program.hpp). The key is the graph in JSON, the
+// target, the options that change a plan, and the build of this library.
+
+/// Returns the program that this build planned for an equal graph with equal options; nullopt if there is none.
+/// Its plan and graph are empty.
+std::optional<CompiledProgram> kept_program(const graph::KernelGraph&, const CallOptions&, const run::Cache&);
+/// Stores a program in the cache. Does nothing if the cache cannot be written.
+void keep_program(const graph::KernelGraph&, const CallOptions&, const run::Cache&, const CompiledProgram&);
 
 /// Returns this machine's GPU, or the reason why there is no usable GPU. The first call initializes the driver.
 const run::GpuFound& gpu();

@@ -1,7 +1,6 @@
 #include "api/program.hpp"
 
 #include "api/host.hpp"
-#include "api/kept_program.hpp"
 #include "graph/error.hpp"
 #include "run/storage.hpp"
 

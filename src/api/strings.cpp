@@ -7,6 +7,7 @@
 
 #include "api/guard.hpp"
 #include "graph/error.hpp"
+#include "run/kept.hpp"
 
 namespace zellige::api {
 namespace {
@@ -36,13 +37,31 @@ char* text_copy(const std::string& text) {
 
 }  // namespace zellige::api
 
+using namespace zellige;
+using namespace zellige::api;
+
 void zellige_text_free(char* text) {
-  using namespace zellige::api;
   if (!text) return;
   guarded([&] {
     const std::lock_guard lock(live().mutex);
     if (live().texts.erase(text) == 0)
-      zellige::fail("text: expected one that a function of Zellige gave, found {}, which is none or was freed",
+      fail("text: expected one that a function of Zellige gave, found {}, which is none or was freed",
                     static_cast<const void*>(text));
   });
+}
+
+// Strings that a caller keeps in the user's cache.
+
+constexpr std::string_view kind_of_decisions = "decisions";
+
+zellige_status zellige_kept(const char* key, char** text) {
+  return guarded([&] {
+    char*& to = place_for(text, "text");
+    const std::optional<std::string> found = run::kept(run::Cache::standard(), kind_of_decisions, text_at(key, "key"));
+    to = found ? text_copy(*found) : nullptr;
+  });
+}
+zellige_status zellige_keep(const char* key, const char* text) {
+  return guarded(
+      [&] { run::keep(run::Cache::standard(), kind_of_decisions, text_at(key, "key"), text_at(text, "text")); });
 }
