@@ -10,8 +10,8 @@
 #include <map>
 #include <thread>
 
+#include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/jobs.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "cli/tally.hpp"

@@ -1,7 +1,12 @@
-// Reads the graphs of a JSON file one at a time. Only one graph's text is in memory at a time, and the first
-// graph is available as soon as its text has been read.
+// Reads the graphs of a file in Zellige's JSON form or in Mirage's, which it distinguishes by their content. A file has one
+// graph or a list of graphs.
 //
-//   GraphFile file("graphs.json");                      // "-": stdin
+//   for (const KernelGraph& g : load("mugraphs/lora.json")) ...  // lora[0], ...; throws if one is invalid
+//
+// A GraphFile reads one graph at a time. Only one graph's text is in memory at a time, and the first graph is available as
+// soon as its text has been read.
+//
+//   GraphFile file("graphs.json");                        // "-": stdin
 //   while (std::optional<Loaded> l = file.next()) ...     // a graph, or the reason why it is invalid
 //   file.skip();                                          // skips one graph without parsing it
 #pragma once
@@ -10,11 +15,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/json_text.hpp"
-#include "json/load.hpp"
 
 namespace zellige::json {
+
+/// One graph of a file, or the reason why it is invalid.
+struct Loaded {
+  std::string name;          // file stem and index: lora[0]
+  graph::KernelGraph graph;  // validated, if `error` is empty
+  std::string error;         // why the graph is invalid; "" if it is valid
+};
 
 class Characters;
 
@@ -51,5 +63,15 @@ class GraphFile {
   bool list_ = false, ended_ = false, mirage_ = false;
   int count_ = 0;
 };
+
+/// Returns all graphs of a file; for an invalid graph, an error in its place. Throws Error if the file cannot
+/// be read, or if it is neither a graph nor a list of graphs.
+std::vector<Loaded> load_each(const std::string& path);
+/// Returns all graphs of a file. Throws Error if a graph is invalid, or if the file cannot be read.
+std::vector<graph::KernelGraph> load(const std::string& path);
+
+/// Returns all graphs in a string, like load_each(). `source` names the string in messages; `stem` is the
+/// prefix of the graphs' names.
+std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem);
 
 }  // namespace zellige::json

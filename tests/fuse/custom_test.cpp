@@ -8,7 +8,7 @@
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "run/compile.hpp"
 
 namespace zellige::fuse {

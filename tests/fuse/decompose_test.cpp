@@ -11,7 +11,7 @@
 #include "graph/mugraphs.hpp"
 #include "graph/validate.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "random/generate.hpp"
 #include "retile/random_block.hpp"
 #include "rewrite/roundings.hpp"

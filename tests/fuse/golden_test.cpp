@@ -7,7 +7,7 @@
 #include "../same_values.hpp"
 #include "fuse/fuse.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 #include "search/programs.hpp"

@@ -7,7 +7,7 @@
 
 #include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "plan/golden.hpp"
 
 namespace zellige::fuse {

@@ -15,7 +15,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "graph/validate.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "plan/golden.hpp"
 #include "reference/structure.hpp"
 #include "search/equal.hpp"

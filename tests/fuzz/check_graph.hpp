@@ -4,7 +4,7 @@
 
 #include "graph/infer.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "reference/reference.hpp"
 
 namespace zellige::graph::fuzz {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "json/json.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

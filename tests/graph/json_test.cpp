@@ -9,7 +9,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/ops.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

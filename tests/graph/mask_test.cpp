@@ -6,7 +6,7 @@
 #include "graph/builder.hpp"
 #include "graph/kept.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "reference/reference.hpp"
 
 namespace zellige::graph {

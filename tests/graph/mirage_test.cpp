@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

@@ -8,7 +8,7 @@
 #include "graph/in_place.hpp"
 #include "graph/validate.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "reference/inputs.hpp"
 
 namespace zellige::graph {

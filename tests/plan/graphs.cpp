@@ -1,6 +1,6 @@
 #include "graphs.hpp"
 
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 
 namespace zellige::plan {
 namespace {

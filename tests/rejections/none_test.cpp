@@ -8,7 +8,7 @@
 #include "../all_cases.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "random/generate.hpp"
 #include "run/compile.hpp"
 

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "graph/mugraphs.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "record.hpp"
 #include "run/pool.hpp"
 

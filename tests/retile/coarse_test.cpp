@@ -13,7 +13,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/mugraphs.hpp"
 #include "graph/refused.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "plan/estimate.hpp"
 
 namespace zellige::plan {

@@ -6,7 +6,7 @@
 #include "emit/emit.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
-#include "json/load.hpp"
+#include "json/candidates.hpp"
 #include "kernel.hpp"
 #include "run/belongs.hpp"
 #include "run/machine_code.hpp"
