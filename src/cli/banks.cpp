@@ -9,7 +9,7 @@
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
-#include "view/bank_picture.hpp"
+#include "view/picture.hpp"
 #include "view/conflicts.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"

@@ -11,7 +11,6 @@
 
 #include "graph/shown.hpp"
 #include "json/json.hpp"
-#include "json/mirage.hpp"
 
 namespace zellige::json {
 namespace {

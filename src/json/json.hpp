@@ -3,6 +3,9 @@
 //
 //   std::string json = to_json(g);                                       // g is valid
 //   KernelGraph again = from_json(parse_json(json, "a.json"), "a");      // "a": the name if the JSON has none
+//
+// Imports graphs of Mirage's form, too. Their inputs are named X0, X1, ..., outputs Y0, Y1, ..., and the tiles that a block
+// loads from X0 are named X0_tile, X0_tile1, ... Mirage's smem_offset and layout are ignored.
 #pragma once
 #include "graph/graph.hpp"
 #include "graph/json_text.hpp"
@@ -18,5 +21,12 @@ std::string to_json(const graph::KernelGraph&);
 graph::KernelGraph from_json(const graph::Json&, const std::string& name);
 /// Returns whether the JSON is in Zellige's form, rather than Mirage's: an object with the key zellige_graph.
 bool is_own_form(const graph::Json&);
+
+/// Returns the validated graph of this name that the JSON describes in Mirage's form. Throws Error if it is invalid or not
+/// supported: for unknown operators, all-reduce (more than one GPU), and mul_scalar and clamp (the file lacks their
+/// constants); for a guid with two producers or two shapes, and for dimensions that contradict inference.
+graph::KernelGraph from_mirage(const graph::Json& candidate, const std::string& name);
+/// Returns whether the JSON looks like a graph in Mirage's form: a list of objects with the key op_type.
+bool is_mirage_candidate(const graph::Json&);
 
 }  // namespace zellige::json

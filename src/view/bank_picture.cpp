@@ -1,4 +1,4 @@
-#include "view/bank_picture.hpp"
+#include "view/picture.hpp"
 
 #include <fmt/format.h>
 

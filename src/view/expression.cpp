@@ -4,7 +4,6 @@
 #include <zellige/layout/evaluate.hpp>
 
 #include "view/operation.hpp"
-#include "view/record.hpp"
 
 namespace zellige::view {
 namespace {

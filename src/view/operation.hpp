@@ -1,11 +1,17 @@
 // Lists the operations that expressions of `zellige layout` may call, such as composition or logical_divide.
 // They are taken from the library's tables, which have each operation's names and the kinds of its operands
-// (zellige/layout/signature.hpp).
+// (zellige/layout/signature.hpp). Evaluates single operations that are given as strings, for tests and other programs, too:
+// the operation's name, its operands and the result are strings in CuTe's notation.
+//
+//   evaluate_record("composition", {"(8):(2)", "(4):(2)"})                                   // "(4):(4)"
+//   answer_record(R"({"id": 1, "op": "size", "args": ["(4,8):(8,1)"]})").line   // {"id":1,"result":"32"}
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 #include <zellige/layout/evaluate.hpp>
+
+#include "graph/error.hpp"
 
 namespace zellige::view {
 
@@ -23,5 +29,24 @@ Rows named(std::string_view name);
 std::string near_operation(std::string_view name);
 /// Returns the list that `zellige layout --list` prints: one line per name and kind of operands.
 std::string list_of_operations();
+
+/// Thrown for an unknown operation, or an argument that cannot be parsed.
+struct Unreadable : Error {
+  using Error::Error;
+};
+
+/// Returns the result of operation `op`. Throws Unreadable if the operation is unknown or an argument cannot
+/// be parsed, and LayoutError or Error if the operation rejects its operands.
+std::string evaluate_record(const std::string& op, const std::vector<std::string>& arguments);
+
+/// The answer to a record: one line of JSON, {"id", "result"} or {"id", "error"}.
+struct RecordAnswer {
+  std::string line;
+  // False if the record itself is malformed; true if the operation gave a result or rejected its operands.
+  bool readable = true;
+};
+/// Evaluates a record, one line of JSON with "op", "args" and optionally "id", and returns the answer to it.
+/// Does not throw; errors are part of the answer.
+RecordAnswer answer_record(const std::string& line);
 
 }  // namespace zellige::view

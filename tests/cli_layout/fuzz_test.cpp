@@ -8,7 +8,6 @@
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
 #include "view/operation.hpp"
-#include "view/record.hpp"
 
 namespace zellige::view {
 namespace {

@@ -1,4 +1,4 @@
-#include "json/mirage.hpp"
+#include "json/json.hpp"
 
 #include <gtest/gtest.h>
 
