@@ -4,7 +4,7 @@
 #include "emit/read_manifest.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
-#include "run/kept.hpp"
+#include "run/cache.hpp"
 #include "run/nvrtc.hpp"
 
 namespace zellige::api {

@@ -18,7 +18,7 @@
 #include "json/json.hpp"
 #include "run/belongs.hpp"
 #include "run/nvrtc.hpp"
-#include "run/standalone.hpp"
+#include "run/headers.hpp"
 #include "target/target.hpp"
 
 using namespace zellige;

@@ -7,7 +7,7 @@
 
 #include "api/guard.hpp"
 #include "graph/error.hpp"
-#include "run/kept.hpp"
+#include "run/cache.hpp"
 
 namespace zellige::api {
 namespace {

@@ -21,7 +21,7 @@
 #include "run/outputs.hpp"
 #include "run/passes.hpp"
 #include "run/plan_cache.hpp"
-#include "run/standalone.hpp"
+#include "run/headers.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {

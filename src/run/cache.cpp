@@ -1,6 +1,7 @@
 #define XXH_INLINE_ALL
 #include "run/cache.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -11,7 +12,6 @@
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
 #include "run/files.hpp"
-#include "run/private_files.hpp"
 #include "run/written.hpp"
 
 namespace zellige::run {
@@ -41,6 +41,9 @@ std::string why_not(const Trailer& found, const Trailer& expected) {
     return fmt::format("it is the entry of the key {}, expected that of {}", digits(found.key), digits(expected.key));
   return fmt::format("its hash is {}, expected {}", digits(expected.content), digits(found.content));
 }
+
+/// Returns the key of a string that only this build can read.
+Key own(std::string_view key) { return Key{}.add("kept 1").add(build()).add(key); }
 
 }  // namespace
 
@@ -191,6 +194,35 @@ fs::path Cache::folder(const fs::path& below_root) const {
   const fs::path all = below_root == "." ? root_ : root_ / below_root;
   private_folder(all, "kernel cache");
   return all;
+}
+
+std::string build() {
+  static const char here = 0;
+  Dl_info info{};
+  std::error_code error;
+  if (dladdr(&here, &info) == 0 || !info.dli_fname) return ZELLIGE_VERSION;
+  const fs::path file = info.dli_fname;
+  const auto size = fs::file_size(file, error);
+  const auto time = fs::last_write_time(file, error).time_since_epoch().count();
+  return fmt::format("{} {} {}", ZELLIGE_VERSION, size, time);
+}
+
+std::optional<std::string> kept(const Cache& cache, std::string_view kind, std::string_view key) {
+  try {
+    return cache.read(own(key), kind);
+  } catch (const Error&) {
+    return std::nullopt;  // others may write the folder
+  }
+}
+
+void keep(const Cache& cache, std::string_view kind, std::string_view key, std::string_view text) {
+  if (text.size() > max_bytes_of_kind) return;
+  try {
+    cache.store(own(key), kind, text);
+    cache.trim(kind, max_bytes_of_kind);
+  } catch (const Error&) {
+    // The next process finds nothing.
+  }
 }
 
 }  // namespace zellige::run

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "graph/error.hpp"
-#include "run/private_files.hpp"
+#include "run/files.hpp"
 #include "run/tensor_map.hpp"
 #include "run/timing.hpp"
 #include "zellige/emulate/counter_names.hpp"

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "graph/error.hpp"
-#include "run/kept.hpp"
+#include "run/cache.hpp"
 
 namespace zellige::run {
 

@@ -12,7 +12,6 @@
 #include "graph/error.hpp"
 #include "run/cache.hpp"
 #include "run/files.hpp"
-#include "run/private_files.hpp"
 
 namespace zellige::run {
 

@@ -5,7 +5,7 @@
 #include "graph/builder.hpp"
 #include "json/json.hpp"
 #include "run/files.hpp"
-#include "run/kept.hpp"
+#include "run/cache.hpp"
 
 namespace {
 

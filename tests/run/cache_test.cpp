@@ -11,7 +11,6 @@
 #include "failing.hpp"
 #include "folder.hpp"
 #include "run/files.hpp"
-#include "run/private_files.hpp"
 
 namespace zellige::run {
 namespace {

@@ -1,4 +1,4 @@
-#include "run/gpu_fault.hpp"
+#include "run/driver_table.hpp"
 
 #include <gtest/gtest.h>
 
