@@ -17,8 +17,8 @@
 #include "ir/ir.hpp"
 #include "json/json.hpp"
 #include "run/belongs.hpp"
-#include "run/nvrtc.hpp"
 #include "run/headers.hpp"
+#include "run/nvrtc.hpp"
 #include "target/target.hpp"
 
 using namespace zellige;

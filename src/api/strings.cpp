@@ -46,7 +46,7 @@ void zellige_text_free(char* text) {
     const std::lock_guard lock(live().mutex);
     if (live().texts.erase(text) == 0)
       fail("text: expected one that a function of Zellige gave, found {}, which is none or was freed",
-                    static_cast<const void*>(text));
+           static_cast<const void*>(text));
   });
 }
 

@@ -9,10 +9,10 @@
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
-#include "view/picture.hpp"
 #include "view/conflicts.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
+#include "view/picture.hpp"
 
 namespace zellige::cli {
 namespace {

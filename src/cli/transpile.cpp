@@ -16,12 +16,12 @@
 #include "ir/ir.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
+#include "run/headers.hpp"
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
 #include "run/passes.hpp"
 #include "run/plan_cache.hpp"
-#include "run/headers.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {

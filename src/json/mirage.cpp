@@ -1,5 +1,3 @@
-#include "json/json.hpp"
-
 #include <algorithm>
 #include <map>
 
@@ -7,6 +5,7 @@
 #include "graph/nearest.hpp"
 #include "graph/ops.hpp"
 #include "graph/validate.hpp"
+#include "json/json.hpp"
 
 namespace zellige::json {
 namespace {

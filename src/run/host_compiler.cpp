@@ -164,8 +164,8 @@ std::string shared_object(const emit::Manifest& m, const std::string& cubin, con
   // which differs from call to call.
   run_compiler("shared object of " + m.name, "it",
                {"-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared",
-                "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none", "-s", "-nodefaultlibs",
-                below(cache, text.path), "-o", below(cache, made.path), "-lc"},
+                "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none", "-s", "-nodefaultlibs", below(cache, text.path),
+                "-o", below(cache, made.path), "-lc"},
                cache, true);
   return read_whole(made.path);
 }

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/infer.hpp"
-#include "json/json.hpp"
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "rewrite/canonical_order.hpp"
 
 namespace zellige::fuse {

@@ -7,8 +7,8 @@
 #include "emit/read_manifest.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/json.hpp"
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
 
 namespace zellige::fuse {

@@ -6,8 +6,8 @@
 
 #include "../same_values.hpp"
 #include "fuse/fuse.hpp"
-#include "json/json.hpp"
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 #include "search/programs.hpp"

@@ -3,8 +3,8 @@
 #include <cstdlib>
 
 #include "graph/infer.hpp"
-#include "json/json.hpp"
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "reference/reference.hpp"
 
 namespace zellige::graph::fuzz {

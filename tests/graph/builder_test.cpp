@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "json/json.hpp"
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

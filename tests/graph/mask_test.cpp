@@ -5,8 +5,8 @@
 
 #include "graph/builder.hpp"
 #include "graph/kept.hpp"
-#include "json/json.hpp"
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "reference/reference.hpp"
 
 namespace zellige::graph {

@@ -1,8 +1,7 @@
-#include "json/json.hpp"
-
 #include <gtest/gtest.h>
 
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

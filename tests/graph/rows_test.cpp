@@ -7,8 +7,8 @@
 #include "graph/builder.hpp"
 #include "graph/in_place.hpp"
 #include "graph/validate.hpp"
-#include "json/json.hpp"
 #include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "reference/inputs.hpp"
 
 namespace zellige::graph {

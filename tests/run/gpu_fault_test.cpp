@@ -1,6 +1,6 @@
-#include "run/driver_table.hpp"
-
 #include <gtest/gtest.h>
+
+#include "run/driver_table.hpp"
 
 namespace zellige::run {
 namespace {
