@@ -14,7 +14,7 @@
 #include "candidate/merge.hpp"
 #include "candidate/tiles.hpp"
 #include "graph/infer.hpp"
-#include "graph/refused.hpp"
+#include "graph/error.hpp"
 #include "plan/estimate.hpp"
 #include "rules/table.hpp"
 

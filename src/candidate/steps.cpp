@@ -10,7 +10,6 @@
 #include "graph/error.hpp"
 #include "graph/in_place.hpp"
 #include "graph/infer.hpp"
-#include "graph/matrices.hpp"
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"
 #include "rewrite/rewrite.hpp"

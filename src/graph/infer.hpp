@@ -43,4 +43,18 @@ std::vector<bool> varies(const BlockGraph&);
 /// number of elements is at most max_elements (2^40). `what` names the tensor in the message.
 void check_shape(const Where&, std::string_view what, const Shape&);
 
+/// Shapes of a matmul's operands and result, each with at least two dimensions: a vector on the left is a row, a vector on
+/// the right a column.
+struct MatmulShapes {
+  Shape a, b, product;  // batches broadcast
+};
+
+/// Returns the shapes of a matmul's operands and product as matrices. Precondition: infer_shapes() accepts
+/// the operands.
+MatmulShapes matrices(const Shape& a, const Shape& b);
+
+/// Returns the product's shape without the dimensions that matrices() added to vector operands. `a`, `b`: the
+/// original shapes. For two vectors, returns (1).
+Shape without_vectors(Shape product, const Shape& a, const Shape& b);
+
 }  // namespace zellige::graph

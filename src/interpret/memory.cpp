@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "graph/span.hpp"
 
 namespace zellige::interpret {
 namespace {

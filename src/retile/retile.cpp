@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "graph/infer.hpp"
-#include "graph/refused.hpp"
+#include "graph/error.hpp"
 #include "retile/relation.hpp"
 #include "retile/widen.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "fuse/assemble.hpp"
 #include "graph/dtype.hpp"
-#include "graph/span.hpp"
 #include "graph/view.hpp"
 #include "reference/parallel.hpp"
 

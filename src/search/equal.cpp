@@ -7,7 +7,7 @@
 
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
-#include "graph/refused.hpp"
+#include "graph/error.hpp"
 #include "number/modular.hpp"
 #include "search/any_op.hpp"
 #include "search/field_trials.hpp"

@@ -1,7 +1,12 @@
-// Which threads issue an instruction, which unit of a multiprocessor carries it out, and by which path it accesses shared
-// memory.
+// Which threads issue an instruction, which unit of a multiprocessor carries it out, by which path it accesses shared
+// memory, and how its results are handed on: the instructions that close its asynchronous group, wait for it, and order it
+// after accesses by the other path. They are rows of the same tables.
+//
+//   const Handover& by = handover(row->completion);    // of a cp.async: SM80_CP_ASYNC_COMMIT_GROUP, ..._WAIT_GROUP
+//   fence(Proxy::generic, proxy(store))                // of a TMA store: SM90_FENCE_PROXY_ASYNC_SHARED
 #pragma once
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <zellige/atom/instruction.hpp>
 
@@ -17,7 +22,7 @@ constexpr Issuer issuer(const Instruction& row) {
 
 enum class Pipe : std::uint8_t {
   none,    // no instruction: each thread computes dot products
-  fma,     // multiply-adds of a warp's threads (outer_products.hpp)
+  fma,     // multiply-adds of a warp's threads (products.hpp)
   tensor,  // the tensor cores
 };
 
@@ -42,5 +47,22 @@ constexpr Proxy proxy(const Instruction* row) {
   const bool of_registers = row->a.space == Instruction::Space::rmem;  // st.async
   return (bulk && !of_registers) || row->b.swizzles != 0 ? Proxy::async : Proxy::generic;
 }
+
+/// The instructions that hand on what instructions of one kind of completion have made.
+struct Handover {
+  // Of one thread: closes the group of what it has started, or announces the bytes at an mbarrier. nullptr: the result is
+  // complete at once.
+  const Instruction* commit;
+  const Instruction* wait;  // waits until the result is there; of results that are complete at once, for all threads
+};
+const Handover& handover(Instruction::Completion);
+
+/// Returns the fence that a thread needs between its accesses to shared memory by the proxy `from` and an access by the
+/// proxy `to`; nullptr if it needs none.
+const Instruction* fence(Proxy from, Proxy to);
+
+/// Returns the function that issues the instruction in a kernel: "tma_load_2d" of "tma_load_2d(tile, map, barrier, c...)",
+/// "cp_async_wait" of "cp_async_wait<N>()".
+std::string function(const Instruction&);
 
 }  // namespace zellige::target

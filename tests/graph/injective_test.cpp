@@ -9,7 +9,6 @@
 #include <set>
 
 #include "graph/builder.hpp"
-#include "graph/span.hpp"
 #include "graph/validate.hpp"
 
 namespace zellige::graph {

@@ -12,7 +12,7 @@
 #include "../unfused.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/mugraphs.hpp"
-#include "graph/refused.hpp"
+#include "graph/error.hpp"
 #include "json/candidates.hpp"
 #include "plan/estimate.hpp"
 
