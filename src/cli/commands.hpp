@@ -1,7 +1,7 @@
 // Declares the subcommands of `zellige`; each is implemented in a file of its own. An add_ function adds a
-// subcommand with its options to the application, and returns the function that runs it.
+// subcommand with its options to the application. If the user selected it, the application runs it, and `status` becomes
+// the exit status.
 #pragma once
-#include <functional>
 
 namespace CLI {
 class App;
@@ -9,23 +9,15 @@ class App;
 
 namespace zellige::cli {
 
-using Command = std::function<int()>;  // runs the subcommand and returns the exit status
-
-/// A subcommand, and the function to call if the user selected it.
-struct Subcommand {
-  CLI::App* app;
-  Command command;
-};
-
-Subcommand add_run(CLI::App&);
-Subcommand add_transpile(CLI::App&);
-Subcommand add_emit(CLI::App&);
-Subcommand add_layout(CLI::App&);
-Subcommand add_banks(CLI::App&);
-Subcommand add_equal(CLI::App&);
-Subcommand add_optimize(CLI::App&);
-Subcommand add_cache(CLI::App&);
-Subcommand add_doctor(CLI::App&);
+void add_run(CLI::App&, int& status);
+void add_transpile(CLI::App&, int& status);
+void add_emit(CLI::App&, int& status);
+void add_layout(CLI::App&, int& status);
+void add_banks(CLI::App&, int& status);
+void add_equal(CLI::App&, int& status);
+void add_optimize(CLI::App&, int& status);
+void add_cache(CLI::App&, int& status);
+void add_doctor(CLI::App&, int& status);
 
 // Exit statuses of the command line; see the footer in main.cpp. If graphs of one run have different
 // statuses, a wrong or failed one determines the exit status, then undecided (`equal` only), then refused.

@@ -210,7 +210,7 @@ int run(const RunArguments& a) {
 
 }  // namespace
 
-Subcommand add_run(CLI::App& app) {
+void add_run(CLI::App& app, int& status) {
   auto a = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Compile and run graphs, and compare them with their reference");
   add_example(command, "zellige run examples/attention.json --on emulator");
@@ -259,7 +259,7 @@ Subcommand add_run(CLI::App& app) {
                  "--time=hot: with a warm L2, one set of buffers, median of 200")
       ->check(one_of({"rotated", "hot"}));
   command->add_flag("--no-cache", a->no_cache, "Compile again, and do not use the kernel cache");
-  return {command, [a] { return run(*a); }};
+  command->callback([a, &status] { status = run(*a); });
 }
 
 }  // namespace zellige::cli

@@ -107,7 +107,7 @@ int transpile(const TranspileArguments& a) {
 
 }  // namespace
 
-Subcommand add_transpile(CLI::App& app) {
+void add_transpile(CLI::App& app, int& status) {
   auto a = std::make_shared<TranspileArguments>();
   CLI::App* command = app.add_subcommand(
       "transpile", "Write a graph's CUDA source NAME.cu (or the files that --emit names) and NAME.manifest.json");
@@ -141,7 +141,7 @@ Subcommand add_transpile(CLI::App& app) {
         throw CLI::Success();
       },
       "Print the passes in order, and compile nothing");
-  return {command, [a] { return transpile(*a); }};
+  command->callback([a, &status] { status = transpile(*a); });
 }
 
 }  // namespace zellige::cli
