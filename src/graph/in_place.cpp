@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/ops.hpp"
 #include "graph/view.hpp"
 #include "graph/where.hpp"
 

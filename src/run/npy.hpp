@@ -5,7 +5,6 @@
 // NumPy has no bfloat16, e4m3 and e5m2; such values are written as float32, which represents them exactly.
 #pragma once
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "graph/graph.hpp"

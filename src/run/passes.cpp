@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "fuse/separate.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"

@@ -10,9 +10,7 @@
 // any case, so that a wrong estimate could make a program slower, but never incorrect. An entry has at most `max_costs`
 // estimates of 24 bytes; if there would be more, only those of the last graph are kept.
 #pragma once
-#include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "candidate/expected_time.hpp"

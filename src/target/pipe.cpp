@@ -1,9 +1,8 @@
-#include "target/handover.hpp"
-
-#include <algorithm>
 #include <array>
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
+
+#include "target/handover.hpp"
 
 namespace zellige::target {
 namespace {

@@ -1,6 +1,5 @@
 #include "target/products.hpp"
 
-#include <string_view>
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/mma_traits/names.hpp>
 #include <zellige/atom/mma_unpacked.hpp>
