@@ -1,8 +1,8 @@
+#include "target/pipe.hpp"
+
 #include <array>
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
-
-#include "target/handover.hpp"
 
 namespace zellige::target {
 namespace {
