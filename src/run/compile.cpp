@@ -30,8 +30,8 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
   std::optional<retile::Tiling> declared;
   if (o.plan.tiles == plan::TilingPolicy::fixed)
     declared = std::exchange(o.plan.tiling, {}), o.plan.tiles = plan::TilingPolicy::given;
+  PlanCache kept(cache, target);
   if (!o.fuse) {
-    PlanCache kept(cache, target);
     fuse::Optimized as_given{.graph = fuse::separate(g, target, kept.costs(), declared)};
     kept.keep();
     return as_given;
@@ -40,7 +40,6 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
   const fuse::Custom custom = automatic           ? fuse::Custom::cheaper
                               : o.plan.decomposed ? fuse::Custom::decomposed
                                                   : fuse::Custom::kept;
-  PlanCache kept(cache, target);
   fuse::Optimized fused = fuse::optimize(g, target, custom, kept.costs(), o.watch, o.reasons, declared);
   kept.keep();
   o.plan.decomposed = fused.decomposed;

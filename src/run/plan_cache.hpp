@@ -47,7 +47,7 @@ class PlanCache {
   std::optional<double> find(const std::string& structure) const;
 
   std::optional<Cache> cache_;
-  Key key_;
+  std::string target_;
   std::vector<Record> before_;  // the records that were read, sorted
   candidate::CostCache costs_;
 };
