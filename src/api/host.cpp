@@ -6,7 +6,7 @@
 #include "graph/error.hpp"
 #include "reference/reference.hpp"
 #include "run/emulated.hpp"
-#include "run/given.hpp"
+#include "run/npy.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::api {

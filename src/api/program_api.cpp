@@ -16,8 +16,8 @@
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
-#include "run/belongs.hpp"
 #include "run/headers.hpp"
+#include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
 #include "target/target.hpp"
 

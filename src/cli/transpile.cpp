@@ -8,7 +8,6 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
-#include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "emit/c_header.hpp"
 #include "emit/emit.hpp"

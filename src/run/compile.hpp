@@ -16,7 +16,7 @@
 #include "fuse/custom.hpp"
 #include "run/cache.hpp"
 #include "run/check.hpp"
-#include "run/given.hpp"
+#include "run/npy.hpp"
 #include "run/tune.hpp"
 
 namespace zellige::run {

@@ -12,7 +12,7 @@
 #include "run/host_compiler.hpp"
 #include "run/interpreted.hpp"
 #include "run/nvrtc.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::run {

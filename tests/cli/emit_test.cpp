@@ -12,8 +12,8 @@
 #include "emit/read_manifest.hpp"
 #include "emit/seal.hpp"
 #include "graph/error.hpp"
-#include "run/belongs.hpp"
 #include "run/files.hpp"
+#include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
 
 namespace {

@@ -23,7 +23,7 @@
 #include "run/compile.hpp"
 #include "run/emulated.hpp"
 #include "run/host_compiler.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/storage.hpp"
 #include "sites.hpp"
 

@@ -18,7 +18,7 @@
 #include "reference/omit_roundings.hpp"
 #include "reference/reference.hpp"
 #include "run/emulate_graph.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 
 namespace zellige::fuse {

@@ -15,7 +15,7 @@
 #include "ir/ir.hpp"
 #include "json/candidates.hpp"
 #include "run/compile.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 
 namespace zellige::ir {
 namespace {

@@ -23,7 +23,7 @@
 #include "json/candidates.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 
 namespace zellige::ir_edits {

@@ -25,7 +25,7 @@
 #include "plan/graphs.hpp"
 #include "plan/plan.hpp"
 #include "run/emulated.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "target/target.hpp"
 #include "zellige/emulate/counter_names.hpp"
 

@@ -30,7 +30,7 @@
 #include "run/files.hpp"
 #include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 #include "target/target.hpp"
 

@@ -15,7 +15,7 @@
 #include "graph/mugraphs.hpp"
 #include "json/candidates.hpp"
 #include "record.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 
 namespace zellige::replay {
 namespace {

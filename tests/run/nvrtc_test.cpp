@@ -8,7 +8,6 @@
 #include "folder.hpp"
 #include "json/candidates.hpp"
 #include "kernel.hpp"
-#include "run/belongs.hpp"
 #include "run/machine_code.hpp"
 #include "target/target.hpp"
 

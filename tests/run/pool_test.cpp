@@ -1,11 +1,11 @@
-#include "run/pool.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <map>
 #include <stdexcept>
+
+#include "run/process.hpp"
 
 namespace zellige::run {
 namespace {
