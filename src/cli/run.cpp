@@ -20,7 +20,7 @@
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"
-#include "run/report.hpp"
+#include "run/outputs.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {

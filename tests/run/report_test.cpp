@@ -1,4 +1,4 @@
-#include "run/report.hpp"
+#include "run/outputs.hpp"
 
 #include "failing.hpp"
 #include "folder.hpp"
