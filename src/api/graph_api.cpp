@@ -3,7 +3,6 @@
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/handles.hpp"
-#include "api/strings.hpp"
 #include "graph/error.hpp"
 #include "json/candidates.hpp"
 #include "json/json.hpp"

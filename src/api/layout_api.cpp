@@ -1,7 +1,7 @@
 // Implements zellige_layout* of the C API: evaluates and draws layout expressions, as the command `zellige
 // layout` does.
 #include "api/caller_memory.hpp"
-#include "api/strings.hpp"
+#include "api/handles.hpp"
 #include "graph/error.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"

@@ -9,7 +9,6 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/program.hpp"
-#include "api/strings.hpp"
 #include "emit/read_manifest.hpp"
 #include "emit/seal.hpp"
 #include "graph/error.hpp"

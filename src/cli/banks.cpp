@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
 #include "view/conflicts.hpp"

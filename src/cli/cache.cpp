@@ -4,7 +4,6 @@
 #include <map>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "graph/shown.hpp"
 

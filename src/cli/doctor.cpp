@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "port/report.hpp"
 #include "run/files.hpp"

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "emit/seal.hpp"
 #include "graph/shown.hpp"

@@ -7,7 +7,6 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "json/candidates.hpp"
 #include "run/outputs.hpp"

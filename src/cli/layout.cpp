@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
 #include "view/expression.hpp"

@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "ir/position.hpp"
 #include "kernel/rejections.hpp"

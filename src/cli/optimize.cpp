@@ -5,7 +5,6 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "json/json.hpp"
 #include "run/compile.hpp"

@@ -1,10 +1,9 @@
-#include "cli/options.hpp"
-
 #include <fmt/ranges.h>
 
 #include <charconv>
 
 #include "cli/choose.hpp"
+#include "cli/commands.hpp"
 #include "graph/nearest.hpp"
 #include "target/target.hpp"
 

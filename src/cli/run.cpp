@@ -12,15 +12,14 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
 #include "ir/ir.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
-#include "run/process.hpp"
 #include "run/outputs.hpp"
+#include "run/process.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {

@@ -7,7 +7,6 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "emit/c_header.hpp"
 #include "emit/emit.hpp"
@@ -19,7 +18,6 @@
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
-#include "run/passes.hpp"
 #include "run/plan_cache.hpp"
 #include "target/target.hpp"
 

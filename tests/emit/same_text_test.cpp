@@ -8,7 +8,7 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "run/passes.hpp"
+#include "run/compile.hpp"
 #include "run/run.hpp"
 
 namespace zellige::emit {
