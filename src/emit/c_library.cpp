@@ -3,7 +3,7 @@
 #include "emit/c_header.hpp"
 #include "emit/names.hpp"
 #include "emit/source_lines.hpp"
-#include "target/swizzles.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::emit {
 namespace {

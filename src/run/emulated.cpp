@@ -8,7 +8,7 @@
 
 #include "graph/error.hpp"
 #include "run/files.hpp"
-#include "run/tensor_map.hpp"
+#include "run/storage.hpp"
 #include "run/timing.hpp"
 #include "zellige/emulate/counter_names.hpp"
 

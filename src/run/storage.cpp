@@ -7,8 +7,10 @@
 
 #include "fuse/assemble.hpp"
 #include "graph/dtype.hpp"
+#include "graph/error.hpp"
 #include "graph/view.hpp"
 #include "reference/parallel.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::run {
 namespace {
@@ -64,6 +66,15 @@ void check_workspace(const emit::Manifest& m) {
       fault("manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at once",
             m.name, m.tensors[first].name, m.tensors[second].name, m.tensors[first].offset, m.tensors[second].offset);
     }
+}
+
+TmaElement element(graph::DType dtype) {
+  constexpr std::pair<graph::DType, TmaElement> known[] = {{graph::DType::f16, TmaElement::f16},
+                                                           {graph::DType::bf16, TmaElement::bf16},
+                                                           {graph::DType::f32, TmaElement::f32}};
+  for (const auto& [type, element] : known)
+    if (type == dtype) return element;
+  fail("tensor map: TMA has no element type for {}", graph::name(dtype));
 }
 
 }  // namespace
@@ -219,6 +230,17 @@ void check(const emit::Manifest& m) {
             k.tensors.size(), k.writes.size());
   }
   check_workspace(m);
+}
+
+TmaTensor tma_tensor(const kernel::TensorMap& map, const std::string& name) {
+  TmaTensor t;
+  t.name = name.c_str();
+  t.element = element(map.dtype);
+  t.rank = static_cast<int>(map.extent.size());
+  for (std::size_t d = 0; d < map.extent.size(); ++d)
+    t.extent[d] = map.extent[d], t.stride[d] = map.stride[d], t.box[d] = map.box[d];
+  t.swizzle = target::swizzle_of(map.swizzle_bytes);
+  return t;
 }
 
 }  // namespace zellige::run

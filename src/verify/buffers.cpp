@@ -8,7 +8,7 @@
 #include "graph/error.hpp"
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/operand_loads.hpp"
-#include "target/swizzles.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::verify {
 namespace {

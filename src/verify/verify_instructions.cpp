@@ -8,7 +8,7 @@
 #include "selection/copies.hpp"
 #include "selection/layouts.hpp"
 #include "target/instructions.hpp"
-#include "target/swizzles.hpp"
+#include "target/pipe.hpp"
 #include "verify/register_proof.hpp"
 
 namespace zellige::verify {

@@ -13,7 +13,6 @@
 #include <zellige/atom/sm80_sync.hpp>
 
 #include "target/pipe.hpp"
-#include "target/swizzles.hpp"
 #include "target/products.hpp"
 
 namespace zellige {

@@ -1,9 +1,10 @@
+#include "cli/commands.hpp"
+
 #include <fmt/ranges.h>
 
 #include <charconv>
 
 #include "cli/choose.hpp"
-#include "cli/commands.hpp"
 #include "graph/nearest.hpp"
 #include "target/target.hpp"
 
