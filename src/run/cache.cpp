@@ -9,10 +9,10 @@
 #include <bit>
 #include <cstring>
 
+#include "emit/seal.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
 #include "run/files.hpp"
-#include "run/written.hpp"
 
 namespace zellige::run {
 namespace {
@@ -58,7 +58,7 @@ Key& Key::add(std::string_view text) {
   return *this;
 }
 
-std::string Key::hex() const { return digest(fields_); }
+std::string Key::hex() const { return emit::hash(fields_); }
 
 Cache Cache::standard() {
   auto set = [](const char* name) -> const char* {

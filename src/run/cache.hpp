@@ -73,7 +73,7 @@ class Cache {
   /// Returns all cache entries, the largest first; empty if the folder does not exist.
   std::vector<Entry> entries() const { return entries(""); }
   /// Deletes all cache entries and the leftovers of interrupted runs. Keeps the record of files that Zellige
-  /// wrote elsewhere (run/written.hpp). Returns the cache's folder with the number of deleted bytes.
+  /// wrote elsewhere (run/outputs.hpp). Returns the cache's folder with the number of deleted bytes.
   Entry clear() const;
   /// Deletes the oldest entries with a suffix until the others take at most `max_bytes` bytes.
   void trim(std::string_view suffix, std::uintmax_t max_bytes) const;

@@ -10,7 +10,7 @@
 // - a file that is also an input of the command, under any name;
 // - a path that another output of the command has, also if the two differ only in case, which some file
 //   systems ignore;
-// - unless forced, an existing file that Zellige did not write, or that was edited since (run/written.hpp).
+// - unless forced, an existing file that Zellige did not write, or that was edited since (WrittenFiles).
 //   An empty file may be overwritten.
 //
 // Symbolic links are followed. A device, a pipe, "-" and this process's own stdout are written as streams.
@@ -25,6 +25,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,9 +33,42 @@
 #include <utility>
 #include <vector>
 
-#include "run/written.hpp"
-
 namespace zellige::run {
+
+/// An incremental 128-bit hash, that of emit::hash(). Copies share their state.
+class Digest {
+ public:
+  Digest();
+  Digest& add(std::string_view);
+  std::string hex() const;  // 32 hexadecimal digits, for all that was added so far
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+/// Returns the hash of a file's content; nullopt if it cannot be read.
+std::optional<std::string> digest_of(const std::filesystem::path&);
+
+/// The record of the files that Zellige has written, so that a command does not overwrite any other file without --force. It
+/// has the hash of each file's content, one per line of the file `written` in the cache's folder. A file whose hash is not in
+/// it was written by another program, or edited since. Files are not marked themselves, because .npy and JSON files have no
+/// place for a mark that every reader ignores. If the record is lost, --force is needed, which is the safe case.
+class WrittenFiles {
+ public:
+  /// Returns the record in the folder of Cache::standard(). If no environment variable names a folder for the
+  /// cache, returns a record that stores nothing.
+  static WrittenFiles standard();
+  explicit WrittenFiles(std::filesystem::path record) : record_(std::move(record)) {}
+
+  /// Records the hash of a file's content. Does not throw: on failure, overwriting the file needs --force.
+  void add(const std::string& digest) const;
+  /// Returns true if the hash `digest` is recorded, that is, if Zellige wrote the file and it may be overwritten.
+  bool holds(const std::string& digest) const;
+
+ private:
+  std::filesystem::path record_;
+};
 
 /// The output files of one command. Functions throw Error if a path is rejected or cannot be written.
 class Outputs {
