@@ -6,7 +6,7 @@
 #include <zellige/layout.hpp>
 #include <zellige/layout/print.hpp>
 
-#include "view/conflicts.hpp"
+#include "view/access.hpp"
 #include "view/layout_picture.hpp"
 #include "view/picture.hpp"
 

@@ -4,7 +4,6 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "graph/error.hpp"
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 
 using namespace zellige;

@@ -8,7 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
-#include "view/conflicts.hpp"
+#include "view/access.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
 #include "view/picture.hpp"

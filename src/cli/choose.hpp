@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 
 namespace zellige::cli {
 

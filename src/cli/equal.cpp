@@ -8,7 +8,7 @@
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "run/outputs.hpp"
 #include "search/describe.hpp"
 

@@ -6,7 +6,15 @@
 // A shape that is already set must agree with the inferred one; a conflict throws Error with the operator's
 // name. Strides are not changed. A block operator runs after the loop if one of its operands is computed after
 // the loop. Its other operands must then not change with the iteration.
+//
+// Rejects invalid graphs. The message is one sentence: the graph, the operator, what was expected and what was found.
+//
+//   validate(g);   // throws Error, or g is valid: later passes rely on it
+//
+// In a valid graph, operators are in a topological order, and every shape, dtype and after_loop is as infer()
+// infers it. Names are unique, inputs have strides, and outputs are computed by an operator.
 #pragma once
+#include "graph/graph.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {
@@ -56,5 +64,8 @@ MatmulShapes matrices(const Shape& a, const Shape& b);
 /// Returns the product's shape without the dimensions that matrices() added to vector operands. `a`, `b`: the
 /// original shapes. For two vectors, returns (1).
 Shape without_vectors(Shape product, const Shape& a, const Shape& b);
+
+/// Throws Error, which names the operator or tensor, unless the graph is valid.
+void validate(const KernelGraph&);
 
 }  // namespace zellige::graph

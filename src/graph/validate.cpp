@@ -1,4 +1,3 @@
-#include "graph/validate.hpp"
 
 #include <set>
 

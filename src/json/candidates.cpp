@@ -1,4 +1,3 @@
-#include "json/candidates.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

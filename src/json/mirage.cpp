@@ -4,7 +4,6 @@
 #include "graph/infer.hpp"
 #include "graph/nearest.hpp"
 #include "graph/ops.hpp"
-#include "graph/validate.hpp"
 #include "json/json.hpp"
 
 namespace zellige::json {

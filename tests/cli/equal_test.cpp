@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "reference/reference.hpp"
 #include "run/files.hpp"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "view/conflicts.hpp"
+#include "view/access.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
 #include "view/operation.hpp"

@@ -16,7 +16,7 @@
 #include <map>
 
 #include "graph/error.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "run/run.hpp"
 
 namespace zellige::counters {

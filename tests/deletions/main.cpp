@@ -18,7 +18,7 @@
 #include "emit/emit.hpp"
 #include "emulate/engine.hpp"
 #include "graph/error.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"
 #include "run/emulated.hpp"

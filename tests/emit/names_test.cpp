@@ -14,7 +14,6 @@
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
-#include "graph/validate.hpp"
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"

@@ -13,7 +13,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/error.hpp"
 #include "ir/ir.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "kernel/launches.hpp"
 #include "plan/graphs.hpp"
 #include "target/instructions.hpp"

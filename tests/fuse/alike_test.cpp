@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "graph/infer.hpp"
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 #include "rewrite/canonical_order.hpp"
 

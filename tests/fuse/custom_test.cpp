@@ -7,7 +7,6 @@
 #include "emit/read_manifest.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 #include "run/compile.hpp"
 

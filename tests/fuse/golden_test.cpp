@@ -6,7 +6,6 @@
 
 #include "../same_values.hpp"
 #include "fuse/fuse.hpp"
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"

@@ -13,7 +13,7 @@
 #include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/table_operators.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "reference/judge.hpp"
 #include "reference/omit_roundings.hpp"
 #include "reference/reference.hpp"

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "graph/infer.hpp"
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 #include "reference/reference.hpp"
 

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 #include "mugraphs.hpp"
 

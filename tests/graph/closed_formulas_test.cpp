@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "../all_cases.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "mugraphs.hpp"
 #include "reference/reference.hpp"
 

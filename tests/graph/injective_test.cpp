@@ -9,7 +9,7 @@
 #include <set>
 
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "graph/builder.hpp"
 #include "graph/ops.hpp"
-#include "json/candidates.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

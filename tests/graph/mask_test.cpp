@@ -5,7 +5,6 @@
 
 #include "graph/builder.hpp"
 #include "graph/kept.hpp"
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 #include "reference/reference.hpp"
 

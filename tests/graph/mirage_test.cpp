@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "json/candidates.hpp"
 #include "json/json.hpp"
 #include "mugraphs.hpp"
 

@@ -6,8 +6,7 @@
 
 #include "graph/builder.hpp"
 #include "graph/in_place.hpp"
-#include "graph/validate.hpp"
-#include "json/candidates.hpp"
+#include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "reference/inputs.hpp"
 

@@ -13,7 +13,7 @@
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "ir/ir.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
 #include "run/process.hpp"
 

@@ -20,7 +20,7 @@
 #include "emit/manifest.hpp"
 #include "generate.hpp"
 #include "ir/ir.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
 #include "run/process.hpp"

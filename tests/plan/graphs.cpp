@@ -1,6 +1,6 @@
 #include "graphs.hpp"
 
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -19,7 +19,7 @@
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "kernel/launches.hpp"
 #include "plan/flat_steps.hpp"
 #include "plan/graphs.hpp"

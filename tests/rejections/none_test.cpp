@@ -8,7 +8,7 @@
 #include "../all_cases.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "random/generate.hpp"
 #include "run/compile.hpp"
 

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "graph/mugraphs.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "record.hpp"
 #include "run/process.hpp"
 

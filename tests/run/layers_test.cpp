@@ -10,7 +10,7 @@
 #include "../all_cases.hpp"
 #include "../unfused.hpp"
 #include "emit/emit.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "run/run.hpp"
 
 namespace zellige::run {

@@ -6,7 +6,7 @@
 #include "emit/emit.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "kernel.hpp"
 #include "run/machine_code.hpp"
 #include "target/target.hpp"

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "json/candidates.hpp"
+#include "json/json.hpp"
 #include "programs.hpp"
 #include "rewrite.hpp"
 #include "search/equal.hpp"
