@@ -1,6 +1,5 @@
-#include "api/compile.hpp"
-
 #include "api/launcher.hpp"
+#include "api/program.hpp"
 #include "emit/read_manifest.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"

@@ -5,7 +5,6 @@
 #include "graph/error.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
-#include "view/operation.hpp"
 
 using namespace zellige;
 using namespace zellige::api;

@@ -12,7 +12,6 @@
 #include "run/outputs.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
-#include "view/operation.hpp"
 
 namespace zellige::cli {
 namespace {

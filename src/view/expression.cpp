@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <zellige/layout/evaluate.hpp>
 
-#include "view/operation.hpp"
-
 namespace zellige::view {
 namespace {
 

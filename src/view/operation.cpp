@@ -1,11 +1,10 @@
-#include "view/operation.hpp"
-
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <zellige/atom/evaluate.hpp>
 
 #include "graph/json_text.hpp"
 #include "graph/nearest.hpp"
+#include "view/expression.hpp"
 
 namespace zellige::view {
 namespace {

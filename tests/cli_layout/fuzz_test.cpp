@@ -7,7 +7,6 @@
 #include "view/access.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
-#include "view/operation.hpp"
 
 namespace zellige::view {
 namespace {
