@@ -8,7 +8,6 @@
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/error.hpp"
-#include "graph/in_place.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"

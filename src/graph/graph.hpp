@@ -127,7 +127,7 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
-  int memory = -1;        // index of the input whose memory it shares (in_place.hpp); -1: none
+  int memory = -1;        // index of the input whose memory it shares (infer.hpp); -1: none
   bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 

@@ -14,6 +14,8 @@
 // In a valid graph, operators are in a topological order, and every shape, dtype and after_loop is as infer()
 // infers it. Names are unique, inputs have strides, and outputs are computed by an operator.
 #pragma once
+#include <utility>
+
 #include "graph/graph.hpp"
 #include "graph/where.hpp"
 
@@ -67,5 +69,31 @@ Shape without_vectors(Shape product, const Shape& a, const Shape& b);
 
 /// Throws Error, which names the operator or tensor, unless the graph is valid.
 void validate(const KernelGraph&);
+
+/// Decides exactly whether strides give each element of a tensor an address of its own. Two elements share an address if some
+/// nonzero vector d with |d[k]| < shape[k] satisfies d . strides = 0. The search enumerates d along the shortest dimensions;
+/// the two longest ones give one linear equation in two unknowns. For at most 2^40 elements in 4 dimensions, that is at most
+/// 2^21 equations. No search is needed if each stride exceeds the largest address that the smaller strides reach.
+///
+///     shared_address({128, 17}, {129, 128})   // nullopt: no two elements share an address
+///     shared_address({4, 4}, {2, 3})          // (0, 2) and (3, 0): both are at address 6
+///
+/// Returns the coordinates of two elements with the same address, or nullopt if every element has an address
+/// of its own. Preconditions: extents are at least 1, strides along extents above 1 are not negative, and all
+/// elements are within 2^40 addresses.
+std::optional<std::pair<Shape, Shape>> shared_address(const Shape&, const Strides&);
+
+// Results may share the memory of inputs, such as a cache that a program updates. Such a result overwrites the input's old
+// value, so all operators that read the old value must run before the operator that computes the result.
+//
+//   for (int i : in_place_order(g)) ... g.ops[i]   // readers of an old value, then the operator that overwrites it
+
+/// Returns whether any result of the graph shares the memory of an input.
+bool writes_in_place(const KernelGraph&);
+
+/// Returns the indices of the operators in an order in which every reader of an old value precedes the
+/// operator that overwrites it. Throws Error if a result cannot share the memory of the input that it names,
+/// or if there is no such order.
+std::vector<int> in_place_order(const KernelGraph&);
 
 }  // namespace zellige::graph

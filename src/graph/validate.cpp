@@ -1,9 +1,7 @@
 
 #include <set>
 
-#include "graph/in_place.hpp"
 #include "graph/infer.hpp"
-#include "graph/injective.hpp"
 #include "graph/json_text.hpp"
 #include "graph/ops.hpp"
 

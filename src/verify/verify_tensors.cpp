@@ -4,7 +4,7 @@
 #include <set>
 
 #include "graph/error.hpp"
-#include "graph/injective.hpp"
+#include "graph/infer.hpp"
 #include "verify/boxes.hpp"
 
 namespace zellige::verify {

@@ -1,6 +1,5 @@
 // Strides are refused only if two elements share an address: shared_address() against an enumeration of all
 // addresses.
-#include "graph/injective.hpp"
 
 #include <gtest/gtest.h>
 

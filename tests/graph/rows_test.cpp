@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
-#include "graph/in_place.hpp"
 #include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "reference/inputs.hpp"
