@@ -27,12 +27,6 @@ std::string graph_name(const std::string& path) {
 
 bool blank(int c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-std::vector<Loaded> all_of(GraphFile file) {
-  std::vector<Loaded> graphs;
-  while (std::optional<Loaded> l = file.next()) graphs.push_back(std::move(*l));
-  return graphs;
-}
-
 std::string quoted(int c) {
   if (c < 0) return "the end of the input";
   return c > ' ' && c < 127 ? fmt::format("'{}'", static_cast<char>(c)) : fmt::format("the byte {:#04x}", c);
@@ -240,17 +234,11 @@ bool GraphFile::skip() {
   return true;
 }
 
-std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem) {
-  return all_of(GraphFile(text, std::string(source), stem));
-}
-
-std::vector<Loaded> load_each(const std::string& path) { return all_of(GraphFile(path)); }
-
 std::vector<graph::KernelGraph> load(const std::string& path) {
   std::vector<graph::KernelGraph> graphs;
-  for (Loaded& l : load_each(path)) {
-    if (!l.error.empty()) throw Error(l.error);
-    graphs.push_back(std::move(l.graph));
+  for (GraphFile file(path); std::optional<Loaded> l = file.next();) {
+    if (!l->error.empty()) throw Error(l->error);
+    graphs.push_back(std::move(l->graph));
   }
   return graphs;
 }

@@ -91,14 +91,7 @@ class GraphFile {
   int count_ = 0;
 };
 
-/// Returns all graphs of a file; for an invalid graph, an error in its place. Throws Error if the file cannot
-/// be read, or if it is neither a graph nor a list of graphs.
-std::vector<Loaded> load_each(const std::string& path);
 /// Returns all graphs of a file. Throws Error if a graph is invalid, or if the file cannot be read.
 std::vector<graph::KernelGraph> load(const std::string& path);
-
-/// Returns all graphs in a string, like load_each(). `source` names the string in messages; `stem` is the
-/// prefix of the graphs' names.
-std::vector<Loaded> load_text(std::string_view text, std::string_view source, const std::string& stem);
 
 }  // namespace zellige::json

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "../loaded.hpp"
 #include "command.hpp"
 #include "json/json.hpp"
 #include "reference/reference.hpp"

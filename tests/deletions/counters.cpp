@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 
+#include "../loaded.hpp"
 #include "graph/error.hpp"
 #include "json/json.hpp"
 #include "run/run.hpp"

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "../loaded.hpp"
 #include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "../loaded.hpp"
 #include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "rewrite/canonical_order.hpp"

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../loaded.hpp"
 #include "../same_values.hpp"
 #include "fuse/fuse.hpp"
 #include "json/json.hpp"

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdlib>
 
+#include "../loaded.hpp"
 #include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "reference/reference.hpp"

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "../loaded.hpp"
 #include "json/json.hpp"
 
 namespace zellige::graph {

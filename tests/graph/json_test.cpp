@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
 #include "graph/ops.hpp"
 #include "mugraphs.hpp"

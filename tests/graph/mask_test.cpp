@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
 #include "graph/kept.hpp"
 #include "json/json.hpp"

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "../loaded.hpp"
 #include "json/json.hpp"
 #include "mugraphs.hpp"
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
 #include "json/json.hpp"

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "../loaded.hpp"
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"

@@ -13,6 +13,7 @@
 #include <tuple>
 
 #include "../all_cases.hpp"
+#include "../loaded.hpp"
 #include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "generate.hpp"

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "../all_cases.hpp"
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "json/json.hpp"

@@ -12,6 +12,7 @@
 #include <functional>
 #include <thread>
 
+#include "../loaded.hpp"
 #include "graph/mugraphs.hpp"
 #include "json/json.hpp"
 #include "record.hpp"
