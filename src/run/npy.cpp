@@ -98,9 +98,7 @@ graph::DType npy_dtype(graph::DType dtype) {
 std::string npy(graph::DType dtype, const graph::Shape& shape, const std::vector<double>& values) {
   const graph::DType written = npy_dtype(dtype);
   const std::string_view descr = std::ranges::find(elements, written, &NpyElement::dtype)->descr;
-  std::string extents;
-  for (const std::int64_t n : shape) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", n);
-  if (shape.size() == 1) extents += ",";
+  const std::string extents = fmt::format("{}{}", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
   std::string header = fmt::format("{{'descr': {}, 'fortran_order': False, 'shape': ({}), }}", descr, extents);
   // Magic, length and header fill a multiple of 64 bytes together, and end in a newline.
   header.append(63 - (magic.size() + 2 + header.size()) % 64, ' ').push_back('\n');

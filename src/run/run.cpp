@@ -237,10 +237,8 @@ GpuFound find_gpu() {
       [&](int, const JobEnd& end) {
         if (!end.crash.empty())
           found.why_not = "looking for a GPU was " + end.crash;
-        else if (end.result.starts_with('+'))
-          found.target = end.result.substr(1);
         else
-          found.why_not = end.result.substr(1);
+          (end.result.starts_with('+') ? found.target : found.why_not) = end.result.substr(1);
       });
   return found;
 }
