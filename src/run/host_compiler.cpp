@@ -40,15 +40,9 @@ const Compiler& compiler(const std::string& who) {
 // constructor runs. The emulator's constructors read the pattern to detect what nothing has written
 // (zellige/emulate/registers.hpp). Without -fno-lifetime-dse, g++ may remove the pattern as a dead store.
 std::vector<std::string> flags() {
-  std::vector<std::string> all = {"-std=c++20",
-                                  "-O1",
-                                  "-g1",
-                                  "-fno-omit-frame-pointer",
-                                  "-fPIC",
-                                  "-w",
-                                  "-shared",
-                                  "-DZELLIGE_EMULATE",
-                                  "-ftrivial-auto-var-init=pattern"};
+  std::vector<std::string> all{"-std=c++20", "-O1", "-g1"};
+  all.insert(all.end(), {"-fno-omit-frame-pointer", "-fPIC", "-w", "-shared", "-DZELLIGE_EMULATE",
+                         "-ftrivial-auto-var-init=pattern"});
   // With unique symbols, a library would never be unloaded.
   if (compiler(emulator).version.find("clang") == std::string::npos)
     all.insert(all.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});

@@ -62,7 +62,10 @@ ForkedJob start(int index, const PooledWork& work) {
       return write_all(ends[1], fmt::format("{}{}{}", mark, text, '\0'));
     };
     try {
-      const std::string result = work([&](const std::string& text) { put(phase_mark, text.substr(0, max_phase)); });
+      const std::string result = work([&](const std::string& text) {
+        pollfd room{ends[1], POLLOUT, 0};  // a phase is left out rather than waited for, if the parent does not read
+        if (::poll(&room, 1, 0) == 1) put(phase_mark, text.substr(0, max_phase));
+      });
       if (put(result_mark, result)) ::_exit(3);
     } catch (const std::exception& e) {
       std::fprintf(stderr, "job %d: %s\n", index, e.what());
