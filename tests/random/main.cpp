@@ -280,7 +280,7 @@ int run_all(const Arguments& a) {
                         tally.table().c_str());
           std::fflush(stdout);
         },
-        [&] { under_way.name_long_ones(); });
+        [&](int, const std::string&) { under_way.name_long_ones(); });
   std::printf("%s", coverage.table().c_str());
   const std::string shortfall = a.count >= 1000 && a.kind == Kind::graphs ? coverage.shortfall() : "";
   if (!shortfall.empty()) std::printf("coverage falls short: %s\n", shortfall.c_str());
