@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "graph/builder.hpp"
-#include "run/passes.hpp"
+#include "run/compile.hpp"
 
 using namespace zellige;
 

@@ -4,7 +4,7 @@
 //   const emit::EmittedProgram e = test::transpile(graph, target::find("sm_90a"), {.tiling = {{.op = 0, .product = tile}}});
 #pragma once
 #include "fuse/separate.hpp"
-#include "run/passes.hpp"
+#include "run/compile.hpp"
 
 namespace zellige::test {
 

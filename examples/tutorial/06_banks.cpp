@@ -6,9 +6,9 @@
 #include <zellige/layout.hpp>
 #include <zellige/layout/print.hpp>
 
-#include "view/bank_picture.hpp"
-#include "view/conflicts.hpp"
+#include "view/access.hpp"
 #include "view/layout_picture.hpp"
+#include "view/picture.hpp"
 
 using namespace zellige;
 

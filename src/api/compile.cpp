@@ -1,7 +1,9 @@
-#include "api/compile.hpp"
-
 #include "api/launcher.hpp"
+#include "api/program.hpp"
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
+#include "json/json.hpp"
+#include "run/cache.hpp"
 #include "run/nvrtc.hpp"
 
 namespace zellige::api {
@@ -21,6 +23,18 @@ const run::GpuFound& gpu() {
 }
 
 namespace {
+
+using graph::Json;
+
+constexpr std::string_view kind_of_programs = "program";
+
+/// Returns the key of a program among those that are kept.
+std::string key_of(const graph::KernelGraph& graph, const CallOptions& o) {
+  run::Key key;
+  key.add(json::to_json(graph)).add(target_of(o).name).add(o.tiling);
+  for (const std::string& name : o.compile.constants) key.add(name);
+  return key.add(o.compile.fuse ? "fused" : "as given").hex();
+}
 
 /// Returns the target of this machine's GPU, if the options ask for it; "" if not, or if there is no GPU.
 /// Throws Error if they ask for a GPU or a compiler that cannot be used.
@@ -50,6 +64,33 @@ CompiledProgram compile(graph::KernelGraph graph, const CallOptions& o, const ru
   options.reasons = fuse::Reasons::omitted;
   run::Compiled made = run::compile(std::move(graph), target, std::move(options), cache);
   return {std::move(made.program), std::move(made.fused.limits)};
+}
+
+std::optional<CompiledProgram> kept_program(const graph::KernelGraph& graph, const CallOptions& o,
+                                            const run::Cache& cache) {
+  const std::optional<std::string> entry = run::kept(cache, kind_of_programs, key_of(graph, o));
+  if (!entry) return std::nullopt;
+  try {
+    const Json j = Json::from_cbor(*entry);
+    CompiledProgram made{.limits = j.at("limits"), .manifest = j.at("manifest")};
+    made.program.source = j.at("source");
+    made.program.manifest = emit::parse_manifest(made.manifest, graph.name);
+    made.program.cost.us = j.at("us");
+    made.program.plan.rejected = j.at("rejected");
+    return made;
+  } catch (const std::exception&) {  // an entry of this build that cannot be read is planned again
+    return std::nullopt;
+  }
+}
+
+void keep_program(const graph::KernelGraph& graph, const CallOptions& o, const run::Cache& cache,
+                  const CompiledProgram& c) {
+  const std::vector<std::uint8_t> entry = Json::to_cbor({{"source", c.program.source},
+                                                         {"manifest", emit::to_json(c.program.manifest)},
+                                                         {"us", c.program.cost.us},
+                                                         {"limits", c.limits},
+                                                         {"rejected", c.program.plan.rejected}});
+  run::keep(cache, kind_of_programs, key_of(graph, o), {reinterpret_cast<const char*>(entry.data()), entry.size()});
 }
 
 }  // namespace zellige::api

@@ -1,12 +1,13 @@
-// Implements zellige_graph_* of the C API: reads graphs from JSON, and describes their inputs and outputs.
+// Implements zellige_graph_* of the C API: reads graphs from JSON, and describes their inputs and outputs; and
+// zellige_layout*: evaluates and draws layout expressions, as the command `zellige layout` does.
 #include "api/arguments.hpp"
 #include "api/caller_memory.hpp"
 #include "api/guard.hpp"
 #include "api/handles.hpp"
-#include "api/strings.hpp"
 #include "graph/error.hpp"
-#include "json/candidates.hpp"
 #include "json/json.hpp"
+#include "view/expression.hpp"
+#include "view/layout_picture.hpp"
 
 using namespace zellige;
 using namespace zellige::api;
@@ -62,5 +63,19 @@ zellige_status zellige_graph_output(const zellige_graph* g, int index, zellige_t
   return guarded([&] {
     const auto graph = graph_of(g);
     place_for(to, "info") = info(*graph, graph->outputs, index, "output");
+  });
+}
+
+zellige_status zellige_layout(const char* expression, char** result) {
+  return give_text(result, "result", [&] { return view::evaluate_expression(text_at(expression, "expression")).text; });
+}
+zellige_status zellige_layout_operations(char** list) { return give_text(list, "list", view::list_of_operations); }
+zellige_status zellige_layout_svg(const char* expression, int element_bits, char** svg) {
+  return give_text(svg, "svg", [&] {
+    view::PictureOptions options;
+    options.element_bits = view::element_bits(fmt::format("{}", element_bits));
+    const std::string text = text_at(expression, "expression");
+    const view::Result result = view::evaluate_expression(text);
+    return view::svg(view::layout_picture(result.value, text, options));
   });
 }

@@ -1,5 +1,8 @@
 #include "api/guard.hpp"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -10,6 +13,16 @@
 
 namespace zellige::api {
 namespace {
+
+std::atomic<int> calls = 0;                    // of all threads
+std::atomic<bool> forked_during_call = false;  // this process is a child that was forked while `calls` was not 0
+
+/// Runs in the child of a fork, whose only thread is the one that forked.
+void in_child() {
+  if (calls.exchange(0, std::memory_order_relaxed) > 0) forked_during_call = true;
+}
+
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, in_child);
 
 thread_local std::string last_error;
 
@@ -34,6 +47,16 @@ zellige_status ours(const char* what) noexcept {
 }
 
 }  // namespace
+
+InCall::InCall() {
+  if (forked_during_call.load(std::memory_order_relaxed))
+    fail(
+        "this process was forked while a thread was in a call of Zellige, whose locks are never released here; start"
+        " processes by spawn or forkserver, or fork before other threads call Zellige");
+  calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+InCall::~InCall() { calls.fetch_sub(1, std::memory_order_relaxed); }
 
 zellige_status caught() noexcept {
   constexpr const char* no_memory = "this takes more memory than the machine has left";

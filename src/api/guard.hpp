@@ -3,10 +3,20 @@
 #pragma once
 #include <utility>
 
-#include "api/forked.hpp"
 #include "zellige/api.h"
 
 namespace zellige::api {
+
+/// Counts a call of the library, from its construction to its destruction. The constructor throws Error in a process that
+/// was forked while a thread was in a call: locks that this thread held are never released in the child, so that a call
+/// could wait for ever.
+class InCall {
+ public:
+  InCall();
+  ~InCall();
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+};
 
 /// Returns the status of the exception that is being handled, and stores its message for this thread. Must be
 /// called inside a catch block.

@@ -4,10 +4,14 @@
 //   zellige_graph* handle = add_handle<zellige_graph>(std::make_shared<graph::KernelGraph>(...));
 //   const auto graph = object_of<const graph::KernelGraph>(handle, "graph");  // "graph": the name in messages
 //   remove_handle(handle, "graph");                                           // `graph` stays valid
+//
+// Gives them strings, too, which they free.
 #pragma once
 #include <memory>
 #include <string_view>
 
+#include "api/caller_memory.hpp"
+#include "api/guard.hpp"
 #include "zellige/api.h"
 
 namespace zellige::api {
@@ -42,6 +46,19 @@ std::shared_ptr<Object> object_of(const Handle* handle, std::string_view paramet
 template <class Handle>
 void remove_handle(Handle* handle, std::string_view parameter) {
   if (handle) detail::remove(detail::kind_of<Handle>, handle, parameter);
+}
+
+/// Returns a zero-terminated copy of the string, which lives until zellige_text_free is called with it.
+/// Throws std::bad_alloc if there is no memory.
+char* text_copy(const std::string&);
+
+/// Stores a copy of the string that `text` returns at the caller's address `to`, which messages call `name`.
+template <class Text>
+zellige_status give_text(char** to, std::string_view name, const Text& text) noexcept {
+  return guarded([&] {
+    char*& place = place_for(to, name);
+    place = text_copy(text());
+  });
 }
 
 }  // namespace zellige::api

@@ -1,6 +1,9 @@
 #include "api/launcher.hpp"
 
-#include "api/device_memory.hpp"
+#include <algorithm>
+#include <array>
+
+#include "api/arguments.hpp"
 #include "graph/error.hpp"
 #include "run/bound.hpp"
 #include "run/driver_table.hpp"
@@ -26,6 +29,89 @@ std::uint64_t capture_of(void* stream) {
   std::uint64_t id = 0;
   run::check(run::driver().capture_info(stream, &capturing, &id, nullptr, nullptr, nullptr), "the stream's state");
   return capturing ? id : 0;
+}
+
+/// An allocation as cuPointerGetAttributes reports it; all members are 0 if CUDA does not know the memory.
+struct Allocation {
+  unsigned type = 0;
+  std::uint64_t address = 0;  // address for kernels of the current context; 0: they cannot access it
+  int device = 0;
+  std::uint64_t begin = 0;
+  std::size_t bytes = 0;
+};
+
+/// Returns the allocation that contains an address. All members are 0 if CUDA has not allocated this memory.
+Allocation allocation_at(std::uint64_t at) {
+  enum { memory_type = 2, device_pointer = 3, device_ordinal = 9, range_start = 11, range_size = 12 };
+  Allocation a;
+  int attributes[] = {memory_type, device_pointer, device_ordinal, range_start, range_size};
+  void* values[] = {&a.type, &a.address, &a.device, &a.begin, &a.bytes};
+  constexpr int invalid_value = 1;
+  if (const int status = run::driver().pointer_attributes(std::size(attributes), attributes, values, at);
+      status == invalid_value)
+    return {};
+  else
+    run::check(status, "asking whose memory an address is");
+  return a;
+}
+
+/// Memory that is known to be accessible during one launch: host memory, freed memory, memory of an inaccessible GPU, and
+/// tensors that extend beyond their allocation would cause an illegal access. Asks the driver once per allocation. Each
+/// launch needs a new object, because an allocation may be freed between two launches.
+class DeviceMemory {
+ public:
+  /// Throws Error unless kernels of the current context can access all bytes of the tensor, which begins at `at`.
+  void check(const emit::Manifest&, const emit::TensorPlace&, const void* at);
+  /// Throws Error unless the workspace is aligned to 256 bytes and kernels of the current context can access all of it.
+  void check_workspace(const emit::Manifest&, const void* at);
+
+ private:
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+  };
+  /// Returns "" if kernels of the current context can access all `bytes` bytes at `at`. Otherwise returns in
+  /// words what kind of memory is there instead, for an error message.
+  std::string found_instead(const void* at, std::int64_t bytes);
+
+  std::array<Range, 8> ranges_{};  // allocations known to be accessible
+  std::size_t next_ = 0;
+};
+
+std::string DeviceMemory::found_instead(const void* address, std::int64_t bytes) {
+  const auto at = reinterpret_cast<std::uint64_t>(address), end = at + static_cast<std::uint64_t>(bytes);
+  // Adjacent allocations count as one.
+  for (std::uint64_t next = at; next < end;) {
+    const auto known = std::ranges::find_if(ranges_, [&](const Range& r) { return r.begin <= next && next < r.end; });
+    if (known != ranges_.end()) {
+      next = known->end;
+      continue;
+    }
+    const Allocation a = allocation_at(next);
+    if (a.type == 0 && next == at)
+      return fmt::format("{}, where CUDA knows none: it is the host's, or was freed", address);
+    if (a.type == 0) return fmt::format("{} up to the end of the allocation", next - at);
+    if (a.address == 0) return fmt::format("{} on cuda:{}, which the current context cannot access", address, a.device);
+    const Range range{a.begin, a.begin + a.bytes};
+    // The driver does not report the extent of this memory.
+    if (next < range.begin || range.end <= next) break;
+    ranges_[next_++ % ranges_.size()] = range;
+    next = range.end;
+  }
+  return {};
+}
+
+void DeviceMemory::check(const emit::Manifest& m, const emit::TensorPlace& t, const void* at) {
+  if (const std::string found = found_instead(at, t.bytes); !found.empty())
+    mistake(m, t, "expected {} bytes of the GPU's memory, found {}", t.bytes, found);
+}
+
+void DeviceMemory::check_workspace(const emit::Manifest& m, const void* at) {
+  constexpr std::uintptr_t multiple = 256;
+  if (const auto misalignment = reinterpret_cast<std::uintptr_t>(at) % multiple)
+    fail("program {}, workspace: expected memory that begins at a multiple of {} bytes, found {} above one", m.name,
+         multiple, misalignment);
+  if (const std::string found = found_instead(at, m.buffer_size); !found.empty())
+    fail("program {}, workspace: expected {} bytes of the GPU's memory, found {}", m.name, m.buffer_size, found);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <tuple>
 
-#include "emit/emit.hpp"
+#include "emit/manifest.hpp"
 #include "run/driver.hpp"
 #include "run/nvrtc.hpp"
 

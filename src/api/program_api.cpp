@@ -9,15 +9,14 @@
 #include "api/guard.hpp"
 #include "api/handles.hpp"
 #include "api/program.hpp"
-#include "api/strings.hpp"
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
 #include "json/json.hpp"
-#include "run/belongs.hpp"
+#include "run/headers.hpp"
+#include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
-#include "run/standalone.hpp"
 #include "target/target.hpp"
 
 using namespace zellige;

@@ -9,7 +9,6 @@
 #include "candidate/tile_writer.hpp"
 #include "graph/error.hpp"
 #include "graph/reductions.hpp"
-#include "graph/refused.hpp"
 #include "rewrite/rewrite.hpp"
 
 namespace zellige::candidate {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "graph/refused.hpp"
+#include "graph/error.hpp"
 #include "kernel/rejections.hpp"
 
 namespace zellige::candidate {

@@ -6,13 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
-#include "view/bank_picture.hpp"
-#include "view/conflicts.hpp"
+#include "view/access.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
+#include "view/picture.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -141,7 +140,7 @@ int banks(const BanksArguments& a) {
 
 }  // namespace
 
-Subcommand add_banks(CLI::App& app) {
+void add_banks(CLI::App& app, int& status) {
   auto a = std::make_shared<BanksArguments>();
   CLI::App* command = app.add_subcommand(
       "banks", "Predict bank conflicts of accesses to shared memory, and find the swizzle that removes them");
@@ -161,7 +160,7 @@ Subcommand add_banks(CLI::App& app) {
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--json", a->json, "Print one line of JSON");
   command->add_flag("--no-picture", a->quiet, "Print no picture");
-  return {command, [a] { return banks(*a); }};
+  command->callback([a, &status] { status = banks(*a); });
 }
 
 }  // namespace zellige::cli

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "graph/shown.hpp"
 
@@ -65,7 +64,7 @@ int show(const CacheArguments& a) {
 
 }  // namespace
 
-Subcommand add_cache(CLI::App& app) {
+void add_cache(CLI::App& app, int& status) {
   auto a = std::make_shared<CacheArguments>();
   CLI::App* command =
       app.add_subcommand("cache", "Show or delete the compiled kernels and plans that are kept on disk");
@@ -73,7 +72,7 @@ Subcommand add_cache(CLI::App& app) {
   command->add_flag("--list", a->list, "List every entry, the largest first");
   command->add_flag("--clear", a->clear, "Delete all entries; kernels are then planned and compiled again")
       ->excludes("--list");
-  return {command, [a] { return show(*a); }};
+  command->callback([a, &status] { status = show(*a); });
 }
 
 }  // namespace zellige::cli

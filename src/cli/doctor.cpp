@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "port/report.hpp"
 #include "run/files.hpp"
@@ -57,7 +56,7 @@ int doctor(const DoctorArguments& a) {
 
 }  // namespace
 
-Subcommand add_doctor(CLI::App& app) {
+void add_doctor(CLI::App& app, int& status) {
   auto a = std::make_shared<DoctorArguments>();
   CLI::App* command = app.add_subcommand(
       "doctor", "List the headers and names of CuTe that a source uses, and whether Zellige has them");
@@ -71,7 +70,7 @@ Subcommand add_doctor(CLI::App& app) {
   command->add_option("-I", a->folders, "Folder in which CUTLASS's headers are looked for. Repeatable")
       ->allow_extra_args(false);
   command->add_flag("--json", a->json, "Print one line of JSON");
-  return {command, [a] { return doctor(*a); }};
+  command->callback([a, &status] { status = doctor(*a); });
 }
 
 }  // namespace zellige::cli

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "graph/shown.hpp"
 #include "ir/ir.hpp"
@@ -39,7 +38,7 @@ int emit(const EmitArguments& a) {
 
 }  // namespace
 
-Subcommand add_emit(CLI::App& app) {
+void add_emit(CLI::App& app, int& status) {
   auto a = std::make_shared<EmitArguments>();
   CLI::App* command = app.add_subcommand(
       "emit", "Verify the program of a file that transpile --emit ir wrote, edited or not, and write its CUDA source");
@@ -49,7 +48,7 @@ Subcommand add_emit(CLI::App& app) {
       ->type_name(output_folder)
       ->capture_default_str();
   command->add_flag("--force", a->force, force_help);
-  return {command, [a] { return emit(*a); }};
+  command->callback([a, &status] { status = emit(*a); });
 }
 
 }  // namespace zellige::cli

@@ -7,9 +7,8 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
-#include "cli/progress.hpp"
-#include "json/candidates.hpp"
+#include "cli/terminal.hpp"
+#include "json/json.hpp"
 #include "run/outputs.hpp"
 #include "search/describe.hpp"
 
@@ -94,7 +93,7 @@ int equal(const EqualArguments& a) {
 
 }  // namespace
 
-Subcommand add_equal(CLI::App& app) {
+void add_equal(CLI::App& app, int& status) {
   auto a = std::make_shared<EqualArguments>();
   CLI::App* command = app.add_subcommand("equal", "Decide whether two graphs compute the same, rounding ignored");
   command->footer("\nExit status: 0 equal; 1 different; 2 the graphs cannot be compared; 3 undecided.");
@@ -119,7 +118,7 @@ Subcommand add_equal(CLI::App& app) {
       ->type_name(output_file);
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--json", a->json, "Print one line of JSON per pair");
-  return {command, [a] { return equal(*a); }};
+  command->callback([a, &status] { status = equal(*a); });
 }
 
 }  // namespace zellige::cli

@@ -8,13 +8,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "run/outputs.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
-#include "view/operation.hpp"
-#include "view/record.hpp"
 
 namespace zellige::cli {
 namespace {
@@ -85,7 +82,7 @@ int layout(const LayoutArguments& a) {
 
 }  // namespace
 
-Subcommand add_layout(CLI::App& app) {
+void add_layout(CLI::App& app, int& status) {
   auto a = std::make_shared<LayoutArguments>();
   CLI::App* command = app.add_subcommand("layout", "Evaluate and draw layout expressions");
   add_example(command, "zellige layout \"logical_divide((8,8):(8,1), (2,2))\" --table --svg divide.svg");
@@ -113,7 +110,7 @@ Subcommand add_layout(CLI::App& app) {
       "or {\"id\",\"error\"}. Status 2 if one could not be read; a refused operation is an answer");
   command->add_flag("--force", a->force, force_help);
   command->add_flag("--list", a->list, "Print the operations");
-  return {command, [a] { return layout(*a); }};
+  command->callback([a, &status] { status = layout(*a); });
 }
 
 }  // namespace zellige::cli

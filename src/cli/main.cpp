@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
 #include "cli/terminal.hpp"
 #include "ir/position.hpp"
 #include "kernel/rejections.hpp"
@@ -23,14 +22,12 @@ int main(int argc, char** argv) {
       "\nzellige COMMAND --help shows the options of a command.\n"
       "Exit status: 0 done, and nothing is wrong; 1 a result is wrong, or Zellige failed; 2 the input or "
       "the machine is at fault; 3 undecided (equal only).");
-  const std::vector<Subcommand> entries = {add_run(app),      add_transpile(app), add_emit(app),
-                                           add_optimize(app), add_layout(app),    add_banks(app),
-                                           add_equal(app),    add_cache(app),     add_doctor(app)};
+  int status = refused;
+  for (const auto add :
+       {add_run, add_transpile, add_emit, add_optimize, add_layout, add_banks, add_equal, add_cache, add_doctor})
+    add(app, status);
   try {
     app.parse(argc, argv);
-    int status = refused;
-    for (const Subcommand& entry : entries)
-      if (entry.app->parsed()) status = entry.command();
     // A full disk must be reported: standard output is a result, too.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
       say(stderr, "zellige: stdout: cannot be written: {}\n", std::strerror(errno));

@@ -5,8 +5,6 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
-#include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "json/json.hpp"
 #include "run/compile.hpp"
@@ -55,7 +53,7 @@ int optimize(const OptimizeArguments& a) {
 
 }  // namespace
 
-Subcommand add_optimize(CLI::App& app) {
+void add_optimize(CLI::App& app, int& status) {
   auto a = std::make_shared<OptimizeArguments>();
   CLI::App* command = app.add_subcommand("optimize",
                                          "Fuse a graph's operators into few kernels and say why; on sm_90a custom "
@@ -66,7 +64,7 @@ Subcommand add_optimize(CLI::App& app) {
   add_target(command, a->target);
   add_constants(command, a->constants);
   command->add_flag("--force", a->force, force_help);
-  return {command, [a] { return optimize(*a); }};
+  command->callback([a, &status] { status = optimize(*a); });
 }
 
 }  // namespace zellige::cli

@@ -10,19 +10,16 @@
 #include <map>
 #include <thread>
 
+#include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/jobs.hpp"
-#include "cli/options.hpp"
-#include "cli/progress.hpp"
 #include "cli/tally.hpp"
 #include "cli/terminal.hpp"
 #include "ir/ir.hpp"
 #include "run/dump.hpp"
 #include "run/files.hpp"
 #include "run/nvrtc.hpp"
-#include "run/phase.hpp"
-#include "run/pool.hpp"
-#include "run/report.hpp"
+#include "run/outputs.hpp"
+#include "run/process.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -141,15 +138,9 @@ void choose_folder(Job& job, const std::string& root, std::map<std::string, std:
 }
 
 /// Returns the text of the progress line: the graph that was started first among those that run, because the user waits
-/// for it, with its phase; and the results so far. `slots`: the job of each slot.
-std::string progress_text(const std::map<int, Job>& running, const std::vector<int>& slots,
-                          const run::ProcessPhases& phases, const Tally::Row& done) {
-  std::string text;
-  if (const auto oldest = running.begin(); oldest != running.end()) {
-    const auto slot = std::find(slots.begin(), slots.end(), oldest->first) - slots.begin();
-    const std::string phase = phases.at(static_cast<int>(slot));
-    text = oldest->second.loaded.name + (phase.empty() ? "" : ": " + phase);
-  }
+/// for it ("": none runs), with its phase; and the results so far.
+std::string progress_text(const std::string& graph, const std::string& phase, const Tally::Row& done) {
+  std::string text = graph + (graph.empty() || phase.empty() ? "" : ": " + phase);
   if (done.graphs > 0)
     text += fmt::format("{}{} wrong, {} failed, {} refused", text.empty() ? "" : "; ", done.wrong, done.failed,
                         done.refused);
@@ -181,20 +172,15 @@ int run(const RunArguments& a) {
   std::map<int, Job> running;
   int started = 0;
   ProgressLine progress;
-  run::ProcessPhases phases(width);
-  std::vector<int> slots(static_cast<std::size_t>(width), -1);  // the job of each slot
   auto next = [&](int i) -> run::PooledWork {
     std::optional<Job> job = jobs.next();
     if (!job) return {};
     choose_folder(*job, a.dump, folders);
     ++started;
     const Job& kept = running[i] = std::move(*job);
-    const auto slot = static_cast<int>(std::find(slots.begin(), slots.end(), -1) - slots.begin());
-    slots[slot] = i;
-    phases.say(slot, "");
-    return [&, slot] {
+    return [&](const run::Say& say) {
       run::RunOptions mine = o;
-      mine.compile.say = [&, slot](const std::string& text) { phases.say(slot, text); };
+      mine.compile.say = say;
       return run::to_json(result(kept, mine, cache));
     };
   };
@@ -202,7 +188,6 @@ int run(const RunArguments& a) {
     const Job& job = running.at(i);
     const run::RunResult r = end.crash.empty() ? run::parse_result(end.result) : crashed(job, o, end);
     running.erase(i);
-    std::replace(slots.begin(), slots.end(), i, -1);
     report.add(i, run::to_json(r));
     progress.clear();
     if (r.status != run::Status::failed) tell(r.graph, r.rejected);
@@ -210,7 +195,10 @@ int run(const RunArguments& a) {
     std::fflush(stdout);
     tally.add(r);
   };
-  auto idle = [&] { progress.show(tally.all().graphs, started, progress_text(running, slots, phases, tally.all())); };
+  auto idle = [&](int i, const std::string& phase) {
+    const std::string graph = i < 0 ? "" : running.at(i).loaded.name;
+    progress.show(tally.all().graphs, started, progress_text(graph, phase, tally.all()));
+  };
   run::run_jobs(next, width, ended, idle);
   progress.clear();
   const Tally::Row& all = tally.all();
@@ -220,7 +208,7 @@ int run(const RunArguments& a) {
 
 }  // namespace
 
-Subcommand add_run(CLI::App& app) {
+void add_run(CLI::App& app, int& status) {
   auto a = std::make_shared<RunArguments>();
   CLI::App* command = app.add_subcommand("run", "Compile and run graphs, and compare them with their reference");
   add_example(command, "zellige run examples/attention.json --on emulator");
@@ -269,7 +257,7 @@ Subcommand add_run(CLI::App& app) {
                  "--time=hot: with a warm L2, one set of buffers, median of 200")
       ->check(one_of({"rotated", "hot"}));
   command->add_flag("--no-cache", a->no_cache, "Compile again, and do not use the kernel cache");
-  return {command, [a] { return run(*a); }};
+  command->callback([a, &status] { status = run(*a); });
 }
 
 }  // namespace zellige::cli

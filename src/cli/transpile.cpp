@@ -7,20 +7,17 @@
 
 #include "cli/choose.hpp"
 #include "cli/commands.hpp"
-#include "cli/options.hpp"
-#include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "emit/emit.hpp"
 #include "emit/host_text.hpp"
 #include "ir/ir.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
+#include "run/headers.hpp"
+#include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/outputs.hpp"
-#include "run/passes.hpp"
 #include "run/plan_cache.hpp"
-#include "run/shared_object.hpp"
-#include "run/standalone.hpp"
 #include "target/target.hpp"
 
 namespace zellige::cli {
@@ -106,7 +103,7 @@ int transpile(const TranspileArguments& a) {
 
 }  // namespace
 
-Subcommand add_transpile(CLI::App& app) {
+void add_transpile(CLI::App& app, int& status) {
   auto a = std::make_shared<TranspileArguments>();
   CLI::App* command = app.add_subcommand(
       "transpile", "Write a graph's CUDA source NAME.cu (or the files that --emit names) and NAME.manifest.json");
@@ -140,7 +137,7 @@ Subcommand add_transpile(CLI::App& app) {
         throw CLI::Success();
       },
       "Print the passes in order, and compile nothing");
-  return {command, [a] { return transpile(*a); }};
+  command->callback([a, &status] { status = transpile(*a); });
 }
 
 }  // namespace zellige::cli

@@ -1,6 +1,7 @@
 #include "emit/host_text.hpp"
 #include "emit/names.hpp"
-#include "target/swizzles.hpp"
+#include "emit/source_lines.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::emit {
 namespace {

@@ -3,7 +3,7 @@
 #include "emit/kernel_text.hpp"
 #include "kernel/tensor_map.hpp"
 #include "selection/tile_schedule.hpp"
-#include "target/handover.hpp"
+#include "target/pipe.hpp"
 #include "verify/verify_limits.hpp"
 
 namespace zellige::emit {

@@ -8,7 +8,7 @@
 #include "fuse/levels.hpp"
 #include "fuse/separate.hpp"
 #include "graph/elementwise.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "graph/view.hpp"
 #include "plan/plan.hpp"
 #include "retile/retile.hpp"

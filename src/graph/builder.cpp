@@ -4,8 +4,6 @@
 
 #include "graph/block_tiles.hpp"
 #include "graph/infer.hpp"
-#include "graph/ops.hpp"
-#include "graph/validate.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -4,6 +4,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <optional>
 #include <stdexcept>
 
 namespace zellige {
@@ -30,29 +31,31 @@ struct DoesNotFit : Error {
   using Error::Error;
 };
 
-/// Throws Error with a formatted message: fail("{}: the tile is {}, not a divisor of {}", where, tile, extent).
-template <class... Args>
-[[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) {
-  throw Error(fmt::format(format, std::forward<Args>(args)...));
-}
+/// Throws an exception with a formatted message: fail("{}: the tile is {}, not a divisor of {}", where, tile, extent).
+template <class E>
+struct Thrower {
+  template <class... Args>
+  [[noreturn]] void operator()(fmt::format_string<Args...> format, Args&&... args) const {
+    throw E(fmt::format(format, std::forward<Args>(args)...));
+  }
+};
+inline constexpr Thrower<Error> fail{};
+inline constexpr Thrower<Fault> fault{};
+inline constexpr Thrower<Rejected> reject{};
+inline constexpr Thrower<DoesNotFit> does_not_fit{};
 
-/// Throws Fault, the exception for bugs of Zellige itself, with a formatted message.
-template <class... Args>
-[[noreturn]] void fault(fmt::format_string<Args...> format, Args&&... args) {
-  throw Fault(fmt::format(format, std::forward<Args>(args)...));
-}
-
-/// Throws Rejected, the exception for plans that the verifier finds wrong, with a formatted message.
-template <class... Args>
-[[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) {
-  throw Rejected(fmt::format(format, std::forward<Args>(args)...));
-}
-
-/// Throws DoesNotFit, the exception for plans that exceed the target's limits (shared memory, registers,
-/// threads or instructions), with a formatted message.
-template <class... Args>
-[[noreturn]] void does_not_fit(fmt::format_string<Args...> format, Args&&... args) {
-  throw DoesNotFit(fmt::format(format, std::forward<Args>(args)...));
+/// Calls `work`. If it throws Error, returns that error: the reason why it refuses what it is given. Otherwise returns
+/// nullopt. A Fault passes.
+template <class Work>
+std::optional<Error> refused(const Work& work) {
+  try {
+    work();
+  } catch (const Fault&) {
+    throw;
+  } catch (const Error& e) {
+    return e;
+  }
+  return std::nullopt;
 }
 
 }  // namespace zellige

@@ -22,6 +22,12 @@ std::int64_t size(const Shape& shape) {
   return product;
 }
 
+std::int64_t span(const Shape& shape, const Strides& strides) {
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d) last += (shape[d] - 1) * strides[d];
+  return last + 1;
+}
+
 Shape coordinates(std::int64_t index, const Shape& shape) {
   Shape at(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; index /= shape[d]) at[d] = index % shape[d];

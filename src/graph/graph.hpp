@@ -127,7 +127,7 @@ struct KernelTensor {
   Shape shape;
   Strides strides;
   std::string name;
-  int memory = -1;        // index of the input whose memory it shares (in_place.hpp); -1: none
+  int memory = -1;        // index of the input whose memory it shares (infer.hpp); -1: none
   bool constant = false;  // an input that no earlier work on the stream writes, such as a weight
 };
 
@@ -224,6 +224,10 @@ struct KernelGraph {
 /// Returns the row-major strides of a shape, in elements.
 Strides row_major(const Shape&);
 std::int64_t size(const Shape&);
+/// Returns the elements from the first of a tensor to its last, as its strides place them: 27 of (4, 3) with strides (8, 1),
+/// as the last one is at 3 * 8 + 2. Preconditions: extents are at least 1, no stride is negative, and a stride for each
+/// extent is there.
+std::int64_t span(const Shape&, const Strides&);
 /// Returns the coordinates of the element with this row-major index.
 Shape coordinates(std::int64_t index, const Shape&);
 std::string to_string(const Shape&);  // "(2, 4096)"

@@ -1,9 +1,7 @@
-#include "graph/in_place.hpp"
-
 #include <algorithm>
 #include <set>
 
-#include "graph/ops.hpp"
+#include "graph/infer.hpp"
 #include "graph/view.hpp"
 #include "graph/where.hpp"
 

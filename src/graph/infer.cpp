@@ -8,7 +8,6 @@
 #include "graph/dtype.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/kept.hpp"
-#include "graph/matrices.hpp"
 #include "graph/ops.hpp"
 #include "graph/reductions.hpp"
 #include "graph/rows.hpp"
@@ -31,17 +30,18 @@ void check_shape(const Where& where, std::string_view what, const Shape& shape) 
 
 namespace {
 
-/// Returns the shape to which a and b broadcast. Throws Error if they do not broadcast.
-Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b) {
+/// Returns the shape to which a and b broadcast, or their batch dimensions: those before the last two. Throws Error if they
+/// do not broadcast.
+Shape broadcast_shape(const Where& where, const Shape& a, const Shape& b, bool batch = false) {
   // Aligns the shapes at their last dimensions; a missing dimension has extent 1.
   const std::size_t rank = std::max(a.size(), b.size());
-  Shape c(rank);
-  for (std::size_t d = 0; d < rank; ++d) {
+  Shape c(batch ? rank - 2 : rank);
+  for (std::size_t d = 0; d < c.size(); ++d) {
     const std::int64_t x = d + a.size() < rank ? 1 : a[d + a.size() - rank],
                        y = d + b.size() < rank ? 1 : b[d + b.size() - rank];
     if (x != y && x != 1 && y != 1)
-      fail_at(where, "expected dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})", to_string(a),
-              to_string(b), d, x, y);
+      fail_at(where, "expected {}dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
+              batch ? "batch " : "", to_string(a), to_string(b), d, x, y);
     c[d] = std::max(x, y);
   }
   return c;
@@ -65,16 +65,8 @@ Shape matmul_shape(const Where& where, const std::vector<Shape>& operands) {
             "expected the last dimension of the left operand to equal the last but one of the right, found {} "
             "and {} in {} times {}",
             k, rows, to_string(a), to_string(b));
-  // All dimensions before the last two are batch dimensions, which broadcast.
   const MatmulShapes m = matrices(a, b);
-  const std::size_t rank = m.product.size() - 2;
-  for (std::size_t d = 0; d < rank; ++d) {
-    const std::int64_t x = d + m.a.size() - 2 < rank ? 1 : m.a[d + m.a.size() - 2 - rank],
-                       y = d + m.b.size() - 2 < rank ? 1 : m.b[d + m.b.size() - 2 - rank];
-    if (x != y && x != 1 && y != 1)
-      fail_at(where, "expected batch dimensions that are equal or 1, found {} and {} (dimension {}: {} and {})",
-              to_string(a), to_string(b), d, x, y);
-  }
+  broadcast_shape(where, m.a, m.b, true);
   const Shape product = without_vectors(m.product, a, b);
   if (operands.size() > 2 && !broadcasts_to(operands[2], product))
     fail_at(where, "expected a bias that broadcasts to the product {}, found {}", to_string(product),
@@ -347,6 +339,28 @@ std::vector<bool> varies(const BlockGraph& block) {
     for (int t : op.outputs) result[t] = v && !is_accumulator(op.kind);
   }
   return result;
+}
+
+Shape without_vectors(Shape product, const Shape& a, const Shape& b) {
+  const auto last = product.end() - 1;
+  if (a.size() == 1 && b.size() == 1) return {1};
+  if (b.size() == 1) product.erase(last);
+  if (a.size() == 1) product.erase(last - 1);
+  return product;
+}
+
+MatmulShapes matrices(const Shape& left, const Shape& right) {
+  MatmulShapes m{left.size() == 1 ? Shape{1, left[0]} : left, right.size() == 1 ? Shape{right[0], 1} : right, {}};
+  const std::size_t rank = std::max(m.a.size(), m.b.size());
+  m.product.assign(rank, 1);
+  for (const Shape* s : {&m.a, &m.b})
+    for (std::size_t d = 0; d + 2 < s->size(); ++d) {
+      std::int64_t& extent = m.product[d + rank - s->size()];
+      extent = std::max(extent, (*s)[d]);
+    }
+  m.product[rank - 2] = m.a[m.a.size() - 2];
+  m.product[rank - 1] = m.b.back();
+  return m;
 }
 
 }  // namespace zellige::graph

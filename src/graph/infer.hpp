@@ -6,7 +6,17 @@
 // A shape that is already set must agree with the inferred one; a conflict throws Error with the operator's
 // name. Strides are not changed. A block operator runs after the loop if one of its operands is computed after
 // the loop. Its other operands must then not change with the iteration.
+//
+// Rejects invalid graphs. The message is one sentence: the graph, the operator, what was expected and what was found.
+//
+//   validate(g);   // throws Error, or g is valid: later passes rely on it
+//
+// In a valid graph, operators are in a topological order, and every shape, dtype and after_loop is as infer()
+// infers it. Names are unique, inputs have strides, and outputs are computed by an operator.
 #pragma once
+#include <utility>
+
+#include "graph/graph.hpp"
 #include "graph/where.hpp"
 
 namespace zellige::graph {
@@ -42,5 +52,48 @@ std::vector<bool> varies(const BlockGraph&);
 /// Throws Error unless a shape's rank is 1 to max_rank (8), each extent is 1 to max_extent (2^31 - 1), and the
 /// number of elements is at most max_elements (2^40). `what` names the tensor in the message.
 void check_shape(const Where&, std::string_view what, const Shape&);
+
+/// Shapes of a matmul's operands and result, each with at least two dimensions: a vector on the left is a row, a vector on
+/// the right a column.
+struct MatmulShapes {
+  Shape a, b, product;  // batches broadcast
+};
+
+/// Returns the shapes of a matmul's operands and product as matrices. Precondition: infer_shapes() accepts
+/// the operands.
+MatmulShapes matrices(const Shape& a, const Shape& b);
+
+/// Returns the product's shape without the dimensions that matrices() added to vector operands. `a`, `b`: the
+/// original shapes. For two vectors, returns (1).
+Shape without_vectors(Shape product, const Shape& a, const Shape& b);
+
+/// Throws Error, which names the operator or tensor, unless the graph is valid.
+void validate(const KernelGraph&);
+
+/// Decides exactly whether strides give each element of a tensor an address of its own. Two elements share an address if some
+/// nonzero vector d with |d[k]| < shape[k] satisfies d . strides = 0. The search enumerates d along the shortest dimensions;
+/// the two longest ones give one linear equation in two unknowns. For at most 2^40 elements in 4 dimensions, that is at most
+/// 2^21 equations. No search is needed if each stride exceeds the largest address that the smaller strides reach.
+///
+///     shared_address({128, 17}, {129, 128})   // nullopt: no two elements share an address
+///     shared_address({4, 4}, {2, 3})          // (0, 2) and (3, 0): both are at address 6
+///
+/// Returns the coordinates of two elements with the same address, or nullopt if every element has an address
+/// of its own. Preconditions: extents are at least 1, strides along extents above 1 are not negative, and all
+/// elements are within 2^40 addresses.
+std::optional<std::pair<Shape, Shape>> shared_address(const Shape&, const Strides&);
+
+// Results may share the memory of inputs, such as a cache that a program updates. Such a result overwrites the input's old
+// value, so all operators that read the old value must run before the operator that computes the result.
+//
+//   for (int i : in_place_order(g)) ... g.ops[i]   // readers of an old value, then the operator that overwrites it
+
+/// Returns whether any result of the graph shares the memory of an input.
+bool writes_in_place(const KernelGraph&);
+
+/// Returns the indices of the operators in an order in which every reader of an old value precedes the
+/// operator that overwrites it. Throws Error if a result cannot share the memory of the input that it names,
+/// or if there is no such order.
+std::vector<int> in_place_order(const KernelGraph&);
 
 }  // namespace zellige::graph

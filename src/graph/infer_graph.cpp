@@ -3,7 +3,6 @@
 #include <set>
 
 #include "graph/block_tiles.hpp"
-#include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"

@@ -1,8 +1,8 @@
-#include "graph/injective.hpp"
-
 #include <algorithm>
 #include <boost/integer/mod_inverse.hpp>
 #include <numeric>
+
+#include "graph/infer.hpp"
 
 namespace zellige::graph {
 namespace {

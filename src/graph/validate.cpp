@@ -1,10 +1,7 @@
-#include "graph/validate.hpp"
 
 #include <set>
 
-#include "graph/in_place.hpp"
 #include "graph/infer.hpp"
-#include "graph/injective.hpp"
 #include "graph/json_text.hpp"
 #include "graph/ops.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "graph/span.hpp"
-
 namespace zellige::interpret {
 int Memory::owner(int tensor) const {
   const int base = program_.memory_of(tensor), shared = program_.tensors[base].memory;

@@ -6,7 +6,7 @@
 #include "graph/nearest.hpp"
 #include "graph/shown.hpp"
 #include "target/instructions.hpp"
-#include "target/outer_products.hpp"
+#include "target/products.hpp"
 
 namespace zellige::ir {
 namespace {

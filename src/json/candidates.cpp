@@ -1,4 +1,3 @@
-#include "json/candidates.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +10,6 @@
 
 #include "graph/shown.hpp"
 #include "json/json.hpp"
-#include "json/mirage.hpp"
 
 namespace zellige::json {
 namespace {
@@ -234,6 +232,15 @@ bool GraphFile::skip() {
   }
   ++count_;
   return true;
+}
+
+std::vector<graph::KernelGraph> load(const std::string& path) {
+  std::vector<graph::KernelGraph> graphs;
+  for (GraphFile file(path); std::optional<Loaded> l = file.next();) {
+    if (!l->error.empty()) throw Error(l->error);
+    graphs.push_back(std::move(l->graph));
+  }
+  return graphs;
 }
 
 }  // namespace zellige::json

@@ -7,35 +7,36 @@
 #include "graph/infer.hpp"
 #include "graph/nearest.hpp"
 #include "graph/ops.hpp"
-#include "graph/validate.hpp"
 #include "json/json.hpp"
 
 namespace zellige::json {
 namespace {
+
+using graph::Json, graph::Where, graph::OpKind, graph::fail_at, graph::find, graph::list, graph::member, graph::integer,
+    graph::integers, graph::identifier, graph::max_extent, graph::max_rank, graph::describe;
 
 /// Maps names to tensors of one level, in the order in which the tensors are defined. `operators` is the JSON
 /// of the operators that define them. With it, messages distinguish a name that is used too early from one
 /// that is never defined.
 class TensorNames {
  public:
-  explicit TensorNames(const graph::Json* operators) : operators_(operators) {}
+  explicit TensorNames(const Json* operators) : operators_(operators) {}
   /// Appends a tensor to those of the level and returns its index. Throws Error if another tensor has its name; the
   /// message names the operator `where`.
   template <class Tensor>
-  int make(const graph::Where& where, std::vector<Tensor>& tensors, Tensor tensor) {
+  int make(const Where& where, std::vector<Tensor>& tensors, Tensor tensor) {
     const int index = static_cast<int>(tensors.size());
     if (!index_.emplace(tensor.name, index).second)
-      graph::fail_at(where, "expected each tensor to have a name of its own, found {} twice", tensor.name);
+      fail_at(where, "expected each tensor to have a name of its own, found {} twice", tensor.name);
     tensors.push_back(std::move(tensor));
     return index;
   }
   /// Returns the index of the tensor with this name, an operand of the operator `where`. Throws Error if no input
   /// or earlier operator defines the tensor.
-  int use(const graph::Where& where, const std::string& name) const {
+  int use(const Where& where, const std::string& name) const {
     const auto it = index_.find(name);
     if (it == index_.end())
-      graph::fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name,
-                     producer(name));
+      fail_at(where, "expected a tensor that an input or an earlier operator makes, found {}{}", name, producer(name));
     return it->second;
   }
 
@@ -43,10 +44,10 @@ class TensorNames {
   /// Returns ", which operator N makes: ...", for a message, if a later operator defines the tensor; otherwise "".
   std::string producer(const std::string& name) const {
     for (std::size_t i = 0; i < operators_->size(); ++i) {
-      const graph::Json& j = (*operators_)[i];
+      const Json& j = (*operators_)[i];
       if (!j.is_object() || !j.contains("outputs")) continue;
-      for (const graph::Json& result : j["outputs"]) {
-        const graph::Json& known_as = result.is_object() && result.contains("name") ? result["name"] : result;
+      for (const Json& result : j["outputs"]) {
+        const Json& known_as = result.is_object() && result.contains("name") ? result["name"] : result;
         if (known_as.is_string() && known_as.get_ref<const std::string&>() == name)
           return fmt::format(", which operator {} makes: the operators are out of order or cyclic", i);
       }
@@ -54,44 +55,42 @@ class TensorNames {
     return "";
   }
 
-  const graph::Json* operators_;
+  const Json* operators_;
   std::map<std::string, int> index_;
 };
 
 /// Throws Error unless `j` is an object with no other keys than the known ones.
-void only_keys(const graph::Where& where, const graph::Json& j, const std::vector<std::string_view>& known) {
-  if (!j.is_object()) graph::fail_at(where, "expected an object, found {}", graph::describe(j));
+void only_keys(const Where& where, const Json& j, const std::vector<std::string_view>& known) {
+  if (!j.is_object()) fail_at(where, "expected an object, found {}", describe(j));
   for (const auto& [key, value] : j.items()) {
     if (std::ranges::find(known, key) != known.end()) continue;
     std::string keys;
     for (std::string_view k : known) keys.append(keys.empty() ? "" : ", ").append(k);
-    graph::fail_at(where, "expected one of the keys {}, found {}{}", keys, graph::describe(graph::Json(key)),
-                   did_you_mean(key, {known.begin(), known.end()}));
+    fail_at(where, "expected one of the keys {}, found {}{}", keys, describe(Json(key)),
+            did_you_mean(key, {known.begin(), known.end()}));
   }
 }
 
-graph::DType read_dtype(const graph::Where& where, const std::string& what, const graph::Json& j) {
+graph::DType read_dtype(const Where& where, const std::string& what, const Json& j) {
   const std::string name = graph::text(where, what, j);
   std::vector<std::string> known;
   for (graph::DType d : graph::all_dtypes()) {
     if (graph::name(d) == name) return d;
     known.emplace_back(graph::name(d));
   }
-  graph::fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), graph::describe(j),
-                 did_you_mean(name, known));
+  fail_at(where, "expected {} to be {}, found {}{}", what, listed(known), describe(j), did_you_mean(name, known));
 }
 
-graph::Strides read_strides(const graph::Where& where, const graph::Json& j) {
-  return graph::integers(where, "strides", j, -(std::int64_t{1} << 40),
-                         std::int64_t{1} << 40);  // validate() checks them
+graph::Strides read_strides(const Where& where, const Json& j) {
+  return integers(where, "strides", j, -(std::int64_t{1} << 40), std::int64_t{1} << 40);  // validate() checks them
 }
 
-int read_dim(const graph::Where& where, const char* what, const graph::Json& j, int min) {
-  return static_cast<int>(graph::integer(where, what, j, min, graph::max_rank - 1));
+int read_dim(const Where& where, const char* what, const Json& j, int min) {
+  return static_cast<int>(integer(where, what, j, min, max_rank - 1));
 }
 
 /// Returns the scalar in `j`: a number, or "inf" or "-inf", as JSON has no infinities. Throws Error for others.
-double read_scalar(const graph::Where& where, const char* what, const graph::Json& j) {
+double read_scalar(const Where& where, const char* what, const Json& j) {
   if (j == "inf" || j == "-inf")
     return j == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
   return graph::number(where, what, j);
@@ -99,54 +98,53 @@ double read_scalar(const graph::Where& where, const char* what, const graph::Jso
 
 /// Returns whether the operator has the key "scalar", which replaces the last operand. Throws Error if the
 /// operator has both the scalar and that operand, or neither.
-bool has_scalar(const graph::Where& where, graph::OpKind kind, const graph::Json& j) {
-  const bool given = graph::find(where, j, "scalar");
-  const std::size_t tensors = graph::list(where, "inputs", graph::member(where, j, "inputs")).size();
+bool has_scalar(const Where& where, OpKind kind, const Json& j) {
+  const bool given = find(where, j, "scalar");
+  const std::size_t tensors = list(where, "inputs", member(where, j, "inputs")).size();
   if (graph::takes_scalar(kind, tensors) && !given)
-    graph::fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
-                   graph::info(kind).inputs, tensors, tensors);
+    fail_at(where, "expected {} operands, or {} and a \"scalar\" in place of the last, found {}",
+            graph::info(kind).inputs, tensors, tensors);
   if (!graph::takes_scalar(kind, tensors) && given)
-    graph::fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it with {}",
-                   graph::info(kind).inputs, tensors);
+    fail_at(where, "expected \"scalar\" in place of the last of {} operands, found it with {}",
+            graph::info(kind).inputs, tensors);
   return given;
 }
 
-bool read_flag(const graph::Where& where, const char* what, const graph::Json& j) {
-  if (!j.is_boolean()) graph::fail_at(where, "expected {} to be true or false, found {}", what, graph::describe(j));
+bool read_flag(const Where& where, const char* what, const Json& j) {
+  if (!j.is_boolean()) fail_at(where, "expected {} to be true or false, found {}", what, describe(j));
   return j.get<bool>();
 }
 
 /// Returns the attributes that operators of this kind have, read from the JSON object `j`.
-graph::Attributes read_attributes(const graph::Where& where, graph::OpKind kind, const graph::Json& j) {
+graph::Attributes read_attributes(const Where& where, OpKind kind, const Json& j) {
   graph::Attributes a;
   for (const graph::AttributeKey& key : graph::attribute_keys(kind)) {
     const char* name = key.name.data();
-    if (!key.required && key.name != "scalar" && !graph::find(where, j, name)) continue;
+    if (!key.required && key.name != "scalar" && !find(where, j, name)) continue;
     if (key.name == "scalar" && !key.required && !has_scalar(where, kind, j)) continue;
-    const graph::Json& value = graph::member(where, j, name);
+    const Json& value = member(where, j, name);
     if (key.name == "scalar")
       a.scalar = key.required ? graph::number(where, name, value) : read_scalar(where, name, value);
     if (key.name == "lo") a.lo = graph::number(where, name, value);
     if (key.name == "hi") a.hi = graph::number(where, name, value);
     if (key.name == "eps") a.eps = graph::number(where, name, value);
     if (key.name == "dim" && graph::reduces(kind) && value.is_array())
-      a.sizes = graph::integers(where, name, value, 0, graph::max_rank - 1);
+      a.sizes = integers(where, name, value, 0, max_rank - 1);
     else if (key.name == "dim")
       a.dim = read_dim(where, name, value, 0);
-    if (key.name == "to") a.to = graph::integer(where, name, value, 1, graph::max_extent);
-    if (key.name == "dims") a.sizes = graph::integers(where, name, value, 0, graph::max_rank - 1);
-    if (key.name == "shape" || key.name == "normalized_shape")
-      a.sizes = graph::integers(where, name, value, 1, graph::max_extent);
-    if (key.name == "start") a.start = graph::integer(where, name, value, 0, graph::max_extent);
-    if (key.name == "end") a.end = graph::integer(where, name, value, 1, graph::max_extent);
+    if (key.name == "to") a.to = integer(where, name, value, 1, max_extent);
+    if (key.name == "dims") a.sizes = integers(where, name, value, 0, max_rank - 1);
+    if (key.name == "shape" || key.name == "normalized_shape") a.sizes = integers(where, name, value, 1, max_extent);
+    if (key.name == "start") a.start = integer(where, name, value, 0, max_extent);
+    if (key.name == "end") a.end = integer(where, name, value, 1, max_extent);
     if (key.name == "dtype") a.dtype = read_dtype(where, name, value);
-    if (key.name == "sizes") a.sizes = graph::integers(where, name, value, 1, graph::max_extent);
+    if (key.name == "sizes") a.sizes = integers(where, name, value, 1, max_extent);
     if (key.name == "tf32") a.tf32 = read_flag(where, name, value);
     if (key.name == "saturate") a.saturate = read_flag(where, name, value);
     if (key.name == "keepdim") a.keepdim = read_flag(where, name, value);
-    if (key.name == "tril") a.kept.tril = graph::integer(where, name, value, -graph::max_extent, graph::max_extent);
-    if (key.name == "triu") a.kept.triu = graph::integer(where, name, value, -graph::max_extent, graph::max_extent);
-    if (key.name == "length") a.kept.length = graph::integer(where, name, value, 0, graph::max_extent);
+    if (key.name == "tril") a.kept.tril = integer(where, name, value, -max_extent, max_extent);
+    if (key.name == "triu") a.kept.triu = integer(where, name, value, -max_extent, max_extent);
+    if (key.name == "length") a.kept.length = integer(where, name, value, 0, max_extent);
     if (key.name == "value") a.value = read_scalar(where, name, value);
   }
   return a;
@@ -154,120 +152,112 @@ graph::Attributes read_attributes(const graph::Where& where, graph::OpKind kind,
 
 /// Throws Error if the operator's JSON object has a key that operators of its kind do not have. `block`: the
 /// operator is a block operator.
-void only_operator_keys(const graph::Where& where, graph::OpKind kind, const graph::Json& j, bool block) {
-  if (kind == graph::OpKind::input) return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
-  if (kind == graph::OpKind::output)
-    return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end", "shape"});
-  if (kind == graph::OpKind::custom)
-    return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
+void only_operator_keys(const Where& where, OpKind kind, const Json& j, bool block) {
+  if (kind == OpKind::input) return only_keys(where, j, {"op", "from", "map", "loop_dim", "shape", "outputs"});
+  if (kind == OpKind::output) return only_keys(where, j, {"op", "inputs", "map", "to", "dim", "start", "end", "shape"});
+  if (kind == OpKind::custom) return only_keys(where, j, {"op", "inputs", "outputs", "grid", "block", "loop", "body"});
   std::vector<std::string_view> keys{"op", "inputs", "outputs"};
   for (const graph::AttributeKey& key : graph::attribute_keys(kind)) keys.push_back(key.name);
-  if (block && kind == graph::OpKind::mask) keys.insert(keys.end(), {"map", "loop_dim"});
+  if (block && kind == OpKind::mask) keys.insert(keys.end(), {"map", "loop_dim"});
   only_keys(where, j, keys);
 }
 
-graph::Dim3 read_dim3(const graph::Where& where, const char* what, const graph::Json& j) {
-  const std::vector<std::int64_t> d = graph::integers(where, what, j, 1, graph::max_extent);
-  if (d.size() != 3) graph::fail_at(where, "expected {} to hold 3 numbers (x, y, z), found {}", what, d.size());
+graph::Dim3 read_dim3(const Where& where, const char* what, const Json& j) {
+  const std::vector<std::int64_t> d = integers(where, what, j, 1, max_extent);
+  if (d.size() != 3) fail_at(where, "expected {} to hold 3 numbers (x, y, z), found {}", what, d.size());
   return {d[0], d[1], d[2]};
 }
 
-std::array<int, 3> read_map(const graph::Where& where, const graph::Json& j) {
+std::array<int, 3> read_map(const Where& where, const Json& j) {
   only_keys(where, j, {"x", "y", "z"});
   std::array<int, 3> map{-1, -1, -1};
   for (int axis = 0; axis < 3; ++axis)
-    if (const graph::Json* dim = graph::find(where, j, std::string(1, "xyz"[axis]).c_str()))
+    if (const Json* dim = find(where, j, std::string(1, "xyz"[axis]).c_str()))
       map[axis] = read_dim(where, "map", *dim, 0);
   return map;
 }
 
 /// Returns the name and kind of the operator that `j` describes. Throws Error, with the nearest name, if unknown.
-std::pair<std::string, graph::OpKind> read_kind(const graph::Where& where, const graph::Json& j, bool block) {
-  const std::string name = graph::identifier(where, "op", graph::member(where, j, "op"));
+std::pair<std::string, OpKind> read_kind(const Where& where, const Json& j, bool block) {
+  const std::string name = identifier(where, "op", member(where, j, "op"));
   const auto kind = graph::find_op(name);
   if (!kind)
-    graph::fail_at(where, "expected an operator that is known, found {}{}", name, graph::known_operators(name, block));
+    fail_at(where, "expected an operator that is known, found {}{}", name, graph::known_operators(name, block));
   return {name, *kind};
 }
 
 /// Reads one graph; the constructor does all the work.
 class GraphReader {
  public:
-  GraphReader(const graph::Json& j, const std::string& fallback) : where_{fallback} {
-    if (const graph::Json* name = graph::find(where_, j, "name"))
-      where_.graph = graph::identifier(where_, "name", *name);
-    const std::int64_t version =
-        graph::integer(where_, "zellige_graph", graph::member(where_, j, "zellige_graph"), 1, INT64_MAX);
-    if (version != json_version)
-      graph::fail_at(where_, "expected version {} of the form, found {}", json_version, version);
+  GraphReader(const Json& j, const std::string& fallback) : where_{fallback} {
+    if (const Json* name = find(where_, j, "name")) where_.graph = identifier(where_, "name", *name);
+    const std::int64_t version = integer(where_, "zellige_graph", member(where_, j, "zellige_graph"), 1, INT64_MAX);
+    if (version != json_version) fail_at(where_, "expected version {} of the form, found {}", json_version, version);
     only_keys(where_, j, {"zellige_graph", "name", "inputs", "operators", "outputs"});
     g_.name = where_.graph;
-    const graph::Json& operators = graph::list(where_, "operators", graph::member(where_, j, "operators"));
+    const Json& operators = list(where_, "operators", member(where_, j, "operators"));
     names_ = TensorNames(&operators);
-    for (const graph::Json& input : graph::list(where_, "inputs", graph::member(where_, j, "inputs")))
-      read_input(input);
+    for (const Json& input : list(where_, "inputs", member(where_, j, "inputs"))) read_input(input);
     for (std::size_t i = 0; i < operators.size(); ++i) {
       const auto [name, kind] = read_kind(where_.at(static_cast<int>(i), "unknown"), operators[i], false);
       read_operator(where_.at(static_cast<int>(i), name), kind, operators[i]);
     }
-    for (const graph::Json& output : graph::list(where_, "outputs", graph::member(where_, j, "outputs")))
-      g_.outputs.push_back(names_.use(where_, graph::identifier(where_, "outputs", output)));
+    for (const Json& output : list(where_, "outputs", member(where_, j, "outputs")))
+      g_.outputs.push_back(names_.use(where_, identifier(where_, "outputs", output)));
   }
   graph::KernelGraph take() { return std::move(g_); }
 
  private:
-  void read_input(const graph::Json& j) {
+  void read_input(const Json& j) {
     only_keys(where_, j, {"name", "dtype", "shape", "strides", "constant"});
-    graph::KernelTensor t{.name = graph::identifier(where_, "an input's name", graph::member(where_, j, "name"))};
-    t.dtype = read_dtype(where_, "the dtype of input " + t.name, graph::member(where_, j, "dtype"));
-    t.shape = graph::integers(where_, "the shape of input " + t.name, graph::member(where_, j, "shape"), 1,
-                              graph::max_extent);
+    graph::KernelTensor t{.name = identifier(where_, "an input's name", member(where_, j, "name"))};
+    t.dtype = read_dtype(where_, "the dtype of input " + t.name, member(where_, j, "dtype"));
+    t.shape = integers(where_, "the shape of input " + t.name, member(where_, j, "shape"), 1, max_extent);
     graph::check_shape(where_, "input " + t.name, t.shape);
-    const graph::Json* strides = graph::find(where_, j, "strides");
+    const Json* strides = find(where_, j, "strides");
     t.strides = strides ? read_strides(where_, *strides) : graph::row_major(t.shape);
-    if (const graph::Json* constant = graph::find(where_, j, "constant"))
-      t.constant = read_flag(where_, "constant", *constant);
+    if (const Json* constant = find(where_, j, "constant")) t.constant = read_flag(where_, "constant", *constant);
     g_.inputs.push_back(names_.make(where_, g_.tensors, std::move(t)));
   }
 
   /// Adds the tensor of an operator's result and returns its index. `j` is the tensor's name, or an object
   /// with its name, its strides, and the input whose memory it shares.
-  int make_result(const graph::Where& where, const graph::Json& j) {
+  int make_result(const Where& where, const Json& j) {
     graph::KernelTensor t;
     if (j.is_object()) {
       only_keys(where, j, {"name", "strides", "memory"});
-      t.name = graph::identifier(where, "a result's name", graph::member(where, j, "name"));
-      if (const graph::Json* strides = graph::find(where, j, "strides")) t.strides = read_strides(where, *strides);
-      if (const graph::Json* memory = graph::find(where, j, "memory"))
-        t.memory = names_.use(where, graph::identifier(where, "memory", *memory));
+      t.name = identifier(where, "a result's name", member(where, j, "name"));
+      if (const Json* strides = find(where, j, "strides")) t.strides = read_strides(where, *strides);
+      if (const Json* memory = find(where, j, "memory"))
+        t.memory = names_.use(where, identifier(where, "memory", *memory));
     } else {
-      t.name = graph::identifier(where, "a result", j);
+      t.name = identifier(where, "a result", j);
     }
     return names_.make(where, g_.tensors, std::move(t));
   }
 
-  void read_operator(const graph::Where& where, graph::OpKind kind, const graph::Json& j) {
+  void read_operator(const Where& where, OpKind kind, const Json& j) {
     only_operator_keys(where, kind, j, false);
     graph::KernelOp op{.kind = kind};
     if (!graph::info(kind).kernel)
-      graph::fail_at(where, "expected an operator of the kernel level, found {}", graph::name(kind));
+      fail_at(where, "expected an operator of the kernel level, found {}", graph::name(kind));
     op.attributes = read_attributes(where, kind, j);
-    for (const graph::Json& t : graph::list(where, "inputs", graph::member(where, j, "inputs")))
-      op.inputs.push_back(names_.use(where, graph::identifier(where, "inputs", t)));
-    for (const graph::Json& t : graph::list(where, "outputs", graph::member(where, j, "outputs")))
+    for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
+      op.inputs.push_back(names_.use(where, identifier(where, "inputs", t)));
+    for (const Json& t : list(where, "outputs", member(where, j, "outputs")))
       op.outputs.push_back(make_result(where, t));
-    if (kind == graph::OpKind::custom) op.block = read_block(where, op, j);
+    if (kind == OpKind::custom) op.block = read_block(where, op, j);
     g_.ops.push_back(std::move(op));
   }
 
-  std::shared_ptr<const graph::BlockGraph> read_block(const graph::Where& where, const graph::KernelOp& custom,
-                                                      const graph::Json& j) {
+  std::shared_ptr<const graph::BlockGraph> read_block(const Where& where, const graph::KernelOp& custom,
+                                                      const Json& j) {
     auto b = std::make_shared<graph::BlockGraph>();
-    b->grid = read_dim3(where, "grid", graph::member(where, j, "grid"));
-    b->block = read_dim3(where, "block", graph::member(where, j, "block"));
-    const graph::Json* loop = graph::find(where, j, "loop");
-    b->loop = loop ? graph::integer(where, "loop", *loop, 1, graph::max_extent) : 1;
-    const graph::Json& body = graph::list(where, "body", graph::member(where, j, "body"));
+    b->grid = read_dim3(where, "grid", member(where, j, "grid"));
+    b->block = read_dim3(where, "block", member(where, j, "block"));
+    const Json* loop = find(where, j, "loop");
+    b->loop = loop ? integer(where, "loop", *loop, 1, max_extent) : 1;
+    const Json& body = list(where, "body", member(where, j, "body"));
     TensorNames tiles(&body);
     for (std::size_t i = 0; i < body.size(); ++i) {
       const auto [name, kind] = read_kind(where.inside(static_cast<int>(i), "unknown"), body[i], true);
@@ -276,57 +266,56 @@ class GraphReader {
     return b;
   }
 
-  void read_block_operator(const graph::Where& where, graph::OpKind kind, const graph::Json& j,
-                           const graph::KernelOp& custom, graph::BlockGraph& b, TensorNames& tiles) {
+  void read_block_operator(const Where& where, OpKind kind, const Json& j, const graph::KernelOp& custom,
+                           graph::BlockGraph& b, TensorNames& tiles) {
     if (!graph::info(kind).block)
-      graph::fail_at(where, "expected an operator of the block level, found {}", graph::name(kind));
+      fail_at(where, "expected an operator of the block level, found {}", graph::name(kind));
     only_operator_keys(where, kind, j, true);
     graph::BlockOp op{.kind = kind, .attributes = read_attributes(where, kind, j)};
     if (graph::is_boundary(kind))
-      op.kernel_tensor = kind == graph::OpKind::input ? argument(where, "from", custom.inputs, j)
-                                                      : argument(where, "to", custom.outputs, j);
-    if (graph::is_boundary(kind) || kind == graph::OpKind::mask) {
-      if (const graph::Json* map = graph::find(where, j, "map")) op.map = read_map(where, *map);
-      if (const graph::Json* dim = graph::find(where, j, "loop_dim"))
-        op.loop_dim = read_dim(where, "loop_dim", *dim, -1);
+      op.kernel_tensor =
+          kind == OpKind::input ? argument(where, "from", custom.inputs, j) : argument(where, "to", custom.outputs, j);
+    if (graph::is_boundary(kind) || kind == OpKind::mask) {
+      if (const Json* map = find(where, j, "map")) op.map = read_map(where, *map);
+      if (const Json* dim = find(where, j, "loop_dim")) op.loop_dim = read_dim(where, "loop_dim", *dim, -1);
     }
-    if (kind == graph::OpKind::output && (j.contains("dim") || j.contains("start") || j.contains("end"))) {
-      op.attributes.dim = read_dim(where, "dim", graph::member(where, j, "dim"), 0);
-      op.attributes.start = graph::integer(where, "start", graph::member(where, j, "start"), 0, graph::max_extent);
-      op.attributes.end = graph::integer(where, "end", graph::member(where, j, "end"), 0, graph::max_extent);
+    if (kind == OpKind::output && (j.contains("dim") || j.contains("start") || j.contains("end"))) {
+      op.attributes.dim = read_dim(where, "dim", member(where, j, "dim"), 0);
+      op.attributes.start = integer(where, "start", member(where, j, "start"), 0, max_extent);
+      op.attributes.end = integer(where, "end", member(where, j, "end"), 0, max_extent);
     }
     if (graph::is_boundary(kind))
-      if (const graph::Json* shape = graph::find(where, j, "shape"))
-        op.attributes.sizes = graph::integers(where, "shape", *shape, 1, graph::max_extent);
-    if (kind != graph::OpKind::input)
-      for (const graph::Json& t : graph::list(where, "inputs", graph::member(where, j, "inputs")))
-        op.inputs.push_back(tiles.use(where, graph::identifier(where, "inputs", t)));
-    if (kind != graph::OpKind::output)
-      for (const graph::Json& t : graph::list(where, "outputs", graph::member(where, j, "outputs")))
-        op.outputs.push_back(tiles.make(where, b.tensors, {.name = graph::identifier(where, "outputs", t)}));
+      if (const Json* shape = find(where, j, "shape"))
+        op.attributes.sizes = integers(where, "shape", *shape, 1, max_extent);
+    if (kind != OpKind::input)
+      for (const Json& t : list(where, "inputs", member(where, j, "inputs")))
+        op.inputs.push_back(tiles.use(where, identifier(where, "inputs", t)));
+    if (kind != OpKind::output)
+      for (const Json& t : list(where, "outputs", member(where, j, "outputs")))
+        op.outputs.push_back(tiles.make(where, b.tensors, {.name = identifier(where, "outputs", t)}));
     b.ops.push_back(std::move(op));
   }
 
   /// Returns the position, in the list `arguments` of a custom operator's operands or results, of the tensor
   /// that a block operator names under `key`. Throws Error if the list does not have that tensor.
-  int argument(const graph::Where& where, const char* key, const std::vector<int>& arguments, const graph::Json& j) {
-    const std::string name = graph::identifier(where, key, graph::member(where, j, key));
+  int argument(const Where& where, const char* key, const std::vector<int>& arguments, const Json& j) {
+    const std::string name = identifier(where, key, member(where, j, key));
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (g_.tensors[arguments[i]].name == name) return static_cast<int>(i);
-    graph::fail_at(where, "expected \"{}\" to name one of the custom operator's {}, found {}", key,
-                   std::string_view(key) == "from" ? "inputs" : "outputs", graph::describe(graph::Json(name)));
+    fail_at(where, "expected \"{}\" to name one of the custom operator's {}, found {}", key,
+            std::string_view(key) == "from" ? "inputs" : "outputs", describe(Json(name)));
   }
 
-  graph::Where where_;
+  Where where_;
   graph::KernelGraph g_;
   TensorNames names_{nullptr};
 };
 
 }  // namespace
 
-bool is_own_form(const graph::Json& j) { return j.is_object() && j.contains("zellige_graph"); }
+bool is_own_form(const Json& j) { return j.is_object() && j.contains("zellige_graph"); }
 
-graph::KernelGraph from_json(const graph::Json& j, const std::string& name) {
+graph::KernelGraph from_json(const Json& j, const std::string& name) {
   graph::KernelGraph g = graph::infer(GraphReader(j, name).take());
   graph::validate(g);
   return g;

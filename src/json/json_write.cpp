@@ -2,8 +2,8 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
+#include "graph/infer.hpp"
 #include "graph/ops.hpp"
-#include "graph/validate.hpp"
 #include "json/json.hpp"
 
 namespace zellige::json {

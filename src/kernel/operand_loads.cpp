@@ -4,7 +4,7 @@
 #include <array>
 
 #include "target/instructions.hpp"
-#include "target/outer_products.hpp"
+#include "target/products.hpp"
 #include "target/target.hpp"
 
 namespace zellige::kernel {

@@ -14,7 +14,7 @@
 
 namespace zellige::kernel {
 
-/// Bytes of a row that TMA swizzles and wgmma reads as a unit: the widest swizzle of their rows (target/swizzles.hpp).
+/// Bytes of a row that TMA swizzles and wgmma reads as a unit: the widest swizzle of their rows (target/pipe.hpp).
 inline constexpr std::int64_t span_bytes = 128;
 
 /// The arguments of cuTensorMapEncodeTiled, by dimension in TMA's order.

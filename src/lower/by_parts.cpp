@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/in_place.hpp"
+#include "graph/infer.hpp"
 #include "kernel/index_width.hpp"
 #include "kernel/launches.hpp"
 #include "lower/lower.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "graph/elementwise.hpp"
-#include "graph/in_place.hpp"
+#include "graph/infer.hpp"
 #include "graph/view.hpp"
 #include "lower/align.hpp"
 #include "lower/by_parts.hpp"

@@ -3,7 +3,7 @@
 
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
-#include "graph/matrices.hpp"
+#include "graph/infer.hpp"
 #include "graph/reductions.hpp"
 #include "graph/view.hpp"
 #include "lower/lower.hpp"

@@ -4,7 +4,7 @@
 
 #include "plan/agent_steps.hpp"
 #include "selection/select.hpp"
-#include "target/handover.hpp"
+#include "target/pipe.hpp"
 #include "verify/set_up.hpp"
 
 namespace zellige::plan {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "graph/span.hpp"
 #include "plan/packing.hpp"
 
 namespace zellige::plan {

@@ -10,7 +10,7 @@
 #include "plan/swizzle_search.hpp"
 #include "selection/layouts.hpp"
 #include "selection/matrix_stores.hpp"
-#include "target/swizzles.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -1,6 +1,6 @@
-#include "port/declarations.hpp"
-
 #include <algorithm>
+
+#include "port/source.hpp"
 
 namespace zellige::port {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "port/declarations.hpp"
+#include "port/source.hpp"
 
 namespace zellige::port {
 

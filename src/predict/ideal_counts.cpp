@@ -5,7 +5,7 @@
 
 #include "kernel/fragments.hpp"
 #include "kernel/operand_loads.hpp"
-#include "target/unpacked_products.hpp"
+#include "target/products.hpp"
 
 namespace zellige::predict {
 namespace {

@@ -11,7 +11,7 @@
 #include "kernel/tensor_map.hpp"
 #include "predict/banks.hpp"
 #include "predict/count_shared.hpp"
-#include "target/unpacked_products.hpp"
+#include "target/products.hpp"
 #include "zellige/emulate/counter_names.hpp"
 
 namespace zellige::predict {

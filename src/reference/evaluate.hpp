@@ -7,7 +7,7 @@
 #include <deque>
 
 #include "graph/compose.hpp"
-#include "graph/matrices.hpp"
+#include "graph/infer.hpp"
 #include "graph/reductions.hpp"
 #include "graph/view.hpp"
 #include "reference/array.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "graph/in_place.hpp"
+#include "graph/infer.hpp"
 #include "reference/mix.hpp"
 
 namespace zellige::rewrite {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "graph/error.hpp"
-#include "run/tensor_map.hpp"
+#include "run/storage.hpp"
 
 namespace zellige::run {
 namespace {

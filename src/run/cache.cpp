@@ -1,6 +1,7 @@
 #define XXH_INLINE_ALL
 #include "run/cache.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -8,11 +9,10 @@
 #include <bit>
 #include <cstring>
 
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
 #include "run/files.hpp"
-#include "run/private_files.hpp"
-#include "run/written.hpp"
 
 namespace zellige::run {
 namespace {
@@ -42,6 +42,9 @@ std::string why_not(const Trailer& found, const Trailer& expected) {
   return fmt::format("its hash is {}, expected {}", digits(expected.content), digits(found.content));
 }
 
+/// Returns the key of a string that only this build can read.
+Key own(std::string_view key) { return Key{}.add("kept 1").add(build()).add(key); }
+
 }  // namespace
 
 Hash hash(std::string_view text) {
@@ -55,7 +58,7 @@ Key& Key::add(std::string_view text) {
   return *this;
 }
 
-std::string Key::hex() const { return digest(fields_); }
+std::string Key::hex() const { return emit::hash(fields_); }
 
 Cache Cache::standard() {
   auto set = [](const char* name) -> const char* {
@@ -130,13 +133,6 @@ fs::path Cache::store(const Key& key, std::string_view suffix, std::string_view 
   return file;
 }
 
-fs::path Cache::adopt(const Key& key, std::string_view suffix, const fs::path& file) const {
-  const fs::path at = store(key, suffix, read_whole(file));
-  std::error_code ignored;
-  fs::remove(file, ignored);
-  return at;
-}
-
 std::vector<Cache::Entry> Cache::entries(std::string_view extension) const {
   const auto is_hex = [](const std::string& s) { return s.find_first_not_of("0123456789abcdef") == std::string::npos; };
   std::vector<Entry> found;
@@ -198,6 +194,35 @@ fs::path Cache::folder(const fs::path& below_root) const {
   const fs::path all = below_root == "." ? root_ : root_ / below_root;
   private_folder(all, "kernel cache");
   return all;
+}
+
+std::string build() {
+  static const char here = 0;
+  Dl_info info{};
+  std::error_code error;
+  if (dladdr(&here, &info) == 0 || !info.dli_fname) return ZELLIGE_VERSION;
+  const fs::path file = info.dli_fname;
+  const auto size = fs::file_size(file, error);
+  const auto time = fs::last_write_time(file, error).time_since_epoch().count();
+  return fmt::format("{} {} {}", ZELLIGE_VERSION, size, time);
+}
+
+std::optional<std::string> kept(const Cache& cache, std::string_view kind, std::string_view key) {
+  try {
+    return cache.read(own(key), kind);
+  } catch (const Error&) {
+    return std::nullopt;  // others may write the folder
+  }
+}
+
+void keep(const Cache& cache, std::string_view kind, std::string_view key, std::string_view text) {
+  if (text.size() > max_bytes_of_kind) return;
+  try {
+    cache.store(own(key), kind, text);
+    cache.trim(kind, max_bytes_of_kind);
+  } catch (const Error&) {
+    // The next process finds nothing.
+  }
 }
 
 }  // namespace zellige::run

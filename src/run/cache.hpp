@@ -5,13 +5,19 @@
 //   std::optional<std::filesystem::path> hit = cache.find(key, "cubin");   // a complete, valid entry, or nullopt
 //   if (!hit) hit = cache.store(key, "cubin", bytes);
 //
+// Strings that only the build of Zellige that wrote them can read are kept by kind: planned programs, and what a caller of
+// the C API wants to find again in its next process.
+//
+//   keep(cache, "program", key, text);          // adds an entry; the oldest of this kind are deleted
+//   std::optional<std::string> text = kept(cache, "program", key);
+//
 // An entry is a file with its content, followed by a trailer of key, length and hash; ELF and cubin loaders
 // ignore the trailer. An entry is written under a unique name and then renamed, so any number of processes
 // may write it concurrently, and a reader finds a complete entry or none. An entry with an invalid trailer,
 // or in a file that other users may write, counts as missing.
 //
 // Code from the cache runs with this user's rights. Its folder is therefore created for this user alone (mode
-// 0700, files 0600), and a folder that others may write is rejected (run/private_files.hpp).
+// 0700, files 0600), and a folder that others may write is rejected (run/files.hpp).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -59,8 +65,6 @@ class Cache {
   std::optional<std::string> read(const Key&, std::string_view suffix, std::string* note = nullptr) const;
   /// Writes an entry and returns its file's path. Of several concurrent writers the last one wins.
   std::filesystem::path store(const Key&, std::string_view suffix, std::string_view content) const;
-  /// Moves a file that a compiler wrote (to a path from `scratch`) into the cache. Returns the entry's file.
-  std::filesystem::path adopt(const Key&, std::string_view suffix, const std::filesystem::path& file) const;
   /// A cache entry's file and its size in bytes; as a result of `clear`, the cache's folder and the deleted size.
   struct Entry {
     std::filesystem::path file;
@@ -69,7 +73,7 @@ class Cache {
   /// Returns all cache entries, the largest first; empty if the folder does not exist.
   std::vector<Entry> entries() const { return entries(""); }
   /// Deletes all cache entries and the leftovers of interrupted runs. Keeps the record of files that Zellige
-  /// wrote elsewhere (run/written.hpp). Returns the cache's folder with the number of deleted bytes.
+  /// wrote elsewhere (run/outputs.hpp). Returns the cache's folder with the number of deleted bytes.
   Entry clear() const;
   /// Deletes the oldest entries with a suffix until the others take at most `max_bytes` bytes.
   void trim(std::string_view suffix, std::uintmax_t max_bytes) const;
@@ -87,5 +91,18 @@ class Cache {
   std::filesystem::path root_;
   std::shared_ptr<void> lifetime_;  // of a temporary cache: deletes the folder
 };
+
+constexpr std::uintmax_t max_bytes_of_kind = 64'000'000;  // of all entries of one kind
+
+/// Returns a string that identifies this build, the executable or library that contains this code: its
+/// version, size and modification time.
+std::string build();
+
+/// Returns the string that keep() stored under this key; nullopt if there is none, or if the cache's folder
+/// cannot be used. `kind`: the extension of the entries' files.
+std::optional<std::string> kept(const Cache&, std::string_view kind, std::string_view key);
+/// Stores a string under a key, and deletes the oldest entries of its kind if there are too many. Does nothing
+/// if the string is larger than max_bytes_of_kind, or if the cache's folder cannot be written.
+void keep(const Cache&, std::string_view kind, std::string_view key, std::string_view text);
 
 }  // namespace zellige::run

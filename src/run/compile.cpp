@@ -1,13 +1,20 @@
 #include "run/compile.hpp"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <new>
 #include <utility>
 
 #include "fuse/separate.hpp"
 #include "graph/shown.hpp"
+#include "ir/ir.hpp"
+#include "json/json.hpp"
+#include "run/driver.hpp"
 #include "run/files.hpp"
-#include "run/passes.hpp"
+#include "run/gpu.hpp"
 #include "run/plan_cache.hpp"
+#include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {
 namespace {
@@ -22,6 +29,152 @@ plan::PlanOptions replayed(std::string_view json, std::string_view source) {
           .decomposed = retile::is_decomposed(json, source)};
 }
 
+kernel::Rejections& rejected(const PassState& s) { return *s.options.rejected; }
+
+PassState constants(PassState s, const std::optional<Cache>&) {
+  declare_constant(s.graph, s.options.constants);
+  return s;
+}
+
+PassState fuse_operators(PassState s, const std::optional<Cache>& cache) {
+  s.fused = fused(std::move(s.graph), *s.target, s.options, cache);
+  s.graph = s.fused.graph;
+  kernel::add(rejected(s), s.fused.rejected);
+  return s;
+}
+
+/// Returns the fastest of CompileOptions::tune tilings of a graph, measured on this machine's GPU or found in the cache.
+Tuned tuned(const graph::KernelGraph& g, const target::Target& target, const CompileOptions& o, const Cache& cache) {
+  const reference::InputChoice inputs = reference::choose_inputs(g, o.seed, given_inputs(g, o.inputs));
+  o.say("waiting for the GPU");
+  const OpenFile alone = lock_gpu(cache);
+  o.say("tuning");
+  // Inputs are packed once, which may take seconds: tilings differ only in the intermediates.
+  std::vector<Bytes> storage;
+  std::vector<emit::TensorPlace> places;
+  const auto compiled = [&](const emit::EmittedProgram& p) {
+    return compile_cubin(p.source, architecture_for(p.manifest.target), cache);
+  };
+  const auto measure = [&](const emit::EmittedProgram& p) {
+    if (places != p.manifest.tensors) storage = starting_storage(g, p.manifest, inputs), places = p.manifest.tensors;
+    return measure_on_gpu(p.manifest, compiled(p), storage);
+  };
+  return tune(g, target, o.plan, o.tune, measure, device().name, cache, o.say, compiled);
+}
+
+PassState tune_tilings(PassState s, const std::optional<Cache>& cache) {
+  if (s.options.tune == 0) return s;
+  s.tuned = tuned(s.graph, *s.target, s.options, cache.value());
+  s.options.plan.tiles = plan::TilingPolicy::fixed, s.options.plan.tiling = s.tuned.tiling;
+  kernel::add(rejected(s), s.tuned.rejected);
+  return s;
+}
+
+PassState tile(PassState s, const std::optional<Cache>&) {
+  tiling::TiledGraph t = tiling::tiled(std::move(s.graph), *s.target, s.options.plan);
+  s.graph = std::move(t.graph), s.notes = std::move(t.notes);
+  kernel::add(rejected(s), t.rejected);
+  return s;
+}
+
+PassState lower(PassState s, const std::optional<Cache>&) {
+  s.selected.plan = plan::lowered(s.graph, *s.target, s.options.plan.sizes);
+  for (const std::string& note : s.notes) s.selected.plan.program.notes.push_back(note);
+  return s;
+}
+
+PassState select(PassState s, const std::optional<Cache>&) {
+  s.selected = plan::selected(std::move(s.selected.plan), *s.target);
+  return s;
+}
+
+PassState schedule(PassState s, const std::optional<Cache>&) {
+  s.plan = plan::scheduled(std::move(s.selected), *s.target, s.options.plan.blocks);
+  return s;
+}
+
+PassState prove(PassState s, const std::optional<Cache>&) {
+  s.plan = plan::proved(std::move(s.plan), *s.target, s.options.plan.registers_proved);
+  s.plan.rejected = rejected(s);
+  return s;
+}
+
+PassState emit(PassState s, const std::optional<Cache>&) {
+  s.program = emit::from_plan(std::move(s.plan), s.graph.name, retile::tiling_of(s.graph), s.options.plan.decomposed);
+  s.program.graph = std::move(s.graph);
+  return s;
+}
+
+std::string lines(const std::vector<std::string>& notes) {
+  return notes.empty() ? "" : fmt::format("{}\n", fmt::join(notes, "\n"));
+}
+
+std::string print_graph(const PassState& s) { return json::to_json(s.graph) + "\n"; }
+
+std::string print_fused(const PassState& s) { return lines(s.fused.notes) + print_graph(s); }
+
+std::string print_tuned(const PassState& s) {
+  return s.options.tune == 0 ? "no tilings were to be measured\n" : retile::print(s.tuned.tiling) + "\n";
+}
+
+std::string print_tilings(const PassState& s) {
+  return lines(s.notes) + retile::print(retile::tiling_of(s.graph)) + "\n";
+}
+
+/// Returns the tile programs of a plan that has no kernels yet, as `.ir`.
+std::string print_tile_programs(const PassState& s) {
+  plan::Plan plan = s.selected.plan;
+  for (const tile::TileProgram& p : plan.program.kernels) plan.kernels.push_back({.program = p});
+  return ir::print(plan);
+}
+
+/// Returns the instruction of each matmul and how the warps divide it, then the tile programs.
+std::string print_selected(const PassState& s) {
+  std::string text;
+  for (const selection::Selection& k : s.selected.kernels)
+    for (const auto& [node, choice] : k.matmuls) {
+      const kernel::WarpLayout& w = choice.warps;
+      text += fmt::format("{}: %{} by {}, warps ({},{},{},{}) of batch, M, N and K", k.program.name, node,
+                          choice.row ? choice.row->name : "dot products of threads", w.b, w.m, w.n, w.k);
+      if (const auto from = k.fragments_from.find(node); from != k.fragments_from.end())
+        text += fmt::format(", A in registers from %{}", from->second);
+      text += "\n";
+    }
+  return text + print_tile_programs(s);
+}
+
+std::string print_plan(const PassState& s) { return ir::print(s.plan); }
+
+std::string print_proved(const PassState& s) {
+  std::string text;
+  for (const kernel::Kernel& k : s.plan.kernels)
+    text += fmt::format("{}: proved, {} bytes of shared memory, {} registers a thread\n", k.program.name,
+                        k.shared_bytes, k.registers);
+  return text;
+}
+
+std::string print_source(const PassState& s) { return s.program.source; }
+
+constexpr Pass all[] = {
+    {"constants", "marks the inputs that --constant names", "run/compile.hpp", constants, print_graph},
+    {"fuse",
+     "rewrites the operators and groups them into kernels, each a custom operator, by expected time; with --as-given "
+     "one for each operator",
+     "fuse/custom.hpp", fuse_operators, print_fused},
+    {"tune", "measures tilings on the GPU, if --tune asks for it", "run/tune.hpp", tune_tilings, print_tuned},
+    {"tile", "chooses the grids, loops and threads of custom operators that the user gave", "tiling/choose_tilings.hpp",
+     tile, print_tilings},
+    {"lower", "translates each custom operator, and each view that needs a copy, into a tile program",
+     "lower/lower.hpp", lower, print_tile_programs},
+    {"select", "chooses the instruction of each matmul, and the layouts of all tensors", "selection/select.hpp", select,
+     print_selected},
+    {"schedule", "orders the work of each kernel, with its buffers, barriers, stages and roles of warps",
+     "plan/choose.hpp", schedule, print_plan},
+    {"prove", "has the verifier check each kernel, the launches and the tensors", "plan/prove.hpp", prove,
+     print_proved},
+    {"emit", "writes the CUDA source and the manifest", "emit/emit.hpp", emit, print_source},
+};
+
 }  // namespace
 
 fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, CompileOptions& o,
@@ -31,8 +184,8 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
   std::optional<retile::Tiling> declared;
   if (o.plan.tiles == plan::TilingPolicy::fixed)
     declared = std::exchange(o.plan.tiling, {}), o.plan.tiles = plan::TilingPolicy::given;
+  PlanCache kept(cache, target);
   if (!o.fuse) {
-    PlanCache kept(cache, target);
     fuse::Optimized as_given{.graph = fuse::separate(g, target, kept.costs(), declared)};
     kept.keep();
     return as_given;
@@ -41,7 +194,6 @@ fuse::Optimized fused(graph::KernelGraph g, const target::Target& target, Compil
   const fuse::Custom custom = automatic           ? fuse::Custom::cheaper
                               : o.plan.decomposed ? fuse::Custom::decomposed
                                                   : fuse::Custom::kept;
-  PlanCache kept(cache, target);
   fuse::Optimized fused = fuse::optimize(g, target, custom, kept.costs(), o.watch, o.reasons, declared);
   kept.keep();
   o.plan.decomposed = fused.decomposed;
@@ -54,20 +206,8 @@ Compiled compile(graph::KernelGraph g, const target::Target& target, CompileOpti
                  const std::optional<Cache>& cache) {
   kernel::Rejections own;
   if (!o.rejected) o.rejected = &own;
-  const std::string name = g.name;
-  PassState s{.graph = std::move(g), .target = &target, .options = std::move(o)};
-  double ms = 0;
-  try {
-    for (const Pass& pass : passes()) {
-      const auto start = SteadyClock::now();
-      s = pass.run(std::move(s), cache);
-      if (pass.name != "tune") ms += ms_since(start);
-      if (s.options.after) s.options.after(pass, s);
-    }
-  } catch (const std::bad_alloc&) {
-    fail("{}: its plan and source need more memory than this machine has", name);
-  }
-  return {std::move(s.program), std::move(s.fused), std::move(s.tuned), ms};
+  PassState s = run_passes(passes(), {.graph = std::move(g), .target = &target, .options = std::move(o)}, cache);
+  return {std::move(s.program), std::move(s.fused), std::move(s.tuned), s.plan_ms};
 }
 
 plan::PlanOptions tiling_options(std::string_view tiling, const target::Target& target, std::string_view source) {
@@ -87,6 +227,41 @@ plan::PlanOptions parse_tiling_option(const std::string& tiling, const target::T
 
 void declare_constant(graph::KernelGraph& g, const std::vector<std::string>& names) {
   for (const std::string& name : names) g.tensors[g.inputs[input_named(g, name, "--constant names")]].constant = true;
+}
+
+std::span<const Pass> passes() { return all; }
+
+const Pass& pass_named(std::string_view name) {
+  std::string names;
+  for (const Pass& pass : all) {
+    if (pass.name == name) return pass;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", pass.name);
+  }
+  fail("expected the name of a pass ({}), found {}", names, graph::shown(name));
+}
+
+PassState run_passes(std::span<const Pass> some, PassState s, const std::optional<Cache>& cache) {
+  const std::string name = s.graph.name;
+  try {
+    for (const Pass& pass : some) {
+      const auto start = SteadyClock::now();
+      s = pass.run(std::move(s), cache);
+      if (pass.name != "tune") s.plan_ms += ms_since(start);
+      if (s.options.after) s.options.after(pass, s);
+    }
+  } catch (const std::bad_alloc&) {
+    fail("{}: its plan and source need more memory than this machine has", name);
+  }
+  return s;
+}
+
+emit::EmittedProgram transpile(const graph::KernelGraph& graph, const target::Target& target,
+                               const plan::PlanOptions& options) {
+  kernel::Rejections rejected;
+  const auto tile = std::ranges::find(all, std::string_view("tile"), &Pass::name);
+  return run_passes({tile, std::end(all)},
+                    {.graph = graph, .target = &target, .options = {.plan = options, .rejected = &rejected}})
+      .program;
 }
 
 }  // namespace zellige::run

@@ -11,7 +11,6 @@
 
 #include "graph/error.hpp"
 #include "run/driver_table.hpp"
-#include "run/gpu_fault.hpp"
 #include "target/target.hpp"
 
 namespace zellige::run {

@@ -20,7 +20,7 @@ std::string file_name(std::string_view name) {
         byte < 128 && (std::isalnum(byte) || std::string_view("_-+=,@[]").find(c) != std::string::npos);
     text += allowed ? std::string(1, c) : fmt::format("%{:02X}", byte);
   }
-  if (text.size() > max_letters) text = text.substr(0, max_letters) + "~" + digest(name);
+  if (text.size() > max_letters) text = text.substr(0, max_letters) + "~" + emit::hash(name);
   return text.empty() ? "~" : text;
 }
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "graph/error.hpp"
-#include "run/private_files.hpp"
-#include "run/tensor_map.hpp"
+#include "run/files.hpp"
+#include "run/storage.hpp"
 #include "run/timing.hpp"
 #include "zellige/emulate/counter_names.hpp"
 

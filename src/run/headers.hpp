@@ -4,6 +4,7 @@
 //   for (const Header* h : closure(program.source)) pass_to_nvrtc(h->path, h->text);
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,5 +32,11 @@ const Header* included(std::string_view line, std::string_view from);
 /// Returns the embedded headers that the source code `text` includes, directly or through other headers,
 /// sorted by path. Preprocessor conditions are not evaluated: the includes of all branches count.
 std::vector<const Header*> closure(std::string_view text);
+
+/// Returns a program's source code, for `transpile --standalone`, with each <zellige/...> header inlined once. Other includes (<cstdio>,
+/// <cuda_runtime.h>) are kept, and so are the emulator's headers (<zellige/emulate/...>) in branches that
+/// only the emulator compiles. A header that is included under a condition may be inlined a second time at a
+/// later include, so that it is present whichever branch is taken.
+std::string standalone(std::string_view source);
 
 }  // namespace zellige::run

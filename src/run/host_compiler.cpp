@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "emit/host_text.hpp"
 #include "graph/error.hpp"
 #include "run/files.hpp"
 #include "run/headers.hpp"
@@ -12,12 +13,14 @@
 namespace zellige::run {
 namespace {
 
+constexpr const char* emulator = "emulator";  // in messages
+
 struct Compiler {
   std::string path, version;
 };
 
 /// Returns the host C++ compiler with its version, found once. Throws Error if there is none; `who` needs it, in words.
-const Compiler& compiler(const std::string& who = "emulator") {
+const Compiler& compiler(const std::string& who) {
   static const Compiler found = [&] {
     const char* own = std::getenv("ZELLIGE_CXX");
     const std::string name = own && *own ? own : "g++";
@@ -37,17 +40,11 @@ const Compiler& compiler(const std::string& who = "emulator") {
 // constructor runs. The emulator's constructors read the pattern to detect what nothing has written
 // (zellige/emulate/registers.hpp). Without -fno-lifetime-dse, g++ may remove the pattern as a dead store.
 std::vector<std::string> flags() {
-  std::vector<std::string> all = {"-std=c++20",
-                                  "-O1",
-                                  "-g1",
-                                  "-fno-omit-frame-pointer",
-                                  "-fPIC",
-                                  "-w",
-                                  "-shared",
-                                  "-DZELLIGE_EMULATE",
-                                  "-ftrivial-auto-var-init=pattern"};
+  std::vector<std::string> all{"-std=c++20", "-O1", "-g1"};
+  all.insert(all.end(), {"-fno-omit-frame-pointer", "-fPIC", "-w", "-shared", "-DZELLIGE_EMULATE",
+                         "-ftrivial-auto-var-init=pattern"});
   // With unique symbols, a library would never be unloaded.
-  if (compiler().version.find("clang") == std::string::npos)
+  if (compiler(emulator).version.find("clang") == std::string::npos)
     all.insert(all.end(), {"-fno-lifetime-dse", "-fno-gnu-unique"});
   return all;
 }
@@ -80,9 +77,36 @@ std::string shortened(const std::string& log) {
   return left ? errors + fmt::format("... and {} errors more\n", left) : errors;
 }
 
-}  // namespace
+/// A temporary file in the cache, deleted by the destructor.
+struct Scratch {
+  Scratch(const Cache& cache, std::string_view suffix) : path(cache.scratch(suffix)) {}
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  const fs::path path;
+};
 
-std::string host_compiler(const std::string& who) { return compiler(who).path; }
+/// Returns a path relative to the cache's folder, in which compilers run. So special characters in the cache's path do no
+/// harm, as g++ writes file names unescaped into assembler code, and the path is not in a shared object.
+std::string below(const Cache& cache, const fs::path& file) { return file.lexically_relative(cache.root()).string(); }
+
+/// Runs the compiler with these options. Throws Error if the machine has too little memory or disk space, and Fault if the
+/// compiler fails, or prints something if it `must_be_silent`. In messages `who` compiles `what`.
+void run_compiler(const std::string& who, const std::string& what, std::vector<std::string> options, const Cache& cache,
+                  bool must_be_silent) {
+  const std::string& path = compiler(who).path;
+  options.insert(options.begin(), path);
+  const Finished f = run_process(options, cache.root().string());
+  if (f.status == 0 && (f.output.empty() || !must_be_silent)) return;
+  if (const std::string_view lacks = short_of(f); !lacks.empty())
+    fail("{}: this machine has too little {} for {} to compile {} ({}); give it more, or less to do at once:\n{}", who,
+         lacks, path, what, ended(f.status), shortened(f.output));
+  fault("{}: {} does not compile {} ({}):\n{}", who, path, what, ended(f.status), shortened(f.output));
+}
+
+}  // namespace
 
 fs::path header_folder(const Cache& cache) {
   static const std::string hash = [] {
@@ -100,7 +124,7 @@ fs::path source_file(const std::string& source, const std::string& name, const C
 }
 
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache& cache) {
-  const Compiler& c = compiler();
+  const Compiler& c = compiler(emulator);
   Key key;
   key.add("emulator").add(c.path).add(c.version).add(name).add(source);
   for (const std::string& f : flags()) key.add(f);
@@ -115,30 +139,29 @@ HostLibrary compile_for_emulator(const std::string& source, const std::string& n
     return library;
   }
   const auto start = SteadyClock::now();
-  const fs::path made = cache.scratch("so");
-  std::vector<std::string> command = flags();
-  command.insert(command.begin(), c.path);
-  // Returns a path relative to the cache's folder, in which g++ runs: g++ writes file names unescaped into
-  // assembler code, and so special characters in the cache's path do no harm.
-  const auto below = [&](const fs::path& file) { return file.lexically_relative(cache.root()).string(); };
-  command.insert(command.end(), {"-I", below(header_folder(cache)), "-x", "c++",
-                                 below(source_file(source, name, cache)), "-o", below(made)});
-  const Finished finished = run_process(command, cache.root().string());
-  if (finished.status != 0) {
-    std::error_code ignored;
-    fs::remove(made, ignored);
-    if (const std::string_view what = short_of(finished); !what.empty())
-      fail(
-          "emulator: this machine has too little {} for {} to compile {}.cu ({}); give it more, or less to do at "
-          "once:\n{}",
-          what, c.path, name, ended(finished.status), shortened(finished.output));
-    fault("emulator: {} does not compile {}.cu ({}):\n{}", c.path, name, ended(finished.status),
-          shortened(finished.output));
-  }
-  library.file = cache.adopt(key, "so", made);
+  const Scratch made(cache, "so");
+  std::vector<std::string> options = flags();
+  options.insert(options.end(), {"-I", below(cache, header_folder(cache)), "-x", "c++",
+                                 below(cache, source_file(source, name, cache)), "-o", below(cache, made.path)});
+  run_compiler(emulator, name + ".cu", options, cache, false);
+  library.file = cache.store(key, "so", read_whole(made.path));
   library.compile_ms = ms_since(start);
   cache.store(key, "ms", std::to_string(library.compile_ms));
   return library;
+}
+
+std::string shared_object(const emit::Manifest& m, const std::string& cubin, const Cache& cache) {
+  const Scratch kernels(cache, "cubin"), text(cache, "c"), made(cache, "so");
+  write_whole(kernels.path, cubin, 0600);
+  write_whole(text.path, emit::c_library(m, below(cache, kernels.path)), 0600);
+  // Links the C library only; by default g++ would add those of C++. -s strips the name of the source file,
+  // which differs from call to call.
+  run_compiler("shared object of " + m.name, "it",
+               {"-x", "c", "-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared",
+                "-Wl,-soname," + m.name + ".so", "-Wl,--build-id=none", "-s", "-nodefaultlibs", below(cache, text.path),
+                "-o", below(cache, made.path), "-lc"},
+               cache, true);
+  return read_whole(made.path);
 }
 
 }  // namespace zellige::run

@@ -1,10 +1,11 @@
-// Compiles a program's CUDA source code to a shared library for the emulator, with g++ or the compiler in
-// $ZELLIGE_CXX. Zellige's headers are embedded in the binary; they are written into the cache, to a folder
-// named by the hash of their content.
+// Compiles programs with g++, or the compiler in $ZELLIGE_CXX: to a shared library for the emulator, or to a shared object
+// for C programs. Zellige's headers are embedded in the binary; they are written into the cache, to a folder named by the
+// hash of their content.
 #pragma once
 #include <filesystem>
 #include <string>
 
+#include "emit/manifest.hpp"
 #include "run/cache.hpp"
 
 namespace zellige::run {
@@ -17,10 +18,6 @@ struct HostLibrary {
   std::string note;  // what is wrong with an invalid cache entry; else ""
 };
 
-/// Returns the path of the host C++ compiler ($ZELLIGE_CXX, else g++). Throws Error if there is none; `who`
-/// names the component that needs it.
-std::string host_compiler(const std::string& who);
-
 /// Writes Zellige's headers into a folder of the cache, and returns it, for the compiler's option -I.
 std::filesystem::path header_folder(const Cache&);
 
@@ -30,5 +27,10 @@ std::filesystem::path source_file(const std::string& source, const std::string& 
 /// Compiles a program's source code to a library for the emulator, or finds the library in the cache. Throws Error if
 /// there is no compiler. If the compiler rejects the source code, throws Fault with the first errors.
 HostLibrary compile_for_emulator(const std::string& source, const std::string& name, const Cache&);
+
+/// Builds the shared object of a program, which a C program links or opens by dlopen, and returns its bytes. It has the
+/// cubin `cubin`, the program's machine code, and the function that NAME.h declares. It needs the C library, and loads
+/// libcuda.so.1 on its first call. Throws Error if there is no compiler, and Fault if the compiler fails.
+std::string shared_object(const emit::Manifest&, const std::string& cubin, const Cache&);
 
 }  // namespace zellige::run

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graph/dtype.hpp"
-#include "graph/span.hpp"
 #include "interpret/difference.hpp"
 #include "reference/cut.hpp"
 #include "reference/parallel.hpp"

@@ -8,6 +8,11 @@
 // Every load, store and copy of global memory names a descriptor of 64 bits, in a pair of uniform registers
 // that must start at an even register. The position of the register number in the instruction is the same
 // from sm_80 to sm_120; tests/run/machine_code_test.cpp compares it with nvdisasm.
+//
+// Checks that a cubin belongs to a manifest (the JSON description of a compiled program), as far as that is possible
+// without a GPU.
+//
+//   require_belongs(manifest, cubin);  // before Module loads the cubin: the driver does not check this
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,6 +20,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "emit/manifest.hpp"
 
 namespace zellige::run {
 
@@ -52,5 +59,15 @@ std::vector<KernelInterface> kernel_interfaces(std::string_view cubin);
 /// Returns the compute capability for which a cubin was compiled: 90 for sm_90 and sm_90a. Returns nullopt if
 /// the cubin's ELF ABI version is unknown.
 std::optional<int> compute_capability(std::string_view cubin);
+
+/// Checks the kernels in a cubin against a manifest. Throws Error, with the expected and the found value, if the cubin
+/// lacks a kernel, is for another target, or has a kernel with other parameters, block size or cluster size.
+void require_interfaces(const emit::Manifest&, std::string_view cubin);
+
+/// Throws Error if the cubin is not the NAME.cubin whose size and hash the manifest records, or as require_interfaces.
+void require_belongs(const emit::Manifest&, std::string_view cubin);
+
+/// Returns the name of the program's cubin in the manifest: NAME.cubin.
+std::string cubin_name(const emit::Manifest&);
 
 }  // namespace zellige::run

@@ -1,17 +1,25 @@
+#define XXH_INLINE_ALL
 #include "run/outputs.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <cerrno>
 #include <cstdio>
 
+#include "emit/manifest.hpp"
 #include "graph/error.hpp"
 #include "graph/shown.hpp"
+#include "run/cache.hpp"
 #include "run/files.hpp"
 
 namespace zellige::run {
 namespace {
+
+constexpr off_t max_record_bytes = 16 << 20;  // largest size of the record; above it, the older half is dropped
+constexpr std::size_t line_bytes = 33;        // 32 digits and a newline
 
 // Returns the status (stat) of the file at a path; nullopt if there is no file.
 std::optional<struct stat> file_at(const fs::path& file) {
@@ -51,6 +59,73 @@ void write_stream(const fs::path& shown, std::string_view content) {
 }
 
 }  // namespace
+
+struct Digest::State {
+  XXH3_state_t hash;
+};
+
+Digest::Digest() : state_(std::make_shared<State>()) { XXH3_128bits_reset(&state_->hash); }
+
+Digest& Digest::add(std::string_view text) {
+  XXH3_128bits_update(&state_->hash, text.data(), text.size());
+  return *this;
+}
+
+std::string Digest::hex() const {
+  const XXH128_hash_t h = XXH3_128bits_digest(&state_->hash);
+  return fmt::format("{:016x}{:016x}", h.high64, h.low64);
+}
+
+std::optional<std::string> digest_of(const fs::path& file) {
+  try {
+    FileReader reader(file);
+    Digest all;
+    for (std::string part; !(part = reader.next(1 << 16)).empty();) all.add(part);
+    return all.hex();
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+WrittenFiles WrittenFiles::standard() {
+  try {
+    return WrittenFiles(Cache::standard().root() / "written");
+  } catch (const std::exception&) {
+    return WrittenFiles(fs::path());
+  }
+}
+
+void WrittenFiles::add(const std::string& digest) const {
+  if (record_.empty()) return;
+  try {
+    private_folder(record_.parent_path(), "kernel cache");
+  } catch (const Error&) {
+    return;
+  }
+  const OpenFile record(::open(record_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  // The lock is for processes that shorten the record; a line is written atomically without it.
+  if (record.fd < 0 || ::flock(record.fd, LOCK_EX) != 0) return;
+  const off_t size = ::lseek(record.fd, 0, SEEK_END);
+  if (size > max_record_bytes) {
+    std::string recent(max_record_bytes / 2 / line_bytes * line_bytes, '\0');
+    const ssize_t n = ::pread(record.fd, recent.data(), recent.size(), size - static_cast<off_t>(recent.size()));
+    if (n == static_cast<ssize_t>(recent.size()) && ::ftruncate(record.fd, 0) == 0 &&
+        ::write(record.fd, recent.data(), recent.size()) < 0)
+      return;
+  }
+  const std::string line = digest + "\n";
+  if (::write(record.fd, line.data(), line.size()) < 0) errno = 0;  // not recorded
+}
+
+bool WrittenFiles::holds(const std::string& digest) const {
+  std::error_code none;
+  if (record_.empty() || !fs::is_regular_file(record_, none)) return false;
+  try {
+    return PrivateFile(record_).content().find(digest + "\n") != std::string::npos;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 Outputs::Outputs(const std::vector<std::string>& inputs, bool force, WrittenFiles written)
     : force_(force), written_(std::move(written)) {
@@ -141,7 +216,7 @@ void Outputs::claim(const fs::path& shown) {
 
 void Outputs::rewrite(const fs::path& shown, std::string_view content) {
   const Place place = resolve(shown);
-  const std::string mark = digest(content);
+  const std::string mark = emit::hash(content);
   check(place, &mark);
   written_.add(mark);
   stage(place, content);
@@ -150,7 +225,7 @@ void Outputs::rewrite(const fs::path& shown, std::string_view content) {
 
 void Outputs::put(const fs::path& shown, std::string_view content) {
   const Place place = resolve(shown);
-  const std::string mark = digest(content);
+  const std::string mark = emit::hash(content);
   check(place, &mark);
   take(place);
   if (!place.stream) written_.add(mark);
@@ -195,6 +270,52 @@ void Outputs::drop() {
     if (s.state == Staged::waiting || s.state == Staged::exchanged) ::unlink(s.aside.c_str());
   }
   staged_.clear();
+}
+
+constexpr std::size_t max_replaced_bytes = std::size_t{1} << 20;
+
+Report::Report(Outputs& outputs, fs::path file) : outputs_(outputs), file_(std::move(file)) {
+  if (file_.empty()) return;
+  stream_ = Outputs::is_stream(file_);
+  outputs_.claim(file_);
+  if (!stream_) outputs_.rewrite(file_, "");
+}
+
+Report::~Report() {
+  // Appends the lines that waited for a line that was never added.
+  try {
+    for (const auto& [at, line] : lines_)
+      if (appended_ >= 0) append(line + "\n");
+  } catch (const Error&) {  // reported already, or no reader is left
+  }
+  if (appended_ >= 0) ::close(appended_);
+}
+
+void Report::append(std::string_view text) {
+  outputs_.written().add(digest_.add(text).hex());
+  if (const int error = write_all(appended_, text)) unwritable(file_, error);
+}
+
+void Report::add(int order, const std::string& line) {
+  if (file_.empty()) return;
+  if (stream_) return outputs_.rewrite(file_, line + "\n");
+  lines_[order] = line;
+  bytes_ += line.size() + 1;
+  if (appended_ < 0) {
+    std::string all;
+    for (const auto& [at, text] : lines_) all += text + "\n";
+    outputs_.rewrite(file_, all);
+    const bool complete = lines_.begin()->first == 0 && lines_.rbegin()->first + 1 == static_cast<int>(lines_.size());
+    if (bytes_ < max_replaced_bytes || !complete) return;
+    appended_ = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (appended_ < 0) unwritable(file_, errno);
+    digest_.add(all);
+    next_ = static_cast<int>(lines_.size());
+    lines_.clear();
+    return;
+  }
+  for (auto at = lines_.begin(); at != lines_.end() && at->first == next_; at = lines_.erase(at), ++next_)
+    append(at->second + "\n");
 }
 
 }  // namespace zellige::run

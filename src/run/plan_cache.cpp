@@ -6,20 +6,15 @@
 #include <mutex>
 
 #include "graph/error.hpp"
-#include "run/kept.hpp"
+#include "run/cache.hpp"
 
 namespace zellige::run {
 
 PlanCache::PlanCache(std::optional<Cache> cache, const target::Target& target)
     : cache_(std::move(cache)),
-      key_(Key{}.add("prices 2").add(build()).add(target.name)),
-      costs_([this](const std::string& structure) { return find(structure); }) {
-  try {
-    before_ = read();
-  } catch (const Error&) {
-    cache_.reset();  // others may write the folder; compiling into the cache reports that later
-  }
-}
+      target_(target.name),
+      before_(read()),
+      costs_([this](const std::string& structure) { return find(structure); }) {}
 
 std::optional<double> PlanCache::find(const std::string& structure) const {
   const Hash asked = hash(structure);
@@ -29,7 +24,7 @@ std::optional<double> PlanCache::find(const std::string& structure) const {
 
 std::vector<PlanCache::Record> PlanCache::read() const {
   if (!cache_) return {};
-  const std::string text = cache_->read(key_, "prices").value_or("");
+  const std::string text = kept(*cache_, "prices", target_).value_or("");
   std::vector<Record> records(text.size() / sizeof(Record));
   std::memcpy(records.data(), text.data(), records.size() * sizeof(Record));
   return records;
@@ -42,14 +37,10 @@ void PlanCache::keep() const {
   std::ranges::sort(added, {}, &Record::kernel);
   static std::mutex writing;  // serializes threads that plan several graphs
   const std::lock_guard lock(writing);
-  try {
-    const std::vector<Record> before = read();
-    std::ranges::set_union(added, before, std::back_inserter(all), {}, &Record::kernel, &Record::kernel);
-    if (all.size() > max_costs) all = std::move(added);
-    cache_->store(key_, "prices", {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Record)});
-  } catch (const Error&) {
-    // The next run plans the kernels again.
-  }
+  const std::vector<Record> before = read();
+  std::ranges::set_union(added, before, std::back_inserter(all), {}, &Record::kernel, &Record::kernel);
+  if (all.size() > max_costs) all = std::move(added);
+  run::keep(*cache_, "prices", target_, {reinterpret_cast<const char*>(all.data()), all.size() * sizeof(Record)});
 }
 
 std::optional<Cache> standard_cache() {

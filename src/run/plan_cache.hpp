@@ -10,9 +10,7 @@
 // any case, so that a wrong estimate could make a program slower, but never incorrect. An entry has at most `max_costs`
 // estimates of 24 bytes; if there would be more, only those of the last graph are kept.
 #pragma once
-#include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "candidate/expected_time.hpp"
@@ -49,7 +47,7 @@ class PlanCache {
   std::optional<double> find(const std::string& structure) const;
 
   std::optional<Cache> cache_;
-  Key key_;
+  std::string target_;
   std::vector<Record> before_;  // the records that were read, sorted
   candidate::CostCache costs_;
 };

@@ -12,7 +12,7 @@
 #include "run/host_compiler.hpp"
 #include "run/interpreted.hpp"
 #include "run/nvrtc.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/storage.hpp"
 
 namespace zellige::run {
@@ -237,10 +237,8 @@ GpuFound find_gpu() {
       [&](int, const JobEnd& end) {
         if (!end.crash.empty())
           found.why_not = "looking for a GPU was " + end.crash;
-        else if (end.result.starts_with('+'))
-          found.target = end.result.substr(1);
         else
-          found.why_not = end.result.substr(1);
+          (end.result.starts_with('+') ? found.target : found.why_not) = end.result.substr(1);
       });
   return found;
 }

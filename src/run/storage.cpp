@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "fuse/assemble.hpp"
 #include "graph/dtype.hpp"
-#include "graph/span.hpp"
+#include "graph/error.hpp"
 #include "graph/view.hpp"
 #include "reference/parallel.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::run {
 namespace {
@@ -40,51 +40,41 @@ void each_row(const emit::TensorPlace& t, const Visit& visit) {
   });
 }
 
-struct KernelSpan {
-  int first = -1, last = -1;  // index of the first and the last kernel that uses the tensor; -1: none
+/// The bytes of the workspace that an intermediate tensor has, and the first and the last kernel that use it; -1: none.
+struct WorkspacePart {
+  std::size_t tensor;
+  std::int64_t begin, end;
+  int first = -1, last = -1;
 };
 
-// Returns for each tensor of the manifest the first and the last kernel that uses it.
-std::vector<KernelSpan> lifetimes(const emit::Manifest& m) {
-  std::vector<KernelSpan> lives(m.tensors.size());
+// Throws Fault if two intermediates share bytes of the workspace while both are needed.
+void check_workspace(const emit::Manifest& m) {
+  std::vector<WorkspacePart> parts;
+  for (std::size_t t = 0; t < m.tensors.size(); ++t)
+    if (const emit::TensorPlace& x = m.tensors[t]; x.role == emit::Role::intermediate)
+      parts.push_back({t, x.offset, x.offset + std::max<std::int64_t>(x.bytes, 1)});
+  std::vector<WorkspacePart*> of(m.tensors.size(), nullptr);
+  for (WorkspacePart& part : parts) of[part.tensor] = &part;
   for (int k = 0; k < static_cast<int>(m.kernels.size()); ++k)
-    for (const int t : m.kernels[k].tensors) {
-      KernelSpan& life = lives[t];
-      if (life.first < 0) life.first = k;
-      life.last = k;
+    for (const int t : m.kernels[k].tensors)
+      if (t >= 0 && of[t]) of[t]->first = of[t]->first < 0 ? k : of[t]->first, of[t]->last = k;
+  std::ranges::sort(parts, {}, &WorkspacePart::begin);
+  for (auto a = parts.begin(); a != parts.end(); ++a)
+    for (auto b = std::next(a); b != parts.end() && b->begin < a->end; ++b) {
+      if (a->last < b->first || b->last < a->first) continue;
+      const auto [first, second] = std::minmax(a->tensor, b->tensor);
+      fault("manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at once",
+            m.name, m.tensors[first].name, m.tensors[second].name, m.tensors[first].offset, m.tensors[second].offset);
     }
-  return lives;
 }
 
-// Throws Fault if two intermediates share bytes of the workspace while both are needed. Visits the intermediates by
-// first use, and keeps those needed at the same time ordered by offset, so that only neighbours need be compared.
-void check_workspace(const emit::Manifest& m) {
-  const std::vector<KernelSpan> lives = lifetimes(m);
-  std::vector<int> order;
-  for (int t = 0; t < static_cast<int>(m.tensors.size()); ++t)
-    if (m.tensors[t].role == emit::Role::intermediate) order.push_back(t);
-  std::ranges::stable_sort(order, [&](int a, int b) { return lives[a].first < lives[b].first; });
-  std::map<std::int64_t, int> alive;       // tensor by offset
-  std::multimap<int, std::int64_t> leave;  // offset by last kernel
-  for (const int t : order) {
-    const emit::TensorPlace& x = m.tensors[t];
-    for (; !leave.empty() && leave.begin()->first < lives[t].first; leave.erase(leave.begin()))
-      alive.erase(leave.begin()->second);
-    const auto after = alive.lower_bound(x.offset);
-    int other = -1;
-    if (after != alive.end() && after->first < x.offset + std::max<std::int64_t>(x.bytes, 1)) other = after->second;
-    if (after != alive.begin()) {
-      const emit::TensorPlace& before = m.tensors[std::prev(after)->second];
-      if (before.offset + before.bytes > x.offset) other = std::prev(after)->second;
-    }
-    if (other >= 0) {
-      const emit::TensorPlace &first = m.tensors[std::min(t, other)], &second = m.tensors[std::max(t, other)];
-      fault("manifest of {}: tensors {} and {} share bytes of the workspace (at {} and {}) and are needed at once",
-            m.name, first.name, second.name, first.offset, second.offset);
-    }
-    alive.emplace(x.offset, t);
-    leave.emplace(lives[t].last, x.offset);
-  }
+TmaElement element(graph::DType dtype) {
+  constexpr std::pair<graph::DType, TmaElement> known[] = {{graph::DType::f16, TmaElement::f16},
+                                                           {graph::DType::bf16, TmaElement::bf16},
+                                                           {graph::DType::f32, TmaElement::f32}};
+  for (const auto& [type, element] : known)
+    if (type == dtype) return element;
+  fail("tensor map: TMA has no element type for {}", graph::name(dtype));
 }
 
 }  // namespace
@@ -240,6 +230,17 @@ void check(const emit::Manifest& m) {
             k.tensors.size(), k.writes.size());
   }
   check_workspace(m);
+}
+
+TmaTensor tma_tensor(const kernel::TensorMap& map, const std::string& name) {
+  TmaTensor t;
+  t.name = name.c_str();
+  t.element = element(map.dtype);
+  t.rank = static_cast<int>(map.extent.size());
+  for (std::size_t d = 0; d < map.extent.size(); ++d)
+    t.extent[d] = map.extent[d], t.stride[d] = map.stride[d], t.box[d] = map.box[d];
+  t.swizzle = target::swizzle_of(map.swizzle_bytes);
+  return t;
 }
 
 }  // namespace zellige::run

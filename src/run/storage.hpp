@@ -1,11 +1,15 @@
-// Converts between the values of a tensor and its bytes in memory, with the manifest's strides and padding.
+// Converts between the values of a tensor and its bytes in memory, with the manifest's strides and padding; and a manifest's
+// tensor maps, by which TMA reads them, to the arguments of make_tma_descriptor, for the GPU and for the emulator.
 #pragma once
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
+#include <zellige/atom/make_tma_descriptor.hpp>
 
 #include "emit/manifest.hpp"
+#include "kernel/tensor_map.hpp"
 #include "reference/inputs.hpp"
 #include "reference/region.hpp"
 
@@ -52,5 +56,10 @@ std::optional<emit::TensorPlace> seen_as(emit::TensorPlace, const graph::Shape& 
 /// Throws Fault if the manifest is inconsistent: a kernel names a tensor that does not exist, a tensor exceeds its
 /// bytes or the workspace, or two intermediates share bytes of the workspace while both are needed.
 void check(const emit::Manifest&);
+
+/// Returns the tensor, box and swizzle of a manifest's tensor map, for make_tma_descriptor. Throws Error if
+/// TMA does not support the element type. `name`: name of the tensor, for error messages; it must outlive the
+/// result, which refers to it.
+TmaTensor tma_tensor(const kernel::TensorMap&, const std::string& name);
 
 }  // namespace zellige::run

@@ -15,10 +15,6 @@
 
 namespace zellige::run {
 
-class Stream;
-class LoadedProgram;
-class BoundProgram;
-
 using SteadyClock = std::chrono::steady_clock;
 /// Returns the milliseconds since `start`.
 inline double ms_since(SteadyClock::time_point start) {
@@ -31,7 +27,10 @@ enum class Timing : std::uint8_t {
   rotated,  // cold L2: each evaluation has inputs and outputs of its own
   hot,      // warm L2: one set of inputs and outputs, 200 evaluations, each between two events
 };
-std::string_view name(Timing);
+constexpr std::string_view name(Timing t) {
+  constexpr std::string_view names[] = {"off", "rotated", "hot"};
+  return names[static_cast<int>(t)];
+}
 
 /// Measured times of a program on the GPU, in microseconds per evaluation.
 struct Times {
@@ -42,17 +41,5 @@ struct Times {
   // rotated, with PDL: one per round, launched in way 2, and in way 3
   std::vector<double> without_overlap, ordered;
 };
-
-/// Returns the times of 200 evaluations of the program with a warm L2, each measured between two CUDA events.
-Times time_hot(Stream&, const BoundProgram&);
-
-/// Returns times with a cold L2. Evaluates the program in turn on each of `sets`, which bind it to different
-/// inputs and outputs. `brief`: measures only three rounds, and, of a program with programmatic dependent
-/// launch (PDL), only launches in which all kernels may overlap.
-Times time_rotated(Stream&, const LoadedProgram&, const std::vector<BoundProgram>& sets, bool brief = false);
-
-/// Returns the smallest number of sets of inputs and outputs, of `bytes` bytes each, that together exceed
-/// three times the device's L2; at most 64.
-int sets_beyond_l2(std::int64_t bytes);
 
 }  // namespace zellige::run

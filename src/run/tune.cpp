@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "reference/parallel.hpp"
-#include "run/passes.hpp"
+#include "run/compile.hpp"
 #include "tiling/choose_tilings.hpp"
 
 namespace zellige::run {

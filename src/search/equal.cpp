@@ -5,9 +5,10 @@
 #include <cmath>
 #include <random>
 
+#include "graph/error.hpp"
 #include "graph/infer.hpp"
 #include "graph/ops.hpp"
-#include "graph/refused.hpp"
+#include "number/modular.hpp"
 #include "search/any_op.hpp"
 #include "search/field_trials.hpp"
 #include "search/given_sizes.hpp"

@@ -6,8 +6,7 @@
 
 #include "kernel/operand_loads.hpp"
 #include "selection/select.hpp"
-#include "target/outer_products.hpp"
-#include "target/unpacked_products.hpp"
+#include "target/products.hpp"
 
 namespace zellige::selection {
 namespace {

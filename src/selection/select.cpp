@@ -7,7 +7,7 @@
 #include "graph/reductions.hpp"
 #include "selection/matmul_cost.hpp"
 #include "target/instructions.hpp"
-#include "target/outer_products.hpp"
+#include "target/products.hpp"
 #include "tile/sections.hpp"
 
 namespace zellige::selection {

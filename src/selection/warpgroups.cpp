@@ -9,7 +9,7 @@
 #include "kernel/tensor_map.hpp"
 #include "selection/tile_schedule.hpp"
 #include "target/instructions.hpp"
-#include "target/swizzles.hpp"
+#include "target/pipe.hpp"
 
 namespace zellige::selection {
 namespace {

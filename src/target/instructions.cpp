@@ -9,7 +9,7 @@
 #include <zellige/atom/sm80_sync.hpp>
 
 #include "target/pipe.hpp"
-#include "target/unpacked_products.hpp"
+#include "target/products.hpp"
 
 namespace zellige::target {
 

@@ -1,9 +1,21 @@
-// Which threads issue an instruction, which unit of a multiprocessor carries it out, and by which path it accesses shared
-// memory.
+// Which threads issue an instruction, which unit of a multiprocessor carries it out, by which path it accesses shared
+// memory, and how its results are handed on: the instructions that close its asynchronous group, wait for it, and order it
+// after accesses by the other path. They are rows of the same tables.
+//
+//   const Handover& by = handover(row->completion);    // of a cp.async: SM80_CP_ASYNC_COMMIT_GROUP, ..._WAIT_GROUP
+//   fence(Proxy::generic, proxy(store))                // of a TMA store: SM90_FENCE_PROXY_ASYNC_SHARED
+//
+// Says which of the swizzles that an instruction admits its tiles in shared memory get, too: the column `swizzles` of an
+// operand that a descriptor or TMA addresses.
+//
+//   widest_span(row.b)      // 128 of wgmma's B, which admits all four
 #pragma once
+#include <bit>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <zellige/atom/instruction.hpp>
+#include <zellige/atom/swizzle_mode.hpp>
 
 namespace zellige::target {
 
@@ -17,7 +29,7 @@ constexpr Issuer issuer(const Instruction& row) {
 
 enum class Pipe : std::uint8_t {
   none,    // no instruction: each thread computes dot products
-  fma,     // multiply-adds of a warp's threads (outer_products.hpp)
+  fma,     // multiply-adds of a warp's threads (products.hpp)
   tensor,  // the tensor cores
 };
 
@@ -41,6 +53,35 @@ constexpr Proxy proxy(const Instruction* row) {
   const bool bulk = row->kind == tensor_copy || row->kind == bulk_copy;
   const bool of_registers = row->a.space == Instruction::Space::rmem;  // st.async
   return (bulk && !of_registers) || row->b.swizzles != 0 ? Proxy::async : Proxy::generic;
+}
+
+/// The instructions that hand on what instructions of one kind of completion have made.
+struct Handover {
+  // Of one thread: closes the group of what it has started, or announces the bytes at an mbarrier. nullptr: the result is
+  // complete at once.
+  const Instruction* commit;
+  const Instruction* wait;  // waits until the result is there; of results that are complete at once, for all threads
+};
+const Handover& handover(Instruction::Completion);
+
+/// Returns the fence that a thread needs between its accesses to shared memory by the proxy `from` and an access by the
+/// proxy `to`; nullptr if it needs none.
+const Instruction* fence(Proxy from, Proxy to);
+
+/// Returns the function that issues the instruction in a kernel: "tma_load_2d" of "tma_load_2d(tile, map, barrier, c...)",
+/// "cp_async_wait" of "cp_async_wait<N>()".
+std::string function(const Instruction&);
+
+/// Returns the widest swizzle of a set (bit i: SwizzleMode i), which must not be empty: the wider, the fewer bank conflicts.
+constexpr SwizzleMode widest(unsigned swizzles) { return static_cast<SwizzleMode>(std::bit_width(swizzles) - 1); }
+/// Returns the swizzle whose lines have `bytes` bytes; none for 0.
+constexpr SwizzleMode swizzle_of(std::int64_t bytes) {
+  return static_cast<SwizzleMode>(std::bit_width(static_cast<unsigned>(bytes) / swizzle_span(SwizzleMode::none)) -
+                                  (bytes > 0));
+}
+/// Returns the bytes of a line of the widest swizzle that the operand admits.
+constexpr int widest_span(const Instruction::Operand& operand) {
+  return static_cast<int>(swizzle_span(widest(operand.swizzles)));
 }
 
 }  // namespace zellige::target

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "cost/better.hpp"
-#include "graph/refused.hpp"
+#include "graph/error.hpp"
 #include "plan/estimate.hpp"
 #include "retile/retile.hpp"
 #include "tiling/neighbours.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "graph/matrices.hpp"
+#include "graph/infer.hpp"
 #include "retile/tiling.hpp"
 #include "target/target.hpp"
 

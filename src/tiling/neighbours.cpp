@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/refused.hpp"
+#include "graph/error.hpp"
 #include "plan/estimate.hpp"
 #include "retile/retile.hpp"
 

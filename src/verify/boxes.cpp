@@ -4,7 +4,6 @@
 #include <functional>
 #include <numeric>
 
-#include "graph/span.hpp"
 
 namespace zellige::verify {
 namespace {

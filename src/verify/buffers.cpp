@@ -5,7 +5,7 @@
 
 #include "kernel/evaluated_layout.hpp"
 #include "kernel/operand_loads.hpp"
-#include "target/swizzles.hpp"
+#include "target/pipe.hpp"
 #include "verify/proofs.hpp"
 #include "verify/rejected.hpp"
 

@@ -5,8 +5,9 @@
 #include "selection/copies.hpp"
 #include "selection/layouts.hpp"
 #include "target/instructions.hpp"
-#include "target/swizzles.hpp"
+#include "target/pipe.hpp"
 #include "verify/proofs.hpp"
+#include "verify/register_proof.hpp"
 #include "verify/rejected.hpp"
 
 namespace zellige::verify {

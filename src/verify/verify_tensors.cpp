@@ -2,7 +2,7 @@
 #include <set>
 
 #include "graph/error.hpp"
-#include "graph/injective.hpp"
+#include "graph/infer.hpp"
 #include "verify/boxes.hpp"
 #include "verify/proofs.hpp"
 

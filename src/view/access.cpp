@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 
 #include "graph/error.hpp"
 #include "view/expression.hpp"
+#include "view/layout_picture.hpp"
 
 namespace zellige::view {
 namespace {
@@ -16,11 +18,7 @@ constexpr std::size_t max_instances = 1 << 14;
 // Returns the parts of a name that are separated by dots.
 std::vector<std::string> parts_of(std::string_view name) {
   std::vector<std::string> parts;
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t end = std::min(name.find('.', at), name.size());
-    parts.emplace_back(name.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const auto part : std::views::split(name, '.')) parts.emplace_back(part.begin(), part.end());
   return parts;
 }
 bool one_of(const std::string& s, std::initializer_list<const char*> all) {
@@ -162,6 +160,19 @@ void add(WarpPattern& a, std::vector<long long> lanes) {
   a.instances.push_back(std::move(lanes));
 }
 
+// Adds accesses of `group` lanes each, which take `count` elements along mode `mode` from the next of `indices` on; -1: an
+// inactive lane.
+void place(WarpPattern& a, const SharedLayout& l, int mode, long long count, const std::vector<long long>& indices,
+           std::size_t group) {
+  for (std::size_t first = 0; first < indices.size(); first += group) {
+    const auto begin = indices.begin() + static_cast<std::ptrdiff_t>(first);
+    std::vector<long long> lanes(begin, begin + static_cast<std::ptrdiff_t>(std::min(group, indices.size() - first)));
+    for (const long long lane : lanes)
+      if (lane >= 0) check_lane(a, l, mode, count, lane);
+    add(a, std::move(lanes));
+  }
+}
+
 // Adds the ldmatrix or stmatrix accesses that cover the tensor, each of `matrices` 8x8 matrices. Four
 // matrices are arranged 2 by 2, column by column; if the tensor has only 8 rows, all are next to each other.
 void place_matrices(WarpPattern& a, const SharedLayout& l, int matrices) {
@@ -173,51 +184,38 @@ void place_matrices(WarpPattern& a, const SharedLayout& l, int matrices) {
   if (lines < 8 * high || length < wide * count)
     fail("access {}: {} lines of {} elements are needed; {} has {} of {}", a.name, 8 * high, wide * count, l.text(),
          lines, length);
-  for (long long line = 0; line + 8 * high <= lines; line += 8 * high) {
-    for (long long place = 0; place + wide * count <= length; place += wide * count) {
+  for (long long line = 0; line + 8 * high <= lines; line += 8 * high)
+    for (long long at = 0; at + wide * count <= length; at += wide * count) {
       std::vector<long long> lanes;
       for (int lane = 0; lane < 8 * matrices; ++lane) {
-        const long long row = line + lane % (8 * high), column = place + lane / (8 * high) * count;
+        const long long row = line + lane % (8 * high), column = at + lane / (8 * high) * count;
         lanes.push_back(row * (flat ? 0 : l.step(across)) + column * l.step(along));
-        check_lane(a, l, along, count, lanes.back());
       }
-      add(a, std::move(lanes));
+      place(a, l, along, count, lanes, lanes.size());
     }
-  }
 }
 
 // Adds the warp-wide loads or stores that cover the tensor. Their lanes go along a row, then along the next row.
 void place_lanes(WarpPattern& a, const SharedLayout& l) {
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name);
-  const long long on_line = l.extent(along) / count;
-  const long long lines = l.rank() == 1 ? 1 : l.extent(1 - along);
+  const long long on_line = l.extent(along) / count, lines = l.rank() == 1 ? 1 : l.extent(1 - along);
   std::vector<long long> lanes;
-  for (long long i = 0; i < on_line * lines; ++i) {
-    const long long line = i / on_line, place = i % on_line * count;
-    lanes.push_back(place * l.step(along) + (l.rank() == 1 ? 0 : line * l.step(1 - along)));
-    check_lane(a, l, along, count, lanes.back());
-    if (lanes.size() == warp || i + 1 == on_line * lines) add(a, std::move(lanes)), lanes.clear();
-  }
+  for (long long i = 0; i < on_line * lines; ++i)
+    lanes.push_back(i % on_line * count * l.step(along) + (l.rank() == 1 ? 0 : i / on_line * l.step(1 - along)));
+  place(a, l, along, count, lanes, warp);
 }
 
 // Adds the accesses whose lanes the user gave as `where`. Each access takes the next 32 lanes or, for
 // ldmatrix and stmatrix, the next 8 lanes per matrix.
 void place_given(WarpPattern& a, const SharedLayout& l, const Value& where, int matrices) {
-  const auto elements = elements_of(where, false, l, a.name);
+  std::vector<long long> lanes;
+  for (const std::vector<long long>& thread : elements_of(where, false, l, a.name)) lanes.push_back(thread[0]);
   const long long count = lane_elements(a, l);
   const int along = line_mode(l, count, a.name);
   const std::size_t group = matrices ? std::size_t(8 * matrices) : warp;
-  if (matrices && elements.size() % group)
-    fail("access {}: {} rows are given; it takes {}", a.name, elements.size(), group);
-  for (std::size_t first = 0; first < elements.size(); first += group) {
-    std::vector<long long> lanes;
-    for (std::size_t t = first; t < std::min(elements.size(), first + group); ++t) {
-      lanes.push_back(elements[t][0]);
-      if (lanes.back() >= 0) check_lane(a, l, along, count, lanes.back());
-    }
-    add(a, std::move(lanes));
-  }
+  if (matrices && lanes.size() % group) fail("access {}: {} rows are given; it takes {}", a.name, lanes.size(), group);
+  place(a, l, along, count, lanes, group);
 }
 
 // Adds the accesses by which the threads of a thread-value layout `where` load or store all their values.
@@ -248,6 +246,25 @@ void place_values(WarpPattern& a, const SharedLayout& l, const Value& where) {
     }
 }
 
+constexpr long long max_elements = 1 << 24;
+
+// Returns the value as a layout whose offsets count elements. A composed layout that is equal to a plain
+// layout is replaced by it. Throws Error if the value is no layout, or if it maps to coordinates.
+Value checked(const Value& given) {
+  Value v = in_elements(given);
+  const Value unswizzled = algebra::innermost(v);
+  if (!unswizzled.is_layout()) fail("{} is no layout", to_text(given));
+  for (const ValueNode& n : unswizzled.nodes)
+    if (n.kids < 0 && n.e != 0) fail("{}: its indices are coordinates, not places in shared memory", to_text(given));
+  if (!v.is(ValueKind::composed)) return v;
+  // Every number counts as static here, so that a composed layout becomes one layout if possible.
+  Value known = v;
+  for (ValueNode& n : known.nodes) n.s = fixed(n.s.v), n.d = fixed(n.d.v);
+  Tape t;
+  const algebra::Settled s = algebra::settle(t, known, algebra::Asks::nothing);
+  return s.is_simple() ? s.layout : v;
+}
+
 }  // namespace
 
 WarpPattern parse_access(std::string_view text, const SharedLayout& l) {
@@ -271,6 +288,38 @@ WarpPattern parse_access(std::string_view text, const SharedLayout& l) {
   else
     place_lanes(a, l);
   return a;
+}
+
+SharedLayout::SharedLayout(const Value& layout, int element_bits)
+    : value_(checked(layout)), unswizzled_(algebra::innermost(value_)), bits_(element_bits), indexer_(value_) {
+  for (int m = 0; m < unswizzled_.rank(); ++m) {
+    double n = 1;
+    for (const ValueNode& leaf : leaves_of(unswizzled_[m])) n *= static_cast<double>(leaf.s.v);
+    if (n < 1 || n * static_cast<double>(elements_) > static_cast<double>(max_elements))
+      fail("{}: {} elements; 1 to {} are possible", text(), n * static_cast<double>(elements_), max_elements);
+    extents_.push_back(static_cast<long long>(n));
+    elements_ *= extents_.back();
+  }
+  if (unswizzled_.rank() == 0) fail("{} has no modes", text());
+  for (long long i = 0; i < elements_; ++i) {
+    const long long x = offset(i);
+    if (x < 0) fail("{}: element {} lies at {}, before the start of the memory", text(), i, x);
+    if (x > (1LL << 31)) fail("{}: element {} lies at {}, which no shared memory holds", text(), i, x);
+    bytes_ = std::max(bytes_, (x + 1) * bits_);
+  }
+  bytes_ = (bytes_ + 7) / 8;
+}
+
+long long SharedLayout::step(int mode) const {
+  long long s = 1;
+  for (int m = 0; m < mode; ++m) s *= extent(m);
+  return s;
+}
+
+long long SharedLayout::address(long long index) const {
+  const long long at = offset(index) * bits_;
+  if (at % 8) fail("{}: element {} of {} bits starts inside a byte", text(), index, bits_);
+  return at / 8;
 }
 
 }  // namespace zellige::view

@@ -1,9 +1,9 @@
-#include "view/bank_picture.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <zellige/emulate/wavefronts.hpp>
+
+#include "view/picture.hpp"
 
 namespace zellige::view {
 namespace {

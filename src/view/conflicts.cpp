@@ -1,5 +1,3 @@
-#include "view/conflicts.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -7,6 +5,7 @@
 
 #include "graph/error.hpp"
 #include "plan/swizzle_search.hpp"
+#include "view/access.hpp"
 
 namespace zellige::view {
 namespace {

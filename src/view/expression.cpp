@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <zellige/layout/evaluate.hpp>
 
-#include "view/operation.hpp"
-#include "view/record.hpp"
-
 namespace zellige::view {
 namespace {
 

@@ -1,9 +1,10 @@
-#include "view/operation.hpp"
-
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <zellige/atom/evaluate.hpp>
 
+#include "graph/json_text.hpp"
 #include "graph/nearest.hpp"
+#include "view/expression.hpp"
 
 namespace zellige::view {
 namespace {
@@ -14,6 +15,30 @@ std::vector<std::string> names_of(const Operation& o) {
   std::vector<std::string> all;
   for (std::string name; names >> name;) all.push_back(name);
   return all;
+}
+
+using json = nlohmann::ordered_json;
+
+// Maximum number of elements that print operations show.
+constexpr long long max_printed = 1 << 16;
+// Maximum number of characters of an argument.
+constexpr std::size_t longest_text = 1 << 14;
+
+// Returns the number of elements of a layout or tensor.
+long long elements(const Value& x) {
+  const Value l = x.is(ValueKind::tensor) ? x[1] : x;
+  double n = 1;
+  for (const ValueNode& m : Value(algebra::innermost(l)).nodes) n *= m.kids < 0 ? double(m.s.v) : 1;
+  return n > 1e18 ? 1LL << 60 : static_cast<long long>(n);
+}
+
+// Returns a line parsed as JSON. Throws Unreadable if it is not valid JSON.
+json parsed(const std::string& line) {
+  try {
+    return graph::parse_json(line, "the line");
+  } catch (const Error& e) {
+    throw Unreadable(e.what());
+  }
 }
 
 }  // namespace
@@ -44,6 +69,65 @@ std::string list_of_operations() {
       for (std::string_view letters : detail::alternatives(o))
         text += fmt::format("{}({})\n", name, detail::letters_text(letters));
   return text;
+}
+
+std::string evaluate_record(const std::string& op, const std::vector<std::string>& texts) {
+  const Rows rows = named(op);
+  if (rows.empty()) throw Unreadable(fmt::format("operation {} is unknown{}", op, near_operation(op)));
+  Operands operands;
+  for (const std::string& text : texts) {
+    if (text.size() > longest_text)
+      throw Unreadable(fmt::format("an argument has {} characters, more than {}", text.size(), longest_text));
+    operands.push_back(operand(text));
+  }
+  const SelectedRow selected = choose_row(rows, operands);
+  if (selected.row == nullptr) {
+    for (const ParsedOperand& o : operands)
+      if (o.is_word() && std::string_view(rows[0]->parameters).find_first_of("we") == std::string_view::npos)
+        throw Unreadable(o.unreadable);
+    fail("{}", misfit(op, rows, operands).why);
+  }
+  if (op.starts_with("print_") || op == "ostream_tensor") {
+    const ParsedOperand& drawn = operands[op == "print_tensor_values" ? 1 : 0];
+    const Value l = drawn.value.is(ValueKind::tensor) ? drawn.value[1] : drawn.value;
+    if (elements(drawn.value) > max_printed)
+      fail("{}: {} has {} elements, more than the {} that are drawn", op, drawn.text, elements(drawn.value),
+           max_printed);
+    const int rank = algebra::innermost(l).rank();
+    const int max_rank = op == "print_layout" || op == "print_latex" ? 2 : 4;
+    if (rank < 1 || rank > max_rank || (max_rank == 2 && rank != 2))
+      fail("{}: {} has rank {}; {} is drawn", op, drawn.text, rank, max_rank == 2 ? "rank 2" : "a rank of 1 to 4");
+  }
+  if (op == "tma_multicast_mask" && elements(operands[0].value) > 64)
+    fail("{}: a cluster of {} CTAs; at most 64 are possible", op, elements(operands[0].value));
+  try {
+    return evaluate(selected, op, operands);
+  } catch (const std::out_of_range&) {
+    fail("{}: an operand is not what the operation reads", op);
+  }
+}
+
+RecordAnswer answer_record(const std::string& line) {
+  json out = json::object();
+  RecordAnswer answer;
+  try {
+    const json record = parsed(line);
+    if (record.is_object() && record.contains("id")) out["id"] = record["id"];
+    if (!record.is_object() || !record.contains("op") || !record["op"].is_string() || !record.contains("args") ||
+        !record["args"].is_array())
+      throw Unreadable("a record is {\"id\", \"op\": a string, \"args\": a list of strings}");
+    std::vector<std::string> arguments;
+    for (const json& a : record["args"]) {
+      if (!a.is_string()) throw Unreadable(fmt::format("args: {} is no string", a.dump()));
+      arguments.push_back(a.get<std::string>());
+    }
+    out["result"] = evaluate_record(record["op"].get<std::string>(), arguments);
+  } catch (const std::exception& e) {
+    out["error"] = e.what();
+    answer.readable = !dynamic_cast<const Unreadable*>(&e) && !dynamic_cast<const TextError*>(&e);
+  }
+  answer.line = out.dump(-1, ' ', false, json::error_handler_t::replace);
+  return answer;
 }
 
 }  // namespace zellige::view

@@ -1,8 +1,10 @@
 // Pictures as data: grids of labelled, coloured cells, which are written as text for a terminal, as SVG or as an HTML
-// page. layout_picture.hpp makes them from layouts, bank_picture.hpp from accesses to shared memory.
+// page. layout_picture.hpp makes them from layouts, bank_picture() from accesses to shared memory.
 #pragma once
 #include <string>
 #include <vector>
+
+#include "predict/banks.hpp"
 
 namespace zellige::view {
 
@@ -62,5 +64,10 @@ std::string text(const Grid&);
 std::string svg(const Picture&);
 /// Returns an HTML page that contains the pictures, one below another, and needs no other file.
 std::string html(const std::string& title, const std::vector<Picture>&);
+
+/// Returns a picture of a warp-wide access to shared memory, with one grid per phase. Rows are lanes, columns the 32 banks.
+/// A cell shows the wavefront (1, 2, ..., a, b, ...) that serves the lane in this bank. Lanes that access the same word
+/// share a wavefront.
+Picture bank_picture(const predict::BankAccess&, const std::string& title);
 
 }  // namespace zellige::view

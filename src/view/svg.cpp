@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "view/picture.hpp"
 
@@ -27,10 +28,7 @@ struct Measures {
 
 std::vector<std::string> lines_of(const std::string& s) {
   std::vector<std::string> lines;
-  for (std::size_t at = 0, end; at <= s.size(); at = end + 1) {
-    end = std::min(s.find('\n', at), s.size());
-    lines.push_back(s.substr(at, end - at));
-  }
+  for (const auto line : std::views::split(s, '\n')) lines.emplace_back(line.begin(), line.end());
   return lines;
 }
 int longest_line(const std::string& s) {

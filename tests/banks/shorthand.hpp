@@ -5,7 +5,7 @@
 #include <string>
 
 #include "graph/error.hpp"
-#include "view/conflicts.hpp"
+#include "view/access.hpp"
 #include "view/expression.hpp"
 
 inline zellige::view::SharedLayout shared(const std::string& layout, int bits) {

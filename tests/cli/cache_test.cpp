@@ -1,11 +1,12 @@
 // zellige cache: how much is kept, where, and its end.
+#include "run/cache.hpp"
+
 #include <fmt/format.h>
 
 #include "command.hpp"
 #include "graph/builder.hpp"
 #include "json/json.hpp"
 #include "run/files.hpp"
-#include "run/kept.hpp"
 
 namespace {
 

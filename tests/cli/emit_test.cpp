@@ -11,8 +11,8 @@
 #include "command.hpp"
 #include "emit/manifest.hpp"
 #include "graph/error.hpp"
-#include "run/belongs.hpp"
 #include "run/files.hpp"
+#include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
 
 namespace {

@@ -4,8 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "../loaded.hpp"
 #include "command.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "reference/reference.hpp"
 #include "run/files.hpp"
 

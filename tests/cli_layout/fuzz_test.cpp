@@ -4,11 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "view/conflicts.hpp"
+#include "view/access.hpp"
 #include "view/expression.hpp"
 #include "view/layout_picture.hpp"
-#include "view/operation.hpp"
-#include "view/record.hpp"
 
 namespace zellige::view {
 namespace {

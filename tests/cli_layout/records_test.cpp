@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
-#include "view/record.hpp"
+#include "view/expression.hpp"
 
 namespace {
 

@@ -15,8 +15,9 @@
 #include <fstream>
 #include <map>
 
+#include "../loaded.hpp"
 #include "graph/error.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "run/run.hpp"
 
 namespace zellige::counters {

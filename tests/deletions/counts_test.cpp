@@ -12,7 +12,7 @@
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "ir/ir.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"
 #include "run/emulated.hpp"

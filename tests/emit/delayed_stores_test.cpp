@@ -9,7 +9,7 @@
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
 #include "plan/graphs.hpp"
-#include "run/passes.hpp"
+#include "run/compile.hpp"
 
 namespace zellige::emit {
 namespace {

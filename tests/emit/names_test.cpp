@@ -14,12 +14,10 @@
 #include "folder.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
-#include "graph/validate.hpp"
 #include "run/host_compiler.hpp"
 #include "run/nvrtc.hpp"
 #include "run/process.hpp"
 #include "run/run.hpp"
-#include "run/shared_object.hpp"
 
 namespace zellige {
 namespace {

@@ -7,7 +7,7 @@
 #include "emit/launch_text.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "run/passes.hpp"
+#include "run/compile.hpp"
 #include "run/run.hpp"
 
 namespace zellige::emit {

@@ -8,12 +8,13 @@
 #include <set>
 #include <sstream>
 
+#include "../loaded.hpp"
 #include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/error.hpp"
 #include "ir/ir.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "kernel/launches.hpp"
 #include "plan/graphs.hpp"
 #include "target/instructions.hpp"

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "../loaded.hpp"
 #include "graph/infer.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
 #include "rewrite/canonical_order.hpp"
 
 namespace zellige::fuse {

@@ -7,7 +7,6 @@
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
 #include "run/compile.hpp"
 
 namespace zellige::fuse {

@@ -8,7 +8,7 @@
 #include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/stack.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 
 namespace zellige::fuse {
 namespace {

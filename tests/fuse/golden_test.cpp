@@ -4,10 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "../loaded.hpp"
 #include "../same_values.hpp"
 #include "fuse/fuse.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"
 #include "search/programs.hpp"

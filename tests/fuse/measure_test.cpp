@@ -8,7 +8,7 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "rewrite/rewrite.hpp"
 #include "rules/table.hpp"
 #include "run/run.hpp"

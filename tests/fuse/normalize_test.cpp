@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "rules/table.hpp"
 #include "search/equal.hpp"
 

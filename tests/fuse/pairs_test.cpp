@@ -8,7 +8,7 @@
 #include "candidate/kernel.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "rules/table.hpp"
 #include "run/run.hpp"
 #include "search/describe.hpp"

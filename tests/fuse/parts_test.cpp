@@ -7,7 +7,7 @@
 
 #include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "plan/golden.hpp"
 
 namespace zellige::fuse {

@@ -7,8 +7,8 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
-#include "json/load.hpp"
+#include "graph/infer.hpp"
+#include "json/json.hpp"
 #include "reference/reference.hpp"
 #include "search/describe.hpp"
 #include "search/equal.hpp"

@@ -11,7 +11,7 @@
 #include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/groups.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "plan/plan.hpp"
 #include "random/generate.hpp"

@@ -14,7 +14,6 @@
 #include "../all_cases.hpp"
 #include "graph/builder.hpp"
 #include "graph/infer.hpp"
-#include "graph/validate.hpp"
 #include "rewrite_cases.hpp"
 #include "rules/table.hpp"
 #include "search/equal.hpp"

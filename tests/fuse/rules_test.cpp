@@ -9,7 +9,7 @@
 #include "fuse/assemble.hpp"
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "run/run.hpp"
 #include "search/describe.hpp"

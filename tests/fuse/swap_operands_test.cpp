@@ -8,7 +8,7 @@
 #include "emit/emit.hpp"
 #include "fuse/assemble.hpp"
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "json/json.hpp"
 #include "plan/plan.hpp"
 #include "run/run.hpp"

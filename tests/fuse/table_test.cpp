@@ -13,12 +13,12 @@
 #include "../all_cases.hpp"
 #include "fuse/fuse.hpp"
 #include "fuse/table_operators.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "reference/judge.hpp"
 #include "reference/omit_roundings.hpp"
 #include "reference/reference.hpp"
 #include "run/emulate_graph.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 
 namespace zellige::fuse {

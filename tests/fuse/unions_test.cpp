@@ -3,7 +3,7 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 
 namespace zellige::fuse {
 namespace {

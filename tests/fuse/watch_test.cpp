@@ -8,7 +8,7 @@
 
 #include "fuse/fuse.hpp"
 #include "graph/builder.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "json/json.hpp"
 
 namespace zellige::fuse {

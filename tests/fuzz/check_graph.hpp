@@ -2,9 +2,9 @@
 #pragma once
 #include <cstdlib>
 
+#include "../loaded.hpp"
 #include "graph/infer.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
 #include "reference/reference.hpp"
 
 namespace zellige::graph::fuzz {

@@ -5,7 +5,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "json/load.hpp"
+#include "../loaded.hpp"
+#include "json/json.hpp"
 
 namespace zellige::graph {
 namespace {

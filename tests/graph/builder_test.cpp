@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "json/json.hpp"
-#include "json/load.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

@@ -1,10 +1,10 @@
-#include "json/candidates.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <thread>
+
+#include "json/json.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "../all_cases.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "mugraphs.hpp"
 #include "reference/reference.hpp"
 

@@ -1,6 +1,5 @@
 // Strides are refused only if two elements share an address: shared_address() against an enumeration of all
 // addresses.
-#include "graph/injective.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +8,7 @@
 #include <set>
 
 #include "graph/builder.hpp"
-#include "graph/span.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
 #include "graph/ops.hpp"
-#include "json/load.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

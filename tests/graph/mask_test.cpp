@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
 #include "graph/kept.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
 #include "reference/reference.hpp"
 
 namespace zellige::graph {

@@ -1,8 +1,7 @@
-#include "json/mirage.hpp"
-
 #include <gtest/gtest.h>
 
-#include "json/load.hpp"
+#include "../loaded.hpp"
+#include "json/json.hpp"
 #include "mugraphs.hpp"
 
 namespace zellige::graph {

@@ -9,7 +9,7 @@
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
 #include "graph/ops.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 
 namespace zellige::graph {
 namespace {

@@ -4,11 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
-#include "graph/in_place.hpp"
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "json/json.hpp"
-#include "json/load.hpp"
 #include "reference/inputs.hpp"
 
 namespace zellige::graph {

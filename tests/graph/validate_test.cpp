@@ -1,5 +1,4 @@
 // Errors that only a graph made in C++ can have; those of files are in tests/bad_graphs.
-#include "graph/validate.hpp"
 
 #include <gtest/gtest.h>
 

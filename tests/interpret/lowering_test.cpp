@@ -7,7 +7,7 @@
 #include "generate.hpp"
 #include "graph/mugraphs.hpp"
 #include "interpret/difference.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "plan/graphs.hpp"
 #include "reference/cut.hpp"
 #include "reference/inputs.hpp"

@@ -9,7 +9,7 @@
 #include "emit/emit.hpp"
 #include "fuse/custom.hpp"
 #include "ir/ir.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
 
 namespace zellige::ir {

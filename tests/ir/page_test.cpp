@@ -10,7 +10,7 @@
 
 #include "graph/dtype.hpp"
 #include "ir/ir.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
 
 namespace zellige::ir {

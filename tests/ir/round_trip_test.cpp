@@ -9,13 +9,14 @@
 #include <filesystem>
 #include <thread>
 
+#include "../loaded.hpp"
 #include "emit/emit.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "ir/ir.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 
 namespace zellige::ir {
 namespace {

@@ -20,10 +20,10 @@
 #include "emit/manifest.hpp"
 #include "generate.hpp"
 #include "ir/ir.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 
 namespace zellige::ir_edits {

@@ -1,6 +1,6 @@
 #include "graphs.hpp"
 
-#include "json/load.hpp"
+#include "json/json.hpp"
 
 namespace zellige::plan {
 namespace {

@@ -12,7 +12,7 @@
 #include "kernel/fragments.hpp"
 #include "selection/matrix_stores.hpp"
 #include "target/instructions.hpp"
-#include "target/outer_products.hpp"
+#include "target/products.hpp"
 
 namespace zellige::plan {
 namespace {

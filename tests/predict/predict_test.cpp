@@ -13,19 +13,20 @@
 #include <tuple>
 
 #include "../all_cases.hpp"
+#include "../loaded.hpp"
 #include "../unfused.hpp"
 #include "emit/emit.hpp"
 #include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "kernel/launches.hpp"
 #include "plan/flat_steps.hpp"
 #include "plan/graphs.hpp"
 #include "plan/plan.hpp"
 #include "run/emulated.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "target/target.hpp"
 #include "zellige/emulate/counter_names.hpp"
 

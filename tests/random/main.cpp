@@ -30,7 +30,7 @@
 #include "run/files.hpp"
 #include "run/machine_code.hpp"
 #include "run/nvrtc.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 #include "target/target.hpp"
 
@@ -243,7 +243,7 @@ int run_all(const Arguments& a) {
   const auto work = [&](int i) -> run::PooledWork {
     if (i >= a.runs()) return {};
     under_way.started(i);
-    return [&, i] {
+    return [&, i](const auto&) {
       const auto one = a.machine_code ? read_one : run_one;
       return run::to_json(one(a, i / targets, a.targets[static_cast<std::size_t>(i % targets)], cache));
     };
@@ -280,7 +280,7 @@ int run_all(const Arguments& a) {
                         tally.table().c_str());
           std::fflush(stdout);
         },
-        [&] { under_way.name_long_ones(); });
+        [&](int, const std::string&) { under_way.name_long_ones(); });
   std::printf("%s", coverage.table().c_str());
   const std::string shortfall = a.count >= 1000 && a.kind == Kind::graphs ? coverage.shortfall() : "";
   if (!shortfall.empty()) std::printf("coverage falls short: %s\n", shortfall.c_str());

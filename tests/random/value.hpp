@@ -5,7 +5,7 @@
 #include "graph/builder.hpp"
 #include "graph/compose.hpp"
 #include "graph/elementwise.hpp"
-#include "graph/matrices.hpp"
+#include "graph/infer.hpp"
 #include "graph/ops.hpp"
 #include "rng.hpp"
 

@@ -6,9 +6,10 @@
 #include <filesystem>
 
 #include "../all_cases.hpp"
+#include "../loaded.hpp"
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "random/generate.hpp"
 #include "run/compile.hpp"
 

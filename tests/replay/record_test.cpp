@@ -8,7 +8,7 @@
 
 #include "graph/error.hpp"
 #include "heap.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 
 namespace zellige::replay {
 namespace {

@@ -12,10 +12,11 @@
 #include <functional>
 #include <thread>
 
+#include "../loaded.hpp"
 #include "graph/mugraphs.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "record.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 
 namespace zellige::replay {
 namespace {

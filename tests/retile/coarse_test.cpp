@@ -11,9 +11,9 @@
 #include "../all_cases.hpp"
 #include "../unfused.hpp"
 #include "fuse/fuse.hpp"
+#include "graph/error.hpp"
 #include "graph/mugraphs.hpp"
-#include "graph/refused.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "plan/estimate.hpp"
 
 namespace zellige::plan {

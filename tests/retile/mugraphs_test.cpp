@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "../all_cases.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "random_block.hpp"
 #include "retile/retile.hpp"
 #include "search/equal.hpp"

@@ -10,7 +10,7 @@
 #include "graph/builder.hpp"
 #include "graph/mugraphs.hpp"
 #include "ir/ir.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "plan/estimate.hpp"
 #include "retile/retile.hpp"
 #include "run/run.hpp"

@@ -8,7 +8,7 @@
 #include "../unfused.hpp"
 #include "fuse/assemble.hpp"
 #include "graph/builder.hpp"
-#include "run/passes.hpp"
+#include "run/compile.hpp"
 #include "target/target.hpp"
 
 namespace zellige::run {

@@ -12,7 +12,7 @@
 #include "generate.hpp"
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "kernel.hpp"
 #include "reference/inputs.hpp"
 #include "run/compile.hpp"

@@ -5,7 +5,7 @@
 #include "kernel.hpp"
 #include "run/driver.hpp"
 #include "run/gpu.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 
 namespace zellige::run {

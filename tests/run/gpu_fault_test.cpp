@@ -1,6 +1,6 @@
-#include "run/gpu_fault.hpp"
-
 #include <gtest/gtest.h>
+
+#include "run/driver_table.hpp"
 
 namespace zellige::run {
 namespace {

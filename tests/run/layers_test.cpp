@@ -10,7 +10,7 @@
 #include "../all_cases.hpp"
 #include "../unfused.hpp"
 #include "emit/emit.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "run/run.hpp"
 
 namespace zellige::run {

@@ -7,7 +7,7 @@
 #include "../all_cases.hpp"
 #include "emit/emit.hpp"
 #include "folder.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "run/compile.hpp"
 #include "run/files.hpp"
 #include "run/machine_code.hpp"

@@ -6,9 +6,8 @@
 #include "emit/emit.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "kernel.hpp"
-#include "run/belongs.hpp"
 #include "run/machine_code.hpp"
 #include "target/target.hpp"
 

@@ -1,11 +1,10 @@
 // The list of passes, and what each of them prints.
-#include "run/passes.hpp"
-
 #include <gtest/gtest.h>
 
 #include "graph/builder.hpp"
 #include "graph/error.hpp"
 #include "ir/ir.hpp"
+#include "run/compile.hpp"
 
 namespace zellige::run {
 namespace {

@@ -16,7 +16,7 @@
 #include "reference/inputs.hpp"
 #include "reference/judge.hpp"
 #include "run/emulated.hpp"
-#include "run/pool.hpp"
+#include "run/process.hpp"
 #include "run/run.hpp"
 
 namespace zellige::run {

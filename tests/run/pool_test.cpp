@@ -1,5 +1,3 @@
-#include "run/pool.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "run/phase.hpp"
+#include "run/process.hpp"
 
 namespace zellige::run {
 namespace {
@@ -52,7 +50,7 @@ TEST(Pool, JobsAreAskedForOneByOne) {
       [&](int i) -> PooledWork {
         EXPECT_EQ(i, asked++);
         EXPECT_LE(asked - ended, 2);
-        return i < 9 ? PooledWork([i] { return std::to_string(i); }) : PooledWork();
+        return i < 9 ? PooledWork([i](const auto&) { return std::to_string(i); }) : PooledWork();
       },
       2,
       [&](int i, const JobEnd& end) {
@@ -78,30 +76,52 @@ TEST(Pool, JobsOverlap) {
   EXPECT_EQ(ends.at(1).result, "x");
 }
 
-TEST(Phases, TellTheParentWhatAJobDoes) {
-  ProcessPhases phases(2);
-  EXPECT_EQ(phases.at(0), "");
+TEST(Pool, JobsTellTheParentWhatTheyDo) {
   int go[2];
   ASSERT_EQ(pipe(go), 0);
-  bool seen = false;
+  const auto work = [&](const auto& say) {
+    char byte = 0;
+    for (const std::string& phase : {std::string("compiling"), std::string(500, 'x'), std::string()}) {
+      say(phase);
+      EXPECT_EQ(read(go[0], &byte, 1), 1);  // until the parent has seen it
+    }
+    return std::string("done");
+  };
+  const std::vector<std::string> phases{"compiling", std::string(123, 'x'), ""};  // the second one is cut
+  std::size_t seen = 0;
+  std::string result;
+  int last = 0;
+  run_jobs([&](int i) { return i == 0 ? PooledWork(work) : PooledWork(); }, 1,
+           [&](int, const JobEnd& end) { result = end.result; },
+           [&](int job, const std::string& phase) {
+             last = job;
+             if (job < 0 || seen == phases.size() || phase != phases[seen]) return;
+             ++seen;
+             EXPECT_EQ(write(go[1], "x", 1), 1);
+           });
+  EXPECT_EQ(seen, phases.size());
+  EXPECT_EQ(result, "done") << "what was said is not part of the result";
+  EXPECT_EQ(last, -1) << "no job runs at the end";
+}
+
+// The parent that asks for the next job may wait for it, as for a graph on stdin, and reads no phase meanwhile.
+TEST(Pool, AJobDoesNotWaitUntilItsPhasesAreRead) {
+  int said[2];
+  ASSERT_EQ(pipe(said), 0);
+  std::string result;
   run_jobs(
-      1, 1,
-      [&](int) {
-        phases.say(1, "compiling");
+      [&](int i) -> PooledWork {
         char byte = 0;
-        EXPECT_EQ(read(go[0], &byte, 1), 1);  // until the parent has seen it
-        phases.say(1, std::string(500, 'x'));
-        return std::string();
+        if (i == 1) EXPECT_EQ(read(said[0], &byte, 1), 1);
+        if (i == 1) return {};
+        return [&](const auto& say) {
+          for (int n = 0; n < 10000; ++n) say(std::string(100, 'x'));
+          EXPECT_EQ(write(said[1], "x", 1), 1);
+          return std::string("done");
+        };
       },
-      [](int, const JobEnd&) {},
-      [&] {
-        if (seen || phases.at(1) != "compiling") return;
-        seen = true;
-        EXPECT_EQ(write(go[1], "x", 1), 1);
-      });
-  EXPECT_TRUE(seen);
-  EXPECT_EQ(phases.at(0), "");
-  EXPECT_EQ(phases.at(1), std::string(123, 'x')) << "cut to its slot";
+      2, [&](int, const JobEnd& end) { result = end.result; });
+  EXPECT_EQ(result, "done");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "run/report.hpp"
-
+#include "emit/manifest.hpp"
 #include "failing.hpp"
 #include "folder.hpp"
 #include "run/files.hpp"
+#include "run/outputs.hpp"
 
 namespace zellige::run {
 namespace {
@@ -43,11 +43,11 @@ TEST(Report, ALongOneIsAppendedTo) {
     report.add(6, "6");
     expected += "6\n7\n";
     EXPECT_EQ(read_whole(file), expected);
-    EXPECT_TRUE(outputs.written().holds(digest(expected)));
+    EXPECT_TRUE(outputs.written().holds(emit::hash(expected)));
     report.add(9, "9");
   }
   EXPECT_EQ(read_whole(file), expected + "9\n");
-  EXPECT_TRUE(outputs.written().holds(digest(expected + "9\n")));
+  EXPECT_TRUE(outputs.written().holds(emit::hash(expected + "9\n")));
 }
 
 TEST(Report, NoneWritesNothing) {

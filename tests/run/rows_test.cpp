@@ -10,7 +10,6 @@
 #include "graph/builder.hpp"
 #include "graph/dtype.hpp"
 #include "run/files.hpp"
-#include "run/given.hpp"
 #include "run/npy.hpp"
 
 namespace zellige::run {

@@ -1,4 +1,3 @@
-#include "run/standalone.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "json/load.hpp"
+#include "json/json.hpp"
 #include "programs.hpp"
 #include "rewrite.hpp"
 #include "search/equal.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "graph/validate.hpp"
+#include "graph/infer.hpp"
 #include "number/exponents.hpp"
 #include "programs.hpp"
 #include "random/generate.hpp"

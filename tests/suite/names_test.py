@@ -21,10 +21,8 @@ SAME_NAMES = {
 # Namespaces beside that of the folder, by file, and why.
 _TABLE = "the table of all rules declares each in the namespace that defines it"
 OTHER_NAMESPACES = {
-    ("src/cli/commands.hpp", "CLI"): "CLI11's, for a declaration in place of its header",
     ("src/graph/error.hpp", "zellige"): "Error and fail() are everybody's",
     ("src/graph/nearest.hpp", "zellige"): "the name nearest to a misspelled one is everybody's",
-    ("src/graph/refused.hpp", "zellige"): "what turns an Error into a value is everybody's",
     ("src/ir/words.hpp", "zellige::kernel"): "name() of types of kernel, which only .ir names, is found by their namespace",
     **{("src/rules/table.hpp", f"zellige::{space}"): _TABLE for space in ("candidate", "emit", "rewrite", "target", "tile")},
 }

@@ -12,10 +12,8 @@
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
 
-#include "target/handover.hpp"
 #include "target/pipe.hpp"
-#include "target/swizzles.hpp"
-#include "target/unpacked_products.hpp"
+#include "target/products.hpp"
 
 namespace zellige {
 namespace {

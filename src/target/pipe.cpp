@@ -1,6 +1,5 @@
-#include "target/handover.hpp"
+#include "target/pipe.hpp"
 
-#include <algorithm>
 #include <array>
 #include <zellige/atom/instruction_table.hpp>
 #include <zellige/atom/sm80_sync.hpp>
