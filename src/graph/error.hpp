@@ -41,8 +41,12 @@ struct Thrower {
 };
 inline constexpr Thrower<Error> fail{};
 inline constexpr Thrower<Fault> fault{};
-inline constexpr Thrower<Rejected> reject{};
 inline constexpr Thrower<DoesNotFit> does_not_fit{};
+/// Throws Rejected. A function, since verify/rejected.hpp has others of its name.
+template <class... Args>
+[[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) {
+  Thrower<Rejected>{}(format, std::forward<Args>(args)...);
+}
 
 /// Calls `work`. If it throws Error, returns that error: the reason why it refuses what it is given. Otherwise returns
 /// nullopt. A Fault passes.
