@@ -248,6 +248,11 @@ template <int... I, class S, class D>
 ZELLIGE_HOST_DEVICE constexpr decltype(auto) stride(Layout<S, D>& l) {
   return l.template stride<I...>();
 }
+/// Returns the index of a coordinate in a layout: l(crd).
+template <class Crd, layout_like L>
+ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, L const& l) {
+  return l(crd);
+}
 namespace detail {
 template <class S, class D>
 inline constexpr long long static_product<Layout<S, D>> = static_product<S>;
