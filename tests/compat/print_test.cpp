@@ -205,4 +205,19 @@ TEST(CompatPrint, LatexOfAnInstruction) {
   EXPECT_NE(text.find(colour + R"((-6,1) {\shortstack{T5 \\ V1}};)"), std::string::npos) << "B";
 }
 
+// To CuTe's functions on tuples a composed layout is one element.
+TEST(CompatPrint, EditsOfComposedLayoutsAreTuplesOfLayouts) {
+  auto const swizzled = composition(Swizzle<2, 0, 3>{}, Layout<Shape<_8, _8>, Stride<_8, _1>>{});
+  Layout<_3, _64> const stages;
+  EXPECT_EQ(print_of(select<0>(swizzled)), "(Sw<2,0,3> o _0 o _8:_8)");
+  EXPECT_EQ(print_of(select<1, 0>(swizzled)), "(Sw<2,0,3> o _0 o _8:_1,Sw<2,0,3> o _0 o _8:_8)");
+  EXPECT_EQ(print_of(select<1>(GMMA::Layout_K_SW32_Atom<half_t>{})), "(Sw<1,4,3> o smem_ptr[16b](unset) o _16:_1)");
+  EXPECT_EQ(print_of(append(swizzled, stages)), "(Sw<2,0,3> o _0 o (_8,_8):(_8,_1),_3:_64)");
+  EXPECT_EQ(print_of(append(stages, swizzled)), "(_3:_64,Sw<2,0,3> o _0 o (_8,_8):(_8,_1))");
+  EXPECT_EQ(print_of(prepend(swizzled, stages)), "(_3:_64,Sw<2,0,3> o _0 o (_8,_8):(_8,_1))");
+  EXPECT_EQ(print_of(prepend<3>(swizzled, stages)), "(_3:_64,_3:_64,Sw<2,0,3> o _0 o (_8,_8):(_8,_1))");
+  EXPECT_EQ(print_of(append<3>(swizzled, stages)), "Sw<2,0,3> o _0 o (_8,_8,_3):(_8,_1,_64)") << "this one adds a mode";
+  EXPECT_EQ(print_of(domain_offset(make_coord(2, 3), swizzled)), "(Sw<2,0,3> o 19 o (_8,_8):(_8,_1),_0)");
+}
+
 }  // namespace
