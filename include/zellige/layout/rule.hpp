@@ -32,7 +32,7 @@ enum class Rule : signed char {
   swizzle_mask,       // x, y: the masks
   swizzle_carry,      // x: index where the slice starts, y: the bits that the slice moves
   basis_sum,          // x, y: the ranks of the summands
-  not_static,         // x: the value (0 if unknown), y: 0
+  not_static,         // x: the value, or unknown_number, y: 0
   divide_by_zero,     // x: numerator, y: 0
   not_a_layout,       // x, y: the operation or kinds of the operands, as numbers
   composed_operand,   // x: the operand's number, counted from 1, y: the number of operands
@@ -57,6 +57,9 @@ enum class Rule : signed char {
   gmma_extent,        // x: extent of the tile, y: the extent that the wgmma descriptor needs
   gmma_stride,        // x: stride of the tile, y: the stride that the wgmma descriptor needs
 };
+
+/// In place of a number of a refusal: it is known only at run time.
+inline constexpr long long unknown_number = -9223372036854775807LL - 1;
 
 /// Returns the message of a rule: one sentence, in which the caller replaces {x} and {y} by the two numbers
 /// of a refusal.
