@@ -58,6 +58,17 @@ TEST(Refusal, NumbersKnownOnlyAtRunTime) {
   expect("left_inverse(make_composed_layout(Swizzle<2, 0, 3>{}, n, Layout<_32>{}));",
          {"the_composed_layout_starts_at_a_run_time_offset_and_not_at_0", "left_inverse]"});
 }
+// What is no operand of the algebra is refused where it enters, and is not named with its type.
+TEST(Refusal, OperandsOfTheWrongKind) {
+  expect("composition(l, make_tensor<float>(l));",
+         {"an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer", "composition", "operand = 2", "operands = 2"});
+  expect("logical_divide(make_layout(n), make_tile(make_tensor<float>(l), _2{}));",
+         {"an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer", "logical_divide", "operand = 2"});
+  expect("struct Foreign {}; coalesce(make_tuple(Foreign{}, 3));",
+         {"an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer", "operand = 1", "operands = 1"});
+  expect("l(1, make_tensor<float>(l));", {"a_coordinate_is_neither_a_number_nor_a_tuple_of_numbers"});
+  expect("crd2idx(make_coord(1, 2), make_tensor<float>(l));", {"the_shape_is_neither_a_number_nor_a_tuple_of_numbers"});
+}
 TEST(Refusal, CountMismatchInACopy) {
   expect("copy(make_tensor<float>(Shape<_4, _8>{}), make_tensor<float>(Shape<_16>{}));",
          {"sizes_differ_in_a_mode", "copy", "32", "16"});

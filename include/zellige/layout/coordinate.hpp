@@ -61,8 +61,10 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape, D con
       return detail::crd2idx_count(crd, shape, stride, make_seq<tuple_size_v<S>>{});
   } else if constexpr (detail::checked_factors<Crd, D>) {
     return detail::checked_product<decltype(crd * stride)>(static_cast<long long>(crd), static_cast<long long>(stride));
-  } else {
+  } else if constexpr (requires { crd* stride; }) {
     return crd * stride;
+  } else {
+    return a_coordinate_is_neither_a_number_nor_a_tuple_of_numbers<detail::rank_v<S>>(), Int<0>{};
   }
 }
 
@@ -266,7 +268,9 @@ using GenRowMajor = LayoutRight;
 /// Returns the colexicographic index of a coordinate in a shape (first mode fastest).
 template <class Crd, class S>
 ZELLIGE_HOST_DEVICE constexpr auto crd2idx(Crd const& crd, S const& shape) {
-  if constexpr (tuple_like<Crd>)
+  if constexpr (tuple_like<Crd> && !tuple_like<S> && requires { shape.shape(); })
+    return the_shape_is_neither_a_number_nor_a_tuple_of_numbers<tuple_size_v<Crd>>(), Int<0>{};
+  else if constexpr (tuple_like<Crd>)
     return crd2idx(crd, shape, compact_col_major(shape));
   else
     return crd;

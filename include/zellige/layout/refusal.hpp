@@ -63,6 +63,8 @@ ZELLIGE_HOST_DEVICE void division_of_a_run_time_number_by_zero() = delete;
 template <auto operation, long long x, long long y>
 ZELLIGE_HOST_DEVICE void an_operand_is_of_the_wrong_kind() = delete;
 template <auto operation, long long operand, long long operands>
+ZELLIGE_HOST_DEVICE void an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer() = delete;
+template <auto operation, long long operand, long long operands>
 ZELLIGE_HOST_DEVICE void an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed() = delete;
 template <auto operation, long long offset, long long needed>
 ZELLIGE_HOST_DEVICE void the_composed_layout_does_not_start_at_offset_0() = delete;
@@ -166,6 +168,8 @@ ZELLIGE_HOST_DEVICE constexpr void refuse() {
     division_by_zero<op, x, y>();
   else if constexpr (rule == Rule::not_a_layout)
     an_operand_is_of_the_wrong_kind<op, x, y>();
+  else if constexpr (rule == Rule::foreign_operand)
+    an_operand_is_neither_a_layout_nor_a_tuple_nor_an_integer<op, x, y>();
   else if constexpr (rule == Rule::composed_operand)
     an_operand_is_a_composed_layout_where_an_uncomposed_one_is_needed<op, x, y>();
   else if constexpr (rule == Rule::composed_offset && x == unknown_number)

@@ -35,6 +35,7 @@ enum class Rule : signed char {
   not_static,         // x: the value, or unknown_number, y: 0
   divide_by_zero,     // x: numerator, y: 0
   not_a_layout,       // x, y: the operation or kinds of the operands, as numbers
+  foreign_operand,    // x: the operand's number, counted from 1, y: the number of operands
   composed_operand,   // x: the operand's number, counted from 1, y: the number of operands
   composed_offset,    // x: the offset, y: 0
   composed_overlap,   // x: indices reached, y: size of the left layout of the composed one
@@ -128,6 +129,8 @@ ZELLIGE_ALGEBRA constexpr char const* sentence(Rule rule) {
       return "{x} is divided by {y}";
     case Rule::not_a_layout:
       return "an operand is of the wrong kind ({x}, {y})";
+    case Rule::foreign_operand:
+      return "operand {x} of {y} is neither a layout, nor a tuple, nor an integer";
     case Rule::composed_operand:
       return "operand {x} of {y} is a composed layout, and the operation takes only uncomposed layouts there";
     case Rule::composed_offset:

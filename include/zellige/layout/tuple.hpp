@@ -165,6 +165,10 @@ template <int rank_of_the_coordinate, int rank_of_the_layout>
 ZELLIGE_HOST_DEVICE constexpr void coordinate_and_layout_differ_in_rank() = delete;
 template <int coordinates, int modes>
 ZELLIGE_HOST_DEVICE constexpr void wrong_number_of_coordinates() = delete;
+template <int modes>
+ZELLIGE_HOST_DEVICE constexpr void a_coordinate_is_neither_a_number_nor_a_tuple_of_numbers() = delete;
+template <int coordinates>
+ZELLIGE_HOST_DEVICE constexpr void the_shape_is_neither_a_number_nor_a_tuple_of_numbers() = delete;
 
 template <int I, class T>
 requires(foreign_tuple<remove_cvref_t<T>>::size > I && !is_own_tuple_v<remove_cvref_t<T>>) ZELLIGE_HOST_DEVICE
