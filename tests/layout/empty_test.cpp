@@ -2,36 +2,29 @@
 // that has elements is refused.
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <zellige/layout/print.hpp>
 #include <zellige/tensor.hpp>
 
 namespace zellige {
 namespace {
 
-std::string written(auto const& x) {
-  std::stringstream text;
-  text << x;
-  return text.str();
-}
-
 TEST(EmptyLayouts, ATileOf0OfAnEmptyModeIsEmpty) {
-  EXPECT_EQ(written(logical_divide(Layout<_0>{}, _0{})), "(_0,_0):(_0,_0)");
-  EXPECT_EQ(written(logical_divide(Layout<_0>{}, Layout<_0>{})), "(_0,_0):(_0,_0)");
+  EXPECT_EQ(to_text(logical_divide(Layout<_0>{}, _0{})), "(_0,_0):(_0,_0)");
+  EXPECT_EQ(to_text(logical_divide(Layout<_0>{}, Layout<_0>{})), "(_0,_0):(_0,_0)");
   auto const rows = make_layout(make_shape(_0{}, 100), make_stride(int64_t(128), _1{}));
-  EXPECT_EQ(written(logical_divide(rows, Shape<_0, _32>{})), "((_0,_0),(_32,4)):((_0,_0),(_1,_32))");
-  EXPECT_EQ(written(zipped_divide(rows, Shape<_0, _32>{})), "((_0,_32),(_0,4)):((_0,_1),(_0,_32))");
-  EXPECT_EQ(written(tiled_divide(rows, Shape<_0, _32>{})), "((_0,_32),_0,4):((_0,_1),_0,_32)");
-  EXPECT_EQ(written(flat_divide(rows, Shape<_0, _32>{})), "(_0,_32,_0,4):(_0,_1,_0,_32)");
+  EXPECT_EQ(to_text(logical_divide(rows, Shape<_0, _32>{})), "((_0,_0),(_32,4)):((_0,_0),(_1,_32))");
+  EXPECT_EQ(to_text(zipped_divide(rows, Shape<_0, _32>{})), "((_0,_32),(_0,4)):((_0,_1),(_0,_32))");
+  EXPECT_EQ(to_text(tiled_divide(rows, Shape<_0, _32>{})), "((_0,_32),_0,4):((_0,_1),_0,_32)");
+  EXPECT_EQ(to_text(flat_divide(rows, Shape<_0, _32>{})), "(_0,_32,_0,4):(_0,_1,_0,_32)");
 }
 
 // The size of a divided layout is that of its tile times that of its rest, and the tile has the tiler's shape.
 TEST(EmptyLayouts, TilesOfEveryStaticExtentHaveTheShapeOfTheTiler) {
   auto const expect_tile = [](auto const& layout, auto const& tiler) {
     auto const divided = zipped_divide(layout, tiler);
-    EXPECT_EQ(shape<0>(divided), tiler) << written(divided);
-    EXPECT_EQ(size(divided), 0) << written(divided);
-    EXPECT_EQ(written(local_tile(make_counting_tensor(layout), tiler, make_coord(0, 0)).shape()), written(tiler));
+    EXPECT_EQ(shape<0>(divided), tiler) << to_text(divided);
+    EXPECT_EQ(size(divided), 0) << to_text(divided);
+    EXPECT_EQ(to_text(local_tile(make_counting_tensor(layout), tiler, make_coord(0, 0)).shape()), to_text(tiler));
   };
   expect_tile(Layout<Shape<_0, _8>>{}, Shape<_0, _4>{});
   expect_tile(Layout<Shape<_0, _8>>{}, Shape<_16, _4>{});
@@ -42,14 +35,14 @@ TEST(EmptyLayouts, TilesOfEveryStaticExtentHaveTheShapeOfTheTiler) {
 }
 
 TEST(EmptyLayouts, HaveNoComplementBelow0) {
-  EXPECT_EQ(written(complement(Layout<_0>{}, _0{})), "_0:_0");
-  EXPECT_EQ(written(complement(Layout<Shape<_0, _8>>{}, _0{})), "_0:_0");
+  EXPECT_EQ(to_text(complement(Layout<_0>{}, _0{})), "_0:_0");
+  EXPECT_EQ(to_text(complement(Layout<Shape<_0, _8>>{}, _0{})), "_0:_0");
 }
 
 TEST(EmptyLayouts, AreRepeatedAndTiledAgain) {
-  EXPECT_EQ(written(logical_product(Layout<_0>{}, Layout<_4>{})), "(_0,_4):(_1,_0)");
+  EXPECT_EQ(to_text(logical_product(Layout<_0>{}, Layout<_4>{})), "(_0,_4):(_1,_0)");
   EXPECT_EQ(size(blocked_product(Layout<Shape<_0, _4>>{}, Layout<Shape<_4, _2>>{})), 0);
-  EXPECT_EQ(written(tile_to_shape(Layout<Shape<_8, _4>>{}, Shape<_0, _8>{})), "((_8,_0),(_4,_2)):((_1,_32),(_8,_0))");
+  EXPECT_EQ(to_text(tile_to_shape(Layout<Shape<_8, _4>>{}, Shape<_0, _8>{})), "((_8,_0),(_4,_2)):((_1,_32),(_8,_0))");
   EXPECT_EQ(size(make_fragment_like<float>(make_counting_tensor(Layout<Shape<_0, _8>>{}))), 0);
 }
 
@@ -57,7 +50,7 @@ TEST(EmptyLayouts, TensorsOfThemAreCopiedAndCleared) {
   float* const nowhere = nullptr;
   auto const empty = make_tensor(nowhere, make_shape(_0{}, 128), make_stride(int64_t(128), _1{}));
   auto tile = local_tile(empty, Shape<_0, _128>{}, make_coord(0, 0));
-  EXPECT_EQ(written(tile.layout()), "(_0,_128):(_0,_1)");
+  EXPECT_EQ(to_text(tile.layout()), "(_0,_128):(_0,_1)");
   auto fragment = make_tensor<float>(tile.layout());
   clear(fragment);
   copy(tile, fragment);

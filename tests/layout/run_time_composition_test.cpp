@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <random>
-#include <sstream>
 #include <vector>
 #include <zellige/layout/print.hpp>
 
@@ -117,15 +116,10 @@ TEST(RunTimeComposition, IsRefusedIfAndOnlyIfItIsWrong) {
   EXPECT_GE(counts.refused, 4000);
 }
 
-std::string written(auto const& x) {
-  std::stringstream text;
-  text << x;
-  return text.str();
-}
 TEST(RunTimeComposition, CarriesBetweenModesThatContinueEachOther) {
   auto const compact = make_layout(make_shape(12, 6));
   auto const r = composition(compact, make_layout(make_shape(4, 2), make_stride(3, 8)));
-  EXPECT_EQ(written(r), "((4,1),(2,1)):((3,12),(8,12))");
+  EXPECT_EQ(to_text(r), "((4,1),(2,1)):((3,12),(8,12))");
   EXPECT_EQ(r(3, 1), 17);
   // Extents are static, strides are not, and the other way round.
   EXPECT_EQ(composition(make_layout(Shape<_12, _6>{}, make_stride(1, 12)), Layout<Shape<_4, _2>, Stride<_3, _8>>{})(7),
@@ -141,27 +135,28 @@ TEST(RunTimeComposition, CarriesBetweenModesThatContinueEachOther) {
   EXPECT_EQ(composition(compact, make_layout(make_shape(4, 2), make_stride(3, -1)))(5), 2);
 }
 /// Returns the message with which the composition is refused.
-std::string refusal(auto const& a, auto const& b) {
+std::string composition_refusal(auto const& a, auto const& b) {
   try {
-    return "given: " + written(composition(a, b));
+    return "given: " + to_text(composition(a, b));
   } catch (LayoutError const& e) {
     return e.what();
   }
 }
 TEST(RunTimeComposition, RefusesCarriesBetweenOtherModes) {
   EXPECT_EQ(
-      refusal(make_layout(make_shape(12, 6), make_stride(1, 13)), make_layout(make_shape(4, 2), make_stride(3, 8))),
+      composition_refusal(make_layout(make_shape(12, 6), make_stride(1, 13)),
+                          make_layout(make_shape(4, 2), make_stride(3, 8))),
       "the modes of the right operand together reach element 17 of a mode of the left operand whose extent is 12: "
       "they overlap");
   // The first carry is into a mode that continues the first one, which then is full.
   EXPECT_EQ(
-      refusal(make_layout(make_shape(4, 4, 9), make_stride(1, 4, 17)),
-              make_layout(make_shape(4, 2, 4), make_stride(1, 2, 4))),
+      composition_refusal(make_layout(make_shape(4, 4, 9), make_stride(1, 4, 17)),
+                          make_layout(make_shape(4, 2, 4), make_stride(1, 2, 4))),
       "the modes of the right operand together reach element 4 of a mode of the left operand whose extent is 4: they "
       "overlap");
-  EXPECT_EQ(
-      refusal(make_layout(make_shape(12, 6), make_stride(1, 13)), make_layout(make_shape(4, 2), make_stride(3, -1))),
-      "strides -1 and 3 of the right operand step in opposite directions");
+  EXPECT_EQ(composition_refusal(make_layout(make_shape(12, 6), make_stride(1, 13)),
+                                make_layout(make_shape(4, 2), make_stride(3, -1))),
+            "strides -1 and 3 of the right operand step in opposite directions");
 }
 
 }  // namespace
