@@ -28,6 +28,8 @@ ZELLIGE_HOST_DEVICE constexpr auto crd2idx_count(Crd const& crd, S const& shape,
     return crd2idx(crd, get<I>(shape), get<I>(stride));
   } else if constexpr (is_constant<0, Crd>::value) {
     return crd2idx(Int<0>{}, get<I>(shape), get<I>(stride)) + crd2idx_count(Int<0>{}, shape, stride, seq<R...>{});
+  } else if constexpr (is_constant<0, decltype(product(get<I>(shape)))>::value) {
+    return Int<0>{};  // an empty layout has no coordinate
   } else {
     // The quotient comes first, as in CuTe (see algebra/coordinate.hpp).
     auto const extent = product(get<I>(shape));
@@ -104,6 +106,8 @@ template <auto s, auto... rest, auto d, auto... steps, class Number>
 ZELLIGE_STEP constexpr Number integral_index(tuple<C<s>, C<rest>...>, tuple<C<d>, C<steps>...>, Number c) {
   if constexpr (sizeof...(rest) == 0) {
     return integral_index(C<s>{}, C<d>{}, c);
+  } else if constexpr (s == 0) {
+    return Number(0);  // an empty mode has no coordinate
   } else {
     Number const quotient = c / s;
     Number const index = integral_index(C<s>{}, C<d>{}, Number(c % s));
